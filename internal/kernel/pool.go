@@ -1,0 +1,62 @@
+package kernel
+
+import "sync"
+
+// scratch is the private memory of a thread that computes a part of C.
+type scratch[T float32 | float64] struct {
+	packedB []T // panels of nr columns of a block of op(B)
+	tile    []T // one tile, for the edges of C
+}
+
+// panelB returns the panel whose first column is j, of a block of k rows.
+func (s *scratch[T]) panelB(j, k int) *T { return &s.packedB[j*k] }
+
+// pools keep the memory of products between calls. They grow to the largest need seen and to as many
+// entries as were in use at once, and never shrink: training repeats the same shapes.
+type pools[T float32 | float64] struct {
+	runs      pool[run[T]]
+	scratches pool[scratch[T]]
+}
+
+var (
+	pools32 pools[float32]
+	pools64 pools[float64]
+)
+
+func poolFor[T float32 | float64]() *pools[T] {
+	if isFloat32[T]() {
+		return any(&pools32).(*pools[T])
+	}
+	return any(&pools64).(*pools[T])
+}
+
+// pool is a stack of values that are not in use. sync.Pool would drop them at every collection.
+type pool[V any] struct {
+	mu   sync.Mutex
+	free []*V
+}
+
+func (p *pool[V]) get() *V {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.free) - 1; last >= 0 {
+		v := p.free[last]
+		p.free = p.free[:last]
+		return v
+	}
+	return new(V)
+}
+
+func (p *pool[V]) put(v *V) {
+	p.mu.Lock()
+	p.free = append(p.free, v)
+	p.mu.Unlock()
+}
+
+// atLeast returns a slice of n elements, buf itself if it is large enough. Contents are unspecified.
+func atLeast[T float32 | float64](buf []T, n int) []T {
+	if n <= cap(buf) {
+		return buf[:n]
+	}
+	return Alloc[T](n)
+}

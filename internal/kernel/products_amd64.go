@@ -1,0 +1,7 @@
+package kernel
+
+func supported() []isa { return []isa{isaGeneric} }
+
+func productsFor(isa) (products[float32], products[float64]) {
+	return genericProducts[float32](), genericProducts[float64]()
+}
