@@ -1,0 +1,308 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+)
+
+// drawSeries draws one series; what has no place on the axes is counted, never drawn.
+func (f *frame) drawSeries(g painter, s *Series) {
+	switch s.Kind {
+	case Line:
+		f.drawLine(g, s)
+	case Points:
+		f.drawPoints(g, s)
+	case LinePoints:
+		f.drawLine(g, s)
+		counted := f.lost
+		f.drawPoints(g, s)
+		f.lost = counted // the same points drawn a second way are not lost twice
+	case Band:
+		f.drawBand(g, s)
+	case Segments, Arrows:
+		f.drawSegments(g, s)
+	case HLine, VLine:
+		f.drawReference(g, s)
+	case Text:
+		f.drawText(g, s)
+	case HeatMap:
+		f.drawHeat(g, s.Heat)
+	default:
+		panic("chart: unknown kind of series")
+	}
+}
+
+func (s *Series) stroke() stroke {
+	st := stroke{color: s.Color, width: s.Width, opacity: 1}
+	if st.width == 0 {
+		st.width = 1.8
+	}
+	if s.Dashed {
+		st.dash = []float64{5, 3.5}
+	}
+	if s.Faint {
+		st.opacity = 0.35
+	}
+	return st
+}
+
+// drawLine connects neighbours; a value without a place breaks the line there.
+func (f *frame) drawLine(g painter, s *Series) {
+	var run []point
+	flush := func() {
+		for _, part := range f.plot.clipLine(run) {
+			g.line(part, s.stroke())
+			f.labels.avoidLine(part)
+		}
+		run = nil
+	}
+	single := true
+	for i := range s.X {
+		if !f.usable(s.X[i], s.Y[i]) {
+			flush()
+			continue
+		}
+		p := f.pos(s.X[i], s.Y[i])
+		if !f.plot.contains(p) {
+			f.lost.Outside++
+		}
+		single = single && len(run) == 0
+		run = append(run, p)
+	}
+	if single && len(run) == 1 && f.plot.contains(run[0]) && s.Kind == Line {
+		g.marks(run, Circle, 4, s.Color, s.stroke().opacity, nil) // a line of one point is a point
+		return
+	}
+	flush()
+}
+
+func (f *frame) drawPoints(g painter, s *Series) {
+	size, marker := s.Size, s.Marker
+	if marker == NoMarker {
+		marker = Circle
+	}
+	if size == 0 {
+		size = 7
+		if marker == Dot {
+			size = 2.4
+		}
+	}
+	var at []point
+	var tips []string
+	for i := range s.X {
+		if !f.usable(s.X[i], s.Y[i]) {
+			continue
+		}
+		p := f.pos(s.X[i], s.Y[i])
+		if !f.plot.contains(p) {
+			f.lost.Outside++
+			continue
+		}
+		f.drawErrorBars(g, s, i, p)
+		at = append(at, p)
+		if marker != Dot {
+			tips = append(tips, f.tip(s, i))
+			f.labels.avoid(p)
+		}
+		if i < len(s.Labels) && s.Labels[i] != "" {
+			f.labels.want(p, s.Labels[i], s.Color)
+		}
+	}
+	opacity := 1.0
+	if s.Faint {
+		opacity = 0.4
+	}
+	g.marks(at, marker, size, s.Color, opacity, tips)
+}
+
+// tip is what a reader sees when pointing at a mark.
+func (f *frame) tip(s *Series, i int) string {
+	t := s.Label
+	if i < len(s.Labels) && s.Labels[i] != "" {
+		t += " · " + s.Labels[i]
+	}
+	t += "\n" + f.panel.X.Label + ": " + short(s.X[i]) + spread(s.XLo, s.XHi, i) +
+		"\n" + f.panel.Y.Label + ": " + short(s.Y[i]) + spread(s.YLo, s.YHi, i)
+	if len(s.N) > 0 {
+		t += "\nn = " + strconv.Itoa(s.N[i])
+	}
+	return t
+}
+
+func short(v float64) string { return sign(strconv.FormatFloat(v, 'g', 4, 64)) }
+
+func spread(lo, hi Numbers, i int) string {
+	if len(lo) == 0 || len(hi) == 0 || !finite(lo[i]) || !finite(hi[i]) {
+		return ""
+	}
+	return " (" + short(lo[i]) + " to " + short(hi[i]) + ")"
+}
+
+func (f *frame) drawErrorBars(g painter, s *Series, i int, p point) {
+	st := stroke{color: s.Color, width: 1.1, opacity: 0.75}
+	bar := func(a, b point, cap point) {
+		if p, q, ok := f.plot.clipSegment(a, b); ok {
+			g.line([]point{p, q}, st)
+		}
+		for _, e := range []point{a, b} {
+			if f.plot.contains(e) {
+				g.line([]point{{e.x - cap.x, e.y - cap.y}, {e.x + cap.x, e.y + cap.y}}, st)
+			}
+		}
+	}
+	if lo, hi, ok := f.ends(s.XLo, s.XHi, i, f.x); ok {
+		bar(point{f.pos(lo, s.Y[i]).x, p.y}, point{f.pos(hi, s.Y[i]).x, p.y}, point{0, 2.5})
+	}
+	if lo, hi, ok := f.ends(s.YLo, s.YHi, i, f.y); ok {
+		bar(point{p.x, f.pos(s.X[i], lo).y}, point{p.x, f.pos(s.X[i], hi).y}, point{2.5, 0})
+	}
+}
+
+// ends gives the limits of an error bar, cut at the axis where a log axis has no place for them.
+func (f *frame) ends(lo, hi Numbers, i int, s span) (float64, float64, bool) {
+	if len(lo) == 0 || len(hi) == 0 || !finite(lo[i]) || !finite(hi[i]) || !s.drawable(hi[i]) {
+		return 0, 0, false
+	}
+	if !s.drawable(lo[i]) {
+		return s.lo, hi[i], true
+	}
+	return lo[i], hi[i], hi[i] > lo[i]
+}
+
+// drawBand fills between YLo and YHi over every stretch where both have a place.
+func (f *frame) drawBand(g painter, s *Series) {
+	var upper, lower []point
+	flush := func() {
+		if len(upper) > 1 {
+			for i := len(lower) - 1; i >= 0; i-- {
+				upper = append(upper, lower[i])
+			}
+			g.area(upper, s.Color, 0.16)
+		}
+		upper, lower = nil, nil
+	}
+	for i := range s.X {
+		lo, hi := s.YLo[i], s.YHi[i]
+		if f.y.log && finite(lo) && lo <= 0 && hi > 0 {
+			lo = f.y.lo // a spread that reaches zero goes down to the edge of a log axis
+		}
+		if !f.usable(s.X[i], lo) || !f.usable(s.X[i], hi) {
+			flush()
+			continue
+		}
+		a, b := f.plot.clampY(f.pos(s.X[i], hi)), f.plot.clampY(f.pos(s.X[i], lo))
+		if !f.plot.contains(a) { // beyond the horizontal range
+			flush()
+			continue
+		}
+		upper, lower = append(upper, a), append(lower, b)
+	}
+	flush()
+}
+
+// drawSegments draws pieces of straight lines; Arrows get heads at their ends.
+func (f *frame) drawSegments(g painter, s *Series) {
+	for i := range s.X {
+		if !f.usable(s.X[i], s.Y[i]) || !f.usable(s.X2[i], s.Y2[i]) {
+			continue
+		}
+		tip := f.pos(s.X2[i], s.Y2[i])
+		p, q, ok := f.plot.clipSegment(f.pos(s.X[i], s.Y[i]), tip)
+		if !ok {
+			f.lost.Outside++
+			continue
+		}
+		g.line([]point{p, q}, s.stroke())
+		if s.Kind == Arrows && f.plot.contains(tip) {
+			drawHead(g, p, q, s.Color)
+		}
+		if i < len(s.Labels) && s.Labels[i] != "" {
+			f.labels.want(q, s.Labels[i], s.Color)
+		}
+	}
+}
+
+// drawHead fills a small triangle at q, pointing away from p.
+func drawHead(g painter, p, q point, c Color) {
+	dx, dy := q.x-p.x, q.y-p.y
+	n := math.Hypot(dx, dy)
+	if n < 1e-9 {
+		return
+	}
+	dx, dy = dx/n, dy/n
+	size := math.Min(7.5, n)
+	back := point{q.x - dx*size, q.y - dy*size}
+	w := size * 0.42
+	g.area([]point{q, {back.x - dy*w, back.y + dx*w}, {back.x + dy*w, back.y - dx*w}}, c, 1)
+}
+
+// drawReference draws lines across the panel, each with its words at the far end.
+func (f *frame) drawReference(g painter, s *Series) {
+	st := s.stroke()
+	if s.Width == 0 {
+		st.width = 1.1
+	}
+	values := s.Y
+	if s.Kind == VLine {
+		values = s.X
+	}
+	for i, v := range values {
+		x, y := f.x.lo, v
+		if s.Kind == VLine {
+			x, y = v, f.y.lo
+		}
+		if !f.usable(x, y) {
+			continue
+		}
+		p := f.pos(x, y)
+		if !f.plot.contains(p) {
+			f.lost.Outside++
+			continue
+		}
+		q := point{f.plot.x + f.plot.w, p.y}
+		if s.Kind == VLine {
+			q = point{p.x, f.plot.y}
+		}
+		g.line([]point{p, q}, st)
+		f.labels.avoidLine([]point{p, q})
+		if i < len(s.Labels) {
+			f.referenceLabel(g, s.Labels[i], q, s.Kind == VLine)
+		}
+	}
+}
+
+func (f *frame) referenceLabel(g painter, words string, q point, upright bool) {
+	at := pointFace
+	at.color = Muted
+	if upright {
+		f.labels.want(point{q.x, q.y + 8}, words, Muted)
+		return
+	}
+	at.anchor = end
+	y := q.y - 3.5
+	if y-at.size < f.plot.y {
+		y = q.y + at.size + 1.5
+	}
+	g.text(point{q.x - 3, y}, words, at)
+	w := at.width(words)
+	f.labels.taken = append(f.labels.taken, box{q.x - 3 - w, y - at.size, w, at.size + 2})
+}
+
+func (f *frame) drawText(g painter, s *Series) {
+	at := pointFace
+	at.color, at.anchor = s.Color, middle
+	if s.Size > 0 {
+		at.size = s.Size
+	}
+	for i, words := range s.Labels {
+		if words == "" || !f.usable(s.X[i], s.Y[i]) {
+			continue
+		}
+		p := f.pos(s.X[i], s.Y[i])
+		if !f.plot.contains(p) {
+			f.lost.Outside++
+			continue
+		}
+		g.text(point{p.x, p.y + at.size*0.35}, words, at)
+	}
+}

@@ -1,0 +1,50 @@
+package chart
+
+import (
+	"fmt"
+	"sync"
+
+	"codeberg.org/go-fonts/dejavu/dejavusans"
+	"codeberg.org/go-fonts/dejavu/dejavusansbold"
+	xfont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+)
+
+// fontFamily is what SVG asks for. Widths are measured with DejaVu Sans, which is wider than the
+// other faces named, so text never needs more room than the layout gave it.
+const fontFamily = "'DejaVu Sans',Verdana,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
+
+// fonts parses the two faces once; it is the embedded data of a module, so failing is a bug.
+var fonts = sync.OnceValue(func() *font.Cache {
+	load := func(ttf []byte, f font.Font) font.Face {
+		parsed, err := opentype.Parse(ttf)
+		if err != nil {
+			panic(fmt.Sprintf("chart: embedded font: %v", err))
+		}
+		return font.Face{Font: f, Face: parsed}
+	}
+	return font.NewCache(font.Collection{
+		load(dejavusans.TTF, font.Font{Typeface: "DejaVu", Variant: "Sans"}),
+		load(dejavusansbold.TTF, font.Font{Typeface: "DejaVu", Variant: "Sans", Weight: xfont.WeightBold}),
+	})
+})
+
+// fontMutex guards the cache and the glyph buffers inside its faces.
+var fontMutex sync.Mutex
+
+func lookup(f face) font.Face {
+	want := font.Font{Typeface: "DejaVu", Variant: "Sans"}
+	if f.bold {
+		want.Weight = xfont.WeightBold
+	}
+	return fonts().Lookup(want, font.Length(f.size))
+}
+
+// width of a text in points.
+func (f face) width(s string) float64 {
+	fontMutex.Lock()
+	defer fontMutex.Unlock()
+	t := lookup(f)
+	return float64(t.Width(s))
+}

@@ -1,0 +1,87 @@
+package chart
+
+// labels places words beside points so that they cover neither marks, lines nor each other. It
+// is greedy and depends on the figure alone, so every renderer puts a label in the same place.
+type labels struct {
+	area   box
+	wanted []wantedLabel
+	marks  []point // centres of marks and samples along lines
+	taken  []box
+}
+
+type wantedLabel struct {
+	at    point
+	words string
+	color Color
+}
+
+func (l *labels) want(at point, words string, c Color) {
+	l.wanted = append(l.wanted, wantedLabel{at, words, c})
+}
+
+func (l *labels) avoid(p point) { l.marks = append(l.marks, p) }
+
+// avoidLine keeps labels off a line by treating a point every few units as a mark.
+func (l *labels) avoidLine(line []point) {
+	const every, most = 5.0, 4000
+	for i := 1; i < len(line) && len(l.marks) < most; i++ {
+		p, q := line[i-1], line[i]
+		d := max(abs(q.x-p.x), abs(q.y-p.y))
+		n := int(d/every) + 1
+		for k := range n {
+			t := float64(k) / float64(n)
+			l.marks = append(l.marks, point{p.x + (q.x-p.x)*t, p.y + (q.y-p.y)*t})
+		}
+	}
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// draw tries places around each point and takes the one that hides least. A label that could
+// only lie on another label is left out: the mark's tip and the table still say it.
+func (l *labels) draw(g painter) {
+	if len(l.wanted) == 0 {
+		return
+	}
+	g.begin("labels")
+	for _, w := range l.wanted {
+		f := pointFace
+		f.color = w.color
+		if b, ok := l.place(w, f); ok {
+			l.taken = append(l.taken, b)
+			g.text(point{b.x, b.y + f.size - 1}, w.words, f)
+		}
+	}
+	g.end()
+}
+
+func (l *labels) place(w wantedLabel, f face) (box, bool) {
+	const off = 6.0
+	width, height := f.width(w.words), f.size+1
+	best, cost := box{}, -1
+	for _, d := range [...][2]float64{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}, {1, 0}, {-1, 0}, {2, -2}, {2, 2}, {-2, -2}, {-2, 2}} {
+		b := box{w.at.x - width/2 + d[0]*(width/2+off*0.75), w.at.y - height/2 + d[1]*(height/2+off*0.6), width, height}
+		if !l.area.contains(point{b.x, b.y}) || !l.area.contains(point{b.x + b.w, b.y + b.h}) || l.clashes(b) {
+			continue
+		}
+		c := 0
+		for _, m := range l.marks {
+			if (box{b.x - 2, b.y - 2, b.w + 4, b.h + 4}).contains(m) {
+				c++
+			}
+		}
+		if cost < 0 || c < cost {
+			best, cost = b, c
+		}
+	}
+	return best, cost >= 0
+}
+
+func (l *labels) clashes(b box) bool {
+	for _, t := range l.taken {
+		if t.overlaps(b) {
+			return true
+		}
+	}
+	return false
+}

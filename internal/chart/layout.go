@@ -1,0 +1,294 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Sizes in points. A panel is drawn at panelW × panelH; a page scales it to its column.
+const (
+	panelW, panelH = 360, 280
+	gap            = 22
+	margin         = 18
+)
+
+var (
+	tickFace  = face{size: 9.5, color: Muted}
+	labelFace = face{size: 10.5, color: Muted}
+	panelFace = face{size: 12, bold: true, color: Ink}
+	pointFace = face{size: 9, color: Ink}
+)
+
+// frame is a panel with its place on the drawing and its axes decided.
+type frame struct {
+	panel  *Panel
+	plot   box // where data is drawn
+	x, y   span
+	xt, yt []Tick
+	heat   *Heat // the first heat map, which gets a colour bar
+	labels *labels
+	lost   Lost
+}
+
+// Lost counts what a panel could not draw.
+type Lost struct {
+	NotFinite   int // NaN or infinite
+	NotPositive int // zero or negative on a log axis
+	Outside     int // beyond an explicit axis range
+}
+
+// pos maps data to the drawing.
+func (f *frame) pos(x, y float64) point {
+	return point{f.plot.x + f.x.at(x)*f.plot.w, f.plot.y + (1-f.y.at(y))*f.plot.h}
+}
+
+// usable reports whether a point has a place, and counts why when it does not.
+func (f *frame) usable(x, y float64) bool {
+	switch {
+	case !finite(x) || !finite(y):
+		f.lost.NotFinite++
+	case !f.x.drawable(x) || !f.y.drawable(y):
+		f.lost.NotPositive++
+	default:
+		return true
+	}
+	return false
+}
+
+// newFrame decides axes and margins of p inside b.
+func newFrame(p *Panel, b box) *frame {
+	f := &frame{panel: p}
+	for i := range p.Series {
+		if p.Series[i].Heat != nil && f.heat == nil {
+			f.heat = p.Series[i].Heat
+		}
+	}
+	f.x, f.y = p.ranges()
+	top := 8.0
+	if p.Title != "" {
+		top += 18
+	}
+	if p.Y.Label != "" {
+		top += 17
+	}
+	bottom := 18.0
+	if p.X.Label != "" {
+		bottom += 18
+	}
+	right := 10.0
+	if f.heat != nil {
+		right = 58
+	}
+	f.plot = box{b.x, b.y + top, b.w, b.h - top - bottom}
+	f.yt = p.Y.ticks(f.y, int(f.plot.h/44))
+	left := 14.0
+	for _, t := range f.yt {
+		left = math.Max(left, tickFace.width(t.Label)+9)
+	}
+	f.plot.x, f.plot.w = b.x+left, b.w-left-right
+	if p.Equal {
+		f.equalize()
+		f.yt = p.Y.ticks(f.y, int(f.plot.h/44))
+	}
+	f.xt = p.X.ticks(f.x, int(f.plot.w/62))
+	f.labels = &labels{area: f.plot}
+	return f
+}
+
+// ticks are the caller's inside the range, or chosen ones.
+func (a Axis) ticks(s span, want int) []Tick {
+	if a.Ticks == nil {
+		return s.ticks(want)
+	}
+	var out []Tick
+	for _, t := range a.Ticks {
+		if s.drawable(t.Value) && t.Value >= s.lo && t.Value <= s.hi {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// equalize widens one range so that a unit has one length. Linear axes only.
+func (f *frame) equalize() {
+	if f.x.log || f.y.log {
+		panic("chart: Equal needs linear axes")
+	}
+	ux, uy := (f.x.hi-f.x.lo)/f.plot.w, (f.y.hi-f.y.lo)/f.plot.h
+	if grow := (uy*f.plot.w - (f.x.hi - f.x.lo)) / 2; ux < uy {
+		f.x.lo, f.x.hi = f.x.lo-grow, f.x.hi+grow
+		return
+	}
+	grow := (ux*f.plot.h - (f.y.hi - f.y.lo)) / 2
+	f.y.lo, f.y.hi = f.y.lo-grow, f.y.hi+grow
+}
+
+// ranges decides both axes from explicit ranges or from every drawable value.
+func (p *Panel) ranges() (x, y span) {
+	ex, ey := extent{log: p.X.Scale == Log}, extent{log: p.Y.Scale == Log}
+	if p.X.Zero {
+		ex.add(0)
+	}
+	if p.Y.Zero {
+		ey.add(0)
+	}
+	for i := range p.Series {
+		p.Series[i].extend(&ex, &ey)
+	}
+	x, y = ex.span(), ey.span()
+	if p.X.Zero && !x.log && ex.lo == 0 {
+		x.lo = 0
+	}
+	if p.Y.Zero && !y.log && ey.lo == 0 {
+		y.lo = 0
+	}
+	if p.X.Range != nil {
+		x = explicit(p.X)
+	}
+	if p.Y.Range != nil {
+		y = explicit(p.Y)
+	}
+	return x, y
+}
+
+// extend adds to the ranges what the series shows.
+func (s *Series) extend(ex, ey *extent) {
+	if h := s.Heat; h != nil {
+		ex.add(h.X[:]...)
+		ey.add(h.Y[:]...)
+		return
+	}
+	if s.Kind != HLine {
+		ex.add(s.X...)
+	}
+	if s.Kind != VLine && s.Kind != Band {
+		ey.add(s.Y...)
+	}
+	ex.add(s.X2...)
+	ey.add(s.Y2...)
+	ex.add(s.XLo...)
+	ex.add(s.XHi...)
+	ey.add(s.YLo...)
+	ey.add(s.YHi...)
+}
+
+// drawPanel draws p inside b and returns what could not be drawn.
+func drawPanel(g painter, p *Panel, b box) Lost {
+	f := newFrame(p, b)
+	g.begin("panel", "data-panel", p.ID,
+		"data-x-min", number(f.x.lo), "data-x-max", number(f.x.hi), "data-x-scale", scaleName(p.X.Scale),
+		"data-y-min", number(f.y.lo), "data-y-max", number(f.y.hi), "data-y-scale", scaleName(p.Y.Scale))
+	f.drawAxes(g, b)
+	for i := range p.Series {
+		s := &p.Series[i]
+		g.begin("series", "data-series", s.ID, "data-kind", string(s.Kind), "data-points", strconv.Itoa(s.size()))
+		f.drawSeries(g, s)
+		g.end()
+	}
+	f.labels.draw(g)
+	g.end()
+	return f.lost
+}
+
+func scaleName(s Scale) string {
+	if s == Log {
+		return "log"
+	}
+	return "linear"
+}
+
+// size is the number of points or cells of a series.
+func (s *Series) size() int {
+	if s.Heat != nil {
+		return len(s.Heat.Z)
+	}
+	return s.count()
+}
+
+// drawAxes draws title, names, grid and numbers. The name of the vertical axis stands above it,
+// where it reads without turning the head.
+func (f *frame) drawAxes(g painter, b box) {
+	p, r := f.panel, f.plot
+	y := b.y + 12
+	g.begin("axes")
+	if p.Title != "" {
+		g.text(point{b.x + 2, y}, p.Title, panelFace)
+		y += 18
+	}
+	if p.Y.Label != "" {
+		g.text(point{b.x + 2, y}, "↑ "+p.Y.title(), labelFace)
+	}
+	if p.X.Label != "" {
+		at := labelFace
+		at.anchor = end
+		g.text(point{r.x + r.w, r.y + r.h + 32}, p.X.title()+" →", at)
+	}
+	thin := stroke{color: grid, width: 0.8, opacity: 1}
+	for _, t := range f.xt {
+		at := r.x + f.x.at(t.Value)*r.w
+		g.line([]point{{at, r.y}, {at, r.y + r.h}}, thin)
+		c := tickFace
+		c.anchor = middle
+		g.text(point{at, r.y + r.h + 14}, t.Label, c)
+	}
+	for _, t := range f.yt {
+		at := r.y + (1-f.y.at(t.Value))*r.h
+		g.line([]point{{r.x, at}, {r.x + r.w, at}}, thin)
+		c := tickFace
+		c.anchor = end
+		g.text(point{r.x - 6, at + 3.4}, t.Label, c)
+	}
+	axis := stroke{color: Muted, width: 0.9, opacity: 1}
+	g.line([]point{{r.x, r.y}, {r.x, r.y + r.h}, {r.x + r.w, r.y + r.h}}, axis)
+	g.end()
+}
+
+func (a Axis) title() string {
+	if a.Unit == "" {
+		return a.Label
+	}
+	return a.Label + " (" + a.Unit + ")"
+}
+
+// DrawNotes says, panel by panel, how many values could not be drawn and why.
+func (f Figure) DrawNotes() []string {
+	f.check()
+	var out []string
+	for i := range f.Panels {
+		p := &f.Panels[i]
+		lost := drawPanel(silent{}, p, box{0, 0, panelW, panelH})
+		name := p.Title
+		if name == "" {
+			name = p.ID
+		}
+		for _, c := range []struct {
+			n   int
+			why string
+		}{{lost.NotFinite, "not finite"}, {lost.NotPositive, "zero or negative on a log axis"},
+			{lost.Outside, "outside the axis range"}} {
+			if c.n > 0 {
+				out = append(out, fmt.Sprintf("%s: %s not drawn (%s).", name, plural(c.n, "value"), c.why))
+			}
+		}
+	}
+	return out
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// silent is a painter that draws nothing: the layout run for its counts alone.
+type silent struct{}
+
+func (silent) begin(string, ...string)                                  {}
+func (silent) end()                                                     {}
+func (silent) line([]point, stroke)                                     {}
+func (silent) area([]point, Color, float64)                             {}
+func (silent) marks([]point, Marker, float64, Color, float64, []string) {}
+func (silent) cells([]box, int)                                         {}
+func (silent) text(point, string, face)                                 {}

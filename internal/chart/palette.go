@@ -1,0 +1,130 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+)
+
+// Color is a role, not a hue: each theme gives it one. The zero value is the ink of the text.
+// Positive values are the data colours 1…8 (repeating after eight).
+type Color int
+
+// Roles that are not data.
+const (
+	Ink   Color = 0
+	Muted Color = -1 // axis numbers, references
+	grid  Color = -2
+	paper Color = -3
+)
+
+// ColorFor returns the i-th data colour, i counted from 0.
+func ColorFor(i int) Color { return Color(((i%8)+8)%8 + 1) }
+
+// Theme chooses the colours. Auto follows the reader's system and exists only for SVG.
+type Theme uint8
+
+// The themes.
+const (
+	Auto Theme = iota
+	Light
+	Dark
+)
+
+// The data colours are those of Okabe & Ito (2008), told apart under all common forms of colour
+// blindness, with yellow and black replaced by ones that show on both papers; the dark theme
+// lightens each so that its contrast against the paper is at least 3:1, as the light ones' is.
+var (
+	lightColors = [8]uint32{0x0067a8, 0xc44a00, 0x008060, 0xb8468c, 0x8a6a00, 0x2b86b8, 0x5b4bb4, 0x5f6b76}
+	darkColors  = [8]uint32{0x56b4e9, 0xff8a4c, 0x2ec99a, 0xe88fc4, 0xe6c229, 0x9ad7f5, 0xa99cf5, 0xaab4be}
+
+	lightRoles = map[Color]uint32{Ink: 0x1c2430, Muted: 0x5c6773, grid: 0xe3e7ec, paper: 0xffffff}
+	darkRoles  = map[Color]uint32{Ink: 0xe6eaf0, Muted: 0x9aa5b1, grid: 0x2b333d, paper: 0x14181d}
+)
+
+// normal maps every Color to a role or one of 1…8.
+func (c Color) normal() Color {
+	if c > 0 {
+		return (c-1)%8 + 1
+	}
+	if c < paper {
+		return Muted
+	}
+	return c
+}
+
+func (c Color) in(dark bool) uint32 {
+	c = c.normal()
+	switch {
+	case c > 0 && dark:
+		return darkColors[c-1]
+	case c > 0:
+		return lightColors[c-1]
+	case dark:
+		return darkRoles[c]
+	}
+	return lightRoles[c]
+}
+
+// variable is the name of the CSS custom property that holds the colour.
+func (c Color) variable() string {
+	switch c = c.normal(); c {
+	case Ink:
+		return "--chart-ink"
+	case Muted:
+		return "--chart-muted"
+	case grid:
+		return "--chart-grid"
+	case paper:
+		return "--chart-paper"
+	}
+	return fmt.Sprintf("--chart-%d", int(c))
+}
+
+func rgb(v uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
+}
+
+// declarations lists every colour of a theme as CSS custom properties.
+func declarations(dark bool) string {
+	var b strings.Builder
+	for c := paper; c <= 8; c++ {
+		fmt.Fprintf(&b, "%s:#%06x;", c.variable(), c.in(dark))
+	}
+	return b.String()
+}
+
+// StyleSheet is the CSS that a page needs for what Inline gives: the colours of both themes, the
+// dark one when the reader's system asks for it.
+func StyleSheet() string { return styleFor(":root", Auto) }
+
+func styleFor(selector string, t Theme) string {
+	switch t {
+	case Light:
+		return selector + "{" + declarations(false) + "}"
+	case Dark:
+		return selector + "{" + declarations(true) + "}"
+	}
+	return selector + "{" + declarations(false) + "}@media(prefers-color-scheme:dark){" +
+		selector + "{" + declarations(true) + "}}"
+}
+
+// heatLevels is the number of colours of a heat map.
+const heatLevels = 48
+
+// cividis are anchors of the cividis map (Nuñez, Anderton & Renslow 2018), even for colour-blind
+// and other readers and monotone in lightness; colours between anchors are interpolated.
+var cividis = [...]uint32{0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173, 0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838}
+
+// heatColor gives the colour of level 0…heatLevels-1.
+func heatColor(level int) uint32 {
+	t := float64(level) / (heatLevels - 1) * float64(len(cividis)-1)
+	i := min(int(t), len(cividis)-2)
+	f := t - float64(i)
+	var v uint32
+	for shift := 16; shift >= 0; shift -= 8 {
+		a, b := float64(cividis[i]>>shift&255), float64(cividis[i+1]>>shift&255)
+		v |= uint32(a+(b-a)*f+0.5) << shift
+	}
+	return v
+}

@@ -1,0 +1,131 @@
+package chart
+
+import (
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// writePNG lays the figure out and paints it.
+func writePNG(w io.Writer, f Figure, t Theme, scale float64) error {
+	if !(scale > 0) || scale > 8 {
+		panic("chart: PNG scale must be above 0 and at most 8")
+	}
+	s := newSheet(&f)
+	dpi := int(math.Round(72 * scale))
+	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(s.w), vg.Length(s.h)), vgimg.UseDPI(dpi))
+	s.draw(&pngPainter{c: canvas, h: s.h, dark: t == Dark})
+	if err := png.Encode(w, canvas.Image()); err != nil {
+		return fmt.Errorf("chart: figure %s as PNG: %w", f.ID, err)
+	}
+	return nil
+}
+
+// pngPainter paints on a gonum canvas, whose y axis points up.
+type pngPainter struct {
+	c    *vgimg.Canvas
+	h    float64
+	dark bool
+}
+
+func (g *pngPainter) begin(string, ...string) {}
+func (g *pngPainter) end()                    {}
+
+func (g *pngPainter) at(p point) vg.Point {
+	return vg.Point{X: vg.Length(p.x), Y: vg.Length(g.h - p.y)}
+}
+
+func (g *pngPainter) use(c Color, opacity float64) {
+	v := rgb(c.in(g.dark))
+	v.A = uint8(math.Round(255 * opacity))
+	g.c.SetColor(v)
+}
+
+func (g *pngPainter) trace(pts []point, closed bool) vg.Path {
+	var p vg.Path
+	for i, q := range pts {
+		if i == 0 {
+			p.Move(g.at(q))
+		} else {
+			p.Line(g.at(q))
+		}
+	}
+	if closed {
+		p.Close()
+	}
+	return p
+}
+
+func (g *pngPainter) line(pts []point, st stroke) {
+	g.use(st.color, st.opacity)
+	g.c.SetLineWidth(vg.Length(st.width))
+	dash := make([]vg.Length, len(st.dash))
+	for i, d := range st.dash {
+		dash[i] = vg.Length(d)
+	}
+	g.c.SetLineDash(dash, 0)
+	g.c.Stroke(g.trace(pts, false))
+}
+
+func (g *pngPainter) area(pts []point, fill Color, opacity float64) {
+	g.use(fill, opacity)
+	g.c.Fill(g.trace(pts, true))
+}
+
+func (g *pngPainter) marks(at []point, m Marker, size float64, c Color, opacity float64, _ []string) {
+	filled, shape := m.outline(size)
+	g.use(c, opacity)
+	g.c.SetLineDash(nil, 0)
+	g.c.SetLineWidth(1.6)
+	for _, p := range at {
+		for _, poly := range shape {
+			if filled {
+				g.c.Fill(g.trace(shift(poly, p), true))
+			} else {
+				g.c.Stroke(g.trace(shift(poly, p), false))
+			}
+		}
+		if shape != nil {
+			continue
+		}
+		var disc vg.Path
+		q := g.at(p)
+		disc.Move(vg.Point{X: q.X + vg.Length(size/2), Y: q.Y})
+		disc.Arc(q, vg.Length(size/2), 0, 2*math.Pi)
+		disc.Close()
+		if m == Ring {
+			g.c.Stroke(disc)
+		} else {
+			g.c.Fill(disc)
+		}
+	}
+}
+
+func (g *pngPainter) cells(boxes []box, level int) {
+	g.c.SetColor(rgb(heatColor(level)))
+	for _, b := range boxes {
+		// A hair wider than the cell: no seam of the paper between neighbours.
+		g.c.Fill(g.trace([]point{{b.x - .15, b.y - .15}, {b.x + b.w + .15, b.y - .15},
+			{b.x + b.w + .15, b.y + b.h + .15}, {b.x - .15, b.y + b.h + .15}}, true))
+	}
+}
+
+func (g *pngPainter) text(at point, s string, f face) {
+	if s == "" {
+		return
+	}
+	switch f.anchor {
+	case middle:
+		at.x -= f.width(s) / 2
+	case end:
+		at.x -= f.width(s)
+	}
+	g.use(f.color, 1)
+	fontMutex.Lock()
+	defer fontMutex.Unlock()
+	g.c.FillString(lookup(f), g.at(at), s)
+}

@@ -1,0 +1,179 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// span is an axis ready for drawing: finite limits, lo < hi, and both positive when log.
+type span struct {
+	lo, hi float64
+	log    bool
+}
+
+// at maps a value to [0,1] along the axis; values outside give results outside. Halves are taken
+// before differences so that limits near ±MaxFloat64 do not overflow.
+func (s span) at(v float64) float64 {
+	if s.log {
+		a := math.Log10(s.lo)
+		return (math.Log10(v) - a) / (math.Log10(s.hi) - a)
+	}
+	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2)
+}
+
+// drawable reports whether v has a place on the axis at all.
+func (s span) drawable(v float64) bool { return finite(v) && (!s.log || v > 0) }
+
+// extent gathers the values that an automatic range must show.
+type extent struct {
+	lo, hi float64
+	log    bool
+	any    bool
+}
+
+func (e *extent) add(values ...float64) {
+	for _, v := range values {
+		if !finite(v) || (e.log && v <= 0) {
+			continue
+		}
+		if !e.any {
+			e.lo, e.hi, e.any = v, v, true
+		}
+		e.lo, e.hi = math.Min(e.lo, v), math.Max(e.hi, v)
+	}
+}
+
+// span widens the gathered values by 5 % of their length so that no mark sits on the frame. One
+// value alone, or none, still gives an axis.
+func (e *extent) span() span {
+	if e.log {
+		return e.logSpan()
+	}
+	if !e.any {
+		return span{lo: 0, hi: 1}
+	}
+	pad := (e.hi/2 - e.lo/2) / 10
+	size := math.Max(math.Abs(e.lo), math.Abs(e.hi))
+	if pad <= size*1e-9 { // a constant, up to rounding: its own size is the natural length
+		pad = size / 10
+	}
+	if pad == 0 {
+		pad = 0.5
+	}
+	return span{lo: math.Max(e.lo-pad, -math.MaxFloat64), hi: math.Min(e.hi+pad, math.MaxFloat64)}
+}
+
+func (e *extent) logSpan() span {
+	if !e.any {
+		return span{lo: 0.1, hi: 1, log: true}
+	}
+	a, b := math.Log10(e.lo), math.Log10(e.hi)
+	pad := math.Max((b-a)/20, 0.02)
+	lo, hi := math.Pow(10, a-pad), math.Pow(10, b+pad)
+	lo, hi = math.Max(lo, 5e-324), math.Min(hi, math.MaxFloat64)
+	return span{lo: lo, hi: hi, log: true}
+}
+
+// explicit turns a caller's range into a span.
+func explicit(a Axis) span {
+	s := span{lo: a.Range[0], hi: a.Range[1], log: a.Scale == Log}
+	if !s.drawable(s.lo) || !s.drawable(s.hi) || !(s.lo < s.hi) {
+		panic("chart: axis range is empty, not finite, or not positive on a log axis")
+	}
+	return s
+}
+
+// ticks chooses about want round places inside the span.
+func (s span) ticks(want int) []Tick {
+	if s.log {
+		return s.logTicks(want)
+	}
+	step := niceStep((s.hi/2 - s.lo/2) / float64(max(want, 1)) * 2)
+	var out []Tick
+	first := math.Ceil(s.lo/step - 1e-9)
+	for i := range 3 * max(want, 1) {
+		v := (first + float64(i)) * step
+		if v > s.hi+step*1e-9 {
+			break
+		}
+		if finite(v) {
+			out = append(out, Tick{v, tickLabel(v, step)})
+		}
+	}
+	return out
+}
+
+// niceStep rounds up to 1, 2 or 5 times a power of ten.
+func niceStep(raw float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(raw)))
+	if p == 0 || math.IsInf(p, 0) {
+		return raw
+	}
+	for _, m := range []float64{1, 2, 5} {
+		if raw <= m*p*(1+1e-9) {
+			return m * p
+		}
+	}
+	return 10 * p
+}
+
+// logTicks gives powers of ten, every k-th when there are many, and 1-2-5 steps below two decades.
+func (s span) logTicks(want int) []Tick {
+	a, b := math.Log10(s.lo), math.Log10(s.hi)
+	if b-a < 0.5 { // hardly a decade: round values on the linear scale read better
+		return span{lo: s.lo, hi: s.hi}.ticks(want)
+	}
+	mult := []float64{1}
+	if b-a < 2 {
+		mult = []float64{1, 2, 5}
+	}
+	every := max(1, int(math.Ceil((b-a)/float64(max(want, 1)))))
+	var out []Tick
+	for e := int(math.Floor(a)); e <= int(math.Ceil(b)); e++ {
+		if ((e%every)+every)%every != 0 {
+			continue
+		}
+		for _, m := range mult {
+			v := m * math.Pow(10, float64(e))
+			if v >= s.lo*(1-1e-9) && v <= s.hi*(1+1e-9) {
+				out = append(out, Tick{v, powerLabel(m, e)})
+			}
+		}
+	}
+	return out
+}
+
+const minus = "−"
+
+var superscript = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+
+func powerLabel(m float64, e int) string {
+	if e >= -2 && e <= 3 {
+		return strconv.FormatFloat(m*math.Pow(10, float64(e)), 'f', max(0, -e), 64)
+	}
+	p := "10" + superscript.Replace(strconv.Itoa(e))
+	if m != 1 {
+		p = strconv.Itoa(int(m)) + "·" + p
+	}
+	return p
+}
+
+// tickLabel writes v with the digits that its step needs.
+func tickLabel(v, step float64) string {
+	if v == 0 || math.Abs(v) < step*1e-6 {
+		return "0"
+	}
+	size := math.Abs(v)
+	if size >= 1e5 || size < 1e-4 {
+		e := int(math.Floor(math.Log10(size) + 1e-9))
+		digits := max(0, e-int(math.Floor(math.Log10(step)+1e-9)))
+		m := strconv.FormatFloat(v/math.Pow(10, float64(e)), 'f', min(digits, 6), 64)
+		return sign(m + "·10" + superscript.Replace(strconv.Itoa(e)))
+	}
+	digits := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	return sign(strconv.FormatFloat(v, 'f', min(digits, 12), 64))
+}
+
+func sign(s string) string { return strings.Replace(s, "-", minus, 1) }

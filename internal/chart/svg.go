@@ -1,0 +1,228 @@
+package chart
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// writeSVG lays the figure out and writes it with a style element of its own.
+func writeSVG(w io.Writer, f Figure, t Theme) error {
+	s := newSheet(&f)
+	g := &svgPainter{}
+	g.open(s.w, s.h, f.ID, f.Title, f.Caption)
+	g.printf("<style>%s</style>", styleFor("svg", t))
+	s.draw(g)
+	g.b.WriteString("</svg>\n")
+	if _, err := io.WriteString(w, g.b.String()); err != nil {
+		return fmt.Errorf("chart: figure %s as SVG: %w", f.ID, err)
+	}
+	return nil
+}
+
+// Inline draws the figure in pieces for a page.
+func Inline(f Figure) Inlined {
+	f.check()
+	var out Inlined
+	for i := range f.Panels {
+		p := &f.Panels[i]
+		g := &svgPainter{}
+		title := f.Title
+		if p.Title != "" {
+			title = p.Title + " — " + f.Title
+		}
+		g.open(panelW, panelH, f.ID+"--"+p.ID, title, p.Y.title()+" against "+p.X.title())
+		drawPanel(g, p, box{0, 0, panelW, panelH})
+		g.b.WriteString("</svg>")
+		out.Panels = append(out.Panels, g.b.String())
+	}
+	for _, e := range f.legend() {
+		g := &svgPainter{}
+		g.printf(`<svg class="swatch" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" aria-hidden="true">`, num(swatchW), num(swatchH))
+		e.draw(g, point{})
+		g.b.WriteString("</svg>")
+		out.Legend = append(out.Legend, LegendItem{e.label, g.b.String()})
+	}
+	out.Notes = append(append(out.Notes, f.Notes...), f.DrawNotes()...)
+	return out
+}
+
+// svgPainter writes SVG elements. Colours are CSS custom properties with the light theme's value
+// as what a viewer without CSS variables shows.
+type svgPainter struct{ b strings.Builder }
+
+func (g *svgPainter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
+
+func (g *svgPainter) open(w, h float64, id, title, desc string) {
+	g.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img" id="%[3]s" aria-labelledby="%[3]s-t" font-family="%[4]s">`,
+		num(w), num(h), escape(id), escape(fontFamily))
+	g.printf(`<title id="%s-t">%s</title>`, escape(id), escape(title))
+	if desc != "" {
+		g.printf("<desc>%s</desc>", escape(desc))
+	}
+}
+
+func (g *svgPainter) begin(class string, attrs ...string) {
+	g.printf(`<g class="%s"`, class)
+	for i := 0; i+1 < len(attrs); i += 2 {
+		g.printf(` %s="%s"`, attrs[i], escape(attrs[i+1]))
+	}
+	g.b.WriteByte('>')
+}
+
+func (g *svgPainter) end() { g.b.WriteString("</g>") }
+
+func (g *svgPainter) line(pts []point, st stroke) {
+	g.printf(`<path d="%s" fill="none" style="stroke:%s" stroke-width="%s" stroke-linejoin="round" stroke-linecap="round"%s%s/>`,
+		path(pts, false), css(st.color), num(st.width), dashes(st.dash), opacityAttr(st.opacity))
+}
+
+func dashes(d []float64) string {
+	if len(d) == 0 {
+		return ""
+	}
+	words := make([]string, len(d))
+	for i, v := range d {
+		words[i] = num(v)
+	}
+	return ` stroke-dasharray="` + strings.Join(words, " ") + `"`
+}
+
+func opacityAttr(o float64) string {
+	if o == 1 {
+		return ""
+	}
+	return ` opacity="` + num(o) + `"`
+}
+
+func (g *svgPainter) area(pts []point, fill Color, opacity float64) {
+	g.printf(`<path d="%s" style="fill:%s"%s/>`, path(pts, true), css(fill), opacityAttr(opacity))
+}
+
+// marks writes points without tips as one path: thousands of samples stay a few bytes each.
+func (g *svgPainter) marks(at []point, m Marker, size float64, c Color, opacity float64, tips []string) {
+	if len(at) == 0 {
+		return
+	}
+	if tips == nil {
+		g.markPath(at, m, size, c, opacity, "")
+		return
+	}
+	for i, p := range at {
+		g.markPath([]point{p}, m, size, c, opacity, tips[i])
+	}
+}
+
+func (g *svgPainter) markPath(at []point, m Marker, size float64, c Color, opacity float64, tip string) {
+	filled, shape := m.outline(size)
+	var d strings.Builder
+	for _, p := range at {
+		if shape == nil { // a line of no length with round caps is a disc
+			d.WriteString("M" + num(p.x) + " " + num(p.y) + "h0")
+		}
+		for _, poly := range shape {
+			d.WriteString(path(shift(poly, p), filled))
+		}
+	}
+	style := "stroke:" + css(c)
+	attrs := ` fill="none" stroke-width="1.6" stroke-linecap="round"`
+	switch {
+	case m == Ring:
+		g.ring(at, size, c, opacity, tip)
+		return
+	case shape == nil:
+		attrs = ` fill="none" stroke-linecap="round" stroke-width="` + num(size) + `"`
+	case filled:
+		style, attrs = "fill:"+css(c), ""
+	}
+	g.printf(`<path class="mark" d="%s" style="%s"%s%s`, d.String(), style, attrs, opacityAttr(opacity))
+	g.closeWith("path", tip)
+}
+
+func (g *svgPainter) ring(at []point, size float64, c Color, opacity float64, tip string) {
+	for _, p := range at {
+		g.printf(`<circle class="mark" cx="%s" cy="%s" r="%s" fill="none" stroke-width="1.6" style="stroke:%s"%s`,
+			num(p.x), num(p.y), num(size/2), css(c), opacityAttr(opacity))
+		g.closeWith("circle", tip)
+	}
+}
+
+func (g *svgPainter) closeWith(element, tip string) {
+	if tip == "" {
+		g.b.WriteString("/>")
+		return
+	}
+	g.printf("><title>%s</title></%s>", escape(tip), element)
+}
+
+func (g *svgPainter) cells(boxes []box, level int) {
+	var d strings.Builder
+	for _, b := range boxes {
+		d.WriteString("M" + num(b.x) + " " + num(b.y) + "h" + num(b.w) + "v" + num(b.h) + "h" + num(-b.w) + "z")
+	}
+	c := heatColor(level)
+	g.printf(`<path class="cell" d="%s" fill="#%06x" stroke="#%06x" stroke-width="0.3"/>`, d.String(), c, c)
+}
+
+func (g *svgPainter) text(at point, s string, f face) {
+	a := ""
+	switch f.anchor {
+	case middle:
+		a = ` text-anchor="middle"`
+	case end:
+		a = ` text-anchor="end"`
+	}
+	weight := ""
+	if f.bold {
+		weight = ` font-weight="700"`
+	}
+	g.printf(`<text x="%s" y="%s" font-size="%s" style="fill:%s"%s%s>%s</text>`,
+		num(at.x), num(at.y), num(f.size), css(f.color), a, weight, escape(s))
+}
+
+func css(c Color) string { return fmt.Sprintf("var(%s,#%06x)", c.variable(), c.in(false)) }
+
+func path(pts []point, closed bool) string {
+	var b strings.Builder
+	for i, p := range pts {
+		if i == 0 {
+			b.WriteByte('M')
+		} else {
+			b.WriteByte('L')
+		}
+		b.WriteString(num(p.x))
+		b.WriteByte(' ')
+		b.WriteString(num(p.y))
+	}
+	if closed {
+		b.WriteByte('Z')
+	}
+	return b.String()
+}
+
+func shift(pts []point, by point) []point {
+	out := make([]point, len(pts))
+	for i, p := range pts {
+		out[i] = point{p.x + by.x, p.y + by.y}
+	}
+	return out
+}
+
+// num writes a length to a hundredth of a point, without trailing zeros.
+func num(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+// escape makes any text safe in XML text and attributes; characters XML cannot hold become U+FFFD.
+func escape(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
+	return b.String()
+}
