@@ -1,0 +1,128 @@
+package kernel
+
+import "math"
+
+// pointBlock is the elements of one part of a point-wise pass: 64 KiB of float32.
+const pointBlock = 16 << 10
+
+// pointRange returns the elements of a part.
+func pointRange(part, n int) (from, to int) {
+	return part * pointBlock, min((part+1)*pointBlock, n)
+}
+
+func pointBlocks(n int) int { return (n + pointBlock - 1) / pointBlock }
+
+// Pointwise runs activation functions in place. It allocates nothing; one goroutine uses it at a
+// time.
+type Pointwise[T Float] struct {
+	pass pointPass
+	x    []T
+	dx   []T // nil in forward passes
+}
+
+type pointPass uint8
+
+const (
+	reluForward pointPass = iota
+	reluBackward
+	sigmoidForward
+	sigmoidBackward
+)
+
+// NewPointwise returns a Pointwise for any length.
+func NewPointwise[T Float]() *Pointwise[T] { return &Pointwise[T]{} }
+
+// ReLU sets x = max(x, 0); NaN stays NaN.
+func (p *Pointwise[T]) ReLU(tm *Team, x []T) { p.do(tm, reluForward, x, nil) }
+
+// ReLUBackward sets dy = 0 where the output y = max(x, 0) is not above 0. A NaN in y lets dy pass.
+func (p *Pointwise[T]) ReLUBackward(tm *Team, y, dy []T) {
+	p.do(tm, reluBackward, y, sameLength(y, dy))
+}
+
+// Sigmoid sets x = 1/(1 + e^−x), computed in float64 and rounded once.
+func (p *Pointwise[T]) Sigmoid(tm *Team, x []T) { p.do(tm, sigmoidForward, x, nil) }
+
+// SigmoidBackward sets dy = dy·y·(1 − y) from the output y.
+func (p *Pointwise[T]) SigmoidBackward(tm *Team, y, dy []T) {
+	p.do(tm, sigmoidBackward, y, sameLength(y, dy))
+}
+
+func sameLength[T Float](y, dy []T) []T {
+	if len(y) != len(dy) {
+		panic("kernel: Pointwise: y and dy differ in length")
+	}
+	return dy
+}
+
+func (p *Pointwise[T]) do(tm *Team, pass pointPass, x, dx []T) {
+	p.pass, p.x, p.dx = pass, x, dx
+	tm.Do(pointBlocks(len(x)), p)
+	p.x, p.dx = nil, nil
+}
+
+// Run works on one block of elements; the passes call it through the team.
+func (p *Pointwise[T]) Run(part int) {
+	from, to := pointRange(part, len(p.x))
+	x := p.x[from:to]
+	switch p.pass {
+	case reluForward:
+		relu(x)
+	case reluBackward:
+		reluGradient(x, p.dx[from:to])
+	case sigmoidForward:
+		sigmoid(x)
+	case sigmoidBackward:
+		sigmoidGradient(x, p.dx[from:to])
+	}
+}
+
+func relu[T Float](x []T) {
+	done := 0
+	if isFloat32[T]() {
+		done = reluSIMD(as[float32](x))
+	}
+	reluGeneric(x[done:])
+}
+
+func reluGeneric[T Float](x []T) {
+	for i, v := range x {
+		if v < 0 {
+			x[i] = 0
+		}
+	}
+}
+
+func reluGradient[T Float](y, dy []T) {
+	done := 0
+	if isFloat32[T]() {
+		done = reluGradientSIMD(as[float32](y), as[float32](dy))
+	}
+	reluGradientGeneric(y[done:], dy[done:])
+}
+
+func reluGradientGeneric[T Float](y, dy []T) {
+	for i, v := range y {
+		if v <= 0 {
+			dy[i] = 0
+		}
+	}
+}
+
+// sigmoid uses e^−|x| only, which cannot overflow: for x < 0 the value is e^x/(1 + e^x).
+func sigmoid[T Float](x []T) {
+	for i, v := range x {
+		e := math.Exp(-math.Abs(float64(v)))
+		if v < 0 {
+			x[i] = T(e / (1 + e))
+		} else {
+			x[i] = T(1 / (1 + e))
+		}
+	}
+}
+
+func sigmoidGradient[T Float](y, dy []T) {
+	for i, v := range y {
+		dy[i] = dy[i] * v * (1 - v)
+	}
+}

@@ -1,0 +1,39 @@
+package nn
+
+import "collapse/internal/kernel"
+
+// activation is a point-wise non-linearity behind a Linear without batch norm. It works in place
+// on the Linear's output, which no one reads again: both derivatives follow from the output.
+type activation[T kernel.Float] struct {
+	act       Activation
+	width     int
+	team      *kernel.Team
+	pointwise *kernel.Pointwise[T]
+	y         []T
+}
+
+func newActivation[T kernel.Float](act Activation, width int, team *kernel.Team) *activation[T] {
+	return &activation[T]{act: act, width: width, team: team, pointwise: kernel.NewPointwise[T]()}
+}
+
+func (*activation[T]) collect(*Network[T]) {}
+
+func (l *activation[T]) forward(x []T, rows int, _ Mode) []T {
+	l.y = x[:rows*l.width]
+	if l.act == Sigmoid {
+		l.pointwise.Sigmoid(l.team, l.y)
+	} else {
+		l.pointwise.ReLU(l.team, l.y)
+	}
+	return l.y
+}
+
+// backward differentiates y = act(x) in place: dx = dy·[y > 0] or dy·y·(1 − y).
+func (l *activation[T]) backward(dy, _ []T, _ int, _ bool) []T {
+	if l.act == Sigmoid {
+		l.pointwise.SigmoidBackward(l.team, l.y, dy)
+	} else {
+		l.pointwise.ReLUBackward(l.team, l.y, dy)
+	}
+	return dy
+}

@@ -1,0 +1,75 @@
+package nn
+
+import "collapse/internal/kernel"
+
+// PyTorch's defaults for nn.BatchNorm1d.
+const (
+	batchNormEps      = 1e-5
+	batchNormMomentum = 0.1
+)
+
+// batchNorm is nn.BatchNorm1d over the rows, fused with the activation that follows it:
+// y = act(γ·(x − mean)/√(var + eps) + β).
+type batchNorm[T kernel.Float] struct {
+	width                   int
+	act                     Activation
+	gamma, beta             *Param[T]
+	runningMean, runningVar *Buffer[T]
+	batches                 *Counter
+	team                    *kernel.Team
+	norm                    *kernel.BatchNorm[T]
+	pointwise               *kernel.Pointwise[T]
+	x                       []T // input of the last forward, borrowed from the Linear before
+	y                       []T // maxBatch×width
+}
+
+func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *kernel.Team, maxBatch int) *batchNorm[T] {
+	l := &batchNorm[T]{
+		width: width, act: act, team: team,
+		gamma:       &Param[T]{Name: name + ".weight", Shape: []int{width}},
+		beta:        &Param[T]{Name: name + ".bias", Shape: []int{width}},
+		runningMean: &Buffer[T]{Name: name + ".running_mean", Shape: []int{width}, Value: make([]T, width)},
+		runningVar:  &Buffer[T]{Name: name + ".running_var", Shape: []int{width}, Value: make([]T, width)},
+		batches:     &Counter{Name: name + ".num_batches_tracked"},
+		norm:        kernel.NewBatchNorm[T](width, batchNormEps, act == ReLU),
+		pointwise:   kernel.NewPointwise[T](),
+		y:           kernel.Alloc[T](maxBatch * width),
+	}
+	for i := range l.runningVar.Value {
+		l.runningVar.Value[i] = 1
+	}
+	return l
+}
+
+func (l *batchNorm[T]) collect(n *Network[T]) {
+	n.params = append(n.params, l.gamma, l.beta)
+	n.buffers = append(n.buffers, l.runningMean, l.runningVar)
+	n.counters = append(n.counters, l.batches)
+}
+
+func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
+	l.x = x
+	y := l.y[:rows*l.width]
+	if mode == Train {
+		l.norm.Forward(l.team, rows, x, y, l.gamma.Value, l.beta.Value)
+		l.norm.UpdateRunning(rows, batchNormMomentum, l.runningMean.Value, l.runningVar.Value)
+		l.batches.Value++
+	} else {
+		l.norm.Eval(l.team, rows, x, y, l.gamma.Value, l.beta.Value, l.runningMean.Value, l.runningVar.Value)
+	}
+	if l.act == Sigmoid {
+		l.pointwise.Sigmoid(l.team, y)
+	}
+	return y
+}
+
+// backward differentiates y = act(γ·x̂ + β) in place: dy becomes dx. The ReLU's mask is read off
+// the sign of y inside the kernel; x̂ is recomputed from x.
+func (l *batchNorm[T]) backward(dy, _ []T, rows int, _ bool) []T {
+	y := l.y[:rows*l.width]
+	if l.act == Sigmoid {
+		l.pointwise.SigmoidBackward(l.team, y, dy)
+	}
+	l.norm.Backward(l.team, rows, dy, y, l.x, l.gamma.Value, l.gamma.Grad, l.beta.Grad)
+	return dy
+}

@@ -1,0 +1,80 @@
+package nn
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"collapse/internal/kernel"
+)
+
+// allocateParams carves values and gradients of all parameters out of two arenas, every tensor
+// on a 64-byte boundary.
+func (n *Network[T]) allocateParams() {
+	const align = 16 // elements: 64 bytes of float32, 128 of float64
+	total := 0
+	for _, p := range n.params {
+		total += (p.size() + align - 1) / align * align
+	}
+	values, grads := kernel.Alloc[T](total), kernel.Alloc[T](total)
+	for _, p := range n.params {
+		size := p.size()
+		p.Value, p.Grad = values[:size:size], grads[:size:size]
+		step := (size + align - 1) / align * align
+		values, grads = values[step:], grads[step:]
+	}
+}
+
+// size is the product of the shape.
+func (p *Param[T]) size() int {
+	size := 1
+	for _, s := range p.Shape {
+		size *= s
+	}
+	return size
+}
+
+// initialise draws PyTorch's default law: weight and bias of a Linear from U(−b, b) with
+// b = 1/√fan_in; batch norm starts at weight 1, bias 0.
+func (n *Network[T]) initialise(seed uint64) {
+	for _, l := range n.layers {
+		switch l := l.(type) {
+		case *linear[T]:
+			l.initialise(seed)
+		case *batchNorm[T]:
+			for i := range l.gamma.Value {
+				l.gamma.Value[i] = 1
+			}
+		}
+	}
+	n.fc.initialise(seed)
+}
+
+func (l *linear[T]) initialise(seed uint64) {
+	bound := 1 / math.Sqrt(float64(l.in))
+	uniform(l.weight, bound, seed)
+	if l.bias != nil {
+		uniform(l.bias, bound, seed)
+	}
+}
+
+// uniform fills p from its own stream: PCG of math/rand/v2 with state (seed, FNV-1a of the
+// parameter's name), so that a tensor's values depend on its name, its size and the seed and on
+// nothing else in the network. u = (x>>11)·2⁻⁵³ for each 64-bit draw x, and the value is
+// (2u − 1)·bound in float64, rounded once to T: 2u − 1 is exact, so no target's fused
+// multiply-add changes a bit.
+func uniform[T kernel.Float](p *Param[T], bound float64, seed uint64) {
+	stream := rand.NewPCG(seed, fnv1a(p.Name))
+	for i := range p.Value {
+		u := float64(stream.Uint64()>>11) * 0x1p-53
+		p.Value[i] = T((2*u - 1) * bound)
+	}
+}
+
+// fnv1a is the 64-bit FNV-1a hash.
+func fnv1a(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}

@@ -1,0 +1,61 @@
+package nn
+
+import "collapse/internal/kernel"
+
+// linear is y = x·Wᵀ + b with W (out×in), PyTorch's nn.Linear.
+type linear[T kernel.Float] struct {
+	in, out      int
+	weight, bias *Param[T] // bias is nil if there is none
+	team         *kernel.Team
+	x            []T // input of the last forward, borrowed
+	y            []T // maxBatch×out
+	biasGrad     *kernel.ColSums[T]
+}
+
+func newLinear[T kernel.Float](name string, in, out int, bias bool, team *kernel.Team, maxBatch int) *linear[T] {
+	l := &linear[T]{
+		in: in, out: out, team: team,
+		weight: &Param[T]{Name: name + ".weight", Shape: []int{out, in}},
+		y:      kernel.Alloc[T](maxBatch * out),
+	}
+	if bias {
+		l.bias = &Param[T]{Name: name + ".bias", Shape: []int{out}}
+		l.biasGrad = kernel.NewColSums[T](out)
+	}
+	return l
+}
+
+func (l *linear[T]) collect(n *Network[T]) {
+	n.params = append(n.params, l.weight)
+	if l.bias != nil {
+		n.params = append(n.params, l.bias)
+	}
+}
+
+func (l *linear[T]) forward(x []T, rows int, _ Mode) []T {
+	l.x = x
+	var ep kernel.Epilogue[T]
+	if l.bias != nil {
+		ep.Bias = l.bias.Value
+	}
+	y := l.y[:rows*l.out]
+	kernel.Gemm(l.team, kernel.NT, rows, l.out, l.in, x, l.in, l.weight.Value, l.in, y, l.out, ep)
+	return y
+}
+
+// backward differentiates y = x·Wᵀ + b: dW = dyᵀ·x, db = Σ_rows dy, dx = dy·W.
+func (l *linear[T]) backward(dy, spare []T, rows int, needInput bool) []T {
+	var none kernel.Epilogue[T]
+	if !l.weight.Frozen {
+		kernel.Gemm(l.team, kernel.TN, l.out, l.in, rows, dy, l.out, l.x, l.in, l.weight.Grad, l.in, none)
+	}
+	if l.bias != nil && !l.bias.Frozen {
+		l.biasGrad.Sum(l.team, rows, dy, l.bias.Grad)
+	}
+	if !needInput {
+		return nil
+	}
+	dx := spare[:rows*l.in]
+	kernel.Gemm(l.team, kernel.NN, rows, l.in, l.out, dy, l.out, l.weight.Value, l.in, dx, l.in, none)
+	return dx
+}

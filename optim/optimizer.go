@@ -1,0 +1,78 @@
+// Package optim turns gradients into steps: optimisers and learning-rate schedules, generic over
+// float32 and float64. It knows parameters and nothing of layers or losses.
+//
+// An optimiser is built over parameters whose Grad someone else fills before each Step. One that
+// evaluates the loss several times per step (L-BFGS) takes the closure at construction, so all
+// share the interface Optimizer. Open optimizer.go first.
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"collapse/internal/kernel"
+)
+
+// Optimizer updates parameters in place from their gradients.
+type Optimizer[T kernel.Float] interface {
+	// Step makes one update with learning rate lr and the gradients in the parameters' Grad.
+	Step(lr float64)
+	// State returns what a checkpoint must hold besides the parameters. Its tensors are views,
+	// not copies: write or copy them before the next Step.
+	State() State[T]
+	// Load copies a state of the same optimiser over the same parameters into this one. It
+	// returns an error that names every missing, unknown or misshapen tensor, and then has
+	// changed nothing.
+	Load(State[T]) error
+}
+
+// State is the state of an optimiser.
+type State[T kernel.Float] struct {
+	Steps   int64 // updates made so far
+	Tensors []Tensor[T]
+}
+
+// Tensor is one named tensor of a state: the parameter's name, a dot and PyTorch's name of the
+// slot, as in layers.0.weight.momentum_buffer.
+type Tensor[T kernel.Float] struct {
+	Name  string
+	Shape []int
+	Value []T
+}
+
+// load copies from into the tensors of to, which name all that is wanted.
+func load[T kernel.Float](to []Tensor[T], from []Tensor[T]) error {
+	given := make(map[string]Tensor[T], len(from))
+	for _, t := range from {
+		given[t.Name] = t
+	}
+	var problems []error
+	for _, want := range to {
+		got, ok := given[want.Name]
+		switch {
+		case !ok:
+			problems = append(problems, fmt.Errorf("optim: state lacks tensor %s %v", want.Name, want.Shape))
+		case len(got.Value) != len(want.Value) || !slices.Equal(got.Shape, want.Shape):
+			problems = append(problems, fmt.Errorf("optim: state tensor %s has shape %v (%d values), wanted %v",
+				want.Name, got.Shape, len(got.Value), want.Shape))
+		}
+		delete(given, want.Name)
+	}
+	for _, t := range from {
+		if _, left := given[t.Name]; left {
+			problems = append(problems, fmt.Errorf("optim: state has tensor %s, which this optimiser does not keep", t.Name))
+		}
+	}
+	if len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	byName := make(map[string][]T, len(from))
+	for _, t := range from {
+		byName[t.Name] = t.Value
+	}
+	for _, want := range to {
+		copy(want.Value, byName[want.Name])
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"collapse/internal/kernel"
+	"collapse/nn"
+)
+
+// SGDConfig holds the settings of torch.optim.SGD; dampening is 0.
+type SGDConfig struct {
+	Momentum float64 // in [0,1)
+	// Nesterov looks ahead along the momentum; it needs Momentum > 0.
+	Nesterov bool
+	// WeightDecay λ adds λ·p to the gradient (coupled) of every parameter that is not frozen,
+	// biases and batch norm included.
+	WeightDecay float64
+}
+
+// Validate returns all problems of the configuration at once, or nil.
+func (c SGDConfig) Validate() error {
+	var errs []error
+	if !(c.Momentum >= 0 && c.Momentum < 1) {
+		errs = append(errs, fmt.Errorf("optim: momentum is %g, wanted 0 up to, not including, 1", c.Momentum))
+	}
+	if !(c.WeightDecay >= 0) || math.IsInf(c.WeightDecay, 0) {
+		errs = append(errs, fmt.Errorf("optim: weight decay is %g, wanted at least 0", c.WeightDecay))
+	}
+	if c.Nesterov && c.Momentum == 0 {
+		errs = append(errs, errors.New("optim: nesterov needs a momentum above 0"))
+	}
+	return errors.Join(errs...)
+}
+
+// SGD is stochastic gradient descent as torch.optim.SGD documents it:
+//
+//	d = g + λ·p
+//	v = μ·v + d        (v starts at 0, so the first step sets v = d)
+//	d = d + μ·v        if Nesterov, else d = v
+//	p = p − lr·d
+//
+// Without momentum there is no v and d = g + λ·p.
+type SGD[T kernel.Float] struct {
+	cfg    SGDConfig
+	team   *kernel.Team
+	params []*nn.Param[T]
+	buffer [][]T // v per parameter; nil for frozen ones and without momentum
+	update *kernel.SGD[T]
+	steps  int64
+}
+
+// NewSGD returns SGD over params, or what Validate says against cfg. Whether a parameter is
+// frozen is read here, once. team may be nil.
+func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *kernel.Team) (*SGD[T], error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	s := &SGD[T]{cfg: cfg, team: team, update: kernel.NewSGD[T]()}
+	for _, p := range params {
+		if !p.Frozen {
+			s.params = append(s.params, p)
+		}
+	}
+	s.allocate()
+	return s, nil
+}
+
+// allocate carves the momentum buffers out of one arena, each on a 64-byte boundary.
+func (s *SGD[T]) allocate() {
+	if s.cfg.Momentum == 0 {
+		return
+	}
+	const align = 16 // elements: 64 bytes of float32, 128 of float64
+	total := 0
+	for _, p := range s.params {
+		total += (len(p.Value) + align - 1) / align * align
+	}
+	arena := kernel.Alloc[T](total)
+	for _, p := range s.params {
+		size := len(p.Value)
+		s.buffer = append(s.buffer, arena[:size:size])
+		arena = arena[(size+align-1)/align*align:]
+	}
+}
+
+// Step makes one update. It allocates nothing.
+func (s *SGD[T]) Step(lr float64) {
+	rule := kernel.SGDRule{Rate: lr, Momentum: s.cfg.Momentum, Decay: s.cfg.WeightDecay, Nesterov: s.cfg.Nesterov}
+	for i, p := range s.params {
+		var v []T
+		if s.buffer != nil {
+			v = s.buffer[i]
+		}
+		s.update.Update(s.team, rule, p.Value, p.Grad, v)
+	}
+	s.steps++
+}
+
+// State returns the step count and <param>.momentum_buffer of every parameter, as views.
+func (s *SGD[T]) State() State[T] {
+	return State[T]{Steps: s.steps, Tensors: s.tensors()}
+}
+
+func (s *SGD[T]) tensors() []Tensor[T] {
+	var out []Tensor[T]
+	for i, v := range s.buffer {
+		p := s.params[i]
+		out = append(out, Tensor[T]{Name: p.Name + ".momentum_buffer", Shape: p.Shape, Value: v})
+	}
+	return out
+}
+
+// Load restores what State returned.
+func (s *SGD[T]) Load(state State[T]) error {
+	if state.Steps < 0 {
+		return fmt.Errorf("optim: state counts %d steps, wanted at least 0", state.Steps)
+	}
+	if err := load(s.tensors(), state.Tensors); err != nil {
+		return err
+	}
+	s.steps = state.Steps
+	return nil
+}
