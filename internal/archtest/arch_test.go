@@ -1,0 +1,58 @@
+// Package archtest checks that the arrows between packages point the way docs/architecture.md
+// draws them.
+package archtest
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// forbidden lists, for each package, what it must not import, directly or through others.
+// A trailing "…" stands for everything below.
+var forbidden = map[string][]string{
+	"collapse/internal/kernel": {"collapse…"},
+	"collapse/arrayfile":       {"collapse/data", "collapse/nn", "collapse/train", "collapse/measure", "collapse/internal/store"},
+	"collapse/nn":              {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
+	"collapse/optim":           {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
+	"collapse/data":            {"collapse/measure", "collapse/nn", "collapse/train", "collapse/internal/store"},
+	"collapse/measure":         {"collapse/nn", "collapse/optim", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/etf":             {"collapse/nn", "collapse/optim", "collapse/train", "collapse/internal/store"},
+	"collapse/ufm":             {"collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/dilation":        {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/landscape":       {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/internal/store":  {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/report"},
+	"collapse/train":           {"collapse/internal/report", "collapse/internal/study", "collapse/internal/cli"},
+	"collapse/internal/chart":  {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/store", "collapse/internal/report"},
+	"collapse/internal/report": {"collapse/internal/study", "collapse/internal/cli"},
+	"collapse/internal/study":  {"collapse/internal/cli", "collapse/internal/report"},
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}\t{{join .Deps \" \"}}", "collapse/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	checked := 0
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		pkg, deps, _ := strings.Cut(line, "\t")
+		for _, rule := range forbidden[pkg] {
+			checked++
+			for _, dep := range strings.Fields(deps) {
+				if matches(rule, dep) {
+					t.Errorf("%s imports %s, which docs/architecture.md forbids", pkg, dep)
+				}
+			}
+		}
+	}
+	if checked < 30 {
+		t.Fatalf("only %d rules met a package: the names in this test are out of date", checked)
+	}
+}
+
+func matches(rule, pkg string) bool {
+	if prefix, ok := strings.CutSuffix(rule, "…"); ok {
+		return pkg == strings.TrimSuffix(prefix, "/") || strings.HasPrefix(pkg, strings.TrimSuffix(prefix, "/")+"/")
+	}
+	return rule == pkg
+}
