@@ -1,7 +1,36 @@
 package kernel
 
-func supported() []isa { return []isa{isaGeneric} }
+import "golang.org/x/sys/cpu"
 
-func productsFor(isa) (products[float32], products[float64]) {
-	return genericProducts[float32](), genericProducts[float64]()
+//go:generate go run ./asm/gemm
+
+// supported returns the instruction sets of this machine, the plainest first.
+func supported() []isa {
+	sets := []isa{isaGeneric}
+	x := &cpu.X86
+	if !x.HasAVX2 || !x.HasFMA {
+		return sets
+	}
+	sets = append(sets, isaAVX2)
+	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
+		sets = append(sets, isaAVX512)
+	}
+	return sets
+}
+
+func productsFor(set isa) (products[float32], products[float64]) {
+	p32, p64 := genericProducts[float32](), genericProducts[float64]()
+	switch set {
+	case isaAVX512:
+		p32.mr, p32.lanes, p32.nr, p32.tiles = 12, 16, 32, tilesAVX512F32
+		p64.mr, p64.lanes, p64.nr, p64.tiles = 12, 8, 16, tilesAVX512F64
+	case isaAVX2:
+		p32.mr, p32.lanes, p32.nr, p32.tiles = 4, 8, 24, tilesAVX2F32
+		p64.mr, p64.lanes, p64.nr, p64.tiles = 4, 4, 12, tilesAVX2F64
+	default:
+		return p32, p64
+	}
+	p32.transpose4, p32.transposeStep, p32.copyRows = transpose4AVX2F32, 8, copyRowsAVX2F32
+	p64.transpose4, p64.transposeStep, p64.copyRows = transpose4AVX2F64, 4, copyRowsAVX2F64
+	return p32, p64
 }
