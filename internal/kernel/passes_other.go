@@ -1,3 +1,5 @@
+//go:build !amd64
+
 package kernel
 
 // Without SIMD versions the generic loops take every column and element.

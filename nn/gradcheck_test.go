@@ -1,0 +1,160 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// checkGradient compares grad with central differences of f at x, which it perturbs in place and
+// restores: h = ∛ε·max(1,|x_i|), error at most tol·max(1, largest |difference quotient|). It
+// reports the worst entry, or nil.
+func checkGradient(f func() float64, x, grad []float64, tol float64) error {
+	numeric := make([]float64, len(x))
+	largest := 1.0
+	for i, at := range x {
+		h := math.Cbrt(0x1p-52) * math.Max(1, math.Abs(at))
+		x[i] = at + h
+		up, right := f(), x[i]
+		x[i] = at - h
+		down, left := f(), x[i]
+		x[i] = at
+		numeric[i] = (up - down) / (right - left)
+		largest = math.Max(largest, math.Abs(numeric[i]))
+	}
+	for i := range x {
+		if diff := math.Abs(grad[i] - numeric[i]); !(diff <= tol*largest) {
+			return fmt.Errorf("entry %d of %d: gradient %g, central difference %g", i, len(x), grad[i], numeric[i])
+		}
+	}
+	return nil
+}
+
+func TestGradientCheckerSeesFaults(t *testing.T) {
+	x := []float64{0.5, -1.25, 2}
+	f := func() float64 { return x[0]*x[0] + 3*x[1]*x[2] }
+	exact := func() []float64 { return []float64{2 * x[0], 3 * x[2], 3 * x[1]} }
+	if err := checkGradient(f, x, exact(), 1e-9); err != nil {
+		t.Fatalf("exact gradient refused: %v", err)
+	}
+	for i := range x {
+		flipped := exact()
+		flipped[i] = -flipped[i]
+		if checkGradient(f, x, flipped, 1e-9) == nil {
+			t.Errorf("flipped sign of entry %d not seen", i)
+		}
+		notANumber := exact()
+		notANumber[i] = math.NaN()
+		if checkGradient(f, x, notANumber, 1e-9) == nil {
+			t.Errorf("NaN in entry %d not seen", i)
+		}
+	}
+}
+
+// sample is a small classification batch.
+func sample(rng *rand.Rand, batch, inputs, classes int) (x []float64, labels []int32) {
+	x = make([]float64, batch*inputs)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for range batch {
+		labels = append(labels, int32(rng.IntN(classes)))
+	}
+	return x, labels
+}
+
+// spread moves parameters away from their initial values, so that no gradient hides behind a
+// γ of 1 or a β of 0.
+func spread(rng *rand.Rand, net *Network[float64]) {
+	for _, p := range net.Params() {
+		for i := range p.Value {
+			p.Value[i] += 0.4 * rng.NormFloat64()
+		}
+	}
+}
+
+// kinkDistance returns how near a ReLU's input comes to 0 in the last Forward, through its
+// recomputed batch norm or the Linear before it; +Inf without ReLU.
+func kinkDistance(net *Network[float64], rows int) float64 {
+	nearest := math.Inf(1)
+	for _, l := range net.layers {
+		switch l := l.(type) {
+		case *batchNorm[float64]:
+			if l.act != ReLU {
+				continue
+			}
+			plain := newBatchNorm[float64]("", l.width, NoActivation, nil, rows)
+			copy(plain.gammaInit(), l.gamma.Value)
+			plain.beta.Value = l.beta.Value
+			for _, v := range plain.forward(l.x, rows, Train) {
+				nearest = math.Min(nearest, math.Abs(v))
+			}
+		}
+	}
+	return nearest
+}
+
+// gammaInit gives a batch norm outside a network its own parameters.
+func (l *batchNorm[T]) gammaInit() []T {
+	l.gamma.Value, l.beta.Value = make([]T, l.width), make([]T, l.width)
+	return l.gamma.Value
+}
+
+var lossConfigs = []LossConfig{
+	{Kind: CrossEntropy},
+	{Kind: LabelSmoothing, Smoothing: 0.1},
+	{Kind: LabelRelaxation, Smoothing: 0.1},
+	{Kind: MSE},
+	{Kind: MSE, Reduction: ReducePaper},
+	{Kind: RescaledMSE, Alpha: 5, M: 3},
+	{Kind: RescaledMSE, Alpha: 5, M: 3, Reduction: ReducePaper},
+}
+
+// TestGradients checks every parameter of small networks by central differences, for each
+// activation, batch norm on and off, each loss and reduction, and a smaller last batch.
+func TestGradients(t *testing.T) {
+	for _, act := range []Activation{ReLU, Sigmoid} {
+		for _, norm := range []bool{true, false} {
+			for _, cfg := range lossConfigs {
+				for _, bias := range []bool{true, false} {
+					name := fmt.Sprintf("%s/norm=%v/%s-%s/bias=%v", act, norm, cfg.Kind, cfg.Reduction, bias)
+					t.Run(name, func(t *testing.T) {
+						spec := MLPConfig{Inputs: 5, Width: 6, Depth: 2, FeatureDim: 4, Classes: 3,
+							BatchNorm: norm, Activation: act, NoClassifierBias: !bias}
+						checkNetwork(t, spec, cfg)
+					})
+				}
+			}
+		}
+	}
+}
+
+func checkNetwork(t *testing.T, mlp MLPConfig, cfg LossConfig) {
+	const maxBatch = 8
+	net, err := NewMLP[float64](mlp, nil, maxBatch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := NewLoss[float64](cfg, mlp.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(7, 11))
+	spread(rng, net)
+	for _, batch := range []int{maxBatch, 3} { // the smaller last batch runs in the same arenas
+		x, labels := sample(rng, batch, mlp.Inputs, mlp.Classes)
+		dlogits := make([]float64, batch*mlp.Classes)
+		loss.Gradient(net.Forward(x, batch, Train).Logits, labels, dlogits)
+		net.Backward(dlogits)
+		if near := kinkDistance(net, batch); near < 1e-4 {
+			t.Fatalf("a ReLU input is %g from its kink; choose another seed", near)
+		}
+		value := func() float64 { return loss.Value(net.Forward(x, batch, Train).Logits, labels) }
+		for _, p := range net.Params() {
+			if err := checkGradient(value, p.Value, p.Grad, 2e-7); err != nil {
+				t.Errorf("batch %d, %s: %v", batch, p.Name, err)
+			}
+		}
+	}
+}
