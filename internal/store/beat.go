@@ -1,0 +1,46 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+)
+
+// KeepBeating beats every sixth of Options.Stale until stop is called, which waits for the beat
+// under way and may be called twice, or until the claim is lost or given up.
+//
+// A beat that fails otherwise, because the disk is full or the lab is busy, is tried again at the
+// next; the run's own writes report such errors.
+func (c *Claim) KeepBeating() (stop func()) {
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(c.lab.stale / 6)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-c.lost:
+				return
+			case <-tick.C:
+				if !c.beatIfHeld() {
+					return
+				}
+			}
+		}
+	}()
+	var once sync.Once
+	return func() { once.Do(func() { close(quit) }); <-ended }
+}
+
+// beatIfHeld reports false when there is nothing left to beat for.
+func (c *Claim) beatIfHeld() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.givenUp {
+		return false
+	}
+	return !errors.Is(c.fenced(func(*sql.Tx) error { return nil }), ErrLost)
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Claim is the right to write to one run, held by one process at a time. Each claim of a run has a
+// higher generation than the one before; a write by an older generation changes nothing and returns
+// ErrLost. Files are outside that protection: call Beat before renaming a checkpoint into place.
+//
+// Its methods may be called from any goroutine. After Finish, Fail or Interrupt the first result
+// stands: calling one of them again does nothing, so `defer claim.Interrupt()` is fine; writing
+// panics.
+type Claim struct {
+	Hash       string
+	Dir        string // RunDir(Hash), which exists
+	Generation int64
+
+	lab  *Lab
+	run  int64 // its row number
+	lost chan struct{}
+
+	mu      sync.Mutex // held for a whole write, so that giving up and beating do not cross
+	givenUp bool
+	isLost  bool
+}
+
+// Ensure adds the run to the lab as Pending unless it is there, adds the tags it lacks, and returns
+// its row. The label of an existing run is kept, unless it is empty.
+func (l *Lab) Ensure(s Spec) (Run, error) {
+	config, err := s.check()
+	if err != nil {
+		return Run{}, err
+	}
+	var run Run
+	err = l.write(func(tx *sql.Tx) error {
+		_, run, err = l.ensure(tx, s, config)
+		return err
+	})
+	return run, err
+}
+
+// check returns the canonical configuration.
+func (s Spec) check() ([]byte, error) {
+	switch s.Kind {
+	case Train, Solve, Dilation, Landscape, Measure, Trial:
+	default:
+		panic("store: unknown kind of run")
+	}
+	config, err := Canonical(s.Config)
+	if err == nil && config[0] != '{' {
+		err = fmt.Errorf("store: configuration: want a JSON object, found %.20s", config)
+	}
+	return config, err
+}
+
+func (l *Lab) ensure(tx *sql.Tx, s Spec, config []byte) (int64, Run, error) {
+	hash := Hash(s.Kind, config)
+	_, err := tx.Exec(`INSERT INTO run (hash, kind, config, status, label, created) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (hash) DO UPDATE SET label = excluded.label WHERE label = ''`,
+		hash, s.Kind, string(config), Pending, s.Label, l.now().UnixMilli())
+	if err != nil {
+		return 0, Run{}, err
+	}
+	for _, name := range s.Tags {
+		_, err := tx.Exec(`INSERT INTO tag (run, name) SELECT id, ? FROM run WHERE hash = ? ON CONFLICT DO NOTHING`, name, hash)
+		if err != nil {
+			return 0, Run{}, err
+		}
+	}
+	return scanRun(tx.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
+}
+
+// Claim makes this process the one that works on the run, adding the run if the lab lacks it.
+//
+// It returns ErrDone if the run is finished already, *HeldError if another process works on it.
+// A claim is taken over from a process that is seen to be dead on this host, or not heard from for
+// Options.Stale. The Run, valid in all three cases, is the row as it was before: its Status,
+// LastEpoch and Program tell how far an earlier attempt came, and where (Ensure tells without
+// claiming). Rows of an earlier attempt stay until Claim.DeleteAfter.
+func (l *Lab) Claim(s Spec) (*Claim, Run, error) { return l.claim(s, false) }
+
+// Again is Claim for a new attempt at a run in any state, done or not: its values, its attempts and
+// its files are deleted.
+func (l *Lab) Again(s Spec) (*Claim, Run, error) { return l.claim(s, true) }
+
+func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
+	config, err := s.check()
+	if err != nil {
+		return nil, Run{}, err
+	}
+	var c *Claim
+	var before Run
+	var trash trashed
+	err = l.write(func(tx *sql.Tx) error {
+		var id int64
+		if id, before, err = l.ensure(tx, s, config); err != nil {
+			return err
+		}
+		if err := l.free(tx, id, before.Hash); err != nil {
+			return err
+		}
+		if before.Status == Done && !again {
+			return ErrDone
+		}
+		if again {
+			if err := clearRun(tx, id); err != nil {
+				return err
+			}
+			if trash, err = l.trash(before.Hash); err != nil {
+				return err
+			}
+		}
+		c = &Claim{Hash: before.Hash, Dir: l.RunDir(before.Hash), Generation: before.Generation + 1, lab: l, run: id, lost: make(chan struct{})}
+		return l.take(tx, c, s.Program)
+	})
+	if err != nil {
+		return nil, before, errors.Join(err, trash.putBack())
+	}
+	if err := errors.Join(trash.remove(), os.MkdirAll(c.Dir, 0o777)); err != nil {
+		return nil, before, errors.Join(fmt.Errorf("store: %w", err), c.Interrupt())
+	}
+	return c, before, nil
+}
+
+// free returns *HeldError if a process that may be alive holds the run.
+func (l *Lab) free(tx *sql.Tx, run int64, hash string) error {
+	var holder process
+	var beat int64
+	err := tx.QueryRow("SELECT host, host_id, pid, pid_started, heartbeat FROM claim WHERE run = ?", run).
+		Scan(&holder.host, &holder.hostID, &holder.pid, &holder.started, &beat)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	last := time.UnixMilli(beat)
+	if l.self.knowsDead(holder) || l.now().Sub(last) > l.stale {
+		return nil
+	}
+	return &HeldError{Hash: hash, Host: holder.host, PID: holder.pid, Heartbeat: last}
+}
+
+// clearRun deletes what earlier attempts at a run left in the tables.
+func clearRun(tx *sql.Tx, run int64) error {
+	for _, query := range []string{
+		"DELETE FROM value WHERE run = ?", "DELETE FROM attempt WHERE run = ?", "UPDATE run SET last_epoch = NULL WHERE id = ?",
+	} {
+		if _, err := tx.Exec(query, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take records that this process works on c's run.
+func (l *Lab) take(tx *sql.Tx, c *Claim, p Program) error {
+	now := l.now().UnixMilli()
+	_, err := tx.Exec("UPDATE run SET status = ?, error = '', finished = NULL, generation = ? WHERE id = ?", Running, c.Generation, c.run)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT OR REPLACE INTO claim (run, generation, host, host_id, pid, pid_started, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		c.run, c.Generation, l.self.host, l.self.hostID, l.self.pid, l.self.started, now)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO attempt (run, generation, started, host, version, kernel, goos, goarch, goamd64, cpu) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		c.run, c.Generation, now, l.self.host, p.Version, p.Kernel, p.GOOS, p.GOARCH, p.GOAMD64, p.CPU)
+	return err
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// busyWait is how long a writer waits for another process's transaction, and a reader for a
+// recovery.
+const busyWait = 10 * time.Second
+
+// Options change how a lab is opened. The zero value is right for programs.
+type Options struct {
+	// Now is the clock of claims and time stamps. Default time.Now.
+	Now func() time.Time
+	// Stale is the silence after which a claim may be taken over from a process that cannot be
+	// seen to be dead. Default 60 s; beats come every sixth of it.
+	Stale time.Duration
+}
+
+// Lab is a lab opened for writing, over one connection. It is a Reader, too. Its methods may be
+// called from any goroutine.
+type Lab struct {
+	*Reader
+	db    *sql.DB
+	now   func() time.Time
+	stale time.Duration
+	self  process
+
+	mu   sync.Mutex
+	keys map[Key]int64 // committed rows of table series, which never change
+}
+
+// Reader reads a lab; any number of processes may, while others write. Every method is one short
+// read transaction, so it sees each epoch whole or not at all, and holds nothing when it returns.
+type Reader struct {
+	dir string
+	db  *sql.DB
+}
+
+// Open opens the lab in dir for writing and makes it if there is none. It refuses a network file
+// system, a lab of a newer version (*NewerError) and a lab.sqlite that is not a lab.
+func Open(dir string, opt Options) (*Lab, error) {
+	if err := refuseNetwork(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o777); err != nil {
+		return nil, fmt.Errorf("store: making the lab: %w", err)
+	}
+	path := databasePath(dir)
+	db, err := openDatabase(path, "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=synchronous(full)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := prepare(db, path); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	r, err := OpenReader(dir)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	l := &Lab{Reader: r, db: db, now: opt.Now, stale: opt.Stale, self: thisProcess(), keys: map[Key]int64{}}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if l.stale == 0 {
+		l.stale = time.Minute
+	}
+	return l, nil
+}
+
+// prepare makes an opened file ready for writing.
+func prepare(db *sql.DB, path string) error {
+	all := steps()
+	if _, err := version(db, path, len(all)); err != nil {
+		return err
+	}
+	// The change to WAL needs the file alone and does not wait for it by itself, which matters
+	// when two processes make the same lab.
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		_, err := db.Exec("PRAGMA journal_mode = WAL")
+		if err == nil {
+			break
+		}
+		if !isBusy(err) || time.Since(start) > busyWait {
+			return fmt.Errorf("store: %s: %w", path, err)
+		}
+	}
+	return migrate(db, path, all)
+}
+
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqliteBusy
+}
+
+// Result codes of SQLite (sqlite.org/rescode.html).
+const (
+	sqliteBusy     = 5
+	sqliteReadOnly = 8
+	sqliteCantOpen = 14
+)
+
+// OpenReader opens the lab in dir, which must exist, for reading. A lab in a directory that cannot
+// be written to can be read, too, if its last writer closed it.
+func OpenReader(dir string) (*Reader, error) {
+	path := databasePath(dir)
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("store: there is no lab in %s (%w); --lab or COLLAPSE_LAB says where it is, and a first run makes it", dir, err)
+		}
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	known := len(steps())
+	db, err := openDatabase(path, "mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	v, err := version(db, path, known)
+	if needsWritableDir(err) && emptyOrMissing(path+"-wal") {
+		db.Close()
+		if db, err = openDatabase(path, "mode=ro&immutable=1"); err != nil {
+			return nil, err
+		}
+		v, err = version(db, path, known)
+	}
+	if err == nil && v < known {
+		err = fmt.Errorf("store: %s has schema %d, older than this program's %d; any command that writes, such as `collapse runs gc`, brings it up to date", path, v, known)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Reader{dir: dir, db: db}, nil
+}
+
+// needsWritableDir recognises SQLite's answer when it cannot make the index of the write-ahead log.
+func needsWritableDir(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqliteCantOpen || code == sqliteReadOnly
+}
+
+func emptyOrMissing(path string) bool {
+	info, err := os.Stat(path)
+	return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
+}
+
+func databasePath(dir string) string { return filepath.Join(dir, "lab.sqlite") }
+
+// openDatabase prepares a pool of connections; it does not touch the file yet.
+func openDatabase(path, parameters string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	name := filepath.ToSlash(abs)
+	if name[0] != '/' { // a drive letter
+		name = "/" + name
+	}
+	u := url.URL{Scheme: "file", Path: name, RawQuery: parameters + fmt.Sprintf("&_pragma=busy_timeout(%d)", busyWait.Milliseconds())}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, fmt.Errorf("store: %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// Dir returns the lab's directory.
+func (r *Reader) Dir() string { return r.dir }
+
+// RunDir returns the directory for a run's files. It exists once the run was claimed.
+func (r *Reader) RunDir(hash string) string { return filepath.Join(r.dir, "runs", hash) }
+
+// Close closes the lab for reading.
+func (r *Reader) Close() error { return r.db.Close() }
+
+// Close closes the lab. Claims that are still held stay, and look dead once the process has ended.
+func (l *Lab) Close() error { return errors.Join(l.Reader.Close(), l.db.Close()) }

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const selectRun = `SELECT id, hash, kind, config, status, error, label,
+	(SELECT json_group_array(name) FROM (SELECT name FROM tag WHERE tag.run = run.id ORDER BY name)),
+	run.generation, last_epoch, created, started, finished,
+	coalesce(version, ''), coalesce(kernel, ''), coalesce(goos, ''), coalesce(goarch, ''), coalesce(goamd64, ''), coalesce(cpu, '')
+	FROM run LEFT JOIN attempt ON attempt.run = run.id AND attempt.generation = run.generation `
+
+// scanRun reads a row of selectRun and returns the run with its row number.
+func scanRun(scan func(...any) error) (id int64, run Run, err error) {
+	var tags string
+	var created int64
+	var epoch, started, finished sql.NullInt64
+	p := &run.Program
+	err = scan(&id, &run.Hash, &run.Kind, &run.Config, &run.Status, &run.Error, &run.Label, &tags,
+		&run.Generation, &epoch, &created, &started, &finished,
+		&p.Version, &p.Kernel, &p.GOOS, &p.GOARCH, &p.GOAMD64, &p.CPU)
+	if err != nil {
+		return 0, Run{}, err
+	}
+	run.HasEpochs, run.LastEpoch = epoch.Valid, epoch.Int64
+	run.Created, run.Started, run.Finished = time.UnixMilli(created), moment(started), moment(finished)
+	return id, run, json.Unmarshal([]byte(tags), &run.Tags)
+}
+
+func moment(ms sql.NullInt64) time.Time {
+	if !ms.Valid {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms.Int64)
+}
+
+// Run returns one run by its whole hash. *NotFoundError if there is none.
+func (r *Reader) Run(hash string) (Run, error) {
+	_, run, err := scanRun(r.db.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Run{}, &NotFoundError{Prefix: hash, Dir: r.dir}
+	}
+	return run, r.wrap(err)
+}
+
+// Find returns the one run whose hash starts with prefix, in upper or lower case.
+// *NotFoundError, *AmbiguousError.
+func (r *Reader) Find(prefix string) (Run, error) {
+	p := strings.ToLower(prefix)
+	if p == "" || strings.Trim(p, "0123456789abcdef") != "" {
+		return Run{}, &NotFoundError{Prefix: prefix, Dir: r.dir}
+	}
+	// 'g' follows every hexadecimal digit.
+	found, err := r.selectRuns(selectRun+"WHERE hash >= ? AND hash < ? ORDER BY hash LIMIT 20", p, p+"g")
+	switch {
+	case err != nil:
+		return Run{}, err
+	case len(found) == 0:
+		return Run{}, &NotFoundError{Prefix: prefix, Dir: r.dir}
+	case len(found) > 1:
+		return Run{}, &AmbiguousError{Prefix: prefix, Candidates: found}
+	}
+	return found[0], nil
+}
+
+// AmbiguousError is returned when several runs' hashes start with Prefix. Candidates holds the
+// first twenty of them.
+type AmbiguousError struct {
+	Prefix     string
+	Candidates []Run
+}
+
+func (e *AmbiguousError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "store: several runs start with %q; give more digits:", e.Prefix)
+	for _, run := range e.Candidates {
+		fmt.Fprintf(&b, "\n  %.12s  %s  %s  %s", run.Hash, run.Kind, run.Status, run.Label)
+	}
+	return b.String()
+}
+
+// Filter selects runs. Empty fields select everything.
+type Filter struct {
+	Kinds    []Kind
+	Statuses []Status
+	Tag      string
+	Label    string
+	Limit    int // at most so many, if above 0
+}
+
+// List returns the selected runs, newest first.
+func (r *Reader) List(f Filter) ([]Run, error) {
+	where, args := []string{"true"}, []any{}
+	if len(f.Kinds) > 0 {
+		where = append(where, "kind IN (SELECT value FROM json_each(?))")
+		args = append(args, jsonList(f.Kinds))
+	}
+	if len(f.Statuses) > 0 {
+		where = append(where, "status IN (SELECT value FROM json_each(?))")
+		args = append(args, jsonList(f.Statuses))
+	}
+	if f.Tag != "" {
+		where = append(where, "id IN (SELECT run FROM tag WHERE name = ?)")
+		args = append(args, f.Tag)
+	}
+	if f.Label != "" {
+		where = append(where, "label = ?")
+		args = append(args, f.Label)
+	}
+	limit := -1 // SQLite's "no limit"
+	if f.Limit > 0 {
+		limit = f.Limit
+	}
+	query := selectRun + "WHERE " + strings.Join(where, " AND ") + " ORDER BY created DESC, id DESC LIMIT ?"
+	return r.selectRuns(query, append(args, limit)...)
+}
+
+func jsonList[T ~string](list []T) string {
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic("store: a list of strings cannot be written as JSON")
+	}
+	return string(text)
+}
+
+func (r *Reader) selectRuns(query string, args ...any) ([]Run, error) {
+	return collect(r, func(scan func(...any) error) (Run, error) {
+		_, run, err := scanRun(scan)
+		return run, err
+	}, query, args...)
+}
+
+// collect runs one query and returns all its rows, so that no read is left open.
+func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := r.db.Query(query, args...)
+	if err != nil {
+		return nil, r.wrap(err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := row(rows.Scan)
+		if err != nil {
+			return nil, r.wrap(err)
+		}
+		all = append(all, one)
+	}
+	return all, r.wrap(rows.Err())
+}
+
+func (r *Reader) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
+}
+
+// Attempt is one claim of a run: the work of one process, whose rows the run may hold.
+type Attempt struct {
+	Generation int64
+	Started    time.Time
+	Host       string
+	Program    Program
+}
+
+// Attempts returns the processes that worked on a run, oldest first: more than one if it was
+// resumed.
+func (r *Reader) Attempts(hash string) ([]Attempt, error) {
+	return collect(r, func(scan func(...any) error) (Attempt, error) {
+		var a Attempt
+		var started int64
+		p := &a.Program
+		err := scan(&a.Generation, &started, &a.Host, &p.Version, &p.Kernel, &p.GOOS, &p.GOARCH, &p.GOAMD64, &p.CPU)
+		a.Started = time.UnixMilli(started)
+		return a, err
+	}, `SELECT generation, started, host, version, kernel, goos, goarch, goamd64, cpu FROM attempt
+		WHERE run = (SELECT id FROM run WHERE hash = ?) ORDER BY generation`, hash)
+}

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"database/sql"
+	"math"
+	"strings"
+)
+
+// Key names one series of numbers within a run.
+type Key struct {
+	Series  string // what Step counts, such as "epoch" or "iteration", or the name of a curve
+	Split   string // "train", "test", …; may be ""
+	Layer   string // may be ""
+	Measure string // such as "nc1_pinv"
+}
+
+// Value is one number of a run, or the reason why there is none.
+type Value struct {
+	Key
+	Step    int64
+	Value   float64 // 0 if Missing
+	Missing string  // if not "", there is no value, and this is why
+}
+
+// Point is a Value whose Key is known.
+type Point struct {
+	Step    int64
+	Value   float64 // 0 if Missing
+	Missing string  // if not "", there is no value, and this is why
+}
+
+// Values returns every value of a run, ordered by key, then step; none for an unknown run.
+func (r *Reader) Values(hash string) ([]Value, error) {
+	return collect(r, func(scan func(...any) error) (Value, error) {
+		var v Value
+		var x sql.NullFloat64
+		err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
+		v.Value = x.Float64
+		return v, err
+	}, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM value v JOIN series s ON s.id = v.series
+		WHERE v.run = (SELECT id FROM run WHERE hash = ?)
+		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, hash)
+}
+
+// Keys returns the series that a run has, sorted.
+func (r *Reader) Keys(hash string) ([]Key, error) {
+	// One index look-up per known name, not a scan of the run's values.
+	return collect(r, func(scan func(...any) error) (k Key, err error) {
+		return k, scan(&k.Series, &k.Split, &k.Layer, &k.Measure)
+	}, `SELECT series, split, layer, measure FROM series s, (SELECT id FROM run WHERE hash = ?) r
+		WHERE EXISTS (SELECT 1 FROM value v WHERE v.run = r.id AND v.series = s.id)
+		ORDER BY series, split, layer, measure`, hash)
+}
+
+// Series returns one series of a run by step; empty if there is none.
+func (r *Reader) Series(hash string, k Key) ([]Point, error) {
+	return collect(r, func(scan func(...any) error) (Point, error) {
+		var p Point
+		var x sql.NullFloat64
+		err := scan(&p.Step, &x, &p.Missing)
+		p.Value = x.Float64
+		return p, err
+	}, `SELECT step, value, coalesce(missing, '') FROM value
+		WHERE run = (SELECT id FROM run WHERE hash = ?)
+		AND series = (SELECT id FROM series WHERE series = ? AND split = ? AND layer = ? AND measure = ?)
+		ORDER BY step`, hash, k.Series, k.Split, k.Layer, k.Measure)
+}
+
+// seriesIDs returns the numbers of the rows' keys, adding keys that the lab has not met.
+// Added ones come back in fresh, too: they count only once tx is committed.
+func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value) (ids []int64, fresh map[Key]int64, err error) {
+	ids, fresh = make([]int64, len(rows)), map[Key]int64{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, row := range rows {
+		id, ok := l.keys[row.Key]
+		if !ok {
+			id, ok = fresh[row.Key]
+		}
+		if !ok {
+			if id, err = seriesID(tx, row.Key); err != nil {
+				return nil, nil, err
+			}
+			fresh[row.Key] = id
+		}
+		ids[i] = id
+	}
+	return ids, fresh, nil
+}
+
+func seriesID(tx *sql.Tx, k Key) (id int64, err error) {
+	_, err = tx.Exec("INSERT INTO series (series, split, layer, measure) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		k.Series, k.Split, k.Layer, k.Measure)
+	if err != nil {
+		return 0, err
+	}
+	err = tx.QueryRow("SELECT id FROM series WHERE series = ? AND split = ? AND layer = ? AND measure = ?",
+		k.Series, k.Split, k.Layer, k.Measure).Scan(&id)
+	return id, err
+}
+
+// chunk is how many rows one INSERT takes; more gains nothing, see BenchmarkAppendEpoch.
+const chunk = 64
+
+// insertValues writes rows whose keys have the given numbers.
+func insertValues(tx *sql.Tx, run, epoch int64, rows []Value, ids []int64) error {
+	const columns = 6
+	args := make([]any, 0, chunk*columns)
+	var full *sql.Stmt
+	for len(rows) > 0 {
+		n := min(chunk, len(rows))
+		args = args[:0]
+		for i, row := range rows[:n] {
+			value, missing := cell(row)
+			args = append(args, run, ids[i], row.Step, epoch, value, missing)
+		}
+		query := insertQuery(n)
+		var err error
+		switch {
+		case n < chunk:
+			_, err = tx.Exec(query, args...)
+		case full == nil:
+			if full, err = tx.Prepare(query); err != nil {
+				return err
+			}
+			defer full.Close()
+			fallthrough
+		default:
+			_, err = full.Exec(args...)
+		}
+		if err != nil {
+			return err
+		}
+		rows, ids = rows[n:], ids[n:]
+	}
+	return nil
+}
+
+func insertQuery(n int) string {
+	return "INSERT INTO value (run, series, step, epoch, value, missing) VALUES " +
+		strings.Repeat("(?, ?, ?, ?, ?, ?), ", n-1) + "(?, ?, ?, ?, ?, ?)" +
+		" ON CONFLICT DO UPDATE SET epoch = excluded.epoch, value = excluded.value, missing = excluded.missing"
+}
+
+// cell returns the columns value and missing of a row. A NaN, which SQLite would turn into NULL in
+// silence, becomes a missing value with that as the reason.
+func cell(v Value) (value, missing any) {
+	switch {
+	case v.Missing != "":
+		return nil, v.Missing
+	case math.IsNaN(v.Value):
+		return nil, "the value was not a number (NaN)"
+	}
+	return v.Value, nil
+}

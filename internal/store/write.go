@@ -1,0 +1,145 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// write runs one transaction that holds the lab's write lock from its start.
+func (l *Lab) write(do func(tx *sql.Tx) error) error {
+	tx, err := l.db.Begin()
+	if isBusy(err) {
+		return fmt.Errorf("store: %s: another process has been writing for %v; try again: %w", databasePath(l.dir), busyWait, err)
+	}
+	if err != nil {
+		return l.wrap(err)
+	}
+	defer tx.Rollback()
+	if err := do(tx); err != nil {
+		return l.explain(err)
+	}
+	return l.explain(tx.Commit())
+}
+
+// explain adds the file to errors of SQLite; the package's own name the run already.
+func (l *Lab) explain(err error) error {
+	var held *HeldError
+	var missing *NotFoundError
+	if err == nil || errors.Is(err, ErrLost) || errors.Is(err, ErrDone) || errors.As(err, &held) || errors.As(err, &missing) {
+		return err
+	}
+	return l.wrap(err)
+}
+
+// write runs one transaction that goes through only while c is its run's claim.
+func (c *Claim) write(do func(tx *sql.Tx) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.givenUp {
+		panic("store: write through a claim that was given up")
+	}
+	return c.fenced(do)
+}
+
+// fenced is write for a caller that holds c.mu. What it writes is a beat, too.
+func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
+	err := c.lab.write(func(tx *sql.Tx) error {
+		if err := c.fence(tx); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+	if errors.Is(err, ErrLost) && !c.isLost {
+		c.isLost = true
+		close(c.lost)
+	}
+	return err
+}
+
+// fence returns ErrLost unless c is its run's claim, and sets the heartbeat.
+func (c *Claim) fence(tx *sql.Tx) error {
+	res, err := tx.Exec("UPDATE claim SET heartbeat = ? WHERE run = ? AND generation = ?", c.lab.now().UnixMilli(), c.run, c.Generation)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n == 0 {
+		err = fmt.Errorf("run %.12s: %w", c.Hash, ErrLost)
+	}
+	return err
+}
+
+// AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one
+// of the same key and step. A Value that is NaN is kept as missing.
+func (c *Claim) AppendEpoch(epoch int64, rows []Value) error {
+	var fresh map[Key]int64
+	err := c.write(func(tx *sql.Tx) error {
+		var ids []int64
+		var err error
+		if ids, fresh, err = c.lab.seriesIDs(tx, rows); err != nil {
+			return err
+		}
+		if err := insertValues(tx, c.run, epoch, rows, ids); err != nil {
+			return err
+		}
+		_, err = tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.lab.mu.Lock()
+	defer c.lab.mu.Unlock()
+	for k, id := range fresh {
+		c.lab.keys[k] = id
+	}
+	return nil
+}
+
+// DeleteAfter deletes the rows of epochs later than epoch, in one transaction: a run that resumes
+// from the checkpoint of an epoch calls it first. -1 deletes all.
+func (c *Claim) DeleteAfter(epoch int64) error {
+	return c.write(func(tx *sql.Tx) error {
+		if _, err := tx.Exec("DELETE FROM value WHERE run = ? AND epoch > ?", c.run, epoch); err != nil {
+			return err
+		}
+		_, err := tx.Exec("UPDATE run SET last_epoch = iif(? < 0, NULL, min(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
+		return err
+	})
+}
+
+// Beat says that this process is alive and returns ErrLost if the run was taken from it.
+func (c *Claim) Beat() error { return c.write(func(*sql.Tx) error { return nil }) }
+
+// Lost is closed once a beat or a write has found that another process has the run.
+func (c *Claim) Lost() <-chan struct{} { return c.lost }
+
+// Finish marks the run Done and gives the claim up.
+func (c *Claim) Finish() error { return c.giveUp(Done, "") }
+
+// Fail marks the run Failed, with cause as the reason, and gives the claim up.
+func (c *Claim) Fail(cause error) error { return c.giveUp(Failed, cause.Error()) }
+
+// Interrupt marks the run Interrupted, which Claim resumes, and gives the claim up.
+func (c *Claim) Interrupt() error { return c.giveUp(Interrupted, "") }
+
+func (c *Claim) giveUp(status Status, reason string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.givenUp {
+		return nil
+	}
+	err := c.fenced(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", status, reason, c.lab.now().UnixMilli(), c.run)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec("DELETE FROM claim WHERE run = ?", c.run)
+		return err
+	})
+	if err == nil || errors.Is(err, ErrLost) {
+		c.givenUp = true
+	}
+	return err
+}
