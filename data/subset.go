@@ -1,0 +1,87 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+)
+
+// FirstClasses returns the samples whose true label is below k, in their order, as the papers'
+// K-class subsets do. It returns an error if k is below 2 or above the classes the set has, or if
+// one of the kept classes is empty. It panics on a set with label noise: noise comes after subsets.
+func (s *Set) FirstClasses(k int) (*Set, error) {
+	sub, err := s.firstClasses(k)
+	if err != nil {
+		return nil, err
+	}
+	return sub.seal(), nil
+}
+
+// PerClass returns n samples of every class, in their order. Which ones depends on (seed, class)
+// alone, and the samples kept for n are among those kept for any larger n. It returns an error if
+// n is below 1 or a class has fewer than n samples. It panics on a set with label noise.
+func (s *Set) PerClass(n int, seed uint64) (*Set, error) {
+	sub, err := s.perClass(n, seed)
+	if err != nil {
+		return nil, err
+	}
+	return sub.seal(), nil
+}
+
+func (s *Set) firstClasses(k int) (*Set, error) {
+	if k < 2 {
+		return nil, fmt.Errorf("data: %s: %d classes asked; a collapse experiment needs at least 2", s.Name, k)
+	}
+	if k > s.Classes {
+		return nil, fmt.Errorf("data: %s has %d classes, %d were asked; lower the number of classes or take another set", s.Name, s.Classes, k)
+	}
+	var keep []int
+	for i, l := range s.True {
+		if int(l) < k {
+			keep = append(keep, i)
+		}
+	}
+	sub := s.take(keep)
+	sub.Classes = k
+	return sub, sub.empty()
+}
+
+func (s *Set) perClass(n int, seed uint64) (*Set, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("data: %s %s: %d samples per class asked; at least 1 is needed", s.Name, s.Split, n)
+	}
+	members := make([][]int, s.Classes)
+	for i, l := range s.True {
+		members[l] = append(members[l], i)
+	}
+	var keep []int
+	var rng stream
+	for k, m := range members {
+		if len(m) < n {
+			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number per class", s.Name, s.Split, k, len(m), n)
+		}
+		rng.reset(seed, forSubset, uint64(k))
+		// Fisher–Yates from the front: the first n places do not depend on n, so subsets nest.
+		for i := range n {
+			j := rng.within(i, len(m)-1)
+			m[i], m[j] = m[j], m[i]
+		}
+		keep = append(keep, m[:n]...)
+	}
+	slices.Sort(keep)
+	return s.take(keep), nil
+}
+
+// take copies the samples of the given numbers into a set that is not sealed yet.
+func (s *Set) take(keep []int) *Set {
+	if slices.Contains(s.Redrawn, true) {
+		panic("data: subset of a set that already has label noise")
+	}
+	d := s.Shape.Dim()
+	sub := &Set{Name: s.Name, Split: s.Split, Classes: s.Classes, Shape: s.Shape,
+		Pixels: make([]uint8, 0, len(keep)*d), True: make([]int32, 0, len(keep))}
+	for _, i := range keep {
+		sub.Pixels = append(sub.Pixels, s.Image(i)...)
+		sub.True = append(sub.True, s.True[i])
+	}
+	return sub
+}
