@@ -1,0 +1,211 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+const (
+	eps64 = 0x1p-52
+	// wellConditioned bounds the condition number of a Gram matrix that is solved by Cholesky: NC1 then
+	// keeps a relative error near eps64·wellConditioned; beyond it singular values are computed.
+	wellConditioned = 1e6
+	// jacobiLimit is the size up to which singular values come from one-sided Jacobi rotations, which keep
+	// the small ones accurate; above it from the eigenvalues of the Gram matrix.
+	jacobiLimit = 64
+)
+
+// between holds what NC1 needs of Σ_B = (1/K) C Cᵀ, C (d×K) the centred means: an operator with
+// NC1 = (1/N) Σ_i ‖z_i‖², z the image of the residual r = h − μ_k. A sum of squares is never negative.
+//
+// C has the null vector ν (the class counts if h_G is the mean of samples, ones if it is the mean of
+// means). With Q (K×(K−1)) an orthonormal basis of its complement and M̃ = Qᵀ Cᵀ, Σ_B⁺ = K C G⁺² Cᵀ gives
+// z = (M̃ M̃ᵀ)⁻¹ M̃ r. For d < K−1 the Cholesky factor of C Cᵀ = L Lᵀ gives z = L⁻¹ r. Where that is
+// rank-deficient, z_j = u_jᵀ r / s_j over the kept singular values s_j of C.
+type between struct {
+	rank    int       // kept directions
+	full    int       // min(d, K−1)
+	reason  string    // why there is no operator; empty if there is
+	fromP   bool      // the operator applies to p = Cᵀ r (K), not to r (d)
+	op      []float64 // (rank × K) if fromP, else (rank × d)
+	values  []float64 // eigenvalues of C Cᵀ, descending, if they were computed
+	reflect []float64 // (K) Householder vector that takes ν to the first axis
+	gram    []float64
+	factor  []float64
+	work    []float64
+	turn    []float64
+}
+
+// cutoff says which eigenvalues g of C Cᵀ are zero: g ≤ relative·g_max or g ≤ absolute.
+type cutoff struct{ relative, absolute float64 }
+
+// newCutoff returns the cut-off for class means (K×d) of T features.
+func newCutoff[T kernel.Float](asked float64, means []float64, d, k int) cutoff {
+	c := cutoff{relative: asked, absolute: 16 * eps64 * eps64 * dot(means, means)}
+	if asked == 0 {
+		c.relative = float64(max(d, k)) * eps64
+		if isFloat32[T]() {
+			c.relative = 1e-6
+		}
+	}
+	return c
+}
+
+// isFloat32 tells the two element types apart.
+func isFloat32[T kernel.Float]() bool {
+	one, small := T(1), T(0x1p-40)
+	return one+small == one
+}
+
+// build makes the operator from the centred means c (K×d) with null vector given by counts (nil: ones).
+// spectrum asks for the eigenvalues in any case.
+func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
+	b.rank, b.full, b.reason, b.fromP, b.values = 0, min(d, k-1), "", k-1 <= d, b.values[:0]
+	if k < 2 {
+		b.reason = "one class: there is no between-class scatter"
+		return
+	}
+	if !(dot(c, c) > cut.absolute) {
+		b.reason = "the class means coincide: Σ_B = 0"
+		return
+	}
+	if b.fromP {
+		b.smallGram(team, c, k, d, count)
+	} else {
+		b.gram = grow(b.gram, d*d)
+		kernel.Gemm(team, kernel.TN, d, d, k, c, d, c, d, b.gram, d, kernel.Epilogue[float64]{})
+	}
+	if spectrum || !b.cholesky(k, cut) {
+		b.singular(team, c, k, d, cut)
+	}
+}
+
+// smallGram computes G̃ = M̃ M̃ᵀ = (F C ᵀC F)[1:,1:] with the reflection F that takes ν to the first axis.
+func (b *between) smallGram(team *kernel.Team, c []float64, k, d int, count []int) {
+	b.reflect = householder(grow(b.reflect, k), count)
+	b.work = grow(b.work, k*k)
+	kernel.Gemm(team, kernel.NT, k, k, d, c, d, c, d, b.work, k, kernel.Epilogue[float64]{})
+	reflectRows(b.work, b.reflect, k, k)
+	for i := range k {
+		reflectVector(b.work[i*k:][:k], b.reflect)
+	}
+	q := k - 1
+	b.gram = grow(b.gram, q*q)
+	for i := range q {
+		copy(b.gram[i*q:][:q], b.work[(i+1)*k+1:])
+	}
+}
+
+// cholesky builds the operator from the factor of the Gram matrix; false if that is not safely of full
+// rank and well conditioned.
+func (b *between) cholesky(k int, cut cutoff) bool {
+	q := b.full
+	b.factor = append(grow(b.factor, 0), b.gram[:q*q]...)
+	if !factorise(b.factor, q) {
+		return false
+	}
+	b.work = grow(b.work, q*q)
+	invertLower(b.work, b.factor, q)
+	largest, inverse := norm(b.gram[:q*q]), dot(b.work[:q*q], b.work[:q*q]) // ≥ g_max, ≥ 1/g_min
+	if !(largest*inverse < wellConditioned && largest*inverse*cut.relative < 1 && inverse*cut.absolute < 1) {
+		return false
+	}
+	b.rank = q
+	if !b.fromP {
+		b.op = append(grow(b.op, 0), b.work[:q*q]...)
+		return true
+	}
+	// op = G̃⁻¹ Qᵀ, Qᵀ the rows of F after the first.
+	b.op = grow(b.op, q*k)
+	b.turn = grow(b.turn, q*q)
+	lowerTransposeTimesLower(b.turn, b.work, q)
+	for i := range q {
+		row := b.op[i*k:][:k]
+		row[0] = 0
+		copy(row[1:], b.turn[i*q:][:q])
+		reflectVector(row, b.reflect)
+	}
+	return true
+}
+
+// singular builds the operator from singular values, leaving out those under the cut-off.
+func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff) {
+	var directions []float64 // rows u_jᵀ (full × d) with the singular values s_j
+	var s []float64
+	switch {
+	case b.full > jacobiLimit:
+		directions, s = b.gramDirections(c, k, d)
+	case b.fromP:
+		directions, s = rowDirections(b.reduced(c, k, d), b.full, d)
+	default:
+		directions, s = columnDirections(c, k, d)
+	}
+	b.fromP = false
+	b.op = grow(b.op, b.full*d)
+	b.rank = 0
+	for j, sj := range s {
+		g := sj * sj
+		b.values = append(b.values, g)
+		if g > cut.relative*s[0]*s[0] && g > cut.absolute {
+			row := b.op[b.rank*d:][:d]
+			for i, u := range directions[j*d:][:d] {
+				row[i] = u / sj
+			}
+			b.rank++
+		}
+	}
+	b.op = b.op[:b.rank*d]
+	if b.rank == 0 {
+		b.reason = "no eigenvalue of Σ_B could be told from zero"
+	}
+}
+
+// reduced returns M̃ (K−1 × d): the rows of F Cᵀ after the first, in fresh memory.
+func (b *between) reduced(c []float64, k, d int) []float64 {
+	m := append([]float64(nil), c[:k*d]...)
+	reflectRows(m, b.reflect, k, d)
+	return m[d:]
+}
+
+// householder returns v with F = I − 2vvᵀ/‖v‖² taking counts (nil: ones) to the first axis, in v.
+// v is scaled to ‖v‖² = 2, so that F = I − vvᵀ.
+func householder(v []float64, count []int) []float64 {
+	for i := range v {
+		v[i] = 1
+		if count != nil {
+			v[i] = float64(count[i])
+		}
+	}
+	scale(v, 1/norm(v))
+	v[0]++ // ν has no negative entry: no cancellation
+	scale(v, math.Sqrt2/norm(v))
+	return v
+}
+
+// reflectVector replaces x by F x.
+func reflectVector(x, v []float64) {
+	t := dot(x, v)
+	for i := range x {
+		x[i] -= t * v[i]
+	}
+}
+
+// reflectRows replaces the matrix x (K×n) by F x.
+func reflectRows(x, v []float64, k, n int) {
+	t := make([]float64, n)
+	for i := range k {
+		axpy(t, v[i], x[i*n:][:n])
+	}
+	for i := range k {
+		axpy(x[i*n:][:n], -v[i], t)
+	}
+}
+
+// axpy adds a·x to y.
+func axpy(y []float64, a float64, x []float64) {
+	x = x[:len(y)]
+	for i := range y {
+		y[i] += a * x[i]
+	}
+}

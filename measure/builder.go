@@ -1,0 +1,120 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+const defaultBudget = 0.5e9
+
+// wanted is the choice of measures.
+type wanted struct {
+	keys   map[string]bool // nil: all of the registry
+	dear   bool            // dear measures whatever they cost
+	budget float64
+}
+
+// newWanted reads Options.Measures.
+func newWanted(opt Options) (wanted, error) {
+	w := wanted{budget: opt.Budget}
+	if w.budget == 0 {
+		w.budget = defaultBudget
+	}
+	var unknown []string
+	for _, key := range opt.Measures {
+		switch _, known := Lookup(key); {
+		case key == "all":
+			w.dear = true
+		case key == "default":
+		case known:
+			if w.keys == nil {
+				w.keys = map[string]bool{}
+			}
+			w.keys[key] = true
+		default:
+			unknown = append(unknown, key)
+		}
+	}
+	if unknown != nil {
+		return w, &UnknownMeasureError{Keys: unknown}
+	}
+	if slices.Contains(opt.Measures, "all") || slices.Contains(opt.Measures, "default") {
+		w.keys = nil
+	}
+	return w, nil
+}
+
+func (w *wanted) any(keys ...string) bool {
+	for _, key := range keys {
+		if w.keys == nil || w.keys[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// pays reports whether a dear measure of so much work is to be done; asked by name it always is.
+func (w *wanted) pays(work float64) bool { return w.keys != nil || w.dear || work <= w.budget }
+
+// builder fills a report: a key that was asked for ends in Measures or in Missing.
+type builder struct {
+	*wanted
+	report *Report
+	im     Imbalance
+}
+
+func newBuilder(w *wanted, im Imbalance) *builder {
+	n := len(definitions)
+	return &builder{wanted: w, im: im, report: &Report{
+		Measures: make(map[string]float64, n), Missing: make(map[string]string, n),
+		PerClass: make(map[string]Vector, 16), Conventions: make(map[string]Convention, n),
+		Imbalance: im.String(),
+	}}
+}
+
+// put stores a value.
+func (b *builder) put(key string, value float64) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		b.miss(key, "the value overflows float64; scale the features down")
+		return
+	}
+	if b.any(key) {
+		b.report.Measures[key] = value
+	}
+}
+
+// miss stores why a value is undefined; the first reason stays.
+func (b *builder) miss(key, reason string) {
+	if _, known := b.report.Missing[key]; !known && b.any(key) {
+		b.report.Missing[key] = reason
+	}
+}
+
+func (b *builder) missAll(reason string, keys ...string) {
+	for _, key := range keys {
+		b.miss(key, reason)
+	}
+}
+
+// missDear stores the reason why a measure is left out of "default".
+func (b *builder) missDear(key string, work float64) {
+	const nominal = 20e9 // operations per second of a modest machine; the text says "about"
+	b.miss(key, fmt.Sprintf("not asked: about %.1f s; --measures all", work/nominal))
+}
+
+// finish adds the conventions, and a reason for every key that nobody filled.
+func (b *builder) finish() *Report {
+	for i := range definitions {
+		d := &definitions[i]
+		if !b.any(d.Key) {
+			continue
+		}
+		if _, done := b.report.Measures[d.Key]; done {
+			b.report.Conventions[d.Key] = Convention{Name: d.Name, Formula: d.Formula, Weighting: d.weighting(b.im), Source: d.Source}
+			continue
+		}
+		b.miss(d.Key, "its inputs were not given")
+	}
+	return b.report
+}

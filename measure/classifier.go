@@ -1,0 +1,81 @@
+package measure
+
+import "collapse/internal/kernel"
+
+// head is the classifier in float64.
+type head struct {
+	w, b        []float64 // (K×d), (K); b is zero for a classifier without bias
+	k, d        int
+	centre      []float64 // (d) w_G, the mean of the rows
+	centred     []float64 // (K×d) w_k − w_G
+	norms       []float64 // (K) ‖w_k‖
+	centredNorm []float64 // (K) ‖w_k − w_G‖
+}
+
+// setHead converts and checks a classifier of k classes and width d.
+func setHead[T kernel.Float](h *head, w, b []T, k, d int) error {
+	if len(w) != k*d {
+		return &ShapeError{What: "weight elements", Found: len(w), Want: k * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
+	}
+	if b != nil && len(b) != k {
+		return &ShapeError{What: "bias elements", Found: len(b), Want: k}
+	}
+	h.k, h.d = k, d
+	h.w = widen(h.w, w)
+	h.b = grow(h.b, k)
+	clear(h.b)
+	for i, v := range b {
+		h.b[i] = float64(v)
+	}
+	if err := checkFinite("weight", h.w, d); err != nil {
+		return err
+	}
+	if err := checkFinite("bias", h.b, 1); err != nil {
+		return err
+	}
+	h.centre = grow(h.centre, d)
+	clear(h.centre)
+	for c := range k {
+		kernel.AddRow(h.centre, h.w[c*d:][:d])
+	}
+	scale(h.centre, 1/float64(k))
+	h.centred = grow(h.centred, k*d)
+	h.norms, h.centredNorm = grow(h.norms, k), grow(h.centredNorm, k)
+	for c := range k {
+		row := h.centred[c*d:][:d]
+		kernel.SubRow(row, h.w[c*d:][:d], h.centre)
+		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
+	}
+	return nil
+}
+
+func widen[T kernel.Float](to []float64, from []T) []float64 {
+	to = grow(to, len(from))
+	for i, v := range from {
+		to[i] = float64(v)
+	}
+	return to
+}
+
+// checkFinite returns *NonFiniteError if x (rows of width d) has NaN or infinity.
+func checkFinite[T kernel.Float](where string, x []T, d int) error {
+	e := NonFiniteError{Where: where}
+	last := -1
+	for i, v := range x {
+		if v-v == 0 {
+			continue
+		}
+		if e.Count == 0 {
+			e.Row, e.Col = i/d, i%d
+		}
+		e.Count++
+		if i/d != last {
+			e.Rows++
+			last = i / d
+		}
+	}
+	if e.Count > 0 {
+		return &e
+	}
+	return nil
+}

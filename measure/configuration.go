@@ -1,0 +1,51 @@
+package measure
+
+import "math"
+
+// configuration fills the parts of M-D Def. 3.1's report that the uncentred class means give alone:
+// the smallest entry and the overlap of supports.
+func configuration(b *builder, s shape) {
+	least := math.Inf(1)
+	for _, x := range s.means {
+		least = min(least, x)
+	}
+	b.put(KeyConfSmallestEntry, least)
+	if !b.any(KeyConfOverlap) {
+		return
+	}
+	if work := 2 * float64(s.k) * float64(s.k) * float64(s.d); !b.pays(work) {
+		b.missDear(KeyConfOverlap, work)
+		return
+	}
+	overlap, ok := supportOverlap(s.means, s.k, s.d)
+	if !ok {
+		b.miss(KeyConfOverlap, "a class mean is zero")
+		return
+	}
+	b.put(KeyConfOverlap, overlap)
+}
+
+// supportOverlap returns max over i<j of Σ_c min(|μ_ic|, |μ_jc|) / min(‖μ_i‖₁, ‖μ_j‖₁); false if a mean is zero.
+func supportOverlap(means []float64, k, d int) (float64, bool) {
+	sums := make([]float64, k)
+	for i := range sums {
+		for _, x := range means[i*d:][:d] {
+			sums[i] += math.Abs(x)
+		}
+		if !(sums[i] > 0) {
+			return 0, false
+		}
+	}
+	largest := 0.0
+	for i := range k {
+		a := means[i*d:][:d]
+		for j := range i {
+			shared := 0.0
+			for c, y := range means[j*d:][:d] {
+				shared += min(math.Abs(a[c]), math.Abs(y))
+			}
+			largest = max(largest, shared/min(sums[i], sums[j]))
+		}
+	}
+	return largest, true
+}

@@ -1,0 +1,216 @@
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"collapse/internal/kernel"
+)
+
+// Engine measures features again and again in the same scratch memory. It is not safe for concurrent
+// use; make one per goroutine.
+type Engine[T kernel.Float] struct {
+	opt  Options
+	want wanted
+
+	train, test, ood samples[T]
+	head             head
+	first            firstPass[T]
+	second           secondPass[T]
+	geometry         geometry
+	ranks            ranks[T]
+	mem              memorization
+}
+
+// NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.
+func NewEngine[T kernel.Float](opt Options) (*Engine[T], error) {
+	want, err := newWanted(opt)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}, nil
+}
+
+// Measure is NewEngine and Engine.Measure for one call.
+func Measure[T kernel.Float](in Input[T], opt Options) (*Report, error) {
+	e, err := NewEngine[T](opt)
+	if err != nil {
+		return nil, err
+	}
+	return e.Measure(in)
+}
+
+// Measure returns the report of in. Errors: *NonFiniteError, *RangeError, *LabelError, *ShapeError, or
+// what a Source returned.
+//
+// Train is read twice (class sums, then residuals), test likewise; the test means come first, because
+// memorization needs them while the train residuals are at hand.
+func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
+	b := newBuilder(&e.want, e.opt.Imbalance)
+	h, err := e.open(&in, b)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := e.testAndOOD(&in, b, h)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.trainPass(b, h, mem); err != nil {
+		return nil, err
+	}
+	s := &e.train
+	e.geometry.all(b, shape{
+		means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty,
+		floor: newCutoff[T](e.opt.RankCutoff, s.means, s.d, s.k).absolute, head: h,
+	})
+	if err := e.numericalRank(b); err != nil {
+		return nil, err
+	}
+	e.keep(b.report, in.Test.Features != nil)
+	return b.finish(), nil
+}
+
+// open checks the input, converts the classifier and makes the train means.
+func (e *Engine[T]) open(in *Input[T], b *builder) (*head, error) {
+	if in.Train.Features == nil || in.Train.Labels == nil {
+		return nil, &ShapeError{What: "train features or labels", Found: 0, Want: 1, Hint: "both are required"}
+	}
+	s := &e.train
+	_, d := in.Train.Features.Size()
+	k := classes(in, d)
+	if in.TestClasses == 0 {
+		in.TestClasses = k
+	}
+	if err := s.open("train", in.Train, k, in.Only); err != nil {
+		return nil, err
+	}
+	if s.n == 0 {
+		return nil, &ShapeError{What: "measured train samples", Found: 0, Want: 1}
+	}
+	if err := e.checkNoise(in, s.rows); err != nil {
+		return nil, err
+	}
+	var h *head
+	if in.W != nil {
+		h = &e.head
+		if err := setHead(h, in.W, in.B, k, s.d); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.means(s, &b.report.Dropped); err != nil {
+		return nil, err
+	}
+	r := b.report
+	r.N, r.D, r.K, r.ClassCounts = s.n, s.d, s.k, append([]int(nil), s.count...)
+	return h, nil
+}
+
+// classes returns K: what the caller said, else the rows of W, else one more than the largest label.
+func classes[T kernel.Float](in *Input[T], d int) int {
+	if in.Classes > 0 {
+		return in.Classes
+	}
+	if d > 0 && len(in.W) >= d {
+		return len(in.W) / d
+	}
+	if len(in.Train.Labels) == 0 {
+		return 1
+	}
+	return 1 + int(max(0, slices.Max(in.Train.Labels)))
+}
+
+// checkNoise checks the true labels and the mask of redrawn samples.
+func (e *Engine[T]) checkNoise(in *Input[T], rows int) error {
+	if in.True != nil && len(in.True) != rows {
+		return &ShapeError{What: "true labels", Found: len(in.True), Want: rows}
+	}
+	if in.Redrawn != nil && len(in.Redrawn) != rows {
+		return &ShapeError{What: "mask of redrawn samples", Found: len(in.Redrawn), Want: rows}
+	}
+	for i, label := range in.True {
+		if label < 0 || int(label) >= in.TestClasses {
+			return &LabelError{Where: "true", Row: i, Label: label, K: in.TestClasses}
+		}
+	}
+	return nil
+}
+
+// means runs the first pass, and again without rows that are not finite if those may be dropped.
+func (e *Engine[T]) means(s *samples[T], dropped *int) error {
+	if err := e.first.run(e.opt.Team, s); err != nil {
+		return err
+	}
+	if !finite(s.means) {
+		n, err := s.nonFinite(e.opt.DropNonFinite)
+		if err != nil {
+			return err
+		}
+		*dropped += n
+		if err := e.first.run(e.opt.Team, s); err != nil {
+			return err
+		}
+		if !finite(s.means) {
+			return &RangeError{Where: s.name, Class: firstNonFinite(s.means) / s.d}
+		}
+	}
+	s.setMeans(e.opt.Imbalance)
+	return nil
+}
+
+// operator builds NC1's operator of a split; a reason if NC1 is undefined.
+func (e *Engine[T]) operator(s *samples[T]) string {
+	switch {
+	case s.empty >= 0:
+		return emptyReason(s.empty)
+	case s.single >= 0:
+		return singleReason(s.single)
+	}
+	count := s.count
+	if e.opt.Imbalance == PerClass {
+		count = nil
+	}
+	cut := newCutoff[T](e.opt.RankCutoff, s.means, s.d, s.k)
+	s.between.build(e.opt.Team, s.centred, s.k, s.d, count, cut, e.opt.KeepSpectrum)
+	return s.between.reason
+}
+
+// numericalRank runs the dear pass over classes if it was asked for or is cheap.
+func (e *Engine[T]) numericalRank(b *builder) error {
+	if !e.want.any(KeyNumericalRank) {
+		return nil
+	}
+	if work := ranksWork(e.train.count, e.train.d); !e.want.pays(work) {
+		b.missDear(KeyNumericalRank, work)
+		return nil
+	}
+	return e.ranks.run(b, e.opt.Team, &e.train)
+}
+
+// keep copies into the report what the options ask for.
+func (e *Engine[T]) keep(r *Report, test bool) {
+	if e.opt.KeepMeans {
+		r.ClassMeans = e.train.keptMeans()
+		r.GlobalMean = append([]float64(nil), e.train.centre...)
+		if test {
+			r.TestClassMeans = e.test.keptMeans()
+		}
+	}
+	if _, measured := r.Measures[KeyMarginMean]; e.opt.KeepMargins && measured {
+		r.Margins = make(Vector, 0, e.train.n)
+		for i, c := range e.train.class {
+			if c >= 0 {
+				r.Margins = append(r.Margins, e.second.margins[i])
+			}
+		}
+		slices.Sort(r.Margins)
+	}
+	if e.opt.KeepSpectrum {
+		for _, g := range e.train.between.values {
+			r.Eigenvalues = append(r.Eigenvalues, g/float64(e.train.k))
+		}
+	}
+}
+
+func firstNonFinite(x []float64) int {
+	return slices.IndexFunc(x, func(v float64) bool { return math.IsNaN(v - v) })
+}

@@ -1,0 +1,61 @@
+package measure
+
+import "fmt"
+
+// NonFiniteError says that features or weights hold NaN or infinity.
+type NonFiniteError struct {
+	Where string // "train", "test", "ood", "weight", "bias"
+	Row   int    // of the first such value, from 0
+	Col   int
+	Count int // such values in all
+	Rows  int // rows that hold one
+}
+
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("measure: %s: %d values in %d rows are NaN or infinite, the first in row %d, column %d; remove these rows or ask to drop them",
+		e.Where, e.Count, e.Rows, e.Row, e.Col)
+}
+
+// RangeError says that finite values are too large: their sums or squares overflow float64.
+type RangeError struct {
+	Where string
+	Class int
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("measure: %s: the features of class %d are so large that their sums overflow; scale the features down (the normalised measures do not change)", e.Where, e.Class)
+}
+
+// LabelError says that a label is outside [0,K).
+type LabelError struct {
+	Where string // "train", "test", "true"
+	Row   int
+	Label int32
+	K     int
+}
+
+func (e *LabelError) Error() string {
+	return fmt.Sprintf("measure: %s: sample %d has label %d, want 0 to %d", e.Where, e.Row, e.Label, e.K-1)
+}
+
+// ShapeError says that two inputs disagree in size.
+type ShapeError struct {
+	What        string // what was looked at
+	Found, Want int
+	Hint        string // what to try; may be empty
+}
+
+func (e *ShapeError) Error() string {
+	s := fmt.Sprintf("measure: %s: found %d, want %d", e.What, e.Found, e.Want)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// UnknownMeasureError lists asked keys that the registry does not have.
+type UnknownMeasureError struct{ Keys []string }
+
+func (e *UnknownMeasureError) Error() string {
+	return fmt.Sprintf("measure: no measure is called %q; `default`, `all` or keys of the registry (docs/measures.md)", e.Keys)
+}

@@ -1,0 +1,144 @@
+package measure
+
+import "collapse/internal/kernel"
+
+// Sizes of the partition; they depend on shapes alone, so that the bits do not depend on the team.
+const (
+	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache
+	maxParts      = 32
+	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it columns are shared out
+	stripColumns  = 64
+	stripRows     = 4096
+)
+
+// blockRows returns the rows of a block of width d.
+func blockRows(d int) int { return min(max(blockElements/d, 8), 1024) }
+
+// partition cuts rows into parts of whole blocks.
+type partition struct {
+	rows, block, parts int
+}
+
+func newPartition(rows, d int) partition {
+	p := partition{rows: rows, block: blockRows(d)}
+	p.parts = max(1, min(p.blocks(), maxParts))
+	return p
+}
+
+func (p *partition) blocks() int { return (p.rows + p.block - 1) / p.block }
+
+// span returns the rows [from, to) of a part.
+func (p *partition) span(part int) (from, to int) {
+	blocks := p.blocks()
+	return min(part*blocks/p.parts*p.block, p.rows), min((part+1)*blocks/p.parts*p.block, p.rows)
+}
+
+// firstPass sums the features of each class in float64. Every part sums its own rows in order, and the
+// parts are added in order. Where class sums are too large to hold one per part, blocks of rows are
+// read one after the other and the columns are shared out instead.
+type firstPass[T kernel.Float] struct {
+	s       *samples[T]
+	cut     partition
+	partial []float64 // (parts × k×d)
+	bufs    [][]T     // a block per part, for sources that need one
+	errs    []error
+
+	block []T // rows from base on, in the column form
+	base  int
+}
+
+// run fills s.means with class sums.
+func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
+	f.s = s
+	size := s.k * s.d
+	s.means = grow(s.means, size)
+	if size > partialLimit {
+		return f.byColumns(team)
+	}
+	f.cut = newPartition(s.rows, s.d)
+	parts := f.cut.parts
+	f.partial = grow(f.partial, parts*size)
+	clear(f.partial)
+	f.bufs = blockBuffers(f.bufs, s.src, parts, f.cut.block*s.d)
+	f.errs = grow(f.errs, parts)
+	clear(f.errs)
+	team.Do(parts, f)
+	copy(s.means, f.partial[:size])
+	for p := 1; p < parts; p++ {
+		kernel.AddRow(s.means, f.partial[p*size:][:size])
+	}
+	return firstError(f.errs)
+}
+
+// Run sums the rows of one part.
+func (f *firstPass[T]) Run(part int) {
+	s, d := f.s, f.s.d
+	sums := f.partial[part*s.k*d:][:s.k*d]
+	from, to := f.cut.span(part)
+	for at := from; at < to; at += f.cut.block {
+		end := min(at+f.cut.block, to)
+		rows, err := s.src.Read(f.bufs[part], at, end)
+		if err != nil {
+			f.errs[part] = err
+			return
+		}
+		for i, c := range s.class[at:end] {
+			if c >= 0 {
+				kernel.AddRow(sums[int(c)*d:][:d], rows[i*d:][:d])
+			}
+		}
+	}
+}
+
+// columnTask is firstPass with strips of columns as parts.
+type columnTask[T kernel.Float] struct{ *firstPass[T] }
+
+func (f *firstPass[T]) byColumns(team *kernel.Team) error {
+	s := f.s
+	clear(s.means)
+	f.bufs = blockBuffers(f.bufs, s.src, 1, stripRows*s.d)
+	task := columnTask[T]{f}
+	for at := 0; at < s.rows; at += stripRows {
+		rows, err := s.src.Read(f.bufs[0], at, min(at+stripRows, s.rows))
+		if err != nil {
+			return err
+		}
+		f.block, f.base = rows, at
+		team.Do((s.d+stripColumns-1)/stripColumns, task)
+	}
+	return nil
+}
+
+// Run adds a strip of columns of the block to the class sums.
+func (t columnTask[T]) Run(strip int) {
+	s, d := t.s, t.s.d
+	from, to := strip*stripColumns, min((strip+1)*stripColumns, d)
+	for i := range len(t.block) / d {
+		if c := s.class[t.base+i]; c >= 0 {
+			kernel.AddRow(s.means[int(c)*d:][from:to], t.block[i*d:][from:to])
+		}
+	}
+}
+
+// blockBuffers returns a buffer of size elements for each part, none if the source is in memory.
+func blockBuffers[T kernel.Float](bufs [][]T, src Source[T], parts, size int) [][]T {
+	for len(bufs) < parts {
+		bufs = append(bufs, nil)
+	}
+	if _, views := src.(*Rows[T]); views {
+		return bufs
+	}
+	for p := range parts {
+		bufs[p] = grow(bufs[p], size)
+	}
+	return bufs
+}
+
+func firstError(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

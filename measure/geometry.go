@@ -1,0 +1,247 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// geometry computes NC2, NC3, NC4's bias form and the configuration report from class means and classifier.
+type geometry struct {
+	team *kernel.Team
+	gram gram
+}
+
+const (
+	oneClass  = "one class: there is nothing to compare"
+	noWeights = "no classifier weight was given"
+)
+
+// emptyReason names the class without samples.
+func emptyReason(class int) string { return fmt.Sprintf("class %d has no sample", class) }
+
+// shape is what geometry looks at.
+type shape struct {
+	means, centred []float64 // (K×d)
+	centre         []float64 // (d)
+	k, d           int
+	empty          int     // class without samples, −1: none
+	floor          float64 // ‖C‖² at or below which the class means coincide
+	head           *head   // nil: none
+}
+
+func (g *geometry) all(b *builder, s shape) {
+	if s.head != nil {
+		g.weight(b, s)
+	} else {
+		b.missAll(noWeights, KeyNC2W, KeyNC2RankD, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyNC4Bias, KeyConfWeightAngle)
+	}
+	meanKeys := []string{KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax,
+		KeyGNC2Distance, KeyGNC2Log, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyTraceBetween,
+		KeyMeanNormRatio, KeyConfSmallestEntry, KeyConfMaxCos, KeyConfOverlap, KeyConfWeightAngle}
+	switch {
+	case s.empty >= 0:
+		b.missAll(emptyReason(s.empty), meanKeys...)
+	case s.k < 2:
+		b.missAll(oneClass, meanKeys...)
+	default:
+		b.put(KeyTraceBetween, dot(s.centred, s.centred)/float64(s.k))
+		g.uncentredMeans(b, s)
+		g.centredMeans(b, s)
+		g.duality(b, s)
+		configuration(b, s)
+	}
+}
+
+// weight fills what W and h_G alone give.
+func (g *geometry) weight(b *builder, s shape) {
+	h := s.head
+	residual := make([]float64, s.k)
+	for k := range residual {
+		residual[k] = dot(h.w[k*s.d:][:s.d], s.centre) + h.b[k]
+	}
+	b.put(KeyNC4Bias, norm(residual))
+	b.report.PerClass["weight_norm"] = append(Vector(nil), h.norms...)
+	if s.k < 2 {
+		b.missAll(oneClass, KeyNC2W, KeyNC2RankD)
+		return
+	}
+	m := g.gram.of(g.team, h.w, h.w, s.k, s.d)
+	f := m.frobenius()
+	if !(f > 0) {
+		b.missAll("W is zero", KeyNC2W, KeyNC2RankD)
+		return
+	}
+	b.put(KeyNC2W, m.toETF(f))
+	rankD(b, KeyNC2RankD, m, f)
+}
+
+// uncentredMeans fills the measures of the Gram matrix of class means.
+func (g *geometry) uncentredMeans(b *builder, s shape) {
+	norms := make(Vector, s.k)
+	least, most := math.Inf(1), 0.0
+	for k := range norms {
+		norms[k] = norm(s.means[k*s.d:][:s.d])
+		least, most = min(least, norms[k]), max(most, norms[k])
+	}
+	b.report.PerClass["mean_norm"] = norms
+	if !(most > 0) {
+		b.missAll("all class means are zero", KeyNC2MeansETF, KeyNC2MeansOF, KeyMeanNormRatio, KeyConfMaxCos)
+		return
+	}
+	b.put(KeyMeanNormRatio, least/most)
+	m := g.gram.of(g.team, s.means, s.means, s.k, s.d)
+	f := m.frobenius()
+	b.put(KeyNC2MeansETF, m.toETF(f))
+	b.put(KeyNC2MeansOF, m.toFrame(f))
+	if !(least > 0) {
+		b.miss(KeyConfMaxCos, "a class mean is zero")
+		return
+	}
+	largest := 0.0
+	m.sum(func(i int, row []float64) float64 {
+		for j, x := range row[:i] {
+			largest = max(largest, math.Abs(x)/(norms[i]*norms[j]))
+		}
+		return 0
+	})
+	b.put(KeyConfMaxCos, min(largest, 1))
+}
+
+// centredMeans fills the measures of μ_k − h_G.
+func (g *geometry) centredMeans(b *builder, s shape) {
+	norms := make(Vector, s.k)
+	least, sum := math.Inf(1), 0.0
+	for k := range norms {
+		norms[k] = norm(s.centred[k*s.d:][:s.d])
+		least = min(least, norms[k])
+		sum += norms[k]
+	}
+	b.report.PerClass["centred_norm"] = norms
+	if !(dot(norms, norms) > s.floor) {
+		b.missAll("the class means coincide", KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log)
+		return
+	}
+	m := g.gram.of(g.team, s.centred, s.centred, s.k, s.d)
+	b.put(KeyNC2MeansCentred, m.toETF(m.frobenius()))
+	mean, spread := sum/float64(s.k), 0.0
+	for _, x := range norms {
+		spread += (x - mean) * (x - mean)
+	}
+	b.put(KeyNC2NormCV, math.Sqrt(spread/float64(s.k))/mean)
+	if !(least*least > s.floor/float64(s.k)) {
+		b.missAll("a class mean is the global mean: its direction is undefined", KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log)
+		return
+	}
+	angles(b, m, norms)
+}
+
+// angles fills what the cosines between centred means say.
+func angles(b *builder, m *gram, norms []float64) {
+	k := float64(m.k)
+	pairs, ideal := k*(k-1)/2, 1/(k-1)
+	var largest, distances, logs float64
+	deviation := m.sum(func(i int, row []float64) float64 {
+		s := 0.0
+		for j, x := range row[:i] {
+			cos := x / (norms[i] * norms[j])
+			s += math.Abs(cos + ideal)
+			largest = max(largest, math.Abs(cos+ideal))
+			distance := math.Sqrt(max(0, 2-2*cos))
+			distances += distance
+			logs -= math.Log(distance)
+		}
+		return s
+	})
+	b.put(KeyNC2CosDeviation, deviation/pairs)
+	b.put(KeyNC2CosMax, largest)
+	meanDistance, meanLog := distances/pairs, logs/pairs
+	var spread, spreadLog float64
+	m.sum(func(i int, row []float64) float64 {
+		for j, x := range row[:i] {
+			distance := math.Sqrt(max(0, 2-2*x/(norms[i]*norms[j])))
+			spread += (distance - meanDistance) * (distance - meanDistance)
+			spreadLog += (math.Log(distance) + meanLog) * (math.Log(distance) + meanLog)
+		}
+		return 0
+	})
+	b.put(KeyGNC2Distance, spread/pairs)
+	if math.IsInf(logs, 0) {
+		b.miss(KeyGNC2Log, "two centred class means have one direction")
+		return
+	}
+	b.put(KeyGNC2Log, spreadLog/pairs)
+}
+
+// duality fills NC3.
+func (g *geometry) duality(b *builder, s shape) {
+	h := s.head
+	if h == nil {
+		return
+	}
+	wNorm, meanNorm := norm(h.w), norm(s.means)
+	if !(wNorm > 0) {
+		b.missAll("W is zero", KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyConfWeightAngle)
+		return
+	}
+	if meanNorm > 0 {
+		sum := 0.0
+		for i, w := range h.w {
+			x := w/wNorm - s.means[i]/meanNorm
+			sum += x * x
+		}
+		b.put(KeyNC3Direct, math.Sqrt(sum))
+	} else {
+		b.miss(KeyNC3Direct, "all class means are zero")
+	}
+	if !(dot(s.centred, s.centred) > s.floor) {
+		b.missAll("the class means coincide", KeyNC3Gram, KeyNC3RankD, KeyNC3Duality, KeyConfWeightAngle)
+		return
+	}
+	m := g.gram.of(g.team, h.w, s.centred, s.k, s.d)
+	if f := m.frobenius(); f > 0 {
+		b.put(KeyNC3Gram, m.toETF(f))
+		rankD(b, KeyNC3RankD, m, f)
+	} else {
+		b.missAll("W is orthogonal to all centred class means", KeyNC3Gram, KeyNC3RankD)
+	}
+	perClassDuality(b, s)
+}
+
+// perClassDuality compares w_k with μ_k − h_G, class by class.
+func perClassDuality(b *builder, s shape) {
+	h := s.head
+	products, cosines, distances := make(Vector, s.k), make(Vector, s.k), make(Vector, s.k)
+	sum, widest, undefined := 0.0, 0.0, -1
+	for k := range cosines {
+		w, m := h.w[k*s.d:][:s.d], s.centred[k*s.d:][:s.d]
+		wNorm, mNorm := h.norms[k], norm(m)
+		products[k] = dot(w, m)
+		if !(wNorm > 0 && mNorm*mNorm > s.floor/float64(s.k)) {
+			cosines[k], distances[k], undefined = math.NaN(), math.NaN(), k
+			continue
+		}
+		cosines[k] = products[k] / (wNorm * mNorm)
+		minus, plus := 0.0, 0.0
+		for j, x := range w {
+			u, v := x/wNorm, m[j]/mNorm
+			minus += (u - v) * (u - v)
+			plus += (u + v) * (u + v)
+		}
+		distances[k] = math.Sqrt(minus)
+		sum += cosines[k]
+		widest = max(widest, 2*math.Atan2(math.Sqrt(minus), math.Sqrt(plus))) // exact for small angles, unlike arccos
+	}
+	b.report.PerClass["nc3_product"], b.report.PerClass["nc3_cosine"], b.report.PerClass["nc3_distance"] = products, cosines, distances
+	if undefined >= 0 {
+		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", undefined), KeyNC3Duality, KeyConfWeightAngle)
+		return
+	}
+	mean, spread := sum/float64(s.k), 0.0
+	for _, c := range cosines {
+		spread += (c - mean) * (c - mean)
+	}
+	b.put(KeyNC3Duality, spread/float64(s.k))
+	b.put(KeyConfWeightAngle, widest)
+}

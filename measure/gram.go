@@ -1,0 +1,79 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// gram is the K×K matrix G_ij = a_i·b_j of two sets of K rows, visited row by row. Up to tileElements it
+// is kept between sweeps; larger ones are made anew in tiles, so that memory stays O(K·d).
+type gram struct {
+	team *kernel.Team
+	a, b []float64 // (K×d)
+	k, d int
+	tile []float64
+	rows int  // of a tile
+	held bool // the tile holds the whole of G
+}
+
+const tileElements = 1 << 22
+
+func (g *gram) of(team *kernel.Team, a, b []float64, k, d int) *gram {
+	g.team, g.a, g.b, g.k, g.d, g.held = team, a, b, k, d, false
+	g.rows = max(1, min(k, tileElements/k))
+	g.tile = grow(g.tile, g.rows*k)
+	return g
+}
+
+// fill makes rows [from, to) of G.
+func (g *gram) fill(from, to int) {
+	if g.held {
+		return
+	}
+	kernel.Gemm(g.team, kernel.NT, to-from, g.k, g.d, g.a[from*g.d:], g.d, g.b, g.d, g.tile, g.k, kernel.Epilogue[float64]{})
+	g.held = to-from == g.k
+}
+
+// sum adds up f(i, row i) over the rows.
+func (g *gram) sum(f func(i int, row []float64) float64) float64 {
+	total := 0.0
+	for from := 0; from < g.k; from += g.rows {
+		to := min(from+g.rows, g.k)
+		g.fill(from, to)
+		for i := from; i < to; i++ {
+			total += f(i, g.tile[(i-from)*g.k:][:g.k])
+		}
+	}
+	return total
+}
+
+// frobenius returns ‖G‖.
+func (g *gram) frobenius() float64 {
+	return math.Sqrt(g.sum(func(_ int, row []float64) float64 { return dot(row, row) }))
+}
+
+// deviation returns ‖G/f − T‖, T the matrix with one value on and one off the diagonal.
+func (g *gram) deviation(f, diagonal, other float64) float64 {
+	inverse := 1 / f
+	return math.Sqrt(g.sum(func(i int, row []float64) float64 {
+		s := 0.0
+		for j, x := range row {
+			x = x*inverse - other
+			if j == i {
+				x += other - diagonal
+			}
+			s += x * x
+		}
+		return s
+	}))
+}
+
+// toETF returns ‖U(G) − E‖, E = (I − 11ᵀ/K)/√(K−1); f = ‖G‖.
+func (g *gram) toETF(f float64) float64 {
+	k := float64(g.k)
+	return g.deviation(f, (1-1/k)/math.Sqrt(k-1), -1/(k*math.Sqrt(k-1)))
+}
+
+// toFrame returns ‖U(G) − I/√K‖; f = ‖G‖.
+func (g *gram) toFrame(f float64) float64 { return g.deviation(f, 1/math.Sqrt(float64(g.k)), 0) }

@@ -1,0 +1,128 @@
+package measure
+
+import "collapse/internal/kernel"
+
+// Source gives feature rows. Several goroutines read from one source at a time.
+type Source[T kernel.Float] interface {
+	// Size returns the number of rows N and their width d.
+	Size() (n, d int)
+	// Read returns rows [from, to), row-major with no gaps: a view of memory that stays unchanged
+	// until Measure returns, or buf filled. buf holds at least (to−from)·d elements.
+	Read(buf []T, from, to int) ([]T, error)
+}
+
+// Rows is a Source in memory: N×d, row-major.
+type Rows[T kernel.Float] struct {
+	H []T
+	D int
+}
+
+// Size returns N = len(H)/D and D.
+func (r *Rows[T]) Size() (n, d int) {
+	if r.D < 1 {
+		return 0, r.D
+	}
+	return len(r.H) / r.D, r.D
+}
+
+// Read returns a view; buf is not touched.
+func (r *Rows[T]) Read(_ []T, from, to int) ([]T, error) { return r.H[from*r.D : to*r.D], nil }
+
+// Split is a set of samples: feature rows and one label in [0,K) for each.
+type Split[T kernel.Float] struct {
+	Features Source[T]
+	Labels   []int32
+}
+
+// Memory is the split of features h (len(labels)×d, row-major) held in memory.
+func Memory[T kernel.Float](h []T, d int, labels []int32) Split[T] {
+	return Split[T]{Features: &Rows[T]{H: h, D: d}, Labels: labels}
+}
+
+// Input is what a report is made of. Only Train is required; measures that need what is absent are
+// listed as missing.
+type Input[T kernel.Float] struct {
+	// Classes is K, the number of classes of the observed labels and of the rows of W.
+	// 0: the rows of W, without W 1 + the largest label.
+	Classes int
+	// Train holds the measured features with their observed labels.
+	Train Split[T]
+	// Only selects the train samples that count; nil: all. With Clean(observed, true) the whole report
+	// is on clean samples.
+	Only []bool
+
+	// W (K×d, row-major) and B (K) are the classifier; nil B with W is a classifier without bias.
+	W, B []T
+
+	// Test gives dilation, test accuracy and the centres h* of memorization.
+	Test Split[T]
+	// TestClasses is the number of classes of the test labels and of True; 0: Classes. It is smaller
+	// where training added latent classes.
+	TestClasses int
+
+	// True holds the labels of the train samples before noise, in [0,TestClasses).
+	True []int32
+	// Redrawn marks train samples whose label was drawn anew; some keep their label by chance, so it
+	// cannot be told from labels.
+	Redrawn []bool
+
+	// OOD holds out-of-distribution features for NC5.
+	OOD Source[T]
+}
+
+// Clean marks the samples whose observed label is their true one.
+// It panics if the lengths differ.
+func Clean(observed, truth []int32) []bool {
+	if len(observed) != len(truth) {
+		panic("measure: Clean needs as many observed as true labels")
+	}
+	clean := make([]bool, len(observed))
+	for i, label := range observed {
+		clean[i] = label == truth[i]
+	}
+	return clean
+}
+
+// Imbalance says what counts the same: every sample or every class. With balanced classes both agree.
+type Imbalance uint8
+
+const (
+	// PerSample: Σ_W = (1/N) Σ_i, h_G the mean of all samples, rates over samples.
+	PerSample Imbalance = iota
+	// PerClass: Σ_W = (1/K) Σ_k (1/n_k) Σ_i, h_G the mean of the class means, rates averaged over classes.
+	PerClass
+)
+
+// String returns "sample" or "class", as flags and reports spell it.
+func (im Imbalance) String() string {
+	if im == PerClass {
+		return "class"
+	}
+	return "sample"
+}
+
+// Options say how to measure; the zero value is the default.
+type Options struct {
+	// Team shares the work; nil: the caller's goroutine alone. The result has the same bits for any team.
+	Team *kernel.Team
+	// Imbalance weights samples or classes.
+	Imbalance Imbalance
+	// Measures lists registry keys, or "default", or "all". nil means "default": everything whose work is
+	// O(N·K·d), and the dearer ones while their estimated work stays below Budget.
+	Measures []string
+	// Budget is the work, in floating-point operations, under which dear measures are part of "default";
+	// 0: 0.5e9.
+	Budget float64
+	// RankCutoff is the rcond of Σ_B's eigenvalues; 0: max(d,K)·2⁻⁵² for float64, 1e-6 for float32
+	// features (1e-6 leaves room for the rounding of the network that made them).
+	RankCutoff float64
+	// KeepMeans copies class means and the global mean into the report.
+	KeepMeans bool
+	// KeepMargins copies the sorted cosine margins of all measured train samples into the report.
+	KeepMargins bool
+	// KeepSpectrum computes the eigenvalues of Σ_B for the report; O(min(K,d)³).
+	KeepSpectrum bool
+	// DropNonFinite leaves out feature rows with NaN or infinity, counted in Report.Dropped, instead of
+	// failing with *NonFiniteError.
+	DropNonFinite bool
+}

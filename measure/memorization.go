@@ -1,0 +1,62 @@
+package measure
+
+import "math"
+
+// memorization sums ‖h − h*‖ over corrupted train samples, h* the mean of the TEST features of the
+// sample's TRUE class (M-D eq. (3)). A nil *memorization tallies nothing.
+type memorization struct {
+	observed, truth []int32
+	redrawn         []bool    // nil: unknown
+	centres         []float64 // (test K × d) h*
+	d               int
+}
+
+// corrupted is a tally of corrupted samples.
+type corrupted struct {
+	redrawn, flipped           float64 // Σ ‖h − h*‖
+	redrawnCount, flippedCount int
+}
+
+func (c *corrupted) add(o corrupted) {
+	c.redrawn += o.redrawn
+	c.flipped += o.flipped
+	c.redrawnCount += o.redrawnCount
+	c.flippedCount += o.flippedCount
+}
+
+// tally adds the sample of a row if it is corrupted; h = mean + residual.
+func (m *memorization) tally(to *corrupted, row int, residual, mean []float64) {
+	if m == nil {
+		return
+	}
+	redrawn := m.redrawn != nil && m.redrawn[row]
+	flipped := m.observed[row] != m.truth[row]
+	if !redrawn && !flipped {
+		return
+	}
+	sum := 0.0
+	for j, c := range m.centres[int(m.truth[row])*m.d:][:m.d] {
+		x := residual[j] + (mean[j] - c)
+		sum += x * x
+	}
+	distance := math.Sqrt(sum)
+	if redrawn {
+		to.redrawn += distance
+		to.redrawnCount++
+	}
+	if flipped {
+		to.flipped += distance
+		to.flippedCount++
+	}
+}
+
+// meanDistance returns the mean over i<j of ‖μ_i − μ_j‖ for the rows of means (k×d).
+func meanDistance(means []float64, k, d int) float64 {
+	sum := 0.0
+	for i := range k {
+		for j := range i {
+			sum += math.Sqrt(distance2(means[i*d:][:d], means[j*d:][:d]))
+		}
+	}
+	return sum / float64(k*(k-1)/2)
+}

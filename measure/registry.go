@@ -1,0 +1,197 @@
+package measure
+
+// Definition is one line of the registry: what a key means and what to beware of.
+type Definition struct {
+	Key     string // JSON key, stable
+	Group   string // "NC1" … "NC5", "rank", "margin", "accuracy", "memorization", "configuration"
+	Name    string
+	Formula string
+	// Sample and Class say what is weighted how under each Imbalance.
+	Sample, Class string
+	Source        string // paper, with the letters of docs/measures.md
+	Pitfall       string
+	Dear          bool // more than O(N·K·d): in "default" only below Options.Budget
+}
+
+// weighting returns the text for one Imbalance.
+func (d *Definition) weighting(im Imbalance) string {
+	if im == PerClass {
+		return d.Class
+	}
+	return d.Sample
+}
+
+// Keys of the measures. The registry says what each means.
+const (
+	KeyNC1Pinv           = "nc1_pinv"
+	KeyNC1TraceRatio     = "nc1_trace_ratio"
+	KeyCDNV              = "cdnv"
+	KeyTraceWithin       = "trace_within"
+	KeyTraceBetween      = "trace_between"
+	KeyRankBetween       = "rank_between"
+	KeyDilation          = "dilation"
+	KeyTestNC1Ratio      = "test_nc1_trace_ratio"
+	KeyNC2W              = "nc2_w"
+	KeyNC2MeansETF       = "nc2_means_etf"
+	KeyNC2MeansCentred   = "nc2_means_etf_centred"
+	KeyNC2MeansOF        = "nc2_means_of"
+	KeyNC2NormCV         = "nc2_norm_cv"
+	KeyNC2CosDeviation   = "nc2_cos_deviation"
+	KeyNC2CosMax         = "nc2_cos_max_deviation"
+	KeyNC2RankD          = "nc2_rank_d"
+	KeyGNC2Distance      = "gnc2_distance"
+	KeyGNC2Log           = "gnc2_log"
+	KeyNC3Gram           = "nc3_gram"
+	KeyNC3Direct         = "nc3_direct"
+	KeyNC3RankD          = "nc3_rank_d"
+	KeyNC3Duality        = "nc3_uniform_duality"
+	KeyNC4Bias           = "nc4_bias"
+	KeyNC4NCCMismatch    = "nc4_ncc_mismatch"
+	KeyNC5OOD            = "nc5_ood"
+	KeyNumericalRank     = "numerical_rank"
+	KeyMarginMean        = "cosine_margin_mean"
+	KeyMarginMin         = "cosine_margin_min"
+	KeyMarginMax         = "cosine_margin_max"
+	KeyAccuracy          = "accuracy"
+	KeyNCCAccuracy       = "ncc_accuracy"
+	KeyTestAccuracy      = "test_accuracy"
+	KeyMemRedrawn        = "memorization_redrawn"
+	KeyMemFlipped        = "memorization_flipped"
+	KeyMemMean           = "memorization_mean"
+	KeyMemNormalised     = "memorization_normalised"
+	KeyMeanNormRatio     = "mean_norm_ratio"
+	KeyConfSmallestEntry = "config_smallest_entry"
+	KeyConfMaxCos        = "config_max_abs_cos"
+	KeyConfOverlap       = "config_support_overlap"
+	KeyConfWeightAngle   = "config_weight_angle"
+)
+
+// Weightings that many lines share.
+const (
+	unweighted  = "class means count the same; h_G does not enter"
+	meanSample  = "class means count the same; h_G is the mean of all samples"
+	meanClass   = "class means count the same; h_G is the mean of the class means"
+	nc1Sample   = "Σ_W = (1/N) Σ_i; Σ_B = (1/K) Σ_k around the mean of all samples"
+	nc1Class    = "Σ_W = (1/K) Σ_k (1/n_k) Σ_i; Σ_B = (1/K) Σ_k around the mean of the class means"
+	rateSample  = "share of samples"
+	rateClass   = "mean over classes of the share of a class's samples"
+	noWeighting = "no weighting"
+)
+
+// definitions is the registry, in the order of tables.
+var definitions = []Definition{
+	{Key: KeyNC1Pinv, Group: "NC1", Name: "within-class variability collapse",
+		Formula: "(1/K) tr(Σ_W Σ_B⁺), computed as (1/N) Σ_i ‖(M̃M̃ᵀ)⁻¹M̃(h_i − μ_k)‖² with M̃ the centred means in an orthonormal basis",
+		Sample:  nc1Sample, Class: nc1Class, Source: "Papyan, Han & Donoho 2020; ZHU, ZHOU, TB, M-D (2)",
+		Pitfall: "near a rank-deficient Σ_B small true eigenvalues make it huge: read rank_between beside it. A float32 pseudo-inverse can be wrong by a factor of a million."},
+	{Key: KeyNC1TraceRatio, Group: "NC1", Name: "trace ratio",
+		Formula: "tr Σ_W / tr Σ_B", Sample: nc1Sample, Class: nc1Class, Source: "Hui, Belkin & Nakkiran 2022; reference library",
+		Pitfall: "no 1/K: another scale than nc1_pinv."},
+	{Key: KeyCDNV, Group: "NC1", Name: "class-distance normalised variance",
+		Formula: "mean over i<j of (v_i + v_j) / (2 ‖μ_i − μ_j‖²), v_k = (1/n_k) Σ ‖h − μ_k‖²", Sample: unweighted, Class: unweighted,
+		Source: "Galanti, György & Hutter 2022", Pitfall: "biased variances (divisor n_k); two classes with one mean make it undefined."},
+	{Key: KeyTraceWithin, Group: "NC1", Name: "within-class variance",
+		Formula: "tr Σ_W", Sample: nc1Sample, Class: nc1Class, Source: "M-D", Pitfall: "in squared feature units: not comparable between losses."},
+	{Key: KeyTraceBetween, Group: "NC1", Name: "between-class variance",
+		Formula: "tr Σ_B = (1/K) Σ_k ‖μ_k − h_G‖²", Sample: meanSample, Class: meanClass, Source: "M-D", Pitfall: "in squared feature units."},
+	{Key: KeyRankBetween, Group: "NC1", Name: "rank of Σ_B",
+		Formula: "eigenvalues of Σ_B above the cut-off rcond·g_max and above the rounding of the means", Sample: meanSample, Class: meanClass,
+		Source: "ours", Pitfall: "at most min(d, K−1); below that nc1_pinv sees only the kept directions."},
+	{Key: KeyDilation, Group: "NC1", Name: "dilation",
+		Formula: "√nc1_pinv of the test features around their own class means", Sample: nc1Sample, Class: nc1Class, Source: "M-D, y axis of Fig. 1",
+		Pitfall: "the released code never computes it."},
+	{Key: KeyTestNC1Ratio, Group: "NC1", Name: "trace ratio on test features",
+		Formula: "tr Σ_W / tr Σ_B of the test features", Sample: nc1Sample, Class: nc1Class, Source: "ours", Pitfall: "as nc1_trace_ratio."},
+
+	{Key: KeyNC2W, Group: "NC2", Name: "classifier against a simplex ETF",
+		Formula: "‖WWᵀ/‖WWᵀ‖ − E‖, E = (I − 11ᵀ/K)/√(K−1)", Sample: noWeighting, Class: noWeighting, Source: "ZHU (7), ZHOU (7)",
+		Pitfall: "W is not centred (ZHOU's code centres it); cannot reach 0 if d < K−1: see nc2_rank_d."},
+	{Key: KeyNC2MeansETF, Group: "NC2", Name: "class means against a simplex ETF",
+		Formula: "‖U(H̄ᵀH̄) − E‖, H̄ the uncentred class means, U(A) = A/‖A‖", Sample: unweighted, Class: unweighted, Source: "TB (27)",
+		Pitfall: "uncentred: its limit is 0 only where the means sum to zero."},
+	{Key: KeyNC2MeansCentred, Group: "NC2", Name: "centred class means against a simplex ETF",
+		Formula: "‖U(H_cᵀH_c) − E‖, H_c = H̄ − h_G1ᵀ", Sample: meanSample, Class: meanClass, Source: "TB Figs 5, 10", Pitfall: "centring changes the target."},
+	{Key: KeyNC2MeansOF, Group: "NC2", Name: "class means against an orthogonal frame",
+		Formula: "‖U(H̄ᵀH̄) − I/√K‖", Sample: unweighted, Class: unweighted, Source: "TB", Pitfall: "0 for models without bias, not for ETFs."},
+	{Key: KeyNC2NormCV, Group: "NC2", Name: "variation of norms",
+		Formula: "standard deviation / mean of ‖μ_k − h_G‖ over classes", Sample: meanSample, Class: meanClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "divisor K."},
+	{Key: KeyNC2CosDeviation, Group: "NC2", Name: "mean deviation of angles",
+		Formula: "mean over i<j of |cos(μ_i − h_G, μ_j − h_G) + 1/(K−1)|", Sample: meanSample, Class: meanClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "undefined if a class mean is the global mean."},
+	{Key: KeyNC2CosMax, Group: "NC2", Name: "largest deviation of angles",
+		Formula: "max over i<j of |cos(μ_i − h_G, μ_j − h_G) + 1/(K−1)|", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "as nc2_cos_deviation."},
+	{Key: KeyNC2RankD, Group: "NC2", Name: "classifier against the best rank-d ETF",
+		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(WWᵀ) − Q/√d‖", Sample: noWeighting, Class: noWeighting, Source: "ours (ZHOU Thm 3.1, d < K−1)",
+		Pitfall: "defined only for d < K−1.", Dear: true},
+	{Key: KeyGNC2Distance, Group: "NC2", Name: "variance of pair distances",
+		Formula: "variance over i<j of ‖m̂_i − m̂_j‖, m̂_k = (μ_k − h_G)/‖μ_k − h_G‖", Sample: meanSample, Class: meanClass, Source: "Liu et al. 2023 (generalised NC2); reference library", Pitfall: "divisor K(K−1)/2."},
+	{Key: KeyGNC2Log, Group: "NC2", Name: "variance of logarithmic pair distances",
+		Formula: "variance over i<j of log(1/‖m̂_i − m̂_j‖)", Sample: meanSample, Class: meanClass, Source: "Liu et al. 2023 (generalised NC2); reference library", Pitfall: "two means in one direction make it undefined."},
+
+	{Key: KeyNC3Gram, Group: "NC3", Name: "self-duality, Gram form",
+		Formula: "‖U(W H_c) − E‖", Sample: meanSample, Class: meanClass, Source: "ZHU (8), ZHOU (8)", Pitfall: "sensitive to the sign; W is not centred."},
+	{Key: KeyNC3Direct, Group: "NC3", Name: "self-duality, direct form",
+		Formula: "‖U(W) − U(H̄ᵀ)‖, uncentred means", Sample: unweighted, Class: unweighted, Source: "TB (28)", Pitfall: "uncentred."},
+	{Key: KeyNC3RankD, Group: "NC3", Name: "self-duality against the best rank-d ETF",
+		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(W H_c) − Q/√d‖", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "defined only for d < K−1.", Dear: true},
+	{Key: KeyNC3Duality, Group: "NC3", Name: "uniform duality",
+		Formula: "variance over classes of cos(w_k, μ_k − h_G)", Sample: meanSample, Class: meanClass, Source: "reference library, with cosines instead of raw products", Pitfall: "divisor K."},
+
+	{Key: KeyNC4Bias, Group: "NC4", Name: "bias residual",
+		Formula: "‖b + W h_G‖", Sample: meanSample, Class: meanClass, Source: "ZHU (9)", Pitfall: "scale dependent; its limit is not 0 for MSE nor for CE without bias decay."},
+	{Key: KeyNC4NCCMismatch, Group: "NC4", Name: "classifier against nearest class centre",
+		Formula: "share with argmax_k (w_k·h + b_k) ≠ argmin_k ‖h − μ_k‖", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "the bias counts here; ties go to the lower class."},
+
+	{Key: KeyNC5OOD, Group: "NC5", Name: "out-of-distribution orthogonality",
+		Formula: "mean over k of |cos(μ_k, μ_OOD)|", Sample: unweighted, Class: unweighted, Source: "Ammar et al. 2024", Pitfall: "not centred."},
+
+	{Key: KeyNumericalRank, Group: "rank", Name: "numerical rank",
+		Formula: "mean over k of (‖H_k‖_* / ‖H_k‖_F)², H_k the uncentred features of class k", Sample: "classes count the same", Class: "classes count the same",
+		Source: "ZHOU (the released code forgets the square)", Pitfall: "in [1, min(d, n_k)].", Dear: true},
+
+	{Key: KeyMarginMean, Group: "margin", Name: "cosine margin, mean",
+		Formula: "mean of cos_y − max over j≠y of cos_j, cos_j = cos(h − h_G, w_j − w_G)", Sample: "mean over samples; h_G is the mean of all samples", Class: "mean over classes of class means; h_G is the mean of the class means", Source: "ZHOU", Pitfall: "the released code divides the uncentred logit by centred norms."},
+	{Key: KeyMarginMin, Group: "margin", Name: "cosine margin, smallest",
+		Formula: "smallest cosine margin of a sample", Sample: meanSample, Class: meanClass, Source: "ZHOU", Pitfall: "as cosine_margin_mean."},
+	{Key: KeyMarginMax, Group: "margin", Name: "cosine margin, largest",
+		Formula: "largest cosine margin of a sample", Sample: meanSample, Class: meanClass, Source: "ZHOU", Pitfall: "as cosine_margin_mean."},
+
+	{Key: KeyAccuracy, Group: "accuracy", Name: "accuracy on the observed labels",
+		Formula: "share with argmax_k (w_k·h + b_k) = y", Sample: rateSample, Class: rateClass, Source: "all", Pitfall: "ties go to the lower class."},
+	{Key: KeyNCCAccuracy, Group: "accuracy", Name: "accuracy of the nearest class centre",
+		Formula: "share with argmin_k ‖h − μ_k‖ = y", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "centres of the same samples."},
+	{Key: KeyTestAccuracy, Group: "accuracy", Name: "test accuracy",
+		Formula: "share of test samples with argmax_k (w_k·h + b_k) = y", Sample: rateSample, Class: rateClass, Source: "all", Pitfall: "argmax runs over all K classes: a latent class counts as an error."},
+
+	{Key: KeyMemRedrawn, Group: "memorization", Name: "memorization, redrawn samples",
+		Formula: "Σ over redrawn train samples of ‖h − h*‖, h* the mean of the test features of the sample's true class", Sample: "a sum over samples", Class: "a sum over samples", Source: "M-D (3)", Pitfall: "a sum: grows with the data; a redrawn label may equal the true one."},
+	{Key: KeyMemFlipped, Group: "memorization", Name: "memorization, flipped samples",
+		Formula: "Σ over train samples with observed ≠ true label of ‖h − h*‖", Sample: "a sum over samples", Class: "a sum over samples", Source: "M-D (3), corrupted read as flipped", Pitfall: "a sum: grows with the data."},
+	{Key: KeyMemMean, Group: "memorization", Name: "memorization per sample",
+		Formula: "memorization_flipped / number of flipped samples", Sample: "mean over flipped samples", Class: "mean over flipped samples", Source: "ours", Pitfall: "undefined without a flipped sample."},
+	{Key: KeyMemNormalised, Group: "memorization", Name: "memorization per sample and distance",
+		Formula: "memorization_mean / mean over i<j of ‖h_i* − h_j*‖ (K = 2: ‖h_1* − h_2*‖)", Sample: "mean over flipped samples", Class: "mean over flipped samples", Source: "ours", Pitfall: "free of the feature scale, unlike the raw sum."},
+
+	{Key: KeyMeanNormRatio, Group: "configuration", Name: "ratio of class mean norms",
+		Formula: "min_k ‖μ_k‖ / max_k ‖μ_k‖", Sample: unweighted, Class: unweighted, Source: "ours (M-D Fig. 4a)", Pitfall: "below 0.1 a run is called degenerate; ask it on clean samples."},
+	{Key: KeyConfSmallestEntry, Group: "configuration", Name: "smallest entry of the class means",
+		Formula: "min over k, c of μ_kc", Sample: unweighted, Class: unweighted, Source: "M-D Def. 3.1", Pitfall: "negative: the features are not those of a ReLU."},
+	{Key: KeyConfMaxCos, Group: "configuration", Name: "largest cosine between class means",
+		Formula: "max over i<j of |cos(μ_i, μ_j)|, uncentred", Sample: unweighted, Class: unweighted, Source: "M-D Def. 3.1", Pitfall: "0 in an NC configuration with non-negative features."},
+	{Key: KeyConfOverlap, Group: "configuration", Name: "support overlap",
+		Formula: "max over i<j of Σ_c min(|μ_ic|, |μ_jc|) / min(‖μ_i‖₁, ‖μ_j‖₁)", Sample: unweighted, Class: unweighted, Source: "ours (M-D Def. 3.1)", Pitfall: "0: disjoint supports; 1: one lies inside the other.", Dear: true},
+	{Key: KeyConfWeightAngle, Group: "configuration", Name: "largest angle of w_k to its class",
+		Formula: "max over k of the angle between w_k and μ_k − h_G, in radians", Sample: meanSample, Class: meanClass, Source: "M-D Def. 3.1", Pitfall: "0 in an NC configuration."},
+}
+
+// Definitions returns the registry in table order. The slice is a copy.
+func Definitions() []Definition { return append([]Definition(nil), definitions...) }
+
+// Lookup returns the definition of a key.
+func Lookup(key string) (Definition, bool) {
+	for i := range definitions {
+		if definitions[i].Key == key {
+			return definitions[i], true
+		}
+	}
+	return Definition{}, false
+}

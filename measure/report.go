@@ -1,0 +1,91 @@
+package measure
+
+import (
+	"math"
+	"strconv"
+)
+
+// Report holds every measure of one set of features. Its JSON form has the stable keys of registry.go.
+type Report struct {
+	N           int   `json:"n"` // measured samples
+	D           int   `json:"d"`
+	K           int   `json:"k"`
+	ClassCounts []int `json:"class_counts"`
+
+	// Measures holds the finite values; Missing the reason for every other key of the registry.
+	Measures map[string]float64 `json:"measures"`
+	Missing  map[string]string  `json:"missing"`
+	// PerClass holds vectors over classes (test_… over test classes); undefined entries are null.
+	PerClass map[string]Vector `json:"per_class"`
+	// Conventions says for every key of Measures how it is defined and weighted.
+	Conventions map[string]Convention `json:"conventions"`
+
+	Imbalance string `json:"imbalance"` // "sample" or "class"
+	Dropped   int    `json:"dropped"`   // rows with NaN or infinity left out
+
+	// Eigenvalues of Σ_B, descending, before the cut-off; with Options.KeepSpectrum.
+	Eigenvalues Vector `json:"eigenvalues,omitempty"`
+	// Margins are the cosine margins in ascending order; with Options.KeepMargins.
+	Margins Vector `json:"margins,omitempty"`
+
+	// ClassMeans (K×d), GlobalMean (d) and TestClassMeans (test K×d), with Options.KeepMeans. A class
+	// without samples has a row of NaN.
+	ClassMeans     []float64 `json:"-"`
+	GlobalMean     []float64 `json:"-"`
+	TestClassMeans []float64 `json:"-"`
+}
+
+// Convention is what a number means: the registry's line, with the weighting that was used.
+type Convention struct {
+	Name      string `json:"name"`
+	Formula   string `json:"formula"`
+	Weighting string `json:"weighting"`
+	Source    string `json:"source"`
+}
+
+// Vector is a list of numbers whose undefined entries (NaN) are null in JSON.
+type Vector []float64
+
+// MarshalJSON writes NaN and infinities as null.
+func (v Vector) MarshalJSON() ([]byte, error) {
+	out := append(make([]byte, 0, 2+24*len(v)), '[')
+	for i, x := range v {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			out = append(out, "null"...)
+		} else {
+			out = strconv.AppendFloat(out, x, 'g', -1, 64)
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// DegenerateRatio is the limit of the ratio of class mean norms below which a run is degenerate.
+const DegenerateRatio = 0.1
+
+// Degenerate reports the configuration of M-D Fig. 4(a), one class mean at the origin:
+// min_k ‖μ_k‖ < 0.1 max_k ‖μ_k‖. The threshold is ours. Ask it of a report on clean training samples;
+// known is false if the ratio is missing.
+func (r *Report) Degenerate() (degenerate, known bool) {
+	ratio, known := r.Measures[KeyMeanNormRatio]
+	return known && ratio < DegenerateRatio, known
+}
+
+// MarginQuantile returns the q-quantile of the kept margins, 0 ≤ q ≤ 1, linear between order statistics;
+// ok is false without margins.
+// It panics if q is outside [0,1].
+func (r *Report) MarginQuantile(q float64) (value float64, ok bool) {
+	if !(q >= 0 && q <= 1) {
+		panic("measure: a quantile lies in [0,1]")
+	}
+	if len(r.Margins) == 0 {
+		return 0, false
+	}
+	at := q * float64(len(r.Margins)-1)
+	low := int(at)
+	high := min(low+1, len(r.Margins)-1)
+	part := at - float64(low)
+	return r.Margins[low]*(1-part) + r.Margins[high]*part, true
+}

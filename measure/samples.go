@@ -1,0 +1,147 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// samples is one split while it is measured: its rows, their classes, and what the passes learn.
+type samples[T kernel.Float] struct {
+	name  string // "train", "test", "ood": for errors
+	src   Source[T]
+	class []int32 // (rows) class of each row, −1: not measured
+	own   []int32 // memory of class where labels cannot be used as they are
+	rows  int     // rows of src
+	n     int     // measured rows
+	d, k  int
+
+	count   []int
+	means   []float64 // (k×d) μ_k; zero rows for classes without samples
+	centre  []float64 // (d) h_G, by the imbalance convention
+	centred []float64 // (k×d) μ_k − h_G
+	empty   int       // first class without a sample, −1: none
+	single  int       // first class with one sample, −1: none
+
+	between between
+	tally   tally
+}
+
+// open takes a split, checks shapes and labels, and applies the mask. labels nil: every row is of class 0.
+func (s *samples[T]) open(name string, split Split[T], k int, only []bool) error {
+	s.name, s.src, s.k = name, split.Features, k
+	s.rows, s.d = split.Features.Size()
+	if s.d < 1 {
+		return &ShapeError{What: name + " feature width", Found: s.d, Want: 1}
+	}
+	if split.Labels != nil && len(split.Labels) != s.rows {
+		return &ShapeError{What: name + " labels", Found: len(split.Labels), Want: s.rows, Hint: "one label for every feature row"}
+	}
+	if only != nil && len(only) != s.rows {
+		return &ShapeError{What: name + " selection mask", Found: len(only), Want: s.rows}
+	}
+	for i, label := range split.Labels {
+		if label < 0 || int(label) >= k {
+			return &LabelError{Where: name, Row: i, Label: label, K: k}
+		}
+	}
+	s.class = split.Labels
+	if only != nil || split.Labels == nil {
+		s.copyClasses()
+		for i := range only {
+			if !only[i] {
+				s.class[i] = -1
+			}
+		}
+	}
+	s.countClasses()
+	return nil
+}
+
+// copyClasses makes class writable.
+func (s *samples[T]) copyClasses() {
+	s.own = grow(s.own, s.rows)
+	if s.class == nil {
+		clear(s.own)
+	} else {
+		copy(s.own, s.class)
+	}
+	s.class = s.own
+}
+
+func (s *samples[T]) countClasses() {
+	s.count = grow(s.count, s.k)
+	clear(s.count)
+	s.n = 0
+	for _, c := range s.class {
+		if c >= 0 {
+			s.count[c]++
+			s.n++
+		}
+	}
+	s.empty, s.single = -1, -1
+	for c, n := range s.count {
+		if n == 0 && s.empty < 0 {
+			s.empty = c
+		}
+		if n == 1 && s.single < 0 {
+			s.single = c
+		}
+	}
+}
+
+// setMeans turns class sums, held in means, into means, the centre and the centred means.
+func (s *samples[T]) setMeans(im Imbalance) {
+	d := s.d
+	s.centre = grow(s.centre, d)
+	clear(s.centre)
+	if im == PerSample {
+		for c := range s.k {
+			kernel.AddRow(s.centre, s.means[c*d:][:d])
+		}
+		scale(s.centre, 1/float64(s.n))
+	}
+	present := 0
+	for c, n := range s.count {
+		if n == 0 {
+			continue
+		}
+		present++
+		row := s.means[c*d:][:d]
+		for j := range row {
+			row[j] /= float64(n)
+		}
+		if im == PerClass {
+			kernel.AddRow(s.centre, row)
+		}
+	}
+	if im == PerClass {
+		scale(s.centre, 1/float64(present))
+	}
+	s.centred = grow(s.centred, s.k*d)
+	for c := range s.k {
+		kernel.SubRow(s.centred[c*d:][:d], s.means[c*d:][:d], s.centre)
+	}
+}
+
+func scale(x []float64, by float64) {
+	for j := range x {
+		x[j] *= by
+	}
+}
+
+// mean returns μ_k.
+func (s *samples[T]) mean(k int) []float64 { return s.means[k*s.d:][:s.d] }
+
+// keptMeans copies the means, with NaN for classes without samples.
+func (s *samples[T]) keptMeans() []float64 {
+	kept := append([]float64(nil), s.means[:s.k*s.d]...)
+	for c, n := range s.count {
+		if n == 0 {
+			for j := range s.d {
+				kept[c*s.d+j] = math.NaN()
+			}
+		}
+	}
+	return kept
+}

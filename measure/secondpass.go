@@ -1,0 +1,337 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// secondPass takes every sample's residual r = h − μ_k in float64 and its products with a few fixed
+// vectors, stacked in one matrix S: the centred means (p = Cᵀ r), the NC1 operator and the classifier
+// (v = W r). Everything else follows from the class: w·h = w·μ_k + w·r, and
+// ‖h − μ_j‖² = ‖μ_k − μ_j‖² + 2 (μ_k − μ_j)·r + ‖r‖². Residuals are small, so nothing cancels.
+//
+// Every part tallies its own rows in order; the tallies are added in order of parts.
+type secondPass[T kernel.Float] struct {
+	s    *samples[T]
+	cut  partition
+	ask  asked
+	head *head // the classifier; nil: none
+
+	stack      []float64 // S (width × d)
+	width      int
+	atP, atOp  int // first row of each group in S, −1: not there
+	atV        int
+	pair       []float64 // (K×K) ‖μ_k − μ_j‖²
+	logit      []float64 // (K × classifier rows) w_j·μ_k + b_j
+	cosBase    []float64 // (K × K) (w_j − w_G)·(μ_k − h_G)
+	centreNorm []float64 // (K) ‖μ_k − h_G‖²
+
+	margins []float64 // (rows) cosine margin of each row; NaN: undefined
+	mem     *memorization
+
+	parts []part[T]
+}
+
+// asked says what the second pass has to find.
+type asked struct{ white, nearest, logits, margins bool }
+
+// part is the scratch memory and tally of a part of the rows.
+type part[T kernel.Float] struct {
+	buf      []T
+	residual []float64 // (block × d)
+	square   []float64 // (block) ‖r‖²
+	product  []float64 // (block × width)
+	cosines  []float64 // (K)
+	tally    tally
+	err      error
+}
+
+// tally is what samples add up to.
+type tally struct {
+	scatter  []float64 // (K) Σ ‖r‖²
+	white    []float64 // (K) Σ ‖z‖²
+	margin   []float64 // (K) Σ cosine margins
+	correct  []int     // (K) argmax of logits is the label
+	nearest  []int     // (K) nearest class mean is the label's
+	mismatch []int     // (K) argmax of logits is not the nearest class mean
+
+	marginMin, marginMax float64
+	marginless           int // samples whose margin is undefined
+	memory               corrupted
+}
+
+func (t *tally) reset(k int) {
+	for _, x := range []*[]float64{&t.scatter, &t.white, &t.margin} {
+		*x = grow(*x, k)
+		clear(*x)
+	}
+	for _, x := range []*[]int{&t.correct, &t.nearest, &t.mismatch} {
+		*x = grow(*x, k)
+		clear(*x)
+	}
+	t.marginMin, t.marginMax, t.marginless = math.Inf(1), math.Inf(-1), 0
+	t.memory = corrupted{}
+}
+
+func (t *tally) add(o *tally) {
+	for k := range t.scatter {
+		t.scatter[k] += o.scatter[k]
+		t.white[k] += o.white[k]
+		t.margin[k] += o.margin[k]
+		t.correct[k] += o.correct[k]
+		t.nearest[k] += o.nearest[k]
+		t.mismatch[k] += o.mismatch[k]
+	}
+	t.marginMin, t.marginMax = min(t.marginMin, o.marginMin), max(t.marginMax, o.marginMax)
+	t.marginless += o.marginless
+	t.memory.add(o.memory)
+}
+
+// run fills s.tally. s.between must be built if ask.white.
+func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked, mem *memorization) error {
+	f.s, f.head, f.ask, f.mem = s, h, ask, mem
+	f.cut = newPartition(s.rows, s.d)
+	f.prepare(team)
+	for len(f.parts) < f.cut.parts {
+		f.parts = append(f.parts, part[T]{})
+	}
+	_, views := s.src.(*Rows[T])
+	for i := range f.cut.parts {
+		f.parts[i].resize(f.cut.block, s.d, f.width, s.k, !views)
+	}
+	team.Do(f.cut.parts, f)
+	s.tally.reset(s.k)
+	for i := range f.cut.parts {
+		if err := f.parts[i].err; err != nil {
+			return err
+		}
+		s.tally.add(&f.parts[i].tally)
+	}
+	return nil
+}
+
+func (p *part[T]) resize(block, d, width, k int, buffer bool) {
+	if buffer {
+		p.buf = grow(p.buf, block*d)
+	}
+	p.residual = grow(p.residual, block*d)
+	p.square = grow(p.square, block)
+	p.product = grow(p.product, block*width)
+	p.cosines = grow(p.cosines, k)
+	p.tally.reset(k)
+	p.err = nil
+}
+
+// prepare stacks S and the tables of what is known of each class.
+func (f *secondPass[T]) prepare(team *kernel.Team) {
+	s := f.s
+	d, k := s.d, s.k
+	f.stack, f.atP, f.atOp, f.atV = f.stack[:0], -1, -1, -1
+	if f.ask.nearest || f.ask.margins || f.ask.white && s.between.fromP {
+		f.atP = 0
+		f.stack = append(f.stack, s.centred[:k*d]...)
+	}
+	if f.ask.white && !s.between.fromP {
+		f.atOp = len(f.stack) / d
+		f.stack = append(f.stack, s.between.op...)
+	}
+	if f.ask.logits {
+		f.atV = len(f.stack) / d
+		f.stack = append(f.stack, f.head.w...)
+		f.classifierTables(team)
+	}
+	f.width = len(f.stack) / d
+	if f.ask.nearest {
+		f.pair = grow(f.pair, k*k)
+		pairDistances(team, f.pair, s.centred, k, d)
+	}
+	if f.ask.margins {
+		f.margins = grow(f.margins, s.rows)
+		f.marginTables(team)
+	}
+}
+
+// classifierTables fills logit.
+func (f *secondPass[T]) classifierTables(team *kernel.Team) {
+	s, h := f.s, f.head
+	f.logit = grow(f.logit, s.k*h.k)
+	kernel.Gemm(team, kernel.NT, s.k, h.k, s.d, s.means, s.d, h.w, s.d, f.logit, h.k, kernel.Epilogue[float64]{Bias: h.b})
+}
+
+// marginTables fills cosBase and centreNorm.
+func (f *secondPass[T]) marginTables(team *kernel.Team) {
+	s, h := f.s, f.head
+	f.cosBase = grow(f.cosBase, s.k*s.k)
+	kernel.Gemm(team, kernel.NT, s.k, s.k, s.d, s.centred, s.d, h.centred, s.d, f.cosBase, s.k, kernel.Epilogue[float64]{})
+	f.centreNorm = grow(f.centreNorm, s.k)
+	for c := range s.k {
+		mean := s.centred[c*s.d:][:s.d]
+		f.centreNorm[c] = dot(mean, mean)
+	}
+}
+
+// Run tallies the rows of one part.
+func (f *secondPass[T]) Run(index int) {
+	p := &f.parts[index]
+	from, to := f.cut.span(index)
+	for at := from; at < to; at += f.cut.block {
+		if p.err = f.tallyBlock(p, at, min(at+f.cut.block, to)); p.err != nil {
+			return
+		}
+	}
+}
+
+// tallyBlock tallies rows [at, end).
+func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
+	s, d := f.s, f.s.d
+	rows, err := s.src.Read(p.buf, at, end)
+	if err != nil {
+		return err
+	}
+	m := 0 // measured rows are moved together
+	for i, c := range s.class[at:end] {
+		if c >= 0 {
+			row := rows[i*d:][:d]
+			p.square[m] = kernel.SubRow(p.residual[m*d:][:d], row, s.mean(int(c)))
+			p.tally.scatter[c] += p.square[m]
+			f.mem.tally(&p.tally.memory, at+i, p.residual[m*d:][:d], s.mean(int(c)))
+			m++
+		}
+	}
+	if f.width == 0 {
+		return nil
+	}
+	kernel.Gemm(nil, kernel.NT, m, f.width, d, p.residual, d, f.stack, d, p.product, f.width, kernel.Epilogue[float64]{})
+	m = 0
+	for i, c := range s.class[at:end] {
+		if c >= 0 {
+			f.tallySample(p, at+i, int(c), p.square[m], p.product[m*f.width:][:f.width])
+			m++
+		}
+	}
+	return nil
+}
+
+// tallySample uses the products y = S r of the sample in a row, of class c, with ‖r‖² = square.
+func (f *secondPass[T]) tallySample(p *part[T], row, c int, square float64, y []float64) {
+	s, t := f.s, &p.tally
+	if f.ask.white {
+		t.white[c] += f.whitened(y)
+	}
+	nearest := -1
+	if f.ask.nearest {
+		nearest = nearestMean(f.pair[c*s.k:][:s.k], y[f.atP:][:s.k])
+		if nearest == c {
+			t.nearest[c]++
+		}
+	}
+	if !f.ask.logits {
+		return
+	}
+	best := largestSum(f.logit[c*f.head.k:][:f.head.k], y[f.atV:][:f.head.k])
+	if best == c {
+		t.correct[c]++
+	}
+	if f.ask.nearest && best != nearest {
+		t.mismatch[c]++
+	}
+	if f.ask.margins {
+		margin := f.margin(p.cosines, c, square, y)
+		f.margins[row] = margin
+		if margin != margin {
+			t.marginless++
+			return
+		}
+		t.margin[c] += margin
+		t.marginMin, t.marginMax = min(t.marginMin, margin), max(t.marginMax, margin)
+	}
+}
+
+// whitened returns ‖z‖².
+func (f *secondPass[T]) whitened(y []float64) float64 {
+	b := &f.s.between
+	if !b.fromP {
+		z := y[f.atOp:][:b.rank]
+		return dot(z, z)
+	}
+	p := y[f.atP:][:f.s.k]
+	sum := 0.0
+	for j := range b.rank {
+		z := dot(b.op[j*len(p):][:len(p)], p)
+		sum += z * z
+	}
+	return sum
+}
+
+// nearestMean returns argmin_j ‖h − μ_j‖² = argmin_j ‖μ_k − μ_j‖² − 2 p_j, p = Cᵀ r; ties go to the lower.
+func nearestMean(pair, p []float64) int {
+	best, least := 0, math.Inf(1)
+	for j, x := range pair {
+		if x -= 2 * p[j]; x < least {
+			best, least = j, x
+		}
+	}
+	return best
+}
+
+// largestSum returns argmax_j a_j + b_j; ties go to the lower.
+func largestSum(a, b []float64) int {
+	best, most := 0, math.Inf(-1)
+	for j, x := range a {
+		if x += b[j]; x > most {
+			best, most = j, x
+		}
+	}
+	return best
+}
+
+// margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G.
+// (w_j − w_G)·r = v_j − mean v.
+func (f *secondPass[T]) margin(cosines []float64, c int, square float64, y []float64) float64 {
+	k := f.s.k
+	length := math.Sqrt(f.centreNorm[c] + 2*y[f.atP+c] + square)
+	if !(length > 0) {
+		return math.NaN()
+	}
+	v := y[f.atV:][:k]
+	mean := 0.0
+	for _, x := range v {
+		mean += x
+	}
+	mean /= float64(k)
+	other := math.Inf(-1)
+	for j, x := range f.cosBase[c*k:][:k] {
+		cosines[j] = (x + (v[j] - mean)) / (f.head.centredNorm[j] * length)
+		if j != c {
+			other = max(other, cosines[j])
+		}
+	}
+	return cosines[c] - other
+}
+
+// pairDistances writes ‖c_i − c_j‖² for the rows of c (K×d): from differences for few classes, where close
+// means lose nothing, else from the Gram matrix.
+func pairDistances(team *kernel.Team, out, c []float64, k, d int) {
+	const direct = 64
+	if k <= direct {
+		for i := range k {
+			out[i*k+i] = 0
+			for j := range i {
+				x := distance2(c[i*d:][:d], c[j*d:][:d])
+				out[i*k+j], out[j*k+i] = x, x
+			}
+		}
+		return
+	}
+	kernel.Gemm(team, kernel.NT, k, k, d, c, d, c, d, out, k, kernel.Epilogue[float64]{})
+	for i := range k {
+		for j := range i {
+			x := max(0, out[i*k+i]+out[j*k+j]-2*out[i*k+j])
+			out[i*k+j], out[j*k+i] = x, x
+		}
+	}
+	for i := range k {
+		out[i*k+i] = 0
+	}
+}

@@ -1,0 +1,199 @@
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Dense algebra on small row-major matrices.
+
+// factorise replaces the lower triangle of a (n×n) by its Cholesky factor and clears the upper one;
+// false if a pivot is not positive.
+func factorise(a []float64, n int) bool {
+	for i := range n {
+		row := a[i*n:][:n]
+		for j := range i {
+			row[j] = (row[j] - dot(row[:j], a[j*n:][:j])) / a[j*n+j]
+		}
+		pivot := row[i] - dot(row[:i], row[:i])
+		if !(pivot > 0) || math.IsInf(pivot, 1) {
+			return false
+		}
+		row[i] = math.Sqrt(pivot)
+		clear(row[i+1:])
+	}
+	return true
+}
+
+// invertLower writes L⁻¹ (n×n) to inv, row by row: L⁻¹_i = (e_i − Σ_{j<i} L_ij L⁻¹_j)/L_ii.
+func invertLower(inv, l []float64, n int) {
+	clear(inv[:n*n])
+	for i := range n {
+		row := inv[i*n:][:n]
+		for j := range i {
+			axpy(row[:j+1], -l[i*n+j], inv[j*n:][:j+1])
+		}
+		row[i] = 1
+		scale(row[:i+1], 1/l[i*n+i])
+	}
+}
+
+// lowerTransposeTimesLower writes XᵀX of the lower triangular x (n×n) to out.
+func lowerTransposeTimesLower(out, x []float64, n int) {
+	clear(out[:n*n])
+	for i := range n {
+		row := x[i*n:][:i+1]
+		for j, v := range row {
+			axpy(out[j*n:][:i+1], v, row)
+		}
+	}
+}
+
+// rowDirections returns the right singular vectors (m×n, rows) and singular values, descending, of x
+// (m×n, m ≤ n), by one-sided Jacobi rotations of rows. x is overwritten. A vanishing singular value has
+// an undefined direction.
+func rowDirections(x []float64, m, n int) (directions, s []float64) {
+	rotateRows(x, m, n, nil, 0)
+	s = make([]float64, m)
+	for i := range m {
+		row := x[i*n:][:n]
+		s[i] = norm(row)
+		if s[i] > 0 {
+			scale(row, 1/s[i])
+		}
+	}
+	return sortRows(x, s, n)
+}
+
+// columnDirections returns the left singular vectors of Cᵀ (d×K), as rows (d×d), and its singular values;
+// c is C's K×d form and is kept. Used for d < K−1.
+func columnDirections(c []float64, k, d int) (directions, s []float64) {
+	x := make([]float64, d*k)
+	for i := range k {
+		for j := range d {
+			x[j*k+i] = c[i*d+j]
+		}
+	}
+	turn := make([]float64, d*d)
+	for j := range d {
+		turn[j*d+j] = 1
+	}
+	rotateRows(x, d, k, turn, d)
+	s = make([]float64, d)
+	for j := range d {
+		s[j] = norm(x[j*k:][:k])
+	}
+	return sortRows(turn, s, d)
+}
+
+// rotateRows makes the rows of x (m×n) orthogonal by rotations in pairs, applied to turn (m×t) as well.
+func rotateRows(x []float64, m, n int, turn []float64, t int) {
+	const sweeps = 40 // six to ten are enough in practice
+	for range sweeps {
+		turned := false
+		for i := range m {
+			for j := i + 1; j < m; j++ {
+				a, b := x[i*n:][:n], x[j*n:][:n]
+				aa, bb, ab := dot(a, a), dot(b, b), dot(a, b)
+				if !(math.Abs(ab) > eps64*math.Sqrt(aa)*math.Sqrt(bb)) {
+					continue
+				}
+				turned = true
+				zeta := (bb - aa) / (2 * ab)
+				tangent := math.Copysign(1, zeta) / (math.Abs(zeta) + math.Hypot(1, zeta))
+				cos := 1 / math.Hypot(1, tangent)
+				rotate(a, b, cos, cos*tangent)
+				if turn != nil {
+					rotate(turn[i*t:][:t], turn[j*t:][:t], cos, cos*tangent)
+				}
+			}
+		}
+		if !turned {
+			return
+		}
+	}
+}
+
+func rotate(a, b []float64, cos, sin float64) {
+	for i, x := range a {
+		y := b[i]
+		a[i] = cos*x - sin*y
+		b[i] = sin*x + cos*y
+	}
+}
+
+// sortRows returns the rows of x (len(s)×n) and s in descending order of s.
+func sortRows(x, s []float64, n int) (rows, sorted []float64) {
+	order := make([]int, len(s))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case s[i] > s[j]:
+			return -1
+		case s[i] < s[j]:
+			return 1
+		}
+		return 0
+	})
+	rows, sorted = make([]float64, 0, len(s)*n), make([]float64, 0, len(s))
+	for _, i := range order {
+		rows = append(rows, x[i*n:][:n]...)
+		sorted = append(sorted, s[i])
+	}
+	return rows, sorted
+}
+
+// gramDirections returns the directions u_j (full×d) and singular values of C from the eigenvectors of
+// its smaller Gram matrix, held in b.gram.
+func (b *between) gramDirections(c []float64, k, d int) (directions, s []float64) {
+	q := b.full
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetric(b.gram, q), true) {
+		return nil, nil
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil)
+	s = make([]float64, q)
+	directions = make([]float64, q*d)
+	var reduced []float64
+	if b.fromP {
+		reduced = b.reduced(c, k, d)
+	}
+	for j := range q {
+		from := q - 1 - j // gonum sorts ascending
+		s[j] = math.Sqrt(max(values[from], 0))
+		row := directions[j*d:][:d]
+		for i := range q {
+			if v := vectors.At(i, from); b.fromP {
+				axpy(row, v, reduced[i*d:][:d])
+			} else {
+				row[i] = v
+			}
+		}
+		if b.fromP && s[j] > 0 {
+			scale(row, 1/s[j])
+		}
+	}
+	return directions, s
+}
+
+// symmetric copies a (n×n) into gonum's form.
+func symmetric(a []float64, n int) *mat.SymDense {
+	return mat.NewSymDense(n, append([]float64(nil), a[:n*n]...))
+}
+
+// eigenvalues returns the eigenvalues of the symmetric a (n×n), descending; false if the iteration fails.
+func eigenvalues(a []float64, n int) ([]float64, bool) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetric(a, n), false) {
+		return nil, false
+	}
+	values := eigen.Values(nil)
+	slices.Reverse(values)
+	return values, true
+}

@@ -1,0 +1,58 @@
+package measure
+
+import "math"
+
+// dot returns Σ_j a[j]·b[j] in four partial sums, so that additions do not wait for each other.
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float64
+	j := 0
+	for ; j+4 <= len(a); j += 4 {
+		s0 += a[j] * b[j]
+		s1 += a[j+1] * b[j+1]
+		s2 += a[j+2] * b[j+2]
+		s3 += a[j+3] * b[j+3]
+	}
+	for ; j < len(a); j++ {
+		s0 += a[j] * b[j]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// norm returns the Euclidean norm of a.
+func norm(a []float64) float64 { return math.Sqrt(dot(a, a)) }
+
+// distance2 returns ‖a − b‖², from the differences: nothing cancels between close vectors.
+func distance2(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s0, s1 float64
+	j := 0
+	for ; j+2 <= len(a); j += 2 {
+		x, y := a[j]-b[j], a[j+1]-b[j+1]
+		s0 += x * x
+		s1 += y * y
+	}
+	for ; j < len(a); j++ {
+		x := a[j] - b[j]
+		s0 += x * x
+	}
+	return s0 + s1
+}
+
+// grow returns buf with length n, reallocated only if it is too short. The content is not kept.
+func grow[E any](buf []E, n int) []E {
+	if cap(buf) < n {
+		return make([]E, n)
+	}
+	return buf[:n]
+}
+
+// finite reports whether every entry is a number.
+func finite(x []float64) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
