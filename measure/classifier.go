@@ -56,26 +56,3 @@ func widen[T kernel.Float](to []float64, from []T) []float64 {
 	}
 	return to
 }
-
-// checkFinite returns *NonFiniteError if x (rows of width d) has NaN or infinity.
-func checkFinite[T kernel.Float](where string, x []T, d int) error {
-	e := NonFiniteError{Where: where}
-	last := -1
-	for i, v := range x {
-		if v-v == 0 {
-			continue
-		}
-		if e.Count == 0 {
-			e.Row, e.Col = i/d, i%d
-		}
-		e.Count++
-		if i/d != last {
-			e.Rows++
-			last = i / d
-		}
-	}
-	if e.Count > 0 {
-		return &e
-	}
-	return nil
-}

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"math"
 	"slices"
 
 	"collapse/internal/kernel"
@@ -209,8 +208,4 @@ func (e *Engine[T]) keep(r *Report, test bool) {
 			r.Eigenvalues = append(r.Eigenvalues, g/float64(e.train.k))
 		}
 	}
-}
-
-func firstNonFinite(x []float64) int {
-	return slices.IndexFunc(x, func(v float64) bool { return math.IsNaN(v - v) })
 }

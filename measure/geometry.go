@@ -21,6 +21,11 @@ const (
 // emptyReason names the class without samples.
 func emptyReason(class int) string { return fmt.Sprintf("class %d has no sample", class) }
 
+// singleReason names the class with a single sample.
+func singleReason(class int) string {
+	return fmt.Sprintf("class %d has a single sample: its spread cannot be seen", class)
+}
+
 // shape is what geometry looks at.
 type shape struct {
 	means, centred []float64 // (K×d)

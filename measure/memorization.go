@@ -60,3 +60,30 @@ func meanDistance(means []float64, k, d int) float64 {
 	}
 	return sum / float64(k*(k-1)/2)
 }
+
+// memorized fills the four forms of memorization.
+func memorized(b *builder, t corrupted, mem *memorization) {
+	if mem.redrawn == nil {
+		b.miss(KeyMemRedrawn, "no mask of redrawn samples was given: labels alone cannot tell")
+	} else {
+		b.put(KeyMemRedrawn, t.redrawn)
+	}
+	b.put(KeyMemFlipped, t.flipped)
+	if t.flippedCount == 0 {
+		b.missAll("no measured sample is flipped", KeyMemMean, KeyMemNormalised)
+		return
+	}
+	mean := t.flipped / float64(t.flippedCount)
+	b.put(KeyMemMean, mean)
+	k := len(mem.centres) / mem.d
+	if k < 2 {
+		b.miss(KeyMemNormalised, oneClass)
+		return
+	}
+	distance := meanDistance(mem.centres, k, mem.d)
+	if !(distance > 0) {
+		b.miss(KeyMemNormalised, "all test class means coincide")
+		return
+	}
+	b.put(KeyMemNormalised, mean/distance)
+}

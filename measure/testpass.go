@@ -1,0 +1,120 @@
+package measure
+
+import (
+	"math"
+)
+
+// testAndOOD measures the test and out-of-distribution features, and returns what the train pass needs
+// for memorization, or nil.
+func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization, error) {
+	if err := e.oodPass(in, b); err != nil {
+		return nil, err
+	}
+	memKeys := []string{KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised}
+	if in.Test.Features == nil {
+		b.missAll("no test features were given", KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy)
+		b.missAll("no test features were given: h* is their class mean", memKeys...)
+		return nil, nil
+	}
+	if err := e.testPass(in, b, h); err != nil {
+		return nil, err
+	}
+	switch s := &e.test; {
+	case in.True == nil:
+		b.missAll("no true labels were given", memKeys...)
+	case s.empty >= 0:
+		b.missAll("test "+emptyReason(s.empty), memKeys...)
+	case e.want.any(memKeys...):
+		e.mem = memorization{observed: in.Train.Labels, truth: in.True, redrawn: in.Redrawn, centres: s.means, d: s.d}
+		return &e.mem, nil
+	}
+	return nil, nil
+}
+
+// testPass fills dilation and test accuracy.
+func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
+	s := &e.test
+	if err := s.open("test", in.Test, in.TestClasses, nil); err != nil {
+		return err
+	}
+	if in.Test.Labels == nil {
+		return &ShapeError{What: "test labels", Found: 0, Want: s.rows}
+	}
+	if s.d != e.train.d {
+		return &ShapeError{What: "test feature width", Found: s.d, Want: e.train.d}
+	}
+	if s.n == 0 {
+		return &ShapeError{What: "test samples", Found: 0, Want: 1}
+	}
+	if err := e.means(s, &b.report.Dropped); err != nil {
+		return err
+	}
+	reason := e.operator(s)
+	ask := asked{white: reason == "" && e.want.any(KeyDilation), logits: h != nil && e.want.any(KeyTestAccuracy)}
+	if !(ask.white || ask.logits || e.want.any(KeyTestNC1Ratio)) {
+		return nil
+	}
+	if err := e.second.run(e.opt.Team, s, h, ask, nil); err != nil {
+		return err
+	}
+	t := &s.tally
+	if k := firstNonFinite(t.scatter); k >= 0 {
+		return &RangeError{Where: s.name, Class: k}
+	}
+	perClass := make(Vector, s.k)
+	for k, n := range s.count {
+		perClass[k] = t.scatter[k] / float64(n)
+	}
+	b.report.PerClass["test_within_trace"] = perClass
+	if reason == "" {
+		b.put(KeyDilation, math.Sqrt(average(t.white, s.count, s.n, e.opt.Imbalance)))
+		b.put(KeyTestNC1Ratio, average(t.scatter, s.count, s.n, e.opt.Imbalance)/(dot(s.centred, s.centred)/float64(s.k)))
+	} else {
+		b.missAll("test: "+reason, KeyDilation, KeyTestNC1Ratio)
+	}
+	if h == nil {
+		b.miss(KeyTestAccuracy, noWeights)
+		return nil
+	}
+	e.rate(b, s, KeyTestAccuracy, "test_accuracy", t.correct)
+	return nil
+}
+
+// oodPass fills NC5.
+func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
+	if in.OOD == nil || !e.want.any(KeyNC5OOD) {
+		b.miss(KeyNC5OOD, "no out-of-distribution features were given")
+		return nil
+	}
+	s := &e.ood
+	if err := s.open("ood", Split[T]{Features: in.OOD}, 1, nil); err != nil {
+		return err
+	}
+	if s.d != e.train.d {
+		return &ShapeError{What: "ood feature width", Found: s.d, Want: e.train.d}
+	}
+	if s.n == 0 {
+		return &ShapeError{What: "ood samples", Found: 0, Want: 1}
+	}
+	if err := e.means(s, &b.report.Dropped); err != nil {
+		return err
+	}
+	train := &e.train
+	if train.empty >= 0 {
+		b.miss(KeyNC5OOD, emptyReason(train.empty))
+		return nil
+	}
+	cosines := make(Vector, train.k)
+	mean, length := 0.0, norm(s.means)
+	for k := range cosines {
+		cosines[k] = math.Abs(dot(train.mean(k), s.means)) / (norm(train.mean(k)) * length)
+		mean += cosines[k] / float64(train.k)
+	}
+	b.report.PerClass["nc5_cosine"] = cosines
+	if mean != mean {
+		b.miss(KeyNC5OOD, "a class mean or the mean of the out-of-distribution features is zero")
+		return nil
+	}
+	b.put(KeyNC5OOD, mean)
+	return nil
+}

@@ -1,0 +1,187 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+)
+
+const zeroMargin = "w_k − w_G is zero for a class"
+
+// trainPass runs the second pass over the train split and fills what it gives.
+func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
+	s := &e.train
+	noOperator := e.operator(s)
+	if noOperator == "" {
+		b.put(KeyRankBetween, float64(s.between.rank))
+	} else {
+		b.miss(KeyRankBetween, noOperator)
+	}
+	ask := asked{
+		white:   noOperator == "" && e.want.any(KeyNC1Pinv),
+		nearest: s.empty < 0 && s.k > 1 && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
+		logits:  h != nil && e.want.any(KeyAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax),
+	}
+	ask.margins = ask.logits && s.empty < 0 && s.k > 1 && !hasZero(h.centredNorm) && e.want.any(KeyMarginMean, KeyMarginMin, KeyMarginMax)
+	// Traces come from the class tallies; skip the pass only if nothing of it was asked.
+	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV)) {
+		return nil
+	}
+	if err := e.second.run(e.opt.Team, s, h, ask, mem); err != nil {
+		return err
+	}
+	if k := firstNonFinite(s.tally.scatter); k >= 0 {
+		return &RangeError{Where: s.name, Class: k}
+	}
+	e.within(b, noOperator)
+	e.rates(b, h)
+	e.marginMeasures(b, h, ask)
+	if mem != nil {
+		memorized(b, s.tally.memory, mem)
+	}
+	return nil
+}
+
+// within fills NC1 and its relatives from the train tallies.
+func (e *Engine[T]) within(b *builder, noOperator string) {
+	s, t := &e.train, &e.train.tally
+	perClass := make(Vector, s.k)
+	for k, n := range s.count {
+		perClass[k] = math.NaN()
+		if n > 1 {
+			perClass[k] = t.scatter[k] / float64(n)
+		}
+	}
+	b.report.PerClass["within_trace"] = perClass
+	switch {
+	case s.empty >= 0:
+		b.missAll(emptyReason(s.empty), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
+		return
+	case s.single >= 0:
+		b.missAll(singleReason(s.single), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
+		return
+	}
+	traceWithin := average(t.scatter, s.count, s.n, e.opt.Imbalance)
+	b.put(KeyTraceWithin, traceWithin)
+	if noOperator != "" {
+		b.missAll(noOperator, KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV)
+		return
+	}
+	b.put(KeyNC1Pinv, average(t.white, s.count, s.n, e.opt.Imbalance))
+	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
+	if b.any(KeyCDNV) {
+		e.cdnv(b, perClass)
+	}
+}
+
+// cdnv fills the class-distance normalised variance.
+func (e *Engine[T]) cdnv(b *builder, variance Vector) {
+	s := &e.train
+	pair := e.second.pair
+	if len(pair) != s.k*s.k || !e.second.ask.nearest {
+		e.second.pair = grow(e.second.pair, s.k*s.k)
+		pair = e.second.pair
+		pairDistances(e.opt.Team, pair, s.centred, s.k, s.d)
+	}
+	sum := 0.0
+	for i := range s.k {
+		for j, distance := range pair[i*s.k:][:i] {
+			if !(distance > 0) {
+				b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", j, i))
+				return
+			}
+			sum += (variance[i] + variance[j]) / (2 * distance)
+		}
+	}
+	b.put(KeyCDNV, sum/float64(s.k*(s.k-1)/2))
+}
+
+// rates fills accuracy, nearest-centre accuracy and mismatch.
+func (e *Engine[T]) rates(b *builder, h *head) {
+	s, t := &e.train, &e.train.tally
+	if h == nil {
+		b.missAll(noWeights, KeyAccuracy, KeyNC4NCCMismatch)
+	} else {
+		e.rate(b, s, KeyAccuracy, "accuracy", t.correct)
+	}
+	switch {
+	case s.empty >= 0:
+		b.missAll(emptyReason(s.empty), KeyNC4NCCMismatch, KeyNCCAccuracy)
+	case s.k < 2:
+		b.missAll(oneClass, KeyNC4NCCMismatch, KeyNCCAccuracy)
+	default:
+		e.rate(b, s, KeyNCCAccuracy, "ncc_accuracy", t.nearest)
+		if h != nil {
+			e.rate(b, s, KeyNC4NCCMismatch, "ncc_mismatch", t.mismatch)
+		}
+	}
+}
+
+// rate fills a share of samples and its values per class.
+func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits []int) {
+	if !b.any(key) {
+		return
+	}
+	values := make(Vector, s.k)
+	total, mean := 0, 0.0
+	for k, n := range s.count {
+		values[k] = float64(hits[k]) / float64(n) // 0/0 is NaN: null
+		mean += values[k] / float64(s.k)
+		total += hits[k]
+	}
+	b.report.PerClass[perClass] = values
+	switch {
+	case e.opt.Imbalance == PerSample:
+		b.put(key, float64(total)/float64(s.n))
+	case s.empty >= 0:
+		b.miss(key, emptyReason(s.empty))
+	default:
+		b.put(key, mean)
+	}
+}
+
+// marginMeasures fills the cosine margins.
+func (e *Engine[T]) marginMeasures(b *builder, h *head, ask asked) {
+	s, t := &e.train, &e.train.tally
+	keys := []string{KeyMarginMean, KeyMarginMin, KeyMarginMax}
+	switch {
+	case h == nil:
+		b.missAll(noWeights, keys...)
+	case s.empty >= 0:
+		b.missAll(emptyReason(s.empty), keys...)
+	case s.k < 2:
+		b.missAll(oneClass, keys...)
+	case hasZero(h.centredNorm):
+		b.missAll(zeroMargin, keys...)
+	case !ask.margins:
+	case t.marginless > 0:
+		b.missAll(fmt.Sprintf("%d samples lie at the global mean: they have no direction", t.marginless), keys...)
+	default:
+		b.put(KeyMarginMean, average(t.margin, s.count, s.n, e.opt.Imbalance))
+		b.put(KeyMarginMin, t.marginMin)
+		b.put(KeyMarginMax, t.marginMax)
+	}
+}
+
+// average returns (1/N) Σ_k sums_k, or (1/K) Σ_k sums_k/n_k.
+func average(sums []float64, count []int, n int, im Imbalance) float64 {
+	total := 0.0
+	for k, x := range sums {
+		if im == PerClass {
+			x /= float64(count[k])
+		}
+		total += x
+	}
+	if im == PerClass {
+		return total / float64(len(sums))
+	}
+	return total / float64(n)
+}
+
+func hasZero(x []float64) bool {
+	for _, v := range x {
+		if !(v > 0) {
+			return true
+		}
+	}
+	return false
+}
