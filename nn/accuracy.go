@@ -7,7 +7,7 @@ import "collapse/internal/kernel"
 func Argmax[T kernel.Float](row []T) int {
 	best := 0
 	for j, v := range row {
-		if v > row[best] || row[best] != row[best] {
+		if v > row[best] || (row[best] != row[best] && v == v) {
 			best = j
 		}
 	}

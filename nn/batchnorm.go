@@ -70,6 +70,6 @@ func (l *batchNorm[T]) backward(dy, _ []T, rows int, _ bool) []T {
 	if l.act == Sigmoid {
 		l.pointwise.SigmoidBackward(l.team, y, dy)
 	}
-	l.norm.Backward(l.team, rows, dy, y, l.x, l.gamma.Value, l.gamma.Grad, l.beta.Grad)
+	l.norm.Backward(l.team, rows, dy, y, l.x, l.gamma.Value, l.gamma.wanted(), l.beta.wanted())
 	return dy
 }

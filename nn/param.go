@@ -14,6 +14,14 @@ type Param[T kernel.Float] struct {
 	Frozen bool
 }
 
+// wanted returns where Backward writes the gradient, nil if the parameter is frozen.
+func (p *Param[T]) wanted() []T {
+	if p.Frozen {
+		return nil
+	}
+	return p.Grad
+}
+
 // Buffer is a tensor that belongs to the model but is not trained: a batch norm's running_mean
 // or running_var.
 type Buffer[T kernel.Float] struct {

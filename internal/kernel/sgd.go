@@ -44,25 +44,29 @@ func (s *SGD[T]) Run(part int) {
 	from, to := pointRange(part, len(s.p))
 	p, g := s.p[from:to], s.g[from:to]
 	if s.v == nil {
-		sgdPlain(&s.rule, p, g)
+		sgdPlain(s.rule, p, g)
 		return
 	}
-	v, done := s.v[from:to], 0
-	if isFloat32[T]() {
-		rule := sgdRule[float32]{float32(s.rule.rate), float32(s.rule.momentum), float32(s.rule.decay), s.rule.nesterov}
-		done = sgdSIMD(rule, as[float32](p), as[float32](g), as[float32](v))
-	}
-	sgdGeneric(&s.rule, p[done:], g[done:], v[done:])
+	sgd(s.rule, p, g, s.v[from:to])
 }
 
-func sgdPlain[T Float](r *sgdRule[T], p, g []T) {
+func sgd[T Float](r sgdRule[T], p, g, v []T) {
+	done := 0
+	if isFloat32[T]() {
+		rule := sgdRule[float32]{float32(r.rate), float32(r.momentum), float32(r.decay), r.nesterov}
+		done = sgdSIMD(rule, as[float32](p), as[float32](g), as[float32](v))
+	}
+	sgdGeneric(r, p[done:], g[done:], v[done:])
+}
+
+func sgdPlain[T Float](r sgdRule[T], p, g []T) {
 	for i := range p {
 		d := g[i] + T(r.decay*p[i])
 		p[i] -= T(r.rate * d)
 	}
 }
 
-func sgdGeneric[T Float](r *sgdRule[T], p, g, v []T) {
+func sgdGeneric[T Float](r sgdRule[T], p, g, v []T) {
 	g, v = g[:len(p)], v[:len(p)]
 	for i := range p {
 		d := g[i] + T(r.decay*p[i])

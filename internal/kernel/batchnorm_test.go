@@ -1,0 +1,254 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// normCase is a batch whose columns have the given mean and unit deviation.
+type normCase struct {
+	rows, cols  int
+	x, dy       []float64
+	gamma, beta []float64
+}
+
+func newNormCase(rng *rand.Rand, rows, cols int, mean float64) normCase {
+	c := normCase{rows: rows, cols: cols}
+	for range rows * cols {
+		c.x = append(c.x, float64(float32(mean+rng.NormFloat64()))) // exact in both types
+		c.dy = append(c.dy, float64(float32(rng.NormFloat64())))
+	}
+	for range cols {
+		c.gamma = append(c.gamma, float64(float32(1+0.5*rng.NormFloat64())))
+		c.beta = append(c.beta, float64(float32(rng.NormFloat64())))
+	}
+	return c
+}
+
+func to[T Float](x []float64) []T {
+	out := make([]T, len(x))
+	for i, v := range x {
+		out[i] = T(v)
+	}
+	return out
+}
+
+// textbook is batch norm without ReLU written from its definition, column by column: y, and dx,
+// dγ, dβ by the Jacobian ∂y_i/∂x_j = γ·s·(δ_ij − 1/n − x̂_i·x̂_j/n).
+func (c normCase) textbook(eps float64) (y, dx, dGamma, dBeta []float64) {
+	n := float64(c.rows)
+	y, dx = make([]float64, len(c.x)), make([]float64, len(c.x))
+	dGamma, dBeta = make([]float64, c.cols), make([]float64, c.cols)
+	for j := range c.cols {
+		at := func(i int) int { return i*c.cols + j }
+		mean, variance := 0.0, 0.0
+		for i := range c.rows {
+			mean += c.x[at(i)] / n
+		}
+		for i := range c.rows {
+			variance += (c.x[at(i)] - mean) * (c.x[at(i)] - mean) / n
+		}
+		s := 1 / math.Sqrt(variance+eps)
+		hat := make([]float64, c.rows)
+		for i := range hat {
+			hat[i] = (c.x[at(i)] - mean) * s
+			y[at(i)] = c.gamma[j]*hat[i] + c.beta[j]
+			dGamma[j] += c.dy[at(i)] * hat[i]
+			dBeta[j] += c.dy[at(i)]
+		}
+		for k := range hat {
+			for i := range hat {
+				jacobian := -1/n - hat[i]*hat[k]/n
+				if i == k {
+					jacobian++
+				}
+				dx[at(k)] += c.dy[at(i)] * c.gamma[j] * s * jacobian
+			}
+		}
+	}
+	return y, dx, dGamma, dBeta
+}
+
+func (c normCase) run32(tm *Team, relu bool) (y, dx, dGamma, dBeta []float32) {
+	return runNorm[float32](c, tm, relu)
+}
+
+func runNorm[T Float](c normCase, tm *Team, relu bool) (y, dx, dGamma, dBeta []T) {
+	norm := NewBatchNorm[T](c.cols, 1e-5, relu)
+	y, dx = make([]T, len(c.x)), to[T](c.dy)
+	dGamma, dBeta = make([]T, c.cols), make([]T, c.cols)
+	x, gamma := to[T](c.x), to[T](c.gamma)
+	norm.Forward(tm, c.rows, x, y, gamma, to[T](c.beta))
+	norm.Backward(tm, c.rows, dx, y, x, gamma, dGamma, dBeta)
+	return y, dx, dGamma, dBeta
+}
+
+// worst returns the largest |got − want|, or NaN if any is.
+func worst[T Float](got []T, want []float64) float64 {
+	w := 0.0
+	for i := range want {
+		w = max(w, math.Abs(float64(got[i])-want[i]))
+	}
+	return w
+}
+
+func TestBatchNormAgainstItsDefinition(t *testing.T) {
+	for _, name := range Available() {
+		useKernel(t, name)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, shape := range [][2]int{{2, 1}, {3, 16}, {17, 133}, {64, 300}} {
+			c := newNormCase(rng, shape[0], shape[1], 2)
+			y, dx, dGamma, dBeta := c.textbook(1e-5)
+			y64, dx64, dGamma64, dBeta64 := runNorm[float64](c, nil, false)
+			y32, dx32, dGamma32, dBeta32 := c.run32(nil, false)
+			// Two rows can lie close together, and then s reaches 1/√eps ≈ 316: rounding errors
+			// of dx grow with it, and the bounds are relative to the largest entry.
+			for _, r := range []struct {
+				what            string
+				err, scale, tol float64
+			}{
+				{"y", worst(y64, y), worst(y, make([]float64, len(y))), 1e-12},
+				{"dx", worst(dx64, dx), worst(dx, make([]float64, len(y))), 1e-11},
+				{"dγ", worst(dGamma64, dGamma), worst(dGamma, make([]float64, c.cols)), 1e-12},
+				{"dβ", worst(dBeta64, dBeta), worst(dBeta, make([]float64, c.cols)), 1e-12},
+				{"y float32", worst(y32, y), worst(y, make([]float64, len(y))), 1e-6},
+				{"dx float32", worst(dx32, dx), worst(dx, make([]float64, len(y))), 1e-5},
+				{"dγ float32", worst(dGamma32, dGamma), worst(dGamma, make([]float64, c.cols)), 1e-6},
+				{"dβ float32", worst(dBeta32, dBeta), worst(dBeta, make([]float64, c.cols)), 1e-6},
+			} {
+				if !(r.err <= r.tol*max(1, r.scale)) {
+					t.Errorf("%s %v: %s is off by %g, scale %g", name, shape, r.what, r.err, r.scale)
+				}
+			}
+		}
+	}
+}
+
+// TestBatchNormKeepsSmallVariance is collapse itself: a large mean and a small deviation.
+func TestBatchNormKeepsSmallVariance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	c := newNormCase(rng, 512, 20, 3000)
+	for j := range c.gamma {
+		c.gamma[j], c.beta[j] = 1, 0.5
+	}
+	want, _, _, _ := c.textbook(1e-5)
+	got, _, _, _ := c.run32(nil, false)
+	if err := worst(got, want); !(err <= 2e-6) {
+		t.Errorf("y is off by %g", err)
+	}
+	// Negative control: x·scale + shift in float32, the formula most libraries use.
+	naive := make([]float32, len(c.x))
+	for j := range c.cols {
+		var column []float64
+		for i := range c.rows {
+			column = append(column, c.x[i*c.cols+j])
+		}
+		mean, variance := 0.0, 0.0
+		for _, v := range column {
+			mean += v / float64(c.rows)
+		}
+		for _, v := range column {
+			variance += (v - mean) * (v - mean) / float64(c.rows)
+		}
+		scale := float32(1 / math.Sqrt(variance+1e-5))
+		shift := 0.5 - float32(mean)*scale
+		for i := range c.rows {
+			naive[i*c.cols+j] = float32(float32(column[i])*scale) + shift
+		}
+	}
+	if err := worst(naive, want); !(err > 5e-5) {
+		t.Errorf("the naive formula is off by only %g: this case shows nothing", err)
+	}
+}
+
+func TestBatchNormRunningAndEval(t *testing.T) {
+	norm := NewBatchNorm[float64](2, 1e-5, false)
+	x := []float64{1, 10, 2, 10, 6, 16} // means 3, 12; variances 14/3, 8; unbiased 7, 12
+	y, one, zero := make([]float64, 6), []float64{1, 1}, []float64{0, 0}
+	norm.Forward(nil, 3, x, y, one, zero)
+	mean, variance := []float64{0, 0}, []float64{1, 1}
+	norm.UpdateRunning(3, 0.1, mean, variance)
+	if !(worst(mean, []float64{0.3, 1.2}) <= 1e-15) || !(worst(variance, []float64{0.9 + 0.7, 0.9 + 1.2}) <= 1e-15) {
+		t.Errorf("running mean %v, variance %v; want [0.3 1.2] and [1.6 2.1]", mean, variance)
+	}
+	norm.Eval(nil, 3, x, y, []float64{2, 3}, []float64{-1, 1}, mean, variance)
+	for i, v := range x {
+		j := i % 2
+		want := (v-mean[j])/math.Sqrt(variance[j]+1e-5)*[]float64{2, 3}[j] + []float64{-1, 1}[j]
+		if !(math.Abs(y[i]-want) <= 1e-13) {
+			t.Errorf("Eval: y[%d] = %g, want %g", i, y[i], want)
+		}
+	}
+}
+
+func TestPassesDoNotDependOnTheTeam(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	c := newNormCase(rng, 33, 5*columnBlock+3, 1)
+	wantY, wantDx, wantGamma, wantBeta := c.run32(nil, true)
+	for threads := 1; threads <= 3; threads++ {
+		tm := NewTeam(threads)
+		y, dx, dGamma, dBeta := c.run32(tm, true)
+		if !slices.Equal(y, wantY) || !slices.Equal(dx, wantDx) || !slices.Equal(dGamma, wantGamma) || !slices.Equal(dBeta, wantBeta) {
+			t.Errorf("%d threads: batch norm differs from one goroutine's", threads)
+		}
+		tm.Close()
+	}
+}
+
+func TestPassesAllocateNothing(t *testing.T) {
+	tm := NewTeam(2)
+	defer tm.Close()
+	const rows, cols = 8, 300
+	x, y, dy := make([]float32, rows*cols), make([]float32, rows*cols), make([]float32, rows*cols)
+	g, b, r, v := make([]float32, cols), make([]float32, cols), make([]float32, cols), make([]float32, cols)
+	norm, sums := NewBatchNorm[float32](cols, 1e-5, true), NewColSums[float32](cols)
+	point, sgd := NewPointwise[float32](), NewSGD[float32]()
+	if n := testing.AllocsPerRun(50, func() {
+		norm.Forward(tm, rows, x, y, g, b)
+		norm.UpdateRunning(rows, 0.1, r, v)
+		norm.Backward(tm, rows, dy, y, x, g, r, v)
+		norm.Eval(tm, rows, x, y, g, b, r, v)
+		sums.Sum(tm, rows, x, g)
+		point.ReLU(tm, x)
+		point.ReLUBackward(tm, x, dy)
+		point.Sigmoid(tm, x)
+		point.SigmoidBackward(tm, x, dy)
+		sgd.Update(tm, SGDRule{Rate: 0.1, Momentum: 0.9}, x, dy, y)
+	}); n != 0 {
+		t.Errorf("%g allocations in a round of passes, want 0", n)
+	}
+}
+
+func TestColSums(t *testing.T) {
+	// 1 + 2⁻³⁰ would be lost in float32 sums, not in float64 ones.
+	x := []float32{1 << 24, 1, -1 << 24, 2, 1, 3}
+	out := make([]float32, 2)
+	NewColSums[float32](2).Sum(nil, 3, x, out)
+	if out[0] != 1 || out[1] != 6 {
+		t.Errorf("column sums %v, want [1 6]", out)
+	}
+	small := []float32{1 << 24, 1, 1, 1, -1 << 24}
+	one := make([]float32, 1)
+	NewColSums[float32](1).Sum(nil, 5, small, one)
+	if one[0] != 3 {
+		t.Errorf("2²⁴+1+1+1−2²⁴ summed to %g, want 3 (float32 sums give 0)", one[0])
+	}
+}
+
+func TestSigmoid(t *testing.T) {
+	x := []float64{0, 1, -1, 745, -745, 1e300, -1e300, math.Inf(1), math.Inf(-1)}
+	want := []float64{0.5, 0.7310585786300049, 0.2689414213699951, 1, 5e-324, 1, 0, 1, 0}
+	NewPointwise[float64]().Sigmoid(nil, x)
+	for i := range x {
+		if !(math.Abs(x[i]-want[i]) <= 1e-16*want[i]) && x[i] != want[i] {
+			t.Errorf("entry %d: got %g, want %g", i, x[i], want[i])
+		}
+	}
+	nan := []float64{math.NaN()}
+	NewPointwise[float64]().Sigmoid(nil, nan)
+	if !math.IsNaN(nan[0]) {
+		t.Errorf("sigmoid(NaN) = %g, want NaN", nan[0])
+	}
+}

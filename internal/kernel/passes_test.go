@@ -1,0 +1,253 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// SIMD loops must give the bits of the generic ones. Every buffer of a case lies between NaN
+// guards, and so does every row: a read outside would show in the results, a write outside in the
+// comparison of whole buffers.
+
+const guard = 0x7fc0beef // a NaN with a recognisable payload
+
+// loopData is the memory of one case: three matrices, five vectors, three float64 vectors.
+type loopData struct {
+	rows, cols, ld, offset int
+	matrices               [3][]float32
+	vectors                [5][]float32
+	sums                   [3][]float64
+}
+
+func newLoopData(rng *rand.Rand, rows, cols, offset, gap int) *loopData {
+	d := &loopData{rows: rows, cols: cols, ld: cols + gap, offset: offset}
+	for m := range d.matrices {
+		d.matrices[m] = guarded(offset + rows*d.ld + 16)
+		for i := range rows {
+			fillSpecial(rng, d.matrices[m][offset+i*d.ld:][:cols])
+		}
+	}
+	for v := range d.vectors {
+		d.vectors[v] = guarded(offset + cols + 16)
+		fillSpecial(rng, d.vectors[v][offset:][:cols])
+	}
+	for s := range d.sums {
+		d.sums[s] = make([]float64, offset+cols+16)
+		for i := range d.sums[s] {
+			d.sums[s][i] = math.NaN()
+		}
+		for i := range cols {
+			d.sums[s][offset+i] = rng.NormFloat64()
+		}
+	}
+	return d
+}
+
+func guarded(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = math.Float32frombits(guard)
+	}
+	return x
+}
+
+// fillSpecial draws normal numbers and now and then a value that kernels get wrong.
+func fillSpecial(rng *rand.Rand, x []float32) {
+	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.NaN()), float32(math.Inf(1)),
+		float32(math.Inf(-1)), math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, math.MaxFloat32}
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+		if rng.IntN(12) == 0 {
+			x[i] = special[rng.IntN(len(special))]
+		}
+	}
+}
+
+func (d *loopData) clone() *loopData {
+	c := *d
+	for i, x := range d.matrices {
+		c.matrices[i] = append([]float32(nil), x...)
+	}
+	for i, x := range d.vectors {
+		c.vectors[i] = append([]float32(nil), x...)
+	}
+	for i, x := range d.sums {
+		c.sums[i] = append([]float64(nil), x...)
+	}
+	return &c
+}
+
+func (d *loopData) matrix(i int) []float32 { return d.matrices[i][d.offset:] }
+func (d *loopData) vector(i int) []float32 { return d.vectors[i][d.offset:] }
+func (d *loopData) sum(i int) []float64    { return d.sums[i][d.offset:] }
+
+// flat returns the elements of a matrix for the point-wise loops: cols of them.
+func (d *loopData) flat(i int) []float32 { return d.vectors[i][d.offset:][:d.cols] }
+
+// difference returns where two clones differ in bits; any NaN equals any other except a guard.
+func (d *loopData) difference(o *loopData) error {
+	for m := range d.matrices {
+		if err := sameBits(d.matrices[m], o.matrices[m]); err != nil {
+			return fmt.Errorf("matrix %d: %w", m, err)
+		}
+	}
+	for v := range d.vectors {
+		if err := sameBits(d.vectors[v], o.vectors[v]); err != nil {
+			return fmt.Errorf("vector %d: %w", v, err)
+		}
+	}
+	for s := range d.sums {
+		for i, want := range d.sums[s] {
+			got := o.sums[s][i]
+			if math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				return fmt.Errorf("sums %d at %d: got %g, want %g", s, i, got, want)
+			}
+		}
+	}
+	return nil
+}
+
+func sameBits(want, got []float32) error {
+	for i := range want {
+		w, g := math.Float32bits(want[i]), math.Float32bits(got[i])
+		bothNaN := want[i] != want[i] && got[i] != got[i]
+		if w != g && (!bothNaN || w == guard || g == guard) {
+			return fmt.Errorf("at %d: got %g (%#x), want %g (%#x)", i, got[i], g, want[i], w)
+		}
+	}
+	return nil
+}
+
+// loops lists every loop that has SIMD versions, with its generic one.
+var loops = []struct {
+	name          string
+	simd, generic func(d *loopData)
+}{
+	{"addRows", func(d *loopData) { addRows(d.rows, d.cols, d.ld, d.matrix(0), d.sum(0)) },
+		func(d *loopData) { addRowsGeneric(d.rows, d.cols, d.ld, d.matrix(0), d.sum(0)) }},
+	{"addSquares", func(d *loopData) { addSquares(d.rows, d.cols, d.ld, d.matrix(0), d.sum(0), d.sum(1)) },
+		func(d *loopData) { addSquaresGeneric(d.rows, d.cols, d.ld, d.matrix(0), d.sum(0), d.sum(1)) }},
+	{"normalise", func(d *loopData) { d.normalise(normalise[float32], false) },
+		func(d *loopData) { d.normalise(normaliseGeneric[float32], false) }},
+	{"normalise with ReLU", func(d *loopData) { d.normalise(normalise[float32], true) },
+		func(d *loopData) { d.normalise(normaliseGeneric[float32], true) }},
+	{"gradientSums", func(d *loopData) { d.gradientSums(gradientSums[float32], false) },
+		func(d *loopData) { d.gradientSums(gradientSumsGeneric[float32], false) }},
+	{"gradientSums with ReLU", func(d *loopData) { d.gradientSums(gradientSums[float32], true) },
+		func(d *loopData) { d.gradientSums(gradientSumsGeneric[float32], true) }},
+	{"gradientInput", func(d *loopData) { d.gradientInput(gradientInput[float32], false) },
+		func(d *loopData) { d.gradientInput(gradientInputGeneric[float32], false) }},
+	{"gradientInput with ReLU", func(d *loopData) { d.gradientInput(gradientInput[float32], true) },
+		func(d *loopData) { d.gradientInput(gradientInputGeneric[float32], true) }},
+	{"relu", func(d *loopData) { relu(d.flat(0)) }, func(d *loopData) { reluGeneric(d.flat(0)) }},
+	{"reluGradient", func(d *loopData) { reluGradient(d.flat(0), d.flat(1)) },
+		func(d *loopData) { reluGradientGeneric(d.flat(0), d.flat(1)) }},
+	{"sgd", func(d *loopData) { sgd(d.rule(false), d.flat(0), d.flat(1), d.flat(2)) },
+		func(d *loopData) { sgdGeneric(d.rule(false), d.flat(0), d.flat(1), d.flat(2)) }},
+	{"sgd with Nesterov", func(d *loopData) { sgd(d.rule(true), d.flat(0), d.flat(1), d.flat(2)) },
+		func(d *loopData) { sgdGeneric(d.rule(true), d.flat(0), d.flat(1), d.flat(2)) }},
+}
+
+func (d *loopData) normalise(f func(rows, cols, ld int, relu bool, x, y, hi, lo, scale, shift []float32), relu bool) {
+	f(d.rows, d.cols, d.ld, relu, d.matrix(0), d.matrix(1), d.vector(0), d.vector(1), d.vector(2), d.vector(3))
+}
+
+func (d *loopData) gradientSums(f func(rows, cols, ld int, relu bool, dy, y, x, hi, lo []float32, sum, dot []float64), relu bool) {
+	f(d.rows, d.cols, d.ld, relu, d.matrix(0), d.matrix(1), d.matrix(2), d.vector(0), d.vector(1), d.sum(0), d.sum(1))
+}
+
+func (d *loopData) gradientInput(f func(rows, cols, ld int, relu bool, dy, y, x, hi, lo, k1, k2, k3 []float32), relu bool) {
+	f(d.rows, d.cols, d.ld, relu, d.matrix(0), d.matrix(1), d.matrix(2),
+		d.vector(0), d.vector(1), d.vector(2), d.vector(3), d.vector(4))
+}
+
+func (d *loopData) rule(nesterov bool) sgdRule[float32] {
+	return sgdRule[float32]{rate: 0.1, momentum: 0.9, decay: 1e-3, nesterov: nesterov}
+}
+
+// useKernel switches kernels for the rest of the test.
+func useKernel(t testing.TB, name string) {
+	before := Name()
+	if err := Use(name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := Use(before); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestLoopsHaveTheBitsOfTheGenericOnes(t *testing.T) {
+	for _, name := range Available() {
+		t.Run(name, func(t *testing.T) {
+			useKernel(t, name)
+			rng := rand.New(rand.NewPCG(1, 1))
+			for cols := 1; cols <= 3*16+1; cols++ {
+				for offset := range 4 {
+					for rows := range 4 {
+						data := newLoopData(rng, rows, cols, offset, 1+offset)
+						for _, loop := range loops {
+							want, got := data.clone(), data.clone()
+							loop.generic(want)
+							loop.simd(got)
+							if err := want.difference(got); err != nil {
+								t.Fatalf("%s rows=%d cols=%d offset=%d: %v", loop.name, rows, cols, offset, err)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestLoopsStayInside runs the loops of every kernel, generic ones included, and looks at the
+// guards themselves.
+func TestLoopsStayInside(t *testing.T) {
+	for _, name := range Available() {
+		useKernel(t, name)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, loop := range loops {
+			d := newLoopData(rng, 3, 37, 5, 3)
+			loop.simd(d)
+			for m, x := range d.matrices {
+				for i, v := range x {
+					at := i - d.offset
+					inside := at >= 0 && at < d.rows*d.ld && at%d.ld < d.cols
+					if !inside && math.Float32bits(v) != guard {
+						t.Errorf("%s %s: matrix %d written at %d, outside", name, loop.name, m, i)
+					}
+				}
+			}
+			for s, x := range d.sums {
+				for i, v := range x {
+					if inside := i >= d.offset && i < d.offset+d.cols; !inside && !math.IsNaN(v) {
+						t.Errorf("%s %s: sums %d written at %d, outside", name, loop.name, s, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestReLUKeepsNaN(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, name := range Available() {
+		useKernel(t, name)
+		x := make([]float32, 37)
+		dy := make([]float32, 37)
+		for i := range x {
+			x[i], dy[i] = nan, 3
+		}
+		NewPointwise[float32]().ReLU(nil, x)
+		NewPointwise[float32]().ReLUBackward(nil, x, dy)
+		for i := range x {
+			if x[i] == x[i] || dy[i] != 3 {
+				t.Fatalf("%s: entry %d: ReLU(NaN) = %g with gradient %g, want NaN and 3", name, i, x[i], dy[i])
+			}
+		}
+	}
+}

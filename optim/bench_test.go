@@ -1,0 +1,48 @@
+package optim
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"collapse/internal/kernel"
+	"collapse/nn"
+)
+
+// BenchmarkMLPStep times whole training steps of the network that the speed target names: width
+// 2048, depth 9, batch 512, inputs 784, d = K = 2, SGD with Nesterov momentum and weight decay.
+func BenchmarkMLPStep(b *testing.B) {
+	cfg, err := nn.MLPPreset("paper", 784, 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	team := kernel.NewTeam(0)
+	defer team.Close()
+	const batch = 512
+	net, err := nn.NewMLP[float32](cfg, team, batch, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	loss, err := nn.NewLoss[float32](nn.LossConfig{Kind: nn.CrossEntropy}, cfg.Classes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sgd, err := NewSGD(net.Params(), SGDConfig{Momentum: 0.9, Nesterov: true, WeightDecay: 1e-3}, team)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, labels := make([]float32, batch*cfg.Inputs), make([]int32, batch)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	for i := range labels {
+		labels[i] = int32(rng.IntN(2))
+	}
+	dlogits := make([]float32, batch*cfg.Classes)
+	b.ReportAllocs()
+	for b.Loop() {
+		loss.Gradient(net.Forward(x, batch, nn.Train).Logits, labels, dlogits)
+		net.Backward(dlogits)
+		sgd.Step(0.01)
+	}
+}
