@@ -1,0 +1,127 @@
+package arrayfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// File is an opened file of arrays.
+type File struct {
+	// Metadata is what a safetensors file says about itself; nil for the other formats.
+	Metadata map[string]string
+
+	path    string
+	entries []entry
+	memory  mmap.MMap
+}
+
+// entry is one array of a file, loaded when asked for.
+type entry struct {
+	Header
+	load func() ([]byte, error) // the elements
+	err  error                  // why it cannot be read; then only Header.Name is set
+}
+
+// Open opens a .npy, .npz, .safetensors or PyTorch .pt file, recognised by its content, and reads
+// the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
+// meanwhile crashes the reader.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want .npy, .npz, .safetensors or .pt", path)
+	}
+	memory, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: mapping %s into memory: %w", path, err)
+	}
+	file, err := parse(memory)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w (in %s)", err, path), memory.Unmap())
+	}
+	file.path, file.memory = path, memory
+	return file, nil
+}
+
+// Parse is Open for a file held in memory, which the arrays share. Close does nothing.
+func Parse(b []byte) (*File, error) { return parse(b) }
+
+func parse(b []byte) (*File, error) {
+	switch {
+	case bytes.HasPrefix(b, []byte(npyMagic)):
+		a, err := ParseNPY(b)
+		return &File{entries: loaded(a)}, err
+	case bytes.HasPrefix(b, []byte("PK")):
+		entries, err := parseZip(b)
+		return &File{entries: entries}, err
+	case len(b) > 8 && b[8] == '{':
+		arrays, metadata, err := ParseSafetensors(b)
+		return &File{Metadata: metadata, entries: loaded(arrays...)}, err
+	}
+	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors and .pt", b)
+}
+
+func loaded(arrays ...Array) []entry {
+	entries := make([]entry, len(arrays))
+	for i, a := range arrays {
+		entries[i] = entry{Header: a.Header, load: func() ([]byte, error) { return a.Data, nil }}
+	}
+	return entries
+}
+
+// Headers returns the arrays that can be read, in file order. Names are unique; the one of a .npy
+// is "". Members of another nature, such as an array of strings, are left out: Load says why.
+func (f *File) Headers() []Header {
+	var headers []Header
+	for _, e := range f.entries {
+		if e.err == nil {
+			headers = append(headers, e.Header)
+		}
+	}
+	return headers
+}
+
+// Load returns one array by name. An array that lies in the file as it is shares the file's memory
+// until Close; a compressed one is a copy.
+func (f *File) Load(name string) (Array, error) {
+	i := slices.IndexFunc(f.entries, func(e entry) bool { return e.Name == name })
+	if i < 0 {
+		var names []string
+		for _, h := range f.Headers() {
+			names = append(names, h.Name)
+		}
+		return Array{}, fmt.Errorf("arrayfile: %s has no array %q; it has %.1000s", f.path, name, strings.Join(names, ", "))
+	}
+	e := f.entries[i]
+	if e.err != nil {
+		return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, e.err)
+	}
+	data, err := e.load()
+	if err != nil {
+		return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, err)
+	}
+	return Array{Header: e.Header, Data: data}, nil
+}
+
+// Close releases the file; arrays that share its memory become invalid.
+func (f *File) Close() error {
+	if f.memory == nil {
+		return nil
+	}
+	err := f.memory.Unmap()
+	f.entries, f.memory = nil, nil
+	return err
+}

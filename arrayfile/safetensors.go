@@ -1,0 +1,204 @@
+package arrayfile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// maxSafetensorsHeader is the format's own limit (huggingface/safetensors, MAX_HEADER_SIZE).
+const maxSafetensorsHeader = 100_000_000
+
+// WriteSafetensors writes arrays, in the order given, and metadata (sorted by key; may be nil) to
+// w. The header is deterministic and padded so that the data start at a multiple of 8 bytes.
+//
+// Arrays are stored row-major and little endian: others must be passed through Canonical first.
+// It is an error if a name occurs twice or is "__metadata__", or an array contradicts itself.
+func WriteSafetensors(w io.Writer, arrays []Array, metadata map[string]string) error {
+	header, err := safetensorsHeader(arrays, metadata)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(header); err != nil {
+		return fmt.Errorf("arrayfile: writing safetensors: %w", err)
+	}
+	for _, a := range arrays {
+		if _, err := w.Write(a.Data); err != nil {
+			return fmt.Errorf("arrayfile: writing safetensors: array %q: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// safetensorsHeader returns the length field and the JSON text.
+func safetensorsHeader(arrays []Array, metadata map[string]string) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 8))
+	b.WriteByte('{')
+	if len(metadata) > 0 {
+		b.WriteString(`"__metadata__":`)
+		writeJSON(b, metadata) // sorts keys
+	}
+	seen := map[string]bool{"__metadata__": true}
+	offset := 0
+	for _, a := range arrays {
+		if err := a.check(); err != nil {
+			return nil, err
+		}
+		if seen[a.Name] {
+			return nil, fmt.Errorf("arrayfile: safetensors cannot hold the name %q twice", a.Name)
+		}
+		seen[a.Name] = true
+		if !a.rowMajor() || a.BigEndian {
+			return nil, fmt.Errorf("arrayfile: array %q is not row-major and little endian; pass it through Canonical", a.Name)
+		}
+		if b.Len() > 9 {
+			b.WriteByte(',')
+		}
+		writeJSON(b, a.Name)
+		fmt.Fprintf(b, `:{"dtype":"%s","shape":`, a.DType)
+		writeJSON(b, append([]int{}, a.Shape...)) // [] for a scalar, never null
+		fmt.Fprintf(b, `,"data_offsets":[%d,%d]}`, offset, offset+len(a.Data))
+		offset += len(a.Data)
+	}
+	b.WriteByte('}')
+	for b.Len()%8 != 0 {
+		b.WriteByte(' ')
+	}
+	if b.Len()-8 > maxSafetensorsHeader {
+		return nil, fmt.Errorf("arrayfile: a safetensors header of %d bytes is above the format's limit of %d", b.Len()-8, maxSafetensorsHeader)
+	}
+	binary.LittleEndian.PutUint64(b.Bytes(), uint64(b.Len()-8))
+	return b.Bytes(), nil
+}
+
+func writeJSON(b *bytes.Buffer, v any) {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("arrayfile: a header cannot be written as JSON")
+	}
+	b.Truncate(b.Len() - 1) // the encoder's newline
+}
+
+// ParseSafetensors reads a whole file held in memory. The arrays, ordered by where they lie, share
+// b. As in the reference implementation, they must cover the data without gap or overlap.
+func ParseSafetensors(b []byte) (arrays []Array, metadata map[string]string, err error) {
+	if arrays, metadata, err = parseSafetensors(b); err != nil {
+		return nil, nil, fmt.Errorf("arrayfile: safetensors: %w", err)
+	}
+	return arrays, metadata, nil
+}
+
+func parseSafetensors(b []byte) ([]Array, map[string]string, error) {
+	if len(b) < 8 {
+		return nil, nil, fmt.Errorf("the file has %d bytes, and a header length needs 8", len(b))
+	}
+	n := binary.LittleEndian.Uint64(b)
+	if n > maxSafetensorsHeader || n > uint64(len(b)-8) {
+		return nil, nil, fmt.Errorf("the header claims %d bytes; the file has %d after the length, and the format allows %d", n, len(b)-8, maxSafetensorsHeader)
+	}
+	entries, metadata, err := decodeHeader(b[8 : 8+n])
+	if err != nil {
+		return nil, nil, fmt.Errorf("header: %w", err)
+	}
+	slices.SortStableFunc(entries, func(x, y tensorEntry) int {
+		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(x.end, y.end))
+	})
+	data, next := b[8+n:], int64(0)
+	arrays := make([]Array, len(entries))
+	for i, e := range entries {
+		if err := e.check(next, int64(len(data))); err != nil {
+			return nil, nil, fmt.Errorf("tensor %q: %w", e.Name, err)
+		}
+		arrays[i] = Array{Header: e.Header, Data: data[e.begin:e.end:e.end]}
+		next = e.end
+	}
+	if next != int64(len(data)) {
+		return nil, nil, fmt.Errorf("the tensors end at byte %d of %d: the file is cut short or has foreign data at its end", next, len(data))
+	}
+	return arrays, metadata, nil
+}
+
+// tensorEntry is one tensor of a header.
+type tensorEntry struct {
+	Header
+	begin, end int64 // in the data
+}
+
+// check compares an entry with what its neighbours and the file allow.
+func (e tensorEntry) check(next, size int64) error {
+	if e.begin != next || e.end < e.begin || e.end > size {
+		return fmt.Errorf("data_offsets [%d, %d]: want a range from %d, where the one before ends, to at most %d, the size of the data", e.begin, e.end, next, size)
+	}
+	n, ok := product(e.Shape, math.MaxInt/e.DType.Size())
+	if !ok || int64(n*e.DType.Size()) != e.end-e.begin {
+		return fmt.Errorf("shape %v of %s does not fit its %d bytes", e.Shape, e.DType, e.end-e.begin)
+	}
+	return nil
+}
+
+// decodeHeader reads the JSON object. It goes token by token because a map would hide that a name
+// occurs twice.
+func decodeHeader(text []byte) ([]tensorEntry, map[string]string, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, nil, errors.Join(errors.New("want a JSON object"), err)
+	}
+	var entries []tensorEntry
+	var metadata map[string]string
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		name := t.(string) // the decoder accepts nothing else here
+		if seen[name] {
+			return nil, nil, fmt.Errorf("%q occurs twice", name)
+		}
+		seen[name] = true
+		if name == "__metadata__" {
+			if err := d.Decode(&metadata); err != nil {
+				return nil, nil, fmt.Errorf("__metadata__: want strings only: %w", err)
+			}
+			continue
+		}
+		e, err := decodeEntry(d, name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
+		}
+		entries = append(entries, e)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, nil, errors.New("text after the JSON object")
+	}
+	return entries, metadata, nil
+}
+
+func decodeEntry(d *json.Decoder, name string) (tensorEntry, error) {
+	var raw struct {
+		DType   string  `json:"dtype"`
+		Shape   []int   `json:"shape"`
+		Offsets []int64 `json:"data_offsets"`
+	}
+	if err := d.Decode(&raw); err != nil {
+		return tensorEntry{}, err
+	}
+	if len(raw.Offsets) != 2 || raw.Offsets[0] < 0 {
+		return tensorEntry{}, fmt.Errorf("data_offsets %v: want a beginning and an end", raw.Offsets)
+	}
+	t := slices.IndexFunc(dtypes[:], func(x dtype) bool { return x.name == raw.DType })
+	if t <= 0 {
+		return tensorEntry{}, fmt.Errorf("dtype %q is not one that can be read here (BOOL, U8 to I64, F16, BF16, F32, F64)", raw.DType)
+	}
+	return tensorEntry{Header{Name: name, DType: DType(t), Shape: raw.Shape}, raw.Offsets[0], raw.Offsets[1]}, nil
+}
