@@ -1,0 +1,170 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"collapse/arrayfile"
+)
+
+// sampleArrays are a checkpoint's tensors that depend on the epoch.
+func sampleArrays(epoch int) (model, optim []arrayfile.Array) {
+	v := make([]float32, 300)
+	for i := range v {
+		v[i] = float32(epoch*1000 + i)
+	}
+	return []arrayfile.Array{arrayfile.Of("fc.weight", []int{3, 100}, v)}, []arrayfile.Array{arrayfile.Of("steps", nil, []int64{int64(epoch)})}
+}
+
+func saveSample(c *checkpoints, epoch int) error {
+	model, optim := sampleArrays(epoch)
+	if err := c.save(state{Format: 1, Run: c.run, Epoch: epoch, Step: int64(epoch), Machine: ThisMachine()}, model, optim); err != nil {
+		return err
+	}
+	return c.prune(epoch)
+}
+
+// mustHold checks that the newest whole checkpoint is of one of the wanted epochs and holds that epoch's tensors.
+func mustHold(t *testing.T, c *checkpoints, when string, wanted ...int) int {
+	t.Helper()
+	s, notes, err := c.newest()
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
+	}
+	if s == nil || !slices.Contains(wanted, s.state.Epoch) {
+		t.Fatalf("%s: the newest whole checkpoint is %+v, wanted one of epochs %v (%q)", when, s, wanted, notes)
+	}
+	v, err := s.model[0].Float32s()
+	if err != nil || len(v) != 300 || v[299] != float32(s.state.Epoch*1000+299) {
+		t.Fatalf("%s: checkpoint %d holds other numbers: %v %v", when, s.state.Epoch, v, err)
+	}
+	return s.state.Epoch
+}
+
+// TestEveryFailureOfACheckpointLosesNothing fails each call of the file system in turn, both as an error after which the program
+// goes on and as the end of the machine, after which unsynced bytes and names are gone.
+func TestEveryFailureOfACheckpointLosesNothing(t *testing.T) {
+	for _, mode := range []struct {
+		name  string
+		fatal bool
+		err   error
+	}{{"full disk", false, errFull}, {"power off", true, errCrash}} {
+		t.Run(mode.name, func(t *testing.T) {
+			kinds := map[string]int{}
+			for n := 1; ; n++ {
+				dir := filepath.Join(t.TempDir(), "ckpt")
+				for epoch := 1; epoch <= 2; epoch++ {
+					if err := saveSample(&checkpoints{fs: newFaultFS(0, false, nil), dir: dir, run: "r"}, epoch); err != nil {
+						t.Fatal(err)
+					}
+				}
+				fs := newFaultFS(n, mode.fatal, mode.err)
+				c := &checkpoints{fs: fs, dir: dir, run: "r"}
+				err := saveSample(c, 3)
+				if fs.calls < n { // nothing failed: all calls were tried; the power goes off right after the last
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := fs.powerOff(); err != nil {
+						t.Fatal(err)
+					}
+					mustHold(t, c, "after the last call", 3)
+					break
+				}
+				when := fmt.Sprintf("call %d (%s)", n, fs.log[n-1])
+				kinds[fs.log[n-1]]++
+				if !errors.Is(err, mode.err) {
+					t.Fatalf("%s: error is %v", when, err)
+				}
+				if !mode.fatal && !errors.Is(err, syscall.ENOSPC) {
+					t.Fatalf("%s: the full disk is not in the error: %v", when, err)
+				}
+				if mode.fatal {
+					if err := fs.powerOff(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				mustHold(t, c, when, 2, 3)
+				if err := saveSample(&checkpoints{fs: newFaultFS(0, false, nil), dir: dir, run: "r"}, 3); err != nil {
+					t.Fatalf("%s: saving again: %v", when, err)
+				}
+				mustHold(t, c, when+", saved again", 3)
+			}
+			for _, kind := range []string{"create", "write", "sync", "close", "rename", "sync folder", "mkdir", "remove"} {
+				if kinds[kind] == 0 {
+					t.Errorf("no %s was ever failed: %v", kind, kinds)
+				}
+			}
+		})
+	}
+}
+
+func TestDamagedCheckpointsArePassedOver(t *testing.T) {
+	damage := map[string]func(dir string) error{
+		"a flipped bit": func(dir string) error {
+			b, err := os.ReadFile(filepath.Join(dir, modelFile))
+			if err != nil {
+				return err
+			}
+			b[len(b)-5] ^= 1
+			return os.WriteFile(filepath.Join(dir, modelFile), b, 0o666)
+		},
+		"a cut file":      func(dir string) error { return os.Truncate(filepath.Join(dir, optimFile), 20) },
+		"no state":        func(dir string) error { return os.Remove(filepath.Join(dir, stateFile)) },
+		"half a state":    func(dir string) error { return os.Truncate(filepath.Join(dir, stateFile), 30) },
+		"no model":        func(dir string) error { return os.Remove(filepath.Join(dir, modelFile)) },
+		"an empty folder": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o777)) },
+		"another's folder": func(dir string) error {
+			return errors.Join(os.RemoveAll(dir), os.Rename(filepath.Join(filepath.Dir(dir), "1"), dir))
+		},
+	}
+	for name, do := range damage {
+		t.Run(name, func(t *testing.T) {
+			c := &checkpoints{fs: systemFS{}, dir: t.TempDir(), run: "r", keep: keepRule{every: 1}}
+			for epoch := 1; epoch <= 3; epoch++ {
+				if err := saveSample(c, epoch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := do(c.path(3)); err != nil {
+				t.Fatal(err)
+			}
+			mustHold(t, c, name, 2)
+			if err := saveSample(c, 3); err != nil {
+				t.Fatal(err)
+			}
+			mustHold(t, c, "after saving again", 3)
+		})
+	}
+	c := &checkpoints{fs: systemFS{}, dir: t.TempDir(), run: "r"}
+	if err := saveSample(c, 1); err != nil {
+		t.Fatal(err)
+	}
+	c.run = "another run"
+	if s, notes, err := c.newest(); s != nil || len(notes) != 1 || err != nil {
+		t.Errorf("a checkpoint of another run was taken: %v %q %v", s, notes, err)
+	}
+}
+
+func TestKeepRules(t *testing.T) {
+	for rule, want := range map[string][]int{"last": {6, 7}, "all": {1, 2, 3, 4, 5, 6, 7}, "every=3": {3, 6, 7}, "every=2": {2, 4, 6, 7}} {
+		keep, err := parseKeep(rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &checkpoints{fs: systemFS{}, dir: t.TempDir(), run: "r", keep: keep}
+		for epoch := 1; epoch <= 7; epoch++ {
+			if err := saveSample(c, epoch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := c.epochs(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s keeps %v (%v), wanted %v", rule, got, err, want)
+		}
+	}
+}

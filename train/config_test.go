@@ -1,0 +1,243 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestEveryProblemIsReportedAtOnce(t *testing.T) {
+	text := `[data]
+name = "minst"
+noise = 1.5
+sampels_per_class = 3
+
+[net]
+depth = "nine"
+batchnorm = true
+
+[optim]
+learning_rate = 0.1
+momentum = 0
+[optim.schedule]
+kind = "cosine"
+gama = 0.5
+[run]
+lr = 0.1
+epochs = 2.5
+keep = "every=0"
+[optimiser]
+x = 1
+`
+	want := `c.toml:2: data.name: is "minst"; wanted one of glyphs, mnist, fashion-mnist; did you mean "mnist"?
+c.toml:3: data.noise: is 1.5; wanted between 0 and 1
+c.toml:4: data.sampels_per_class: unknown key; did you mean data.samples_per_class?
+c.toml:7: net.depth: is "nine"; wanted a whole number
+c.toml:8: net.batchnorm: unknown key; did you mean net.batch_norm?
+c.toml:11: optim.learning_rate: unknown key; collapse train --print-config lists every key
+c.toml:14: optim.schedule.kind: is "cosine"; wanted one of step, constant
+c.toml:15: optim.schedule.gama: unknown key; did you mean optim.schedule.gamma?
+c.toml:17: run.lr: unknown key; did you mean optim.lr?
+c.toml:18: run.epochs: is 2.5; wanted a whole number
+c.toml:19: run.keep: is "every=0"; wanted last, every=N (N at least 1) or all
+c.toml:20: optimiser: unknown key; collapse train --print-config lists every key`
+	_, err := Load("c.toml", []byte(text))
+	var e *ConfigError
+	if !errors.As(err, &e) {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	// A problem without a line comes first: nesterov is on by default and momentum was set to 0.
+	nesterov := "optim.nesterov: needs optim.momentum above 0; set nesterov = false or momentum = 0.9\n"
+	if diff := cmp.Diff(nesterov+want, err.Error()); diff != "" {
+		t.Errorf("message (-want +got):\n%s", diff)
+	}
+}
+
+func TestTextThatIsNotTOML(t *testing.T) {
+	for _, text := range []string{"[data\nname = 1", "a = ", "data = 3", "[data]\nname = \"x\"\nname = \"y\""} {
+		_, err := Load("c.toml", []byte(text))
+		var e *ConfigError
+		if !errors.As(err, &e) || len(e.Problems) == 0 || e.Problems[0].Line == 0 {
+			t.Errorf("%q: %v; wanted a problem with its line", text, err)
+			continue
+		}
+		if strings.Contains(err.Error(), "train.") || strings.Contains(err.Error(), "struct") {
+			t.Errorf("%q: message speaks of Go: %v", text, err)
+		}
+	}
+}
+
+func TestOverrides(t *testing.T) {
+	c, err := Load("", nil, "optim.lr=0.05", "loss.kind=ls", `data.dir="/a b"`, "net.batch_norm = false", "optim.schedule.every=7", "optim.momentum=0", "optim.nesterov=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Optim.LR, want.Loss.Kind, want.Data.Dir, want.Net.BatchNorm, want.Optim.Schedule.Every = 0.05, "ls", "/a b", false, 7
+	want.Optim.Momentum, want.Optim.Nesterov = 0, false
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// An override wins over the file, and its mistakes are not blamed on a line of the file.
+	_, err = Load("c.toml", []byte("[optim]\nlr = 0.1\n"), "optim.lr=fast", "run.epoch=3", "nonsense")
+	want2 := `optim.lr: is "fast"; wanted a number
+run.epoch: unknown key; did you mean run.epochs?
+"nonsense": wanted section.key=value`
+	if err == nil || err.Error() != want2 {
+		t.Errorf("got %v, wanted %s", err, want2)
+	}
+}
+
+// drawConfig draws a configuration that Check accepts, far from the default in many fields.
+func drawConfig(t *rapid.T) Config {
+	c := Default()
+	for _, f := range c.fields() {
+		switch p := f.ptr.(type) {
+		case *string:
+			if f.choices != nil {
+				*p = rapid.SampledFrom(f.choices).Draw(t, f.key)
+			} else if f.key == "run.keep" {
+				*p = rapid.SampledFrom([]string{"last", "all", "every=3"}).Draw(t, f.key)
+			} else {
+				*p = rapid.String().Draw(t, f.key)
+			}
+		case *int:
+			*p = rapid.IntRange(int(f.limits.lo), int(min(f.limits.hi, 1e6))).Draw(t, f.key)
+		case *uint64:
+			*p = rapid.Uint64Range(0, math.MaxInt64).Draw(t, f.key)
+		case *bool:
+			*p = rapid.Bool().Draw(t, f.key)
+		case *float64:
+			*p = rapid.Float64Range(0.001, 0.999).Draw(t, f.key)
+		}
+	}
+	c.Data.Size = rapid.SampledFrom([]int{28, 32, 84}).Draw(t, "size")
+	if c.Data.Name != glyphs {
+		c.Data.Size, c.Data.Color = 28, false
+	}
+	c.Run.Batch = max(c.Run.Batch, 2)
+	return c
+}
+
+func TestPrintedConfigLoadsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawConfig(t)
+		back, err := Load("printed", []byte(PrintConfig(c)))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, PrintConfig(c))
+		}
+		if back != c {
+			t.Fatalf("(-want +got):\n%s", cmp.Diff(c, back))
+		}
+	})
+}
+
+func TestCanonicalLoadsBackAndIgnoresWhatIsOutside(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawConfig(t)
+		text := Canonical(c, "aa", "bb")
+		back, err := FromCanonical(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := Canonical(back, "aa", "bb"); string(again) != string(text) {
+			t.Fatalf("%s became %s", text, again)
+		}
+		moved := c
+		moved.Data.Dir, moved.Run.Keep, moved.Run.CheckpointEvery = "elsewhere", "all", 5
+		if string(Canonical(moved, "aa", "bb")) != string(text) {
+			t.Fatal("the folder or what is kept entered the identity")
+		}
+	})
+}
+
+func TestCanonicalOfTheDefaultHoldsOnlyTheData(t *testing.T) {
+	if got, want := string(Canonical(Default(), "aa", "bb")), `{"data":{"test_digest":"bb","train_digest":"aa"}}`; got != want {
+		t.Errorf("got %s, wanted %s", got, want)
+	}
+	c := Default()
+	c.Net.Preset, c.Optim.LR, c.Run.Seed = "code", 0.05, 2
+	want := `{"data":{"noise_seed":2,"test_digest":"bb","train_digest":"aa"},"net":{"depth":8},"optim":{"lr":0.05},"run":{"seed":2}}`
+	if got := string(Canonical(c, "aa", "bb")); got != want {
+		t.Errorf("got %s, wanted %s", got, want)
+	}
+	c.Net.Preset, c.Net.Depth = "paper", 8
+	if got := string(Canonical(c, "aa", "bb")); got != want {
+		t.Errorf("depth 8 of preset paper is not preset code: %s", got)
+	}
+}
+
+// TestEveryFieldIsReachable guards the table of fields: a field of Config that it forgets would be in no file and no identity.
+func TestEveryFieldIsReachable(t *testing.T) {
+	text, err := json.Marshal(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inStruct := strings.Count(string(text), ":") - strings.Count(string(text), ":{")
+	c := Config{}
+	fields := c.fields()
+	if len(fields) != inStruct {
+		t.Errorf("the table has %d fields, Config %d", len(fields), inStruct)
+	}
+	seen := map[any]string{}
+	for _, f := range fields {
+		if other, twice := seen[f.ptr]; twice {
+			t.Errorf("%s and %s share a variable", f.key, other)
+		}
+		seen[f.ptr] = f.key
+	}
+}
+
+func TestCheckRefusesEveryLimit(t *testing.T) {
+	base := Default()
+	for i, f := range base.fields() {
+		c := Default()
+		field := c.fields()[i]
+		switch p := field.ptr.(type) {
+		case *string:
+			if f.choices == nil {
+				continue
+			}
+			*p = "nonsense"
+		case *int:
+			if !f.limits.set {
+				t.Errorf("%s: a number without limits", f.key)
+			}
+			*p = -1
+		case *float64:
+			*p = math.NaN()
+		default:
+			continue
+		}
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), f.key+": ") {
+			t.Errorf("%s = %v: %v", f.key, field.value(), err)
+		}
+	}
+	if err := base.Check(); err != nil {
+		t.Errorf("the default: %v", err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(PrintConfig(Default())))
+	f.Add([]byte("[data]\nname = \"minst\"\n[optim.schedule]\nkind = 3\n"))
+	f.Add([]byte("optim = {lr = 0.1, schedule = {every = 3}}"))
+	f.Add([]byte("[[data]]\nname = \"mnist\""))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := Load("f.toml", text)
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without a message")
+			}
+			return
+		}
+		if back, err := Load("printed", []byte(PrintConfig(c))); err != nil || back != c {
+			t.Fatalf("%v: %s", err, cmp.Diff(c, back))
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package train
+
+import (
+	"io"
+
+	"collapse/arrayfile"
+)
+
+// featuresFile holds the last layer of a finished run, for pictures.
+const featuresFile = "features.npz"
+
+// featureRows bounds features.npz: the first samples of each split, by index.
+const featureRows = 4000
+
+// featureArrays are the first features of both splits with their labels, the classifier, and how many samples each split has.
+func featureArrays[T Float](s *session[T]) []arrayfile.Array {
+	train, test := s.in.train, s.in.test
+	n, m, d := min(train.N(), featureRows), min(test.N(), featureRows), s.net.FeatureDim()
+	redrawn := make([]uint8, n)
+	for i := range redrawn {
+		if train.Redrawn[i] {
+			redrawn[i] = 1
+		}
+	}
+	w, b := s.net.Classifier()
+	bias := make([]float32, s.net.Classes())
+	if b != nil {
+		copy(bias, narrow(b.Value))
+	}
+	return []arrayfile.Array{
+		arrayfile.Of("train_h", []int{n, d}, narrow(s.train.features[:n*d])),
+		arrayfile.Of("train_observed", []int{n}, train.Observed[:n]),
+		arrayfile.Of("train_true", []int{n}, train.True[:n]),
+		arrayfile.Of("train_redrawn", []int{n}, redrawn),
+		arrayfile.Of("test_h", []int{m, d}, narrow(s.test.features[:m*d])),
+		arrayfile.Of("test_true", []int{m}, test.True[:m]),
+		arrayfile.Of("weight", w.Shape, narrow(w.Value)),
+		arrayfile.Of("bias", []int{s.net.Classes()}, bias),
+		arrayfile.Of("train_samples", nil, []int64{int64(train.N())}),
+		arrayfile.Of("test_samples", nil, []int64{int64(test.N())}),
+	}
+}
+
+func narrow[T Float](v []T) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+func writeFeatures[T Float](fs FS, path string, s *session[T]) error {
+	return replaceFile(fs, path, func(w io.Writer) error { return arrayfile.WriteNPZ(w, featureArrays(s)) })
+}

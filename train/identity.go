@@ -1,0 +1,142 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// PrintConfig writes a complete configuration as TOML, each key with its meaning. Load reads it back to the same Config.
+func PrintConfig(c Config) string {
+	var b strings.Builder
+	section := ""
+	for _, f := range c.fields() {
+		dot := strings.LastIndex(f.key, ".")
+		if f.key[:dot] != section {
+			if section != "" {
+				b.WriteByte('\n')
+			}
+			section = f.key[:dot]
+			fmt.Fprintf(&b, "[%s]\n", section)
+		}
+		fmt.Fprintf(&b, "%-36s # %s\n", f.key[dot+1:]+" = "+f.text(), f.comment())
+	}
+	return b.String()
+}
+
+func (f field) comment() string {
+	if f.choices != nil {
+		return strings.Join(f.choices, " | ") + ": " + f.doc
+	}
+	return f.doc
+}
+
+// tomlString quotes s as a TOML basic string; JSON's escapes are all TOML's, but for DEL, which TOML wants escaped.
+func tomlString(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic("train: a string that JSON cannot hold")
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
+}
+
+// Canonical is the JSON that a run's identity is taken from: the resolved fields that differ from the resolved default, plus the
+// data sets by the digests of their decoded content. Folders, what is kept, and how samples were selected are left out, so moving
+// the files changes nothing; a field added later changes no old hash. Keys are sorted.
+func Canonical(c Config, trainDigest, testDigest string) []byte {
+	return canonicalJSON(c, map[string]any{"data.train_digest": trainDigest, "data.test_digest": testDigest})
+}
+
+func canonicalJSON(c Config, extra map[string]any) []byte {
+	c = c.Resolved()
+	standard := Default().Resolved()
+	defaults := standard.fields()
+	tree := map[string]any{}
+	for i, f := range c.fields() {
+		if !f.outside && !reflect.DeepEqual(f.value(), defaults[i].value()) {
+			plant(tree, f.key, f.value())
+		}
+	}
+	for key, v := range extra {
+		plant(tree, key, v)
+	}
+	text, err := json.Marshal(tree) // sorts the keys of maps
+	if err != nil {
+		panic("train: a configuration that JSON cannot hold")
+	}
+	return text
+}
+
+// plant puts v at a dotted key of nested maps.
+func plant(tree map[string]any, key string, v any) {
+	for {
+		section, rest, nested := strings.Cut(key, ".")
+		if !nested {
+			tree[key] = v
+			return
+		}
+		below, ok := tree[section].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			tree[section] = below
+		}
+		tree, key = below, rest
+	}
+}
+
+// FromCanonical gives the resolved configuration that a stored run's JSON stands for. Fields outside the identity have their
+// defaults, but for how samples were selected, which only the data sets' digests say.
+func FromCanonical(text []byte) (Config, error) {
+	c := Default().Resolved()
+	tree := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return Config{}, fmt.Errorf("train: canonical configuration: %w", err)
+	}
+	for _, f := range c.fields() {
+		v, ok := pick(tree, f.key)
+		if !ok {
+			continue
+		}
+		if complaint := f.set(plainNumber(v)); complaint != "" {
+			return Config{}, fmt.Errorf("train: canonical configuration: %s %s", f.key, complaint)
+		}
+	}
+	return c, c.Check()
+}
+
+// pick reads a dotted key of nested maps.
+func pick(tree map[string]any, key string) (any, bool) {
+	for {
+		section, rest, nested := strings.Cut(key, ".")
+		if !nested {
+			v, ok := tree[key]
+			return v, ok
+		}
+		below, ok := tree[section].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		tree, key = below, rest
+	}
+}
+
+// plainNumber turns a JSON number into the type that a TOML decoder gives.
+func plainNumber(v any) any {
+	n, ok := v.(json.Number)
+	if !ok {
+		return v
+	}
+	if i, err := n.Int64(); err == nil {
+		return i
+	}
+	if x, err := n.Float64(); err == nil {
+		return x
+	}
+	return v
+}

@@ -1,0 +1,215 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+
+	"collapse/internal/store"
+	"collapse/internal/version"
+)
+
+const (
+	ckptDir     = "ckpt"
+	seriesEpoch = "epoch" // rows count epochs, from 1
+)
+
+// job is a claimed run under way: the session and everything that outlives it.
+type job[T Float] struct {
+	s     *session[T]
+	cfg   Config // as the user gave it
+	claim *store.Claim
+	ckpt  *checkpoints
+	fs    FS
+	opts  Options
+	watch watch
+	trace *tracer[T]
+
+	safe    int      // last epoch with a checkpoint
+	changes []change // kernel changes so far
+	rows    []row    // of the newest measured epoch
+	fresh   bool     // the session's evaluations are of the present weights
+}
+
+func newJob[T Float](s *session[T], cfg Config, claim *store.Claim, opts Options) *job[T] {
+	j := &job[T]{s: s, cfg: cfg, claim: claim, fs: opts.FS, opts: opts}
+	if j.fs == nil {
+		j.fs = systemFS{}
+	}
+	keep, err := parseKeep(cfg.Run.Keep)
+	if err != nil {
+		panic("train: a configuration that Check refuses")
+	}
+	j.ckpt = &checkpoints{fs: j.fs, dir: filepath.Join(claim.Dir, ckptDir), run: claim.Hash, keep: keep}
+	j.watch = watch{sink: opts.Sink, lost: claim.Lost(), start: time.Now(), left: j.left}
+	return j
+}
+
+// run goes from the newest checkpoint to the end.
+func (j *job[T]) run(ctx context.Context) (Result, error) {
+	result := Result{Run: j.claim.Hash, Dir: j.claim.Dir}
+	if err := j.prepareFolder(); err != nil {
+		return result, err
+	}
+	if err := j.restore(); err != nil {
+		return result, err
+	}
+	j.describe(&result)
+	var err error
+	if j.trace, err = newTracer(j.fs, j.opts.Trace, j.s); err != nil {
+		return result, err
+	}
+	j.started()
+	for e := j.safe; e < j.cfg.Run.Epochs; e++ {
+		err := j.oneEpoch(ctx, e)
+		j.describe(&result)
+		if err != nil {
+			return result, err
+		}
+		result.Epochs = e + 1
+	}
+	if !j.fresh {
+		j.s.passBoth()
+	}
+	result.Features = filepath.Join(j.claim.Dir, featuresFile)
+	return result, writeFeatures(j.fs, result.Features, j.s)
+}
+
+// describe brings the result up to date.
+func (j *job[T]) describe(r *Result) {
+	r.Epochs = j.safe
+	if j.safe > 0 {
+		r.Checkpoint = j.ckpt.path(j.safe)
+	}
+	r.Values = map[string]float64{}
+	for _, w := range j.rows {
+		if w.Missing == "" {
+			r.Values[w.Split+"/"+w.Measure] = w.Value
+		}
+	}
+}
+
+// restore loads the newest whole checkpoint, if any, and makes the lab's rows agree with it.
+func (j *job[T]) restore() error {
+	saved, notes, err := j.ckpt.newest()
+	for _, n := range notes {
+		j.note(n)
+	}
+	if err != nil {
+		return err
+	}
+	if saved == nil {
+		return j.claim.DeleteAfter(-1)
+	}
+	st := saved.state
+	if here := ThisMachine(); st.Machine != here {
+		if !j.opts.AllowKernelChange {
+			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
+		}
+		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
+		j.note(fmt.Sprintf("going on under %s after %s: the bits differ from those of an unbroken run", here, st.Machine))
+	}
+	if st.Version != version.Version {
+		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
+	}
+	if err := loadModel(j.s.net, saved.model); err != nil {
+		return err
+	}
+	if err := loadOptim(j.s.opt, saved.optim); err != nil {
+		return err
+	}
+	j.s.step, j.s.lastLoss = st.Step, st.Loss
+	j.safe, j.changes, j.rows = st.Epoch, st.Changes, st.Rows
+	if err := j.claim.DeleteAfter(int64(st.Epoch)); err != nil {
+		return err
+	}
+	return j.claim.AppendEpoch(int64(st.Epoch), values(st.Epoch, st.Rows))
+}
+
+// oneEpoch trains epoch e (from 0), measures, saves, and adds the rows, in this order.
+func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
+	w := &j.watch
+	w.epochAt = time.Now()
+	sum, err := j.s.epoch(ctx, e, w, j.trace)
+	if err != nil {
+		return err
+	}
+	w.training, w.epochAt = w.spent(time.Now()), time.Time{}
+	j.fresh = false
+	rows := epochRows(&sum, j.s.schedule.Rate(e))
+	measured := j.measures(e + 1)
+	if measured {
+		start := time.Now()
+		found, err := j.measureEpoch(e)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, found...)
+		w.measured = time.Since(start)
+	}
+	if err := j.save(e+1, rows); err != nil {
+		return err
+	}
+	j.finishedEpoch(e+1, measured, &sum, rows)
+	return nil
+}
+
+// epochRows is what training itself knows of an epoch.
+func epochRows(sum *tally, lr float64) []row {
+	loss, accuracy := sum.mean()
+	return []row{number("", "lr", lr), number(splitTrain, "running_accuracy", accuracy), number(splitTrain, "running_loss", loss)}
+}
+
+func (j *job[T]) measures(epoch int) bool {
+	return epoch%j.cfg.Run.MeasureEvery == 0 || epoch == j.cfg.Run.Epochs
+}
+
+// measureEpoch takes every measure. Weights that the epoch's last step sent to infinity show here first.
+func (j *job[T]) measureEpoch(e int) ([]row, error) {
+	rows, err := j.s.measureAll()
+	loss, _ := j.s.train.mean(nil)
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return nil, j.s.diverged(e, loss, j.s.schedule.Rate(e))
+	}
+	j.fresh = err == nil
+	return rows, err
+}
+
+// save makes the epoch durable: first the checkpoint, then the rows in one transaction, then old checkpoints go.
+func (j *job[T]) save(epoch int, rows []row) error {
+	due := epoch%j.cfg.Run.CheckpointEvery == 0 || epoch == j.cfg.Run.Epochs
+	if due {
+		if err := j.ckpt.save(j.state(epoch, rows), modelArrays(j.s.net), optimArrays(j.s.opt.State())); err != nil {
+			return fmt.Errorf("%w; the checkpoint of epoch %d could not be written", err, epoch)
+		}
+		j.safe = epoch
+	}
+	timed := append(values(epoch, rows), store.Value{
+		Key: store.Key{Series: seriesEpoch, Measure: "images_per_s"}, Step: int64(epoch), Value: j.watch.rate(time.Now())})
+	if err := j.claim.AppendEpoch(int64(epoch), timed); err != nil {
+		return err
+	}
+	if due {
+		return j.ckpt.prune(epoch)
+	}
+	return nil
+}
+
+func (j *job[T]) state(epoch int, rows []row) state {
+	c := j.s.cfg
+	return state{Format: 1, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
+		Random:  randomState{Seed: c.Run.Seed, NoiseSeed: c.Data.NoiseSeed, NextEpoch: epoch},
+		Version: version.Version, Machine: ThisMachine(), Changes: j.changes, Rows: rows}
+}
+
+// values are rows as the lab keeps them.
+func values(epoch int, rows []row) []store.Value {
+	list := make([]store.Value, len(rows))
+	for i, r := range rows {
+		list[i] = store.Value{Key: store.Key{Series: seriesEpoch, Split: r.Split, Measure: r.Measure}, Step: int64(epoch),
+			Value: r.Value, Missing: r.Missing}
+	}
+	return list
+}

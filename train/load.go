@@ -1,0 +1,198 @@
+package train
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// LoadFile reads a TOML file and then the overrides; see Load.
+func LoadFile(path string, overrides ...string) (Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("train: configuration: %w", err)
+	}
+	return Load(path, text, overrides...)
+}
+
+// Load starts from Default, applies the TOML text and then the overrides ("optim.lr=0.05"), and checks everything. The error is
+// a *ConfigError that lists all problems, with the lines of the file named file.
+func Load(file string, text []byte, overrides ...string) (Config, error) {
+	c := Default()
+	l := loader{fields: map[string]field{}, lines: map[string]int{}}
+	for _, f := range c.fields() {
+		l.fields[f.key] = f
+	}
+	var tree map[string]any
+	if err := toml.Unmarshal(text, &tree); err != nil {
+		return Config{}, &ConfigError{File: file, Problems: []Problem{syntaxProblem(err)}}
+	}
+	l.findLines(text)
+	l.walk("", tree)
+	for _, o := range overrides {
+		l.override(o)
+	}
+	for _, p := range c.problems(l.wrong) {
+		l.report(p.Key, p.Message)
+	}
+	if len(l.problems) > 0 {
+		sort.SliceStable(l.problems, func(i, j int) bool { return l.problems[i].Line < l.problems[j].Line })
+		return Config{}, &ConfigError{File: file, Problems: l.problems}
+	}
+	return c, nil
+}
+
+// syntaxProblem puts a text that is not TOML in the user's words.
+func syntaxProblem(err error) Problem {
+	var d *toml.DecodeError
+	if errors.As(err, &d) {
+		line, column := d.Position()
+		return Problem{Line: line, Message: fmt.Sprintf("column %d: not TOML: %s", column, strings.TrimPrefix(d.Error(), "toml: "))}
+	}
+	return Problem{Message: "not TOML: " + strings.TrimPrefix(err.Error(), "toml: ")}
+}
+
+// loader gathers what a text says and what is wrong with it.
+type loader struct {
+	fields   map[string]field
+	lines    map[string]int  // key or section → line
+	wrong    map[string]bool // keys whose value was refused: no second complaint about them
+	problems []Problem
+}
+
+func (l *loader) report(key, message string) {
+	l.problems = append(l.problems, Problem{Line: l.lines[key], Key: key, Message: message})
+}
+
+// findLines learns where every key stands. The strict decoder names the position of each key that has no field, so decoding into
+// sections without any field names them all; decoding into nothing names the sections themselves.
+func (l *loader) findLines(text []byte) {
+	var sections struct {
+		Data, Net, Loss, Run struct{}
+		Optim                struct{ Schedule struct{} }
+	}
+	for _, target := range []any{&sections, &struct{}{}} {
+		d := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
+		var missing *toml.StrictMissingError
+		if !errors.As(d.Decode(target), &missing) {
+			continue
+		}
+		for i := range missing.Errors {
+			line, _ := missing.Errors[i].Position()
+			l.lines[strings.Join(missing.Errors[i].Key(), ".")] = line
+		}
+	}
+}
+
+// walk stores every value below a section, in a fixed order.
+func (l *loader) walk(prefix string, tree map[string]any) {
+	keys := make([]string, 0, len(tree))
+	for k := range tree {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		key := prefix + k
+		below, isTable := tree[k].(map[string]any)
+		switch {
+		case l.isSection(key) && isTable:
+			l.walk(key+".", below)
+		case l.isSection(key):
+			l.report(key, fmt.Sprintf("is %s; wanted a section: [%s]", describe(tree[k]), key))
+		default:
+			l.set(key, tree[k])
+		}
+	}
+}
+
+func (l *loader) isSection(key string) bool {
+	for k := range l.fields {
+		if strings.HasPrefix(k, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loader) set(key string, v any) {
+	f, known := l.fields[key]
+	if !known {
+		l.report(key, "unknown key"+l.suggest(key))
+		return
+	}
+	if complaint := f.set(v); complaint != "" {
+		if l.wrong == nil {
+			l.wrong = map[string]bool{}
+		}
+		l.wrong[key] = true
+		l.report(key, complaint)
+	}
+}
+
+// override applies "section.key=value". The value is written as in TOML; quotes around a text may be left out.
+func (l *loader) override(text string) {
+	key, value, found := strings.Cut(text, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if !found || key == "" {
+		l.report("", fmt.Sprintf("%q: wanted section.key=value", text))
+		return
+	}
+	delete(l.lines, key) // from here on the flag is what counts, not the file
+	var one struct{ V any }
+	err := toml.Unmarshal([]byte("V = "+value), &one)
+	f := l.fields[key]
+	if _, isText := f.ptr.(*string); err != nil || isText && !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, `'`) {
+		one.V = value
+	}
+	l.set(key, one.V)
+}
+
+// suggest names the nearest known key: the same name in another section, or a spelling at most two edits away.
+func (l *loader) suggest(key string) string {
+	best, bestDistance := "", 3
+	name := key[strings.LastIndex(key, ".")+1:]
+	known := make([]string, 0, len(l.fields))
+	for k := range l.fields {
+		known = append(known, k)
+	}
+	sort.Strings(known)
+	for _, k := range known {
+		d := editDistance(key, k)
+		if k[strings.LastIndex(k, ".")+1:] == name {
+			d = min(d, 1)
+		}
+		if d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	if best == "" {
+		return "; collapse train --print-config lists every key"
+	}
+	return "; did you mean " + best + "?"
+}
+
+// editDistance counts insertions, deletions and replacements (Levenshtein).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

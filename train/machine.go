@@ -1,0 +1,27 @@
+package train
+
+import (
+	"collapse/internal/kernel"
+	"collapse/internal/version"
+)
+
+// Machine is what the bits of a run depend on besides its configuration and the program's version.
+type Machine struct {
+	Kernel  string `json:"kernel"`
+	GOARCH  string `json:"goarch"`
+	GOAMD64 string `json:"goamd64"` // empty on other architectures
+}
+
+func (m Machine) String() string {
+	s := "kernel " + m.Kernel + " on " + m.GOARCH
+	if m.GOAMD64 != "" {
+		s += " " + m.GOAMD64
+	}
+	return s
+}
+
+// ThisMachine describes the running program.
+func ThisMachine() Machine {
+	b := version.Current()
+	return Machine{Kernel: kernel.Name(), GOARCH: b.Arch, GOAMD64: b.AMD64}
+}

@@ -1,0 +1,189 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"collapse/internal/kernel"
+	"collapse/internal/store"
+	"collapse/internal/version"
+)
+
+// configFile is the run's configuration as the user gave it, folders included, for Resume and for people.
+const configFile = "config.toml"
+
+var errLost = fmt.Errorf("train: %w", store.ErrLost)
+
+// Run computes one run in the lab: it claims it, goes on from its newest whole checkpoint if there is one, and leaves rows,
+// checkpoints and features.npz. A configuration that the lab holds as done is not computed again unless opts.Again.
+//
+// Errors: *ConfigError, *store.HeldError (another process works on it), *FailedError, *MachineError, *DivergedError (the run is
+// marked failed), *InterruptedError (ctx ended); others name the file or data at fault, and leave a run that can be resumed.
+func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result, error) {
+	if err := cfg.Check(); err != nil {
+		return Result{}, err
+	}
+	in, err := openInputs(cfg.Resolved(), opts)
+	if err != nil {
+		return Result{}, err
+	}
+	spec := store.Spec{Kind: store.Train, Config: Canonical(cfg, in.train.Digest, in.test.Digest), Label: opts.Label, Tags: opts.Tags,
+		Program: program()}
+	canonical, err := store.Canonical(spec.Config)
+	if err != nil {
+		return Result{}, err
+	}
+	hash := store.Hash(store.Train, canonical)
+	if done, err := before(lab, hash, opts); done || err != nil {
+		return finished(lab, hash, opts, err)
+	}
+	if err := in.prepare(cfg.Data.Pipeline); err != nil {
+		return Result{}, err
+	}
+	if cfg.Run.DType == "float64" {
+		return compute[float64](ctx, cfg, in, lab, spec, opts)
+	}
+	return compute[float32](ctx, cfg, in, lab, spec, opts)
+}
+
+// Resume goes on with the run of the lab whose hash starts with prefix. Overrides are for what is not part of its identity, such
+// as "data.dir=…" when the files have moved.
+func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, overrides ...string) (Result, error) {
+	run, err := lab.Find(prefix)
+	if err != nil {
+		return Result{}, err
+	}
+	if run.Kind != store.Train {
+		return Result{}, fmt.Errorf("train: run %s is of kind %s; only training runs can be resumed", short(run.Hash), run.Kind)
+	}
+	cfg, err := LoadFile(filepath.Join(lab.RunDir(run.Hash), configFile), overrides...)
+	if err != nil {
+		return Result{}, err
+	}
+	in, err := openInputs(cfg.Resolved(), opts)
+	if err != nil {
+		return Result{}, err
+	}
+	canonical, err := store.Canonical(Canonical(cfg, in.train.Digest, in.test.Digest))
+	if err != nil {
+		return Result{}, err
+	}
+	if store.Hash(store.Train, canonical) != run.Hash {
+		return Result{}, fmt.Errorf("train: run %s: the data files or the overrides give another run now; "+
+			"resume with the data it started from, or start a new run", short(run.Hash))
+	}
+	if opts.Label == "" && opts.Tags == nil {
+		opts.Label, opts.Tags = run.Label, run.Tags
+	}
+	return Run(ctx, cfg, lab, opts)
+}
+
+// program describes this program for the lab.
+func program() store.Program {
+	b, m := version.Current(), ThisMachine()
+	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: kernel.CPU()}
+}
+
+// before reports whether the lab holds the run as done, and refuses one that is known to fail.
+func before(lab *store.Lab, hash string, opts Options) (done bool, err error) {
+	run, err := lab.Run(hash)
+	var unknown *store.NotFoundError
+	switch {
+	case errors.As(err, &unknown) || err == nil && opts.Again:
+		return false, nil
+	case err != nil:
+		return false, err
+	case run.Status == store.Failed:
+		return false, &FailedError{Run: hash, Why: run.Error}
+	}
+	return run.Status == store.Done, nil
+}
+
+// finished is the result of a run that the lab holds as done.
+func finished(lab *store.Lab, hash string, opts Options, err error) (Result, error) {
+	if err != nil {
+		return Result{}, err
+	}
+	if opts.Trace.Dir != "" {
+		return Result{}, fmt.Errorf("train: run %s is done, so it has no steps left to trace; add --again", short(hash))
+	}
+	values, err := lab.Values(hash)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Run: hash, Dir: lab.RunDir(hash), AlreadyDone: true, Values: map[string]float64{},
+		Features: filepath.Join(lab.RunDir(hash), featuresFile)}
+	for _, v := range values { // ordered by key, then step: the last one of a key stays
+		if v.Series == seriesEpoch && v.Missing == "" {
+			r.Values[v.Split+"/"+v.Measure] = v.Value
+			r.Epochs = max(r.Epochs, int(v.Step))
+		}
+	}
+	ckpt := &checkpoints{dir: filepath.Join(r.Dir, ckptDir), run: hash}
+	if list, err := ckpt.epochs(); err == nil && len(list) > 0 {
+		r.Checkpoint = ckpt.path(list[len(list)-1])
+	}
+	if opts.Sink != nil {
+		opts.Sink.Note(fmt.Sprintf("run %s is already in the lab; nothing to compute (--again computes it anew)", short(hash)))
+	}
+	return r, nil
+}
+
+// compute builds the run in memory, claims it, and settles it however it ends.
+func compute[T Float](ctx context.Context, cfg Config, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
+	s, err := newSession[T](cfg.Resolved(), in, opts.Team)
+	if err != nil {
+		return Result{}, err
+	}
+	take := lab.Claim
+	if opts.Again {
+		take = lab.Again
+	}
+	claim, run, err := take(spec)
+	if errors.Is(err, store.ErrDone) { // another process finished it in the meantime
+		return finished(lab, run.Hash, opts, nil)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	stop := claim.KeepBeating()
+	j := newJob(s, cfg, claim, opts)
+	result, err := j.run(ctx)
+	stop()
+	return j.settle(result, err)
+}
+
+// settle tells the lab how the run ended.
+func (j *job[T]) settle(result Result, err error) (Result, error) {
+	var diverged *DivergedError
+	switch {
+	case err == nil:
+		return result, j.claim.Finish()
+	case errors.Is(err, store.ErrLost):
+		return result, err
+	case errors.As(err, &diverged):
+		return result, errors.Join(err, j.claim.Fail(err))
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		err = &InterruptedError{Run: j.claim.Hash, Epoch: j.safe, Checkpoint: result.Checkpoint, Cause: err}
+	default:
+		err = fmt.Errorf("%w; epoch %d is safe; go on with: collapse train --resume %s", err, j.safe, short(j.claim.Hash))
+	}
+	return result, errors.Join(err, j.claim.Interrupt())
+}
+
+// prepareFolder makes the folder of checkpoints, leaves the configuration beside it, and makes all these names durable.
+func (j *job[T]) prepareFolder() error {
+	if err := j.fs.MkdirAll(j.ckpt.dir); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	if err := j.fs.SyncDir(filepath.Dir(j.claim.Dir)); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	return replaceFile(j.fs, filepath.Join(j.claim.Dir, configFile), func(w io.Writer) error {
+		_, err := io.WriteString(w, PrintConfig(j.cfg))
+		return err
+	})
+}

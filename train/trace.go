@@ -1,0 +1,183 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"collapse/arrayfile"
+	"collapse/internal/version"
+	"collapse/nn"
+)
+
+// A trace is a folder with meta.json and one step-<number>.safetensors for each traced step:
+//
+//	batch.indices (B), batch.x (B×inputs), batch.labels (B), logits (B×K), loss (scalar, float64)
+//	grad.<parameter>                          gradient of the loss, without weight decay
+//	before.<tensor>, after.<tensor>           parameters, running statistics and their counters
+//	before_optim.<tensor>, after_optim.<…>    <parameter>.momentum_buffer, steps
+//
+// Every number is as the step saw it, so a step can be repeated from the state before it, whatever happened earlier.
+const traceMeta = "meta.json"
+
+// traceInfo is meta.json.
+type traceInfo struct {
+	Format  int             `json:"format"` // 1
+	Version string          `json:"version"`
+	Machine Machine         `json:"machine"`
+	DType   string          `json:"dtype"`
+	Config  json.RawMessage `json:"config"`
+	Inputs  int             `json:"inputs"`
+	Classes int             `json:"classes"`
+	Layers  []traceLayer    `json:"layers"` // in order; the last is the classifier
+	Loss    traceLoss       `json:"loss"`
+	Optim   traceOptim      `json:"optim"`
+	Steps   []traceStep     `json:"steps"`
+}
+
+// traceLayer is one module of the network. Name is the prefix of its tensors.
+type traceLayer struct {
+	Kind     string  `json:"kind"` // linear, batch_norm, relu, sigmoid
+	Name     string  `json:"name,omitempty"`
+	In       int     `json:"in,omitempty"`
+	Out      int     `json:"out,omitempty"`
+	Bias     bool    `json:"bias,omitempty"`
+	Eps      float64 `json:"eps,omitempty"`
+	Momentum float64 `json:"momentum,omitempty"`
+}
+
+type traceLoss struct {
+	Kind      string  `json:"kind"`
+	Smoothing float64 `json:"smoothing"`
+	Alpha     float64 `json:"alpha"`
+	M         float64 `json:"m"`
+	Reduction string  `json:"reduction"`
+}
+
+type traceOptim struct {
+	Kind        string  `json:"kind"`
+	Momentum    float64 `json:"momentum"`
+	Nesterov    bool    `json:"nesterov"`
+	WeightDecay float64 `json:"weight_decay"`
+}
+
+type traceStep struct {
+	Step  int64   `json:"step"`
+	Epoch int     `json:"epoch"` // from 1
+	LR    float64 `json:"lr"`
+	File  string  `json:"file"`
+}
+
+// tracer writes a trace. A nil tracer wants nothing.
+type tracer[T Float] struct {
+	fs     FS
+	dir    string
+	steps  []int64 // sorted, those still to come
+	info   traceInfo
+	arrays []arrayfile.Array // of the step under way
+}
+
+// newTracer prepares the folder, or returns nil if no trace is asked for.
+func newTracer[T Float](fs FS, t Trace, s *session[T]) (*tracer[T], error) {
+	if t.Dir == "" {
+		return nil, nil
+	}
+	steps := slices.Compact(slices.Sorted(slices.Values(t.Steps)))
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("train: trace: no steps asked for; add --trace-steps 10")
+	}
+	last := int64(s.cfg.Run.Epochs)*int64(s.batches.Steps()) - 1
+	if steps[0] < s.step || steps[len(steps)-1] > last {
+		return nil, fmt.Errorf("train: trace: steps %d to %d were asked for; this run has steps %d to %d still to come (--again starts over)",
+			steps[0], steps[len(steps)-1], s.step, last)
+	}
+	if err := fs.MkdirAll(t.Dir); err != nil {
+		return nil, fmt.Errorf("train: trace: %w", err)
+	}
+	c := s.cfg
+	return &tracer[T]{fs: fs, dir: t.Dir, steps: steps, info: traceInfo{
+		Format: 1, Version: version.Version, Machine: ThisMachine(), DType: c.Run.DType,
+		Config: Canonical(c, s.in.train.Digest, s.in.test.Digest),
+		Inputs: s.net.Inputs(), Classes: s.net.Classes(), Layers: traceLayers(c.mlp(s.net.Inputs(), s.net.Classes()).Spec()),
+		Loss:  traceLoss{c.Loss.Kind, c.Loss.Smoothing, c.Loss.Alpha, c.Loss.M, c.Loss.Reduction},
+		Optim: traceOptim{c.Optim.Kind, c.Optim.Momentum, c.Optim.Nesterov, c.Optim.WeightDecay},
+	}}, nil
+}
+
+// traceLayers lists the modules with the names that package nn gives their tensors (see nn.Spec) and PyTorch's constants of batch
+// norm, which are nn's.
+func traceLayers(spec nn.Spec) []traceLayer {
+	var list []traceLayer
+	in := spec.Inputs
+	for _, b := range spec.Blocks {
+		name := func() string { return fmt.Sprintf("layers.%d", len(list)) }
+		list = append(list, traceLayer{Kind: "linear", Name: name(), In: in, Out: b.Width, Bias: !b.NoBias})
+		if b.BatchNorm {
+			list = append(list, traceLayer{Kind: "batch_norm", Name: name(), Out: b.Width, Eps: 1e-5, Momentum: 0.1})
+		}
+		if b.Act != nn.NoActivation {
+			list = append(list, traceLayer{Kind: string(b.Act)})
+		}
+		in = b.Width
+	}
+	return append(list, traceLayer{Kind: "linear", Name: "fc", In: in, Out: spec.Classes, Bias: spec.ClassifierBias})
+}
+
+func (t *tracer[T]) wants(step int64) bool { return t != nil && len(t.steps) > 0 && t.steps[0] == step }
+
+// before copies the state that the step starts from.
+func (t *tracer[T]) before(s *session[T], samples []int32, lr float64, epoch int) {
+	t.arrays = []arrayfile.Array{keep("batch.indices", arrayfile.Of("", []int{len(samples)}, samples))}
+	t.state("before", s)
+	t.info.Steps = append(t.info.Steps, traceStep{Step: s.step, Epoch: epoch + 1, LR: lr, File: fmt.Sprintf("step-%d.safetensors", s.step)})
+}
+
+// middle copies batch, outputs and gradients.
+func (t *tracer[T]) middle(s *session[T], x []T, labels []int32, logits []T, loss float64) {
+	b := len(labels)
+	t.arrays = append(t.arrays,
+		keep("batch.x", arrayfile.Of("", []int{b, s.net.Inputs()}, x)),
+		keep("batch.labels", arrayfile.Of("", []int{b}, labels)),
+		keep("logits", arrayfile.Of("", []int{b, s.net.Classes()}, logits)),
+		keep("loss", arrayfile.Of("", nil, []float64{loss})))
+	for _, p := range s.net.Params() {
+		t.arrays = append(t.arrays, keep("grad."+p.Name, arrayfile.Of("", p.Shape, p.Grad)))
+	}
+}
+
+// after writes the step's file.
+func (t *tracer[T]) after(s *session[T]) error {
+	t.state("after", s)
+	t.steps = t.steps[1:]
+	file := filepath.Join(t.dir, t.info.Steps[len(t.info.Steps)-1].File)
+	err := replaceFile(t.fs, file, func(w io.Writer) error { return arrayfile.WriteSafetensors(w, t.arrays, nil) })
+	t.arrays = nil
+	if err != nil || len(t.steps) > 0 {
+		return err
+	}
+	text, err := json.MarshalIndent(t.info, "", " ")
+	if err != nil {
+		return fmt.Errorf("train: trace: %w", err)
+	}
+	return replaceFile(t.fs, filepath.Join(t.dir, traceMeta), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+func (t *tracer[T]) state(when string, s *session[T]) {
+	for _, a := range modelArrays(s.net) {
+		t.arrays = append(t.arrays, keep(when+"."+a.Name, a))
+	}
+	for _, a := range optimArrays(s.opt.State()) {
+		t.arrays = append(t.arrays, keep(when+"_optim."+a.Name, a))
+	}
+}
+
+// keep is a copy of a under another name.
+func keep(name string, a arrayfile.Array) arrayfile.Array {
+	a.Name, a.Data = name, slices.Clone(a.Data)
+	return a
+}

@@ -1,0 +1,168 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collapse/arrayfile"
+)
+
+// traced runs a configuration with ten traced steps and returns the folder.
+func traced(t *testing.T, c Config, steps int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "trace")
+	mustRun(t, c, newLab(t), Options{Trace: Trace{Dir: dir, Steps: FirstSteps(steps)}})
+	return dir
+}
+
+func readTrace(t *testing.T, dir string) (traceInfo, []map[string]arrayfile.Array) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, traceMeta))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info traceInfo
+	if err := json.Unmarshal(text, &info); err != nil {
+		t.Fatal(err)
+	}
+	var steps []map[string]arrayfile.Array
+	for _, s := range info.Steps {
+		b, err := os.ReadFile(filepath.Join(dir, s.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrays, _, err := arrayfile.ParseSafetensors(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byName := map[string]arrayfile.Array{}
+		for _, a := range arrays {
+			byName[a.Name] = a
+		}
+		steps = append(steps, byName)
+	}
+	return info, steps
+}
+
+// TestTraceHoldsWholeSteps repeats the optimiser's rule on the traced gradients and checks that each step starts where the one
+// before ended.
+func TestTraceHoldsWholeSteps(t *testing.T) {
+	c := tinyConfig()
+	c.Run.DType = "float64"
+	info, steps := readTrace(t, traced(t, c, 5))
+	if len(steps) != 5 || info.Steps[4].Step != 4 || info.Steps[4].Epoch != 2 {
+		t.Fatalf("traced steps: %+v", info.Steps)
+	}
+	values := func(step int, name string) []float64 {
+		a, ok := steps[step][name]
+		if !ok {
+			t.Fatalf("step %d has no %s", step, name)
+		}
+		v, err := a.Float64s()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	o, parameters := info.Optim, 0
+	for i := range steps {
+		for name := range steps[i] {
+			rest, found := strings.CutPrefix(name, "before")
+			if found && i > 0 && string(steps[i][name].Data) != string(steps[i-1]["after"+rest].Data) {
+				t.Errorf("step %d does not start with the %s that step %d left", i, name, i-1)
+			}
+			p, found := strings.CutPrefix(name, "grad.")
+			if !found {
+				continue
+			}
+			parameters++
+			g, before, after, buffer := values(i, name), values(i, "before."+p), values(i, "after."+p), values(i, "before_optim."+p+".momentum_buffer")
+			for j := range g {
+				d := g[j] + o.WeightDecay*before[j]
+				v := o.Momentum*buffer[j] + d
+				want := before[j] - info.Steps[i].LR*(d+o.Momentum*v)
+				if !(math.Abs(after[j]-want) <= 1e-14*(1+math.Abs(want))) {
+					t.Fatalf("step %d: %s[%d] became %v, wanted %v", i, p, j, after[j], want)
+				}
+			}
+		}
+	}
+	if parameters != 5*14 { // 3 blocks of weight, bias, γ, β and the classifier's two
+		t.Errorf("%d gradients in 5 steps, wanted 70", parameters)
+	}
+}
+
+func TestTraceOfStepsThatAreOver(t *testing.T) {
+	lab := newLab(t)
+	mustRun(t, tinyConfig(), lab, Options{})
+	trace := Trace{Dir: t.TempDir(), Steps: FirstSteps(2)}
+	if _, err := Run(t.Context(), tinyConfig(), lab, Options{Open: openOnce, Trace: trace}); err == nil || !strings.Contains(err.Error(), "--again") {
+		t.Errorf("a trace of a finished run: %v", err)
+	}
+	trace.Steps = []int64{3, 99}
+	if _, err := Run(t.Context(), tinyConfig(), lab, Options{Open: openOnce, Again: true, Trace: trace}); err == nil || !strings.Contains(err.Error(), "steps 0 to 8") {
+		t.Errorf("a trace of a step that will not come: %v", err)
+	}
+}
+
+// TestPyTorchRepeatsTracedSteps gives traces under every loss to scripts/replay_trace.py, and a falsified one, which it must refuse.
+func TestPyTorchRepeatsTracedSteps(t *testing.T) {
+	python := torchPython(t)
+	var dirs []string
+	for _, loss := range []string{"ce", "ls", "lr", "mse", "rescaled_mse"} {
+		c := tinyConfig()
+		c.Data.Classes, c.Loss.Kind, c.Loss.Alpha, c.Loss.M, c.Run.Epochs = 3, loss, 5, 2, 5
+		if loss == "rescaled_mse" {
+			c.Optim.LR = 0.01
+		}
+		dirs = append(dirs, traced(t, c, 10))
+	}
+	c := tinyConfig()
+	c.Run.DType, c.Net.Activation, c.Optim.Nesterov, c.Loss.Kind, c.Loss.Reduction = "float64", "sigmoid", false, "mse", "paper"
+	dirs = append(dirs, traced(t, c, 5))
+	c.Run.DType, c.Net.BatchNorm, c.Net.Bias, c.Optim.Momentum = "float32", false, false, 0
+	dirs = append(dirs, traced(t, c, 5))
+
+	script := filepath.Join("..", "scripts", "replay_trace.py")
+	out, err := exec.Command(python, append([]string{script}, dirs...)...).CombinedOutput()
+	if err != nil || strings.Count(string(out), "steps, loss") != len(dirs) || !strings.HasSuffix(string(out), "ok\n") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+	info, _ := readTrace(t, dirs[0])
+	info.Steps[7].LR *= 1.001
+	text, err := json.Marshal(info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dirs[0], traceMeta), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err = exec.Command(python, script, dirs[0]).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "FAILED parameter step 7") {
+		t.Errorf("a learning rate wrong by a thousandth passed: %v\n%s", err, out)
+	}
+}
+
+// torchPython finds a Python with PyTorch.
+func torchPython(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(python, "-c", "import torch").Run() == nil {
+			return python
+		}
+	}
+	t.Skip("no python3 with PyTorch (Debian: python3-torch)")
+	return ""
+}
+
+func ExampleFirstSteps() {
+	fmt.Println(FirstSteps(3))
+	// Output: [0 1 2]
+}
