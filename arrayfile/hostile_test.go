@@ -1,0 +1,298 @@
+package arrayfile
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// npyFile makes a version 1 file from a header text and data.
+func npyFile(header string, data ...byte) []byte {
+	b := append([]byte(npyMagic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	return append(append(b, header...), data...)
+}
+
+func npyHeaderText(descr, shape string) string {
+	return fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': %s, }\n", descr, shape)
+}
+
+func safetensorsFile(header string, data ...byte) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(b, header...), data...)
+}
+
+func zipFile(t testing.TB, fill func(*zip.Writer)) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	fill(z)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func addMember(t testing.TB, z *zip.Writer, name string, method uint16, content []byte) {
+	t.Helper()
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parseAll parses a file and loads all it has; the error is the first met.
+func parseAll(b []byte) error {
+	f, err := Parse(b)
+	if err != nil {
+		return err
+	}
+	for _, e := range f.entries {
+		if _, err := f.Load(e.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostile are files that must be refused with a message that has these words.
+func hostile(t testing.TB) map[string]struct {
+	file  []byte
+	words string
+} {
+	good := npyFile(npyHeaderText("'<f4'", "(2,)"), make([]byte, 8)...)
+	bomb := npyFile(npyHeaderText("'|u1'", "(4194304,)"), make([]byte, 4<<20)...)
+	stored := zipFile(t, func(z *zip.Writer) { addMember(t, z, "x.npy", zip.Store, good) })
+	flipped := bytes.Clone(stored)
+	flipped[bytes.Index(stored, good)+len(good)-1] ^= 1
+	deflated := zipFile(t, func(z *zip.Writer) { addMember(t, z, "x.npy", zip.Deflate, bomb) })
+	lying := bytes.Clone(deflated)
+	directory := bytes.LastIndex(lying, []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(lying[directory+24:], 1<<31-1)
+	return map[string]struct {
+		file  []byte
+		words string
+	}{
+		"empty":                 {nil, "none of .npy"},
+		"text":                  {[]byte("hello, this is text"), "none of .npy"},
+		"npy cut in the magic":  {good[:7], "cut short"},
+		"npy cut in the header": {good[:40], "cut short"},
+		"npy cut in the data":   {good[:len(good)-1], "needs 8 bytes of data, and the file has 7"},
+		"npy with more data":    {append(bytes.Clone(good), 0), "the file has 9"},
+		"npy version":           {append([]byte(npyMagic), 4, 0, 0, 0, 0, 0), "version 4.0"},
+		"npy header of 4 GB":    {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255), "claims 4294967295"},
+		"npy 2^63 elements":     {npyFile(npyHeaderText("'<f8'", "(9223372036854775807,)")), "impossible"},
+		"npy product overflows": {npyFile(npyHeaderText("'<f8'", "(4294967296, 4294967296)")), "impossible"},
+		"npy negative size":     {npyFile(npyHeaderText("'<f8'", "(-1,)")), "not a size"},
+		"npy 100 axes":          {npyFile(npyHeaderText("'|u1'", "("+strings.Repeat("1,", 100)+")"), 0), "impossible"},
+		"npy objects":           {npyFile(npyHeaderText("'|O'", "(2,)")), "pickled Python"},
+		"npy records":           {npyFile(npyHeaderText("[('a', '<f4')]", "(2,)"), make([]byte, 8)...), "records"},
+		"npy complex":           {npyFile(npyHeaderText("'<c8'", "(1,)"), make([]byte, 8)...), `"<c8" is not read`},
+		"npy code":              {npyFile(npyHeaderText("__import__('os').system('x')", "(1,)")), "want a string"},
+		"npy key missing":       {npyFile("{'descr': '<f4', 'shape': (1,), }\n", 0, 0, 0, 0), "want the keys"},
+		"npy key twice":         {npyFile("{'descr': '<f4', 'descr': '<f4', 'shape': (1,), }\n", 0, 0, 0, 0), "occurs twice"},
+		"npz cut":               {stored[:len(stored)-30], "zip"},
+		"npz checksum":          {flipped, "checksum"},
+		"npz claims too much":   {lying, "cannot hold"},
+		"npz names a shape":     {zipFile(t, func(z *zip.Writer) { addMember(t, z, "x.npy", zip.Deflate, good[:len(good)-2]) }), "makes"},
+		"npz twice": {zipFile(t, func(z *zip.Writer) {
+			addMember(t, z, "x.npy", zip.Store, good)
+			addMember(t, z, "x.npy", zip.Store, good)
+		}), "occurs twice"},
+		"npz overlap":                  {overlapping(t, good), "overlap"},
+		"safetensors header too long":  {append(binary.LittleEndian.AppendUint64(nil, 1<<63), '{'), "claims 9223372036854775808"},
+		"safetensors header of 200 MB": {append(binary.LittleEndian.AppendUint64(nil, 200e6), '{'), "the format allows"},
+		"safetensors not JSON":         {safetensorsFile("{x}"), "header"},
+		"safetensors not closed":       {safetensorsFile(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`), "header"},
+		"safetensors twice":            {safetensorsFile(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 0), "occurs twice"},
+		"safetensors overlap":          {safetensorsFile(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`, 0, 0, 0), "want a range from 2"},
+		"safetensors gap":              {safetensorsFile(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, 0, 0), "want a range from 0"},
+		"safetensors beyond the end":   {safetensorsFile(`{"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}}`, 0), "at most 1"},
+		"safetensors left over":        {safetensorsFile(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 0, 0), "end at byte 1 of 2"},
+		"safetensors shape":            {safetensorsFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 0, 0, 0, 0), "does not fit its 4 bytes"},
+		"safetensors huge shape":       {safetensorsFile(`{"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}}`), "does not fit"},
+		"safetensors negative shape":   {safetensorsFile(`{"a":{"dtype":"U8","shape":[-1,-1],"data_offsets":[0,1]}}`, 0), "does not fit"},
+		"safetensors dtype":            {safetensorsFile(`{"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}`, 0), `"F8_E4M3" is not one`},
+		"safetensors offsets reversed": {safetensorsFile(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,-1]}}`, 0), "data_offsets"},
+		"safetensors metadata":         {safetensorsFile(`{"__metadata__":{"a":1}}`), "strings only"},
+	}
+}
+
+// overlapping makes an archive whose two directory entries point at one member.
+func overlapping(t testing.TB, content []byte) []byte {
+	b := zipFile(t, func(z *zip.Writer) {
+		addMember(t, z, "a.npy", zip.Store, content)
+		addMember(t, z, "b.npy", zip.Store, content)
+	})
+	second := bytes.LastIndex(b, []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(b[second+42:], 0)
+	return b
+}
+
+func TestHostileFilesAreRefusedByName(t *testing.T) {
+	for name, c := range hostile(t) {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			spent := allocated(func() { err = parseAll(c.file) })
+			if err == nil || !strings.Contains(err.Error(), c.words) {
+				t.Fatalf("got %v, want an error with %q", err, c.words)
+			}
+			// archive/zip keeps a 40 kB decompressor, everything else is a few lines of text.
+			if limit := uint64(1<<20 + 4*len(c.file)); spent > limit {
+				t.Fatalf("%d bytes allocated for a file of %d", spent, len(c.file))
+			}
+		})
+	}
+}
+
+// allocated returns the bytes that f allocates, freed or not.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestCompressedMembersAreRead(t *testing.T) {
+	content := npyFile(npyHeaderText("'>i2'", "(3,)"), 0, 1, 255, 255, 1, 0)
+	b := zipFile(t, func(z *zip.Writer) {
+		addMember(t, z, "notes.txt", zip.Deflate, []byte("not an array"))
+		addMember(t, z, "names.npy", zip.Deflate, npyFile(npyHeaderText("'<U3'", "(1,)"), make([]byte, 12)...))
+		addMember(t, z, "y.npy", zip.Deflate, content)
+	})
+	f, err := Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := f.Headers(); len(h) != 1 || h[0].Name != "y" || h[0].DType != I16 || !h[0].BigEndian {
+		t.Fatalf("headers %+v", h)
+	}
+	y, err := f.Load("y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := y.Int64s(); err != nil || fmt.Sprint(v) != "[1 -1 256]" {
+		t.Fatalf("got %v, %v", v, err)
+	}
+	if _, err := f.Load("names"); err == nil || !strings.Contains(err.Error(), `"<U3" is not read`) {
+		t.Fatalf("strings: %v", err)
+	}
+	if _, err := f.Load("z"); err == nil || !strings.Contains(err.Error(), "it has y") {
+		t.Fatalf("unknown name: %v", err)
+	}
+}
+
+func TestStreamOfRecords(t *testing.T) {
+	var b bytes.Buffer
+	for i := range 3 {
+		if err := WriteNPY(&b, Of("", []int{i}, make([]float32, i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		h, err := ReadNPYHeader(&b)
+		if err != nil || h.Len() != i {
+			t.Fatalf("record %d: %+v, %v", i, h, err)
+		}
+		if _, err := io.CopyN(io.Discard, &b, int64(4*i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ReadNPYHeader(&b); err != io.EOF {
+		t.Fatalf("after the last record: %v", err)
+	}
+}
+
+// FuzzParse reads anything as any format. What can be read is written and read again: the same
+// arrays, and the second writing gives the bytes of the first.
+func FuzzParse(f *testing.F) {
+	for _, c := range hostile(f) {
+		f.Add(c.file)
+	}
+	seed := []Array{Of("h", []int{2, 2}, []float32{1, 2, 3, 4}), Of("y", []int{2}, []int64{0, 1}), Of("s", nil, []bool{true})}
+	for _, write := range formats {
+		b, err := write(seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := Parse(b)
+		if err != nil {
+			return
+		}
+		for _, e := range file.entries {
+			var a Array
+			spent := allocated(func() { a, err = file.Load(e.Name) })
+			if limit := uint64(1<<20 + (maxDeflate+1)*len(b)); spent > limit {
+				t.Fatalf("%d bytes allocated for a file of %d", spent, len(b))
+			}
+			if err != nil {
+				continue
+			}
+			if len(a.Data) != a.Len()*a.DType.Size() {
+				t.Fatalf("%+v has %d bytes", a.Header, len(a.Data))
+			}
+			a.Name = "x"
+			for name, write := range formats {
+				again(t, name, write, a)
+			}
+		}
+	})
+}
+
+// again writes, reads and writes one array.
+func again(t *testing.T, name string, write func([]Array) ([]byte, error), a Array) {
+	if name == "safetensors" {
+		a = a.Canonical()
+	} else if len(a.Shape) > maxAxes {
+		return // safetensors knows no limit
+	}
+	first, err := write([]Array{a})
+	if err != nil {
+		t.Fatalf("%s: writing %+v: %v", name, a.Header, err)
+	}
+	got := loadAll(t, first)
+	if name == "npy" {
+		a.Name = ""
+	}
+	if len(got) != 1 || !equalArrays(got[0], a) {
+		t.Fatalf("%s: wrote %+v, read %+v", name, a, got)
+	}
+	second, err := write(got)
+	if err != nil || !bytes.Equal(first, second) {
+		t.Fatalf("%s: written again it is another file (%v)", name, err)
+	}
+}
+
+// TestHeadersAreNumpys compares with the text that numpy.lib.format documents; testdata holds whole
+// files of numpy.
+func TestHeadersAreNumpys(t *testing.T) {
+	for _, c := range []struct {
+		header Header
+		want   string
+	}{
+		{Header{DType: F32, Shape: []int{2, 3}}, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"},
+		{Header{DType: F64, Shape: []int{5}, BigEndian: true}, "{'descr': '>f8', 'fortran_order': False, 'shape': (5,), }"},
+		{Header{DType: U8, Shape: nil}, "{'descr': '|u1', 'fortran_order': False, 'shape': (), }"},
+		{Header{DType: BF16, Shape: []int{2, 3}, Fortran: true}, "{'descr': '|V2', 'fortran_order': True, 'shape': (2, 3), }"},
+	} {
+		b := c.header.npyHeader()
+		if len(b)%64 != 0 || b[len(b)-1] != '\n' || int(binary.LittleEndian.Uint16(b[8:])) != len(b)-10 {
+			t.Errorf("%+v: header %q", c.header, b)
+		}
+		if got := strings.TrimRight(string(b[10:]), " \n"); got != c.want {
+			t.Errorf("%+v: got %s, want %s", c.header, got, c.want)
+		}
+	}
+}
