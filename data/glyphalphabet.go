@@ -4,14 +4,14 @@ package data
 // symbol in the proportional faces; then each symbol in the monospaced faces, which have slabs. A
 // class is the same whatever the number of classes asked.
 //
-// glyphSymbols leaves out what a warp of the sizes in glyphDraw turns into something else: O or Ø and 0,
+// glyphSymbols leaves out what a warp of the sizes in glyphDraw turns into something else: O, Ø, ø and 0,
 // I and l, c and C, ^ and Λ, × and X. Its order is part of every result: append only.
 var glyphSymbols = []rune("ABCDEFGHJKLMNPQRSTUVWXYZ" + "abdefghijmnqrty" +
-	"ΓΔΘΛΞΠΣΦΨΩαβγδεζλμξπςσω" + "БДЖИЦЧШЪЫЭЮЯ" + "ÆŒÞæðø" +
+	"ΓΔΘΛΞΠΣΦΨΩαβγδεζλμξπςσω" + "БДЖИЦЧШЪЫЭЮЯ" + "ÆŒÞæð" +
 	"#$%&?@!+=<>/\\()[]{}*~§¶©®€£¥¢†‡÷±≠≤≥≈∞∫√∩≡←↑→↓↔↕◊□■▲►▼◄☺☻☼♀♂♠♣♥♦♪♫")
 
 // MaxGlyphClasses is the number of classes that glyphs can have: the digits and twice the symbols.
-const MaxGlyphClasses = 300
+const MaxGlyphClasses = 298
 
 // glyphClass returns the symbol of a class and the range of glyphFaces that it is drawn from.
 func glyphClass(class int) (symbol rune, firstFace, endFace int) {

@@ -3,6 +3,9 @@ package data
 // q16 is the fixed point of the warp: an int that counts 1/65536.
 const q16 = 1 << 16
 
+// The warp needs an int of 64 bits: on a smaller one this does not compile.
+const _ uint = 1 << 63
+
 // glyphDraw bounds the random draws of a sample. Lengths are in pixels of a 28-pixel image, which
 // scale with its size. They were chosen so that a small perceptron errs on a few held-out samples
 // even of 0 against 1 (docs/decisions/glyphs.md); changing one changes every result on glyphs.

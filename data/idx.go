@@ -54,6 +54,9 @@ func readIDX(r io.Reader, dims int) (*idx, error) {
 
 // gzipError says that what was wrong is the compression, if it was.
 func gzipError(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("its gzip stream does not end as one (%w); the file is truncated or was appended to, fetch it again", err)
+	}
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
 		return fmt.Errorf("its gzip stream is corrupt (%w); fetch the file again", err)
@@ -74,9 +77,7 @@ func readPlainIDX(r io.Reader, dims int) (*idx, error) {
 	switch n, err := io.ReadFull(r, one[:]); {
 	case n == 1:
 		return nil, fmt.Errorf("there are bytes after the %d that its header %v announces; it is not the file it says it is", total, sizes)
-	case err == io.ErrUnexpectedEOF:
-		return nil, fmt.Errorf("its gzip checksum is cut off (%w); the file is truncated, fetch it again", err)
-	case err != io.EOF:
+	case err != io.EOF: // of a gzip stream: its checksum is only compared now
 		return nil, err
 	}
 	return &idx{sizes, data}, nil
