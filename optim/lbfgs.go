@@ -1,0 +1,156 @@
+package optim
+
+import (
+	"context"
+	"math"
+)
+
+// LBFGSConfig holds the settings of the full-batch L-BFGS methods.
+type LBFGSConfig struct {
+	Memory     int     // pairs kept; 0: 10
+	Iterations int     // limit; 0: 10,000
+	Gradient   float64 // stop when the largest gradient entry is at most this; 0: 1e-10
+	Target     float64 // with HasTarget: stop when the value is at most this
+	HasTarget  bool
+	// Observe, if set, is called after every iteration with the point, which it must not change.
+	Observe func(iteration int, x []float64, value float64)
+}
+
+func (c LBFGSConfig) withDefaults() LBFGSConfig {
+	if c.Memory == 0 {
+		c.Memory = 10
+	}
+	if c.Iterations == 0 {
+		c.Iterations = 10000
+	}
+	if c.Gradient == 0 {
+		c.Gradient = 1e-10
+	}
+	return c
+}
+
+// memory holds the last pairs s = x⁺ − x, y = g⁺ − g of L-BFGS.
+type memory struct {
+	s, y  [][]float64
+	rho   []float64
+	count int // pairs stored, at most len(s)
+	next  int
+	alpha []float64
+}
+
+func newMemory(pairs, n int) *memory {
+	m := &memory{rho: make([]float64, pairs), alpha: make([]float64, pairs)}
+	arena := make([]float64, 2*pairs*n)
+	for i := range pairs {
+		m.s = append(m.s, arena[2*i*n:][:n:n])
+		m.y = append(m.y, arena[(2*i+1)*n:][:n:n])
+	}
+	return m
+}
+
+// push stores the pair of a step; pairs without positive curvature are left out.
+func (m *memory) push(x, oldX, g, oldG []float64) {
+	s, y := m.s[m.next], m.y[m.next]
+	for i := range s {
+		s[i], y[i] = x[i]-oldX[i], g[i]-oldG[i]
+	}
+	sy := inner(s, y)
+	if !(sy > 1e-16*inner(y, y)) {
+		return
+	}
+	m.rho[m.next] = 1 / sy
+	m.next = (m.next + 1) % len(m.s)
+	m.count = min(m.count+1, len(m.s))
+}
+
+// apply overwrites q with the inverse Hessian estimate times q (two-loop recursion, Nocedal 1980).
+func (m *memory) apply(q []float64) {
+	n := len(m.s)
+	for j := 1; j <= m.count; j++ {
+		i := (m.next - j + n) % n
+		m.alpha[i] = m.rho[i] * inner(m.s[i], q)
+		axpy(q, -m.alpha[i], m.y[i])
+	}
+	if m.count > 0 {
+		i := (m.next - 1 + n) % n
+		gamma := 1 / (m.rho[i] * inner(m.y[i], m.y[i]))
+		for j := range q {
+			q[j] *= gamma
+		}
+	}
+	for j := m.count; j >= 1; j-- {
+		i := (m.next - j + n) % n
+		axpy(q, m.alpha[i]-m.rho[i]*inner(m.y[i], q), m.s[i])
+	}
+}
+
+// LBFGS minimises f from x, which it changes in place, by limited-memory BFGS with a strong Wolfe line
+// search. The value never rises by more than rounding.
+func LBFGS(ctx context.Context, f Function, x []float64, cfg LBFGSConfig) Outcome {
+	cfg = cfg.withDefaults()
+	n := len(x)
+	grad, trialX, trialG := make([]float64, n), make([]float64, n), make([]float64, n)
+	direction := make([]float64, n)
+	pairs := newMemory(cfg.Memory, n)
+	out := Outcome{Value: f.Eval(x, grad), Evaluations: 1}
+	for fresh := true; ; {
+		out.GradNorm = maxAbs(grad)
+		if stop := cfg.check(ctx, &out); stop != "" {
+			out.Stop = stop
+			return out
+		}
+		step := 1.0
+		for i, g := range grad {
+			direction[i] = -g
+		}
+		if fresh {
+			step = math.Min(1, 1/math.Sqrt(inner(grad, grad)))
+		} else {
+			pairs.apply(direction)
+		}
+		slope := inner(grad, direction)
+		search := wolfe{f: f, start: x, direction: direction, x: trialX, grad: trialG, f0: out.Value, slope: slope}
+		found, ok := trial{}, false
+		if slope < 0 {
+			found, ok = search.run(step)
+		}
+		out.Evaluations += search.evals
+		if !ok {
+			if fresh {
+				out.Stop = StopStalled
+				return out
+			}
+			fresh, pairs.count = true, 0 // once more along the gradient
+			continue
+		}
+		fresh = false
+		pairs.push(trialX, x, trialG, grad)
+		copy(x, trialX)
+		copy(grad, trialG)
+		out.Value = found.value
+		out.Iterations++
+		if pairs.count == 0 {
+			fresh = true
+		}
+		if cfg.Observe != nil {
+			cfg.Observe(out.Iterations, x, out.Value)
+		}
+	}
+}
+
+// check returns why to stop, "" to go on.
+func (c LBFGSConfig) check(ctx context.Context, out *Outcome) Stop {
+	switch {
+	case math.IsNaN(out.Value) || math.IsInf(out.Value, 0) || math.IsNaN(out.GradNorm):
+		return StopDiverged
+	case out.GradNorm <= c.Gradient:
+		return StopGradient
+	case c.HasTarget && out.Value <= c.Target:
+		return StopTarget
+	case out.Iterations >= c.Iterations:
+		return StopIterations
+	case ctx.Err() != nil:
+		return StopCancelled
+	}
+	return ""
+}
