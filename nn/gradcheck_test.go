@@ -122,9 +122,9 @@ func TestGradients(t *testing.T) {
 				for _, bias := range []bool{true, false} {
 					name := fmt.Sprintf("%s/norm=%v/%s-%s/bias=%v", act, norm, cfg.Kind, cfg.Reduction, bias)
 					t.Run(name, func(t *testing.T) {
-						spec := MLPConfig{Inputs: 5, Width: 6, Depth: 2, FeatureDim: 4, Classes: 3,
+						mlp := MLPConfig{Inputs: 5, Width: 6, Depth: 2, FeatureDim: 4, Classes: 3,
 							BatchNorm: norm, Activation: act, NoClassifierBias: !bias}
-						checkNetwork(t, spec, cfg)
+						checkNetwork(t, mlp.Spec(), cfg)
 					})
 				}
 			}
@@ -132,21 +132,31 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-func checkNetwork(t *testing.T, mlp MLPConfig, cfg LossConfig) {
+// TestGradientsOfUnevenNetworks checks blocks that the papers' MLPs do not have: bare Linears in
+// a row, batch norm without activation, no bias, changing widths.
+func TestGradientsOfUnevenNetworks(t *testing.T) {
+	checkNetwork(t, Spec{Inputs: 4, Classes: 3, Blocks: []Block{
+		{Width: 7}, {Width: 3, NoBias: true}, {Width: 6, BatchNorm: true}, {Width: 5, Act: Sigmoid},
+		{Width: 6, BatchNorm: true, Act: ReLU, NoBias: true}, {Width: 2}, {Width: 3},
+	}}, LossConfig{Kind: CrossEntropy})
+	checkNetwork(t, Spec{Inputs: 4, Classes: 3, ClassifierBias: true}, LossConfig{Kind: MSE})
+}
+
+func checkNetwork(t *testing.T, spec Spec, cfg LossConfig) {
 	const maxBatch = 8
-	net, err := NewMLP[float64](mlp, nil, maxBatch, 1)
+	net, err := New[float64](spec, nil, maxBatch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := NewLoss[float64](cfg, mlp.Classes)
+	loss, err := NewLoss[float64](cfg, spec.Classes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	spread(rng, net)
 	for _, batch := range []int{maxBatch, 3} { // the smaller last batch runs in the same arenas
-		x, labels := sample(rng, batch, mlp.Inputs, mlp.Classes)
-		dlogits := make([]float64, batch*mlp.Classes)
+		x, labels := sample(rng, batch, spec.Inputs, spec.Classes)
+		dlogits := make([]float64, batch*spec.Classes)
 		loss.Gradient(net.Forward(x, batch, Train).Logits, labels, dlogits)
 		net.Backward(dlogits)
 		if near := kinkDistance(net, x, batch); near < 1e-4 {

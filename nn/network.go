@@ -136,14 +136,12 @@ func (n *Network[T]) Backward(dlogits []T) {
 		panic("nn: Backward: dlogits is not batch×Classes")
 	}
 	n.ready = 0
-	spare, other := n.gradPing, n.gradPong
-	dy := n.fc.backward(dlogits, spare, batch, len(n.layers) > 0)
-	spare, other = other, spare
+	dy := n.fc.backward(dlogits, n.gradPing, batch, len(n.layers) > 0)
 	for i := len(n.layers) - 1; i >= 0; i-- {
-		dx := n.layers[i].backward(dy, spare, batch, i > 0)
-		if i > 0 && &dx[0] == &spare[0] {
-			spare, other = other, spare
+		spare := n.gradPing
+		if &dy[0] == &spare[0] {
+			spare = n.gradPong
 		}
-		dy = dx
+		dy = n.layers[i].backward(dy, spare, batch, i > 0)
 	}
 }
