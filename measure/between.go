@@ -14,6 +14,9 @@ const (
 	// jacobiLimit is the size up to which singular values come from one-sided Jacobi rotations, which keep
 	// the small ones accurate; above it from the eigenvalues of the Gram matrix.
 	jacobiLimit = 64
+	// projectionLimit is the number of classes up to which z comes from p = Cᵀ r, K² products per sample
+	// that are cheap beside K·d; beyond it the operator is applied to r by a matrix product.
+	projectionLimit = 32
 )
 
 // between holds what NC1 needs of Σ_B = (1/K) C Cᵀ, C (d×K) the centred means: an operator with
@@ -34,7 +37,6 @@ type between struct {
 	gram    []float64
 	factor  []float64
 	work    []float64
-	turn    []float64
 }
 
 // cutoff says which eigenvalues g of C Cᵀ are zero: g ≤ relative·g_max or g ≤ absolute.
@@ -76,7 +78,7 @@ func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, c
 		b.gram = grow(b.gram, d*d)
 		kernel.Gemm(team, kernel.TN, d, d, k, c, d, c, d, b.gram, d, kernel.Epilogue[float64]{})
 	}
-	if spectrum || !b.cholesky(k, cut) {
+	if spectrum || !b.cholesky(team, c, k, d, cut) {
 		b.singular(team, c, k, d, cut)
 	}
 }
@@ -99,32 +101,36 @@ func (b *between) smallGram(team *kernel.Team, c []float64, k, d int, count []in
 
 // cholesky builds the operator from the factor of the Gram matrix; false if that is not safely of full
 // rank and well conditioned.
-func (b *between) cholesky(k int, cut cutoff) bool {
+func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff) bool {
 	q := b.full
-	b.factor = append(grow(b.factor, 0), b.gram[:q*q]...)
-	if !factorise(b.factor, q) {
+	b.factor = append(b.factor[:0], b.gram[:q*q]...)
+	if !invertFactor(b.factor, q) {
 		return false
 	}
-	b.work = grow(b.work, q*q)
-	invertLower(b.work, b.factor, q)
-	largest, inverse := norm(b.gram[:q*q]), dot(b.work[:q*q], b.work[:q*q]) // ≥ g_max, ≥ 1/g_min
+	largest, inverse := norm(b.gram[:q*q]), dot(b.factor, b.factor) // ≥ g_max, ≥ 1/g_min
 	if !(largest*inverse < wellConditioned && largest*inverse*cut.relative < 1 && inverse*cut.absolute < 1) {
 		return false
 	}
 	b.rank = q
 	if !b.fromP {
-		b.op = append(grow(b.op, 0), b.work[:q*q]...)
+		b.op = append(b.op[:0], b.factor...)
 		return true
 	}
 	// op = G̃⁻¹ Qᵀ, Qᵀ the rows of F after the first.
+	b.work = grow(b.work, q*q)
+	kernel.Gemm(team, kernel.TN, q, q, q, b.factor, q, b.factor, q, b.work, q, kernel.Epilogue[float64]{})
 	b.op = grow(b.op, q*k)
-	b.turn = grow(b.turn, q*q)
-	lowerTransposeTimesLower(b.turn, b.work, q)
 	for i := range q {
 		row := b.op[i*k:][:k]
 		row[0] = 0
-		copy(row[1:], b.turn[i*q:][:q])
+		copy(row[1:], b.work[i*q:][:q])
 		reflectVector(row, b.reflect)
+	}
+	if k > projectionLimit {
+		b.fromP = false
+		b.factor = append(b.factor[:0], b.op...)
+		b.op = grow(b.op, q*d)
+		kernel.Gemm(team, kernel.NN, q, d, k, b.factor, k, c, d, b.op, d, kernel.Epilogue[float64]{})
 	}
 	return true
 }

@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"math"
-
 	"collapse/internal/kernel"
 )
 
@@ -45,47 +43,6 @@ type part[T kernel.Float] struct {
 	cosines  []float64 // (K)
 	tally    tally
 	err      error
-}
-
-// tally is what samples add up to.
-type tally struct {
-	scatter  []float64 // (K) Σ ‖r‖²
-	white    []float64 // (K) Σ ‖z‖²
-	margin   []float64 // (K) Σ cosine margins
-	correct  []int     // (K) argmax of logits is the label
-	nearest  []int     // (K) nearest class mean is the label's
-	mismatch []int     // (K) argmax of logits is not the nearest class mean
-
-	marginMin, marginMax float64
-	marginless           int // samples whose margin is undefined
-	memory               corrupted
-}
-
-func (t *tally) reset(k int) {
-	for _, x := range []*[]float64{&t.scatter, &t.white, &t.margin} {
-		*x = grow(*x, k)
-		clear(*x)
-	}
-	for _, x := range []*[]int{&t.correct, &t.nearest, &t.mismatch} {
-		*x = grow(*x, k)
-		clear(*x)
-	}
-	t.marginMin, t.marginMax, t.marginless = math.Inf(1), math.Inf(-1), 0
-	t.memory = corrupted{}
-}
-
-func (t *tally) add(o *tally) {
-	for k := range t.scatter {
-		t.scatter[k] += o.scatter[k]
-		t.white[k] += o.white[k]
-		t.margin[k] += o.margin[k]
-		t.correct[k] += o.correct[k]
-		t.nearest[k] += o.nearest[k]
-		t.mismatch[k] += o.mismatch[k]
-	}
-	t.marginMin, t.marginMax = min(t.marginMin, o.marginMin), max(t.marginMax, o.marginMax)
-	t.marginless += o.marginless
-	t.memory.add(o.memory)
 }
 
 // run fills s.tally. s.between must be built if ask.white.
@@ -211,103 +168,6 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 		}
 	}
 	return nil
-}
-
-// tallySample uses the products y = S r of the sample in a row, of class c, with ‖r‖² = square.
-func (f *secondPass[T]) tallySample(p *part[T], row, c int, square float64, y []float64) {
-	s, t := f.s, &p.tally
-	if f.ask.white {
-		t.white[c] += f.whitened(y)
-	}
-	nearest := -1
-	if f.ask.nearest {
-		nearest = nearestMean(f.pair[c*s.k:][:s.k], y[f.atP:][:s.k])
-		if nearest == c {
-			t.nearest[c]++
-		}
-	}
-	if !f.ask.logits {
-		return
-	}
-	best := largestSum(f.logit[c*f.head.k:][:f.head.k], y[f.atV:][:f.head.k])
-	if best == c {
-		t.correct[c]++
-	}
-	if f.ask.nearest && best != nearest {
-		t.mismatch[c]++
-	}
-	if f.ask.margins {
-		margin := f.margin(p.cosines, c, square, y)
-		f.margins[row] = margin
-		if margin != margin {
-			t.marginless++
-			return
-		}
-		t.margin[c] += margin
-		t.marginMin, t.marginMax = min(t.marginMin, margin), max(t.marginMax, margin)
-	}
-}
-
-// whitened returns ‖z‖².
-func (f *secondPass[T]) whitened(y []float64) float64 {
-	b := &f.s.between
-	if !b.fromP {
-		z := y[f.atOp:][:b.rank]
-		return dot(z, z)
-	}
-	p := y[f.atP:][:f.s.k]
-	sum := 0.0
-	for j := range b.rank {
-		z := dot(b.op[j*len(p):][:len(p)], p)
-		sum += z * z
-	}
-	return sum
-}
-
-// nearestMean returns argmin_j ‖h − μ_j‖² = argmin_j ‖μ_k − μ_j‖² − 2 p_j, p = Cᵀ r; ties go to the lower.
-func nearestMean(pair, p []float64) int {
-	best, least := 0, math.Inf(1)
-	for j, x := range pair {
-		if x -= 2 * p[j]; x < least {
-			best, least = j, x
-		}
-	}
-	return best
-}
-
-// largestSum returns argmax_j a_j + b_j; ties go to the lower.
-func largestSum(a, b []float64) int {
-	best, most := 0, math.Inf(-1)
-	for j, x := range a {
-		if x += b[j]; x > most {
-			best, most = j, x
-		}
-	}
-	return best
-}
-
-// margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G.
-// (w_j − w_G)·r = v_j − mean v.
-func (f *secondPass[T]) margin(cosines []float64, c int, square float64, y []float64) float64 {
-	k := f.s.k
-	length := math.Sqrt(f.centreNorm[c] + 2*y[f.atP+c] + square)
-	if !(length > 0) {
-		return math.NaN()
-	}
-	v := y[f.atV:][:k]
-	mean := 0.0
-	for _, x := range v {
-		mean += x
-	}
-	mean /= float64(k)
-	other := math.Inf(-1)
-	for j, x := range f.cosBase[c*k:][:k] {
-		cosines[j] = (x + (v[j] - mean)) / (f.head.centredNorm[j] * length)
-		if j != c {
-			other = max(other, cosines[j])
-		}
-	}
-	return cosines[c] - other
 }
 
 // pairDistances writes ‖c_i − c_j‖² for the rows of c (K×d): from differences for few classes, where close

@@ -4,51 +4,24 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
 // Dense algebra on small row-major matrices.
 
-// factorise replaces the lower triangle of a (n×n) by its Cholesky factor and clears the upper one;
-// false if a pivot is not positive.
-func factorise(a []float64, n int) bool {
-	for i := range n {
-		row := a[i*n:][:n]
-		for j := range i {
-			row[j] = (row[j] - dot(row[:j], a[j*n:][:j])) / a[j*n+j]
-		}
-		pivot := row[i] - dot(row[:i], row[:i])
-		if !(pivot > 0) || math.IsInf(pivot, 1) {
-			return false
-		}
-		row[i] = math.Sqrt(pivot)
-		clear(row[i+1:])
+// invertFactor replaces the symmetric a (n×n) by the inverse of its lower Cholesky factor, zeros above the
+// diagonal; false if a is not positive definite.
+func invertFactor(a []float64, n int) bool {
+	if _, ok := lapack64.Potrf(blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Lower}); !ok {
+		return false
 	}
-	return true
-}
-
-// invertLower writes L⁻¹ (n×n) to inv, row by row: L⁻¹_i = (e_i − Σ_{j<i} L_ij L⁻¹_j)/L_ii.
-func invertLower(inv, l []float64, n int) {
-	clear(inv[:n*n])
 	for i := range n {
-		row := inv[i*n:][:n]
-		for j := range i {
-			axpy(row[:j+1], -l[i*n+j], inv[j*n:][:j+1])
-		}
-		row[i] = 1
-		scale(row[:i+1], 1/l[i*n+i])
+		clear(a[i*n+i+1 : (i+1)*n])
 	}
-}
-
-// lowerTransposeTimesLower writes XᵀX of the lower triangular x (n×n) to out.
-func lowerTransposeTimesLower(out, x []float64, n int) {
-	clear(out[:n*n])
-	for i := range n {
-		row := x[i*n:][:i+1]
-		for j, v := range row {
-			axpy(out[j*n:][:i+1], v, row)
-		}
-	}
+	return lapack64.Trtri(blas64.Triangular{N: n, Stride: n, Data: a, Uplo: blas.Lower, Diag: blas.NonUnit})
 }
 
 // rowDirections returns the right singular vectors (m×n, rows) and singular values, descending, of x
