@@ -12,6 +12,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -102,26 +104,27 @@ func RandomOrthonormal(d, r int, rng *rand.Rand) *mat.Dense {
 	if r < 1 || r > d {
 		panic("etf: RandomOrthonormal needs 1 ≤ r ≤ d")
 	}
-	g := mat.NewDense(d, r, nil)
-	for i := range d {
-		for j := range r {
-			g.Set(i, j, rng.NormFloat64())
-		}
+	q := blas64.General{Rows: d, Cols: r, Stride: r, Data: make([]float64, d*r)}
+	for i := range q.Data {
+		q.Data[i] = rng.NormFloat64()
 	}
-	var qr mat.QR
-	qr.Factorize(g)
-	var q, upper mat.Dense
-	qr.QTo(&q)
-	qr.RTo(&upper)
-	out := mat.DenseCopyOf(q.Slice(0, d, 0, r))
+	tau, size := make([]float64, r), make([]float64, 1)
+	lapack64.Geqrf(q, tau, size, -1)
+	work := make([]float64, int(size[0]))
+	lapack64.Geqrf(q, tau, work, len(work))
+	sign := make([]float64, r)
 	for j := range r {
-		if upper.At(j, j) < 0 {
-			for i := range d {
-				out.Set(i, j, -out.At(i, j))
-			}
+		sign[j] = math.Copysign(1, q.Data[j*r+j])
+	}
+	lapack64.Orgqr(q, tau, size, -1)
+	work = make([]float64, int(size[0]))
+	lapack64.Orgqr(q, tau, work, len(work))
+	for i := range d {
+		for j, s := range sign {
+			q.Data[i*r+j] *= s
 		}
 	}
-	return out
+	return mat.NewDense(d, r, q.Data)
 }
 
 // Rotate returns Q·frame with a random orthonormal Q (p×d, p ≥ d): the same Gram matrix, placed at

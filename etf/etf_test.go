@@ -151,3 +151,23 @@ func TestDistanceOfNothingIsUndefined(t *testing.T) {
 		}
 	}
 }
+
+func TestRandomOrthonormal(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {5, 5}, {40, 7}} {
+		q := RandomOrthonormal(size[0], size[1], seeded(9))
+		eye, _ := Orthogonal(size[1], size[1])
+		if diff := maxDiff(Gram(q), eye); !(diff <= 1e-13) {
+			t.Errorf("%v: QᵀQ − I is %g", size, diff)
+		}
+	}
+	// Haar: without the signs of R every first entry would be negative.
+	positive := 0
+	for seed := range uint64(200) {
+		if RandomOrthonormal(3, 2, seeded(seed)).At(0, 0) > 0 {
+			positive++
+		}
+	}
+	if positive < 70 || positive > 130 {
+		t.Errorf("%d of 200 first entries are positive, wanted about half", positive)
+	}
+}
