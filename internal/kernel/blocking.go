@@ -28,10 +28,9 @@ type product[T float32 | float64] struct {
 // An operand is read in place when that is cheaper; see plan. None of these choices changes a bit of C:
 // an element is a sum over blocks of k, each summed in order, and the blocks depend on k alone.
 const (
-	kBlock       = 512     // largest block of k: a packed panel of A is 24 KiB, of B 64 KiB
-	kSpan        = 4096    // most of k that is packed of A at once, a multiple of kBlock
-	packedBytes  = 8 << 20 // most of A that is packed at once
-	stripePanels = 4       // most column panels in a stripe
+	kBlock      = 512     // largest block of k: a packed panel of A is 24 KiB, of B 64 KiB
+	kSpan       = 4096    // most of k that is packed of A at once, a multiple of kBlock
+	packedBytes = 8 << 20 // most of A that is packed at once
 )
 
 // run is one product on its way; it lives in a pool, so a call allocates nothing.
@@ -43,14 +42,6 @@ type run[T float32 | float64] struct {
 	packedA  []T // panels of mr rows × kLen
 	m0, mLen int // rows of C under way
 	k0, kLen int // part of k under way
-}
-
-// plan is how a shape is cut. It depends on the shape and the kernel alone.
-type plan struct {
-	directA, directB bool // read the operand in place
-	stripe           int  // columns of a part
-	group            int  // rows of a part
-	rowSpan          int  // rows of A packed at once
 }
 
 // multiply computes one product with the pieces ops.
@@ -68,7 +59,7 @@ func multiply[T float32 | float64](tm *Team, ops *products[T], pr product[T]) {
 		for r.m0 = 0; r.m0 < pr.m; r.m0 += r.plan.rowSpan {
 			r.mLen = min(r.plan.rowSpan, pr.m-r.m0)
 			r.packA(tm)
-			tm.Do(ceilDiv(r.mLen, r.plan.group)*ceilDiv(pr.n, r.plan.stripe), r)
+			tm.Do(ceilDiv(r.mLen, r.plan.group)*r.plan.pieces(pr.n), r)
 		}
 	}
 	r.product = product[T]{} // the pool must not keep the caller's memory alive
@@ -88,27 +79,14 @@ func emptySum[T float32 | float64](pr *product[T]) {
 	}
 }
 
-// planFor cuts the shape of pr.
-func planFor[T float32 | float64](ops *products[T], pr *product[T]) plan {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	rowSpan := packedBytes / size / min(pr.k, kSpan) / ops.mr * ops.mr
-	pl := plan{
-		rowSpan: min(max(rowSpan, ops.mr), roundUp(pr.m, ops.mr)),
-		stripe:  min(stripePanels*ops.nr, roundUp(pr.n, ops.nr)),
-	}
-	pl.group = pl.rowSpan
-	return pl
-}
-
 // Run computes one part of C.
 func (r *run[T]) Run(part int) {
 	pool := poolFor[T]()
 	s := pool.scratches.get()
-	stripes := ceilDiv(r.n, r.plan.stripe)
-	i0 := part / stripes * r.plan.group
-	j0 := part % stripes * r.plan.stripe
-	i1, j1 := min(i0+r.plan.group, r.mLen), min(j0+r.plan.stripe, r.n)
+	groups := ceilDiv(r.mLen, r.plan.group)
+	i0 := part % groups * r.plan.group
+	i1 := min(i0+r.plan.group, r.mLen)
+	j0, j1 := r.plan.columns(part/groups, r.n)
 	for p0 := 0; p0 < r.kLen; {
 		p1 := nextBlock(p0, r.kLen)
 		r.block(s, i0, i1, j0, j1, p0, p1)
@@ -126,32 +104,37 @@ func nextBlock(p, k int) int {
 
 // block adds the products of rows i0…i1 (counted from m0), columns j0…j1 and p0…p1 (from k0) to C.
 func (r *run[T]) block(s *scratch[T], i0, i1, j0, j1, p0, p1 int) {
-	ops, k := r.ops, p1-p0
-	first := r.k0+p0 == 0
-	if !r.plan.directB {
-		r.packB(s, j0, j1, p0, p1)
-	}
+	ops := r.ops
+	s.tile = atLeast(s.tile, ops.mr*ops.nr)
+	r.packB(s, j0, j1, p0, p1)
 	for i := i0; i < i1; i += ops.mr {
 		rows := min(ops.mr, i1-i)
 		a, aRow, aCol := r.panelA(i, p0)
 		for j := j0; j < j1; j += ops.nr {
-			cols := min(ops.nr, j1-j)
-			b, bRow := s.panelB(j-j0, k), ops.nr
-			var bias *T
-			if first && r.bias != nil {
-				bias = &r.bias[j]
-			}
-			accumulate := r.accumulate || !first
-			c := &r.c[(r.m0+i)*r.ldc+j]
-			vectors := ceilDiv(cols, ops.lanes)
-			if cols == vectors*ops.lanes {
-				ops.tiles[rows-1][vectors-1](k, a, aRow, aCol, b, bRow, c, r.ldc, bias, accumulate)
-				continue
-			}
-			ops.tiles[rows-1][vectors-1](k, a, aRow, aCol, b, bRow, &s.tile[0], ops.nr, nil, false)
-			mergeTile(s.tile, ops.nr, rows, cols, c, r.ldc, bias, accumulate)
+			b, bRow := r.panelB(s, j, j0, j1, p0, p1)
+			r.tile(s, r.m0+i, j, rows, min(ops.nr, j1-j), p1-p0, r.k0+p0 == 0, a, aRow, aCol, b, bRow)
 		}
 	}
+}
+
+// tile computes rows×cols elements of C from (i, j) on, over k of the sum. The first block of the sum
+// brings in the bias and, if asked, what C held; later ones are added to C.
+func (r *run[T]) tile(s *scratch[T], i, j, rows, cols, k int, first bool, a *T, aRow, aCol int, b *T, bRow int) {
+	ops := r.ops
+	var bias *T
+	if first && r.bias != nil {
+		bias = &r.bias[j]
+	}
+	accumulate := r.accumulate || !first
+	c := &r.c[i*r.ldc+j]
+	vectors := ceilDiv(cols, ops.lanes)
+	compute := ops.tiles[rows-1][vectors-1]
+	if cols == vectors*ops.lanes {
+		compute(k, a, aRow, aCol, b, bRow, c, r.ldc, bias, accumulate)
+		return
+	}
+	compute(k, a, aRow, aCol, b, bRow, &s.tile[0], ops.nr, nil, false)
+	mergeTile(s.tile, ops.nr, rows, cols, c, r.ldc, bias, accumulate)
 }
 
 // mergeTile stores the part of a tile that lies within C, as the tile itself would.

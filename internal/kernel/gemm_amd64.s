@@ -7782,7 +7782,7 @@ loop:
 	RET
 
 // func copyRowsAVX2F32(dst *float32, dstRow int, src *float32, srcRow int, width int, k int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·copyRowsAVX2F32(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+16(FP), CX
@@ -7795,10 +7795,12 @@ TEXT ·copyRowsAVX2F32(SB), NOSPLIT, $0-48
 	MOVQ k+40(FP), DI
 
 row:
-	XORQ R8, R8
-	MOVQ SI, R9
-	SUBQ $0x40, R9
-	JB   narrow
+	XORQ       R8, R8
+	PREFETCHT0 (CX)(BX*8)
+	PREFETCHT0 64(CX)(BX*8)
+	MOVQ       SI, R9
+	SUBQ       $0x40, R9
+	JB         narrow
 
 wide:
 	VMOVUPS (CX)(R8*1), Y0
@@ -7870,7 +7872,7 @@ loop:
 	RET
 
 // func copyRowsAVX2F64(dst *float64, dstRow int, src *float64, srcRow int, width int, k int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·copyRowsAVX2F64(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+16(FP), CX
@@ -7883,10 +7885,12 @@ TEXT ·copyRowsAVX2F64(SB), NOSPLIT, $0-48
 	MOVQ k+40(FP), DI
 
 row:
-	XORQ R8, R8
-	MOVQ SI, R9
-	SUBQ $0x40, R9
-	JB   narrow
+	XORQ       R8, R8
+	PREFETCHT0 (CX)(BX*8)
+	PREFETCHT0 64(CX)(BX*8)
+	MOVQ       SI, R9
+	SUBQ       $0x40, R9
+	JB         narrow
 
 wide:
 	VMOVUPS (CX)(R8*1), Y0

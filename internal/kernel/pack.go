@@ -1,7 +1,7 @@
 package kernel
 
-// packUnit is how many row panels of A one part of the packing job copies.
-const packUnit = 4
+// packUnit is about how many elements of A one part of the packing job copies.
+const packUnit = 1 << 14
 
 // packTask is the packing of A seen as a task.
 type packTask[T float32 | float64] run[T]
@@ -13,14 +13,18 @@ func (r *run[T]) packA(tm *Team) {
 	}
 	panels := ceilDiv(r.mLen, r.ops.mr)
 	r.packedA = atLeast(r.packedA, panels*r.ops.mr*r.kLen)
-	tm.Do(ceilDiv(panels, packUnit), (*packTask[T])(r))
+	tm.Do(ceilDiv(panels, r.panelsPerPart()), (*packTask[T])(r))
 }
+
+// panelsPerPart returns how many row panels a part of the packing job copies.
+func (r *run[T]) panelsPerPart() int { return ceilDiv(packUnit, r.ops.mr*r.kLen) }
 
 // Run packs a few row panels.
 func (t *packTask[T]) Run(part int) {
 	r := (*run[T])(t)
 	mr := r.ops.mr
-	for i := part * packUnit * mr; i < min((part+1)*packUnit*mr, r.mLen); i += mr {
+	unit := r.panelsPerPart() * mr
+	for i := part * unit; i < min((part+1)*unit, r.mLen); i += mr {
 		rows := min(mr, r.mLen-i)
 		dst := r.packedA[i*r.kLen:][:mr*r.kLen]
 		if r.form == TN {
@@ -43,12 +47,19 @@ func (r *run[T]) panelA(i, p0 int) (a *T, aRow, aCol int) {
 	}
 }
 
-// packB packs columns j0…j1, rows p0…p1 of op(B) into panels of nr columns in the thread's buffer.
+// packB packs columns j0…j1, rows p0…p1 of op(B) into panels of nr columns in the thread's buffer; of
+// an operand that is read in place only the last panel, if a vector would reach beyond its columns.
 func (r *run[T]) packB(s *scratch[T], j0, j1, p0, p1 int) {
 	nr, k := r.ops.nr, p1-p0
+	from := j0
+	if r.plan.directB {
+		from = j1 - (j1-j0)%nr
+		if (j1-from)%r.ops.lanes == 0 {
+			return
+		}
+	}
 	s.packedB = atLeast(s.packedB, roundUp(j1-j0, nr)*k)
-	s.tile = atLeast(s.tile, r.ops.mr*nr)
-	for j := j0; j < j1; j += nr {
+	for j := from; j < j1; j += nr {
 		cols := min(nr, j1-j)
 		dst := s.packedB[(j-j0)*k:][:nr*k]
 		if r.form == NT {
@@ -57,6 +68,14 @@ func (r *run[T]) packB(s *scratch[T], j0, j1, p0, p1 int) {
 			packRows(r.ops, dst, nr, r.b[(r.k0+p0)*r.ldb+j:], r.ldb, cols, k)
 		}
 	}
+}
+
+// panelB returns where the tile of columns j… finds its factors, and the distance between their rows.
+func (r *run[T]) panelB(s *scratch[T], j, j0, j1, p0, p1 int) (b *T, bRow int) {
+	if r.plan.directB && min(r.ops.nr, j1-j)%r.ops.lanes == 0 {
+		return &r.b[(r.k0+p0)*r.ldb+j], r.ldb
+	}
+	return &s.packedB[(j-j0)*(p1-p0)], r.ops.nr
 }
 
 // packRows copies k rows of width elements into a panel whose rows are panel elements.

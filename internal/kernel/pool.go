@@ -8,9 +8,6 @@ type scratch[T float32 | float64] struct {
 	tile    []T // one tile, for the edges of C
 }
 
-// panelB returns the panel whose first column is j, of a block of k rows.
-func (s *scratch[T]) panelB(j, k int) *T { return &s.packedB[j*k] }
-
 // pools keep the memory of products between calls. They grow to the largest need seen and to as many
 // entries as were in use at once, and never shrink: training repeats the same shapes.
 type pools[T float32 | float64] struct {

@@ -125,6 +125,8 @@ func writeCopyRows(ctx *Context, e element) {
 	at, left := ctx.GP64(), ctx.GP64()
 	ctx.Label("row")
 	ctx.XORQ(at, at)
+	ctx.PREFETCHT0(Mem{Base: src, Index: srcRow, Scale: 8})
+	ctx.PREFETCHT0(Mem{Base: src, Index: srcRow, Scale: 8, Disp: 64})
 	ctx.MOVQ(width, left)
 	ctx.SUBQ(Imm(64), left)
 	ctx.JB(LabelRef("narrow"))
