@@ -1,0 +1,126 @@
+// Package cli is the command line: one file per command, each of which turns flags into the
+// library calls a user could make and prints what comes back. Start with Main.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"collapse/internal/kernel"
+)
+
+// Exit codes of every command.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the run failed
+	exitUsage       = 2   // the call was wrong
+	exitInterrupted = 130 // Ctrl-C
+)
+
+// program is the command line as a whole; kong reads its tags.
+type program struct {
+	Lab     string `help:"Directory where runs, epochs and measures live." env:"COLLAPSE_LAB" default:"./lab" type:"path" placeholder:"DIR"`
+	JSON    bool   `name:"json" help:"Print one JSON document on standard output and nothing else there."`
+	Threads int    `help:"Threads to compute with; 0 means one per processor. Results do not depend on it." default:"0" placeholder:"N"`
+
+	Demo       demoCmd       `cmd:"" help:"The main job, small, on built-in data: train, measure, report."`
+	Train      trainCmd      `cmd:"" help:"One training run with every collapse measure taken on the way."`
+	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
+	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
+	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`
+	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit."`
+	Version    versionCmd    `cmd:"" help:"Version, kernel and processor."`
+	Completion completionCmd `cmd:"" help:"Shell completion for bash, zsh or fish."`
+	Licenses   licensesCmd   `cmd:"" help:"Licences of the program and of everything in it."`
+}
+
+// app is what a command works with: where to print, what to heed, the global flags.
+type app struct {
+	ctx    context.Context
+	stdout io.Writer // results only
+	stderr io.Writer // progress and messages
+	flags  *program
+	model  *kong.Kong
+}
+
+// usageError marks a call that was wrong, as opposed to a run that failed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Main runs the program with the given arguments and returns its exit code.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// After the first signal the default handling is back, so that a second Ctrl-C ends at once.
+	context.AfterFunc(ctx, stop)
+	return run(ctx, args, stdout, stderr)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	var flags program
+	parser, err := newParser(&flags, stdout, stderr)
+	if err != nil {
+		panic("cli: the command line's own definition is wrong: " + err.Error())
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(exitRequest)
+			if !ok {
+				panic(r)
+			}
+			code = int(e)
+		}
+	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "collapse: %v\nTry 'collapse --help'.\n", err)
+		return exitUsage
+	}
+	a := &app{ctx: ctx, stdout: stdout, stderr: stderr, flags: &flags, model: parser}
+	if err := kernel.Err(); err != nil {
+		return a.report(usageError{err})
+	}
+	return a.report(parsed.Run(a))
+}
+
+// exitRequest carries the exit code that kong asks for (--help) out of the parser.
+type exitRequest int
+
+func newParser(flags *program, stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(flags,
+		kong.Name("collapse"),
+		kong.Description("A laboratory for neural collapse: watch it happen, measure it, compare it with theory."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exitRequest(code)) }),
+	)
+}
+
+// report prints an error for people and returns the exit code it stands for.
+func (a *app) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(a.stderr, "collapse: %v\n", err)
+	var wrong usageError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &wrong):
+		return exitUsage
+	}
+	return exitFailed
+}

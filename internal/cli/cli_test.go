@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// call runs the program as a user would and returns what came out.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(context.Background(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestWrongCallsExitWith2AndSayWhatToDo(t *testing.T) {
+	lab := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"trian"}, `did you mean "train"`},
+		{[]string{"train", "--epoch", "3"}, "did you mean"},
+		{[]string{"--lab", lab, "train", "--set", "optim.lrr=3"}, "optim.lr"},
+		{[]string{"--lab", lab, "train", "--loss", "cee"}, "ce, ls"},
+		{[]string{"train", "--resume", "abc", "--epochs", "3"}, "--resume takes its configuration"},
+		{[]string{"completion", "tcsh"}, "bash"},
+	} {
+		code, stdout, stderr := call(t, c.args...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit code %d, standard output %q, standard error %q; wanted code 2 and %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+}
+
+func TestRunsOfAMissingLabIsAnError(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "nowhere")
+	code, stdout, stderr := call(t, "--lab", missing, "runs", "list")
+	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "nowhere") {
+		t.Errorf("exit code %d, standard output %q, standard error %q", code, stdout, stderr)
+	}
+}
+
+func TestJSONIsOneDocumentAndNothingElse(t *testing.T) {
+	lab := filepath.Join(t.TempDir(), "lab")
+	train := []string{"--lab", lab, "--json", "train", "--data", "glyphs", "--epochs", "2", "--width", "16", "--depth", "1",
+		"--batch", "50", "--set", "data.pipeline=plain", "--set", "data.samples_per_class=50", "--set", "data.test_samples_per_class=20"}
+	code, stdout, stderr := call(t, train...)
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var trained trained
+	decodeOnly(t, stdout, &trained)
+	if trained.Epochs != 2 || trained.Values["train/loss"] <= 0 || len(trained.Run) != 64 {
+		t.Errorf("got %+v", trained)
+	}
+
+	code, stdout, stderr = call(t, "--lab", lab, "--json", "runs", "list")
+	var rows []runRow
+	decodeOnly(t, stdout, &rows)
+	if code != exitOK || len(rows) != 1 || rows[0].Run != trained.Run || rows[0].Status != "done" {
+		t.Errorf("runs list: exit code %d, %+v, %s", code, rows, stderr)
+	}
+
+	code, stdout, stderr = call(t, "--lab", lab, "--json", "runs", "show", trained.Run[:8])
+	var shown struct {
+		Values []lastValue `json:"values"`
+	}
+	decodeOnly(t, stdout, &shown)
+	found := slices.ContainsFunc(shown.Values, func(v lastValue) bool {
+		return v.Split == "train" && v.Measure == "loss" && v.Step == 2 && *v.Value == trained.Values["train/loss"]
+	})
+	if code != exitOK || !found {
+		t.Errorf("runs show: exit code %d, %+v, %s", code, shown, stderr)
+	}
+}
+
+func decodeOnly(t *testing.T, text string, into any) {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(text))
+	if err := dec.Decode(into); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	if dec.More() {
+		t.Fatalf("more than one document in %q", text)
+	}
+}
+
+func TestInterruptedRunExitsWith130AndSaysHowToGoOn(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"--lab", t.TempDir(), "train", "--data", "glyphs", "--width", "8", "--depth", "1"}, &out, &errs)
+	if code != exitInterrupted || !strings.Contains(errs.String(), "--resume") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
+
+func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
+	var flags program
+	parser, err := newParser(&flags, &bytes.Buffer{}, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		words []string
+		want  []string
+	}{
+		{[]string{"--", "tr"}, []string{"train"}},
+		{[]string{"runs", ""}, []string{"gc", "list", "rm", "show"}},
+		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
+		{[]string{"demo", "--scale", ""}, []string{"default", "smoke"}},
+		{[]string{"completion", "b"}, []string{"bash"}},
+	} {
+		if got := candidates(parser.Model, c.words); !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.words, got, c.want)
+		}
+	}
+}
+
+func TestVersionNamesTheKernel(t *testing.T) {
+	code, stdout, _ := call(t, "--json", "version")
+	var v struct{ Version, Kernel, Arch string }
+	decodeOnly(t, stdout, &v)
+	if code != exitOK || v.Version == "" || v.Kernel == "" || v.Arch == "" {
+		t.Errorf("exit code %d: %q", code, stdout)
+	}
+}

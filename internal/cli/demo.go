@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"collapse/internal/kernel"
+	"collapse/internal/report"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/train"
+)
+
+// demoBudget leaves, of the 90 seconds that the demo may take on two cores, ten for the report
+// and for a machine that slows down.
+const demoBudget = 75 * time.Second
+
+type demoCmd struct {
+	Out   string `help:"Directory for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
+	Scale string `enum:"smoke,default" default:"default" help:"smoke: seconds, only to see that it works; default: up to 90 s on two cores."`
+	Open  bool   `help:"Show the page in the browser when it is ready."`
+}
+
+func (c *demoCmd) Run(a *app) error {
+	start := time.Now()
+	demo, err := c.plan(a)
+	if err != nil {
+		return err
+	}
+	lab, err := store.Open(a.flags.Lab, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	configs := demo.Grid.Configs()
+	progress := newStudyProgress(a.stderr, configs)
+	outcomes, err := study.Run(a.ctx, lab, configs, demo.Slots, demo.Slots, progress)
+	progress.close()
+	if err != nil {
+		return err
+	}
+	if err := study.Failures(outcomes); err != nil {
+		a.notef("some runs failed; the page shows them:\n%v\n", err)
+	}
+	result, err := c.report(lab, demo, outcomes)
+	if err != nil {
+		return err
+	}
+	if err := a.emit(demoResult{result, demo.Scale, kernel.Name(), time.Since(start).Seconds()}, func() {
+		printReport(a, result)
+		a.printf("\n%.0f s in all\n", time.Since(start).Seconds())
+	}); err != nil {
+		return err
+	}
+	if c.Open {
+		return openInBrowser(result.Index)
+	}
+	return nil
+}
+
+// demoResult is the JSON document of `collapse demo`.
+type demoResult struct {
+	report.Result
+	Scale   string  `json:"scale"`
+	Kernel  string  `json:"kernel"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (c *demoCmd) plan(a *app) (study.Demo, error) {
+	slots := a.flags.Threads
+	if slots <= 0 {
+		slots = runtime.GOMAXPROCS(0)
+	}
+	demo := study.SmokeDemo(slots)
+	if c.Scale == "default" {
+		a.notef("timing this machine for a second …\n")
+		var err error
+		if demo, err = study.PlanDemo(slots, demoBudget); err != nil {
+			return study.Demo{}, err
+		}
+	}
+	estimate := ""
+	if demo.Time > 0 {
+		estimate = fmt.Sprintf(", about %s", left(demo.Time))
+	}
+	a.notef("kernel %s, %d runs side by side%s\n%s\n", kernel.Name(), demo.Slots, estimate, demo.Scale)
+	return demo, nil
+}
+
+func (c *demoCmd) report(lab *store.Lab, demo study.Demo, outcomes []study.Outcome) (report.Result, error) {
+	var hashes []string
+	for _, o := range outcomes {
+		if o.Result.Run != "" {
+			hashes = append(hashes, o.Result.Run)
+		}
+	}
+	runs, err := report.Load(lab, hashes...)
+	if err != nil {
+		return report.Result{}, err
+	}
+	return report.Write(c.Out, report.Study{
+		ID:            "demo",
+		Title:         "Memorization and dilation",
+		Runs:          runs,
+		Substitutions: demoSubstitutions(demo.Grid),
+		Commands:      []string{"collapse demo", "collapse train --print-config"},
+		Notes:         []string{"Scale: " + demo.Scale + "."},
+		Generated:     time.Now(),
+	})
+}
+
+// demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Section 5 and A.1.
+func demoSubstitutions(g study.Grid) []report.Substitution {
+	paper, here := train.Default().Resolved(), g.Base
+	return []report.Substitution{
+		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples a class",
+			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "nothing to download, trains in seconds"},
+		{What: "network", Paper: fmt.Sprintf("%d hidden layers of %d", paper.Net.Depth, paper.Net.Width), Here: fmt.Sprintf("%d hidden layers of %d", here.Net.Depth, here.Net.Width), Why: "speed"},
+		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed; about as many steps an epoch in proportion"},
+		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
+		{What: "losses", Paper: "ce, ls, lr, mse", Here: fmt.Sprint(g.Losses), Why: "as many as fit into the time"},
+	}
+}
+
+// printReport says what a page found and where it is.
+func printReport(a *app, r report.Result) {
+	a.printf("\n%s\n\n", r.Headline)
+	for _, claim := range r.Claims {
+		a.printf("  %-13s %s\n", claim.Verdict, claim.Statement)
+	}
+	a.printf("\npage     %s\nfigures  %s (SVG, PNG, CSV, JSON)\n", r.Index, filepath.Join(filepath.Dir(r.Index), "figures"))
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+)
+
+// onTerminal says whether w is a terminal, where a bar can be redrawn in place.
+func onTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// bar is a progress bar with a line of text that changes as the work goes on. Away from a
+// terminal it draws nothing: callers print plain lines there.
+type bar struct {
+	progress *mpb.Progress
+	bar      *mpb.Bar
+	text     atomic.Value // string
+}
+
+func newBar(w io.Writer, total int64, name string) *bar {
+	b := &bar{progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond))}
+	b.text.Store("")
+	b.bar = b.progress.AddBar(total,
+		mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d/%d ")),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + b.text.Load().(string) })))
+	return b
+}
+
+func (b *bar) set(done int64, format string, args ...any) {
+	b.text.Store(fmt.Sprintf(format, args...))
+	b.bar.SetCurrent(done)
+}
+
+// close leaves the bar as it stands and waits until it is drawn.
+func (b *bar) close() {
+	if !b.bar.Completed() {
+		b.bar.Abort(false)
+	}
+	b.progress.Wait()
+}
+
+// number prints a measure, or a dash where it does not exist.
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// left prints a time to go as people read it.
+func left(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "–"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}

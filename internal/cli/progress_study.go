@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"collapse/internal/study"
+	"collapse/train"
+)
+
+// studyProgress shows many runs: a bar on a terminal, a line per finished run elsewhere.
+type studyProgress struct {
+	w       io.Writer
+	bar     *bar
+	configs []train.Config
+	started time.Time
+	done    int
+	failed  int
+	epochs  int64 // finished, over all runs
+	total   int64
+}
+
+func newStudyProgress(w io.Writer, configs []train.Config) *studyProgress {
+	p := &studyProgress{w: w, configs: configs, started: time.Now()}
+	for _, c := range configs {
+		p.total += int64(c.Run.Epochs)
+	}
+	if onTerminal(w) {
+		p.bar = newBar(w, int64(len(configs)), "runs")
+	}
+	return p
+}
+
+func (p *studyProgress) Epoch(i int, e train.EpochDone) {
+	p.epochs++
+	if p.bar != nil {
+		p.bar.set(int64(p.done), "%s: acc %.1f %%  %s left", study.Name(p.configs[i]), 100*e.RunningAccuracy, left(p.left()))
+	}
+}
+
+func (p *studyProgress) Done(i int, o study.Outcome) {
+	p.done++
+	what := fmt.Sprintf("NC1 %s", number(value(o.Result.Values, "train/nc1_pinv")))
+	if o.Err != nil {
+		p.failed++
+		what = "failed: " + o.Err.Error()
+	}
+	if p.bar != nil {
+		p.bar.set(int64(p.done), "%s: %s  %s left", study.Name(p.configs[i]), what, left(p.left()))
+		return
+	}
+	fmt.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), study.Name(p.configs[i]), what, left(p.left()))
+}
+
+// left estimates the time to the end from the epochs done here so far.
+func (p *studyProgress) left() time.Duration {
+	if p.epochs == 0 {
+		return 0
+	}
+	return time.Duration(float64(time.Since(p.started)) * float64(p.total-p.epochs) / float64(p.epochs))
+}
+
+func (p *studyProgress) close() {
+	if p.bar != nil {
+		p.bar.close()
+	}
+}
+
+// value is a measure of a result, NaN where it does not exist.
+func value(values map[string]float64, key string) float64 {
+	if v, ok := values[key]; ok {
+		return v
+	}
+	return math.NaN()
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"collapse/train"
+)
+
+// trainProgress shows one run: a bar on a terminal, a line per measured epoch elsewhere.
+type trainProgress struct {
+	w      io.Writer
+	bar    *bar // nil away from a terminal
+	epochs int
+	nc1    float64 // last measured
+}
+
+func newTrainProgress(w io.Writer) *trainProgress { return &trainProgress{w: w, nc1: math.NaN()} }
+
+func (p *trainProgress) Started(s train.Started) {
+	p.epochs = s.Epochs
+	fmt.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, kernel %s, %d threads\n",
+		s.Run, s.TrainSamples, s.TestSamples, s.Parameters, s.Kernel, s.Threads)
+	if s.FirstEpoch > 1 {
+		fmt.Fprintf(p.w, "resuming at epoch %d of %d\n", s.FirstEpoch, s.Epochs)
+	}
+	if onTerminal(p.w) {
+		p.bar = newBar(p.w, int64(s.Epochs), "epoch")
+		p.bar.set(int64(s.FirstEpoch-1), "")
+	}
+}
+
+func (p *trainProgress) Step(s train.StepDone) {
+	if p.bar != nil {
+		p.bar.set(int64(s.Epoch-1), "loss %.4g  acc %.2f %%  NC1 %s  %.0f images/s  %s left",
+			s.Loss, 100*s.Accuracy, number(p.nc1), s.ImagesPerSecond, left(s.Left))
+	}
+}
+
+func (p *trainProgress) Epoch(e train.EpochDone) {
+	if e.Measured {
+		p.nc1 = e.NC1
+	}
+	if p.bar != nil {
+		p.bar.set(int64(e.Epoch), "loss %.4g  acc %.2f %%  NC1 %s  %.0f images/s  %s left",
+			e.RunningLoss, 100*e.RunningAccuracy, number(p.nc1), e.ImagesPerSecond, left(e.Left))
+		return
+	}
+	if !e.Measured {
+		return
+	}
+	fmt.Fprintf(p.w, "epoch %d/%d  loss %.4g  acc %.2f %%  test acc %.2f %%  NC1 %s  %.0f images/s  %s left\n",
+		e.Epoch, p.epochs, e.TrainLoss, 100*e.TrainAccuracy, 100*e.TestAccuracy, number(e.NC1), e.ImagesPerSecond, left(e.Left))
+}
+
+func (p *trainProgress) Note(text string) { fmt.Fprintln(p.w, text) }
+
+func (p *trainProgress) close() {
+	if p.bar != nil {
+		p.bar.close()
+	}
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+type reportCmd struct {
+	Runs []string `arg:"" optional:"" help:"Hashes of runs, or the starts of them; none: every finished training run."`
+	Out  string   `help:"Directory for the page." default:"./out/report" type:"path" placeholder:"DIR"`
+	Open bool     `help:"Show the page in the browser when it is ready."`
+}
+
+func (c *reportCmd) Run(a *app) error {
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	hashes := c.Runs
+	if len(hashes) == 0 {
+		if hashes, err = finishedRuns(lab); err != nil {
+			return err
+		}
+	}
+	runs, err := report.Load(lab, hashes...)
+	if err != nil {
+		return err
+	}
+	result, err := report.Write(c.Out, report.Study{ID: "report", Runs: runs, Generated: time.Now()})
+	if err != nil {
+		return err
+	}
+	if err := a.emit(result, func() { printReport(a, result) }); err != nil {
+		return err
+	}
+	if c.Open {
+		return openInBrowser(result.Index)
+	}
+	return nil
+}
+
+func finishedRuns(lab *store.Reader) ([]string, error) {
+	runs, err := lab.List(store.Filter{Kinds: []store.Kind{store.Train}, Statuses: []store.Status{store.Done}})
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("the lab has no finished training run; make one with `collapse demo` or `collapse train`")
+	}
+	hashes := make([]string, len(runs))
+	for i, r := range runs {
+		hashes[i] = r.Hash
+	}
+	return hashes, nil
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"collapse/internal/store"
+)
+
+type runsCmd struct {
+	List runsListCmd `cmd:"" help:"Every run, newest first."`
+	Show runsShowCmd `cmd:"" help:"One run: configuration, state and last values."`
+	Rm   runsRmCmd   `cmd:"" help:"Delete runs with their values and files."`
+	GC   runsGCCmd   `cmd:"" name:"gc" help:"Delete directories of runs that the lab does not know."`
+}
+
+// runRow is a run in JSON.
+type runRow struct {
+	Run      string          `json:"run"`
+	Kind     store.Kind      `json:"kind"`
+	Status   store.Status    `json:"status"`
+	Error    string          `json:"error,omitempty"`
+	Label    string          `json:"label,omitempty"`
+	Tags     []string        `json:"tags,omitempty"`
+	Epoch    *int64          `json:"last_epoch,omitempty"`
+	Created  time.Time       `json:"created"`
+	Finished *time.Time      `json:"finished,omitempty"`
+	Program  store.Program   `json:"program"`
+	Config   json.RawMessage `json:"config"`
+}
+
+func rowOf(r store.Run) runRow {
+	row := runRow{Run: r.Hash, Kind: r.Kind, Status: r.Status, Error: r.Error, Label: r.Label, Tags: r.Tags,
+		Created: r.Created, Program: r.Program, Config: r.Config}
+	if r.HasEpochs {
+		row.Epoch = &r.LastEpoch
+	}
+	if !r.Finished.IsZero() {
+		row.Finished = &r.Finished
+	}
+	return row
+}
+
+type runsListCmd struct {
+	Status string `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state." placeholder:"STATE"`
+	Limit  int    `help:"At most this many; 0 shows all." default:"0" placeholder:"N"`
+}
+
+func (c runsListCmd) Run(a *app) error {
+	r, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	filter := store.Filter{Limit: c.Limit}
+	if c.Status != "" {
+		filter.Statuses = []store.Status{store.Status(c.Status)}
+	}
+	runs, err := r.List(filter)
+	if err != nil {
+		return err
+	}
+	rows := make([]runRow, len(runs))
+	for i, run := range runs {
+		rows[i] = rowOf(run)
+	}
+	return a.emit(rows, func() {
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "RUN\tKIND\tSTATUS\tEPOCH\tCREATED\tWHAT")
+		for _, run := range runs {
+			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", run.Hash, run.Kind, run.Status, epochOf(run),
+				run.Created.Local().Format("2006-01-02 15:04"), run.Label)
+		}
+		w.Flush()
+	})
+}
+
+func epochOf(r store.Run) string {
+	if !r.HasEpochs {
+		return "–"
+	}
+	return fmt.Sprint(r.LastEpoch)
+}
+
+type runsShowCmd struct {
+	Hash string `arg:"" name:"run" help:"Hash of the run, or the start of it."`
+}
+
+func (c runsShowCmd) Run(a *app) error {
+	r, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	run, err := r.Find(c.Hash)
+	if err != nil {
+		return err
+	}
+	values, err := r.Values(run.Hash)
+	if err != nil {
+		return err
+	}
+	last := lastValues(values)
+	return a.emit(struct {
+		runRow
+		Dir    string      `json:"dir"`
+		Values []lastValue `json:"values"`
+	}{rowOf(run), r.RunDir(run.Hash), last}, func() { printRun(a, run, r.RunDir(run.Hash), last) })
+}
+
+// lastValue is the newest value of one series.
+type lastValue struct {
+	Series  string   `json:"series"`
+	Split   string   `json:"split"`
+	Layer   string   `json:"layer,omitempty"`
+	Measure string   `json:"measure"`
+	Step    int64    `json:"step"`
+	Value   *float64 `json:"value"`
+	Missing string   `json:"missing,omitempty"`
+}
+
+// lastValues keeps the newest value of each series; values come ordered by key, then step.
+func lastValues(values []store.Value) []lastValue {
+	var out []lastValue
+	for i, v := range values {
+		if i+1 < len(values) && values[i+1].Key == v.Key {
+			continue
+		}
+		last := lastValue{v.Series, v.Split, v.Layer, v.Measure, v.Step, nil, v.Missing}
+		if v.Missing == "" {
+			last.Value = &v.Value
+		}
+		out = append(out, last)
+	}
+	return out
+}
+
+func printRun(a *app, run store.Run, dir string, last []lastValue) {
+	a.printf("run      %s\nkind     %s\nstatus   %s\nepoch    %s\ncreated  %s\nprogram  collapse %s, kernel %s, %s/%s, %s\nfiles    %s\n",
+		run.Hash, run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime),
+		run.Program.Version, run.Program.Kernel, run.Program.GOOS, run.Program.GOARCH, run.Program.CPU, dir)
+	if run.Error != "" {
+		a.printf("error    %s\n", run.Error)
+	}
+	a.printf("config   %s\n\n", run.Config)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SPLIT\tMEASURE\tSTEP\tVALUE")
+	for _, v := range last {
+		text := v.Missing
+		if v.Value != nil {
+			text = fmt.Sprintf("%.6g", *v.Value)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", v.Split, v.Measure, v.Step, text)
+	}
+	w.Flush()
+}
+
+type runsRmCmd struct {
+	Runs []string `arg:"" help:"Hashes of runs, or the starts of them."`
+}
+
+func (c runsRmCmd) Run(a *app) error {
+	lab, err := store.Open(a.flags.Lab, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	// Find all before removing any: a misspelt hash then removes nothing.
+	var hashes []string
+	for _, prefix := range c.Runs {
+		run, err := lab.Find(prefix)
+		if err != nil {
+			return err
+		}
+		hashes = append(hashes, run.Hash)
+	}
+	for _, hash := range hashes {
+		if err := lab.Remove(hash); err != nil {
+			return err
+		}
+	}
+	return a.emit(map[string][]string{"removed": hashes}, func() { a.printf("removed %d runs\n", len(hashes)) })
+}
+
+type runsGCCmd struct{}
+
+func (runsGCCmd) Run(a *app) error {
+	lab, err := store.Open(a.flags.Lab, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	names, err := lab.GC()
+	if err != nil {
+		return err
+	}
+	return a.emit(map[string][]string{"removed": names}, func() {
+		a.printf("removed %d directories\n", len(names))
+		for _, n := range names {
+			a.printf("  %s\n", n)
+		}
+	})
+}

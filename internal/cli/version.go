@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"collapse/internal/kernel"
+	"collapse/internal/version"
+)
+
+type versionCmd struct{}
+
+func (versionCmd) Run(a *app) error {
+	out := struct {
+		version.Build
+		Kernel string `json:"kernel"`
+		CPU    string `json:"cpu"`
+	}{version.Current(), kernel.Name(), kernel.CPU()}
+	return a.emit(out, func() {
+		amd64 := ""
+		if out.AMD64 != "" {
+			amd64 = " (" + out.AMD64 + ")"
+		}
+		a.printf("collapse %s\n%s %s/%s%s\nkernel %s on %s\n",
+			out.Version, out.Go, out.OS, out.Arch, amd64, out.Kernel, out.CPU)
+	})
+}
