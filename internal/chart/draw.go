@@ -143,6 +143,7 @@ func (f *frame) drawErrorBars(g painter, s *Series, i int, p point) {
 	bar := func(a, b point, cap point) {
 		if p, q, ok := f.plot.clipSegment(a, b); ok {
 			g.line([]point{p, q}, st)
+			f.labels.avoidLine([]point{p, q})
 		}
 		for _, e := range []point{a, b} {
 			if f.plot.contains(e) {

@@ -50,9 +50,7 @@ func (v *Numbers) UnmarshalJSON(data []byte) error {
 // stay as they are; unknown to a reader means added later.
 func WriteJSON(w io.Writer, f Figure) error {
 	f.check()
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	if err := e.Encode(f); err != nil {
+	if err := json.NewEncoder(w).Encode(f); err != nil {
 		return fmt.Errorf("chart: figure %s as JSON: %w", f.ID, err)
 	}
 	return nil

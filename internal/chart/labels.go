@@ -37,8 +37,12 @@ func (l *labels) avoidLine(line []point) {
 
 func abs(v float64) float64 { return max(v, -v) }
 
+// crowded is how many marks a label may hide before it is better left out.
+const crowded = 4
+
 // draw tries places around each point and takes the one that hides least. A label that could
-// only lie on another label is left out: the mark's tip and the table still say it.
+// only lie on another label or on a crowd of marks is left out: the mark's tip and the table
+// still say it.
 func (l *labels) draw(g painter) {
 	if len(l.wanted) == 0 {
 		return
@@ -74,7 +78,7 @@ func (l *labels) place(w wantedLabel, f face) (box, bool) {
 			best, cost = b, c
 		}
 	}
-	return best, cost >= 0
+	return best, cost >= 0 && cost <= crowded
 }
 
 func (l *labels) clashes(b box) bool {

@@ -143,6 +143,10 @@ func (p *Panel) ranges() (x, y span) {
 	if p.Y.Zero && !y.log && ey.lo == 0 {
 		y.lo = 0
 	}
+	if len(p.Series) == 1 && p.Series[0].Heat != nil && !x.log && !y.log { // a map alone fills its panel
+		h := p.Series[0].Heat
+		x, y = span{lo: min(h.X[0], h.X[1]), hi: max(h.X[0], h.X[1])}, span{lo: min(h.Y[0], h.Y[1]), hi: max(h.Y[0], h.Y[1])}
+	}
 	if p.X.Range != nil {
 		x = explicit(p.X)
 	}
@@ -185,6 +189,11 @@ func drawPanel(g painter, p *Panel, b box) Lost {
 		g.begin("series", "data-series", s.ID, "data-kind", string(s.Kind), "data-points", strconv.Itoa(s.size()))
 		f.drawSeries(g, s)
 		g.end()
+	}
+	if len(p.Series) == 0 {
+		at := labelFace
+		at.anchor = middle
+		g.text(point{f.plot.x + f.plot.w/2, f.plot.y + f.plot.h/2}, "no data", at)
 	}
 	f.labels.draw(g)
 	g.end()

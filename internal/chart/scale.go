@@ -128,6 +128,7 @@ func (s span) logTicks(want int) []Tick {
 	if b-a < 2 {
 		mult = []float64{1, 2, 5}
 	}
+	plain := math.Floor(a) >= -2 && math.Ceil(b) <= 3 // else all are powers: no mix of 0.01 and 10⁻³
 	every := max(1, int(math.Ceil((b-a)/float64(max(want, 1)))))
 	var out []Tick
 	for e := int(math.Floor(a)); e <= int(math.Ceil(b)); e++ {
@@ -137,7 +138,7 @@ func (s span) logTicks(want int) []Tick {
 		for _, m := range mult {
 			v := m * math.Pow(10, float64(e))
 			if v >= s.lo*(1-1e-9) && v <= s.hi*(1+1e-9) {
-				out = append(out, Tick{v, powerLabel(m, e)})
+				out = append(out, Tick{v, powerLabel(m, e, plain)})
 			}
 		}
 	}
@@ -149,8 +150,8 @@ const minus = "−"
 var superscript = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
 	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
-func powerLabel(m float64, e int) string {
-	if e >= -2 && e <= 3 {
+func powerLabel(m float64, e int, plain bool) string {
+	if plain {
 		return strconv.FormatFloat(m*math.Pow(10, float64(e)), 'f', max(0, -e), 64)
 	}
 	p := "10" + superscript.Replace(strconv.Itoa(e))

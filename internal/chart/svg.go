@@ -12,7 +12,7 @@ import (
 func writeSVG(w io.Writer, f Figure, t Theme) error {
 	s := newSheet(&f)
 	g := &svgPainter{}
-	g.open(s.w, s.h, f.ID, f.Title, f.Caption)
+	g.open(s.w, s.h, ` xmlns="http://www.w3.org/2000/svg"`, f.ID, f.Title, f.Caption)
 	g.printf("<style>%s</style>", styleFor("svg", t))
 	s.draw(g)
 	g.b.WriteString("</svg>\n")
@@ -33,7 +33,7 @@ func Inline(f Figure) Inlined {
 		if p.Title != "" {
 			title = p.Title + " — " + f.Title
 		}
-		g.open(panelW, panelH, f.ID+"--"+p.ID, title, p.Y.title()+" against "+p.X.title())
+		g.open(panelW, panelH, "", f.ID+"--"+p.ID, title, p.Y.title()+" against "+p.X.title())
 		drawPanel(g, p, box{0, 0, panelW, panelH})
 		g.b.WriteString("</svg>")
 		out.Panels = append(out.Panels, g.b.String())
@@ -55,9 +55,10 @@ type svgPainter struct{ b strings.Builder }
 
 func (g *svgPainter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
-func (g *svgPainter) open(w, h float64, id, title, desc string) {
-	g.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img" id="%[3]s" aria-labelledby="%[3]s-t" font-family="%[4]s">`,
-		num(w), num(h), escape(id), escape(fontFamily))
+// open begins the picture. ns is the namespace that a file needs and a page does not.
+func (g *svgPainter) open(w, h float64, ns, id, title, desc string) {
+	g.printf(`<svg%s viewBox="0 0 %s %s" width="%[2]s" height="%[3]s" role="img" id="%[4]s" aria-labelledby="%[4]s-t" font-family="%[5]s">`,
+		ns, num(w), num(h), escape(id), escape(fontFamily))
 	g.printf(`<title id="%s-t">%s</title>`, escape(id), escape(title))
 	if desc != "" {
 		g.printf("<desc>%s</desc>", escape(desc))
