@@ -43,6 +43,7 @@ type Run struct {
 	NoFeatures string            // why Features is nil
 
 	series map[seriesKey][]store.Point
+	last   int64
 }
 
 type seriesKey struct{ split, layer, measure string }
@@ -57,6 +58,7 @@ type Features struct {
 	TestTrue       []int
 	Weight         []float64 // K×d; nil if not saved
 	Bias           []float64 // K; nil: no bias
+	TrainN, TestN  int       // samples that the run had; TrainH and TestH may hold the first of them only
 }
 
 // Verdict is the answer to a claim.
@@ -82,6 +84,7 @@ type Claim struct {
 type Result struct {
 	Index      string   `json:"index"` // path of the page
 	Headline   string   `json:"headline"`
+	Facts      []string `json:"facts"` // the numbers behind the headline, a line for each loss
 	Claims     []Claim  `json:"claims"`
 	Runs       int      `json:"runs"`
 	Failed     int      `json:"failed"`     // runs that ended in an error or did not end

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/measure"
+)
+
+// tracked is one panel of a figure against epochs: a measure on one or more splits.
+type tracked struct {
+	key, title, axis string
+	splits           []string // the first is drawn solid, the second dashed
+	log              bool
+	unit             float64
+	limit            bool // the scale-free limit of neural collapse is 0
+}
+
+// mainMeasures are the nine that tell the story; every other measure a run has is drawn in the
+// second figure.
+var mainMeasures = []tracked{
+	{"nc1_pinv", "NC1, variability", "NC1 (train)", []string{"train"}, true, 1, false},
+	{"nc2_w", "NC2, classifier", "‖WWᵀ/‖WWᵀ‖ − E‖", []string{"train"}, false, 1, true},
+	{"nc2_means_of", "NC2, class means", "distance from an orthogonal frame (train)", []string{"train"}, false, 1, false},
+	{"nc3_gram", "NC3, self-duality", "‖WH/‖WH‖ − E‖ (train)", []string{"train"}, false, 1, true},
+	{"nc4_ncc_mismatch", "NC4, nearest centre", "mismatch (train)", []string{"train"}, false, 100, true},
+	{"loss", "Loss", "train solid, test dashed", []string{"train", "test"}, true, 1, false},
+	{"accuracy", "Accuracy", "train solid, test dashed", []string{"train", "test"}, false, 100, false},
+	{"memorization_flipped", "Memorization", "Σ‖h − h*‖ over flipped samples", []string{"train"}, false, 1, false},
+	{"dilation", "Dilation", "√NC1 (test)", []string{"test"}, true, 1, false},
+}
+
+// epochFigures draws every measure against epoch at one noise level: the main ones, and the rest.
+func (g *group) epochFigures(noise float64) (first, rest picture) {
+	at := g.pick(func(s *subject) bool { return s.Noise == noise })
+	id := "epochs-noise-" + decimal(noise)
+	first = g.trackFigure(id+g.suffix, at, mainMeasures)
+	rest = g.trackFigure(id+"-more"+g.suffix, at, otherMeasures(at))
+	return first, rest
+}
+
+// otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
+// order of the registry of measures; what the registry does not know comes last, by name.
+func otherMeasures(subjects []*subject) []tracked {
+	seen := map[seriesKey]bool{}
+	for _, m := range mainMeasures {
+		for _, split := range m.splits {
+			seen[seriesKey{split, "", m.key}] = true
+		}
+	}
+	var keys []seriesKey
+	for _, s := range subjects {
+		for k := range s.series {
+			if k.layer == "" && !seen[k] && len(s.Series(k.split, k.measure)) > 0 {
+				seen[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	order := map[string]int{}
+	for i, d := range measure.Definitions() {
+		order[d.Key] = i - len(measure.Definitions())
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		a, b := keys[i], keys[j]
+		if order[a.measure] != order[b.measure] {
+			return order[a.measure] < order[b.measure]
+		}
+		if a.measure != b.measure {
+			return a.measure < b.measure
+		}
+		return a.split > b.split // train before test before clean
+	})
+	var out []tracked
+	for _, k := range keys {
+		t := tracked{key: k.measure, title: k.measure, splits: []string{k.split}, unit: 1}
+		if d, ok := measure.Lookup(k.measure); ok {
+			t.title = d.Name
+			t.log = d.Group == "NC1" && k.measure != "rank_between"
+		}
+		if strings.HasSuffix(k.measure, "accuracy") {
+			t.unit = 100
+		}
+		t.axis = k.measure
+		if k.split != "" {
+			t.axis += " (" + k.split + ")"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// trackFigure draws one panel per measure, one curve per loss: the mean over seeds and the band
+// from smallest to largest. Measures that no run has are left out.
+func (g *group) trackFigure(id string, subjects []*subject, what []tracked) picture {
+	p := picture{Figure: chart.Figure{ID: id, Columns: 3}}
+	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
+	for _, m := range what {
+		panel := chart.Panel{ID: m.key + "-" + strings.Join(m.splits, "-"), Title: m.title,
+			X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: m.axis}}
+		if m.log {
+			panel.Y.Scale = chart.Log
+		}
+		if m.unit == 100 {
+			panel.Y.Unit = "%"
+		}
+		var bands, lines []chart.Series
+		for k, split := range m.splits {
+			for i, curve := range g.curves {
+				t := overSeeds(onCurve(subjects, curve), split, m.key, m.unit)
+				if len(t.step) == 0 {
+					continue
+				}
+				name := split + "-" + strconv.Itoa(i)
+				if t.runs > 1 {
+					bands = append(bands, chart.Series{ID: "band-" + name, Label: curve, Kind: chart.Band, Color: g.color(curve), X: t.step, YLo: t.lo, YHi: t.hi})
+				}
+				lines = append(lines, chart.Series{ID: "mean-" + name, Label: curve, Kind: chart.Line, Color: g.color(curve),
+					Dashed: k > 0, X: t.step, Y: t.mean, YLo: t.lo, YHi: t.hi, N: t.n})
+				p.Table.Rows = append(p.Table.Rows, t.row(m.key, split, curve))
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		panel.Series = append(bands, lines...)
+		if m.limit {
+			panel.Y.Zero = true
+			panel.Series = append(panel.Series, chart.Series{ID: "limit", Kind: chart.HLine, Color: chart.Muted, Dashed: true,
+				Y: chart.Numbers{0}, Labels: []string{"limit of collapse: 0"}})
+		}
+		p.Panels = append(p.Panels, panel)
+	}
+	return p
+}
+
+// track is a measure by epoch over the runs of one curve.
+type track struct {
+	step, mean, lo, hi chart.Numbers
+	n                  []int
+	runs               int
+}
+
+func overSeeds(subjects []*subject, split, key string, unit float64) track {
+	at := map[int64][]float64{}
+	var t track
+	for _, s := range subjects {
+		pts := s.Series(split, key)
+		if len(pts) > 0 {
+			t.runs++
+		}
+		for _, p := range pts {
+			at[p.Step] = append(at[p.Step], unit*p.Value)
+		}
+	}
+	var steps []int64
+	for step := range at {
+		steps = append(steps, step)
+	}
+	slices.Sort(steps)
+	for _, step := range steps {
+		v := at[step]
+		t.step = append(t.step, float64(step))
+		t.mean = append(t.mean, mean(v))
+		t.lo, t.hi = append(t.lo, slices.Min(v)), append(t.hi, slices.Max(v))
+		t.n = append(t.n, len(v))
+	}
+	return t
+}
+
+func (t track) row(key, split, curve string) []string {
+	last := len(t.mean) - 1
+	half := 0
+	for i, s := range t.step {
+		if math.Abs(s-t.step[last]/2) < math.Abs(t.step[half]-t.step[last]/2) {
+			half = i
+		}
+	}
+	return []string{key, split, curve, strconv.Itoa(t.runs), digits(t.mean[0]), digits(t.mean[half]), digits(t.mean[last]), digits(t.lo[last]), digits(t.hi[last])}
+}

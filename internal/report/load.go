@@ -1,0 +1,163 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+// Load reads runs by hash or unique prefix, each with its values, its configuration with defaults
+// filled in and, where the run saved them, the features of its last epoch.
+//
+// Features that are missing or unreadable are no error: the run says why in NoFeatures, and its
+// page too.
+func Load(lab LabReader, prefixes ...string) ([]Run, error) {
+	out := make([]Run, 0, len(prefixes))
+	for _, p := range prefixes {
+		found, err := lab.Find(p)
+		if err != nil {
+			return nil, fmt.Errorf("report: run %q: %w", p, err)
+		}
+		r := Run{Run: found}
+		if err := r.configure(); err != nil {
+			return nil, err
+		}
+		values, err := lab.Values(found.Hash)
+		if err != nil {
+			return nil, fmt.Errorf("report: values of run %.12s: %w", found.Hash, err)
+		}
+		r.setValues(values)
+		if r.Features, err = loadFeatures(lab.RunDir(found.Hash)); err != nil {
+			r.NoFeatures = err.Error()
+		} else {
+			r.Settings["data.train_samples"] = strconv.Itoa(r.Features.TrainN)
+			r.Settings["data.test_samples"] = strconv.Itoa(r.Features.TestN)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// defaults are the settings that a canonical configuration leaves out, taken from the text that
+// `collapse train --print-config` prints, so that no second list of them exists.
+func defaults() (map[string]any, error) {
+	tree := map[string]any{}
+	err := toml.Unmarshal([]byte(train.PrintConfig(train.Default().Resolved())), &tree)
+	return tree, err
+}
+
+// notRecorded are the keys that train leaves out of a run's configuration whatever their value,
+// because the digests of the data sets say it already or because they change no result. Showing
+// their defaults would be a guess.
+var notRecorded = []string{"data.dir", "data.samples_per_class", "data.test_samples_per_class", "data.size", "data.color", "data.seed",
+	"net.preset", "run.checkpoint_every", "run.keep"}
+
+// configure fills Settings and the fields that runs are grouped by.
+func (r *Run) configure() error {
+	tree := map[string]any{}
+	if r.Kind == store.Train {
+		var err error
+		if tree, err = defaults(); err != nil {
+			return fmt.Errorf("report: the default configuration: %w", err)
+		}
+	}
+	r.Settings = map[string]string{}
+	flatten("", tree, r.Settings)
+	for _, key := range notRecorded {
+		delete(r.Settings, key)
+	}
+	given := map[string]any{}
+	if len(r.Config) > 0 {
+		if err := json.Unmarshal(r.Config, &given); err != nil {
+			return fmt.Errorf("report: configuration of run %.12s is not a JSON object: %w", r.Hash, err)
+		}
+	}
+	flatten("", given, r.Settings)
+	r.Loss = r.Settings["loss.kind"]
+	for _, f := range []struct {
+		key string
+		set func(string) error
+	}{
+		{"data.noise", func(s string) (err error) { r.Noise, err = strconv.ParseFloat(s, 64); return }},
+		{"run.seed", func(s string) (err error) { r.Seed, err = strconv.ParseUint(s, 10, 64); return }},
+	} {
+		if s, ok := r.Settings[f.key]; ok {
+			if err := f.set(s); err != nil {
+				return fmt.Errorf("report: run %.12s: %s = %q is not a number: %w", r.Hash, f.key, s, err)
+			}
+		}
+	}
+	return nil
+}
+
+// flatten writes nested tables under dotted keys.
+func flatten(prefix string, tree map[string]any, out map[string]string) {
+	for k, v := range tree {
+		switch x := v.(type) {
+		case map[string]any:
+			flatten(prefix+k+".", x, out)
+		case float64:
+			out[prefix+k] = strconv.FormatFloat(x, 'f', -1, 64)
+		default:
+			out[prefix+k] = fmt.Sprint(x)
+		}
+	}
+}
+
+// setValues files the numbers of the "epoch" series. Where a key and step come twice, a number
+// wins over a reason for not having one.
+func (r *Run) setValues(values []store.Value) {
+	r.series, r.last = map[seriesKey][]store.Point{}, 0
+	for _, v := range values {
+		if v.Series != "epoch" {
+			continue
+		}
+		k := seriesKey{v.Split, v.Layer, v.Measure}
+		r.last = max(r.last, v.Step)
+		r.series[k] = append(r.series[k], store.Point{Step: v.Step, Value: v.Value, Missing: v.Missing})
+	}
+	for k, pts := range r.series {
+		sort.SliceStable(pts, func(i, j int) bool { return pts[i].Step < pts[j].Step })
+		r.series[k] = pts
+	}
+}
+
+// Series returns a measure by epoch, without the epochs that have no value.
+func (r *Run) Series(split, measure string) []store.Point {
+	var out []store.Point
+	for _, p := range r.series[seriesKey{split, "", measure}] {
+		if p.Missing == "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Final returns the value of the last epoch at which the run was measured. ok is false, and
+// reason says why, if there is none there: an older value is never passed off as the last.
+func (r *Run) Final(split, measure string) (v float64, ok bool, reason string) {
+	last := r.LastStep()
+	reason = "never measured"
+	for _, p := range r.series[seriesKey{split, "", measure}] {
+		switch {
+		case p.Step != last:
+			if reason == "never measured" {
+				reason = "not measured at the last epoch"
+			}
+		case p.Missing == "":
+			return p.Value, true, ""
+		default:
+			reason = p.Missing
+		}
+	}
+	return 0, false, reason
+}
+
+// LastStep is the last epoch with any row; 0 if there is none.
+func (r *Run) LastStep() int64 { return r.last }

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"collapse/internal/chart"
+)
+
+// Write makes the page of a study, dir/index.html, and dir/figures/<id>.svg, .png, .csv and .json
+// for each of its pictures. With a single run it is the page of that run. Every file is written
+// under another name and then renamed, the page last: whoever opens it finds its figures.
+//
+// The same runs and words give the same bytes. dir is made if it is not there; other files in it
+// stay.
+func Write(dir string, study Study) (Result, error) {
+	p, pictures, res := build(study)
+	figures := filepath.Join(dir, "figures")
+	if err := os.MkdirAll(figures, 0o755); err != nil {
+		return Result{}, fmt.Errorf("report: %w", err)
+	}
+	if err := writePictures(figures, pictures); err != nil {
+		return Result{}, err
+	}
+	html, err := p.html()
+	if err != nil {
+		return Result{}, err
+	}
+	res.Index = filepath.Join(dir, "index.html")
+	if err := writeFile(res.Index, html); err != nil {
+		return Result{}, err
+	}
+	for _, f := range pictures {
+		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
+	}
+	return res, nil
+}
+
+// pixelsPerPoint of the PNG files: sharp on dense screens.
+const pixelsPerPoint = 2
+
+// writePictures draws on all cores and returns the first error.
+func writePictures(dir string, pictures []picture) error {
+	work := make(chan picture)
+	errs := make(chan error, len(pictures))
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for p := range work {
+				errs <- writePicture(dir, p.Figure)
+			}
+		}()
+	}
+	for _, p := range pictures {
+		work <- p
+	}
+	close(work)
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writePicture(dir string, f chart.Figure) error {
+	for _, r := range []struct {
+		ext  string
+		draw func(io.Writer) error
+	}{
+		{".svg", func(w io.Writer) error { return chart.WriteSVG(w, f, chart.Auto) }},
+		{".png", func(w io.Writer) error { return chart.WritePNG(w, f, chart.Light, pixelsPerPoint) }},
+		{".csv", func(w io.Writer) error { return chart.WriteCSV(w, f) }},
+		{".json", func(w io.Writer) error { return chart.WriteJSON(w, f) }},
+	} {
+		var b bytes.Buffer
+		if err := r.draw(&b); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes beside the target and renames: a reader sees the old file or the new one.
+func writeFile(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	defer os.Remove(tmp.Name()) // nothing to remove once it has its name
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("report: writing %s: %w", path, err)
+	}
+	return nil
+}
