@@ -4,7 +4,7 @@ import "collapse/internal/kernel"
 
 // Sizes of the partition; they depend on shapes alone, so that the bits do not depend on the team.
 const (
-	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache
+	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache, but at least 64 rows: a product packs its other factor once a block
 	maxParts      = 32
 	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it columns are shared out
 	stripColumns  = 64
@@ -12,7 +12,7 @@ const (
 )
 
 // blockRows returns the rows of a block of width d.
-func blockRows(d int) int { return min(max(blockElements/d, 8), 1024) }
+func blockRows(d int) int { return min(max(blockElements/d, 64), 1024) }
 
 // partition cuts rows into parts of whole blocks.
 type partition struct {

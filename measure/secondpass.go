@@ -17,6 +17,7 @@ type secondPass[T kernel.Float] struct {
 	head *head // the classifier; nil: none
 
 	stack      []float64 // S (width × d)
+	columns    []float64 // Sᵀ (d × width), as the product reads it
 	width      int
 	atP, atOp  int // first row of each group in S, −1: not there
 	atV        int
@@ -99,6 +100,8 @@ func (f *secondPass[T]) prepare(team *kernel.Team) {
 		f.classifierTables(team)
 	}
 	f.width = len(f.stack) / d
+	f.columns = grow(f.columns, len(f.stack))
+	transpose(f.columns, f.stack, f.width, d)
 	if f.ask.nearest {
 		f.pair = grow(f.pair, k*k)
 		pairDistances(team, f.pair, s.centred, k, d)
@@ -159,7 +162,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	if f.width == 0 {
 		return nil
 	}
-	kernel.Gemm(nil, kernel.NT, m, f.width, d, p.residual, d, f.stack, d, p.product, f.width, kernel.Epilogue[float64]{})
+	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, d, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
 	m = 0
 	for i, c := range s.class[at:end] {
 		if c >= 0 {

@@ -44,11 +44,7 @@ func rowDirections(x []float64, m, n int) (directions, s []float64) {
 // c is C's K×d form and is kept. Used for d < K−1.
 func columnDirections(c []float64, k, d int) (directions, s []float64) {
 	x := make([]float64, d*k)
-	for i := range k {
-		for j := range d {
-			x[j*k+i] = c[i*d+j]
-		}
-	}
+	transpose(x, c, k, d)
 	turn := make([]float64, d*d)
 	for j := range d {
 		turn[j*d+j] = 1

@@ -56,3 +56,17 @@ func finite(x []float64) bool {
 	}
 	return true
 }
+
+// transpose writes the transpose of x (rows×cols) to out (cols×rows), in tiles that fit the cache.
+func transpose(out, x []float64, rows, cols int) {
+	const tile = 32
+	for i0 := 0; i0 < rows; i0 += tile {
+		for j0 := 0; j0 < cols; j0 += tile {
+			for i := i0; i < min(i0+tile, rows); i++ {
+				for j := j0; j < min(j0+tile, cols); j++ {
+					out[j*rows+i] = x[i*cols+j]
+				}
+			}
+		}
+	}
+}
