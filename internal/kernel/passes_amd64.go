@@ -1,6 +1,6 @@
 package kernel
 
-//go:generate go run ./asm/elementwise -out passes_amd64.s -stubs passes_stubs_amd64.go
+//go:generate go run ./asm/elementwise -pkg kernel -out passes_amd64.s -stubs passes_stubs_amd64.go
 
 // The functions below run the SIMD version of a loop on as many whole vectors of columns or
 // elements as there are and return how many those are: 0 without a SIMD version.
@@ -116,6 +116,30 @@ func reluGradientSIMD(y, dy []float32) int {
 		reluGradientAVX512(n, &y[0], &dy[0])
 	default:
 		reluGradientAVX2(n, &y[0], &dy[0])
+	}
+	return n
+}
+
+func sigmoidSIMD(x []float32) int {
+	n := vectors(len(x))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		sigmoidAVX512(n, &x[0])
+	default:
+		sigmoidAVX2(n, &x[0])
+	}
+	return n
+}
+
+func sigmoidGradientSIMD(y, dy []float32) int {
+	n := vectors(len(dy))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		sigmoidGradientAVX512(n, &y[0], &dy[0])
+	default:
+		sigmoidGradientAVX2(n, &y[0], &dy[0])
 	}
 	return n
 }

@@ -22,4 +22,8 @@ func reluSIMD(x []float32) int { return 0 }
 
 func reluGradientSIMD(y, dy []float32) int { return 0 }
 
+func sigmoidSIMD(x []float32) int { return 0 }
+
+func sigmoidGradientSIMD(y, dy []float32) int { return 0 }
+
 func sgdSIMD(rule sgdRule[float32], p, g, v []float32) int { return 0 }

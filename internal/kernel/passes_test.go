@@ -144,6 +144,9 @@ var loops = []struct {
 	{"relu", func(d *loopData) { relu(d.flat(0)) }, func(d *loopData) { reluGeneric(d.flat(0)) }},
 	{"reluGradient", func(d *loopData) { reluGradient(d.flat(0), d.flat(1)) },
 		func(d *loopData) { reluGradientGeneric(d.flat(0), d.flat(1)) }},
+	{"sigmoid", func(d *loopData) { sigmoid(d.flat(0)) }, func(d *loopData) { sigmoidGeneric(d.flat(0)) }},
+	{"sigmoidGradient", func(d *loopData) { sigmoidGradient(d.flat(0), d.flat(1)) },
+		func(d *loopData) { sigmoidGradientGeneric(d.flat(0), d.flat(1)) }},
 	{"sgd", func(d *loopData) { sgd(d.rule(false), d.flat(0), d.flat(1), d.flat(2)) },
 		func(d *loopData) { sgdGeneric(d.rule(false), d.flat(0), d.flat(1), d.flat(2)) }},
 	{"sgd with Nesterov", func(d *loopData) { sgd(d.rule(true), d.flat(0), d.flat(1), d.flat(2)) },
@@ -228,6 +231,26 @@ func TestLoopsStayInside(t *testing.T) {
 						t.Errorf("%s %s: sums %d written at %d, outside", name, loop.name, s, i)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestSigmoidFloat32 compares every version with float64 on a fine grid and on extremes.
+func TestSigmoidFloat32(t *testing.T) {
+	for _, name := range Available() {
+		useKernel(t, name)
+		x := []float32{0, float32(math.Inf(1)), float32(math.Inf(-1)), 1e30, -1e30, -87.5, -103.9, -104.5, 1e-30, -1e-30}
+		for v := -110.0; v <= 110; v += 1.0 / 512 {
+			x = append(x, float32(v))
+		}
+		got := append([]float32(nil), x...)
+		NewPointwise[float32]().Sigmoid(nil, got)
+		for i, v := range x {
+			want := 1 / (1 + math.Exp(-float64(v)))
+			unit := math.Max(want*0x1p-23, math.SmallestNonzeroFloat32)
+			if diff := math.Abs(float64(got[i]) - want); !(diff <= 3*unit) {
+				t.Fatalf("%s: sigmoid(%g) = %g, want %g: off by %g units", name, v, got[i], want, diff/unit)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type target struct {
 }
 
 func main() {
-	Package("collapse/internal/kernel")
+	tables := sigmoidTables()
 	for _, t := range []target{{"AVX512", true}, {"AVX2", false}} {
 		t.addRows()
 		t.addSquares()
@@ -31,6 +31,8 @@ func main() {
 		}
 		t.relu()
 		t.reluGradient()
+		t.sigmoid(tables)
+		t.sigmoidGradient(tables)
 		for _, nesterov := range []bool{false, true} {
 			t.sgd(nesterov)
 		}
