@@ -1,26 +1,31 @@
 package data
 
-// The classes of glyphs, in their order: 0…9 are the digits, drawn from every face; then each
-// symbol in the proportional faces; then each symbol in the monospaced faces, which have slabs. A
-// class is the same whatever the number of classes asked.
+// The classes of glyphs, in their order: 0…9 are the digits, drawn from every face; then each of
+// glyphSymbols in the proportional faces; then each of glyphSlabs in the monospaced faces. A class is
+// the same whatever the number of classes asked. Class numbers are part of every result, so neither
+// list may change.
 //
-// glyphSymbols leaves out what a warp of the sizes in glyphDraw turns into something else: O, Ø, ø and 0,
-// I and l, c and C, ^ and Λ, × and X. Its order is part of every result: append only.
-var glyphSymbols = []rune("ABCDEFGHJKLMNPQRSTUVWXYZ" + "abdefghijmnqrty" +
-	"ΓΔΘΛΞΠΣΦΨΩαβγδεζλμξπςσω" + "БДЖИЦЧШЪЫЭЮЯ" + "ÆŒÞæð" +
-	"#$%&?@!+=<>/\\()[]{}*~§¶©®€£¥¢†‡÷±≠≤≥≈∞∫√∩≡←↑→↓↔↕◊□■▲►▼◄☺☻☼♀♂♠♣♥♦♪♫")
+// Left out is what a warp of the sizes in glyphDraw turns into something else: O or ø and 0, I and
+// l, c and C, × and X, Λ and A, ! and i.
+var glyphSymbols = []rune("ABCDEFGHJKLMNPQRSTUVWXYZ" + "abdefghimnqrty" +
+	"ΓΔΘΞΠΣΦΨΩαβγδεζλμξπςσω" + "БДЖИЦЧШЪЫЭЮЯ" + "ÆŒÞæð" +
+	"#$%&?@+=<>()[]{}*~§¶©®€£¥¢†‡÷±≠≤≥≈∞√∩≡←↑→↓↔◊□■▲►▼◄☺☻☼♀♂♠♣♥♦♪♫")
 
-// MaxGlyphClasses is the number of classes that glyphs can have: the digits and twice the symbols.
-const MaxGlyphClasses = 298
+// glyphSlabs are the symbols that slabs or a narrow width make another shape in the monospaced faces,
+// whatever the thickness of their strokes. TestGlyphClasses watches by how much.
+var glyphSlabs = []rune("ABCDEFGHJKLMNPQRSTUVWXY" + "fimrt" + "ΓΘΞΠΦΨΩεπω" + "БЖИЦЧШЪЫЭЮЯ" + "ÆŒÞæ" + "%@©®")
+
+// MaxGlyphClasses is the number of classes that glyphs can have.
+const MaxGlyphClasses = 205
 
 // glyphClass returns the symbol of a class and the range of glyphFaces that it is drawn from.
 func glyphClass(class int) (symbol rune, firstFace, endFace int) {
-	n := len(glyphSymbols)
-	switch {
-	case class < 10:
+	if class < 10 {
 		return '0' + rune(class), 0, len(glyphFaces)
-	case class < 10+n:
-		return glyphSymbols[class-10], 0, monoFace
 	}
-	return glyphSymbols[class-10-n], monoFace, len(glyphFaces)
+	class -= 10
+	if class < len(glyphSymbols) {
+		return glyphSymbols[class], 0, monoFace
+	}
+	return glyphSlabs[class-len(glyphSymbols)], monoFace, len(glyphFaces)
 }

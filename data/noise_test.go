@@ -67,6 +67,17 @@ func TestNoiseTorchGolden(t *testing.T) {
 	}
 }
 
+// TestNoiseTorchRounding: torch compares in float32. Of seed 6 the first draw is 0.57219756; a rate
+// above it by less than half a float32 step redraws nothing, as torch.rand(1) < rate is False there.
+func TestNoiseTorchRounding(t *testing.T) {
+	const first = float32(0.5721975564956665)
+	for rate, want := range map[float64]bool{float64(first) + 1e-12: false, float64(math.Nextafter32(first, 1)): true} {
+		if s := noisy(t, labelled(2, 2), Noise{rate, GeneratorTorch, 6}); s.Redrawn[0] != want {
+			t.Errorf("rate %v: redrawn %v", rate, !want)
+		}
+	}
+}
+
 func TestNoiseGolden(t *testing.T) {
 	s := noisy(t, labelled(24, 10), Noise{Rate: 0.4, Seed: 5})
 	want := []int32{-1, 1, -1, 2, -1, -1, -1, 0, -1, -1, 0, 3, -1, 8, 0, -1, 5, 3, 9, 7, -1, -1, 2, -1} // port; −1: not redrawn

@@ -88,6 +88,13 @@ func TestPerClass(t *testing.T) {
 	})
 }
 
+func TestPerClassGolden(t *testing.T) {
+	s, err := labelled(40, 2).PerClass(5, 3)
+	if want := []uint8{2, 3, 6, 9, 11, 13, 15, 20, 32, 38}; err != nil || !slices.Equal(s.Pixels, want) { // port
+		t.Fatalf("kept %v, want %v (%v)", s.Pixels, want, err)
+	}
+}
+
 func TestPerClassDependsOnSeed(t *testing.T) {
 	s := labelled(200, 2)
 	a, _ := s.PerClass(10, 1)
