@@ -184,7 +184,7 @@ func (f *frame) drawBand(g painter, s *Series) {
 	}
 	for i := range s.X {
 		lo, hi := s.YLo[i], s.YHi[i]
-		if f.y.log && finite(lo) && lo <= 0 && hi > 0 {
+		if f.y.log && finite(lo) && lo < leastLog && hi >= leastLog {
 			lo = f.y.lo // a spread that reaches zero goes down to the edge of a log axis
 		}
 		if !f.usable(s.X[i], lo) || !f.usable(s.X[i], hi) {

@@ -22,8 +22,12 @@ func (s span) at(v float64) float64 {
 	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2)
 }
 
+// leastLog is the smallest value with a place on a log axis: logarithms of subnormal numbers are
+// not exact everywhere, and a measure below it is zero for every purpose.
+const leastLog = 1e-300
+
 // drawable reports whether v has a place on the axis at all.
-func (s span) drawable(v float64) bool { return finite(v) && (!s.log || v > 0) }
+func (s span) drawable(v float64) bool { return finite(v) && (!s.log || v >= leastLog) }
 
 // extent gathers the values that an automatic range must show.
 type extent struct {
@@ -34,7 +38,7 @@ type extent struct {
 
 func (e *extent) add(values ...float64) {
 	for _, v := range values {
-		if !finite(v) || (e.log && v <= 0) {
+		if !finite(v) || (e.log && v < leastLog) {
 			continue
 		}
 		if !e.any {
@@ -71,8 +75,7 @@ func (e *extent) logSpan() span {
 	a, b := math.Log10(e.lo), math.Log10(e.hi)
 	pad := math.Max((b-a)/20, 0.02)
 	lo, hi := math.Pow(10, a-pad), math.Pow(10, b+pad)
-	lo, hi = math.Max(lo, 5e-324), math.Min(hi, math.MaxFloat64)
-	return span{lo: lo, hi: hi, log: true}
+	return span{lo: math.Max(lo, leastLog/2), hi: math.Min(hi, math.MaxFloat64), log: true}
 }
 
 // explicit turns a caller's range into a span.
