@@ -13,6 +13,8 @@ type head interface {
 	curvature(v []float64)
 	// conjugate returns g*(θG), the convex conjugate at θ times the gradient of the last value.
 	conjugate(theta float64, grad []float64) float64
+	// sample returns N times the part of column i in g(Z), after value or gradient at Z.
+	sample(z []float64, i int) float64
 }
 
 // squares is g(Z) = 1/(2N) Σ_ij ω_ij (z_ij − M·y_ij)², ω = α on the true class, 1 elsewhere
@@ -88,6 +90,19 @@ func (s *squares) conjugate(theta float64, grad []float64) float64 {
 	return float64(N)/2*theta*theta*sum + theta*s.m*linear
 }
 
+func (s *squares) sample(z []float64, i int) float64 {
+	N, sum := s.K*s.n, 0.0
+	for j := range s.K {
+		v := z[j*N+i]
+		if j == i/s.n {
+			sum += s.alpha * (v - s.m) * (v - s.m)
+		} else {
+			sum += v * v
+		}
+	}
+	return sum / 2
+}
+
 // entropy is g(Z) = −(1/N) Σ_i Σ_j t_ij log softmax(z_i)_j with targets t = (1−α)e_k + (α/K)1.
 type entropy struct {
 	K, n      int
@@ -135,31 +150,35 @@ func (e *entropy) softmax(z []float64) {
 func (e *entropy) value(z, grad []float64) float64 {
 	e.gradient(z, grad)
 	N := e.K * e.n
-	own, other := e.targets()
 	sum := 0.0
 	for i := range N {
-		k := i / e.n
-		// logsumexp − Σ t_j z_j, with every term relative to the largest logit. Where the true class is
-		// the largest, log1p of the others' share keeps the digits of a tiny loss.
-		lse := math.Log(e.sum[i])
-		if z[k*N+i] == e.max[i] {
-			rest := 0.0
-			for j := range e.K {
-				if j != k {
-					rest += e.prob[j*N+i] * e.sum[i]
-				}
-			}
-			lse = math.Log1p(rest)
-		}
-		dot := 0.0
-		if other > 0 {
-			for j := range e.K {
-				dot += other * (z[j*N+i] - e.max[i])
-			}
-		}
-		sum += lse - dot - (own-other)*(z[k*N+i]-e.max[i])
+		sum += e.sample(z, i)
 	}
 	return sum / float64(N)
+}
+
+// sample is logsumexp(z) − Σ t_j z_j, with every term relative to the largest logit. Where the true
+// class is the largest, log1p of the others' share keeps the digits of a tiny loss.
+func (e *entropy) sample(z []float64, i int) float64 {
+	N, k := e.K*e.n, i/e.n
+	own, other := e.targets()
+	lse := math.Log(e.sum[i])
+	if z[k*N+i] == e.max[i] {
+		rest := 0.0
+		for j := range e.K {
+			if j != k {
+				rest += e.prob[j*N+i] * e.sum[i]
+			}
+		}
+		lse = math.Log1p(rest)
+	}
+	dot := 0.0
+	if other > 0 {
+		for j := range e.K {
+			dot += other * (z[j*N+i] - e.max[i])
+		}
+	}
+	return lse - dot - (own-other)*(z[k*N+i]-e.max[i])
 }
 
 func (e *entropy) gradient(z, grad []float64) {

@@ -1,0 +1,148 @@
+package ufm
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Limits of the exact count: the size of the Schur complement and of its coupling.
+const (
+	inertiaOuter    = 3000
+	inertiaCoupling = 60_000_000
+)
+
+var errInertiaSize = errors.New("the Schur complement is too large")
+
+// NegativeEigenvalues counts the negative eigenvalues of the Hessian at the point of Linearize, exactly
+// up to eigenvalues within rounding of 0.
+//
+// Given W (W2, W1) and b, samples do not meet: the H-block of the Hessian is block diagonal with one
+// d×d block per sample, Wᵀ·∇²g_i·W + λ_H·I (masked under relu), which is positive definite for
+// λ_H > 0 and convex g. So the inertia is that of the Schur complement on (W, b) alone
+// (Haynsworth 1968), a matrix of size Kd + K or Kd + d², whatever N is.
+func (p *Problem) NegativeEigenvalues() (int, error) {
+	outer := p.outerVariables()
+	if !(p.pH > 0) {
+		return 0, errors.New("the count needs λ_H > 0")
+	}
+	if len(outer) > inertiaOuter || len(outer)*p.D*p.K*p.N > inertiaCoupling {
+		return 0, errInertiaSize
+	}
+	schur, err := p.schurComplement(outer)
+	if err != nil {
+		return 0, err
+	}
+	values := mat.NewSymDense(len(outer), nil)
+	for i := range outer {
+		for j := i; j < len(outer); j++ {
+			values.SetSym(i, j, (schur[i*len(outer)+j]+schur[j*len(outer)+i])/2)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(values, false) {
+		return 0, errors.New("the eigenvalue iteration did not converge")
+	}
+	all := eigen.Values(nil)
+	cut := 1e-9 * math.Max(math.Abs(all[0]), math.Abs(all[len(all)-1]))
+	count := 0
+	for count < len(all) && all[count] < -cut {
+		count++
+	}
+	return count, nil
+}
+
+// outerVariables lists the indices of all variables but H.
+func (p *Problem) outerVariables() []int {
+	from := p.K * p.D
+	if p.ThreeFactor() {
+		from += p.D * p.D
+	}
+	to := from + p.D*p.K*p.N
+	var out []int
+	for i := range p.Variables() {
+		if i < from || i >= to {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// schurComplement returns A − Σ_i B_i D_i⁻¹ B_iᵀ (row-major), from one Hessian product per outer
+// variable and one per row of H: a direction e_j on all samples at once gives column j of every D_i.
+func (p *Problem) schurComplement(outer []int) ([]float64, error) {
+	d, N, m := p.D, p.K*p.N, len(outer)
+	unit, column := p.NewPoint(), p.NewPoint()
+	blocks := make([]float64, N*d*d)
+	for j := range d {
+		row := unit.H[j*N:][:N]
+		for i := range row {
+			row[i] = 1
+		}
+		p.HessVec(unit.X, column.X)
+		clear(row)
+		for i := range N {
+			for r := range d {
+				blocks[(i*d+r)*d+j] = column.H[r*N+i]
+			}
+		}
+	}
+	schur, coupling := make([]float64, m*m), make([]float64, m*d*N)
+	for a, index := range outer {
+		unit.X[index] = 1
+		p.HessVec(unit.X, column.X)
+		unit.X[index] = 0
+		for b, other := range outer {
+			schur[a*m+b] = column.X[other]
+		}
+		for i := range N { // sample-major, so that one solve touches neighbours
+			for r := range d {
+				coupling[(i*m+a)*d+r] = column.H[r*N+i]
+			}
+		}
+	}
+	for i := range N {
+		if err := eliminate(schur, blocks[i*d*d:][:d*d], coupling[i*m*d:][:m*d], m, d); err != nil {
+			return nil, err
+		}
+	}
+	return schur, nil
+}
+
+// eliminate subtracts B·D⁻¹·Bᵀ from the m×m schur: with D = LLᵀ and X = B·L⁻ᵀ it is X·Xᵀ.
+func eliminate(schur, block, coupling []float64, m, d int) error {
+	for j := range d { // Cholesky in the lower triangle
+		for i := j; i < d; i++ {
+			sum := block[i*d+j]
+			for k := range j {
+				sum -= block[i*d+k] * block[j*d+k]
+			}
+			if i > j {
+				block[i*d+j] = sum / block[j*d+j]
+				continue
+			}
+			if !(sum > 0) {
+				return errors.New("a sample's block of the Hessian is not positive definite")
+			}
+			block[j*d+j] = math.Sqrt(sum)
+		}
+	}
+	for a := range m {
+		x := coupling[a*d:][:d]
+		for r := range d {
+			sum := x[r]
+			for k := range r {
+				sum -= block[r*d+k] * x[k]
+			}
+			x[r] = sum / block[r*d+r]
+		}
+	}
+	for a := range m {
+		x := coupling[a*d:][:d]
+		for b := range m {
+			schur[a*m+b] -= dot(x, coupling[b*d:][:d])
+		}
+	}
+	return nil
+}
