@@ -58,10 +58,7 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 		return nil, err
 	}
 	s := &e.train
-	e.geometry.all(b, shape{
-		means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty,
-		floor: newCutoff[T](e.opt.RankCutoff, s.means, s.d, s.k).absolute, head: h,
-	})
+	e.geometry.all(b, s.shape(newCutoff[T](e.opt.RankCutoff, s.means, s.d, s.k), h))
 	if err := e.numericalRank(b); err != nil {
 		return nil, err
 	}

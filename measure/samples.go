@@ -72,15 +72,19 @@ func (s *samples[T]) copyClasses() {
 func (s *samples[T]) countClasses() {
 	s.count = grow(s.count, s.k)
 	clear(s.count)
-	s.n = 0
 	for _, c := range s.class {
 		if c >= 0 {
 			s.count[c]++
-			s.n++
 		}
 	}
-	s.empty, s.single = -1, -1
+	s.tallyCounts()
+}
+
+// tallyCounts derives n, empty and single from count.
+func (s *samples[T]) tallyCounts() {
+	s.n, s.empty, s.single = 0, -1, -1
 	for c, n := range s.count {
+		s.n += n
 		if n == 0 && s.empty < 0 {
 			s.empty = c
 		}
@@ -144,4 +148,9 @@ func (s *samples[T]) keptMeans() []float64 {
 		}
 	}
 	return kept
+}
+
+// shape is what geometry looks at.
+func (s *samples[T]) shape(cut cutoff, h *head) shape {
+	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.absolute, head: h}
 }

@@ -32,7 +32,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if k := firstNonFinite(s.tally.scatter); k >= 0 {
 		return &RangeError{Where: s.name, Class: k}
 	}
-	e.within(b, noOperator)
+	e.within(b, noOperator, ask.white)
 	e.rates(b, h)
 	e.marginMeasures(b, h, ask)
 	if mem != nil {
@@ -41,8 +41,8 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	return nil
 }
 
-// within fills NC1 and its relatives from the train tallies.
-func (e *Engine[T]) within(b *builder, noOperator string) {
+// within fills NC1 and its relatives from the train tallies; white says whether those of NC1 were made.
+func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	s, t := &e.train, &e.train.tally
 	perClass := make(Vector, s.k)
 	for k, n := range s.count {
@@ -66,7 +66,9 @@ func (e *Engine[T]) within(b *builder, noOperator string) {
 		b.missAll(noOperator, KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV)
 		return
 	}
-	b.put(KeyNC1Pinv, average(t.white, s.count, s.n, e.opt.Imbalance))
+	if white {
+		b.put(KeyNC1Pinv, average(t.white, s.count, s.n, e.opt.Imbalance))
+	}
 	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
 	if b.any(KeyCDNV) {
 		e.cdnv(b, perClass)
