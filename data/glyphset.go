@@ -34,10 +34,7 @@ func Glyphs(cfg GlyphConfig) (*Set, error) {
 		return nil, err
 	}
 	n := cfg.Classes * cfg.PerClass
-	s := &Set{Name: "glyphs", Split: cfg.Split, Classes: cfg.Classes, Shape: Shape{1, cfg.Size, cfg.Size}, True: make([]int32, n)}
-	if cfg.Color {
-		s.Shape.C = 3
-	}
+	s := &Set{Name: "glyphs", Split: cfg.Split, Classes: cfg.Classes, Shape: cfg.shape(), True: make([]int32, n)}
 	s.Pixels = make([]uint8, n*s.Shape.Dim())
 	fields := glyphFields(cfg.Classes)
 	parallel(n, func(first, end int) {
@@ -52,6 +49,13 @@ func Glyphs(cfg GlyphConfig) (*Set, error) {
 	return s.seal(), nil
 }
 
+func (cfg GlyphConfig) shape() Shape {
+	if cfg.Color {
+		return Shape{3, cfg.Size, cfg.Size}
+	}
+	return Shape{1, cfg.Size, cfg.Size}
+}
+
 // maxPixels bounds a set in memory, read or drawn.
 const maxPixels = 1 << 30
 
@@ -63,7 +67,7 @@ func (cfg GlyphConfig) check() error {
 		return fmt.Errorf("data: glyphs %s: %d samples per class asked; at least 1 is needed", cfg.Split, cfg.PerClass)
 	case !slices.Contains([]int{28, 32, 84}, cfg.Size):
 		return fmt.Errorf("data: glyphs: size %d asked; 28, 32 or 84 pixels can be drawn", cfg.Size)
-	case cfg.PerClass > maxPixels/(cfg.Classes*cfg.Size*cfg.Size*3):
+	case cfg.PerClass > maxPixels/(cfg.Classes*cfg.shape().Dim()):
 		return fmt.Errorf("data: glyphs %s: %d samples per class of %d classes at %d pixels asked, more than 1 GiB of pixels; ask for fewer",
 			cfg.Split, cfg.PerClass, cfg.Classes, cfg.Size)
 	}
