@@ -149,7 +149,7 @@ func (e *MissingError) Error() string {
 			place += " or " + filepath.Join(e.Root, d)
 		}
 	}
-	return fmt.Sprintf("data: %s %s: %s; wanted %s (plain or .gz), from %s: put them into %s/ of a directory of your choice and name that directory with --data or %s",
+	return fmt.Sprintf("data: %s %s: %s; wanted %s (plain or .gz), from %s: put them into %s/ of a directory of your choice and name that directory with --data-dir or %s",
 		e.Name, e.Split, place, strings.Join(e.Files, " and "), e.Origin, e.Dirs[0], RootVariable)
 }
 
