@@ -1,0 +1,227 @@
+package ufm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Tolerances of verdicts.
+const (
+	provedGap      = 1e-10 // Fenchel bound below which a point is proved global, relative to max(1, f)
+	matchGap       = 1e-8  // distance to the exact value that counts as matching, likewise
+	criticalLimit  = 1e-6  // largest gradient entry of a critical point
+	curvatureLimit = 1e-7  // how negative an eigenvalue must be to count as a way down
+)
+
+// hessianVariables is the size above which no Hessian eigenvalue is sought.
+const hessianVariables = 2_000_000
+
+// Certificate says what a point is, and what proves it.
+type Certificate struct {
+	Verdict      string `json:"verdict"`
+	DualNorm     Number `json:"dual_norm"` // ‖∇g‖₂
+	Threshold    Number `json:"threshold"` // √(λ_Wλ_H)
+	GapBound     Number `json:"gap_bound"` // f − f* is at most this
+	Residual     Number `json:"residual"`  // largest gradient entry; KKT residual for ls-nonneg
+	MinHessian   Number `json:"min_hessian_eigenvalue"`
+	Negative     *int   `json:"negative_eigenvalues"`
+	NegativeMany *int   `json:"negative_eigenvalues_at_least,omitempty"`
+	Balance      Number `json:"balance"` // ‖λ_W WᵀW − λ_H HHᵀ‖_F
+
+	NonnegReport map[string]float64 `json:"configuration,omitempty"` // ls-nonneg: MD Definition 3.1
+	Missing      map[string]string  `json:"missing"`                 // why a number is null
+
+	// Direction, at a strict saddle, is a unit vector along which the objective falls; by its words in
+	// the verdict.
+	Direction []float64 `json:"-"`
+}
+
+// Certify examines the point x against the exact optimum e.
+func (p *Problem) Certify(x []float64, e Exact) Certificate {
+	rng := rand.New(rand.NewPCG(11, 13))
+	cert := Certificate{DualNorm: None, Threshold: None, GapBound: None, MinHessian: None, Balance: None, Missing: map[string]string{}}
+	small, y := p.collapsed(x)
+	grad := make([]float64, len(y))
+	value := small.Eval(y, grad)
+	residual := small.kktResidual(y, grad)
+	cert.Residual = Number(residual)
+	small.certifyDual(y, rng, &cert)
+	small.certifyBalance(y, &cert)
+	if small != p { // back to N columns: ‖∇g‖₂ and μ both scale with 1/√n
+		root := math.Sqrt(float64(p.N))
+		cert.DualNorm, cert.Threshold = cert.DualNorm/Number(root), cert.Threshold/Number(root)
+	}
+	p.certifyCurvature(x, rng, &cert)
+	if p.Model == LSNonneg {
+		cert.NonnegReport = p.nonnegReport(x)
+	}
+	cert.Verdict = p.verdict(x, value, residual, e, &cert)
+	return cert
+}
+
+// collapsed returns the problem with one column per class and the class means where all columns of
+// every class of x are equal and the problem is large, else p and x. Objective, balance, bound and
+// the ratio of dual norm and threshold are the same there.
+func (p *Problem) collapsed(x []float64) (*Problem, []float64) {
+	if p.N == 1 || p.Variables() < hessianVariables {
+		return p, x
+	}
+	at, K, n := p.View(x), p.K, p.N
+	for j := range p.D * K {
+		column := at.H[j*n:][:n]
+		for _, v := range column {
+			if v != column[0] {
+				return p, x
+			}
+		}
+	}
+	small, err := NewProblem(p.reduced(), p.team)
+	if err != nil {
+		return p, x
+	}
+	return small, p.reduce(at, func(j, k int) float64 { return at.H[j*K*n+k*n] }).X
+}
+
+func (p *Problem) certifyDual(x []float64, rng *rand.Rand, cert *Certificate) {
+	if !p.twoFactor() {
+		reason := "no dual certificate for " + string(p.Model)
+		cert.Missing["dual_norm"], cert.Missing["threshold"], cert.Missing["gap_bound"] = reason, reason, reason
+		return
+	}
+	s, _, _ := p.dualNorm(rng)
+	cert.DualNorm, cert.Threshold = Number(s), Number(p.threshold())
+	bound, err := p.GapBound(x, rng)
+	if err != nil {
+		cert.Missing["gap_bound"] = err.Error()
+		return
+	}
+	cert.GapBound = Number(bound)
+}
+
+// certifyCurvature fills the Hessian fields. For ls-nonneg it looks at the free variables only: at a
+// vertex of the critical cone a direction into the bound does not count.
+func (p *Problem) certifyCurvature(x []float64, rng *rand.Rand, cert *Certificate) {
+	if p.Dim() > hessianVariables {
+		reason := fmt.Sprintf("%d variables: Hessian eigenvalues are computed up to %d", p.Dim(), hessianVariables)
+		cert.Missing["min_hessian_eigenvalue"], cert.Missing["negative_eigenvalues"] = reason, reason
+		return
+	}
+	p.Linearize(x)
+	apply := operator(p.HessVec)
+	if p.Model == LSNonneg {
+		apply = p.freeHessian(x)
+	}
+	value, vector, ok := smallestEigen(p.Dim(), apply, rng)
+	cert.MinHessian = Number(value)
+	if !ok {
+		cert.Missing["min_hessian_eigenvalue_exactly"] = "Lanczos did not converge: the value is an upper bound"
+	}
+	if value < -curvatureLimit {
+		cert.Direction = vector
+	}
+	if p.Model == LSNonneg {
+		cert.Missing["negative_eigenvalues"] = "counted only without a sign constraint"
+		return
+	}
+	count, err := p.NegativeEigenvalues()
+	if err == nil {
+		cert.Negative = &count
+		return
+	}
+	cert.Missing["negative_eigenvalues"] = err.Error()
+	some := p.negativeAtLeast(apply, rng)
+	cert.NegativeMany = &some
+}
+
+// freeHessian is the Hessian restricted to variables that are not at their bound.
+func (p *Problem) freeHessian(x []float64) operator {
+	scratch := make([]float64, len(x))
+	clear := func(v []float64) {
+		for i := range v {
+			if p.nonneg(i) && x[i] == 0 {
+				v[i] = 0
+			}
+		}
+	}
+	return func(v, out []float64) {
+		copy(scratch, v)
+		clear(scratch)
+		p.HessVec(scratch, out)
+		clear(out)
+	}
+}
+
+// deflationLimit is how many negative eigenvalues negativeAtLeast looks for.
+const deflationLimit = 24
+
+// negativeAtLeast counts negative eigenvalues by Lanczos with deflation: each found eigenvector is
+// shifted away before the next search.
+func (p *Problem) negativeAtLeast(apply operator, rng *rand.Rand) int {
+	var found [][]float64
+	var shift []float64
+	deflated := func(v, out []float64) {
+		apply(v, out)
+		for i, q := range found {
+			addScaled(out, shift[i]*dot(q, v), q)
+		}
+	}
+	for len(found) < deflationLimit {
+		value, vector, ok := smallestEigen(p.Dim(), deflated, rng)
+		if !ok || !(value < -curvatureLimit) {
+			break
+		}
+		found, shift = append(found, vector), append(shift, 1-value)
+	}
+	return len(found)
+}
+
+// verdict says in words what the point is.
+func (p *Problem) verdict(x []float64, value, residual float64, e Exact, cert *Certificate) string {
+	size := math.Max(1, math.Abs(value))
+	gap := math.Abs(value - float64(e.Objective))
+	switch {
+	case cert.GapBound.Known() && float64(cert.GapBound) <= provedGap*size:
+		return "global (proved)"
+	case e.Available && gap <= matchGap*size:
+		return "global (matches the exact value to " + powerOfTen(gap/size) + ")"
+	case !(residual <= criticalLimit):
+		return "not critical"
+	}
+	if words, direction := p.wayDown(x, cert); words != "" {
+		cert.Direction = direction
+		return "strict saddle: descend along " + words
+	}
+	if trap := p.Trap(x, value, e); trap != "" {
+		return "local trap: " + trap
+	}
+	if e.Available {
+		return fmt.Sprintf("critical, %.3g above the exact optimum, no direction of negative curvature found", value-float64(e.Objective))
+	}
+	words := "critical, no direction of negative curvature found; nothing proved"
+	if p.relu {
+		words += " (curvature of the active piece only)"
+	}
+	return words
+}
+
+// wayDown names a direction of negative curvature, "" if none is known.
+func (p *Problem) wayDown(x []float64, cert *Certificate) (string, []float64) {
+	s, mu := float64(cert.DualNorm), float64(cert.Threshold)
+	if p.twoFactor() && s > mu*(1+1e-9) && p.Dim() <= hessianVariables {
+		p.Linearize(x)
+		rng := rand.New(rand.NewPCG(11, 13))
+		if direction, _, curvature, ok := p.NullDirection(x, rng); ok && curvature < 0 {
+			return fmt.Sprintf("dW = (λ_H/λ_W)^¼·u·aᵀ, dH = −(λ_W/λ_H)^¼·a·vᵀ (W·a = 0, (u,v) the top singular pair of ∇g), curvature %.6g", curvature), direction
+		}
+	}
+	if cert.Direction != nil {
+		return fmt.Sprintf("the eigenvector of the smallest Hessian eigenvalue, curvature %.6g", float64(cert.MinHessian)), cert.Direction
+	}
+	return "", nil
+}
+
+// powerOfTen writes the smallest power of ten that is at least x, at least 1e-16.
+func powerOfTen(x float64) string {
+	return fmt.Sprintf("1e%d", int(math.Ceil(math.Log10(math.Max(x, 1e-16)))))
+}
