@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +17,8 @@ import (
 	"collapse/data"
 	"collapse/internal/kernel"
 	"collapse/internal/store"
+	"collapse/measure"
+	"collapse/nn"
 )
 
 // tinyConfig is a run of a fraction of a second that still has label noise, a last batch of another size, and every split.
@@ -204,18 +207,70 @@ func TestFeaturesFile(t *testing.T) {
 		}
 		return v
 	}
-	// The classifier on the saved features must give the saved accuracy.
-	h, w, b, y := read("train_h"), read("weight"), read("bias"), read("train_observed")
-	right := 0.0
-	for i := range y {
-		z0 := h[2*i]*w[0] + h[2*i+1]*w[1] + b[0]
-		z1 := h[2*i]*w[2] + h[2*i+1]*w[3] + b[1]
-		if (z1 > z0) == (y[i] == 1) {
-			right++
+	// Loss and accuracy of every split follow from the saved features and classifier, in float64 by the textbook formula.
+	w, b := read("weight"), read("bias")
+	trainLabels, truth := read("train_observed"), read("train_true")
+	clean := func(i int) bool { return trainLabels[i] == truth[i] }
+	all := func(int) bool { return true }
+	for _, split := range []struct {
+		name      string
+		h, labels []float64
+		only      func(int) bool
+	}{{"train", read("train_h"), trainLabels, all}, {"clean", read("train_h"), trainLabels, clean}, {"test", read("test_h"), read("test_true"), all}} {
+		var loss, right, n float64
+		var h []float32
+		var labels []int32
+		for i, y := range split.labels {
+			if !split.only(i) {
+				continue
+			}
+			x := split.h[2*i : 2*i+2]
+			margin := x[0]*(w[2]-w[0]) + x[1]*(w[3]-w[1]) + b[1] - b[0] // logit 1 minus logit 0
+			loss += math.Log(1 + math.Exp(margin*(1-2*y)))
+			if (margin > 0) == (y == 1) {
+				right++
+			}
+			n++
+			h, labels = append(h, float32(x[0]), float32(x[1])), append(labels, int32(y))
+		}
+		if got, want := r.Values[split.name+"/loss"], loss/n; !(math.Abs(got-want) <= 1e-5*want) {
+			t.Errorf("%s: loss is %v, the saved features give %v", split.name, got, want)
+		}
+		if got, want := r.Values[split.name+"/accuracy"], right/n; got != want {
+			t.Errorf("%s: accuracy is %v, the saved features give %v", split.name, got, want)
+		}
+		report, err := measure.Measure(measure.Input[float32]{Classes: 2, Train: measure.Memory(h, 2, labels)}, measure.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.Values[split.name+"/nc1_pinv"], report.Measures[measure.KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-6*want) {
+			t.Errorf("%s: NC1 is %v, the saved features give %v", split.name, got, want)
 		}
 	}
-	if got := right / 80; got != r.Values["train/accuracy"] {
-		t.Errorf("accuracy from features.npz is %v, the run says %v", got, r.Values["train/accuracy"])
+	if r.Values["clean/loss"] == r.Values["train/loss"] || !(r.Values["train/memorization_flipped"] > 0) ||
+		!(r.Values["train/memorization_redrawn"] >= r.Values["train/memorization_flipped"]) {
+		t.Errorf("label noise shows nowhere: %v", r.Values)
+	}
+}
+
+// TestPassEvaluatesEverySample compares chunks of a batch with samples one at a time.
+func TestPassEvaluatesEverySample(t *testing.T) {
+	s := tinySession[float64](t, tinyConfig(), nil)
+	s.passBoth()
+	d := s.net.FeatureDim()
+	for _, split := range []struct {
+		e      *evaluation[float64]
+		pixels *data.Inputs
+	}{{&s.train, s.in.trainPixel}, {&s.test, s.in.testPixel}} {
+		x := make([]float64, split.pixels.Dim())
+		for i := range split.pixels.N() {
+			data.FillRange(x, split.pixels, i, i+1)
+			for j, want := range s.net.Forward(x, 1, nn.Eval).Features {
+				if got := split.e.features[i*d+j]; !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
+					t.Fatalf("sample %d of %d: feature %d is %v, alone %v", i, split.pixels.N(), j, got, want)
+				}
+			}
+		}
 	}
 }
 
@@ -262,6 +317,38 @@ func TestInterruptedRunEndsInTheSameBits(t *testing.T) {
 	}
 	sameFiles(t, "resumed", endFiles(t, want), endFiles(t, back))
 	sameValues(t, "resumed", epochValues(t, whole, want.Run), epochValues(t, lab, back.Run))
+}
+
+// TestRowsLaterThanTheCheckpointGo interrupts between checkpoints: what the lab holds when the run goes on is what its checkpoint holds.
+func TestRowsLaterThanTheCheckpointGo(t *testing.T) {
+	for stop, safe := range map[int]int{1: 0, 3: 2} {
+		c := tinyConfig()
+		c.Run.Epochs, c.Run.CheckpointEvery = 4, 2
+		lab := newLab(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		r, err := Run(ctx, c, lab, Options{Sink: &stopAfter{epochs: stop, cancel: cancel}, Open: openOnce})
+		var stopped *InterruptedError
+		if !errors.As(err, &stopped) || stopped.Epoch != safe {
+			t.Fatalf("stopped after epoch %d: %v", stop, err)
+		}
+		newest := func() (last int64) {
+			for _, v := range epochValues(t, lab, r.Run) {
+				last = max(last, v.Step)
+			}
+			return last
+		}
+		if newest() != int64(stop) {
+			t.Errorf("rows up to epoch %d, wanted %d", newest(), stop)
+		}
+		s := &startHook{do: func() {
+			if newest() != int64(safe) {
+				t.Errorf("going on from epoch %d with rows up to %d", safe, newest())
+			}
+		}}
+		if _, err := Resume(context.Background(), lab, r.Run, Options{Open: openOnce, Sink: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func sameValues(t *testing.T, when string, want, got []store.Value) {
@@ -326,9 +413,12 @@ func TestEveryFailureOfARunLosesNothing(t *testing.T) {
 }
 
 func TestDivergenceStopsAndIsNotRetried(t *testing.T) {
-	c := tinyConfig()
-	c.Net.BatchNorm, c.Loss.Kind, c.Optim.LR = false, "mse", 1e8
-	lab := newLab(t)
+	diverging := func() Config {
+		c := tinyConfig()
+		c.Net.BatchNorm, c.Loss.Kind, c.Optim.LR = false, "mse", 1e8
+		return c
+	}
+	c, lab := diverging(), newLab(t)
 	_, err := Run(context.Background(), c, lab, Options{Open: openOnce})
 	var d *DivergedError
 	if !errors.As(err, &d) {
@@ -336,9 +426,15 @@ func TestDivergenceStopsAndIsNotRetried(t *testing.T) {
 	}
 	want := fmt.Sprintf("train: step %d (epoch %d): loss is %v (%.6g at step %d); lower optim.lr, or set net.batch_norm = true; optim.lr is 1e+08",
 		d.Step, d.Epoch, d.Loss, d.LastGood, d.Step-1)
-	if err.Error() != want || d.Step < 1 {
+	if err.Error() != want || d.Step < 1 || d.Step > 2 { // the first epoch has steps 0 to 2
 		t.Errorf("message is\n%v\nwanted\n%v", err, want)
 	}
+	// With one step an epoch, the weights are lost after step 0 and the epoch's evaluation is the first to see it.
+	c.Run.Batch, c.Optim.LR = 80, 1e30
+	if _, err := Run(context.Background(), c, lab, Options{Open: openOnce}); !errors.As(err, &d) || d.Step != 1 || !d.HasLast {
+		t.Errorf("weights lost in the last step of an epoch: %v", err)
+	}
+	c = diverging()
 	runs, err := lab.List(store.Filter{})
 	if err != nil || len(runs) != 1 || runs[0].Status != store.Failed || !strings.Contains(runs[0].Error, "loss is") {
 		t.Fatalf("the lab holds %+v, %v", runs, err)

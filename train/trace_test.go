@@ -2,15 +2,18 @@ package train
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/data"
 )
 
 // traced runs a configuration with ten traced steps and returns the folder.
@@ -95,6 +98,49 @@ func TestTraceHoldsWholeSteps(t *testing.T) {
 	}
 	if parameters != 5*14 { // 3 blocks of weight, bias, γ, β and the classifier's two
 		t.Errorf("%d gradients in 5 steps, wanted 70", parameters)
+	}
+}
+
+// TestTraceHoldsTheConfiguredBatches checks every traced batch against the data: inputs of the pipeline, observed labels, each
+// sample once an epoch in an order of its own, and the learning rate of the schedule.
+func TestTraceHoldsTheConfiguredBatches(t *testing.T) {
+	c := tinyConfig()
+	info, steps := readTrace(t, traced(t, c, 9)) // three epochs of three steps
+	s := tinySession[float32](t, c, nil)
+	orders := make([][]int64, 3)
+	lr, gamma := 0.1, 0.1 // variables: constants would be multiplied exactly
+	row := make([]float32, s.in.trainPixel.Dim())
+	for i, step := range steps {
+		if want := []float64{lr, lr, lr * gamma}[i/3]; info.Steps[i].LR != want {
+			t.Errorf("step %d has learning rate %v, wanted %v", i, info.Steps[i].LR, want)
+		}
+		indices, err1 := step["batch.indices"].Int64s()
+		labels, err2 := step["batch.labels"].Int64s()
+		x, err3 := step["batch.x"].Float32s()
+		if err := errors.Join(err1, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		for b, n := range indices {
+			if labels[b] != int64(s.in.train.Observed[n]) {
+				t.Errorf("step %d: sample %d has label %d, wanted the observed %d", i, n, labels[b], s.in.train.Observed[n])
+			}
+			data.FillRange(row, s.in.trainPixel, int(n), int(n)+1)
+			if !slices.Equal(row, x[b*len(row):(b+1)*len(row)]) {
+				t.Errorf("step %d: the inputs of sample %d are others", i, n)
+			}
+		}
+		orders[i/3] = append(orders[i/3], indices...)
+	}
+	if slices.Equal(orders[0], orders[1]) || slices.Equal(orders[1], orders[2]) {
+		t.Error("two epochs have the same order")
+	}
+	for _, order := range orders {
+		slices.Sort(order)
+		for i, n := range order {
+			if len(order) != 80 || n != int64(i) {
+				t.Fatalf("an epoch deals %v", order)
+			}
+		}
 	}
 }
 

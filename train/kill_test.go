@@ -1,0 +1,106 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"collapse/internal/store"
+)
+
+// Environment of the helper process: the lab, and the file-system call at which it kills itself.
+const (
+	killLab  = "COLLAPSE_TEST_KILL_LAB"
+	killCall = "COLLAPSE_TEST_KILL_CALL"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killLab); dir != "" {
+		fmt.Println(runUntilKilled(dir))
+		os.Exit(3) // it was to be killed
+	}
+	os.Exit(m.Run())
+}
+
+func killConfig() Config {
+	c := tinyConfig()
+	c.Run.Epochs = 6
+	return c
+}
+
+// runUntilKilled is the helper: the run, on real files, with kill -9 at one call.
+func runUntilKilled(dir string) error {
+	at, err := strconv.Atoi(os.Getenv(killCall))
+	if err != nil {
+		return err
+	}
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = Run(context.Background(), killConfig(), lab, Options{FS: &killFS{left: at}})
+	return err
+}
+
+// killFS kills its own process when a number of calls are made.
+type killFS struct {
+	systemFS
+	left int
+}
+
+func (k *killFS) count() {
+	if k.left--; k.left == 0 {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		panic(fmt.Sprintf("train: the helper could not be killed: %v", err))
+	}
+}
+
+func (k *killFS) MkdirAll(dir string) error        { k.count(); return k.systemFS.MkdirAll(dir) }
+func (k *killFS) Create(path string) (File, error) { k.count(); return k.systemFS.Create(path) }
+func (k *killFS) SyncDir(dir string) error         { k.count(); return k.systemFS.SyncDir(dir) }
+func (k *killFS) Rename(from, to string) error     { k.count(); return k.systemFS.Rename(from, to) }
+func (k *killFS) RemoveAll(path string) error      { k.count(); return k.systemFS.RemoveAll(path) }
+
+// TestKilledProcessesLoseNothing kills a training process (kill -9) again and again in one lab, each a few calls after it took the
+// run over, then lets one end: the files and the lab's rows are those of a run that was never killed.
+func TestKilledProcessesLoseNothing(t *testing.T) {
+	whole := newLab(t)
+	wholeRun, err := Run(context.Background(), killConfig(), whole, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, wantValues := endFiles(t, wholeRun), epochValues(t, whole, wholeRun.Run)
+	dir := t.TempDir()
+	// 5 calls prepare the folder, 9 make an epoch durable, the 13th being its rename, the 15th the removal of an old one.
+	for _, at := range []int{2, 13, 14, 14, 15, 17, 13} {
+		helper := exec.Command(os.Args[0], "-test.run=^$")
+		helper.Env = append(os.Environ(), killLab+"="+dir, killCall+"="+strconv.Itoa(at))
+		out, err := helper.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() == 3 {
+			t.Fatalf("the helper was not killed at call %d: %v\n%s", at, err, out)
+		}
+	}
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	s := &recorder{}
+	r, err := Run(context.Background(), killConfig(), lab, Options{Sink: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.begun.FirstEpoch != 5 { // four renames were reached above
+		t.Errorf("the last process began at epoch %d, wanted 5", s.begun.FirstEpoch)
+	}
+	sameFiles(t, "killed", want, endFiles(t, r))
+	sameValues(t, "killed", wantValues, epochValues(t, lab, r.Run))
+}
