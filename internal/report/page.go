@@ -22,6 +22,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 // page is what the template prints. Every string in it is escaped by the template, but for SVG
 // and CSS that package chart made.
 type page struct {
+	ID                      string
 	Title, Finding, Numbers string
 	Facts                   []string // the numbers of each loss
 	Style                   template.CSS
@@ -90,7 +91,7 @@ func prepare(p picture) figure {
 // build makes the page and the pictures whose files lie beside it.
 func build(study Study) (page, []picture, Result) {
 	gs, unfinished := groups(study.Runs)
-	p := page{Title: study.Title, Substitutions: study.Substitutions, Notes: study.Notes, Commands: study.Commands,
+	p := page{ID: study.ID, Title: study.Title, Substitutions: study.Substitutions, Notes: study.Notes, Commands: study.Commands,
 		Style: template.CSS(chart.StyleSheet()), Single: len(study.Runs) == 1}
 	res := Result{Runs: len(study.Runs), Failed: len(unfinished)}
 	var pictures []picture

@@ -14,7 +14,7 @@ import (
 
 // Study is a set of runs with the words a page needs. Runs is the only field that must be set.
 type Study struct {
-	ID            string // names the study in files and anchors; "" becomes "study"
+	ID            string // identifies the study inside the page (data-study); may be ""
 	Title         string // "" becomes a title that names the data
 	Runs          []Run
 	Substitutions []Substitution // every departure from the paper's setting

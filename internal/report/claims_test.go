@@ -1,0 +1,249 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"collapse/internal/store"
+)
+
+// judged gives the claims of a synthetic study by ID.
+func judged(t *testing.T, runs []Run) map[string]Claim {
+	t.Helper()
+	gs, _ := groups(runs)
+	if len(gs) != 1 {
+		t.Fatalf("%d groups, wanted 1", len(gs))
+	}
+	out := map[string]Claim{}
+	for _, c := range gs[0].claims() {
+		out[c.ID] = c
+		if c.Reason == "" || len(c.Statistics) == 0 {
+			t.Errorf("claim %s has no reason or no numbers", c.ID)
+		}
+	}
+	return out
+}
+
+func expect(t *testing.T, claims map[string]Claim, want map[string]Verdict) {
+	t.Helper()
+	for id, v := range want {
+		if c, ok := claims[id]; !ok || c.Verdict != v {
+			t.Errorf("%s: %q (%s; %q), wanted %q", id, c.Verdict, c.Reason, c.Statistics, v)
+		}
+	}
+}
+
+func TestAllClaimsHoldWhereTheyAreTrue(t *testing.T) {
+	m := common()
+	m.losses = []string{"ce", "ls", "lr", "mse"}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"growth": Holds, "linear": Holds, "slopes": Holds, "other-slopes": Holds,
+		"ls-memorizes-less": Holds, "ls-accuracy": Holds, "settled": Holds})
+}
+
+func TestClaimsFailWhereTheyAreFalse(t *testing.T) {
+	m := common()
+	m.slope = map[string]float64{"ce": -0.0002, "ls": 0.004}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"growth": Fails, "linear": Fails, "slopes": Fails})
+
+	m = common()
+	m.slope = map[string]float64{"ce": 0.004, "ls": 0.016}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"growth": Holds, "linear": Holds, "slopes": Fails})
+
+	m = common()
+	m.memory = map[string]float64{"ce": 200, "ls": 400}
+	m.accuracy = map[string]float64{"ce": 0.05, "ls": 0.2}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"ls-memorizes-less": Fails, "ls-accuracy": Fails})
+
+	m = common()
+	m.losses = []string{"ce", "lr"}
+	m.slope = map[string]float64{"ce": 0.004, "lr": 0.004}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"other-slopes": Fails, "ls-memorizes-less": CannotTell, "ls-accuracy": CannotTell})
+}
+
+// TestScaleEffect: raw sums smaller with LS, the form without scale not: never "holds".
+func TestScaleEffect(t *testing.T) {
+	m := common()
+	runs := m.runs(t)
+	for i := range runs {
+		k := seriesKey{"train", "", "memorization_normalised"}
+		for j := range runs[i].series[k] {
+			v := 2.0
+			if runs[i].Loss == "ls" {
+				v = 2.5
+			}
+			runs[i].series[k][j].Value = v
+		}
+	}
+	c := judged(t, runs)["ls-memorizes-less"]
+	if c.Verdict != Fails || !strings.Contains(c.Reason, "scale effect") {
+		t.Errorf("%q: %s", c.Verdict, c.Reason)
+	}
+}
+
+func TestWithoutTerminalPhaseNobodyCanTell(t *testing.T) {
+	m := common()
+	m.train = func(loss string, noise float64, seed int) float64 {
+		if loss == "ls" && noise == 0.2 && seed > 1 {
+			return 0.9985
+		}
+		return 1
+	}
+	claims := judged(t, m.runs(t))
+	for id, c := range claims {
+		if c.Verdict != CannotTell || !strings.Contains(c.Reason, "terminal phase") || !strings.Contains(c.Reason, "1 of 4 runs") {
+			t.Errorf("%s: %q because %s", id, c.Verdict, c.Reason)
+		}
+	}
+	// One early run in a cell of four is left out and named; the rest may speak.
+	m.train = func(loss string, noise float64, seed int) float64 {
+		if loss == "ls" && noise == 0.2 && seed == 3 {
+			return 0.9985
+		}
+		return 0.999
+	}
+	c := judged(t, m.runs(t))["growth"]
+	if c.Verdict != Holds || !strings.Contains(strings.Join(c.Statistics, "\n"), "1 run below 99.9 % train accuracy left out") {
+		t.Errorf("%q: %q", c.Verdict, c.Statistics)
+	}
+	// Unknown accuracy is not terminal.
+	runs := m.runs(t)
+	for i := range runs {
+		delete(runs[i].series, seriesKey{"train", "", "accuracy"})
+	}
+	expect(t, judged(t, runs), map[string]Verdict{"growth": CannotTell})
+}
+
+func TestTooLittleToTell(t *testing.T) {
+	m := common()
+	m.seeds = 2
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"growth": CannotTell, "slopes": CannotTell, "ls-memorizes-less": CannotTell, "ls-accuracy": CannotTell})
+	m = common()
+	m.noises = []float64{0, 0.1, 0.2}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"growth": CannotTell, "linear": CannotTell})
+	m = common()
+	m.noises = []float64{0}
+	expect(t, judged(t, m.runs(t)), map[string]Verdict{"growth": CannotTell})
+}
+
+func TestDegenerateRuns(t *testing.T) {
+	m := common()
+	runs := m.runs(t)
+	measured := m.run(t, "ce", 0.1, 21)
+	setFinal(&measured, "clean", "mean_norm_ratio", 0.099)
+	edge := m.run(t, "ce", 0.1, 22)
+	setFinal(&edge, "clean", "mean_norm_ratio", 0.1)
+	fromFeatures := m.run(t, "ce", 0.1, 23)
+	delete(fromFeatures.series, seriesKey{"clean", "", "mean_norm_ratio"})
+	// Mislabelled samples lie elsewhere: only clean ones may count.
+	fromFeatures.Features = cloud(2, 2, 100, []float64{3, 0.2}, 30)
+	unknown := m.run(t, "ce", 0.1, 24)
+	delete(unknown.series, seriesKey{"clean", "", "mean_norm_ratio"})
+	runs = append(runs, measured, edge, fromFeatures, unknown)
+	gs, _ := groups(runs)
+	for _, s := range gs[0].subjects {
+		wantBad, wantKnown := s.Seed == 21 || s.Seed == 23, s.Seed != 24
+		if s.degenerate != wantBad || s.degenerateKnown != wantKnown {
+			t.Errorf("seed %d: degenerate %v (known %v), ratio %g", s.Seed, s.degenerate, s.degenerateKnown, s.normRatio)
+		}
+		if s.Seed == 23 && !near(s.normRatio, 0.2/3, 0.01) {
+			t.Errorf("ratio from features is %g, wanted %g", s.normRatio, 0.2/3)
+		}
+	}
+	main, all := gs[0].mainFigures()[0], gs[0].mainFigures()[1]
+	without, with := pointsOf(main, "cross entropy"), pointsOf(all, "cross entropy")
+	if without != 5*4+2 || with != 5*4+4 {
+		t.Errorf("%d runs of CE in the figure without degenerate runs, %d with them", without, with)
+	}
+	if !strings.Contains(strings.Join(main.Notes, " "), "2 degenerate runs left out") {
+		t.Errorf("notes %q do not count them", main.Notes)
+	}
+	collapsedToZero := cloud(2, 2, 5, []float64{0, 0}, 0)
+	for i := range collapsedToZero.TrainH {
+		collapsedToZero.TrainH[i] = 0
+	}
+	zero := m.run(t, "ce", 0, 1)
+	zero.series, zero.Features = nil, collapsedToZero
+	if !judge(&zero).degenerate {
+		t.Error("features that are all zero are not called degenerate")
+	}
+}
+
+// pointsOf sums the runs behind the mean points of a curve in the first panel.
+func pointsOf(p picture, curve string) int {
+	n := 0
+	for _, s := range p.Panels[0].Series {
+		if s.Label == curve {
+			for _, k := range s.N {
+				n += k
+			}
+		}
+	}
+	return n
+}
+
+func setFinal(r *Run, split, key string, v float64) {
+	pts := r.series[seriesKey{split, "", key}]
+	pts[len(pts)-1].Value = v
+}
+
+func TestGroupsKeepExperimentsApart(t *testing.T) {
+	m := common()
+	m.noises, m.seeds = []float64{0.1}, 1
+	runs := m.runs(t)
+	wide := m.run(t, "ce", 0.1, 5)
+	wide.Settings["net.width"] = "64"
+	smooth := m.run(t, "ls", 0.1, 6)
+	smooth.Settings["loss.smoothing"] = "0.2"
+	gone := m.run(t, "ce", 0.1, 7)
+	gone.Status = store.Running
+	gs, unfinished := groups(append(runs, wide, smooth, gone))
+	if len(gs) != 2 || len(gs[0].subjects) != 3 || len(gs[1].subjects) != 1 || len(unfinished) != 1 {
+		t.Fatalf("%d groups, %d unfinished", len(gs), len(unfinished))
+	}
+	if !strings.Contains(gs[1].title, "net.width = 64") || gs[1].suffix != "-2" {
+		t.Errorf("second group is %q with suffix %q", gs[1].title, gs[1].suffix)
+	}
+	if want := "cross entropy|label smoothing|label smoothing (α = 0.2)"; strings.Join(gs[0].curves, "|") != want {
+		t.Errorf("curves %q", gs[0].curves)
+	}
+	if a, b := gs[0].color("label smoothing"), gs[0].color("label smoothing (α = 0.2)"); a == b {
+		t.Error("two curves share a colour")
+	}
+}
+
+func TestLastQuarter(t *testing.T) {
+	r := Run{}
+	var values []store.Value
+	for step, v := range map[int64]float64{10: 5, 50: 3, 75: 2.2, 80: 2.1, 100: 2} {
+		values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: "test", Measure: "dilation"}, Step: step, Value: v})
+	}
+	r.setValues(values)
+	if got, ok := r.lastQuarter("test", "dilation"); !ok || !near(got, 0.1, 1e-12) {
+		t.Errorf("change over the last quarter is %g, wanted 0.1", got)
+	}
+	r.setValues(values[:0])
+	if _, ok := r.lastQuarter("test", "dilation"); ok {
+		t.Error("no values, but a change")
+	}
+}
+
+func TestFinalIsNeverAnOlderValue(t *testing.T) {
+	r := Run{}
+	key := store.Key{Series: "epoch", Split: "train", Measure: "nc1_pinv"}
+	r.setValues([]store.Value{{Key: key, Step: 1, Value: 4}, {Key: key, Step: 2, Missing: "class 1 is empty"},
+		{Key: store.Key{Series: "epoch", Split: "test", Measure: "dilation"}, Step: 2, Missing: "no test features"},
+		{Key: store.Key{Series: "epoch", Split: "test", Measure: "dilation"}, Step: 2, Value: 0.5},
+		{Key: store.Key{Series: "iteration", Split: "train", Measure: "loss"}, Step: 900, Value: 1}})
+	if v, ok, why := r.Final("train", "nc1_pinv"); ok || why != "class 1 is empty" {
+		t.Errorf("final value %g (%v), reason %q", v, ok, why)
+	}
+	if v, ok, _ := r.Final("test", "dilation"); !ok || v != 0.5 {
+		t.Errorf("dilation %g (%v), wanted 0.5", v, ok)
+	}
+	if _, ok, why := r.Final("clean", "loss"); ok || why != "never measured" {
+		t.Errorf("reason %q", why)
+	}
+	if r.LastStep() != 2 {
+		t.Errorf("last epoch %d, wanted 2", r.LastStep())
+	}
+}
