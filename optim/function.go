@@ -20,7 +20,6 @@ const (
 	StopIterations Stop = "iteration limit"
 	StopCancelled  Stop = "cancelled"
 	StopDiverged   Stop = "diverged: the objective is not finite"
-	StopTarget     Stop = "target reached"
 )
 
 // Outcome is how a full-batch method ended. The point is the caller's x, changed in place.

@@ -10,8 +10,6 @@ type LBFGSConfig struct {
 	Memory     int     // pairs kept; 0: 10
 	Iterations int     // limit; 0: 10,000
 	Gradient   float64 // stop when the largest gradient entry is at most this; 0: 1e-10
-	Target     float64 // with HasTarget: stop when the value is at most this
-	HasTarget  bool
 	// Observe, if set, is called after every iteration with the point, which it must not change.
 	Observe func(iteration int, x []float64, value float64)
 }
@@ -145,8 +143,6 @@ func (c LBFGSConfig) check(ctx context.Context, out *Outcome) Stop {
 		return StopDiverged
 	case out.GradNorm <= c.Gradient:
 		return StopGradient
-	case c.HasTarget && out.Value <= c.Target:
-		return StopTarget
 	case out.Iterations >= c.Iterations:
 		return StopIterations
 	case ctx.Err() != nil:

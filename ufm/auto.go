@@ -9,14 +9,13 @@ import (
 
 // Limits of the search for a global optimum.
 const (
-	escapes       = 30 // saddles left along negative curvature, per start
-	restarts      = 60 // starts, where an exact value says that a better point exists
-	blindStarts   = 10 // starts where no exact value is known
-	targetGap     = 2e-13
-	searchLimit   = 3000 // L-BFGS iterations per descent
-	searchGrad    = 1e-11
-	escapeEnough  = 1e-9 // curvature below which a saddle is left
-	relativeMatch = 1e-11
+	escapes       = 30    // saddles left along negative curvature, per start
+	restarts      = 60    // starts, where an exact value says that a better point exists
+	blindStarts   = 10    // starts where no exact value is known
+	searchLimit   = 3000  // L-BFGS iterations per descent
+	searchGrad    = 1e-14 // in practice: until floating point allows no further decrease
+	escapeEnough  = 1e-9  // curvature below which a saddle is left
+	relativeMatch = 1e-12
 )
 
 // search is the state of the automatic method.
@@ -136,9 +135,6 @@ func (s *search) minimise(ctx context.Context, x []float64) float64 {
 		y[i] = x[i] / u
 	}
 	cfg := optim.LBFGSConfig{Memory: 20, Iterations: searchLimit, Gradient: searchGrad}
-	if s.exact.Available {
-		cfg.HasTarget, cfg.Target = true, float64(s.exact.Objective)+targetGap
-	}
 	var out optim.Outcome
 	if s.p.Model == LSNonneg {
 		out = optim.ProjectedLBFGS(ctx, f, y, s.p.nonneg, cfg)
