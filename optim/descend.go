@@ -16,14 +16,14 @@ type DescentConfig struct {
 	Observe   func(iteration int, x []float64, value float64)
 }
 
-// Stepper is a Function that makes one step of gradient descent itself, faster than a gradient and an
-// update: x becomes x − step·∇f(x).
+// Stepper is a Function that makes steps of gradient descent itself, faster than by gradients and
+// updates: count times x becomes x − step·∇f(x).
 type Stepper interface {
 	Function
-	Descend(x []float64, step float64)
+	Descend(x []float64, step float64, count int)
 }
 
-// blockIterations is how often Descend looks for cancellation and divergence.
+// blockIterations is the most iterations between looks for cancellation and divergence.
 const blockIterations = 256
 
 // Descend is plain simultaneous gradient descent from x, which it changes in place: every variable
@@ -31,37 +31,24 @@ const blockIterations = 256
 // papers run it.
 func Descend(ctx context.Context, f Function, x []float64, cfg DescentConfig) Outcome {
 	grad := make([]float64, len(x))
-	velocity := make([]float64, 0)
-	stepper, fused := f.(Stepper)
+	d := &descent{f: f, x: x, grad: grad, cfg: cfg}
 	if cfg.Momentum != 0 {
-		fused, velocity = false, make([]float64, len(x))
+		d.velocity = make([]float64, len(x))
 	}
-	out := Outcome{}
-	observe := func() {
+	out := Outcome{Stop: StopIterations}
+	for {
 		if cfg.ObserveAt != nil && cfg.ObserveAt(out.Iterations) {
 			cfg.Observe(out.Iterations, x, f.Eval(x, grad))
 		}
-	}
-	observe()
-	for out.Stop = StopIterations; out.Iterations < cfg.Iterations; {
-		switch {
-		case fused:
-			stepper.Descend(x, cfg.Step)
-		case cfg.Momentum != 0:
-			f.Eval(x, grad)
-			for i, g := range grad {
-				velocity[i] = cfg.Momentum*velocity[i] + g
-			}
-			axpy(x, -cfg.Step, velocity)
-		default:
-			f.Eval(x, grad)
-			axpy(x, -cfg.Step, grad)
+		if out.Iterations >= cfg.Iterations {
+			break
 		}
-		out.Iterations++
-		observe()
-		if out.Iterations%blockIterations != 0 {
-			continue
+		count := 1
+		for out.Iterations+count < cfg.Iterations && count < blockIterations && (cfg.ObserveAt == nil || !cfg.ObserveAt(out.Iterations+count)) {
+			count++
 		}
+		d.steps(count)
+		out.Iterations += count
 		if s := x[0] + x[len(x)-1]; math.IsNaN(s) || math.IsInf(s, 0) {
 			out.Stop = StopDiverged
 			break
@@ -78,4 +65,30 @@ func Descend(ctx context.Context, f Function, x []float64, cfg DescentConfig) Ou
 		out.Stop = StopDiverged
 	}
 	return out
+}
+
+// descent is the state of Descend.
+type descent struct {
+	f                 Function
+	x, grad, velocity []float64
+	cfg               DescentConfig
+}
+
+// steps makes count iterations.
+func (d *descent) steps(count int) {
+	if stepper, ok := d.f.(Stepper); ok && d.velocity == nil {
+		stepper.Descend(d.x, d.cfg.Step, count)
+		return
+	}
+	for range count {
+		d.f.Eval(d.x, d.grad)
+		if d.velocity == nil {
+			axpy(d.x, -d.cfg.Step, d.grad)
+			continue
+		}
+		for i, g := range d.grad {
+			d.velocity[i] = d.cfg.Momentum*d.velocity[i] + g
+		}
+		axpy(d.x, -d.cfg.Step, d.velocity)
+	}
 }

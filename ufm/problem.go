@@ -17,6 +17,7 @@ type Problem struct {
 	tangentF, tangentZ []float64 // scratch of HessVec
 	adjoint            []float64 // masked Wᵀ·G of Linearize
 	at                 Point     // point of Linearize
+	step, scaledBy     Point     // scratch of Descend
 }
 
 // NewProblem returns the evaluator of c, or what Validate says. Noisy has no joint objective; see
