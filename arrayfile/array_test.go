@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -258,6 +259,14 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := loadAll(t, first)
+				if name == "safetensors" {
+					slices.SortStableFunc(arrays, func(x, y Array) int { return y.DType.Size() - x.DType.Size() })
+					for _, a := range got {
+						if len(a.Data) > 0 && offset(first, a.Data)%a.DType.Size() != 0 {
+							t.Fatalf("array %q of %s lies at byte %d", a.Name, a.DType, offset(first, a.Data))
+						}
+					}
+				}
 				if diff := cmp.Diff(arrays, got, cmp.Comparer(equalArrays)); len(arrays)+len(got) > 0 && diff != "" {
 					t.Fatal(diff)
 				}
@@ -271,6 +280,11 @@ func TestRoundTrip(t *testing.T) {
 			})
 		})
 	}
+}
+
+// offset returns where in a file the bytes of an array that shares its memory lie.
+func offset(file, data []byte) int {
+	return int(uintptr(unsafe.Pointer(&data[0])) - uintptr(unsafe.Pointer(&file[0])))
 }
 
 func equalArrays(x, y Array) bool {

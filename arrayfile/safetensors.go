@@ -15,12 +15,20 @@ import (
 // maxSafetensorsHeader is the format's own limit (huggingface/safetensors, MAX_HEADER_SIZE).
 const maxSafetensorsHeader = 100_000_000
 
-// WriteSafetensors writes arrays, in the order given, and metadata (sorted by key; may be nil) to
-// w. The header is deterministic and padded so that the data start at a multiple of 8 bytes.
+// WriteSafetensors writes arrays and metadata (sorted by key; may be nil) to w. As in the reference
+// implementation, arrays of wider elements come first, and the header is padded to a multiple of 8
+// bytes, so that every element is aligned; otherwise the order is the one given.
 //
 // Arrays are stored row-major and little endian: others must be passed through Canonical first.
 // It is an error if a name occurs twice or is "__metadata__", or an array contradicts itself.
 func WriteSafetensors(w io.Writer, arrays []Array, metadata map[string]string) error {
+	for _, a := range arrays {
+		if err := a.check(); err != nil {
+			return err
+		}
+	}
+	arrays = slices.Clone(arrays)
+	slices.SortStableFunc(arrays, func(x, y Array) int { return cmp.Compare(y.DType.Size(), x.DType.Size()) })
 	header, err := safetensorsHeader(arrays, metadata)
 	if err != nil {
 		return err
@@ -47,9 +55,6 @@ func safetensorsHeader(arrays []Array, metadata map[string]string) ([]byte, erro
 	seen := map[string]bool{"__metadata__": true}
 	offset := 0
 	for _, a := range arrays {
-		if err := a.check(); err != nil {
-			return nil, err
-		}
 		if seen[a.Name] {
 			return nil, fmt.Errorf("arrayfile: safetensors cannot hold the name %q twice", a.Name)
 		}
