@@ -122,7 +122,14 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 		}
 	}
 	for key, why := range r.Missing {
-		rows = append(rows, row{Split: split, Measure: key, Missing: why})
+		at := split
+		if key == measure.KeyDilation {
+			if split != splitTrain {
+				continue // only the train report knows test features: its row under test must not be replaced
+			}
+			at = splitTest
+		}
+		rows = append(rows, row{Split: at, Measure: key, Missing: why})
 	}
 	sort.Slice(rows, func(i, j int) bool { return rows[i].Measure < rows[j].Measure })
 	return rows
