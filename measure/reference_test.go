@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"collapse/etf"
 )
 
 // naive computes the measures as the papers write them, with d×d covariances, outer products and a
@@ -217,6 +219,14 @@ func (n *naive) pairs(out map[string]float64, w []float64) {
 		spread += (x - mean) * (x - mean) / k
 	}
 	out[KeyNC2NormCV], out[KeyMeanNormRatio] = math.Sqrt(spread)/mean, least/most
+	cosines, average := make([]float64, n.k), 0.0
+	for c := range cosines {
+		cosines[c] = cosine(minus(n.mean[c], n.centre), w[c*n.d:][:n.d])
+		average += cosines[c] / k
+	}
+	for _, x := range cosines {
+		out[KeyNC3Duality] += (x - average) * (x - average) / k
+	}
 }
 
 // drawInput draws an unbalanced setting with at least two samples in every class.
@@ -279,6 +289,107 @@ func TestAgainstNaive(t *testing.T) {
 			}
 		}
 	})
+}
+
+// numericalRank is the mean over classes of the squared ratio of nuclear and Frobenius norm.
+func (n *naive) numericalRank() float64 {
+	mean := 0.0
+	for c := range n.k {
+		class := mat.NewDense(int(n.count[c]), n.d, nil)
+		row := 0
+		for i, label := range n.labels {
+			if int(label) == c {
+				class.SetRow(row, n.h[i])
+				row++
+			}
+		}
+		var svd mat.SVD
+		svd.Factorize(class, mat.SVDNone)
+		nuclear, square := 0.0, 0.0
+		for _, s := range svd.Values(nil) {
+			nuclear += s
+			square += s * s
+		}
+		mean += nuclear * nuclear / square / float64(n.k)
+	}
+	return mean
+}
+
+// Enough rows for several parts and blocks, enough classes for Gram forms, and class sums so large that columns are shared out.
+func TestLargeAgainstNaive(t *testing.T) {
+	for _, c := range []struct{ n, d, k int }{{3000, 40, 3}, {700, 12, 70}, {400, partialLimit/130 + 1, 130}} {
+		in := gaussian[float64](c.n, c.d, c.k, 2.5, 21)
+		rows := in.Train.Features.(*Rows[float64])
+		n := newNaive(rows.H, c.d, in.Train.Labels, c.k, PerSample)
+		r := mustMeasure(t, in, Options{Measures: []string{"all"}, KeepMeans: true})
+		for i, m := range n.mean {
+			for j, x := range m {
+				if got := r.ClassMeans[i*c.d+j]; !(math.Abs(got-x) <= 1e-12) {
+					t.Fatalf("%v: mean of class %d, column %d: %g, want %g", c, i, j, got, x)
+				}
+			}
+		}
+		if c.d > 100 {
+			continue // d×d covariances of this width are out of reach
+		}
+		want := n.measures(in.W, in.B)
+		want[KeyNumericalRank] = n.numericalRank()
+		if accuracy := want[KeyNCCAccuracy]; accuracy == 1 || accuracy < .2 {
+			t.Fatalf("%v: nearest-centre accuracy %g decides nothing", c, accuracy)
+		}
+		for key, v := range want {
+			tolerance := 1e-9 * (1 + math.Abs(v))
+			if key == KeyConfWeightAngle {
+				tolerance = 1e-7
+			}
+			if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= tolerance) {
+				t.Errorf("%v %s: got %.17g (missing %q), naive %.17g", c, key, got, r.Missing[key], v)
+			}
+		}
+	}
+}
+
+// Σ_B with eigenvalues 1 and 1e-10 and noise along the first only: Cholesky of the Gram matrix would lose
+// six digits. float32 features leave the second direction out, float64 features keep it.
+func TestIllConditioned(t *testing.T) {
+	const d, e, small = 6, 1e-3, 1e-5
+	u := etf.RandomOrthonormal(d, 2, rand.New(rand.NewPCG(8, 8)))
+	a := [3][2]float64{{1 / math.Sqrt2, 1 / math.Sqrt(6)}, {-1 / math.Sqrt2, 1 / math.Sqrt(6)}, {0, -2 / math.Sqrt(6)}}
+	var h []float64
+	var labels []int32
+	for c := range 3 {
+		for _, sign := range []float64{1, -1} {
+			for j := range d {
+				h = append(h, (a[c][0]+sign*e)*u.At(j, 0)+small*a[c][1]*u.At(j, 1))
+			}
+			labels = append(labels, int32(c))
+		}
+	}
+	r := mustMeasure(t, Input[float64]{Train: Memory(h, d, labels)}, Options{})
+	if got := r.Measures[KeyNC1Pinv]; !(math.Abs(got-e*e) <= 1e-10*e*e) || r.Measures[KeyRankBetween] != 2 {
+		t.Errorf("NC1 %.17g of rank %g, want %.17g of rank 2", got, r.Measures[KeyRankBetween], e*e)
+	}
+	narrow := make([]float32, len(h))
+	for i, x := range h {
+		narrow[i] = float32(x)
+	}
+	r = mustMeasure(t, Input[float32]{Train: Memory(narrow, d, labels)}, Options{})
+	if got := r.Measures[KeyNC1Pinv]; !(math.Abs(got-e*e) <= 1e-4*e*e) || r.Measures[KeyRankBetween] != 1 {
+		t.Errorf("float32: NC1 %.9g of rank %g, want %.9g of rank 1", got, r.Measures[KeyRankBetween], e*e)
+	}
+	r = mustMeasure(t, Input[float32]{Train: Memory(narrow, d, labels)}, Options{RankCutoff: 1e-11})
+	if r.Measures[KeyRankBetween] != 2 {
+		t.Errorf("with a cut-off of 1e-11: rank %g, want 2", r.Measures[KeyRankBetween])
+	}
+}
+
+func TestTies(t *testing.T) {
+	if got := nearestMean([]float64{1, 0, 0}, []float64{0, 1, 1}); got != 1 {
+		t.Errorf("nearest of two equal means: %d, want the lower, 1", got)
+	}
+	if got := largestSum([]float64{0, 1, 2}, []float64{0, 2, 1}); got != 1 {
+		t.Errorf("largest of two equal logits: %d, want the lower, 1", got)
+	}
 }
 
 // The operator from Cholesky, from Jacobi rotations and from eigenvectors gives one NC1.
