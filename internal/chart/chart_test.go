@@ -234,9 +234,10 @@ func TestCSVHoldsEveryNumber(t *testing.T) {
 
 // TestPaintersAgree finds the mark of one point in the pixels where the SVG puts it.
 func TestPaintersAgree(t *testing.T) {
-	f := Figure{ID: "f", Panels: []Panel{{ID: "p", X: Axis{Label: "x", Range: Range(0, 10)}, Y: Axis{Label: "y", Range: Range(0, 10)},
-		Series: []Series{{ID: "s", Kind: Points, Marker: Square, Size: 12, Color: 2, X: Numbers{2}, Y: Numbers{8}}}}}}
+	f := Figure{ID: "f", Panels: []Panel{{ID: "p", X: Axis{Label: "x", Range: Range(0, 10)},
+		Y: Axis{Label: "y", Range: Range(0, 10), Ticks: []Tick{{8, "8"}}}, Series: []Series{{ID: "s", Kind: Points, Marker: Square, Size: 12, Color: 2, X: Numbers{2}, Y: Numbers{8}}}}}}
 	var cx, cy, n float64
+	checked := 0
 	parse(t, draw(t, f)).walk(func(e *element) {
 		if e.attr("class") != "mark" {
 			return
@@ -252,6 +253,24 @@ func TestPaintersAgree(t *testing.T) {
 		t.Fatalf("square with %g corners", n)
 	}
 	cx, cy = cx/n, cy/n
+	parse(t, draw(t, f)).walk(func(e *element) { // the numbers on the axes stand where the point is
+		at := e.attr("text-anchor")
+		if e.Text == "2" && at == "middle" {
+			checked++
+			if x := e.number(t, "x"); !(math.Abs(x-cx) < 0.02) {
+				t.Errorf("x = 2 is written at %g, the point lies at %g", x, cx)
+			}
+		}
+		if e.Text == "8" && at == "end" {
+			checked++
+			if y := e.number(t, "y") - 3.4; !(math.Abs(y-cy) < 0.02) {
+				t.Errorf("y = 8 is written at %g, the point lies at %g", y, cy)
+			}
+		}
+	})
+	if checked != 2 {
+		t.Fatalf("%d axis numbers found, wanted 2 below and 8 at the left", checked)
+	}
 	for theme, dark := range map[Theme]bool{Light: false, Dark: true} {
 		var b bytes.Buffer
 		if err := WritePNG(&b, f, theme, 2); err != nil {

@@ -19,7 +19,8 @@ func writePNG(w io.Writer, f Figure, t Theme, scale float64) error {
 	dpi := int(math.Round(72 * scale))
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(s.w), vg.Length(s.h)), vgimg.UseDPI(dpi))
 	s.draw(&pngPainter{c: canvas, h: s.h, dark: t == Dark})
-	if err := png.Encode(w, canvas.Image()); err != nil {
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // half the time of a whole page, files a third larger
+	if err := encoder.Encode(w, canvas.Image()); err != nil {
 		return fmt.Errorf("chart: figure %s as PNG: %w", f.ID, err)
 	}
 	return nil

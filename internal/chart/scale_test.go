@@ -129,10 +129,16 @@ func TestLabelsDoNotCollide(t *testing.T) {
 }
 
 func TestEqualAxes(t *testing.T) {
-	p := Panel{ID: "p", Equal: true, Series: []Series{{ID: "s", Kind: Points, X: Numbers{0, 100}, Y: Numbers{0, 1}}}}
-	f := newFrame(&p, box{0, 0, panelW, panelH})
-	ux, uy := f.plot.w/(f.x.hi-f.x.lo), f.plot.h/(f.y.hi-f.y.lo)
-	if !(math.Abs(ux/uy-1) < 1e-9) {
-		t.Errorf("a unit is %g points across and %g up", ux, uy)
+	for _, s := range []Series{{ID: "wide", Kind: Points, X: Numbers{0, 100}, Y: Numbers{0, 1}}, {ID: "tall", Kind: Points, X: Numbers{0, 1}, Y: Numbers{0, 100}}} {
+		p := Panel{ID: "p", Equal: true, Series: []Series{s}}
+		f := newFrame(&p, box{0, 0, panelW, panelH})
+		ux, uy := f.plot.w/(f.x.hi-f.x.lo), f.plot.h/(f.y.hi-f.y.lo)
+		if !(math.Abs(ux/uy-1) < 1e-9) {
+			t.Errorf("%s: a unit is %g points across and %g up", s.ID, ux, uy)
+		}
+		x, y := s.X[1]/2, s.Y[1]/2
+		if c := f.pos(x, y); !(math.Abs(c.x-f.plot.x-f.plot.w/2) < 1e-6 && math.Abs(c.y-f.plot.y-f.plot.h/2) < 1e-6) {
+			t.Errorf("%s: the middle of the data lies at %v of %v", s.ID, c, f.plot)
+		}
 	}
 }

@@ -78,8 +78,11 @@ func (g *group) bench(keep func(*subject) bool) bench {
 			break
 		}
 	}
-	if len(order) == 0 {
-		b.blocked = "there is no regular run with label noise above zero"
+	switch {
+	case len(order) == 0 && degenerate > 0:
+		b.blocked = "every run with label noise is degenerate (M-D Fig. 4a)"
+	case len(order) == 0:
+		b.blocked = "no run has label noise"
 	}
 	return b
 }
@@ -161,19 +164,34 @@ func (g *group) claimGrowth() Claim {
 			withInterval(rho), count(len(runs), "run"), count(noiseLevels(runs, form.key), "level"), count(len(seeds(runs)), "seed")))
 		switch {
 		case noiseLevels(runs, form.key) < enoughNoises:
-			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has fewer than %d noise levels above zero", curve, enoughNoises))
+			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("for %s memorization and dilation are known at %s above zero; a trend needs %d", curve, count(noiseLevels(runs, form.key), "noise level"), enoughNoises))
 		case len(seeds(runs)) < enoughSeeds:
-			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has fewer than %d seeds", curve, enoughSeeds))
+			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has %s that count; an interval needs %d", curve, count(len(seeds(runs)), "seed"), enoughSeeds))
 		case rho.Hi < 0 || rho.Value <= 0:
 			worst, reason = weaker(worst, reason, Fails, fmt.Sprintf("%s: they do not grow together (ρ = %s)", curve, withInterval(rho)))
 		case !(rho.Lo > 0):
 			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s: the interval of ρ reaches zero", curve))
 		}
 	}
+	c.Statistics = append(c.Statistics, g.growthWithDegenerate(form.key)...)
 	if b.blocked != "" {
 		return c.undecided(b, b.blocked)
 	}
 	return c.decided(b, worst, reason)
+}
+
+// growthWithDegenerate gives the rank correlations over all finished runs, where that is not the
+// same: the verdict leaves degenerate runs out, as the paper does, and shows what they would say.
+func (g *group) growthWithDegenerate(form string) []string {
+	if g.count(isDegenerate) == 0 {
+		return nil
+	}
+	var out []string
+	for _, curve := range g.curves {
+		runs := onCurve(g.pick(func(s *subject) bool { return s.Noise > 0 }), curve)
+		out = append(out, fmt.Sprintf("%s, degenerate and early runs included: ρ = %s over %s", curve, withInterval(correlation(runs, form)), count(len(runs), "run")))
+	}
+	return out
 }
 
 // weaker keeps the less favourable of two verdicts: a failure over a doubt over a success.

@@ -113,6 +113,57 @@ func TestWithoutTerminalPhaseNobodyCanTell(t *testing.T) {
 	expect(t, judged(t, runs), map[string]Verdict{"growth": CannotTell})
 }
 
+// TestHalfACellIsNotEnough: three terminal runs of eight are a majority of none.
+func TestHalfACellIsNotEnough(t *testing.T) {
+	m := common()
+	m.seeds = 8
+	m.train = func(loss string, noise float64, seed int) float64 {
+		if noise == 0.4 && seed > 3 {
+			return 0.99
+		}
+		return 1
+	}
+	if c := judged(t, m.runs(t))["growth"]; c.Verdict != CannotTell || !strings.Contains(c.Reason, "3 of 8 runs") {
+		t.Errorf("%q: %s", c.Verdict, c.Reason)
+	}
+}
+
+// TestSeedsThatDisagree: three seeds up, one down, and the interval reaches zero.
+func TestSeedsThatDisagree(t *testing.T) {
+	m := common()
+	runs := m.runs(t)
+	for i := range runs {
+		if runs[i].Seed == 4 {
+			setFinal(&runs[i], "test", "dilation", 1-runs[i].Noise)
+		}
+	}
+	if c := judged(t, runs)["growth"]; c.Verdict != CannotTell || !strings.Contains(c.Reason, "reaches zero") {
+		t.Errorf("%q: %s", c.Verdict, c.Reason)
+	}
+}
+
+// TestDegenerateRunsDoNotSpeak: their numbers would turn every verdict, but only their count and
+// the correlations with them are shown.
+func TestDegenerateRunsDoNotSpeak(t *testing.T) {
+	m := common()
+	runs := m.runs(t)
+	for seed := 41; seed < 47; seed++ {
+		for _, noise := range m.noises {
+			r := m.run(t, "ce", noise, seed)
+			setFinal(&r, "test", "dilation", 2-4*noise)
+			for _, split := range []string{"clean", "train"} {
+				setFinal(&r, split, "mean_norm_ratio", 0.02)
+			}
+			runs = append(runs, r)
+		}
+	}
+	c := judged(t, runs)["growth"]
+	words := strings.Join(c.Statistics, "\n")
+	if c.Verdict != Holds || !strings.Contains(words, "24 degenerate runs left out") || !strings.Contains(words, "cross entropy, degenerate and early runs included: ρ = −") {
+		t.Errorf("%q: %q", c.Verdict, c.Statistics)
+	}
+}
+
 func TestTooLittleToTell(t *testing.T) {
 	m := common()
 	m.seeds = 2

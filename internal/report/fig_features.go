@@ -60,12 +60,17 @@ func (v *view) panel(split string, series []chart.Series) chart.Panel {
 	p := chart.Panel{ID: split + "-" + v.id, Title: v.title() + ": " + split, Equal: v.plane.exact,
 		X: chart.Axis{Label: v.plane.X}, Y: chart.Axis{Label: v.plane.Y}}
 	f := span(series, v.plane.exact)
-	if f.x1 > f.x0 && f.y1 > f.y0 {
-		w, h := f.x1-f.x0, f.y1-f.y0
-		p.X.Range, p.Y.Range = chart.Range(f.x0-0.07*w, f.x1+0.07*w), chart.Range(f.y0-0.07*h, f.y1+0.07*h)
-		series = append(series, v.classifier(f)...)
+	if !(f.x1 > f.x0 && f.y1 > f.y0) {
+		p.Series = series
+		return p
 	}
-	p.Series = series
+	rows := v.rowsOfW(f)
+	for i := range rows.X2 { // tips inside the frame, too
+		f = rectangle{min(f.x0, rows.X2[i]), max(f.x1, rows.X2[i]), min(f.y0, rows.Y2[i]), max(f.y1, rows.Y2[i])}
+	}
+	w, h := f.x1-f.x0, f.y1-f.y0
+	p.X.Range, p.Y.Range = chart.Range(f.x0-0.07*w, f.x1+0.07*w), chart.Range(f.y0-0.07*h, f.y1+0.07*h)
+	p.Series = append(series, v.decision(f), rows)
 	return p
 }
 
@@ -147,33 +152,35 @@ func (v *view) means(id, label string, m chart.Marker, means [][]float64, n []in
 // rectangle is a part of the plane.
 type rectangle struct{ x0, x1, y0, y1 float64 }
 
-// classifier is the decision line, well beyond the frame of the samples, and the rows of W as
-// arrows from the origin, scaled together so that the longest spans two fifths of the frame.
-func (v *view) classifier(f rectangle) []chart.Series {
-	w, h := f.x1-f.x0, f.y1-f.y0
-	b := v.f.boundary(v.plane)
+// decision is the line at which the predicted class changes, well beyond the frame.
+func (v *view) decision(f rectangle) chart.Series {
 	line := chart.Series{ID: "decision", Label: "decision line", Kind: chart.Segments, Color: chart.Ink, Dashed: true, Width: 1.4}
-	far := 2 * max(w, h)
-	for _, s := range b.segments(f.x0-far, f.x1+far, f.y0-far, f.y1+far) {
+	far := 2 * max(f.x1-f.x0, f.y1-f.y0)
+	for _, s := range v.f.boundary(v.plane).segments(f.x0-far, f.x1+far, f.y0-far, f.y1+far) {
 		line.X, line.Y = append(line.X, s[0]), append(line.Y, s[1])
 		line.X2, line.Y2 = append(line.X2, s[2]), append(line.Y2, s[3])
 	}
+	return line
+}
+
+// rowsOfW are arrows along the rows of W from the origin of the feature space (of a projection:
+// the mean of the class means), scaled together so that the longest is a quarter of the frame.
+func (v *view) rowsOfW(f rectangle) chart.Series {
 	rows := chart.Series{ID: "rows", Label: "row of W, direction", Kind: chart.Arrows, Color: chart.Muted, Width: 1.4}
-	longest := 0.0
+	b, longest := v.f.boundary(v.plane), 0.0
 	for k := range b.A {
-		longest = math.Max(longest, math.Hypot(b.A[k], b.B[k]))
+		longest = max(longest, math.Hypot(b.A[k], b.B[k]))
 	}
-	ox, oy := 0.0, 0.0 // of the feature space, or of the projection: the mean of the class means
-	scale := 0.4 * min(w, h) / longest
+	scale := 0.25 * max(f.x1-f.x0, f.y1-f.y0) / longest
+	if math.IsNaN(scale) || math.IsInf(scale, 0) {
+		return rows
+	}
 	for k := range b.A {
-		if math.IsNaN(scale) || math.IsInf(scale, 0) {
-			break
-		}
-		rows.X, rows.Y = append(rows.X, ox), append(rows.Y, oy)
-		rows.X2, rows.Y2 = append(rows.X2, ox+scale*b.A[k]), append(rows.Y2, oy+scale*b.B[k])
+		rows.X, rows.Y = append(rows.X, 0), append(rows.Y, 0)
+		rows.X2, rows.Y2 = append(rows.X2, scale*b.A[k]), append(rows.Y2, scale*b.B[k])
 		rows.Labels = append(rows.Labels, "w"+subscript(k))
 	}
-	return []chart.Series{line, rows}
+	return rows
 }
 
 // span is the rectangle of all finite points, with the origin for a plane that shows it.

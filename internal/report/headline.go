@@ -50,6 +50,10 @@ func (g *group) growthFacts() []string {
 			return digits(meanAt(runs, runs[0].Loss, noise, f))
 		}
 		lo, hi := at[0], at[len(at)-1]
+		if _, dil := pairs(runs, form.key, 1); len(dil) == 0 {
+			out = append(out, sentenceStart(curve)+": memorization and dilation were not measured in the same runs")
+			continue
+		}
 		if lo == hi {
 			out = append(out, fmt.Sprintf("%s at η = %s: memorization %s, dilation %s, test accuracy %s %%", sentenceStart(curve), decimal(hi),
 				q(hi, mem), q(hi, (*subject).dilation), digits(100*meanAt(runs, runs[0].Loss, hi, (*subject).testAccuracy))))

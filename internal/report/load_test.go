@@ -131,7 +131,7 @@ func TestBadFeaturesAreAReasonNotAFailure(t *testing.T) {
 		if runs[0].Features != nil || !strings.Contains(runs[0].NoFeatures, c.words) {
 			t.Errorf("%s: reason %q does not say %q", name, runs[0].NoFeatures, c.words)
 		}
-		if _, html := writeStudy(t, Study{Runs: runs}); !strings.Contains(html, "No features to draw") {
+		if _, html := pageOf(t, Study{Runs: runs}); !strings.Contains(html, "No features to draw") {
 			t.Errorf("%s: the page does not say so", name)
 		}
 	}

@@ -213,7 +213,7 @@ func (g *group) mainFigures() []picture {
 	if unknown > 0 {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("Of %s it is not known whether they are degenerate: neither the ratio of norms nor the features were saved.", count(unknown, "run")))
 	}
-	if early := g.count(func(s *subject) bool { return !s.terminal }); early > 0 {
+	if early := g.count(func(s *subject) bool { return isRegular(s) && !s.terminal }); early > 0 {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("%s drawn here did not reach the terminal phase (train accuracy ≥ 99.9 %%).", count(early, "run")))
 	}
 	out := []picture{fig}

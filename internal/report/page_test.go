@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"math"
@@ -48,6 +49,17 @@ func writeStudy(t *testing.T, s Study) (Result, string) {
 		t.Fatal(err)
 	}
 	return res, string(b)
+}
+
+// pageOf makes the page without its files.
+func pageOf(t *testing.T, s Study) (Result, string) {
+	t.Helper()
+	p, _, res := build(s)
+	html, err := p.html()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(html)
 }
 
 func find(t *testing.T, html, pattern string) []string {
@@ -112,7 +124,7 @@ func TestPageIsSelfContained(t *testing.T) {
 // JSON, inside the axis ranges of the drawn panel, and in the table.
 func TestNumbersOfTheMainFigure(t *testing.T) {
 	s := studied(t)
-	res, html := writeStudy(t, s)
+	_, html := pageOf(t, s)
 	var mem, dil []float64
 	for i := range s.Runs {
 		r := &s.Runs[i]
@@ -122,7 +134,12 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 			mem, dil = append(mem, m), append(dil, d)
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(res.Index), "figures", "dilation.json"))
+	_, pictures, _ := build(s)
+	dir := t.TempDir()
+	if err := writePicture(dir, pictures[0].Figure); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "dilation.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +187,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 }
 
 func TestPageTellsTheWholeStory(t *testing.T) {
-	res, html := writeStudy(t, studied(t))
+	res, html := pageOf(t, studied(t))
 	if res.Failed != 1 || res.Degenerate != 1 || res.Runs != 42 || res.Terminal != 41 {
 		t.Errorf("counts %+v", res)
 	}
@@ -198,12 +215,12 @@ func TestPageTellsTheWholeStory(t *testing.T) {
 func TestHeadlineFollowsTheVerdict(t *testing.T) {
 	m := common()
 	m.slope = map[string]float64{"ce": -0.0002, "ls": -0.0002}
-	if _, html := writeStudy(t, Study{Runs: m.runs(t)}); !strings.Contains(html, "do not grow together") {
+	if _, html := pageOf(t, Study{Runs: m.runs(t)}); !strings.Contains(html, "do not grow together") {
 		t.Error("a study in which dilation falls is not headed so")
 	}
 	m = common()
 	m.train = func(string, float64, int) float64 { return 0.99 }
-	res, html := writeStudy(t, Study{Runs: m.runs(t)})
+	res, html := pageOf(t, Study{Runs: m.runs(t)})
 	if !strings.Contains(html, "These runs cannot tell") || res.Terminal != 0 {
 		t.Error("a study outside the terminal phase is not headed so")
 	}
@@ -213,7 +230,7 @@ func TestPageOfOneRun(t *testing.T) {
 	m := common()
 	r := m.run(t, "ls", 0.1, 3)
 	r.Features = cloud(4, 3, 30, []float64{2, 2, 2}, 3)
-	res, html := writeStudy(t, Study{Runs: []Run{r}})
+	res, html := pageOf(t, Study{Runs: []Run{r}})
 	if !strings.Contains(html, "One run: label smoothing, η = 0.1, seed 3") || len(res.Claims) != 0 {
 		t.Error("the page of one run does not name it, or judges claims on it")
 	}
@@ -227,7 +244,7 @@ func TestPageOfNothing(t *testing.T) {
 	r := m.run(t, "ls", 0.1, 3)
 	r.Status, r.Error = store.Interrupted, ""
 	for _, s := range []Study{{}, {Runs: []Run{r}}, {Runs: []Run{{Run: store.Run{Hash: "ab", Kind: store.Solve, Status: store.Done}}}}} {
-		if _, html := writeStudy(t, s); !strings.Contains(html, "</html>") {
+		if _, html := pageOf(t, s); !strings.Contains(html, "</html>") {
 			t.Error("no page")
 		}
 	}
@@ -239,7 +256,7 @@ func TestNumbersThatAreNotFinite(t *testing.T) {
 	r := m.run(t, "ce", 0.1, 1)
 	r.Features = cloud(2, 2, 30, []float64{3, 2.5}, 3)
 	r.Features.TrainH[0], r.Features.TestH[3] = math.NaN(), math.Inf(1)
-	_, html := writeStudy(t, Study{Runs: []Run{r}})
+	_, html := pageOf(t, Study{Runs: []Run{r}})
 	for _, d := range find(t, html, ` d="([^"]*)"`) {
 		if strings.Contains(d, "NaN") || strings.Contains(d, "Inf") {
 			t.Fatal("a path holds a number that is not finite")
@@ -251,10 +268,23 @@ func TestNumbersThatAreNotFinite(t *testing.T) {
 }
 
 func TestSameStudySameBytes(t *testing.T) {
-	_, a := writeStudy(t, studied(t))
-	_, b := writeStudy(t, studied(t))
+	_, a := pageOf(t, studied(t))
+	_, b := pageOf(t, studied(t))
 	if a != b {
 		t.Error("the same study gave two different pages")
+	}
+	m := common()
+	one := Study{Runs: []Run{m.run(t, "ce", 0.1, 1)}}
+	x, _ := writeStudy(t, one)
+	y, _ := writeStudy(t, one)
+	for i := range x.Figures {
+		for _, ext := range []string{".svg", ".png", ".csv", ".json"} {
+			p, errP := os.ReadFile(x.Figures[i] + ext)
+			q, errQ := os.ReadFile(y.Figures[i] + ext)
+			if errP != nil || errQ != nil || !bytes.Equal(p, q) {
+				t.Errorf("%s differs from itself", x.Figures[i]+ext)
+			}
+		}
 	}
 }
 
