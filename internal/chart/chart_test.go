@@ -257,13 +257,13 @@ func TestPaintersAgree(t *testing.T) {
 		at := e.attr("text-anchor")
 		if e.Text == "2" && at == "middle" {
 			checked++
-			if x := e.number(t, "x"); !(math.Abs(x-cx) < 0.02) {
+			if x := e.number(t, "x"); !(math.Abs(x-cx) < 0.1) {
 				t.Errorf("x = 2 is written at %g, the point lies at %g", x, cx)
 			}
 		}
 		if e.Text == "8" && at == "end" {
 			checked++
-			if y := e.number(t, "y") - 3.4; !(math.Abs(y-cy) < 0.02) {
+			if y := e.number(t, "y") - 3.4; !(math.Abs(y-cy) < 0.1) {
 				t.Errorf("y = 8 is written at %g, the point lies at %g", y, cy)
 			}
 		}

@@ -121,7 +121,7 @@ func (g *svgPainter) markPath(at []point, m Marker, size float64, c Color, opaci
 	var d strings.Builder
 	for _, p := range at {
 		if shape == nil { // a line of no length with round caps is a disc
-			d.WriteString("M" + num(p.x) + " " + num(p.y) + "h0")
+			d.WriteString("M" + coord(p.x) + " " + coord(p.y) + "h0")
 		}
 		for _, poly := range shape {
 			d.WriteString(path(shift(poly, p), filled))
@@ -193,9 +193,9 @@ func path(pts []point, closed bool) string {
 		} else {
 			b.WriteByte('L')
 		}
-		b.WriteString(num(p.x))
+		b.WriteString(coord(p.x))
 		b.WriteByte(' ')
-		b.WriteString(num(p.y))
+		b.WriteString(coord(p.y))
 	}
 	if closed {
 		b.WriteByte('Z')
@@ -209,6 +209,16 @@ func shift(pts []point, by point) []point {
 		out[i] = point{p.x + by.x, p.y + by.y}
 	}
 	return out
+}
+
+// coord writes a place on a path to a tenth of a point: finer than a pixel, and pages with
+// thousands of places stay small.
+func coord(v float64) string {
+	s := strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
+	if s == "-0" {
+		return "0"
+	}
+	return s
 }
 
 // num writes a length to a hundredth of a point, without trailing zeros.

@@ -166,7 +166,7 @@ func (g *group) claimGrowth() Claim {
 		case noiseLevels(runs, form.key) < enoughNoises:
 			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("for %s memorization and dilation are known at %s above zero; a trend needs %d", curve, count(noiseLevels(runs, form.key), "noise level"), enoughNoises))
 		case len(seeds(runs)) < enoughSeeds:
-			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has %s that count; an interval needs %d", curve, count(len(seeds(runs)), "seed"), enoughSeeds))
+			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has %s in regular runs of the terminal phase; an interval needs %d", curve, count(len(seeds(runs)), "seed"), enoughSeeds))
 		case rho.Hi < 0 || rho.Value <= 0:
 			worst, reason = weaker(worst, reason, Fails, fmt.Sprintf("%s: they do not grow together (ρ = %s)", curve, withInterval(rho)))
 		case !(rho.Lo > 0):
@@ -258,6 +258,8 @@ func (g *group) claimLine() Claim {
 		switch {
 		case len(runs) == 0 || low.N < enoughNoises:
 			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has fewer than %d noise levels in 0 < η ≤ 0.2", lossNames[kind], enoughNoises))
+		case len(seeds(runs)) < enoughSeeds:
+			worst, reason = weaker(worst, reason, CannotTell, fmt.Sprintf("%s has %s in regular runs of the terminal phase; a line needs %d", lossNames[kind], count(len(seeds(runs)), "seed"), enoughSeeds))
 		case !(low.R2 >= goodFit) || low.Slope <= 0:
 			worst, reason = weaker(worst, reason, Fails, fmt.Sprintf("%s: the line explains less than %d %%, or falls", lossNames[kind], int(goodFit*100)))
 		}
@@ -316,7 +318,7 @@ func (g *group) slopeVerdict(c Claim, b bench, ratios []interval, wantEqual bool
 		return c.undecided(b, b.blocked)
 	}
 	if n := len(seeds(b.subjects)); n < enoughSeeds {
-		return c.undecided(b, fmt.Sprintf("%s; an interval needs %d", count(n, "seed"), enoughSeeds))
+		return c.undecided(b, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", count(n, "seed"), enoughSeeds))
 	}
 	verdict, reason := Holds, "the intervals exclude 1"
 	if wantEqual {

@@ -76,7 +76,7 @@ func (g *group) claimLess() Claim {
 		return c.undecided(b, "it needs runs of both losses")
 	}
 	if n := len(seeds(b.subjects)); n < enoughSeeds {
-		return c.undecided(b, fmt.Sprintf("%s; an interval needs %d", count(n, "seed"), enoughSeeds))
+		return c.undecided(b, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", count(n, "seed"), enoughSeeds))
 	}
 	scale := ""
 	if slices.Contains(less, memoryForms[0].name) && !slices.Contains(less, memoryForms[3].name) {
@@ -104,7 +104,7 @@ func (g *group) claimAccuracy() Claim {
 	case used == 0:
 		return c.undecided(b, "it needs runs of both losses at one noise level")
 	case n < enoughSeeds:
-		return c.undecided(b, fmt.Sprintf("%s; an interval needs %d", count(n, "seed"), enoughSeeds))
+		return c.undecided(b, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", count(n, "seed"), enoughSeeds))
 	case r.Lo >= 0:
 		return c.decided(b, Holds, "the whole 95 % interval is at or above zero")
 	case r.Hi < 0:

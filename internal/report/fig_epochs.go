@@ -128,8 +128,8 @@ func (g *group) trackFigure(id string, subjects []*subject, what []tracked) pict
 			continue
 		}
 		panel.Series = append(bands, lines...)
+		panel.Y.Zero = m.limit || strings.HasPrefix(m.key, "memorization")
 		if m.limit {
-			panel.Y.Zero = true
 			panel.Series = append(panel.Series, chart.Series{ID: "limit", Kind: chart.HLine, Color: chart.Muted, Dashed: true,
 				Y: chart.Numbers{0}, Labels: []string{"limit of collapse: 0"}})
 		}

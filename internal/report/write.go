@@ -41,8 +41,14 @@ func Write(dir string, study Study) (Result, error) {
 	return res, nil
 }
 
-// pixelsPerPoint of the PNG files: sharp on dense screens.
-const pixelsPerPoint = 2
+// pixelsPerPoint of a PNG file: sharp on dense screens, but plain for figures of many panels, whose
+// pixels would take most of the time of a page.
+func pixelsPerPoint(f chart.Figure) float64 {
+	if len(f.Panels) > 12 {
+		return 1
+	}
+	return 2
+}
 
 // writePictures draws on all cores and returns the first error.
 func writePictures(dir string, pictures []picture) error {
@@ -78,7 +84,7 @@ func writePicture(dir string, f chart.Figure) error {
 		draw func(io.Writer) error
 	}{
 		{".svg", func(w io.Writer) error { return chart.WriteSVG(w, f, chart.Auto) }},
-		{".png", func(w io.Writer) error { return chart.WritePNG(w, f, chart.Light, pixelsPerPoint) }},
+		{".png", func(w io.Writer) error { return chart.WritePNG(w, f, chart.Light, pixelsPerPoint(f)) }},
 		{".csv", func(w io.Writer) error { return chart.WriteCSV(w, f) }},
 		{".json", func(w io.Writer) error { return chart.WriteJSON(w, f) }},
 	} {
