@@ -34,3 +34,15 @@ func productsFor(set isa) (products[float32], products[float64]) {
 	p64.transpose4, p64.transposeStep, p64.copyRows = transpose4AVX2F64, 4, copyRowsAVX2F64
 	return p32, p64
 }
+
+func probesFor(set isa) probes {
+	const sums = 12 // vectors of sums in a round of the peak loops
+	switch set {
+	case isaAVX512:
+		return probes{peakAVX512F32, peakAVX512F64, 2 * sums * 16, 2 * sums * 8, sumAVX2}
+	case isaAVX2:
+		return probes{peakAVX2F32, peakAVX2F64, 2 * sums * 8, 2 * sums * 4, sumAVX2}
+	default:
+		return genericProbes()
+	}
+}

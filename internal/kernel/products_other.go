@@ -1,4 +1,4 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package kernel
 
@@ -7,3 +7,5 @@ func supported() []isa { return []isa{isaGeneric} }
 func productsFor(isa) (products[float32], products[float64]) {
 	return genericProducts[float32](), genericProducts[float64]()
 }
+
+func probesFor(isa) probes { return genericProbes() }

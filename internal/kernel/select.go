@@ -36,6 +36,7 @@ func init() {
 func activate(set isa) {
 	active = set
 	products32, products64 = productsFor(set)
+	activeProbes = probesFor(set)
 }
 
 // Name returns the kernel in use: "generic", "avx2", "avx512" or "neon". Bits of results are promised
