@@ -1,0 +1,88 @@
+package dilation
+
+import "math"
+
+// Assumption is MD Assumption 4.2, part by part.
+type Assumption struct {
+	Holds bool `json:"holds"`
+
+	// (1) Both losses have a non-zero NC configuration: κ < 1/2. MD also ask for α0 > 4√(λ_Wλ_H) (and
+	// elsewhere 2√…), which nothing needs: γ > 1 for every α0 > 0.
+	Configuration bool `json:"nc_configuration"`
+	PrintedAlpha  bool `json:"printed_alpha_condition"` // α0 > 4√(λ_Wλ_H), for information
+
+	// (2) E v = 0 and ‖v‖ ≤ A·r.
+	Law bool    `json:"law"`
+	A   float64 `json:"a"`
+
+	// (3) √η < C̃(1 − 1/γ) with C̃ = C_MD/(√2·A·‖h1−h2‖) for CE, A included, which MD leave out.
+	Noise     bool    `json:"noise_level"`
+	SqrtEta   float64 `json:"sqrt_eta"`
+	NoiseMost float64 `json:"sqrt_eta_below"`
+}
+
+func assume(p Params, sol *Solution) Assumption {
+	a := Assumption{Configuration: sol.CE.Kappa < .5 && sol.LS.Kappa < .5,
+		PrintedAlpha: p.Alpha > 4*math.Sqrt(p.LW*p.LH), Law: true, A: p.Law.A, SqrtEta: math.Sqrt(p.Eta)}
+	a.NoiseMost = p.CMD / (math.Sqrt2 * p.Law.A * sol.CE.Dist) * (1 - 1/sol.Gamma)
+	a.Noise = a.SqrtEta < a.NoiseMost
+	a.Holds = a.Configuration && a.Law && a.Noise
+	return a
+}
+
+// Bracket returns MD's interval [r_max(1 − C′√η), r_max] for r*, C′ = √2·A·‖h1−h2‖/C_MD, from Lemma C.4
+// with the ½ on the Hessian terms that its own argument gives.
+func (s *Side) Bracket() (low, high float64) {
+	slope := math.Sqrt2 * s.p.Law.A * s.Dist / s.p.CMD
+	return math.Max(0, s.RMax*(1-slope*math.Sqrt(s.p.Eta))), s.RMax
+}
+
+// SmallNoise returns the leading order of 1 − ρ* for η → 0:
+//
+//	η D² [σ'C²a²ν + λ_H] / (C_MD² [σ'C²a² + 2λ_H]), σ' = κ(1−κ), ν = E v_1²/r²
+//
+// So ρ* → 1 at rate η (MD's √η is loose) and r*/D ≈ ηD/C_MD: Theorem 4.3 is essentially D_CE > D_LS.
+func (s *Side) SmallNoise() float64 {
+	bend := s.Kappa * (1 - s.Kappa) * s.C * s.C * s.HNorm * s.HNorm
+	return s.p.Eta * s.Dist * s.Dist * (bend*s.p.Law.Second() + s.p.LH) / (s.p.CMD * s.p.CMD * (bend + 2*s.p.LH))
+}
+
+// Check is one inequality of MD's appendix C at a solution: Low ≤ Value ≤ High.
+type Check struct {
+	Name  string  `json:"name"`
+	Low   float64 `json:"low"`
+	Value float64 `json:"value"`
+	High  float64 `json:"high"`
+	Holds bool    `json:"holds"`
+}
+
+func newCheck(name string, low, value, high float64) Check {
+	const slack = 1e-9
+	size := slack * math.Max(1, math.Max(math.Abs(low), math.Abs(value)))
+	return Check{name, low, value, high, low <= value+size && value <= high+size}
+}
+
+// Lemmas checks the steps of MD's appendix C at the solution of a side:
+//
+//	no dilation beyond r_max helps                       0 ≤ r* ≤ r_max
+//	the constraint of the model is active                η‖h2−u1‖ = C_MD·r*/D
+//	Lemma C.3: u1 nears h1 as r nears r_max              (C_MD/D)(r_max−r) ≤ η‖u1−h1‖ ≤ (2√2·C_MD/D)(r_max−r)
+//	Lemma C.4: memorizing less costs                     g(u1) − g(h1) ≥ λ_H‖u1−h1‖² (h1 minimises g over u ≥ 0)
+//	Lemma C.5: dilation costs at most C2·r²              F(r) − F(0) ≤ (‖w2−w1‖²/4 + 2λ_H)r²
+//	bracket of r*                                        r_max(1 − C′√η) ≤ r* ≤ r_max
+func (s *Side) Lemmas() []Check {
+	toH1 := math.Hypot(s.U1[0]-s.HNorm, s.U1[1])
+	unit := s.p.CMD / s.Dist
+	left := s.RMax - s.RStar
+	g, _ := s.Noisy(s.RhoStar)
+	gAtH1 := s.sampleLoss([2]float64{s.HNorm, 0})
+	low, high := s.Bracket()
+	return []Check{
+		newCheck("r* lies in [0, r_max]", 0, s.RStar, s.RMax),
+		newCheck("memorization equals C_MD·r*/‖h1−h2‖", unit*s.RStar, s.Memorization, unit*s.RStar),
+		newCheck("C.3: distance of u1 to h1", unit*left, s.p.Eta*toH1, 2*math.Sqrt2*unit*left),
+		newCheck("C.4: cost of memorizing less", s.p.LH*toH1*toH1, g-gAtH1, math.Inf(1)),
+		newCheck("C.5: cost of dilation", 0, s.Spread(s.RStar)-s.Spread(0), (s.WDiffNorm*s.WDiffNorm/4+2*s.p.LH)*s.RStar*s.RStar),
+		newCheck("bracket of r*", low, s.RStar, high),
+	}
+}
