@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -160,8 +161,10 @@ func TestIntegersKeepAllDigits(t *testing.T) {
 	if v, err := Of("y", []int{1}, []uint64{1 << 63}).Int64s(); err == nil {
 		t.Fatalf("2^63 became %d", v)
 	}
-	if v, err := Of("y", []int{2}, []float32{1, 0.5}).Int64s(); err == nil {
-		t.Fatalf("0.5 became %d", v)
+	for _, x := range []float64{0.5, 1 << 63, -1<<63 - 2048, math.Inf(1), math.NaN()} {
+		if v, err := Of("y", []int{2}, []float64{1, x}).Int64s(); err == nil || !strings.Contains(err.Error(), "element 1 ") {
+			t.Errorf("%g became %d, %v", x, v, err)
+		}
 	}
 }
 

@@ -4,11 +4,15 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // npyFile makes a version 1 file from a header text and data.
@@ -88,7 +92,7 @@ func hostile(t testing.TB) map[string]struct {
 		"npy cut in the data":   {good[:len(good)-1], "needs 8 bytes of data, and the file has 7"},
 		"npy with more data":    {append(bytes.Clone(good), 0), "the file has 9"},
 		"npy version":           {append([]byte(npyMagic), 4, 0, 0, 0, 0, 0), "version 4.0"},
-		"npy header of 4 GB":    {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255), "claims 4294967295"},
+		"npy header of 4 GB":    {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255), "claims 4294967295 bytes; at most"},
 		"npy 2^63 elements":     {npyFile(npyHeaderText("'<f8'", "(9223372036854775807,)")), "impossible"},
 		"npy product overflows": {npyFile(npyHeaderText("'<f8'", "(4294967296, 4294967296)")), "impossible"},
 		"npy negative size":     {npyFile(npyHeaderText("'<f8'", "(-1,)")), "not a size"},
@@ -150,6 +154,45 @@ func TestHostileFilesAreRefusedByName(t *testing.T) {
 				t.Fatalf("%d bytes allocated for a file of %d", spent, len(c.file))
 			}
 		})
+	}
+}
+
+// TestLimits holds the limits that only large files reach.
+func TestLimits(t *testing.T) {
+	b := make([]byte, 8+maxSafetensorsHeader+1)
+	binary.LittleEndian.PutUint64(b, maxSafetensorsHeader+1)
+	if _, _, err := ParseSafetensors(b); err == nil || !strings.Contains(err.Error(), "the format allows") {
+		t.Errorf("a header of 100 MB: %v", err)
+	}
+	m := member{&zip.File{FileHeader: zip.FileHeader{Method: zip.Deflate, UncompressedSize64: 1001}}, make([]byte, 100), 1000}
+	if err := m.check(); err == nil || !strings.Contains(err.Error(), "unpacks to 1001 bytes") {
+		t.Errorf("above the limit: %v", err)
+	}
+	m.UncompressedSize64 = 1000
+	if err := m.check(); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+}
+
+// TestMappedArchivesNeedNoCopy opens an archive of ours as a file.
+func TestMappedArchivesNeedNoCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var arrays []Array
+	for n := range 10 { // names and sizes that would put the next array anywhere
+		arrays = append(arrays, Of("h"+strings.Repeat("x", n), []int{n}, make([]uint8, n)), Of("w"+strings.Repeat("x", n), []int{2}, []float64{1, 2}))
+	}
+	if err := errors.Join(WriteNPZ(f, arrays), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 10 {
+		a := loadFile(t, path, "w"+strings.Repeat("x", n))
+		if v, ok := View[float64](a); !ok || v[1] != 2 || uintptr(unsafe.Pointer(&v[0]))%64 != 0 {
+			t.Errorf("array %s: %v, %v at %p", a.Name, v, ok, v)
+		}
 	}
 }
 
@@ -272,27 +315,5 @@ func again(t *testing.T, name string, write func([]Array) ([]byte, error), a Arr
 	second, err := write(got)
 	if err != nil || !bytes.Equal(first, second) {
 		t.Fatalf("%s: written again it is another file (%v)", name, err)
-	}
-}
-
-// TestHeadersAreNumpys compares with the text that numpy.lib.format documents; testdata holds whole
-// files of numpy.
-func TestHeadersAreNumpys(t *testing.T) {
-	for _, c := range []struct {
-		header Header
-		want   string
-	}{
-		{Header{DType: F32, Shape: []int{2, 3}}, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"},
-		{Header{DType: F64, Shape: []int{5}, BigEndian: true}, "{'descr': '>f8', 'fortran_order': False, 'shape': (5,), }"},
-		{Header{DType: U8, Shape: nil}, "{'descr': '|u1', 'fortran_order': False, 'shape': (), }"},
-		{Header{DType: BF16, Shape: []int{2, 3}, Fortran: true}, "{'descr': '|V2', 'fortran_order': True, 'shape': (2, 3), }"},
-	} {
-		b := c.header.npyHeader()
-		if len(b)%64 != 0 || b[len(b)-1] != '\n' || int(binary.LittleEndian.Uint16(b[8:])) != len(b)-10 {
-			t.Errorf("%+v: header %q", c.header, b)
-		}
-		if got := strings.TrimRight(string(b[10:]), " \n"); got != c.want {
-			t.Errorf("%+v: got %s, want %s", c.header, got, c.want)
-		}
 	}
 }

@@ -67,8 +67,8 @@ func (h Header) npyHeader() []byte {
 		}
 		text += strings.Repeat(" ", 21-len(strconv.Itoa(growing)))
 	}
-	const before = len(npyMagic) + 2 + 2 // version 1: 64 axes stay far below its 65,535 bytes
-	text += strings.Repeat(" ", 63-(before+len(text))%64) + "\n"
+	const before = len(npyMagic) + 2 + 2                           // version 1: 64 axes stay far below its 65,535 bytes
+	text += strings.Repeat(" ", 64-(before+len(text)+1)%64) + "\n" // a whole 64 where none is needed
 	b := append([]byte(npyMagic), 1, 0)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
 	return append(b, text...)

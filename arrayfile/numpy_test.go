@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -94,6 +95,37 @@ func TestArchivesOfNumpy(t *testing.T) {
 		y, err := loadFile(t, path, "labels").Int64s()
 		if err != nil || fmt.Sprint(y) != "[0 1 2]" {
 			t.Errorf("%s: labels %v, %v", name, y, err)
+		}
+	}
+}
+
+// TestHeadersOfNumpy compares the lengths of many headers with numpy's; above are their bytes.
+func TestHeadersOfNumpy(t *testing.T) {
+	text, err := os.ReadFile("testdata/headers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 300 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		var fortran bool
+		var sizes string
+		var want int
+		if _, err := fmt.Sscan(line, &fortran, &sizes, &want); err != nil {
+			t.Fatal(err)
+		}
+		h := Header{DType: F32, Fortran: fortran}
+		for size := range strings.SplitSeq(sizes, ",") {
+			n, err := strconv.Atoi(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Shape = append(h.Shape, n)
+		}
+		if got := h.npyHeader(); len(got) != want {
+			t.Errorf("%+v: got %d bytes, want %d: %q", h, len(got), want, got)
 		}
 	}
 }

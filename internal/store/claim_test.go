@@ -114,8 +114,10 @@ func TestAgainReplaces(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.Dir, "old")); !os.IsNotExist(err) || len(left) != 1 {
 		t.Errorf("old file: %v; %v in runs", err, left)
 	}
-	if run.Status != Running || run.HasEpochs || len(values) != 0 {
-		t.Errorf("after Again: %+v with %d values", run, len(values))
+	attempts, err := l.Attempts(c.Hash)
+	must(t, err)
+	if run.Status != Running || run.HasEpochs || len(values) != 0 || len(attempts) != 1 {
+		t.Errorf("after Again: %+v with %d values, %d attempts", run, len(values), len(attempts))
 	}
 }
 
