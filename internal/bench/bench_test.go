@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"collapse/internal/kernel"
+)
+
+func TestGemmReport(t *testing.T) {
+	shapes := []Shape{{kernel.NT, 33, 70, 65}, {kernel.NN, 64, 40, 31}, {kernel.TN, 12, 64, 100}}
+	r, err := Gemm(2, 3, shapes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rates) != 2*len(shapes) || r.Threads != 2 || r.Repeats != 3 || r.Kernel != kernel.Name() {
+		t.Fatalf("report %+v", r)
+	}
+	for i, rate := range r.Rates {
+		limit := r.FMAAll
+		if i >= len(shapes) {
+			limit = r.FMA64All
+		}
+		if !(rate.Median > 0 && rate.Median <= rate.Best && math.Abs(rate.Fraction-rate.Best/limit) < 1e-12) {
+			t.Errorf("rate %+v, limit %g", rate, limit)
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{`"fma_gflops_all":`, `"fma64_gflops_all":`, `"form":"NT"`, `"dtype":"float64"`, `"fraction_of_peak":`} {
+		if !strings.Contains(string(text), key) {
+			t.Errorf("no %s in %s", key, text)
+		}
+	}
+}
+
+// verify must notice a wrong element and a NaN.
+func TestVerifyNotices(t *testing.T) {
+	p := newProblem[float32](Shape{kernel.NT, 20, 30, 40})
+	p.multiply(nil)
+	if err := p.verify(); err != nil {
+		t.Fatal(err)
+	}
+	last := len(p.c) - 1
+	for _, wrong := range []float32{p.c[last] + 0.01, float32(math.NaN())} {
+		p.c[last] = wrong
+		if p.verify() == nil {
+			t.Errorf("%g passed", wrong)
+		}
+	}
+}
+
+func TestReadRate(t *testing.T) {
+	tm := kernel.NewTeam(2)
+	defer tm.Close()
+	rate, err := readRate(tm, 2*readPart)
+	if err != nil || !(rate > 0) {
+		t.Fatalf("rate %g, error %v", rate, err)
+	}
+	t.Setenv("TMPDIR", t.TempDir()+"/missing")
+	t.Setenv("TMP", t.TempDir()+"/missing")
+	if _, err := readRate(tm, readPart); err == nil {
+		t.Fatal("no error without a directory for temporary files")
+	}
+}
+
+func TestLoopRates(t *testing.T) {
+	l := newLoop[float32](nil)
+	l.sample()
+	if !(l.best > 0) {
+		t.Fatalf("rate %g", l.best)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if m := median([]float64{9, 1, 5}); m != 5 {
+		t.Fatalf("median %g, want 5", m)
+	}
+	if m := median([]float64{4, 1, 3, 2}); m != 2 {
+		t.Fatalf("median of four %g, want the lower, 2", m)
+	}
+}
+
+func TestCPUName(t *testing.T) {
+	if CPUName() == "" {
+		t.Fatal("no name")
+	}
+}
+
+func BenchmarkPeak(b *testing.B) {
+	for b.Loop() {
+		l, err := Peak(0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(l.FMA1, "GFLOP/s-1")
+		b.ReportMetric(l.FMAAll, "GFLOP/s-all")
+		b.ReportMetric(l.FMA64All, "GFLOP/s-64")
+		b.ReportMetric(l.ReadGBs, "GB/s")
+	}
+}
+
+func BenchmarkGemm(b *testing.B) {
+	for b.Loop() {
+		r, err := Gemm(0, 5, LayerShapes)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, rate := range r.Rates {
+			b.Logf("%+v", rate)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package bench
+
+import "os"
+
+// systemCPUName is what Windows tells every process; other systems tell nothing.
+func systemCPUName() string { return os.Getenv("PROCESSOR_IDENTIFIER") }
