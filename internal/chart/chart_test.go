@@ -310,7 +310,8 @@ func TestThousandsOfPoints(t *testing.T) {
 }
 
 func TestSameFigureSameBytes(t *testing.T) {
-	if draw(t, sample()) != draw(t, sample()) {
+	first := draw(t, sample())
+	if second := draw(t, sample()); first != second {
 		t.Error("the same figure gave two different files")
 	}
 }

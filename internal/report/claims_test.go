@@ -237,6 +237,36 @@ func setFinal(r *Run, split, key string, v float64) {
 	pts[len(pts)-1].Value = v
 }
 
+// TestMeansLeaveDegenerateRunsOut: at the last epoch of every panel, and in the table of limits.
+func TestMeansLeaveDegenerateRunsOut(t *testing.T) {
+	m := common()
+	m.losses, m.noises, m.jitter = []string{"ce"}, []float64{0}, 0
+	runs := m.runs(t)
+	bad := m.run(t, "ce", 0, 9)
+	setFinal(&bad, "train", "mean_norm_ratio", 0.01)
+	setFinal(&bad, "train", "nc2_w", 5)
+	gs, _ := groups(append(runs, bad))
+	first, rest := gs[0].epochFigures(0)
+	faint := 0
+	for _, p := range first.Panels {
+		for _, s := range p.Series {
+			if p.ID == "nc2_w-train" && s.ID == "mean-train-0" && !near(s.Y[len(s.Y)-1], 0.02, 1e-12) {
+				t.Errorf("mean of NC2 is %g, wanted 0.02", s.Y[len(s.Y)-1])
+			}
+			if s.Label == "degenerate run" {
+				faint++
+			}
+		}
+	}
+	if faint != len(first.Panels) || !strings.Contains(strings.Join(first.Notes, ""), "1 degenerate run") || len(rest.Notes) != 1 {
+		t.Errorf("%d faint lines in %d panels, notes %q", faint, len(first.Panels), first.Notes)
+	}
+	limits, note := gs[0].limits()
+	if limits.Rows[1][2] != "0.0200 ± 0" || !strings.Contains(note, "1 degenerate run") {
+		t.Errorf("limits %q, note %q", limits.Rows[1], note)
+	}
+}
+
 func TestGroupsKeepExperimentsApart(t *testing.T) {
 	m := common()
 	m.noises, m.seeds = []float64{0.1}, 1

@@ -38,10 +38,59 @@ var mainMeasures = []tracked{
 func (g *group) epochFigures(noise float64) (first, rest picture) {
 	at := g.pick(func(s *subject) bool { return s.Noise == noise })
 	id := "epochs-noise-" + decimal(noise)
-	first = g.trackFigure(id+g.suffix, at, mainMeasures)
-	rest = g.trackFigure(id+"-more"+g.suffix, at, otherMeasures(at))
+	kept, note := leaveOut(at)
+	first = g.trackFigure(id+g.suffix, kept, mainMeasures)
+	rest = g.trackFigure(id+"-more"+g.suffix, kept, otherMeasures(at))
+	if note == "" {
+		return first, rest
+	}
+	if len(kept) < len(at) {
+		first.addSingle(g, at, mainMeasures)
+		note += " In the first figure they are the faint lines."
+	}
+	first.Notes, rest.Notes = append(first.Notes, note), append(rest.Notes, note)
 	return first, rest
 }
+
+// leaveOut keeps the regular runs, so that no mean mixes the two configurations of M-D Fig. 4, and
+// says what it left out. Where every run is degenerate all are kept, and that is said.
+func leaveOut(subjects []*subject) (kept []*subject, note string) {
+	for _, s := range subjects {
+		if !s.degenerate {
+			kept = append(kept, s)
+		}
+	}
+	switch n := len(subjects) - len(kept); {
+	case n == 0:
+		return kept, ""
+	case len(kept) == 0:
+		return subjects, "Every run here is degenerate (M-D Fig. 4a)."
+	default:
+		return kept, count(n, "degenerate run") + " (M-D Fig. 4a) left out of the means."
+	}
+}
+
+// addSingle adds each degenerate run as a faint line of its own, below the means.
+func (p *picture) addSingle(g *group, subjects []*subject, what []tracked) {
+	for i := range p.Panels {
+		panel := &p.Panels[i]
+		for _, m := range what {
+			if panel.ID != m.panelID() {
+				continue
+			}
+			var single []chart.Series
+			for _, s := range subjects {
+				if t := overSeeds([]*subject{s}, m.splits[0], m.key, m.unit); s.degenerate && len(t.step) > 0 {
+					single = append(single, chart.Series{ID: "degenerate-" + s.Hash, Label: "degenerate run", Kind: chart.Line,
+						Color: g.color(s.curve), Faint: true, Width: 1, X: t.step, Y: t.mean})
+				}
+			}
+			panel.Series = append(single, panel.Series...)
+		}
+	}
+}
+
+func (m tracked) panelID() string { return m.key + "-" + strings.Join(m.splits, "-") }
 
 // otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
 // order of the registry of measures; what the registry does not know comes last, by name.
@@ -100,7 +149,7 @@ func (g *group) trackFigure(id string, subjects []*subject, what []tracked) pict
 	p := picture{Figure: chart.Figure{ID: id, Columns: 3}}
 	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
 	for _, m := range what {
-		panel := chart.Panel{ID: m.key + "-" + strings.Join(m.splits, "-"), Title: m.title,
+		panel := chart.Panel{ID: m.panelID(), Title: m.title,
 			X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: m.axis}}
 		if m.log {
 			panel.Y.Scale = chart.Log

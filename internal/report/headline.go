@@ -68,13 +68,17 @@ func (g *group) growthFacts() []string {
 
 func (g *group) collapseFacts() []string {
 	var out []string
+	kept, note := leaveOut(g.subjects)
 	for _, curve := range g.curves {
-		runs := onCurve(g.subjects, curve)
+		runs := onCurve(kept, curve)
 		value := func(split, key string, unit float64) string {
 			return meanDeviation(runs, unit, func(s *subject) (float64, bool) { return s.final(split, key) })
 		}
 		out = append(out, fmt.Sprintf("%s: NC1 %s on training features, dilation %s, test accuracy %s %%", sentenceStart(curve),
 			value("train", "nc1_pinv", 1), value("test", "dilation", 1), value("test", "accuracy", 100)))
+	}
+	if note != "" {
+		out = append(out, note)
 	}
 	return out
 }

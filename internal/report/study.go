@@ -3,7 +3,8 @@
 // page can be made again from what was saved, long after the training.
 //
 // load.go reads runs; study.go is what a page is made of; evidence.go says which runs may speak;
-// claims.go judges; the fig*.go files define the pictures; page.go and page.html are the page.
+// the claims*.go files judge; the fig*.go files define the pictures and choose.go which to draw; page.go and
+// page.html are the page.
 package report
 
 import (
