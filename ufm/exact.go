@@ -151,7 +151,9 @@ func (c Config) Exact() (Exact, error) {
 }
 
 // c is K√(n λ_W λ_H), the one combination of the penalties that matters for MSE.
-func (c Config) c() float64 { return float64(c.K) * math.Sqrt(float64(c.N)*c.LW*c.LH) }
+func (c Config) c() float64 {
+	return float64(c.K) * math.Sqrt(float64(c.N)) * math.Sqrt(c.LW) * math.Sqrt(c.LH)
+}
 
 // fillSymmetric completes an optimum with class means' outputs Z̄ = x·P + y·11ᵀ/K, b = β·1, H̄ = sd·Wᵀ.
 func (e *Exact) fillSymmetric(c Config, x, y, beta, sd float64) {

@@ -14,7 +14,7 @@ func (c Config) exactCE() Exact {
 	if c.Model == CE {
 		alpha = 0
 	}
-	kappa := (K-1)*math.Sqrt(float64(c.N)*c.LW*c.LH) + alpha*(K-1)/K
+	kappa := (K-1)*math.Sqrt(float64(c.N))*math.Sqrt(c.LW)*math.Sqrt(c.LH) + alpha*(K-1)/K
 	x, value, zero := logRatioMargin(c.K, kappa)
 	if c.D < c.K-1 && !zero {
 		return unavailable("%s with d = %d < k − 1 = %d has no closed form (a simplex ETF does not fit); solved numerically", c.Model, c.D, c.K-1)

@@ -1,0 +1,122 @@
+package ufm
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"collapse/arrayfile"
+)
+
+// A point file (.npz, .npy and .safetensors containers work alike) holds the variables by name, float64
+// or float32, row-major: W (K×d), H (d×N, class-major columns) and b (K), or W2 (K×d), W1 (d×d) and
+// H1 (d×N).
+
+// variable is one array of a point file.
+type variable struct {
+	name  string
+	shape []int
+	value []float64
+}
+
+// variables lists the arrays of p under their file names.
+func (c Config) variables(p Point) []variable {
+	N := c.K * c.N
+	if c.ThreeFactor() {
+		return []variable{{"W2", []int{c.K, c.D}, p.W}, {"W1", []int{c.D, c.D}, p.W1}, {"H1", []int{c.D, N}, p.H}}
+	}
+	out := []variable{{"W", []int{c.K, c.D}, p.W}, {"H", []int{c.D, N}, p.H}}
+	if c.HasBias() {
+		out = append(out, variable{"b", []int{c.K}, p.B})
+	}
+	return out
+}
+
+// WritePoint writes p as .npz.
+func (c Config) WritePoint(w io.Writer, p Point) error {
+	var arrays []arrayfile.Array
+	for _, v := range c.variables(p) {
+		arrays = append(arrays, arrayfile.Of(v.name, v.shape, v.value))
+	}
+	return arrayfile.WriteNPZ(w, arrays)
+}
+
+// ReadPoint reads a point file. Where c.K, c.D or c.N is 0 it is taken from the file; the returned
+// configuration has them all.
+//
+// It returns an error that names a missing or unknown array, a wrong shape, or the first variable that
+// is not finite.
+func (c Config) ReadPoint(path string) (Config, Point, error) {
+	f, err := arrayfile.Open(path)
+	if err != nil {
+		return c, Point{}, err
+	}
+	defer f.Close()
+	fail := func(format string, args ...any) (Config, Point, error) {
+		return c, Point{}, fmt.Errorf("ufm: point file %s: %w", path, fmt.Errorf(format, args...))
+	}
+	shapes := map[string][]int{}
+	for _, h := range f.Headers() {
+		shapes[h.Name] = h.Shape
+	}
+	c = c.sized(shapes)
+	if err := c.Validate(); err != nil {
+		return fail("%w", err)
+	}
+	p := c.NewPoint()
+	for _, v := range c.variables(p) {
+		shape, ok := shapes[v.name]
+		if !ok {
+			return fail("array %s is missing, wanted %v; the file holds %v", v.name, v.shape, names(shapes))
+		}
+		if !slices.Equal(shape, v.shape) {
+			return fail("%s has shape %v, wanted %v (k = %d, d = %d, n = %d)", v.name, shape, v.shape, c.K, c.D, c.N)
+		}
+		delete(shapes, v.name)
+		array, err := f.Load(v.name)
+		if err != nil {
+			return fail("%w", err)
+		}
+		values, err := array.Float64s()
+		if err != nil {
+			return fail("%s: %w", v.name, err)
+		}
+		copy(v.value, values)
+	}
+	if len(shapes) > 0 {
+		return fail("arrays %v do not belong to %s with these penalties (a bias needs lb)", names(shapes), c.Model)
+	}
+	if err := p.finite(); err != nil {
+		return fail("%w", err)
+	}
+	return c, p, nil
+}
+
+// sized fills K, d and n that are 0 from the shapes of W or W2 and of H or H1.
+func (c Config) sized(shapes map[string][]int) Config {
+	w, h := shapes["W"], shapes["H"]
+	if c.ThreeFactor() {
+		w, h = shapes["W2"], shapes["H1"]
+	}
+	if len(w) == 2 {
+		if c.K == 0 {
+			c.K = w[0]
+		}
+		if c.D == 0 {
+			c.D = w[1]
+		}
+	}
+	if c.N == 0 && len(h) == 2 && c.K > 0 && h[1]%c.K == 0 {
+		c.N = h[1] / c.K
+	}
+	return c
+}
+
+func names(shapes map[string][]int) []string {
+	out := make([]string, 0, len(shapes))
+	for name := range shapes {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
