@@ -288,7 +288,7 @@ func TestGemmSameBits(t *testing.T) {
 }
 
 func testGemmSameBits[T Float](t *testing.T) {
-	const m, n, k = 30, 500, 600
+	const m, n, k = 30, 500, 700
 	for _, f := range []Form{NN, NT, TN} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		a, b := operands[T](rng, f, m, n, k, 1)

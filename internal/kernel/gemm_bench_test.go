@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkGemm checks a product and then times it: the layers of small and large networks, and their
+// two-column classifiers, on one thread and on all.
+func BenchmarkGemm(b *testing.B) {
+	shapes := [][3]int{{64, 64, 64}, {64, 512, 512}, {512, 512, 512}, {512, 2, 2048}, {512, 2048, 784}, {512, 2048, 2048}}
+	for _, threads := range []int{1, 0} {
+		tm := NewTeam(threads)
+		for _, s := range shapes {
+			for _, f := range []Form{NN, NT, TN} {
+				name := fmt.Sprintf("%v-%dx%dx%d-threads=%d", f, s[0], s[1], s[2], tm.Threads())
+				b.Run(name+"/float32", func(b *testing.B) { benchGemm[float32](b, tm, f, s[0], s[1], s[2]) })
+				b.Run(name+"/float64", func(b *testing.B) { benchGemm[float64](b, tm, f, s[0], s[1], s[2]) })
+			}
+		}
+		tm.Close()
+	}
+}
+
+func benchGemm[T Float](b *testing.B, tm *Team, f Form, m, n, k int) {
+	x, y, c := Alloc[T](m*k), Alloc[T](n*k), Alloc[T](m*n)
+	for i := range x {
+		x[i] = T(i % 3)
+	}
+	for i := range y {
+		y[i] = 2
+	}
+	lda, ldb := k, n
+	if f == TN {
+		lda = m
+	}
+	if f == NT {
+		ldb = k
+	}
+	run := func() { Gemm(tm, f, m, n, k, x, lda, y, ldb, c, n, Epilogue[T]{}) }
+	run()
+	for i := range m { // small whole numbers: exact in any order
+		want := T(0)
+		for p := range k {
+			at := i*k + p
+			if f == TN {
+				at = p*m + i
+			}
+			want += 2 * x[at]
+		}
+		for j, got := range c[i*n : (i+1)*n] {
+			if !(got == want) {
+				b.Fatalf("c[%d,%d] = %v, want %v", i, j, got, want)
+			}
+		}
+	}
+	for b.Loop() {
+		run()
+	}
+	work := 2 * float64(m) * float64(n) * float64(k)
+	b.ReportMetric(work*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}

@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The pieces of a plan cover every column once, in order, and start at whole panels.
+func TestPlanCoversColumns(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			dim := func(name string) int { return rapid.IntRange(1, 5000).Draw(t, name) }
+			pr := &product[float32]{form: Form(dim("form") % 3), m: dim("m"), n: dim("n"), k: dim("k")}
+			pr.lda, pr.ldb, pr.ldc = max(pr.m, pr.k), max(pr.n, pr.k), pr.n
+			pl := planFor(&products32, pr)
+			next := 0
+			for piece := range pl.pieces(pr.n) {
+				j0, j1 := pl.columns(piece, pr.n)
+				if j0 != next || j1 <= j0 || j0%products32.nr != 0 {
+					t.Fatalf("%+v for %d columns: piece %d is %d…%d after %d", pl, pr.n, piece, j0, j1, next)
+				}
+				next = j1
+			}
+			if next != pr.n || pl.group <= 0 || pl.group%products32.mr != 0 {
+				t.Fatalf("%+v covers %d of %d columns", pl, next, pr.n)
+			}
+		})
+	})
+}
+
+func TestBlocksCoverK(t *testing.T) {
+	for k := 1; k <= 3*kBlock+9; k++ {
+		for p, blocks := 0, 0; p < k; blocks++ {
+			next := nextBlock(p, k)
+			if next <= p || next > k || next-p > kBlock || blocks >= ceilDiv(k, kBlock) {
+				t.Fatalf("k=%d: block %d is %d…%d", k, blocks, p, next)
+			}
+			p = next
+		}
+	}
+}
+
+// Packing puts every element in its place, reads nothing outside the operand and writes nothing
+// outside the panel.
+func TestPack(t *testing.T) {
+	eachType(t,
+		func(t *testing.T) { testPack(t, &products32) },
+		func(t *testing.T) { testPack(t, &products64) })
+}
+
+func testPack[T float32 | float64](t *testing.T, ops *products[T]) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, panel := range []int{ops.mr, ops.nr} {
+		for width := 1; width <= panel; width++ {
+			for _, k := range []int{1, 3, 4, 7, 8, 9, 31, transposeChunk, transposeChunk + 13, 2*transposeChunk + 8} {
+				rows := newMatrix[T](rng, k, width, 3)
+				dst, guarded := newPanel[T](panel * k)
+				packRows(ops, dst, panel, rows.x, rows.ld, width, k)
+				checkPanel(t, guarded, panel, width, k, rows.at)
+
+				columns := newMatrix[T](rng, width, k, 3)
+				dst, guarded = newPanel[T](panel * k)
+				packColumns(ops, dst, panel, columns.x, columns.ld, width, k)
+				checkPanel(t, guarded, panel, width, k, func(p, j int) float64 { return columns.at(j, p) })
+			}
+		}
+	}
+}
+
+// newPanel returns n elements and the NaN around them.
+func newPanel[T Float](n int) (panel, guarded []T) {
+	guarded = make([]T, n+2*gemmGuard)
+	for i := range guarded {
+		guarded[i] = T(math.NaN())
+	}
+	return guarded[gemmGuard:][:n:n], guarded
+}
+
+// checkPanel compares a panel of k rows with its source; what is not source must still be NaN.
+func checkPanel[T Float](t *testing.T, guarded []T, panel, width, k int, source func(p, j int) float64) {
+	t.Helper()
+	for i, v := range guarded {
+		at := i - gemmGuard
+		if at < 0 || at >= panel*k || at%panel >= width {
+			if v == v {
+				t.Fatalf("panel %d, width %d, k %d: element %d was overwritten", panel, width, k, at)
+			}
+			continue
+		}
+		if want := source(at/panel, at%panel); !(float64(v) == want) {
+			t.Fatalf("panel %d, width %d, k %d: element %d is %v, want %v", panel, width, k, at, v, want)
+		}
+	}
+}
