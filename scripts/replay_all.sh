@@ -14,7 +14,7 @@ for loss in ce ls lr mse rescaled_mse; do
       --depth 3 --width 64 --feature-dim 5 --batch 64 --epochs 1 --lr 0.05 \
       --set data.pipeline=plain --set data.samples_per_class=220 --set data.test_samples_per_class=20 \
       --set loss.alpha=5 --set loss.m=3 --set run.dtype="$dtype" --again \
-      --trace "$trace" --trace-steps 10 >/dev/null 2>&1
+      --trace "$trace" --trace-steps 10 >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
     "$python" "$here/replay_trace.py" "$trace"
   done
 done
