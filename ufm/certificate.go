@@ -31,6 +31,7 @@ type Certificate struct {
 
 	NonnegReport map[string]float64 `json:"configuration,omitempty"` // ls-nonneg: MD Definition 3.1
 	Missing      map[string]string  `json:"missing"`                 // why a number is null
+	Notes        []string           `json:"notes,omitempty"`         // what the numbers are of
 
 	// Direction, at a strict saddle, is a unit vector along which the objective falls; by its words in
 	// the verdict.
@@ -109,13 +110,17 @@ func (p *Problem) certifyCurvature(x []float64, rng *rand.Rand, cert *Certificat
 	}
 	p.Linearize(x)
 	apply := operator(p.HessVec)
+	if p.relu {
+		cert.Notes = append(cert.Notes, "Hessian eigenvalues are those of the active piece: near a kink of the ReLU a negative one need not be a way down")
+	}
 	if p.Model == LSNonneg {
+		cert.Notes = append(cert.Notes, "the smallest Hessian eigenvalue is over variables that are not at their bound")
 		apply = p.freeHessian(x)
 	}
 	value, vector, ok := smallestEigen(p.Dim(), apply, rng)
 	cert.MinHessian = Number(value)
 	if !ok {
-		cert.Missing["min_hessian_eigenvalue_exactly"] = "Lanczos did not converge: the value is an upper bound"
+		cert.Notes = append(cert.Notes, "min_hessian_eigenvalue: Lanczos did not converge, the value is an upper bound")
 	}
 	if value < -curvatureLimit {
 		cert.Direction = vector

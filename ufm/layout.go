@@ -62,3 +62,25 @@ func (p Point) finite() error {
 	}
 	return nil
 }
+
+// Named returns the variables of p by their names in papers and point files: W, H, b or W2, W1, H1.
+func (c Config) Named(p Point) map[string][]float64 {
+	out := map[string][]float64{}
+	for _, v := range c.variables(p) {
+		out[v.name] = v.value
+	}
+	return out
+}
+
+// Norm is the Frobenius norm.
+func Norm(x []float64) float64 { return math.Sqrt(sumSquares(x)) }
+
+// Unpenalised says whether a factor has no penalty, so that no optimum exists.
+func (c Config) Unpenalised() bool {
+	for _, p := range c.penalties() {
+		if p.value == 0 && p.name != "lb" {
+			return true
+		}
+	}
+	return false
+}

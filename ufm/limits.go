@@ -15,7 +15,11 @@ func (a pair) norm(K float64) float64 { return math.Sqrt((K-1)*a.x*a.x + a.y*a.y
 // distance is ‖U(a) − U(b)‖_F with U(A) = A/‖A‖_F.
 func (a pair) distance(b pair, K float64) float64 {
 	na, nb := a.norm(K), b.norm(K)
-	return pair{a.x/na - b.x/nb, a.y/na - b.y/nb}.norm(K)
+	d := pair{a.x/na - b.x/nb, a.y/na - b.y/nb}.norm(K)
+	if d < 1e-14 { // equal up to the rounding of the divisions
+		return 0
+	}
+	return d
 }
 
 var (

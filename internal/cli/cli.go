@@ -32,6 +32,7 @@ type program struct {
 
 	Demo       demoCmd       `cmd:"" help:"The main job, small, on built-in data: train, measure, report."`
 	Train      trainCmd      `cmd:"" help:"One training run with every collapse measure taken on the way."`
+	Solve      solveCmd      `cmd:"" help:"An unconstrained-features model: exact optimum, numerical optimum, certificate."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
 	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`
