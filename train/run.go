@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"collapse/internal/kernel"
 	"collapse/internal/store"
 	"collapse/internal/version"
 )
@@ -84,7 +83,7 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 // program describes this program for the lab.
 func program() store.Program {
 	b, m := version.Current(), ThisMachine()
-	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: kernel.CPU()}
+	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
 }
 
 // before reports whether the lab holds the run as done, and refuses one that is known to fail.

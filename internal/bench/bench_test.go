@@ -85,12 +85,6 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestCPUName(t *testing.T) {
-	if CPUName() == "" {
-		t.Fatal("no name")
-	}
-}
-
 func BenchmarkPeak(b *testing.B) {
 	for b.Loop() {
 		l, err := Peak(0)

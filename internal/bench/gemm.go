@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/internal/version"
 )
 
 // Shape is a product's: C (M×N) from sums of K products.
@@ -52,7 +53,7 @@ type GemmReport struct {
 func Gemm(threads, repeats int, shapes []Shape) (GemmReport, error) {
 	tm := kernel.NewTeam(threads)
 	defer tm.Close()
-	r := GemmReport{Kernel: kernel.Name(), CPU: CPUName(), Threads: tm.Threads(), Repeats: max(repeats, 1)}
+	r := GemmReport{Kernel: kernel.Name(), CPU: version.CPU(), Threads: tm.Threads(), Repeats: max(repeats, 1)}
 	var err error
 	if r.FMAAll, err = gemmRates[float32](&r, tm, "float32", shapes); err != nil {
 		return r, err

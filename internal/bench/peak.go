@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"collapse/internal/kernel"
+	"collapse/internal/version"
 )
 
 // Limits is what a machine can do at most, with the kernel in use.
@@ -29,7 +30,7 @@ const (
 func Peak(threads int) (Limits, error) {
 	tm := kernel.NewTeam(threads)
 	defer tm.Close()
-	l := Limits{KernelName: kernel.Name(), CPU: CPUName(), Threads: tm.Threads()}
+	l := Limits{KernelName: kernel.Name(), CPU: version.CPU(), Threads: tm.Threads()}
 	one, all, all64 := newLoop[float32](nil), newLoop[float32](tm), newLoop[float64](tm)
 	for range limitRepeats {
 		one.sample()

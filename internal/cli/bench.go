@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"fmt"
+	"text/tabwriter"
+
 	"collapse/internal/bench"
 	"collapse/internal/kernel"
 )
 
 type benchCmd struct {
+	Peak  benchPeakCmd  `cmd:"" help:"What this machine can do: multiply-adds and bytes a second."`
+	Gemm  benchGemmCmd  `cmd:"" help:"Matrix products in the three forms of training, against the peak."`
 	Train benchTrainCmd `cmd:"" help:"A whole training step, against the peak."`
 }
 
@@ -32,5 +37,38 @@ func (c benchTrainCmd) Run(a *app) error {
 		a.printf("%s, batch %d, %d threads, kernel %s\nstep       %.1f ms (median of %d, best %.1f)\nimages/s   %.0f\nGFLOP/s    %.1f (%.0f %% of the peak)\n",
 			result.Net, result.Batch, result.Threads, result.Kernel, result.StepMS, c.Steps, result.BestMS,
 			result.ImagesPerS, result.GFLOPS, 100*result.FractionOfPeak)
+	})
+}
+
+type benchPeakCmd struct{}
+
+func (benchPeakCmd) Run(a *app) error {
+	l, err := bench.Peak(a.flags.Threads)
+	if err != nil {
+		return err
+	}
+	return a.emit(l, func() {
+		a.printf("%s, kernel %s, %d threads\nfloat32 multiply-adds  %.0f GFLOP/s on one thread, %.0f on all\nfloat64 multiply-adds  %.0f GFLOP/s on all\nreading from memory    %.1f GB/s on all\n",
+			l.CPU, l.KernelName, l.Threads, l.FMA1, l.FMAAll, l.FMA64All, l.ReadGBs)
+	})
+}
+
+type benchGemmCmd struct {
+	Repeats int `default:"20" help:"Timed products of each form." placeholder:"N"`
+}
+
+func (c benchGemmCmd) Run(a *app) error {
+	r, err := bench.Gemm(a.flags.Threads, c.Repeats, bench.LayerShapes)
+	if err != nil {
+		return err
+	}
+	return a.emit(r, func() {
+		a.printf("%s, kernel %s, %d threads; limits %.0f (float32) and %.0f GFLOP/s (float64)\n\n", r.CPU, r.Kernel, r.Threads, r.FMAAll, r.FMA64All)
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "form\ttype\tm\tn\tk\tbest GFLOP/s\tmedian\tof the limit\t")
+		for _, p := range r.Rates {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%.1f\t%.0f %%\t\n", p.Form, p.DType, p.M, p.N, p.K, p.Best, p.Median, 100*p.Fraction)
+		}
+		w.Flush()
 	})
 }

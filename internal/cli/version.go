@@ -12,7 +12,7 @@ func (versionCmd) Run(a *app) error {
 		version.Build
 		Kernel string `json:"kernel"`
 		CPU    string `json:"cpu"`
-	}{version.Current(), kernel.Name(), kernel.CPU()}
+	}{version.Current(), kernel.Name(), version.CPU()}
 	return a.emit(out, func() {
 		amd64 := ""
 		if out.AMD64 != "" {

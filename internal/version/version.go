@@ -1,4 +1,4 @@
-// Package version says which program this is: its version and how it was compiled. Runs
+// Package version says which program this is and on what it runs: its version, how it was compiled, the processor. Runs
 // record it, because bits are promised only per (version, kernel, GOARCH, GOAMD64).
 package version
 

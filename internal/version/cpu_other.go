@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package bench
+package version
 
 import "os"
 
