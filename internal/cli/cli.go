@@ -33,6 +33,9 @@ type program struct {
 	Demo       demoCmd       `cmd:"" help:"The main job, small, on built-in data: train, measure, report."`
 	Train      trainCmd      `cmd:"" help:"One training run with every collapse measure taken on the way."`
 	Solve      solveCmd      `cmd:"" help:"An unconstrained-features model: exact optimum, numerical optimum, certificate."`
+	Dilation   dilationCmd   `cmd:"" help:"The memorization–dilation model: cross-entropy against label smoothing."`
+	Landscape  landscapeCmd  `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier."`
+	Reproduce  reproduceCmd  `cmd:"" help:"A figure, table or theorem of the papers."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
 	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`

@@ -1,0 +1,182 @@
+package theory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"collapse/internal/chart"
+	"collapse/measure"
+	"collapse/ufm"
+)
+
+// runDescent is plain gradient descent as Tirer & Bruna run it, with the exact limits drawn in.
+func runDescent(ctx context.Context, r *Recipe, opt Options, p *Page) error {
+	cfg, err := r.Model.config()
+	if err != nil {
+		return err
+	}
+	exact, err := cfg.Exact()
+	if err != nil {
+		return err
+	}
+	iterations := r.Descent.Iterations
+	if opt.Quick && r.Descent.Quick > 0 {
+		iterations = r.Descent.Quick
+		p.Notes = append(p.Notes, fmt.Sprintf("Quick: %d iterations instead of %d.", iterations, r.Descent.Iterations))
+	}
+	problem, err := ufm.NewProblem(cfg, nil)
+	if err != nil {
+		return err
+	}
+	found, err := descendSeeds(ctx, r, opt, p, problem, exact, iterations)
+	if err != nil {
+		return err
+	}
+	p.Figures = append(p.Figures, r.descentFigure(cfg, exact, found))
+	r.judgeDescent(cfg, exact, found, p)
+	p.Facts = append(p.Facts,
+		Fact{"objective", cfg.Words(), "paper"},
+		Fact{"f*", number(float64(exact.Objective)), "exact (" + string(exact.Status) + ": " + exact.Source + ")"},
+		Fact{"final objective", fmt.Sprintf("%.10g", float64(found.Objective)), "computed here"},
+		Fact{"time", fmt.Sprintf("%.2g s for %d iterations", found.Seconds, found.Iterations), "computed here"})
+	return nil
+}
+
+// descendSeeds runs seeds until one ends in the optimum; with one seed it takes what comes.
+func descendSeeds(ctx context.Context, r *Recipe, opt Options, p *Page, problem *ufm.Problem, exact ufm.Exact, iterations int) (ufm.Found, error) {
+	scale, err := initScale(r.Descent.Init)
+	if err != nil {
+		return ufm.Found{}, err
+	}
+	run := ufm.Run{Method: ufm.GD, Iterations: iterations, Step: r.Descent.Step, Init: scale}
+	for i := 0; i <= iterations; i += max(1, min(r.Descent.Every, iterations/20)) {
+		run.TraceAt = append(run.TraceAt, i)
+	}
+	var found ufm.Found
+	for try := range max(1, r.Descent.Seeds) {
+		run.Seed = opt.Seed + uint64(try)
+		if found, _, err = problem.Solve(ctx, nil, exact, run); err != nil {
+			return found, err
+		}
+		opt.progressf("seed %d: f = %.8g after %d iterations, %.1f s", run.Seed, float64(found.Objective), found.Iterations, found.Seconds)
+		// A dead sample costs σ/(2N); a run above half of that is stuck.
+		stuck := 0.5 * float64(exact.Sigma) / float64(2*problem.K*problem.N)
+		if r.Descent.Seeds <= 1 || !(float64(found.Gap) > stuck) {
+			return found, nil
+		}
+		p.Notes = append(p.Notes, fmt.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", run.Seed, found.Trap, 2*float64(problem.K*problem.N)*float64(found.Gap)))
+	}
+	return found, nil
+}
+
+func initScale(s []float64) (ufm.InitScale, error) {
+	switch len(s) {
+	case 2:
+		return ufm.InitScale{W: s[0], H: s[1]}, nil
+	case 3:
+		return ufm.InitScale{W: s[0], W1: s[1], H: s[2]}, nil
+	}
+	return ufm.InitScale{}, errors.New("theory: descent.init wants the scales of W and H, or of W2, W1 and H1")
+}
+
+// nc2Key is the NC2 that the figure shows.
+func (r *Recipe) nc2Key() (key, name string) {
+	if r.Descent.Frame == "etf" {
+		return measure.KeyNC2MeansETF, "simplex ETF"
+	}
+	return measure.KeyNC2MeansOF, "orthogonal frame"
+}
+
+// descentFigure has the panels of TB's figures: objective, NC1, NC2, NC3.
+func (r *Recipe) descentFigure(cfg ufm.Config, exact ufm.Exact, found ufm.Found) chart.Figure {
+	nc2, frame := r.nc2Key()
+	features := "H"
+	if cfg.ThreeFactor() {
+		features = "H2 = W1·H1"
+		if cfg.Model == ufm.ReLU3 {
+			features = "H2 = relu(W1·H1)"
+		}
+	}
+	objective := chart.Panel{ID: "objective", Title: "Objective", X: iterationAxis(), Y: chart.Axis{Label: "f", Scale: chart.Log}}
+	line := chart.Series{ID: "f", Label: features, Kind: chart.Line, Color: chart.ColorFor(0)}
+	for _, t := range found.Trace {
+		line.X, line.Y = append(line.X, float64(t.Iteration)), append(line.Y, float64(t.Objective))
+	}
+	objective.Series = append(objective.Series, line)
+	if exact.Available {
+		objective.Series = append(objective.Series, chart.Series{ID: "f-star", Label: "exact optimum f*", Kind: chart.HLine, Color: chart.Muted, Dashed: true, Y: chart.Numbers{float64(exact.Objective)}})
+	}
+	f := chart.Figure{ID: r.ID, Title: r.Title, Columns: 2, Caption: r.Caption, Panels: []chart.Panel{objective}}
+	for _, panel := range []struct{ id, title, key, label string }{
+		{"nc1", "NC1", measure.KeyNC1Pinv, "tr(Σ_W Σ_B⁺)/K"},
+		{"nc2", "NC2, distance to " + frame, nc2, "‖U(H̄ᵀH̄) − frame‖"},
+		{"nc3", "NC3", measure.KeyNC3Direct, "‖U(W) − U(H̄ᵀ)‖"},
+	} {
+		q := chart.Panel{ID: panel.id, Title: panel.title, X: iterationAxis(), Y: chart.Axis{Label: panel.label, Scale: chart.Log}}
+		q.Series = append(q.Series, traceSeries(found, panel.key, features, 0))
+		if cfg.ThreeFactor() && panel.id != "nc3" {
+			q.Series = append(q.Series, traceSeries(found, "h1_"+panel.key, "H1", 1))
+		}
+		if limit, ok := exact.Measures[panel.key]; ok && limit > 0 {
+			q.Series = append(q.Series, chart.Series{ID: panel.id + "-limit", Label: "exact limit", Kind: chart.HLine, Color: chart.Muted, Dashed: true, Y: chart.Numbers{limit}})
+		}
+		f.Panels = append(f.Panels, q)
+	}
+	f.Notes = append(f.Notes, "Limits that are 0 cannot be drawn on a logarithmic axis.")
+	return f
+}
+
+func iterationAxis() chart.Axis { return chart.Axis{Label: "iteration"} }
+
+func traceSeries(found ufm.Found, key, label string, color int) chart.Series {
+	s := chart.Series{ID: key, Label: label, Kind: chart.Line, Color: chart.ColorFor(color)}
+	for _, t := range found.Trace {
+		if v, ok := t.Measures[key]; ok {
+			s.X, s.Y = append(s.X, float64(t.Iteration)), append(s.Y, v)
+		}
+	}
+	return s
+}
+
+// judgeDescent judges what the paper says of this figure.
+func (r *Recipe) judgeDescent(cfg ufm.Config, exact ufm.Exact, found ufm.Found, p *Page) {
+	add := func(statement string, ok bool, format string, args ...any) {
+		p.Claims = append(p.Claims, Claim{statement, judge(ok), fmt.Sprintf(format, args...)})
+	}
+	last := func(key string) float64 {
+		if v, ok := found.Measures[key]; ok {
+			return v
+		}
+		return math.NaN()
+	}
+	gap, nc1 := float64(found.Gap), last(measure.KeyNC1Pinv)
+	switch r.Descent.Expect {
+	case "doomed":
+		add("ReLU directly on the plain model is doomed: f stays far above f*", gap > .02, "f = %.6g, f* = %.6g", float64(found.Objective), float64(exact.Objective))
+		return
+	case "no-collapse":
+		add("without regularisation the loss reaches zero", float64(found.Objective) < 1e-6, "f = %.3g", float64(found.Objective))
+		add("and the features do not collapse", nc1 > .01, "NC1 = %.3g", nc1)
+		return
+	}
+	nc2, frame := r.nc2Key()
+	add("the objective reaches the exact optimum", math.Abs(gap) < 1e-6, "f − f* = %.2g", gap)
+	add("NC1 tends to 0", nc1 < 1e-5, "NC1 = %.2g", nc1)
+	bound := 1e-3
+	if cfg.Model == ufm.ReLU3 {
+		bound = 3e-2 // about 1/t with ReLU: below 1e-2 only after 40,000–100,000 iterations
+	}
+	add("the class means tend to a "+frame, last(nc2) < bound, "NC2 = %.2g (below %.0e)", last(nc2), bound)
+	add("the classifier aligns with them", last(measure.KeyNC3Direct) < bound, "NC3 = %.2g", last(measure.KeyNC3Direct))
+	if !cfg.ThreeFactor() {
+		return
+	}
+	h1, h2 := last("h1_"+nc2), last(nc2)
+	if cfg.Model == ufm.ReLU3 {
+		p.Notes = append(p.Notes, fmt.Sprintf("With ReLU the geometry of H1 is not determined: its NC2 may settle anywhere from 0 to √(2−2√((K−1)/K)) = %.4f; here %.3g.", math.Sqrt(2-2*math.Sqrt(float64(cfg.K-1)/float64(cfg.K))), h1))
+		return
+	}
+	add("without ReLU, H1 has the same geometry", h1 < bound, "NC2 of H1 = %.2g, of H2 = %.2g", h1, h2)
+}

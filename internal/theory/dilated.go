@@ -1,0 +1,210 @@
+package theory
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"collapse/dilation"
+	"collapse/internal/chart"
+)
+
+func (d dilationTable) params() (dilation.Params, error) {
+	law, err := dilation.NamedLaw(d.Law)
+	if err != nil {
+		return dilation.Params{}, err
+	}
+	p := dilation.Params{LW: d.LW, LH: d.LH, Alpha: d.Alpha, CMD: d.CMD, Eta: d.Eta, Law: law}
+	return p, p.Validate()
+}
+
+// RiskFigure is the risk over the dilation under both losses, with the optimum marked.
+func RiskFigure(sol *dilation.Solution) chart.Figure {
+	f := chart.Figure{ID: "risk", Title: "Risk against dilation", Columns: 2,
+		Caption: "Clean samples spread (F grows with r) so that noisy ones may move to their observed class (g falls). The star is r*."}
+	panels := []chart.Panel{
+		{ID: "risk", Title: "Risk above its minimum", X: chart.Axis{Label: "r/r_max"}, Y: chart.Axis{Label: "R(r) − R(r*)"}},
+		{ID: "noisy", Title: "Loss of a noisy sample", X: chart.Axis{Label: "r/r_max"}, Y: chart.Axis{Label: "g"}},
+	}
+	for i, side := range []*dilation.Side{sol.CE, sol.LS} {
+		name := []string{"CE", "LS"}[i]
+		risk := chart.Series{ID: "risk-" + name, Label: name, Kind: chart.Line, Color: chart.ColorFor(i)}
+		noisy := chart.Series{ID: "noisy-" + name, Label: name, Kind: chart.Line, Color: chart.ColorFor(i)}
+		for _, c := range side.Curve(201) {
+			risk.X, risk.Y = append(risk.X, c.Rho), append(risk.Y, c.Risk-side.Risk)
+			noisy.X, noisy.Y = append(noisy.X, c.Rho), append(noisy.Y, c.Noisy)
+		}
+		panels[0].Series = append(panels[0].Series, risk, chart.Series{ID: "star-" + name, Label: name + " r*", Kind: chart.Points, Marker: chart.Star, Size: 9, Color: chart.ColorFor(i), X: chart.Numbers{side.RhoStar}, Y: chart.Numbers{0}})
+		panels[1].Series = append(panels[1].Series, noisy)
+	}
+	f.Panels = panels
+	return f
+}
+
+// FeasibleFigure is MD Fig. 10: the set in which u1 may lie at the optimum, and the way of u1 from h2 to
+// h1 as r grows.
+func FeasibleFigure(sol *dilation.Solution) chart.Figure {
+	f := chart.Figure{ID: "feasible", Title: "Where a noisy sample may lie", Columns: 2,
+		Caption: "The disc around h2 with radius C_MD·r*/(η‖h1−h2‖), within the non-negative quadrant; the path of u1 as r goes from 0 to r_max."}
+	for i, side := range []*dilation.Side{sol.CE, sol.LS} {
+		name, a := []string{"CE", "LS"}[i], side.HNorm
+		radius := side.RhoStar * side.Dist
+		circle := chart.Series{ID: "circle", Label: "edge of the disc at r*", Kind: chart.Line, Color: chart.Muted}
+		for k := range 721 {
+			x, y := radius*math.Sin(float64(k)*math.Pi/360), a-radius*math.Cos(float64(k)*math.Pi/360)
+			if x < 0 || y < 0 {
+				x, y = math.NaN(), math.NaN() // outside the quadrant: the line breaks
+			}
+			circle.X, circle.Y = append(circle.X, x), append(circle.Y, y)
+		}
+		path := chart.Series{ID: "path", Label: "u1 as r grows", Kind: chart.Line, Color: chart.ColorFor(i)}
+		for _, c := range side.Curve(101) {
+			path.X, path.Y = append(path.X, c.U1[0]), append(path.Y, c.U1[1])
+		}
+		dots := func(id, label string, x, y float64, m chart.Marker) chart.Series {
+			return chart.Series{ID: id, Label: label, Kind: chart.Points, Marker: m, Size: 9, Color: chart.Ink, X: chart.Numbers{x}, Y: chart.Numbers{y}}
+		}
+		f.Panels = append(f.Panels, chart.Panel{ID: name, Title: name, Equal: true, X: chart.Axis{Label: "along h1", Zero: true}, Y: chart.Axis{Label: "along h2", Zero: true},
+			Series: []chart.Series{circle, path, dots("h1", "h1", a, 0, chart.Square), dots("h2", "h2", 0, a, chart.Triangle), dots("u1", "u1*", side.U1[0], side.U1[1], chart.Star)}})
+	}
+	return f
+}
+
+// SolutionFacts lists the numbers of a solution.
+func SolutionFacts(sol *dilation.Solution) []Fact {
+	var out []Fact
+	for i, s := range []*dilation.Side{sol.CE, sol.LS} {
+		name := []string{"CE", "LS"}[i]
+		for _, v := range []struct {
+			what  string
+			value float64
+		}{{"margin x", s.Margin}, {"‖h1−h2‖", s.Dist}, {"r_max", s.RMax}, {"r*", s.RStar}, {"r*/r_max", s.RhoStar}, {"r*/‖h1−h2‖", s.Normalised}, {"memorization η‖h2−u1‖", s.Memorization}, {"risk", s.Risk}} {
+			out = append(out, Fact{name + ": " + v.what, number(v.value), "computed here"})
+		}
+	}
+	return out
+}
+
+// judgeSolution turns a solution into claims.
+func judgeSolution(sol *dilation.Solution) []Claim {
+	a := sol.Assumption
+	out := []Claim{{"Theorem 4.3: r*/‖h1−h2‖ is smaller for LS than for CE", judge(sol.Theorem),
+		fmt.Sprintf("CE %.6g, LS %.6g; Assumption 4.2 holds: %v (√η = %.4g, wanted below %.4g)", sol.CE.Normalised, sol.LS.Normalised, a.Holds, a.SqrtEta, a.NoiseMost)}}
+	for i, s := range []*dilation.Side{sol.CE, sol.LS} {
+		for _, c := range s.Lemmas() {
+			out = append(out, Claim{[]string{"CE", "LS"}[i] + ", " + c.Name, judge(c.Holds), fmt.Sprintf("%.6g ≤ %.6g ≤ %.6g", c.Low, c.Value, c.High)})
+		}
+	}
+	return out
+}
+
+// runFeasible is MD Fig. 10.
+func runFeasible(_ context.Context, r *Recipe, _ Options, p *Page) error {
+	params, err := r.Dilation.params()
+	if err != nil {
+		return err
+	}
+	sol, err := dilation.Solve(params)
+	if err != nil {
+		return err
+	}
+	f := FeasibleFigure(sol)
+	f.ID = r.ID
+	p.Figures, p.Facts, p.Claims = append(p.Figures, f), SolutionFacts(sol), judgeSolution(sol)
+	return nil
+}
+
+// SweepFigure maps where Assumption 4.2 and Theorem 4.3 hold over η and C_MD.
+func SweepFigure(points []dilation.SweepPoint) chart.Figure {
+	f := chart.Figure{ID: "sweep", Title: "Where Theorem 4.3 holds", Columns: 1, Caption: "One mark per setting; inside the assumption the theorem must hold."}
+	panel := chart.Panel{ID: "map", X: chart.Axis{Label: "η", Scale: chart.Log}, Y: chart.Axis{Label: "C_MD", Scale: chart.Log}}
+	kinds := []chart.Series{
+		{ID: "inside", Label: "assumption and theorem hold", Kind: chart.Points, Marker: chart.Circle, Color: chart.ColorFor(2)},
+		{ID: "outside", Label: "assumption fails, theorem holds", Kind: chart.Points, Marker: chart.Ring, Color: chart.ColorFor(0)},
+		{ID: "reversed", Label: "assumption fails, theorem fails", Kind: chart.Points, Marker: chart.Cross, Size: 9, Color: chart.ColorFor(1)},
+		{ID: "contradiction", Label: "assumption holds, theorem fails", Kind: chart.Points, Marker: chart.Star, Size: 11, Color: chart.ColorFor(3)},
+	}
+	for _, pt := range points {
+		if pt.Solution == nil {
+			continue
+		}
+		kind := 1
+		switch {
+		case pt.Solution.Assumption.Holds && pt.Solution.Theorem:
+			kind = 0
+		case pt.Solution.Assumption.Holds:
+			kind = 3
+		case !pt.Solution.Theorem:
+			kind = 2
+		}
+		kinds[kind].X, kinds[kind].Y = append(kinds[kind].X, pt.Params.Eta), append(kinds[kind].Y, pt.Params.CMD)
+	}
+	for _, s := range kinds {
+		if len(s.X) > 0 {
+			panel.Series = append(panel.Series, s)
+		}
+	}
+	f.Panels = []chart.Panel{panel}
+	return f
+}
+
+// runDilation is MD Theorem 4.3: one setting and a sweep of η and C_MD around it.
+func runDilation(ctx context.Context, r *Recipe, _ Options, p *Page) error {
+	params, err := r.Dilation.params()
+	if err != nil {
+		return err
+	}
+	sol, err := dilation.Solve(params)
+	if err != nil {
+		return err
+	}
+	p.Figures, p.Facts, p.Claims = append(p.Figures, RiskFigure(sol)), SolutionFacts(sol), judgeSolution(sol)
+	var settings []dilation.Params
+	for _, eta := range r.Dilation.Etas {
+		for _, cmd := range r.Dilation.CMDs {
+			at := params
+			at.Eta, at.CMD = eta, cmd
+			settings = append(settings, at)
+		}
+	}
+	points, err := dilation.Sweep(ctx, settings)
+	if err != nil {
+		return err
+	}
+	inside, broken, reversed := 0, 0, 0
+	for _, pt := range points {
+		switch {
+		case pt.Err != nil:
+			return pt.Err
+		case pt.Solution.Assumption.Holds && !pt.Solution.Theorem:
+			broken++
+			fallthrough
+		case pt.Solution.Assumption.Holds:
+			inside++
+		case !pt.Solution.Theorem:
+			reversed++
+		}
+	}
+	p.Claims = append(p.Claims, Claim{"inside Assumption 4.2 the theorem holds at every setting of the sweep", judge(broken == 0 && inside > 0),
+		fmt.Sprintf("%d settings, %d inside, of which it fails in %d; outside it fails in %d", len(points), inside, broken, reversed)})
+	p.Figures = append(p.Figures, SweepFigure(points))
+	return nil
+}
+
+// FitFigure draws measured pairs with the fitted line of every group.
+func FitFigure(points []dilation.Measured, c *dilation.Comparison) chart.Figure {
+	panel := chart.Panel{ID: "fit", X: chart.Axis{Label: "dilation r/‖h1−h2‖", Zero: true}, Y: chart.Axis{Label: "memorization η‖h2−u1‖", Zero: true}}
+	for i, fit := range c.Fits {
+		s := chart.Series{ID: fmt.Sprintf("pairs-%d", i), Label: fit.Group, Kind: chart.Points, Marker: chart.MarkerFor(i), Color: chart.ColorFor(i)}
+		largest := 0.0
+		for _, p := range points {
+			if p.Group == fit.Group {
+				s.X, s.Y = append(s.X, p.Dilation), append(s.Y, p.Memorization)
+				largest = math.Max(largest, p.Dilation)
+			}
+		}
+		panel.Series = append(panel.Series, s, chart.Series{ID: fmt.Sprintf("line-%d", i), Label: fmt.Sprintf("%s: C_MD = %.4g", fit.Group, fit.CMD), Kind: chart.Line, Color: chart.ColorFor(i),
+			X: chart.Numbers{0, largest}, Y: chart.Numbers{0, fit.CMD * largest}})
+	}
+	return chart.Figure{ID: "fit", Title: "Prediction over measurement", Columns: 1, Panels: []chart.Panel{panel}}
+}
