@@ -69,16 +69,16 @@ func (pl *plan) columns(piece, n int) (j0, j1 int) {
 // direct decides which operands are read in place. Packing costs a pass over the operand; it pays when
 // the operand is used often enough and lies awkwardly: rows a multiple of 4 KiB apart share one
 // set of the first-level cache, and a panel taken across far-apart rows touches a line and a page for
-// every 48 or 128 bytes used. The limits were measured: 64 to 2048 in each dimension.
+// every 48 or 128 bytes used. The limits were measured with 64 to 2048 in each dimension.
 func direct[T float32 | float64](ops *products[T], pr *product[T]) (a, b bool) {
-	const setStride, near = 4096, 2048
+	const setStride, near, often = 4096, 2048, 512
 	rowA, rowB := pr.lda*elementSize[T](), pr.ldb*elementSize[T]()
 	if pr.form == TN {
-		a = rowA <= near || pr.n <= 2*ops.nr
+		a = rowA <= near && pr.n <= often || pr.n <= 2*ops.nr
 	} else {
 		a = rowA%setStride != 0 || pr.n <= ops.nr/2
 	}
-	b = pr.form != NT && (rowB <= near || pr.m <= 128)
+	b = pr.form != NT && (rowB <= near && pr.m <= often || pr.m <= often/4)
 	return a, b
 }
 
