@@ -1,22 +1,53 @@
 package kernel
 
-// AddRow adds the row x to dst in float64: dst[j] += x[j]. Class means are sums of rows, and collapse is
-// a tiny spread around them, so they are never summed in float32.
+// Loops over one row of features. Class means are sums of rows and collapse is a tiny spread around them,
+// so sums and differences are formed in float64 whatever the features are.
+
+// rowLanes is the number of partial sums of a row: element j belongs to sum j mod rowLanes.
+const rowLanes = 16
+
+// AddRow adds the row x to dst in float64: dst[j] += x[j].
 // It panics if the lengths differ.
 func AddRow[T Float](dst []float64, x []T) {
 	if len(dst) != len(x) {
 		panic("kernel: AddRow needs slices of one length")
 	}
-	addRowGeneric(dst, x)
+	done := 0
+	if isFloat32[T]() {
+		done = addRowSIMD(dst, as[float32](x))
+	}
+	addRowGeneric(dst[done:], x[done:])
 }
 
-// SubRow writes the residual dst[j] = x[j] − mean[j] in float64 and returns Σ_j dst[j]².
+// SubRow writes the residual dst[j] = x[j] − mean[j], formed in float64 and then rounded to D, and returns
+// Σ_j (x[j] − mean[j])² of the residuals before that rounding.
 // It panics if the lengths differ.
-func SubRow[T Float](dst []float64, x []T, mean []float64) float64 {
+func SubRow[D, T Float](dst []D, x []T, mean []float64) float64 {
 	if len(dst) != len(x) || len(mean) != len(x) {
 		panic("kernel: SubRow needs slices of one length")
 	}
-	return subRowGeneric(dst, x, mean)
+	var sums [rowLanes]float64
+	done := 0
+	switch {
+	case !isFloat32[T]():
+	case isFloat32[D]():
+		done = subRow32SIMD(as[float32](dst), as[float32](x), mean, &sums)
+	default:
+		done = subRow64SIMD(as[float64](dst), as[float32](x), mean, &sums)
+	}
+	subRowGeneric(dst[done:], x[done:], mean[done:], &sums)
+	return addLanes(&sums)
+}
+
+// SumSquares returns Σ_j x[j]² in float64.
+func SumSquares[T Float](x []T) float64 {
+	var sums [rowLanes]float64
+	done := 0
+	if isFloat32[T]() {
+		done = squaresSIMD(as[float32](x), &sums)
+	}
+	squaresGeneric(x[done:], &sums)
+	return addLanes(&sums)
 }
 
 func addRowGeneric[T Float](dst []float64, x []T) {
@@ -26,24 +57,28 @@ func addRowGeneric[T Float](dst []float64, x []T) {
 	}
 }
 
-// subRowGeneric keeps four partial sums, so that additions do not wait for each other.
-func subRowGeneric[T Float](dst []float64, x []T, mean []float64) float64 {
+func subRowGeneric[D, T Float](dst []D, x []T, mean []float64, sums *[rowLanes]float64) {
 	dst, mean = dst[:len(x)], mean[:len(x)]
-	var s0, s1, s2, s3 float64
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a, b := float64(x[j])-mean[j], float64(x[j+1])-mean[j+1]
-		c, e := float64(x[j+2])-mean[j+2], float64(x[j+3])-mean[j+3]
-		dst[j], dst[j+1], dst[j+2], dst[j+3] = a, b, c, e
-		s0 += a * a
-		s1 += b * b
-		s2 += c * c
-		s3 += e * e
+	for j, v := range x {
+		r := float64(v) - mean[j]
+		dst[j] = D(r)
+		sums[j%rowLanes] += float64(r * r)
 	}
-	for ; j < len(x); j++ {
-		a := float64(x[j]) - mean[j]
-		dst[j] = a
-		s0 += a * a
+}
+
+func squaresGeneric[T Float](x []T, sums *[rowLanes]float64) {
+	for j, v := range x {
+		w := float64(v)
+		sums[j%rowLanes] += float64(w * w)
 	}
-	return (s0 + s1) + (s2 + s3)
+}
+
+// addLanes adds the partial sums in pairs.
+func addLanes(sums *[rowLanes]float64) float64 {
+	for n := rowLanes / 2; n > 0; n /= 2 {
+		for j := range n {
+			sums[j] += sums[j+n]
+		}
+	}
+	return sums[0]
 }

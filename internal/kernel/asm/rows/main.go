@@ -1,0 +1,168 @@
+// Command rows generates the SIMD loops over one feature row for amd64; see the go:generate line in
+// rowsum_amd64.go. rowsum.go of package kernel holds the generic versions that define them.
+//
+// Every function wants a positive multiple of 16 elements. Nothing is fused: each operation rounds as
+// the generic version does, and the sixteen partial sums are the generic version's.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// step is how many elements an iteration takes, and the number of partial sums.
+const step = 16
+
+// target is an instruction set: 8 float64 lanes in ZMM registers or 4 in YMM.
+type target struct {
+	suffix string
+	lanes  int
+}
+
+func main() {
+	for _, t := range []target{{"AVX512", 8}, {"AVX2", 4}} {
+		t.addRow()
+		t.subRow(true)
+		t.subRow(false)
+		t.squares()
+	}
+	Generate()
+}
+
+func (t target) vector() reg.VecVirtual {
+	if t.lanes == 8 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// half names the register of half the size that holds the low half of v.
+func (t target) half(v reg.VecVirtual) reg.Register {
+	if t.lanes == 8 {
+		return v.AsY()
+	}
+	return v.AsX()
+}
+
+// vectors is how many float64 vectors an iteration takes.
+func (t target) vectors() int { return step / t.lanes }
+
+// at32 and at64 are vector v of the iteration at element i: of float32 and of float64.
+func (t target) at32(p, i reg.Register, v int) Mem {
+	return Mem{Base: p, Index: i, Scale: 4, Disp: 4 * t.lanes * v}
+}
+
+func (t target) at64(p, i reg.Register, v int) Mem {
+	return Mem{Base: p, Index: i, Scale: 8, Disp: 8 * t.lanes * v}
+}
+
+// elements walks the elements; body handles those from i on.
+func (t target) elements(body func(i reg.Register)) {
+	n := Load(Param("n"), GP64())
+	i := GP64()
+	XORQ(i, i)
+	Label("loop")
+	body(i)
+	ADDQ(Imm(step), i)
+	CMPQ(i, n)
+	JLT(LabelRef("loop"))
+}
+
+// zeros returns the partial sums at their start.
+func (t target) zeros() []reg.VecVirtual {
+	sums := make([]reg.VecVirtual, t.vectors())
+	for v := range sums {
+		sums[v] = t.vector()
+		if t.lanes == 8 {
+			VPXORD(sums[v], sums[v], sums[v])
+		} else {
+			VXORPS(sums[v], sums[v], sums[v])
+		}
+	}
+	return sums
+}
+
+// store writes the partial sums to the array at p.
+func (t target) store(sums []reg.VecVirtual, p reg.Register) {
+	for v, s := range sums {
+		VMOVUPD(s, Mem{Base: p, Disp: 8 * t.lanes * v})
+	}
+}
+
+func (t target) addRow() {
+	TEXT("addRow"+t.suffix, NOSPLIT, "func(n int, dst *float64, x *float32)")
+	Pragma("noescape")
+	Doc("addRow" + t.suffix + " is addRowGeneric.")
+	dst, x := Load(Param("dst"), GP64()), Load(Param("x"), GP64())
+	t.elements(func(i reg.Register) {
+		for v := range t.vectors() {
+			wide := t.vector()
+			VCVTPS2PD(t.at32(x, i, v), wide)
+			VADDPD(t.at64(dst, i, v), wide, wide)
+			VMOVUPD(wide, t.at64(dst, i, v))
+		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// subRow writes float64 residuals, or their rounding to float32.
+func (t target) subRow(wide bool) {
+	name, element := "subRow32", "float32"
+	if wide {
+		name, element = "subRow64", "float64"
+	}
+	TEXT(name+t.suffix, NOSPLIT, "func(n int, dst *"+element+", x *float32, mean, sums *float64)")
+	Pragma("noescape") // or the sums on the caller's stack would move to the heap
+	Doc(name + t.suffix + " is subRowGeneric, and leaves its partial sums in sums.")
+	dst, x, mean := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("mean"), GP64())
+	sums := t.zeros()
+	t.elements(func(i reg.Register) {
+		for v := range t.vectors() {
+			r := t.vector()
+			VCVTPS2PD(t.at32(x, i, v), r)
+			VSUBPD(t.at64(mean, i, v), r, r)
+			if wide {
+				VMOVUPD(r, t.at64(dst, i, v))
+			} else {
+				narrow := t.vector()
+				t.narrow(r, narrow)
+				VMOVUPS(t.half(narrow), t.at32(dst, i, v))
+			}
+			VMULPD(r, r, r)
+			VADDPD(r, sums[v], sums[v])
+		}
+	})
+	t.store(sums, Load(Param("sums"), GP64()))
+	VZEROUPPER()
+	RET()
+}
+
+// narrow rounds the float64 of v to float32, in the low half of out.
+func (t target) narrow(v, out reg.VecVirtual) {
+	if t.lanes == 8 {
+		VCVTPD2PS(v, out.AsY())
+	} else {
+		VCVTPD2PSY(v, out.AsX())
+	}
+}
+
+func (t target) squares() {
+	TEXT("squares"+t.suffix, NOSPLIT, "func(n int, x *float32, sums *float64)")
+	Pragma("noescape")
+	Doc("squares" + t.suffix + " is squaresGeneric, and leaves its partial sums in sums.")
+	x := Load(Param("x"), GP64())
+	sums := t.zeros()
+	t.elements(func(i reg.Register) {
+		for v := range t.vectors() {
+			wide := t.vector()
+			VCVTPS2PD(t.at32(x, i, v), wide)
+			VMULPD(wide, wide, wide)
+			VADDPD(wide, sums[v], sums[v])
+		}
+	})
+	t.store(sums, Load(Param("sums"), GP64()))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,62 @@
+package kernel
+
+//go:generate go run ./asm/rows -pkg kernel -out rowsum_amd64.s -stubs rowsum_stubs_amd64.go
+
+// The functions below run the SIMD version of a loop on as many whole steps of rowLanes elements as there
+// are and return how many elements that is: 0 without a SIMD version.
+
+// wholeSteps returns how many of n elements the SIMD loops take.
+func wholeSteps(n int) int {
+	if active == isaGeneric {
+		return 0
+	}
+	return n &^ (rowLanes - 1)
+}
+
+func addRowSIMD(dst []float64, x []float32) int {
+	n := wholeSteps(len(x))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		addRowAVX512(n, &dst[0], &x[0])
+	default:
+		addRowAVX2(n, &dst[0], &x[0])
+	}
+	return n
+}
+
+func subRow64SIMD(dst []float64, x []float32, mean []float64, sums *[rowLanes]float64) int {
+	n := wholeSteps(len(x))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		subRow64AVX512(n, &dst[0], &x[0], &mean[0], &sums[0])
+	default:
+		subRow64AVX2(n, &dst[0], &x[0], &mean[0], &sums[0])
+	}
+	return n
+}
+
+func subRow32SIMD(dst, x []float32, mean []float64, sums *[rowLanes]float64) int {
+	n := wholeSteps(len(x))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		subRow32AVX512(n, &dst[0], &x[0], &mean[0], &sums[0])
+	default:
+		subRow32AVX2(n, &dst[0], &x[0], &mean[0], &sums[0])
+	}
+	return n
+}
+
+func squaresSIMD(x []float32, sums *[rowLanes]float64) int {
+	n := wholeSteps(len(x))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		squaresAVX512(n, &x[0], &sums[0])
+	default:
+		squaresAVX2(n, &x[0], &sums[0])
+	}
+	return n
+}

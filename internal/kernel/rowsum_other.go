@@ -1,0 +1,13 @@
+//go:build !amd64
+
+package kernel
+
+// Without SIMD versions the generic loops take every element.
+
+func addRowSIMD(dst []float64, x []float32) int { return 0 }
+
+func subRow64SIMD(dst []float64, x []float32, mean []float64, sums *[rowLanes]float64) int { return 0 }
+
+func subRow32SIMD(dst, x []float32, mean []float64, sums *[rowLanes]float64) int { return 0 }
+
+func squaresSIMD(x []float32, sums *[rowLanes]float64) int { return 0 }

@@ -1,0 +1,131 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// rowCase is a row, a mean and outputs between guards.
+type rowCase struct {
+	x        []float32
+	mean     []float64
+	sum      []float64 // of AddRow
+	wide     []float64 // of SubRow
+	narrow   []float32
+	from, to int
+}
+
+func newRowCase(seed uint64, n, offset int) *rowCase {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	size := offset + n + 16
+	c := &rowCase{x: guarded(size), mean: make([]float64, size), sum: make([]float64, size), wide: make([]float64, size), narrow: guarded(size), from: offset, to: offset + n}
+	for i := range size {
+		c.mean[i], c.sum[i], c.wide[i] = math.NaN(), math.NaN(), math.NaN()
+	}
+	fillSpecial(rng, c.x[c.from:c.to])
+	for i := c.from; i < c.to; i++ {
+		c.mean[i], c.sum[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	return c
+}
+
+// run applies every loop and returns the sums of squares.
+func (c *rowCase) run() [3]float64 {
+	f, t := c.from, c.to
+	AddRow(c.sum[f:t], c.x[f:t])
+	return [3]float64{SubRow(c.wide[f:t], c.x[f:t], c.mean[f:t]), SubRow(c.narrow[f:t], c.x[f:t], c.mean[f:t]), SumSquares(c.x[f:t])}
+}
+
+func TestRowsMatchGeneric(t *testing.T) {
+	defer Use(Name())
+	for _, name := range Available()[1:] {
+		for n := range 3*rowLanes + 2 {
+			for offset := range 3 {
+				got, want := newRowCase(uint64(n), n, offset), newRowCase(uint64(n), n, offset)
+				mustUse(t, name)
+				gotSums := got.run()
+				mustUse(t, "generic")
+				wantSums := want.run()
+				for i := range wantSums {
+					if !sameFloat(gotSums[i], wantSums[i]) {
+						t.Fatalf("%s n=%d offset=%d: sum %d is %g, want the bits of %g", name, n, offset, i, gotSums[i], wantSums[i])
+					}
+				}
+				for i := range want.x {
+					if !sameFloat(got.sum[i], want.sum[i]) || !sameFloat(got.wide[i], want.wide[i]) || !sameFloat(float64(got.narrow[i]), float64(want.narrow[i])) {
+						t.Fatalf("%s n=%d offset=%d: element %d differs", name, n, offset, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+// sameFloat compares bits; any NaN equals any.
+func sameFloat(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+}
+
+func mustUse(t testing.TB, name string) {
+	t.Helper()
+	if err := Use(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The values themselves, against plain loops.
+func TestRowsValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	const n = 133
+	x, mean, sum := make([]float32, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i], mean[i], sum[i] = float32(rng.NormFloat64()), rng.NormFloat64(), rng.NormFloat64()
+	}
+	before := append([]float64(nil), sum...)
+	AddRow(sum, x)
+	wide, narrow := make([]float64, n), make([]float32, n)
+	squares, again, own := SubRow(wide, x, mean), SubRow(narrow, x, mean), SumSquares(x)
+	want, wantOwn := 0.0, 0.0
+	for i, v := range x {
+		r := float64(v) - mean[i]
+		want += r * r
+		wantOwn += float64(v) * float64(v)
+		if sum[i] != before[i]+float64(v) || wide[i] != r || narrow[i] != float32(r) {
+			t.Fatalf("element %d: %g, %g, %g", i, sum[i], wide[i], narrow[i])
+		}
+	}
+	if squares != again || !(math.Abs(squares-want) <= 1e-13*want) || !(math.Abs(own-wantOwn) <= 1e-13*wantOwn) {
+		t.Fatalf("sums of squares %g, %g and %g, want %g, %g", squares, again, own, want, wantOwn)
+	}
+	for _, bad := range []func(){
+		func() { AddRow(sum[1:], x) },
+		func() { SubRow(wide[1:], x, mean) },
+		func() { SubRow(wide, x, mean[1:]) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("slices of two lengths were taken")
+				}
+			}()
+			bad()
+		}()
+	}
+}
+
+func BenchmarkAddRow(b *testing.B) {
+	x, dst := make([]float32, 512), make([]float64, 512)
+	b.SetBytes(4 * 512)
+	for b.Loop() {
+		AddRow(dst, x)
+	}
+}
+
+func BenchmarkSubRow32(b *testing.B) {
+	x, dst, mean := make([]float32, 512), make([]float32, 512), make([]float64, 512)
+	b.SetBytes(4 * 512)
+	for b.Loop() {
+		SubRow(dst, x, mean)
+	}
+}
