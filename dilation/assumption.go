@@ -1,6 +1,9 @@
 package dilation
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Assumption is MD Assumption 4.2, part by part.
 type Assumption struct {
@@ -47,19 +50,36 @@ func (s *Side) SmallNoise() float64 {
 	return s.p.Eta * s.Dist * s.Dist * (bend*s.p.Law.Second() + s.p.LH) / (s.p.CMD * s.p.CMD * (bend + 2*s.p.LH))
 }
 
-// Check is one inequality of MD's appendix C at a solution: Low ≤ Value ≤ High.
+// Check is one inequality of MD's appendix C at a solution: Low ≤ Value, and Value ≤ High if there is
+// an upper bound.
 type Check struct {
-	Name  string  `json:"name"`
-	Low   float64 `json:"low"`
-	Value float64 `json:"value"`
-	High  float64 `json:"high"`
-	Holds bool    `json:"holds"`
+	Name  string   `json:"name"`
+	Low   float64  `json:"low"`
+	Value float64  `json:"value"`
+	High  *float64 `json:"high"`
+	Holds bool     `json:"holds"`
 }
 
-func newCheck(name string, low, value, high float64) Check {
-	const slack = 1e-9
-	size := slack * math.Max(1, math.Max(math.Abs(low), math.Abs(value)))
-	return Check{name, low, value, high, low <= value+size && value <= high+size}
+// checkSlack is the rounding that a check forgives, relative to its numbers' size or 1.
+const checkSlack = 1e-9
+
+func atLeast(name string, low, value float64) Check {
+	return Check{Name: name, Low: low, Value: value, Holds: low <= value+checkSlack*math.Max(1, math.Abs(low))}
+}
+
+func between(name string, low, value, high float64) Check {
+	c := atLeast(name, low, value)
+	c.High = &high
+	c.Holds = c.Holds && value <= high+checkSlack*math.Max(1, math.Abs(value))
+	return c
+}
+
+// Words writes the inequality with its numbers.
+func (c Check) Words() string {
+	if c.High == nil {
+		return fmt.Sprintf("%.6g ≤ %.6g", c.Low, c.Value)
+	}
+	return fmt.Sprintf("%.6g ≤ %.6g ≤ %.6g", c.Low, c.Value, *c.High)
 }
 
 // Lemmas checks the steps of MD's appendix C at the solution of a side:
@@ -78,11 +98,11 @@ func (s *Side) Lemmas() []Check {
 	gAtH1 := s.sampleLoss([2]float64{s.HNorm, 0})
 	low, high := s.Bracket()
 	return []Check{
-		newCheck("r* lies in [0, r_max]", 0, s.RStar, s.RMax),
-		newCheck("memorization equals C_MD·r*/‖h1−h2‖", unit*s.RStar, s.Memorization, unit*s.RStar),
-		newCheck("C.3: distance of u1 to h1", unit*left, s.p.Eta*toH1, 2*math.Sqrt2*unit*left),
-		newCheck("C.4: cost of memorizing less", s.p.LH*toH1*toH1, g-gAtH1, math.Inf(1)),
-		newCheck("C.5: cost of dilation", 0, s.Spread(s.RStar)-s.Spread(0), (s.WDiffNorm*s.WDiffNorm/4+2*s.p.LH)*s.RStar*s.RStar),
-		newCheck("bracket of r*", low, s.RStar, high),
+		between("r* lies in [0, r_max]", 0, s.RStar, s.RMax),
+		between("memorization equals C_MD·r*/‖h1−h2‖", unit*s.RStar, s.Memorization, unit*s.RStar),
+		between("C.3: distance of u1 to h1", unit*left, s.p.Eta*toH1, 2*math.Sqrt2*unit*left),
+		atLeast("C.4: cost of memorizing less", s.p.LH*toH1*toH1, g-gAtH1),
+		between("C.5: cost of dilation", 0, s.Spread(s.RStar)-s.Spread(0), (s.WDiffNorm*s.WDiffNorm/4+2*s.p.LH)*s.RStar*s.RStar),
+		between("bracket of r*", low, s.RStar, high),
 	}
 }

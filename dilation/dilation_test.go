@@ -63,7 +63,7 @@ func TestTable(t *testing.T) {
 			near(t, name+" risk", side.got.Risk, side.want.risk, 1e-10)
 			for _, c := range side.got.Lemmas() {
 				if r.inside && !c.Holds {
-					t.Errorf("%s: %s: %g ≤ %g ≤ %g fails", name, c.Name, c.Low, c.Value, c.High)
+					t.Errorf("%s: %s: %s fails", name, c.Name, c.Words())
 				}
 			}
 		}
@@ -205,7 +205,7 @@ func TestSweep(t *testing.T) {
 			for _, s := range []*Side{pt.Solution.CE, pt.Solution.LS} {
 				for _, c := range s.Lemmas() {
 					if !c.Holds {
-						t.Errorf("%+v: %s: %g ≤ %g ≤ %g fails", pt.Params, c.Name, c.Low, c.Value, c.High)
+						t.Errorf("%+v: %s: %s fails", pt.Params, c.Name, c.Words())
 					}
 				}
 			}

@@ -64,7 +64,7 @@ func (c *dilationCmd) Run(a *app) error {
 		return usageError{err}
 	}
 	out := dilated{Law: params.Law.Name, A: params.Law.A, Setting: settingOf(params), Solution: sol,
-		Checks: map[string][]dilation.Check{"ce": finiteChecks(sol.CE), "ls": finiteChecks(sol.LS)}}
+		Checks: map[string][]dilation.Check{"ce": sol.CE.Lemmas(), "ls": sol.LS.Lemmas()}}
 	if c.Curve > 1 {
 		out.Curves = map[string][]dilation.CurvePoint{"ce": sol.CE.Curve(c.Curve), "ls": sol.LS.Curve(c.Curve)}
 	}
@@ -84,17 +84,6 @@ func settingOf(p dilation.Params) dilationSetting {
 
 func (c *dilationCmd) flags() string {
 	return fmt.Sprintf("--lw %g --lh %g --alpha %g --c-md %g --eta %g --law %s", c.LW, c.LH, c.Alpha, c.CMD, c.Eta, c.Law)
-}
-
-// finiteChecks replaces an absent upper bound, which JSON cannot hold, by the value itself.
-func finiteChecks(s *dilation.Side) []dilation.Check {
-	checks := s.Lemmas()
-	for i := range checks {
-		if math.IsInf(checks[i].High, 1) {
-			checks[i].High = math.MaxFloat64
-		}
-	}
-	return checks
 }
 
 func (c *dilationCmd) params() (dilation.Params, error) {
@@ -154,7 +143,7 @@ func printDilation(a *app, d *dilated, took time.Duration) {
 	for _, loss := range []string{"ce", "ls"} {
 		for _, check := range d.Checks[loss] {
 			if !check.Holds {
-				a.printf("fails           %s, %s: %.6g ≤ %.6g ≤ %.6g\n", loss, check.Name, check.Low, check.Value, check.High)
+				a.printf("fails           %s, %s: %s\n", loss, check.Name, check.Words())
 			}
 		}
 	}

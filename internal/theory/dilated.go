@@ -52,10 +52,9 @@ func FeasibleFigure(sol *dilation.Solution) chart.Figure {
 		circle := chart.Series{ID: "circle", Label: "edge of the disc at r*", Kind: chart.Line, Color: chart.Muted}
 		for k := range 721 {
 			x, y := radius*math.Sin(float64(k)*math.Pi/360), a-radius*math.Cos(float64(k)*math.Pi/360)
-			if x < 0 || y < 0 {
-				x, y = math.NaN(), math.NaN() // outside the quadrant: the line breaks
+			if x >= 0 && y >= 0 { // within the quadrant it is one arc
+				circle.X, circle.Y = append(circle.X, x), append(circle.Y, y)
 			}
-			circle.X, circle.Y = append(circle.X, x), append(circle.Y, y)
 		}
 		path := chart.Series{ID: "path", Label: "u1 as r grows", Kind: chart.Line, Color: chart.ColorFor(i)}
 		for _, c := range side.Curve(101) {
@@ -92,7 +91,7 @@ func judgeSolution(sol *dilation.Solution) []Claim {
 		fmt.Sprintf("CE %.6g, LS %.6g; Assumption 4.2 holds: %v (√η = %.4g, wanted below %.4g)", sol.CE.Normalised, sol.LS.Normalised, a.Holds, a.SqrtEta, a.NoiseMost)}}
 	for i, s := range []*dilation.Side{sol.CE, sol.LS} {
 		for _, c := range s.Lemmas() {
-			out = append(out, Claim{[]string{"CE", "LS"}[i] + ", " + c.Name, judge(c.Holds), fmt.Sprintf("%.6g ≤ %.6g ≤ %.6g", c.Low, c.Value, c.High)})
+			out = append(out, Claim{[]string{"CE", "LS"}[i] + ", " + c.Name, judge(c.Holds), c.Words()})
 		}
 	}
 	return out

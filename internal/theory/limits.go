@@ -163,22 +163,39 @@ func runCurve(_ context.Context, r *Recipe, _ Options, p *Page) error {
 			rho, value := float64(exact.WNorm2), float64(exact.Objective)
 			s := chart.Series{ID: fmt.Sprintf("k-%d", K), Label: fmt.Sprintf("K = %d", K), Kind: chart.Line, Color: chart.ColorFor(i)}
 			smallest, at := math.Inf(1), 0.0
-			for step := -200; step <= 200; step++ {
-				x := math.Max(rho, 1e-3) * math.Pow(30, float64(step)/200)
+			unit := rho
+			if rho == 0 {
+				unit = float64(K-1) / lambda / 100 // where penalty and loss are of one size
+			}
+			for step := -200; step <= 100; step++ { // step 0 is ρ* itself
+				x := unit * math.Pow(10, float64(step)/150)
 				y := ufm.Xi(x, cfg)
 				s.X, s.Y = append(s.X, x), append(s.Y, y)
 				if y < smallest {
 					smallest, at = y, x
 				}
 			}
-			panel.Series = append(panel.Series, s, chart.Series{ID: fmt.Sprintf("star-%d", K), Label: "exact minimum ρ*", Kind: chart.Points, Marker: chart.Star, Size: 9, Color: chart.ColorFor(i), X: chart.Numbers{rho}, Y: chart.Numbers{value}})
-			p.Claims = append(p.Claims, Claim{fmt.Sprintf("ξ has its minimum at the exact ρ* (K = %d, λ = %g)", K, lambda),
-				judge(math.Abs(at/rho-1) < 1e-9 && math.Abs(smallest-value) < 1e-9), fmt.Sprintf("ρ* = %.6g, f* = %.8g, smallest of the curve %.8g at %.6g", rho, value, smallest, at)})
+			panel.Series = append(panel.Series, s)
+			p.Claims = append(p.Claims, curveClaim(K, lambda, rho, value, at, smallest))
+			if rho == 0 {
+				continue
+			}
+			panel.Series = append(panel.Series, chart.Series{ID: fmt.Sprintf("star-%d", K), Label: "exact minimum ρ*", Kind: chart.Points, Marker: chart.Star, Size: 9, Color: chart.ColorFor(i), X: chart.Numbers{rho}, Y: chart.Numbers{value}})
 		}
 		f.Panels = append(f.Panels, panel)
 	}
 	p.Figures = append(p.Figures, f)
 	return nil
+}
+
+// curveClaim judges the place of the curve's minimum against the closed form.
+func curveClaim(K int, lambda, rho, value, at, smallest float64) Claim {
+	if rho == 0 {
+		return Claim{fmt.Sprintf("ξ has its minimum at ρ* = 0, because c ≥ 1 (K = %d, λ = %g)", K, lambda), judge(smallest >= value),
+			fmt.Sprintf("f* = log K = %.8g, smallest of the curve %.8g at %.6g", value, smallest, at)}
+	}
+	return Claim{fmt.Sprintf("ξ has its minimum at the exact ρ* (K = %d, λ = %g)", K, lambda), judge(math.Abs(at/rho-1) < 1e-9 && math.Abs(smallest-value) < 1e-9),
+		fmt.Sprintf("ρ* = %.6g, f* = %.8g, smallest of the curve %.8g at %.6g", rho, value, smallest, at)}
 }
 
 // runOptima checks a list of problems three ways: closed form, auto, certificate.

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDilationJSON(t *testing.T) {
+	var out struct {
+		CE, LS     struct{ Margin, Dist, Normalised float64 }
+		Gamma      float64
+		Assumption struct{ Holds bool }
+		Theorem    bool
+	}
+	code, stdout, stderr := call(t, "--json", "dilation", "--lw", ".01", "--lh", ".01", "--alpha", ".2", "--c-md", "1", "--eta", ".001")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &out)
+	if math.Abs(out.CE.Normalised-0.00244276) > 1e-8 || math.Abs(out.LS.Dist-1.70231667) > 1e-8 || !out.Assumption.Holds || !out.Theorem || out.Gamma <= 1 {
+		t.Errorf("got %+v", out)
+	}
+	var swept struct{ Points []struct{ Eta, C_MD float64 } }
+	code, stdout, stderr = call(t, "--json", "dilation", "--sweep", "eta=0.01..0.1:3,c-md=0.5,1")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &swept)
+	if len(swept.Points) != 6 || math.Abs(swept.Points[2].Eta-math.Sqrt(.001)) > 1e-12 {
+		t.Errorf("swept %+v", swept.Points)
+	}
+}
+
+func TestDilationFit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pairs.csv")
+	if err := os.WriteFile(file, []byte("loss,memorization,dilation\nce,0.2,0.1\nce,0.41,0.2\nls,0.1,0.05\nls,0.19,0.1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Fits []struct {
+			CMD float64 `json:"c_md"`
+		}
+	}
+	code, stdout, stderr := call(t, "--json", "dilation", "--fit", file, "--out", filepath.Join(t.TempDir(), "page"))
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &out)
+	if len(out.Fits) != 2 || math.Abs(out.Fits[0].CMD-2.04) > 1e-12 {
+		t.Errorf("fits %+v", out.Fits)
+	}
+}
+
+func TestLandscapeJSON(t *testing.T) {
+	out := map[string]any{}
+	code, stdout, stderr := call(t, "--json", "landscape", "--at", "1.7,.6", "--k", "4", "--alpha", "5", "--m", "3")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &out)
+	for key, want := range map[string]float64{"mse": 7.31782240, "mse_ds": -5.48135119, "mse_dtheta": 9.01119715, "ce": 0.45527026, "ce_ds": -0.30699108, "ce_dtheta": 0.70530129} {
+		if got, ok := out[key].(float64); !ok || math.Abs(got-want) > 1e-8 {
+			t.Errorf("%s is %v, wanted %g", key, out[key], want)
+		}
+	}
+	if v, ok := out["ce_inf"]; !ok || v != nil {
+		t.Errorf("ce_inf is %v, wanted null", v)
+	}
+}
+
+func TestReproduceListAndRun(t *testing.T) {
+	var rows []struct{ ID string }
+	code, stdout, stderr := call(t, "--json", "reproduce", "--list")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &rows)
+	if len(rows) < 20 {
+		t.Errorf("%d recipes", len(rows))
+	}
+	dir := t.TempDir()
+	var out struct {
+		Index  string
+		Claims []struct{ Verdict string }
+	}
+	code, stdout, stderr = call(t, "--json", "reproduce", "zhou-thm3.1", "--out", dir)
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &out)
+	if out.Index != filepath.Join(dir, "index.html") || len(out.Claims) != 7 || out.Claims[0].Verdict != "holds" {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestTheoryWrongCalls(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"dilation", "--eta", "2"}, "eta is 2"},
+		{[]string{"dilation", "--law", "sircle"}, "two-point"},
+		{[]string{"dilation", "--lw", "1", "--lh", "1"}, "below 1/2"},
+		{[]string{"dilation", "--sweep", "etta=1"}, "eta, c-md"},
+		{[]string{"landscape", "--k", "2"}, "at least 3"},
+		{[]string{"landscape", "--at", "1"}, "--at"},
+		{[]string{"reproduce", "tb-fig99"}, "tb-fig1"},
+		{[]string{"reproduce"}, "--list"},
+	} {
+		code, stdout, stderr := call(t, c.args...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit code %d, standard error %q; wanted code 2 and %q", c.args, code, stderr, c.want)
+		}
+	}
+}
