@@ -67,9 +67,14 @@ func parse(b []byte) (*File, error) {
 	case bytes.HasPrefix(b, []byte("PK")):
 		entries, err := parseZip(b)
 		return &File{entries: entries}, err
+	case bytes.HasPrefix(b, []byte(legacyMagic)):
+		entries, err := parseLegacyPT(b)
+		return &File{entries: entries}, err
 	case len(b) > 8 && b[8] == '{':
 		arrays, metadata, err := ParseSafetensors(b)
 		return &File{Metadata: metadata, entries: loaded(arrays...)}, err
+	case len(b) > 2 && b[0] == 0x80 && b[1] <= 5:
+		return nil, errors.New("arrayfile: a bare pickle is not read, since opening it may run code; save with torch.save, numpy.save or safetensors")
 	}
 	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors and .pt", b)
 }

@@ -91,7 +91,7 @@ func alignment(offset int64) []byte {
 	return append(b, make([]byte, pad)...)
 }
 
-// parseZip reads the directory of a zip archive and the headers of its arrays.
+// parseZip reads the directory of a zip archive, numpy's or PyTorch's, and the headers of its arrays.
 func parseZip(b []byte) ([]entry, error) {
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -100,6 +100,9 @@ func parseZip(b []byte) ([]entry, error) {
 	members, err := disjoint(z.File, b)
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: npz: %w", err)
+	}
+	if pickle, ok := pickleMember(members); ok {
+		return parsePT(members, pickle)
 	}
 	var entries []entry
 	seen := map[string]bool{}

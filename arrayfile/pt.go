@@ -1,0 +1,141 @@
+package arrayfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// PyTorch's files: torch.save writes a zip archive of one pickle and one member for each storage, older
+// versions (and _use_new_zipfile_serialization=False) five pickles and then the storages.
+
+// legacyMagic is the first pickle of the older format.
+const legacyMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
+
+// stored returns the bytes of a storage.
+type stored func(storage) ([]byte, error)
+
+// pickleMember finds the pickle of a PyTorch archive, whose folder has any name.
+func pickleMember(members []member) (member, bool) {
+	for _, m := range members {
+		if folder, ok := strings.CutSuffix(m.Name, "/data.pkl"); ok && !strings.Contains(folder, "/") {
+			return m, true
+		}
+	}
+	return member{}, false
+}
+
+// parsePT reads an archive whose pickle is known.
+func parsePT(members []member, pickle member) ([]entry, error) {
+	folder := strings.TrimSuffix(pickle.Name, "data.pkl")
+	byName := make(map[string]member, len(members))
+	for _, m := range members {
+		if _, ok := byName[m.Name]; ok {
+			return nil, fmt.Errorf("arrayfile: pt: %q occurs twice", m.Name)
+		}
+		byName[m.Name] = m
+	}
+	text, err := pickle.bytes()
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: pt: %s: %w", pickle.Name, err)
+	}
+	big := false
+	if m, ok := byName[folder+"byteorder"]; ok {
+		order, err := m.bytes()
+		if err != nil || string(order) != "little" && string(order) != "big" {
+			return nil, errors.Join(fmt.Errorf("arrayfile: pt: byte order %.20q; want little or big", order), err)
+		}
+		big = string(order) == "big"
+	}
+	root, n, err := unpickle(text)
+	if err == nil && n != len(text) {
+		err = fmt.Errorf("pickle: %d bytes follow its end", len(text)-n)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: pt: %w", err)
+	}
+	return flatten(root, big, func(s storage) ([]byte, error) {
+		m, ok := byName[folder+"data/"+s.key]
+		if !ok {
+			return nil, fmt.Errorf("the archive has no member %q", folder+"data/"+s.key)
+		}
+		return m.bytes()
+	})
+}
+
+// parseLegacyPT reads the older format: magic, version, system, value, keys, then for each key the
+// number of elements and the elements.
+func parseLegacyPT(b []byte) ([]entry, error) {
+	var parts [5]any
+	at := 0
+	for i := range parts {
+		v, n, err := unpickle(b[at:])
+		if err != nil {
+			return nil, fmt.Errorf("arrayfile: pt: part %d: %w", i+1, err)
+		}
+		parts[i] = v
+		at += n
+	}
+	if parts[1] != int64(1001) {
+		return nil, fmt.Errorf("arrayfile: pt: version %v of the old format; want 1001", parts[1])
+	}
+	if system, ok := parts[2].(*dict); !ok || system.get("little_endian") != true {
+		return nil, errors.New("arrayfile: pt: the file was written by a big-endian machine in the old format, which is not read; save it again")
+	}
+	keys, ok := parts[4].(*list)
+	if !ok {
+		return nil, errors.New("arrayfile: pt: the old format's list of storages is missing")
+	}
+	sizes := map[string]int{}
+	collectStorages(parts[3], sizes, new(int), 0)
+	where := map[string][]byte{}
+	for _, k := range keys.items {
+		key, _ := k.(string)
+		size, ok := sizes[key]
+		if _, twice := where[key]; !ok || twice || len(b)-at < 8 {
+			return nil, fmt.Errorf("arrayfile: pt: storage %.40q is unknown, occurs twice or is cut short", key)
+		}
+		n := binary.LittleEndian.Uint64(b[at:])
+		at += 8
+		if n > uint64(len(b)-at)/uint64(size) {
+			return nil, fmt.Errorf("arrayfile: pt: storage %.40q claims %d elements of %d bytes, and %d bytes are left", key, n, size, len(b)-at)
+		}
+		end := at + int(n)*size
+		where[key] = b[at:end:end]
+		at = end
+	}
+	if at != len(b) {
+		return nil, fmt.Errorf("arrayfile: pt: %d bytes follow the last storage", len(b)-at)
+	}
+	return flatten(parts[3], false, func(s storage) ([]byte, error) {
+		data, ok := where[s.key]
+		if !ok {
+			return nil, fmt.Errorf("storage %.40q is missing", s.key)
+		}
+		return data, nil
+	})
+}
+
+func (d *dict) get(key string) any {
+	for i, k := range d.keys {
+		if k == key {
+			return d.values[i]
+		}
+	}
+	return nil
+}
+
+// collectStorages notes the element sizes of all storages.
+func collectStorages(v any, sizes map[string]int, visited *int, depth int) {
+	if *visited++; depth > maxDepth || *visited > maxStack {
+		return // flatten reports it
+	}
+	if t, ok := v.(tensor); ok {
+		sizes[t.key] = t.size
+	}
+	eachChild(v, func(_ string, child any) error {
+		collectStorages(child, sizes, visited, depth+1)
+		return nil
+	})
+}

@@ -1,0 +1,211 @@
+package arrayfile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// eachChild visits the items of a container with their names.
+func eachChild(v any, visit func(name string, child any) error) error {
+	switch v := v.(type) {
+	case *dict:
+		for i, k := range v.keys {
+			name := ""
+			switch k := k.(type) {
+			case string:
+				name = k
+			case int64:
+				name = strconv.FormatInt(k, 10)
+			default:
+				return errors.New("a dict has a key that is neither text nor a number")
+			}
+			if err := visit(name, v.values[i]); err != nil {
+				return err
+			}
+		}
+	case *list:
+		return eachChild(tuple(v.items), visit)
+	case tuple:
+		for i, child := range v {
+			if err := visit(strconv.Itoa(i), child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flatten lists the tensors of nested containers, with keys joined by dots, and lists of numbers as
+// one-dimensional arrays. A lone tensor has the name "".
+func flatten(root any, big bool, data stored) ([]entry, error) {
+	f := flattener{big: big, data: data, seen: map[string]bool{}}
+	if err := f.walk("", root, 0); err != nil {
+		return nil, fmt.Errorf("arrayfile: pt: %w", err)
+	}
+	return f.entries, nil
+}
+
+type flattener struct {
+	big     bool
+	data    stored
+	entries []entry
+	seen    map[string]bool
+	visited int
+}
+
+func (f *flattener) walk(name string, v any, depth int) error {
+	if f.visited++; depth > maxDepth || f.visited > maxStack {
+		return fmt.Errorf("containers are nested more than %d deep or hold more than %d items in all", maxDepth, maxStack)
+	}
+	switch v := v.(type) {
+	case tensor:
+		return f.add(v.entry(name, f.big, f.data))
+	case *list:
+		return f.sequence(name, v.items, depth)
+	case tuple:
+		return f.sequence(name, v, depth)
+	case *dict:
+		return f.children(name, v, depth)
+	}
+	return nil
+}
+
+// sequence is a list of numbers, which is an array, or a container like others.
+func (f *flattener) sequence(name string, items tuple, depth int) error {
+	if a, ok := numbers(name, items); ok {
+		f.visited += len(items)
+		return f.add(loaded(a)[0])
+	}
+	return f.children(name, items, depth)
+}
+
+func (f *flattener) children(name string, v any, depth int) error {
+	return eachChild(v, func(key string, child any) error {
+		if depth > 0 {
+			key = name + "." + key
+		}
+		return f.walk(key, child, depth+1)
+	})
+}
+
+func (f *flattener) add(e entry) error {
+	if f.seen[e.Name] {
+		return fmt.Errorf("two tensors are called %.80q", e.Name)
+	}
+	f.seen[e.Name] = true
+	f.entries = append(f.entries, e)
+	return nil
+}
+
+// numbers turns a list of numbers into an array.
+func numbers(name string, items []any) (Array, bool) {
+	ints, floats := make([]int64, 0, len(items)), make([]float64, 0, len(items))
+	for _, x := range items {
+		switch x := x.(type) {
+		case int64:
+			ints, floats = append(ints, x), append(floats, float64(x))
+		case float64:
+			floats = append(floats, x)
+		default:
+			return Array{}, false
+		}
+	}
+	switch n := len(items); {
+	case n == 0:
+		return Array{}, false
+	case len(ints) == n:
+		return Of(name, []int{n}, ints), true
+	default:
+		return Of(name, []int{n}, floats), true
+	}
+}
+
+// entry checks a tensor against its storage. Elements that lie in row-major or column-major order stay
+// where they are; others are copied when loaded.
+func (t tensor) entry(name string, big bool, data stored) entry {
+	e := entry{Header: Header{Name: name, DType: t.dtype}}
+	if !t.dtype.valid() {
+		e.err = fmt.Errorf("elements of %s are not read; convert to real numbers of at most 64 bits", t.class)
+		return e
+	}
+	e.BigEndian = big && t.dtype.Size() > 1
+	last, count := t.offset, int64(1)
+	for i, n := range t.shape {
+		if n > 0 && count > math.MaxInt64/8/n || n > 1 && t.stride[i] > (math.MaxInt64-last)/(n-1) {
+			last = math.MaxInt64 // fits no storage
+			break
+		}
+		count *= n
+		last += max(n-1, 0) * t.stride[i]
+		e.Shape = append(e.Shape, int(n))
+	}
+	switch {
+	case last == math.MaxInt64, count > 0 && last >= t.count:
+		e.err = fmt.Errorf("shape %v with strides %v from element %d does not fit a storage of %d elements", t.shape, t.stride, t.offset, t.count)
+	case count > t.count:
+		e.err = fmt.Errorf("shape %v repeats the %d elements of its storage; save it with .clone()", t.shape, t.count)
+	}
+	if e.err != nil {
+		e.Header = Header{Name: name}
+		return e
+	}
+	rows, columns := t.contiguous(false), t.contiguous(true)
+	e.Fortran = columns && !rows
+	e.load = func() ([]byte, error) {
+		b, err := data(t.storage)
+		if err != nil {
+			return nil, err
+		}
+		size := int64(t.dtype.Size())
+		if t.count > int64(len(b))/size {
+			return nil, fmt.Errorf("storage %q claims %d elements of %d bytes and has %d bytes", t.key, t.count, size, len(b))
+		}
+		switch {
+		case count == 0:
+			return nil, nil
+		case rows || columns:
+			return b[t.offset*size : (t.offset+count)*size], nil
+		}
+		return t.gather(b, count*size, size), nil
+	}
+	return e
+}
+
+// contiguous reports whether the elements lie without gaps, the last axis running fastest or, for
+// fortran, the first.
+func (t tensor) contiguous(fortran bool) bool {
+	want := int64(1)
+	for i := range t.shape {
+		axis := i
+		if !fortran {
+			axis = len(t.shape) - 1 - i
+		}
+		if t.shape[axis] != 1 && t.stride[axis] != want {
+			return false
+		}
+		want *= t.shape[axis]
+	}
+	return true
+}
+
+// gather copies strided elements into row-major order.
+func (t tensor) gather(b []byte, bytesOut, size int64) []byte {
+	out := make([]byte, 0, bytesOut)
+	index := make([]int64, len(t.shape))
+	at := t.offset
+	for int64(len(out)) < bytesOut {
+		out = append(out, b[at*size:(at+1)*size]...)
+		for axis := len(index) - 1; axis >= 0; axis-- {
+			index[axis]++
+			at += t.stride[axis]
+			if index[axis] < t.shape[axis] {
+				break
+			}
+			at -= index[axis] * t.stride[axis]
+			index[axis] = 0
+		}
+	}
+	return out
+}
