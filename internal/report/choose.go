@@ -7,10 +7,28 @@ import (
 	"strings"
 )
 
-// mainFigures are M-D Fig. 1 without degenerate runs, the other forms of memorization, and, where
+// mainFigures are M-D Fig. 1 without degenerate runs, unless there are no others, and, where
 // there are degenerate runs, the figure with them.
 func (g *group) mainFigures() []picture {
+	var out []picture
 	regular := g.pick(isRegular)
+	if len(regular) > 0 {
+		out = append(out, g.regularFigure(regular))
+	}
+	if len(regular) < len(g.subjects) {
+		all := g.dilationFigure("dilation-all-runs", g.subjects, []memoryForm{g.form()})
+		all.Title = "The same with degenerate runs"
+		if len(regular) == 0 {
+			all.Title = "Dilation and test accuracy against memorization: every run is degenerate"
+		}
+		all.Caption = "Every finished run, those in the configuration of M-D Fig. 4(a) included."
+		out = append(out, all)
+	}
+	return out
+}
+
+// regularFigure is M-D Fig. 1 with the runs that are not degenerate.
+func (g *group) regularFigure(regular []*subject) picture {
 	fig := g.dilationFigure("dilation", regular, []memoryForm{g.form()})
 	fig.Title = "Dilation and test accuracy against memorization"
 	fig.Caption = "After M-D Fig. 1. Each point is the mean over seeds at one noise level η, with one standard deviation both ways; the faint dots are single runs; η stands beside a point where there is room. Dilation is √NC1 of the test features around their own class means."
@@ -27,14 +45,7 @@ func (g *group) mainFigures() []picture {
 	if early := g.count(func(s *subject) bool { return isRegular(s) && !s.terminal }); early > 0 {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("%s drawn here did not reach the terminal phase (train accuracy ≥ 99.9 %%).", count(early, "run")))
 	}
-	out := []picture{fig}
-	if len(regular) < len(g.subjects) {
-		all := g.dilationFigure("dilation-all-runs", g.subjects, []memoryForm{g.form()})
-		all.Title = "The same with degenerate runs"
-		all.Caption = "Every finished run, those in the configuration of M-D Fig. 4(a) included."
-		out = append(out, all)
-	}
-	return out
+	return fig
 }
 
 // otherForms is the main figure against the forms of memorization that it does not show; without
