@@ -192,7 +192,11 @@ func (m *machine) step(op byte) error {
 func (m *machine) numeral(op byte) error {
 	switch op {
 	case 'K', 'M': // BININT1, BININT2
-		v, err := m.number(map[byte]uint64{'K': 1, 'M': 2}[op])
+		size := uint64(1)
+		if op == 'M' {
+			size = 2
+		}
+		v, err := m.number(size)
 		if err != nil {
 			return err
 		}
@@ -228,7 +232,13 @@ func (m *machine) numeral(op byte) error {
 }
 
 func (m *machine) text(op byte) error {
-	size := map[byte]uint64{'X': 4, 0x8c: 1, 0x8d: 8, 'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8}[op]
+	size := uint64(4) // BINUNICODE, BINSTRING, BINBYTES
+	switch op {
+	case 0x8c, 'U', 'C': // SHORT_BINUNICODE, SHORT_BINSTRING, SHORT_BINBYTES
+		size = 1
+	case 0x8d, 0x8e: // BINUNICODE8, BINBYTES8
+		size = 8
+	}
 	b, err := m.counted(size)
 	if err != nil {
 		return err
@@ -281,7 +291,10 @@ func (m *machine) fill(op byte) error {
 	case 'e', 'u': // APPENDS, SETITEMS
 		items, err = m.popMark()
 	default: // APPEND, SETITEM
-		items = make([]any, map[byte]int{'a': 1, 's': 2}[op])
+		items = make([]any, 1)
+		if op == 's' {
+			items = make([]any, 2)
+		}
 		for i := len(items) - 1; i >= 0 && err == nil; i-- {
 			items[i], err = m.pop()
 		}
