@@ -4,6 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"collapse/etf"
 	"collapse/measure"
 )
 
@@ -128,4 +131,56 @@ func TestBiasResidualLimit(t *testing.T) {
 	// An ETF is 0.517638 from an orthogonal frame at K = 4.
 	c.LB = NoBias
 	near(t, "orthogonal frame", exactOf(t, c).Measures[measure.KeyNC2MeansETF], 0.517638, 5e-7)
+}
+
+// With a ReLU the optimum does not fix H1: W1·H̄1 ∝ B·S, H̄1ᵀH̄1 ∝ S for any S ⪰ 0 with unit diagonal and
+// entries ≤ 0 elsewhere. NC2 of H1 to an orthogonal frame is 0 for S = I, √(2−2√((K−1)/K)) for a simplex
+// ETF, and more for paired classes.
+func TestReLUOptimaOfManyShapes(t *testing.T) {
+	c := Config{Model: ReLU3, K: 4, N: 3, D: 6, L2: .02, L1: .01, LH1: .01}
+	e := exactOf(t, c)
+	third := -1.0 / 3
+	for name, s := range map[string]struct {
+		gram []float64
+		nc2  float64
+	}{
+		"orthogonal": {[]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 0},
+		"simplex":    {[]float64{1, third, third, third, third, 1, third, third, third, third, 1, third, third, third, third, 1}, 0.5176380902},
+		"pairs":      {[]float64{1, -1, 0, 0, -1, 1, 0, 0, 0, 0, 1, -1, 0, 0, -1, 1}, 0.7653668647},
+	} {
+		at := reluShape(c, e, s.gram)
+		p := mustProblem(t, c)
+		near(t, name+": objective", p.Eval(at.X, make([]float64, p.Dim())), float64(e.Objective), 1e-12)
+		got, err := p.Measures(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, name+": NC2 of the features", got[measure.KeyNC2MeansOF], 0, 1e-9)
+		near(t, name+": NC2 of H1", got["h1_"+measure.KeyNC2MeansOF], s.nc2, 1e-8)
+	}
+}
+
+// reluShape is W2 = s2·Bᵀ, W1 = s1·B·√S·Rᵀ, H̄1 = sH·R·√S with B the first K unit vectors.
+func reluShape(c Config, e Exact, gram []float64) Point {
+	values, vectors := symEigen(mat.NewSymDense(c.K, gram))
+	var root, half mat.Dense
+	diagonal := mat.NewDiagDense(c.K, nil)
+	for i, v := range values {
+		diagonal.SetDiag(i, math.Sqrt(math.Max(0, v)))
+	}
+	half.Mul(vectors, diagonal)
+	root.Mul(&half, vectors.T())
+	r := etf.RandomOrthonormal(c.D, c.K, seeded(3))
+	var w1, h mat.Dense
+	w1.Mul(&root, r.T())
+	h.Mul(r, &root)
+	at := c.NewPoint()
+	for k := range c.K {
+		at.W[k*c.D+k] = float64(e.Singular.W2)
+		for j := range c.D {
+			at.W1[k*c.D+j] = float64(e.Singular.W1) * w1.At(k, j)
+			c.setMean(at, j, k, float64(e.Singular.H1)*h.At(j, k))
+		}
+	}
+	return at
 }
