@@ -78,3 +78,43 @@ func TestAutoOnRandomSettings(t *testing.T) {
 	}
 	t.Logf("%d draws, %d missed", draws, missed)
 }
+
+// Three linear factors and H ≥ 0 have local minima: auto leaves them by new starts, and never ends
+// below the exact value.
+func TestAutoOnRandomTrappedModels(t *testing.T) {
+	draws, missed := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		lambda := func(name string) float64 { return math.Pow(10, rapid.Float64Range(-4, -.5).Draw(t, name)) }
+		c := Config{Model: rapid.SampledFrom([]Model{Linear3, ReLU3, LSNonneg, ReLUPlain}).Draw(t, "model"),
+			K: rapid.IntRange(2, 5).Draw(t, "K"), N: rapid.IntRange(1, 4).Draw(t, "n"), LB: NoBias,
+			L2: lambda("λ_2"), L1: lambda("λ_1"), LH1: lambda("λ_H1"), LW: lambda("λ_W"), LH: lambda("λ_H")}
+		c.D = c.K + rapid.IntRange(0, 3).Draw(t, "d−K")
+		if c.Model == LSNonneg {
+			c.Smoothing = rapid.Float64Range(0, .5).Draw(t, "smoothing")
+		}
+		e, err := c.Exact()
+		if err != nil || !e.Available {
+			t.Fatalf("%+v: %v %s", c, err, e.Reason)
+		}
+		p, err := NewProblem(c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := p.Solve(context.Background(), nil, e, Run{Seed: rapid.Uint64Range(0, 1000).Draw(t, "seed"), NoTrace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gap, size := float64(found.Gap), math.Max(1, float64(e.Objective))
+		if !(gap >= -1e-12*size) {
+			t.Fatalf("%+v: ends %g below the exact value", c, -gap)
+		}
+		if draws++; !(gap <= 1e-12*size) {
+			missed++
+			t.Logf("%+v (%s): ends %g above the exact value, trap %q", c, e.Regime, gap, found.Trap)
+		}
+	})
+	if missed*50 > draws {
+		t.Errorf("%d of %d draws ended above the exact value", missed, draws)
+	}
+	t.Logf("%d draws, %d missed", draws, missed)
+}
