@@ -61,12 +61,19 @@ class ShardWriterTest(FolderTest):
         good = {"features": np.arange(6, dtype=np.float32).reshape(3, 2), "labels": np.arange(3)}
         writer.append(good)
         labels = writer._open["labels"]
-        write, labels.append = labels.append, lambda rows: (_ for _ in ()).throw(OSError("no space left"))
-        with self.assertRaises(OSError):
-            writer.append({"features": np.full((50, 2), 9, np.float32), "labels": np.arange(50)})
-        labels.append = write
+        write = labels.append
+
+        def append_fails():
+            labels.append = lambda rows: (_ for _ in ()).throw(OSError("no space left"))
+            with self.assertRaises(OSError):
+                writer.append({"features": np.full((50, 2), 9, np.float32), "labels": np.arange(50)})
+            labels.append = write
+
+        append_fails()
         writer.append(good)
+        append_fails()
         writer.close()
+        self.assertEqual(os.path.getsize(self.files("features")[0]), HEADER_BYTES + 6 * 2 * 4)
         np.testing.assert_array_equal(self.stream("features"), np.concatenate([good["features"]] * 2))
         np.testing.assert_array_equal(self.stream("labels"), np.concatenate([good["labels"]] * 2))
 
