@@ -98,24 +98,15 @@ func checkNullDirection(t *testing.T, p *Problem, x []float64, minEig float64) {
 	near(t, "curvature of the best combination", curvature, minEig, 1e-9)
 }
 
-// subset is the critical point of MSE without bias that keeps r of the K singular directions.
-func subset(c Config, r int) Point {
-	at := c.NewPoint()
-	sd := math.Sqrt(c.LW / (float64(c.N) * c.LH))
-	x := 1 - c.c()
-	for k := range r {
-		at.W[k*c.D+k] = math.Sqrt(x / sd)
-		c.setMean(at, k, k, math.Sqrt(x*sd))
-	}
-	return at
-}
-
 func TestRankSubsetSaddles(t *testing.T) {
 	c := Config{Model: MSE, K: 4, N: 3, D: 5, LW: .01, LH: .03, LB: NoBias}
 	p := mustProblem(t, c)
 	cc := c.c()
 	for r, negatives := range map[int]int{1: 12, 2: 6, 3: 2} {
-		at := subset(c, r)
+		at, err := c.SubsetPoint(r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		checkSaddle(t, "subset", p, at.X, -0.1246835628, negatives)
 		g := cc - cc*cc/2
 		near(t, "value", p.Eval(at.X, make([]float64, p.Dim())), (float64(r)*g+float64(4-r)/2)/4, 1e-14)
@@ -126,14 +117,12 @@ func TestRankSubsetSaddles(t *testing.T) {
 // CE with classes merged in pairs: K4 n2 d5 λ_W=.02 λ_H=.01 λ_b=.1, rank 1, half-gap t.
 func TestPairedClassesSaddle(t *testing.T) {
 	c := Config{Model: CE, K: 4, N: 2, D: 5, LW: .02, LH: .01, LB: .1}
-	at := c.NewPoint()
-	const half = 1.5890269152
-	sd := math.Sqrt(c.LW / (2 * c.LH))
-	for k := range 4 {
-		sign := float64(1 - 2*(k/2))
-		at.W[k*c.D] = sign * math.Sqrt(half/sd)
-		c.setMean(at, 0, k, sign*math.Sqrt(half*sd))
+	at, err := c.PairedPoint()
+	if err != nil {
+		t.Fatal(err)
 	}
+	// Z̄ has half-gap 1.5890269152.
+	near(t, "half gap", at.W[0]*at.H[0], 1.5890269152, 5e-11)
 	p := mustProblem(t, c)
 	near(t, "f", p.Eval(at.X, make([]float64, p.Dim())), 0.8610913283, 1e-9)
 	near(t, "f*", float64(exactOf(t, c).Objective), 0.2928842598, 1e-9)
@@ -258,5 +247,29 @@ func TestZhouLemmaB2(t *testing.T) {
 		}
 		values, _ := denseEigen(p.Dim(), fixed)
 		near(t, "smallest eigenvalue", N*values[0], r.minEig, 1e-9)
+	}
+}
+
+// With bias the kept directions are orthogonal to the ones vector; every proper subset is a strict
+// saddle for d > K, seen here for d = K−1 and K too.
+func TestSubsetSaddlesWithBias(t *testing.T) {
+	for _, d := range []int{3, 4, 5} {
+		c := Config{Model: MSE, K: 4, N: 3, D: d, LW: .01, LH: .03, LB: .05}
+		p := mustProblem(t, c)
+		for r := range 3 {
+			at, err := c.SubsetPoint(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grad := make([]float64, p.Dim())
+			p.Eval(at.X, grad)
+			p.Linearize(at.X)
+			if _, smallest := denseNegatives(p); !(maxAbs(grad) <= 1e-14 && smallest < -.1) {
+				t.Errorf("d=%d r=%d: gradient %g, smallest eigenvalue %g", d, r, maxAbs(grad), smallest)
+			}
+		}
+		if _, err := c.SubsetPoint(4); err == nil {
+			t.Error("a subset of more directions than there are passed")
+		}
 	}
 }

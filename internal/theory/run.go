@@ -32,6 +32,8 @@ var runners = map[string]func(context.Context, *Recipe, Options, *Page) error{
 	"feasible":    runFeasible,
 	"dilation":    runDilation,
 	"optima":      runOptima,
+	"saddles":     runSaddles,
+	"outputs":     runOutputs,
 }
 
 // Kinds lists what a recipe's kind may be.
