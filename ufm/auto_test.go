@@ -139,6 +139,13 @@ func TestVerdicts(t *testing.T) {
 		zero.B[k] = 1 / (4 * 1.05)
 	}
 	expectVerdict(t, c, zero, e, "strict saddle: descend along dW")
+	// A point outside H ≥ 0 is none, however low its objective.
+	c = Config{Model: LSNonneg, K: 3, N: 2, D: 4, LW: .005, LH: .02, LB: NoBias, Smoothing: .1}
+	e = exactOf(t, c)
+	expectVerdict(t, c, c.View(randomPoint(c, 1, 1)), e, "not feasible")
+	if _, _, err := mustProblem(t, c).Solve(context.Background(), nil, e, Run{Method: Momentum}); err == nil {
+		t.Error("momentum on H ≥ 0 passed")
+	}
 	// At d < K−1 the bound proves nothing and ‖∇g‖₂ = 1/(K√n) exceeds the threshold at the optimum.
 	c = Config{Model: MSE, K: 5, N: 2, D: 3, LW: .01, LH: .02, LB: .1}
 	e = exactOf(t, c)

@@ -186,6 +186,8 @@ func (p *Problem) verdict(x []float64, value, residual float64, e Exact, cert *C
 	size := math.Max(1, math.Abs(value))
 	gap := math.Abs(value - float64(e.Objective))
 	switch {
+	case !p.feasible(x):
+		return "not feasible: an entry of H is negative"
 	case cert.GapBound.Known() && float64(cert.GapBound) <= provedGap*size:
 		return "global (proved)"
 	case e.Available && gap <= matchGap*size:

@@ -8,6 +8,16 @@ func (c Config) nonneg(i int) bool {
 	return c.Model == LSNonneg && i >= from && i < from+c.D*c.K*c.N
 }
 
+// feasible says whether x satisfies the sign constraint, if there is one.
+func (c Config) feasible(x []float64) bool {
+	for i, v := range x {
+		if v < 0 && c.nonneg(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // kktResidual is the largest violation of the first-order conditions at x: the largest |gradient|
 // entry, where an entry of H at its bound 0 counts only with a negative gradient.
 func (p *Problem) kktResidual(x, grad []float64) float64 {

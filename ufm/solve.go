@@ -2,6 +2,7 @@ package ufm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -181,6 +182,8 @@ func (r Run) validate(c Config) error {
 		return fmt.Errorf("ufm: iters is %d, wanted at least 0", r.Iterations)
 	case !(r.Step > 0) || math.IsInf(r.Step, 0):
 		return fmt.Errorf("ufm: step is %g, wanted above 0", r.Step)
+	case r.Method == Momentum && c.Model == LSNonneg:
+		return errors.New("ufm: momentum does not keep H ≥ 0: use gd, lbfgs or auto for ls-nonneg")
 	case !(r.Momentum >= 0 && r.Momentum < 1):
 		return fmt.Errorf("ufm: momentum is %g, wanted 0 up to, not including, 1", r.Momentum)
 	}

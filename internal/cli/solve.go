@@ -46,6 +46,9 @@ type solveCmd struct {
 	ExactOnly bool   `help:"Values and spectra alone: no point, no certificate." group:"Points:"`
 }
 
+// manyVariables is the size from which a problem is shared between threads.
+const manyVariables = 100_000
+
 // solved is the JSON of collapse solve.
 type solved struct {
 	Model       string           `json:"model"`
@@ -109,8 +112,11 @@ func (c *solveCmd) examine(a *app, cfg ufm.Config, given *ufm.Point, out *solved
 	if cfg.Model == ufm.Noisy {
 		return c.fit(cfg, out)
 	}
-	team := kernel.NewTeam(a.flags.Threads)
-	defer team.Close()
+	var team *kernel.Team // small products are faster on one thread; the results are the same bits
+	if cfg.Variables() >= manyVariables {
+		team = kernel.NewTeam(a.flags.Threads)
+		defer team.Close()
+	}
 	problem, err := ufm.NewProblem(cfg, team)
 	if err != nil {
 		return usageError{err}

@@ -58,8 +58,7 @@ func (r *Recipe) share(name string, loss lossFunc, p *Page) {
 	p.Claims = append(p.Claims, claim)
 }
 
-// surfacePanel is a heat map of log10 of the loss above its smallest value, with contours' place taken by
-// the colour scale.
+// surfacePanel is a heat map of log10(1 + loss) with twelve contours.
 func surfacePanel(id, name string, loss lossFunc, sMax, thetaMax float64) chart.Panel {
 	const columns, rows = 120, 90
 	grid := landscape.NewGrid(loss, sMax, columns, thetaMax, rows)
@@ -68,7 +67,10 @@ func surfacePanel(id, name string, loss lossFunc, sMax, thetaMax float64) chart.
 		z[i] = math.Log10(1 + v.Loss)
 	}
 	return chart.Panel{ID: id, Title: name, X: chart.Axis{Label: "s", Range: chart.Range(0, sMax)}, Y: chart.Axis{Label: "θ", Range: chart.Range(0, thetaMax)},
-		Series: []chart.Series{{ID: id + "-map", Kind: chart.HeatMap, Heat: &chart.Heat{Columns: columns, Rows: rows, X: [2]float64{0, sMax}, Y: [2]float64{0, thetaMax}, Z: z, Label: "log10(1 + loss)"}}}}
+		Series: []chart.Series{
+			{ID: id + "-map", Kind: chart.HeatMap, Heat: &chart.Heat{Columns: columns, Rows: rows, X: [2]float64{0, sMax}, Y: [2]float64{0, thetaMax}, Z: z, Label: "log10(1 + loss)"}},
+			contours(id+"-contours", "", grid.S, grid.Theta, z, evenLevels(z, 12)),
+		}}
 }
 
 // runGradients is ZH Fig. 8: the direction of descent over (s, θ); with it (35) as printed, labelled so.
