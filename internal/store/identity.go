@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -144,8 +143,10 @@ func appendString(out []byte, s string) []byte {
 	return append(out, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// appendNumber appends a number's shortest form: digits for every integer that fits 64 bits,
-// however it was spelt, else what float64 needs.
+// appendNumber appends a number's shortest form. An integer spelt in digits keeps them all if it
+// fits 64 bits, as seeds need; everything else is a float64 and gets the digits that one needs.
+// (Beyond 2⁵³ the two differ: 6072312182338014208 stays, 6.072312182338014208e18 becomes
+// 6072312182338014000, which is also what encoding/json makes of that float64.)
 func appendNumber(out []byte, s string) ([]byte, error) {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return strconv.AppendInt(out, i, 10), nil // also turns -0 into 0
@@ -157,9 +158,8 @@ func appendNumber(out []byte, s string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("number %s: %w", s, errors.Unwrap(err))
 	}
-	if x == math.Trunc(x) && x >= -(1<<63) && x < 1<<64 {
-		i, _ := big.NewFloat(x).Int(nil)
-		return i.Append(out, 10), nil
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.AppendInt(out, int64(x), 10), nil // 1.0 and 1e0 are 1
 	}
 	text, err := json.Marshal(x)
 	return append(out, text...), err

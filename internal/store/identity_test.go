@@ -106,13 +106,34 @@ func spell(r *rand.Rand, v any) string {
 		if r.IntN(2) == 0 {
 			return strconv.FormatFloat(v, 'f', -1, 64)
 		}
-		return strconv.FormatFloat(v, []byte("eEg")[r.IntN(3)], []int{-1, 17, 20}[r.IntN(3)], 64)
+		forms := "eEg"
+		if math.Abs(v) >= 1<<53 {
+			forms = "eE" // g may write plain digits: an integer, which keeps more of them than a float64 has
+		}
+		return strconv.FormatFloat(v, forms[r.IntN(len(forms))], []int{-1, 17, 20}[r.IntN(3)], 64)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
 	return string(text)
+}
+
+func TestLargeNumbersKeepWhatTheirSpellingHas(t *testing.T) {
+	for spelt, want := range map[string]string{
+		"18446744073709551615":    "18446744073709551615",
+		"6072312182338014208":     "6072312182338014208",
+		"6.072312182338014208e18": "6072312182338014000",
+		"-5.67013603896918528E17": "-567013603896918500",
+		"1e19":                    "10000000000000000000",
+		"9007199254740993":        "9007199254740993",
+		"1.0":                     "1",
+	} {
+		got, err := Canonical([]byte(spelt))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: got %s, %v, want %s", spelt, got, err, want)
+		}
+	}
 }
 
 func TestOneTextStandsForEverySpelling(t *testing.T) {
