@@ -116,19 +116,33 @@ func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) 
 
 func rootOf(root string) string { return cmp.Or(root, os.Getenv(RootVariable)) }
 
-// find returns the first directory of the set below root that has all files of the split.
+// find returns the first directory of the set below root that has all files of the split. A root that
+// is itself called like one of those directories may hold the files, too: people name either.
 func (i *Info) find(root string, split Split) (string, error) {
 	missing := &MissingError{Name: i.Name, Split: split, Root: root, Origin: i.Origin, Dirs: i.dirs, Files: i.files[split]}
 	if root == "" {
 		return "", missing
 	}
-	for _, d := range i.dirs {
-		dir := filepath.Join(root, filepath.FromSlash(d))
+	for _, dir := range i.places(root) {
 		if !slices.ContainsFunc(i.files[split], func(f string) bool { return idxPath(dir, f) == "" }) {
 			return dir, nil
 		}
 	}
 	return "", missing
+}
+
+// places lists the directories that may hold the set's files.
+func (i *Info) places(root string) []string {
+	var all []string
+	for _, d := range i.dirs {
+		all = append(all, filepath.Join(root, filepath.FromSlash(d)))
+	}
+	for _, d := range i.dirs {
+		if clean := filepath.ToSlash(filepath.Clean(root)); clean == d || strings.HasSuffix(clean, "/"+d) {
+			all = append(all, root)
+		}
+	}
+	return all
 }
 
 // MissingError says that the files of a data set are not where they were looked for.

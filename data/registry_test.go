@@ -211,3 +211,17 @@ func TestMNIST(t *testing.T) {
 		t.Error("training and test images are the same or in the wrong order")
 	}
 }
+
+// People name the folder of one set as readily as the folder of all sets.
+func TestRootMayBeTheSetsOwnFolder(t *testing.T) {
+	root := t.TempDir()
+	writeSet(t, filepath.Join(root, "mnist"), 20, same, sameBytes)
+	for _, dir := range []string{root, filepath.Join(root, "mnist"), filepath.Join(root, "mnist") + "/"} {
+		if _, err := Open(Source{Name: "mnist", Root: dir}, Train); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if _, err := Open(Source{Name: "fashion-mnist", Root: filepath.Join(root, "mnist")}, Train); err == nil {
+		t.Error("MNIST's folder was taken for Fashion-MNIST, whose files have the same names")
+	}
+}

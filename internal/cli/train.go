@@ -15,7 +15,7 @@ type trainCmd struct {
 	Set    []string `help:"Override one key, e.g. --set optim.lr=0.05 (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
 
 	Data       string `help:"Data set: glyphs (built in), mnist, fashion-mnist." placeholder:"NAME" group:"Common keys:"`
-	DataDir    string `help:"Folder with the data set's files (default: COLLAPSE_DATA/NAME)." placeholder:"DIR" group:"Common keys:"`
+	DataDir    string `help:"Folder that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR" group:"Common keys:"`
 	Classes    string `help:"Keep the first K classes." placeholder:"K" group:"Common keys:"`
 	Noise      string `help:"Probability that a training label is redrawn." placeholder:"ETA" group:"Common keys:"`
 	Loss       string `help:"ce, ls, lr, mse or rescaled_mse." placeholder:"KIND" group:"Common keys:"`
