@@ -42,12 +42,12 @@ type between struct {
 // cutoff says which eigenvalues g of C Cᵀ are zero: g ≤ relative·g_max or g ≤ absolute.
 type cutoff struct{ relative, absolute float64 }
 
-// newCutoff returns the cut-off for class means (K×d) of T features.
-func newCutoff[T kernel.Float](asked float64, means []float64, d, k int) cutoff {
+// newCutoff returns the cut-off for class means (K×d); single: of features of 32 bits or less.
+func newCutoff(single bool, asked float64, means []float64, d, k int) cutoff {
 	c := cutoff{relative: asked, absolute: 16 * eps64 * eps64 * dot(means, means)}
 	if asked == 0 {
 		c.relative = float64(max(d, k)) * eps64
-		if isFloat32[T]() {
+		if single {
 			c.relative = 1e-6
 		}
 	}

@@ -111,18 +111,30 @@ func TestAgainstETF(t *testing.T) {
 	}
 }
 
-// Large Gram matrices are made in tiles.
-func TestGramTiles(t *testing.T) {
-	in := gaussian[float64](2*300, 7, 300, .2, 5)
-	var whole, tiled gram
-	whole.of(nil, in.W, in.W, 300, 7)
-	tiled.of(nil, in.W, in.W, 300, 7)
-	tiled.rows = 7
-	f, g := whole.frobenius(), tiled.frobenius()
-	if !(math.Abs(f-g) <= 1e-12*f) || !(math.Abs(whole.toETF(f)-tiled.toETF(g)) <= 1e-12) || !(math.Abs(whole.toFrame(f)-tiled.toFrame(g)) <= 1e-12) {
-		t.Fatalf("whole %g %g %g, in tiles %g %g %g", f, whole.toETF(f), whole.toFrame(f), g, tiled.toETF(g), tiled.toFrame(g))
-	}
-	if !whole.held || tiled.held {
-		t.Fatal("the whole matrix is kept between sweeps, tiles are not")
+// Large Gram matrices are made in tiles, and those of rank below K−1 not at all.
+func TestGramForms(t *testing.T) {
+	const k = 300
+	for _, d := range []int{310, 7} {
+		in := gaussian[float64](2*k, d, k, .2, 5)
+		other := gaussian[float64](2*k, d, k, .2, 6)
+		var whole, tiled gram
+		whole.of(nil, in.W, other.W, k, d)
+		tiled.of(nil, in.W, other.W, k, d)
+		tiled.rows = 7
+		f, g := whole.frobenius(), tiled.frobenius()
+		if !(math.Abs(f-g) <= 1e-12*f) || !(math.Abs(whole.toETF(f)-tiled.toETF(g)) <= 1e-12) || !(math.Abs(whole.toFrame(f)-tiled.toFrame(g)) <= 1e-12) {
+			t.Fatalf("d=%d: whole %g %g %g, in tiles %g %g %g", d, f, whole.toETF(f), whole.toFrame(f), g, tiled.toETF(g), tiled.toFrame(g))
+		}
+		if whole.held != (d >= k-1) || tiled.held {
+			t.Fatal("the whole matrix is kept between sweeps, tiles are not")
+		}
+		var full mat.Dense
+		full.Mul(mat.NewDense(k, d, in.W), mat.NewDense(k, d, other.W).T())
+		if want := etf.DistanceSimplex(&full); !(math.Abs(whole.toETF(f)-want) <= 1e-12) {
+			t.Errorf("d=%d: distance to the ETF %.15g, want %.15g", d, whole.toETF(f), want)
+		}
+		if want := etf.DistanceOrthogonal(&full); !(math.Abs(whole.toFrame(f)-want) <= 1e-12) {
+			t.Errorf("d=%d: distance to the frame %.15g, want %.15g", d, whole.toFrame(f), want)
+		}
 	}
 }

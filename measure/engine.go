@@ -2,6 +2,7 @@ package measure
 
 import (
 	"slices"
+	"time"
 
 	"collapse/internal/kernel"
 )
@@ -9,13 +10,15 @@ import (
 // Engine measures features again and again in the same scratch memory. It is not safe for concurrent
 // use; make one per goroutine.
 type Engine[T kernel.Float] struct {
-	opt  Options
-	want wanted
+	opt    Options
+	want   wanted
+	single bool // the features have 32 bits or less
 
 	train, test, ood samples[T]
 	head             head
 	first            firstPass[T]
 	second           secondPass[T]
+	pairs            pairs
 	geometry         geometry
 	ranks            ranks[T]
 	mem              memorization
@@ -27,7 +30,7 @@ func NewEngine[T kernel.Float](opt Options) (*Engine[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}, nil
+	return &Engine[T]{opt: opt, want: want, single: isFloat32[T](), geometry: geometry{team: opt.Team}}, nil
 }
 
 // Measure is NewEngine and Engine.Measure for one call.
@@ -45,6 +48,8 @@ func Measure[T kernel.Float](in Input[T], opt Options) (*Report, error) {
 // Train is read twice (class sums, then residuals), test likewise; the test means come first, because
 // memorization needs them while the train residuals are at hand.
 func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
+	e.second.clock.start()
+	defer func() { e.second.clock.stop(time.Now()) }()
 	b := newBuilder(&e.want, e.opt.Imbalance)
 	h, err := e.open(&in, b)
 	if err != nil {
@@ -54,11 +59,15 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.second.clock.enter("class pairs")
+	e.classPairs()
 	if err := e.trainPass(b, h, mem); err != nil {
 		return nil, err
 	}
 	s := &e.train
-	e.geometry.all(b, s.shape(newCutoff[T](e.opt.RankCutoff, s.means, s.d, s.k), h))
+	e.second.clock.enter("geometry")
+	e.geometry.all(b, s.shape(e.cut(s), h, &e.pairs))
+	e.second.clock.enter("ranks")
 	if err := e.numericalRank(b); err != nil {
 		return nil, err
 	}
@@ -133,6 +142,7 @@ func (e *Engine[T]) checkNoise(in *Input[T], rows int) error {
 
 // means runs the first pass, and again without rows that are not finite if those may be dropped.
 func (e *Engine[T]) means(s *samples[T], dropped *int) error {
+	e.second.clock.enter("first pass")
 	if err := e.first.run(e.opt.Team, s); err != nil {
 		return err
 	}
@@ -161,13 +171,18 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 	case s.single >= 0:
 		return singleReason(s.single)
 	}
+	e.second.clock.enter("between")
 	count := s.count
 	if e.opt.Imbalance == PerClass {
 		count = nil
 	}
-	cut := newCutoff[T](e.opt.RankCutoff, s.means, s.d, s.k)
-	s.between.build(e.opt.Team, s.centred, s.k, s.d, count, cut, e.opt.KeepSpectrum)
+	s.between.build(e.opt.Team, s.centred, s.k, s.d, count, e.cut(s), e.opt.KeepSpectrum)
 	return s.between.reason
+}
+
+// cut is the cut-off of a split's eigenvalues.
+func (e *Engine[T]) cut(s *samples[T]) cutoff {
+	return newCutoff(e.single, e.opt.RankCutoff, s.means, s.d, s.k)
 }
 
 // numericalRank runs the dear pass over classes if it was asked for or is cheap.

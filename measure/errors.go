@@ -59,3 +59,14 @@ type UnknownMeasureError struct{ Keys []string }
 func (e *UnknownMeasureError) Error() string {
 	return fmt.Sprintf("measure: no measure is called %q; `default`, `all` or keys of the registry (docs/measures.md)", e.Keys)
 }
+
+// shiftRow counts the row of a *LabelError or *NonFiniteError from the start of the source.
+func shiftRow(err error, by int) error {
+	switch e := err.(type) {
+	case *LabelError:
+		e.Row += by
+	case *NonFiniteError:
+		e.Row += by
+	}
+	return err
+}

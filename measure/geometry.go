@@ -34,6 +34,7 @@ type shape struct {
 	empty          int     // class without samples, −1: none
 	floor          float64 // ‖C‖² at or below which the class means coincide
 	head           *head   // nil: none
+	pairs          *pairs
 }
 
 func (g *geometry) all(b *builder, s shape) {
@@ -43,7 +44,7 @@ func (g *geometry) all(b *builder, s shape) {
 		b.missAll(noWeights, KeyNC2W, KeyNC2RankD, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyNC4Bias, KeyConfWeightAngle)
 	}
 	meanKeys := []string{KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax,
-		KeyGNC2Distance, KeyGNC2Log, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyTraceBetween,
+		KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyTraceBetween,
 		KeyMeanNormRatio, KeyConfSmallestEntry, KeyConfMaxCos, KeyConfOverlap, KeyConfWeightAngle}
 	switch {
 	case s.empty >= 0:
@@ -104,14 +105,7 @@ func (g *geometry) uncentredMeans(b *builder, s shape) {
 		b.miss(KeyConfMaxCos, "a class mean is zero")
 		return
 	}
-	largest := 0.0
-	m.sum(func(i int, row []float64) float64 {
-		for j, x := range row[:i] {
-			largest = max(largest, math.Abs(x)/(norms[i]*norms[j]))
-		}
-		return 0
-	})
-	b.put(KeyConfMaxCos, min(largest, 1))
+	b.put(KeyConfMaxCos, min(s.pairs.maxCos, 1))
 }
 
 // centredMeans fills the measures of μ_k − h_G.
@@ -125,7 +119,7 @@ func (g *geometry) centredMeans(b *builder, s shape) {
 	}
 	b.report.PerClass["centred_norm"] = norms
 	if !(dot(norms, norms) > s.floor) {
-		b.missAll("the class means coincide", KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log)
+		b.missAll("the class means coincide", KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
 	m := g.gram.of(g.team, s.centred, s.centred, s.k, s.d)
@@ -136,47 +130,28 @@ func (g *geometry) centredMeans(b *builder, s shape) {
 	}
 	b.put(KeyNC2NormCV, math.Sqrt(spread/float64(s.k))/mean)
 	if !(least*least > s.floor/float64(s.k)) {
-		b.missAll("a class mean is the global mean: its direction is undefined", KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log)
+		b.missAll("a class mean is the global mean: its direction is undefined", KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
-	angles(b, m, norms)
+	angles(b, s.pairs, s.d)
 }
 
-// angles fills what the cosines between centred means say.
-func angles(b *builder, m *gram, norms []float64) {
-	k := float64(m.k)
-	pairs, ideal := k*(k-1)/2, 1/(k-1)
-	var largest, distances, logs float64
-	deviation := m.sum(func(i int, row []float64) float64 {
-		s := 0.0
-		for j, x := range row[:i] {
-			cos := x / (norms[i] * norms[j])
-			s += math.Abs(cos + ideal)
-			largest = max(largest, math.Abs(cos+ideal))
-			distance := math.Sqrt(max(0, 2-2*cos))
-			distances += distance
-			logs -= math.Log(distance)
-		}
-		return s
-	})
-	b.put(KeyNC2CosDeviation, deviation/pairs)
-	b.put(KeyNC2CosMax, largest)
-	meanDistance, meanLog := distances/pairs, logs/pairs
-	var spread, spreadLog float64
-	m.sum(func(i int, row []float64) float64 {
-		for j, x := range row[:i] {
-			distance := math.Sqrt(max(0, 2-2*x/(norms[i]*norms[j])))
-			spread += (distance - meanDistance) * (distance - meanDistance)
-			spreadLog += (math.Log(distance) + meanLog) * (math.Log(distance) + meanLog)
-		}
-		return 0
-	})
-	b.put(KeyGNC2Distance, spread/pairs)
-	if math.IsInf(logs, 0) {
-		b.miss(KeyGNC2Log, "two centred class means have one direction")
+// angles fills what the angles between centred means say.
+func angles(b *builder, p *pairs, d int) {
+	n := p.distance.n
+	b.put(KeyNC2CosDeviation, p.deviation/n)
+	b.put(KeyNC2CosMax, p.largest)
+	b.put(KeyGNC2Distance, p.distance.m2/n)
+	if math.IsInf(p.log.mean, 0) || math.IsNaN(p.log.mean) {
+		b.missAll("two centred class means have one direction", KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
-	b.put(KeyGNC2Log, spreadLog/pairs)
+	b.put(KeyGNC2Log, p.log.m2/n)
+	if d <= 2 {
+		b.miss(KeyGNC2Riesz, "the exponent d − 2 is not positive; see gnc2_log")
+		return
+	}
+	b.put(KeyGNC2Riesz, p.riesz.m2/n/(p.riesz.mean*p.riesz.mean))
 }
 
 // duality fills NC3.

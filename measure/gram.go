@@ -22,7 +22,6 @@ const tileElements = 1 << 22
 func (g *gram) of(team *kernel.Team, a, b []float64, k, d int) *gram {
 	g.team, g.a, g.b, g.k, g.d, g.held = team, a, b, k, d, false
 	g.rows = max(1, min(k, tileElements/k))
-	g.tile = grow(g.tile, g.rows*k)
 	return g
 }
 
@@ -31,6 +30,7 @@ func (g *gram) fill(from, to int) {
 	if g.held {
 		return
 	}
+	g.tile = grow(g.tile, g.rows*g.k)
 	kernel.Gemm(g.team, kernel.NT, to-from, g.k, g.d, g.a[from*g.d:], g.d, g.b, g.d, g.tile, g.k, kernel.Epilogue[float64]{})
 	g.held = to-from == g.k
 }
@@ -48,9 +48,39 @@ func (g *gram) sum(f func(i int, row []float64) float64) float64 {
 	return total
 }
 
-// frobenius returns ‖G‖.
+// thin reports whether G has rank below K−1. Neither a simplex ETF nor an orthogonal frame has, so ‖U(G) − E‖
+// is far from 0 there, and expanding its square loses nothing: d×d products do.
+func (g *gram) thin() bool { return g.d < g.k-1 }
+
+// frobenius returns ‖G‖; with rows in a and b, ‖A Bᵀ‖² = tr(AᵀA BᵀB) where d < K−1.
 func (g *gram) frobenius() float64 {
-	return math.Sqrt(g.sum(func(_ int, row []float64) float64 { return dot(row, row) }))
+	if !g.thin() {
+		return math.Sqrt(g.sum(func(_ int, row []float64) float64 { return dot(row, row) }))
+	}
+	square := func(x []float64) []float64 {
+		out := make([]float64, g.d*g.d)
+		kernel.Gemm(g.team, kernel.TN, g.d, g.d, g.k, x, g.d, x, g.d, out, g.d, kernel.Epilogue[float64]{})
+		return out
+	}
+	left := square(g.a)
+	right := left
+	if &g.a[0] != &g.b[0] {
+		right = square(g.b)
+	}
+	return math.Sqrt(max(0, dot(left, right)))
+}
+
+// trace returns tr G.
+func (g *gram) trace() float64 { return dot(g.a[:g.k*g.d], g.b[:g.k*g.d]) }
+
+// total returns 1ᵀG1.
+func (g *gram) total() float64 {
+	left, right := make([]float64, g.d), make([]float64, g.d)
+	for i := range g.k {
+		kernel.AddRow(left, g.a[i*g.d:][:g.d])
+		kernel.AddRow(right, g.b[i*g.d:][:g.d])
+	}
+	return dot(left, right)
 }
 
 // deviation returns ‖G/f − T‖, T the matrix with one value on and one off the diagonal.
@@ -72,8 +102,16 @@ func (g *gram) deviation(f, diagonal, other float64) float64 {
 // toETF returns ‖U(G) − E‖, E = (I − 11ᵀ/K)/√(K−1); f = ‖G‖.
 func (g *gram) toETF(f float64) float64 {
 	k := float64(g.k)
+	if g.thin() {
+		return math.Sqrt(max(0, 2-2*(g.trace()-g.total()/k)/(f*math.Sqrt(k-1))))
+	}
 	return g.deviation(f, (1-1/k)/math.Sqrt(k-1), -1/(k*math.Sqrt(k-1)))
 }
 
 // toFrame returns ‖U(G) − I/√K‖; f = ‖G‖.
-func (g *gram) toFrame(f float64) float64 { return g.deviation(f, 1/math.Sqrt(float64(g.k)), 0) }
+func (g *gram) toFrame(f float64) float64 {
+	if g.thin() {
+		return math.Sqrt(max(0, 2-2*g.trace()/(f*math.Sqrt(float64(g.k)))))
+	}
+	return g.deviation(f, 1/math.Sqrt(float64(g.k)), 0)
+}

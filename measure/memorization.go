@@ -1,6 +1,10 @@
 package measure
 
-import "math"
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
 
 // memorization sums ‖h − h*‖ over corrupted train samples, h* the mean of the TEST features of the
 // sample's TRUE class (M-D eq. (3)). A nil *memorization tallies nothing.
@@ -24,8 +28,8 @@ func (c *corrupted) add(o corrupted) {
 	c.flippedCount += o.flippedCount
 }
 
-// tally adds the sample of a row if it is corrupted; h = mean + residual.
-func (m *memorization) tally(to *corrupted, row int, residual, mean []float64) {
+// tallyCorrupted adds the sample h of a row if it is corrupted.
+func tallyCorrupted[T kernel.Float](m *memorization, to *corrupted, row int, h []T) {
 	if m == nil {
 		return
 	}
@@ -36,7 +40,7 @@ func (m *memorization) tally(to *corrupted, row int, residual, mean []float64) {
 	}
 	sum := 0.0
 	for j, c := range m.centres[int(m.truth[row])*m.d:][:m.d] {
-		x := residual[j] + (mean[j] - c)
+		x := float64(h[j]) - c
 		sum += x * x
 	}
 	distance := math.Sqrt(sum)

@@ -1,6 +1,11 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"math"
+	"slices"
+
+	"collapse/internal/kernel"
+)
 
 // Moments are what one pass over a stream or a shard keeps: count, mean and scatter of each class. Moments of
 // parts merge (Chan, Golub & LeVeque 1979) in any order and grouping to the same result up to rounding; nothing is ever
@@ -13,8 +18,17 @@ type Moments struct {
 	Scatter []float64 // (K) Σ ‖h − μ_k‖²
 	Pooled  []float64 // (D×D) Σ (h − μ_k)(h − μ_k)ᵀ over all classes, symmetric; nil: not kept, and no nc1_pinv
 
+	// Values holds the label value of each class, ascending, where data sets name classes by other numbers than
+	// 0 … K−1; nil: those. Moments that have it merge by value, and classes of either side only are kept.
+	Values []int64
+	// Single is set once rows of float32 were added: it loosens the rank cut-off as for a float32 Input.
+	Single bool
+	// Dropped counts rows with NaN or infinity that the caller left out; Merge adds it up.
+	Dropped int
+
 	block    *Moments  // of the rows being added
 	residual []float64 // (rows × D)
+	apart    []float64 // (classes × D) distances between merged means, weighted
 }
 
 // NewMoments returns empty moments of k classes of width d; pooled keeps the D×D scatter for nc1_pinv.
@@ -28,6 +42,45 @@ func NewMoments(k, d int, pooled bool) *Moments {
 		m.Pooled = make([]float64, d*d)
 	}
 	return m
+}
+
+// Grow adds empty classes until there are k: a stream shows its classes one by one. It does nothing if
+// there are k already, and panics if m has Values, whose classes are given.
+func (m *Moments) Grow(k int) {
+	if m.Values != nil {
+		panic("measure: Grow of moments whose classes have values")
+	}
+	if k > m.K {
+		m.Count = append(m.Count, make([]int, k-m.K)...)
+		m.Scatter = append(m.Scatter, make([]float64, k-m.K)...)
+		m.Mean = append(m.Mean, make([]float64, (k-m.K)*m.D)...)
+		m.K, m.block = k, nil
+	}
+}
+
+// AddSource adds all rows of a split, block by block. Errors are those of AddRows and of the source; rows
+// before the failing block stay added.
+func AddSource[T kernel.Float](m *Moments, team *kernel.Team, split Split[T]) error {
+	n, d := split.Features.Size()
+	if d != m.D {
+		return &ShapeError{What: "feature width", Found: d, Want: m.D}
+	}
+	if len(split.Labels) != n {
+		return &ShapeError{What: "labels", Found: len(split.Labels), Want: n, Hint: "one label for every feature row"}
+	}
+	block := max(256, wideElements/d)
+	buf := make([]T, min(block, n)*d)
+	for at := 0; at < n; at += block {
+		end := min(at+block, n)
+		rows, err := split.Features.Read(buf, at, end)
+		if err != nil {
+			return err
+		}
+		if err := AddRows(m, team, rows, split.Labels[at:end]); err != nil {
+			return shiftRow(err, at)
+		}
+	}
+	return nil
 }
 
 // AddRows adds rows (len(labels)×D) to m. It returns *LabelError, *ShapeError or *NonFiniteError, rows
@@ -45,6 +98,7 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 		m.block = NewMoments(m.K, m.D, m.Pooled != nil)
 	}
 	b := m.block
+	b.Single = isFloat32[T]()
 	b.sum(labels, func(to []float64, i int) { kernel.AddRow(to, rows[i*m.D:][:m.D]) })
 	if !finite(b.Mean) {
 		if err := checkFinite("rows", rows, m.D); err != nil {
@@ -60,7 +114,7 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 	if m.Pooled != nil {
 		kernel.Gemm(team, kernel.TN, m.D, m.D, len(labels), m.residual, m.D, m.residual, m.D, b.Pooled, m.D, kernel.Epilogue[float64]{})
 	}
-	return m.Merge(b)
+	return m.merge(team, b, nil)
 }
 
 // sum fills counts and means from rows that add adds to a sum.
@@ -78,36 +132,78 @@ func (m *Moments) sum(labels []int32, add func(to []float64, row int)) {
 	}
 }
 
-// Merge adds the samples of o, which is not changed. It returns *ShapeError if sizes differ or one keeps the
-// pooled scatter and the other does not.
-//
-// With δ = μ_2 − μ_1: S = S_1 + S_2 + δδᵀ n_1 n_2/n, μ = μ_1 + δ n_2/n.
+// Merge adds the samples of o, which is not changed. Where both have Values, classes are matched by value
+// and new ones join. It returns *ShapeError if sizes differ, only one has Values, or only one keeps the pooled
+// scatter.
 func (m *Moments) Merge(o *Moments) error {
 	switch {
-	case o.K != m.K:
+	case (m.Values == nil) != (o.Values == nil):
+		return &ShapeError{What: "label values of moments", Found: len(o.Values), Want: len(m.Values), Hint: "write all states with one program and one choice of labels"}
+	case m.Values == nil && o.K != m.K:
 		return &ShapeError{What: "classes of moments", Found: o.K, Want: m.K}
 	case o.D != m.D:
 		return &ShapeError{What: "width of moments", Found: o.D, Want: m.D}
 	case len(o.Pooled) != len(m.Pooled):
 		return &ShapeError{What: "elements of the pooled scatter", Found: len(o.Pooled), Want: len(m.Pooled), Hint: "merge moments that all keep it, or none"}
 	}
-	for i, x := range o.Pooled {
-		m.Pooled[i] += x
+	return m.merge(nil, o, m.adopt(o.Values))
+}
+
+// adopt makes room for the classes of the given values and returns the class of each; nil for nil.
+func (m *Moments) adopt(values []int64) []int {
+	if values == nil {
+		return nil
 	}
+	union := slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.Values, values))))
+	if len(union) > m.K {
+		wider := NewMoments(len(union), m.D, false)
+		for c, v := range m.Values {
+			to, _ := slices.BinarySearch(union, v)
+			wider.Count[to], wider.Scatter[to] = m.Count[c], m.Scatter[c]
+			copy(wider.Mean[to*m.D:][:m.D], m.Mean[c*m.D:])
+		}
+		m.K, m.Count, m.Scatter, m.Mean, m.Values, m.block = wider.K, wider.Count, wider.Scatter, wider.Mean, union, nil
+	}
+	class := make([]int, len(values))
+	for i, v := range values {
+		class[i], _ = slices.BinarySearch(m.Values, v)
+	}
+	return class
+}
+
+// merge adds o, whose class c is class[c] of m (nil: c).
+//
+// With δ = μ_2 − μ_1: S = S_1 + S_2 + δδᵀ n_1 n_2/n, μ = μ_1 + δ n_2/n. The products δδᵀ of all classes are one
+// matrix product.
+func (m *Moments) merge(team *kernel.Team, o *Moments, class []int) error {
+	m.Single = m.Single || o.Single
+	m.Dropped += o.Dropped
+	m.apart = m.apart[:0]
 	delta := make([]float64, m.D)
-	for c, n2 := range o.Count {
+	for from, n2 := range o.Count {
 		if n2 == 0 {
 			continue
+		}
+		c := from
+		if class != nil {
+			c = class[from]
 		}
 		n := float64(m.Count[c] + n2)
 		weight := float64(m.Count[c]) * float64(n2) / n
 		mean := m.Mean[c*m.D:][:m.D]
-		m.Scatter[c] += o.Scatter[c] + weight*kernel.SubRow(delta, o.Mean[c*m.D:][:m.D], mean)
-		for i := 0; m.Pooled != nil && weight > 0 && i < m.D; i++ {
-			axpy(m.Pooled[i*m.D:][:m.D], weight*delta[i], delta)
-		}
+		m.Scatter[c] += o.Scatter[from] + weight*kernel.SubRow(delta, o.Mean[from*m.D:][:m.D], mean)
 		axpy(mean, float64(n2)/n, delta)
 		m.Count[c] += n2
+		if m.Pooled != nil && weight > 0 {
+			scale(delta, math.Sqrt(weight))
+			m.apart = append(m.apart, delta...)
+		}
+	}
+	for i, x := range o.Pooled {
+		m.Pooled[i] += x
+	}
+	if rows := len(m.apart) / m.D; rows > 0 {
+		kernel.Gemm(team, kernel.TN, m.D, m.D, rows, m.apart, m.D, m.apart, m.D, m.Pooled, m.D, kernel.Epilogue[float64]{Accumulate: true})
 	}
 	return nil
 }
@@ -115,41 +211,50 @@ func (m *Moments) Merge(o *Moments) error {
 const secondLook = "one pass cannot give it: it needs every sample again, beside the class means"
 
 // Report returns every measure that one pass can give; w (K×D) and b (K) are the classifier, nil if there is
-// none. rcond of Σ_B's eigenvalues is that of float64 features unless opt.RankCutoff says otherwise.
+// none. rcond of Σ_B's eigenvalues is that of the features that were added unless opt.RankCutoff says otherwise.
 // Only PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
 func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
-	want, err := newWanted(opt)
+	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err
 	}
-	out := newBuilder(&want, opt.Imbalance)
-	s := &samples[float64]{name: "moments", d: m.D, k: m.K, count: m.Count, means: append([]float64(nil), m.Mean...)}
+	out := newBuilder(&e.want, opt.Imbalance)
+	h, err := e.adopt(m, w, b)
+	if err != nil {
+		return nil, err
+	}
+	e.classPairs()
+	e.momentsWithin(out, m)
+	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
+	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank} {
+		out.miss(key, secondLook)
+	}
+	return e.momentsReport(out, m), nil
+}
+
+// adopt takes the class means of m instead of those of a first pass.
+func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
+	s := &e.train
+	s.name, s.d, s.k, s.count = "moments", m.D, m.K, append(s.count[:0], m.Count...)
 	s.tallyCounts()
 	if s.n == 0 {
 		return nil, &ShapeError{What: "samples in the moments", Found: 0, Want: 1}
 	}
-	for c, n := range m.Count { // setMeans divides sums
-		scale(s.mean(c), float64(n))
+	e.single = m.Single
+	s.means = append(s.means[:0], m.Mean...)
+	s.centreMeans(e.opt.Imbalance)
+	if w == nil {
+		return nil, nil
 	}
-	s.setMeans(opt.Imbalance)
-	var h *head
-	if w != nil {
-		h = new(head)
-		if err := setHead(h, w, b, m.K, m.D); err != nil {
-			return nil, err
-		}
-	}
-	e := &Engine[float64]{opt: opt, want: want, geometry: geometry{team: opt.Team}}
-	e.train = *s
-	e.momentsWithin(out, m)
-	e.geometry.all(out, e.train.shape(newCutoff[float64](opt.RankCutoff, s.means, s.d, s.k), h))
-	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank} {
-		out.miss(key, secondLook)
-	}
+	return &e.head, setHead(&e.head, w, b, m.K, m.D)
+}
+
+// momentsReport fills what a report says about its samples.
+func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 	r := out.report
-	r.N, r.D, r.K, r.ClassCounts = s.n, s.d, s.k, append([]int(nil), m.Count...)
+	r.N, r.D, r.K, r.ClassCounts, r.Dropped = e.train.n, m.D, m.K, append([]int(nil), m.Count...), m.Dropped
 	e.keep(r, false)
-	return out.finish(), nil
+	return out.finish()
 }
 
 // momentsWithin fills NC1 and its relatives.
@@ -158,11 +263,7 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	s.tally.reset(s.k)
 	copy(s.tally.scatter, m.Scatter)
 	reason := e.operator(s)
-	if reason == "" {
-		b.put(KeyRankBetween, float64(s.between.rank))
-	} else {
-		b.miss(KeyRankBetween, reason)
-	}
+	e.putRank(b, reason)
 	switch {
 	case reason != "":
 	case m.Pooled == nil:
@@ -170,28 +271,22 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	case e.opt.Imbalance == PerClass:
 		b.miss(KeyNC1Pinv, "the pooled scatter weighs samples, not classes; ask for the weighting per sample")
 	default:
-		s.tally.white[0] = s.between.whitenScatter(m.Pooled, s.centred, s.k, s.d)
+		s.tally.white = s.between.whitenScatter(e.opt.Team, m.Pooled, s.centred, s.k, s.d)
 	}
 	e.within(b, reason, reason == "" && m.Pooled != nil && e.opt.Imbalance == PerSample)
 }
 
-// whitenScatter returns Σ_i ‖z_i‖² = Σ_j a_jᵀ S a_j, a_j the rows of the operator on residuals.
-func (b *between) whitenScatter(pooled, c []float64, k, d int) float64 {
-	row, image := make([]float64, d), make([]float64, d)
-	total := 0.0
-	for j := range b.rank {
-		clear(row)
-		if b.fromP {
-			for i, x := range b.op[j*k:][:k] {
-				axpy(row, x, c[i*d:][:d])
-			}
-		} else {
-			copy(row, b.op[j*d:][:d])
-		}
-		for i := range d {
-			image[i] = dot(pooled[i*d:][:d], row)
-		}
-		total += max(0, dot(row, image)) // S is positive semidefinite: below zero is rounding
+// whitenScatter returns Σ_i ‖z_i‖² from the scatter of residuals (d×d).
+func (b *between) whitenScatter(team *kernel.Team, pooled, c []float64, k, d int) float64 {
+	return traceOf(team, b.onResiduals(team, c, k, d), b.rank, pooled, d)
+}
+
+// onResiduals returns the operator as it applies to residuals (rank×d).
+func (b *between) onResiduals(team *kernel.Team, c []float64, k, d int) []float64 {
+	if !b.fromP {
+		return b.op
 	}
-	return total
+	a := make([]float64, b.rank*d)
+	kernel.Gemm(team, kernel.NN, b.rank, d, k, b.op, k, c, d, a, d, kernel.Epilogue[float64]{})
+	return a
 }

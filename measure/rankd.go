@@ -3,48 +3,96 @@ package measure
 import (
 	"fmt"
 	"math"
+
+	"collapse/internal/kernel"
 )
 
 // eigenWork estimates the operations that the eigenvalues of an n×n matrix cost.
 func eigenWork(n int) float64 { return 25 * float64(n) * float64(n) * float64(n) }
 
 // rankD fills min over projections Q (Q1 = 0, rank d) of ‖U(G) − Q/√d‖ = √(2 − (2/√d) Σ of the d largest
-// eigenvalues of P sym(U(G)) P), defined for d < K−1; f = ‖G‖.
+// eigenvalues of P sym(U(G)) P), defined for d < K−1; f = ‖G‖, G = A Bᵀ.
+//
+// For A = B that sum is tr(P A Aᵀ P), all there is. Else P sym(A Bᵀ) P has rank 2d at most, and its
+// eigenvalues are those of a min(K, 2d)-sized matrix.
 func rankD(b *builder, key string, g *gram, f float64) {
-	k := g.k
-	if g.d >= k-1 {
-		b.miss(key, fmt.Sprintf("d = %d is not below K−1 = %d: the full ETF exists", g.d, k-1))
+	if g.d >= g.k-1 {
+		b.miss(key, fmt.Sprintf("d = %d is not below K−1 = %d: the full ETF exists", g.d, g.k-1))
 		return
 	}
 	if !b.any(key) {
 		return
 	}
-	if work := eigenWork(k); !b.pays(work) {
-		b.missDear(key, work)
-		return
-	}
-	if k*k > tileElements {
-		b.miss(key, "too many classes for a dense eigenvalue problem")
-		return
-	}
-	g.fill(0, k)
-	a := make([]float64, k*k)
-	for i := range k {
-		for j := range k {
-			a[i*k+j] = (g.tile[i*k+j] + g.tile[j*k+i]) / (2 * f)
+	var sum float64
+	if &g.a[0] == &g.b[0] {
+		sum = (g.trace() - g.total()/float64(g.k)) / f
+	} else {
+		size := min(g.k, 2*g.d)
+		if work := eigenWork(size); !b.pays(work) {
+			b.missDear(key, work)
+			return
+		}
+		values, ok := g.symmetricEigenvalues(size)
+		if !ok {
+			b.miss(key, "the eigenvalue iteration failed")
+			return
+		}
+		for _, v := range values[:g.d] {
+			sum += v / f
 		}
 	}
-	centreBoth(a, k)
-	values, ok := eigenvalues(a, k)
-	if !ok {
-		b.miss(key, "the eigenvalue iteration failed")
-		return
-	}
-	sum := 0.0
-	for _, v := range values[:g.d] {
-		sum += v
-	}
 	b.put(key, math.Sqrt(max(0, 2-2/math.Sqrt(float64(g.d))*sum)))
+}
+
+// symmetricEigenvalues returns the size largest eigenvalues of P sym(A Bᵀ) P, size = min(K, 2d); others are 0.
+func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
+	if size == g.k {
+		g.fill(0, g.k)
+		a := make([]float64, g.k*g.k)
+		for i := range g.k {
+			for j := range g.k {
+				a[i*g.k+j] = (g.tile[i*g.k+j] + g.tile[j*g.k+i]) / 2
+			}
+		}
+		centreBoth(a, g.k)
+		return eigenvalues(a, g.k)
+	}
+	return g.factoredEigenvalues(size)
+}
+
+// factoredEigenvalues finds the eigenvalues through F = [PA PB] (K×2d): P sym(A Bᵀ) P = F J Fᵀ with J = ½[0 I; I 0],
+// and with FᵀF = V Λ Vᵀ its non-zero eigenvalues are those of Λ^½ Vᵀ J V Λ^½.
+func (g *gram) factoredEigenvalues(size int) ([]float64, bool) {
+	d := g.d
+	f := make([]float64, g.k*size)
+	for i := range g.k {
+		copy(f[i*size:][:d], g.a[i*d:])
+		copy(f[i*size+d:][:d], g.b[i*d:])
+	}
+	mean := make([]float64, size)
+	for i := range g.k {
+		axpy(mean, 1/float64(g.k), f[i*size:][:size])
+	}
+	for i := range g.k {
+		axpy(f[i*size:][:size], -1, mean)
+	}
+	m := make([]float64, size*size)
+	kernel.Gemm(g.team, kernel.TN, size, size, g.k, f, size, f, size, m, size, kernel.Epilogue[float64]{})
+	values, vectors, ok := eigen(m, size)
+	if !ok {
+		return nil, false
+	}
+	// Row j of r is λ_j^½ v_jᵀ; exchanging the halves of a row is J up to the factor ½.
+	r, swapped := make([]float64, size*size), make([]float64, size*size)
+	for j, v := range values {
+		row := r[j*size:][:size]
+		axpy(row, math.Sqrt(max(0, v)), vectors[j*size:][:size])
+		copy(swapped[j*size:], row[d:])
+		copy(swapped[j*size+d:][:d], row[:d])
+	}
+	kernel.Gemm(g.team, kernel.NT, size, size, size, r, size, swapped, size, m, size, kernel.Epilogue[float64]{})
+	scale(m, .5)
+	return eigenvalues(m, size)
 }
 
 // centreBoth replaces a (K×K, symmetric) by P a P, P = I − 11ᵀ/K.

@@ -34,6 +34,7 @@ const (
 	KeyTraceWithin       = "trace_within"
 	KeyTraceBetween      = "trace_between"
 	KeyRankBetween       = "rank_between"
+	KeyRankCut           = "rank_between_cut"
 	KeyDilation          = "dilation"
 	KeyTestNC1Ratio      = "test_nc1_trace_ratio"
 	KeyNC2W              = "nc2_w"
@@ -46,6 +47,7 @@ const (
 	KeyNC2RankD          = "nc2_rank_d"
 	KeyGNC2Distance      = "gnc2_distance"
 	KeyGNC2Log           = "gnc2_log"
+	KeyGNC2Riesz         = "gnc2_riesz"
 	KeyNC3Gram           = "nc3_gram"
 	KeyNC3Direct         = "nc3_direct"
 	KeyNC3RankD          = "nc3_rank_d"
@@ -102,6 +104,9 @@ var definitions = []Definition{
 	{Key: KeyRankBetween, Group: "NC1", Name: "rank of Σ_B",
 		Formula: "eigenvalues of Σ_B above the cut-off rcond·g_max and above the rounding of the means", Sample: meanSample, Class: meanClass,
 		Source: "ours", Pitfall: "at most min(d, K−1); below that nc1_pinv sees only the kept directions."},
+	{Key: KeyRankCut, Group: "NC1", Name: "eigenvalues of Σ_B cut",
+		Formula: "min(d, K−1) − rank_between", Sample: meanSample, Class: meanClass,
+		Source: "ours", Pitfall: "0 unless class means are linearly dependent beyond their centre; nc1_pinv leaves these directions out."},
 	{Key: KeyDilation, Group: "NC1", Name: "dilation",
 		Formula: "√nc1_pinv of the test features around their own class means", Sample: nc1Sample, Class: nc1Class, Source: "M-D, y axis of Fig. 1",
 		Pitfall: "the released code never computes it."},
@@ -126,11 +131,14 @@ var definitions = []Definition{
 		Formula: "max over i<j of |cos(μ_i − h_G, μ_j − h_G) + 1/(K−1)|", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "as nc2_cos_deviation."},
 	{Key: KeyNC2RankD, Group: "NC2", Name: "classifier against the best rank-d ETF",
 		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(WWᵀ) − Q/√d‖", Sample: noWeighting, Class: noWeighting, Source: "ours (ZHOU Thm 3.1, d < K−1)",
-		Pitfall: "defined only for d < K−1.", Dear: true},
+		Pitfall: "defined only for d < K−1."},
 	{Key: KeyGNC2Distance, Group: "NC2", Name: "variance of pair distances",
 		Formula: "variance over i<j of ‖m̂_i − m̂_j‖, m̂_k = (μ_k − h_G)/‖μ_k − h_G‖", Sample: meanSample, Class: meanClass, Source: "Liu et al. 2023 (generalised NC2); reference library", Pitfall: "divisor K(K−1)/2."},
 	{Key: KeyGNC2Log, Group: "NC2", Name: "variance of logarithmic pair distances",
 		Formula: "variance over i<j of log(1/‖m̂_i − m̂_j‖)", Sample: meanSample, Class: meanClass, Source: "Liu et al. 2023 (generalised NC2); reference library", Pitfall: "two means in one direction make it undefined."},
+	{Key: KeyGNC2Riesz, Group: "NC2", Name: "relative variance of the Riesz kernel",
+		Formula: "variance over i<j of κ_ij = ‖m̂_i − m̂_j‖^−(d−2), divided by (mean κ)²", Sample: meanSample, Class: meanClass, Source: "Liu et al. 2023 (generalised NC2); reference library, divided by the squared mean",
+		Pitfall: "the raw kernel leaves the range of numbers for large d; divided by its mean it cannot. Defined for d > 2."},
 
 	{Key: KeyNC3Gram, Group: "NC3", Name: "self-duality, Gram form",
 		Formula: "‖U(W H_c) − E‖", Sample: meanSample, Class: meanClass, Source: "ZHU (8), ZHOU (8)", Pitfall: "sensitive to the sign; W is not centred."},

@@ -94,37 +94,40 @@ func (s *samples[T]) tallyCounts() {
 	}
 }
 
-// setMeans turns class sums, held in means, into means, the centre and the centred means.
+// setMeans turns class sums, held in means, into means, and fills the centre and the centred means.
 func (s *samples[T]) setMeans(im Imbalance) {
+	for c, n := range s.count {
+		if n > 0 {
+			row := s.mean(c)
+			for j := range row {
+				row[j] /= float64(n)
+			}
+		}
+	}
+	s.centreMeans(im)
+}
+
+// centreMeans fills the centre and the centred means.
+func (s *samples[T]) centreMeans(im Imbalance) {
 	d := s.d
 	s.centre = grow(s.centre, d)
 	clear(s.centre)
-	if im == PerSample {
-		for c := range s.k {
-			kernel.AddRow(s.centre, s.means[c*d:][:d])
-		}
-		scale(s.centre, 1/float64(s.n))
-	}
-	present := 0
+	present := 0.0
 	for c, n := range s.count {
 		if n == 0 {
 			continue
 		}
-		present++
-		row := s.means[c*d:][:d]
-		for j := range row {
-			row[j] /= float64(n)
+		weight := 1.0
+		if im == PerSample {
+			weight = float64(n)
 		}
-		if im == PerClass {
-			kernel.AddRow(s.centre, row)
-		}
+		present += weight
+		axpy(s.centre, weight, s.mean(c))
 	}
-	if im == PerClass {
-		scale(s.centre, 1/float64(present))
-	}
+	scale(s.centre, 1/present)
 	s.centred = grow(s.centred, s.k*d)
 	for c := range s.k {
-		kernel.SubRow(s.centred[c*d:][:d], s.means[c*d:][:d], s.centre)
+		kernel.SubRow(s.centred[c*d:][:d], s.mean(c), s.centre)
 	}
 }
 
@@ -151,6 +154,18 @@ func (s *samples[T]) keptMeans() []float64 {
 }
 
 // shape is what geometry looks at.
-func (s *samples[T]) shape(cut cutoff, h *head) shape {
-	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.absolute, head: h}
+func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
+	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.absolute, head: h, pairs: p}
+}
+
+// whiteWeights returns the weight of a sample of each class in NC1's sum.
+func (s *samples[T]) whiteWeights(w []float64, im Imbalance) []float64 {
+	w = grow(w, s.k)
+	for c, n := range s.count {
+		w[c] = 1
+		if im == PerClass {
+			w[c] = 1 / float64(max(n, 1))
+		}
+	}
+	return w
 }

@@ -26,14 +26,20 @@ type secondPass[T kernel.Float] struct {
 	cosBase    []float64 // (K × K) (w_j − w_G)·(μ_k − h_G)
 	centreNorm []float64 // (K) ‖μ_k − h_G‖²
 
+	weight  []float64 // (K) ω_k of the tally's white
 	margins []float64 // (rows) cosine margin of each row; NaN: undefined
 	mem     *memorization
+	clock   clock
 
 	parts []part[T]
 }
 
 // asked says what the second pass has to find.
-type asked struct{ white, nearest, logits, margins bool }
+type asked struct {
+	white, nearest, logits, margins bool
+
+	im Imbalance // of white
+}
 
 // part is the scratch memory and tally of a part of the rows.
 type part[T kernel.Float] struct {
@@ -49,6 +55,7 @@ type part[T kernel.Float] struct {
 // run fills s.tally. s.between must be built if ask.white.
 func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked, mem *memorization) error {
 	f.s, f.head, f.ask, f.mem = s, h, ask, mem
+	f.weight = s.whiteWeights(f.weight, ask.im)
 	f.cut = newPartition(s.rows, s.d)
 	f.prepare(team)
 	for len(f.parts) < f.cut.parts {
@@ -155,7 +162,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 			row := rows[i*d:][:d]
 			p.square[m] = kernel.SubRow(p.residual[m*d:][:d], row, s.mean(int(c)))
 			p.tally.scatter[c] += p.square[m]
-			f.mem.tally(&p.tally.memory, at+i, p.residual[m*d:][:d], s.mean(int(c)))
+			tallyCorrupted(f.mem, &p.tally.memory, at+i, row)
 			m++
 		}
 	}

@@ -120,35 +120,46 @@ func sortRows(x, s []float64, n int) (rows, sorted []float64) {
 // its smaller Gram matrix, held in b.gram.
 func (b *between) gramDirections(c []float64, k, d int) (directions, s []float64) {
 	q := b.full
-	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric(b.gram, q), true) {
+	values, vectors, ok := eigen(b.gram, q)
+	if !ok {
 		return nil, nil
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	values := eigen.Values(nil)
 	s = make([]float64, q)
-	directions = make([]float64, q*d)
-	var reduced []float64
-	if b.fromP {
-		reduced = b.reduced(c, k, d)
+	for j, v := range values {
+		s[j] = math.Sqrt(max(v, 0))
 	}
+	if !b.fromP {
+		return vectors, s
+	}
+	directions = make([]float64, q*d)
+	reduced := b.reduced(c, k, d)
 	for j := range q {
-		from := q - 1 - j // gonum sorts ascending
-		s[j] = math.Sqrt(max(values[from], 0))
 		row := directions[j*d:][:d]
-		for i := range q {
-			if v := vectors.At(i, from); b.fromP {
-				axpy(row, v, reduced[i*d:][:d])
-			} else {
-				row[i] = v
-			}
+		for i, v := range vectors[j*q:][:q] {
+			axpy(row, v, reduced[i*d:][:d])
 		}
-		if b.fromP && s[j] > 0 {
+		if s[j] > 0 {
 			scale(row, 1/s[j])
 		}
 	}
 	return directions, s
+}
+
+// eigen returns the eigenvalues of the symmetric a (n×n), descending, and their unit eigenvectors as rows;
+// false if the iteration fails.
+func eigen(a []float64, n int) (values, vectors []float64, ok bool) {
+	var e mat.EigenSym
+	if !e.Factorize(symmetric(a, n), true) {
+		return nil, nil, false
+	}
+	var columns mat.Dense
+	e.VectorsTo(&columns)
+	values, vectors = e.Values(nil), make([]float64, n*n)
+	slices.Reverse(values) // gonum sorts ascending
+	for j := range n {
+		mat.Col(vectors[j*n:][:n], n-1-j, &columns)
+	}
+	return values, vectors, true
 }
 
 // symmetric copies a (n×n) into gonum's form.

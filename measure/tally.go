@@ -5,11 +5,12 @@ import "math"
 // tally is what samples add up to.
 type tally struct {
 	scatter  []float64 // (K) Σ ‖r‖²
-	white    []float64 // (K) Σ ‖z‖²
 	margin   []float64 // (K) Σ cosine margins
 	correct  []int     // (K) argmax of logits is the label
 	nearest  []int     // (K) nearest class mean is the label's
 	mismatch []int     // (K) argmax of logits is not the nearest class mean
+
+	white float64 // Σ ω_k ‖z‖², ω_k = 1 or, weighing classes, 1/n_k
 
 	marginMin, marginMax float64
 	marginless           int // samples whose margin is undefined
@@ -17,7 +18,7 @@ type tally struct {
 }
 
 func (t *tally) reset(k int) {
-	for _, x := range []*[]float64{&t.scatter, &t.white, &t.margin} {
+	for _, x := range []*[]float64{&t.scatter, &t.margin} {
 		*x = grow(*x, k)
 		clear(*x)
 	}
@@ -25,20 +26,20 @@ func (t *tally) reset(k int) {
 		*x = grow(*x, k)
 		clear(*x)
 	}
-	t.marginMin, t.marginMax, t.marginless = math.Inf(1), math.Inf(-1), 0
+	t.white, t.marginMin, t.marginMax, t.marginless = 0, math.Inf(1), math.Inf(-1), 0
 	t.memory = corrupted{}
 }
 
 func (t *tally) add(o *tally) {
 	for k := range t.scatter {
 		t.scatter[k] += o.scatter[k]
-		t.white[k] += o.white[k]
 		t.margin[k] += o.margin[k]
 		t.correct[k] += o.correct[k]
 		t.nearest[k] += o.nearest[k]
 		t.mismatch[k] += o.mismatch[k]
 	}
 	t.marginMin, t.marginMax = min(t.marginMin, o.marginMin), max(t.marginMax, o.marginMax)
+	t.white += o.white
 	t.marginless += o.marginless
 	t.memory.add(o.memory)
 }
@@ -47,7 +48,7 @@ func (t *tally) add(o *tally) {
 func (f *secondPass[T]) tallySample(p *part[T], row, c int, square float64, y []float64) {
 	s, t := f.s, &p.tally
 	if f.ask.white {
-		t.white[c] += f.whitened(y)
+		t.white += f.weight[c] * f.whitened(y)
 	}
 	nearest := -1
 	if f.ask.nearest {

@@ -50,11 +50,11 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		return err
 	}
 	reason := e.operator(s)
-	ask := asked{white: reason == "" && e.want.any(KeyDilation), logits: h != nil && e.want.any(KeyTestAccuracy)}
+	ask := asked{im: e.opt.Imbalance, white: reason == "" && e.want.any(KeyDilation), logits: h != nil && e.want.any(KeyTestAccuracy)}
 	if !(ask.white || ask.logits || e.want.any(KeyTestNC1Ratio)) {
 		return nil
 	}
-	if err := e.second.run(e.opt.Team, s, h, ask, nil); err != nil {
+	if err := e.secondRun(s, h, ask, nil); err != nil {
 		return err
 	}
 	t := &s.tally
@@ -67,7 +67,7 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	}
 	b.report.PerClass["test_within_trace"] = perClass
 	if reason == "" {
-		b.put(KeyDilation, math.Sqrt(average(t.white, s.count, s.n, e.opt.Imbalance)))
+		b.put(KeyDilation, math.Sqrt(e.whiteMean(s)))
 		b.put(KeyTestNC1Ratio, average(t.scatter, s.count, s.n, e.opt.Imbalance)/(dot(s.centred, s.centred)/float64(s.k)))
 	} else {
 		b.missAll("test: "+reason, KeyDilation, KeyTestNC1Ratio)

@@ -11,22 +11,13 @@ const zeroMargin = "w_k − w_G is zero for a class"
 func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	s := &e.train
 	noOperator := e.operator(s)
-	if noOperator == "" {
-		b.put(KeyRankBetween, float64(s.between.rank))
-	} else {
-		b.miss(KeyRankBetween, noOperator)
-	}
-	ask := asked{
-		white:   noOperator == "" && e.want.any(KeyNC1Pinv),
-		nearest: s.empty < 0 && s.k > 1 && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
-		logits:  h != nil && e.want.any(KeyAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax),
-	}
-	ask.margins = ask.logits && s.empty < 0 && s.k > 1 && !hasZero(h.centredNorm) && e.want.any(KeyMarginMean, KeyMarginMin, KeyMarginMax)
+	e.putRank(b, noOperator)
+	ask := e.asks(h, noOperator)
 	// Traces come from the class tallies; skip the pass only if nothing of it was asked.
 	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV)) {
 		return nil
 	}
-	if err := e.second.run(e.opt.Team, s, h, ask, mem); err != nil {
+	if err := e.secondRun(s, h, ask, mem); err != nil {
 		return err
 	}
 	if k := firstNonFinite(s.tally.scatter); k >= 0 {
@@ -39,6 +30,31 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 		memorized(b, s.tally.memory, mem)
 	}
 	return nil
+}
+
+// asks says what the second pass over the train split has to find.
+func (e *Engine[T]) asks(h *head, noOperator string) asked {
+	s := &e.train
+	margins := []string{KeyMarginMean, KeyMarginMin, KeyMarginMax}
+	several := s.empty < 0 && s.k > 1
+	return asked{
+		im:      e.opt.Imbalance,
+		white:   noOperator == "" && e.want.any(KeyNC1Pinv),
+		nearest: several && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
+		logits:  h != nil && (e.want.any(KeyAccuracy, KeyNC4NCCMismatch) || e.want.any(margins...)),
+		margins: h != nil && several && !hasZero(h.centredNorm) && e.want.any(margins...) && e.want.paysMargins(s.n, s.d, s.k),
+	}
+}
+
+// putRank fills how many eigenvalues of Σ_B were kept and cut.
+func (e *Engine[T]) putRank(b *builder, noOperator string) {
+	if noOperator != "" {
+		b.missAll(noOperator, KeyRankBetween, KeyRankCut)
+		return
+	}
+	between := &e.train.between
+	b.put(KeyRankBetween, float64(between.rank))
+	b.put(KeyRankCut, float64(between.full-between.rank))
 }
 
 // within fills NC1 and its relatives from the train tallies; white says whether those of NC1 were made.
@@ -67,7 +83,7 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 		return
 	}
 	if white {
-		b.put(KeyNC1Pinv, average(t.white, s.count, s.n, e.opt.Imbalance))
+		b.put(KeyNC1Pinv, e.whiteMean(s))
 	}
 	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
 	if b.any(KeyCDNV) {
@@ -75,26 +91,22 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	}
 }
 
-// cdnv fills the class-distance normalised variance.
+// whiteMean returns NC1 of a split from its tally.
+func (e *Engine[T]) whiteMean(s *samples[T]) float64 {
+	if e.opt.Imbalance == PerClass {
+		return s.tally.white / float64(s.k)
+	}
+	return s.tally.white / float64(s.n)
+}
+
+// cdnv fills the class-distance normalised variance: Σ_{i<j} (v_i + v_j)/(2δ_ij²) = ½ Σ_i v_i Σ_{j≠i} 1/δ_ij².
 func (e *Engine[T]) cdnv(b *builder, variance Vector) {
-	s := &e.train
-	pair := e.second.pair
-	if len(pair) != s.k*s.k || !e.second.ask.nearest {
-		e.second.pair = grow(e.second.pair, s.k*s.k)
-		pair = e.second.pair
-		pairDistances(e.opt.Team, pair, s.centred, s.k, s.d)
+	if i, j := e.pairs.coincide[0], e.pairs.coincide[1]; j >= 0 {
+		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", i, j))
+		return
 	}
-	sum := 0.0
-	for i := range s.k {
-		for j, distance := range pair[i*s.k:][:i] {
-			if !(distance > 0) {
-				b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", j, i))
-				return
-			}
-			sum += (variance[i] + variance[j]) / (2 * distance)
-		}
-	}
-	b.put(KeyCDNV, sum/float64(s.k*(s.k-1)/2))
+	k := float64(len(variance))
+	b.put(KeyCDNV, dot(variance, e.pairs.inverse)/2/(k*(k-1)/2))
 }
 
 // rates fills accuracy, nearest-centre accuracy and mismatch.
@@ -154,6 +166,8 @@ func (e *Engine[T]) marginMeasures(b *builder, h *head, ask asked) {
 		b.missAll(oneClass, keys...)
 	case hasZero(h.centredNorm):
 		b.missAll(zeroMargin, keys...)
+	case !e.want.paysMargins(s.n, s.d, s.k):
+		b.missMargins(s.n, s.d, s.k)
 	case !ask.margins:
 	case t.marginless > 0:
 		b.missAll(fmt.Sprintf("%d samples lie at the global mean: they have no direction", t.marginless), keys...)

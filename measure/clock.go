@@ -1,0 +1,43 @@
+package measure
+
+import "time"
+
+// Phase is a stage of a measurement and the seconds it took.
+type Phase struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+}
+
+// clock tells how long each stage took.
+type clock struct {
+	phases  []Phase
+	current int
+	since   time.Time
+}
+
+func (c *clock) start() { c.phases, c.since = c.phases[:0], time.Time{} }
+
+// enter ends the current stage and begins, or goes on with, the named one.
+func (c *clock) enter(name string) {
+	now := time.Now()
+	c.stop(now)
+	c.since = now
+	for i := range c.phases {
+		if c.phases[i].Name == name {
+			c.current = i
+			return
+		}
+	}
+	c.current = len(c.phases)
+	c.phases = append(c.phases, Phase{Name: name})
+}
+
+func (c *clock) stop(now time.Time) {
+	if !c.since.IsZero() {
+		c.phases[c.current].Seconds += now.Sub(c.since).Seconds()
+	}
+	c.since = time.Time{}
+}
+
+// Phases returns how the time of the last Measure was spent, in order of first entry.
+func (e *Engine[T]) Phases() []Phase { return append([]Phase(nil), e.second.clock.phases...) }

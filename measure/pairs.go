@@ -1,0 +1,223 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// pairs is what all pairs of class means give, found in one sweep over the lower triangle of the Gram matrix
+// of the centred means c_k: a stripe of rows at a time, so that memory stays O(K·d).
+type pairs struct {
+	inverse  []float64 // (K) Σ_{j≠k} 1/‖μ_k − μ_j‖²
+	nearest  []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²
+	coincide [2]int    // the first two classes with one mean; [1] is −1 if there are none
+	pairSums
+
+	k, d     int
+	centred  []float64
+	square   []float64 // (K) ‖c_k‖²
+	length   []float64 // (K) ‖c_k‖
+	shift    []float64 // (K) c_k·h_G + ‖h_G‖²/2: μ_i·μ_j = c_i·c_j + shift_i + shift_j
+	whole    []float64 // (K) ‖μ_k‖
+	tile     []float64 // rows [from, to) of the Gram matrix, then of squared distances
+	from, to int
+	rows     []pairSums // of the stripe
+	scratch  []float64  // two rows of K for each part
+}
+
+// pairSums are sums over pairs of classes.
+type pairSums struct {
+	deviation float64 // Σ |cos(c_i, c_j) + 1/(K−1)|
+	largest   float64 // max of the same
+	maxCos    float64 // max |cos(μ_i, μ_j)|
+	distance  spread  // of δ_ij = ‖ĉ_i − ĉ_j‖, the unit vectors' distance
+	log       spread  // of −log δ_ij
+	riesz     spread  // of δ_ij^−(d−2), scaled
+	zero      int     // first j with ‖μ_i − μ_j‖ = 0, −1: none
+}
+
+// spread is a number of values with their mean and Σ (x − mean)², all scaled by e^−top and its square.
+type spread struct{ n, mean, m2, top float64 }
+
+// merge adds the values of o (Chan, Golub & LeVeque 1979).
+func (s *spread) merge(o spread) {
+	if o.n == 0 {
+		return
+	}
+	if s.n == 0 {
+		*s = o
+		return
+	}
+	top := max(s.top, o.top)
+	s.scale(top)
+	o.scale(top)
+	n, delta := s.n+o.n, o.mean-s.mean
+	s.m2 += o.m2 + delta*delta*s.n*o.n/n
+	s.mean += delta * o.n / n
+	s.n = n
+}
+
+// scale changes the scale to e^−top.
+func (s *spread) scale(top float64) {
+	if s.top != top {
+		f := math.Exp(s.top - top)
+		s.mean, s.m2, s.top = s.mean*f, s.m2*f*f, top
+	}
+}
+
+// spreadOf returns the spread of x.
+func spreadOf(x []float64) spread {
+	s := spread{n: float64(len(x))}
+	for _, v := range x {
+		s.mean += v
+	}
+	s.mean /= max(s.n, 1)
+	for _, v := range x {
+		s.m2 += (v - s.mean) * (v - s.mean)
+	}
+	return s
+}
+
+const (
+	pairRows = 4 // of a part
+	// fewClasses is the number of classes up to which squared distances come from differences; beyond it from the
+	// Gram matrix, unless the difference is so small that it would lose digits.
+	fewClasses = 64
+	cancelled  = 1e-3
+)
+
+// sweep fills p from the centred means (K×d) and their centre.
+func (p *pairs) sweep(team *kernel.Team, centred, centre []float64, k, d int) {
+	p.k, p.d, p.centred = k, d, centred
+	p.prepare(centre)
+	stripe := max(1, min(k, tileElements/k))
+	p.tile, p.rows = grow(p.tile, stripe*k), grow(p.rows, stripe)
+	p.scratch = grow(p.scratch, (stripe+pairRows-1)/pairRows*2*k)
+	for p.from = 0; p.from < k; p.from = p.to {
+		p.to = min(p.from+stripe, k)
+		kernel.Gemm(team, kernel.NT, p.to-p.from, p.to, d, centred[p.from*d:], d, centred, d, p.tile, k, kernel.Epilogue[float64]{})
+		team.Do((p.to-p.from+pairRows-1)/pairRows, pairRowTask{p})
+		team.Do((p.to+stripColumns-1)/stripColumns, pairColumnTask{p})
+		for i := range p.to - p.from {
+			p.add(&p.rows[i], p.from+i)
+		}
+	}
+}
+
+// prepare fills the vectors over classes.
+func (p *pairs) prepare(centre []float64) {
+	k, d := p.k, p.d
+	for _, x := range []*[]float64{&p.inverse, &p.nearest, &p.square, &p.length, &p.shift, &p.whole} {
+		*x = grow(*x, k)
+	}
+	p.coincide, p.pairSums = [2]int{0, -1}, pairSums{}
+	half := dot(centre, centre) / 2
+	for i := range k {
+		c := p.centred[i*d:][:d]
+		p.inverse[i], p.nearest[i] = 0, math.Inf(1)
+		p.square[i] = dot(c, c)
+		p.length[i] = math.Sqrt(p.square[i])
+		p.shift[i] = dot(c, centre) + half
+		p.whole[i] = math.Sqrt(max(0, p.square[i]+2*p.shift[i]))
+	}
+}
+
+// add adds the sums of row i.
+func (p *pairs) add(o *pairSums, i int) {
+	p.deviation += o.deviation
+	p.largest = max(p.largest, o.largest)
+	p.maxCos = max(p.maxCos, o.maxCos)
+	p.distance.merge(o.distance)
+	p.log.merge(o.log)
+	p.riesz.merge(o.riesz)
+	if o.zero >= 0 && p.coincide[1] < 0 {
+		p.coincide = [2]int{o.zero, i}
+	}
+}
+
+// pairRowTask handles rows of the stripe: pairs (i, j < i).
+type pairRowTask struct{ *pairs }
+
+func (t pairRowTask) Run(part int) {
+	scratch := t.scratch[part*2*t.k:]
+	for i := t.from + part*pairRows; i < min(t.from+(part+1)*pairRows, t.to); i++ {
+		t.row(i, scratch[:i], scratch[t.k:][:i])
+	}
+}
+
+// row sums over j < i and turns the tile's row into squared distances; distances and logs are scratch memory.
+func (p *pairs) row(i int, distances, logs []float64) {
+	sums, tile := pairSums{zero: -1}, p.tile[(i-p.from)*p.k:][:i]
+	ideal := 1 / float64(p.k-1)
+	inverse, nearest := 0.0, math.Inf(1)
+	for j, g := range tile {
+		cos := g / (p.length[i] * p.length[j])
+		away := math.Abs(cos + ideal)
+		sums.deviation += away
+		sums.largest = max(sums.largest, away)
+		sums.maxCos = max(sums.maxCos, math.Abs(g+p.shift[i]+p.shift[j])/(p.whole[i]*p.whole[j]))
+		distances[j] = math.Sqrt(max(0, 2-2*cos))
+		logs[j] = -math.Log(distances[j])
+		square := p.distance2(i, j, g)
+		if !(square > 0) && sums.zero < 0 {
+			sums.zero = j
+		}
+		tile[j] = square
+		inverse += 1 / square
+		nearest = min(nearest, square)
+	}
+	p.inverse[i], p.nearest[i] = inverse, nearest
+	sums.distance, sums.log = spreadOf(distances), spreadOf(logs)
+	sums.riesz = rieszSpread(logs, p.d)
+	p.rows[i-p.from] = sums
+}
+
+// distance2 returns ‖μ_i − μ_j‖², g = c_i·c_j.
+func (p *pairs) distance2(i, j int, g float64) float64 {
+	both := p.square[i] + p.square[j]
+	square := both - 2*g
+	if p.k <= fewClasses || !(square > cancelled*both) {
+		return distance2(p.centred[i*p.d:][:p.d], p.centred[j*p.d:][:p.d])
+	}
+	return square
+}
+
+// rieszSpread returns the spread of e^{(d−2)x} over logs, which it overwrites.
+func rieszSpread(logs []float64, d int) spread {
+	top := math.Inf(-1)
+	for j, x := range logs {
+		logs[j] = float64(d-2) * x
+		top = max(top, logs[j])
+	}
+	for j, x := range logs {
+		logs[j] = math.Exp(x - top)
+	}
+	s := spreadOf(logs)
+	s.top = top
+	return s
+}
+
+// pairColumnTask adds the stripe's pairs to their lower class, a strip of columns each.
+type pairColumnTask struct{ *pairs }
+
+func (t pairColumnTask) Run(strip int) {
+	from, to := strip*stripColumns, min((strip+1)*stripColumns, t.to)
+	for i := max(t.from, from+1); i < t.to; i++ {
+		for j, square := range t.tile[(i-t.from)*t.k:][from:min(to, i)] {
+			t.inverse[from+j] += 1 / square
+			t.nearest[from+j] = min(t.nearest[from+j], square)
+		}
+	}
+}
+
+// classPairs sweeps over the pairs of train classes if a measure or the pruning of products asks for it.
+func (e *Engine[T]) classPairs() {
+	s := &e.train
+	if s.empty >= 0 || s.k < 2 {
+		return
+	}
+	if e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
+		e.pairs.sweep(e.opt.Team, s.centred, s.centre, s.k, s.d)
+	}
+}

@@ -1,0 +1,139 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// radii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
+//
+//   - no mean is nearer than μ_c if ‖r‖ < ½ min_j ‖μ_c − μ_j‖;
+//   - the largest logit is that at μ_c, of class a, if ‖r‖ < (l_a − l_j)/‖w_a − w_j‖ for all j, l_j the logits
+//     at μ_c: no residual of that length closes the gap.
+//
+// Both are lowered by more than rounding can amount to, here and in the products they replace; a tie is never
+// decided here.
+type radii struct {
+	near  []float64 // (K) square of the first bound
+	logit []float64 // (K) square of the second
+	first []int32   // (K) class of the largest logit at μ_c
+}
+
+// slack is what every bound is lowered by, relatively.
+const slack = 1e-9
+
+func roundoff[P kernel.Float]() float64 {
+	if isFloat32[P]() {
+		return roundoff32
+	}
+	return eps64 / 2
+}
+
+// nearRadii fills near from the nearest pairs.
+func (r *radii) nearRadii(p *pairs) {
+	r.near = make([]float64, p.k)
+	longest := 0.0
+	for _, x := range p.whole {
+		longest = max(longest, x)
+	}
+	for c, square := range p.nearest {
+		bound := max(0, math.Sqrt(square)/2*(1-slack)-64*eps64*longest)
+		r.near[c] = bound * bound
+	}
+}
+
+// logitRadii makes stripes of classes × classifier rows with products in P.
+type logitRadii[P kernel.Float] struct {
+	*radii
+	k, rows, d int       // classes, rows of W
+	centred    []float64 // (k×d) c
+	head       *head
+	base       []float64 // (rows) (w_j − w_G)·h_G + b_j
+	reach      float64   // max ‖w_j − w_G‖
+	rounding   float64   // of a logit in float64, absolute
+
+	w, stripe, chosen []P // (rows×d), (stripe×d) class means, (stripe×d) rows of W chosen by them
+	logits, products  []P // (stripe × rows)
+	from, to          int
+}
+
+// logitRadii fills logit and first.
+func newLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre []float64, k, d int, h *head) {
+	l := &logitRadii[P]{radii: r, k: k, rows: h.k, d: d, centred: centred, head: h, base: h.offsets(centre)}
+	r.logit, r.first = make([]float64, k), make([]int32, k)
+	l.w = make([]P, h.k*d)
+	for i, x := range h.centred {
+		l.w[i] = P(x)
+	}
+	longest, widest, bias := 0.0, 0.0, 0.0
+	for j := range h.k {
+		l.reach, widest, bias = max(l.reach, h.centredNorm[j]), max(widest, h.norms[j]), max(bias, math.Abs(h.b[j]))
+	}
+	for c := range k {
+		longest = max(longest, norm(centred[c*d:][:d]))
+	}
+	l.rounding = 64 * eps64 * (float64(d)*(longest+norm(centre))*widest + bias)
+	rows := max(1, min(k, tileElements/h.k))
+	l.stripe, l.chosen = make([]P, rows*d), make([]P, rows*d)
+	l.logits, l.products = make([]P, rows*h.k), make([]P, rows*h.k)
+	for l.from = 0; l.from < k; l.from = l.to {
+		l.to = min(l.from+rows, k)
+		n := l.to - l.from
+		for i, x := range centred[l.from*d : l.to*d] {
+			l.stripe[i] = P(x)
+		}
+		kernel.Gemm(team, kernel.NT, n, h.k, d, l.stripe, d, l.w, d, l.logits, h.k, kernel.Epilogue[P]{})
+		team.Do(n, chooseTask[P]{l})
+		kernel.Gemm(team, kernel.NT, n, h.k, d, l.chosen, d, l.w, d, l.products, h.k, kernel.Epilogue[P]{})
+		team.Do(n, gapTask[P]{l})
+	}
+}
+
+// offsets returns (w_j − w_G)·x + b_j, the logits at x less what all share.
+func (h *head) offsets(x []float64) []float64 {
+	out := make([]float64, h.k)
+	for j := range out {
+		out[j] = dot(h.centred[j*h.d:][:h.d], x) + h.b[j]
+	}
+	return out
+}
+
+// chooseTask finds the largest logit at a class mean.
+type chooseTask[P kernel.Float] struct{ *logitRadii[P] }
+
+func (l chooseTask[P]) Run(i int) {
+	best, most := 0, math.Inf(-1)
+	for j, x := range l.logits[i*l.rows:][:l.rows] {
+		if v := float64(x) + l.base[j]; v > most {
+			best, most = j, v
+		}
+	}
+	l.first[l.from+i] = int32(best)
+	copy(l.chosen[i*l.d:][:l.d], l.w[best*l.d:][:l.d])
+}
+
+// gapTask finds the residual that closes the smallest gap.
+type gapTask[P kernel.Float] struct{ *logitRadii[P] }
+
+func (l gapTask[P]) Run(i int) {
+	c := l.from + i
+	logits, products := l.logits[i*l.rows:][:l.rows], l.products[i*l.rows:][:l.rows]
+	best := int(l.first[c])
+	gamma := float64(l.d+8) * roundoff[P]()
+	own := l.head.centredNorm[best]
+	most := float64(logits[best]) + l.base[best]
+	err := 2 * (gamma*norm(l.centred[c*l.d:][:l.d])*l.reach + l.rounding)
+	bound := math.Inf(1)
+	for j, x := range logits {
+		if j == best {
+			continue
+		}
+		gap := most - (float64(x) + l.base[j]) - err
+		other := l.head.centredNorm[j]
+		apart := math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
+		bound = min(bound, gap/apart) // NaN stays and decides nothing
+	}
+	bound = max(0, bound*(1-slack))
+	l.logit[c] = bound * bound
+}

@@ -1,0 +1,145 @@
+package measure
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// Second is what a second pass over a shard adds to the Moments of all shards: sums of what samples give beside the
+// final class means. Those of all shards merge in any order and grouping.
+type Second struct {
+	K, D    int
+	Count   []int // (K) samples of the shards
+	Dropped int   // rows with NaN or infinity left out
+
+	of    [sha256.Size]byte // what it was measured beside: means, classifier, weighting, cut-off
+	ask   asked
+	tally tally
+}
+
+// MeasureSecond makes the second pass over a shard: in.Train with labels that are classes of m, in.W and in.B, and
+// in.Only; tests, noise and out-of-distribution features belong to a whole measurement. m holds the merged
+// moments of all shards. Errors are those of Engine.Measure.
+func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Second, error) {
+	e, err := NewEngine[T](opt)
+	if err != nil {
+		return nil, err
+	}
+	s := &e.train
+	if in.Train.Features == nil || in.Train.Labels == nil {
+		return nil, &ShapeError{What: "train features or labels", Found: 0, Want: 1, Hint: "both are required"}
+	}
+	if err := s.open("train", in.Train, m.K, in.Only); err != nil {
+		return nil, err
+	}
+	if s.d != m.D {
+		return nil, &ShapeError{What: "feature width", Found: s.d, Want: m.D, Hint: "the shard is not one of those whose moments were merged"}
+	}
+	out := &Second{K: m.K, D: m.D, Count: append([]int(nil), s.count...)}
+	h, err := e.adopt(m, widen(nil, in.W), widen(nil, in.B))
+	if err != nil {
+		return nil, err
+	}
+	out.of = e.identity(m, h)
+	noOperator := e.operator(s)
+	e.classPairs()
+	out.ask = e.asks(h, noOperator)
+	if err := e.secondRun(s, h, out.ask, nil); err != nil {
+		return nil, err
+	}
+	if !finite(s.tally.scatter) {
+		if out.Dropped, err = s.nonFinite(opt.DropNonFinite); err != nil {
+			return nil, err
+		}
+		out.Count = append(out.Count[:0], s.count...)
+		s.count = append(s.count[:0], m.Count...)
+		s.tallyCounts()
+		if err := e.secondRun(s, h, out.ask, nil); err != nil {
+			return nil, err
+		}
+	}
+	out.tally = s.tally
+	return out, nil
+}
+
+// identity is a digest of what second passes must share to be merged.
+func (e *Engine[T]) identity(m *Moments, h *head) (sum [sha256.Size]byte) {
+	hash := sha256.New()
+	var block [8 * 512]byte
+	write := func(x []float64) {
+		for len(x) > 0 {
+			n := min(len(x), 512)
+			for i, v := range x[:n] {
+				binary.LittleEndian.PutUint64(block[8*i:], math.Float64bits(v))
+			}
+			hash.Write(block[:8*n])
+			x = x[n:]
+		}
+	}
+	write([]float64{float64(e.opt.Imbalance), e.opt.RankCutoff, float64(m.K), float64(m.D)})
+	for _, n := range m.Count {
+		write([]float64{float64(n)})
+	}
+	write(m.Mean)
+	if h != nil {
+		write(h.w)
+		write(h.b)
+	}
+	copy(sum[:], hash.Sum(nil))
+	return sum
+}
+
+// Merge adds the samples of o, which is not changed. It returns *StateError if they were measured beside other
+// means, another classifier or other options.
+func (s *Second) Merge(o *Second) error {
+	if s.of != o.of {
+		return &StateError{"these second passes were made beside different class means, weights or options; pass the same merged state, classifier and --imbalance to all"}
+	}
+	if s.ask != o.ask {
+		return &StateError{"these second passes found different measures; ask all for the same --measures"}
+	}
+	for c, n := range o.Count {
+		s.Count[c] += n
+	}
+	s.Dropped += o.Dropped
+	s.tally.add(&o.tally)
+	return nil
+}
+
+// Report returns every measure that both passes give; m, w and b are those of MeasureSecond. Margins come with mean
+// and extremes, not as a curve.
+//
+// It returns *StateError if s was made beside other moments, or if samples of m are missing from s.
+func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error) {
+	e, err := NewEngine[float64](opt)
+	if err != nil {
+		return nil, err
+	}
+	e.opt.KeepMargins = false
+	out := newBuilder(&e.want, opt.Imbalance)
+	h, err := e.adopt(m, w, b)
+	if err != nil {
+		return nil, err
+	}
+	if e.identity(m, h) != s.of {
+		return nil, &StateError{"the second pass was made beside other class means, weights or options; pass the merged state, classifier and --imbalance it was made with"}
+	}
+	for c, n := range m.Count {
+		if n != s.Count[c] {
+			return nil, &ShapeError{What: "samples of a class in the second passes", Found: s.Count[c], Want: n, Hint: "merge the second pass of every shard, each once"}
+		}
+	}
+	noOperator := e.operator(&e.train)
+	e.putRank(out, noOperator)
+	e.classPairs()
+	e.train.tally = s.tally
+	e.within(out, noOperator, s.ask.white)
+	e.rates(out, h)
+	e.marginMeasures(out, h, s.ask)
+	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
+	out.miss(KeyNumericalRank, "two passes over shards cannot give it: it needs a class's samples together")
+	return e.momentsReport(out, m), nil
+}

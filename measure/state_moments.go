@@ -1,0 +1,107 @@
+package measure
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// WriteTo writes m as a .ncs file; it implements io.WriterTo.
+func (m *Moments) WriteTo(to io.Writer) (int64, error) {
+	flags := uint32(0)
+	size := 8 * (1 + len(m.Values) + 2*m.K + m.K*m.D)
+	if m.Pooled != nil {
+		flags |= flagPooled
+		size += 4 * m.D * (m.D + 1)
+	}
+	if m.Single {
+		flags |= flagSingle
+	}
+	if m.Values != nil {
+		flags |= flagValues
+	}
+	w := newStateWriter(kindMoments, flags, m.K, m.D, size)
+	w.integer(m.Dropped)
+	for _, v := range m.Values {
+		w.integer(int(v))
+	}
+	w.integers(m.Count)
+	w.floats(m.Scatter)
+	w.floats(m.Mean)
+	for i := range m.D {
+		if m.Pooled != nil {
+			w.floats(m.Pooled[i*m.D:][:i+1])
+		}
+	}
+	return w.finish(to)
+}
+
+// parseMoments reads a first pass.
+func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
+	if flags&^(flagPooled|flagSingle|flagValues) != 0 {
+		return nil, &StateError{fmt.Sprintf("flags %#x are unknown; a newer program wrote it", flags)}
+	}
+	terms := [][2]int{{1, 1}, {2, k}, {k, d}}
+	if flags&flagValues != 0 {
+		terms = append(terms, [2]int{1, k})
+	}
+	if flags&flagPooled != 0 {
+		half := [2]int{d / 2, d + 1}
+		if d%2 != 0 {
+			half = [2]int{d, (d + 1) / 2}
+		}
+		terms = append(terms, half)
+	}
+	if err := r.need(terms...); err != nil {
+		return nil, err
+	}
+	m := &Moments{K: k, D: d, Single: flags&flagSingle != 0, Dropped: r.integer("number of dropped rows")}
+	if flags&flagValues != 0 {
+		m.Values = make([]int64, k)
+		for i := range m.Values {
+			m.Values[i] = int64(r.uint64())
+		}
+		if !slices.IsSortedFunc(m.Values, strictly) {
+			r.fail("label values: not ascending")
+		}
+	}
+	m.Count = r.integers("class count", k)
+	m.Scatter = r.squares("within-class scatter", k)
+	m.Mean = r.floats("class mean", k*d)
+	if flags&flagPooled != 0 {
+		m.Pooled = r.triangle(d)
+	}
+	m.checkEmpty(r)
+	return m, r.err()
+}
+
+// strictly finds a value out of order that is not above the one before it.
+func strictly(value, before int64) int {
+	if value <= before {
+		return -1
+	}
+	return 1
+}
+
+// triangle reads the lower triangle of a symmetric d×d matrix with a non-negative diagonal.
+func (r *stateReader) triangle(d int) []float64 {
+	out := make([]float64, d*d)
+	for i := range d {
+		for j, v := range r.floats("pooled scatter", i+1) {
+			out[i*d+j], out[j*d+i] = v, v
+		}
+		if !(out[i*d+i] >= 0) {
+			r.fail("pooled scatter: negative diagonal")
+		}
+	}
+	return out
+}
+
+// checkEmpty refuses classes without samples that have moments all the same.
+func (m *Moments) checkEmpty(r *stateReader) {
+	for c, n := range m.Count {
+		if n == 0 && (m.Scatter[c] != 0 || slices.ContainsFunc(m.Mean[c*m.D:][:m.D], func(x float64) bool { return x != 0 })) {
+			r.fail("moments of a class without samples")
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"collapse/internal/kernel"
+)
+
+// whitener sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
+// z itself (rank·d for a row), or the scatter S = Σ ω r rᵀ, of which one triangle suffices (d²/2 for a row), and
+// tr(A S Aᵀ) at the end. The choice depends on shapes alone.
+//
+// # What float32 products may cost
+//
+// u = 2⁻²⁴. Rounding errors of products and sums are taken as independent and of mean zero, as in Higham & Mary 2019
+// (A new approach to probabilistic rounding error analysis); errors of the rounding of r and A to
+// float32 as independent between coordinates only, because samples may share values. λ = 6 standard
+// deviations; W = Σ ω ‖z‖², ρ = ‖r‖.
+//
+// Form z: an element of z is a sum of d products with partial sums ≤ ‖a_j‖ρ, so its error has variance ≤ u²d‖a_j‖²ρ², and
+// E‖δz‖² ≤ qρ² with q = u²d‖A‖². Then Σ ω(2 z·δz + ‖δz‖²) is at most 2λ√(q Σ ω²‖z‖²ρ²) + q Σ ωρ².
+// Rounded inputs change z by E‖δz‖² ≤ 2u² Σ_p m_p r_p², m_p = Σ_j a_jp², in all D ≤ 2u² max_p m_p Σ ωρ², and by Cauchy
+// and Schwarz the sum by 2√(D W) + D.
+//
+// Form S: S_pq is a sum of n products a block with partial sums ≤ √(S_pp S_qq), and tr(A δS Aᵀ) with M = AᵀA has variance
+// ≤ 2u²n Σ_pq M_pq² S_pp S_qq, both triangles having one error. Rounded residuals, twice where they are weighted:
+// D ≤ 4u² Σ_p M_pp S_pp.
+//
+// The measure is kept if the sum of these, divided by W, is below 10⁻⁵; else the pass is made again in float64.
+// Data with most of their variance outside the between-class directions end there, and so do small
+// samples, whose errors do not average out.
+type whitener[P kernel.Float] struct {
+	d, rank int
+	op      []float64 // A (rank × d)
+	unit    float64   // P(op·unit) is what is multiplied: a power of two
+
+	a       []P // (rank × d), form z
+	product []P // (block × rank)
+
+	scatter []float64 // (d×d) S, upper triangle, form S
+	tile    []P       // (d×d) of a block
+	rows    int       // largest block
+
+	sums whiteSums
+}
+
+// whiteSums are sums over samples.
+type whiteSums struct {
+	white  float64 // Σ ω ‖z‖²
+	square float64 // Σ ω ρ²
+	cross  float64 // Σ ω² ‖z‖² ρ²
+	weight float64 // Σ ω
+}
+
+func (s *whiteSums) add(o *whiteSums) {
+	s.white += o.white
+	s.square += o.square
+	s.cross += o.cross
+	s.weight += o.weight
+}
+
+const (
+	certain       = 6    // λ
+	singleBound   = 1e-5 // of the relative error of NC1 that float32 products may add
+	roundoff32    = 0x1p-24
+	mostMagnitude = 0x1p20 // of class means in float32 products, and its inverse the least
+	leastVariance = 0x1p-80
+	scatterPanel  = 256
+)
+
+// singleFits reports whether the scale of the centred means (K×d) is one that float32 products take.
+func singleFits(centred []float64, k int) bool {
+	size := math.Sqrt(dot(centred, centred) / float64(k))
+	return size < mostMagnitude && size > 1/mostMagnitude
+}
+
+// prepare takes the operator A (rank×d) of a split of so many rows.
+func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
+	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(norm(op) / math.Sqrt(float64(rank)))))}
+	if scatterPays(rank, d) {
+		w.scatter, w.tile = make([]float64, d*d), kernel.Alloc[P](d*d)
+		return
+	}
+	w.a = kernel.Alloc[P](rank * d)
+	for i, x := range op[:rank*d] {
+		w.a[i] = P(x * w.unit)
+	}
+	w.product = kernel.Alloc[P](block * rank)
+}
+
+// scatterPays chooses the form: a triangle in panels costs about 9/16 of d² for a row.
+func scatterPays(rank, d int) bool { return 9*d < 16*rank }
+
+// block takes n residuals.
+func (w *whitener[P]) block(team *kernel.Team, residual []P, n int) {
+	w.rows = max(w.rows, n)
+	if w.scatter == nil {
+		kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, w.d, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
+		return
+	}
+	for from := 0; from < w.d; from += scatterPanel {
+		to := min(from+scatterPanel, w.d)
+		kernel.Gemm(team, kernel.TN, to, to-from, n, residual, w.d, residual[from:], w.d, w.tile[from:], w.d, kernel.Epilogue[P]{})
+	}
+	team.Do((w.d+wideStrip-1)/wideStrip, addScatter[P]{w})
+}
+
+// addScatter adds the block's upper triangle to S, a strip of rows each.
+type addScatter[P kernel.Float] struct{ *whitener[P] }
+
+func (w addScatter[P]) Run(strip int) {
+	for i := strip * wideStrip; i < min((strip+1)*wideStrip, w.d); i++ {
+		kernel.AddRow(w.scatter[i*w.d+i:(i+1)*w.d], w.tile[i*w.d+i:(i+1)*w.d])
+	}
+}
+
+// sample adds one row of the block to the sums.
+func (w *whitener[P]) sample(to *whiteSums, weight, square float64, row int) {
+	to.weight += weight
+	to.square += weight * square
+	if w.scatter == nil {
+		z := kernel.SumSquares(w.product[row*w.rank:][:w.rank]) / (w.unit * w.unit)
+		to.white += weight * z
+		to.cross += weight * weight * z * square
+	}
+}
+
+// total returns Σ ω ‖z‖² of all blocks.
+func (w *whitener[P]) total(team *kernel.Team) float64 {
+	if w.scatter == nil {
+		return w.sums.white
+	}
+	for i := range w.d {
+		for j := range i {
+			w.scatter[i*w.d+j] = w.scatter[j*w.d+i]
+		}
+	}
+	w.sums.white = traceOf(team, w.op, w.rank, w.scatter, w.d)
+	return w.sums.white
+}
+
+// traceOf returns tr(A S Aᵀ), A (rank×d), S (d×d) positive semidefinite.
+func traceOf(team *kernel.Team, a []float64, rank int, s []float64, d int) float64 {
+	image := make([]float64, rank*d)
+	kernel.Gemm(team, kernel.NN, rank, d, d, a, d, s, d, image, d, kernel.Epilogue[float64]{})
+	total := 0.0
+	for j := range rank {
+		total += max(0, dot(a[j*d:][:d], image[j*d:][:d])) // below zero is rounding
+	}
+	return total
+}
+
+// certified reports whether the total is as exact as it has to be. It is in float64, and where there is no spread.
+func (w *whitener[P]) certified(team *kernel.Team) bool {
+	if !isFloat32[P]() || w.op == nil || w.sums.square == 0 {
+		return true
+	}
+	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.errorBound(team) < singleBound
+}
+
+// errorBound returns the bound on the relative error that float32 products add.
+func (w *whitener[P]) errorBound(team *kernel.Team) float64 {
+	const u2 = roundoff32 * roundoff32
+	total := w.sums.white
+	var rounding, inputs float64
+	if w.scatter == nil {
+		q := u2 * float64(w.d) * dot(w.op, w.op)
+		rounding = 2*certain*math.Sqrt(q*w.sums.cross) + q*w.sums.square
+		inputs = 2 * u2 * w.largestColumn() * w.sums.square
+	} else {
+		variance, diagonal := w.scatterErrors(team)
+		rounding = certain * math.Sqrt(2*u2*float64(w.rows)*variance)
+		inputs = 4 * u2 * diagonal
+	}
+	return (rounding + 2*math.Sqrt(inputs*total) + inputs) / total
+}
+
+// largestColumn returns max_p Σ_j a_jp².
+func (w *whitener[P]) largestColumn() float64 {
+	squares := make([]float64, w.d)
+	for j := range w.rank {
+		for p, x := range w.op[j*w.d:][:w.d] {
+			squares[p] += x * x
+		}
+	}
+	return slices.Max(squares)
+}
+
+// scatterErrors returns Σ_pq M_pq² S_pp S_qq and Σ_p M_pp S_pp.
+func (w *whitener[P]) scatterErrors(team *kernel.Team) (variance, diagonal float64) {
+	m := make([]float64, w.d*w.d)
+	kernel.Gemm(team, kernel.TN, w.d, w.d, w.rank, w.op, w.d, w.op, w.d, m, w.d, kernel.Epilogue[float64]{})
+	for p := range w.d {
+		own := w.scatter[p*w.d+p]
+		diagonal += m[p*w.d+p] * own
+		for q, x := range m[p*w.d:][:w.d] {
+			variance += x * x * own * w.scatter[q*w.d+q]
+		}
+	}
+	return variance, diagonal
+}
