@@ -10,12 +10,15 @@ import (
 
 // In the settings of TB Figs 4 and 9 samples die and plain descent fails for half of the seeds or more.
 func TestAutoOnReLUFigures(t *testing.T) {
-	figures := tbFigures()
+	figures, seeds := tbFigures(), 40
+	if raceDetector || testing.Short() {
+		seeds = 5
+	}
 	for _, name := range []string{"fig4", "fig9"} {
 		f := figures[name]
 		p, e := mustProblem(t, f.c), exactOf(t, f.c)
 		good := 0
-		for seed := range uint64(40) {
+		for seed := range uint64(seeds) {
 			found, _, err := p.Solve(context.Background(), nil, e, Run{Seed: seed, Init: f.init, NoTrace: true})
 			if err != nil {
 				t.Fatal(err)
@@ -28,9 +31,10 @@ func TestAutoOnReLUFigures(t *testing.T) {
 				t.Logf("%s seed %d: gap %g, trap %q", name, seed, gap, found.Trap)
 			}
 		}
-		if good < 38 {
-			t.Errorf("%s: %d of 40 seeds reach the global optimum, wanted at least 38", name, good)
+		if good*40 < 38*seeds {
+			t.Errorf("%s: %d of %d seeds reach the global optimum, wanted at least 38 of 40", name, good, seeds)
 		}
+		t.Logf("%s: %d of %d", name, good, seeds)
 	}
 }
 

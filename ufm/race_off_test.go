@@ -1,0 +1,5 @@
+//go:build !race
+
+package ufm
+
+const raceDetector = false
