@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -52,6 +53,19 @@ type app struct {
 	stderr io.Writer // progress and messages
 	flags  *program
 	model  *kong.Kong
+	args   []string // as given
+}
+
+// commandLine is the call as it can be repeated in a shell.
+func (a *app) commandLine() string {
+	line := "collapse"
+	for _, arg := range a.args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'$\\*?[]{}()<>|&;~#`!") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line += " " + arg
+	}
+	return line
 }
 
 // usageError marks a call that was wrong, as opposed to a run that failed.
@@ -93,7 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		fmt.Fprintf(stderr, "collapse: %v\nTry 'collapse --help'.\n", err)
 		return exitUsage
 	}
-	a := &app{ctx: ctx, stdout: stdout, stderr: stderr, flags: &flags, model: parser}
+	a := &app{ctx: ctx, stdout: stdout, stderr: stderr, flags: &flags, model: parser, args: args}
 	if err := kernel.Err(); err != nil {
 		return a.report(usageError{err})
 	}

@@ -44,7 +44,7 @@ func (c *demoCmd) Run(a *app) error {
 	if err := study.Failures(outcomes); err != nil {
 		a.notef("some runs failed; the page shows them:\n%v\n", err)
 	}
-	result, err := c.report(lab, demo, outcomes)
+	result, err := c.report(a, lab, demo, outcomes)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *demoCmd) plan(a *app) (study.Demo, error) {
 	return demo, nil
 }
 
-func (c *demoCmd) report(lab *store.Lab, demo study.Demo, outcomes []study.Outcome) (report.Result, error) {
+func (c *demoCmd) report(a *app, lab *store.Lab, demo study.Demo, outcomes []study.Outcome) (report.Result, error) {
 	var hashes []string
 	for _, o := range outcomes {
 		if o.Result.Run != "" {
@@ -105,7 +105,7 @@ func (c *demoCmd) report(lab *store.Lab, demo study.Demo, outcomes []study.Outco
 		Title:         "Memorization and dilation",
 		Runs:          runs,
 		Substitutions: demoSubstitutions(demo.Grid),
-		Commands:      []string{"collapse demo", "collapse train --print-config"},
+		Commands:      []string{a.commandLine()},
 		Notes:         []string{"Scale: " + demo.Scale + "."},
 		Generated:     time.Now(),
 	})
@@ -126,7 +126,11 @@ func demoSubstitutions(g study.Grid) []report.Substitution {
 
 // printReport says what a page found and where it is.
 func printReport(a *app, r report.Result) {
-	a.printf("\n%s\n\n", r.Headline)
+	a.printf("\n%s\n", r.Headline)
+	for _, fact := range r.Facts {
+		a.printf("  %s\n", fact)
+	}
+	a.printf("\n")
 	for _, claim := range r.Claims {
 		a.printf("  %-13s %s\n", claim.Verdict, claim.Statement)
 	}

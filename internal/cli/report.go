@@ -30,7 +30,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	result, err := report.Write(c.Out, report.Study{ID: "report", Runs: runs, Generated: time.Now()})
+	result, err := report.Write(c.Out, report.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
 	if err != nil {
 		return err
 	}
