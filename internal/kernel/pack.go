@@ -13,25 +13,33 @@ func (r *run[T]) packA(tm *Team) {
 	}
 	panels := ceilDiv(r.mLen, r.ops.mr)
 	r.packedA = atLeast(r.packedA, panels*r.ops.mr*r.kLen)
-	tm.Do(ceilDiv(panels, r.panelsPerPart()), (*packTask[T])(r))
+	parts := ceilDiv(panels, r.panelsPerPart())
+	if r.form == TN {
+		parts = ceilDiv(r.kLen, r.rowsPerPart())
+	}
+	tm.Do(parts, (*packTask[T])(r))
 }
 
-// panelsPerPart returns how many row panels a part of the packing job copies.
+// panelsPerPart returns how many panels a part of the packing job fills when rows of A are transposed.
 func (r *run[T]) panelsPerPart() int { return ceilDiv(packUnit, r.ops.mr*r.kLen) }
 
-// Run packs a few row panels.
+// rowsPerPart returns how many rows of A a part of the packing job copies when they lie along the panels.
+func (r *run[T]) rowsPerPart() int { return roundUp(ceilDiv(packUnit, r.mLen), packRound) }
+
+// Run packs a few panels of A as it is, or a few rows of a transposed A into all panels.
 func (t *packTask[T]) Run(part int) {
 	r := (*run[T])(t)
 	mr := r.ops.mr
+	if r.form == TN {
+		unit := r.rowsPerPart()
+		p := part * unit
+		packRows(r.ops, r.packedA[p*mr:], mr, mr*r.kLen, r.a[(r.k0+p)*r.lda+r.m0:], r.lda, r.mLen, min(unit, r.kLen-p))
+		return
+	}
 	unit := r.panelsPerPart() * mr
 	for i := part * unit; i < min((part+1)*unit, r.mLen); i += mr {
-		rows := min(mr, r.mLen-i)
 		dst := r.packedA[i*r.kLen:][:mr*r.kLen]
-		if r.form == TN {
-			packRows(r.ops, dst, mr, r.a[r.k0*r.lda+r.m0+i:], r.lda, rows, r.kLen)
-		} else {
-			packColumns(r.ops, dst, mr, r.a[(r.m0+i)*r.lda+r.k0:], r.lda, rows, r.kLen)
-		}
+		packColumns(r.ops, dst, mr, r.a[(r.m0+i)*r.lda+r.k0:], r.lda, min(mr, r.mLen-i), r.kLen)
 	}
 }
 
@@ -59,14 +67,12 @@ func (r *run[T]) packB(s *scratch[T], j0, j1, p0, p1 int) {
 		}
 	}
 	s.packedB = atLeast(s.packedB, roundUp(j1-j0, nr)*k)
+	if r.form != NT {
+		packRows(r.ops, s.packedB[(from-j0)*k:], nr, nr*k, r.b[(r.k0+p0)*r.ldb+from:], r.ldb, j1-from, k)
+		return
+	}
 	for j := from; j < j1; j += nr {
-		cols := min(nr, j1-j)
-		dst := s.packedB[(j-j0)*k:][:nr*k]
-		if r.form == NT {
-			packColumns(r.ops, dst, nr, r.b[j*r.ldb+r.k0+p0:], r.ldb, cols, k)
-		} else {
-			packRows(r.ops, dst, nr, r.b[(r.k0+p0)*r.ldb+j:], r.ldb, cols, k)
-		}
+		packColumns(r.ops, s.packedB[(j-j0)*k:][:nr*k], nr, r.b[j*r.ldb+r.k0+p0:], r.ldb, min(nr, j1-j), k)
 	}
 }
 
@@ -78,16 +84,30 @@ func (r *run[T]) panelB(s *scratch[T], j, j0, j1, p0, p1 int) (b *T, bRow int) {
 	return &s.packedB[(j-j0)*(p1-p0)], r.ops.nr
 }
 
-// packRows copies k rows of width elements into a panel whose rows are panel elements.
-func packRows[T float32 | float64](ops *products[T], dst []T, panel int, src []T, ld, width, k int) {
+// packRound is how many rows are spread over all panels before going on. Rows are read in the order they
+// lie in memory, and a line that two panels share is still in the first-level cache for the second.
+const packRound = 8
+
+// packRows copies k rows of width elements into panels of panel columns, stride elements apart.
+func packRows[T float32 | float64](ops *products[T], dst []T, panel, stride int, src []T, ld, width, k int) {
+	for p := 0; p < k; p += packRound {
+		rows := min(packRound, k-p)
+		for j := 0; j < width; j += panel {
+			packPiece(ops, dst[j/panel*stride+p*panel:], panel, src[p*ld+j:], ld, min(panel, width-j), rows)
+		}
+	}
+}
+
+// packPiece copies rows of width elements, ld apart, to rows panel apart.
+func packPiece[T float32 | float64](ops *products[T], dst []T, panel int, src []T, ld, width, rows int) {
 	whole := width &^ 3
 	if whole > 0 {
-		ops.copyRows(&dst[0], panel, &src[0], ld, whole, k)
+		ops.copyRows(&dst[0], panel, &src[0], ld, whole, rows)
 	}
 	if whole == width {
 		return
 	}
-	for p := range k {
+	for p := range rows {
 		to, from := dst[p*panel:], src[p*ld:]
 		for j := whole; j < width; j++ {
 			to[j] = from[j]

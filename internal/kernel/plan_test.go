@@ -54,17 +54,19 @@ func TestPack(t *testing.T) {
 func testPack[T float32 | float64](t *testing.T, ops *products[T]) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, panel := range []int{ops.mr, ops.nr} {
-		for width := 1; width <= panel; width++ {
+		for width := 1; width <= 2*panel+1; width++ {
 			for _, k := range []int{1, 3, 4, 7, 8, 9, 31, transposeChunk, transposeChunk + 13, 2*transposeChunk + 8} {
 				rows := newMatrix[T](rng, k, width, 3)
-				dst, guarded := newPanel[T](panel * k)
-				packRows(ops, dst, panel, rows.x, rows.ld, width, k)
-				checkPanel(t, guarded, panel, width, k, rows.at)
-
+				dst, guarded := newPanel[T](roundUp(width, panel) * k)
+				packRows(ops, dst, panel, panel*k, rows.x, rows.ld, width, k)
+				checkPanels(t, guarded, panel, width, k, rows.at)
+				if width > panel {
+					continue
+				}
 				columns := newMatrix[T](rng, width, k, 3)
 				dst, guarded = newPanel[T](panel * k)
 				packColumns(ops, dst, panel, columns.x, columns.ld, width, k)
-				checkPanel(t, guarded, panel, width, k, func(p, j int) float64 { return columns.at(j, p) })
+				checkPanels(t, guarded, panel, width, k, func(p, j int) float64 { return columns.at(j, p) })
 			}
 		}
 	}
@@ -79,18 +81,20 @@ func newPanel[T Float](n int) (panel, guarded []T) {
 	return guarded[gemmGuard:][:n:n], guarded
 }
 
-// checkPanel compares a panel of k rows with its source; what is not source must still be NaN.
-func checkPanel[T Float](t *testing.T, guarded []T, panel, width, k int, source func(p, j int) float64) {
+// checkPanels compares panels of k rows, one after the other, with their source; what is not source must
+// still be NaN.
+func checkPanels[T Float](t *testing.T, guarded []T, panel, width, k int, source func(p, j int) float64) {
 	t.Helper()
 	for i, v := range guarded {
 		at := i - gemmGuard
-		if at < 0 || at >= panel*k || at%panel >= width {
+		p, j := at%(panel*k)/panel, at/(panel*k)*panel+at%panel
+		if at < 0 || j >= width {
 			if v == v {
 				t.Fatalf("panel %d, width %d, k %d: element %d was overwritten", panel, width, k, at)
 			}
 			continue
 		}
-		if want := source(at/panel, at%panel); !(float64(v) == want) {
+		if want := source(p, j); !(float64(v) == want) {
 			t.Fatalf("panel %d, width %d, k %d: element %d is %v, want %v", panel, width, k, at, v, want)
 		}
 	}
