@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"collapse/arrayfile"
 )
 
 func TestDilationJSON(t *testing.T) {
@@ -114,5 +118,39 @@ func TestTheoryWrongCalls(t *testing.T) {
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d, standard error %q; wanted code 2 and %q", c.args, code, stderr, c.want)
 		}
+	}
+}
+
+// A trained classifier's plane and a path across it, from files.
+func TestLandscapeOfATrainedClassifier(t *testing.T) {
+	dir := t.TempDir()
+	weights, path := filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "path.npy")
+	write := func(name string, f func(w io.Writer) error) {
+		var b bytes.Buffer
+		if err := f(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := arrayfile.Of("classifier.weight", []int{3, 2}, []float32{1, 0, -.5, .9, -.5, -.9})
+	write(weights, func(out io.Writer) error { return arrayfile.WriteSafetensors(out, []arrayfile.Array{w}, nil) })
+	write(path, func(out io.Writer) error {
+		return arrayfile.WriteNPY(out, arrayfile.Of("", []int{2, 2}, []float64{.1, .2, 2, .1}))
+	})
+	var out struct{ Figures []string }
+	code, stdout, stderr := call(t, "--json", "landscape", "--k", "3", "--classifier", weights, "--path", path, "--out", filepath.Join(dir, "page"))
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	decodeOnly(t, stdout, &out)
+	data, err := os.ReadFile(filepath.Join(dir, "page", "figures", "surfaces.json"))
+	if err != nil || !strings.Contains(string(data), "trained-ce") || !strings.Contains(string(data), "feature over time") {
+		t.Errorf("the page lacks the trained classifier or the path: %v", err)
+	}
+	code, _, stderr = call(t, "landscape", "--k", "4", "--classifier", weights)
+	if code != exitUsage || !strings.Contains(stderr, "--weight") {
+		t.Errorf("a file without a fitting matrix: exit code %d, %q", code, stderr)
 	}
 }
