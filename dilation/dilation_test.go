@@ -22,7 +22,7 @@ func law(t testing.TB, name string) Law {
 	return l
 }
 
-// The theory sheet's table, section 8.
+// Numbers computed apart from this code, u1 checked there by SLSQP in 2 and 5 dimensions.
 func TestTable(t *testing.T) {
 	type row struct{ x, d, rmax, rho, normalised, risk float64 }
 	for _, r := range []struct {
@@ -160,7 +160,7 @@ func TestNoisySampleIsOptimal(t *testing.T) {
 	}
 }
 
-// sweepSettings is the theory sheet's sweep: λ_W, λ_H in 1e-4..5e-2, α .05/.1/.3, C_MD .3/1/3, η .002..0.4,
+// sweepSettings sweeps λ_W, λ_H in 1e-4..5e-2, α .05/.1/.3, C_MD .3/1/3, η .002..0.4,
 // circle and two-point: 1728 settings.
 func sweepSettings(t testing.TB) []Params {
 	var out []Params

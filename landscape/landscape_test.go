@@ -18,7 +18,7 @@ func near(t testing.TB, what string, got, want, tol float64) {
 	}
 }
 
-// The theory sheet's table, section 9.
+// Numbers computed apart from this code.
 func TestTable(t *testing.T) {
 	for _, r := range []struct {
 		s, theta float64
@@ -117,7 +117,7 @@ func TestRandomSimplexETF(t *testing.T) {
 	})
 }
 
-// Shares at K = 10 (theory sheet, section 12): where the loss turns a feature more than it grows it.
+// Shares at K = 10: where the loss turns a feature more than it grows it.
 func TestAngleShare(t *testing.T) {
 	for name, r := range map[string]struct {
 		loss func(s, theta float64) Value

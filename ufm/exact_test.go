@@ -23,7 +23,7 @@ func exactOf(t testing.TB, c Config) Exact {
 	return e
 }
 
-// Reference numbers of these tests: the theory sheet's tables, each confirmed there by multi-start
+// Reference numbers of these tests were computed apart from this code, each confirmed by multi-start
 // L-BFGS in float64; digits as printed.
 
 func TestMSETable(t *testing.T) {
@@ -77,7 +77,7 @@ func TestMSETable(t *testing.T) {
 	}
 }
 
-// TB's figures: settings and values of the reference sheet.
+// TB's figures: settings of the paper, values computed apart from this code.
 func TestTirerBrunaFigures(t *testing.T) {
 	for name, r := range map[string]struct {
 		c    Config

@@ -46,7 +46,7 @@ func checkSaddle(t *testing.T, name string, p *Problem, x []float64, minEig floa
 	}
 }
 
-// The zero point of every model (theory sheet, section 6).
+// The zero point of every model (numbers from dense Hessians, computed apart from this code).
 func TestZeroPointSaddles(t *testing.T) {
 	for _, r := range []struct {
 		k, n, d    int

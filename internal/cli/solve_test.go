@@ -73,7 +73,7 @@ func TestSolveExactFoundAndAt(t *testing.T) {
 }
 
 func TestSolveWithoutClosedFormSaysSoAndSearches(t *testing.T) {
-	// K=4, n=3, d=2: a square; value of the theory sheet by brute force.
+	// K=4, n=3, d=2: a square; value by brute force.
 	out := solveJSON(t, "ce", "--k", "4", "--d", "2", "--n", "3", "--lw", ".02", "--lh", ".01", "--lb", ".1")
 	if out.Exact.Available || !strings.Contains(out.Exact.Reason, "no closed form") || math.Abs(out.Found.Objective-0.3910598889) > 1e-9 {
 		t.Errorf("exact %+v, found %+v", out.Exact, out.Found)

@@ -60,10 +60,9 @@ type descentTable struct {
 	Step       float64   `toml:"step"`
 	Init       []float64 `toml:"init"` // of W and H, or W2, W1, H1
 	Every      int       `toml:"every"`
-	Frame      string    `toml:"frame"`     // which NC2 the figure shows: "of" or "etf"
-	FirstToo   bool      `toml:"first_too"` // measures of H1 beside
-	Seeds      int       `toml:"seeds"`     // try so many and show the first that ends in the optimum
-	Expect     string    `toml:"expect"`    // "collapse" (also ""), "doomed" or "no-collapse"
+	Frame      string    `toml:"frame"`  // which NC2 the figure shows: "of" or "etf"
+	Seeds      int       `toml:"seeds"`  // try so many and show the first that ends in the optimum
+	Expect     string    `toml:"expect"` // "collapse" (also ""), "doomed" or "no-collapse"
 }
 
 type noiseTable struct {

@@ -30,7 +30,7 @@ func (e lossEntry) named(K int) (lossFunc, string, error) {
 	return nil, "", fmt.Errorf("theory: loss kind is %q, wanted mse or ce", e.Kind)
 }
 
-// shares of theory sheet section 12, to say beside the computed ones; keys are names at K = 10.
+// knownShares are the expected shares at K = 10 (computed apart from this code), by name.
 var knownShares = map[string]float64{"CE": .82, "MSE α = 1, M = 1": .13, "MSE α = 5, M = 1": .52, "MSE α = 20, M = 1": .70, "MSE α = 1, M = 5": .89, "MSE α = 1, M = 10": .82}
 
 // runSurfaces is ZH Fig. 2: the loss of one feature over (s, θ) around a simplex ETF.
