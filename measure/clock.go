@@ -8,6 +8,22 @@ type Phase struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// Stages of Measure, in their order. Between, second pass and what follows may come twice, for test features first.
+const (
+	PhaseFirst     = "first pass"
+	PhasePairs     = "class pairs"
+	PhaseBetween   = "between"
+	PhaseSecond    = "second pass" // as a whole, where K·d is small; else the next six
+	PhaseRadii     = "radii"
+	PhaseResiduals = "residuals"
+	PhaseProducts  = "nc1 products"
+	PhaseSums      = "nc1 sums"
+	PhaseUndecided = "undecided"
+	PhaseMargins   = "margins"
+	PhaseGeometry  = "geometry"
+	PhaseRanks     = "ranks"
+)
+
 // clock tells how long each stage took.
 type clock struct {
 	phases  []Phase

@@ -59,15 +59,15 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.second.clock.enter("class pairs")
+	e.second.clock.enter(PhasePairs)
 	e.classPairs()
 	if err := e.trainPass(b, h, mem); err != nil {
 		return nil, err
 	}
 	s := &e.train
-	e.second.clock.enter("geometry")
+	e.second.clock.enter(PhaseGeometry)
 	e.geometry.all(b, s.shape(e.cut(s), h, &e.pairs))
-	e.second.clock.enter("ranks")
+	e.second.clock.enter(PhaseRanks)
 	if err := e.numericalRank(b); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (e *Engine[T]) checkNoise(in *Input[T], rows int) error {
 
 // means runs the first pass, and again without rows that are not finite if those may be dropped.
 func (e *Engine[T]) means(s *samples[T], dropped *int) error {
-	e.second.clock.enter("first pass")
+	e.second.clock.enter(PhaseFirst)
 	if err := e.first.run(e.opt.Team, s); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 	case s.single >= 0:
 		return singleReason(s.single)
 	}
-	e.second.clock.enter("between")
+	e.second.clock.enter(PhaseBetween)
 	count := s.count
 	if e.opt.Imbalance == PerClass {
 		count = nil

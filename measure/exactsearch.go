@@ -36,7 +36,7 @@ const searchStrip = 8 // rows that a thread takes at a time
 
 // search decides the rows that are left.
 func (f *widePass[T, P]) search() error {
-	f.out.clock.enter("undecided")
+	f.out.clock.enter(PhaseUndecided)
 	s := f.s
 	if f.ask.nearest {
 		e := &exactSearch[T, P]{s: s, k: s.k, factor: 2, base: make([]float64, s.k), answer: f.near}

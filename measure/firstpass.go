@@ -40,6 +40,7 @@ type firstPass[T kernel.Float] struct {
 	s       *samples[T]
 	cut     partition
 	partial []float64 // (parts × k×d)
+	groups  []groups
 	bufs    [][]T     // a block per part, for sources that need one
 	errs    []error
 
@@ -60,6 +61,13 @@ func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
 	f.partial = grow(f.partial, parts*size)
 	clear(f.partial)
 	f.bufs = blockBuffers(f.bufs, s.src, parts, f.cut.block*s.d)
+	for len(f.groups) < parts {
+		f.groups = append(f.groups, groups{})
+	}
+	for p := range parts {
+		g := &f.groups[p]
+		g.order, g.end = grow(g.order, f.cut.block), grow(g.end, s.k)
+	}
 	f.errs = grow(f.errs, parts)
 	clear(f.errs)
 	team.Do(parts, f)
@@ -73,7 +81,7 @@ func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
 // Run sums the rows of one part.
 func (f *firstPass[T]) Run(part int) {
 	s, d := f.s, f.s.d
-	sums := f.partial[part*s.k*d:][:s.k*d]
+	sums, g := f.partial[part*s.k*d:][:s.k*d], &f.groups[part]
 	from, to := f.cut.span(part)
 	for at := from; at < to; at += f.cut.block {
 		end := min(at+f.cut.block, to)
@@ -82,12 +90,49 @@ func (f *firstPass[T]) Run(part int) {
 			f.errs[part] = err
 			return
 		}
-		for i, c := range s.class[at:end] {
-			if c >= 0 {
-				kernel.AddRow(sums[int(c)*d:][:d], rows[i*d:][:d])
+		g.sort(s.class[at:end])
+		for c := range s.k {
+			if in := g.of(c); len(in) > 0 {
+				kernel.SumRows(sums[c*d:][:d], rows, d, in)
 			}
 		}
 	}
+}
+
+// groups lists the rows of a block class by class, so that the sums of a class are read and written once a block.
+type groups struct {
+	order []int32
+	end   []int32 // (K) end of each class in order
+}
+
+// sort lists the measured rows of a block.
+func (g *groups) sort(class []int32) {
+	clear(g.end)
+	for _, c := range class {
+		if c >= 0 {
+			g.end[c]++
+		}
+	}
+	at := int32(0)
+	for c, n := range g.end {
+		g.end[c] = at
+		at += n
+	}
+	for i, c := range class {
+		if c >= 0 {
+			g.order[g.end[c]] = int32(i)
+			g.end[c]++
+		}
+	}
+}
+
+// of returns the rows of a class, in the order of the block.
+func (g *groups) of(c int) []int32 {
+	from := int32(0)
+	if c > 0 {
+		from = g.end[c-1]
+	}
+	return g.order[from:g.end[c]]
 }
 
 // columnTask is firstPass with strips of columns as parts.

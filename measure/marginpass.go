@@ -38,7 +38,7 @@ type marginPass[T kernel.Float] struct {
 
 // margins fills the margins and their tally.
 func (f *widePass[T, P]) margins() error {
-	f.out.clock.enter("margins")
+	f.out.clock.enter(PhaseMargins)
 	s, h := f.s, f.head
 	m := &marginPass[T]{s: s, units: append([]float64(nil), h.centred...)}
 	for j := range h.k {

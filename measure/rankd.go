@@ -65,9 +65,10 @@ func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 func (g *gram) factoredEigenvalues(size int) ([]float64, bool) {
 	d := g.d
 	f := make([]float64, g.k*size)
+	normA, normB := norm(g.a[:g.k*d]), norm(g.b[:g.k*d]) // scaled to one size, or the smaller would be lost
 	for i := range g.k {
-		copy(f[i*size:][:d], g.a[i*d:])
-		copy(f[i*size+d:][:d], g.b[i*d:])
+		axpy(f[i*size:][:d], 1/normA, g.a[i*d:][:d])
+		axpy(f[i*size+d:][:d], 1/normB, g.b[i*d:][:d])
 	}
 	mean := make([]float64, size)
 	for i := range g.k {
@@ -91,7 +92,7 @@ func (g *gram) factoredEigenvalues(size int) ([]float64, bool) {
 		copy(swapped[j*size+d:][:d], row[:d])
 	}
 	kernel.Gemm(g.team, kernel.NT, size, size, size, r, size, swapped, size, m, size, kernel.Epilogue[float64]{})
-	scale(m, .5)
+	scale(m, .5*normA*normB)
 	return eigenvalues(m, size)
 }
 

@@ -44,7 +44,7 @@ type asked struct {
 // part is the scratch memory and tally of a part of the rows.
 type part[T kernel.Float] struct {
 	buf      []T
-	residual []float64 // (block × d)
+	residual []float64 // (block × stride)
 	square   []float64 // (block) ‖r‖²
 	product  []float64 // (block × width)
 	cosines  []float64 // (K)
@@ -76,11 +76,20 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	return nil
 }
 
+// residualStride keeps rows of residuals from lying a multiple of 4 KiB apart, where they share one set of a
+// first-level cache and products would copy them first.
+func residualStride(d int) int {
+	if d%512 == 0 {
+		return d + 8
+	}
+	return d
+}
+
 func (p *part[T]) resize(block, d, width, k int, buffer bool) {
 	if buffer {
 		p.buf = grow(p.buf, block*d)
 	}
-	p.residual = grow(p.residual, block*d)
+	p.residual = grow(p.residual, block*residualStride(d))
 	p.square = grow(p.square, block)
 	p.product = grow(p.product, block*width)
 	p.cosines = grow(p.cosines, k)
@@ -151,7 +160,7 @@ func (f *secondPass[T]) Run(index int) {
 
 // tallyBlock tallies rows [at, end).
 func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
-	s, d := f.s, f.s.d
+	s, d, stride := f.s, f.s.d, residualStride(f.s.d)
 	rows, err := s.src.Read(p.buf, at, end)
 	if err != nil {
 		return err
@@ -160,7 +169,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	for i, c := range s.class[at:end] {
 		if c >= 0 {
 			row := rows[i*d:][:d]
-			p.square[m] = kernel.SubRow(p.residual[m*d:][:d], row, s.mean(int(c)))
+			p.square[m] = kernel.SubRow(p.residual[m*stride:][:d], row, s.mean(int(c)))
 			p.tally.scatter[c] += p.square[m]
 			tallyCorrupted(f.mem, &p.tally.memory, at+i, row)
 			m++
@@ -169,7 +178,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	if f.width == 0 {
 		return nil
 	}
-	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, d, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
+	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, stride, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
 	m = 0
 	for i, c := range s.class[at:end] {
 		if c >= 0 {

@@ -105,7 +105,7 @@ func undecided(asked bool, rows int) []int32 {
 func (f *widePass[T, P]) runBlock() error {
 	n := f.to - f.from
 	strips := (n + wideStrip - 1) / wideStrip
-	f.out.clock.enter("residuals")
+	f.out.clock.enter(PhaseResiduals)
 	f.team.Do(strips, residualTask[T, P]{f})
 	t := &f.s.tally
 	for i := range strips {
@@ -122,9 +122,9 @@ func (f *widePass[T, P]) runBlock() error {
 	if !f.ask.white {
 		return nil
 	}
-	f.out.clock.enter("nc1 products")
+	f.out.clock.enter(PhaseProducts)
 	f.white.block(f.team, f.residual, n)
-	f.out.clock.enter("nc1 sums")
+	f.out.clock.enter(PhaseSums)
 	f.team.Do(strips, whiteTask[T, P]{f})
 	for i := range strips {
 		f.white.sums.add(&f.strips[i].white)

@@ -6,7 +6,7 @@ import "collapse/internal/kernel"
 // be built if ask.white, e.pairs if ask.nearest.
 func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorization) error {
 	if !wide(s.k, s.d) && !(ask.logits && wide(h.k, s.d)) {
-		e.second.clock.enter("second pass")
+		e.second.clock.enter(PhaseSecond)
 		return e.second.run(e.opt.Team, s, h, ask, mem)
 	}
 	e.second.weight = s.whiteWeights(e.second.weight, ask.im)
@@ -36,7 +36,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 		f.radius.nearRadii(&e.pairs)
 	}
 	if ask.logits {
-		e.second.clock.enter("radii")
+		e.second.clock.enter(PhaseRadii)
 		newLogitRadii[P](e.opt.Team, &f.radius, s.centred, s.centre, s.k, s.d, h)
 	}
 	if ask.white {

@@ -19,6 +19,25 @@ func AddRow[T Float](dst []float64, x []T) {
 	addRowGeneric(dst[done:], x[done:])
 }
 
+// SumRows adds rows of x, ld elements apart, to dst in float64, in the given order:
+// dst[j] += Σ_i x[rows[i]·ld + j]. The bits are those of AddRow for one row after the other, but
+// dst is read and written once.
+// It panics if a row lies outside x or is shorter than dst.
+func SumRows[T Float](dst []float64, x []T, ld int, rows []int32) {
+	for _, r := range rows {
+		if r < 0 || !fits(int(r)+1, len(dst), len(x), ld) {
+			panic("kernel: SumRows of a row outside its matrix")
+		}
+	}
+	done := 0
+	if isFloat32[T]() {
+		done = sumRowsSIMD(dst, as[float32](x), ld, rows)
+	}
+	for _, r := range rows {
+		addRowGeneric(dst[done:], x[int(r)*ld+done:][:len(dst)-done])
+	}
+}
+
 // SubRow writes the residual dst[j] = x[j] − mean[j], formed in float64 and then rounded to D, and returns
 // Σ_j (x[j] − mean[j])² of the residuals before that rounding.
 // It panics if the lengths differ.

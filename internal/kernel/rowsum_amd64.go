@@ -25,6 +25,25 @@ func addRowSIMD(dst []float64, x []float32) int {
 	return n
 }
 
+func sumRowsSIMD(dst []float64, x []float32, ld int, rows []int32) int {
+	if len(rows) == 0 {
+		return 0
+	}
+	switch active {
+	case isaAVX512:
+		if n := len(dst) &^ 63; n > 0 {
+			sumRowsAVX512(n, len(rows), ld, &dst[0], &x[0], &rows[0])
+			return n
+		}
+	case isaAVX2:
+		if n := len(dst) &^ 31; n > 0 {
+			sumRowsAVX2(n, len(rows), ld, &dst[0], &x[0], &rows[0])
+			return n
+		}
+	}
+	return 0
+}
+
 func subRow64SIMD(dst []float64, x []float32, mean []float64, sums *[rowLanes]float64) int {
 	n := wholeSteps(len(x))
 	switch {

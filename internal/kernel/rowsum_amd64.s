@@ -23,6 +23,66 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sumRowsAVX512(n int, count int, ld int, dst *float64, x *float32, rows *int32)
+// Requires: AVX, AVX512F
+TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ dst+24(FP), BX
+	MOVQ x+32(FP), SI
+	MOVQ rows+40(FP), DI
+	SHLQ $0x02, DX
+
+strip:
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+	VMOVUPD 192(BX), Z3
+	VMOVUPD 256(BX), Z4
+	VMOVUPD 320(BX), Z5
+	VMOVUPD 384(BX), Z6
+	VMOVUPD 448(BX), Z7
+	XORQ    R8, R8
+
+row:
+	MOVLQSX   (DI)(R8*4), R9
+	IMULQ     DX, R9
+	ADDQ      SI, R9
+	VCVTPS2PD (R9), Z8
+	VADDPD    Z8, Z0, Z0
+	VCVTPS2PD 32(R9), Z8
+	VADDPD    Z8, Z1, Z1
+	VCVTPS2PD 64(R9), Z8
+	VADDPD    Z8, Z2, Z2
+	VCVTPS2PD 96(R9), Z8
+	VADDPD    Z8, Z3, Z3
+	VCVTPS2PD 128(R9), Z8
+	VADDPD    Z8, Z4, Z4
+	VCVTPS2PD 160(R9), Z8
+	VADDPD    Z8, Z5, Z5
+	VCVTPS2PD 192(R9), Z8
+	VADDPD    Z8, Z6, Z6
+	VCVTPS2PD 224(R9), Z8
+	VADDPD    Z8, Z7, Z7
+	INCQ      R8
+	CMPQ      R8, CX
+	JLT       row
+	VMOVUPD   Z0, (BX)
+	VMOVUPD   Z1, 64(BX)
+	VMOVUPD   Z2, 128(BX)
+	VMOVUPD   Z3, 192(BX)
+	VMOVUPD   Z4, 256(BX)
+	VMOVUPD   Z5, 320(BX)
+	VMOVUPD   Z6, 384(BX)
+	VMOVUPD   Z7, 448(BX)
+	ADDQ      $0x00000200, BX
+	ADDQ      $0x00000100, SI
+	SUBQ      $0x00000040, AX
+	JNZ       strip
+	VZEROUPPER
+	RET
+
 // func subRow64AVX512(n int, dst *float64, x *float32, mean *float64, sums *float64)
 // Requires: AVX, AVX512F
 TEXT ·subRow64AVX512(SB), NOSPLIT, $0-40
@@ -136,6 +196,66 @@ loop:
 	ADDQ      $0x10, BX
 	CMPQ      BX, DX
 	JLT       loop
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX2(n int, count int, ld int, dst *float64, x *float32, rows *int32)
+// Requires: AVX
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ dst+24(FP), BX
+	MOVQ x+32(FP), SI
+	MOVQ rows+40(FP), DI
+	SHLQ $0x02, DX
+
+strip:
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+	XORQ    R8, R8
+
+row:
+	MOVLQSX   (DI)(R8*4), R9
+	IMULQ     DX, R9
+	ADDQ      SI, R9
+	VCVTPS2PD (R9), Y8
+	VADDPD    Y8, Y0, Y0
+	VCVTPS2PD 16(R9), Y8
+	VADDPD    Y8, Y1, Y1
+	VCVTPS2PD 32(R9), Y8
+	VADDPD    Y8, Y2, Y2
+	VCVTPS2PD 48(R9), Y8
+	VADDPD    Y8, Y3, Y3
+	VCVTPS2PD 64(R9), Y8
+	VADDPD    Y8, Y4, Y4
+	VCVTPS2PD 80(R9), Y8
+	VADDPD    Y8, Y5, Y5
+	VCVTPS2PD 96(R9), Y8
+	VADDPD    Y8, Y6, Y6
+	VCVTPS2PD 112(R9), Y8
+	VADDPD    Y8, Y7, Y7
+	INCQ      R8
+	CMPQ      R8, CX
+	JLT       row
+	VMOVUPD   Y0, (BX)
+	VMOVUPD   Y1, 32(BX)
+	VMOVUPD   Y2, 64(BX)
+	VMOVUPD   Y3, 96(BX)
+	VMOVUPD   Y4, 128(BX)
+	VMOVUPD   Y5, 160(BX)
+	VMOVUPD   Y6, 192(BX)
+	VMOVUPD   Y7, 224(BX)
+	ADDQ      $0x00000100, BX
+	ADDQ      $0x00000080, SI
+	SUBQ      $0x00000020, AX
+	JNZ       strip
 	VZEROUPPER
 	RET
 

@@ -7,6 +7,11 @@ package kernel
 //go:noescape
 func addRowAVX512(n int, dst *float64, x *float32)
 
+// sumRowsAVX512 is sumRowsGeneric for n columns, a multiple of 64, and at least one row.
+//
+//go:noescape
+func sumRowsAVX512(n int, count int, ld int, dst *float64, x *float32, rows *int32)
+
 // subRow64AVX512 is subRowGeneric, and leaves its partial sums in sums.
 //
 //go:noescape
@@ -26,6 +31,11 @@ func squaresAVX512(n int, x *float32, sums *float64)
 //
 //go:noescape
 func addRowAVX2(n int, dst *float64, x *float32)
+
+// sumRowsAVX2 is sumRowsGeneric for n columns, a multiple of 32, and at least one row.
+//
+//go:noescape
+func sumRowsAVX2(n int, count int, ld int, dst *float64, x *float32, rows *int32)
 
 // subRow64AVX2 is subRowGeneric, and leaves its partial sums in sums.
 //

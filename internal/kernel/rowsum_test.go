@@ -129,3 +129,45 @@ func BenchmarkSubRow32(b *testing.B) {
 		SubRow(dst, x, mean)
 	}
 }
+
+// Summing rows together must give the bits of adding them one by one, in every kernel.
+func TestSumRows(t *testing.T) {
+	defer Use(Name())
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, name := range Available() {
+		mustUse(t, name)
+		for cols := range 3*64 + 2 {
+			const count, gap = 5, 3
+			ld := cols + gap
+			x := guarded(count*ld + 16)
+			for i := range count {
+				fillSpecial(rng, x[i*ld:][:cols])
+			}
+			rows := []int32{3, 0, 4, 4}[:rng.IntN(5)]
+			got, want := make([]float64, cols+8), make([]float64, cols+8)
+			for j := range got {
+				got[j] = rng.NormFloat64()
+				want[j] = got[j]
+			}
+			SumRows(got[:cols], x, ld, rows)
+			for _, r := range rows {
+				addRowGeneric(want[:cols], x[int(r)*ld:][:cols])
+			}
+			for j := range want {
+				if !sameFloat(got[j], want[j]) {
+					t.Fatalf("%s, %d columns, rows %v: column %d is %g, want %g", name, cols, rows, j, got[j], want[j])
+				}
+			}
+		}
+	}
+	for _, rows := range [][]int32{{-1}, {2}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("rows %v of a matrix of two were taken", rows)
+				}
+			}()
+			SumRows(make([]float64, 4), make([]float32, 8), 4, rows)
+		}()
+	}
+}

@@ -6,6 +6,8 @@
 package main
 
 import (
+	"strconv"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -23,6 +25,7 @@ type target struct {
 func main() {
 	for _, t := range []target{{"AVX512", 8}, {"AVX2", 4}} {
 		t.addRow()
+		t.sumRows()
 		t.subRow(true)
 		t.subRow(false)
 		t.squares()
@@ -103,6 +106,48 @@ func (t target) addRow() {
 			VMOVUPD(wide, t.at64(dst, i, v))
 		}
 	})
+	VZEROUPPER()
+	RET()
+}
+
+// strip is how many elements sumRows keeps in registers: eight vectors of float64.
+func (t target) strip() int { return 8 * t.lanes }
+
+// sumRows keeps a strip of columns of dst in registers while it walks the rows.
+func (t target) sumRows() {
+	TEXT("sumRows"+t.suffix, NOSPLIT, "func(n, count, ld int, dst *float64, x *float32, rows *int32)")
+	Pragma("noescape")
+	Doc("sumRows" + t.suffix + " is sumRowsGeneric for n columns, a multiple of " + strconv.Itoa(t.strip()) + ", and at least one row.")
+	n, count, ld := Load(Param("n"), GP64()), Load(Param("count"), GP64()), Load(Param("ld"), GP64())
+	dst, x, rows := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("rows"), GP64())
+	SHLQ(Imm(2), ld)
+	Label("strip")
+	sums := make([]reg.VecVirtual, 8)
+	for v := range sums {
+		sums[v] = t.vector()
+		VMOVUPD(Mem{Base: dst, Disp: 8 * t.lanes * v}, sums[v])
+	}
+	i, row := GP64(), GP64()
+	XORQ(i, i)
+	Label("row")
+	MOVLQSX(Mem{Base: rows, Index: i, Scale: 4}, row)
+	IMULQ(ld, row)
+	ADDQ(x, row)
+	for v, s := range sums {
+		wide := t.vector()
+		VCVTPS2PD(Mem{Base: row, Disp: 4 * t.lanes * v}, wide)
+		VADDPD(wide, s, s)
+	}
+	INCQ(i)
+	CMPQ(i, count)
+	JLT(LabelRef("row"))
+	for v, s := range sums {
+		VMOVUPD(s, Mem{Base: dst, Disp: 8 * t.lanes * v})
+	}
+	ADDQ(U32(8*t.strip()), dst)
+	ADDQ(U32(4*t.strip()), x)
+	SUBQ(U32(t.strip()), n)
+	JNZ(LabelRef("strip"))
 	VZEROUPPER()
 	RET()
 }

@@ -1,0 +1,23 @@
+package cli
+
+import "collapse/internal/bench"
+
+type benchMeasureCmd struct {
+	N int `name:"n" default:"50000" help:"Samples." placeholder:"N"`
+	D int `name:"d" default:"512" help:"Width of a feature row." placeholder:"D"`
+	K int `name:"k" default:"10" help:"Classes." placeholder:"K"`
+}
+
+func (c benchMeasureCmd) Run(a *app) error {
+	r, err := bench.Measure(c.N, c.D, c.K, a.flags.Threads)
+	if err != nil {
+		return err
+	}
+	return a.emit(r, func() {
+		a.printf("N=%d d=%d K=%d, %d threads, kernel %s\nseconds     %.3f (best of %d)\nfirst pass  %.1f GB/s, %.2f of reading's %.1f\nNC1         %.2f of the peak's %.0f GFLOP/s\nmemory      %.0f MB beside the mapped file\n",
+			r.N, r.D, r.K, r.Threads, r.Kernel, r.Seconds, r.Runs, r.Pass1GBs, r.Pass1, r.ReadGBs, r.NC1, r.FMAAll, r.RSSMB)
+		for _, p := range r.Breakdown {
+			a.printf("  %-14s %.3f s\n", p.Name, p.Seconds)
+		}
+	})
+}
