@@ -37,6 +37,7 @@ type program struct {
 	Dilation   dilationCmd   `cmd:"" help:"The memorization–dilation model: cross-entropy against label smoothing."`
 	Landscape  landscapeCmd  `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier."`
 	Reproduce  reproduceCmd  `cmd:"" help:"A figure, table or theorem of the papers."`
+	Measure    measureCmd    `cmd:"" help:"Every collapse measure of features in files of any framework."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
 	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`

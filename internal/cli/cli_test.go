@@ -131,3 +131,10 @@ func TestVersionNamesTheKernel(t *testing.T) {
 		t.Errorf("exit code %d: %q", code, stdout)
 	}
 }
+
+func TestCommandLineCanBeRepeatedInAShell(t *testing.T) {
+	a := &app{args: []string{"--lab", "my lab", "train", "--set", "data.name='x'"}}
+	if got, want := a.commandLine(), `collapse --lab 'my lab' train --set 'data.name='\''x'\'''`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"collapse/internal/kernel"
@@ -117,10 +118,11 @@ func demoSubstitutions(g study.Grid) []report.Substitution {
 	return []report.Substitution{
 		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples a class",
 			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "nothing to download, trains in seconds"},
+		{What: "input", Paper: "3 channels of 32 × 32", Here: "1 channel of 28 × 28", Why: "speed"},
 		{What: "network", Paper: fmt.Sprintf("%d hidden layers of %d", paper.Net.Depth, paper.Net.Width), Here: fmt.Sprintf("%d hidden layers of %d", here.Net.Depth, here.Net.Width), Why: "speed"},
-		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed; about as many steps an epoch in proportion"},
+		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed"},
 		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
-		{What: "losses", Paper: "ce, ls, lr, mse", Here: fmt.Sprint(g.Losses), Why: "as many as fit into the time"},
+		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit into the time"},
 	}
 }
 
