@@ -74,6 +74,9 @@ type Header struct {
 	DType DType
 	Shape []int // sizes of the axes; empty for a scalar, which has one element
 
+	// Categories are the words for which the elements, then I64 counted from 0, stand: a column of text.
+	Categories []string
+
 	// How the elements lie in the file. The zero value is row-major (C) order, little endian.
 	Fortran   bool // column-major: the first axis varies fastest
 	BigEndian bool

@@ -66,6 +66,7 @@ type figure struct {
 	Panels             []template.HTML
 	Notes              []string
 	Table              table
+	Alone              bool // no files lie beside the page
 }
 
 type swatch struct {

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"collapse/internal/features"
+	"collapse/internal/kernel"
+	"collapse/internal/report"
+	"collapse/measure"
+)
+
+type measureCmd struct {
+	Files []string `arg:"" optional:"" help:"Files that hold features, labels and perhaps a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet. - reads npy records from standard input." placeholder:"FILE"`
+
+	Features []string `help:"File or quoted pattern of shards with the features (N×d)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
+	Labels   []string `help:"The labels (N)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
+	Weights  []string `help:"The classifier's weight (K×d)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
+	Bias     []string `help:"The classifier's bias (K)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
+
+	FeaturesKey      string `help:"Name of the features in their file." placeholder:"NAME" group:"Names within files:"`
+	LabelsKey        string `help:"Name of the labels." placeholder:"NAME" group:"Names within files:"`
+	WeightsKey       string `help:"Name of the classifier's weight." placeholder:"NAME" group:"Names within files:"`
+	BiasKey          string `help:"Name of the classifier's bias." placeholder:"NAME" group:"Names within files:"`
+	Layers           string `help:"Pattern of array names; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
+	TransposeWeights bool   `help:"The classifier's weight is stored d×K." group:"Names within files:"`
+	Classes          int    `help:"K, where some classes have no sample and there is no classifier." placeholder:"K" group:"Names within files:"`
+
+	TestFeatures []string `help:"Test features: dilation, test accuracy, centres of memorization." placeholder:"GLOB" sep:"none" group:"More samples:"`
+	TestLabels   []string `help:"Test labels." placeholder:"GLOB" sep:"none" group:"More samples:"`
+	TrueLabels   []string `help:"Labels before noise: memorization." placeholder:"GLOB" sep:"none" group:"More samples:"`
+	Corrupted    []string `help:"Mask (0/1) of samples whose label was drawn anew." placeholder:"GLOB" sep:"none" group:"More samples:"`
+	OOD          []string `name:"ood" help:"Out-of-distribution features: NC5." placeholder:"GLOB" sep:"none" group:"More samples:"`
+
+	Measures      []string `help:"default, all, or keys of docs/measures.md." default:"default" placeholder:"LIST" group:"What is measured:"`
+	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
+	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
+
+	CSV  string `name:"csv" help:"Also write tidy rows to FILE." type:"path" placeholder:"FILE" group:"Output:"`
+	HTML string `name:"html" help:"Also write a self-contained page to FILE." type:"path" placeholder:"FILE" group:"Output:"`
+}
+
+func (c *measureCmd) Run(a *app) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	team := kernel.NewTeam(a.flags.Threads)
+	defer team.Close()
+	found, err := c.measure(team)
+	var unknown *measure.UnknownMeasureError
+	if errors.As(err, &unknown) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	found.Command, found.Generated = "collapse "+strings.Join(os.Args[1:], " "), time.Now()
+	if err := c.write(found); err != nil {
+		return err
+	}
+	var printing error
+	if err := a.emit(found, func() { printing = found.WriteText(a.stdout) }); err != nil {
+		return err
+	}
+	return printing
+}
+
+// check finds calls that contradict themselves.
+func (c *measureCmd) check() error {
+	if len(c.Files) > 0 && len(c.Features) > 0 {
+		return usagef("--features %s and %d more files: a pattern must be quoted, or the shell expands it (--features '%s')", c.Features[0], len(c.Files), c.Features[0])
+	}
+	if len(c.Files) == 0 && len(c.Features) == 0 {
+		return usagef("nothing to measure: name a FILE, or --features FILE --labels FILE, or - for standard input")
+	}
+	return nil
+}
+
+func (c *measureCmd) request() features.Request {
+	req := features.Request{Files: c.Files, Layers: c.Layers, Classes: c.Classes, TransposeWeights: c.TransposeWeights}
+	for r, from := range map[features.Role][]string{
+		features.Features: c.Features, features.Labels: c.Labels, features.Weights: c.Weights, features.Bias: c.Bias,
+		features.TestFeatures: c.TestFeatures, features.TestLabels: c.TestLabels, features.TrueLabels: c.TrueLabels,
+		features.Corrupted: c.Corrupted, features.OOD: c.OOD,
+	} {
+		req.From[r] = from
+	}
+	for r, key := range map[features.Role]string{
+		features.Features: c.FeaturesKey, features.Labels: c.LabelsKey, features.Weights: c.WeightsKey, features.Bias: c.BiasKey,
+	} {
+		req.Keys[r] = key
+	}
+	return req
+}
+
+func (c *measureCmd) options(team *kernel.Team) measure.Options {
+	opt := measure.Options{Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, KeepMargins: true}
+	if c.Imbalance == "class" {
+		opt.Imbalance = measure.PerClass
+	}
+	opt.KeepMeans = c.HTML != ""
+	return opt
+}
+
+// measure measures every column of the files.
+func (c *measureCmd) measure(team *kernel.Team) (*report.Measured, error) {
+	set, err := features.Open(c.request())
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.columns(set, team)
+	return found, errors.Join(err, set.Close())
+}
+
+func (c *measureCmd) columns(set *features.Set, team *kernel.Team) (*report.Measured, error) {
+	found := &report.Measured{Values: set.Values, Inputs: set.Inputs, Notes: set.Notes, Main: len(set.Columns) - 1}
+	for i := range set.Columns {
+		opt := c.options(team)
+		opt.KeepSpectrum = c.HTML != "" || set.CheapSpectrum(i)
+		r, err := set.Measure(i, opt)
+		if err != nil {
+			return nil, err
+		}
+		column := report.NewMeasuredColumn(set.Columns[i].Name, r)
+		if c.HTML != "" {
+			if column.Sample, column.Classes, err = set.Sample(i, report.SampleSize, report.SampleClasses); err != nil {
+				return nil, err
+			}
+		}
+		found.Columns = append(found.Columns, column)
+	}
+	return found, nil
+}
+
+// write makes the files that were asked for.
+func (c *measureCmd) write(found *report.Measured) error {
+	if c.CSV != "" {
+		if err := found.SaveCSV(c.CSV); err != nil {
+			return err
+		}
+	}
+	if c.HTML != "" {
+		return found.SavePage(c.HTML)
+	}
+	return nil
+}

@@ -1,0 +1,342 @@
+package features
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"collapse/arrayfile"
+)
+
+// classifier is W (K×d) and b (K), nil if there is none.
+type classifier struct {
+	w, b       []float64
+	k, d       int
+	wPart      part
+	bPart      part
+	wFloat64   bool
+	transposed bool
+}
+
+func (c *classifier) wide() bool { return c != nil && c.wFloat64 }
+
+// allLabels finds the labels of the train samples.
+func (f *finder) allLabels(s *Set) error {
+	parts, err := f.find(Labels)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		return f.nothing(Labels)
+	}
+	if s.labels, err = newLabelled(Labels, parts); err != nil {
+		return err
+	}
+	s.list(Labels, parts, []int{len(s.labels.values)})
+	for i := range s.Columns {
+		if err := s.labels.pair(s.Columns[i].train); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// classifier finds W and b and checks them against the features they belong to.
+func (f *finder) classifier(s *Set) error {
+	weights, err := f.find(Weights)
+	if err != nil {
+		return err
+	}
+	biases, err := f.find(Bias)
+	if err != nil {
+		return err
+	}
+	if len(weights) == 0 {
+		if len(biases) > 0 {
+			return fmt.Errorf("%s holds a bias, and no classifier weight was found; give --weights FILE", biases[0].where())
+		}
+		return nil
+	}
+	column := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Classifier })
+	if column < 0 {
+		s.Notes = append(s.Notes, "the classifier is left out: it belongs to its own input, which is none of the layers; name that with --features-key")
+		return nil
+	}
+	c := &classifier{}
+	if c.wPart, err = only(Weights, weights); err != nil {
+		return err
+	}
+	if err := c.weights(f.req.TransposeWeights, s.Columns[column].D, s.Columns[column].train.parts[0].where()); err != nil {
+		return err
+	}
+	s.list(Weights, weights[:1], c.wPart.Shape)
+	s.head = c
+	if len(biases) == 0 {
+		return nil
+	}
+	if c.bPart, err = only(Bias, biases); err != nil {
+		return err
+	}
+	if n := c.bPart.Len(); n != c.k {
+		return fmt.Errorf("%s: bias of %d numbers, and %s has %d classes; want one for each class", c.bPart.where(), n, c.wPart.where(), c.k)
+	}
+	s.list(Bias, biases[:1], c.bPart.Shape)
+	if c.b, err = c.bPart.Float64s(); err != nil {
+		return fmt.Errorf("%s: %w", c.bPart.where(), err)
+	}
+	c.wFloat64 = c.wFloat64 || c.bPart.DType == arrayfile.F64
+	return nil
+}
+
+// only returns the one array of a role that has no shards; several files may repeat it.
+func only(r Role, parts []part) (part, error) {
+	for _, p := range parts[1:] {
+		if p.DType != parts[0].DType || !slices.Equal(p.Shape, parts[0].Shape) || !bytes.Equal(p.Data, parts[0].Data) {
+			return part{}, fmt.Errorf("%s and %s hold different %s; want one classifier for all samples, give it with %s", parts[0].where(), p.where(), r, roles[r].flag)
+		}
+	}
+	return parts[0], nil
+}
+
+// weights reads W for features of width d, which lie in a file.
+func (c *classifier) weights(transpose bool, d int, file string) error {
+	shape := c.wPart.Shape
+	for len(shape) > 2 && shape[len(shape)-1] == 1 { // a 1×1 convolution
+		shape = shape[:len(shape)-1]
+	}
+	if len(shape) != 2 || shape[0] == 0 || shape[1] == 0 {
+		return fmt.Errorf("%s: classifier weight of shape %s; want K×d = classes × %d", c.wPart.where(), size(c.wPart.Shape), d)
+	}
+	w, err := c.wPart.Float64s()
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.wPart.where(), err)
+	}
+	c.k, c.d, c.w = shape[0], shape[1], w
+	if transpose {
+		c.k, c.d, c.w = shape[1], shape[0], transposed(w, shape[0], shape[1])
+	}
+	c.wFloat64 = c.wPart.DType == arrayfile.F64
+	if c.d == d {
+		return nil
+	}
+	hint := ""
+	switch {
+	case c.k == d && transpose:
+		hint = "; leave out --transpose-weights"
+	case c.k == d:
+		hint = "; it seems to be stored d×K: give --transpose-weights"
+	}
+	return fmt.Errorf("%s: classifier weight is %s, and the features of %s are %d wide; want K×%d%s", c.wPart.where(), size(c.wPart.Shape), file, d, d, hint)
+}
+
+func transposed(x []float64, rows, columns int) []float64 {
+	out := make([]float64, len(x))
+	for i := range rows {
+		for j := range columns {
+			out[j*rows+i] = x[i*columns+j]
+		}
+	}
+	return out
+}
+
+// number finds test and true labels and numbers the classes of all labels together.
+func (f *finder) number(s *Set) error {
+	all := []*labelled{s.labels}
+	for _, other := range []struct {
+		role Role
+		to   **labelled
+	}{{TestLabels, &s.tested}, {TrueLabels, &s.truth}} {
+		parts, err := f.find(other.role)
+		if err != nil {
+			return err
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		l, err := newLabelled(other.role, parts)
+		if err != nil {
+			return err
+		}
+		*other.to = l
+		all = append(all, l)
+		s.list(l.role, parts, []int{len(l.values)})
+	}
+	for _, l := range all {
+		if len(l.values) == 0 {
+			return fmt.Errorf("%s: the %s are empty", l.parts[0].where(), l.role)
+		}
+	}
+	words, err := unify(all)
+	if err != nil {
+		return err
+	}
+	rows := 0
+	if s.head != nil {
+		rows = s.head.k
+		if f.req.Classes > 0 && f.req.Classes != rows {
+			return fmt.Errorf("--classes %d, and %s has %d rows; want one for each class", f.req.Classes, s.head.wPart.where(), rows)
+		}
+	}
+	t, err := newTable(all, rows, f.req.Classes)
+	if err != nil {
+		return err
+	}
+	s.K, s.TestClasses, s.Values = t.k, t.k, t.names(words)
+	s.train = t.classes(s.labels)
+	var others []int32
+	if s.tested != nil {
+		s.test = t.classes(s.tested)
+		others = append(others, s.test...)
+	}
+	if s.truth != nil {
+		s.clean = t.classes(s.truth)
+		others = append(others, s.clean...)
+		if err := s.truth.pairLabels(s.labels); err != nil {
+			return err
+		}
+	}
+	if others != nil {
+		s.TestClasses = 1 + int(slices.Max(others))
+	}
+	if t.values != nil {
+		hint := ""
+		if rows == 0 && words == nil {
+			hint = "; --classes K if labels are class numbers and some classes have no sample"
+		}
+		s.Notes = append(s.Notes, fmt.Sprintf("the labels of %s have the values %s, numbered as classes 0 to %d in this order%s", names(s.labels.parts), shorten(s.Values), t.k-1, hint))
+	}
+	return nil
+}
+
+// pairLabels checks that two columns of labels belong to the same samples.
+func (l *labelled) pairLabels(with *labelled) error {
+	if len(l.values) != len(with.values) {
+		return fmt.Errorf("%s has %d %s, and %s has %d %s; want one for each", names(l.parts), len(l.values), l.role, names(with.parts), len(with.values), with.role)
+	}
+	return nil
+}
+
+// testSplit finds test and out-of-distribution features of every column.
+func (f *finder) testSplit(s *Set) error {
+	test, err := f.find(TestFeatures)
+	if err != nil {
+		return err
+	}
+	ood, err := f.find(OOD)
+	if err != nil {
+		return err
+	}
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		tested, foreign := test, ood
+		if !c.Classifier { // a layer: its own name in the files of the other splits
+			if tested, err = named(f.own[TestFeatures], c.Name); err != nil {
+				return err
+			}
+			if foreign, err = named(f.own[OOD], c.Name); err != nil {
+				return err
+			}
+		}
+		if c.test, err = s.beside(c, TestFeatures, tested); err != nil {
+			return err
+		}
+		if c.ood, err = s.beside(c, OOD, foreign); err != nil {
+			return err
+		}
+		if c.test == nil {
+			continue
+		}
+		if s.tested == nil {
+			return fmt.Errorf("%s holds test features, and no test labels were found; give --test-labels FILE", tested[0].where())
+		}
+		if err := s.tested.pair(c.test); err != nil {
+			return err
+		}
+	}
+	if s.tested != nil && len(test) == 0 {
+		return fmt.Errorf("%s holds test labels, and no test features were found; give --test-features FILE", s.tested.parts[0].where())
+	}
+	return nil
+}
+
+// beside joins the features of another split and checks their width.
+func (s *Set) beside(c *Column, r Role, parts []part) (*matrix, error) {
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	m, err := s.matrix(r, parts)
+	if err != nil {
+		return nil, err
+	}
+	if m.d != c.D {
+		return nil, fmt.Errorf("%s: %s are %d wide, and those of %s are %d wide; want the same layer", parts[0].where(), r, m.d, c.train.parts[0].where(), c.D)
+	}
+	return m, nil
+}
+
+// masks finds which labels were drawn anew.
+func (f *finder) masks(s *Set) error {
+	parts, err := f.find(Corrupted)
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	l, err := newLabelled(Corrupted, parts)
+	if err != nil {
+		return err
+	}
+	if err := l.pairLabels(s.labels); err != nil {
+		return err
+	}
+	s.list(Corrupted, parts, []int{len(l.values)})
+	s.redrawn, err = mask(l)
+	return err
+}
+
+// beware notes what will leave measures undefined, and where it comes from.
+func (f *finder) beware(s *Set) error {
+	file := names(s.labels.parts)
+	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
+	count := make([]int, s.K)
+	for _, c := range s.train {
+		count[c]++
+	}
+	var empty, single []string
+	for c, n := range count {
+		switch n {
+		case 0:
+			empty = append(empty, s.className(c))
+		case 1:
+			single = append(single, s.className(c))
+		}
+	}
+	if s.K == 1 {
+		note("%s: 1 class (K = 1); measures that compare classes need at least 2", file)
+	}
+	if len(s.train) < s.K {
+		note("%s: %d samples for %d classes (N < K); want at least 2 of each class", file, len(s.train), s.K)
+	}
+	if len(empty) > 0 {
+		note("%s: %d of %d classes have no sample (%s); measures over all classes are missing, leave these classes out of the classifier or add samples", file, len(empty), s.K, shorten(empty))
+	}
+	if len(single) > 0 {
+		note("%s: %d of %d classes have a single sample (%s), which shows no spread; want at least 2", file, len(single), s.K, shorten(single))
+	}
+	for _, c := range s.Columns {
+		where := c.train.parts[0].where()
+		if c.D == 1 {
+			note("%s: features of width 1 (d = 1): class means lie on a line; want at least 2, and K−1 = %d for a simplex ETF", where, s.K-1)
+		}
+		if p := c.train.parts[0]; p.DType == arrayfile.BF16 && p.name == "" {
+			note("%s: two raw bytes an element (numpy has no bfloat16), read as bfloat16", where)
+		}
+	}
+	return nil
+}
+
+// className is how notes call a class.
+func (s *Set) className(c int) string {
+	if s.Values != nil {
+		return s.Values[c]
+	}
+	return fmt.Sprint(c)
+}

@@ -1,0 +1,202 @@
+package features
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"collapse/arrayfile"
+)
+
+// part is one array of one file.
+type part struct {
+	path string
+	name string // "" for a .npy
+	arrayfile.Array
+}
+
+// where names an array in an error message.
+func (p part) where() string {
+	if p.name == "" {
+		return p.path
+	}
+	return p.path + " (" + p.name + ")"
+}
+
+// finder looks arrays up as a request asks.
+type finder struct {
+	req    *Request
+	lib    library
+	common []*shard            // of Request.Files
+	own    [roleCount][]*shard // of the roles' own flags
+	taken  map[[2]string]bool  // path and name of arrays that have a role
+}
+
+func (f *finder) openFiles() error {
+	var err error
+	if f.common, err = f.lib.openAll(Features, f.req.Files); err != nil {
+		return err
+	}
+	for r := range roleCount {
+		if f.own[r], err = f.lib.openAll(r, f.req.From[r]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// companions are the roles in whose files an array lies that no flag names.
+var companions = [roleCount][]Role{
+	Labels: {Features}, Weights: {Features}, Bias: {Weights, Features}, TestLabels: {TestFeatures}, TrueLabels: {Features, Labels}, Corrupted: {Features, Labels},
+}
+
+// find returns the arrays of a role: from the files that its own flag names, else from those given
+// for everything, else from the files of the role it accompanies. None is no error.
+func (f *finder) find(r Role) ([]part, error) {
+	if len(f.own[r]) > 0 {
+		return f.take(r, f.own[r], true)
+	}
+	parts, err := f.take(r, f.common, false)
+	if err != nil || len(parts) > 0 {
+		return parts, err
+	}
+	for _, companion := range companions[r] {
+		if parts, err = f.take(r, f.own[companion], false); err != nil || len(parts) > 0 {
+			return parts, err
+		}
+	}
+	if key := f.req.Keys[r]; key != "" {
+		return nil, fmt.Errorf("%s: no file holds an array %q%s", r.keyFlag(), key, f.holdings(r))
+	}
+	return nil, nil
+}
+
+// holdings says what the first file has that was searched for a role.
+func (f *finder) holdings(r Role) string {
+	for _, files := range [][]*shard{f.common, f.own[Features]} {
+		if len(files) > 0 {
+			return fmt.Sprintf("; %s has %s", files[0].path, files[0].contents())
+		}
+	}
+	return "; no file was named that could; give " + roles[r].flag
+}
+
+// take picks at most one array from each file. mine says that the role's own flag names the files: each
+// must hold one, and a lone array needs no usual name.
+func (f *finder) take(r Role, files []*shard, mine bool) ([]part, error) {
+	var out []part
+	for _, s := range files {
+		name, ok, err := f.choose(s, r, mine)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok && mine:
+			return nil, s.unknown(r)
+		case !ok:
+			continue
+		}
+		p, err := s.load(name)
+		if err != nil {
+			return nil, err
+		}
+		f.taken[[2]string{s.path, name}] = true
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// choose returns the name of the role's array in a file.
+func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err error) {
+	headers := s.file.Headers()
+	if key := f.req.Keys[r]; key != "" {
+		i := slices.IndexFunc(headers, func(h arrayfile.Header) bool { return s.label(h) == key })
+		if i < 0 {
+			return "", false, nil
+		}
+		return headers[i].Name, true, nil
+	}
+	if mine && len(headers) == 1 {
+		return headers[0].Name, true, nil
+	}
+	own := mine || r == TestLabels && slices.Contains(f.own[TestFeatures], s)
+	var hits []string
+	for _, h := range headers {
+		if r.recognises(s.label(h), own) && !f.taken[[2]string{s.path, h.Name}] {
+			hits = append(hits, h.Name)
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return "", false, nil
+	case 1:
+		return hits[0], true, nil
+	}
+	hint := "keep one of them in the file"
+	if r.HasKeyFlag() {
+		hint = "say which with " + r.keyFlag() + " NAME"
+	}
+	return "", false, fmt.Errorf("%s: several arrays could be the %s: %s; %s", s.path, r, strings.Join(hits, ", "), hint)
+}
+
+// unknown says that a file holds no array for a role.
+func (s *shard) unknown(r Role) error {
+	hint := ""
+	if r.HasKeyFlag() {
+		hint = "; say which with " + r.keyFlag() + " NAME"
+	}
+	return fmt.Errorf("%s: no array is named as %s usually are (%s); it has %s%s",
+		s.path, r, strings.Join(roles[r].usual[:min(4, len(roles[r].usual))], ", "), s.contents(), hint)
+}
+
+func (s *shard) load(name string) (part, error) {
+	a, err := s.file.Load(name)
+	if err != nil {
+		return part{}, err
+	}
+	return part{s.path, name, a}, nil
+}
+
+// named returns the array of one name from every file, nil if no file has it.
+func named(files []*shard, name string) ([]part, error) {
+	var out []part
+	for _, s := range files {
+		for _, h := range s.file.Headers() {
+			if h.Name != name {
+				continue
+			}
+			p, err := s.load(name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, p)
+		}
+	}
+	if len(out) > 0 && len(out) < len(files) {
+		return nil, fmt.Errorf("layer %q is in %d of %d files; %s is the first that has it", name, len(out), len(files), out[0].path)
+	}
+	return out, nil
+}
+
+// layerNames returns the names that a pattern matches, in natural order. A * matches everything, also
+// dots and slashes.
+func layerNames(files []*shard, pattern string) ([]string, error) {
+	flat := strings.NewReplacer("/", "\x01").Replace
+	var out []string
+	for _, s := range files {
+		for _, h := range s.file.Headers() {
+			ok, err := path.Match(flat(pattern), flat(h.Name))
+			if err != nil {
+				return nil, fmt.Errorf("--layers %q: %w", pattern, err)
+			}
+			if ok && h.DType.IsFloat() && !slices.Contains(out, h.Name) {
+				out = append(out, h.Name)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("--layers: no floating-point array matches %q; %s has %s", pattern, files[0].path, files[0].contents())
+	}
+	slices.SortFunc(out, natural)
+	return out, nil
+}

@@ -1,0 +1,161 @@
+package features
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collapse/arrayfile"
+)
+
+// library holds every opened file once.
+type library struct {
+	files map[string]*shard
+}
+
+// shard is one opened file.
+type shard struct {
+	path string
+	file *arrayfile.File
+}
+
+// open opens a file, or returns it if it is open.
+func (l *library) open(path string) (*shard, error) {
+	if s, ok := l.files[path]; ok {
+		return s, nil
+	}
+	f, err := arrayfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &shard{path, f}
+	if l.files == nil {
+		l.files = map[string]*shard{}
+	}
+	l.files[path] = s
+	return s, nil
+}
+
+// openAll opens the files of several patterns.
+func (l *library) openAll(r Role, patterns []string) ([]*shard, error) {
+	paths, err := expand(r, patterns)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*shard, len(paths))
+	for i, p := range paths {
+		if out[i], err = l.open(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (l *library) close() error {
+	var errs []error
+	for _, s := range l.files {
+		errs = append(errs, s.file.Close())
+	}
+	l.files = nil
+	return errors.Join(errs...)
+}
+
+// expand turns patterns into files: those of one pattern sorted with numbers by their value (shard-2 before
+// shard-10), patterns in the order given. A name that exists is no pattern.
+func expand(r Role, patterns []string) ([]string, error) {
+	var out []string
+	for _, p := range patterns {
+		if _, err := os.Stat(p); err == nil {
+			out = append(out, p)
+			continue
+		}
+		matches, err := filepath.Glob(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: %w", roles[r].flag, p, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("%s: no file is called or matches %q", r, p)
+		}
+		slices.SortFunc(matches, natural)
+		out = append(out, matches...)
+	}
+	for i, p := range out {
+		if slices.Contains(out[:i], p) {
+			return nil, fmt.Errorf("%s: %s is named twice; its samples would count twice", r, p)
+		}
+	}
+	return out, nil
+}
+
+// natural compares names with runs of digits by their value.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x > 0 && y > 0 {
+			p, q := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if c := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// label is an array's name for people and for recognition: a .npy has none and goes by its file's name.
+func (s *shard) label(h arrayfile.Header) string {
+	if h.Name != "" {
+		return h.Name
+	}
+	base := filepath.Base(s.path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// contents lists the arrays of a file for an error message.
+func (s *shard) contents() string {
+	const most = 12
+	var words []string
+	headers := s.file.Headers()
+	for i, h := range headers {
+		if i == most {
+			words = append(words, fmt.Sprintf("%d more", len(headers)-most))
+			break
+		}
+		words = append(words, fmt.Sprintf("%q %s", s.label(h), describe(h)))
+	}
+	if len(words) == 0 {
+		return "no array that can be read"
+	}
+	return strings.Join(words, ", ")
+}
+
+// describe is type and shape, such as "F32 100×8".
+func describe(h arrayfile.Header) string { return h.DType.String() + " " + size(h.Shape) }
+
+func size(shape []int) string {
+	if len(shape) == 0 {
+		return "single number"
+	}
+	words := make([]string, len(shape))
+	for i, n := range shape {
+		words[i] = fmt.Sprint(n)
+	}
+	return strings.Join(words, "×")
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"fmt"
+
+	"collapse/measure"
+)
+
+// reading says in plain words what a value means for this report. Limits between words are ours; the
+// definitions are the registry's.
+type reading func(v float64, r *measure.Report) string
+
+// steps is a reading by size: the words of the first limit that the value does not exceed.
+func steps(limits []float64, words ...string) reading {
+	return func(v float64, _ *measure.Report) string {
+		for i, l := range limits {
+			if v <= l {
+				return words[i]
+			}
+		}
+		return words[len(words)-1]
+	}
+}
+
+var (
+	smallIsCollapse = []float64{1e-6, 1e-3, 0.1, 1}
+	distance        = []float64{1e-6, 0.05, 0.3}
+)
+
+// etfDistance reads a distance between normalised matrices, which lies between 0 and 2.
+func etfDistance(what, target string) reading {
+	return steps(distance, what+" form "+target+" exactly", what+" are very close to "+target,
+		what+" are near "+target, what+" are far from "+target)
+}
+
+func share(format string) reading {
+	return func(v float64, _ *measure.Report) string { return fmt.Sprintf(format, percent(v)) }
+}
+
+func plain(words string) reading {
+	return func(float64, *measure.Report) string { return words }
+}
+
+var readings = map[string]reading{
+	measure.KeyNC1Pinv: steps(smallIsCollapse, "samples sit on their class mean: complete collapse", "spread within classes is tiny beside the class means: collapsed",
+		"spread within classes is small beside the class means: close to collapse", "spread within classes is comparable to the distances of class means", "classes spread wider than their means are apart: no collapse"),
+	measure.KeyNC1TraceRatio: steps(smallIsCollapse, "no variance is left within classes", "nearly all variance is between classes", "most variance is between classes",
+		"less variance within classes than between them", "more variance within classes than between them"),
+	measure.KeyCDNV: steps(smallIsCollapse, "pairs of classes are points beside their distance", "pairs of classes are far apart for their spread", "pairs of classes are well separated for their spread",
+		"pairs of classes overlap somewhat", "pairs of classes overlap"),
+	measure.KeyTraceWithin:  plain("variance within classes, in squared feature units"),
+	measure.KeyTraceBetween: plain("variance between class means, in squared feature units"),
+	measure.KeyRankBetween: func(v float64, r *measure.Report) string {
+		most := min(r.D, r.K-1)
+		if int(v) == most {
+			return fmt.Sprintf("class means span all %d directions they can", most)
+		}
+		return fmt.Sprintf("class means span %d of at most %d directions", int(v), most)
+	},
+	measure.KeyDilation:        steps(smallIsCollapse, "test samples sit on their class mean", "test classes are very tight", "test classes are tight", "test classes spread noticeably", "test classes spread wider than their means are apart"),
+	measure.KeyTestNC1Ratio:    steps(smallIsCollapse, "no variance within test classes", "nearly all test variance is between classes", "most test variance is between classes", "less test variance within classes than between them", "more test variance within classes than between them"),
+	measure.KeyNC2W:            etfDistance("the classifier's rows", "a simplex ETF"),
+	measure.KeyNC2MeansETF:     etfDistance("uncentred class means", "a simplex ETF"),
+	measure.KeyNC2MeansCentred: etfDistance("class means around their centre", "a simplex ETF"),
+	measure.KeyNC2MeansOF:      etfDistance("uncentred class means", "an orthogonal frame"),
+	measure.KeyNC2NormCV:       steps([]float64{1e-6, 0.05, 0.3}, "class means are equally long", "class means are nearly equally long", "class means differ moderately in length", "class means differ widely in length"),
+	measure.KeyNC2CosDeviation: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("cosines of class means are on average %s off %s", digits(v), digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2CosMax: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the worst pair of class means is %s off %s", digits(v), digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2RankD:     etfDistance("the classifier's rows", "the best rank-d simplex"),
+	measure.KeyGNC2Distance: steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyGNC2Log:      steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyNC3Gram:      etfDistance("products of classifier rows and class means", "a simplex ETF"),
+	measure.KeyNC3Direct:    steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
+	measure.KeyNC3RankD:     etfDistance("products of classifier rows and class means", "the best rank-d simplex"),
+	measure.KeyNC3Duality:   steps(distance, "every row points to its class mean as much as any other", "rows point to their class means almost alike", "rows point to their class means unevenly", "rows point to their class means very unevenly"),
+	measure.KeyNC4Bias:      plain("length of b + W h_G: 0 if the classifier is even at the centre of all samples"),
+	measure.KeyNC4NCCMismatch: func(v float64, _ *measure.Report) string {
+		if v == 0 {
+			return "the classifier always picks the nearest class centre"
+		}
+		return "the classifier picks another class than the nearest centre for " + percent(v)
+	},
+	measure.KeyNC5OOD: steps([]float64{0.01, 0.1, 0.5}, "out-of-distribution samples are orthogonal to the class means on average", "nearly orthogonal to out-of-distribution samples",
+		"out-of-distribution samples lie partly along class means", "out-of-distribution samples lie along class means"),
+	measure.KeyNumericalRank: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("a class fills about %s of %d directions (1 = collapsed)", digits(v), r.D)
+	},
+	measure.KeyMarginMean:   plain("how much closer samples point to their class's row than to any other, on average"),
+	measure.KeyMarginMin:    func(v float64, _ *measure.Report) string { return sideOfBoundary(v) },
+	measure.KeyMarginMax:    plain("the clearest sample"),
+	measure.KeyAccuracy:     share("%s of samples are classified as labelled"),
+	measure.KeyNCCAccuracy:  share("%s of samples are nearest to their own class centre"),
+	measure.KeyTestAccuracy: share("%s of test samples are classified as labelled"),
+	measure.KeyMemRedrawn:   plain("distance of redrawn samples to where their true class lies on test data, summed"),
+	measure.KeyMemFlipped:   plain("the same over samples whose label really changed"),
+	measure.KeyMemMean:      plain("the same for one sample"),
+	measure.KeyMemNormalised: func(v float64, _ *measure.Report) string {
+		return "a corrupted sample is " + digits(v) + " class distances away from its true class"
+	},
+	measure.KeyMeanNormRatio: func(v float64, _ *measure.Report) string {
+		if v < measure.DegenerateRatio {
+			return "degenerate: one class mean lies near the origin"
+		}
+		return "shortest class mean beside the longest"
+	},
+	measure.KeyConfSmallestEntry: func(v float64, _ *measure.Report) string {
+		if v < 0 {
+			return "class means have negative entries: no ReLU behind them"
+		}
+		return "class means have no negative entry"
+	},
+	measure.KeyConfMaxCos:  steps([]float64{1e-6, 0.05, 0.5}, "class means are orthogonal", "class means are nearly orthogonal", "some class means lean to each other", "some class means point the same way"),
+	measure.KeyConfOverlap: steps([]float64{1e-6, 0.05, 0.5}, "class means share no feature", "class means hardly share features", "class means share features", "class means lie on the same features"),
+	measure.KeyConfWeightAngle: func(v float64, _ *measure.Report) string {
+		return fmt.Sprintf("the row furthest from its class mean is %.1f° off", v*180/3.141592653589793)
+	},
+}
+
+func sideOfBoundary(v float64) string {
+	if v < 0 {
+		return "the worst sample points more to another class"
+	}
+	return "even the worst sample points most to its own class"
+}
+
+// Reading is one line in plain language for a measure; the registry's name where there is no better.
+func Reading(key string, v float64, r *measure.Report) string {
+	if f, ok := readings[key]; ok {
+		return f(v, r)
+	}
+	if d, ok := measure.Lookup(key); ok {
+		return d.Name
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"collapse/measure"
+)
+
+// groupTitles says what each group of measures asks.
+var groupTitles = map[string]string{
+	"NC1": "NC1  Do samples gather at their class mean?", "NC2": "NC2  Are the class means a simplex?",
+	"NC3": "NC3  Does the classifier mirror the class means?", "NC4": "NC4  Does it choose the nearest centre?",
+	"NC5": "NC5  Do unknown inputs lie across the classes?", "rank": "Rank of the classes", "margin": "Cosine margin",
+	"accuracy": "Accuracy", "memorization": "Memorization of wrong labels", "configuration": "Configuration (M-D Def. 3.1)",
+}
+
+// group is the measures of one question that at least one column has.
+type measuredGroup struct {
+	Name, Title string
+	Keys        []measure.Definition
+}
+
+func (m *Measured) groups() []measuredGroup {
+	var out []measuredGroup
+	for _, d := range measure.Definitions() {
+		if !slices.ContainsFunc(m.Columns, func(c MeasuredColumn) bool { _, ok := c.Measures[d.Key]; return ok }) {
+			continue
+		}
+		if len(out) == 0 || out[len(out)-1].Name != d.Group {
+			title := groupTitles[d.Group]
+			if title == "" {
+				title = d.Group
+			}
+			out = append(out, measuredGroup{Name: d.Group, Title: title})
+		}
+		g := &out[len(out)-1]
+		g.Keys = append(g.Keys, d)
+	}
+	return out
+}
+
+// WriteText prints the report for people: what was measured, the numbers by question with a reading each,
+// and what is missing with its reason. brief leaves definitions out.
+func (m *Measured) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", m.subject())
+	for _, note := range m.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	for _, g := range m.groups() {
+		fmt.Fprintf(&b, "\n%s\n", g.Title)
+		m.writeGroup(&b, g)
+	}
+	if missing := m.missing(); len(missing) > 0 {
+		b.WriteString("\nNot measured\n")
+		for _, line := range missing {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
+	fmt.Fprintf(&b, "\nWeighting per %s; definitions and sources of every number: --json (conventions), docs/measures.md\n", m.main().Imbalance)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (m *Measured) writeGroup(b *strings.Builder, g measuredGroup) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	if len(m.Columns) > 1 {
+		fmt.Fprint(w, "  \t")
+		for _, c := range m.Columns {
+			fmt.Fprintf(w, "%s\t", c.Name)
+		}
+		fmt.Fprintln(w, "")
+	}
+	for _, d := range g.Keys {
+		fmt.Fprintf(w, "  %s", d.Key)
+		for _, c := range m.Columns {
+			fmt.Fprintf(w, "\t%s", c.value(d.Key))
+		}
+		if len(m.Columns) == 1 {
+			fmt.Fprintf(w, "\t%s", Reading(d.Key, m.main().Measures[d.Key], m.main().Report))
+		} else {
+			fmt.Fprintf(w, "\t%s", d.Name)
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+}
+
+func (c *MeasuredColumn) value(key string) string {
+	if v, ok := c.Measures[key]; ok {
+		return significant(v)
+	}
+	return "–"
+}
+
+// significant writes a measure: six significant digits, plain for people to copy.
+func significant(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// subject says what was measured, in one or a few lines.
+func (m *Measured) subject() string {
+	r := m.main().Report
+	words := fmt.Sprintf("%s, %s, d = %d", count(r.N, "sample"), classes(r.ClassCounts), r.D)
+	if len(m.Columns) > 1 {
+		words = fmt.Sprintf("%s, %s, %d layers", count(r.N, "sample"), classes(r.ClassCounts), len(m.Columns))
+	}
+	if r.Dropped > 0 {
+		words += fmt.Sprintf("; %s with NaN or infinity left out", count(r.Dropped, "row"))
+	}
+	for _, in := range m.Inputs {
+		words += fmt.Sprintf("\n%-28s %s", in.Role, inputFiles(in.Files))
+		if in.Array != "" {
+			words += " (" + in.Array + ")"
+		}
+		words += fmt.Sprintf(", %s %s", in.DType, times(in.Shape))
+	}
+	return words
+}
+
+func inputFiles(files []string) string {
+	if len(files) == 1 {
+		return files[0]
+	}
+	return fmt.Sprintf("%s … %s, %d files", files[0], files[len(files)-1], len(files))
+}
+
+func times(shape []int) string {
+	words := make([]string, len(shape))
+	for i, n := range shape {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, "×")
+}
+
+func classes(counts []int) string {
+	lo, hi := slices.Min(counts), slices.Max(counts)
+	if lo == hi {
+		return fmt.Sprintf("%d classes of %d", len(counts), lo)
+	}
+	return fmt.Sprintf("%d classes of %d to %d", len(counts), lo, hi)
+}
+
+// missing groups the keys without a value by their reason, in the registry's order.
+func (m *Measured) missing() []string {
+	var order []string
+	keys := map[string][]string{}
+	for _, c := range m.Columns {
+		for _, d := range measure.Definitions() {
+			reason, ok := c.Missing[d.Key]
+			if !ok {
+				continue
+			}
+			if len(m.Columns) > 1 {
+				reason = c.Name + ": " + reason
+			}
+			if keys[reason] == nil {
+				order = append(order, reason)
+			}
+			keys[reason] = append(keys[reason], d.Key)
+		}
+	}
+	for i, reason := range order {
+		order[i] = strings.Join(keys[reason], ", ") + ": " + reason
+	}
+	return order
+}
+
+// WriteCSV writes tidy rows: layer, class (empty for a measure of all classes), key, value, why there is
+// none, weighting, definition, source.
+func (m *Measured) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"layer", "class", "key", "value", "missing", "weighting", "definition", "source"}}
+	for _, c := range m.Columns {
+		for _, d := range measure.Definitions() {
+			row := []string{c.Name, "", d.Key, "", c.Missing[d.Key], "", d.Formula, d.Source}
+			if v, ok := c.Measures[d.Key]; ok {
+				row[3], row[5] = exact(v), c.Conventions[d.Key].Weighting
+			}
+			rows = append(rows, row)
+		}
+		for _, key := range sortedKeys(c.PerClass) {
+			for k, v := range c.PerClass[key] {
+				row := []string{c.Name, m.class(k), key, exact(v), "", "", "", ""}
+				if v != v {
+					row[3], row[4] = "", "undefined for this class"
+				}
+				rows = append(rows, row)
+			}
+		}
+		for i, v := range c.Eigenvalues {
+			rows = append(rows, []string{c.Name, "", "eigenvalue_between_" + strconv.Itoa(i), exact(v), "", "", "eigenvalue of Σ_B, descending", ""})
+		}
+		for i, v := range c.Margins {
+			rows = append(rows, []string{c.Name, "", "cosine_margin_sorted_" + strconv.Itoa(i), exact(v), "", "", "cosine margins of samples, ascending", ""})
+		}
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return fmt.Errorf("report: writing CSV: %w", err)
+	}
+	return nil
+}
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
