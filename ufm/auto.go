@@ -89,7 +89,11 @@ func (p *Problem) auto(ctx context.Context, x []float64, e Exact, seed uint64) F
 	}
 	for try := range starts {
 		if try > 0 {
-			start = small.Start(small.balanced(), seed+uint64(try)<<32).X
+			at := small.Start(small.balanced(), seed+uint64(try)<<32)
+			if !e.Available && p.ThreeFactor() { // local minima of every rank: look in each
+				small.limitRank(at, 1+try%min(p.K, p.D))
+			}
+			start = at.X
 		}
 		value := s.descend(ctx, start)
 		if value < bestValue {

@@ -164,3 +164,30 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("the bound at d < K−1 is %g, wanted a positive number", cert.GapBound)
 	}
 }
+
+// Without a closed form auto searches from several starts: TB's remark after Theorem 4.1 is false, a
+// rank-2 square beats the simplex ETF at K = 4; CE at d < K−1 ends in a square; rescaled MSE with α < 1 at
+// d = K−1 in an asymmetric point. Values by many-start search, computed apart from this code.
+func TestAutoWithoutClosedForm(t *testing.T) {
+	for name, r := range map[string]struct {
+		c    Config
+		want float64
+		tol  float64
+	}{
+		"linear3 ce, K=4":          {Config{Model: Linear3, Loss: "ce", K: 4, N: 3, D: 6, L2: .02, L1: .01, LH1: .01}, 0.254352, 6e-7},
+		"linear3 ce, TB Fig. 3":    {Config{Model: Linear3, Loss: "ce", K: 4, N: 50, D: 20, L2: .005, L1: .005, LH1: .005}, 0.257330, 6e-7},
+		"linear3 ce, K=3":          {Config{Model: Linear3, Loss: "ce", K: 3, N: 2, D: 5, L2: .01, L1: .01, LH1: .02}, 0.151612, 6e-7},
+		"ce, d=2":                  {Config{Model: CE, K: 4, N: 3, D: 2, LW: .02, LH: .01, LB: .1}, 0.3910598889, 1e-9},
+		"rescaled, α<1 at d = K−1": {Config{Model: RescaledMSE, K: 5, N: 2, D: 4, LW: .01, LH: .02, LB: 1, Alpha: .3, M: 1}, 0.0936249637, 1e-9},
+	} {
+		p, e := mustProblem(t, r.c), exactOf(t, r.c)
+		found, _, err := p.Solve(context.Background(), nil, e, Run{NoTrace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, name, float64(found.Objective), r.want, r.tol)
+		if e.Available || found.Gap.Known() {
+			t.Errorf("%s: claims a closed form", name)
+		}
+	}
+}

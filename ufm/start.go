@@ -50,3 +50,19 @@ func (c Config) balanced() InitScale {
 	level := math.Sqrt(c.LW * c.LH)
 	return InitScale{W: math.Sqrt(level/c.LW) / width, H: math.Sqrt(level / c.LH)}
 }
+
+// limitRank confines a three-factor point to its first r hidden directions: descent then stays at rank r,
+// unless it leaves a saddle along negative curvature.
+func (c Config) limitRank(p Point, r int) {
+	N := c.K * c.N
+	for j := r; j < c.D; j++ {
+		for k := range c.K {
+			p.W[k*c.D+j] = 0
+		}
+		clear(p.W1[j*c.D:][:c.D])
+		for i := range c.D {
+			p.W1[i*c.D+j] = 0
+		}
+		clear(p.H[j*N:][:N])
+	}
+}
