@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,10 @@ type measureCmd struct {
 	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
 	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
 
+	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
+	Merge    bool   `help:"The files are states: combine them." group:"Beyond one machine:"`
+	Means    string `help:"Merged first passes; the second pass is made beside them." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
+
 	CSV  string `name:"csv" help:"Also write tidy rows to FILE." type:"path" placeholder:"FILE" group:"Output:"`
 	HTML string `name:"html" help:"Also write a self-contained page to FILE." type:"path" placeholder:"FILE" group:"Output:"`
 }
@@ -48,7 +53,10 @@ func (c *measureCmd) Run(a *app) error {
 	}
 	team := kernel.NewTeam(a.flags.Threads)
 	defer team.Close()
-	found, err := c.measure(team)
+	if c.Means != "" && !c.Merge {
+		return c.secondPass(a, team)
+	}
+	found, err := c.find(team)
 	var unknown *measure.UnknownMeasureError
 	if errors.As(err, &unknown) {
 		return usageError{err}
@@ -72,10 +80,47 @@ func (c *measureCmd) check() error {
 	if len(c.Files) > 0 && len(c.Features) > 0 {
 		return usagef("--features %s and %d more files: a pattern must be quoted, or the shell expands it (--features '%s')", c.Features[0], len(c.Files), c.Features[0])
 	}
-	if len(c.Files) == 0 && len(c.Features) == 0 {
+	stream := slices.Contains(c.Files, "-")
+	switch {
+	case stream && (len(c.Files) > 1 || c.Merge || c.Means != ""):
+		return usagef("- reads features and labels from standard input: leave out the other files, --merge and --means")
+	case c.Means != "" && !c.Merge && c.StateOut == "":
+		return usagef("--means %s: a second pass writes a state; give --state-out FILE.ncs, then --merge all of them", c.Means)
+	case (c.Merge || stream || c.StateOut != "") && (c.Layers != "" || c.TestFeatures != nil || c.OOD != nil || c.TrueLabels != nil || c.Corrupted != nil):
+		return usagef("states and streams hold train features only: leave out --layers, --test-features, --ood, --true-labels and --corrupted")
+	case len(c.Files) == 0 && len(c.Features) == 0:
 		return usagef("nothing to measure: name a FILE, or --features FILE --labels FILE, or - for standard input")
 	}
 	return nil
+}
+
+// find measures what the flags ask for: files, a stream, states.
+func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
+	switch {
+	case c.Merge:
+		return c.merge(team)
+	case slices.Equal(c.Files, []string{"-"}):
+		req := c.request()
+		req.Files = nil
+		one, err := features.Stream(os.Stdin, req, c.options(team))
+		if err != nil {
+			return nil, err
+		}
+		return c.onePass(one, team)
+	}
+	set, err := features.Open(c.request())
+	if err != nil {
+		return nil, err
+	}
+	defer set.Close()
+	if c.StateOut == "" {
+		return c.columns(set, team)
+	}
+	one, err := set.OnePass(len(set.Columns)-1, c.options(team))
+	if err != nil {
+		return nil, err
+	}
+	return c.onePass(one, team)
 }
 
 func (c *measureCmd) request() features.Request {
@@ -102,16 +147,6 @@ func (c *measureCmd) options(team *kernel.Team) measure.Options {
 	}
 	opt.KeepMeans = c.HTML != ""
 	return opt
-}
-
-// measure measures every column of the files.
-func (c *measureCmd) measure(team *kernel.Team) (*report.Measured, error) {
-	set, err := features.Open(c.request())
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.columns(set, team)
-	return found, errors.Join(err, set.Close())
 }
 
 func (c *measureCmd) columns(set *features.Set, team *kernel.Team) (*report.Measured, error) {

@@ -43,49 +43,60 @@ func (f *finder) allLabels(s *Set) error {
 
 // classifier finds W and b and checks them against the features they belong to.
 func (f *finder) classifier(s *Set) error {
+	column := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Classifier })
+	if column < 0 {
+		s.Notes = append(s.Notes, "a classifier is left out: it belongs to its own input, which is none of the layers; name that with --features-key")
+		return nil
+	}
+	c, err := f.head(s.Columns[column].D, s.Columns[column].train.parts[0].where())
+	if err != nil || c == nil {
+		return err
+	}
+	s.head = c
+	s.list(Weights, []part{c.wPart}, c.wPart.Shape)
+	if c.b != nil {
+		s.list(Bias, []part{c.bPart}, c.bPart.Shape)
+	}
+	return nil
+}
+
+// head finds W and b for features of width d, which lie in a file; nil if there is none.
+func (f *finder) head(d int, file string) (*classifier, error) {
 	weights, err := f.find(Weights)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	biases, err := f.find(Bias)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(weights) == 0 {
 		if len(biases) > 0 {
-			return fmt.Errorf("%s holds a bias, and no classifier weight was found; give --weights FILE", biases[0].where())
+			return nil, fmt.Errorf("%s holds a bias, and no classifier weight was found; give --weights FILE", biases[0].where())
 		}
-		return nil
-	}
-	column := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Classifier })
-	if column < 0 {
-		s.Notes = append(s.Notes, "the classifier is left out: it belongs to its own input, which is none of the layers; name that with --features-key")
-		return nil
+		return nil, nil
 	}
 	c := &classifier{}
 	if c.wPart, err = only(Weights, weights); err != nil {
-		return err
+		return nil, err
 	}
-	if err := c.weights(f.req.TransposeWeights, s.Columns[column].D, s.Columns[column].train.parts[0].where()); err != nil {
-		return err
+	if err := c.weights(f.req.TransposeWeights, d, file); err != nil {
+		return nil, err
 	}
-	s.list(Weights, weights[:1], c.wPart.Shape)
-	s.head = c
 	if len(biases) == 0 {
-		return nil
+		return c, nil
 	}
 	if c.bPart, err = only(Bias, biases); err != nil {
-		return err
+		return nil, err
 	}
 	if n := c.bPart.Len(); n != c.k {
-		return fmt.Errorf("%s: bias of %d numbers, and %s has %d classes; want one for each class", c.bPart.where(), n, c.wPart.where(), c.k)
+		return nil, fmt.Errorf("%s: bias of %d numbers, and %s has %d classes; want one for each class", c.bPart.where(), n, c.wPart.where(), c.k)
 	}
-	s.list(Bias, biases[:1], c.bPart.Shape)
 	if c.b, err = c.bPart.Float64s(); err != nil {
-		return fmt.Errorf("%s: %w", c.bPart.where(), err)
+		return nil, fmt.Errorf("%s: %w", c.bPart.where(), err)
 	}
 	c.wFloat64 = c.wFloat64 || c.bPart.DType == arrayfile.F64
-	return nil
+	return c, nil
 }
 
 // only returns the one array of a role that has no shards; several files may repeat it.
@@ -177,10 +188,11 @@ func (f *finder) number(s *Set) error {
 			return fmt.Errorf("--classes %d, and %s has %d rows; want one for each class", f.req.Classes, s.head.wPart.where(), rows)
 		}
 	}
-	t, err := newTable(all, rows, f.req.Classes)
+	t, err := f.numbering(all, rows)
 	if err != nil {
 		return err
 	}
+	s.table, s.textual, s.fixed = t, words != nil, f.req.Classes > 0
 	s.K, s.TestClasses, s.Values = t.k, t.k, t.names(words)
 	s.train = t.classes(s.labels)
 	var others []int32
@@ -198,7 +210,7 @@ func (f *finder) number(s *Set) error {
 	if others != nil {
 		s.TestClasses = 1 + int(slices.Max(others))
 	}
-	if t.values != nil {
+	if t.values != nil && f.req.Means == nil {
 		hint := ""
 		if rows == 0 && words == nil {
 			hint = "; --classes K if labels are class numbers and some classes have no sample"
@@ -206,6 +218,33 @@ func (f *finder) number(s *Set) error {
 		s.Notes = append(s.Notes, fmt.Sprintf("the labels of %s have the values %s, numbered as classes 0 to %d in this order%s", names(s.labels.parts), shorten(s.Values), t.k-1, hint))
 	}
 	return nil
+}
+
+// numbering numbers the labels: as the state of a first pass does, if there is one.
+func (f *finder) numbering(all []*labelled, rows int) (*table, error) {
+	m := f.req.Means
+	if m == nil {
+		return newTable(all, rows, f.req.Classes)
+	}
+	if rows > 0 && rows != m.K {
+		return nil, fmt.Errorf("the classifier has %d classes, and the state of --means has %d", rows, m.K)
+	}
+	if m.Values == nil {
+		return newTable(all, m.K, m.K)
+	}
+	t := &table{k: m.K, values: m.Values, class: make(map[int64]int32, m.K)}
+	for c, v := range m.Values {
+		t.class[v] = int32(c)
+	}
+	for _, l := range all {
+		for i, v := range l.values {
+			if _, ok := t.class[v]; !ok {
+				p, row := l.locate(i)
+				return nil, fmt.Errorf("%s: %s: sample %d has label %d, which the state of --means does not have; merge the first pass of this shard, too", p.where(), l.role, row, v)
+			}
+		}
+	}
+	return t, nil
 }
 
 // pairLabels checks that two columns of labels belong to the same samples.

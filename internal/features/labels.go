@@ -144,6 +144,18 @@ func outOfRange(all []*labelled, k int, classifier bool, distinct int) error {
 	panic("features: no label is out of range")
 }
 
+// all returns the label value of every class.
+func (t *table) all() []int64 {
+	if t.values != nil {
+		return t.values
+	}
+	out := make([]int64, t.k)
+	for c := range out {
+		out[c] = int64(c)
+	}
+	return out
+}
+
 // classes maps labels.
 func (t *table) classes(l *labelled) []int32 {
 	out := make([]int32, len(l.values))

@@ -18,6 +18,8 @@ type Request struct {
 	Layers string
 	// Classes is K where labels alone do not tell; 0: from the classifier, else from the labels.
 	Classes int
+	// Means is the merged first pass of all shards, which numbers the classes; nil without one.
+	Means *measure.Moments
 	// TransposeWeights says that the classifier is stored d×K.
 	TransposeWeights bool
 }
@@ -46,6 +48,9 @@ type Set struct {
 	clean   []int32
 	redrawn []bool
 	head    *classifier
+	table   *table
+	textual bool // labels are text
+	fixed   bool // K was stated
 }
 
 // Column is one layer's features.

@@ -62,7 +62,7 @@ func (m *Measured) SaveCSV(path string) error {
 	if err := m.WriteCSV(&b); err != nil {
 		return err
 	}
-	return writeFile(path, b.Bytes())
+	return WriteFile(path, b.Bytes())
 }
 
 // SavePage writes one self-contained HTML file under its name when it is whole.
@@ -71,7 +71,7 @@ func (m *Measured) SavePage(path string) error {
 	if err := measuredTemplate.ExecuteTemplate(&b, "measured", m.page()); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
-	return writeFile(path, b.Bytes())
+	return WriteFile(path, b.Bytes())
 }
 
 func (m *Measured) page() measuredPage {

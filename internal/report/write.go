@@ -32,7 +32,7 @@ func Write(dir string, study Study) (Result, error) {
 		return Result{}, err
 	}
 	res.Index = filepath.Join(dir, "index.html")
-	if err := writeFile(res.Index, html); err != nil {
+	if err := WriteFile(res.Index, html); err != nil {
 		return Result{}, err
 	}
 	for _, f := range pictures {
@@ -92,15 +92,15 @@ func writePicture(dir string, f chart.Figure) error {
 		if err := r.draw(&b); err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
+		if err := WriteFile(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeFile writes beside the target and renames: a reader sees the old file or the new one.
-func writeFile(path string, data []byte) error {
+// WriteFile writes beside the target and renames: a reader sees the old file or the new one.
+func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("report: %w", err)

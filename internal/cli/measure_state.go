@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"collapse/internal/features"
+	"collapse/internal/kernel"
+	"collapse/internal/report"
+)
+
+// merge combines state files and reports what they hold.
+func (c *measureCmd) merge(team *kernel.Team) (*report.Measured, error) {
+	req := c.request()
+	if c.Means != "" {
+		var err error
+		if req.Means, err = features.ReadMoments(c.Means); err != nil {
+			return nil, err
+		}
+	}
+	one, err := features.Merge(req)
+	if err != nil {
+		return nil, err
+	}
+	return c.onePass(one, team)
+}
+
+// onePass reports moments, and writes them if asked to.
+func (c *measureCmd) onePass(one *features.OnePass, team *kernel.Team) (*report.Measured, error) {
+	if c.StateOut != "" {
+		var state io.WriterTo = one.Moments
+		if one.Second != nil {
+			state = one.Second
+		}
+		if err := saveState(c.StateOut, state); err != nil {
+			return nil, err
+		}
+	}
+	opt := c.options(team)
+	opt.KeepSpectrum = c.HTML != ""
+	r, err := one.Report(opt)
+	if err != nil {
+		return nil, err
+	}
+	return &report.Measured{Columns: []report.MeasuredColumn{report.NewMeasuredColumn("features", r)},
+		Values: one.Values(), Inputs: one.Inputs, Notes: one.Notes}, nil
+}
+
+// secondDone is the JSON document of a second pass over one shard.
+type secondDone struct {
+	State string `json:"state"`
+	N     int    `json:"n"`
+	D     int    `json:"d"`
+	K     int    `json:"k"`
+}
+
+// secondPass reads a shard beside the class means of all and writes its state.
+func (c *measureCmd) secondPass(a *app, team *kernel.Team) error {
+	req := c.request()
+	var err error
+	if req.Means, err = features.ReadMoments(c.Means); err != nil {
+		return err
+	}
+	set, err := features.Open(req)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	second, err := set.SecondPass(len(set.Columns)-1, req.Means, c.options(team))
+	if err != nil {
+		return err
+	}
+	if err := saveState(c.StateOut, second); err != nil {
+		return err
+	}
+	done := secondDone{State: c.StateOut, D: second.D, K: second.K}
+	for _, n := range second.Count {
+		done.N += n
+	}
+	return a.emit(done, func() {
+		a.printf("%d samples measured beside the class means of %s: %s\ncollapse measure --merge --means %s %s … combines the second passes of all shards\n",
+			done.N, c.Means, c.StateOut, c.Means, c.StateOut)
+	})
+}
+
+// saveState writes a state file under its name when it is whole.
+func saveState(path string, state io.WriterTo) error {
+	var b bytes.Buffer
+	if _, err := state.WriteTo(&b); err != nil {
+		return err
+	}
+	if err := report.WriteFile(path, b.Bytes()); err != nil {
+		return fmt.Errorf("--state-out: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package features
+
+import (
+	"fmt"
+	"os"
+
+	"collapse/measure"
+)
+
+// ReadMoments reads a state file of a first pass.
+func ReadMoments(path string) (*measure.Moments, error) {
+	state, err := readState(path)
+	if err != nil {
+		return nil, err
+	}
+	if state.Moments == nil {
+		return nil, fmt.Errorf("%s holds a second pass; want the merged first passes (--merge FILES --state-out FILE)", path)
+	}
+	return state.Moments, nil
+}
+
+func readState(path string) (measure.State, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return measure.State{}, err
+	}
+	state, err := measure.ReadState(b)
+	if err != nil {
+		return measure.State{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return state, nil
+}
+
+// Merge combines state files, all of first passes or all of second passes; those of second passes need
+// req.Means. The classifier, if there is one, comes from req.
+func Merge(req Request) (*OnePass, error) {
+	paths, err := expand(Features, req.Files)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("--merge: no state file was named; give FILE.ncs …")
+	}
+	out := &OnePass{Moments: req.Means, Inputs: []Input{{Role: "states", Files: paths, DType: "NCS"}}}
+	for _, path := range paths {
+		state, err := readState(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := out.add(state, req.Means); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	out.Inputs[0].Shape = []int{out.Moments.K, out.Moments.D}
+	return out, out.classifier(req)
+}
+
+// add merges one state; means is what --means holds, nil without it.
+func (o *OnePass) add(state measure.State, means *measure.Moments) error {
+	switch {
+	case state.Second != nil && means == nil:
+		return fmt.Errorf("a second pass; give the merged first passes it was made beside with --means FILE")
+	case state.Moments != nil && means != nil:
+		return fmt.Errorf("a first pass; with --means only second passes are merged")
+	case state.Second != nil && o.Second == nil:
+		o.Second = state.Second
+		return nil
+	case state.Second != nil:
+		return o.Second.Merge(state.Second)
+	case o.Moments == nil:
+		o.Moments = state.Moments
+		return nil
+	}
+	return o.Moments.Merge(state.Moments)
+}
+
+// classifier reads W and b for moments whose width and classes are known.
+func (o *OnePass) classifier(req Request) error {
+	c, err := classifierOf(&req, o.Moments.D, "the states")
+	if err != nil || c == nil {
+		return err
+	}
+	if c.k != o.Moments.K {
+		return fmt.Errorf("%s: a classifier of %d classes, and the samples have %d; want one row for each class", c.wPart.where(), c.k, o.Moments.K)
+	}
+	o.W, o.B = c.w, c.b
+	return nil
+}
+
+// classifierOf reads the classifier that a request's own flags name, for features of width d from a source; nil if
+// there is none.
+func classifierOf(req *Request, d int, source string) (*classifier, error) {
+	f := &finder{req: req, taken: map[[2]string]bool{}}
+	defer f.lib.close()
+	for _, r := range []Role{Weights, Bias} {
+		var err error
+		if f.own[r], err = f.lib.openAll(r, req.From[r]); err != nil {
+			return nil, err
+		}
+	}
+	return f.head(d, source)
+}
