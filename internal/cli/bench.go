@@ -9,9 +9,10 @@ import (
 )
 
 type benchCmd struct {
-	Peak  benchPeakCmd  `cmd:"" help:"What this machine can do: multiply-adds and bytes a second."`
-	Gemm  benchGemmCmd  `cmd:"" help:"Matrix products in the three forms of training, against the peak."`
-	Train benchTrainCmd `cmd:"" help:"A whole training step, against the peak."`
+	Peak    benchPeakCmd    `cmd:"" help:"What this machine can do: multiply-adds and bytes a second."`
+	Gemm    benchGemmCmd    `cmd:"" help:"Matrix products in the three forms of training, against the peak."`
+	Train   benchTrainCmd   `cmd:"" help:"A whole training step, against the peak."`
+	Measure benchMeasureCmd `cmd:"" help:"The measures of collapse on made features: seconds, bytes a second, the share of each part."`
 }
 
 type benchTrainCmd struct {
