@@ -2,6 +2,7 @@ package nn_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"collapse/internal/kernel"
@@ -18,7 +19,34 @@ func BenchmarkMLPStep(b *testing.B) {
 	}
 	team := kernel.NewTeam(0)
 	defer team.Close()
-	const batch = 512
+	step := newStep(b, cfg, 512, team)
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+}
+
+// BenchmarkSmallSteps times the steps of many small runs side by side, one thread each: what a
+// step costs beside its products.
+func BenchmarkSmallSteps(b *testing.B) {
+	cfg := nn.MLPConfig{Inputs: 784, Width: 128, Depth: 3, FeatureDim: 2, Classes: 2, BatchNorm: true}
+	runs := make(chan func(), runtime.GOMAXPROCS(0))
+	for range cap(runs) {
+		runs <- newStep(b, cfg, 64, nil)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		step := <-runs
+		for pb.Next() {
+			step()
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+}
+
+// newStep returns a training step on random data.
+func newStep(b *testing.B, cfg nn.MLPConfig, batch int, team *kernel.Team) func() {
 	net, err := nn.NewMLP[float32](cfg, team, batch, 1)
 	if err != nil {
 		b.Fatal(err)
@@ -40,8 +68,7 @@ func BenchmarkMLPStep(b *testing.B) {
 		labels[i] = int32(rng.IntN(2))
 	}
 	dlogits := make([]float32, batch*cfg.Classes)
-	b.ReportAllocs()
-	for b.Loop() {
+	return func() {
 		loss.Gradient(net.Forward(x, batch, nn.Train).Logits, labels, dlogits)
 		net.Backward(dlogits)
 		sgd.Step(0.01)

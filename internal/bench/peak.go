@@ -20,7 +20,7 @@ type Limits struct {
 }
 
 const (
-	limitRepeats = 5                     // the best of so many is reported
+	limitRepeats = 5                     // the best of so many register loops is reported
 	loopTime     = 20 * time.Millisecond // length of one timing of a register loop
 	readBytes    = 1 << 30               // size of the file that is read
 )

@@ -12,8 +12,10 @@ import (
 	"collapse/internal/kernel"
 )
 
-// readPart is how many bytes a thread reads at a time.
-const readPart = 1 << 23
+const (
+	readPart   = 1 << 23 // bytes a thread reads at a time
+	readPasses = 15      // more than of the loops: other tenants of the machine slow memory more than registers
+)
 
 // readTask sums a mapping of float32 ones, readPart bytes a part. Each of the kernel's interleaved sums
 // stays below 2²⁴, so the sums are exact.
@@ -45,7 +47,7 @@ func readRate(tm *kernel.Team, size int) (rate float64, err error) {
 	}
 	defer func() { err = errors.Join(err, mapping.Unmap()) }()
 	task := &readTask{values: unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mapping))), len(mapping)/4)}
-	for pass := range 1 + limitRepeats {
+	for pass := range 1 + readPasses {
 		task.ones.Store(0)
 		took := timed(func() { tm.Do(size/readPart, task) })
 		if got := task.ones.Load(); got != int64(size/4) {
