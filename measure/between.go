@@ -9,8 +9,10 @@ import (
 const (
 	eps64 = 0x1p-52
 	// wellConditioned bounds the condition number of a Gram matrix that is solved by Cholesky: NC1 then
-	// keeps a relative error near eps64·wellConditioned; beyond it singular values are computed.
-	wellConditioned = 1e6
+	// keeps a relative error near eps64·wellConditioned; beyond it singular values are computed. Above jacobiLimit
+	// those come from the Gram matrix itself and are no more exact, so only the cut-off calls for them.
+	wellConditioned  = 1e6
+	solvableByFactor = 1e11
 	// jacobiLimit is the size up to which singular values come from one-sided Jacobi rotations, which keep
 	// the small ones accurate; above it from the eigenvalues of the Gram matrix.
 	jacobiLimit = 64
@@ -83,6 +85,9 @@ func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, c
 	}
 }
 
+// release frees what only build needs.
+func (b *between) release() { b.gram, b.factor, b.work = nil, nil, nil }
+
 // smallGram computes G̃ = M̃ M̃ᵀ = (F C ᵀC F)[1:,1:] with the reflection F that takes ν to the first axis.
 func (b *between) smallGram(team *kernel.Team, c []float64, k, d int, count []int) {
 	b.reflect = householder(grow(b.reflect, k), count)
@@ -107,8 +112,14 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	if !invertFactor(b.factor, q) {
 		return false
 	}
-	largest, inverse := norm(b.gram[:q*q]), dot(b.factor, b.factor) // ≥ g_max, ≥ 1/g_min
-	if !(largest*inverse < wellConditioned && largest*inverse*cut.relative < 1 && inverse*cut.absolute < 1) {
+	b.work = grow(b.work, q*q)
+	kernel.Gemm(team, kernel.TN, q, q, q, b.factor, q, b.factor, q, b.work, q, kernel.Epilogue[float64]{}) // G̃⁻¹
+	largest, inverse := spectralBound(team, b.gram[:q*q], q), spectralBound(team, b.work[:q*q], q) // ≥ g_max, ≥ 1/g_min
+	limit := wellConditioned
+	if q > jacobiLimit {
+		limit = solvableByFactor
+	}
+	if !(largest*inverse < limit && largest*inverse*cut.relative < 1 && inverse*cut.absolute < 1) {
 		return false
 	}
 	b.rank = q
@@ -117,8 +128,6 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 		return true
 	}
 	// op = G̃⁻¹ Qᵀ, Qᵀ the rows of F after the first.
-	b.work = grow(b.work, q*q)
-	kernel.Gemm(team, kernel.TN, q, q, q, b.factor, q, b.factor, q, b.work, q, kernel.Epilogue[float64]{})
 	b.op = grow(b.op, q*k)
 	for i := range q {
 		row := b.op[i*k:][:k]
@@ -133,6 +142,27 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 		kernel.Gemm(team, kernel.NN, q, d, k, b.factor, k, c, d, b.op, d, kernel.Epilogue[float64]{})
 	}
 	return true
+}
+
+// spectralBound returns a number between ‖A‖₂ and n^(1/16) ‖A‖₂ for the symmetric a (n×n): ‖A⁸‖^(1/8) in the Frobenius
+// norm, which alone would be up to √n too large; ‖A‖ where n is small.
+func spectralBound(team *kernel.Team, a []float64, n int) float64 {
+	size := norm(a)
+	if n <= jacobiLimit || !(size > 0) || math.IsInf(size, 0) {
+		return size
+	}
+	x, square := make([]float64, n*n), make([]float64, n*n)
+	axpy(x, 1/size, a)
+	bound, power := size, 1.0
+	for range 3 {
+		kernel.Gemm(team, kernel.NN, n, n, n, x, n, x, n, square, n, kernel.Epilogue[float64]{})
+		power *= 2
+		f := norm(square)
+		bound *= math.Pow(f, 1/power)
+		clear(x)
+		axpy(x, 1/f, square)
+	}
+	return bound * (1 + 1e-9) // rounding of three products
 }
 
 // singular builds the operator from singular values, leaving out those under the cut-off.

@@ -7,8 +7,8 @@ const (
 	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache, but at least 64 rows: a product packs its other factor once a block
 	maxParts      = 32
 	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it columns are shared out
-	stripColumns  = 64
-	stripRows     = 4096
+	stripColumns  = 128
+	stripElements = 1 << 25 // of a block of rows in the column form, where it is a view of memory
 )
 
 // blockRows returns the rows of a block of width d.
@@ -41,11 +41,10 @@ type firstPass[T kernel.Float] struct {
 	cut     partition
 	partial []float64 // (parts × k×d)
 	groups  []groups
-	bufs    [][]T     // a block per part, for sources that need one
+	bufs    [][]T // a block per part, for sources that need one
 	errs    []error
 
-	block []T // rows from base on, in the column form
-	base  int
+	block []T // rows under way in the column form
 }
 
 // run fills s.means with class sums.
@@ -141,26 +140,40 @@ type columnTask[T kernel.Float] struct{ *firstPass[T] }
 func (f *firstPass[T]) byColumns(team *kernel.Team) error {
 	s := f.s
 	clear(s.means)
-	f.bufs = blockBuffers(f.bufs, s.src, 1, stripRows*s.d)
+	block := wideRows(s.d)
+	if _, views := s.src.(*Rows[T]); views {
+		block = stripElements / s.d
+	}
+	block = max(1, min(block, s.rows))
+	f.bufs = blockBuffers(f.bufs, s.src, 1, block*s.d)
+	if len(f.groups) == 0 {
+		f.groups = make([]groups, 1)
+	}
+	g := &f.groups[0]
+	g.order, g.end = grow(g.order, block), grow(g.end, s.k)
 	task := columnTask[T]{f}
-	for at := 0; at < s.rows; at += stripRows {
-		rows, err := s.src.Read(f.bufs[0], at, min(at+stripRows, s.rows))
+	for at := 0; at < s.rows; at += block {
+		end := min(at+block, s.rows)
+		rows, err := s.src.Read(f.bufs[0], at, end)
 		if err != nil {
 			return err
 		}
-		f.block, f.base = rows, at
+		f.block = rows
+		g.sort(s.class[at:end])
 		team.Do((s.d+stripColumns-1)/stripColumns, task)
 	}
+	f.block = nil
 	return nil
 }
 
-// Run adds a strip of columns of the block to the class sums.
+// Run adds a strip of columns of the block to the class sums, class by class; the rows of a class come in their
+// order, so the bits do not depend on the size of a block.
 func (t columnTask[T]) Run(strip int) {
-	s, d := t.s, t.s.d
+	d := t.s.d
 	from, to := strip*stripColumns, min((strip+1)*stripColumns, d)
-	for i := range len(t.block) / d {
-		if c := s.class[t.base+i]; c >= 0 {
-			kernel.AddRow(s.means[int(c)*d:][from:to], t.block[i*d:][from:to])
+	for c := range t.s.k {
+		if in := t.groups[0].of(c); len(in) > 0 {
+			kernel.SumRows(t.s.means[c*d:][from:to], t.block[from:], d, in)
 		}
 	}
 }

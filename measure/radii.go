@@ -43,7 +43,9 @@ func (r *radii) nearRadii(p *pairs) {
 	}
 }
 
-// logitRadii makes stripes of classes × classifier rows with products in P.
+// logitRadii makes stripes of classes × classifier rows with products in P. The distances ‖w_a − w_j‖ take as many
+// products again; with few rows for each class it is cheaper to bound them by ‖w_a − w_G‖ + ‖w_j − w_G‖ and
+// search more of the rows.
 type logitRadii[P kernel.Float] struct {
 	*radii
 	k, rows, d int       // classes, rows of W
@@ -52,15 +54,19 @@ type logitRadii[P kernel.Float] struct {
 	base       []float64 // (rows) (w_j − w_G)·h_G + b_j
 	reach      float64   // max ‖w_j − w_G‖
 	rounding   float64   // of a logit in float64, absolute
+	distances  bool      // form ‖w_a − w_j‖
 
 	w, stripe, chosen []P // (rows×d), (stripe×d) class means, (stripe×d) rows of W chosen by them
 	logits, products  []P // (stripe × rows)
 	from, to          int
 }
 
-// logitRadii fills logit and first.
-func newLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre []float64, k, d int, h *head) {
-	l := &logitRadii[P]{radii: r, k: k, rows: h.k, d: d, centred: centred, head: h, base: h.offsets(centre)}
+// manyRows is the number of rows for each class from which distances pay.
+const manyRows = 128
+
+// fillLogitRadii fills logit and first for a split of n rows.
+func fillLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre []float64, n, k, d int, h *head) {
+	l := &logitRadii[P]{radii: r, k: k, rows: h.k, d: d, centred: centred, head: h, base: h.offsets(centre), distances: n >= manyRows*k}
 	r.logit, r.first = make([]float64, k), make([]int32, k)
 	l.w = make([]P, h.k*d)
 	for i, x := range h.centred {
@@ -85,7 +91,9 @@ func newLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre 
 		}
 		kernel.Gemm(team, kernel.NT, n, h.k, d, l.stripe, d, l.w, d, l.logits, h.k, kernel.Epilogue[P]{})
 		team.Do(n, chooseTask[P]{l})
-		kernel.Gemm(team, kernel.NT, n, h.k, d, l.chosen, d, l.w, d, l.products, h.k, kernel.Epilogue[P]{})
+		if l.distances {
+			kernel.Gemm(team, kernel.NT, n, h.k, d, l.chosen, d, l.w, d, l.products, h.k, kernel.Epilogue[P]{})
+		}
 		team.Do(n, gapTask[P]{l})
 	}
 }
@@ -131,7 +139,10 @@ func (l gapTask[P]) Run(i int) {
 		}
 		gap := most - (float64(x) + l.base[j]) - err
 		other := l.head.centredNorm[j]
-		apart := math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
+		apart := own + other
+		if l.distances {
+			apart = math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
+		}
 		bound = min(bound, gap/apart) // NaN stays and decides nothing
 	}
 	bound = max(0, bound*(1-slack))

@@ -76,11 +76,15 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	return nil
 }
 
-// residualStride keeps rows of residuals from lying a multiple of 4 KiB apart, where they share one set of a
+// residualStride keeps rows of d residuals from lying a multiple of 4 KiB apart, where they share one set of a
 // first-level cache and products would copy them first.
-func residualStride(d int) int {
-	if d%512 == 0 {
-		return d + 8
+func residualStride[P kernel.Float](d int) int {
+	size := 8
+	if isFloat32[P]() {
+		size = 4
+	}
+	if d*size%4096 == 0 {
+		return d + 64/size
 	}
 	return d
 }
@@ -89,7 +93,7 @@ func (p *part[T]) resize(block, d, width, k int, buffer bool) {
 	if buffer {
 		p.buf = grow(p.buf, block*d)
 	}
-	p.residual = grow(p.residual, block*residualStride(d))
+	p.residual = grow(p.residual, block*residualStride[float64](d))
 	p.square = grow(p.square, block)
 	p.product = grow(p.product, block*width)
 	p.cosines = grow(p.cosines, k)
@@ -160,7 +164,7 @@ func (f *secondPass[T]) Run(index int) {
 
 // tallyBlock tallies rows [at, end).
 func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
-	s, d, stride := f.s, f.s.d, residualStride(f.s.d)
+	s, d, stride := f.s, f.s.d, residualStride[float64](f.s.d)
 	rows, err := s.src.Read(p.buf, at, end)
 	if err != nil {
 		return err

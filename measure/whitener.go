@@ -23,9 +23,9 @@ import (
 // Rounded inputs change z by E‖δz‖² ≤ 2u² Σ_p m_p r_p², m_p = Σ_j a_jp², in all D ≤ 2u² max_p m_p Σ ωρ², and by Cauchy
 // and Schwarz the sum by 2√(D W) + D.
 //
-// Form S: S_pq is a sum of n products a block with partial sums ≤ √(S_pp S_qq), and tr(A δS Aᵀ) with M = AᵀA has variance
-// ≤ 2u²n Σ_pq M_pq² S_pp S_qq, both triangles having one error. Rounded residuals, twice where they are weighted:
-// D ≤ 4u² Σ_p M_pp S_pp.
+// Form S: within a block, products of scatterResidual rows are summed, and these sums added up, n roundings in
+// a row with partial sums ≤ √(S_pp S_qq); so tr(A δS Aᵀ) with M = AᵀA has variance ≤ 2u²n Σ_pq M_pq² S_pp S_qq, both
+// triangles having one error. Rounded residuals, twice where they are weighted: D ≤ 4u² Σ_p M_pp S_pp.
 //
 // The measure is kept if the sum of these, divided by W, is below 10⁻⁵; else the pass is made again in float64.
 // Data with most of their variance outside the between-class directions end there, and so do small
@@ -41,6 +41,10 @@ type whitener[P kernel.Float] struct {
 	scatter []float64 // (d×d) S, upper triangle, form S
 	tile    []P       // (d×d) of a block
 	rows    int       // largest block
+	pieces  []piece
+
+	residual  []P // of the block under way: n rows, stride apart
+	stride, n int
 
 	sums whiteSums
 }
@@ -66,7 +70,12 @@ const (
 	roundoff32    = 0x1p-24
 	mostMagnitude = 0x1p20 // of class means in float32 products, and its inverse the least
 	leastVariance = 0x1p-80
-	scatterPanel  = 256
+
+	// A task of form S: so many rows and columns of S, so many residuals at a time. The residuals' columns stay in a
+	// second-level cache, and rows fill whole register tiles.
+	scatterPanel    = 96
+	scatterColumns  = 512
+	scatterResidual = 512
 )
 
 // singleFits reports whether the scale of the centred means (K×d) is one that float32 products take.
@@ -79,7 +88,7 @@ func singleFits(centred []float64, k int) bool {
 func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
 	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(norm(op) / math.Sqrt(float64(rank)))))}
 	if scatterPays(rank, d) {
-		w.scatter, w.tile = make([]float64, d*d), kernel.Alloc[P](d*d)
+		w.scatter, w.tile, w.pieces = make([]float64, d*d), kernel.Alloc[P](d*d), scatterPieces(d)
 		return
 	}
 	w.a = kernel.Alloc[P](rank * d)
@@ -89,21 +98,44 @@ func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
 	w.product = kernel.Alloc[P](block * rank)
 }
 
-// scatterPays chooses the form: a triangle in panels costs about 9/16 of d² for a row.
-func scatterPays(rank, d int) bool { return 9*d < 16*rank }
+// scatterPays chooses the form: d²/2 products for a row against rank·d, where form S comes a little nearer to the peak.
+func scatterPays(rank, d int) bool { return 10*d < 21*rank }
 
-// block takes n residuals.
-func (w *whitener[P]) block(team *kernel.Team, residual []P, n int) {
+// block takes n residuals, stride apart.
+func (w *whitener[P]) block(team *kernel.Team, residual []P, stride, n int) {
 	w.rows = max(w.rows, n)
 	if w.scatter == nil {
-		kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, w.d, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
+		kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, stride, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
 		return
 	}
-	for from := 0; from < w.d; from += scatterPanel {
-		to := min(from+scatterPanel, w.d)
-		kernel.Gemm(team, kernel.TN, to, to-from, n, residual, w.d, residual[from:], w.d, w.tile[from:], w.d, kernel.Epilogue[P]{})
-	}
+	w.residual, w.stride, w.n = residual, stride, n
+	team.Do(len(w.pieces), scatterTask[P]{w})
 	team.Do((w.d+wideStrip-1)/wideStrip, addScatter[P]{w})
+}
+
+// piece is a part of the upper triangle of S: rows from row on, columns from column on.
+type piece struct{ row, column int }
+
+func scatterPieces(d int) (pieces []piece) {
+	for row := 0; row < d; row += scatterPanel {
+		for column := row; column < d; column += scatterColumns {
+			pieces = append(pieces, piece{row, column})
+		}
+	}
+	return pieces
+}
+
+// scatterTask forms one piece of the block's scatter.
+type scatterTask[P kernel.Float] struct{ *whitener[P] }
+
+func (w scatterTask[P]) Run(part int) {
+	at := w.pieces[part]
+	rows, columns := min(scatterPanel, w.d-at.row), min(scatterColumns, w.d-at.column)
+	for from := 0; from < w.n; from += scatterResidual {
+		r := w.residual[from*w.stride:]
+		kernel.Gemm(nil, kernel.TN, rows, columns, min(scatterResidual, w.n-from), r[at.row:], w.stride, r[at.column:], w.stride,
+			w.tile[at.row*w.d+at.column:], w.d, kernel.Epilogue[P]{Accumulate: from > 0})
+	}
 }
 
 // addScatter adds the block's upper triangle to S, a strip of rows each.
@@ -170,7 +202,8 @@ func (w *whitener[P]) errorBound(team *kernel.Team) float64 {
 		inputs = 2 * u2 * w.largestColumn() * w.sums.square
 	} else {
 		variance, diagonal := w.scatterErrors(team)
-		rounding = certain * math.Sqrt(2*u2*float64(w.rows)*variance)
+		chain := scatterResidual + (w.rows+scatterResidual-1)/scatterResidual
+		rounding = certain * math.Sqrt(2*u2*float64(chain)*variance)
 		inputs = 4 * u2 * diagonal
 	}
 	return (rounding + 2*math.Sqrt(inputs*total) + inputs) / total

@@ -31,7 +31,8 @@ type widePass[T, P kernel.Float] struct {
 
 	from, to int
 	buf      []T
-	residual []P       // (block × d), zero for rows that are not measured
+	residual []P // (block × stride), zero for rows that are not measured
+	stride   int
 	square   []float64 // (block) ‖r‖²
 	strips   []stripSums
 }
@@ -67,7 +68,8 @@ func (f *widePass[T, P]) run() error {
 	if _, views := s.src.(*Rows[T]); !views {
 		f.buf = make([]T, rows*s.d)
 	}
-	f.residual, f.square = kernel.Alloc[P](rows*s.d), make([]float64, rows)
+	f.stride = residualStride[P](s.d)
+	f.residual, f.square = kernel.Alloc[P](rows*f.stride), make([]float64, rows)
 	f.strips = make([]stripSums, (rows+wideStrip-1)/wideStrip)
 	f.near, f.best = undecided(f.ask.nearest, s.rows), undecided(f.ask.logits, s.rows)
 	s.tally.reset(s.k)
@@ -123,7 +125,7 @@ func (f *widePass[T, P]) runBlock() error {
 		return nil
 	}
 	f.out.clock.enter(PhaseProducts)
-	f.white.block(f.team, f.residual, n)
+	f.white.block(f.team, f.residual, f.stride, n)
 	f.out.clock.enter(PhaseSums)
 	f.team.Do(strips, whiteTask[T, P]{f})
 	for i := range strips {
@@ -155,7 +157,7 @@ func (f residualTask[T, P]) Run(part int) {
 		return
 	}
 	for i := from; i < to; i++ {
-		at, residual := f.from+i, f.residual[i*d:][:d]
+		at, residual := f.from+i, f.residual[i*f.stride:][:d]
 		c := s.class[at]
 		if c < 0 {
 			clear(residual)

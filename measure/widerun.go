@@ -10,6 +10,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 		return e.second.run(e.opt.Team, s, h, ask, mem)
 	}
 	e.second.weight = s.whiteWeights(e.second.weight, ask.im)
+	s.between.release()
 	var op []float64
 	if ask.white {
 		op = s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
@@ -37,7 +38,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	}
 	if ask.logits {
 		e.second.clock.enter(PhaseRadii)
-		newLogitRadii[P](e.opt.Team, &f.radius, s.centred, s.centre, s.k, s.d, h)
+		fillLogitRadii[P](e.opt.Team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h)
 	}
 	if ask.white {
 		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
@@ -45,5 +46,6 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	if err := f.run(); err != nil {
 		return false, err
 	}
+	e.second.clock.enter(PhaseSums)
 	return f.white.certified(e.opt.Team), nil
 }
