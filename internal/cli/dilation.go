@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +22,10 @@ type dilationCmd struct {
 	Law   string  `default:"circle" help:"Law of dilated features: two-point, circle, sphere, ball, gaussian, or a .npy file of samples (M×dim, first column along w2−w1)." placeholder:"LAW"`
 	Curve int     `help:"Points of the risk curve in JSON." default:"0" placeholder:"N"`
 	Sweep string  `help:"Map a grid: eta=0.01,0.1,c-md=0.3,1,3 (also lw, lh, alpha); A..B:N is N values evenly in logarithm." placeholder:"NAME=V,…"`
-	Fit   string  `help:"Fit C_MD to measured pairs: CSV with columns memorization, dilation and loss." type:"existingfile" placeholder:"FILE.csv"`
+	Fit   string  `help:"Fit C_MD to measured pairs: runs of the lab (hashes or the starts of them), or CSV files with columns memorization, dilation and loss." placeholder:"RUN…"`
 	Out   string  `help:"Directory for pictures and a page." type:"path" placeholder:"DIR"`
+
+	More []string `arg:"" optional:"" help:"More runs or files for --fit." placeholder:"RUN"`
 }
 
 // dilated is the JSON of collapse dilation.
@@ -50,6 +50,9 @@ type dilationSetting struct {
 func (c *dilationCmd) Run(a *app) error {
 	if c.Fit != "" {
 		return c.fit(a)
+	}
+	if len(c.More) > 0 {
+		return usagef("%q goes with --fit: collapse dilation --fit RUN…", strings.Join(c.More, " "))
 	}
 	params, err := c.params()
 	if err != nil {
@@ -293,50 +296,4 @@ func sweepValues(item string) ([]float64, error) {
 		out[i] = a * math.Pow(b/a, float64(i)/float64(n-1))
 	}
 	return out, nil
-}
-
-// fitted is the JSON of collapse dilation --fit.
-type fitted struct {
-	*dilation.Comparison
-	F      *float64 `json:"f"`
-	PValue *float64 `json:"p_value"`
-	Index  string   `json:"index,omitempty"`
-}
-
-func (c *dilationCmd) fit(a *app) error {
-	f, err := os.Open(c.Fit)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	points, err := dilation.ReadMeasured(f)
-	if err != nil {
-		return err
-	}
-	comparison, err := dilation.FitCMD(points)
-	if err != nil {
-		return err
-	}
-	out := fitted{Comparison: comparison}
-	if !math.IsNaN(comparison.F) {
-		out.F, out.PValue = &comparison.F, &comparison.PValue
-	}
-	if c.Out != "" {
-		page := &theory.Page{ID: "dilation-fit", Title: "C_MD fitted to measured pairs", Caption: "In the model's own units: memorization = C_MD·dilation.",
-			Figures: []chart.Figure{theory.FitFigure(points, comparison)}, Command: "collapse dilation --fit " + filepath.Base(c.Fit)}
-		if out.Index, err = page.Write(c.Out); err != nil {
-			return err
-		}
-	}
-	return a.emit(out, func() {
-		for _, fit := range append(comparison.Fits, comparison.Pooled) {
-			a.printf("%-8s C_MD = %.6g ± %.2g  (%d pairs, R² = %.4f)\n", fit.Group, fit.CMD, fit.Error, fit.Points, fit.R2)
-		}
-		if out.F != nil {
-			a.printf("one slope for all: F(%d, %d) = %.4g, p = %.3g\n", comparison.FreeOf[0], comparison.FreeOf[1], comparison.F, comparison.PValue)
-		}
-		if out.Index != "" {
-			a.printf("%s\n", out.Index)
-		}
-	})
 }
