@@ -36,9 +36,15 @@ func runDescent(ctx context.Context, r *Recipe, opt Options, p *Page) error {
 	}
 	p.Figures = append(p.Figures, r.descentFigure(cfg, exact, found))
 	r.judgeDescent(cfg, exact, found, p)
+	optimum := Fact{"f*", number(float64(exact.Objective)), "exact (" + string(exact.Status) + ": " + exact.Source + ")"}
+	if !exact.Available {
+		optimum = Fact{"infimum of f", "0", "exact: without penalties no minimiser is singled out"}
+	}
 	p.Facts = append(p.Facts,
 		Fact{"objective", cfg.Words(), "paper"},
-		Fact{"f*", number(float64(exact.Objective)), "exact (" + string(exact.Status) + ": " + exact.Source + ")"},
+		Fact{"setting", r.Model.words(), "paper"},
+		Fact{"descent", fmt.Sprintf("step %g, start N(0,1) times %v", r.Descent.Step, r.Descent.Init), "paper"},
+		optimum,
 		Fact{"final objective", fmt.Sprintf("%.10g", float64(found.Objective)), "computed here"},
 		Fact{"time", fmt.Sprintf("%.2g s for %d iterations", found.Seconds, found.Iterations), "computed here"})
 	return nil
@@ -51,9 +57,7 @@ func descendSeeds(ctx context.Context, r *Recipe, opt Options, p *Page, problem 
 		return ufm.Found{}, err
 	}
 	run := ufm.Run{Method: ufm.GD, Iterations: iterations, Step: r.Descent.Step, Init: scale}
-	for i := 0; i <= iterations; i += max(1, min(r.Descent.Every, iterations/20)) {
-		run.TraceAt = append(run.TraceAt, i)
-	}
+	run.TraceAt = traceAt(iterations, max(1, min(r.Descent.Every, iterations/20)))
 	var found ufm.Found
 	for try := range max(1, r.Descent.Seeds) {
 		run.Seed = opt.Seed + uint64(try)
@@ -69,6 +73,21 @@ func descendSeeds(ctx context.Context, r *Recipe, opt Options, p *Page, problem 
 		p.Notes = append(p.Notes, fmt.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", run.Seed, found.Trap, 2*float64(problem.K*problem.N)*float64(found.Gap)))
 	}
 	return found, nil
+}
+
+// traceAt lists every such iteration, and in the first ten of these intervals, where curves bend, ten
+// places each.
+func traceAt(iterations, every int) []int {
+	var out []int
+	for i := 0; i <= iterations; {
+		out = append(out, i)
+		if i < 10*every {
+			i += max(1, every/10)
+		} else {
+			i += every
+		}
+	}
+	return out
 }
 
 func initScale(s []float64) (ufm.InitScale, error) {
@@ -124,8 +143,19 @@ func (r *Recipe) descentFigure(cfg ufm.Config, exact ufm.Exact, found ufm.Found)
 		}
 		f.Panels = append(f.Panels, q)
 	}
-	f.Notes = append(f.Notes, "Limits that are 0 cannot be drawn on a logarithmic axis.")
+	f.Notes = append(f.Notes, r.limitNote(exact))
 	return f
+}
+
+// limitNote says what a logarithmic axis cannot show.
+func (r *Recipe) limitNote(exact ufm.Exact) string {
+	if !exact.Available {
+		return "Without penalties there is no exact limit to draw."
+	}
+	if r.Descent.Expect == "doomed" {
+		return "At the exact optimum NC1, NC2 and NC3 are 0; a logarithmic axis cannot show 0."
+	}
+	return "Dashed: exact. The exact limits of NC1, NC2 and NC3 of the last features are 0, which a logarithmic axis cannot show; curves end in rounding, about 1e-30 for NC1 and 1e-14 for NC2 and NC3."
 }
 
 func iterationAxis() chart.Axis { return chart.Axis{Label: "iteration"} }
@@ -174,10 +204,49 @@ func (r *Recipe) judgeDescent(cfg ufm.Config, exact ufm.Exact, found ufm.Found, 
 	if !cfg.ThreeFactor() {
 		return
 	}
+	p.Claims = append(p.Claims, r.pace(cfg, found))
 	h1, h2 := last("h1_"+nc2), last(nc2)
 	if cfg.Model == ufm.ReLU3 {
 		p.Notes = append(p.Notes, fmt.Sprintf("With ReLU the geometry of H1 is not determined: its NC2 is 0 for an orthogonal frame, %.4f for a simplex ETF, more where classes pair up; here %.3g.", math.Sqrt(2-2*math.Sqrt(float64(cfg.K-1)/float64(cfg.K))), h1))
 		return
 	}
 	add("without ReLU, H1 has the same geometry", h1 < bound, "NC2 of H1 = %.2g, of H2 = %.2g", h1, h2)
+}
+
+// pace compares how fast both layers collapse: the iterations after which NC1 stays below 1e-4.
+func (r *Recipe) pace(cfg ufm.Config, found ufm.Found) Claim {
+	const level, apart = 1e-4, 1.5
+	claim := Claim{Statement: "without ReLU, NC1 of H1 and of H2 fall together", Verdict: CannotTell}
+	if cfg.Model == ufm.ReLU3 {
+		claim.Statement = "with ReLU, NC1 of H1 and of H2 run apart"
+	}
+	h1, ok1 := staysBelow(found, "h1_"+measure.KeyNC1Pinv, level)
+	h2, ok2 := staysBelow(found, measure.KeyNC1Pinv, level)
+	if !ok1 || !ok2 {
+		claim.Evidence = fmt.Sprintf("not both below %g within %d iterations", level, found.Iterations)
+		return claim
+	}
+	ratio := float64(max(h1, h2)) / float64(min(h1, h2))
+	switch {
+	case cfg.Model != ufm.ReLU3:
+		claim.Verdict = judge(ratio <= apart)
+	case ratio > apart: // one seed without a gap says nothing: gaps with ReLU vary from seed to seed
+		claim.Verdict = Holds
+	}
+	claim.Evidence = fmt.Sprintf("below %g for good after %d iterations (H1) and %d (H2): a factor of %.2f; called apart above %.1f (ours), and with ReLU it varies from seed to seed", level, h1, h2, ratio, apart)
+	return claim
+}
+
+// staysBelow returns the first traced iteration from which on a measure is below a level.
+func staysBelow(found ufm.Found, key string, level float64) (iteration int, ok bool) {
+	for _, t := range found.Trace {
+		v, has := t.Measures[key]
+		switch {
+		case !has || !(v < level):
+			ok = false
+		case !ok:
+			iteration, ok = t.Iteration, true
+		}
+	}
+	return iteration, ok
 }

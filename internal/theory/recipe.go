@@ -127,6 +127,19 @@ func (m modelTable) config() (ufm.Config, error) {
 	return c, c.Validate()
 }
 
+// words lists the setting as the flags of collapse solve.
+func (m modelTable) words() string {
+	out := fmt.Sprintf("%s --k %d --d %d --n %d", m.Model, m.K, m.D, m.N)
+	if m.L2 > 0 {
+		return out + fmt.Sprintf(" --l2 %g --l1 %g --lh1 %g", m.L2, m.L1, m.LH1)
+	}
+	out += fmt.Sprintf(" --lw %g --lh %g", m.LW, m.LH)
+	if m.LB != nil {
+		out += fmt.Sprintf(" --lb %v", m.LB)
+	}
+	return out
+}
+
 // List returns the recipes' IDs in order.
 func List() []string {
 	var out []string

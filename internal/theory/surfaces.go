@@ -44,8 +44,24 @@ func runSurfaces(_ context.Context, r *Recipe, _ Options, p *Page) error {
 		f.Panels = append(f.Panels, surfacePanel(fmt.Sprintf("loss-%d", i), name, loss, r.Landscape.SMax, r.Landscape.Theta))
 		r.share(name, loss, p)
 	}
+	r.leastTurned(p)
 	p.Figures = append(p.Figures, f)
 	return nil
+}
+
+// leastTurned judges the figure's message: plain MSE turns a feature towards its class least.
+func (r *Recipe) leastTurned(p *Page) {
+	plain := landscape.AngleShare(landscape.Params{K: r.Landscape.K, Alpha: 1, M: 1}.MSE, 400)
+	least := math.Inf(1)
+	for _, entry := range r.Landscape.Losses {
+		loss, _, err := entry.named(r.Landscape.K)
+		if err != nil || entry.Kind == "mse" && entry.Alpha == 1 && entry.M == 1 {
+			continue
+		}
+		least = math.Min(least, landscape.AngleShare(loss, 400))
+	}
+	p.Claims = append(p.Claims, Claim{"plain MSE turns a feature least; CE and rescaled MSE turn it more", judge(plain < least),
+		fmt.Sprintf("share %.3f for plain MSE, at least %.3f for the others", plain, least)})
 }
 
 // share judges how much of the region turns a feature more than it grows it.
@@ -83,6 +99,9 @@ func runGradients(_ context.Context, r *Recipe, _ Options, p *Page) error {
 		}
 		f.Panels = append(f.Panels, arrowPanel(fmt.Sprintf("field-%d", i), name, loss, r.Landscape.SMax, r.Landscape.Theta))
 		r.share(name, loss, p)
+		if entry.Kind == "mse" {
+			p.Claims = append(p.Claims, limitGradient(landscape.Params{K: r.Landscape.K, Alpha: entry.Alpha, M: entry.M}, name))
+		}
 	}
 	f.Panels = append(f.Panels,
 		arrowPanel("ce-limit", "CE, K → ∞", landscape.CELimit, r.Landscape.SMax, r.Landscape.Theta),
@@ -92,6 +111,17 @@ func runGradients(_ context.Context, r *Recipe, _ Options, p *Page) error {
 		Fact{"limit of ∇CE at s = 2, θ = .8", fmt.Sprintf("(%.6f, %.6f)", landscape.CELimit(2, .8).DS, landscape.CELimit(2, .8).DTheta), "exact"})
 	p.Figures = append(p.Figures, f)
 	return nil
+}
+
+// limitGradient checks the gradient at θ = π/2, a feature orthogonal to its own row, as K → ∞.
+func limitGradient(params landscape.Params, name string) Claim {
+	const s, many = 1.5, 1 << 40
+	here := params.MSE(s, math.Pi/2)
+	params.K = many
+	far := params.MSE(s, math.Pi/2)
+	want := params.Alpha * s * params.M
+	return Claim{name + ": at θ = π/2 the gradient tends to (s, αMs) as K → ∞", judge(math.Abs(far.DS-s) < 1e-9 && math.Abs(far.DTheta-want) < 1e-9),
+		fmt.Sprintf("at s = %g: (%.6g, %.6g) for the K of the figure, (%.6g, %.6g) for K = 2⁴⁰, limit (%g, %g)", s, here.DS, here.DTheta, far.DS, far.DTheta, s, want)}
 }
 
 // arrowPanel draws −∇L on a grid; lengths grow with the square root of the norm.
