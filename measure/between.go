@@ -114,7 +114,7 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	}
 	b.work = grow(b.work, q*q)
 	kernel.Gemm(team, kernel.TN, q, q, q, b.factor, q, b.factor, q, b.work, q, kernel.Epilogue[float64]{}) // G̃⁻¹
-	largest, inverse := spectralBound(team, b.gram[:q*q], q), spectralBound(team, b.work[:q*q], q) // ≥ g_max, ≥ 1/g_min
+	largest, inverse := spectralBound(team, b.gram[:q*q], q), spectralBound(team, b.work[:q*q], q)         // ≥ g_max, ≥ 1/g_min
 	limit := wellConditioned
 	if q > jacobiLimit {
 		limit = solvableByFactor

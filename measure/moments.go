@@ -26,7 +26,8 @@ type Moments struct {
 	// Dropped counts rows with NaN or infinity that the caller left out; Merge adds it up.
 	Dropped int
 
-	block    *Moments  // of the rows being added
+	block    *Moments // of the rows being added
+	scatter  *scatter[float64]
 	residual []float64 // (rows × D)
 	apart    []float64 // (classes × D) distances between merged means, weighted
 }
@@ -68,7 +69,7 @@ func AddSource[T kernel.Float](m *Moments, team *kernel.Team, split Split[T]) er
 	if len(split.Labels) != n {
 		return &ShapeError{What: "labels", Found: len(split.Labels), Want: n, Hint: "one label for every feature row"}
 	}
-	block := max(256, wideElements/d)
+	block := max(256, wideElements/d, min(m.K, stripElements/d)) // rows enough that clearing K means is little beside them
 	buf := make([]T, min(block, n)*d)
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)
@@ -97,6 +98,9 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 	if m.block == nil {
 		m.block = NewMoments(m.K, m.D, m.Pooled != nil)
 	}
+	if m.scatter == nil && m.Pooled != nil {
+		m.scatter = newScatter[float64](m.D, nil)
+	}
 	b := m.block
 	b.Single = isFloat32[T]()
 	b.sum(labels, func(to []float64, i int) { kernel.AddRow(to, rows[i*m.D:][:m.D]) })
@@ -112,7 +116,10 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 		b.Scatter[c] += kernel.SubRow(m.residual[i*m.D:][:m.D], rows[i*m.D:][:m.D], b.Mean[int(c)*m.D:][:m.D])
 	}
 	if m.Pooled != nil {
-		kernel.Gemm(team, kernel.TN, m.D, m.D, len(labels), m.residual, m.D, m.residual, m.D, b.Pooled, m.D, kernel.Epilogue[float64]{})
+		clear(b.Pooled)
+		m.scatter.sum = b.Pooled
+		m.scatter.block(team, m.residual, m.D, len(labels))
+		m.scatter.mirror()
 	}
 	return m.merge(team, b, nil)
 }
@@ -206,87 +213,4 @@ func (m *Moments) merge(team *kernel.Team, o *Moments, class []int) error {
 		kernel.Gemm(team, kernel.TN, m.D, m.D, rows, m.apart, m.D, m.apart, m.D, m.Pooled, m.D, kernel.Epilogue[float64]{Accumulate: true})
 	}
 	return nil
-}
-
-const secondLook = "one pass cannot give it: it needs every sample again, beside the class means"
-
-// Report returns every measure that one pass can give; w (K×D) and b (K) are the classifier, nil if there is
-// none. rcond of Σ_B's eigenvalues is that of the features that were added unless opt.RankCutoff says otherwise.
-// Only PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
-func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
-	e, err := NewEngine[float64](opt)
-	if err != nil {
-		return nil, err
-	}
-	out := newBuilder(&e.want, opt.Imbalance)
-	h, err := e.adopt(m, w, b)
-	if err != nil {
-		return nil, err
-	}
-	e.classPairs()
-	e.momentsWithin(out, m)
-	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank} {
-		out.miss(key, secondLook)
-	}
-	return e.momentsReport(out, m), nil
-}
-
-// adopt takes the class means of m instead of those of a first pass.
-func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
-	s := &e.train
-	s.name, s.d, s.k, s.count = "moments", m.D, m.K, append(s.count[:0], m.Count...)
-	s.tallyCounts()
-	if s.n == 0 {
-		return nil, &ShapeError{What: "samples in the moments", Found: 0, Want: 1}
-	}
-	e.single = m.Single
-	s.means = append(s.means[:0], m.Mean...)
-	s.centreMeans(e.opt.Imbalance)
-	if w == nil {
-		return nil, nil
-	}
-	return &e.head, setHead(&e.head, w, b, m.K, m.D)
-}
-
-// momentsReport fills what a report says about its samples.
-func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
-	r := out.report
-	r.N, r.D, r.K, r.ClassCounts, r.Dropped = e.train.n, m.D, m.K, append([]int(nil), m.Count...), m.Dropped
-	e.keep(r, false)
-	return out.finish()
-}
-
-// momentsWithin fills NC1 and its relatives.
-func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
-	s := &e.train
-	s.tally.reset(s.k)
-	copy(s.tally.scatter, m.Scatter)
-	reason := e.operator(s)
-	e.putRank(b, reason)
-	switch {
-	case reason != "":
-	case m.Pooled == nil:
-		b.miss(KeyNC1Pinv, "the pooled scatter was not kept")
-	case e.opt.Imbalance == PerClass:
-		b.miss(KeyNC1Pinv, "the pooled scatter weighs samples, not classes; ask for the weighting per sample")
-	default:
-		s.tally.white = s.between.whitenScatter(e.opt.Team, m.Pooled, s.centred, s.k, s.d)
-	}
-	e.within(b, reason, reason == "" && m.Pooled != nil && e.opt.Imbalance == PerSample)
-}
-
-// whitenScatter returns Σ_i ‖z_i‖² from the scatter of residuals (d×d).
-func (b *between) whitenScatter(team *kernel.Team, pooled, c []float64, k, d int) float64 {
-	return traceOf(team, b.onResiduals(team, c, k, d), b.rank, pooled, d)
-}
-
-// onResiduals returns the operator as it applies to residuals (rank×d).
-func (b *between) onResiduals(team *kernel.Team, c []float64, k, d int) []float64 {
-	if !b.fromP {
-		return b.op
-	}
-	a := make([]float64, b.rank*d)
-	kernel.Gemm(team, kernel.NN, b.rank, d, k, b.op, k, c, d, a, d, kernel.Epilogue[float64]{})
-	return a
 }

@@ -38,13 +38,8 @@ type whitener[P kernel.Float] struct {
 	a       []P // (rank × d), form z
 	product []P // (block × rank)
 
-	scatter []float64 // (d×d) S, upper triangle, form S
-	tile    []P       // (d×d) of a block
-	rows    int       // largest block
-	pieces  []piece
-
-	residual  []P // of the block under way: n rows, stride apart
-	stride, n int
+	scatter *scatter[P] // form S
+	rows    int         // largest block
 
 	sums whiteSums
 }
@@ -70,12 +65,6 @@ const (
 	roundoff32    = 0x1p-24
 	mostMagnitude = 0x1p20 // of class means in float32 products, and its inverse the least
 	leastVariance = 0x1p-80
-
-	// A task of form S: so many rows and columns of S, so many residuals at a time. The residuals' columns stay in a
-	// second-level cache, and rows fill whole register tiles.
-	scatterPanel    = 96
-	scatterColumns  = 512
-	scatterResidual = 512
 )
 
 // singleFits reports whether the scale of the centred means (K×d) is one that float32 products take.
@@ -88,7 +77,7 @@ func singleFits(centred []float64, k int) bool {
 func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
 	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(norm(op) / math.Sqrt(float64(rank)))))}
 	if scatterPays(rank, d) {
-		w.scatter, w.tile, w.pieces = make([]float64, d*d), kernel.Alloc[P](d*d), scatterPieces(d)
+		w.scatter = newScatter[P](d, make([]float64, d*d))
 		return
 	}
 	w.a = kernel.Alloc[P](rank * d)
@@ -108,43 +97,7 @@ func (w *whitener[P]) block(team *kernel.Team, residual []P, stride, n int) {
 		kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, stride, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
 		return
 	}
-	w.residual, w.stride, w.n = residual, stride, n
-	team.Do(len(w.pieces), scatterTask[P]{w})
-	team.Do((w.d+wideStrip-1)/wideStrip, addScatter[P]{w})
-}
-
-// piece is a part of the upper triangle of S: rows from row on, columns from column on.
-type piece struct{ row, column int }
-
-func scatterPieces(d int) (pieces []piece) {
-	for row := 0; row < d; row += scatterPanel {
-		for column := row; column < d; column += scatterColumns {
-			pieces = append(pieces, piece{row, column})
-		}
-	}
-	return pieces
-}
-
-// scatterTask forms one piece of the block's scatter.
-type scatterTask[P kernel.Float] struct{ *whitener[P] }
-
-func (w scatterTask[P]) Run(part int) {
-	at := w.pieces[part]
-	rows, columns := min(scatterPanel, w.d-at.row), min(scatterColumns, w.d-at.column)
-	for from := 0; from < w.n; from += scatterResidual {
-		r := w.residual[from*w.stride:]
-		kernel.Gemm(nil, kernel.TN, rows, columns, min(scatterResidual, w.n-from), r[at.row:], w.stride, r[at.column:], w.stride,
-			w.tile[at.row*w.d+at.column:], w.d, kernel.Epilogue[P]{Accumulate: from > 0})
-	}
-}
-
-// addScatter adds the block's upper triangle to S, a strip of rows each.
-type addScatter[P kernel.Float] struct{ *whitener[P] }
-
-func (w addScatter[P]) Run(strip int) {
-	for i := strip * wideStrip; i < min((strip+1)*wideStrip, w.d); i++ {
-		kernel.AddRow(w.scatter[i*w.d+i:(i+1)*w.d], w.tile[i*w.d+i:(i+1)*w.d])
-	}
+	w.scatter.block(team, residual, stride, n)
 }
 
 // sample adds one row of the block to the sums.
@@ -163,12 +116,8 @@ func (w *whitener[P]) total(team *kernel.Team) float64 {
 	if w.scatter == nil {
 		return w.sums.white
 	}
-	for i := range w.d {
-		for j := range i {
-			w.scatter[i*w.d+j] = w.scatter[j*w.d+i]
-		}
-	}
-	w.sums.white = traceOf(team, w.op, w.rank, w.scatter, w.d)
+	w.scatter.mirror()
+	w.sums.white = traceOf(team, w.op, w.rank, w.scatter.sum, w.d)
 	return w.sums.white
 }
 
@@ -222,13 +171,13 @@ func (w *whitener[P]) largestColumn() float64 {
 
 // scatterErrors returns Σ_pq M_pq² S_pp S_qq and Σ_p M_pp S_pp.
 func (w *whitener[P]) scatterErrors(team *kernel.Team) (variance, diagonal float64) {
-	m := make([]float64, w.d*w.d)
+	m, sum := make([]float64, w.d*w.d), w.scatter.sum
 	kernel.Gemm(team, kernel.TN, w.d, w.d, w.rank, w.op, w.d, w.op, w.d, m, w.d, kernel.Epilogue[float64]{})
 	for p := range w.d {
-		own := w.scatter[p*w.d+p]
+		own := sum[p*w.d+p]
 		diagonal += m[p*w.d+p] * own
 		for q, x := range m[p*w.d:][:w.d] {
-			variance += x * x * own * w.scatter[q*w.d+q]
+			variance += x * x * own * sum[q*w.d+q]
 		}
 	}
 	return variance, diagonal

@@ -1,0 +1,78 @@
+package measure
+
+import "collapse/internal/kernel"
+
+// scatter sums S = Σ r rᵀ over blocks of residuals: the upper triangle, with products in P, blocks added in float64.
+type scatter[P kernel.Float] struct {
+	d      int
+	sum    []float64 // (d×d) S; below the diagonal only after mirror
+	tile   []P       // (d×d) of a block
+	pieces []piece
+
+	residual  []P // of the block under way: n rows, stride apart
+	stride, n int
+}
+
+// A task forms so many rows and columns of S from so many residuals at a time. The residuals' columns stay in a
+// second-level cache, and rows fill whole register tiles.
+const (
+	scatterPanel    = 96
+	scatterColumns  = 512
+	scatterResidual = 512
+)
+
+// piece is a part of the upper triangle of S: rows from row on, columns from column on.
+type piece struct{ row, column int }
+
+// newScatter adds to sum (d×d).
+func newScatter[P kernel.Float](d int, sum []float64) *scatter[P] {
+	s := &scatter[P]{d: d, sum: sum, tile: kernel.Alloc[P](d * d)}
+	for row := 0; row < d; row += scatterPanel {
+		for column := row; column < d; column += scatterColumns {
+			s.pieces = append(s.pieces, piece{row, column})
+		}
+	}
+	return s
+}
+
+// block adds n residuals, stride apart.
+func (s *scatter[P]) block(team *kernel.Team, residual []P, stride, n int) {
+	if n == 0 {
+		return
+	}
+	s.residual, s.stride, s.n = residual, stride, n
+	team.Do(len(s.pieces), scatterTask[P]{s})
+	team.Do((s.d+wideStrip-1)/wideStrip, addScatter[P]{s})
+	s.residual = nil
+}
+
+// scatterTask forms one piece of the block's scatter.
+type scatterTask[P kernel.Float] struct{ *scatter[P] }
+
+func (s scatterTask[P]) Run(part int) {
+	at := s.pieces[part]
+	rows, columns := min(scatterPanel, s.d-at.row), min(scatterColumns, s.d-at.column)
+	for from := 0; from < s.n; from += scatterResidual {
+		r := s.residual[from*s.stride:]
+		kernel.Gemm(nil, kernel.TN, rows, columns, min(scatterResidual, s.n-from), r[at.row:], s.stride, r[at.column:], s.stride,
+			s.tile[at.row*s.d+at.column:], s.d, kernel.Epilogue[P]{Accumulate: from > 0})
+	}
+}
+
+// addScatter adds the block's upper triangle to S, a strip of rows each.
+type addScatter[P kernel.Float] struct{ *scatter[P] }
+
+func (s addScatter[P]) Run(strip int) {
+	for i := strip * wideStrip; i < min((strip+1)*wideStrip, s.d); i++ {
+		kernel.AddRow(s.sum[i*s.d+i:(i+1)*s.d], s.tile[i*s.d+i:(i+1)*s.d])
+	}
+}
+
+// mirror copies the upper triangle below the diagonal.
+func (s *scatter[P]) mirror() {
+	for i := range s.d {
+		for j := range i {
+			s.sum[i*s.d+j] = s.sum[j*s.d+i]
+		}
+	}
+}
