@@ -47,6 +47,11 @@ func (p *Problem) Certify(x []float64, e Exact) Certificate {
 	value := small.Eval(y, grad)
 	residual := small.kktResidual(y, grad)
 	cert.Residual = Number(residual)
+	if math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(residual) || math.IsInf(residual, 0) {
+		cert.Residual = None
+		cert.Verdict = "not finite: objective or gradient overflow here (after a descent: it diverged, take a smaller step)"
+		return cert
+	}
 	small.certifyDual(y, rng, &cert)
 	small.certifyBalance(y, &cert)
 	if small != p { // back to N columns: ‖∇g‖₂ and μ both scale with 1/√n

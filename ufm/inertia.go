@@ -11,6 +11,7 @@ import (
 const (
 	inertiaOuter    = 3000
 	inertiaCoupling = 60_000_000
+	inertiaPenalty  = 1e-150 // below it the square of a penalty is 0, and so is what tells signs apart
 )
 
 var errInertiaSize = errors.New("the Schur complement is too large")
@@ -27,6 +28,9 @@ func (p *Problem) NegativeEigenvalues() (int, error) {
 	if !(p.pH > 0) {
 		return 0, errors.New("the count needs λ_H > 0")
 	}
+	if p.pH < inertiaPenalty {
+		return 0, errors.New("with penalties below 1e-150 signs of eigenvalues are rounding")
+	}
 	if len(outer) > inertiaOuter || len(outer)*p.D*p.K*p.N > inertiaCoupling {
 		return 0, errInertiaSize
 	}
@@ -39,6 +43,9 @@ func (p *Problem) NegativeEigenvalues() (int, error) {
 		for j := i; j < len(outer); j++ {
 			values.SetSym(i, j, (schur[i*len(outer)+j]+schur[j*len(outer)+i])/2)
 		}
+	}
+	if size := normalise(values); math.IsNaN(size) || math.IsInf(size, 0) || math.IsNaN(mat.Sum(values)) {
+		return 0, errors.New("the Schur complement overflows: the penalties are too small or the point is too large for float64")
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(values, false) {

@@ -59,15 +59,34 @@ func denseEigen(n int, apply operator) ([]float64, *mat.Dense) {
 	return symEigen(a)
 }
 
-// symEigen returns the eigenvalues, ascending, and the eigenvectors of a.
+// symEigen returns the eigenvalues, ascending, and the eigenvectors of a, which it scales.
 func symEigen(a *mat.SymDense) ([]float64, *mat.Dense) {
+	size := normalise(a)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
 		panic("ufm: the symmetric eigenvalue iteration did not converge")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	return eigen.Values(nil), &vectors
+	values := eigen.Values(nil)
+	scale(values, size)
+	return values, &vectors
+}
+
+// normalise divides a by its largest entry, which it returns: the eigenvalue iteration fails on matrices
+// of 1e-150 and less, which tiny penalties make. A zero matrix stays.
+func normalise(a *mat.SymDense) float64 {
+	size := mat.Max(a)
+	size = math.Max(size, -mat.Min(a))
+	if !(size > 0) {
+		return 1
+	}
+	for i := range a.SymmetricDim() {
+		for j := i; j < a.SymmetricDim(); j++ {
+			a.SetSym(i, j, a.At(i, j)/size)
+		}
+	}
+	return size
 }
 
 // lanczos runs up to steps Lanczos steps from start and returns the smallest Ritz pair.

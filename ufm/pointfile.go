@@ -3,6 +3,7 @@ package ufm
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"collapse/arrayfile"
@@ -60,6 +61,9 @@ func (c Config) ReadPoint(path string) (Config, Point, error) {
 		shapes[h.Name] = h.Shape
 	}
 	c = c.sized(shapes)
+	if c.K == 0 || c.D == 0 || c.N == 0 {
+		return fail("its arrays are %v: wanted %s to tell k, d and n (or give them), H with as many columns for every class", names(shapes), c.sizing())
+	}
 	if err := c.Validate(); err != nil {
 		return fail("%w", err)
 	}
@@ -82,14 +86,36 @@ func (c Config) ReadPoint(path string) (Config, Point, error) {
 			return fail("%s: %w", v.name, err)
 		}
 		copy(v.value, values)
+		if err := v.finite(); err != nil {
+			return fail("%w", err)
+		}
 	}
 	if len(shapes) > 0 {
 		return fail("arrays %v do not belong to %s with these penalties (a bias needs lb)", names(shapes), c.Model)
 	}
-	if err := p.finite(); err != nil {
-		return fail("%w", err)
-	}
 	return c, p, nil
+}
+
+// finite returns an error that names the first entry that is not finite, by row and column from 0.
+func (v variable) finite() error {
+	for i, x := range v.value {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			at := fmt.Sprint(i)
+			if len(v.shape) == 2 {
+				at = fmt.Sprintf("%d,%d", i/v.shape[1], i%v.shape[1])
+			}
+			return fmt.Errorf("%s[%s] is %g, wanted finite numbers", v.name, at, x)
+		}
+	}
+	return nil
+}
+
+// sizing names the arrays whose shapes tell K, d and n.
+func (c Config) sizing() string {
+	if c.ThreeFactor() {
+		return "W2 (k×d) and H1 (d×kn)"
+	}
+	return "W (k×d) and H (d×kn)"
 }
 
 // sized fills K, d and n that are 0 from the shapes of W or W2 and of H or H1.
