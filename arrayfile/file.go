@@ -24,12 +24,13 @@ type File struct {
 // entry is one array of a file, loaded when asked for.
 type entry struct {
 	Header
-	load func() ([]byte, error) // the elements
-	err  error                  // why it cannot be read; then only Header.Name is set
+	load  func() ([]byte, error)   // the elements
+	words func() ([]string, error) // Header.Categories, asked for before load; nil: numbers
+	err   error                    // why it cannot be read; then only Header.Name is set
 }
 
-// Open opens a .npy, .npz, .safetensors or PyTorch .pt file, recognised by its content, and reads
-// the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
+// Open opens a .npy, .npz, .safetensors, PyTorch .pt or Parquet file, recognised by its content, and
+// reads the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
 // meanwhile crashes the reader.
 func Open(path string) (*File, error) {
 	f, err := os.Open(path)
@@ -42,7 +43,7 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("arrayfile: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want .npy, .npz, .safetensors or .pt", path)
+		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want .npy, .npz, .safetensors, .pt or .parquet", path)
 	}
 	memory, err := mmap.Map(f, mmap.RDONLY, 0)
 	if err != nil {
@@ -70,13 +71,16 @@ func parse(b []byte) (*File, error) {
 	case bytes.HasPrefix(b, []byte(legacyMagic)):
 		entries, err := parseLegacyPT(b)
 		return &File{entries: entries}, err
+	case bytes.HasPrefix(b, []byte(parquetMagic)):
+		entries, err := parseParquet(b)
+		return &File{entries: entries}, err
 	case len(b) > 8 && b[8] == '{':
 		arrays, metadata, err := ParseSafetensors(b)
 		return &File{Metadata: metadata, entries: loaded(arrays...)}, err
 	case len(b) > 2 && b[0] == 0x80 && b[1] <= 5:
 		return nil, errors.New("arrayfile: a bare pickle is not read, since opening it may run code; save with torch.save, numpy.save or safetensors")
 	}
-	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors and .pt", b)
+	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt and .parquet", b)
 }
 
 func loaded(arrays ...Array) []entry {
@@ -113,6 +117,13 @@ func (f *File) Load(name string) (Array, error) {
 	e := f.entries[i]
 	if e.err != nil {
 		return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, e.err)
+	}
+	if e.words != nil {
+		words, err := e.words()
+		if err != nil {
+			return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, err)
+		}
+		e.Categories = words
 	}
 	data, err := e.load()
 	if err != nil {

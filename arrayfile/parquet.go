@@ -1,0 +1,296 @@
+package arrayfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+const parquetMagic = "PAR1"
+
+// maxFooter is the metadata that any Parquet file may have; beyond it, an eighth of the file. Decoded it
+// takes a hundred times its bytes.
+const maxFooter = 1 << 20
+
+// freeParquet is what a column of any Parquet file may unpack to: runs of equal labels take no space.
+const freeParquet = 64 << 20
+
+// parquetFile is an opened file of columns.
+type parquetFile struct {
+	b     []byte
+	file  *parquet.File
+	limit int64 // bytes that a column may unpack to
+}
+
+// parseParquet lists the columns of a Parquet file: a column of numbers is a vector, one of lists of equal
+// lengths a matrix, one of text a vector with Categories. Names of nested columns are joined by dots.
+func parseParquet(b []byte) (entries []entry, err error) {
+	defer recovered(&err)
+	if len(b) < 12 || string(b[len(b)-4:]) != parquetMagic {
+		return nil, errors.New("arrayfile: parquet: the end of the file is missing: it is cut short or encrypted")
+	}
+	footer := int64(binary.LittleEndian.Uint32(b[len(b)-8:]))
+	if footer > int64(len(b)-12) || footer > max(maxFooter, int64(len(b)/8)) {
+		return nil, fmt.Errorf("arrayfile: parquet: %d bytes of metadata in a file of %d are impossible or too many", footer, len(b))
+	}
+	if _, err := thriftStruct(b[int64(len(b))-8-footer : len(b)-8]); err != nil {
+		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
+	}
+	p := &parquetFile{b, file, max(freeParquet, ratioInflate*int64(len(b)))}
+	p.leaves(file.Root(), func(c *parquet.Column) { entries = append(entries, p.entry(c)) })
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if seen[e.Name] {
+			return nil, fmt.Errorf("arrayfile: parquet: two columns are called %q", e.Name)
+		}
+		seen[e.Name] = true
+	}
+	return entries, nil
+}
+
+// recovered turns a panic of the Parquet library, which trusts its input, into an error.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("arrayfile: parquet: the file is damaged: %v", r)
+	}
+}
+
+func (p *parquetFile) leaves(c *parquet.Column, visit func(*parquet.Column)) {
+	if c.Leaf() {
+		visit(c)
+		return
+	}
+	for _, child := range c.Columns() {
+		p.leaves(child, visit)
+	}
+}
+
+// columnName leaves out the words that Parquet puts around the items of a list.
+func columnName(c *parquet.Column) string {
+	var words []string
+	for i, w := range c.Path() {
+		if i == 0 || !slices.Contains([]string{"list", "element", "item", "array", "bag", "array_element"}, w) {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, ".")
+}
+
+// entry describes a column.
+func (p *parquetFile) entry(c *parquet.Column) entry {
+	e := entry{Header: Header{Name: columnName(c)}}
+	dtype, text, err := parquetType(c)
+	if err != nil {
+		e.err = err
+		return e
+	}
+	rows, values := int64(0), int64(0)
+	for _, g := range p.file.Metadata().RowGroups {
+		if c.Index() >= len(g.Columns) || g.NumRows < 0 || g.Columns[c.Index()].MetaData.NumValues < 0 {
+			e.err = errors.New("its metadata contradict each other")
+			return e
+		}
+		rows, values = rows+g.NumRows, values+g.Columns[c.Index()].MetaData.NumValues
+	}
+	shape := []int{int(rows)}
+	switch {
+	case c.MaxRepetitionLevel() > 1:
+		e.err = errors.New("lists of lists are not read")
+	case values > p.limit/int64(dtype.Size()):
+		e.err = fmt.Errorf("it claims %d values, more than %d times the file", values, ratioInflate)
+	case c.MaxRepetitionLevel() == 0 && values != rows:
+		e.err = fmt.Errorf("%d values in %d rows", values, rows)
+	case c.MaxRepetitionLevel() == 1 && (rows == 0 || values%rows != 0):
+		e.err = fmt.Errorf("its lists have different lengths (%d values in %d rows); want one width", values, rows)
+	case c.MaxRepetitionLevel() == 1:
+		shape = append(shape, int(values/rows))
+	}
+	if e.err != nil {
+		return e
+	}
+	e.DType, e.Shape = dtype, shape
+	r := &columnReader{p: p, c: c, dtype: dtype, width: 1}
+	if len(shape) == 2 {
+		r.width = shape[1]
+	}
+	if text {
+		e.words = r.words
+	}
+	e.load = r.load
+	return e
+}
+
+// parquetType returns the element type of a column, and whether it is text.
+func parquetType(c *parquet.Column) (t DType, text bool, err error) {
+	logical := c.Type().LogicalType()
+	if name := c.Type().String(); strings.HasPrefix(name, "DECIMAL") {
+		return 0, false, fmt.Errorf("columns of type %s are not read; convert to floating-point numbers", name)
+	}
+	integer := func(signed, unsigned DType) DType {
+		if i := logical.Value; i != nil {
+			if n, ok := i.(*format.IntType); ok && !n.IsSigned {
+				return unsigned
+			}
+		}
+		return signed
+	}
+	if logical == nil {
+		logical = &format.LogicalType{}
+	}
+	switch c.Type().Kind() {
+	case parquet.Boolean:
+		return Bool, false, nil
+	case parquet.Int32:
+		return integer(I32, U32), false, nil
+	case parquet.Int64:
+		return integer(I64, U64), false, nil
+	case parquet.Float:
+		return F32, false, nil
+	case parquet.Double:
+		return F64, false, nil
+	case parquet.ByteArray:
+		return I64, true, nil
+	case parquet.FixedLenByteArray:
+		if _, half := logical.Value.(*format.Float16Type); half && c.Type().Length() == 2 {
+			return F16, false, nil
+		}
+	}
+	return 0, false, fmt.Errorf("columns of type %s are not read; want numbers, or text for labels", c.Type())
+}
+
+// columnReader reads one column whole.
+type columnReader struct {
+	p     *parquetFile
+	c     *parquet.Column
+	dtype DType
+	width int // values of each row
+	codes map[string]int64
+}
+
+// words returns the distinct texts of a column in alphabetical order.
+func (r *columnReader) words() (words []string, err error) {
+	defer recovered(&err)
+	seen := map[string]bool{}
+	err = r.each(func(v parquet.Value) { seen[string(v.ByteArray())] = true })
+	if err != nil {
+		return nil, err
+	}
+	words = make([]string, 0, len(seen))
+	for w := range seen {
+		words = append(words, w)
+	}
+	slices.Sort(words)
+	r.codes = make(map[string]int64, len(words))
+	for i, w := range words {
+		r.codes[w] = int64(i)
+	}
+	return words, nil
+}
+
+// load returns the elements, little endian.
+func (r *columnReader) load() (out []byte, err error) {
+	defer recovered(&err)
+	le := binary.LittleEndian
+	err = r.each(func(v parquet.Value) {
+		switch r.dtype {
+		case Bool:
+			b := byte(0)
+			if v.Boolean() {
+				b = 1
+			}
+			out = append(out, b)
+		case F32:
+			out = le.AppendUint32(out, math.Float32bits(v.Float()))
+		case F64:
+			out = le.AppendUint64(out, math.Float64bits(v.Double()))
+		case F16:
+			out = append(out, v.ByteArray()...)
+		case I32, U32:
+			out = le.AppendUint32(out, uint32(v.Int32()))
+		default:
+			n := uint64(0)
+			if r.codes != nil {
+				n = uint64(r.codes[string(v.ByteArray())])
+			} else {
+				n = uint64(v.Int64())
+			}
+			out = le.AppendUint64(out, n)
+		}
+	})
+	return out, err
+}
+
+// each visits all values in order. A null, or a list of another length, is an error that names the row.
+func (r *columnReader) each(visit func(parquet.Value)) error {
+	guard := &pageGuard{file: r.p.b, limit: r.p.limit, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
+	row, column := -1, r.width // before the first value
+	for i, group := range r.p.file.RowGroups() {
+		if err := guard.column(&r.p.file.Metadata().RowGroups[i].Columns[r.c.Index()].MetaData); err != nil {
+			return err
+		}
+		pages := group.ColumnChunks()[r.c.Index()].Pages()
+		err := eachValue(pages, func(v parquet.Value) error {
+			if v.RepetitionLevel() == 0 {
+				if column != r.width {
+					return fmt.Errorf("row %d has %d values, and others %d; want lists of one length", row, column, r.width)
+				}
+				row, column = row+1, 0
+			}
+			if v.IsNull() {
+				return fmt.Errorf("row %d is null or holds a null; drop such rows", row)
+			}
+			if column++; column > r.width {
+				return fmt.Errorf("row %d has more than %d values; want lists of one length", row, r.width)
+			}
+			visit(v)
+			return nil
+		})
+		if err = errors.Join(err, pages.Close()); err != nil {
+			return err
+		}
+	}
+	if column != r.width {
+		return fmt.Errorf("row %d has %d values, and others %d; want lists of one length", row, column, r.width)
+	}
+	return nil
+}
+
+func eachValue(pages parquet.Pages, visit func(parquet.Value) error) error {
+	buf := make([]parquet.Value, 8192)
+	for {
+		page, err := pages.ReadPage()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		values := page.Values()
+		for err == nil {
+			var n int
+			n, err = values.ReadValues(buf)
+			for _, v := range buf[:n] {
+				if e := visit(v); e != nil {
+					parquet.Release(page)
+					return e
+				}
+			}
+		}
+		parquet.Release(page)
+		if err != io.EOF {
+			return err
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package arrayfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+)
+
+type parquetRow struct {
+	Features []float32 `parquet:"features,list"`
+	Label    int64     `parquet:"label"`
+	Word     string    `parquet:"word,dict"`
+	Double   []float64 `parquet:"double"`
+	Small    uint32    `parquet:"small,delta"`
+	Flag     bool      `parquet:"flag"`
+}
+
+func parquetRows(n int) []parquetRow {
+	rows := make([]parquetRow, n)
+	for i := range rows {
+		f := float32(i)
+		rows[i] = parquetRow{[]float32{f, f + 0.25, f + 0.5}, int64(i % 4), []string{"dog", "cat", "ant"}[i%3], []float64{float64(i) / 3, -1}, uint32(i) + 1<<31, i%2 == 1}
+	}
+	return rows
+}
+
+func parquetBytes[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, options...)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestParquet(t *testing.T) {
+	rows := parquetRows(5000)
+	for name, codec := range map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd} {
+		for _, version := range []int{1, 2} {
+			b := parquetBytes(t, rows, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(4096), parquet.MaxRowsPerRowGroup(1777))
+			f, err := Parse(b)
+			if err != nil {
+				t.Fatalf("%s, version %d: %v", name, version, err)
+			}
+			checkParquet(t, fmt.Sprintf("%s, version %d", name, version), f, rows)
+		}
+	}
+}
+
+func checkParquet(t *testing.T, name string, f *File, rows []parquetRow) {
+	t.Helper()
+	load := func(key, header string) Array {
+		a, err := f.Load(key)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := fmt.Sprint(a.DType, " ", a.Shape); got != header {
+			t.Fatalf("%s: %s is %s, want %s", name, key, got, header)
+		}
+		if err := a.check(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return a
+	}
+	n := len(rows)
+	features, _ := load("features", fmt.Sprintf("F32 [%d 3]", n)).Float64s()
+	double, _ := load("double", fmt.Sprintf("F64 [%d 2]", n)).Float64s()
+	labels, _ := load("label", fmt.Sprintf("I64 [%d]", n)).Int64s()
+	small, _ := load("small", fmt.Sprintf("U32 [%d]", n)).Int64s()
+	flags, _ := load("flag", fmt.Sprintf("BOOL [%d]", n)).Int64s()
+	words := load("word", fmt.Sprintf("I64 [%d]", n))
+	codes, _ := words.Int64s()
+	for i, r := range rows {
+		if features[3*i+1] != float64(r.Features[1]) || double[2*i] != r.Double[0] || labels[i] != r.Label || small[i] != int64(r.Small) ||
+			(flags[i] == 1) != r.Flag || words.Categories[codes[i]] != r.Word {
+			t.Fatalf("%s: row %d is %v %v %v %v %v %v, want %+v", name, i, features[3*i:3*i+3], double[2*i], labels[i], small[i], flags[i], codes[i], r)
+		}
+	}
+	if fmt.Sprint(words.Categories) != "[ant cat dog]" {
+		t.Errorf("%s: categories %v", name, words.Categories)
+	}
+}
+
+// TestParquetOfOtherWriters reads the sample files that the Parquet library's module brings along, written by
+// Impala, Spark, pyarrow and others: whole columns must pass the guard, and a known one has its values.
+func TestParquetOfOtherWriters(t *testing.T) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()
+	if err != nil {
+		t.Skipf("the module's sample files are not at hand: %v", err)
+	}
+	folder := filepath.Join(strings.TrimSpace(string(dir)), "testdata")
+	f, err := Open(filepath.Join(folder, "alltypes_plain.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := textOf(t, f, "id"); got != "I32 [8] [4 5 6 7 2 3 0 1]" {
+		t.Errorf("alltypes_plain.parquet: id is %s", got)
+	}
+	if got := textOf(t, f, "double_col"); got != "F64 [8] [0 10.1 0 10.1 0 10.1 0 10.1]" {
+		t.Errorf("alltypes_plain.parquet: double_col is %s", got)
+	}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, refused := 0, map[string]int{}
+	for _, path := range paths {
+		f, err := Open(path)
+		if err != nil {
+			refused[path+": "+err.Error()]++
+			continue
+		}
+		for _, e := range f.entries {
+			if _, err := f.Load(e.Name); err != nil {
+				refused[err.Error()]++
+				continue
+			}
+			read++
+		}
+		f.Close()
+	}
+	t.Logf("%d columns of %d files are read; refused: %v", read, len(paths), refused)
+	if read < 100 {
+		t.Errorf("only %d columns of %d files are read", read, len(paths))
+	}
+}
+
+func TestParquetThatIsRefused(t *testing.T) {
+	type nullable struct {
+		F []*float32 `parquet:"f,list"`
+		L *int64     `parquet:"l"`
+	}
+	one, two := float32(1), int64(2)
+	type lists struct {
+		F []float32 `parquet:"f"`
+	}
+	type inner struct {
+		V []float32 `parquet:"v"`
+	}
+	type deep struct {
+		F []inner `parquet:"f"`
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		key  string
+		want string
+	}{
+		"null in a list":    {parquetBytes(t, []nullable{{[]*float32{&one, &one}, &two}, {[]*float32{&one, nil}, &two}}), "f", "row 1 is null"},
+		"null label":        {parquetBytes(t, []nullable{{[]*float32{&one}, &two}, {[]*float32{&one}, nil}}), "l", "row 1 is null"},
+		"lengths":           {parquetBytes(t, []lists{{[]float32{1, 2}}, {[]float32{1, 2, 3}}}), "f", "different lengths"},
+		"lengths that even": {parquetBytes(t, []lists{{[]float32{1, 2}}, {[]float32{1, 2, 3}}, {[]float32{1}}}), "f", "row 1 has more than 2 values"},
+		"empty list":        {parquetBytes(t, []lists{{[]float32{1}}, {nil}}), "f", "row 1 is null"},
+		"lists of lists":    {parquetBytes(t, []deep{{[]inner{{[]float32{1}}}}}), "f.v", "lists of lists"},
+	} {
+		f, err := Parse(c.file)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := f.Load(c.key); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestHostileParquet(t *testing.T) {
+	whole := parquetBytes(t, parquetRows(300), parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy))
+	footer := func(meta []byte) []byte {
+		b := append([]byte(parquetMagic), meta...)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(meta)))
+		return append(b, parquetMagic...)
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"only magic":             {[]byte("PAR1"), "end of the file is missing"},
+		"footer of 4 GB":         {append(append([]byte("PAR1abcd"), 0xff, 0xff, 0xff, 0xff), "PAR1"...), "impossible"},
+		"list of 2³¹ columns":    {footer([]byte{0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07}), "claims"},
+		"nested metadata":        {footer(bytes.Repeat([]byte{0x1c}, 5000)), "nested more than"},
+		"text beyond the footer": {footer([]byte{0x18, 0xff, 0xff, 0xff, 0xff, 0x0f}), "claims"},
+	} {
+		if err := parseAllStrict(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+	for n := range len(whole) {
+		if parseAllStrict(whole[:n]) == nil {
+			t.Fatalf("%d of %d bytes are read without an error", n, len(whole))
+		}
+	}
+}
+
+func TestParquetRunsAreBounded(t *testing.T) {
+	claim := binary.AppendUvarint(nil, uint64(1)<<31<<1) // one run of 2³¹ values
+	if err := runs(append(claim, 1), 1, 1000); err == nil {
+		t.Error("a run of 2³¹ values passes in a page of 1000")
+	}
+	packed := binary.AppendUvarint(nil, uint64(1)<<40<<1|1)
+	if err := runs(packed, 0, 1000); err == nil {
+		t.Error("2⁴³ bit-packed values of width 0 pass")
+	}
+	var many []byte
+	for range 200 {
+		many = append(binary.AppendUvarint(many, 100<<1), 1)
+	}
+	if err := runs(many, 1, 1000); err == nil {
+		t.Error("20,000 values pass in a page of 1000")
+	}
+	if err := runs(append(binary.AppendUvarint(nil, 1000<<1), 1), 1, 1000); err != nil {
+		t.Errorf("a run of as many values as the page: %v", err)
+	}
+}
+
+func FuzzParquet(f *testing.F) {
+	for _, version := range []int{1, 2} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
+			f.Add(parquetBytes(f, parquetRows(20), parquet.DataPageVersion(version), parquet.Compression(codec)))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if !bytes.HasPrefix(b, []byte(parquetMagic)) {
+			return
+		}
+		var file *File
+		var err error
+		if spent := allocated(func() { file, err = Parse(b) }); spent > uint64(4<<20+1000*len(b)) {
+			t.Fatalf("%d bytes allocated for the metadata of a file of %d", spent, len(b))
+		}
+		if err != nil {
+			return
+		}
+		for _, h := range file.Headers() {
+			var a Array
+			if spent := allocated(func() { a, err = file.Load(h.Name) }); spent > 4*freeParquet {
+				t.Fatalf("%d bytes allocated for a column of a file of %d", spent, len(b))
+			}
+			if err != nil {
+				continue
+			}
+			if err := a.check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package arrayfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Parquet's metadata is Thrift in its compact form. Decoders make room for as many list items as a header
+// claims; thriftStruct walks a structure beforehand and refuses claims that its bytes cannot hold.
+
+const thriftDepth = 32
+
+var errThrift = errors.New("metadata that ends before its claims do")
+
+// thriftStruct returns the length of the structure at the start of b.
+func thriftStruct(b []byte) (int, error) {
+	w := &thriftWalk{b: b}
+	err := w.structure(0)
+	return w.at, err
+}
+
+type thriftWalk struct {
+	b  []byte
+	at int
+}
+
+func (w *thriftWalk) skip(n uint64) error {
+	if n > uint64(len(w.b)-w.at) {
+		return errThrift
+	}
+	w.at += int(n)
+	return nil
+}
+
+func (w *thriftWalk) byte() (byte, error) {
+	if w.at >= len(w.b) {
+		return 0, errThrift
+	}
+	w.at++
+	return w.b[w.at-1], nil
+}
+
+func (w *thriftWalk) varint() (uint64, error) {
+	v, n := binary.Uvarint(w.b[w.at:])
+	if n <= 0 {
+		return 0, errThrift
+	}
+	w.at += n
+	return v, nil
+}
+
+func (w *thriftWalk) structure(depth int) error {
+	if depth > thriftDepth {
+		return fmt.Errorf("metadata nested more than %d deep", thriftDepth)
+	}
+	for {
+		head, err := w.byte()
+		if err != nil || head == 0 {
+			return err
+		}
+		if head>>4 == 0 { // the field's number follows
+			if _, err := w.varint(); err != nil {
+				return err
+			}
+		}
+		if kind := head & 15; kind > 2 { // 1 and 2 are true and false
+			if err := w.value(kind, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// value skips a value by the type numbers of the compact protocol.
+func (w *thriftWalk) value(kind byte, depth int) error {
+	switch kind {
+	case 1, 2, 3: // in lists a boolean is a byte
+		return w.skip(1)
+	case 4, 5, 6:
+		_, err := w.varint()
+		return err
+	case 7:
+		return w.skip(8)
+	case 8:
+		n, err := w.varint()
+		if err != nil {
+			return err
+		}
+		return w.skip(n)
+	case 9, 10:
+		return w.list(depth)
+	case 12:
+		return w.structure(depth)
+	}
+	return fmt.Errorf("metadata of unknown type %d", kind)
+}
+
+func (w *thriftWalk) list(depth int) error {
+	head, err := w.byte()
+	if err != nil {
+		return err
+	}
+	n := uint64(head >> 4)
+	if n == 15 {
+		if n, err = w.varint(); err != nil {
+			return err
+		}
+	}
+	if n > uint64(len(w.b)-w.at) { // every item takes a byte at least
+		return errThrift
+	}
+	for range n {
+		if err := w.value(head&15, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
