@@ -81,8 +81,8 @@ func spreadOf(x []float64) spread {
 
 const (
 	pairRows = 4 // of a part
-	// fewClasses is the number of classes up to which squared distances come from differences; beyond it from the
-	// Gram matrix, unless the difference is so small that it would lose digits.
+	// fewClasses is the number of classes up to which distances come from differences of vectors; beyond it from the
+	// Gram matrix, unless that would lose digits.
 	fewClasses = 64
 	cancelled  = 1e-3
 )
@@ -157,7 +157,7 @@ func (p *pairs) row(i int, distances, logs []float64) {
 		sums.deviation += away
 		sums.largest = max(sums.largest, away)
 		sums.maxCos = max(sums.maxCos, math.Abs(g+p.shift[i]+p.shift[j])/(p.whole[i]*p.whole[j]))
-		distances[j] = math.Sqrt(max(0, 2-2*cos))
+		distances[j] = p.apart(i, j, cos)
 		logs[j] = -math.Log(distances[j])
 		square := p.distance2(i, j, g)
 		if !(square > 0) && sums.zero < 0 {
@@ -181,6 +181,20 @@ func (p *pairs) distance2(i, j int, g float64) float64 {
 		return distance2(p.centred[i*p.d:][:p.d], p.centred[j*p.d:][:p.d])
 	}
 	return square
+}
+
+// apart returns ‖ĉ_i − ĉ_j‖.
+func (p *pairs) apart(i, j int, cos float64) float64 {
+	square := 2 - 2*cos
+	if p.k <= fewClasses || !(square > cancelled) {
+		square = 0
+		a, b := p.centred[i*p.d:][:p.d], p.centred[j*p.d:][:p.d]
+		for q, x := range a {
+			x = x/p.length[i] - b[q]/p.length[j]
+			square += x * x
+		}
+	}
+	return math.Sqrt(square)
 }
 
 // rieszSpread returns the spread of e^{(d−2)x} over logs, which it overwrites.
