@@ -56,7 +56,7 @@ func FeasibleFigure(sol *dilation.Solution) chart.Figure {
 				circle.X, circle.Y = append(circle.X, x), append(circle.Y, y)
 			}
 		}
-		path := chart.Series{ID: "path", Label: "u1 as r grows", Kind: chart.Line, Color: chart.ColorFor(i)}
+		path := chart.Series{ID: "path", Label: "u1 as r grows", Kind: chart.Line, Color: chart.ColorFor(0)}
 		for _, c := range side.Curve(101) {
 			path.X, path.Y = append(path.X, c.U1[0]), append(path.Y, c.U1[1])
 		}

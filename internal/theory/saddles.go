@@ -41,12 +41,16 @@ func runSaddles(_ context.Context, r *Recipe, _ Options, p *Page) error {
 			if cfg.HasBias() {
 				bias = fmt.Sprintf("λ_b=%g", cfg.LB)
 			}
+			beyond := ""
+			if cfg.Model == ufm.MSE && cfg.HasBias() && cfg.D <= cfg.K || cfg.Model == ufm.CE && cfg.D <= cfg.K {
+				beyond = " (d ≤ K: observed, beyond the theorem)"
+			}
 			negatives := "–"
 			if cert.Negative != nil {
 				negatives = fmt.Sprint(*cert.Negative)
 			}
 			p.Claims = append(p.Claims, Claim{
-				fmt.Sprintf("%s, K=%d, n=%d, d=%d, %s: %s is a strict saddle", cfg.Model, cfg.K, cfg.N, cfg.D, bias, c.name),
+				fmt.Sprintf("%s, K=%d, n=%d, d=%d, %s: %s is a strict saddle%s", cfg.Model, cfg.K, cfg.N, cfg.D, bias, c.name, beyond),
 				judge(float64(cert.Residual) < 1e-12 && float64(cert.MinHessian) < -1e-6),
 				fmt.Sprintf("f = %.8g (f* = %.8g), gradient %.1g, ‖∇g‖₂ = %.6g above √(λ_Wλ_H) = %.6g, smallest Hessian eigenvalue %.8g, %s negative; %s",
 					value, float64(exact.Objective), float64(cert.Residual), float64(cert.DualNorm), float64(cert.Threshold), float64(cert.MinHessian), negatives, cert.Verdict)})
