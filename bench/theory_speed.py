@@ -34,7 +34,7 @@ def solve(binary, figure, optimizer, seed, *more):
 
 def descent_seconds(binary, figure, seed):
     """Iterations and seconds until plain descent is within REACHED of the optimum; None if never."""
-    most, grid = 600_000, 600
+    most, grid = 200_000, 200
     at = ",".join(str(i) for i in range(0, most + 1, most // grid))
     run = solve(binary, figure, "gd", seed, "--step", ".1", "--iters", str(most), "--trace-at", at)
     reached = [t["iteration"] for t in run["found"]["trace"] if t["objective"] - run["exact"]["objective"] < REACHED]
@@ -45,9 +45,9 @@ def descent_seconds(binary, figure, seed):
     return reached[0], timed["found"]["seconds"]
 
 
-def auto(binary, seeds=3):
+def auto(binary, figures, seeds=3):
     print("figure seed   descent to 1e-12        auto to 1e-12               ratio")
-    for figure in "123678":
+    for figure in figures:
         for seed in range(seeds):
             iterations, slow = descent_seconds(binary, figure, seed)
             fast = solve(binary, figure, "auto", seed)["found"]
@@ -90,9 +90,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("what", nargs="*", default=["auto", "relu", "large", "sweep"], choices=["auto", "relu", "large", "sweep"])
+    parser.add_argument("--figures", default="123678", help="of auto")
     args = parser.parse_args()
     for what in args.what:
-        globals()[what](args.binary)
+        if what == "auto":
+            auto(args.binary, args.figures)
+        else:
+            {"relu": relu, "large": large, "sweep": sweep}[what](args.binary)
 
 
 if __name__ == "__main__":
