@@ -88,7 +88,7 @@ func TestMinimisers(t *testing.T) {
 
 // Frames and distances of package etf are a second implementation of NC2.
 func TestAgainstETF(t *testing.T) {
-	for _, c := range []struct{ k, d int }{{2, 1}, {2, 2}, {5, 4}, {5, 9}, {10, 3}} {
+	for _, c := range []struct{ k, d int }{{2, 1}, {2, 2}, {5, 4}, {5, 9}, {10, 3}, {30, 4}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			in := gaussian[float64](4*c.k, c.d, c.k, .2, 11)
 			r := mustMeasure(t, in, Options{KeepMeans: true})

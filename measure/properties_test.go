@@ -135,6 +135,9 @@ func (c *chunked[T]) Read(buf []T, from, to int) ([]T, error) {
 // Bits must not depend on the number of threads nor on where rows come from.
 func TestSameBits(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{3000, 2, 2}, {4100, 64, 10}, {5000, 300, 9}, {300, 8200, 130}} {
+		if testing.Short() && c.d > 1000 {
+			continue
+		}
 		in := gaussian[float32](c.n, c.d, c.k, .3, 9)
 		in.Test = in.Train
 		in.True, in.Redrawn = append([]int32(nil), in.Train.Labels...), make([]bool, c.n)

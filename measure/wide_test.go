@@ -199,6 +199,9 @@ func TestSingleProductsWithinBound(t *testing.T) {
 	for kind := range spreads {
 		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}} { // products with the operator, and the scatter
 			for _, im := range []Imbalance{PerSample, PerClass} {
+				if testing.Short() && (im == PerClass || kind != "even") {
+					continue
+				}
 				in := shaped(c.n, c.d, c.k, .01, kind)
 				opt := Options{Imbalance: im, Measures: []string{KeyNC1Pinv}}
 				double, _ := wideTally[float32, float64](t, in, opt)

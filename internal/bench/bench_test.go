@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/measure"
 )
 
 func TestGemmReport(t *testing.T) {
@@ -107,5 +108,43 @@ func BenchmarkGemm(b *testing.B) {
 		for _, rate := range r.Rates {
 			b.Logf("%+v", rate)
 		}
+	}
+}
+
+func TestMeasureReport(t *testing.T) {
+	for _, c := range []struct{ n, d, k int }{{4000, 40, 8}, {3000, 400, 100}} {
+		r, err := Measure(c.n, c.d, c.k, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.N != c.n || r.D != c.d || r.K != c.k || r.Threads != 2 || r.Kernel != kernel.Name() || r.Runs < 1 {
+			t.Errorf("report %+v", r)
+		}
+		total := 0.0
+		for _, p := range r.Breakdown {
+			total += p.Seconds
+		}
+		if !(total > .5*r.Seconds && total <= r.Seconds) {
+			t.Errorf("%v: phases of %g s in all, the measurement took %g", c, total, r.Seconds)
+		}
+		if wide := c.d == 400; !(r.Pass1GBs > 0 && r.ReadGBs > 0 && r.RSSMB > 0) || (r.NC1 > 0) != wide {
+			t.Errorf("%v: rates %+v", c, r)
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{`"seconds":`, `"pass1_gb_s":`, `"rss_mb":`, `"nc1_fraction_of_peak":`, `"breakdown":[{"name":`} {
+			if !strings.Contains(string(text), key) {
+				t.Errorf("no %s in %s", key, text)
+			}
+		}
+	}
+	wrong := &measure.Report{N: 4000, D: 40, K: 8, Measures: map[string]float64{measure.KeyNC1TraceRatio: .01, measure.KeyNC1Pinv: 1}}
+	if checkMade(wrong) == nil {
+		t.Error("a wrong trace ratio was timed")
+	}
+	if _, err := Measure(10, 4, 8, 1); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
+		t.Errorf("too few samples: %v", err)
 	}
 }
