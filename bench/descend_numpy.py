@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--iterations", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--blas-threads", default="1", help="more threads make numpy slower at this size")
+    parser.add_argument("--blas-threads", default="1", help="more threads are no faster at this size")
     args = parser.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = args.blas_threads  # read when numpy is first imported
     setting = dict(k=4, d=20, n=50, lw=0.005, lh=0.005, step=0.1, iterations=args.iterations)

@@ -30,9 +30,12 @@ func runDescent(ctx context.Context, r *Recipe, opt Options, p *Page) error {
 	if err != nil {
 		return err
 	}
-	found, err := descendSeeds(ctx, r, opt, p, problem, exact, iterations)
+	found, end, err := descendSeeds(ctx, r, opt, p, problem, exact, iterations)
 	if err != nil {
 		return err
+	}
+	if r.Descent.Expect == "doomed" {
+		p.Claims = append(p.Claims, deadEntries(problem.Start(ufm.InitScale{W: r.Descent.Init[0], H: r.Descent.Init[1]}, opt.Seed).H, end.H))
 	}
 	p.Figures = append(p.Figures, r.descentFigure(cfg, exact, found))
 	r.judgeDescent(cfg, exact, found, p)
@@ -51,28 +54,44 @@ func runDescent(ctx context.Context, r *Recipe, opt Options, p *Page) error {
 }
 
 // descendSeeds runs seeds until one ends in the optimum; with one seed it takes what comes.
-func descendSeeds(ctx context.Context, r *Recipe, opt Options, p *Page, problem *ufm.Problem, exact ufm.Exact, iterations int) (ufm.Found, error) {
+func descendSeeds(ctx context.Context, r *Recipe, opt Options, p *Page, problem *ufm.Problem, exact ufm.Exact, iterations int) (ufm.Found, ufm.Point, error) {
 	scale, err := initScale(r.Descent.Init)
 	if err != nil {
-		return ufm.Found{}, err
+		return ufm.Found{}, ufm.Point{}, err
 	}
 	run := ufm.Run{Method: ufm.GD, Iterations: iterations, Step: r.Descent.Step, Init: scale}
 	run.TraceAt = traceAt(iterations, max(1, min(r.Descent.Every, iterations/20)))
 	var found ufm.Found
+	var end ufm.Point
 	for try := range max(1, r.Descent.Seeds) {
 		run.Seed = opt.Seed + uint64(try)
-		if found, _, err = problem.Solve(ctx, nil, exact, run); err != nil {
-			return found, err
+		if found, end, err = problem.Solve(ctx, nil, exact, run); err != nil {
+			return found, end, err
 		}
 		opt.progressf("seed %d: f = %.8g after %d iterations, %.1f s", run.Seed, float64(found.Objective), found.Iterations, found.Seconds)
 		// A dead sample costs σ/(2N); a run above half of that is stuck.
 		stuck := 0.5 * float64(exact.Sigma) / float64(2*problem.K*problem.N)
 		if r.Descent.Seeds <= 1 || !(float64(found.Gap) > stuck) {
-			return found, nil
+			return found, end, nil
 		}
 		p.Notes = append(p.Notes, fmt.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", run.Seed, found.Trap, 2*float64(problem.K*problem.N)*float64(found.Gap)))
 	}
-	return found, nil
+	return found, end, nil
+}
+
+// deadEntries judges that no entry of H under a ReLU comes back from below 0.
+func deadEntries(start, end []float64) Claim {
+	negative, back := 0, 0
+	for i, v := range start {
+		if v < 0 {
+			negative++
+			if end[i] > 0 {
+				back++
+			}
+		}
+	}
+	return Claim{"entries of H that start negative never turn positive", judge(negative > 0 && back == 0),
+		fmt.Sprintf("%d of %d entries start negative, %d of them end positive", negative, len(start), back)}
 }
 
 // traceAt lists every such iteration, and in the first ten of these intervals, where curves bend, ten
