@@ -43,10 +43,14 @@ func runDescent(ctx context.Context, r *Recipe, opt Options, p *Page) error {
 	if !exact.Available {
 		optimum = Fact{"infimum of f", "0", "exact: without penalties no minimiser is singled out"}
 	}
+	source := "paper"
+	if r.Descent.Expect != "" { // what the text says of the model, without a figure
+		source = "ours, after the paper's Fig. 1"
+	}
 	p.Facts = append(p.Facts,
 		Fact{"objective", cfg.Words(), "paper"},
-		Fact{"setting", r.Model.words(), "paper"},
-		Fact{"descent", fmt.Sprintf("step %g, start N(0,1) times %v", r.Descent.Step, r.Descent.Init), "paper"},
+		Fact{"setting", r.Model.words(), source},
+		Fact{"descent", fmt.Sprintf("step %g, start N(0,1) times %v", r.Descent.Step, r.Descent.Init), source},
 		optimum,
 		Fact{"final objective", fmt.Sprintf("%.10g", float64(found.Objective)), "computed here"},
 		Fact{"time", fmt.Sprintf("%.2g s for %d iterations", found.Seconds, found.Iterations), "computed here"})
@@ -72,6 +76,9 @@ func descendSeeds(ctx context.Context, r *Recipe, opt Options, p *Page, problem 
 		// A dead sample costs σ/(2N); a run above half of that is stuck.
 		stuck := 0.5 * float64(exact.Sigma) / float64(2*problem.K*problem.N)
 		if r.Descent.Seeds <= 1 || !(float64(found.Gap) > stuck) {
+			if try > 0 {
+				p.Notes = append(p.Notes, fmt.Sprintf("The figure shows seed %d.", run.Seed))
+			}
 			return found, end, nil
 		}
 		p.Notes = append(p.Notes, fmt.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", run.Seed, found.Trap, 2*float64(problem.K*problem.N)*float64(found.Gap)))
