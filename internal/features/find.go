@@ -122,7 +122,7 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 	own := mine || r == TestLabels && slices.Contains(f.own[TestFeatures], s)
 	var hits []string
 	for _, h := range headers {
-		if r.recognises(s.label(h), own) && !f.taken[[2]string{s.path, h.Name}] {
+		if r.recognises(s.label(h), own) && (own || !f.taken[[2]string{s.path, h.Name}]) {
 			hits = append(hits, h.Name)
 		}
 	}

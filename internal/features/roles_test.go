@@ -1,0 +1,91 @@
+package features
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"collapse/arrayfile"
+	"collapse/measure"
+)
+
+// TestEveryRole measures test features, noise masks and out-of-distribution features from one file and from
+// flags, against the same arrays in memory.
+func TestEveryRole(t *testing.T) {
+	p := problems()[1]
+	n := p.k * p.n
+	test := append([]float64(nil), p.h...)
+	observed, redrawn := append([]int64(nil), p.y...), make([]bool, n)
+	var in measure.Input[float64]
+	for i := range test {
+		test[i] += .1 * math.Sin(float64(i))
+	}
+	for i := 0; i < n; i += 7 {
+		observed[i], redrawn[i] = (p.y[i]+1)%int64(p.k), true
+	}
+	redrawn[1] = true // drawn anew, and kept by chance
+	as32 := func(y []int64) (out []int32) {
+		for _, v := range y {
+			out = append(out, int32(v))
+		}
+		return out
+	}
+	in.Train, in.Test = measure.Memory(p.h, p.d, as32(observed)), measure.Memory(test, p.d, as32(p.y))
+	in.W, in.B, in.True, in.Redrawn, in.OOD = p.w, p.b, as32(p.y), redrawn, &measure.Rows[float64]{H: test[:5*p.d], D: p.d}
+	want, err := measure.Measure(in, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"dilation", "test_accuracy", "memorization_redrawn", "memorization_flipped", "nc5_ood"} {
+		if _, ok := want.Measures[key]; !ok {
+			t.Fatalf("%s is missing: %s", key, want.Missing[key])
+		}
+	}
+	arrays := []arrayfile.Array{
+		arrayfile.Of("train_h", []int{n, p.d}, p.h), arrayfile.Of("train_observed", []int{n}, observed), arrayfile.Of("weight", []int{p.k, p.d}, p.w), arrayfile.Of("bias", []int{p.k}, p.b),
+		arrayfile.Of("test_h", []int{n, p.d}, test), arrayfile.Of("test_true", []int{n}, p.y), arrayfile.Of("train_true", []int{n}, p.y),
+		arrayfile.Of("train_redrawn", []int{n}, redrawn), arrayfile.Of("ood", []int{5, p.d}, test[:5*p.d]),
+	}
+	near(t, "one file", measured(t, write(t, "npz", arrays), measure.Options{}), want.Measures, 1e-12, 1e-15)
+	near(t, "flags", measured(t, write(t, "flags", arrays), measure.Options{}), want.Measures, 1e-12, 1e-15)
+}
+
+// TestTestFileBringsItsLabels: --test-features of a file with features and labels needs no --test-labels.
+func TestTestFileBringsItsLabels(t *testing.T) {
+	p := problems()[0]
+	arrays := p.arrays(arrayfile.F64, arrayfile.I64, false, false)
+	req := write(t, "npz", arrays)
+	req.From[TestFeatures] = req.Files
+	near(t, "test file", measured(t, req, measure.Options{}), map[string]float64{"test_accuracy": 1, "dilation": math.Sqrt(p.want["nc1_pinv"])}, 0, 1e-9)
+}
+
+func TestLayers(t *testing.T) {
+	p := problems()[0]
+	n := p.k * p.n
+	arrays := p.arrays(arrayfile.F64, arrayfile.I64, false, false)
+	for _, i := range []int{10, 2} {
+		arrays = append(arrays, arrayfile.Of(fmt.Sprintf("layer%d.out", i), []int{n, 2}, p.h[:2*n]))
+	}
+	req := write(t, "npz", arrays)
+	req.Layers = "layer*"
+	set, err := Open(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	var names []string
+	for i, c := range set.Columns {
+		names = append(names, fmt.Sprintf("%s/%d/%v", c.Name, c.D, c.Classifier))
+		r, err := set.Measure(i, measure.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, has := r.Measures["nc3_gram"]; has != c.Classifier {
+			t.Errorf("%s: nc3_gram measured is %v: the classifier belongs to the features alone", c.Name, has)
+		}
+	}
+	if got := strings.Join(names, " "); got != "layer2.out/2/false layer10.out/2/false features/6/true" {
+		t.Errorf("columns %s", got)
+	}
+}
