@@ -276,6 +276,9 @@ func sweepSettings(base dilation.Params, text string) ([]dilation.Params, error)
 
 // sweepValues reads a number or A..B:N.
 func sweepValues(item string) ([]float64, error) {
+	if item == "" {
+		return nil, usagef("--sweep: a value is missing, wanted NAME=V,V,…")
+	}
 	low, rest, ranged := strings.Cut(item, "..")
 	if !ranged {
 		v, err := strconv.ParseFloat(item, 64)
