@@ -7,6 +7,7 @@ const (
 	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache, but at least 64 rows: a product packs its other factor once a block
 	maxParts      = 32
 	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it columns are shared out
+	groupRows     = 4       // of a class in a block of the first pass, on average: its sums are read and written once for them
 	stripColumns  = 128
 	stripElements = 1 << 25 // of a block of rows in the column form, where it is a view of memory
 )
@@ -19,8 +20,8 @@ type partition struct {
 	rows, block, parts int
 }
 
-func newPartition(rows, d int) partition {
-	p := partition{rows: rows, block: blockRows(d)}
+func newPartition(rows, block int) partition {
+	p := partition{rows: rows, block: block}
 	p.parts = max(1, min(p.blocks(), maxParts))
 	return p
 }
@@ -55,7 +56,7 @@ func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
 	if size > partialLimit {
 		return f.byColumns(team)
 	}
-	f.cut = newPartition(s.rows, s.d)
+	f.cut = newPartition(s.rows, max(blockRows(s.d), min(groupRows*s.k, 1024)))
 	parts := f.cut.parts
 	f.partial = grow(f.partial, parts*size)
 	clear(f.partial)

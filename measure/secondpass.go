@@ -56,7 +56,7 @@ type part[T kernel.Float] struct {
 func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked, mem *memorization) error {
 	f.s, f.head, f.ask, f.mem = s, h, ask, mem
 	f.weight = s.whiteWeights(f.weight, ask.im)
-	f.cut = newPartition(s.rows, s.d)
+	f.cut = newPartition(s.rows, blockRows(s.d))
 	f.prepare(team)
 	for len(f.parts) < f.cut.parts {
 		f.parts = append(f.parts, part[T]{})

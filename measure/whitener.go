@@ -111,6 +111,14 @@ func (w *whitener[P]) sample(to *whiteSums, weight, square float64, row int) {
 	}
 }
 
+// finishBlocks frees what blocks need.
+func (w *whitener[P]) finishBlocks() {
+	w.a, w.product = nil, nil
+	if w.scatter != nil {
+		w.scatter.tile = nil
+	}
+}
+
 // total returns Σ ω ‖z‖² of all blocks.
 func (w *whitener[P]) total(team *kernel.Team) float64 {
 	if w.scatter == nil {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"runtime"
 
 	"collapse/internal/kernel"
 )
@@ -79,8 +80,10 @@ func (f *widePass[T, P]) run() error {
 			return err
 		}
 	}
-	s.tally.white = f.white.total(f.team)
 	f.residual, f.buf = nil, nil
+	f.white.finishBlocks()
+	collect()
+	s.tally.white = f.white.total(f.team)
 	if err := f.search(); err != nil {
 		return err
 	}
@@ -90,6 +93,10 @@ func (f *widePass[T, P]) run() error {
 	}
 	return nil
 }
+
+// collect frees what earlier stages left. Matrices of K×d and d×d are most of the heap: without it the collector lets
+// the dead ones stay until there are as many again.
+func collect() { runtime.GC() }
 
 // undecided returns −1 for every row, nil if nothing was asked.
 func undecided(asked bool, rows int) []int32 {

@@ -40,6 +40,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 		e.second.clock.enter(PhaseRadii)
 		fillLogitRadii[P](e.opt.Team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h)
 	}
+	collect()
 	if ask.white {
 		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
 	}
