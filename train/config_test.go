@@ -241,3 +241,17 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+func TestFlagsTakeNumbersAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]float64{".2": 0.2, "0.2": 0.2, "2e-1": 0.2, "1": 1, "0": 0} {
+		c, err := Load("", nil, "data.noise="+text)
+		if err != nil || c.Data.Noise != want {
+			t.Errorf("%s: got %v, %v, want %v", text, c.Data.Noise, err, want)
+		}
+	}
+	for _, text := range []string{"nan", "inf", "0.2x", "", ".2.3"} {
+		if c, err := Load("", nil, "data.noise="+text); err == nil {
+			t.Errorf("%q was taken for %v", text, c.Data.Noise)
+		}
+	}
+}

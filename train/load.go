@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -148,6 +149,9 @@ func (l *loader) override(text string) {
 	f := l.fields[key]
 	if _, isText := f.ptr.(*string); err != nil || isText && !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, `'`) {
 		one.V = value
+	}
+	if x, bad := strconv.ParseFloat(value, 64); err != nil && bad == nil {
+		one.V = x // .2 and 1e38 are numbers to people, though not in TOML
 	}
 	l.set(key, one.V)
 }
