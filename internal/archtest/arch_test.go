@@ -11,21 +11,22 @@ import (
 // forbidden lists, for each package, what it must not import, directly or through others.
 // A trailing "…" stands for everything below.
 var forbidden = map[string][]string{
-	"collapse/internal/kernel": {"collapse…"},
-	"collapse/arrayfile":       {"collapse/data", "collapse/nn", "collapse/train", "collapse/measure", "collapse/internal/store"},
-	"collapse/nn":              {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
-	"collapse/optim":           {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
-	"collapse/data":            {"collapse/measure", "collapse/nn", "collapse/train", "collapse/internal/store"},
-	"collapse/measure":         {"collapse/nn", "collapse/optim", "collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/etf":             {"collapse/nn", "collapse/optim", "collapse/train", "collapse/internal/store"},
-	"collapse/ufm":             {"collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/dilation":        {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/landscape":       {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/internal/store":  {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/report"},
-	"collapse/train":           {"collapse/internal/report", "collapse/internal/study", "collapse/internal/cli"},
-	"collapse/internal/chart":  {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/store", "collapse/internal/report"},
-	"collapse/internal/report": {"collapse/internal/study", "collapse/internal/cli"},
-	"collapse/internal/study":  {"collapse/internal/cli", "collapse/internal/report"},
+	"collapse/internal/kernel":   {"collapse…"},
+	"collapse/arrayfile":         {"collapse/data", "collapse/nn", "collapse/train", "collapse/measure", "collapse/internal/store"},
+	"collapse/nn":                {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
+	"collapse/optim":             {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
+	"collapse/data":              {"collapse/measure", "collapse/nn", "collapse/train", "collapse/internal/store"},
+	"collapse/measure":           {"collapse/nn", "collapse/optim", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/etf":               {"collapse/nn", "collapse/optim", "collapse/train", "collapse/internal/store"},
+	"collapse/ufm":               {"collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/dilation":          {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/landscape":         {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/internal/store":    {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/report"},
+	"collapse/train":             {"collapse/internal/report", "collapse/internal/study", "collapse/internal/cli"},
+	"collapse/internal/chart":    {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/store", "collapse/internal/report"},
+	"collapse/internal/report":   {"collapse/internal/study", "collapse/internal/cli"},
+	"collapse/internal/features": {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/internal/report", "collapse/internal/cli"},
+	"collapse/internal/study":    {"collapse/internal/cli", "collapse/internal/report"},
 }
 
 func TestArrowsPointDown(t *testing.T) {

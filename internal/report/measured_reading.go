@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"collapse/measure"
 )
@@ -57,6 +58,13 @@ var readings = map[string]reading{
 		}
 		return fmt.Sprintf("class means span %d of at most %d directions", int(v), most)
 	},
+	measure.KeyRankCut: func(v float64, _ *measure.Report) string {
+		if v == 0 {
+			return "none of them was cut as rounding"
+		}
+		return fmt.Sprintf("%d of them were cut as rounding and do not enter nc1_pinv", int(v))
+	},
+	measure.KeyGNC2Riesz:       steps(distance, "all pairs of class means repel alike", "pairs of class means repel almost alike", "repulsion of class means varies", "repulsion of class means varies widely"),
 	measure.KeyDilation:        steps(smallIsCollapse, "test samples sit on their class mean", "test classes are very tight", "test classes are tight", "test classes spread noticeably", "test classes spread wider than their means are apart"),
 	measure.KeyTestNC1Ratio:    steps(smallIsCollapse, "no variance within test classes", "nearly all test variance is between classes", "most test variance is between classes", "less test variance within classes than between them", "more test variance within classes than between them"),
 	measure.KeyNC2W:            etfDistance("the classifier's rows", "a simplex ETF"),
@@ -116,7 +124,7 @@ var readings = map[string]reading{
 	measure.KeyConfMaxCos:  steps([]float64{1e-6, 0.05, 0.5}, "class means are orthogonal", "class means are nearly orthogonal", "some class means lean to each other", "some class means point the same way"),
 	measure.KeyConfOverlap: steps([]float64{1e-6, 0.05, 0.5}, "class means share no feature", "class means hardly share features", "class means share features", "class means lie on the same features"),
 	measure.KeyConfWeightAngle: func(v float64, _ *measure.Report) string {
-		return fmt.Sprintf("the row furthest from its class mean is %.1f° off", v*180/3.141592653589793)
+		return fmt.Sprintf("the row furthest from its class mean is %.1f° off", v*180/math.Pi)
 	},
 }
 
@@ -127,7 +135,7 @@ func sideOfBoundary(v float64) string {
 	return "even the worst sample points most to its own class"
 }
 
-// Reading is one line in plain language for a measure; the registry's name where there is no better.
+// Reading is one line in plain language for a measure.
 func Reading(key string, v float64, r *measure.Report) string {
 	if f, ok := readings[key]; ok {
 		return f(v, r)
