@@ -138,3 +138,18 @@ func TestGramForms(t *testing.T) {
 		}
 	}
 }
+
+// In one dimension every cosine is 1 or −1, however near a sample lies to the global mean.
+func TestMarginNearGlobalMean(t *testing.T) {
+	h := []float64{3, 1, 1e-9, -3, -1, -1e-9}
+	in := Input[float64]{Train: Memory(h, 1, []int32{0, 0, 0, 1, 1, 1}), W: []float64{1, -1}}
+	r := mustMeasure(t, in, Options{KeepMargins: true})
+	for i, x := range r.Margins {
+		if !(math.Abs(x-2) <= 1e-15) {
+			t.Errorf("margin %d is %.17g, want 2", i, x)
+		}
+	}
+	if len(r.Margins) != len(h) {
+		t.Fatalf("%d margins", len(r.Margins))
+	}
+}

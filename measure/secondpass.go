@@ -48,6 +48,7 @@ type part[T kernel.Float] struct {
 	square   []float64 // (block) ‖r‖²
 	product  []float64 // (block × width)
 	cosines  []float64 // (K)
+	offset   []float64 // (d) h − h_G of a sample near h_G
 	tally    tally
 	err      error
 }
@@ -186,7 +187,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	m = 0
 	for i, c := range s.class[at:end] {
 		if c >= 0 {
-			f.tallySample(p, at+i, int(c), p.square[m], p.product[m*f.width:][:f.width])
+			f.tallySample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], p.product[m*f.width:][:f.width])
 			m++
 		}
 	}

@@ -44,8 +44,8 @@ func (t *tally) add(o *tally) {
 	t.memory.add(o.memory)
 }
 
-// tallySample uses the products y = S r of the sample in a row, of class c, with ‖r‖² = square.
-func (f *secondPass[T]) tallySample(p *part[T], row, c int, square float64, y []float64) {
+// tallySample uses the products y = S r of the sample in a row, of class c, with residual r and ‖r‖² = square.
+func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square float64, y []float64) {
 	s, t := f.s, &p.tally
 	if f.ask.white {
 		t.white += f.weight[c] * f.whitened(y)
@@ -68,7 +68,7 @@ func (f *secondPass[T]) tallySample(p *part[T], row, c int, square float64, y []
 		t.mismatch[c]++
 	}
 	if f.ask.margins {
-		margin := f.margin(p.cosines, c, square, y)
+		margin := f.margin(p, c, r, square, y)
 		f.margins[row] = margin
 		if margin != margin {
 			t.marginless++
@@ -118,25 +118,49 @@ func largestSum(a, b []float64) int {
 }
 
 // margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G.
-// (w_j − w_G)·r = v_j − mean v.
-func (f *secondPass[T]) margin(cosines []float64, c int, square float64, y []float64) float64 {
-	k := f.s.k
-	length := math.Sqrt(f.centreNorm[c] + 2*y[f.atP+c] + square)
-	if !(length > 0) {
-		return math.NaN()
+// (w_j − w_G)·r = v_j − mean v. Where r nearly takes h to h_G the sums would cancel, and h − h_G is formed itself.
+func (f *secondPass[T]) margin(p *part[T], c int, r []float64, square float64, y []float64) float64 {
+	k, h := f.s.k, f.head
+	length2 := f.centreNorm[c] + 2*y[f.atP+c] + square
+	if !(length2 > cancelled*(f.centreNorm[c]+square)) {
+		return f.marginAt(p, c, r)
 	}
+	length := math.Sqrt(length2)
 	v := y[f.atV:][:k]
 	mean := 0.0
 	for _, x := range v {
 		mean += x
 	}
 	mean /= float64(k)
-	other := math.Inf(-1)
 	for j, x := range f.cosBase[c*k:][:k] {
-		cosines[j] = (x + (v[j] - mean)) / (f.head.centredNorm[j] * length)
+		p.cosines[j] = (x + (v[j] - mean)) / (h.centredNorm[j] * length)
+	}
+	return lead(p.cosines, c)
+}
+
+// marginAt is margin from h − h_G = r + (μ_c − h_G).
+func (f *secondPass[T]) marginAt(p *part[T], c int, r []float64) float64 {
+	h, d := f.head, f.s.d
+	p.offset = grow(p.offset, d)
+	copy(p.offset, r)
+	axpy(p.offset, 1, f.s.centred[c*d:][:d])
+	length := norm(p.offset)
+	if !(length > 0) {
+		return math.NaN()
+	}
+	for j := range p.cosines {
+		p.cosines[j] = dot(h.centred[j*d:][:d], p.offset) / (h.centredNorm[j] * length)
+	}
+	return lead(p.cosines, c)
+}
+
+// lead returns x_c less the largest other.
+func lead(x []float64, c int) float64 {
+	other := math.Inf(-1)
+	for j, v := range x {
 		if j != c {
-			other = max(other, cosines[j])
+			other = max(other, v)
 		}
 	}
-	return cosines[c] - other
+	return x[c] - other
 }
