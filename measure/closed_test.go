@@ -141,7 +141,7 @@ func TestGramForms(t *testing.T) {
 
 // In one dimension every cosine is 1 or −1, however near a sample lies to the global mean.
 func TestMarginNearGlobalMean(t *testing.T) {
-	h := []float64{3, 1, 1e-9, -3, -1, -1e-9}
+	h := []float64{3, 1, 1e-5, -3, -1, -1e-5}
 	in := Input[float64]{Train: Memory(h, 1, []int32{0, 0, 0, 1, 1, 1}), W: []float64{1, -1}}
 	r := mustMeasure(t, in, Options{KeepMargins: true})
 	for i, x := range r.Margins {
