@@ -40,6 +40,9 @@ func measureJSON(t *testing.T, args ...string) measuredJSON {
 	}
 	var m measuredJSON
 	decodeOnly(t, stdout, &m)
+	if strings.Contains(stdout, `"margins"`) {
+		t.Error("the document holds a margin for every sample; its length must not grow with the data")
+	}
 	return m
 }
 
@@ -79,7 +82,7 @@ func TestMeasureLayersAndChoice(t *testing.T) {
 	if code != exitOK || !strings.Contains(stdout, "nc1_pinv") || stderr != "" {
 		t.Fatalf("exit code %d, %q, %q", code, stdout, stderr)
 	}
-	for _, want := range []string{"NC1", "NC2", "NC3", "NC4", "0.0194316", "Not measured", "nc5_ood: no out-of-distribution features were given", "4 classes of 5"} {
+	for _, want := range []string{"NC1", "NC2", "NC3", "NC4", "0.0194316", "Not measured", "dilation, test_nc1_trace_ratio, test_accuracy: no test features were given", "nc5_ood: no out-of-distribution features were given", "4 classes of 5"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the table lacks %q:\n%s", want, stdout)
 		}
@@ -152,7 +155,9 @@ func TestMeasureBeyondOneMachine(t *testing.T) {
 	if code != exitOK {
 		t.Fatal(stderr)
 	}
-	both := measureJSON(t, "--merge", at("second.ncs"), "--means", at("means.ncs"), "--weights", "../features/testdata/weight.npy", "--bias", "../features/testdata/bias.npy")
+	both := measureJSON(t, "--merge", at("second.ncs"), "--means", at("means.ncs"), "--weights", "../features/testdata/weight.npy", "--bias", "../features/testdata/bias.npy",
+		"--state-out", at("both.ncs"))
+	measureJSON(t, "--merge", at("both.ncs"), "--means", at("means.ncs"), "--weights", "../features/testdata/weight.npy", "--bias", "../features/testdata/bias.npy")
 	for _, key := range []string{"accuracy", "cosine_margin_mean", "nc4_ncc_mismatch", "nc3_gram"} {
 		if v, ok := both.Measures[key]; !ok || !(math.Abs(v-whole.Measures[key]) <= 1e-13) {
 			t.Errorf("%s of both passes is %g (%q), want %g", key, v, both.Missing[key], whole.Measures[key])

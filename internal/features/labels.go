@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -109,21 +110,35 @@ func newTable(all []*labelled, rows, stated int) (*table, error) {
 	return t, nil
 }
 
+// distinctValues returns the label values that occur, ascending.
 func distinctValues(all []*labelled) []int64 {
-	seen := map[int64]bool{}
+	lo, hi := all[0].values[0], all[0].values[0]
 	for _, l := range all {
-		for i, v := range l.values {
-			if i == 0 || v != l.values[i-1] {
-				seen[v] = true
+		lo, hi = min(lo, slices.Min(l.values)), max(hi, slices.Max(l.values))
+	}
+	const few = 1 << 20
+	if hi-lo >= 0 && hi-lo < few { // class numbers, nearly always; the difference may overflow
+		seen := make([]bool, hi-lo+1)
+		for _, l := range all {
+			for _, v := range l.values {
+				seen[v-lo] = true
 			}
 		}
+		var out []int64
+		for i, ok := range seen {
+			if ok {
+				out = append(out, lo+int64(i))
+			}
+		}
+		return out
 	}
-	out := make([]int64, 0, len(seen))
-	for v := range seen {
-		out = append(out, v)
+	seen := map[int64]bool{}
+	for _, l := range all {
+		for _, v := range l.values {
+			seen[v] = true
+		}
 	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // outOfRange names the first label that cannot be a class number.

@@ -89,3 +89,45 @@ func TestLayers(t *testing.T) {
 		t.Errorf("columns %s", got)
 	}
 }
+
+// TestTransposedWeights: a classifier stored d×K gives the same measures with the flag.
+func TestTransposedWeights(t *testing.T) {
+	p := problems()[0]
+	arrays := p.arrays(arrayfile.F64, arrayfile.I64, false, false)
+	turned := make([]float64, len(p.w))
+	for c := range p.k {
+		for j := range p.d {
+			turned[j*p.k+c] = p.w[c*p.d+j]
+		}
+	}
+	arrays[2] = arrayfile.Of("weight", []int{p.d, p.k}, turned)
+	req := write(t, "npz", arrays)
+	if _, err := Open(req); err == nil || !strings.Contains(err.Error(), "--transpose-weights") {
+		t.Errorf("without the flag: %v", err)
+	}
+	req.TransposeWeights = true
+	near(t, "transposed", measured(t, req, measure.Options{}), p.want, 0, 1e-9)
+}
+
+// TestNarrowFeaturesBesideAFloat64Classifier: the rank cut-off is that of the features. Their class means lie in a
+// plane up to 1e-5, which float32 features cannot tell from rounding.
+func TestNarrowFeaturesBesideAFloat64Classifier(t *testing.T) {
+	const k, n, d = 4, 3, 3
+	h, y := make([]float32, k*n*d), make([]int64, k*n)
+	for i := range y {
+		y[i] = int64(i % k)
+		h[i*d+0], h[i*d+1] = []float32{1, -1, 0, 0}[y[i]], []float32{0, 0, 1, -1}[y[i]]
+		h[i*d+2] = []float32{1e-5, 1e-5, -1e-5, -1e-5}[y[i]]
+	}
+	for _, c := range []struct {
+		weight arrayfile.Array
+		want   float64
+	}{
+		{arrayfile.Of("weight", []int{k, d}, make([]float32, k*d)), 2}, {arrayfile.Of("weight", []int{k, d}, make([]float64, k*d)), 2},
+	} {
+		r := measured(t, write(t, "npz", []arrayfile.Array{arrayfile.Of("h", []int{k * n, d}, h), arrayfile.Of("y", []int{k * n}, y), c.weight}), measure.Options{})
+		if got := r.Measures["rank_between"]; got != c.want {
+			t.Errorf("classifier of %v: rank %g, want %g", c.weight.DType, got, c.want)
+		}
+	}
+}
