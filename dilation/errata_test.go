@@ -75,3 +75,22 @@ func TestPrintedLemmaC5Fails(t *testing.T) {
 		t.Errorf("the cost %g exceeds the bound %g", cost, ours)
 	}
 }
+
+// Lemma C.4's own argument gives δᵀ(∇²g)δ/2 for g(h1+δ) − g(h1): without the ½ on the Hessian the bound
+// fails beside h1. On the h1 axis ‖δ‖ ≈ √2·D(1−ρ), twice C.3's lower bound squared, which is why the printed
+// constant is the true leading one in D²(1−ρ)².
+func TestPrintedLemmaC4ArgumentFails(t *testing.T) {
+	s := solve(t, Params{LW: .01, LH: .01, Alpha: .2, CMD: 1, Eta: .001, Law: law(t, "circle")}).CE
+	second := s.Kappa*(1-s.Kappa)*s.C*s.C*s.HNorm*s.HNorm + 2*s.p.LH // of g along the h1 axis
+	base := s.sampleLoss([2]float64{s.HNorm, 0})
+	for _, rho := range []float64{.999, .9999} {
+		g, u := s.Noisy(rho)
+		near(t, "u1 across the h1 axis", u[1], 0, 1e-12)
+		delta := u[0] - s.HNorm
+		near(t, "cost over half the quadratic form", (g-base)/(second*delta*delta/2), 1, .01)
+		if printed := second * delta * delta; g-base >= .6*printed {
+			t.Errorf("ρ=%g: the cost %g obeys the printed bound %g", rho, g-base, printed)
+		}
+		near(t, "‖δ‖ over √2·D(1−ρ)", math.Abs(delta)/(math.Sqrt2*s.Dist*(1-rho)), 1, .01)
+	}
+}

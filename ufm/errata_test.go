@@ -9,8 +9,7 @@ import (
 	"collapse/etf"
 )
 
-// What the papers print and why it fails; the other errata are tested beside their tables
-// (TestNonnegTable, TestNoisyTable, TestPrintedZhouFormulasFail, TestZhouLemmaB2, TestThreeFactorLevels).
+// What the papers print and why it fails; docs/formulas.md lists every erratum with its test.
 
 // ZH: "cannot form a simplex if K > d−1" must read K > d+1: at d = K−1 and d = K there is one.
 func TestSimplexExistsWhereZhouDenyIt(t *testing.T) {
@@ -119,5 +118,25 @@ func TestPrintedConditionFails(t *testing.T) {
 	near(t, "sum of targets", own+2*other, 1, 1e-15)
 	if printed := 1 - c.Smoothing + 3*c.Smoothing/float64(c.N); math.Abs(printed-1) < .1 {
 		t.Error("the printed targets sum to 1 too")
+	}
+}
+
+// MD's case (b) penalises λ_H‖H‖² where (λ_H/n)‖H‖² is right: at the optimum both penalties are equal.
+func TestPrintedCaseBPenaltyFails(t *testing.T) {
+	c := Config{Model: LSNonneg, K: 4, N: 3, D: 6, LW: .01, LH: .002, LB: NoBias, Smoothing: .05}
+	found, at, err := mustProblem(t, c).Solve(t.Context(), nil, exactOf(t, c), Run{NoTrace: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "objective", float64(found.Objective), 0.3249366249, 1e-10)
+	w2, h2 := c.LW*sumSquares(at.W), c.LH*sumSquares(at.H)
+	near(t, "penalties", h2/float64(c.N), w2, 1e-7)
+	if !(math.Abs(h2-w2) > .1) {
+		t.Errorf("the printed penalties %g and %g are equal, too", w2, h2)
+	}
+	// Their sum at given margin x is 2√(K(K−1)λ_Wλ_H)·x; without the 1/n λ_H would count n-fold.
+	near(t, "x", w2/math.Sqrt(12*c.LW*c.LH), 3.70882760, 1e-6)
+	if printed := w2 / math.Sqrt(12*c.LW*c.LH*float64(c.N)); !(math.Abs(printed-3.7088) > 1) {
+		t.Errorf("the printed penalties give the margin %g, too", printed)
 	}
 }
