@@ -170,6 +170,7 @@ func values(data []byte, encoding format.Encoding, most int64) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil // as long as they are
+	//lint:ignore SA1019 older writers use the first.
 	case format.PlainDictionary, format.RLEDictionary:
 		if len(data) == 0 {
 			return nil

@@ -10,12 +10,11 @@ import (
 
 // classifier is W (K×d) and b (K), nil if there is none.
 type classifier struct {
-	w, b       []float64
-	k, d       int
-	wPart      part
-	bPart      part
-	wFloat64   bool
-	transposed bool
+	w, b     []float64
+	k, d     int
+	wPart    part
+	bPart    part
+	wFloat64 bool
 }
 
 func (c *classifier) wide() bool { return c != nil && c.wFloat64 }
