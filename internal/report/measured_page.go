@@ -137,7 +137,7 @@ func capital(s string) string {
 
 func (m *Measured) tiles() []tile {
 	r := m.main().Report
-	out := []tile{{strconv.Itoa(r.N), "samples"}, {strconv.Itoa(r.K), "classes"}, {strconv.Itoa(r.D), "width d"}}
+	out := []tile{{strconv.Itoa(r.N), "samples"}, {strconv.Itoa(r.K), "classes"}}
 	for _, t := range []struct {
 		key, name string
 		text      func(float64) string
