@@ -104,6 +104,9 @@ func TestPrintedCurvatureFails(t *testing.T) {
 		if model == CE {
 			hessian /= K // p(1−p) + p² at p = 1/K
 		}
+		if first := (value(h) - value(-h)) / (2 * h); !(math.Abs(first-second) > .1) { // ZU E.1 has ∇f for D²f
+			t.Errorf("%s: the first derivative is %g, too", model, first)
+		}
 		for name, printed := range map[string]float64{"half of it": -(sigma - mu), "σ of the Hessian": -2 * (hessian - mu)} {
 			if !(math.Abs(second-printed) > .05) {
 				t.Errorf("%s: %s gives %g, too, for %g", model, name, printed, second)

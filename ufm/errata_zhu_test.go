@@ -44,6 +44,13 @@ func TestPrintedBalanceFails(t *testing.T) {
 			t.Errorf("%s is off by %g only", name, got)
 		}
 	}
+	var wh, hw mat.Dense // ZU E.1 has Z = HW
+	wh.Mul(w, h)
+	hw.Mul(h, w)
+	near(t, "WH to a simplex ETF", etf.DistanceSimplex(&wh), 0, 1e-12)
+	if far := etf.DistanceSimplex(&hw); !(far > .2) {
+		t.Errorf("HW is %g from a simplex ETF only", far)
+	}
 	near(t, "WWᵀ to a simplex ETF", etf.DistanceSimplex(&wwt), 0, 1e-12)
 	near(t, "‖H‖²", sumSquares(at.H), c.LW/c.LH*sumSquares(at.W), 1e-12)
 }
