@@ -48,8 +48,8 @@ var demoGrids = []Grid{
 func SmokeDemo(slots int) Demo {
 	base := demoBase()
 	base.Run.Epochs, base.Run.MeasureEvery, base.Optim.Schedule.Every = 20, 2, 10
-	return Demo{Grid: Grid{Base: base, Losses: []string{"ce", "ls"}, Noise: []float64{0, 0.2}, Seeds: 1}, Slots: slots,
-		Scale: "smoke: 4 runs of 20 epochs, to see that everything works; too short for any claim"}
+	return Demo{Grid: Grid{Base: base, Losses: []string{"ce", "ls"}, Noise: []float64{0, 0.2}, Seeds: 3}, Slots: slots,
+		Scale: "smoke: 12 runs of 20 epochs, to see that everything works; too short for any claim"}
 }
 
 // PlanDemo times the demo's training step for a second, all slots busy, and takes the largest
