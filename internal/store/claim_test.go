@@ -207,9 +207,13 @@ func TestKeepBeatingHoldsAndStops(t *testing.T) {
 	must(t, err)
 	defer watch.Close()
 	stop := c.KeepBeating()
-	for beats := 0; beats < 3; { // ends by the test's own limit if none comes
+	deadline := time.Now().Add(20 * time.Second)
+	for beats := 0; beats < 3; {
 		changed, err := watch.Changed()
 		must(t, err)
+		if time.Now().After(deadline) {
+			t.Fatalf("%d beats within 20 s, want 3", beats)
+		}
 		if changed {
 			beats++
 		}
@@ -223,7 +227,11 @@ func TestKeepBeatingHoldsAndStops(t *testing.T) {
 	stop = c.KeepBeating()
 	other := openAt(t, dir, Options{Now: func() time.Time { return time.Now().Add(time.Hour) }})
 	claimed(t, other, spec(1))
-	<-c.Lost()
+	select {
+	case <-c.Lost():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the beater did not notice within 20 s that its claim was taken")
+	}
 	stop()
 }
 
