@@ -71,6 +71,6 @@ func newStep(b *testing.B, cfg nn.MLPConfig, batch int, team *kernel.Team) func(
 	return func() {
 		loss.Gradient(net.Forward(x, batch, nn.Train).Logits, labels, dlogits)
 		net.Backward(dlogits)
-		sgd.Step(0.01)
+		sgd.Step(0.01, 0)
 	}
 }

@@ -3,7 +3,8 @@
 //
 // An optimiser is built over parameters whose Grad someone else fills before each Step. One that
 // evaluates the loss several times per step (L-BFGS) takes the closure at construction, so all
-// share the interface Optimizer. Open optimizer.go first.
+// share the interface Optimizer. What weight decay adds to loss and gradients beside the optimiser is
+// in decay.go. Open optimizer.go first.
 package optim
 
 import (
@@ -16,8 +17,9 @@ import (
 
 // Optimizer updates parameters in place from their gradients.
 type Optimizer[T kernel.Float] interface {
-	// Step makes one update with learning rate lr and the gradients in the parameters' Grad.
-	Step(lr float64)
+	// Step makes one update with learning rate lr. loss is the objective at the present parameters, of
+	// which Grad holds the gradients; only L-BFGS looks at it.
+	Step(lr, loss float64)
 	// State returns what a checkpoint must hold besides the parameters. Its tensors are views,
 	// not copies: write or copy them before the next Step.
 	State() State[T]
@@ -31,6 +33,13 @@ type Optimizer[T kernel.Float] interface {
 type State[T kernel.Float] struct {
 	Steps   int64 // updates made so far
 	Tensors []Tensor[T]
+}
+
+func (s State[T]) check() error {
+	if s.Steps < 0 {
+		return fmt.Errorf("optim: state counts %d steps, wanted at least 0", s.Steps)
+	}
+	return nil
 }
 
 // Tensor is one named tensor of a state: the parameter's name, a dot and PyTorch's name of the

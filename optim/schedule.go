@@ -69,11 +69,15 @@ func (s MultiStep) Validate() error {
 	return errors.Join(errs...)
 }
 
-func checkRates(base, gamma float64) []error {
-	var errs []error
+func checkBase(base float64) []error {
 	if !(base > 0) || math.IsInf(base, 0) {
-		errs = append(errs, fmt.Errorf("optim: learning rate is %g, wanted above 0", base))
+		return []error{fmt.Errorf("optim: learning rate is %g, wanted above 0", base)}
 	}
+	return nil
+}
+
+func checkRates(base, gamma float64) []error {
+	errs := checkBase(base)
 	if !(gamma > 0) || math.IsInf(gamma, 0) {
 		errs = append(errs, fmt.Errorf("optim: gamma is %g, wanted above 0 (0.1 in the papers)", gamma))
 	}

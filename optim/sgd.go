@@ -46,7 +46,7 @@ type SGD[T kernel.Float] struct {
 	cfg    SGDConfig
 	team   *kernel.Team
 	params []*nn.Param[T]
-	buffer [][]T // v per parameter; nil for frozen ones and without momentum
+	buffer [][]T // v per parameter; nil without momentum
 	update *kernel.SGD[T]
 	steps  int64
 }
@@ -57,36 +57,15 @@ func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *kernel.T
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &SGD[T]{cfg: cfg, team: team, update: kernel.NewSGD[T]()}
-	for _, p := range params {
-		if !p.Frozen {
-			s.params = append(s.params, p)
-		}
+	s := &SGD[T]{cfg: cfg, team: team, params: trained(params), update: kernel.NewSGD[T]()}
+	if cfg.Momentum != 0 {
+		s.buffer = beside(s.params)
 	}
-	s.allocate()
 	return s, nil
 }
 
-// allocate carves the momentum buffers out of one arena, each on a 64-byte boundary.
-func (s *SGD[T]) allocate() {
-	if s.cfg.Momentum == 0 {
-		return
-	}
-	const align = 16 // elements: 64 bytes of float32, 128 of float64
-	total := 0
-	for _, p := range s.params {
-		total += (len(p.Value) + align - 1) / align * align
-	}
-	arena := kernel.Alloc[T](total)
-	for _, p := range s.params {
-		size := len(p.Value)
-		s.buffer = append(s.buffer, arena[:size:size])
-		arena = arena[(size+align-1)/align*align:]
-	}
-}
-
-// Step makes one update. It allocates nothing.
-func (s *SGD[T]) Step(lr float64) {
+// Step makes one update; the loss is not used. It allocates nothing.
+func (s *SGD[T]) Step(lr, _ float64) {
 	rule := kernel.SGDRule{Rate: lr, Momentum: s.cfg.Momentum, Decay: s.cfg.WeightDecay, Nesterov: s.cfg.Nesterov}
 	for i, p := range s.params {
 		var v []T
@@ -114,8 +93,8 @@ func (s *SGD[T]) tensors() []Tensor[T] {
 
 // Load restores what State returned.
 func (s *SGD[T]) Load(state State[T]) error {
-	if state.Steps < 0 {
-		return fmt.Errorf("optim: state counts %d steps, wanted at least 0", state.Steps)
+	if err := state.check(); err != nil {
+		return err
 	}
 	if err := load(s.tensors(), state.Tensors); err != nil {
 		return err

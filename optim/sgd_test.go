@@ -85,8 +85,8 @@ func TestSGDFollowsTorch(t *testing.T) {
 			for i, p := range ps {
 				torchSGD(theta[i], p.Grad, b[i], step, rate, cfg.Momentum, cfg.WeightDecay, cfg.Nesterov)
 			}
-			sgd.Step(rate)
-			sgd32.Step(rate)
+			sgd.Step(rate, 0)
+			sgd32.Step(rate, 0)
 			for i, p := range ps {
 				for j, want := range theta[i] {
 					if !(math.Abs(p.Value[j]-want) <= 1e-14*math.Max(1, math.Abs(want))) {
@@ -110,7 +110,7 @@ func TestSGDLeavesFrozenAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	randomGradients(rand.New(rand.NewPCG(1, 1)), ps)
-	sgd.Step(0.1)
+	sgd.Step(0.1, 0)
 	if !slices.Equal(ps[0].Value, before) {
 		t.Error("a frozen parameter moved")
 	}
@@ -129,7 +129,7 @@ func TestSGDSameBitsForAnyTeamAndNoAllocation(t *testing.T) {
 			t.Fatal(err)
 		}
 		randomGradients(rand.New(rand.NewPCG(1, 1)), ps)
-		if n := testing.AllocsPerRun(10, func() { sgd.Step(0.1) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { sgd.Step(0.1, 0) }); n != 0 {
 			t.Errorf("%d threads: %g allocations per step, want 0", threads, n)
 		}
 		if threads == 1 {
@@ -165,7 +165,7 @@ func TestSGDResume(t *testing.T) {
 				}
 			}
 			randomGradients(rng, ps)
-			sgd.Step(0.1)
+			sgd.Step(0.1, 0)
 		}
 		if got := sgd.State().Steps; got != 6 {
 			t.Errorf("%d steps counted, want 6", got)
@@ -183,7 +183,7 @@ func TestLoadRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	randomGradients(rand.New(rand.NewPCG(1, 1)), sgd.params)
-	sgd.Step(1)
+	sgd.Step(1, 0)
 	before := slices.Clone(sgd.buffer[0])
 	err = sgd.Load(State[float32]{Steps: 9, Tensors: []Tensor[float32]{
 		{Name: "layers.0.weight.momentum_buffer", Shape: []int{7}, Value: make([]float32, 7)},

@@ -104,7 +104,7 @@ func (s *session[T]) one(samples []int32, epoch int, lr float64, sum *tally, tr 
 	if traced {
 		tr.middle(s, x, labels, out.Logits, loss)
 	}
-	s.opt.Step(lr)
+	s.opt.Step(lr, loss)
 	if traced {
 		return loss, tr.after(s)
 	}

@@ -75,9 +75,9 @@ func newStepper(c TrainConfig, team *kernel.Team) (*stepper, error) {
 
 func (s *stepper) step() {
 	out := s.net.Forward(s.x, len(s.labels), nn.Train)
-	s.loss.Gradient(out.Logits, s.labels, s.dz)
+	loss := s.loss.Gradient(out.Logits, s.labels, s.dz)
 	s.net.Backward(s.dz)
-	s.sgd.Step(0.01)
+	s.sgd.Step(0.01, loss)
 }
 
 // Train times the step on the team's threads, and between the steps the limit it is held against.
