@@ -2,9 +2,13 @@ package train
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"collapse/optim"
 )
 
 // glyphs is the data set that is drawn, not read.
@@ -31,11 +35,27 @@ func (c Config) problems(skip map[string]bool) []Problem {
 			complain(f.key, "%s", message)
 		}
 	}
+	if governed := len(list) == 0 && !anyOf(skip, governing); governed {
+		for key, message := range c.meaningless() {
+			complain(key, "%s", message)
+		}
+	}
 	if _, err := parseKeep(c.Run.Keep); err != nil {
 		complain("run.keep", "%v", err)
 	}
-	if c.Optim.Nesterov && c.Optim.Momentum == 0 {
+	if c.Optim.Kind == "sgd" && c.Optim.Nesterov && c.Optim.Momentum == 0 {
 		complain("optim.nesterov", "needs optim.momentum above 0; set nesterov = false or momentum = 0.9")
+	}
+	if c.Optim.Decay == string(optim.DecayPeeledCode) && c.Optim.LambdaB != c.Optim.LambdaW {
+		complain("optim.lambda_b", "is %g and lambda_w %g; the released code has one number for both", c.Optim.LambdaB, c.Optim.LambdaW)
+	}
+	if k := c.Optim.Schedule; k.Kind == "cosine" && !(k.MinLR <= c.Optim.LR) {
+		complain("optim.schedule.min_lr", "is %g; wanted at most optim.lr, %g", k.MinLR, c.Optim.LR)
+	}
+	if k := c.Optim.Schedule; k.Kind == "multistep" && len(list) == 0 {
+		if err := (optim.MultiStep{Base: c.Optim.LR, Milestones: k.milestones(), Gamma: k.Gamma}).Validate(); err != nil || k.Milestones == "" {
+			complain("optim.schedule.milestones", "is %q; wanted increasing epochs such as [60, 120]", k.Milestones)
+		}
 	}
 	if s := c.Data.Size; s != 28 && s != 32 && s != 84 {
 		complain("data.size", "is %d; wanted 28, 32 or 84", s)
@@ -43,10 +63,38 @@ func (c Config) problems(skip map[string]bool) []Problem {
 	if c.Data.Name != glyphs && (c.Data.Size != Default().Data.Size || c.Data.Color) {
 		complain("data.size", "size and color can be chosen for %s only; files have their own", glyphs)
 	}
-	if c.Net.BatchNorm && c.Run.Batch == 1 {
-		complain("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or net.batch_norm = false")
+	if c.normed() && c.Run.Batch == 1 {
+		complain("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or a network without batch norm")
 	}
 	return list
+}
+
+// governing are the keys that decide which others mean something.
+var governing = []string{"net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind"}
+
+func anyOf(set map[string]bool, keys []string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return set[k] })
+}
+
+// meaningless yields the keys that are away from their default though nothing reads them, with what to say.
+func (c Config) meaningless() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		standard, resolved := Default(), Default().derived()
+		asWritten, asStored := standard.fields(), resolved.fields()
+		for i, f := range c.fields() {
+			if v := f.value(); f.applies(&c) || v == asWritten[i].value() || v == asStored[i].value() {
+				continue
+			}
+			if !yield(f.key, fmt.Sprintf("is %s, and means something with %s only; leave it out", f.text(), f.only.text)) {
+				return
+			}
+		}
+	}
+}
+
+// normed says whether the network has batch norm.
+func (c Config) normed() bool {
+	return c.Net.Kind == kindMLP && c.Net.BatchNorm || c.Net.Kind != kindMLP && c.Net.Kind != "vgg13"
 }
 
 // outOfRange says what is wrong with the field's value, or "".
@@ -54,6 +102,9 @@ func (f field) outOfRange() string {
 	var x float64
 	switch v := f.value().(type) {
 	case string:
+		if f.list != "" {
+			return f.list.complaint(v)
+		}
 		return f.notAChoice(v)
 	case float64:
 		x = v

@@ -4,7 +4,10 @@
 // Open config.go for what a run is, run.go for the order of events, loop.go for an epoch, checkpoint.go for what is on disk.
 package train
 
-import "collapse/data"
+import (
+	"collapse/data"
+	"collapse/optim"
+)
 
 // Config is everything that decides a run. A zero where the comment says "0 = …" is filled in by Resolved. The fields, their
 // names in TOML, their meaning, limits and defaults are listed once, in fields.go.
@@ -34,14 +37,20 @@ type DataConfig struct {
 
 // NetConfig is the network.
 type NetConfig struct {
-	Kind       string // mlp
-	Preset     string // paper (9 hidden layers) or code (8): what depth and width are when they are 0
-	Depth      int    // hidden layers without the d-wide one; 0 = preset's
-	Width      int    // units of a hidden layer; 0 = preset's
-	FeatureDim int    // d, the width of the last hidden layer; 0 = data.classes
-	Activation string // relu or sigmoid
-	BatchNorm  bool
-	Bias       bool // bias of the classifier
+	Kind       string // mlp, resnet18, resnet18-adapt, vgg13 or vgg13-bn
+	Preset     string // mlp: paper (9 hidden layers) or code (8): what depth and width are when they are 0
+	Depth      int    // mlp: hidden layers without the d-wide one; 0 = preset's
+	Width      int    // mlp: units of a hidden layer; 0 = preset's
+	Stem       string // resnet18: default (7×7 stride 2, max pool) or cifar (3×3 stride 1, no pool)
+	StemWidth  int    // resnet18-adapt: k, channels of the stem
+	FeatureDim int    // d, the width of the features; 0 = data.classes for an mlp, else the architecture's own
+	Activation string // mlp: relu or sigmoid
+	BatchNorm  bool   // mlp
+	Classifier string // learned, or etf: a fixed simplex ETF
+	ETF        string // etf: identity, random or helmert, how the frame lies in the d dimensions
+	AnyETF     bool   // etf: also where d is below K−1 and no simplex ETF exists
+	Bias       bool   // of the classifier
+	TrainBias  bool   // etf: the bias is trained though the weights are fixed
 }
 
 // LossConfig is the objective, without weight decay.
@@ -53,31 +62,59 @@ type LossConfig struct {
 	Reduction string  // torch or paper
 }
 
-// OptimConfig is the optimiser and its schedule.
+// OptimConfig is the optimiser, its weight decay and its schedule.
 type OptimConfig struct {
-	Kind        string // sgd
+	Kind        string // sgd, adam or lbfgs
 	LR          float64
-	Momentum    float64
-	Nesterov    bool
-	WeightDecay float64
+	Momentum    float64 // sgd
+	Nesterov    bool    // sgd
+	Decay       string  // all, peeled, peeled-batch or peeled-code
+	WeightDecay float64 // decay all
+	LambdaW     float64 // peeled: λ_W of ½λ_W‖W‖²
+	LambdaB     float64 // peeled: λ_b of ½λ_b‖b‖²
+	LambdaH     float64 // peeled: λ_H of ½λ_H‖H‖², the features of all training samples
+	Adam        AdamConfig
+	LBFGS       LBFGSConfig
 	Schedule    ScheduleConfig
+}
+
+// AdamConfig holds what only Adam needs.
+type AdamConfig struct{ Beta1, Beta2, Eps float64 }
+
+// LBFGSConfig holds what only L-BFGS needs, as torch.optim.LBFGS names it.
+type LBFGSConfig struct {
+	LineSearch      string // none or strong_wolfe
+	MaxIter         int    // iterations of a step
+	MaxEval         int    // evaluations of the loss a step may start another iteration after
+	History         int    // pairs kept
+	ToleranceGrad   float64
+	ToleranceChange float64
 }
 
 // ScheduleConfig is the learning rate by epoch.
 type ScheduleConfig struct {
-	Kind  string // step (lr·gamma^⌊epoch/every⌋) or constant
-	Every int    // epochs
-	Gamma float64
+	Kind       string // step (lr·gamma^⌊epoch/every⌋), multistep, cosine (with restarts) or constant
+	Every      int    // step: epochs
+	Gamma      float64
+	Milestones string  // multistep: increasing epochs, separated by commas
+	Period     int     // cosine: epochs to the first restart; 0 = all after the warm-up
+	Factor     int     // cosine: each period is so many times as long as the one before
+	MinLR      float64 // cosine: rate at the end of a period
+	Warmup     int     // epochs in which the rate rises to lr
 }
 
-// RunConfig is how long, from which seed, and what is kept.
+// RunConfig is how long, from which seed, what is measured and what is kept.
 type RunConfig struct {
 	Epochs          int
 	Batch           int
 	Seed            uint64
 	MeasureEvery    int    // epochs between rows of measures; the last epoch always has one
+	MeasureFrom     string // eval, or training-pass: train measures on the features that training itself computed
+	Taps            string // layers measured besides the features, separated by commas
+	TapPool         string // average or flatten: what becomes of a tapped layer's maps
 	CheckpointEvery int    // epochs between checkpoints, what a killed run may lose; not part of a run's identity
 	Keep            string // last (two checkpoints), every=N, all. Not part of a run's identity
+	SaveFeatures    string // epochs whose features are saved whole: none, last, every=N, all or a list. Not part of a run's identity
 	DType           string // float32 or float64
 }
 
@@ -87,26 +124,54 @@ type RunConfig struct {
 func Default() Config {
 	return Config{
 		Data: DataConfig{Name: "mnist", Classes: 2, NoiseGenerator: data.GeneratorCollapse, Pipeline: data.PipelineMD, Size: 28, Seed: 1},
-		Net:  NetConfig{Kind: "mlp", Preset: "paper", Activation: "relu", BatchNorm: true, Bias: true},
+		Net: NetConfig{Kind: "mlp", Preset: "paper", Stem: "default", StemWidth: 64, Activation: "relu", BatchNorm: true,
+			Classifier: "learned", ETF: "identity", Bias: true, TrainBias: true},
 		Loss: LossConfig{Kind: "ce", Smoothing: 0.1, Alpha: 1, M: 1, Reduction: "torch"},
-		Optim: OptimConfig{Kind: "sgd", LR: 0.1, Momentum: 0.9, Nesterov: true, WeightDecay: 1e-3,
-			Schedule: ScheduleConfig{Kind: "step", Every: 40, Gamma: 0.1}},
-		Run: RunConfig{Epochs: 200, Batch: 512, Seed: 1, MeasureEvery: 1, CheckpointEvery: 1, Keep: "last", DType: "float32"},
+		Optim: OptimConfig{Kind: "sgd", LR: 0.1, Momentum: 0.9, Nesterov: true, Decay: string(optim.DecayAll), WeightDecay: 1e-3,
+			LambdaW: 0.01, LambdaB: 0.01, LambdaH: 1e-5,
+			Adam: AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+			LBFGS: LBFGSConfig{LineSearch: "none", MaxIter: 20, MaxEval: 25, History: 10,
+				ToleranceGrad: 1e-7, ToleranceChange: 1e-9},
+			Schedule: ScheduleConfig{Kind: "step", Every: 40, Gamma: 0.1, Factor: 1}},
+		Run: RunConfig{Epochs: 200, Batch: 512, Seed: 1, MeasureEvery: 1, MeasureFrom: "eval", TapPool: "average",
+			CheckpointEvery: 1, Keep: "last", SaveFeatures: "none", DType: "float32"},
 	}
 }
 
 // Resolved fills in every field whose zero means "derived": depth and width from the preset, d from K, the noise seed from the
-// run's seed. It is what a run computes with and what its identity is taken from.
+// run's seed. What means nothing in this configuration (momentum under Adam) is put at its default. The result is what a run
+// computes with and what its identity is taken from.
 func (c Config) Resolved() Config {
-	if c.Net.Depth == 0 {
-		c.Net.Depth = map[string]int{"paper": 9, "code": 8}[c.Net.Preset]
+	c = c.derived()
+	standard := Default().derived()
+	defaults := standard.fields()
+	for i, f := range c.fields() {
+		if !f.applies(&c) {
+			f.copyFrom(defaults[i])
+		}
+		if p, ok := f.ptr.(*string); ok && f.list != "" {
+			*p = f.list.plain(*p)
+		}
 	}
-	if c.Net.Width == 0 {
-		c.Net.Width = 2048
+	return c
+}
+
+// derived fills in zeros.
+func (c Config) derived() Config {
+	if c.Net.Kind == kindMLP {
+		if c.Net.Depth == 0 {
+			c.Net.Depth = map[string]int{"paper": 9, "code": 8}[c.Net.Preset]
+		}
+		if c.Net.Width == 0 {
+			c.Net.Width = 2048
+		}
+		c.Net.Preset = Default().Net.Preset // depth and width say it all from here on
+		if c.Net.FeatureDim == 0 {
+			c.Net.FeatureDim = c.Data.Classes
+		}
 	}
-	c.Net.Preset = Default().Net.Preset // depth and width say it all from here on
-	if c.Net.FeatureDim == 0 {
-		c.Net.FeatureDim = c.Data.Classes
+	if c.Optim.Schedule.Kind == "cosine" && c.Optim.Schedule.Period == 0 {
+		c.Optim.Schedule.Period = max(1, c.Run.Epochs-c.Optim.Schedule.Warmup)
 	}
 	if c.Data.NoiseSeed == 0 {
 		c.Data.NoiseSeed = c.Run.Seed

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ batchnorm = true
 learning_rate = 0.1
 momentum = 0
 [optim.schedule]
-kind = "cosine"
+kind = "cosin"
 gama = 0.5
 [run]
 lr = 0.1
@@ -40,7 +41,7 @@ c.toml:4: data.sampels_per_class: unknown key; did you mean data.samples_per_cla
 c.toml:7: net.depth: is "nine"; wanted a whole number
 c.toml:8: net.batchnorm: unknown key; did you mean net.batch_norm?
 c.toml:11: optim.learning_rate: unknown key; collapse train --print-config lists every key
-c.toml:14: optim.schedule.kind: is "cosine"; wanted one of step, constant
+c.toml:14: optim.schedule.kind: is "cosin"; wanted one of step, multistep, cosine, constant; did you mean "cosine"?
 c.toml:15: optim.schedule.gama: unknown key; did you mean optim.schedule.gamma?
 c.toml:17: run.lr: unknown key; did you mean optim.lr?
 c.toml:18: run.epochs: is 2.5; wanted a whole number
@@ -103,6 +104,10 @@ func drawConfig(t *rapid.T) Config {
 				*p = rapid.SampledFrom(f.choices).Draw(t, f.key)
 			} else if f.key == "run.keep" {
 				*p = rapid.SampledFrom([]string{"last", "all", "every=3"}).Draw(t, f.key)
+			} else if f.key == "run.save_features" {
+				*p = rapid.SampledFrom([]string{"none", "last", "all", "every=3", "1,2"}).Draw(t, f.key)
+			} else if f.list != "" {
+				*p = rapid.SampledFrom([]string{"3", "10, 20", "1,2,3"}).Draw(t, f.key)
 			} else {
 				*p = rapid.String().Draw(t, f.key)
 			}
@@ -121,7 +126,54 @@ func drawConfig(t *rapid.T) Config {
 		c.Data.Size, c.Data.Color = 28, false
 	}
 	c.Run.Batch = max(c.Run.Batch, 2)
+	c.Optim.LambdaB, c.Optim.Schedule.MinLR = c.Optim.LambdaW, c.Optim.LR/2
+	standard := Default()
+	for i, f := range c.fields() {
+		if !f.applies(&c) {
+			f.copyFrom(standard.fields()[i])
+		}
+	}
 	return c
+}
+
+func TestKeysThatMeanNothingAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"[net]\nkind = \"resnet18\"\ndepth = 3":                    "c.toml:3: net.depth: is 3, and means something with net.kind = mlp only; leave it out",
+		"[net]\nstem = \"cifar\"":                                  `c.toml:2: net.stem: is "cifar", and means something with net.kind = resnet18 only; leave it out`,
+		"[net]\netf = \"random\"":                                  `c.toml:2: net.etf: is "random", and means something with net.classifier = etf only; leave it out`,
+		"[optim]\nkind = \"adam\"\nmomentum = 0.5":                 "c.toml:3: optim.momentum: is 0.5, and means something with optim.kind = sgd only; leave it out",
+		"[optim]\nlambda_h = 1.0":                                  "c.toml:2: optim.lambda_h: is 1.0, and means something with optim.decay = peeled only; leave it out",
+		"[optim]\ndecay = \"peeled\"\nweight_decay = 5e-4":         "c.toml:3: optim.weight_decay: is 0.0005, and means something with optim.decay = all only; leave it out",
+		"[optim]\ndecay = \"peeled-code\"\nlambda_b = 0.0":         "c.toml:3: optim.lambda_b: is 0 and lambda_w 0.01; the released code has one number for both",
+		"[optim.schedule]\nkind = \"cosine\"\nmin_lr = 0.5":        "c.toml:3: optim.schedule.min_lr: is 0.5; wanted at most optim.lr, 0.1",
+		"[optim.schedule]\nkind = \"multistep\"":                   `optim.schedule.milestones: is ""; wanted increasing epochs such as [60, 120]`,
+		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2,1]": `c.toml:3: optim.schedule.milestones: is "2,1"; wanted increasing epochs such as [60, 120]`,
+		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2.5]": `c.toml:3: optim.schedule.milestones: has "2.5"; wanted a list of whole numbers, separated by commas`,
+		"[optim.schedule]\nmilestones=[[2]]":                       `c.toml:2: optim.schedule.milestones: is a list; wanted a list of whole numbers`,
+	} {
+		if _, err := Load("c.toml", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot    %v\nwanted %s", text, err, want)
+		}
+	}
+	// A printed configuration holds every key at its default, resolved or not.
+	for _, c := range []Config{Default(), Default().Resolved()} {
+		if _, err := Load("c.toml", []byte(PrintConfig(c)), "net.kind=resnet18", "optim.kind=adam", "optim.decay=peeled"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestListsAreReadFromTOMLAndText(t *testing.T) {
+	for _, text := range []string{"milestones = [60, 120]", `milestones = "60, 120"`, `milestones = ["60", "120"]`} {
+		c, err := Load("", []byte("[optim.schedule]\nkind = \"multistep\"\n"+text))
+		if err != nil || !slices.Equal(c.Optim.Schedule.milestones(), []int{60, 120}) {
+			t.Errorf("%s: %v, %v", text, c.Optim.Schedule.milestones(), err)
+		}
+		want := `{"data":{"test_digest":"b","train_digest":"a"},"optim":{"schedule":{"kind":"multistep","milestones":"60,120"}}}`
+		if got := string(Canonical(c, "a", "b")); got != want {
+			t.Errorf("%s: identity %s", text, got)
+		}
+	}
 }
 
 func TestPrintedConfigLoadsBack(t *testing.T) {
@@ -200,7 +252,7 @@ func TestCheckRefusesEveryLimit(t *testing.T) {
 		field := c.fields()[i]
 		switch p := field.ptr.(type) {
 		case *string:
-			if f.choices == nil {
+			if f.choices == nil && f.list != wholeNumbers && f.list != numbers {
 				continue
 			}
 			*p = "nonsense"

@@ -2,52 +2,45 @@ package train
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
+	"slices"
 
 	"collapse/data"
+	"collapse/optim"
 )
 
-// field is one key of the configuration: the single place that knows its name, its variable, its meaning and its limits.
-type field struct {
-	key     string // section.key as the user writes it
-	ptr     any    // *string, *int, *uint64, *float64 or *bool inside a Config
-	doc     string // one line of the printed configuration
-	choices []string
-	limits  interval
-	outside bool // not part of a run's identity: a folder, what is kept, or what the digests of the data sets already say
+// Where keys mean something.
+var (
+	forMLP       = condition{"net.kind = mlp", func(c *Config) bool { return c.Net.Kind == kindMLP }}
+	forStem      = condition{"net.kind = resnet18", func(c *Config) bool { return c.Net.Kind == kindResNet }}
+	forStemWidth = condition{"net.kind = resnet18-adapt", func(c *Config) bool { return c.Net.Kind == kindAdapt }}
+	forETF       = condition{"net.classifier = etf", func(c *Config) bool { return c.Net.Classifier == classifierETF }}
+	forSGD       = condition{"optim.kind = sgd", func(c *Config) bool { return c.Optim.Kind == "sgd" }}
+	forAdam      = condition{"optim.kind = adam", func(c *Config) bool { return c.Optim.Kind == "adam" }}
+	forLBFGS     = condition{"optim.kind = lbfgs", func(c *Config) bool { return c.Optim.Kind == "lbfgs" }}
+	forDecayAll  = condition{"optim.decay = all", func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
+	forPeeled    = condition{"optim.decay = peeled", func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
+	// A constant rate has always let every and gamma be written, and its runs are named with them.
+	forStep       = condition{"optim.schedule.kind = step", func(c *Config) bool { return c.schedules("step", "constant") }}
+	forGamma      = condition{"optim.schedule.kind = step or multistep", func(c *Config) bool { return c.schedules("step", "multistep", "constant") }}
+	forMilestones = condition{"optim.schedule.kind = multistep", func(c *Config) bool { return c.schedules("multistep") }}
+	forCosine     = condition{"optim.schedule.kind = cosine", func(c *Config) bool { return c.schedules("cosine") }}
+	forTaps       = condition{"run.taps", func(c *Config) bool { return c.Run.Taps != "" }}
+)
+
+func (c *Config) schedules(kinds ...string) bool {
+	return slices.Contains(kinds, c.Optim.Schedule.Kind)
 }
 
-// interval is an allowed range of a number; open ends are excluded. The zero value allows everything.
-type interval struct {
-	lo, hi         float64
-	openLo, openHi bool
-	set            bool
-}
+// Kinds of network and of classifier that code asks for by name.
+const (
+	kindMLP       = "mlp"
+	kindResNet    = "resnet18"
+	kindAdapt     = "resnet18-adapt"
+	classifierETF = "etf"
+	fromTraining  = "training-pass"
+)
 
-func from(lo float64) interval { return interval{lo: lo, hi: math.Inf(1), openHi: true, set: true} }
-func above(lo float64) interval {
-	return interval{lo: lo, hi: math.Inf(1), openLo: true, openHi: true, set: true}
-}
-func between(lo, hi float64) interval  { return interval{lo: lo, hi: hi, set: true} }
-func halfOpen(lo, hi float64) interval { return interval{lo: lo, hi: hi, openHi: true, set: true} }
-func (r interval) holds(x float64) bool {
-	return (x > r.lo || x == r.lo && !r.openLo) && (x < r.hi || x == r.hi && !r.openHi)
-}
-
-func (r interval) String() string {
-	lo, hi := strconv.FormatFloat(r.lo, 'g', -1, 64), strconv.FormatFloat(r.hi, 'g', -1, 64)
-	switch {
-	case math.IsInf(r.hi, 1) && r.openLo:
-		return "a finite number above " + lo
-	case math.IsInf(r.hi, 1):
-		return "at least " + lo
-	case r.openHi:
-		return "at least " + lo + " and below " + hi
-	}
-	return "between " + lo + " and " + hi
-}
+var netKinds = []string{kindMLP, kindResNet, kindAdapt, "vgg13", "vgg13-bn"}
 
 // fields lists every key with pointers into c, in the order they are printed.
 func (c *Config) fields() []field {
@@ -65,36 +58,71 @@ func (c *Config) fields() []field {
 		{key: "data.size", ptr: &d.Size, doc: "glyphs: pixels a side, 28, 32 or 84", limits: between(28, 84), outside: true},
 		{key: "data.color", ptr: &d.Color, doc: "glyphs: three channels", outside: true},
 		{key: "data.seed", ptr: &d.Seed, doc: "which samples a subset keeps; glyphs: which images are drawn", outside: true},
-		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: []string{"mlp"}},
-		{key: "net.preset", ptr: &n.Preset, doc: "what 0 means for depth and width; paper: 9 x 2048, code: 8 x 2048", choices: []string{"paper", "code"}, outside: true},
-		{key: "net.depth", ptr: &n.Depth, doc: "hidden layers without the d-wide one; 0 = the preset's", limits: between(0, 1000)},
-		{key: "net.width", ptr: &n.Width, doc: "units of a hidden layer; 0 = the preset's", limits: between(0, 1e6)},
-		{key: "net.feature_dim", ptr: &n.FeatureDim, doc: "d, the width of the last hidden layer; 0 = data.classes", limits: between(0, 1e6)},
-		{key: "net.activation", ptr: &n.Activation, doc: "of every hidden layer, the features included", choices: []string{"relu", "sigmoid"}},
-		{key: "net.batch_norm", ptr: &n.BatchNorm, doc: "batch norm after every hidden linear layer"},
+		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: netKinds},
+		{key: "net.preset", ptr: &n.Preset, doc: "what 0 means for depth and width; paper: 9 x 2048, code: 8 x 2048", choices: []string{"paper", "code"}, only: forMLP, outside: true},
+		{key: "net.depth", ptr: &n.Depth, doc: "hidden layers without the d-wide one; 0 = the preset's", limits: between(0, 1000), only: forMLP},
+		{key: "net.width", ptr: &n.Width, doc: "units of a hidden layer; 0 = the preset's", limits: between(0, 1e6), only: forMLP},
+		{key: "net.stem", ptr: &n.Stem, doc: "default: 7x7 stride 2 and max pool; cifar: 3x3 stride 1", choices: []string{"default", "cifar"}, only: forStem},
+		{key: "net.stem_width", ptr: &n.StemWidth, doc: "k, channels of the stem; the stages have k, 2k, 4k, 8k", limits: between(1, 4096), only: forStemWidth},
+		{key: "net.feature_dim", ptr: &n.FeatureDim, doc: "d, the width of the features; 0 = data.classes for an mlp, else the architecture's own", limits: between(0, 1e6)},
+		{key: "net.activation", ptr: &n.Activation, doc: "of every hidden layer, the features included", choices: []string{"relu", "sigmoid"}, only: forMLP},
+		{key: "net.batch_norm", ptr: &n.BatchNorm, doc: "batch norm after every hidden linear layer", only: forMLP},
+		{key: "net.classifier", ptr: &n.Classifier, doc: "trained, or a fixed simplex ETF", choices: []string{"learned", classifierETF}},
+		{key: "net.etf", ptr: &n.ETF, doc: "how the frame lies in d dimensions; identity: on the first K, padded with zeros; random: turned; helmert: d = K-1", choices: []string{"identity", "random", "helmert"}, only: forETF},
+		{key: "net.any_etf", ptr: &n.AnyETF, doc: "also where d is below K-1 and no simplex ETF exists: the columns are cut, as the released code does", only: forETF},
 		{key: "net.bias", ptr: &n.Bias, doc: "bias of the classifier"},
+		{key: "net.train_bias", ptr: &n.TrainBias, doc: "the bias is trained though the weights are fixed", only: forETF},
 		{key: "loss.kind", ptr: &l.Kind, doc: "cross entropy, label smoothing, label relaxation, squared error, rescaled squared error", choices: []string{"ce", "ls", "lr", "mse", "rescaled_mse"}},
 		{key: "loss.smoothing", ptr: &l.Smoothing, doc: "ls and lr: the share of the label given to other classes", limits: halfOpen(0, 1)},
 		{key: "loss.alpha", ptr: &l.Alpha, doc: "rescaled_mse: weight of the true class's error", limits: above(0)},
 		{key: "loss.m", ptr: &l.M, doc: "rescaled_mse: target of the true class", limits: above(0)},
 		{key: "loss.reduction", ptr: &l.Reduction, doc: "torch: mean over batch (and classes); paper: squared errors halved and not divided by K", choices: []string{"torch", "paper"}},
-		{key: "optim.kind", ptr: &o.Kind, doc: "optimiser", choices: []string{"sgd"}},
+		{key: "optim.kind", ptr: &o.Kind, doc: "optimiser", choices: []string{"sgd", "adam", "lbfgs"}},
 		{key: "optim.lr", ptr: &o.LR, doc: "learning rate of the first epoch", limits: above(0)},
-		{key: "optim.momentum", ptr: &o.Momentum, doc: "0 = none", limits: halfOpen(0, 1)},
-		{key: "optim.nesterov", ptr: &o.Nesterov, doc: "Nesterov's form of the momentum"},
-		{key: "optim.weight_decay", ptr: &o.WeightDecay, doc: "added to the gradient of every trained parameter, biases and batch norm included", limits: from(0)},
-		{key: "optim.schedule.kind", ptr: &o.Schedule.Kind, doc: "learning rate by epoch", choices: []string{"step", "constant"}},
-		{key: "optim.schedule.every", ptr: &o.Schedule.Every, doc: "step: epochs between factors", limits: between(1, 1e9)},
-		{key: "optim.schedule.gamma", ptr: &o.Schedule.Gamma, doc: "step: the factor", limits: above(0)},
+		{key: "optim.momentum", ptr: &o.Momentum, doc: "0 = none", limits: halfOpen(0, 1), only: forSGD},
+		{key: "optim.nesterov", ptr: &o.Nesterov, doc: "Nesterov's form of the momentum", only: forSGD},
+		{key: "optim.decay", ptr: &o.Decay, doc: "what is decayed: every parameter, or classifier and features only, by the paper's sum over all samples, a batch's, or as the released code computes it", choices: decayKinds},
+		{key: "optim.weight_decay", ptr: &o.WeightDecay, doc: "added to the gradient of every trained parameter, biases and batch norm included", limits: from(0), only: forDecayAll},
+		{key: "optim.lambda_w", ptr: &o.LambdaW, doc: "peeled: penalty of the classifier's weights, half of it times their squared norm", limits: from(0), only: forPeeled},
+		{key: "optim.lambda_b", ptr: &o.LambdaB, doc: "peeled: penalty of the classifier's bias", limits: from(0), only: forPeeled},
+		{key: "optim.lambda_h", ptr: &o.LambdaH, doc: "peeled: penalty of the features", limits: from(0), only: forPeeled},
+		{key: "optim.adam.beta1", ptr: &o.Adam.Beta1, doc: "of the mean gradient", limits: halfOpen(0, 1), only: forAdam},
+		{key: "optim.adam.beta2", ptr: &o.Adam.Beta2, doc: "of the mean squared gradient", limits: halfOpen(0, 1), only: forAdam},
+		{key: "optim.adam.eps", ptr: &o.Adam.Eps, doc: "added to the root", limits: above(0), only: forAdam},
+		{key: "optim.lbfgs.line_search", ptr: &o.LBFGS.LineSearch, doc: "none: steps of lr; strong_wolfe", choices: []string{"none", "strong_wolfe"}, only: forLBFGS},
+		{key: "optim.lbfgs.max_iter", ptr: &o.LBFGS.MaxIter, doc: "iterations on a batch", limits: between(1, 1e6), only: forLBFGS},
+		{key: "optim.lbfgs.max_eval", ptr: &o.LBFGS.MaxEval, doc: "evaluations on a batch after which no iteration starts", limits: between(1, 1e7), only: forLBFGS},
+		{key: "optim.lbfgs.history", ptr: &o.LBFGS.History, doc: "pairs kept", limits: between(1, 1000), only: forLBFGS},
+		{key: "optim.lbfgs.tolerance_grad", ptr: &o.LBFGS.ToleranceGrad, doc: "stop a step at a largest gradient entry of this", limits: from(0), only: forLBFGS},
+		{key: "optim.lbfgs.tolerance_change", ptr: &o.LBFGS.ToleranceChange, doc: "stop a step at changes of this", limits: from(0), only: forLBFGS},
+		{key: "optim.schedule.kind", ptr: &o.Schedule.Kind, doc: "learning rate by epoch", choices: []string{"step", "multistep", "cosine", "constant"}},
+		{key: "optim.schedule.every", ptr: &o.Schedule.Every, doc: "step: epochs between factors", limits: between(1, 1e9), only: forStep},
+		{key: "optim.schedule.gamma", ptr: &o.Schedule.Gamma, doc: "step, multistep: the factor", limits: above(0), only: forGamma},
+		{key: "optim.schedule.milestones", ptr: &o.Schedule.Milestones, doc: "multistep: the epochs after which the factor applies", list: wholeNumbers, only: forMilestones},
+		{key: "optim.schedule.period", ptr: &o.Schedule.Period, doc: "cosine: epochs to the first restart; 0 = all after the warm-up", limits: between(0, 1e9), only: forCosine},
+		{key: "optim.schedule.factor", ptr: &o.Schedule.Factor, doc: "cosine: a period is so many times as long as the one before", limits: between(1, 1000), only: forCosine},
+		{key: "optim.schedule.min_lr", ptr: &o.Schedule.MinLR, doc: "cosine: rate at the end of a period", limits: from(0), only: forCosine},
+		{key: "optim.schedule.warmup", ptr: &o.Schedule.Warmup, doc: "epochs in which the rate rises to lr", limits: between(0, 1e7)},
 		{key: "run.epochs", ptr: &r.Epochs, doc: "passes over the training set", limits: between(1, 1e7)},
 		{key: "run.batch", ptr: &r.Batch, doc: "samples of a step; the last batch of an epoch may be smaller", limits: between(1, 1e6)},
 		{key: "run.seed", ptr: &r.Seed, doc: "of initial weights, order of samples, and label noise"},
 		{key: "run.measure_every", ptr: &r.MeasureEvery, doc: "epochs between rows of measures; the last epoch always has one", limits: between(1, 1e7)},
+		{key: "run.measure_from", ptr: &r.MeasureFrom, doc: "train measures on features of an exact pass in eval mode, or on those that training computed", choices: []string{"eval", fromTraining}},
+		{key: "run.taps", ptr: &r.Taps, doc: "layers measured besides the features", list: names},
+		{key: "run.tap_pool", ptr: &r.TapPool, doc: "what becomes of a tapped layer's maps: their averages, or every value", choices: []string{"average", "flatten"}, only: forTaps},
 		{key: "run.checkpoint_every", ptr: &r.CheckpointEvery, doc: "epochs between checkpoints; the last epoch always has one", limits: between(1, 1e7), outside: true},
 		{key: "run.keep", ptr: &r.Keep, doc: "checkpoints kept besides the last two: last (none), every=N, all", outside: true},
+		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved whole: none, last, every=N, all or a list", outside: true},
 		{key: "run.dtype", ptr: &r.DType, doc: "float32, or float64 for parity tests", choices: []string{"float32", "float64"}},
 	}
 }
+
+var decayKinds = func() (names []string) {
+	for _, kind := range optim.DecayKinds {
+		names = append(names, string(kind))
+	}
+	return names
+}()
 
 var dataNames = func() (names []string) {
 	for _, info := range data.List() {
@@ -102,107 +130,3 @@ var dataNames = func() (names []string) {
 	}
 	return names
 }()
-
-// value is what the field holds now.
-func (f field) value() any {
-	switch p := f.ptr.(type) {
-	case *string:
-		return *p
-	case *int:
-		return *p
-	case *uint64:
-		return *p
-	case *float64:
-		return *p
-	case *bool:
-		return *p
-	}
-	panic("train: a configuration field of unknown type")
-}
-
-// text is the field's value in TOML.
-func (f field) text() string {
-	switch v := f.value().(type) {
-	case string:
-		return tomlString(v)
-	case float64:
-		s := strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(s, ".eIN") {
-			s += ".0" // a TOML float needs a point or an exponent
-		}
-		return s
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-// wanted names the type in the user's words.
-func (f field) wanted() string {
-	switch f.ptr.(type) {
-	case *string:
-		if f.choices != nil {
-			return "one of " + strings.Join(f.choices, ", ")
-		}
-		return "a text in quotes"
-	case *int:
-		return "a whole number"
-	case *uint64:
-		return "a whole number, at least 0"
-	case *float64:
-		return "a number"
-	}
-	return "true or false"
-}
-
-// set stores a decoded TOML value and says what is wrong with it, or "".
-func (f field) set(v any) string {
-	bad := fmt.Sprintf("is %s; wanted %s", describe(v), f.wanted())
-	switch p := f.ptr.(type) {
-	case *string:
-		s, ok := v.(string)
-		if !ok {
-			return bad
-		}
-		*p = s
-	case *bool:
-		b, ok := v.(bool)
-		if !ok {
-			return bad
-		}
-		*p = b
-	case *float64:
-		switch x := v.(type) {
-		case float64:
-			*p = x
-		case int64:
-			*p = float64(x)
-		default:
-			return bad
-		}
-	case *int:
-		x, ok := v.(int64)
-		if !ok || int64(int(x)) != x {
-			return bad
-		}
-		*p = int(x)
-	case *uint64:
-		x, ok := v.(int64)
-		if !ok || x < 0 {
-			return bad
-		}
-		*p = uint64(x)
-	}
-	return ""
-}
-
-func describe(v any) string {
-	switch x := v.(type) {
-	case string:
-		return strconv.Quote(x)
-	case map[string]any:
-		return "a section"
-	case []any:
-		return "a list"
-	}
-	return fmt.Sprint(v)
-}

@@ -106,7 +106,7 @@ func newSession[T Float](c Config, in inputs, team *kernel.Team) (*session[T], e
 		WeightDecay: c.Optim.WeightDecay}, team); err != nil {
 		return nil, err
 	}
-	s.schedule = c.Optim.schedule()
+	s.schedule = c.schedule()
 	if s.batches, err = data.NewBatches(in.train.N(), c.Run.Batch, false, c.Run.Seed); err != nil {
 		return nil, err
 	}
@@ -129,13 +129,6 @@ func (c Config) mlp(inputs, classes int) nn.MLPConfig {
 
 func (l LossConfig) nn() nn.LossConfig {
 	return nn.LossConfig{Kind: l.Kind, Smoothing: l.Smoothing, Alpha: l.Alpha, M: l.M, Reduction: l.Reduction}
-}
-
-func (o OptimConfig) schedule() optim.Schedule {
-	if o.Schedule.Kind == "constant" {
-		return optim.Constant(o.LR)
-	}
-	return optim.StepLR{Base: o.LR, Every: o.Schedule.Every, Gamma: o.Schedule.Gamma}
 }
 
 // parameters counts the trained numbers.

@@ -1,0 +1,184 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// field is one key of the configuration: the single place that knows its name, its variable, its meaning and its limits.
+type field struct {
+	key     string // section.key as the user writes it
+	ptr     any    // *string, *int, *uint64, *float64 or *bool inside a Config
+	doc     string // one line of the printed configuration
+	choices []string
+	limits  interval
+	list    listOf    // the text is a list of these
+	only    condition // where the key means something; the zero value: everywhere
+	outside bool      // not part of a run's identity: a folder, what is kept, or what the digests of the data sets already say
+}
+
+// condition says where a key means something. Elsewhere it must be at its default.
+type condition struct {
+	text  string // as in "net.kind = resnet18"
+	holds func(*Config) bool
+}
+
+func (f field) applies(c *Config) bool { return f.only.holds == nil || f.only.holds(c) }
+
+// interval is an allowed range of a number; open ends are excluded. The zero value allows everything.
+type interval struct {
+	lo, hi         float64
+	openLo, openHi bool
+	set            bool
+}
+
+func from(lo float64) interval { return interval{lo: lo, hi: math.Inf(1), openHi: true, set: true} }
+func above(lo float64) interval {
+	return interval{lo: lo, hi: math.Inf(1), openLo: true, openHi: true, set: true}
+}
+func between(lo, hi float64) interval  { return interval{lo: lo, hi: hi, set: true} }
+func halfOpen(lo, hi float64) interval { return interval{lo: lo, hi: hi, openHi: true, set: true} }
+func (r interval) holds(x float64) bool {
+	return (x > r.lo || x == r.lo && !r.openLo) && (x < r.hi || x == r.hi && !r.openHi)
+}
+
+func (r interval) String() string {
+	lo, hi := strconv.FormatFloat(r.lo, 'g', -1, 64), strconv.FormatFloat(r.hi, 'g', -1, 64)
+	switch {
+	case math.IsInf(r.hi, 1) && r.openLo:
+		return "a finite number above " + lo
+	case math.IsInf(r.hi, 1):
+		return "at least " + lo
+	case r.openHi:
+		return "at least " + lo + " and below " + hi
+	}
+	return "between " + lo + " and " + hi
+}
+
+// value is what the field holds now.
+func (f field) value() any {
+	switch p := f.ptr.(type) {
+	case *string:
+		return *p
+	case *int:
+		return *p
+	case *uint64:
+		return *p
+	case *float64:
+		return *p
+	case *bool:
+		return *p
+	}
+	panic("train: a configuration field of unknown type")
+}
+
+// text is the field's value in TOML.
+func (f field) text() string {
+	switch v := f.value().(type) {
+	case string:
+		return tomlString(v)
+	case float64:
+		s := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".eIN") {
+			s += ".0" // a TOML float needs a point or an exponent
+		}
+		return s
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// wanted names the type in the user's words.
+func (f field) wanted() string {
+	switch f.ptr.(type) {
+	case *string:
+		switch {
+		case f.choices != nil:
+			return "one of " + strings.Join(f.choices, ", ")
+		case f.list != "":
+			return "a list of " + string(f.list)
+		}
+		return "a text in quotes"
+	case *int:
+		return "a whole number"
+	case *uint64:
+		return "a whole number, at least 0"
+	case *float64:
+		return "a number"
+	}
+	return "true or false"
+}
+
+// set stores a decoded TOML value and says what is wrong with it, or "".
+func (f field) set(v any) string {
+	bad := fmt.Sprintf("is %s; wanted %s", describe(v), f.wanted())
+	switch p := f.ptr.(type) {
+	case *string:
+		s, ok := v.(string)
+		if list, given := v.([]any); given && f.list != "" {
+			s, ok = joined(list)
+		}
+		if !ok {
+			return bad
+		}
+		*p = s
+	case *bool:
+		b, ok := v.(bool)
+		if !ok {
+			return bad
+		}
+		*p = b
+	case *float64:
+		switch x := v.(type) {
+		case float64:
+			*p = x
+		case int64:
+			*p = float64(x)
+		default:
+			return bad
+		}
+	case *int:
+		x, ok := v.(int64)
+		if !ok || int64(int(x)) != x {
+			return bad
+		}
+		*p = int(x)
+	case *uint64:
+		x, ok := v.(int64)
+		if !ok || x < 0 {
+			return bad
+		}
+		*p = uint64(x)
+	}
+	return ""
+}
+
+func describe(v any) string {
+	switch x := v.(type) {
+	case string:
+		return strconv.Quote(x)
+	case map[string]any:
+		return "a section"
+	case []any:
+		return "a list"
+	}
+	return fmt.Sprint(v)
+}
+
+// copyFrom takes the value of another configuration's field of the same key.
+func (f field) copyFrom(other field) {
+	switch p := f.ptr.(type) {
+	case *string:
+		*p = *other.ptr.(*string)
+	case *int:
+		*p = *other.ptr.(*int)
+	case *uint64:
+		*p = *other.ptr.(*uint64)
+	case *float64:
+		*p = *other.ptr.(*float64)
+	case *bool:
+		*p = *other.ptr.(*bool)
+	}
+}

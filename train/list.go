@@ -1,0 +1,73 @@
+package train
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// listOf is what a list holds, in the user's words. Lists are kept as text with commas, so that configurations can be compared; a file
+// may have a TOML list or the text.
+type listOf string
+
+const (
+	wholeNumbers listOf = "whole numbers"
+	numbers      listOf = "numbers"
+	names        listOf = "names"
+)
+
+// joined is a TOML list as text.
+func joined(list []any) (string, bool) {
+	parts := make([]string, len(list))
+	for i, v := range list {
+		switch v.(type) {
+		case string, int64, float64:
+		default:
+			return "", false
+		}
+		parts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(parts, ","), true
+}
+
+// split gives the elements, without the blanks around them; none for an empty text.
+func split(text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	parts := strings.Split(text, ",")
+	for i, p := range parts {
+		parts[i] = strings.TrimSpace(p)
+	}
+	return parts
+}
+
+// plain is the text as it enters a run's identity: without blanks, numbers in their shortest form.
+func (l listOf) plain(text string) string {
+	parts := split(text)
+	for i, p := range parts {
+		if x, err := strconv.ParseFloat(p, 64); err == nil && l != names {
+			parts[i] = strconv.FormatFloat(x, 'g', -1, 64)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// complaint says which element is not what the list holds, or "".
+func (l listOf) complaint(text string) string {
+	for _, p := range split(text) {
+		ok := p != ""
+		switch l {
+		case wholeNumbers:
+			_, err := strconv.Atoi(p)
+			ok = err == nil
+		case numbers:
+			_, err := strconv.ParseFloat(p, 64)
+			ok = err == nil
+		}
+		if !ok {
+			return fmt.Sprintf("has %q; wanted a list of %s, separated by commas", p, l)
+		}
+	}
+	return ""
+}
