@@ -18,6 +18,10 @@ func newActivation[T kernel.Float](act Activation, width int, team *kernel.Team)
 
 func (*activation[T]) collect(*Network[T]) {}
 
+func (*activation[T]) initialise(uint64) {}
+
+func (*activation[T]) bytes(Mode) Memory { return Memory{} }
+
 func (l *activation[T]) forward(x []T, rows int, _ Mode) []T {
 	l.y = x[:rows*l.width]
 	if l.act == Sigmoid {

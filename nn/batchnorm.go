@@ -19,13 +19,14 @@ type batchNorm[T kernel.Float] struct {
 	team                    *kernel.Team
 	norm                    *kernel.BatchNorm[T]
 	pointwise               *kernel.Pointwise[T]
+	maxBatch                int
 	x                       []T // input of the last forward, borrowed from the Linear before
-	y                       []T // maxBatch×width
+	y                       []T // maxBatch×width, allocated by the first forward
 }
 
 func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *kernel.Team, maxBatch int) *batchNorm[T] {
 	l := &batchNorm[T]{
-		width: width, act: act, team: team,
+		width: width, act: act, team: team, maxBatch: maxBatch,
 		gamma:       &Param[T]{Name: name + ".weight", Shape: []int{width}},
 		beta:        &Param[T]{Name: name + ".bias", Shape: []int{width}},
 		runningMean: &Buffer[T]{Name: name + ".running_mean", Shape: []int{width}, Value: make([]T, width)},
@@ -33,7 +34,6 @@ func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *
 		batches:     &Counter{Name: name + ".num_batches_tracked"},
 		norm:        kernel.NewBatchNorm[T](width, batchNormEps, act == ReLU),
 		pointwise:   kernel.NewPointwise[T](),
-		y:           kernel.Alloc[T](maxBatch * width),
 	}
 	for i := range l.runningVar.Value {
 		l.runningVar.Value[i] = 1
@@ -49,6 +49,9 @@ func (l *batchNorm[T]) collect(n *Network[T]) {
 
 func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 	l.x = x
+	if l.y == nil {
+		l.y = kernel.Alloc[T](l.maxBatch * l.width)
+	}
 	y := l.y[:rows*l.width]
 	if mode == Train {
 		l.norm.Forward(l.team, rows, x, y, l.gamma.Value, l.beta.Value)
@@ -61,6 +64,16 @@ func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 		l.pointwise.Sigmoid(l.team, y)
 	}
 	return y
+}
+
+func (l *batchNorm[T]) initialise(uint64) {
+	for i := range l.gamma.Value {
+		l.gamma.Value[i] = 1
+	}
+}
+
+func (l *batchNorm[T]) bytes(Mode) Memory {
+	return Memory{Activations: sizeOf[T](l.maxBatch * l.width)}
 }
 
 // backward differentiates y = act(γ·x̂ + β) in place: dy becomes dx. The ReLU's mask is read off

@@ -33,22 +33,15 @@ func (p *Param[T]) size() int {
 	return size
 }
 
-// initialise draws PyTorch's default law: weight and bias of a Linear from U(−b, b) with
-// b = 1/√fan_in; batch norm starts at weight 1, bias 0.
+// initialise draws every parameter by its layer's law.
 func (n *Network[T]) initialise(seed uint64) {
 	for _, l := range n.layers {
-		switch l := l.(type) {
-		case *linear[T]:
-			l.initialise(seed)
-		case *batchNorm[T]:
-			for i := range l.gamma.Value {
-				l.gamma.Value[i] = 1
-			}
-		}
+		l.initialise(seed)
 	}
 	n.fc.initialise(seed)
 }
 
+// initialise draws PyTorch's default law: weight and bias from U(−b, b) with b = 1/√fan_in.
 func (l *linear[T]) initialise(seed uint64) {
 	bound := 1 / math.Sqrt(float64(l.in))
 	uniform(l.weight, bound, seed)

@@ -8,15 +8,15 @@ type linear[T kernel.Float] struct {
 	weight, bias *Param[T] // bias is nil if there is none
 	team         *kernel.Team
 	x            []T // input of the last forward, borrowed
-	y            []T // maxBatch×out
+	maxBatch     int
+	y            []T // maxBatch×out, allocated by the first forward
 	biasGrad     *kernel.ColSums[T]
 }
 
 func newLinear[T kernel.Float](name string, in, out int, bias bool, team *kernel.Team, maxBatch int) *linear[T] {
 	l := &linear[T]{
-		in: in, out: out, team: team,
+		in: in, out: out, team: team, maxBatch: maxBatch,
 		weight: &Param[T]{Name: name + ".weight", Shape: []int{out, in}},
-		y:      kernel.Alloc[T](maxBatch * out),
 	}
 	if bias {
 		l.bias = &Param[T]{Name: name + ".bias", Shape: []int{out}}
@@ -38,9 +38,16 @@ func (l *linear[T]) forward(x []T, rows int, _ Mode) []T {
 	if l.bias != nil {
 		ep.Bias = l.bias.Value
 	}
+	if l.y == nil {
+		l.y = kernel.Alloc[T](l.maxBatch * l.out)
+	}
 	y := l.y[:rows*l.out]
 	kernel.Gemm(l.team, kernel.NT, rows, l.out, l.in, x, l.in, l.weight.Value, l.in, y, l.out, ep)
 	return y
+}
+
+func (l *linear[T]) bytes(Mode) Memory {
+	return Memory{Activations: sizeOf[T](l.maxBatch * l.out)}
 }
 
 // backward differentiates y = x·Wᵀ + b: dW = dyᵀ·x, db = Σ_rows dy, dx = dy·W.

@@ -33,6 +33,10 @@ type layer[T kernel.Float] interface {
 	backward(dy, spare []T, rows int, needInput bool) []T
 	// collect hands the layer's tensors to n, in PyTorch's order.
 	collect(n *Network[T])
+	// initialise draws the values of its parameters, all 0 before.
+	initialise(seed uint64)
+	// bytes returns the memory it will hold, parameters apart.
+	bytes(mode Mode) Memory
 }
 
 // Network is a sequence of layers and the classifier fc on top of them. Build one with New or
@@ -48,9 +52,16 @@ type Network[T kernel.Float] struct {
 	buffers  []*Buffer[T]
 	counters []*Counter
 
-	gradPing, gradPong []T // maxBatch × the widest layer, shared by all layers in Backward
+	widest             int // outputs of the widest of layers
+	gradPing, gradPong []T // maxBatch×widest, shared by all layers in Backward; allocated by the first
 	ready              int // batch of the last Train Forward not yet followed by Backward, or 0
-	normed             bool
+	lastBatch          int // of the last Forward
+	// loneNorm says that a batch norm has one value per channel and sample, so that a batch of 1 has no variance.
+	loneNorm bool
+
+	taps      []Tap
+	tapLayers []int // the layer whose output is taps[i]; empty if the one layer serves its taps itself
+	tapped    []tapped[T]
 }
 
 // Inputs returns the length of one input row.
@@ -85,7 +96,7 @@ type BatchError struct {
 
 func (e *BatchError) Error() string {
 	if e.Batch >= 1 && e.Batch <= e.MaxBatch {
-		return "nn: a training batch of 1 sample: batch norm needs at least 2 to have a variance; " +
+		return "nn: a training batch of 1 sample: batch norm needs at least 2 values per channel to have a variance; " +
 			"choose a batch size that does not leave a last batch of 1"
 	}
 	return fmt.Sprintf("nn: batch of %d samples, wanted 1 to %d (the size the network was built for)",
@@ -93,10 +104,11 @@ func (e *BatchError) Error() string {
 }
 
 // CheckBatch returns a *BatchError for a batch that Forward would panic on: empty, larger than
-// MaxBatch, or a single sample in Train mode when the network has batch norm. Call it on every
-// batch size an epoch will have, before the epoch.
+// MaxBatch, or a single sample in Train mode when a batch norm would see one value per channel
+// (in an MLP always, among images where the map is 1×1). Call it on every batch size an epoch
+// will have, before the epoch.
 func (n *Network[T]) CheckBatch(batch int, mode Mode) error {
-	if batch < 1 || batch > n.maxBatch || (batch == 1 && mode == Train && n.normed) {
+	if batch < 1 || batch > n.maxBatch || (batch == 1 && mode == Train && n.loneNorm) {
 		return &BatchError{Batch: batch, MaxBatch: n.maxBatch, Mode: mode}
 	}
 	return nil
@@ -113,13 +125,14 @@ func (n *Network[T]) Forward(x []T, batch int, mode Mode) Output[T] {
 	if len(x) != batch*n.inputs {
 		panic("nn: Forward: x is not batch×Inputs")
 	}
-	n.ready = 0
+	n.ready, n.lastBatch = 0, batch
 	if mode == Train {
 		n.ready = batch
 	}
 	h := x
-	for _, l := range n.layers {
+	for i, l := range n.layers {
 		h = l.forward(h, batch, mode)
+		n.keepRows(i, h)
 	}
 	return Output[T]{Logits: n.fc.forward(h, batch, mode), Features: h}
 }
@@ -127,16 +140,28 @@ func (n *Network[T]) Forward(x []T, batch int, mode Mode) Output[T] {
 // Backward takes the gradient of the loss with respect to the logits (batch×K) of the last
 // Forward, which must have been in Train mode, and overwrites Grad of every parameter that is
 // not frozen. dlogits is left as it is. The gradient with respect to the input is not formed.
-func (n *Network[T]) Backward(dlogits []T) {
+func (n *Network[T]) Backward(dlogits []T) { n.BackwardFeatures(dlogits, nil) }
+
+// BackwardFeatures is Backward for a loss that also depends on the features: dfeatures (batch×d), left as it is, is
+// added to the gradient that reaches them from the logits. Peeled weight decay penalises features so. nil means Backward.
+func (n *Network[T]) BackwardFeatures(dlogits, dfeatures []T) {
 	batch := n.ready
 	if batch == 0 {
 		panic("nn: Backward without a Forward in Train mode before it")
 	}
-	if len(dlogits) != batch*n.classes {
-		panic("nn: Backward: dlogits is not batch×Classes")
+	if len(dlogits) != batch*n.classes || (dfeatures != nil && len(dfeatures) != batch*n.features) {
+		panic("nn: Backward: dlogits is not batch×Classes or dfeatures not batch×FeatureDim")
 	}
 	n.ready = 0
+	if n.gradPing == nil {
+		n.gradPing, n.gradPong = kernel.Alloc[T](n.maxBatch*n.widest), kernel.Alloc[T](n.maxBatch*n.widest)
+	}
 	dy := n.fc.backward(dlogits, n.gradPing, batch, len(n.layers) > 0)
+	if len(n.layers) > 0 {
+		for i, g := range dfeatures {
+			dy[i] += g
+		}
+	}
 	for i := len(n.layers) - 1; i >= 0; i-- {
 		spare := n.gradPing
 		if &dy[0] == &spare[0] {

@@ -70,26 +70,47 @@ func (s Spec) Validate() error {
 // up to maxBatch samples. team may be nil: then everything runs on the caller's goroutine. The
 // same seed gives the same values in float32 and float64 up to rounding, whatever the team.
 func New[T kernel.Float](spec Spec, team *kernel.Team, maxBatch int, seed uint64) (*Network[T], error) {
-	if err := spec.Validate(); err != nil {
+	n, err := sequential[T](spec, team, maxBatch)
+	if err != nil {
 		return nil, err
 	}
-	if maxBatch < 1 {
-		return nil, fmt.Errorf("nn: largest batch is %d, wanted at least 1", maxBatch)
-	}
-	n := &Network[T]{inputs: spec.Inputs, classes: spec.Classes, maxBatch: maxBatch}
-	width, widest, index := spec.Inputs, 0, 0
-	for _, b := range spec.Blocks {
-		index += n.addBlock(b, width, index, team)
-		width, widest = b.Width, max(widest, b.Width)
-	}
-	n.features = width
-	n.fc = newLinear[T]("fc", width, spec.Classes, spec.ClassifierBias, team, maxBatch)
-	n.fc.collect(n)
-	n.gradPing = kernel.Alloc[T](maxBatch * widest)
-	n.gradPong = kernel.Alloc[T](maxBatch * widest)
 	n.allocateParams()
 	n.initialise(seed)
 	return n, nil
+}
+
+// sequential is New without any memory.
+func sequential[T kernel.Float](spec Spec, team *kernel.Team, maxBatch int) (*Network[T], error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkMaxBatch(maxBatch); err != nil {
+		return nil, err
+	}
+	n := &Network[T]{inputs: spec.Inputs, classes: spec.Classes, maxBatch: maxBatch}
+	width, index := spec.Inputs, 0
+	for _, b := range spec.Blocks {
+		index += n.addBlock(b, width, index, team)
+		width, n.widest = b.Width, max(n.widest, b.Width)
+		n.taps = append(n.taps, Tap{Name: fmt.Sprintf("layers.%d", index-1), Channels: width, Height: 1, Width: 1, Stage: true})
+		n.tapLayers = append(n.tapLayers, len(n.layers)-1)
+	}
+	n.features = width
+	n.addClassifier(spec.ClassifierBias, team)
+	return n, nil
+}
+
+func checkMaxBatch(maxBatch int) error {
+	if maxBatch < 1 {
+		return fmt.Errorf("nn: largest batch is %d, wanted at least 1", maxBatch)
+	}
+	return nil
+}
+
+// addClassifier puts fc behind the features.
+func (n *Network[T]) addClassifier(bias bool, team *kernel.Team) {
+	n.fc = newLinear[T]("fc", n.features, n.classes, bias, team, n.maxBatch)
+	n.fc.collect(n)
 }
 
 // addBlock appends the layers of b, whose Linear takes index in the Sequential, and returns how
@@ -101,7 +122,7 @@ func (n *Network[T]) addBlock(b Block, in, index int, team *kernel.Team) int {
 	switch {
 	case b.BatchNorm:
 		n.add(newBatchNorm[T](name(index+1), b.Width, b.Act, team, n.maxBatch))
-		n.normed = true
+		n.loneNorm = true
 		used++
 	case b.Act != NoActivation:
 		n.add(newActivation[T](b.Act, b.Width, team))

@@ -1,0 +1,67 @@
+package nn
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"collapse/etf"
+)
+
+// classifierProblems checks the choices about fc.
+func (a Arch) classifierProblems(oneOf func(name, v string, allowed ...string), problem func(wrong bool, format string, args ...any)) []error {
+	switch a.Classifier {
+	case "", ClassifierLearned:
+		problem(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF beside a learned classifier")
+		return nil
+	}
+	oneOf("classifier", a.Classifier, ClassifierLearned, ClassifierETF)
+	if a.ETF != "" {
+		oneOf("placement of the ETF", a.ETF, ETFIdentity, ETFRandom)
+	}
+	d := a.Features()
+	problem(a.Classes < 2, "a simplex ETF of %d class; wanted at least 2", a.Classes)
+	problem(d < a.Classes-1 && !a.TruncateETF,
+		"no simplex ETF of K = %d vectors exists in d = %d dimensions; wanted d of at least %d, or the truncated one", a.Classes, d, a.Classes-1)
+	problem(d < a.Classes-1 && a.ETF == ETFRandom, "a truncated ETF has no random placement")
+	return nil
+}
+
+// fixClassifier puts the fixed ETF of a into fc, and freezes it.
+func (n *Network[T]) fixClassifier(a Arch, seed uint64) {
+	if a.Classifier != ClassifierETF {
+		return
+	}
+	frame := fixedFrame(a, seed)
+	w, b := n.Classifier()
+	for k := range n.classes {
+		for i := range n.features {
+			w.Value[k*n.features+i] = T(frame.At(i, k))
+		}
+	}
+	w.Frozen = true
+	if b != nil && a.FreezeBias {
+		clear(b.Value)
+		b.Frozen = true
+	}
+}
+
+// fixedFrame returns the class vectors as columns (d×K).
+func fixedFrame(a Arch, seed uint64) mat.Matrix {
+	K, d := a.Classes, a.Features()
+	space := d
+	if d < K-1 {
+		space = K
+	}
+	frame, err := etf.Simplex(K, space)
+	if err != nil {
+		panic("nn: fixedFrame of a description that Validate refuses")
+	}
+	if d < K-1 {
+		return frame.Slice(0, d, 0, K)
+	}
+	if a.ETF == ETFRandom {
+		return etf.Rotate(frame, d, rand.New(rand.NewPCG(seed, fnv1a("fc.etf"))))
+	}
+	return frame
+}
