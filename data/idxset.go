@@ -28,7 +28,7 @@ func idxPath(dir, name string) string {
 }
 
 // readIDXSet reads one split of a set in MNIST's layout. The result is not sealed.
-func readIDXSet(info *Info, dir string, split Split) (*Set, error) {
+func readIDXSet(info *Info, dir string, split Split, _ int) (*Set, error) {
 	imagePath, labelPath := idxPath(dir, info.files[split][0]), idxPath(dir, info.files[split][1])
 	images, err := readIDXFile(imagePath, 3)
 	if err != nil {
@@ -45,7 +45,7 @@ func readIDXSet(info *Info, dir string, split Split) (*Set, error) {
 	if images.sizes[0] != labels.sizes[0] {
 		return nil, fmt.Errorf("data: %s has %d images, %s has %d labels; the two files do not belong together", imagePath, images.sizes[0], labelPath, labels.sizes[0])
 	}
-	s := &Set{Name: info.Name, Split: split, Classes: info.Classes, Shape: shape, Pixels: images.data, True: make([]int32, len(labels.data))}
+	s := &Set{Name: info.Name, Split: split, Classes: info.Classes, Shape: shape, Norm: info.Norm, Pixels: images.data, True: make([]int32, len(labels.data))}
 	for i, l := range labels.data {
 		if int(l) >= info.Classes {
 			return nil, fmt.Errorf("data: %s: label %d of sample %d is out of range; %s has labels 0 to %d", labelPath, l, i, info.Name, info.Classes-1)

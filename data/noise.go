@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 )
 
 // Generators of label noise.
@@ -15,68 +16,247 @@ const (
 	GeneratorTorch = "torch"
 )
 
-// Noise is uniform label noise as Nguyen et al. 2023 (memorization–dilation) define it: each
-// sample independently, with probability Rate, gets a label drawn uniformly from all K classes,
-// the true one included. The expected share of labels that differ is therefore Rate·(K−1)/K.
+// Kinds of label noise.
+const (
+	// NoiseUniform redraws each label, independently and with probability Rate, uniformly from all K
+	// classes, the true one included (Nguyen et al. 2023). The expected share of labels that differ is
+	// therefore Rate·(K−1)/K.
+	NoiseUniform = "uniform"
+	// NoisePerClass is NoiseUniform with the probability Rates[k] for samples of true class k.
+	NoisePerClass = "per_class"
+	// NoiseLatent splits every class k in two: an exact share Rate of its samples, rounded to whole ones
+	// and chosen by seed, moves to the latent class k+K (Nguyen et al. 2023, A.2). K becomes 2K.
+	NoiseLatent = "latent"
+	// NoiseLatentBernoulli moves each sample independently with probability Rate, as the released code does.
+	NoiseLatentBernoulli = "latent_bernoulli"
+	// NoiseRandomLabels replaces all labels by a random permutation of a balanced list, so that every
+	// class has N/K samples (the first N mod K classes one more), as Zhu et al. 2021 do.
+	NoiseRandomLabels = "random_labels"
+)
+
+// NoiseKinds lists the kinds, the default first.
+var NoiseKinds = []string{NoiseUniform, NoisePerClass, NoiseLatent, NoiseLatentBernoulli, NoiseRandomLabels}
+
+// Noise says how observed labels come from true ones. The zero value is none.
 type Noise struct {
-	Rate      float64 // η in [0, 1]; 0: none
-	Generator string  // GeneratorCollapse (also if empty) or GeneratorTorch
-	Seed      uint64  // torch's generator uses the low 32 bits only
+	Rate      float64   // η in [0, 1]; 0: none. Not used by per_class and random_labels
+	Generator string    // GeneratorCollapse (also if empty), or GeneratorTorch, which knows uniform and per_class
+	Seed      uint64    // torch's generator uses the low 32 bits only
+	Kind      string    // one of NoiseKinds; "": NoiseUniform
+	Rates     []float64 // per_class: a rate for each true class
+	// Truncate keeps of every observed class only its first samples, as many as the smallest one has, as the
+	// released code does after per-class noise. Samples keep their order.
+	Truncate bool
 }
 
-// Check returns an error if the rate is outside [0, 1] (or NaN) or the generator unknown.
+// Check returns an error if a rate is outside [0, 1] (or NaN), or the kind or generator unknown, or
+// the parts do not go together.
 func (n Noise) Check() error {
-	if !(n.Rate >= 0 && n.Rate <= 1) {
-		return fmt.Errorf("data: label noise rate is %v; a probability between 0 and 1 is needed", n.Rate)
+	for _, r := range append([]float64{n.Rate}, n.Rates...) {
+		if !(r >= 0 && r <= 1) {
+			return fmt.Errorf("data: label noise rate is %v; a probability between 0 and 1 is needed", r)
+		}
 	}
 	switch n.Generator {
 	case "", GeneratorCollapse, GeneratorTorch:
-		return nil
+	default:
+		return fmt.Errorf("data: label noise generator %q is unknown; use %q or %q", n.Generator, GeneratorCollapse, GeneratorTorch)
 	}
-	return fmt.Errorf("data: label noise generator %q is unknown; use %q or %q", n.Generator, GeneratorCollapse, GeneratorTorch)
+	return n.checkKind()
+}
+
+func (n Noise) checkKind() error {
+	kind, torch := n.kind(), n.Generator == GeneratorTorch
+	switch kind {
+	case NoiseUniform, NoisePerClass, NoiseLatent, NoiseLatentBernoulli, NoiseRandomLabels:
+	default:
+		return fmt.Errorf("data: label noise of kind %q is unknown; there are %q", kind, NoiseKinds)
+	}
+	switch {
+	case torch && kind != NoiseUniform && kind != NoisePerClass:
+		return fmt.Errorf("data: label noise %s is drawn by generator %q only", kind, GeneratorCollapse)
+	case kind == NoisePerClass && len(n.Rates) == 0:
+		return fmt.Errorf("data: label noise %s has no rates; give one for each class", kind)
+	case kind != NoisePerClass && len(n.Rates) > 0:
+		return fmt.Errorf("data: label noise %s takes one rate, and %d were given for single classes; use kind %q", kind, len(n.Rates), NoisePerClass)
+	case (kind == NoisePerClass || kind == NoiseRandomLabels) && n.Rate != 0:
+		return fmt.Errorf("data: label noise %s takes no single rate, and %v was given; leave it 0", kind, n.Rate)
+	}
+	return nil
+}
+
+func (n Noise) kind() string {
+	if n.Kind == "" {
+		return NoiseUniform
+	}
+	return n.Kind
 }
 
 // WithNoise returns the set with observed labels and the redrawn mask drawn anew from the true
-// labels. Pixels, true labels and digest are shared: noise is part of a run, not of its data.
+// labels. Pixels, true labels and digest are shared: noise is part of a run, not of its data. With
+// Truncate the samples left out are gone, and the digest is still that of the whole set.
+//
+// Random labels of a test set are drawn apart from those of its training set. An error says what of n
+// is wrong, that the rates are not one for each class, or that a class is left without a sample.
 func (s *Set) WithNoise(n Noise) (*Set, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
 	}
+	if n.kind() == NoisePerClass && len(n.Rates) != s.Classes {
+		return nil, fmt.Errorf("data: label noise %s has %d rates, %s has %d classes; give one for each", n.kind(), len(n.Rates), s.Name, s.Classes)
+	}
+	if s.Latent {
+		panic("data: label noise on a set that has latent classes")
+	}
 	out := *s
 	out.Observed = append([]int32(nil), s.True...)
 	out.Redrawn = make([]bool, s.N())
-	if n.Generator == GeneratorTorch {
-		n.drawTorch(out.Observed, out.Redrawn, s.Classes)
-	} else {
-		n.draw(out.Observed, out.Redrawn, s.Classes)
+	n.apply(&out)
+	if out.Latent {
+		if err := out.latentEmpty(n.Rate); err != nil {
+			return nil, err
+		}
+	}
+	if n.Truncate {
+		return out.truncate()
 	}
 	return &out, nil
 }
 
-func (n Noise) draw(labels []int32, redrawn []bool, classes int) {
+func (n Noise) apply(s *Set) {
+	switch kind := n.kind(); {
+	case kind == NoiseLatent:
+		n.split(s)
+	case kind == NoiseLatentBernoulli:
+		n.splitBernoulli(s)
+	case kind == NoiseRandomLabels:
+		n.permute(s)
+	case n.Generator == GeneratorTorch:
+		n.drawTorch(s)
+	default:
+		n.draw(s)
+	}
+}
+
+// rate is the probability that a sample of the true class is redrawn.
+func (n Noise) rate(class int32) float64 {
+	if n.kind() == NoisePerClass {
+		return n.Rates[class]
+	}
+	return n.Rate
+}
+
+func (n Noise) draw(s *Set) {
 	var rng stream
-	for i := range labels {
+	for i, class := range s.True {
 		rng.reset(n.Seed, forNoise, uint64(i))
-		if rng.unit() < n.Rate {
-			redrawn[i] = true
-			labels[i] = int32(rng.below(classes))
+		if rng.unit() < n.rate(class) {
+			s.Redrawn[i] = true
+			s.Observed[i] = int32(rng.below(s.Classes))
 		}
 	}
 }
 
-// drawTorch draws N float32 uniforms, then N integers for every sample, redrawn or not. The rate
-// is rounded to float32 before the comparison, as torch does with a Python number.
-func (n Noise) drawTorch(labels []int32, redrawn []bool, classes int) {
+// drawTorch draws N float32 uniforms, then N integers for every sample, redrawn or not. A single rate
+// is rounded to float32 before the comparison, as torch does with a Python number; the rates of classes
+// are a float64 tensor in the released code, to which torch widens the uniforms.
+func (n Noise) drawTorch(s *Set) {
 	var mt mt19937
 	mt.seed(uint32(n.Seed))
-	rate := float32(n.Rate)
-	for i := range redrawn {
-		redrawn[i] = mt.float32() < rate
+	for i, class := range s.True {
+		rate := n.rate(class)
+		if n.kind() == NoiseUniform {
+			rate = float64(float32(rate))
+		}
+		s.Redrawn[i] = float64(mt.float32()) < rate
 	}
-	for i := range labels {
-		label := mt.next() % uint32(classes)
-		if redrawn[i] {
-			labels[i] = int32(label)
+	for i := range s.Observed {
+		label := mt.next() % uint32(s.Classes)
+		if s.Redrawn[i] {
+			s.Observed[i] = int32(label)
 		}
 	}
+}
+
+// split moves round(η·n_k) samples of each class. Fisher–Yates from the front: for one seed, the samples
+// moved at a rate are among those moved at any higher rate.
+func (n Noise) split(s *Set) {
+	var rng stream
+	for k, m := range s.members() {
+		rng.reset(n.Seed, forLatent, uint64(k))
+		for i := range int(math.Round(n.Rate * float64(len(m)))) {
+			j := rng.within(i, len(m)-1)
+			m[i], m[j] = m[j], m[i]
+			s.moveToLatent(m[i])
+		}
+	}
+	s.Latent, s.Classes = true, 2*s.Classes
+}
+
+func (n Noise) splitBernoulli(s *Set) {
+	var rng stream
+	for i := range s.True {
+		rng.reset(n.Seed, forNoise, uint64(i))
+		if rng.unit() < n.Rate {
+			s.moveToLatent(i)
+		}
+	}
+	s.Latent, s.Classes = true, 2*s.Classes
+}
+
+// moveToLatent is called before Classes doubles.
+func (s *Set) moveToLatent(i int) {
+	s.Observed[i] += int32(s.Classes)
+	s.Redrawn[i] = true
+}
+
+// latentEmpty is an error if a class kept no sample or got none.
+func (s *Set) latentEmpty(rate float64) error {
+	for k, n := range s.ObservedCounts() {
+		if n == 0 {
+			return fmt.Errorf("data: %s %s: rate %v leaves no sample in class %d of the %d with latent ones; take another rate or more samples per class",
+				s.Name, s.Split, rate, k, s.Classes)
+		}
+	}
+	return nil
+}
+
+func (n Noise) permute(s *Set) {
+	var rng stream
+	rng.reset(n.Seed, forLabels, uint64(s.Split))
+	for i := range s.Observed {
+		s.Observed[i] = int32(i % s.Classes)
+		s.Redrawn[i] = true
+	}
+	for i := s.N() - 1; i > 0; i-- {
+		j := rng.below(i + 1)
+		s.Observed[i], s.Observed[j] = s.Observed[j], s.Observed[i]
+	}
+}
+
+// truncate keeps the first samples of each observed class, as many as the smallest has.
+func (s *Set) truncate() (*Set, error) {
+	counts := s.ObservedCounts()
+	least := counts[0]
+	for k, c := range counts {
+		if c == 0 {
+			return nil, fmt.Errorf("data: %s %s: label noise leaves no sample in class %d, so nothing remains when all classes are cut to the smallest; lower the rates", s.Name, s.Split, k)
+		}
+		least = min(least, c)
+	}
+	var keep []int
+	taken := make([]int, s.Classes)
+	for i, l := range s.Observed {
+		if taken[l] < least {
+			taken[l]++
+			keep = append(keep, i)
+		}
+	}
+	out := s.pick(keep)
+	out.Digest = s.Digest
+	for _, i := range keep {
+		out.Observed = append(out.Observed, s.Observed[i])
+		out.Redrawn = append(out.Redrawn, s.Redrawn[i])
+	}
+	return out, nil
 }

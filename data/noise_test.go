@@ -72,7 +72,7 @@ func TestNoiseTorchGolden(t *testing.T) {
 func TestNoiseTorchRounding(t *testing.T) {
 	const first = float32(0.5721975564956665)
 	for rate, want := range map[float64]bool{float64(first) + 1e-12: false, float64(math.Nextafter32(first, 1)): true} {
-		if s := noisy(t, labelled(2, 2), Noise{rate, GeneratorTorch, 6}); s.Redrawn[0] != want {
+		if s := noisy(t, labelled(2, 2), Noise{Rate: rate, Generator: GeneratorTorch, Seed: 6}); s.Redrawn[0] != want {
 			t.Errorf("rate %v: redrawn %v", rate, !want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestNoiseRates(t *testing.T) {
 		for _, k := range []int{2, 10} {
 			base := labelled(n, k)
 			for _, eta := range []float64{0.025, 0.1, 0.4, 0.9} {
-				s := noisy(t, base, Noise{eta, g, 11})
+				s := noisy(t, base, Noise{Rate: eta, Generator: g, Seed: 11})
 				redrawn, changed := 0, 0
 				drawn := make([]int, k)
 				for i := range s.True {
@@ -132,7 +132,7 @@ func TestNoiseProperties(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		low := rapid.Float64Range(0, 1).Draw(t, "low")
 		high := rapid.Float64Range(low, 1).Draw(t, "high")
-		a, b := noisy(t, s, Noise{low, generator, seed}), noisy(t, s, Noise{high, generator, seed})
+		a, b := noisy(t, s, Noise{Rate: low, Generator: generator, Seed: seed}), noisy(t, s, Noise{Rate: high, Generator: generator, Seed: seed})
 		if !slices.Equal(s.True, s.Observed) || slices.Contains(s.Redrawn, true) {
 			t.Fatal("noise changed the set it was made from")
 		}
@@ -154,10 +154,10 @@ func TestNoiseProperties(t *testing.T) {
 func TestNoiseEnds(t *testing.T) {
 	for _, g := range []string{GeneratorCollapse, GeneratorTorch} {
 		s := labelled(100, 4)
-		if none := noisy(t, s, Noise{0, g, 1}); slices.Contains(none.Redrawn, true) || !slices.Equal(none.Observed, s.True) {
+		if none := noisy(t, s, Noise{Rate: 0, Generator: g, Seed: 1}); slices.Contains(none.Redrawn, true) || !slices.Equal(none.Observed, s.True) {
 			t.Errorf("%s: rate 0 redrew a label", g)
 		}
-		if all := noisy(t, s, Noise{1, g, 1}); slices.Contains(all.Redrawn, false) {
+		if all := noisy(t, s, Noise{Rate: 1, Generator: g, Seed: 1}); slices.Contains(all.Redrawn, false) {
 			t.Errorf("%s: rate 1 left a label", g)
 		}
 	}

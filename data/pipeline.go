@@ -1,6 +1,8 @@
 package data
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"sync"
@@ -12,28 +14,74 @@ type Pipeline struct {
 	Name     string
 	Channels int       // copies of a grey channel; 0: as many as the set has. Colour sets keep theirs
 	Size     int       // height and width after Pillow's bilinear resize; 0: as the set has
-	Mean     []float32 // one for every channel, or a single one for all
+	Mean     []float32 // one for every channel, or a single one for all; nil, with Std: what the set is normalised with (Set.Norm)
 	Std      []float32 // likewise, above 0
 }
 
-// The presets of PipelineNamed. MNIST's mean and deviation are those of every code base the papers
-// released; Nguyen et al. 2023 and Zhu et al. 2021 use them after grey → 3 channels and 28 → 32.
+// The presets of PipelineNamed.
 const (
-	PipelineMD    = "md"
-	PipelinePlain = "plain"
+	PipelineMD       = "md"
+	PipelineZHU      = "zhu"
+	PipelinePlain    = "plain"
+	PipelineImageNet = "imagenet"
 )
 
-// PipelineNamed returns a preset: "md", the input of the memorization–dilation experiments on grey
-// sets (3×32×32), or "plain", the pixels of the set normalised and otherwise as they are.
+// PipelineKinds lists the presets.
+var PipelineKinds = []string{PipelineMD, PipelineZHU, PipelinePlain, PipelineImageNet}
+
+// PipelineNamed returns a preset:
+//   - "md", the input of the memorization–dilation experiments (Nguyen et al. 2023), and "zhu" (Zhu et al. 2021): 3×32×32, grey
+//     sets copied to three channels;
+//   - "plain": the pixels of the set normalised and otherwise as they are (Zhou et al. 2022 on CIFAR-10 and miniImageNet);
+//   - "imagenet": plain with ImageNet's constants instead of the set's, as Zhu et al. 2021 train on random labels of CIFAR-10.
 func PipelineNamed(name string) (Pipeline, error) {
-	mean, std := []float32{0.1307}, []float32{0.3081}
 	switch name {
-	case PipelineMD:
-		return Pipeline{Name: name, Channels: 3, Size: 32, Mean: mean, Std: std}, nil
+	case PipelineMD, PipelineZHU:
+		return Pipeline{Name: name, Channels: 3, Size: 32}, nil
 	case PipelinePlain:
-		return Pipeline{Name: name, Mean: mean, Std: std}, nil
+		return Pipeline{Name: name}, nil
+	case PipelineImageNet:
+		norm := norms[NormImageNet]
+		return Pipeline{Name: name, Mean: norm.Mean, Std: norm.Std}, nil
 	}
-	return Pipeline{}, fmt.Errorf("data: input pipeline %q is unknown; use %q or %q", name, PipelineMD, PipelinePlain)
+	return Pipeline{}, fmt.Errorf("data: input pipeline %q is unknown; use one of %q", name, PipelineKinds)
+}
+
+// Names of constants for normalising pixels in [0, 1].
+const (
+	NormMNIST    = "mnist"    // used by every released code for MNIST and Fashion-MNIST, and here for glyphs
+	NormCIFAR    = "cifar"    // CIFAR-10's, used for CIFAR-100 and SVHN as well
+	NormImageNet = "imagenet" // used for miniImageNet, and here for folders of images
+)
+
+// Norm holds means and deviations by channel; a single one stands for all channels.
+type Norm struct{ Mean, Std []float32 }
+
+var norms = map[string]Norm{
+	NormMNIST:    {[]float32{0.1307}, []float32{0.3081}},
+	NormCIFAR:    {[]float32{0.4914, 0.4822, 0.4465}, []float32{0.2023, 0.1994, 0.2010}},
+	NormImageNet: {[]float32{0.485, 0.456, 0.406}, []float32{0.229, 0.224, 0.225}},
+}
+
+// NormNamed returns the constants of that name.
+func NormNamed(name string) (Norm, error) {
+	if n, ok := norms[name]; ok {
+		return n, nil
+	}
+	return Norm{}, fmt.Errorf("data: constants %q for normalising are unknown; use %q, %q or %q", name, NormMNIST, NormCIFAR, NormImageNet)
+}
+
+// ofSet says that the constants are the set's.
+func (p Pipeline) ofSet() bool { return p.Mean == nil && p.Std == nil }
+
+// of fills in the set's constants.
+func (p Pipeline) of(s *Set) (Pipeline, error) {
+	if !p.ofSet() {
+		return p, nil
+	}
+	norm, err := NormNamed(cmp.Or(s.Norm, NormMNIST))
+	p.Mean, p.Std = norm.Mean, norm.Std
+	return p, err
 }
 
 // OutShape returns the shape of one input made from an image of shape in. It returns an error if
@@ -54,7 +102,7 @@ func (p Pipeline) OutShape(in Shape) (Shape, error) {
 		out.H, out.W = p.Size, p.Size
 	}
 	for name, v := range map[string][]float32{"means": p.Mean, "deviations": p.Std} {
-		if len(v) != 1 && len(v) != out.C {
+		if !p.ofSet() && len(v) != 1 && len(v) != out.C {
 			return Shape{}, fmt.Errorf("data: pipeline %s has %d %s for %d channels", p.Name, len(v), name, out.C)
 		}
 	}
@@ -74,15 +122,21 @@ type Inputs struct {
 	source Shape   // of one stored image: channels not copied yet
 	pixels []uint8 // n×source
 	table  [][256]float32
+	same   bool // all channels have the same table
 }
 
 // Prepare resizes all images of the set, on all cores.
 func (p Pipeline) Prepare(s *Set) (*Inputs, error) {
+	p, err := p.of(s)
+	if err != nil {
+		return nil, err
+	}
 	out, err := p.OutShape(s.Shape)
 	if err != nil {
 		return nil, err
 	}
-	in := &Inputs{Shape: out, n: s.N(), source: Shape{s.Shape.C, out.H, out.W}, pixels: s.Pixels, table: p.table(out.C)}
+	in := &Inputs{Shape: out, n: s.N(), source: Shape{s.Shape.C, out.H, out.W}, pixels: s.Pixels, table: p.table(out.C),
+		same: len(p.Mean) == 1 && len(p.Std) == 1}
 	if in.source != s.Shape {
 		in.pixels = make([]uint8, s.N()*in.source.Dim())
 		plan := newResize(s.Shape.W, out.W)
@@ -144,11 +198,28 @@ func fillRow[T ~float32 | ~float64](row []T, in *Inputs, i int) {
 	image := in.pixels[i*in.source.Dim() : (i+1)*in.source.Dim()]
 	plane := in.Shape.H * in.Shape.W
 	for c := range in.Shape.C {
-		src := image[c%in.source.C*plane:][:plane]
-		dst, table := row[c*plane:][:plane], &in.table[c]
-		for j, v := range src {
-			dst[j] = T(table[v])
+		if in.repeats(c) {
+			copy(row[c*plane:(c+1)*plane], row[:plane])
+			continue
 		}
+		lookUp(row[c*plane:][:plane], image[c%in.source.C*plane:][:plane], &in.table[c])
+	}
+}
+
+// repeats says that channel c holds the same numbers as channel 0: a copy of grey under the same constants.
+func (in *Inputs) repeats(c int) bool { return c > 0 && in.source.C == 1 && in.same }
+
+// lookUp writes table[v] for every pixel v, eight pixels a round: one load of the eight and no bound checked.
+func lookUp[T ~float32 | ~float64](dst []T, src []uint8, table *[256]float32) {
+	dst = dst[:len(src)]
+	for len(src) >= 8 {
+		v, out := binary.LittleEndian.Uint64(src), (*[8]T)(dst)
+		out[0], out[1], out[2], out[3] = T(table[uint8(v)]), T(table[uint8(v>>8)]), T(table[uint8(v>>16)]), T(table[uint8(v>>24)])
+		out[4], out[5], out[6], out[7] = T(table[uint8(v>>32)]), T(table[uint8(v>>40)]), T(table[uint8(v>>48)]), T(table[uint8(v>>56)])
+		src, dst = src[8:], dst[8:]
+	}
+	for i, v := range src {
+		dst[i] = T(table[v])
 	}
 }
 

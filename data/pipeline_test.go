@@ -94,6 +94,9 @@ func TestTableGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p, err = p.of(&Set{}); err != nil {
+		t.Fatal(err)
+	}
 	table := p.table(3)
 	for v, want := range map[int]uint32{0: 0xbed93271, 1: 0xbed2ae20, 128: 0x3f9a3d7a, 255: 0x4034933d} {
 		if got := math.Float32bits(table[2][v]); got != want {
@@ -188,7 +191,7 @@ func TestFillPanicsOnShortRows(t *testing.T) {
 }
 
 func TestPipelineErrors(t *testing.T) {
-	if _, err := PipelineNamed("paper"); err == nil || !strings.Contains(err.Error(), `"md" or "plain"`) {
+	if _, err := PipelineNamed("paper"); err == nil || !strings.Contains(err.Error(), `["md" "zhu" "plain" "imagenet"]`) {
 		t.Errorf("unknown name: %v", err)
 	}
 	one := []float32{1}

@@ -16,38 +16,16 @@ type Source struct {
 	Classes       int    // first K classes; 0: all of a file's, 10 of glyphs
 	TrainPerClass int    // training samples per class; 0: all of a file's, DefaultTrainPerClass of glyphs
 	TestPerClass  int    // test samples per class; 0: all of a file's, DefaultTestPerClass of glyphs
+	TrainSamples  int    // training samples in all, as many of each class; 0: see TrainPerClass. Files only, and not beside TrainPerClass
+	TestSamples   int    // likewise
+	First         bool   // subsets per class keep the first samples of the file instead of some drawn by Seed (Zhu et al. 2021's sample_size)
 	Seed          uint64 // which samples a subset keeps; which samples glyphs draws
-	Size          int    // glyphs: height and width, 28 (also if 0), 32 or 84
+	Size          int    // glyphs: height and width, 28 (also if 0), 32 or 84; folder: images are resized to Size×Size; 0: they have one size
 	Color         bool   // glyphs: three channels
 }
 
 // RootVariable is the environment variable that names the root of the data sets.
 const RootVariable = "COLLAPSE_DATA"
-
-// Info describes a data set that has a name.
-type Info struct {
-	Name    string
-	Title   string
-	Origin  string // where its files come from; "" for a set that is built in
-	Classes int    // the most classes it has
-	Shape   Shape  // of its images; for glyphs the default
-
-	dirs  []string    // below the root, where its files may lie
-	files [2][]string // by split: the files it needs, without ending
-	read  func(info *Info, dir string, split Split) (*Set, error)
-}
-
-// BuiltIn says that the set is drawn by the program and needs no files.
-func (i *Info) BuiltIn() bool { return i.read == nil }
-
-// registry lists every named set once. A set of another file format adds its own read function.
-var registry = []*Info{
-	{Name: "glyphs", Title: "digits, letters and symbols drawn from Go's fonts", Classes: MaxGlyphClasses, Shape: Shape{1, 28, 28}},
-	{Name: "mnist", Title: "MNIST handwritten digits (LeCun, Cortes & Burges 1998)", Origin: "yann.lecun.com/exdb/mnist",
-		Classes: 10, Shape: Shape{1, 28, 28}, dirs: []string{"mnist", "MNIST/raw"}, files: idxFiles, read: readIDXSet},
-	{Name: "fashion-mnist", Title: "Fashion-MNIST articles of clothing (Xiao, Rasul & Vollgraf 2017)", Origin: "github.com/zalandoresearch/fashion-mnist",
-		Classes: 10, Shape: Shape{1, 28, 28}, dirs: []string{"fashion-mnist", "FashionMNIST/raw"}, files: idxFiles, read: readIDXSet},
-}
 
 // List returns the named sets, built-in ones first.
 func List() []Info {
@@ -70,6 +48,9 @@ func Open(src Source, split Split) (*Set, error) {
 		perClass = src.TestPerClass
 	}
 	if registry[i].BuiltIn() {
+		if src.TrainSamples != 0 || src.TestSamples != 0 || src.First {
+			return nil, fmt.Errorf("data: glyphs are drawn per class; samples in all and first samples are for sets from files")
+		}
 		defaults := [2]int{Train: DefaultTrainPerClass, Test: DefaultTestPerClass}
 		return Glyphs(GlyphConfig{Split: split, Classes: cmp.Or(src.Classes, 10), PerClass: cmp.Or(perClass, defaults[split]),
 			Size: cmp.Or(src.Size, 28), Color: src.Color, Seed: src.Seed})
@@ -87,14 +68,14 @@ func Load(src Source) (train, test *Set, err error) {
 }
 
 func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) {
-	if src.Size != 0 || src.Color {
-		return nil, fmt.Errorf("data: %s comes from files; size and colour can be chosen for glyphs only", info.Name)
+	if src.Color || src.Size != 0 && info.Name != folderName {
+		return nil, fmt.Errorf("data: %s comes from files; a colour can be chosen for glyphs only, a size for glyphs and folder", info.Name)
 	}
 	dir, err := info.find(rootOf(src.Root), split)
 	if err != nil {
 		return nil, err
 	}
-	s, err := info.read(info, dir, split)
+	s, err := info.read(info, dir, split, src.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -106,25 +87,45 @@ func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) 
 	if err != nil {
 		return nil, err
 	}
-	if perClass != 0 {
-		if s, err = s.perClass(perClass, src.Seed); err != nil {
-			return nil, err
-		}
+	if s, err = src.subset(s, perClass); err != nil {
+		return nil, err
 	}
 	return s.seal(), nil
 }
+
+// subset keeps as many samples as the source says.
+func (src Source) subset(s *Set, perClass int) (*Set, error) {
+	inAll := src.TrainSamples
+	if s.Split == Test {
+		inAll = src.TestSamples
+	}
+	switch {
+	case inAll != 0 && (perClass != 0 || src.First):
+		return nil, fmt.Errorf("data: %s %s: %d samples in all were asked beside %d per class (first ones: %v); give one of the two", s.Name, s.Split, inAll, perClass, src.First)
+	case inAll != 0:
+		return s.inAll(inAll, src.Seed)
+	case perClass != 0 && src.First:
+		return s.firstPerClass(perClass)
+	case perClass != 0:
+		return s.perClass(perClass, src.Seed)
+	}
+	return s, nil
+}
+
+// folderName is the set that any folder of class folders is.
+const folderName = "folder"
 
 func rootOf(root string) string { return cmp.Or(root, os.Getenv(RootVariable)) }
 
 // find returns the first directory of the set below root that has all files of the split. A root that
 // is itself called like one of those directories may hold the files, too: people name either.
 func (i *Info) find(root string, split Split) (string, error) {
-	missing := &MissingError{Name: i.Name, Split: split, Root: root, Origin: i.Origin, Dirs: i.dirs, Files: i.files[split]}
+	missing := &MissingError{Name: i.Name, Split: split, Root: root, Origin: i.Origin, Dirs: i.dirs, Files: i.files[split], info: i}
 	if root == "" {
 		return "", missing
 	}
 	for _, dir := range i.places(root) {
-		if !slices.ContainsFunc(i.files[split], func(f string) bool { return idxPath(dir, f) == "" }) {
+		if !slices.ContainsFunc(i.files[split], func(f string) bool { return i.path(dir, f) == "" }) {
 			return dir, nil
 		}
 	}
@@ -151,8 +152,10 @@ type MissingError struct {
 	Split  Split
 	Root   string   // "": no root was given
 	Dirs   []string // looked at, below the root
-	Files  []string // looked for; each may be gzipped (.gz)
+	Files  []string // looked for
 	Origin string   // where they come from
+
+	info *Info
 }
 
 func (e *MissingError) Error() string {
@@ -163,8 +166,19 @@ func (e *MissingError) Error() string {
 			place += " or " + filepath.Join(e.Root, d)
 		}
 	}
-	return fmt.Sprintf("data: %s %s: %s; wanted %s (plain or .gz), from %s: put them into %s/ of a directory of your choice and name that directory with --data-dir or %s",
-		e.Name, e.Split, place, strings.Join(e.Files, " and "), e.Origin, e.Dirs[0], RootVariable)
+	return fmt.Sprintf("data: %s %s: %s; wanted %s: %s", e.Name, e.Split, place, strings.Join(e.Files, " and "), e.info.advice())
+}
+
+// advice says how to come by the files of a set, by command and by hand.
+func (i *Info) advice() string {
+	if i.Name == folderName {
+		return "name a directory that holds train/ and test/, each with a folder of PNG or JPEG images for every class, with --data-dir or " + RootVariable
+	}
+	text := fmt.Sprintf("from %s: put them (%s) into %s/ of a directory of your choice and name that directory with --data-dir or %s", i.Origin, i.form(), i.dirs[0], RootVariable)
+	if len(i.Remote) > 0 {
+		text = fmt.Sprintf("run `collapse data get %s`, or fetch them by hand %s", i.Name, text)
+	}
+	return text
 }
 
 // UnknownError says that no data set has the name.

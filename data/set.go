@@ -35,16 +35,35 @@ type Set struct {
 	Name     string
 	Split    Split
 	Classes  int     // K: labels are in [0, K), and every class has at least one sample
+	Latent   bool    // observed classes K/2…K−1 are latent noise classes of 0…K/2−1, where all true labels are; see NoiseLatent
 	Shape    Shape   // of one image
+	Norm     string  // which constants the papers normalise its pixels with; see NormNamed. "": NormMNIST
 	Pixels   []uint8 // N×C×H×W, 0 is black
 	True     []int32 // N labels as the source has them
 	Observed []int32 // N labels to train on; equal to True without label noise
-	Redrawn  []bool  // N; true where label noise drew a label, be it the same one again
+	Redrawn  []bool  // N; true where label noise drew a label, be it the same one again, or moved a sample to its latent class
 	Digest   string  // SHA-256, in hex, of sizes, pixels and true labels; see seal
 }
 
 // N returns the number of samples.
 func (s *Set) N() int { return len(s.True) }
+
+// TrueClasses returns the number of classes that true labels have: Classes, or half of it with latent noise classes.
+func (s *Set) TrueClasses() int {
+	if s.Latent {
+		return s.Classes / 2
+	}
+	return s.Classes
+}
+
+// Fold returns the original class of an observed or predicted label: a latent class is folded into the one it was split from, every
+// other class is its own.
+func (s *Set) Fold(label int32) int32 {
+	if k := int32(s.TrueClasses()); label >= k {
+		return label - k
+	}
+	return label
+}
 
 // Image returns the C×H×W pixels of sample i, a view.
 func (s *Set) Image(i int) []uint8 {
@@ -52,8 +71,8 @@ func (s *Set) Image(i int) []uint8 {
 	return s.Pixels[i*d : (i+1)*d]
 }
 
-// Counts returns the number of samples of each class by true label, length Classes.
-func (s *Set) Counts() []int { return histogram(s.True, s.Classes) }
+// Counts returns the number of samples of each class by true label, length TrueClasses.
+func (s *Set) Counts() []int { return histogram(s.True, s.TrueClasses()) }
 
 // ObservedCounts returns the number of samples of each class by observed label, length Classes.
 func (s *Set) ObservedCounts() []int { return histogram(s.Observed, s.Classes) }

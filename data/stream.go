@@ -13,6 +13,9 @@ const (
 	forNoise  purpose = 2 // key words: sample
 	forOrder  purpose = 3 // key words: epoch
 	forSubset purpose = 4 // key words: class
+	forLatent purpose = 5 // key words: class
+	forLabels purpose = 6 // key words: split
+	forPixels purpose = 7 // key words: epoch, sample
 )
 
 // stream is a PCG-DXSM generator (math/rand/v2) started from a key. Draws are integers, or integers

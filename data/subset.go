@@ -27,6 +27,33 @@ func (s *Set) PerClass(n int, seed uint64) (*Set, error) {
 	return sub.seal(), nil
 }
 
+// Samples returns total samples, as many of every class (of the first classes one more if total is no multiple of K), chosen as
+// PerClass chooses them. It returns an error if total is below K or a class has too few. It panics on a set with label noise.
+func (s *Set) Samples(total int, seed uint64) (*Set, error) {
+	sub, err := s.inAll(total, seed)
+	if err != nil {
+		return nil, err
+	}
+	return sub.seal(), nil
+}
+
+// FirstPerClass returns the first n samples of every class, as `sample_size` of Zhu et al. 2021's released code does. Errors and
+// panics are those of PerClass.
+func (s *Set) FirstPerClass(n int) (*Set, error) {
+	sub, err := s.firstPerClass(n)
+	if err != nil {
+		return nil, err
+	}
+	return sub.seal(), nil
+}
+
+func (s *Set) inAll(total int, seed uint64) (*Set, error) {
+	if total < s.Classes {
+		return nil, fmt.Errorf("data: %s %s: %d samples asked in all; at least one for each of %d classes is needed", s.Name, s.Split, total, s.Classes)
+	}
+	return s.some(total, seed)
+}
+
 func (s *Set) firstClasses(k int) (*Set, error) {
 	if k < 2 {
 		return nil, fmt.Errorf("data: %s: %d classes asked; a collapse experiment needs at least 2", s.Name, k)
@@ -49,15 +76,20 @@ func (s *Set) perClass(n int, seed uint64) (*Set, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("data: %s %s: %d samples per class asked; at least 1 is needed", s.Name, s.Split, n)
 	}
-	members := make([][]int, s.Classes)
-	for i, l := range s.True {
-		members[l] = append(members[l], i)
-	}
+	return s.some(n*s.Classes, seed)
+}
+
+// some keeps total samples, as many of each class; the first classes have one more if that does not come out even.
+func (s *Set) some(total int, seed uint64) (*Set, error) {
 	var keep []int
 	var rng stream
-	for k, m := range members {
+	for k, m := range s.members() {
+		n := total / s.Classes
+		if k < total%s.Classes {
+			n++
+		}
 		if len(m) < n {
-			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number per class", s.Name, s.Split, k, len(m), n)
+			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number of samples", s.Name, s.Split, k, len(m), n)
 		}
 		rng.reset(seed, forSubset, uint64(k))
 		// Fisher–Yates from the front: the first n places do not depend on n, so subsets nest.
@@ -71,13 +103,43 @@ func (s *Set) perClass(n int, seed uint64) (*Set, error) {
 	return s.take(keep), nil
 }
 
+// firstPerClass keeps the first n samples of each class.
+func (s *Set) firstPerClass(n int) (*Set, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("data: %s %s: %d samples per class asked; at least 1 is needed", s.Name, s.Split, n)
+	}
+	var keep []int
+	for k, m := range s.members() {
+		if len(m) < n {
+			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number of samples", s.Name, s.Split, k, len(m), n)
+		}
+		keep = append(keep, m[:n]...)
+	}
+	slices.Sort(keep)
+	return s.take(keep), nil
+}
+
+// members lists the samples of each true class, in their order.
+func (s *Set) members() [][]int {
+	members := make([][]int, s.Classes)
+	for i, l := range s.True {
+		members[l] = append(members[l], i)
+	}
+	return members
+}
+
 // take copies the samples of the given numbers into a set that is not sealed yet.
 func (s *Set) take(keep []int) *Set {
 	if slices.Contains(s.Redrawn, true) {
 		panic("data: subset of a set that already has label noise")
 	}
+	return s.pick(keep)
+}
+
+// pick copies pixels and true labels of the given samples.
+func (s *Set) pick(keep []int) *Set {
 	d := s.Shape.Dim()
-	sub := &Set{Name: s.Name, Split: s.Split, Classes: s.Classes, Shape: s.Shape,
+	sub := &Set{Name: s.Name, Split: s.Split, Classes: s.Classes, Latent: s.Latent, Shape: s.Shape, Norm: s.Norm,
 		Pixels: make([]uint8, 0, len(keep)*d), True: make([]int32, 0, len(keep))}
 	for _, i := range keep {
 		sub.Pixels = append(sub.Pixels, s.Image(i)...)
