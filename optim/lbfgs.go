@@ -27,61 +27,6 @@ func (c LBFGSConfig) withDefaults() LBFGSConfig {
 	return c
 }
 
-// memory holds the last pairs s = x⁺ − x, y = g⁺ − g of L-BFGS.
-type memory struct {
-	s, y  [][]float64
-	rho   []float64
-	count int // pairs stored, at most len(s)
-	next  int
-	alpha []float64
-}
-
-func newMemory(pairs, n int) *memory {
-	m := &memory{rho: make([]float64, pairs), alpha: make([]float64, pairs)}
-	arena := make([]float64, 2*pairs*n)
-	for i := range pairs {
-		m.s = append(m.s, arena[2*i*n:][:n:n])
-		m.y = append(m.y, arena[(2*i+1)*n:][:n:n])
-	}
-	return m
-}
-
-// push stores the pair of a step; pairs without positive curvature are left out.
-func (m *memory) push(x, oldX, g, oldG []float64) {
-	s, y := m.s[m.next], m.y[m.next]
-	for i := range s {
-		s[i], y[i] = x[i]-oldX[i], g[i]-oldG[i]
-	}
-	sy := inner(s, y)
-	if !(sy > 1e-16*inner(y, y)) {
-		return
-	}
-	m.rho[m.next] = 1 / sy
-	m.next = (m.next + 1) % len(m.s)
-	m.count = min(m.count+1, len(m.s))
-}
-
-// apply overwrites q with the inverse Hessian estimate times q (two-loop recursion, Nocedal 1980).
-func (m *memory) apply(q []float64) {
-	n := len(m.s)
-	for j := 1; j <= m.count; j++ {
-		i := (m.next - j + n) % n
-		m.alpha[i] = m.rho[i] * inner(m.s[i], q)
-		axpy(q, -m.alpha[i], m.y[i])
-	}
-	if m.count > 0 {
-		i := (m.next - 1 + n) % n
-		gamma := 1 / (m.rho[i] * inner(m.y[i], m.y[i]))
-		for j := range q {
-			q[j] *= gamma
-		}
-	}
-	for j := m.count; j >= 1; j-- {
-		i := (m.next - j + n) % n
-		axpy(q, m.alpha[i]-m.rho[i]*inner(m.y[i], q), m.s[i])
-	}
-}
-
 // LBFGS minimises f from x, which it changes in place, by limited-memory BFGS with a strong Wolfe line
 // search. The value never rises by more than rounding.
 func LBFGS(ctx context.Context, f Function, x []float64, cfg LBFGSConfig) Outcome {
@@ -89,7 +34,7 @@ func LBFGS(ctx context.Context, f Function, x []float64, cfg LBFGSConfig) Outcom
 	n := len(x)
 	grad, trialX, trialG := make([]float64, n), make([]float64, n), make([]float64, n)
 	direction := make([]float64, n)
-	pairs := newMemory(cfg.Memory, n)
+	pairs := newMemory(cfg.Memory, n, newVectors[float64](nil, n))
 	out := Outcome{Value: f.Eval(x, grad), Evaluations: 1}
 	for fresh := true; ; {
 		out.GradNorm = maxAbs(grad)

@@ -16,7 +16,7 @@ func ProjectedLBFGS(ctx context.Context, f Function, x []float64, nonneg func(i 
 	b := newBounded(f, n, nonneg)
 	b.project(x)
 	grad, direction := make([]float64, n), make([]float64, n)
-	pairs := newMemory(cfg.Memory, n)
+	pairs := newMemory(cfg.Memory, n, newVectors[float64](nil, n))
 	out := Outcome{Value: f.Eval(x, grad), Evaluations: 1}
 	for {
 		out.GradNorm = b.residual(x, grad)

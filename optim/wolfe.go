@@ -96,15 +96,27 @@ func (w *wolfe) zoom(low, high trial) (trial, bool) {
 func cubicStep(a, b trial) float64 {
 	width := b.step - a.step
 	middle := a.step + width/2
-	d1 := a.slope + b.slope - 3*(a.value-b.value)/(a.step-b.step)
-	root := d1*d1 - a.slope*b.slope
-	if !(root >= 0) || math.IsInf(root, 0) {
+	step, ok := cubicMinimum(a, b)
+	if !ok {
 		return middle
 	}
-	d2 := math.Copysign(math.Sqrt(root), width)
-	step := b.step - width*(b.slope+d2-d1)/(b.slope-a.slope+2*d2)
 	if margin := 0.1 * math.Abs(width); !(math.Abs(step-a.step) >= margin && math.Abs(step-b.step) >= margin) || (step-a.step)*(step-b.step) > 0 {
 		return middle
 	}
 	return step
+}
+
+// cubicMinimum is the minimum of the cubic through both ends' values and slopes (Nocedal & Wright 2006,
+// eq. 3.59), wherever it lies; ok is false where the cubic has none. A quotient 0/0 gives NaN.
+func cubicMinimum(a, b trial) (step float64, ok bool) {
+	if a.step > b.step {
+		a, b = b, a
+	}
+	d1 := a.slope + b.slope - 3*(a.value-b.value)/(a.step-b.step)
+	root := d1*d1 - a.slope*b.slope
+	if !(root >= 0) || math.IsInf(root, 0) {
+		return 0, false
+	}
+	d2 := math.Sqrt(root)
+	return b.step - (b.step-a.step)*((b.slope+d2-d1)/(b.slope-a.slope+2*d2)), true
 }
