@@ -1,0 +1,242 @@
+package kernel
+
+// LaneBlock is what the batch is padded to in image layout: one vector of float32 of the widest
+// instruction set.
+const LaneBlock = 16
+
+// Lanes returns the innermost extent of an image tensor of batch samples: batch rounded up to a
+// multiple of LaneBlock.
+func Lanes(batch int) int { return roundUp(batch, LaneBlock) }
+
+// ConvShape describes a two-dimensional convolution as torch.nn.Conv2d does (without groups and
+// dilation): In channels of H×W pixels become Out channels of OutH×OutW.
+type ConvShape struct {
+	In, Out int
+	H, W    int // of the input
+	KH, KW  int // of the filter
+	Stride  int
+	Pad     int // zeros on each side
+}
+
+// OutH returns the rows of the output.
+func (s ConvShape) OutH() int { return (s.H+2*s.Pad-s.KH)/s.Stride + 1 }
+
+// OutW returns the columns of the output.
+func (s ConvShape) OutW() int { return (s.W+2*s.Pad-s.KW)/s.Stride + 1 }
+
+// MACs returns the multiply-adds of one pass over batch samples with every tap counted, those that
+// see only padding included: the count papers and PyTorch use.
+func (s ConvShape) MACs(batch int) int64 {
+	return int64(batch) * int64(s.In) * int64(s.Out) * int64(s.OutH()*s.OutW()) * int64(s.KH*s.KW)
+}
+
+// UsefulMACs returns the multiply-adds whose tap sees a pixel of the input.
+func (s ConvShape) UsefulMACs(batch int) int64 {
+	taps := func(axis [][]tap) (n int64) {
+		for _, seen := range axis {
+			n += int64(len(seen))
+		}
+		return n
+	}
+	y, x := forwardTaps(s.H, s.OutH(), s.KH, s.Stride, s.Pad), forwardTaps(s.W, s.OutW(), s.KW, s.Stride, s.Pad)
+	return int64(batch) * int64(s.In) * int64(s.Out) * taps(y) * taps(x)
+}
+
+func (s ConvShape) check() {
+	if s.In <= 0 || s.Out <= 0 || s.H <= 0 || s.W <= 0 || s.KH <= 0 || s.KW <= 0 || s.Stride <= 0 || s.Pad < 0 {
+		panic("kernel: ConvShape: an extent is not positive")
+	}
+	if s.H+2*s.Pad < s.KH || s.W+2*s.Pad < s.KW {
+		panic("kernel: ConvShape: the filter is larger than the padded image")
+	}
+}
+
+// tap is one position of a filter along one axis and the input coordinate it sees.
+type tap struct{ at, from int }
+
+// forwardTaps lists, for each output coordinate, the taps that see a pixel of the input.
+func forwardTaps(in, out, size, stride, pad int) [][]tap {
+	axis := make([][]tap, out)
+	for o := range axis {
+		for k := range size {
+			if i := o*stride + k - pad; i >= 0 && i < in {
+				axis[o] = append(axis[o], tap{k, i})
+			}
+		}
+	}
+	return axis
+}
+
+// backwardTaps lists, for each input coordinate, the taps through which outputs saw it.
+func backwardTaps(in, out, size, stride, pad int) [][]tap {
+	axis := make([][]tap, in)
+	for o, seen := range forwardTaps(in, out, size, stride, pad) {
+		for _, t := range seen {
+			axis[t.from] = append(axis[t.from], tap{t.at, o})
+		}
+	}
+	return axis
+}
+
+// ConvEpilogue is what happens to the output of a convolution before it is stored, in this order.
+type ConvEpilogue[T Float] struct {
+	Bias     []T  // added to every pixel of a channel; length Out, or nil for none
+	Residual []T  // added; shape of y, or nil for none
+	ReLU     bool // y = max(y, 0); NaN stays NaN
+}
+
+// Conv computes a two-dimensional convolution and its gradients on image tensors with the batch
+// innermost (docs/decisions/0006): x[c][y][x][b], b padded to L = Lanes(batch).
+//
+// Lanes from batch on must hold finite numbers in activations and zeros in gradients; the gradients
+// computed here then hold zeros there too. The algorithm depends on the shape and the largest batch
+// alone, the bits on those, the batch and the kernel in use, never on the team. A Conv is used by
+// one goroutine at a time and allocates nothing once warm.
+type Conv[T Float] struct {
+	shape    ConvShape
+	maxBatch int
+}
+
+// NewConv plans a convolution for batches up to maxBatch. It panics if the shape makes no sense.
+func NewConv[T Float](shape ConvShape, maxBatch int) *Conv[T] {
+	shape.check()
+	if maxBatch <= 0 {
+		panic("kernel: NewConv: maxBatch is not positive")
+	}
+	return &Conv[T]{shape: shape, maxBatch: maxBatch}
+}
+
+// Shape returns the shape the convolution was made for.
+func (c *Conv[T]) Shape() ConvShape { return c.shape }
+
+// Algorithm names how the products are formed: "direct", or "winograd4" for F(4×4, 3×3).
+func (c *Conv[T]) Algorithm() string { return "direct" }
+
+// ScratchBytes returns the memory the convolution needs besides its operands with one thread. It
+// is shared between all convolutions of the process.
+func (c *Conv[T]) ScratchBytes() int64 { return 0 }
+
+// check panics unless the operands have the lengths the shape wants.
+func (c *Conv[T]) check(batch int, x, w, y []T) {
+	s := c.shape
+	if batch <= 0 || batch > c.maxBatch {
+		panic("kernel: Conv: batch is not in 1…maxBatch")
+	}
+	lanes := Lanes(batch)
+	if len(x) != s.In*s.H*s.W*lanes || len(y) != s.Out*s.OutH()*s.OutW()*lanes {
+		panic("kernel: Conv: a tensor has not channels×height×width×lanes elements")
+	}
+	if len(w) != s.Out*s.In*s.KH*s.KW {
+		panic("kernel: Conv: the weights have not Out×In×KH×KW elements")
+	}
+}
+
+// Forward computes y = conv(x, w) and applies ep. w is PyTorch's [Out][In][KH][KW], x is In×H×W×L
+// and y Out×OutH×OutW×L:
+//
+//	y[o][p][q][b] = Σ_{c,i,j} w[o][c][i][j] · x[c][p·Stride+i−Pad][q·Stride+j−Pad][b]
+//
+// y must not overlap x or w; it may be ep.Residual.
+func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) {
+	c.check(batch, x, w, y)
+	if ep.Bias != nil && len(ep.Bias) != c.shape.Out {
+		panic("kernel: Conv: the bias has not one element per channel")
+	}
+	if ep.Residual != nil && len(ep.Residual) != len(y) {
+		panic("kernel: Conv: the residual has not the shape of the output")
+	}
+	s, lanes := c.shape, Lanes(batch)
+	oh, ow := s.OutH(), s.OutW()
+	ys, xs := forwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), forwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
+	acc := make([]T, lanes)
+	for o := range s.Out {
+		for p := range oh {
+			for q := range ow {
+				clear(acc)
+				for ci := range s.In {
+					for _, ty := range ys[p] {
+						for _, tx := range xs[q] {
+							f := w[((o*s.In+ci)*s.KH+ty.at)*s.KW+tx.at]
+							for l, v := range x[((ci*s.H+ty.from)*s.W+tx.from)*lanes:][:lanes] {
+								acc[l] += T(f * v)
+							}
+						}
+					}
+				}
+				at := ((o*oh+p)*ow + q) * lanes
+				for l, v := range acc {
+					if ep.Bias != nil {
+						v += ep.Bias[o]
+					}
+					if ep.Residual != nil {
+						v += ep.Residual[at+l]
+					}
+					if ep.ReLU && v < 0 {
+						v = 0
+					}
+					y[at+l] = v
+				}
+			}
+		}
+	}
+}
+
+// InputGrad computes the gradient with respect to x from dy, the one with respect to y, and stores it
+// in dx or, if accumulate, adds it:
+//
+//	dx[c][p·Stride+i−Pad][q·Stride+j−Pad][b] += w[o][c][i][j] · dy[o][p][q][b]
+func (c *Conv[T]) InputGrad(tm *Team, batch int, dy, w, dx []T, accumulate bool) {
+	c.check(batch, dx, w, dy)
+	s, lanes := c.shape, Lanes(batch)
+	oh, ow := s.OutH(), s.OutW()
+	ys, xs := backwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), backwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
+	if !accumulate {
+		clear(dx)
+	}
+	for ci := range s.In {
+		for p := range s.H {
+			for q := range s.W {
+				to := dx[((ci*s.H+p)*s.W+q)*lanes:][:lanes]
+				for o := range s.Out {
+					for _, ty := range ys[p] {
+						for _, tx := range xs[q] {
+							f := w[((o*s.In+ci)*s.KH+ty.at)*s.KW+tx.at]
+							for l, v := range dy[((o*oh+ty.from)*ow+tx.from)*lanes:][:lanes] {
+								to[l] += T(f * v)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// WeightGrad computes the gradient with respect to w into dw:
+//
+//	dw[o][c][i][j] = Σ_{p,q,b} dy[o][p][q][b] · x[c][p·Stride+i−Pad][q·Stride+j−Pad][b]
+func (c *Conv[T]) WeightGrad(tm *Team, batch int, x, dy, dw []T) {
+	c.check(batch, x, dw, dy)
+	s, lanes := c.shape, Lanes(batch)
+	oh, ow := s.OutH(), s.OutW()
+	ys, xs := forwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), forwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
+	clear(dw)
+	for o := range s.Out {
+		for ci := range s.In {
+			for p, rows := range ys {
+				for q, cols := range xs {
+					from := dy[((o*oh+p)*ow+q)*lanes:][:lanes]
+					for _, ty := range rows {
+						for _, tx := range cols {
+							var sum T
+							for l, v := range x[((ci*s.H+ty.from)*s.W+tx.from)*lanes:][:lanes] {
+								sum += T(from[l] * v)
+							}
+							dw[((o*s.In+ci)*s.KH+ty.at)*s.KW+tx.at] += sum
+						}
+					}
+				}
+			}
+		}
+	}
+}
