@@ -9,7 +9,7 @@ const hugePage = 2 << 20
 // vector. Slices of a large page or more are aligned to large pages, and the system is asked to use
 // them: weights and packed panels are read with large strides, and 4 KiB pages cost address
 // translations that show.
-func Alloc[T Float](n int) []T {
+func Alloc[T Float | ~int32](n int) []T {
 	if n < 0 {
 		panic("kernel: Alloc of a negative length")
 	}

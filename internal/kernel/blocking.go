@@ -3,7 +3,7 @@ package kernel
 import "unsafe"
 
 // product is one call of Gemm with the element type resolved.
-type product[T float32 | float64] struct {
+type product[T cell] struct {
 	form          Form
 	m, n, k       int
 	a, b, c, bias []T
@@ -34,7 +34,7 @@ const (
 )
 
 // run is one product on its way; it lives in a pool, so a call allocates nothing.
-type run[T float32 | float64] struct {
+type run[T cell] struct {
 	product[T]
 	ops  *products[T]
 	plan plan
@@ -45,7 +45,7 @@ type run[T float32 | float64] struct {
 }
 
 // multiply computes one product with the pieces ops.
-func multiply[T float32 | float64](tm *Team, ops *products[T], pr product[T]) {
+func multiply[T cell](tm *Team, ops *products[T], pr product[T]) {
 	if pr.k == 0 {
 		emptySum(&pr)
 		return
@@ -67,7 +67,7 @@ func multiply[T float32 | float64](tm *Team, ops *products[T], pr product[T]) {
 }
 
 // emptySum is the product for k = 0.
-func emptySum[T float32 | float64](pr *product[T]) {
+func emptySum[T cell](pr *product[T]) {
 	for i := range pr.m {
 		row := pr.c[i*pr.ldc:][:pr.n]
 		if !pr.accumulate {
@@ -138,7 +138,7 @@ func (r *run[T]) tile(s *scratch[T], i, j, rows, cols, k int, first bool, a *T, 
 }
 
 // mergeTile stores the part of a tile that lies within C, as the tile itself would.
-func mergeTile[T float32 | float64](tile []T, tileRow, rows, cols int, c *T, cRow int, bias *T, accumulate bool) {
+func mergeTile[T cell](tile []T, tileRow, rows, cols int, c *T, cRow int, bias *T, accumulate bool) {
 	for i := range rows {
 		from := tile[i*tileRow:][:cols]
 		to := unsafe.Slice(at(c, i*cRow), cols)

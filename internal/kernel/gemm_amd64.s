@@ -7732,6 +7732,2922 @@ accumulated:
 	VZEROUPPER
 	RET
 
+// func tileAVX512Pairsx1x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx1x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       bRow+40(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       b+32(FP), BX
+	MOVQ       a+8(FP), SI
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (BX), Z1
+	VPDPWSSD.BCST (SI), Z1, Z0
+	ADDQ          CX, SI
+	ADDQ          DX, BX
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z1
+	VPADDD        Z1, Z0, Z0
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), AL
+	TESTB  AL, AL
+	JZ     accumulated
+	MOVQ   c+48(FP), AX
+	VPADDD (AX), Z0, Z0
+
+accumulated:
+	MOVQ    c+48(FP), AX
+	VMOVUPS Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx1x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx1x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       bRow+40(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       b+32(FP), BX
+	MOVQ       a+8(FP), SI
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (BX), Z2
+	VMOVUPS       64(BX), Z3
+	VPDPWSSD.BCST (SI), Z2, Z0
+	VPDPWSSD.BCST (SI), Z3, Z1
+	ADDQ          CX, SI
+	ADDQ          DX, BX
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z2
+	VPADDD        Z2, Z0, Z0
+	VMOVUPS       64(AX), Z2
+	VPADDD        Z2, Z1, Z1
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), AL
+	TESTB  AL, AL
+	JZ     accumulated
+	MOVQ   c+48(FP), AX
+	VPADDD (AX), Z0, Z0
+	VPADDD 64(AX), Z1, Z1
+
+accumulated:
+	MOVQ    c+48(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx2x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx2x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z2
+	VPDPWSSD.BCST (DI), Z2, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z2, Z1
+	ADDQ          DX, DI
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z2
+	VPADDD        Z2, Z0, Z0
+	VPADDD        Z2, Z1, Z1
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx2x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx2x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z4
+	VMOVUPS       64(SI), Z5
+	VPDPWSSD.BCST (DI), Z4, Z0
+	VPDPWSSD.BCST (DI), Z5, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z4, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z5, Z3
+	ADDQ          DX, DI
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z4
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z4, Z2, Z2
+	VMOVUPS       64(AX), Z4
+	VPADDD        Z4, Z1, Z1
+	VPADDD        Z4, Z3, Z3
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx3x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx3x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z3
+	VPDPWSSD.BCST (DI), Z3, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z3, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z3, Z2
+	ADDQ          DX, DI
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z3
+	VPADDD        Z3, Z0, Z0
+	VPADDD        Z3, Z1, Z1
+	VPADDD        Z3, Z2, Z2
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx3x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx3x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z6
+	VMOVUPS       64(SI), Z7
+	VPDPWSSD.BCST (DI), Z6, Z0
+	VPDPWSSD.BCST (DI), Z7, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z6, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z7, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z6, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z7, Z5
+	ADDQ          DX, DI
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z6
+	VPADDD        Z6, Z0, Z0
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z6, Z4, Z4
+	VMOVUPS       64(AX), Z6
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z6, Z3, Z3
+	VPADDD        Z6, Z5, Z5
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx4x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx4x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z4
+	VPDPWSSD.BCST (DI), Z4, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z4, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z4, Z2
+	VPDPWSSD.BCST (R8), Z4, Z3
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z4
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z4, Z1, Z1
+	VPADDD        Z4, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx4x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx4x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z8
+	VMOVUPS       64(SI), Z9
+	VPDPWSSD.BCST (DI), Z8, Z0
+	VPDPWSSD.BCST (DI), Z9, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z8, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z9, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z8, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z9, Z5
+	VPDPWSSD.BCST (R8), Z8, Z6
+	VPDPWSSD.BCST (R8), Z9, Z7
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z8
+	VPADDD        Z8, Z0, Z0
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z8, Z4, Z4
+	VPADDD        Z8, Z6, Z6
+	VMOVUPS       64(AX), Z8
+	VPADDD        Z8, Z1, Z1
+	VPADDD        Z8, Z3, Z3
+	VPADDD        Z8, Z5, Z5
+	VPADDD        Z8, Z7, Z7
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx5x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx5x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z5
+	VPDPWSSD.BCST (DI), Z5, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z5, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z5, Z2
+	VPDPWSSD.BCST (R8), Z5, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z5, Z4
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z5
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z5, Z2, Z2
+	VPADDD        Z5, Z3, Z3
+	VPADDD        Z5, Z4, Z4
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx5x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx5x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z10
+	VMOVUPS       64(SI), Z11
+	VPDPWSSD.BCST (DI), Z10, Z0
+	VPDPWSSD.BCST (DI), Z11, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z10, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z11, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z10, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z11, Z5
+	VPDPWSSD.BCST (R8), Z10, Z6
+	VPDPWSSD.BCST (R8), Z11, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z10, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z11, Z9
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z10
+	VPADDD        Z10, Z0, Z0
+	VPADDD        Z10, Z2, Z2
+	VPADDD        Z10, Z4, Z4
+	VPADDD        Z10, Z6, Z6
+	VPADDD        Z10, Z8, Z8
+	VMOVUPS       64(AX), Z10
+	VPADDD        Z10, Z1, Z1
+	VPADDD        Z10, Z3, Z3
+	VPADDD        Z10, Z5, Z5
+	VPADDD        Z10, Z7, Z7
+	VPADDD        Z10, Z9, Z9
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx6x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx6x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z6
+	VPDPWSSD.BCST (DI), Z6, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z6, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z6, Z2
+	VPDPWSSD.BCST (R8), Z6, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z6, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z6, Z5
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z6
+	VPADDD        Z6, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z6, Z3, Z3
+	VPADDD        Z6, Z4, Z4
+	VPADDD        Z6, Z5, Z5
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx6x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx6x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z12
+	VMOVUPS       64(SI), Z13
+	VPDPWSSD.BCST (DI), Z12, Z0
+	VPDPWSSD.BCST (DI), Z13, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z12, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z13, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z12, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z13, Z5
+	VPDPWSSD.BCST (R8), Z12, Z6
+	VPDPWSSD.BCST (R8), Z13, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z12, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z13, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z12, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z13, Z11
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z12
+	VPADDD        Z12, Z0, Z0
+	VPADDD        Z12, Z2, Z2
+	VPADDD        Z12, Z4, Z4
+	VPADDD        Z12, Z6, Z6
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z12, Z10, Z10
+	VMOVUPS       64(AX), Z12
+	VPADDD        Z12, Z1, Z1
+	VPADDD        Z12, Z3, Z3
+	VPADDD        Z12, Z5, Z5
+	VPADDD        Z12, Z7, Z7
+	VPADDD        Z12, Z9, Z9
+	VPADDD        Z12, Z11, Z11
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx7x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx7x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z7
+	VPDPWSSD.BCST (DI), Z7, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z7, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z7, Z2
+	VPDPWSSD.BCST (R8), Z7, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z7, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z7, Z5
+	VPDPWSSD.BCST (R9), Z7, Z6
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z7
+	VPADDD        Z7, Z0, Z0
+	VPADDD        Z7, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPADDD        Z7, Z4, Z4
+	VPADDD        Z7, Z5, Z5
+	VPADDD        Z7, Z6, Z6
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx7x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx7x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z14
+	VMOVUPS       64(SI), Z15
+	VPDPWSSD.BCST (DI), Z14, Z0
+	VPDPWSSD.BCST (DI), Z15, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z14, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z15, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z14, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z15, Z5
+	VPDPWSSD.BCST (R8), Z14, Z6
+	VPDPWSSD.BCST (R8), Z15, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z14, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z15, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z14, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z15, Z11
+	VPDPWSSD.BCST (R9), Z14, Z12
+	VPDPWSSD.BCST (R9), Z15, Z13
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z14
+	VPADDD        Z14, Z0, Z0
+	VPADDD        Z14, Z2, Z2
+	VPADDD        Z14, Z4, Z4
+	VPADDD        Z14, Z6, Z6
+	VPADDD        Z14, Z8, Z8
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z14, Z12, Z12
+	VMOVUPS       64(AX), Z14
+	VPADDD        Z14, Z1, Z1
+	VPADDD        Z14, Z3, Z3
+	VPADDD        Z14, Z5, Z5
+	VPADDD        Z14, Z7, Z7
+	VPADDD        Z14, Z9, Z9
+	VPADDD        Z14, Z11, Z11
+	VPADDD        Z14, Z13, Z13
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+	ADDQ   AX, CX
+	VPADDD (CX), Z12, Z12
+	VPADDD 64(CX), Z13, Z13
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx8x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx8x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z8
+	VPDPWSSD.BCST (DI), Z8, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z8, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z8, Z2
+	VPDPWSSD.BCST (R8), Z8, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z8, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z8, Z5
+	VPDPWSSD.BCST (R9), Z8, Z6
+	VPDPWSSD.BCST (R9)(CX*1), Z8, Z7
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z8
+	VPADDD        Z8, Z0, Z0
+	VPADDD        Z8, Z1, Z1
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z8, Z3, Z3
+	VPADDD        Z8, Z4, Z4
+	VPADDD        Z8, Z5, Z5
+	VPADDD        Z8, Z6, Z6
+	VPADDD        Z8, Z7, Z7
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	ADDQ   AX, CX
+	VPADDD (CX), Z7, Z7
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z7, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx8x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx8x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z16
+	VMOVUPS       64(SI), Z17
+	VPDPWSSD.BCST (DI), Z16, Z0
+	VPDPWSSD.BCST (DI), Z17, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z16, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z17, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z16, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z17, Z5
+	VPDPWSSD.BCST (R8), Z16, Z6
+	VPDPWSSD.BCST (R8), Z17, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z16, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z17, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z16, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z17, Z11
+	VPDPWSSD.BCST (R9), Z16, Z12
+	VPDPWSSD.BCST (R9), Z17, Z13
+	VPDPWSSD.BCST (R9)(CX*1), Z16, Z14
+	VPDPWSSD.BCST (R9)(CX*1), Z17, Z15
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z16
+	VPADDD        Z16, Z0, Z0
+	VPADDD        Z16, Z2, Z2
+	VPADDD        Z16, Z4, Z4
+	VPADDD        Z16, Z6, Z6
+	VPADDD        Z16, Z8, Z8
+	VPADDD        Z16, Z10, Z10
+	VPADDD        Z16, Z12, Z12
+	VPADDD        Z16, Z14, Z14
+	VMOVUPS       64(AX), Z16
+	VPADDD        Z16, Z1, Z1
+	VPADDD        Z16, Z3, Z3
+	VPADDD        Z16, Z5, Z5
+	VPADDD        Z16, Z7, Z7
+	VPADDD        Z16, Z9, Z9
+	VPADDD        Z16, Z11, Z11
+	VPADDD        Z16, Z13, Z13
+	VPADDD        Z16, Z15, Z15
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+	ADDQ   AX, CX
+	VPADDD (CX), Z12, Z12
+	VPADDD 64(CX), Z13, Z13
+	ADDQ   AX, CX
+	VPADDD (CX), Z14, Z14
+	VPADDD 64(CX), Z15, Z15
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx9x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx9x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z9
+	VPDPWSSD.BCST (DI), Z9, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z9, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z9, Z2
+	VPDPWSSD.BCST (R8), Z9, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z9, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z9, Z5
+	VPDPWSSD.BCST (R9), Z9, Z6
+	VPDPWSSD.BCST (R9)(CX*1), Z9, Z7
+	VPDPWSSD.BCST (R9)(CX*2), Z9, Z8
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z9
+	VPADDD        Z9, Z0, Z0
+	VPADDD        Z9, Z1, Z1
+	VPADDD        Z9, Z2, Z2
+	VPADDD        Z9, Z3, Z3
+	VPADDD        Z9, Z4, Z4
+	VPADDD        Z9, Z5, Z5
+	VPADDD        Z9, Z6, Z6
+	VPADDD        Z9, Z7, Z7
+	VPADDD        Z9, Z8, Z8
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	ADDQ   AX, CX
+	VPADDD (CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx9x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx9x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z18
+	VMOVUPS       64(SI), Z19
+	VPDPWSSD.BCST (DI), Z18, Z0
+	VPDPWSSD.BCST (DI), Z19, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z18, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z19, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z18, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z19, Z5
+	VPDPWSSD.BCST (R8), Z18, Z6
+	VPDPWSSD.BCST (R8), Z19, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z18, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z19, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z18, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z19, Z11
+	VPDPWSSD.BCST (R9), Z18, Z12
+	VPDPWSSD.BCST (R9), Z19, Z13
+	VPDPWSSD.BCST (R9)(CX*1), Z18, Z14
+	VPDPWSSD.BCST (R9)(CX*1), Z19, Z15
+	VPDPWSSD.BCST (R9)(CX*2), Z18, Z16
+	VPDPWSSD.BCST (R9)(CX*2), Z19, Z17
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z18
+	VPADDD        Z18, Z0, Z0
+	VPADDD        Z18, Z2, Z2
+	VPADDD        Z18, Z4, Z4
+	VPADDD        Z18, Z6, Z6
+	VPADDD        Z18, Z8, Z8
+	VPADDD        Z18, Z10, Z10
+	VPADDD        Z18, Z12, Z12
+	VPADDD        Z18, Z14, Z14
+	VPADDD        Z18, Z16, Z16
+	VMOVUPS       64(AX), Z18
+	VPADDD        Z18, Z1, Z1
+	VPADDD        Z18, Z3, Z3
+	VPADDD        Z18, Z5, Z5
+	VPADDD        Z18, Z7, Z7
+	VPADDD        Z18, Z9, Z9
+	VPADDD        Z18, Z11, Z11
+	VPADDD        Z18, Z13, Z13
+	VPADDD        Z18, Z15, Z15
+	VPADDD        Z18, Z17, Z17
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+	ADDQ   AX, CX
+	VPADDD (CX), Z12, Z12
+	VPADDD 64(CX), Z13, Z13
+	ADDQ   AX, CX
+	VPADDD (CX), Z14, Z14
+	VPADDD 64(CX), Z15, Z15
+	ADDQ   AX, CX
+	VPADDD (CX), Z16, Z16
+	VPADDD 64(CX), Z17, Z17
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx10x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx10x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z10
+	VPDPWSSD.BCST (DI), Z10, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z10, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z10, Z2
+	VPDPWSSD.BCST (R8), Z10, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z10, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z10, Z5
+	VPDPWSSD.BCST (R9), Z10, Z6
+	VPDPWSSD.BCST (R9)(CX*1), Z10, Z7
+	VPDPWSSD.BCST (R9)(CX*2), Z10, Z8
+	VPDPWSSD.BCST (R10), Z10, Z9
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          DX, R10
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z10
+	VPADDD        Z10, Z0, Z0
+	VPADDD        Z10, Z1, Z1
+	VPADDD        Z10, Z2, Z2
+	VPADDD        Z10, Z3, Z3
+	VPADDD        Z10, Z4, Z4
+	VPADDD        Z10, Z5, Z5
+	VPADDD        Z10, Z6, Z6
+	VPADDD        Z10, Z7, Z7
+	VPADDD        Z10, Z8, Z8
+	VPADDD        Z10, Z9, Z9
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	ADDQ   AX, CX
+	VPADDD (CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	ADDQ   AX, CX
+	VPADDD (CX), Z9, Z9
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z9, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx10x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx10x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z20
+	VMOVUPS       64(SI), Z21
+	VPDPWSSD.BCST (DI), Z20, Z0
+	VPDPWSSD.BCST (DI), Z21, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z20, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z21, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z20, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z21, Z5
+	VPDPWSSD.BCST (R8), Z20, Z6
+	VPDPWSSD.BCST (R8), Z21, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z20, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z21, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z20, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z21, Z11
+	VPDPWSSD.BCST (R9), Z20, Z12
+	VPDPWSSD.BCST (R9), Z21, Z13
+	VPDPWSSD.BCST (R9)(CX*1), Z20, Z14
+	VPDPWSSD.BCST (R9)(CX*1), Z21, Z15
+	VPDPWSSD.BCST (R9)(CX*2), Z20, Z16
+	VPDPWSSD.BCST (R9)(CX*2), Z21, Z17
+	VPDPWSSD.BCST (R10), Z20, Z18
+	VPDPWSSD.BCST (R10), Z21, Z19
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          DX, R10
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z20
+	VPADDD        Z20, Z0, Z0
+	VPADDD        Z20, Z2, Z2
+	VPADDD        Z20, Z4, Z4
+	VPADDD        Z20, Z6, Z6
+	VPADDD        Z20, Z8, Z8
+	VPADDD        Z20, Z10, Z10
+	VPADDD        Z20, Z12, Z12
+	VPADDD        Z20, Z14, Z14
+	VPADDD        Z20, Z16, Z16
+	VPADDD        Z20, Z18, Z18
+	VMOVUPS       64(AX), Z20
+	VPADDD        Z20, Z1, Z1
+	VPADDD        Z20, Z3, Z3
+	VPADDD        Z20, Z5, Z5
+	VPADDD        Z20, Z7, Z7
+	VPADDD        Z20, Z9, Z9
+	VPADDD        Z20, Z11, Z11
+	VPADDD        Z20, Z13, Z13
+	VPADDD        Z20, Z15, Z15
+	VPADDD        Z20, Z17, Z17
+	VPADDD        Z20, Z19, Z19
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+	ADDQ   AX, CX
+	VPADDD (CX), Z12, Z12
+	VPADDD 64(CX), Z13, Z13
+	ADDQ   AX, CX
+	VPADDD (CX), Z14, Z14
+	VPADDD 64(CX), Z15, Z15
+	ADDQ   AX, CX
+	VPADDD (CX), Z16, Z16
+	VPADDD 64(CX), Z17, Z17
+	ADDQ   AX, CX
+	VPADDD (CX), Z18, Z18
+	VPADDD 64(CX), Z19, Z19
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx11x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx11x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z11
+	VPDPWSSD.BCST (DI), Z11, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z11, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z11, Z2
+	VPDPWSSD.BCST (R8), Z11, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z11, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z11, Z5
+	VPDPWSSD.BCST (R9), Z11, Z6
+	VPDPWSSD.BCST (R9)(CX*1), Z11, Z7
+	VPDPWSSD.BCST (R9)(CX*2), Z11, Z8
+	VPDPWSSD.BCST (R10), Z11, Z9
+	VPDPWSSD.BCST (R10)(CX*1), Z11, Z10
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          DX, R10
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z11
+	VPADDD        Z11, Z0, Z0
+	VPADDD        Z11, Z1, Z1
+	VPADDD        Z11, Z2, Z2
+	VPADDD        Z11, Z3, Z3
+	VPADDD        Z11, Z4, Z4
+	VPADDD        Z11, Z5, Z5
+	VPADDD        Z11, Z6, Z6
+	VPADDD        Z11, Z7, Z7
+	VPADDD        Z11, Z8, Z8
+	VPADDD        Z11, Z9, Z9
+	VPADDD        Z11, Z10, Z10
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	ADDQ   AX, CX
+	VPADDD (CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	ADDQ   AX, CX
+	VPADDD (CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx11x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx11x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z22
+	VMOVUPS       64(SI), Z23
+	VPDPWSSD.BCST (DI), Z22, Z0
+	VPDPWSSD.BCST (DI), Z23, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z22, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z23, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z22, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z23, Z5
+	VPDPWSSD.BCST (R8), Z22, Z6
+	VPDPWSSD.BCST (R8), Z23, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z22, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z23, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z22, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z23, Z11
+	VPDPWSSD.BCST (R9), Z22, Z12
+	VPDPWSSD.BCST (R9), Z23, Z13
+	VPDPWSSD.BCST (R9)(CX*1), Z22, Z14
+	VPDPWSSD.BCST (R9)(CX*1), Z23, Z15
+	VPDPWSSD.BCST (R9)(CX*2), Z22, Z16
+	VPDPWSSD.BCST (R9)(CX*2), Z23, Z17
+	VPDPWSSD.BCST (R10), Z22, Z18
+	VPDPWSSD.BCST (R10), Z23, Z19
+	VPDPWSSD.BCST (R10)(CX*1), Z22, Z20
+	VPDPWSSD.BCST (R10)(CX*1), Z23, Z21
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          DX, R10
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z22
+	VPADDD        Z22, Z0, Z0
+	VPADDD        Z22, Z2, Z2
+	VPADDD        Z22, Z4, Z4
+	VPADDD        Z22, Z6, Z6
+	VPADDD        Z22, Z8, Z8
+	VPADDD        Z22, Z10, Z10
+	VPADDD        Z22, Z12, Z12
+	VPADDD        Z22, Z14, Z14
+	VPADDD        Z22, Z16, Z16
+	VPADDD        Z22, Z18, Z18
+	VPADDD        Z22, Z20, Z20
+	VMOVUPS       64(AX), Z22
+	VPADDD        Z22, Z1, Z1
+	VPADDD        Z22, Z3, Z3
+	VPADDD        Z22, Z5, Z5
+	VPADDD        Z22, Z7, Z7
+	VPADDD        Z22, Z9, Z9
+	VPADDD        Z22, Z11, Z11
+	VPADDD        Z22, Z13, Z13
+	VPADDD        Z22, Z15, Z15
+	VPADDD        Z22, Z17, Z17
+	VPADDD        Z22, Z19, Z19
+	VPADDD        Z22, Z21, Z21
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+	ADDQ   AX, CX
+	VPADDD (CX), Z12, Z12
+	VPADDD 64(CX), Z13, Z13
+	ADDQ   AX, CX
+	VPADDD (CX), Z14, Z14
+	VPADDD 64(CX), Z15, Z15
+	ADDQ   AX, CX
+	VPADDD (CX), Z16, Z16
+	VPADDD 64(CX), Z17, Z17
+	ADDQ   AX, CX
+	VPADDD (CX), Z18, Z18
+	VPADDD 64(CX), Z19, Z19
+	ADDQ   AX, CX
+	VPADDD (CX), Z20, Z20
+	VPADDD 64(CX), Z21, Z21
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx12x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx12x1(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z12
+	VPDPWSSD.BCST (DI), Z12, Z0
+	VPDPWSSD.BCST (DI)(CX*1), Z12, Z1
+	VPDPWSSD.BCST (DI)(CX*2), Z12, Z2
+	VPDPWSSD.BCST (R8), Z12, Z3
+	VPDPWSSD.BCST (R8)(CX*1), Z12, Z4
+	VPDPWSSD.BCST (R8)(CX*2), Z12, Z5
+	VPDPWSSD.BCST (R9), Z12, Z6
+	VPDPWSSD.BCST (R9)(CX*1), Z12, Z7
+	VPDPWSSD.BCST (R9)(CX*2), Z12, Z8
+	VPDPWSSD.BCST (R10), Z12, Z9
+	VPDPWSSD.BCST (R10)(CX*1), Z12, Z10
+	VPDPWSSD.BCST (R10)(CX*2), Z12, Z11
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          DX, R10
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z12
+	VPADDD        Z12, Z0, Z0
+	VPADDD        Z12, Z1, Z1
+	VPADDD        Z12, Z2, Z2
+	VPADDD        Z12, Z3, Z3
+	VPADDD        Z12, Z4, Z4
+	VPADDD        Z12, Z5, Z5
+	VPADDD        Z12, Z6, Z6
+	VPADDD        Z12, Z7, Z7
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z12, Z9, Z9
+	VPADDD        Z12, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	ADDQ   AX, CX
+	VPADDD (CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	ADDQ   AX, CX
+	VPADDD (CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	ADDQ   AX, CX
+	VPADDD (CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	ADDQ   AX, CX
+	VPADDD (CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	ADDQ   AX, CX
+	VPADDD (CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	ADDQ   AX, CX
+	VPADDD (CX), Z11, Z11
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	ADDQ    AX, CX
+	VMOVUPS Z11, (CX)
+	VZEROUPPER
+	RET
+
+// func tileAVX512Pairsx12x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileAVX512Pairsx12x2(SB), NOSPLIT, $0-73
+	MOVQ       c+48(FP), AX
+	MOVQ       cRow+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	MOVQ       k+0(FP), AX
+	MOVQ       aRow+16(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       aCol+24(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       bRow+40(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	PCALIGN    $0x20
+
+loop:
+	VMOVUPS       (SI), Z24
+	VMOVUPS       64(SI), Z25
+	VPDPWSSD.BCST (DI), Z24, Z0
+	VPDPWSSD.BCST (DI), Z25, Z1
+	VPDPWSSD.BCST (DI)(CX*1), Z24, Z2
+	VPDPWSSD.BCST (DI)(CX*1), Z25, Z3
+	VPDPWSSD.BCST (DI)(CX*2), Z24, Z4
+	VPDPWSSD.BCST (DI)(CX*2), Z25, Z5
+	VPDPWSSD.BCST (R8), Z24, Z6
+	VPDPWSSD.BCST (R8), Z25, Z7
+	VPDPWSSD.BCST (R8)(CX*1), Z24, Z8
+	VPDPWSSD.BCST (R8)(CX*1), Z25, Z9
+	VPDPWSSD.BCST (R8)(CX*2), Z24, Z10
+	VPDPWSSD.BCST (R8)(CX*2), Z25, Z11
+	VPDPWSSD.BCST (R9), Z24, Z12
+	VPDPWSSD.BCST (R9), Z25, Z13
+	VPDPWSSD.BCST (R9)(CX*1), Z24, Z14
+	VPDPWSSD.BCST (R9)(CX*1), Z25, Z15
+	VPDPWSSD.BCST (R9)(CX*2), Z24, Z16
+	VPDPWSSD.BCST (R9)(CX*2), Z25, Z17
+	VPDPWSSD.BCST (R10), Z24, Z18
+	VPDPWSSD.BCST (R10), Z25, Z19
+	VPDPWSSD.BCST (R10)(CX*1), Z24, Z20
+	VPDPWSSD.BCST (R10)(CX*1), Z25, Z21
+	VPDPWSSD.BCST (R10)(CX*2), Z24, Z22
+	VPDPWSSD.BCST (R10)(CX*2), Z25, Z23
+	ADDQ          DX, DI
+	ADDQ          DX, R8
+	ADDQ          DX, R9
+	ADDQ          DX, R10
+	ADDQ          BX, SI
+	DECQ          AX
+	JNZ           loop
+	MOVQ          bias+64(FP), AX
+	TESTQ         AX, AX
+	JZ            biased
+	VMOVUPS       (AX), Z24
+	VPADDD        Z24, Z0, Z0
+	VPADDD        Z24, Z2, Z2
+	VPADDD        Z24, Z4, Z4
+	VPADDD        Z24, Z6, Z6
+	VPADDD        Z24, Z8, Z8
+	VPADDD        Z24, Z10, Z10
+	VPADDD        Z24, Z12, Z12
+	VPADDD        Z24, Z14, Z14
+	VPADDD        Z24, Z16, Z16
+	VPADDD        Z24, Z18, Z18
+	VPADDD        Z24, Z20, Z20
+	VPADDD        Z24, Z22, Z22
+	VMOVUPS       64(AX), Z24
+	VPADDD        Z24, Z1, Z1
+	VPADDD        Z24, Z3, Z3
+	VPADDD        Z24, Z5, Z5
+	VPADDD        Z24, Z7, Z7
+	VPADDD        Z24, Z9, Z9
+	VPADDD        Z24, Z11, Z11
+	VPADDD        Z24, Z13, Z13
+	VPADDD        Z24, Z15, Z15
+	VPADDD        Z24, Z17, Z17
+	VPADDD        Z24, Z19, Z19
+	VPADDD        Z24, Z21, Z21
+	VPADDD        Z24, Z23, Z23
+
+biased:
+	MOVQ   cRow+56(FP), AX
+	SHLQ   $0x02, AX
+	MOVB   accumulate+72(FP), CL
+	TESTB  CL, CL
+	JZ     accumulated
+	MOVQ   c+48(FP), CX
+	VPADDD (CX), Z0, Z0
+	VPADDD 64(CX), Z1, Z1
+	ADDQ   AX, CX
+	VPADDD (CX), Z2, Z2
+	VPADDD 64(CX), Z3, Z3
+	ADDQ   AX, CX
+	VPADDD (CX), Z4, Z4
+	VPADDD 64(CX), Z5, Z5
+	ADDQ   AX, CX
+	VPADDD (CX), Z6, Z6
+	VPADDD 64(CX), Z7, Z7
+	ADDQ   AX, CX
+	VPADDD (CX), Z8, Z8
+	VPADDD 64(CX), Z9, Z9
+	ADDQ   AX, CX
+	VPADDD (CX), Z10, Z10
+	VPADDD 64(CX), Z11, Z11
+	ADDQ   AX, CX
+	VPADDD (CX), Z12, Z12
+	VPADDD 64(CX), Z13, Z13
+	ADDQ   AX, CX
+	VPADDD (CX), Z14, Z14
+	VPADDD 64(CX), Z15, Z15
+	ADDQ   AX, CX
+	VPADDD (CX), Z16, Z16
+	VPADDD 64(CX), Z17, Z17
+	ADDQ   AX, CX
+	VPADDD (CX), Z18, Z18
+	VPADDD 64(CX), Z19, Z19
+	ADDQ   AX, CX
+	VPADDD (CX), Z20, Z20
+	VPADDD 64(CX), Z21, Z21
+	ADDQ   AX, CX
+	VPADDD (CX), Z22, Z22
+	VPADDD 64(CX), Z23, Z23
+
+accumulated:
+	MOVQ    c+48(FP), CX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	ADDQ    AX, CX
+	VMOVUPS Z22, (CX)
+	VMOVUPS Z23, 64(CX)
+	VZEROUPPER
+	RET
+
 // func transpose4AVX2F32(dst *float32, dstRow int, src *float32, srcRow int, k int)
 // Requires: AVX
 TEXT ·transpose4AVX2F32(SB), NOSPLIT, $0-40
@@ -7882,6 +10798,104 @@ TEXT ·copyRowsAVX2F64(SB), NOSPLIT, $0-48
 	SHLQ $0x03, BX
 	MOVQ width+32(FP), SI
 	SHLQ $0x03, SI
+	MOVQ k+40(FP), DI
+
+row:
+	XORQ       R8, R8
+	PREFETCHT0 (CX)(BX*8)
+	PREFETCHT0 64(CX)(BX*8)
+	MOVQ       SI, R9
+	SUBQ       $0x40, R9
+	JB         narrow
+
+wide:
+	VMOVUPS (CX)(R8*1), Y0
+	VMOVUPS 32(CX)(R8*1), Y1
+	VMOVUPS Y0, (AX)(R8*1)
+	VMOVUPS Y1, 32(AX)(R8*1)
+	ADDQ    $0x40, R8
+	SUBQ    $0x40, R9
+	JAE     wide
+
+narrow:
+	ADDQ $0x40, R9
+	JZ   next
+
+piece:
+	VMOVUPS (CX)(R8*1), X0
+	VMOVUPS X0, (AX)(R8*1)
+	ADDQ    $0x10, R8
+	SUBQ    $0x10, R9
+	JNZ     piece
+
+next:
+	ADDQ BX, CX
+	ADDQ DX, AX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func transpose4AVX2Pairs(dst *int32, dstRow int, src *int32, srcRow int, k int)
+// Requires: AVX
+TEXT ·transpose4AVX2Pairs(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ dstRow+8(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ k+32(FP), SI
+	LEAQ (CX)(BX*2), DI
+	ADDQ BX, DI
+
+loop:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      (CX)(BX*1), Y1
+	VMOVUPS      (CX)(BX*2), Y2
+	VMOVUPS      (DI), Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VUNPCKLPD    Y1, Y4, Y3
+	VUNPCKHPD    Y1, Y4, Y1
+	VUNPCKLPD    Y2, Y0, Y4
+	VUNPCKHPD    Y2, Y0, Y0
+	VMOVUPS      X3, (AX)
+	ADDQ         DX, AX
+	VMOVUPS      X1, (AX)
+	ADDQ         DX, AX
+	VMOVUPS      X4, (AX)
+	ADDQ         DX, AX
+	VMOVUPS      X0, (AX)
+	ADDQ         DX, AX
+	VEXTRACTF128 $0x01, Y3, (AX)
+	ADDQ         DX, AX
+	VEXTRACTF128 $0x01, Y1, (AX)
+	ADDQ         DX, AX
+	VEXTRACTF128 $0x01, Y4, (AX)
+	ADDQ         DX, AX
+	VEXTRACTF128 $0x01, Y0, (AX)
+	ADDQ         DX, AX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX2Pairs(dst *int32, dstRow int, src *int32, srcRow int, width int, k int)
+// Requires: AVX, MMX+
+TEXT ·copyRowsAVX2Pairs(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ dstRow+8(FP), DX
+	SHLQ $0x02, DX
+	MOVQ srcRow+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ width+32(FP), SI
+	SHLQ $0x02, SI
 	MOVQ k+40(FP), DI
 
 row:

@@ -362,6 +362,126 @@ func tileAVX2F64x4x2(k int, a *float64, aRow int, aCol int, b *float64, bRow int
 //go:noescape
 func tileAVX2F64x4x3(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, cRow int, bias *float64, accumulate bool)
 
+// tileAVX512Pairsx1x1 is a tileFunc of 1 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx1x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx1x2 is a tileFunc of 1 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx1x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx2x1 is a tileFunc of 2 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx2x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx2x2 is a tileFunc of 2 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx2x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx3x1 is a tileFunc of 3 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx3x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx3x2 is a tileFunc of 3 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx3x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx4x1 is a tileFunc of 4 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx4x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx4x2 is a tileFunc of 4 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx4x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx5x1 is a tileFunc of 5 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx5x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx5x2 is a tileFunc of 5 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx5x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx6x1 is a tileFunc of 6 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx6x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx6x2 is a tileFunc of 6 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx6x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx7x1 is a tileFunc of 7 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx7x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx7x2 is a tileFunc of 7 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx7x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx8x1 is a tileFunc of 8 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx8x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx8x2 is a tileFunc of 8 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx8x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx9x1 is a tileFunc of 9 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx9x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx9x2 is a tileFunc of 9 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx9x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx10x1 is a tileFunc of 10 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx10x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx10x2 is a tileFunc of 10 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx10x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx11x1 is a tileFunc of 11 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx11x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx11x2 is a tileFunc of 11 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx11x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx12x1 is a tileFunc of 12 rows and 1 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx12x1(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
+// tileAVX512Pairsx12x2 is a tileFunc of 12 rows and 2 vectors.
+//
+//go:noescape
+func tileAVX512Pairsx12x2(k int, a *int32, aRow int, aCol int, b *int32, bRow int, c *int32, cRow int, bias *int32, accumulate bool)
+
 // transpose4AVX2F32 copies 4 rows of k elements into k rows of 4; k is a multiple of 8.
 //
 //go:noescape
@@ -381,6 +501,16 @@ func transpose4AVX2F64(dst *float64, dstRow int, src *float64, srcRow int, k int
 //
 //go:noescape
 func copyRowsAVX2F64(dst *float64, dstRow int, src *float64, srcRow int, width int, k int)
+
+// transpose4AVX2Pairs copies 4 rows of k elements into k rows of 4; k is a multiple of 8.
+//
+//go:noescape
+func transpose4AVX2Pairs(dst *int32, dstRow int, src *int32, srcRow int, k int)
+
+// copyRowsAVX2Pairs copies k rows of width elements; width is a multiple of 4.
+//
+//go:noescape
+func copyRowsAVX2Pairs(dst *int32, dstRow int, src *int32, srcRow int, width int, k int)
 
 // peakAVX512F32 does 384 floating-point operations a round; rounds is positive.
 func peakAVX512F32(rounds int)

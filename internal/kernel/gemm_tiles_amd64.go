@@ -45,3 +45,18 @@ var tilesAVX2F64 = [][]tileFunc[float64]{
 	{tileAVX2F64x3x1, tileAVX2F64x3x2, tileAVX2F64x3x3},
 	{tileAVX2F64x4x1, tileAVX2F64x4x2, tileAVX2F64x4x3},
 }
+
+var tilesAVX512Pairs = [][]tileFunc[int32]{
+	{tileAVX512Pairsx1x1, tileAVX512Pairsx1x2},
+	{tileAVX512Pairsx2x1, tileAVX512Pairsx2x2},
+	{tileAVX512Pairsx3x1, tileAVX512Pairsx3x2},
+	{tileAVX512Pairsx4x1, tileAVX512Pairsx4x2},
+	{tileAVX512Pairsx5x1, tileAVX512Pairsx5x2},
+	{tileAVX512Pairsx6x1, tileAVX512Pairsx6x2},
+	{tileAVX512Pairsx7x1, tileAVX512Pairsx7x2},
+	{tileAVX512Pairsx8x1, tileAVX512Pairsx8x2},
+	{tileAVX512Pairsx9x1, tileAVX512Pairsx9x2},
+	{tileAVX512Pairsx10x1, tileAVX512Pairsx10x2},
+	{tileAVX512Pairsx11x1, tileAVX512Pairsx11x2},
+	{tileAVX512Pairsx12x1, tileAVX512Pairsx12x2},
+}

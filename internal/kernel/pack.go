@@ -4,7 +4,7 @@ package kernel
 const packUnit = 1 << 14
 
 // packTask is the packing of A seen as a task.
-type packTask[T float32 | float64] run[T]
+type packTask[T cell] run[T]
 
 // packA packs the rows m0…m0+mLen of op(A), k0…k0+kLen of each, into panels of mr rows.
 func (r *run[T]) packA(tm *Team) {
@@ -89,7 +89,7 @@ func (r *run[T]) panelB(s *scratch[T], j, j0, j1, p0, p1 int) (b *T, bRow int) {
 const packRound = 8
 
 // packRows copies k rows of width elements into panels of panel columns, stride elements apart.
-func packRows[T float32 | float64](ops *products[T], dst []T, panel, stride int, src []T, ld, width, k int) {
+func packRows[T cell](ops *products[T], dst []T, panel, stride int, src []T, ld, width, k int) {
 	for p := 0; p < k; p += packRound {
 		rows := min(packRound, k-p)
 		for j := 0; j < width; j += panel {
@@ -99,7 +99,7 @@ func packRows[T float32 | float64](ops *products[T], dst []T, panel, stride int,
 }
 
 // packPiece copies rows of width elements, ld apart, to rows panel apart.
-func packPiece[T float32 | float64](ops *products[T], dst []T, panel int, src []T, ld, width, rows int) {
+func packPiece[T cell](ops *products[T], dst []T, panel int, src []T, ld, width, rows int) {
 	whole := width &^ 3
 	if whole > 0 {
 		ops.copyRows(&dst[0], panel, &src[0], ld, whole, rows)
@@ -120,7 +120,7 @@ func packPiece[T float32 | float64](ops *products[T], dst []T, panel int, src []
 const transposeChunk = 64
 
 // packColumns copies width rows of k elements into a panel of k rows of panel elements: a transposition.
-func packColumns[T float32 | float64](ops *products[T], dst []T, panel int, src []T, ld, width, k int) {
+func packColumns[T cell](ops *products[T], dst []T, panel int, src []T, ld, width, k int) {
 	whole, steps := width&^3, k-k%ops.transposeStep
 	for p := 0; p < steps; p += transposeChunk {
 		for j := 0; j < whole; j += 4 {

@@ -21,7 +21,7 @@ const (
 )
 
 // planFor cuts the shape of pr.
-func planFor[T float32 | float64](ops *products[T], pr *product[T]) plan {
+func planFor[T cell](ops *products[T], pr *product[T]) plan {
 	var pl plan
 	pl.directA, pl.directB = direct(ops, pr)
 	pl.rowSpan = pr.m
@@ -70,7 +70,7 @@ func (pl *plan) columns(piece, n int) (j0, j1 int) {
 // the operand is used often enough and lies awkwardly: rows a multiple of 4 KiB apart share one
 // set of the first-level cache, and a panel taken across far-apart rows touches a line and a page for
 // every 48 or 128 bytes used. The limits were measured with 64 to 2048 in each dimension.
-func direct[T float32 | float64](ops *products[T], pr *product[T]) (a, b bool) {
+func direct[T cell](ops *products[T], pr *product[T]) (a, b bool) {
 	const setStride, near, often = 4096, 2048, 512
 	rowA, rowB := pr.lda*elementSize[T](), pr.ldb*elementSize[T]()
 	if pr.form == TN {
@@ -82,7 +82,7 @@ func direct[T float32 | float64](ops *products[T], pr *product[T]) (a, b bool) {
 	return a, b
 }
 
-func elementSize[T Float]() int {
+func elementSize[T cell]() int {
 	var x T
 	return int(unsafe.Sizeof(x))
 }

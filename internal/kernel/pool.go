@@ -3,14 +3,14 @@ package kernel
 import "sync"
 
 // scratch is the private memory of a thread that computes a part of C.
-type scratch[T float32 | float64] struct {
+type scratch[T cell] struct {
 	packedB []T // panels of nr columns of a block of op(B)
 	tile    []T // one tile, for the edges of C
 }
 
 // pools keep the memory of products between calls. They grow to the largest need seen and to as many
 // entries as were in use at once, and never shrink: training repeats the same shapes.
-type pools[T float32 | float64] struct {
+type pools[T cell] struct {
 	runs      pool[run[T]]
 	scratches pool[scratch[T]]
 }
@@ -18,13 +18,19 @@ type pools[T float32 | float64] struct {
 var (
 	pools32 pools[float32]
 	pools64 pools[float64]
+
+	poolsPairs pools[int32]
 )
 
-func poolFor[T float32 | float64]() *pools[T] {
-	if isFloat32[T]() {
-		return any(&pools32).(*pools[T])
+func poolFor[T cell]() *pools[T] {
+	var all any = &pools64
+	switch any(T(0)).(type) {
+	case float32:
+		all = &pools32
+	case int32:
+		all = &poolsPairs
 	}
-	return any(&pools64).(*pools[T])
+	return all.(*pools[T])
 }
 
 // pool is a stack of values that are not in use. sync.Pool would drop them at every collection.
@@ -51,7 +57,7 @@ func (p *pool[V]) put(v *V) {
 }
 
 // atLeast returns a slice of n elements, buf itself if it is large enough. Contents are unspecified.
-func atLeast[T float32 | float64](buf []T, n int) []T {
+func atLeast[T cell](buf []T, n int) []T {
 	if n <= cap(buf) {
 		return buf[:n]
 	}

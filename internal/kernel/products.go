@@ -1,8 +1,11 @@
 package kernel
 
+// cell is what an operand is made of: a float, or a pair of 16-bit words, whose products are summed in 32 bits.
+type cell interface{ float32 | float64 | int32 }
+
 // A products holds the pieces a matrix product of one element type is made of, in the versions of one
 // instruction set.
-type products[T float32 | float64] struct {
+type products[T cell] struct {
 	mr, lanes, nr int // a tile is up to mr×nr elements of C; nr is a multiple of lanes
 
 	// tiles[r-1][v-1] computes a tile of r rows and v·lanes columns.
@@ -23,9 +26,11 @@ type products[T float32 | float64] struct {
 //
 // Strides are in elements. The order of operations of an element is the one written, whatever the
 // tile's size, so the bits of C do not depend on how it is cut into tiles.
-type tileFunc[T float32 | float64] func(k int, a *T, aRow, aCol int, b *T, bRow int, c *T, cRow int, bias *T, accumulate bool)
+type tileFunc[T cell] func(k int, a *T, aRow, aCol int, b *T, bRow int, c *T, cRow int, bias *T, accumulate bool)
 
 var (
 	products32 products[float32]
 	products64 products[float64]
+
+	productsPairs products[int32]
 )

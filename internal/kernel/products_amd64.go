@@ -35,6 +35,17 @@ func productsFor(set isa) (products[float32], products[float64]) {
 	return p32, p64
 }
 
+// pairsFor returns the tiles of 16-bit pairs, and whether they are SIMD: VNNI multiplies and adds two pairs at once.
+func pairsFor(set isa) (products[int32], bool) {
+	p := genericPairs()
+	if set != isaAVX512 || !cpu.X86.HasAVX512VNNI {
+		return p, false
+	}
+	p.mr, p.lanes, p.nr, p.tiles = 12, 16, 32, tilesAVX512Pairs
+	p.transpose4, p.transposeStep, p.copyRows = transpose4AVX2Pairs, 8, copyRowsAVX2Pairs
+	return p, true
+}
+
 func probesFor(set isa) probes {
 	const sums = 12 // vectors of sums in a round of the peak loops
 	switch set {

@@ -14,6 +14,9 @@ func productsFor(set isa) (products[float32], products[float64]) {
 	return p32, p64
 }
 
+// pairsFor returns the generic version.
+func pairsFor(isa) (products[int32], bool) { return genericPairs(), false }
+
 func probesFor(set isa) probes {
 	p := genericProbes()
 	if set == isaNEON {

@@ -4,7 +4,7 @@ import "unsafe"
 
 // genericProducts returns the pieces in plain Go. A tile is 4×2: eight sums, and the six factors they
 // need, fit the registers of every 64-bit machine.
-func genericProducts[T float32 | float64]() products[T] {
+func genericProducts[T cell]() products[T] {
 	return products[T]{
 		mr: 4, lanes: 2, nr: 2,
 		tiles: [][]tileFunc[T]{
@@ -16,7 +16,7 @@ func genericProducts[T float32 | float64]() products[T] {
 }
 
 // tileRowsGeneric returns the tile of rows×2 elements, row by row.
-func tileRowsGeneric[T float32 | float64](rows int) tileFunc[T] {
+func tileRowsGeneric[T cell](rows int) tileFunc[T] {
 	return func(k int, a *T, aRow, aCol int, b *T, bRow int, c *T, cRow int, bias *T, accumulate bool) {
 		bs := unsafe.Slice(b, (k-1)*bRow+2)
 		for r := range rows {
@@ -33,7 +33,7 @@ func tileRowsGeneric[T float32 | float64](rows int) tileFunc[T] {
 }
 
 // tile4x2Generic is the full tile.
-func tile4x2Generic[T float32 | float64](k int, a *T, aRow, aCol int, b *T, bRow int, c *T, cRow int, bias *T, accumulate bool) {
+func tile4x2Generic[T cell](k int, a *T, aRow, aCol int, b *T, bRow int, c *T, cRow int, bias *T, accumulate bool) {
 	a0, a1, a2, a3 := unsafe.Slice(a, (k-1)*aCol+1), unsafe.Slice(at(a, aRow), (k-1)*aCol+1),
 		unsafe.Slice(at(a, 2*aRow), (k-1)*aCol+1), unsafe.Slice(at(a, 3*aRow), (k-1)*aCol+1)
 	bs := unsafe.Slice(b, (k-1)*bRow+2)
@@ -58,7 +58,7 @@ func tile4x2Generic[T float32 | float64](k int, a *T, aRow, aCol int, b *T, bRow
 }
 
 // store2 puts two sums of a row into C.
-func store2[T float32 | float64](c *T, s0, s1 T, bias *T, accumulate bool) {
+func store2[T cell](c *T, s0, s1 T, bias *T, accumulate bool) {
 	if bias != nil {
 		s0, s1 = s0+*bias, s1+*at(bias, 1)
 	}
@@ -68,7 +68,7 @@ func store2[T float32 | float64](c *T, s0, s1 T, bias *T, accumulate bool) {
 	*c, *at(c, 1) = s0, s1
 }
 
-func transpose4Generic[T float32 | float64](dst *T, dstRow int, src *T, srcRow, k int) {
+func transpose4Generic[T cell](dst *T, dstRow int, src *T, srcRow, k int) {
 	for r := range 4 {
 		row := unsafe.Slice(at(src, r*srcRow), k)
 		for p, v := range row {
@@ -77,13 +77,13 @@ func transpose4Generic[T float32 | float64](dst *T, dstRow int, src *T, srcRow, 
 	}
 }
 
-func copyRowsGeneric[T float32 | float64](dst *T, dstRow int, src *T, srcRow, width, k int) {
+func copyRowsGeneric[T cell](dst *T, dstRow int, src *T, srcRow, width, k int) {
 	for p := range k {
 		copy(unsafe.Slice(at(dst, p*dstRow), width), unsafe.Slice(at(src, p*srcRow), width))
 	}
 }
 
 // at returns the address of element i after p.
-func at[T float32 | float64](p *T, i int) *T {
+func at[T cell](p *T, i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p))))
 }

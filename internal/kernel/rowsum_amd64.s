@@ -387,3 +387,96 @@ loop:
 	VMOVUPD   Y3, 96(AX)
 	VZEROUPPER
 	RET
+
+// func roundPairsAVX512(n int, dst *int32, x *float32, scale float32)
+// Requires: AVX, AVX512F, SSE
+TEXT ·roundPairsAVX512(SB), NOSPLIT, $0-28
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVSS        scale+24(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+
+loop:
+	VMULPS    (CX)(BX*4), Z0, Z1
+	VCVTPS2DQ Z1, Z1
+	VPMOVSDW  Z1, (AX)(BX*2)
+	ADDQ      $0x10, BX
+	CMPQ      BX, DX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func ditherPairsAVX512(n int, dst *int32, a *float32, b *float32, scale float32, state *uint32)
+// Requires: AVX, AVX512F, SSE
+TEXT ·ditherPairsAVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+8(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         b+24(FP), DX
+	MOVQ         state+40(FP), BX
+	MOVSS        scale+32(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVL         $0x0000ffff, SI
+	VPBROADCASTD SI, Z1
+	MOVL         $0xffff0000, SI
+	VPBROADCASTD SI, Z2
+	VMOVDQU32    (BX), Z3
+	MOVQ         n+0(FP), SI
+	XORQ         DI, DI
+
+loop:
+	VPSLLD    $0x0d, Z3, Z4
+	VPXORD    Z4, Z3, Z3
+	VPSRLD    $0x11, Z3, Z4
+	VPXORD    Z4, Z3, Z3
+	VPSLLD    $0x05, Z3, Z4
+	VPXORD    Z4, Z3, Z3
+	VMULPS    (CX)(DI*4), Z0, Z4
+	VMULPS    (DX)(DI*4), Z0, Z5
+	VCVTPS2DQ Z4, Z4
+	VCVTPS2DQ Z5, Z5
+	VPANDD    Z1, Z3, Z6
+	VPADDD    Z6, Z4, Z4
+	VPSRLD    $0x10, Z3, Z6
+	VPADDD    Z6, Z5, Z5
+	VPSRLD    $0x10, Z4, Z4
+	VPANDD    Z2, Z5, Z5
+	VPORD     Z4, Z5, Z4
+	VMOVDQU32 Z4, (AX)(DI*4)
+	ADDQ      $0x10, DI
+	CMPQ      DI, SI
+	JLT       loop
+	VMOVDQU32 Z3, (BX)
+	VZEROUPPER
+	RET
+
+// func squareSumsAVX512(n int, dst *float64, x *float32, most *float32)
+// Requires: AVX, AVX512F
+TEXT ·squareSumsAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         most+24(FP), DX
+	MOVL         $0x7fffffff, BX
+	VPBROADCASTD BX, Z0
+	VMOVUPS      (DX), Z1
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+
+loop:
+	VPANDD    (CX)(SI*4), Z0, Z2
+	VMAXPS    Z2, Z1, Z1
+	VCVTPS2PD (CX)(SI*4), Z2
+	VMULPD    Z2, Z2, Z2
+	VADDPD    (AX)(SI*8), Z2, Z2
+	VMOVUPD   Z2, (AX)(SI*8)
+	VCVTPS2PD 32(CX)(SI*4), Z2
+	VMULPD    Z2, Z2, Z2
+	VADDPD    64(AX)(SI*8), Z2, Z2
+	VMOVUPD   Z2, 64(AX)(SI*8)
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	JLT       loop
+	VMOVUPS   Z1, (DX)
+	VZEROUPPER
+	RET

@@ -51,3 +51,18 @@ func subRow32AVX2(n int, dst *float32, x *float32, mean *float64, sums *float64)
 //
 //go:noescape
 func squaresAVX2(n int, x *float32, sums *float64)
+
+// roundPairsAVX512 is roundPairsGeneric.
+//
+//go:noescape
+func roundPairsAVX512(n int, dst *int32, x *float32, scale float32)
+
+// ditherPairsAVX512 is ditherPairsGeneric.
+//
+//go:noescape
+func ditherPairsAVX512(n int, dst *int32, a *float32, b *float32, scale float32, state *uint32)
+
+// squareSumsAVX512 is squareSumsGeneric; most holds the largest magnitude for each of 16 elements.
+//
+//go:noescape
+func squareSumsAVX512(n int, dst *float64, x *float32, most *float32)

@@ -22,6 +22,7 @@ var isaNames = [...]string{isaGeneric: "generic", isaNEON: "neon", isaAVX2: "avx
 var (
 	active    isa   // the instruction set in use
 	activeErr error // what was wrong with COLLAPSE_KERNEL
+	fastPairs bool  // FastPairs
 )
 
 func init() {
@@ -36,6 +37,7 @@ func init() {
 func activate(set isa) {
 	active = set
 	products32, products64 = productsFor(set)
+	productsPairs, fastPairs = pairsFor(set)
 	activeProbes = probesFor(set)
 }
 

@@ -53,10 +53,10 @@ func writeTranspose(ctx *Context, e element) {
 		store(Mem{Base: dst})
 		ctx.ADDQ(dstRow, dst)
 	}
-	if e == f32 {
-		transpose32(ctx, rows, put)
-	} else {
+	if e == f64 {
 		transpose64(ctx, rows, put)
+	} else {
+		transpose32(ctx, rows, put)
 	}
 	ctx.ADDQ(Imm(32), src)
 	ctx.ADDQ(Imm(32), src3)

@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// element is a floating-point type.
+// element is a floating-point type, or int32 for pairs of 16-bit words.
 type element struct {
 	name, goType string
 	size         int
@@ -18,6 +18,8 @@ type element struct {
 var (
 	f32 = element{"F32", "float32", 4}
 	f64 = element{"F64", "float64", 8}
+
+	pairs = element{"Pairs", "int32", 4}
 )
 
 // shape is the full tile of an instruction set: rows×vectors registers of sums.
@@ -38,6 +40,8 @@ var (
 	avx512F64 = shape{"AVX512", f64, 64, 12, 2}
 	avx2F32   = shape{"AVX2", f32, 32, 4, 3}
 	avx2F64   = shape{"AVX2", f64, 32, 4, 3}
+
+	avx512Pairs = shape{"AVX512", pairs, 64, 12, 2} // with VNNI
 )
 
 func (s shape) name(rows, vectors int) string {
@@ -178,9 +182,12 @@ func (t *tile) outer(from Mem, bs, sums []Register) {
 	ctx, single := t.ctx, t.elem == f32
 	if t.width == 64 {
 		for v, y := range bs {
-			if single {
+			switch {
+			case t.elem == pairs:
+				ctx.VPDPWSSD_BCST(from, y, sums[v])
+			case single:
 				ctx.VFMADD231PS_BCST(from, y, sums[v])
-			} else {
+			default:
 				ctx.VFMADD231PD_BCST(from, y, sums[v])
 			}
 		}
@@ -238,17 +245,20 @@ func (t *tile) eachC(row Register, visit func(Mem, Register)) {
 }
 
 func (t *tile) load(from, to Op) {
-	if t.elem == f32 {
-		t.ctx.VMOVUPS(from, to)
-	} else {
+	if t.elem == f64 {
 		t.ctx.VMOVUPD(from, to)
+	} else {
+		t.ctx.VMOVUPS(from, to)
 	}
 }
 
 func (t *tile) add(x Op, sum Register) {
-	if t.elem == f32 {
+	switch t.elem {
+	case f32:
 		t.ctx.VADDPS(x, sum, sum)
-	} else {
+	case f64:
 		t.ctx.VADDPD(x, sum, sum)
+	default:
+		t.ctx.VPADDD(x, sum, sum)
 	}
 }

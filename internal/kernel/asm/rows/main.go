@@ -30,6 +30,7 @@ func main() {
 		t.subRow(false)
 		t.squares()
 	}
+	words()
 	Generate()
 }
 
