@@ -1,5 +1,6 @@
 // Package arrayfile reads and writes the files in which numerical programs keep arrays: numpy's
-// .npy and .npz, safetensors, and, read only, PyTorch's .pt and Parquet.
+// .npy and .npz, safetensors, and, read only, PyTorch's .pt, Parquet, MATLAB's .mat and pickles of
+// numpy arrays.
 //
 // Readers are bounded: whatever a file claims, they allocate no more than its bytes justify, and
 // nothing a file holds is ever executed. Writers are deterministic: the same arrays give the same

@@ -29,7 +29,7 @@ type entry struct {
 	err   error                    // why it cannot be read; then only Header.Name is set
 }
 
-// Open opens a .npy, .npz, .safetensors, PyTorch .pt or Parquet file, recognised by its content, and
+// Open opens a .npy, .npz, .safetensors, PyTorch .pt, Parquet or MATLAB (5 to 7) .mat file, recognised by its content, and
 // reads the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
 // meanwhile crashes the reader.
 func Open(path string) (*File, error) {
@@ -43,7 +43,7 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("arrayfile: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want .npy, .npz, .safetensors, .pt or .parquet", path)
+		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want .npy, .npz, .safetensors, .pt, .parquet or .mat", path)
 	}
 	memory, err := mmap.Map(f, mmap.RDONLY, 0)
 	if err != nil {
@@ -74,13 +74,16 @@ func parse(b []byte) (*File, error) {
 	case bytes.HasPrefix(b, []byte(parquetMagic)):
 		entries, err := parseParquet(b)
 		return &File{entries: entries}, err
+	case isMAT(b):
+		entries, err := parseMAT(b)
+		return &File{entries: entries}, err
 	case len(b) > 8 && b[8] == '{':
 		arrays, metadata, err := ParseSafetensors(b)
 		return &File{Metadata: metadata, entries: loaded(arrays...)}, err
 	case len(b) > 2 && b[0] == 0x80 && b[1] <= 5:
 		return nil, errors.New("arrayfile: a bare pickle is not read, since opening it may run code; save with torch.save, numpy.save or safetensors")
 	}
-	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt and .parquet", b)
+	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .parquet and .mat", b)
 }
 
 func loaded(arrays ...Array) []entry {

@@ -1,0 +1,278 @@
+package arrayfile
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestFilesOfScipy reads what testdata/make_mat.py wrote with scipy, plain and compressed, against the same arrays in an .npz.
+func TestFilesOfScipy(t *testing.T) {
+	names := []string{"X", "y", "f4", "f8", "i8", "i2", "u2", "i4", "u4", "i64", "u64", "none"}
+	for _, file := range []string{"testdata/mat_plain.mat", "testdata/mat_packed.mat"} {
+		f, err := Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var got []string
+		for _, h := range f.Headers() {
+			got = append(got, h.Name)
+		}
+		if !slices.Equal(got, names) {
+			t.Fatalf("%s has %v", file, got)
+		}
+		for _, name := range names {
+			a, err := f.Load(name)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			want := loadFile(t, "testdata/mat_arrays.npz", name)
+			a, want = a.Canonical(), want.Canonical()
+			if !slices.Equal(a.Shape, want.Shape) || a.DType != want.DType || !bytes.Equal(a.Data, want.Data) {
+				t.Errorf("%s: %s is %+v, want %+v", file, name, a, want)
+			}
+		}
+	}
+}
+
+// What is not a real numerical array is named and refused; the arrays around it are read.
+func TestOddMATArrays(t *testing.T) {
+	for _, file := range []string{"testdata/mat_odd.mat", "testdata/mat_odd_packed.mat"} {
+		f, err := Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for name, word := range map[string]string{"words": "text", "cells": "a cell", "record": "a structure", "complex": "complex"} {
+			if _, err := f.Load(name); err == nil || !strings.Contains(err.Error(), word) {
+				t.Errorf("%s: %s: %v", file, name, err)
+			}
+		}
+		a, err := f.Load("after")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := a.Float64s(); err != nil || !slices.Equal(v, []float64{1.5, 2.5}) {
+			t.Errorf("%s: %v, %v", file, v, err)
+		}
+	}
+}
+
+// matFile is a second implementation of the format: it writes arrays of numbers.
+type matFile struct {
+	order  binary.ByteOrder
+	packed bool
+	b      []byte
+}
+
+func newMAT(order binary.ByteOrder, packed bool) *matFile {
+	m := &matFile{order: order, packed: packed, b: append([]byte("MATLAB 5.0 test"), bytes.Repeat([]byte{' '}, 109)...)}
+	m.b = append(m.b, 0, 0, 0, 0)
+	order.PutUint16(m.b[124:], 0x0100)
+	order.PutUint16(m.b[126:], 'M'<<8|'I')
+	return m
+}
+
+// element encodes one element; short data go into the tag if small is set.
+func (m *matFile) element(kind uint32, data []byte, small bool) []byte {
+	b := make([]byte, 8)
+	if small && len(data) <= 4 && len(data) > 0 {
+		m.order.PutUint32(b, uint32(len(data))<<16|kind)
+		copy(b[4:], data)
+		return b
+	}
+	m.order.PutUint32(b, kind)
+	m.order.PutUint32(b[4:], uint32(len(data)))
+	return append(append(b, data...), make([]byte, -len(data)&7)...)
+}
+
+func (m *matFile) matrix(class byte, shape []int, name string, kind uint32, data []byte, small bool) []byte {
+	flags := make([]byte, 8)
+	m.order.PutUint32(flags, uint32(class))
+	dims := make([]byte, 4*len(shape))
+	for i, n := range shape {
+		m.order.PutUint32(dims[4*i:], uint32(n))
+	}
+	return slices.Concat(m.element(6, flags, false), m.element(5, dims, false), m.element(1, []byte(name), small), m.element(kind, data, small))
+}
+
+func (m *matFile) add(content []byte) {
+	whole := m.element(matMatrix, content, false)
+	if !m.packed {
+		m.b = append(m.b, whole...)
+		return
+	}
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	w.Write(whole)
+	w.Close()
+	tag := make([]byte, 8)
+	m.order.PutUint32(tag, matCompressed)
+	m.order.PutUint32(tag[4:], uint32(z.Len()))
+	m.b = append(append(m.b, tag...), z.Bytes()...)
+}
+
+func matCode(t DType) uint32 {
+	for code, d := range matTypes {
+		if d == t {
+			return code
+		}
+	}
+	panic("no code")
+}
+
+func TestMATRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMAT(rapid.SampledFrom([]binary.ByteOrder{binary.LittleEndian, binary.BigEndian}).Draw(t, "order"), rapid.Bool().Draw(t, "packed"))
+		var want []Array
+		for i := range rapid.IntRange(0, 3).Draw(t, "arrays") {
+			a := Array{Header: Header{Name: string(rune('a' + i)), DType: rapid.SampledFrom([]DType{U8, I8, U16, I16, U32, I32, U64, I64, F32, F64}).Draw(t, "type"),
+				Shape: rapid.SliceOfN(rapid.IntRange(0, 4), 2, 4).Draw(t, "shape"), Fortran: true}}
+			a.BigEndian = m.order == binary.BigEndian && a.DType.Size() > 1
+			n := a.Len() * a.DType.Size()
+			a.Data = rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, "data")
+			want = append(want, a)
+			m.add(m.matrix(9, a.Shape, a.Name, matCode(a.DType), a.Data, rapid.Bool().Draw(t, "small")))
+		}
+		got := loadAll(t, m.b)
+		if len(got) != len(want) {
+			t.Fatalf("%d arrays, want %d", len(got), len(want))
+		}
+		for i := range got {
+			if !equalArrays(got[i], want[i]) {
+				t.Fatalf("read %+v, want %+v", got[i], want[i])
+			}
+		}
+	})
+}
+
+// hostileMAT are files that must be refused with a message that has these words.
+func hostileMAT() map[string]struct {
+	file  []byte
+	words string
+} {
+	make1 := func(packed bool, content func(*matFile) []byte) []byte {
+		m := newMAT(binary.LittleEndian, packed)
+		m.add(content(m))
+		return m.b
+	}
+	good := func(m *matFile) []byte { return m.matrix(9, []int{2, 3}, "x", 2, []byte("sixish"), false) }
+	plain, packed := make1(false, good), make1(true, good)
+	hdf := append([]byte("MATLAB 7.3 MAT-file"), make([]byte, 600)...)
+	old := bytes.Clone(plain)
+	old[124], old[125] = 0, 2
+	letters := bytes.Clone(plain)
+	letters[126] = 'X'
+	flip := bytes.Clone(packed)
+	flip[len(flip)-1] ^= 1
+	claim := newMAT(binary.LittleEndian, true)
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	w.Write([]byte{matMatrix, 0, 0, 0, 0, 0, 0, 0x7f})
+	w.Close()
+	claim.b = append(append(claim.b, matCompressed, 0, 0, 0, byte(z.Len()), 0, 0, 0), z.Bytes()...)
+	bomb := func(m *matFile) []byte { return m.matrix(9, []int{1, 4 << 20}, "x", 2, make([]byte, 4<<20), false) }
+	return map[string]struct {
+		file  []byte
+		words string
+	}{
+		"hdf5":          {hdf, "-v7"},
+		"hdf5 bare":     {append([]byte("\x89HDF\r\n\x1a\n"), make([]byte, 200)...), "-v7"},
+		"header cut":    {plain[:100], "ends within its header, after 100 of 128"},
+		"version":       {old, "version 0x0200"},
+		"byte order":    {letters, `"XM"; want IM or MI`},
+		"cut":           {plain[:len(plain)-1], "cut short"},
+		"packed cut":    {packed[:len(packed)-5], "cut short"},
+		"tag cut":       {append(bytes.Clone(plain), 1, 2, 3), "ends with 3 bytes"},
+		"trailing":      {append(bytes.Clone(packed), make([]byte, 8)...), "type 0; want 14"},
+		"twice":         {append(bytes.Clone(plain), plain[128:]...), `"x" occurs twice`},
+		"checksum":      {flip, "checksum"},
+		"claim":         {claim.b, "cannot hold"},
+		"shape":         {make1(false, func(m *matFile) []byte { return m.matrix(9, []int{2, 4}, "x", 2, []byte("sixish"), false) }), "shape [2 4] of U8 makes 8 bytes, the file says 6"},
+		"overflow":      {make1(true, func(m *matFile) []byte { return m.matrix(9, []int{1 << 30, 1 << 30, 1 << 30}, "x", 9, nil, false) }), "makes 0 bytes"},
+		"negative":      {make1(false, func(m *matFile) []byte { return m.matrix(9, []int{-1, 2}, "x", 2, nil, false) }), "shape [-1 2]"},
+		"axes":          {make1(false, func(m *matFile) []byte { return m.matrix(9, make([]int, 65), "x", 2, nil, false) }), "260 bytes; at most 256"},
+		"no dimensions": {make1(false, func(m *matFile) []byte { return m.matrix(9, []int{2}, "x", 2, []byte("ab"), false) }), "dimensions are missing"},
+		"number type":   {make1(false, func(m *matFile) []byte { return m.matrix(9, []int{1, 2}, "x", 8, []byte("ab"), false) }), "of type 8"},
+		"sparse":        {make1(false, func(m *matFile) []byte { return m.matrix(5, []int{1, 2}, "x", 2, []byte("ab"), false) }), "sparse"},
+		"class":         {make1(false, func(m *matFile) []byte { return m.matrix(77, []int{1, 2}, "x", 2, []byte("ab"), false) }), "of class 77"},
+		"flags":         {make1(false, func(m *matFile) []byte { return m.element(6, []byte("abc"), false) }), "array flags are missing"},
+		"nested":        {make1(true, func(m *matFile) []byte { return nil }), "array flags are missing"},
+		"longer": {make1(true, func(m *matFile) []byte {
+			return append(m.matrix(9, []int{1, 2}, "x", 2, []byte("ab"), false), make([]byte, 16)...)
+		}), "longer than its shape"},
+		"bomb is fine": {append(make1(true, bomb), 0), "ends with 1 bytes"},
+	}
+}
+
+func TestHostileMAT(t *testing.T) {
+	for what, c := range hostileMAT() {
+		var err error
+		spent := allocated(func() { err = parseAllStrict(c.file) })
+		if err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: got %v, want an error with %q", what, err, c.words)
+		}
+		if spent > 1<<20 {
+			t.Errorf("%s: %d bytes allocated for a file of %d", what, spent, len(c.file))
+		}
+	}
+}
+
+// TestEveryCutOfAMATFileIsAnError: of a file of which any end is missing something cannot be read, unless the cut is between arrays.
+func TestEveryCutOfAMATFileIsAnError(t *testing.T) {
+	for _, file := range []string{"testdata/mat_plain.mat", "testdata/mat_packed.mat"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole int
+		for n := matHeader + 1; n < len(b); n++ {
+			if parseAllStrict(b[:n]) == nil {
+				whole++
+			}
+		}
+		if whole >= 12+12*7 { // 11 ends between arrays; padding after the last byte of an array may be missing
+			t.Errorf("%s: %d cuts are not noticed", file, whole)
+		}
+	}
+}
+
+// FuzzMAT: no input panics, and memory stays within what its bytes can hold.
+func FuzzMAT(f *testing.F) {
+	for _, c := range hostileMAT() {
+		f.Add(c.file)
+	}
+	for _, file := range []string{"testdata/mat_plain.mat", "testdata/mat_packed.mat", "testdata/mat_odd.mat", "testdata/mat_odd_packed.mat"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if !isMAT(b) {
+			b = append(newMAT(binary.LittleEndian, false).b, b...)
+		}
+		file, err := Parse(b)
+		if err != nil {
+			return
+		}
+		for _, e := range file.entries {
+			var a Array
+			spent := allocated(func() { a, err = file.Load(e.Name) })
+			if limit := uint64(1<<20 + (maxDeflate+1)*len(b)); spent > limit {
+				t.Fatalf("%d bytes allocated for a file of %d", spent, len(b))
+			}
+			if err == nil && len(a.Data) != a.Len()*a.DType.Size() {
+				t.Fatalf("%+v has %d bytes", a.Header, len(a.Data))
+			}
+		}
+	})
+}
