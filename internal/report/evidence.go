@@ -21,6 +21,7 @@ const (
 // subject is a finished run with what the rules say of it.
 type subject struct {
 	*Run
+	cell            string  // its configuration without the seed
 	curve           string  // which curve it belongs to: its loss, with parameters where they are not the usual ones
 	trainAccuracy   float64 // NaN if unknown
 	terminal        bool
@@ -81,7 +82,7 @@ func (r *Run) curveName() string {
 
 // judge applies the rules to one run.
 func judge(r *Run) *subject {
-	s := &subject{Run: r, curve: r.curveName(), trainAccuracy: math.NaN(), normRatio: math.NaN(),
+	s := &subject{Run: r, cell: cellOf(r), curve: r.curveName(), trainAccuracy: math.NaN(), normRatio: math.NaN(),
 		finals: map[seriesKey]float64{}}
 	if v, ok, _ := r.Final("train", "accuracy"); ok {
 		s.trainAccuracy, s.terminal = v, v >= terminalAccuracy

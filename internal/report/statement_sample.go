@@ -1,0 +1,311 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+
+	"collapse/measure"
+)
+
+// splits are what train measures (train/evaluate.go).
+var splits = []string{"train", "clean", "test"}
+
+// sample is the runs an expression is asked of; a run may come more than once.
+type sample struct{ runs []*subject }
+
+func newSample(runs []*subject) *sample { return &sample{runs} }
+
+type selection = map[string]any
+
+// functions are what an expression can call.
+func (t *sample) functions() map[string]any {
+	return map[string]any{
+		"final":  func(name string, where ...selection) (float64, error) { return t.mean(name, 1, where) },
+		"at":     t.at,
+		"values": t.values,
+		"slope": func(x, y string, where ...selection) (float64, error) {
+			l, err := t.line(x, y, where)
+			return l.Slope, err
+		},
+		"r2": func(x, y string, where ...selection) (float64, error) {
+			l, err := t.line(x, y, where)
+			return l.R2, err
+		},
+		"trend": t.trend,
+	}
+}
+
+func (t *sample) at(name string, fraction float64, where ...selection) (float64, error) {
+	return t.mean(name, fraction, where)
+}
+
+// mean is the mean over the selected runs of a value at a fraction of the run.
+func (t *sample) mean(name string, fraction float64, where []selection) (float64, error) {
+	runs, err := t.pick(where)
+	if err != nil {
+		return 0, err
+	}
+	return meanOf(runs, name, fraction)
+}
+
+func meanOf(runs []*subject, name string, fraction float64) (float64, error) {
+	sum := 0.0
+	for _, r := range runs {
+		v, err := valueOf(r, name, fraction)
+		if err != nil {
+			return 0, err
+		}
+		sum += v
+	}
+	return sum / float64(len(runs)), nil
+}
+
+// valueOf is a setting of a run as a number, or a value it measured.
+func valueOf(r *subject, name string, fraction float64) (float64, error) {
+	if text, ok := r.Settings[name]; ok {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s is %q, not a number", name, text)
+		}
+		return v, nil
+	}
+	split, layer, key := splitName(name)
+	points := r.series[seriesKey{split, layer, key}]
+	if len(points) == 0 {
+		return 0, fmt.Errorf("run %.12s has no %s", r.Hash, name)
+	}
+	wanted := fraction * float64(r.last)
+	best := points[0]
+	for _, p := range points[1:] {
+		if math.Abs(float64(p.Step)-wanted) <= math.Abs(float64(best.Step)-wanted) {
+			best = p
+		}
+	}
+	if best.Missing != "" {
+		return 0, fmt.Errorf("%s of run %.12s is missing: %s", name, r.Hash, best.Missing)
+	}
+	return best.Value, nil
+}
+
+// splitName takes "split.measure" or "split@layer.measure" apart. A layer's name may hold points.
+func splitName(name string) (split, layer, key string) {
+	where, key := "", name
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		where, key = name[:i], name[i+1:]
+	}
+	split, layer, _ = strings.Cut(where, "@")
+	return split, layer, key
+}
+
+// pick returns the runs whose settings are as selected; none is an error.
+func (t *sample) pick(where []selection) ([]*subject, error) {
+	var out []*subject
+	for _, r := range t.runs {
+		if matches(r, where) {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no run has %v", where)
+	}
+	return out, nil
+}
+
+func matches(r *subject, where []selection) bool {
+	for _, s := range where {
+		for key, want := range s {
+			if !sameSetting(r.Settings[key], want) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func sameSetting(have string, want any) bool {
+	switch w := want.(type) {
+	case string:
+		return have == w
+	case int:
+		v, err := strconv.ParseFloat(have, 64)
+		return err == nil && v == float64(w)
+	case float64:
+		v, err := strconv.ParseFloat(have, 64)
+		return err == nil && v == w
+	}
+	return have == fmt.Sprint(want)
+}
+
+// values are the values of a setting among the selected runs: numbers ascending, else texts.
+func (t *sample) values(key string, where ...selection) ([]any, error) {
+	runs, err := t.pick(where)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, r := range runs {
+		texts = append(texts, r.Settings[key])
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	var numbers []float64
+	for _, s := range texts {
+		if v, err := strconv.ParseFloat(s, 64); err == nil {
+			numbers = append(numbers, v)
+		}
+	}
+	var out []any
+	if len(numbers) < len(texts) {
+		for _, s := range texts {
+			out = append(out, s)
+		}
+		return out, nil
+	}
+	sort.Float64s(numbers)
+	for _, v := range numbers {
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// cells are the means of x and y over runs that differ by seed alone.
+func (t *sample) cells(x, y string, where []selection) (xs, ys []float64, err error) {
+	runs, err := t.pick(where)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups, order := map[string][]*subject{}, []string(nil)
+	for _, r := range runs {
+		c := r.cell
+		if groups[c] == nil {
+			order = append(order, c)
+		}
+		groups[c] = append(groups[c], r)
+	}
+	for _, c := range order {
+		mx, err := meanOf(groups[c], x, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		my, err := meanOf(groups[c], y, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		xs, ys = append(xs, mx), append(ys, my)
+	}
+	return xs, ys, nil
+}
+
+// cellOf names a run's configuration without its seed.
+func cellOf(r *Run) string {
+	keys := make([]string, 0, len(r.Settings))
+	for k := range r.Settings {
+		if k != "run.seed" && k != "data.noise_seed" {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%s=%s\n", k, r.Settings[k])
+	}
+	return b.String()
+}
+
+func (t *sample) line(x, y string, where []selection) (lineFit, error) {
+	xs, ys, err := t.cells(x, y, where)
+	if err != nil {
+		return lineFit{}, err
+	}
+	l := fit(xs, ys)
+	if math.IsNaN(l.Slope) {
+		return l, fmt.Errorf("no line through %s: %s is the same in all", count(len(xs), "point"), x)
+	}
+	return l, nil
+}
+
+func (t *sample) trend(x, y string, where ...selection) (float64, error) {
+	xs, ys, err := t.cells(x, y, where)
+	if err != nil {
+		return 0, err
+	}
+	rho := spearman(xs, ys)
+	if math.IsNaN(rho) {
+		return 0, fmt.Errorf("no trend of %s over %s: three different points are needed", y, count(len(xs), "point"))
+	}
+	return rho, nil
+}
+
+// checkNames reports names of values and settings that no run can have.
+func checkNames(source string) error {
+	tree, err := parser.Parse(source)
+	if err != nil {
+		return err
+	}
+	v := &nameCheck{}
+	ast.Walk(&tree.Node, v)
+	return v.err
+}
+
+type nameCheck struct{ err error }
+
+// named is how many of a function's leading arguments are names.
+var named = map[string]int{"final": 1, "at": 1, "values": 1, "slope": 2, "r2": 2, "trend": 2}
+
+// Visit implements ast.Visitor.
+func (v *nameCheck) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.CallNode:
+		f, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok {
+			return
+		}
+		for i, arg := range n.Arguments {
+			if s, ok := arg.(*ast.StringNode); ok && i < named[f.Value] {
+				v.note(knownName(s.Value))
+			}
+		}
+	case *ast.PairNode:
+		if s, ok := n.Key.(*ast.StringNode); ok && !knownSetting(s.Value) {
+			v.note(fmt.Errorf("no setting is called %q (collapse train --print-config lists them)", s.Value))
+		}
+	}
+}
+
+func (v *nameCheck) note(err error) {
+	if v.err == nil {
+		v.err = err
+	}
+}
+
+func knownName(name string) error {
+	if knownSetting(name) {
+		return nil
+	}
+	split, _, key := splitName(name)
+	if !slices.Contains(splits, split) {
+		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
+	}
+	if _, ok := measure.Lookup(key); !ok && key != "loss" {
+		return fmt.Errorf("no measure is called %q (docs/measures.md lists them)", key)
+	}
+	return nil
+}
+
+func knownSetting(key string) bool {
+	tree, err := defaults()
+	if err != nil {
+		return false
+	}
+	flat := map[string]string{}
+	flatten("", tree, flat)
+	_, ok := flat[key]
+	return ok
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestStatementVerdicts(t *testing.T) {
+	m := common()
+	m.memory["ls"], m.memory["ce"] = 200, 400
+	runs := m.runs(t)
+	early := common()
+	early.train = func(loss string, noise float64, _ int) float64 {
+		if loss == "ls" && noise == 0.2 {
+			return 0.9
+		}
+		return 1
+	}
+	few := common()
+	few.seeds = 2
+	cases := []struct {
+		name, holds string
+		runs        []Run
+		want        Verdict
+	}{
+		{"true whatever the seeds", `final("train.memorization_flipped", {"loss.kind": "ls", "data.noise": 0.2}) < final("train.memorization_flipped", {"loss.kind": "ce", "data.noise": 0.2})`, runs, Holds},
+		{"false whatever the seeds", `final("train.memorization_flipped", {"loss.kind": "ls", "data.noise": 0.2}) > final("train.memorization_flipped", {"loss.kind": "ce", "data.noise": 0.2})`, runs, Fails},
+		{"over every level", `all(filter(values("data.noise"), # > 0), final("test.dilation", {"data.noise": #}) > final("test.dilation", {"data.noise": 0}))`, runs, Holds},
+		{"a line", `r2("train.memorization_flipped", "test.dilation", {"loss.kind": "ce"}) > 0.9 && slope("train.memorization_flipped", "test.dilation", {"loss.kind": "ce"}) > 0.003`, noisy(runs), Holds},
+		{"a trend in a setting", `trend("data.noise", "test.accuracy", {"loss.kind": "ls"}) < -0.9`, runs, Holds},
+		{"settled", `abs(at("test.dilation", 0.75, {"data.noise": 0.2}) / final("test.dilation", {"data.noise": 0.2}) - 1) < 0.01`, runs, Fails},
+		{"a coin's edge", `final("train.nc1_pinv") < 1.0005e-4 `, runs, CannotTell},
+		{"a value that no run has", `final("train.nc1_pinv", {"net.kind": "resnet18"}) < 1`, runs, CannotTell},
+		{"too few seeds", `final("train.nc1_pinv") < 1`, few.runs(t), CannotTell},
+		{"no terminal phase", `final("train.nc1_pinv") < 1`, early.runs(t), CannotTell},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			claim, err := Statement{ID: "x", Says: "so", Holds: c.holds, Show: []string{`final("test.dilation")`}}.Judge(c.runs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if claim.Verdict != c.want {
+				t.Errorf("verdict %q (%s), wanted %q", claim.Verdict, claim.Reason, c.want)
+			}
+			if claim.Reason == "" || !strings.Contains(strings.Join(claim.Statistics, "\n"), `final("test.dilation") = 0.`) {
+				t.Errorf("reason %q, statistics %q", claim.Reason, claim.Statistics)
+			}
+		})
+	}
+}
+
+// noisy are the runs with label noise.
+func noisy(runs []Run) (out []Run) {
+	for _, r := range runs {
+		if r.Noise > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func TestStatementEarly(t *testing.T) {
+	m := common()
+	m.train = func(string, float64, int) float64 { return 0.5 }
+	claim, err := Statement{ID: "x", Says: "so", Holds: `final("train.accuracy") < 0.6`, Early: true}.Judge(m.runs(t))
+	if err != nil || claim.Verdict != Holds {
+		t.Errorf("%v %v, wanted that it holds", claim, err)
+	}
+}
+
+func TestStatementNamesThatDoNotExist(t *testing.T) {
+	for source, want := range map[string]string{
+		`final("train.nc9") < 1`:                             `no measure is called "nc9"`,
+		`final("vali.nc1_pinv") < 1`:                         "train, clean, test",
+		`final("train.nc1_pinv", {"loss.kin": "ce"}) < 1`:    `no setting is called "loss.kin"`,
+		`trend("net.widht", "train.nc1_pinv") < 0`:           `"net.widht" is neither`,
+		`final("train.nc1_pinv")`:                            "bool",
+		`last("train.nc1_pinv") < 1`:                         "last",
+		`final("train.nc1_pinv" < 1`:                         "unexpected",
+		`final(7) < 1`:                                       "string",
+		`final("train@layer2.0.nc1_pinv") < final("a") + ""`: "",
+	} {
+		err := Statement{ID: "x", Holds: source}.Check()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, wanted one with %q", source, err, want)
+		}
+	}
+	if err := (Statement{ID: "x", Holds: `final("train@layer2.0.nc1_pinv") < final("train.loss")`}).Check(); err != nil {
+		t.Errorf("a layer's measure: %v", err)
+	}
+}
+
+func TestSplitName(t *testing.T) {
+	for name, want := range map[string][3]string{
+		"train.nc1_pinv":            {"train", "", "nc1_pinv"},
+		"train@layer1.0.nc1_pinv":   {"train", "layer1.0", "nc1_pinv"},
+		"test@features.3.cdnv":      {"test", "features.3", "cdnv"},
+		"images_per_s":              {"", "", "images_per_s"},
+		"train@layer4.1.conv2.cdnv": {"train", "layer4.1.conv2", "cdnv"},
+	} {
+		split, layer, key := splitName(name)
+		if got := [3]string{split, layer, key}; got != want {
+			t.Errorf("%s: %q, wanted %q", name, got, want)
+		}
+	}
+}
