@@ -1,0 +1,165 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Broker is a connection to a queue. It comes back by itself when the server was away.
+type Broker struct {
+	opt  Options
+	conn *nats.Conn
+	js   jetstream.JetStream
+
+	mu   sync.Mutex
+	back chan struct{} // closed, and replaced, when the connection is back
+}
+
+// Remote names a server of another process.
+type Remote struct {
+	URL    string // nats://host:port, tls://host:port; several with commas
+	Token  string
+	CAFile string // certificates to trust besides the system's
+}
+
+// Connect connects to a server. *TokenError if it refuses.
+func Connect(r Remote, opt Options) (*Broker, error) {
+	var more []nats.Option
+	if r.Token != "" {
+		more = append(more, nats.Token(r.Token))
+	}
+	if r.CAFile != "" {
+		more = append(more, nats.RootCAs(r.CAFile))
+	}
+	return connect(r.URL, opt, more...)
+}
+
+func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
+	b := &Broker{opt: opt.withDefaults(), back: make(chan struct{})}
+	logf := b.opt.Logf
+	conn, err := nats.Connect(url, append(more,
+		nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, 200*time.Millisecond),
+		nats.ReconnectHandler(func(*nats.Conn) { logf("the queue's server is back"); b.wake() }),
+		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
+			if err != nil && !c.IsClosed() {
+				logf("the queue's server is away (%v); work goes on", err)
+			}
+		}),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, &TokenError{URL: url}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("queue: no server at %s: %w", url, err)
+	}
+	if b.conn = conn; opt.Name != "" && strings.ContainsAny(opt.Name, ".*> \t") {
+		panic("queue: a name with characters of NATS subjects")
+	}
+	if b.js, err = jetstream.New(conn); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	return b, nil
+}
+
+// Close ends the connection.
+func (b *Broker) Close() { b.conn.Close() }
+
+func (b *Broker) wake() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.back)
+	b.back = make(chan struct{})
+}
+
+// reconnected is closed when the connection comes back next.
+func (b *Broker) reconnected() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.back
+}
+
+// pause waits for d or until the server is back, or returns why ctx ended.
+func (b *Broker) pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-b.reconnected():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// Names of streams, subjects and keys.
+func (b *Broker) jobStream() string    { return b.opt.Name + "-jobs" }
+func (b *Broker) resultStream() string { return b.opt.Name + "-results" }
+func (b *Broker) claimBucket() string  { return b.opt.Name + "-claims" }
+func (b *Broker) blobBucket() string   { return b.opt.Name + "-blobs" }
+func (b *Broker) jobSubject(p, id string) string {
+	return b.opt.Name + ".job." + p + "." + id
+}
+func (b *Broker) resultSubject(id string) string { return b.opt.Name + ".res." + id }
+func (b *Broker) controlSubject() string         { return b.opt.Name + ".stop" } // payload: a job's ID
+func (b *Broker) wakeSubject() string            { return b.opt.Name + ".wake" }
+
+const (
+	claimPrefix = "claim."
+	infoKey     = "info"
+)
+
+// info is what a queue says about itself.
+type info struct {
+	Protocol int           `json:"protocol"` // 1
+	Version  string        `json:"version"`
+	Owner    string        `json:"owner"`
+	AckWait  time.Duration `json:"ack_wait"`
+}
+
+const protocol = 1
+
+// readInfo returns the queue's description, nil if nobody has made the queue yet.
+func (b *Broker) readInfo(ctx context.Context) (*info, error) {
+	kv, err := b.js.KeyValue(ctx, b.claimBucket())
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	e, err := kv.Get(ctx, infoKey)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	i := &info{}
+	if err := json.Unmarshal(e.Value(), i); err != nil {
+		return nil, fmt.Errorf("queue: the queue's description: %w", err)
+	}
+	if i.Protocol != protocol {
+		return nil, &VersionError{Coordinator: i.Version, Here: b.opt.Version}
+	}
+	return i, nil
+}
+
+// Headers of messages.
+const (
+	headKind       = "Kind"
+	headVersion    = "Version"
+	headType       = "Type"
+	headGeneration = "Generation"
+	headWorker     = "Worker"
+	headAttempt    = "Attempt"
+	headError      = "Error"
+)

@@ -1,0 +1,130 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// claimValue is a claim's entry.
+type claimValue struct {
+	Worker     string `json:"worker"`
+	Nonce      string `json:"nonce"`                // tells two claims of one worker apart
+	Generation uint64 `json:"generation,omitempty"` // 0: the entry's own revision
+	Held       bool   `json:"held"`
+	Attempt    int    `json:"attempt"` // from 1; starts again after saved state
+	State      []byte `json:"state,omitempty"`
+	Progress   []byte `json:"progress,omitempty"`
+}
+
+func parseClaim(b []byte) (claimValue, error) {
+	var v claimValue
+	if err := json.Unmarshal(b, &v); err != nil {
+		return v, fmt.Errorf("queue: a claim that is not one: %w", err)
+	}
+	return v, nil
+}
+
+func (v claimValue) encode() []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("queue: a claim that JSON cannot hold")
+	}
+	return b
+}
+
+func (v claimValue) public(job string, revision uint64) Claim {
+	return Claim{Job: job, Generation: v.generation(revision), Held: v.Held, Worker: v.Worker, Attempt: v.Attempt, Progress: v.Progress}
+}
+
+func (v claimValue) generation(revision uint64) uint64 {
+	if v.Generation == 0 {
+		return revision
+	}
+	return v.Generation
+}
+
+// errBusy is returned by take for a job whose holder is alive.
+var errBusy = errors.New("queue: another worker is at the job")
+
+// take makes a claim on a job whose message this worker holds. A claim that is held already is watched
+// for one heartbeat: if it moves, its holder lives (errBusy); if it does not, it is taken over. The
+// message alone is no proof: it comes again to somebody else when the server was away for a while,
+// though the holder kept working.
+func (w *worker) take(ctx context.Context, id string) (v claimValue, revision uint64, err error) {
+	v = claimValue{Worker: w.name, Nonce: w.nonce(), Held: true, Attempt: 1}
+	revision, err = w.kv.Create(ctx, claimPrefix+id, v.encode())
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return v, revision, err
+	}
+	e, old, err := w.readClaim(ctx, id)
+	if err != nil {
+		return v, 0, err
+	}
+	if old.Held {
+		if err := w.b.pauseWhole(ctx, w.b.opt.beat()*3/2); err != nil {
+			return v, 0, err
+		}
+		seen := e.Revision()
+		if e, old, err = w.readClaim(ctx, id); err != nil {
+			return v, 0, err
+		}
+		if e.Revision() != seen {
+			return v, 0, errBusy
+		}
+		old.Attempt++ // its worker died
+		if old.Attempt > w.b.opt.MaxAttempts {
+			old.Attempt = w.b.opt.MaxAttempts + 1
+		}
+	}
+	v.State, v.Attempt = old.State, max(1, old.Attempt)
+	revision, err = w.kv.Update(ctx, claimPrefix+id, v.encode(), e.Revision())
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		err = errBusy
+	}
+	return v, revision, err
+}
+
+func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEntry, claimValue, error) {
+	e, err := w.kv.Get(ctx, claimPrefix+id)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, claimValue{}, ErrLost // cancelled, or done, in the meantime
+	}
+	if err != nil {
+		return nil, claimValue{}, err
+	}
+	v, err := parseClaim(e.Value())
+	return e, v, err
+}
+
+// update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose
+// answer got lost on the way is recognised as this task's own.
+func (t *Task) update(ctx context.Context, change func(*claimValue)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v := t.claim
+	change(&v)
+	v.Generation = t.Generation
+	revision, err := t.w.kv.Update(ctx, claimPrefix+t.ID, v.encode(), t.revision)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		e, now, readErr := t.w.readClaim(ctx, t.ID)
+		if readErr != nil {
+			return readErr
+		}
+		if now.Nonce != t.claim.Nonce || !now.Held {
+			return ErrLost
+		}
+		revision, err = t.w.kv.Update(ctx, claimPrefix+t.ID, v.encode(), e.Revision())
+		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return ErrLost
+		}
+	}
+	if err != nil {
+		return err
+	}
+	t.claim, t.revision = v, revision
+	return nil
+}

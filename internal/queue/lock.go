@@ -1,0 +1,48 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Lock is the right to coordinate a lab. The operating system takes it back when the process ends,
+// however it ends.
+type Lock struct{ f *os.File }
+
+// errHeld is what lockFile returns for a lock that another process holds.
+var errHeld = errors.New("held")
+
+// TakeLock takes the lock in the file path, which is made if need be and stays. *HeldError says who
+// has it.
+func TakeLock(path string) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	if err := lockFile(f); err != nil {
+		text, _ := io.ReadAll(io.LimitReader(f, 1000)) // for people: no reason to fail for
+		f.Close()
+		if errors.Is(err, errHeld) {
+			return nil, &HeldError{Path: path, Holder: string(text)}
+		}
+		return nil, fmt.Errorf("queue: locking %s: %w", path, err)
+	}
+	l := &Lock{f: f}
+	host, _ := os.Hostname()
+	text := fmt.Sprintf("process %d on %s since %s", os.Getpid(), host, time.Now().Format(time.DateTime))
+	if err := errors.Join(f.Truncate(0), writeAt(f, text)); err != nil {
+		return nil, errors.Join(fmt.Errorf("queue: %s: %w", path, err), l.Release())
+	}
+	return l, nil
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}
+
+// Release gives the lock back.
+func (l *Lock) Release() error { return l.f.Close() }

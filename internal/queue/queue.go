@@ -1,0 +1,204 @@
+// Package queue hands jobs to workers on any number of machines, exactly one result each, over NATS
+// JetStream. It knows nothing of what a job computes: payloads and results are bytes.
+//
+// The rules that keep results right when processes die, sleep or lose the network:
+//
+//   - A job is in the queue at most once (one subject per job, a second message is refused), and is
+//     delivered again when its worker has not been heard from for Options.AckWait.
+//   - Whoever works on a job holds its claim, a key-value entry. Each claim has a generation, the
+//     revision of the write that made it, so a later claim has a higher one. Heartbeats and saved state
+//     are updates of that entry that name the revision they replace: a worker that lost its claim
+//     changes nothing.
+//   - Results are messages in one ordered stream, each with its generation. A reader drops a message
+//     whose generation is below one that it has met earlier in the stream for the same job. The same
+//     stream therefore always gives the same result, and can be read again from its start (Replay).
+//   - No decision compares two machines' clocks.
+//
+// Open server.go for the embedded server, coordinator.go for the side that submits and collects,
+// worker.go for the side that computes, claim.go for claims, blobs.go for what does not fit a message.
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Priority orders jobs: all waiting jobs of a lower number go first.
+type Priority int
+
+// The priorities of a job.
+const (
+	High Priority = iota
+	Normal
+	Low
+	priorities // how many there are
+)
+
+// MaxMessage is the largest payload, result or saved state, in bytes. What is larger is a blob.
+const MaxMessage = 512 << 10
+
+// Job is one piece of work.
+type Job struct {
+	ID       string // letters, digits, '-' and '_'; the same ID is the same work
+	Kind     string // what the payload is, for the worker
+	Priority Priority
+	Payload  []byte // at most MaxMessage
+}
+
+// Type says what a message is about.
+type Type string
+
+// The types of message.
+const (
+	Data    Type = "data"    // Task.Send
+	Done    Type = "done"    // the job is finished; nothing follows
+	Failed  Type = "failed"  // the job can not be done; nothing follows
+	Trouble Type = "trouble" // this attempt broke for reasons outside the job; it is tried again
+	GaveUp  Type = "gave up" // the last attempt allowed broke; nothing follows
+)
+
+// Message is one result as the coordinator sees it.
+type Message struct {
+	Job        string
+	Type       Type
+	Generation uint64
+	Sequence   uint64 // place in the stream
+	Worker     string
+	Attempt    int    // from 1
+	Error      string // Failed, Trouble, GaveUp: what went wrong
+	Data       []byte
+}
+
+// Claim is who works on a job.
+type Claim struct {
+	Job        string
+	Generation uint64
+	Held       bool // false: given up or broken, waiting for the next worker
+	Worker     string
+	Attempt    int
+	Progress   []byte // as the worker's last heartbeat carried it
+}
+
+// Options are shared by everybody who uses a queue. The zero value is right for programs.
+type Options struct {
+	Name    string // prefix of streams and buckets; default "collapse"
+	Version string // of the program; a worker of another one is refused
+
+	// AckWait is the silence after which a job is given to another worker; default 15 s. Workers beat
+	// every third of it, and one that finds a job claimed watches the claim for another third.
+	AckWait     time.Duration
+	MaxAttempts int           // attempts without saved progress before a job is given up; default 5
+	Backoff     time.Duration // before the second attempt, doubled for each one after, at most 5 min; default 2 s
+
+	// Logf is told what a person may want to know: lost connections, broken attempts. Default: nobody.
+	Logf func(format string, args ...any)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = "collapse"
+	}
+	if o.AckWait == 0 {
+		o.AckWait = 15 * time.Second
+	}
+	if o.MaxAttempts == 0 {
+		o.MaxAttempts = 5
+	}
+	if o.Backoff == 0 {
+		o.Backoff = 2 * time.Second
+	}
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+	return o
+}
+
+// beat is the time between heartbeats, and the time that a claim found held is watched.
+func (o Options) beat() time.Duration { return o.AckWait / 3 }
+
+// backoff is the wait after the given attempt, counted from 1.
+func (o Options) backoff(attempt int) time.Duration {
+	const most = 5 * time.Minute
+	d := o.Backoff
+	for range attempt - 1 {
+		if d *= 2; d >= most {
+			return most
+		}
+	}
+	return min(d, most)
+}
+
+// ErrLost ends a task whose claim another worker holds now, or whose job was cancelled.
+var ErrLost = errors.New("queue: the job was cancelled or given to another worker")
+
+// failure marks an error as the job's own: another attempt would end the same way.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// Fail marks an error as the job's own, so that it is not tried again.
+func Fail(err error) error { return failure{err} }
+
+// VersionError is returned to a worker whose program differs from the coordinator's.
+type VersionError struct{ Coordinator, Here string }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("queue: the coordinator is collapse %s and this worker %s; results of one study must come from one version: install %s here",
+		e.Coordinator, e.Here, e.Coordinator)
+}
+
+// OwnerError is returned when a queue of an existing cluster belongs to another lab.
+type OwnerError struct{ Name, Owner string }
+
+func (e *OwnerError) Error() string {
+	return fmt.Sprintf("queue: queue %q of this NATS cluster belongs to %s; choose another name with --queue", e.Name, e.Owner)
+}
+
+// TokenError is returned when a server refuses the token.
+type TokenError struct{ URL string }
+
+func (e *TokenError) Error() string {
+	return fmt.Sprintf("queue: %s refuses the token; --token-file must name a copy of the coordinator's (queue.token in its lab)", e.URL)
+}
+
+// HeldError is returned when another process coordinates the lab.
+type HeldError struct {
+	Path   string // of the lock
+	Holder string // what the lock says about its holder
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("queue: %s is held by %s, which coordinates this lab's studies; wait for it, or stop it", e.Path, e.Holder)
+}
+
+// TooLargeError is returned for a message above MaxMessage.
+type TooLargeError struct {
+	What  string
+	Bytes int
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("queue: %s has %d bytes, at most %d fit a message; use a blob", e.What, e.Bytes, MaxMessage)
+}
+
+func checkSize(what string, b []byte) error {
+	if len(b) > MaxMessage {
+		return &TooLargeError{What: what, Bytes: len(b)}
+	}
+	return nil
+}
+
+// checkID panics on an ID that is no word of a subject.
+func checkID(id string) {
+	for _, c := range []byte(id) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_':
+		default:
+			panic("queue: a job's ID may hold letters, digits, '-' and '_' only")
+		}
+	}
+	if id == "" {
+		panic("queue: a job without an ID")
+	}
+}

@@ -1,0 +1,406 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// quick options: a worker is silent after 1.2 s.
+func quick(t *testing.T) Options {
+	return Options{Version: "1", AckWait: 1200 * time.Millisecond, Backoff: 20 * time.Millisecond, Logf: t.Logf}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func startServer(t *testing.T, o ServerOptions) *Server {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	s, err := StartServer(o)
+	must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// local is a server, a coordinator and a broker for workers, all in this process.
+func local(t *testing.T, opt Options) (*Server, *Coordinator, *Broker) {
+	t.Helper()
+	s := startServer(t, ServerOptions{})
+	b, err := s.Connect(opt)
+	must(t, err)
+	t.Cleanup(b.Close)
+	c, err := b.Coordinate(t.Context(), "lab")
+	must(t, err)
+	return s, c, b
+}
+
+func jobs(n int) []Job {
+	list := make([]Job, n)
+	for i := range list {
+		list[i] = Job{ID: fmt.Sprintf("job%05d", i), Kind: "test", Priority: Normal, Payload: []byte{byte(i)}}
+	}
+	return list
+}
+
+// ledger keeps what a coordinator receives, by the rule of generations, and forgets jobs that ended.
+type ledger struct {
+	mu      sync.Mutex
+	current map[string]uint64
+	final   map[string][]Message
+	data    map[string][]string
+	trouble int
+	changed chan struct{}
+}
+
+func collectFrom(t *testing.T, c *Coordinator) *ledger {
+	l := &ledger{current: map[string]uint64{}, final: map[string][]Message{}, data: map[string][]string{}, changed: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := c.Receive(ctx, func(list []Message) error { return l.apply(ctx, c, list) }); !errors.Is(err, context.Canceled) {
+			t.Errorf("Receive: %v", err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	return l
+}
+
+func (l *ledger) apply(ctx context.Context, c *Coordinator, list []Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range list {
+		if m.Generation < l.current[m.Job] {
+			continue
+		}
+		l.current[m.Job] = m.Generation
+		switch m.Type {
+		case Data:
+			l.data[m.Job] = append(l.data[m.Job], string(m.Data))
+		case Trouble:
+			l.trouble++
+		default:
+			l.final[m.Job] = append(l.final[m.Job], m)
+			if c != nil {
+				if err := c.Forget(ctx, m.Job); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// wait returns once n jobs have ended.
+func (l *ledger) wait(t *testing.T, n int, limit time.Duration) {
+	t.Helper()
+	over := time.After(limit)
+	for {
+		l.mu.Lock()
+		have := len(l.final)
+		l.mu.Unlock()
+		if have >= n {
+			return
+		}
+		select {
+		case <-l.changed:
+		case <-over:
+			t.Fatalf("%d of %d jobs ended within %v", have, n, limit)
+		}
+	}
+}
+
+// work starts a worker and returns what stops it.
+func work(t *testing.T, b *Broker, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Work(ctx, o, do) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("worker %s: %v", o.Name, err)
+			}
+		})
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func echo(_ context.Context, task *Task) ([]byte, error) { return task.Payload, nil }
+
+func TestEveryJobIsDoneOnce(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	l := collectFrom(t, c)
+	var mu sync.Mutex
+	ran := map[string]int{}
+	do := func(ctx context.Context, task *Task) ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		ran[task.ID]++
+		if task.Attempt != 1 || task.Kind != "test" || task.State != nil || task.Priority != Normal {
+			t.Errorf("task %+v", task.Job)
+		}
+		return task.Payload, task.Send(ctx, []byte("half way"))
+	}
+	must(t, c.Submit(t.Context(), jobs(100)...))
+	must(t, c.Submit(t.Context(), jobs(100)...)) // those that are there stay as they are
+	if n, err := c.Waiting(t.Context()); err != nil || n != 100 {
+		t.Fatalf("%d jobs waiting, %v; want 100", n, err)
+	}
+	work(t, b, WorkerOptions{Name: "one", Slots: 2}, do)
+	work(t, b, WorkerOptions{Name: "two"}, do)
+	l.wait(t, 100, 20*time.Second)
+	for i, job := range jobs(100) {
+		got := l.final[job.ID]
+		if len(got) != 1 || got[0].Type != Done || got[0].Data[0] != byte(i) || ran[job.ID] != 1 || len(l.data[job.ID]) != 1 {
+			t.Errorf("%s: ran %d times, ended %+v, %d results", job.ID, ran[job.ID], got, len(l.data[job.ID]))
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for n := 1; n > 0; {
+		var err error
+		n, err = c.Waiting(t.Context())
+		must(t, err)
+		if time.Now().After(deadline) {
+			t.Fatalf("%d jobs are still in the queue", n)
+		}
+	}
+	if claims, err := c.Claims(t.Context()); err != nil || len(claims) != 0 {
+		t.Errorf("claims left: %v, %v", claims, err)
+	}
+}
+
+func TestHigherPrioritiesGoFirst(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	l := collectFrom(t, c)
+	list := jobs(6)
+	for i := range list {
+		list[i].Priority = Priority(2 - i/2) // two low, two normal, two high
+	}
+	must(t, c.Submit(t.Context(), list...))
+	var order []string
+	work(t, b, WorkerOptions{}, func(_ context.Context, task *Task) ([]byte, error) {
+		order = append(order, task.ID) // one slot
+		return nil, nil
+	})
+	l.wait(t, 6, 10*time.Second)
+	want := []string{"job00004", "job00005", "job00002", "job00003", "job00000", "job00001"}
+	if fmt.Sprint(order) != fmt.Sprint(want) {
+		t.Errorf("order %v, want %v", order, want)
+	}
+}
+
+func TestTroubleIsTriedAgainAndFailureIsNot(t *testing.T) {
+	opt := quick(t)
+	opt.MaxAttempts = 3
+	_, c, b := local(t, opt)
+	l := collectFrom(t, c)
+	must(t, c.Submit(t.Context(), jobs(3)...))
+	var mu sync.Mutex
+	tries := map[string][]int{}
+	work(t, b, WorkerOptions{Slots: 2}, func(_ context.Context, task *Task) ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		tries[task.ID] = append(tries[task.ID], task.Attempt)
+		switch task.ID {
+		case "job00000":
+			return nil, Fail(errors.New("diverged"))
+		case "job00001":
+			if task.Attempt < 3 {
+				return nil, errors.New("disk full")
+			}
+			return nil, nil
+		}
+		return nil, errors.New("always")
+	})
+	l.wait(t, 3, 10*time.Second)
+	want := map[string]struct {
+		how   Type
+		text  string
+		tries []int
+	}{
+		"job00000": {Failed, "diverged", []int{1}},
+		"job00001": {Done, "", []int{1, 2, 3}},
+		"job00002": {GaveUp, "always (attempt 3 of 3)", []int{1, 2, 3}},
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for id, w := range want {
+		got := l.final[id]
+		if len(got) != 1 || got[0].Type != w.how || got[0].Error != w.text || fmt.Sprint(tries[id]) != fmt.Sprint(w.tries) {
+			t.Errorf("%s: %+v after attempts %v; want %+v", id, got, tries[id], w)
+		}
+	}
+	if l.trouble != 4 {
+		t.Errorf("%d reports of trouble, want 4", l.trouble)
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	o := Options{}.withDefaults()
+	for attempt, want := range map[int]time.Duration{1: 2 * time.Second, 2: 4 * time.Second, 5: 32 * time.Second, 60: 5 * time.Minute} {
+		if got := o.backoff(attempt); got != want {
+			t.Errorf("after attempt %d: %v, want %v", attempt, got, want)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	l := collectFrom(t, c)
+	must(t, c.Submit(t.Context(), jobs(3)...))
+	started, stopped := make(chan string, 3), make(chan error, 3)
+	work(t, b, WorkerOptions{}, func(ctx context.Context, task *Task) ([]byte, error) {
+		if task.ID == "job00002" {
+			return nil, nil
+		}
+		started <- task.ID
+		<-ctx.Done()
+		stopped <- context.Cause(ctx)
+		return nil, ctx.Err()
+	})
+	if id := <-started; id != "job00000" {
+		t.Fatalf("%s started first", id)
+	}
+	began := time.Now()
+	must(t, c.Cancel(t.Context(), "job00001", "job00000")) // one that waits, one under way
+	if err := <-stopped; !errors.Is(err, ErrLost) {
+		t.Errorf("the task ended with %v, want ErrLost", err)
+	}
+	if d := time.Since(began); d > 300*time.Millisecond {
+		t.Errorf("the worker heard of it after %v: from its heartbeat, not from the message", d)
+	}
+	l.wait(t, 1, 10*time.Second)
+	if len(l.final["job00002"]) != 1 || len(started) != 0 {
+		t.Errorf("ended: %v; a cancelled job started", l.final)
+	}
+}
+
+func TestAWorkerThatStopsLeavesItsJobToOthersAtOnce(t *testing.T) {
+	opt := quick(t)
+	opt.AckWait = time.Minute // nothing here waits for a heartbeat
+	_, c, b := local(t, opt)
+	l := collectFrom(t, c)
+	must(t, c.Submit(t.Context(), jobs(1)...))
+	started := make(chan struct{})
+	stop := work(t, b, WorkerOptions{Name: "first"}, func(ctx context.Context, task *Task) ([]byte, error) {
+		if err := task.SetState(ctx, []byte("epoch 3")); err != nil {
+			return nil, err
+		}
+		close(started)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	<-started
+	stop()
+	work(t, b, WorkerOptions{Name: "second"}, func(ctx context.Context, task *Task) ([]byte, error) {
+		return []byte(fmt.Sprintf("%s attempt %d", task.State, task.Attempt)), nil
+	})
+	l.wait(t, 1, 10*time.Second)
+	if got := l.final["job00000"]; string(got[0].Data) != "epoch 3 attempt 1" || got[0].Worker != "second" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFreeLetsTheJobsOfADeadProcessGoAtOnce(t *testing.T) {
+	opt := quick(t)
+	opt.AckWait = time.Minute
+	_, c, b := local(t, opt)
+	l := collectFrom(t, c)
+	must(t, c.Submit(t.Context(), jobs(2)...))
+	hang := make(chan struct{})
+	defer close(hang)
+	started := make(chan struct{})
+	go b.Work(context.WithoutCancel(t.Context()), WorkerOptions{Name: "dead"}, func(context.Context, *Task) ([]byte, error) {
+		close(started)
+		<-hang
+		return nil, ErrLost
+	})
+	<-started
+	freed, err := c.Free(t.Context(), func(w string) bool { return w == "dead" })
+	if err != nil || fmt.Sprint(freed) != "[job00000]" {
+		t.Fatalf("freed %v, %v", freed, err)
+	}
+	must(t, c.Submit(t.Context(), jobs(2)...))
+	work(t, b, WorkerOptions{Name: "new"}, echo)
+	l.wait(t, 2, 10*time.Second)
+}
+
+func TestReplayGivesWhatReceiveGave(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	l := collectFrom(t, c)
+	must(t, c.Submit(t.Context(), jobs(300)...))
+	work(t, b, WorkerOptions{Slots: 4}, func(ctx context.Context, task *Task) ([]byte, error) {
+		return nil, task.Send(ctx, []byte("row of "+task.ID))
+	})
+	l.wait(t, 300, 20*time.Second)
+	again := &ledger{current: map[string]uint64{}, final: map[string][]Message{}, data: map[string][]string{}, changed: make(chan struct{}, 1)}
+	must(t, c.Replay(t.Context(), func(list []Message) error { return again.apply(t.Context(), nil, list) }))
+	if len(again.final) != 300 || fmt.Sprint(again.data) != fmt.Sprint(l.data) {
+		t.Errorf("%d jobs, %d results", len(again.final), len(again.data))
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	l := collectFrom(t, c)
+	big := make([]byte, MaxMessage+1)
+	var large *TooLargeError
+	if err := c.Submit(t.Context(), Job{ID: "big", Payload: big}); !errors.As(err, &large) {
+		t.Errorf("submitting: %v", err)
+	}
+	must(t, c.Submit(t.Context(), Job{ID: "fits", Payload: big[:MaxMessage]}))
+	work(t, b, WorkerOptions{}, func(ctx context.Context, task *Task) ([]byte, error) {
+		if err := task.Send(ctx, big); !errors.As(err, &large) {
+			t.Errorf("sending: %v", err)
+		}
+		if err := task.SetState(ctx, big); !errors.As(err, &large) {
+			t.Errorf("saving: %v", err)
+		}
+		return nil, errors.Join(task.Send(ctx, big[:MaxMessage]), task.SetState(ctx, big[:MaxMessage]))
+	})
+	l.wait(t, 1, 10*time.Second)
+	if l.final["fits"][0].Type != Done || len(l.data["fits"][0]) != MaxMessage {
+		t.Errorf("%v", l.final["fits"][0].Error)
+	}
+}
+
+func TestWatchShowsProgress(t *testing.T) {
+	opt := quick(t)
+	opt.AckWait = 150 * time.Millisecond
+	_, c, b := local(t, opt)
+	must(t, c.Submit(t.Context(), jobs(1)...))
+	work(t, b, WorkerOptions{Name: "w"}, func(ctx context.Context, task *Task) ([]byte, error) {
+		task.Progress([]byte("epoch 7"))
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	seen := false
+	c.Watch(ctx, func(cl Claim) {
+		if string(cl.Progress) == "epoch 7" && cl.Held && cl.Worker == "w" && cl.Job == "job00000" && cl.Generation > 0 {
+			seen = true
+			cancel()
+		}
+	})
+	if !seen {
+		t.Error("no heartbeat carried the progress")
+	}
+}

@@ -1,0 +1,118 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// ServerOptions describe an embedded server.
+type ServerOptions struct {
+	Dir    string // its files; one server at a time: take the lab's Lock first
+	Listen string // "host:port" to open it to other machines, ":port" for this one; "": this process only
+	Token  string // that others must bring; needed to listen
+
+	// CertFile and KeyFile switch TLS on for those who connect from outside.
+	CertFile, KeyFile string
+
+	Logf func(format string, args ...any) // is told the server's errors
+}
+
+// Server is NATS with JetStream inside this process. Every message is on the disk before it is
+// acknowledged.
+type Server struct {
+	s     *server.Server
+	token string
+	url   string
+}
+
+// StartServer starts a server over the files in o.Dir, with what an earlier one left there.
+func StartServer(o ServerOptions) (*Server, error) {
+	opts := &server.Options{
+		ServerName: "collapse", DontListen: o.Listen == "", NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: o.Dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20,
+		Authorization: o.Token,
+	}
+	if o.Listen != "" {
+		if err := opts2listen(opts, o); err != nil {
+			return nil, err
+		}
+	}
+	s, err := server.NewServer(opts)
+	if err != nil {
+		return nil, fmt.Errorf("queue: the server: %w", err)
+	}
+	if o.Logf != nil {
+		s.SetLoggerV2(errorLog{o.Logf}, false, false, false)
+	}
+	s.Start()
+	if !s.ReadyForConnections(20 * time.Second) {
+		s.Shutdown()
+		return nil, fmt.Errorf("queue: the server did not start (files in %s, listening on %q): is the address free, and the folder writable?", o.Dir, o.Listen)
+	}
+	q := &Server{s: s, token: o.Token}
+	if o.Listen != "" {
+		q.url = s.ClientURL()
+	}
+	return q, nil
+}
+
+// opts2listen opens the server to the network.
+func opts2listen(opts *server.Options, o ServerOptions) error {
+	host, port, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return fmt.Errorf("queue: --listen %q: wanted host:port, such as 0.0.0.0:4333: %w", o.Listen, err)
+	}
+	if opts.Port, err = strconv.Atoi(port); err != nil {
+		return fmt.Errorf("queue: --listen %q: the port is not a number", o.Listen)
+	}
+	if opts.Port == 0 {
+		opts.Port = server.RANDOM_PORT
+	}
+	if opts.Host = host; host == "" {
+		opts.Host = "127.0.0.1"
+	}
+	if o.Token == "" {
+		return errors.New("queue: a server that listens needs a token")
+	}
+	if o.CertFile == "" {
+		return nil
+	}
+	tls, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.CertFile, KeyFile: o.KeyFile})
+	if err != nil {
+		return fmt.Errorf("queue: certificate: %w", err)
+	}
+	opts.TLSConfig, opts.TLS, opts.TLSTimeout = tls, true, 5
+	return nil
+}
+
+// URL is where others reach the server, "" if it does not listen.
+func (s *Server) URL() string { return s.url }
+
+// Close stops the server. What it acknowledged is on the disk.
+func (s *Server) Close() {
+	s.s.Shutdown()
+	s.s.WaitForShutdown()
+}
+
+// Connect connects within the process.
+func (s *Server) Connect(opt Options) (*Broker, error) {
+	return connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.token))
+}
+
+// errorLog passes a server's errors on.
+type errorLog struct {
+	logf func(format string, args ...any)
+}
+
+func (l errorLog) Noticef(string, ...any)         {}
+func (l errorLog) Debugf(string, ...any)          {}
+func (l errorLog) Tracef(string, ...any)          {}
+func (l errorLog) Warnf(string, ...any)           {}
+func (l errorLog) Errorf(format string, v ...any) { l.logf("queue server: "+format, v...) }
+func (l errorLog) Fatalf(format string, v ...any) { l.logf("queue server: "+format, v...) }

@@ -1,0 +1,189 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Task is a job under this worker's claim. Its methods may be called from any goroutine.
+type Task struct {
+	Job
+	Generation uint64 // of the claim
+	Attempt    int    // from 1
+	State      []byte // what SetState saved last, by whichever worker; nil if nothing
+
+	w      *worker
+	msg    jetstream.Msg
+	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex // held for a whole update of the claim
+	claim    claimValue
+	revision uint64
+
+	progressMu sync.Mutex
+	progress   []byte
+	sent       int // messages so far
+}
+
+// do runs the task from claim to end.
+func (t *Task) do(ctx context.Context, do func(context.Context, *Task) ([]byte, error)) {
+	stopping := ctx
+	ctx, t.cancel = context.WithCancelCause(ctx)
+	defer t.cancel(nil)
+	t.w.mu.Lock()
+	t.w.tasks[t.ID] = t
+	t.w.mu.Unlock()
+	beats := make(chan struct{})
+	go func() { defer close(beats); t.beat(ctx) }()
+	var final []byte
+	var err error
+	if t.Attempt > t.w.b.opt.MaxAttempts {
+		err = errDied
+	} else {
+		final, err = do(ctx, t)
+	}
+	if !errors.Is(context.Cause(ctx), ErrLost) && !errors.Is(err, ErrLost) {
+		// Sending the last message may take as long as the server is away: beats go on.
+		if err := t.settle(ctx, stopping, final, err); err != nil && !errors.Is(err, ErrLost) && stopping.Err() == nil {
+			t.w.b.opt.Logf("job %.12s: %v", t.ID, err)
+		}
+	}
+	t.cancel(nil)
+	<-beats
+	t.w.mu.Lock()
+	delete(t.w.tasks, t.ID)
+	t.w.mu.Unlock()
+}
+
+// errDied stands for attempts whose workers ended without a word.
+var errDied = errors.New("its workers died or fell silent each time: is there enough memory for it?")
+
+// settle tells everybody how the task ended. stopping is the worker's context: once it has ended the
+// job is left to others.
+func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) error {
+	var own failure
+	switch {
+	case err == nil:
+		return t.finish(ctx, Done, final, "")
+	case errors.As(err, &own):
+		return t.finish(ctx, Failed, final, own.Error())
+	case stopping.Err() != nil:
+		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		err := t.update(release, func(v *claimValue) { v.Held = false })
+		t.msg.Nak()
+		return err
+	case t.Attempt >= t.w.b.opt.MaxAttempts:
+		return t.finish(ctx, GaveUp, final, fmt.Sprintf("%v (attempt %d of %d)", err, t.Attempt, t.w.b.opt.MaxAttempts))
+	}
+	t.w.b.opt.Logf("job %.12s: attempt %d broke: %v", t.ID, t.Attempt, err)
+	if err := t.send(ctx, Trouble, nil, err.Error()); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	attempt := t.claim.Attempt
+	t.mu.Unlock()
+	if err := t.update(ctx, func(v *claimValue) { v.Held, v.Attempt = false, v.Attempt+1 }); err != nil {
+		return err
+	}
+	return t.msg.NakWithDelay(t.w.b.opt.backoff(attempt))
+}
+
+func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) error {
+	if err := t.send(ctx, how, data, text); err != nil {
+		return err
+	}
+	return t.msg.Ack() // should it get lost: the coordinator takes the message out, too
+}
+
+// beat keeps the job and the claim until ctx ends, and ends the task's context when they are lost.
+func (t *Task) beat(ctx context.Context) {
+	every := t.w.b.opt.beat()
+	for t.w.b.pause(ctx, every) == nil { // also at once when the server is back
+		t.msg.InProgress() // without an answer; the claim is what counts
+		t.progressMu.Lock()
+		progress := t.progress
+		t.progressMu.Unlock()
+		bounded, cancel := context.WithTimeout(ctx, every)
+		err := t.update(bounded, func(v *claimValue) { v.Progress = progress })
+		cancel()
+		if errors.Is(err, ErrLost) {
+			t.cancel(ErrLost)
+			return
+		}
+	}
+}
+
+// Progress sets what the next heartbeats carry.
+func (t *Task) Progress(b []byte) {
+	t.progressMu.Lock()
+	defer t.progressMu.Unlock()
+	t.progress = b
+}
+
+// SetState saves what the next worker needs to go on, should this one die, in one write that goes
+// through only while the claim holds: ErrLost otherwise. Attempts are counted from here again. It
+// waits while the server is away. At most MaxMessage bytes.
+func (t *Task) SetState(ctx context.Context, state []byte) error {
+	if err := checkSize("the state of job "+t.ID, state); err != nil {
+		return err
+	}
+	return t.insist(ctx, func(ctx context.Context) error {
+		return t.update(ctx, func(v *claimValue) { v.State, v.Attempt = state, 1 })
+	})
+}
+
+// Send sends one result to the coordinator and returns once it is on the server's disk; it waits while
+// the server is away. A result under a claim that was lost is dropped by whoever reads it.
+func (t *Task) Send(ctx context.Context, data []byte) error { return t.send(ctx, Data, data, "") }
+
+func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) error {
+	if err := checkSize("a result of job "+t.ID, data); err != nil {
+		return err
+	}
+	t.progressMu.Lock()
+	t.sent++
+	n := t.sent
+	t.progressMu.Unlock()
+	m := nats.NewMsg(t.w.b.resultSubject(t.ID))
+	m.Data = data
+	m.Header.Set(headType, string(kind))
+	m.Header.Set(headGeneration, strconv.FormatUint(t.Generation, 10))
+	m.Header.Set(headWorker, t.w.name)
+	m.Header.Set(headAttempt, strconv.Itoa(t.Attempt))
+	if text != "" {
+		m.Header.Set(headError, strings.Join(strings.Fields(text), " ")) // a header is one line
+	}
+	// The server drops a second copy of one that it has: its answer may have been lost on the way.
+	id := fmt.Sprintf("%s/%d/%d", t.ID, t.Generation, n)
+	return t.insist(ctx, func(ctx context.Context) error {
+		_, err := t.w.b.js.PublishMsg(ctx, m, jetstream.WithMsgID(id))
+		return err
+	})
+}
+
+// insist repeats an exchange with the server until it succeeds, the claim is lost or ctx ends.
+func (t *Task) insist(ctx context.Context, exchange func(context.Context) error) error {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := exchange(bounded)
+		cancel()
+		if err == nil || errors.Is(err, ErrLost) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := t.w.b.pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}

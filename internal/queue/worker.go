@@ -1,0 +1,215 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+)
+
+// WorkerOptions describe a worker.
+type WorkerOptions struct {
+	Name  string // for people and for Coordinator.Free; default: a random one
+	Slots int    // tasks side by side; default 1
+}
+
+// worker is one Work call.
+type worker struct {
+	b      *Broker
+	name   string
+	kv     jetstream.KeyValue
+	queues []jetstream.Consumer // by priority
+
+	mu    sync.Mutex
+	tasks map[string]*Task // at work, by job
+	idle  chan struct{}    // a job may be there
+}
+
+func (w *worker) nonce() string { return nuid.Next() }
+
+// Work takes jobs and calls do for each, Slots at a time, until ctx ends, and then waits for the calls
+// under way; it returns why it ended, *VersionError if the coordinator is another version.
+//
+// What do returns ends the task: nil sends Done with the bytes returned; Fail(err) sends Failed; any
+// other error is trouble of this machine, the job is tried again elsewhere or later, and given up after
+// Options.MaxAttempts. do must return soon once its context has ended: the claim is lost
+// (context.Cause is ErrLost) or the worker stops, which leaves the job to others at once.
+func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) error {
+	w := &worker{b: b, name: o.Name, tasks: map[string]*Task{}, idle: make(chan struct{}, 1)}
+	if w.name == "" {
+		w.name = nuid.Next()
+	}
+	if err := w.join(ctx); err != nil {
+		return err
+	}
+	stop, err := w.listen()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for range max(1, o.Slots) {
+		wg.Go(func() {
+			if err := w.slot(ctx, do); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// join waits until the queue is there, and checks that this program may work for it.
+func (w *worker) join(ctx context.Context) error {
+	for told := false; ; told = true {
+		i, err := w.b.readInfo(ctx)
+		var version *VersionError
+		switch {
+		case errors.As(err, &version):
+			return err
+		case err == nil && i != nil && i.Version != w.b.opt.Version:
+			return &VersionError{Coordinator: i.Version, Here: w.b.opt.Version}
+		case err == nil && i != nil:
+			w.b.opt.AckWait = i.AckWait
+			return w.open(ctx)
+		}
+		if !told {
+			w.b.opt.Logf("waiting for a study to start")
+		}
+		if err := w.b.pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *worker) open(ctx context.Context) error {
+	var err error
+	if w.kv, err = w.b.js.KeyValue(ctx, w.b.claimBucket()); err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	for p := range priorities {
+		c, err := w.b.js.Consumer(ctx, w.b.jobStream(), "p"+strconv.Itoa(int(p)))
+		if err != nil {
+			return fmt.Errorf("queue: %w", err)
+		}
+		w.queues = append(w.queues, c)
+	}
+	return nil
+}
+
+// listen heeds cancellations and hints.
+func (w *worker) listen() (stop func(), err error) {
+	halt, err1 := w.b.conn.Subscribe(w.b.controlSubject(), func(m *nats.Msg) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if t := w.tasks[string(m.Data)]; t != nil {
+			t.cancel(ErrLost)
+		}
+	})
+	wake, err2 := w.b.conn.Subscribe(w.b.wakeSubject(), func(*nats.Msg) { w.poke() })
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	return func() { halt.Unsubscribe(); wake.Unsubscribe() }, nil
+}
+
+func (w *worker) poke() {
+	select {
+	case w.idle <- struct{}{}:
+	default:
+	}
+}
+
+// slot does one job after another. Only what ends the whole worker is an error.
+func (w *worker) slot(ctx context.Context, do func(context.Context, *Task) ([]byte, error)) error {
+	for ctx.Err() == nil {
+		m, err := w.next()
+		if err != nil || m == nil {
+			w.wait(ctx)
+			continue
+		}
+		w.poke() // there may be more, for another slot
+		if err := w.one(ctx, m, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next fetches a job of the highest priority there is; nil if there is none.
+func (w *worker) next() (jetstream.Msg, error) {
+	for _, q := range w.queues {
+		got, err := q.FetchNoWait(1)
+		if err != nil {
+			return nil, err
+		}
+		for m := range got.Messages() {
+			return m, nil
+		}
+		if err := got.Error(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// wait idles until a job may be there.
+func (w *worker) wait(ctx context.Context) {
+	t := time.NewTimer(min(time.Second, w.b.opt.beat()))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-w.idle:
+	case <-w.b.reconnected():
+	case <-ctx.Done():
+	}
+}
+
+// one does the job of a message, or leaves it to whoever is at it.
+func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Context, *Task) ([]byte, error)) error {
+	if v := m.Headers().Get(headVersion); v != w.b.opt.Version {
+		m.Nak()
+		return &VersionError{Coordinator: v, Here: w.b.opt.Version}
+	}
+	subject := m.Subject()
+	id := subject[strings.LastIndexByte(subject, '.')+1:]
+	claim, revision, err := w.take(ctx, id)
+	switch {
+	case errors.Is(err, ErrLost):
+		m.Ack() // the job is done or cancelled
+		return nil
+	case err != nil:
+		m.NakWithDelay(w.b.opt.AckWait)
+		return nil
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	priority, _ := strconv.Atoi(strings.TrimPrefix(meta.Consumer, "p"))
+	t := &Task{Job: Job{ID: id, Kind: m.Headers().Get(headKind), Priority: Priority(priority), Payload: m.Data()},
+		Generation: revision, Attempt: claim.Attempt, State: claim.State, w: w, msg: m, claim: claim, revision: revision}
+	t.do(ctx, do)
+	return nil
+}
+
+// pauseWhole waits for d, or returns why ctx ended.
+func (b *Broker) pauseWhole(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
