@@ -661,6 +661,578 @@ element:
 	VZEROUPPER
 	RET
 
+// func runMomentsAVX512(rows int, n int, x *float32, shift float64, mask *uint64, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·runMomentsAVX512(SB), NOSPLIT, $0-48
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         mask+32(FP), BX
+	MOVQ         sums+40(FP), SI
+	VBROADCASTSD shift+24(FP), Z0
+	VMOVUPS      (SI), Z1
+	VMOVUPS      64(SI), Z2
+	VMOVUPS      128(SI), Z3
+	VMOVUPS      192(SI), Z4
+	SHRQ         $0x04, CX
+	DECQ         CX
+
+row:
+	MOVQ  CX, DI
+	TESTQ DI, DI
+	JZ    last
+
+block:
+	VCVTPS2PD (DX), Z5
+	VSUBPD    Z0, Z5, Z5
+	VMULPD    Z5, Z5, Z6
+	VADDPD    Z5, Z1, Z1
+	VADDPD    Z6, Z3, Z3
+	VCVTPS2PD 32(DX), Z5
+	VSUBPD    Z0, Z5, Z5
+	VMULPD    Z5, Z5, Z6
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z6, Z4, Z4
+	ADDQ      $0x40, DX
+	DECQ      DI
+	JNZ       block
+
+last:
+	VCVTPS2PD (DX), Z5
+	VSUBPD    Z0, Z5, Z5
+	VPANDD    (BX), Z5, Z5
+	VMULPD    Z5, Z5, Z6
+	VADDPD    Z5, Z1, Z1
+	VADDPD    Z6, Z3, Z3
+	VCVTPS2PD 32(DX), Z5
+	VSUBPD    Z0, Z5, Z5
+	VPANDD    64(BX), Z5, Z5
+	VMULPD    Z5, Z5, Z6
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z6, Z4, Z4
+	ADDQ      $0x40, DX
+	DECQ      AX
+	JNZ       row
+	VMOVUPS   Z1, (SI)
+	VMOVUPS   Z2, 64(SI)
+	VMOVUPS   Z3, 128(SI)
+	VMOVUPS   Z4, 192(SI)
+	VZEROUPPER
+	RET
+
+// func runNormaliseAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX, AVX512F
+TEXT ·runNormaliseAVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), CX
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z3
+	VPXORD       Z4, Z4, Z4
+	MOVQ         n+0(FP), DX
+	SHLQ         $0x02, DX
+	XORQ         BX, BX
+
+element:
+	VMOVUPS (AX)(BX*1), Z4
+	VSUBPS  Z0, Z4, Z4
+	VSUBPS  Z1, Z4, Z4
+	VMULPS  Z2, Z4, Z4
+	VADDPS  Z3, Z4, Z4
+	VMOVUPS Z4, (CX)(BX*1)
+	ADDQ    $0x40, BX
+	CMPQ    BX, DX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runNormaliseReLUAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX, AVX512F
+TEXT ·runNormaliseReLUAVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), CX
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z3
+	VPXORD       Z4, Z4, Z4
+	MOVQ         n+0(FP), DX
+	SHLQ         $0x02, DX
+	XORQ         BX, BX
+
+element:
+	VMOVUPS (AX)(BX*1), Z5
+	VSUBPS  Z0, Z5, Z5
+	VSUBPS  Z1, Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  Z3, Z5, Z5
+	VMAXPS  Z5, Z4, Z5
+	VMOVUPS Z5, (CX)(BX*1)
+	ADDQ    $0x40, BX
+	CMPQ    BX, DX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runNormaliseAddAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX, AVX512F
+TEXT ·runNormaliseAddAVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z3
+	VPXORD       Z4, Z4, Z4
+	MOVQ         n+0(FP), BX
+	SHLQ         $0x02, BX
+	XORQ         SI, SI
+
+element:
+	VMOVUPS (AX)(SI*1), Z4
+	VSUBPS  Z0, Z4, Z4
+	VSUBPS  Z1, Z4, Z4
+	VMULPS  Z2, Z4, Z4
+	VADDPS  Z3, Z4, Z4
+	VADDPS  (CX)(SI*1), Z4, Z4
+	VMOVUPS Z4, (DX)(SI*1)
+	ADDQ    $0x40, SI
+	CMPQ    SI, BX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runNormaliseAddReLUAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX, AVX512F
+TEXT ·runNormaliseAddReLUAVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z3
+	VPXORD       Z4, Z4, Z4
+	MOVQ         n+0(FP), BX
+	SHLQ         $0x02, BX
+	XORQ         SI, SI
+
+element:
+	VMOVUPS (AX)(SI*1), Z5
+	VSUBPS  Z0, Z5, Z5
+	VSUBPS  Z1, Z5, Z5
+	VMULPS  Z2, Z5, Z5
+	VADDPS  Z3, Z5, Z5
+	VADDPS  (CX)(SI*1), Z5, Z5
+	VMAXPS  Z5, Z4, Z5
+	VMOVUPS Z5, (DX)(SI*1)
+	ADDQ    $0x40, SI
+	CMPQ    SI, BX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runGradientSumsAVX512(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·runGradientSumsAVX512(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         sums+48(FP), SI
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z2
+	VPXORD       Z3, Z3, Z3
+	VMOVUPS      (SI), Z2
+	VMOVUPS      64(SI), Z3
+	VMOVUPS      128(SI), Z4
+	VMOVUPS      192(SI), Z5
+	SHRQ         $0x04, AX
+
+block:
+	VMOVUPS       (BX), Z6
+	VSUBPS        Z0, Z6, Z6
+	VSUBPS        Z1, Z6, Z6
+	VMOVUPS       (CX), Z7
+	VCVTPS2PD     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z9
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VMULPD        Z8, Z9, Z9
+	VADDPD        Z8, Z2, Z2
+	VADDPD        Z9, Z4, Z4
+	VMULPD        Z7, Z6, Z6
+	VADDPD        Z7, Z3, Z3
+	VADDPD        Z6, Z5, Z5
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	DECQ          AX
+	JNZ           block
+	VMOVUPS       Z2, (SI)
+	VMOVUPS       Z3, 64(SI)
+	VMOVUPS       Z4, 128(SI)
+	VMOVUPS       Z5, 192(SI)
+	VZEROUPPER
+	RET
+
+// func runGradientSumsOwnAVX512(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·runGradientSumsOwnAVX512(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         sums+48(FP), SI
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z3
+	VPXORD       Z4, Z4, Z4
+	VMOVUPS      (SI), Z5
+	VMOVUPS      64(SI), Z6
+	VMOVUPS      128(SI), Z7
+	VMOVUPS      192(SI), Z8
+	SHRQ         $0x04, AX
+
+block:
+	VMOVUPS       (BX), Z9
+	VSUBPS        Z0, Z9, Z9
+	VSUBPS        Z1, Z9, Z9
+	VMULPS        Z2, Z9, Z10
+	VADDPS        Z3, Z10, Z10
+	VCMPPS        $0x16, Z4, Z10, K1
+	VMOVUPS.Z     (CX), K1, Z10
+	VCVTPS2PD     Y10, Z11
+	VEXTRACTF64X4 $0x01, Z10, Y10
+	VCVTPS2PD     Y10, Z10
+	VCVTPS2PD     Y9, Z12
+	VEXTRACTF64X4 $0x01, Z9, Y9
+	VCVTPS2PD     Y9, Z9
+	VMULPD        Z11, Z12, Z12
+	VADDPD        Z11, Z5, Z5
+	VADDPD        Z12, Z7, Z7
+	VMULPD        Z10, Z9, Z9
+	VADDPD        Z10, Z6, Z6
+	VADDPD        Z9, Z8, Z8
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	DECQ          AX
+	JNZ           block
+	VMOVUPS       Z5, (SI)
+	VMOVUPS       Z6, 64(SI)
+	VMOVUPS       Z7, 128(SI)
+	VMOVUPS       Z8, 192(SI)
+	VZEROUPPER
+	RET
+
+// func runGradientSumsCutAVX512(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·runGradientSumsCutAVX512(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         sums+48(FP), SI
+	VBROADCASTSS hi+32(FP), Z0
+	VBROADCASTSS lo+36(FP), Z1
+	VBROADCASTSS scale+40(FP), Z2
+	VBROADCASTSS shift+44(FP), Z2
+	VPXORD       Z3, Z3, Z3
+	VMOVUPS      (SI), Z2
+	VMOVUPS      64(SI), Z4
+	VMOVUPS      128(SI), Z5
+	VMOVUPS      192(SI), Z6
+	SHRQ         $0x04, AX
+
+block:
+	VMOVUPS       (BX), Z7
+	VSUBPS        Z0, Z7, Z7
+	VSUBPS        Z1, Z7, Z7
+	VMOVUPS       (DX), Z8
+	VCMPPS        $0x16, Z3, Z8, K1
+	VMOVUPS.Z     (CX), K1, Z8
+	VMOVUPS       Z8, (CX)
+	VCVTPS2PD     Y8, Z9
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     Y7, Z10
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VMULPD        Z9, Z10, Z10
+	VADDPD        Z9, Z2, Z2
+	VADDPD        Z10, Z5, Z5
+	VMULPD        Z8, Z7, Z7
+	VADDPD        Z8, Z4, Z4
+	VADDPD        Z7, Z6, Z6
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	DECQ          AX
+	JNZ           block
+	VMOVUPS       Z2, (SI)
+	VMOVUPS       Z4, 64(SI)
+	VMOVUPS       Z5, 128(SI)
+	VMOVUPS       Z6, 192(SI)
+	VZEROUPPER
+	RET
+
+// func runGradientInputAVX512(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+// Requires: AVX, AVX512F
+TEXT ·runGradientInputAVX512(SB), NOSPLIT, $0-80
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         dy+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         dx+32(FP), SI
+	MOVQ         mask+72(FP), DI
+	VBROADCASTSS hi+40(FP), Z0
+	VBROADCASTSS lo+44(FP), Z1
+	VBROADCASTSS scale+48(FP), Z2
+	VBROADCASTSS shift+52(FP), Z2
+	VBROADCASTSS k1+56(FP), Z2
+	VBROADCASTSS k2+60(FP), Z4
+	VBROADCASTSS k3+64(FP), Z5
+	VPXORD       Z3, Z3, Z3
+	SHRQ         $0x04, CX
+	DECQ         CX
+
+row:
+	MOVQ  CX, R8
+	TESTQ R8, R8
+	JZ    last
+
+block:
+	VMOVUPS (BX), Z3
+	VSUBPS  Z0, Z3, Z3
+	VSUBPS  Z1, Z3, Z3
+	VMOVUPS (DX), Z6
+	VMULPS  Z4, Z3, Z3
+	VSUBPS  Z2, Z6, Z6
+	VSUBPS  Z3, Z6, Z6
+	VMULPS  Z5, Z6, Z6
+	VMOVUPS Z6, (SI)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    R8
+	JNZ     block
+
+last:
+	VMOVUPS (BX), Z3
+	VSUBPS  Z0, Z3, Z3
+	VSUBPS  Z1, Z3, Z3
+	VMOVUPS (DX), Z6
+	VMULPS  Z4, Z3, Z3
+	VSUBPS  Z2, Z6, Z6
+	VSUBPS  Z3, Z6, Z6
+	VMULPS  Z5, Z6, Z6
+	VPANDD  (DI), Z6, Z6
+	VMOVUPS Z6, (SI)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func runGradientInputOwnAVX512(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+// Requires: AVX, AVX512F
+TEXT ·runGradientInputOwnAVX512(SB), NOSPLIT, $0-80
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         dy+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         dx+32(FP), SI
+	MOVQ         mask+72(FP), DI
+	VBROADCASTSS hi+40(FP), Z0
+	VBROADCASTSS lo+44(FP), Z1
+	VBROADCASTSS scale+48(FP), Z2
+	VBROADCASTSS shift+52(FP), Z3
+	VBROADCASTSS k1+56(FP), Z4
+	VBROADCASTSS k2+60(FP), Z5
+	VBROADCASTSS k3+64(FP), Z6
+	VPXORD       Z7, Z7, Z7
+	SHRQ         $0x04, CX
+	DECQ         CX
+
+row:
+	MOVQ  CX, R8
+	TESTQ R8, R8
+	JZ    last
+
+block:
+	VMOVUPS   (BX), Z8
+	VSUBPS    Z0, Z8, Z8
+	VSUBPS    Z1, Z8, Z8
+	VMULPS    Z2, Z8, Z9
+	VADDPS    Z3, Z9, Z9
+	VCMPPS    $0x16, Z7, Z9, K1
+	VMOVUPS.Z (DX), K1, Z9
+	VMULPS    Z5, Z8, Z8
+	VSUBPS    Z4, Z9, Z9
+	VSUBPS    Z8, Z9, Z9
+	VMULPS    Z6, Z9, Z9
+	VMOVUPS   Z9, (SI)
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, SI
+	DECQ      R8
+	JNZ       block
+
+last:
+	VMOVUPS   (BX), Z8
+	VSUBPS    Z0, Z8, Z8
+	VSUBPS    Z1, Z8, Z8
+	VMULPS    Z2, Z8, Z9
+	VADDPS    Z3, Z9, Z9
+	VCMPPS    $0x16, Z7, Z9, K1
+	VMOVUPS.Z (DX), K1, Z9
+	VMULPS    Z5, Z8, Z8
+	VSUBPS    Z4, Z9, Z9
+	VSUBPS    Z8, Z9, Z9
+	VMULPS    Z6, Z9, Z9
+	VPANDD    (DI), Z9, Z9
+	VMOVUPS   Z9, (SI)
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, SI
+	DECQ      AX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func maxWindowAVX512(n int, h int, w int, across int, down int, x *float32, y *float32)
+// Requires: AVX, AVX512F
+TEXT ·maxWindowAVX512(SB), NOSPLIT, $0-56
+	MOVQ h+8(FP), AX
+	MOVQ w+16(FP), CX
+	MOVQ across+24(FP), DX
+	MOVQ down+32(FP), BX
+	MOVQ x+40(FP), SI
+	MOVQ y+48(FP), DI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	MOVQ n+0(FP), R8
+	SHLQ $0x02, R8
+	XORQ R9, R9
+
+element:
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPTERNLOGD $0xff, Z3, Z3, Z3
+	MOVQ       SI, R10
+	ADDQ       R9, R10
+	VMOVUPS    (R10), Z0
+	MOVQ       AX, R12
+
+windowrow:
+	MOVQ R10, R11
+	MOVQ CX, R13
+
+windowtap:
+	VMOVUPS   (R11), Z4
+	VCMPPS    $0x1e, Z0, Z4, K1
+	VCMPPS    $0x03, Z4, Z4, K2
+	KORW      K1, K2, K1
+	VMOVAPS   Z4, K1, Z0
+	VMOVDQA32 Z2, K1, Z1
+	VPSUBD    Z3, Z2, Z2
+	ADDQ      DX, R11
+	DECQ      R13
+	JNZ       windowtap
+	ADDQ      BX, R10
+	DECQ      R12
+	JNZ       windowrow
+	VMOVUPS   Z0, (DI)(R9*1)
+	ADDQ      $0x40, R9
+	CMPQ      R9, R8
+	JLT       element
+	VZEROUPPER
+	RET
+
+// func maxWindowGradientAVX512(n int, h int, w int, across int, down int, x *float32, dy *float32, dx *float32)
+// Requires: AVX, AVX512F
+TEXT ·maxWindowGradientAVX512(SB), NOSPLIT, $0-64
+	MOVQ h+8(FP), AX
+	MOVQ w+16(FP), CX
+	MOVQ across+24(FP), DX
+	MOVQ down+32(FP), BX
+	MOVQ x+40(FP), SI
+	MOVQ dy+48(FP), DI
+	MOVQ dx+56(FP), R8
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	MOVQ n+0(FP), R9
+	SHLQ $0x02, R9
+	XORQ R10, R10
+
+element:
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPTERNLOGD $0xff, Z3, Z3, Z3
+	MOVQ       SI, R11
+	ADDQ       R10, R11
+	VMOVUPS    (R11), Z0
+	MOVQ       AX, R13
+
+windowrow:
+	MOVQ R11, R12
+	MOVQ CX, R14
+
+windowtap:
+	VMOVUPS    (R12), Z4
+	VCMPPS     $0x1e, Z0, Z4, K1
+	VCMPPS     $0x03, Z4, Z4, K2
+	KORW       K1, K2, K1
+	VMOVAPS    Z4, K1, Z0
+	VMOVDQA32  Z2, K1, Z1
+	VPSUBD     Z3, Z2, Z2
+	ADDQ       DX, R12
+	DECQ       R14
+	JNZ        windowtap
+	ADDQ       BX, R11
+	DECQ       R13
+	JNZ        windowrow
+	VMOVUPS    (DI)(R10*1), Z0
+	VPXORD     Z5, Z5, Z5
+	VPTERNLOGD $0xff, Z6, Z6, Z6
+	MOVQ       R8, R11
+	ADDQ       R10, R11
+	MOVQ       AX, R13
+
+scatterrow:
+	MOVQ R11, R12
+	MOVQ CX, R14
+
+scattertap:
+	VMOVUPS  (R12), Z4
+	VPCMPEQD Z5, Z1, K1
+	VADDPS   Z0, Z4, K1, Z4
+	VMOVUPS  Z4, (R12)
+	VPSUBD   Z6, Z5, Z5
+	ADDQ     DX, R12
+	DECQ     R14
+	JNZ      scattertap
+	ADDQ     BX, R11
+	DECQ     R13
+	JNZ      scatterrow
+	ADDQ     $0x40, R10
+	CMPQ     R10, R9
+	JLT      element
+	VZEROUPPER
+	RET
+
 // func sgdAVX512(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)
 // Requires: AVX, AVX512F
 TEXT ·sgdAVX512(SB), NOSPLIT, $0-44
@@ -1167,6 +1739,707 @@ element:
 	ADDQ    $0x20, BX
 	CMPQ    BX, DX
 	JLT     element
+	VZEROUPPER
+	RET
+
+// func runMomentsAVX2(rows int, n int, x *float32, shift float64, mask *uint64, sums *float64)
+// Requires: AVX
+TEXT ·runMomentsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         mask+32(FP), BX
+	MOVQ         sums+40(FP), SI
+	VBROADCASTSD shift+24(FP), Y0
+	VMOVUPS      (SI), Y1
+	VMOVUPS      32(SI), Y2
+	VMOVUPS      64(SI), Y3
+	VMOVUPS      96(SI), Y4
+	VMOVUPS      128(SI), Y5
+	VMOVUPS      160(SI), Y6
+	VMOVUPS      192(SI), Y7
+	VMOVUPS      224(SI), Y8
+	SHRQ         $0x04, CX
+	DECQ         CX
+
+row:
+	MOVQ  CX, DI
+	TESTQ DI, DI
+	JZ    last
+
+block:
+	VCVTPS2PD (DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y1, Y1
+	VADDPD    Y10, Y5, Y5
+	VCVTPS2PD 16(DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y2, Y2
+	VADDPD    Y10, Y6, Y6
+	VCVTPS2PD 32(DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y3, Y3
+	VADDPD    Y10, Y7, Y7
+	VCVTPS2PD 48(DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y4, Y4
+	VADDPD    Y10, Y8, Y8
+	ADDQ      $0x40, DX
+	DECQ      DI
+	JNZ       block
+
+last:
+	VCVTPS2PD (DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VANDPS    (BX), Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y1, Y1
+	VADDPD    Y10, Y5, Y5
+	VCVTPS2PD 16(DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VANDPS    32(BX), Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y2, Y2
+	VADDPD    Y10, Y6, Y6
+	VCVTPS2PD 32(DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VANDPS    64(BX), Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y3, Y3
+	VADDPD    Y10, Y7, Y7
+	VCVTPS2PD 48(DX), Y9
+	VSUBPD    Y0, Y9, Y9
+	VANDPS    96(BX), Y9, Y9
+	VMULPD    Y9, Y9, Y10
+	VADDPD    Y9, Y4, Y4
+	VADDPD    Y10, Y8, Y8
+	ADDQ      $0x40, DX
+	DECQ      AX
+	JNZ       row
+	VMOVUPS   Y1, (SI)
+	VMOVUPS   Y2, 32(SI)
+	VMOVUPS   Y3, 64(SI)
+	VMOVUPS   Y4, 96(SI)
+	VMOVUPS   Y5, 128(SI)
+	VMOVUPS   Y6, 160(SI)
+	VMOVUPS   Y7, 192(SI)
+	VMOVUPS   Y8, 224(SI)
+	VZEROUPPER
+	RET
+
+// func runNormaliseAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX
+TEXT ·runNormaliseAVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), CX
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y3
+	VXORPS       Y4, Y4, Y4
+	MOVQ         n+0(FP), DX
+	SHLQ         $0x02, DX
+	XORQ         BX, BX
+
+element:
+	VMOVUPS (AX)(BX*1), Y4
+	VSUBPS  Y0, Y4, Y4
+	VSUBPS  Y1, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS Y4, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	CMPQ    BX, DX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runNormaliseReLUAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX
+TEXT ·runNormaliseReLUAVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), CX
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y3
+	VXORPS       Y4, Y4, Y4
+	MOVQ         n+0(FP), DX
+	SHLQ         $0x02, DX
+	XORQ         BX, BX
+
+element:
+	VMOVUPS (AX)(BX*1), Y5
+	VSUBPS  Y0, Y5, Y5
+	VSUBPS  Y1, Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  Y3, Y5, Y5
+	VMAXPS  Y5, Y4, Y5
+	VMOVUPS Y5, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	CMPQ    BX, DX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runNormaliseAddAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX
+TEXT ·runNormaliseAddAVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y3
+	VXORPS       Y4, Y4, Y4
+	MOVQ         n+0(FP), BX
+	SHLQ         $0x02, BX
+	XORQ         SI, SI
+
+element:
+	VMOVUPS (AX)(SI*1), Y4
+	VSUBPS  Y0, Y4, Y4
+	VSUBPS  Y1, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VADDPS  (CX)(SI*1), Y4, Y4
+	VMOVUPS Y4, (DX)(SI*1)
+	ADDQ    $0x20, SI
+	CMPQ    SI, BX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runNormaliseAddReLUAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+// Requires: AVX
+TEXT ·runNormaliseAddReLUAVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         residual+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y3
+	VXORPS       Y4, Y4, Y4
+	MOVQ         n+0(FP), BX
+	SHLQ         $0x02, BX
+	XORQ         SI, SI
+
+element:
+	VMOVUPS (AX)(SI*1), Y5
+	VSUBPS  Y0, Y5, Y5
+	VSUBPS  Y1, Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  Y3, Y5, Y5
+	VADDPS  (CX)(SI*1), Y5, Y5
+	VMAXPS  Y5, Y4, Y5
+	VMOVUPS Y5, (DX)(SI*1)
+	ADDQ    $0x20, SI
+	CMPQ    SI, BX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func runGradientSumsAVX2(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+// Requires: AVX
+TEXT ·runGradientSumsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         sums+48(FP), SI
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y2
+	VXORPS       Y2, Y2, Y2
+	SHRQ         $0x04, AX
+
+block:
+	VMOVUPS      (BX), Y2
+	VSUBPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      (CX), Y3
+	VCVTPS2PD    X3, Y4
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X2, Y5
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VMULPD       Y4, Y5, Y5
+	VADDPD       (SI), Y4, Y4
+	VMOVUPD      Y4, (SI)
+	VADDPD       128(SI), Y5, Y5
+	VMOVUPD      Y5, 128(SI)
+	VMULPD       Y3, Y2, Y2
+	VADDPD       32(SI), Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	VADDPD       160(SI), Y2, Y2
+	VMOVUPD      Y2, 160(SI)
+	VMOVUPS      32(BX), Y2
+	VSUBPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      32(CX), Y3
+	VCVTPS2PD    X3, Y4
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X2, Y5
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VMULPD       Y4, Y5, Y5
+	VADDPD       64(SI), Y4, Y4
+	VMOVUPD      Y4, 64(SI)
+	VADDPD       192(SI), Y5, Y5
+	VMOVUPD      Y5, 192(SI)
+	VMULPD       Y3, Y2, Y2
+	VADDPD       96(SI), Y3, Y3
+	VMOVUPD      Y3, 96(SI)
+	VADDPD       224(SI), Y2, Y2
+	VMOVUPD      Y2, 224(SI)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         AX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func runGradientSumsOwnAVX2(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+// Requires: AVX
+TEXT ·runGradientSumsOwnAVX2(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         sums+48(FP), SI
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y3
+	VXORPS       Y4, Y4, Y4
+	SHRQ         $0x04, AX
+
+block:
+	VMOVUPS      (BX), Y5
+	VSUBPS       Y0, Y5, Y5
+	VSUBPS       Y1, Y5, Y5
+	VMULPS       Y2, Y5, Y6
+	VADDPS       Y3, Y6, Y6
+	VCMPPS       $0x16, Y4, Y6, Y6
+	VANDPS       (CX), Y6, Y6
+	VCVTPS2PD    X6, Y7
+	VEXTRACTF128 $0x01, Y6, X6
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X5, Y8
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VMULPD       Y7, Y8, Y8
+	VADDPD       (SI), Y7, Y7
+	VMOVUPD      Y7, (SI)
+	VADDPD       128(SI), Y8, Y8
+	VMOVUPD      Y8, 128(SI)
+	VMULPD       Y6, Y5, Y5
+	VADDPD       32(SI), Y6, Y6
+	VMOVUPD      Y6, 32(SI)
+	VADDPD       160(SI), Y5, Y5
+	VMOVUPD      Y5, 160(SI)
+	VMOVUPS      32(BX), Y5
+	VSUBPS       Y0, Y5, Y5
+	VSUBPS       Y1, Y5, Y5
+	VMULPS       Y2, Y5, Y6
+	VADDPS       Y3, Y6, Y6
+	VCMPPS       $0x16, Y4, Y6, Y6
+	VANDPS       32(CX), Y6, Y6
+	VCVTPS2PD    X6, Y7
+	VEXTRACTF128 $0x01, Y6, X6
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X5, Y8
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VMULPD       Y7, Y8, Y8
+	VADDPD       64(SI), Y7, Y7
+	VMOVUPD      Y7, 64(SI)
+	VADDPD       192(SI), Y8, Y8
+	VMOVUPD      Y8, 192(SI)
+	VMULPD       Y6, Y5, Y5
+	VADDPD       96(SI), Y6, Y6
+	VMOVUPD      Y6, 96(SI)
+	VADDPD       224(SI), Y5, Y5
+	VMOVUPD      Y5, 224(SI)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         AX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func runGradientSumsCutAVX2(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+// Requires: AVX
+TEXT ·runGradientSumsCutAVX2(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         sums+48(FP), SI
+	VBROADCASTSS hi+32(FP), Y0
+	VBROADCASTSS lo+36(FP), Y1
+	VBROADCASTSS scale+40(FP), Y2
+	VBROADCASTSS shift+44(FP), Y2
+	VXORPS       Y2, Y2, Y2
+	SHRQ         $0x04, AX
+
+block:
+	VMOVUPS      (BX), Y3
+	VSUBPS       Y0, Y3, Y3
+	VSUBPS       Y1, Y3, Y3
+	VMOVUPS      (DX), Y4
+	VCMPPS       $0x16, Y2, Y4, Y4
+	VANDPS       (CX), Y4, Y4
+	VMOVUPS      Y4, (CX)
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X3, Y6
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VMULPD       Y5, Y6, Y6
+	VADDPD       (SI), Y5, Y5
+	VMOVUPD      Y5, (SI)
+	VADDPD       128(SI), Y6, Y6
+	VMOVUPD      Y6, 128(SI)
+	VMULPD       Y4, Y3, Y3
+	VADDPD       32(SI), Y4, Y4
+	VMOVUPD      Y4, 32(SI)
+	VADDPD       160(SI), Y3, Y3
+	VMOVUPD      Y3, 160(SI)
+	VMOVUPS      32(BX), Y3
+	VSUBPS       Y0, Y3, Y3
+	VSUBPS       Y1, Y3, Y3
+	VMOVUPS      32(DX), Y4
+	VCMPPS       $0x16, Y2, Y4, Y4
+	VANDPS       32(CX), Y4, Y4
+	VMOVUPS      Y4, 32(CX)
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X3, Y6
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VMULPD       Y5, Y6, Y6
+	VADDPD       64(SI), Y5, Y5
+	VMOVUPD      Y5, 64(SI)
+	VADDPD       192(SI), Y6, Y6
+	VMOVUPD      Y6, 192(SI)
+	VMULPD       Y4, Y3, Y3
+	VADDPD       96(SI), Y4, Y4
+	VMOVUPD      Y4, 96(SI)
+	VADDPD       224(SI), Y3, Y3
+	VMOVUPD      Y3, 224(SI)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         AX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func runGradientInputAVX2(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+// Requires: AVX
+TEXT ·runGradientInputAVX2(SB), NOSPLIT, $0-80
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         dy+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         dx+32(FP), SI
+	MOVQ         mask+72(FP), DI
+	VBROADCASTSS hi+40(FP), Y0
+	VBROADCASTSS lo+44(FP), Y1
+	VBROADCASTSS scale+48(FP), Y2
+	VBROADCASTSS shift+52(FP), Y2
+	VBROADCASTSS k1+56(FP), Y2
+	VBROADCASTSS k2+60(FP), Y3
+	VBROADCASTSS k3+64(FP), Y4
+	VXORPS       Y5, Y5, Y5
+	SHRQ         $0x04, CX
+	DECQ         CX
+
+row:
+	MOVQ  CX, R8
+	TESTQ R8, R8
+	JZ    last
+
+block:
+	VMOVUPS (BX), Y5
+	VSUBPS  Y0, Y5, Y5
+	VSUBPS  Y1, Y5, Y5
+	VMOVUPS (DX), Y6
+	VMULPS  Y3, Y5, Y5
+	VSUBPS  Y2, Y6, Y6
+	VSUBPS  Y5, Y6, Y6
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y6, (SI)
+	VMOVUPS 32(BX), Y5
+	VSUBPS  Y0, Y5, Y5
+	VSUBPS  Y1, Y5, Y5
+	VMOVUPS 32(DX), Y6
+	VMULPS  Y3, Y5, Y5
+	VSUBPS  Y2, Y6, Y6
+	VSUBPS  Y5, Y6, Y6
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y6, 32(SI)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    R8
+	JNZ     block
+
+last:
+	VMOVUPS (BX), Y5
+	VSUBPS  Y0, Y5, Y5
+	VSUBPS  Y1, Y5, Y5
+	VMOVUPS (DX), Y6
+	VMULPS  Y3, Y5, Y5
+	VSUBPS  Y2, Y6, Y6
+	VSUBPS  Y5, Y6, Y6
+	VMULPS  Y4, Y6, Y6
+	VANDPS  (DI), Y6, Y6
+	VMOVUPS Y6, (SI)
+	VMOVUPS 32(BX), Y5
+	VSUBPS  Y0, Y5, Y5
+	VSUBPS  Y1, Y5, Y5
+	VMOVUPS 32(DX), Y6
+	VMULPS  Y3, Y5, Y5
+	VSUBPS  Y2, Y6, Y6
+	VSUBPS  Y5, Y6, Y6
+	VMULPS  Y4, Y6, Y6
+	VANDPS  32(DI), Y6, Y6
+	VMOVUPS Y6, 32(SI)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func runGradientInputOwnAVX2(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+// Requires: AVX
+TEXT ·runGradientInputOwnAVX2(SB), NOSPLIT, $0-80
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         dy+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         dx+32(FP), SI
+	MOVQ         mask+72(FP), DI
+	VBROADCASTSS hi+40(FP), Y0
+	VBROADCASTSS lo+44(FP), Y1
+	VBROADCASTSS scale+48(FP), Y2
+	VBROADCASTSS shift+52(FP), Y3
+	VBROADCASTSS k1+56(FP), Y4
+	VBROADCASTSS k2+60(FP), Y5
+	VBROADCASTSS k3+64(FP), Y6
+	VXORPS       Y7, Y7, Y7
+	SHRQ         $0x04, CX
+	DECQ         CX
+
+row:
+	MOVQ  CX, R8
+	TESTQ R8, R8
+	JZ    last
+
+block:
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y8
+	VSUBPS  Y1, Y8, Y8
+	VMULPS  Y2, Y8, Y9
+	VADDPS  Y3, Y9, Y9
+	VCMPPS  $0x16, Y7, Y9, Y9
+	VANDPS  (DX), Y9, Y9
+	VMULPS  Y5, Y8, Y8
+	VSUBPS  Y4, Y9, Y9
+	VSUBPS  Y8, Y9, Y9
+	VMULPS  Y6, Y9, Y9
+	VMOVUPS Y9, (SI)
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y0, Y8, Y8
+	VSUBPS  Y1, Y8, Y8
+	VMULPS  Y2, Y8, Y9
+	VADDPS  Y3, Y9, Y9
+	VCMPPS  $0x16, Y7, Y9, Y9
+	VANDPS  32(DX), Y9, Y9
+	VMULPS  Y5, Y8, Y8
+	VSUBPS  Y4, Y9, Y9
+	VSUBPS  Y8, Y9, Y9
+	VMULPS  Y6, Y9, Y9
+	VMOVUPS Y9, 32(SI)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    R8
+	JNZ     block
+
+last:
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y8
+	VSUBPS  Y1, Y8, Y8
+	VMULPS  Y2, Y8, Y9
+	VADDPS  Y3, Y9, Y9
+	VCMPPS  $0x16, Y7, Y9, Y9
+	VANDPS  (DX), Y9, Y9
+	VMULPS  Y5, Y8, Y8
+	VSUBPS  Y4, Y9, Y9
+	VSUBPS  Y8, Y9, Y9
+	VMULPS  Y6, Y9, Y9
+	VANDPS  (DI), Y9, Y9
+	VMOVUPS Y9, (SI)
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y0, Y8, Y8
+	VSUBPS  Y1, Y8, Y8
+	VMULPS  Y2, Y8, Y9
+	VADDPS  Y3, Y9, Y9
+	VCMPPS  $0x16, Y7, Y9, Y9
+	VANDPS  32(DX), Y9, Y9
+	VMULPS  Y5, Y8, Y8
+	VSUBPS  Y4, Y9, Y9
+	VSUBPS  Y8, Y9, Y9
+	VMULPS  Y6, Y9, Y9
+	VANDPS  32(DI), Y9, Y9
+	VMOVUPS Y9, 32(SI)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func maxWindowAVX2(n int, h int, w int, across int, down int, x *float32, y *float32)
+// Requires: AVX, AVX2
+TEXT ·maxWindowAVX2(SB), NOSPLIT, $0-56
+	MOVQ h+8(FP), AX
+	MOVQ w+16(FP), CX
+	MOVQ across+24(FP), DX
+	MOVQ down+32(FP), BX
+	MOVQ x+40(FP), SI
+	MOVQ y+48(FP), DI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	MOVQ n+0(FP), R8
+	SHLQ $0x02, R8
+	XORQ R9, R9
+
+element:
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VPCMPEQD Y3, Y3, Y3
+	MOVQ     SI, R10
+	ADDQ     R9, R10
+	VMOVUPS  (R10), Y0
+	MOVQ     AX, R12
+
+windowrow:
+	MOVQ R10, R11
+	MOVQ CX, R13
+
+windowtap:
+	VMOVUPS   (R11), Y4
+	VCMPPS    $0x1e, Y0, Y4, Y5
+	VCMPPS    $0x03, Y4, Y4, Y6
+	VORPS     Y5, Y6, Y5
+	VBLENDVPS Y5, Y4, Y0, Y0
+	VBLENDVPS Y5, Y2, Y1, Y1
+	VPSUBD    Y3, Y2, Y2
+	ADDQ      DX, R11
+	DECQ      R13
+	JNZ       windowtap
+	ADDQ      BX, R10
+	DECQ      R12
+	JNZ       windowrow
+	VMOVUPS   Y0, (DI)(R9*1)
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	JLT       element
+	VZEROUPPER
+	RET
+
+// func maxWindowGradientAVX2(n int, h int, w int, across int, down int, x *float32, dy *float32, dx *float32)
+// Requires: AVX, AVX2
+TEXT ·maxWindowGradientAVX2(SB), NOSPLIT, $0-64
+	MOVQ h+8(FP), AX
+	MOVQ w+16(FP), CX
+	MOVQ across+24(FP), DX
+	MOVQ down+32(FP), BX
+	MOVQ x+40(FP), SI
+	MOVQ dy+48(FP), DI
+	MOVQ dx+56(FP), R8
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	MOVQ n+0(FP), R9
+	SHLQ $0x02, R9
+	XORQ R10, R10
+
+element:
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VPCMPEQD Y3, Y3, Y3
+	MOVQ     SI, R11
+	ADDQ     R10, R11
+	VMOVUPS  (R11), Y0
+	MOVQ     AX, R13
+
+windowrow:
+	MOVQ R11, R12
+	MOVQ CX, R14
+
+windowtap:
+	VMOVUPS   (R12), Y4
+	VCMPPS    $0x1e, Y0, Y4, Y5
+	VCMPPS    $0x03, Y4, Y4, Y6
+	VORPS     Y5, Y6, Y5
+	VBLENDVPS Y5, Y4, Y0, Y0
+	VBLENDVPS Y5, Y2, Y1, Y1
+	VPSUBD    Y3, Y2, Y2
+	ADDQ      DX, R12
+	DECQ      R14
+	JNZ       windowtap
+	ADDQ      BX, R11
+	DECQ      R13
+	JNZ       windowrow
+	VMOVUPS   (DI)(R10*1), Y0
+	VXORPS    Y2, Y2, Y2
+	VPCMPEQD  Y3, Y3, Y3
+	MOVQ      R8, R11
+	ADDQ      R10, R11
+	MOVQ      AX, R13
+
+scatterrow:
+	MOVQ R11, R12
+	MOVQ CX, R14
+
+scattertap:
+	VMOVUPS  (R12), Y4
+	VPCMPEQD Y2, Y1, Y5
+	VANDPS   Y0, Y5, Y5
+	VADDPS   Y5, Y4, Y4
+	VMOVUPS  Y4, (R12)
+	VPSUBD   Y3, Y2, Y2
+	ADDQ     DX, R12
+	DECQ     R14
+	JNZ      scattertap
+	ADDQ     BX, R11
+	DECQ     R13
+	JNZ      scatterrow
+	ADDQ     $0x20, R10
+	CMPQ     R10, R9
+	JLT      element
 	VZEROUPPER
 	RET
 

@@ -38,6 +38,42 @@ func sigmoidAVX512(n int, x *float32)
 // sigmoidGradientAVX512 is sigmoidGradientGeneric.
 func sigmoidGradientAVX512(n int, y *float32, dy *float32)
 
+// runMomentsAVX512 is runMomentsGeneric.
+func runMomentsAVX512(rows int, n int, x *float32, shift float64, mask *uint64, sums *float64)
+
+// runNormaliseAVX512 is runNormaliseGeneric.
+func runNormaliseAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runNormaliseReLUAVX512 is runNormaliseGeneric.
+func runNormaliseReLUAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runNormaliseAddAVX512 is runNormaliseGeneric.
+func runNormaliseAddAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runNormaliseAddReLUAVX512 is runNormaliseGeneric.
+func runNormaliseAddReLUAVX512(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runGradientSumsAVX512 is runGradientSumsGeneric.
+func runGradientSumsAVX512(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+
+// runGradientSumsOwnAVX512 is runGradientSumsGeneric.
+func runGradientSumsOwnAVX512(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+
+// runGradientSumsCutAVX512 is runGradientSumsGeneric.
+func runGradientSumsCutAVX512(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+
+// runGradientInputAVX512 is runGradientInputGeneric.
+func runGradientInputAVX512(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+
+// runGradientInputOwnAVX512 is runGradientInputGeneric.
+func runGradientInputOwnAVX512(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+
+// maxWindowAVX512 is maxWindowGeneric.
+func maxWindowAVX512(n int, h int, w int, across int, down int, x *float32, y *float32)
+
+// maxWindowGradientAVX512 is maxWindowGradientGeneric.
+func maxWindowGradientAVX512(n int, h int, w int, across int, down int, x *float32, dy *float32, dx *float32)
+
 // sgdAVX512 is sgdGeneric.
 func sgdAVX512(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)
 
@@ -79,6 +115,42 @@ func sigmoidAVX2(n int, x *float32)
 
 // sigmoidGradientAVX2 is sigmoidGradientGeneric.
 func sigmoidGradientAVX2(n int, y *float32, dy *float32)
+
+// runMomentsAVX2 is runMomentsGeneric.
+func runMomentsAVX2(rows int, n int, x *float32, shift float64, mask *uint64, sums *float64)
+
+// runNormaliseAVX2 is runNormaliseGeneric.
+func runNormaliseAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runNormaliseReLUAVX2 is runNormaliseGeneric.
+func runNormaliseReLUAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runNormaliseAddAVX2 is runNormaliseGeneric.
+func runNormaliseAddAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runNormaliseAddReLUAVX2 is runNormaliseGeneric.
+func runNormaliseAddReLUAVX2(n int, x *float32, residual *float32, y *float32, hi float32, lo float32, scale float32, shift float32)
+
+// runGradientSumsAVX2 is runGradientSumsGeneric.
+func runGradientSumsAVX2(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+
+// runGradientSumsOwnAVX2 is runGradientSumsGeneric.
+func runGradientSumsOwnAVX2(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+
+// runGradientSumsCutAVX2 is runGradientSumsGeneric.
+func runGradientSumsCutAVX2(n int, dy *float32, y *float32, x *float32, hi float32, lo float32, scale float32, shift float32, sums *float64)
+
+// runGradientInputAVX2 is runGradientInputGeneric.
+func runGradientInputAVX2(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+
+// runGradientInputOwnAVX2 is runGradientInputGeneric.
+func runGradientInputOwnAVX2(rows int, n int, dy *float32, x *float32, dx *float32, hi float32, lo float32, scale float32, shift float32, k1 float32, k2 float32, k3 float32, mask *uint32)
+
+// maxWindowAVX2 is maxWindowGeneric.
+func maxWindowAVX2(n int, h int, w int, across int, down int, x *float32, y *float32)
+
+// maxWindowGradientAVX2 is maxWindowGradientGeneric.
+func maxWindowGradientAVX2(n int, h int, w int, across int, down int, x *float32, dy *float32, dx *float32)
 
 // sgdAVX2 is sgdGeneric.
 func sgdAVX2(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)

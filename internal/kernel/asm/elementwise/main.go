@@ -33,6 +33,7 @@ func main() {
 		t.reluGradient()
 		t.sigmoid(tables)
 		t.sigmoidGradient(tables)
+		t.images()
 		for _, nesterov := range []bool{false, true} {
 			t.sgd(nesterov)
 		}

@@ -1,0 +1,127 @@
+package kernel
+
+// The loops of batch norm over images. A run is the values of one channel, rows×n with n = Lanes(batch) or, if no lane
+// is padding, 1×(pixels·n): a row ends with a block of which the first real lanes count. Generic versions are the
+// definition; SIMD versions give the same bits.
+
+// runSums holds 16 partial sums of two quantities: element j of a run belongs to sums j mod 16.
+type runSums [2 * LaneBlock]float64
+
+// total adds the partial sums in pairs.
+func (s *runSums) total() (first, second float64) {
+	return addLanes((*[LaneBlock]float64)(s[:LaneBlock])), addLanes((*[LaneBlock]float64)(s[LaneBlock:]))
+}
+
+// normConstants are the factors of one channel: y = ((x − hi) − lo)·scale + shift, dx = ((g − k1) − d·k2)·k3.
+type normConstants[T Float] struct {
+	hi, lo, scale, shift T
+	k1, k2, k3           T
+}
+
+// runMoments adds d = x − shift and d² to sums.
+func runMoments[T Float](rows, n, real int, x []T, shift float64, sums *runSums) {
+	if isFloat32[T]() && runMomentsSIMD(rows, n, real, as[float32](x), shift, sums) {
+		return
+	}
+	runMomentsGeneric(rows, n, real, x, shift, sums)
+}
+
+func runMomentsGeneric[T Float](rows, n, real int, x []T, shift float64, sums *runSums) {
+	for ; rows > 0; rows-- {
+		for i, v := range x[:n-LaneBlock+real] {
+			d := float64(v) - shift
+			sums[i%LaneBlock] += d
+			sums[LaneBlock+i%LaneBlock] += float64(d * d)
+		}
+		x = x[n:]
+	}
+}
+
+// runNormalise sets y = ((x − hi) − lo)·scale + shift, adds residual unless it is nil, and cuts y < 0 off with relu: NaN
+// stays NaN.
+func runNormalise[T Float](x, residual, y []T, c *normConstants[T], relu bool) {
+	if isFloat32[T]() && runNormaliseSIMD(as[float32](x), as[float32](residual), as[float32](y), constants32(c), relu) {
+		return
+	}
+	runNormaliseGeneric(x, residual, y, c, relu)
+}
+
+func runNormaliseGeneric[T Float](x, residual, y []T, c *normConstants[T], relu bool) {
+	y = y[:len(x)]
+	for i, v := range x {
+		v = T((v-c.hi-c.lo)*c.scale) + c.shift
+		if residual != nil {
+			v += residual[i]
+		}
+		if relu && v < 0 {
+			v = 0
+		}
+		y[i] = v
+	}
+}
+
+// normMask says how a backward pass knows where the ReLU passed.
+type normMask uint8
+
+const (
+	maskNone normMask = iota // there was no ReLU
+	maskOwn                  // its input follows from x: y = max(((x − hi) − lo)·scale + shift, 0)
+	maskCut                  // from y; runGradientSums writes the cut gradient over dy
+)
+
+// runGradientSums adds g and g·d to sums, with d = (x − hi) − lo and g = dy, or 0 where the ReLU cut. For float32 the
+// product is exact in float64.
+func runGradientSums[T Float](mask normMask, dy, y, x []T, c *normConstants[T], sums *runSums) {
+	if isFloat32[T]() && runGradientSumsSIMD(mask, as[float32](dy), as[float32](y), as[float32](x), constants32(c), sums) {
+		return
+	}
+	runGradientSumsGeneric(mask, dy, y, x, c, sums)
+}
+
+func runGradientSumsGeneric[T Float](mask normMask, dy, y, x []T, c *normConstants[T], sums *runSums) {
+	x = x[:len(dy)]
+	for i, g := range dy {
+		d := x[i] - c.hi - c.lo
+		switch mask {
+		case maskOwn:
+			if T(d*c.scale)+c.shift <= 0 {
+				g = 0
+			}
+		case maskCut:
+			if y[i] <= 0 {
+				g = 0
+			}
+			dy[i] = g
+		}
+		sums[i%LaneBlock] += float64(g)
+		sums[LaneBlock+i%LaneBlock] += float64(float64(g) * float64(d))
+	}
+}
+
+// runGradientInput sets dx = ((g − k1) − d·k2)·k3 with g and d as in runGradientSums, and 0 in lanes that are padding.
+// dx may be dy. mask is not maskCut.
+func runGradientInput[T Float](mask normMask, rows, n, real int, dy, x, dx []T, c *normConstants[T]) {
+	if isFloat32[T]() && runGradientInputSIMD(mask, rows, n, real, as[float32](dy), as[float32](x), as[float32](dx), constants32(c)) {
+		return
+	}
+	runGradientInputGeneric(mask, rows, n, real, dy, x, dx, c)
+}
+
+func runGradientInputGeneric[T Float](mask normMask, rows, n, real int, dy, x, dx []T, c *normConstants[T]) {
+	count := n - LaneBlock + real
+	for at := 0; at < rows*n; at += n {
+		for i := at; i < at+count; i++ {
+			g, d := dy[i], x[i]-c.hi-c.lo
+			if mask == maskOwn && T(d*c.scale)+c.shift <= 0 {
+				g = 0
+			}
+			dx[i] = (g - c.k1 - T(d*c.k2)) * c.k3
+		}
+		clear(dx[at+count : at+n])
+	}
+}
+
+// constants32 is c for the SIMD versions; T is a float32.
+func constants32[T Float](c *normConstants[T]) *normConstants[float32] {
+	return &normConstants[float32]{float32(c.hi), float32(c.lo), float32(c.scale), float32(c.shift), float32(c.k1), float32(c.k2), float32(c.k3)}
+}
