@@ -217,6 +217,7 @@ func TestSGDConfigRefusals(t *testing.T) {
 
 func TestSchedules(t *testing.T) {
 	step := StepLR{Base: 0.1, Every: 40, Gamma: 0.1}
+	cosine := CosineRestarts{Base: 0.3, Period: 4, Factor: 2, Min: 0.1}
 	multi := MultiStep{Base: 0.1, Milestones: []int{10, 30}, Gamma: 0.5}
 	for _, tt := range []struct {
 		s     Schedule
@@ -224,18 +225,24 @@ func TestSchedules(t *testing.T) {
 		want  float64
 	}{{step, 0, 0.1}, {step, 39, 0.1}, {step, 40, 0.01}, {step, 199, 1e-5},
 		{multi, 0, 0.1}, {multi, 9, 0.1}, {multi, 10, 0.05}, {multi, 29, 0.05}, {multi, 30, 0.025}, {multi, 99, 0.025},
-		{Constant(0.3), 77, 0.3}} {
+		{Constant(0.3), 77, 0.3},
+		{cosine, 0, 0.3}, {cosine, 2, 0.2}, {cosine, 4, 0.3}, {cosine, 8, 0.2}, {cosine, 12, 0.3}, {cosine, 20, 0.2},
+		{Warmup{4, step}, 0, 0.02}, {Warmup{4, step}, 3, 0.08}, {Warmup{4, step}, 4, 0.1}, {Warmup{4, step}, 43, 0.1}, {Warmup{4, step}, 44, 0.01}} {
 		if got := tt.s.Rate(tt.epoch); !(math.Abs(got-tt.want) <= 1e-15) {
 			t.Errorf("%+v epoch %d: rate %g, want %g", tt.s, tt.epoch, got, tt.want)
 		}
 	}
 	for _, bad := range []interface{ Validate() error }{StepLR{0.1, 0, 0.1}, StepLR{0, 1, 0.1}, StepLR{0.1, 1, math.NaN()},
-		MultiStep{0.1, []int{5, 5}, 0.1}, MultiStep{0.1, []int{-1}, 0.1}, MultiStep{math.Inf(1), nil, 0.1}} {
+		MultiStep{0.1, []int{5, 5}, 0.1}, MultiStep{0.1, []int{-1}, 0.1}, MultiStep{math.Inf(1), nil, 0.1},
+		CosineRestarts{Base: 0.1, Factor: 1}, CosineRestarts{Base: 0.1, Period: 5}, CosineRestarts{Base: 0, Period: 5, Factor: 1},
+		CosineRestarts{Base: 0.1, Period: 5, Factor: 1, Min: 0.2}, CosineRestarts{Base: 0.1, Period: 5, Factor: 1, Min: math.NaN()}, Warmup{Epochs: -1}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v accepted", bad)
 		}
 	}
-	if err := step.Validate(); err != nil {
-		t.Error(err)
+	for _, good := range []interface{ Validate() error }{step, multi, cosine, Warmup{4, step}} {
+		if err := good.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }

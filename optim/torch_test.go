@@ -1,0 +1,260 @@
+package optim
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"collapse/internal/kernel"
+	"collapse/nn"
+)
+
+// account is what scripts/replay_optim.py repeats in PyTorch.
+type account struct {
+	Adam      []adamAccount     `json:"adam"`
+	Schedules []scheduleAccount `json:"schedules"`
+	LBFGS     []lbfgsAccount    `json:"lbfgs"`
+}
+
+type adamAccount struct {
+	DType  string      `json:"dtype"`
+	LR     float64     `json:"lr"`
+	Decay  float64     `json:"decay"`
+	Start  []float64   `json:"start"`
+	Grads  [][]float64 `json:"grads"`
+	Values [][]float64 `json:"values"` // after each step
+}
+
+func accountAdam[T kernel.Float](t *testing.T, dtype string, decay float64) adamAccount {
+	t.Helper()
+	a := adamAccount{DType: dtype, LR: 1e-2, Decay: decay}
+	p := &nn.Param[T]{Name: "p", Shape: []int{200}, Value: make([]T, 200), Grad: make([]T, 200)}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i := range p.Value {
+		p.Value[i] = T(rng.NormFloat64())
+	}
+	a.Start = widened(p.Value)
+	cfg := DefaultAdam()
+	cfg.WeightDecay = decay
+	adam, err := NewAdam([]*nn.Param[T]{p}, cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		for i := range p.Grad {
+			p.Grad[i] = T(rng.NormFloat64() * float64(i%7)) // some gradients are zero
+		}
+		a.Grads = append(a.Grads, widened(p.Grad))
+		adam.Step(a.LR, 0)
+		a.Values = append(a.Values, widened(p.Value))
+	}
+	return a
+}
+
+func widened[T kernel.Float](x []T) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+type scheduleAccount struct {
+	Kind   string         `json:"kind"`
+	Warmup int            `json:"warmup"`
+	Base   float64        `json:"base"`
+	Args   map[string]any `json:"args"` // of torch's class
+	Rates  []float64      `json:"rates"`
+}
+
+func accountSchedules() []scheduleAccount {
+	var list []scheduleAccount
+	add := func(kind string, base float64, s Schedule, args map[string]any) {
+		for _, warmup := range []int{0, 1, 5} {
+			a := scheduleAccount{Kind: kind, Warmup: warmup, Base: base, Args: args}
+			for e := range 230 {
+				a.Rates = append(a.Rates, Warmup{Epochs: warmup, Then: s}.Rate(e))
+			}
+			list = append(list, a)
+		}
+	}
+	add("constant", 0.05, Constant(0.05), nil)
+	add("step", 0.1, StepLR{Base: 0.1, Every: 40, Gamma: 0.1}, map[string]any{"step_size": 40, "gamma": 0.1})
+	add("multi_step", 0.1, MultiStep{Base: 0.1, Milestones: []int{10, 30, 31, 150}, Gamma: 0.5},
+		map[string]any{"milestones": []int{10, 30, 31, 150}, "gamma": 0.5})
+	for _, c := range []CosineRestarts{{Base: 0.05, Period: 200, Factor: 1, Min: 1e-4}, {Base: 0.1, Period: 7, Factor: 1}, {Base: 0.1, Period: 10, Factor: 2, Min: 1e-3}} {
+		add("cosine", c.Base, c, map[string]any{"T_0": c.Period, "T_mult": c.Factor, "eta_min": c.Min})
+	}
+	return list
+}
+
+type lbfgsAccount struct {
+	LineSearch string           `json:"line_search"`
+	LR         float64          `json:"lr"`
+	Decay      float64          `json:"decay"`
+	BatchNorm  bool             `json:"batch_norm"`
+	Shapes     map[string][]int `json:"shapes"`
+	Batches    []batchAccount   `json:"batches"` // one a step
+}
+
+type batchAccount struct {
+	Before     map[string][]float64 `json:"before"` // parameters
+	State      map[string][]float64 `json:"state"`  // of L-BFGS, before
+	X          []float64            `json:"x"`
+	Labels     []int32              `json:"labels"`
+	Iterations []LBFGSIteration     `json:"iterations"`
+	Calls      int                  `json:"calls"` // of the closure, the one before Step included
+	After      map[string][]float64 `json:"after"`
+}
+
+// accountLBFGS takes five steps on an MLP of 6 inputs, two blocks and 3 classes.
+func accountLBFGS(t *testing.T, search LineSearch, lr, decay float64, batchNorm bool) lbfgsAccount {
+	t.Helper()
+	r := newMLPRun(t, MinibatchLBFGSConfig{LineSearch: search}, decay, batchNorm)
+	a := lbfgsAccount{LineSearch: string(search), LR: lr, Decay: decay, BatchNorm: batchNorm, Shapes: map[string][]int{}}
+	for _, p := range r.net.Params() {
+		a.Shapes[p.Name] = p.Shape
+	}
+	for range 5 {
+		r.draw()
+		b := batchAccount{Before: r.values(), State: map[string][]float64{}, X: slices.Clone(r.x), Labels: slices.Clone(r.labels)}
+		for _, tensor := range r.opt.State().Tensors {
+			b.State[tensor.Name] = slices.Clone(tensor.Value)
+		}
+		r.step(lr)
+		b.Iterations, b.Calls, b.After = r.iterations, r.calls, r.values()
+		a.Batches = append(a.Batches, b)
+	}
+	return a
+}
+
+// mlpRun trains an MLP in float64 by L-BFGS on drawn batches.
+type mlpRun struct {
+	net        *nn.Network[float64]
+	loss       *nn.Loss[float64]
+	decay      *Decay[float64]
+	opt        *MinibatchLBFGS[float64]
+	rng        *rand.Rand
+	x, dlogits []float64
+	labels     []int32
+	iterations []LBFGSIteration
+	calls      int
+}
+
+func newMLPRun(t testing.TB, cfg MinibatchLBFGSConfig, decay float64, batchNorm bool) *mlpRun {
+	t.Helper()
+	const batch, inputs, classes = 60, 6, 3
+	r := &mlpRun{rng: rand.New(rand.NewPCG(8, 9)), x: make([]float64, batch*inputs), labels: make([]int32, batch), dlogits: make([]float64, batch*classes)}
+	var err error
+	if r.net, err = nn.NewMLP[float64](nn.MLPConfig{Inputs: inputs, Width: 8, Depth: 1, FeatureDim: 5, Classes: classes, BatchNorm: batchNorm, Activation: nn.Sigmoid}, nil, batch, 3); err != nil {
+		t.Fatal(err)
+	}
+	if r.loss, err = nn.NewLoss[float64](nn.LossConfig{Kind: nn.CrossEntropy}, classes); err != nil {
+		t.Fatal(err)
+	}
+	w, b := r.net.Classifier()
+	if r.decay, err = NewDecay(r.net.Params(), w, b, batch, DecayConfig{All: decay, InLoss: true}); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Observe = func(i LBFGSIteration) { r.iterations = append(r.iterations, i) }
+	if r.opt, err = NewMinibatchLBFGS(r.net.Params(), cfg, nil, r.closure); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// draw makes the next batch: class k has a mean of its own and overlaps with the others.
+func (r *mlpRun) draw() {
+	inputs := len(r.x) / len(r.labels)
+	for i := range r.labels {
+		r.labels[i] = int32(r.rng.IntN(3))
+		for j := range inputs {
+			r.x[i*inputs+j] = r.rng.NormFloat64()
+		}
+		r.x[i*inputs+int(r.labels[i])]++
+	}
+}
+
+// step makes a Step on the present batch.
+func (r *mlpRun) step(lr float64) {
+	r.iterations, r.calls = nil, 0
+	r.opt.Step(lr, r.closure())
+}
+
+func (r *mlpRun) closure() float64 {
+	r.calls++
+	out := r.net.Forward(r.x, len(r.labels), nn.Train)
+	loss := r.loss.Gradient(out.Logits, r.labels, r.dlogits)
+	r.net.Backward(r.dlogits)
+	return loss + r.decay.Params()
+}
+
+func (r *mlpRun) values() map[string][]float64 {
+	values := map[string][]float64{}
+	for _, p := range r.net.Params() {
+		values[p.Name] = slices.Clone(p.Value)
+	}
+	return values
+}
+
+// TestOptimisersAgainstTorch writes down what Adam, the schedules and L-BFGS did and lets PyTorch
+// repeat it; a falsified account must be refused.
+func TestOptimisersAgainstTorch(t *testing.T) {
+	python := torchPython(t)
+	a := account{Schedules: accountSchedules()}
+	for _, decay := range []float64{0, 0.05} {
+		a.Adam = append(a.Adam, accountAdam[float64](t, "float64", decay), accountAdam[float32](t, "float32", decay))
+	}
+	for _, batchNorm := range []bool{false, true} {
+		for _, lr := range []float64{0.1, 1} {
+			a.LBFGS = append(a.LBFGS, accountLBFGS(t, StrongWolfe, lr, 0, batchNorm), accountLBFGS(t, StrongWolfe, lr, 1e-2, batchNorm))
+		}
+		a.LBFGS = append(a.LBFGS, accountLBFGS(t, NoLineSearch, 0.1, 0, batchNorm), accountLBFGS(t, NoLineSearch, 0.1, 1e-2, batchNorm))
+	}
+	out, err := judge(t, python, a)
+	t.Logf("%s", out)
+	if err != nil || strings.Count(out, " ok\n") != len(a.Adam)+len(a.LBFGS)+1 {
+		t.Fatal(err)
+	}
+	a.Adam, a.LBFGS, a.Schedules = a.Adam[:2], []lbfgsAccount{a.LBFGS[0], a.LBFGS[2]}, a.Schedules[3:4]
+	a.Adam[0].Values[7][3] += 1e-9
+	a.Adam[1].Values[7][3] += 1e-4
+	a.LBFGS[0].Batches[2].Iterations[1].Length *= 1 + 1e-5
+	a.LBFGS[1].Batches[0].Calls++
+	a.Schedules[0].Rates[50] *= 1 + 1e-9
+	out, err = judge(t, python, a)
+	if err == nil || strings.Count(out, "FAILED") != 6 { // every line and the verdict
+		t.Errorf("a falsified account: %v\n%s", err, out)
+	}
+}
+
+func judge(t *testing.T, python string, a account) (string, error) {
+	t.Helper()
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "account.json")
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, filepath.Join("..", "scripts", "replay_optim.py"), file).CombinedOutput()
+	return string(out), err
+}
+
+// torchPython finds a Python with PyTorch.
+func torchPython(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(python, "-c", "import torch").Run() == nil {
+			return python
+		}
+	}
+	t.Skip("no python3 with PyTorch (Debian: python3-torch)")
+	return ""
+}

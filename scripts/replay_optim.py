@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Repeats in PyTorch what our optimisers and schedules did, from an account that a Go test writes.
+
+usage: go test -count=1 -v -run TestOptimisersAgainstTorch ./optim
+       replay_optim.py ACCOUNT.json
+
+Adam: 20 steps on given gradients. In float64 parameters agree to 1e-13; in float32 our distance from the float64 steps is at
+most 3 times torch's. Schedules: the rate of each epoch, to 1e-12 relative. L-BFGS in float64 on a small MLP, five steps on five
+batches, each from our parameters and our L-BFGS state before it: the same number of closure calls and of iterations in each
+step, the same number of calls after each iteration, and the same step lengths and parameters to 1e-6 relative. Interpolation
+amplifies rounding: what torch makes of the same step from parameters that differ by 1e-16 is printed beside. Then the five steps
+are made without going back to our state; that difference is printed, not judged. Exit status 1 if anything fails.
+"""
+import json, math, sys, warnings
+
+warnings.filterwarnings("ignore")
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.optim import lr_scheduler as schedulers
+
+F64 = torch.float64
+
+
+def adam(a):
+    def run(dtype):
+        p = torch.tensor(a["start"], dtype=dtype, requires_grad=True)
+        opt, values = torch.optim.Adam([p], lr=a["lr"], weight_decay=a["decay"]), []
+        for g in a["grads"]:
+            p.grad = torch.tensor(g, dtype=dtype)
+            opt.step()
+            values.append(p.detach().to(F64).clone())
+        return values
+
+    double, ours, worst = run(F64), [torch.tensor(v, dtype=F64) for v in a["values"]], 0.0
+    if len(ours) != 20:
+        return math.inf, "%d steps instead of 20" % len(ours)
+    single = run(torch.float32)
+    for o, d, s in zip(ours, double, single):
+        away = (o - d).norm().item()
+        bound = 1e-13 * d.norm().item() if a["dtype"] == "float64" else 3 * (s - d).norm().item()
+        worst = max(worst, away / bound) if away == away else math.inf
+    return worst, "20 steps, %s, decay %g: error/bound %.3g" % (a["dtype"], a["decay"], worst)
+
+
+def torch_rates(s):
+    opt = torch.optim.SGD([torch.zeros(1)], lr=s["base"])
+    kinds = {"constant": lambda o: schedulers.LambdaLR(o, lambda e: 1.0),
+             "step": lambda o: schedulers.StepLR(o, **s["args"]),
+             "multi_step": lambda o: schedulers.MultiStepLR(o, **s["args"]),
+             "cosine": lambda o: schedulers.CosineAnnealingWarmRestarts(o, **s["args"])}
+    n = s["warmup"]
+    if n == 0:
+        schedule = kinds[s["kind"]](opt)
+    else:
+        first = schedulers.LinearLR(opt, start_factor=1 / (n + 1), total_iters=n)
+        schedule = schedulers.SequentialLR(opt, [first, kinds[s["kind"]](opt)], milestones=[n])
+    rates = []
+    for _ in s["rates"]:
+        rates.append(opt.param_groups[0]["lr"])
+        opt.step()
+        schedule.step()
+    return rates
+
+
+def schedule(s):
+    """The worst relative difference, and where."""
+    return max((abs(ours - theirs) / abs(theirs) if ours == ours else math.inf, "%s, warm-up %d, epoch %d: %r, torch %r" % (s["kind"], s["warmup"], e, ours, theirs))
+               for e, (ours, theirs) in enumerate(zip(s["rates"], torch_rates(s))))
+
+
+class Recorded(torch.optim.LBFGS):
+    """Writes down the length of every iteration's move, and how often the closure had been called."""
+
+    lengths, evaluations, calls, trying = (), (), 0, False
+
+    def _directional_evaluate(self, *args):
+        self.trying = True
+        found = super()._directional_evaluate(*args)
+        self.trying = False
+        return found
+
+    def _add_grad(self, step, direction):
+        if not self.trying:
+            self.lengths.append(float(step))
+            self.evaluations.append(self.calls)
+        super()._add_grad(step, direction)
+
+    def counted(self, closure):
+        self.lengths, self.evaluations, self.calls = [], [], 0
+
+        def call():
+            self.calls += 1
+            return closure()
+
+        return self.step(call)
+
+
+def network(a):
+    """The MLP of the account; modules are told apart by the shapes of their weights."""
+    layers = []
+    for name in sorted({k.rsplit(".", 1)[0] for k in a["shapes"] if k.startswith("layers.")}, key=lambda n: int(n.split(".")[1])):
+        shape = a["shapes"][name + ".weight"]
+        if len(shape) == 2 and layers:
+            layers.append(nn.Sigmoid())
+        layers.append(nn.Linear(shape[1], shape[0]) if len(shape) == 2 else nn.BatchNorm1d(shape[0]))
+    net, shape = nn.Sequential(), a["shapes"]["fc.weight"]
+    net.layers, net.fc = nn.Sequential(*layers, nn.Sigmoid()), nn.Linear(shape[1], shape[0])
+    return net.to(F64)
+
+
+def load(net, values, noise=0.0):
+    params = dict(net.named_parameters())
+    assert set(params) == set(values), set(params) ^ set(values)
+    with torch.no_grad():
+        for k, p in params.items():
+            p.copy_(torch.tensor(values[k], dtype=F64).reshape(p.shape))
+            p.mul_(1 + noise * torch.randn(p.shape, dtype=F64, generator=torch.Generator().manual_seed(1)))
+
+
+def optimiser(a, net, state):
+    """torch's L-BFGS in the state that ours was in."""
+    opt = Recorded(net.parameters(), lr=a["lr"], history_size=10, line_search_fn=None if a["line_search"] == "none" else a["line_search"])
+    if state:
+        vector = lambda name: torch.tensor(state["lbfgs." + name], dtype=F64)
+        pairs = range(sum(k.startswith("lbfgs.old_dirs.") for k in state))
+        y, s = [vector("old_dirs.%d" % i) for i in pairs], [vector("old_stps.%d" % i) for i in pairs]
+        scale = y[-1].dot(s[-1]) / y[-1].dot(y[-1]) if y else 1
+        opt.state[opt._params[0]] = {"func_evals": 1, "n_iter": 1, "d": vector("last_move"), "t": 1.0, "old_dirs": y, "old_stps": s,
+                                     "ro": [1 / u.dot(v) for u, v in zip(y, s)], "H_diag": scale, "prev_flat_grad": vector("prev_flat_grad"), "prev_loss": 0.0}
+    return opt
+
+
+def step(a, net, opt, batch):
+    y = torch.tensor(batch["labels"])
+    x = torch.tensor(batch["x"], dtype=F64).reshape(len(y), -1)
+
+    def closure():
+        opt.zero_grad()
+        loss = F.cross_entropy(net(x), y) + a["decay"] / 2 * sum(p.pow(2).sum() for p in net.parameters())
+        loss.backward()
+        return loss
+
+    opt.counted(closure)
+
+
+def distance(net, values):
+    params = dict(net.named_parameters())
+    away = sum((torch.tensor(v, dtype=F64) - params[k].detach().flatten()).pow(2).sum().item() for k, v in values.items())
+    return math.sqrt(away / sum(p.detach().pow(2).sum().item() for p in params.values()))
+
+
+def furthest(ours, theirs):
+    """The largest relative difference of step lengths."""
+    return max((abs(p - q) / abs(q) if p == p else math.inf for p, q in zip(ours, theirs)), default=0.0)
+
+
+def lbfgs(a):
+    net, near = network(a), network(a)
+    assert any(isinstance(m, nn.BatchNorm1d) for m in net.modules()) == a["batch_norm"]
+    label = "%s, lr %g, decay %g, %s batch norm" % (a["line_search"], a["lr"], a["decay"], "with" if a["batch_norm"] else "no")
+    lengths = params = itself = 0.0
+    calls = iterations = 0
+    for n, batch in enumerate(a["batches"]):
+        load(net, batch["before"])
+        load(near, batch["before"], 1e-16)
+        opt, other = optimiser(a, net, batch["state"]), optimiser(a, near, batch["state"])
+        step(a, net, opt, batch)
+        step(a, near, other, batch)
+        ours = batch["iterations"]
+        if opt.calls != batch["calls"] or len(ours) != len(opt.lengths):
+            return math.inf, "%s: step %d: %d calls in %d iterations, torch %d in %d:" % (label, n, batch["calls"], len(ours), opt.calls, len(opt.lengths))
+        for i, (o, evaluations) in enumerate(zip(ours, opt.evaluations)):
+            after = evaluations + (a["line_search"] == "none" and i + 1 < 20)  # torch moves first and then evaluates
+            if o["Evaluations"] != after:
+                return math.inf, "%s: step %d: %d calls after iteration %d, torch %d:" % (label, n, o["Evaluations"], i, after)
+        lengths = max(lengths, furthest([o["Length"] for o in ours], opt.lengths))
+        itself = max(itself, furthest(other.lengths, opt.lengths))
+        params = max(params, distance(net, batch["after"]))
+        calls, iterations = calls + opt.calls, iterations + len(ours)
+    return max(lengths, params) / 1e-6, "%s: %d steps, %d iterations, %d calls as torch; lengths differ by %.1g (torch from itself %.1g), parameters %.1g, free running %.1g:" % (
+        label, n + 1, iterations, calls, lengths, itself, params, free_running(a, net))
+
+
+def free_running(a, net):
+    """The distance after all steps from the first state on."""
+    load(net, a["batches"][0]["before"])
+    opt = optimiser(a, net, {})
+    for batch in a["batches"]:
+        step(a, net, opt, batch)
+    return distance(net, a["batches"][-1]["after"])
+
+
+def main(path):
+    account, bad = json.load(open(path)), False
+
+    def verdict(kind, ratio, text):
+        nonlocal bad
+        bad = bad or not ratio <= 1
+        print("%-9s %s %s" % (kind, text, "ok" if ratio <= 1 else "FAILED"))
+
+    print("torch %s" % torch.__version__)
+    for a in account["adam"]:
+        verdict("Adam", *adam(a))
+    found = [schedule(s) for s in account["schedules"]]
+    ratio, where = max(found)
+    epochs = sum(len(s["rates"]) for s in account["schedules"])
+    verdict("schedules", ratio / 1e-12, "%d schedules, %d epochs; largest relative difference %.2g at %s:" % (len(found), epochs, ratio, where))
+    for a in account["lbfgs"]:
+        verdict("L-BFGS", *lbfgs(a))
+    print("FAILED" if bad else "ok")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
