@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// A reader of the pickles inside PyTorch files. It builds numbers, text, lists, tuples, dicts and
-// descriptions of tensors; it never calls, imports or sets attributes of anything. Opcodes, globals and
-// reductions that are not listed here are refused.
+// A reader of pickles. It builds numbers, text, lists, tuples, dicts and what a dialect knows: descriptions
+// of tensors in PyTorch's files, arrays in numpy's. It never calls, imports or sets attributes of anything.
+// Opcodes that are not listed here, and globals and reductions that a dialect does not list, are refused.
 
 const (
 	maxStack = 1_000_000
@@ -26,39 +26,7 @@ type (
 	dict  struct{ keys, values []any }
 	// global is a class or function, recognised by its name.
 	global string
-	// storage is where a tensor's elements lie.
-	storage struct {
-		elements
-		class string // such as "FloatStorage"
-		key   string
-		count int64 // of elements
-	}
-	elements struct {
-		dtype DType // 0: a type that cannot be read
-		size  int   // bytes of one
-	}
-	tensor struct {
-		storage
-		offset        int64
-		shape, stride []int64
-	}
 )
-
-// Globals that may occur; storage classes are those of storageTypes.
-const (
-	rebuildTensor    global = "torch._utils _rebuild_tensor_v2"
-	rebuildParameter global = "torch._utils _rebuild_parameter"
-	orderedDict      global = "collections OrderedDict"
-)
-
-// storageTypes gives the elements of PyTorch's storage classes.
-var storageTypes = map[global]elements{
-	"torch FloatStorage": {F32, 4}, "torch DoubleStorage": {F64, 8}, "torch HalfStorage": {F16, 2}, "torch BFloat16Storage": {BF16, 2},
-	"torch LongStorage": {I64, 8}, "torch IntStorage": {I32, 4}, "torch ShortStorage": {I16, 2}, "torch CharStorage": {I8, 1},
-	"torch ByteStorage": {U8, 1}, "torch BoolStorage": {Bool, 1},
-	"torch ComplexFloatStorage": {0, 8}, "torch ComplexDoubleStorage": {0, 16},
-	"torch QInt8Storage": {0, 1}, "torch QUInt8Storage": {0, 1}, "torch QInt32Storage": {0, 4},
-}
 
 // machine runs one pickle.
 type machine struct {
@@ -67,11 +35,26 @@ type machine struct {
 	stack []any
 	marks []int
 	memo  map[uint64]any
+	dialect
+}
+
+// dialect is what the pickles of one program hold besides plain values.
+type dialect interface {
+	// known returns an error if the global is not one the dialect looks at.
+	known(g global) error
+	// call is what a recognised global makes of its arguments.
+	call(callee any, args tuple) (any, error)
+	// state completes a value with the state that was saved with it.
+	state(of, state any) error
+	// outside is what a reference to something outside of the pickle stands for.
+	outside(reference any) (any, error)
+	// string holds a text or bytes of the file.
+	string(b []byte) string
 }
 
 // unpickle reads the pickle at the start of b and returns its value and its length.
-func unpickle(b []byte) (any, int, error) {
-	m := &machine{b: b, memo: map[uint64]any{}}
+func unpickle(b []byte, d dialect) (any, int, error) {
+	m := &machine{b: b, memo: map[uint64]any{}, dialect: d}
 	for {
 		at := m.at
 		op, err := m.take(1)
@@ -177,7 +160,7 @@ func (m *machine) step(op byte) error {
 		return m.push(op == 0x88)
 	case 'K', 'M', 'J', 0x8a, 'G':
 		return m.numeral(op)
-	case 'X', 0x8c, 0x8d, 'U', 'T', 'C', 'B', 0x8e:
+	case 'X', 0x8c, 0x8d, 'U', 'T', 'C', 'B', 0x8e, 0x96:
 		return m.text(op)
 	case ']', '}', ')', '(', 't', 0x85, 0x86, 0x87, 'a', 'e', 's', 'u', '0', '1', '2':
 		return m.container(op)
@@ -186,7 +169,7 @@ func (m *machine) step(op byte) error {
 	case 'c', 0x93, 'R', 'Q', 'b':
 		return m.object(op)
 	}
-	return fmt.Errorf("opcode 0x%02x is not read: files may hold tensors, numbers, text, lists, tuples and dicts only", op)
+	return fmt.Errorf("opcode 0x%02x is not read: files may hold tensors or arrays, numbers, text, lists, tuples and dicts only", op)
 }
 
 func (m *machine) numeral(op byte) error {
@@ -236,14 +219,14 @@ func (m *machine) text(op byte) error {
 	switch op {
 	case 0x8c, 'U', 'C': // SHORT_BINUNICODE, SHORT_BINSTRING, SHORT_BINBYTES
 		size = 1
-	case 0x8d, 0x8e: // BINUNICODE8, BINBYTES8
+	case 0x8d, 0x8e, 0x96: // BINUNICODE8, BINBYTES8, BYTEARRAY8
 		size = 8
 	}
 	b, err := m.counted(size)
 	if err != nil {
 		return err
 	}
-	return m.push(string(b))
+	return m.push(m.string(b))
 }
 
 func (m *machine) container(op byte) error {

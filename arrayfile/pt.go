@@ -48,7 +48,7 @@ func parsePT(members []member, pickle member) ([]entry, error) {
 		}
 		big = string(order) == "big"
 	}
-	root, n, err := unpickle(text)
+	root, n, err := unpickle(text, torchDialect{})
 	if err == nil && n != len(text) {
 		err = fmt.Errorf("pickle: %d bytes follow its end", len(text)-n)
 	}
@@ -70,7 +70,7 @@ func parseLegacyPT(b []byte) ([]entry, error) {
 	var parts [5]any
 	at := 0
 	for i := range parts {
-		v, n, err := unpickle(b[at:])
+		v, n, err := unpickle(b[at:], torchDialect{})
 		if err != nil {
 			return nil, fmt.Errorf("arrayfile: pt: part %d: %w", i+1, err)
 		}

@@ -1,0 +1,124 @@
+package arrayfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// Pickle is a value of a pickle that holds numpy arrays, numbers, text, lists, tuples and dicts and nothing else.
+type Pickle struct{ v any }
+
+// ParsePickle reads a pickle of protocol 2 to 5. Nothing in it is executed: any class or function but those of which numpy's own
+// pickles are made is an error that names it. The value shares b's memory.
+func ParsePickle(b []byte) (Pickle, error) {
+	v, n, err := unpickle(b, numpyDialect{})
+	switch {
+	case err != nil:
+		return Pickle{}, fmt.Errorf("arrayfile: %w", err)
+	case n != len(b):
+		return Pickle{}, fmt.Errorf("arrayfile: pickle: %d bytes follow its end", len(b)-n)
+	}
+	return Pickle{v}, nil
+}
+
+// PickleFile is an opened pickle.
+type PickleFile struct {
+	Pickle
+	memory mmap.MMap
+}
+
+// OpenPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied.
+func OpenPickle(path string) (*PickleFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want a pickle", path)
+	}
+	memory, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: mapping %s into memory: %w", path, err)
+	}
+	p, err := ParsePickle(memory)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w (in %s)", err, path), memory.Unmap())
+	}
+	return &PickleFile{p, memory}, nil
+}
+
+// Close releases the file; its values become invalid.
+func (f *PickleFile) Close() error { return f.memory.Unmap() }
+
+// PickleItem is an entry of a dict.
+type PickleItem struct {
+	Key   string // numbers in decimal
+	Value Pickle
+}
+
+// Items lists a dict in its order. It is an error if the value is no dict, or a key is neither text nor a whole number.
+func (p Pickle) Items() ([]PickleItem, error) {
+	d, ok := p.v.(*dict)
+	if !ok {
+		return nil, fmt.Errorf("arrayfile: pickle: %s where a dict belongs", kindOf(p.v))
+	}
+	items := make([]PickleItem, len(d.keys))
+	for i, k := range d.keys {
+		switch k := k.(type) {
+		case string:
+			items[i].Key = strings.Clone(k)
+		case int64:
+			items[i].Key = fmt.Sprint(k)
+		default:
+			return nil, fmt.Errorf("arrayfile: pickle: the key of a dict is %s and neither text nor a whole number", kindOf(k))
+		}
+		items[i].Value = Pickle{d.values[i]}
+	}
+	return items, nil
+}
+
+// Get returns the value of a key of a dict; of a key that occurs twice the last, as in Python. The error lists the keys there are.
+func (p Pickle) Get(key string) (Pickle, error) {
+	items, err := p.Items()
+	if err != nil {
+		return Pickle{}, err
+	}
+	var keys []string
+	for i := len(items) - 1; i >= 0; i-- {
+		if items[i].Key == key {
+			return items[i].Value, nil
+		}
+		keys = append(keys, items[i].Key)
+	}
+	return Pickle{}, fmt.Errorf("arrayfile: pickle: there is no %q; there are %.300q", key, keys)
+}
+
+// Array returns an array, which shares the pickle's memory. It is an error if the value is none.
+func (p Pickle) Array() (Array, error) {
+	a, ok := p.v.(*numpyArray)
+	if !ok {
+		return Array{}, fmt.Errorf("arrayfile: pickle: %s where an array belongs", kindOf(p.v))
+	}
+	if !a.DType.valid() {
+		return Array{}, errors.New("arrayfile: pickle: an array was begun and never completed")
+	}
+	return a.Array, nil
+}
+
+// Ints returns the whole numbers of a list, a tuple or an array (row-major).
+func (p Pickle) Ints() ([]int64, error) {
+	v, err := integersOf(p.v)
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: pickle: %w", err)
+	}
+	return v, nil
+}
