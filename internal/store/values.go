@@ -67,10 +67,10 @@ func (r *Reader) Series(hash string, k Key) ([]Point, error) {
 		ORDER BY step`, hash, k.Series, k.Split, k.Layer, k.Measure)
 }
 
-// seriesIDs returns the numbers of the rows' keys, adding keys that the lab has not met.
-// Added ones come back in fresh, too: they count only once tx is committed.
-func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value) (ids []int64, fresh map[Key]int64, err error) {
-	ids, fresh = make([]int64, len(rows)), map[Key]int64{}
+// seriesIDs returns the numbers of the rows' keys, adding keys that the lab has not met. Added ones are
+// put into fresh, too: they count only once tx is committed.
+func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value, fresh map[Key]int64) (ids []int64, err error) {
+	ids = make([]int64, len(rows))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, row := range rows {
@@ -80,13 +80,22 @@ func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value) (ids []int64, fresh map[Key]in
 		}
 		if !ok {
 			if id, err = seriesID(tx, row.Key); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			fresh[row.Key] = id
 		}
 		ids[i] = id
 	}
-	return ids, fresh, nil
+	return ids, nil
+}
+
+// learn remembers keys that were added by a committed transaction.
+func (l *Lab) learn(fresh map[Key]int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, id := range fresh {
+		l.keys[k] = id
+	}
 }
 
 func seriesID(tx *sql.Tx, k Key) (id int64, err error) {
@@ -103,17 +112,30 @@ func seriesID(tx *sql.Tx, k Key) (id int64, err error) {
 // chunk is how many rows one INSERT takes; more gains nothing, see BenchmarkAppendEpoch.
 const chunk = 64
 
-// insertValues writes rows whose keys have the given numbers.
-func insertValues(tx *sql.Tx, run, epoch int64, rows []Value, ids []int64) error {
+// row is one line of table value.
+type row struct {
+	run, series, step, epoch int64
+	value, missing           any
+}
+
+// appendRows appends the lines of values whose keys have the given numbers.
+func appendRows(to []row, run, epoch int64, values []Value, ids []int64) []row {
+	for i, v := range values {
+		value, missing := cell(v)
+		to = append(to, row{run, ids[i], v.Step, epoch, value, missing})
+	}
+	return to
+}
+
+func insertRows(tx *sql.Tx, rows []row) error {
 	const columns = 6
 	args := make([]any, 0, chunk*columns)
 	var full *sql.Stmt
 	for len(rows) > 0 {
 		n := min(chunk, len(rows))
 		args = args[:0]
-		for i, row := range rows[:n] {
-			value, missing := cell(row)
-			args = append(args, run, ids[i], row.Step, epoch, value, missing)
+		for _, r := range rows[:n] {
+			args = append(args, r.run, r.series, r.step, r.epoch, r.value, r.missing)
 		}
 		query := insertQuery(n)
 		var err error
@@ -132,7 +154,7 @@ func insertValues(tx *sql.Tx, run, epoch int64, rows []Value, ids []int64) error
 		if err != nil {
 			return err
 		}
-		rows, ids = rows[n:], ids[n:]
+		rows = rows[n:]
 	}
 	return nil
 }

@@ -73,28 +73,22 @@ func (c *Claim) fence(tx *sql.Tx) error {
 // AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one
 // of the same key and step. A Value that is NaN is kept as missing.
 func (c *Claim) AppendEpoch(epoch int64, rows []Value) error {
-	var fresh map[Key]int64
+	fresh := map[Key]int64{}
 	err := c.write(func(tx *sql.Tx) error {
-		var ids []int64
-		var err error
-		if ids, fresh, err = c.lab.seriesIDs(tx, rows); err != nil {
+		ids, err := c.lab.seriesIDs(tx, rows, fresh)
+		if err != nil {
 			return err
 		}
-		if err := insertValues(tx, c.run, epoch, rows, ids); err != nil {
+		if err := insertRows(tx, appendRows(nil, c.run, epoch, rows, ids)); err != nil {
 			return err
 		}
 		_, err = tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		c.lab.learn(fresh)
 	}
-	c.lab.mu.Lock()
-	defer c.lab.mu.Unlock()
-	for k, id := range fresh {
-		c.lab.keys[k] = id
-	}
-	return nil
+	return err
 }
 
 // DeleteAfter deletes the rows of epochs later than epoch, in one transaction: a run that resumes

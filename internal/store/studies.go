@@ -1,0 +1,235 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Study is a named list of runs. Runs may belong to several.
+type Study struct {
+	Name      string
+	Title     string
+	Source    string // the file it came from, for people
+	Cancelled bool
+	Created   time.Time
+	Runs      int // how many
+	Counts    map[Status]int
+}
+
+// Open is the number of runs that have not ended.
+func (s Study) Open() int { return s.Runs - s.Counts[Done] - s.Counts[Failed] }
+
+// Member is a run to be in a study.
+type Member struct {
+	Spec    Spec
+	Note    string // what sets it apart in this study
+	Payload string // what a worker needs to compute it
+}
+
+// StudyRun is a run of a study.
+type StudyRun struct {
+	Position int
+	Hash     string
+	Kind     Kind
+	Status   Status
+	Error    string // why it failed
+	Note     string
+	Payload  string
+	Epoch    int64 // newest with rows, 0 if none
+	Started  time.Time
+	Finished time.Time
+}
+
+// SaveStudy makes a study, or gives one of that name another list of runs, and opens it. Runs that the
+// lab lacks are added as Pending.
+func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
+	configs := make([][]byte, len(members))
+	for i, m := range members {
+		var err error
+		if configs[i], err = m.Spec.check(); err != nil {
+			return err
+		}
+	}
+	return l.write(func(tx *sql.Tx) error {
+		var id int64
+		err := tx.QueryRow(`INSERT INTO study (name, title, source, status, created) VALUES (?, ?, ?, 'open', ?)
+			ON CONFLICT (name) DO UPDATE SET title = excluded.title, source = excluded.source, status = 'open', revision = revision + 1
+			RETURNING id`, name, title, source, l.now().UnixMilli()).Scan(&id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec("DELETE FROM study_run WHERE study = ?", id); err != nil {
+			return err
+		}
+		for i, m := range members {
+			run, _, err := l.ensure(tx, m.Spec, configs[i])
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec("INSERT INTO study_run (study, position, run, note, payload) VALUES (?, ?, ?, ?, ?)", id, i+1, run, m.Note, m.Payload)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// StudyNotFoundError is returned for a study that the lab lacks.
+type StudyNotFoundError struct{ Name, Dir string }
+
+func (e *StudyNotFoundError) Error() string {
+	return fmt.Sprintf("store: the lab %s has no study %q; `collapse study list` shows what it has, `collapse study run FILE` makes one", e.Dir, e.Name)
+}
+
+const selectStudy = "SELECT id, name, title, source, status = 'cancelled', created FROM study "
+
+// Studies returns every study with its counts, newest first.
+func (r *Reader) Studies() ([]Study, error) {
+	return r.studies(selectStudy + "ORDER BY created DESC, id DESC")
+}
+
+// Study returns one study with its counts. *StudyNotFoundError.
+func (r *Reader) Study(name string) (Study, error) {
+	found, err := r.studies(selectStudy+"WHERE name = ?", name)
+	if err == nil && len(found) == 0 {
+		err = &StudyNotFoundError{Name: name, Dir: r.dir}
+	}
+	if err != nil {
+		return Study{}, err
+	}
+	return found[0], nil
+}
+
+func (r *Reader) studies(query string, args ...any) ([]Study, error) {
+	var ids []int64
+	list, err := collect(r, func(scan func(...any) error) (Study, error) {
+		var s Study
+		var id, created int64
+		err := scan(&id, &s.Name, &s.Title, &s.Source, &s.Cancelled, &created)
+		ids, s.Created = append(ids, id), time.UnixMilli(created)
+		return s, err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Counts, err = r.countRuns(ids[i]); err != nil {
+			return nil, err
+		}
+		for _, n := range list[i].Counts {
+			list[i].Runs += n
+		}
+	}
+	return list, nil
+}
+
+// countRuns counts a study's runs by status. The index holds all that is asked of a run: without it
+// each run's row, configuration included, would be read.
+func (r *Reader) countRuns(study int64) (map[Status]int, error) {
+	counts := map[Status]int{}
+	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
+		var s Status
+		var n int
+		err := scan(&s, &n)
+		counts[s] = n
+		return struct{}{}, err
+	}, `SELECT run.status, count(*) FROM study_run JOIN run INDEXED BY run_status ON run.id = study_run.run
+		WHERE study_run.study = ? GROUP BY run.status`, study)
+	return counts, err
+}
+
+// StudyRuns returns the runs of a study that are in one of the given states, or all, in their order; at
+// most limit of them, if that is above 0.
+func (r *Reader) StudyRuns(name string, limit int, states ...Status) ([]StudyRun, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	return r.studyRuns("ORDER BY position LIMIT ?", name, limit, states)
+}
+
+// LastOfStudy returns the runs of a study that ended last, newest first.
+func (r *Reader) LastOfStudy(name string, limit int) ([]StudyRun, error) {
+	return r.studyRuns("ORDER BY run.finished DESC LIMIT ?", name, limit, []Status{Done, Failed})
+}
+
+func (r *Reader) studyRuns(order, name string, limit int, states []Status) ([]StudyRun, error) {
+	return collect(r, func(scan func(...any) error) (StudyRun, error) {
+		var s StudyRun
+		var started, finished sql.NullInt64
+		err := scan(&s.Position, &s.Hash, &s.Kind, &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
+		s.Started, s.Finished = moment(started), moment(finished)
+		return s, err
+	}, `SELECT position, hash, kind, run.status, error, note, payload, coalesce(last_epoch, 0),
+			(SELECT started FROM attempt WHERE attempt.run = run.id AND attempt.generation = run.generation), finished
+		FROM study_run JOIN run ON run.id = study_run.run
+		WHERE study_run.run IN (SELECT s.run FROM study_run s JOIN run x INDEXED BY run_status ON x.id = s.run
+				WHERE s.study = (SELECT id FROM study WHERE name = ?1) AND (json_array_length(?2) = 0 OR x.status IN (SELECT value FROM json_each(?2))))
+			AND study_run.study = (SELECT id FROM study WHERE name = ?1) `+order, name, jsonList(append([]Status{}, states...)), limit)
+}
+
+// CancelStudy marks a study as cancelled; SaveStudy and OpenStudy open it again.
+func (l *Lab) CancelStudy(name string) error { return l.touchStudy(name, "status = 'cancelled'") }
+
+// OpenStudy undoes CancelStudy.
+func (l *Lab) OpenStudy(name string) error { return l.touchStudy(name, "status = 'open'") }
+
+func (l *Lab) touchStudy(name, change string) error {
+	var missing bool
+	err := l.write(func(tx *sql.Tx) error {
+		res, err := tx.Exec("UPDATE study SET revision = revision + 1, "+change+" WHERE name = ?", name)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		missing = n == 0
+		return err
+	})
+	if err == nil && missing {
+		err = &StudyNotFoundError{Name: name, Dir: l.dir}
+	}
+	return err
+}
+
+// RetryStudy makes the failed runs of a study ready to be tried again, from their checkpoints where they
+// have any, and returns how many there were.
+func (l *Lab) RetryStudy(name string) (int, error) {
+	if err := l.touchStudy(name, "status = 'open'"); err != nil {
+		return 0, err
+	}
+	var n int64
+	err := l.write(func(tx *sql.Tx) error {
+		res, err := tx.Exec(`UPDATE run SET status = ?, error = '', finished = NULL WHERE status = ? AND id IN
+			(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))`, Interrupted, Failed, name)
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	return int(n), err
+}
+
+// RemoveStudy forgets a study. Its runs stay.
+func (l *Lab) RemoveStudy(name string) error {
+	if err := l.touchStudy(name, "status = 'cancelled'"); err != nil {
+		return err
+	}
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("DELETE FROM study WHERE name = ?", name)
+		return err
+	})
+}
+
+// StudyRevision is a number that grows whenever a person changes any study: a cheap question for
+// whoever works on them.
+func (r *Reader) StudyRevision() (int64, error) {
+	var n sql.NullInt64
+	err := r.db.QueryRow("SELECT sum(revision) FROM study").Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return n.Int64, r.wrap(err)
+}
