@@ -119,7 +119,7 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 		clear(b.Pooled)
 		m.scatter.sum = b.Pooled
 		m.scatter.block(team, m.residual, m.D, len(labels))
-		m.scatter.mirror()
+		mirror(m.scatter.sum, m.scatter.d)
 	}
 	return m.merge(team, b, nil)
 }

@@ -26,13 +26,18 @@ type piece struct{ row, column int }
 
 // newScatter adds to sum (d×d).
 func newScatter[P kernel.Float](d int, sum []float64) *scatter[P] {
-	s := &scatter[P]{d: d, sum: sum, tile: kernel.Alloc[P](d * d)}
+	return &scatter[P]{d: d, sum: sum, tile: kernel.Alloc[P](d * d), pieces: scatterPieces(d)}
+}
+
+// scatterPieces cuts the upper triangle.
+func scatterPieces(d int) []piece {
+	var pieces []piece
 	for row := 0; row < d; row += scatterPanel {
 		for column := row; column < d; column += scatterColumns {
-			s.pieces = append(s.pieces, piece{row, column})
+			pieces = append(pieces, piece{row, column})
 		}
 	}
-	return s
+	return pieces
 }
 
 // block adds n residuals, stride apart.
@@ -68,11 +73,11 @@ func (s addScatter[P]) Run(strip int) {
 	}
 }
 
-// mirror copies the upper triangle below the diagonal.
-func (s *scatter[P]) mirror() {
-	for i := range s.d {
+// mirror copies the upper triangle of S (d×d) below the diagonal.
+func mirror(s []float64, d int) {
+	for i := range d {
 		for j := range i {
-			s.sum[i*s.d+j] = s.sum[j*s.d+i]
+			s[i*d+j] = s[j*d+i]
 		}
 	}
 }

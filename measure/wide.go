@@ -132,7 +132,7 @@ func (f *widePass[T, P]) runBlock() error {
 		return nil
 	}
 	f.out.clock.enter(PhaseProducts)
-	f.white.block(f.team, f.residual, f.stride, n)
+	f.white.block(f.team, f.residual, f.stride, n, f.from)
 	f.out.clock.enter(PhaseSums)
 	f.team.Do(strips, whiteTask[T, P]{f})
 	for i := range strips {
@@ -163,6 +163,10 @@ func (f residualTask[T, P]) Run(part int) {
 		sums.err = err
 		return
 	}
+	words := f.white.words
+	if words != nil {
+		words.begin(part)
+	}
 	for i := from; i < to; i++ {
 		at, residual := f.from+i, f.residual[i*f.stride:][:d]
 		c := s.class[at]
@@ -180,8 +184,11 @@ func (f residualTask[T, P]) Run(part int) {
 		if f.ask.logits && f.square[i] < f.radius.logit[c] {
 			f.best[at] = f.radius.first[c]
 		}
-		if w := f.out.weight[c]; w != 1 && f.ask.white && f.white.scatter != nil {
+		if w := f.out.weight[c]; w != 1 && f.ask.white && f.white.squared() {
 			scaleRow(residual, w)
+		}
+		if words != nil {
+			words.see(part, any(residual).([]float32))
 		}
 	}
 }
