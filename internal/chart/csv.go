@@ -54,7 +54,7 @@ func seriesRows(figure, panel string, s *Series) [][]string {
 		if i < len(s.Labels) {
 			label = s.Labels[i]
 		}
-		rows = append(rows, append(row, "", n, label))
+		rows = append(rows, append(row, numberAt(s.Z, i), n, label))
 	}
 	return rows
 }

@@ -89,6 +89,7 @@ type Series struct {
 	Width  float64  `json:"width,omitempty"` // line width in points; 0: a default
 	X      Numbers  `json:"x,omitempty"`
 	Y      Numbers  `json:"y,omitempty"`
+	Z      Numbers  `json:"z,omitempty"` // Points: a third coordinate, for pages that turn the picture; flat drawings leave it out
 	X2     Numbers  `json:"x2,omitempty"`
 	Y2     Numbers  `json:"y2,omitempty"`
 	XLo    Numbers  `json:"x_lo,omitempty"`
@@ -154,7 +155,7 @@ func (f *Figure) check() {
 
 func (s *Series) check() {
 	n := s.count()
-	for _, v := range []Numbers{s.X, s.Y, s.X2, s.Y2, s.XLo, s.XHi, s.YLo, s.YHi} {
+	for _, v := range []Numbers{s.X, s.Y, s.Z, s.X2, s.Y2, s.XLo, s.XHi, s.YLo, s.YHi} {
 		if len(v) != 0 && len(v) != n {
 			panic("chart: coordinates of one series differ in length")
 		}

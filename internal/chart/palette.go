@@ -85,7 +85,9 @@ func rgb(v uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
 }
 
-// declarations lists every colour of a theme as CSS custom properties.
+// Declarations lists every colour of a theme, Light or Dark, as CSS custom properties, for pages that let their reader choose.
+func Declarations(t Theme) string { return declarations(t == Dark) }
+
 func declarations(dark bool) string {
 	var b strings.Builder
 	for c := paper; c <= 8; c++ {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -24,15 +25,14 @@ func Load(lab LabReader, prefixes ...string) ([]Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("report: run %q: %w", p, err)
 		}
-		r := Run{Run: found}
-		if err := r.configure(); err != nil {
-			return nil, err
-		}
 		values, err := lab.Values(found.Hash)
 		if err != nil {
 			return nil, fmt.Errorf("report: values of run %.12s: %w", found.Hash, err)
 		}
-		r.setValues(values)
+		r, err := NewRun(found, values)
+		if err != nil {
+			return nil, err
+		}
 		if r.Features, err = loadFeatures(lab.RunDir(found.Hash)); err != nil {
 			r.NoFeatures = err.Error()
 		} else {
@@ -44,13 +44,23 @@ func Load(lab LabReader, prefixes ...string) ([]Run, error) {
 	return out, nil
 }
 
+// NewRun makes a run of its row and of its values, or of some of them. It has no features.
+func NewRun(row store.Run, values []store.Value) (Run, error) {
+	r := Run{Run: row}
+	if err := r.configure(); err != nil {
+		return Run{}, err
+	}
+	r.setValues(values)
+	return r, nil
+}
+
 // defaults are the settings that a canonical configuration leaves out, taken from the text that
 // `collapse train --print-config` prints, so that no second list of them exists.
-func defaults() (map[string]any, error) {
+var defaults = sync.OnceValues(func() (map[string]any, error) {
 	tree := map[string]any{}
 	err := toml.Unmarshal([]byte(train.PrintConfig(train.Default().Resolved())), &tree)
 	return tree, err
-}
+})
 
 // notRecorded are the keys that train leaves out of a run's configuration whatever their value,
 // because the digests of the data sets say it already or because they change no result. Showing

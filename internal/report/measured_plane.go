@@ -54,8 +54,7 @@ func (m *Measured) axes(c *MeasuredColumn) [][]float64 {
 			means[k] = c.ClassMeans[k*c.D : (k+1)*c.D]
 		}
 	}
-	two := f.principal(means, c.GlobalMean)
-	return two[:]
+	return f.principal(means, c.GlobalMean, 2)
 }
 
 // shownClasses are the classes that are drawn, evenly chosen as features.Set.Sample does.

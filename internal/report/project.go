@@ -32,7 +32,7 @@ func (f *Features) plane() plane {
 			p.origin[j] += v / float64(f.K)
 		}
 	}
-	directions := f.principal(means, p.origin)
+	directions := f.principal(means, p.origin, 2)
 	if f.K == 2 {
 		p.X, p.Y = "along h₂ − h₁", "largest spread across it"
 		p.Words = "Projection of the d-dimensional features on the plane of the difference of the class means and the direction of largest spread across it."
@@ -44,46 +44,47 @@ func (f *Features) plane() plane {
 	return p
 }
 
-// principal gives two orthonormal directions: the main axes of the centred class means, filled up
-// from the samples' residuals where the means span less than a plane.
-func (f *Features) principal(means [][]float64, origin []float64) [2][]float64 {
+// principal gives so many orthonormal directions, or d if that is less: the main axes of the centred class means, filled up from
+// the samples' residuals where the means span less.
+func (f *Features) principal(means [][]float64, origin []float64, wanted int) [][]float64 {
 	var rows [][]float64
 	for _, m := range means {
 		rows = append(rows, minusVec(m, origin))
 	}
-	var out [2][]float64
-	first := mainAxes(rows, f.D)
-	n := copy(out[:], first[:min(len(first), 2)])
-	if n < 2 { // samples around their class means, without what is already spanned
+	wanted = min(wanted, f.D)
+	out := mainAxes(rows, f.D)
+	out = out[:min(len(out), wanted)]
+	if len(out) < wanted { // samples around their class means, without what is already spanned
 		var rest [][]float64
 		step := 1 + len(f.True)/2000
 		for i := 0; i < len(f.True); i += step {
 			r := minusVec(f.TrainH[i*f.D:(i+1)*f.D], means[f.True[i]])
-			for _, e := range out[:n] {
-				t := dot(r, e)
-				for j := range r {
-					r[j] -= t * e[j]
-				}
-			}
-			rest = append(rest, r)
+			rest = append(rest, across(r, out))
 		}
-		n += copy(out[n:], mainAxes(rest, f.D))
+		more := mainAxes(rest, f.D)
+		out = append(out, more[:min(len(more), wanted-len(out))]...)
 	}
-	for k := 0; n < 2 && k < f.D; k++ { // nothing spreads at all: any direction across
+	for k := 0; len(out) < wanted && k < f.D; k++ { // nothing spreads at all: any direction across
 		e := make([]float64, f.D)
 		e[k] = 1
-		for _, o := range out[:n] {
-			t := dot(e, o)
-			for j := range e {
-				e[j] -= t * o[j]
-			}
-		}
+		e = across(e, out)
 		if length := norm(e); length > 0.1 {
 			for j := range e {
 				e[j] /= length
 			}
-			out[n] = e
-			n++
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// across is v without its components along orthonormal axes.
+func across(v []float64, axes [][]float64) []float64 {
+	out := append([]float64(nil), v...)
+	for _, e := range axes {
+		t := dot(out, e)
+		for j := range out {
+			out[j] -= t * e[j]
 		}
 	}
 	return out

@@ -89,6 +89,7 @@ type Filter struct {
 	Kinds    []Kind
 	Statuses []Status
 	Tag      string
+	Untagged bool // only runs without a tag
 	Label    string
 	Limit    int // at most so many, if above 0
 }
@@ -107,6 +108,9 @@ func (r *Reader) List(f Filter) ([]Run, error) {
 	if f.Tag != "" {
 		where = append(where, "id IN (SELECT run FROM tag WHERE name = ?)")
 		args = append(args, f.Tag)
+	}
+	if f.Untagged {
+		where = append(where, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id)")
 	}
 	if f.Label != "" {
 		where = append(where, "label = ?")

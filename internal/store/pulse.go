@@ -1,0 +1,82 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Pulse is what a live page asks for several times a second: which runs are being worked on and how far they are.
+type Pulse struct {
+	Active []Beat // runs with a claim, then those asked for
+	Runs   int    // in the lab
+	Newest int64  // grows when a run is added
+}
+
+// Beat is how far one run is.
+type Beat struct {
+	Hash      string
+	Status    Status
+	LastEpoch int64 // 0 if none
+}
+
+// Pulse reads the claimed runs and, besides, those with the given hashes. Its cost does not grow with the values in the lab.
+func (r *Reader) Pulse(also []string) (Pulse, error) {
+	var p Pulse
+	var err error
+	p.Active, err = collect(r, func(scan func(...any) error) (b Beat, err error) {
+		return b, scan(&b.Hash, &b.Status, &b.LastEpoch)
+	}, `SELECT hash, status, coalesce(last_epoch, 0) FROM run
+		WHERE id IN (SELECT run FROM claim) OR hash IN (SELECT value FROM json_each(?)) ORDER BY id`, jsonList(also))
+	if err != nil {
+		return p, err
+	}
+	// The index on created covers the count; the key gives the largest number at once.
+	err = r.db.QueryRow("SELECT (SELECT count(*) FROM run INDEXED BY run_created), (SELECT coalesce(max(id), 0) FROM run)").Scan(&p.Runs, &p.Newest)
+	return p, r.wrap(err)
+}
+
+// Tally counts the runs of one tag, kind and status.
+type Tally struct {
+	Tag     string // "" for runs without a tag
+	Kind    Kind
+	Status  Status
+	Runs    int
+	Newest  time.Time // when the newest was added
+	Seconds float64   // spent by those that are Done, from the last claim to the end
+	Timed   int       // how many of them Seconds is of
+}
+
+// Tallies counts every run, once for each of its tags, the newest tag first.
+func (r *Reader) Tallies() ([]Tally, error) {
+	return collect(r, func(scan func(...any) error) (t Tally, err error) {
+		var newest int64
+		var seconds sql.NullFloat64
+		err = scan(&t.Tag, &t.Kind, &t.Status, &t.Runs, &newest, &seconds, &t.Timed)
+		t.Newest, t.Seconds = time.UnixMilli(newest), seconds.Float64
+		return t, err
+	}, `SELECT coalesce(tag.name, '') AS name, run.kind, run.status, count(*), max(run.created),
+			sum((run.finished - attempt.started) / 1000.0), count(run.finished - attempt.started)
+		FROM run LEFT JOIN tag ON tag.run = run.id
+		LEFT JOIN attempt ON run.status = 'done' AND attempt.run = run.id AND attempt.generation = run.generation
+		GROUP BY name, run.kind, run.status ORDER BY max(run.created) DESC`)
+}
+
+// Pick returns the values of some measures of a run, ordered by key, then step: the cheap form of Values for pages about many runs.
+func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
+	list, err := json.Marshal(measures)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return collect(r, func(scan func(...any) error) (Value, error) {
+		var v Value
+		var x sql.NullFloat64
+		err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
+		v.Value = x.Float64
+		return v, err
+	}, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM series s CROSS JOIN value v ON v.series = s.id
+		WHERE s.measure IN (SELECT value FROM json_each(?)) AND v.run = (SELECT id FROM run WHERE hash = ?)
+		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, string(list), hash)
+}
