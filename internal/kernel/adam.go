@@ -54,8 +54,21 @@ func (a *Adam[T]) Update(tm *Team, rule AdamRule, p, g, m, v []T) {
 // Run updates one block of elements; Update calls it through the team.
 func (a *Adam[T]) Run(part int) {
 	from, to := pointRange(part, len(a.p))
-	p, g, m, v := a.p[from:to], a.g[from:to], a.m[from:to], a.v[from:to]
-	adamGeneric(a.rule, p, g, m, v)
+	adam(a.rule, a.p[from:to], a.g[from:to], a.m[from:to], a.v[from:to])
+}
+
+func adam[T Float](r adamRule[T], p, g, m, v []T) {
+	done := 0
+	if isFloat32[T]() {
+		done = adamSIMD(r.single(), as[float32](p), as[float32](g), as[float32](m), as[float32](v))
+	}
+	adamGeneric(r, p[done:], g[done:], m[done:], v[done:])
+}
+
+// single is the rule of a type of float32's size as plain float32.
+func (r adamRule[T]) single() adamRule[float32] {
+	return adamRule[float32]{decay: float32(r.decay), beta1: float32(r.beta1), take1: float32(r.take1), beta2: float32(r.beta2),
+		take2: float32(r.take2), root: float32(r.root), eps: float32(r.eps), rate: float32(r.rate)}
 }
 
 func adamGeneric[T Float](r adamRule[T], p, g, m, v []T) {

@@ -1293,6 +1293,51 @@ element:
 	VZEROUPPER
 	RET
 
+// func adamAVX512(n int, p *float32, grad *float32, m *float32, v *float32, decay float32, beta1 float32, take1 float32, beta2 float32, take2 float32, root float32, eps float32, rate float32)
+// Requires: AVX, AVX512F
+TEXT ·adamAVX512(SB), NOSPLIT, $0-72
+	MOVQ         p+8(FP), AX
+	MOVQ         grad+16(FP), CX
+	MOVQ         m+24(FP), DX
+	MOVQ         v+32(FP), BX
+	VBROADCASTSS decay+40(FP), Z0
+	VBROADCASTSS eps+64(FP), Z1
+	VBROADCASTSS root+60(FP), Z2
+	VBROADCASTSS rate+68(FP), Z3
+	VBROADCASTSS beta1+44(FP), Z4
+	VBROADCASTSS take1+48(FP), Z5
+	VBROADCASTSS beta2+52(FP), Z6
+	VBROADCASTSS take2+56(FP), Z7
+	MOVQ         n+0(FP), SI
+	SHLQ         $0x02, SI
+	XORQ         DI, DI
+
+element:
+	VMOVUPS (AX)(DI*1), Z8
+	VMULPS  Z0, Z8, Z9
+	VADDPS  (CX)(DI*1), Z9, Z9
+	VMULPS  (BX)(DI*1), Z6, Z11
+	VMULPS  Z7, Z9, Z10
+	VMULPS  Z9, Z10, Z10
+	VADDPS  Z10, Z11, Z11
+	VMOVUPS Z11, (BX)(DI*1)
+	VMULPS  (DX)(DI*1), Z4, Z10
+	VMULPS  Z5, Z9, Z9
+	VADDPS  Z9, Z10, Z10
+	VMOVUPS Z10, (DX)(DI*1)
+	VSQRTPS Z11, Z11
+	VDIVPS  Z2, Z11, Z11
+	VADDPS  Z1, Z11, Z11
+	VMULPS  Z3, Z10, Z10
+	VDIVPS  Z11, Z10, Z10
+	VSUBPS  Z10, Z8, Z8
+	VMOVUPS Z8, (AX)(DI*1)
+	ADDQ    $0x40, DI
+	CMPQ    DI, SI
+	JLT     element
+	VZEROUPPER
+	RET
+
 // func addRowsAVX2(rows int, cols int, ld int, x *float32, acc *float64)
 // Requires: AVX
 TEXT ·addRowsAVX2(SB), NOSPLIT, $0-40
@@ -2499,6 +2544,51 @@ element:
 	VMOVUPS Y3, (AX)(SI*1)
 	ADDQ    $0x20, SI
 	CMPQ    SI, BX
+	JLT     element
+	VZEROUPPER
+	RET
+
+// func adamAVX2(n int, p *float32, grad *float32, m *float32, v *float32, decay float32, beta1 float32, take1 float32, beta2 float32, take2 float32, root float32, eps float32, rate float32)
+// Requires: AVX
+TEXT ·adamAVX2(SB), NOSPLIT, $0-72
+	MOVQ         p+8(FP), AX
+	MOVQ         grad+16(FP), CX
+	MOVQ         m+24(FP), DX
+	MOVQ         v+32(FP), BX
+	VBROADCASTSS decay+40(FP), Y0
+	VBROADCASTSS eps+64(FP), Y1
+	VBROADCASTSS root+60(FP), Y2
+	VBROADCASTSS rate+68(FP), Y3
+	VBROADCASTSS beta1+44(FP), Y4
+	VBROADCASTSS take1+48(FP), Y5
+	VBROADCASTSS beta2+52(FP), Y6
+	VBROADCASTSS take2+56(FP), Y7
+	MOVQ         n+0(FP), SI
+	SHLQ         $0x02, SI
+	XORQ         DI, DI
+
+element:
+	VMOVUPS (AX)(DI*1), Y8
+	VMULPS  Y0, Y8, Y9
+	VADDPS  (CX)(DI*1), Y9, Y9
+	VMULPS  (BX)(DI*1), Y6, Y11
+	VMULPS  Y7, Y9, Y10
+	VMULPS  Y9, Y10, Y10
+	VADDPS  Y10, Y11, Y11
+	VMOVUPS Y11, (BX)(DI*1)
+	VMULPS  (DX)(DI*1), Y4, Y10
+	VMULPS  Y5, Y9, Y9
+	VADDPS  Y9, Y10, Y10
+	VMOVUPS Y10, (DX)(DI*1)
+	VSQRTPS Y11, Y11
+	VDIVPS  Y2, Y11, Y11
+	VADDPS  Y1, Y11, Y11
+	VMULPS  Y3, Y10, Y10
+	VDIVPS  Y11, Y10, Y10
+	VSUBPS  Y10, Y8, Y8
+	VMOVUPS Y8, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	CMPQ    DI, SI
 	JLT     element
 	VZEROUPPER
 	RET

@@ -80,6 +80,9 @@ func sgdAVX512(n int, p *float32, grad *float32, v *float32, rate float32, momen
 // sgdNesterovAVX512 is sgdGeneric.
 func sgdNesterovAVX512(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)
 
+// adamAVX512 is adamGeneric.
+func adamAVX512(n int, p *float32, grad *float32, m *float32, v *float32, decay float32, beta1 float32, take1 float32, beta2 float32, take2 float32, root float32, eps float32, rate float32)
+
 // addRowsAVX2 is addRowsGeneric.
 func addRowsAVX2(rows int, cols int, ld int, x *float32, acc *float64)
 
@@ -157,3 +160,6 @@ func sgdAVX2(n int, p *float32, grad *float32, v *float32, rate float32, momentu
 
 // sgdNesterovAVX2 is sgdGeneric.
 func sgdNesterovAVX2(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)
+
+// adamAVX2 is adamGeneric.
+func adamAVX2(n int, p *float32, grad *float32, m *float32, v *float32, decay float32, beta1 float32, take1 float32, beta2 float32, take2 float32, root float32, eps float32, rate float32)

@@ -1,6 +1,6 @@
-// Command elementwise generates the SIMD loops of batch norm, activations and SGD for amd64; see
-// the go:generate line in passes_amd64.go. columns.go, batchnorm_loops.go, pointwise.go and
-// sgd.go of package kernel hold the generic versions that define them.
+// Command elementwise generates the SIMD loops of batch norm, activations, SGD and Adam for amd64; see
+// the go:generate line in passes_amd64.go. columns.go, batchnorm_loops.go, pointwise.go,
+// sgd.go and adam.go of package kernel hold the generic versions that define them.
 //
 // Every function wants a whole number of vectors (columns or elements) and at least one. It
 // rounds after every operation exactly as the generic version does; the only fused multiply-add
@@ -37,6 +37,7 @@ func main() {
 		for _, nesterov := range []bool{false, true} {
 			t.sgd(nesterov)
 		}
+		t.adam()
 	}
 	Generate()
 }
