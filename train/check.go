@@ -8,11 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse/nn"
 	"collapse/optim"
 )
-
-// glyphs is the data set that is drawn, not read.
-const glyphs = "glyphs"
 
 // Check reports every impossible value of a configuration made in code, as Load does for a file.
 func (c Config) Check() error {
@@ -43,6 +41,9 @@ func (c Config) problems(skip map[string]bool) []Problem {
 	if _, err := parseKeep(c.Run.Keep); err != nil {
 		complain("run.keep", "%v", err)
 	}
+	if _, err := parseEpochs(c.Run.SaveFeatures); err != nil {
+		complain("run.save_features", "%v", err)
+	}
 	if c.Optim.Kind == "sgd" && c.Optim.Nesterov && c.Optim.Momentum == 0 {
 		complain("optim.nesterov", "needs optim.momentum above 0; set nesterov = false or momentum = 0.9")
 	}
@@ -57,20 +58,40 @@ func (c Config) problems(skip map[string]bool) []Problem {
 			complain("optim.schedule.milestones", "is %q; wanted increasing epochs such as [60, 120]", k.Milestones)
 		}
 	}
-	if s := c.Data.Size; s != 28 && s != 32 && s != 84 {
-		complain("data.size", "is %d; wanted 28, 32 or 84", s)
+	if len(list) == 0 {
+		c.dataProblems(complain)
 	}
-	if c.Data.Name != glyphs && (c.Data.Size != Default().Data.Size || c.Data.Color) {
-		complain("data.size", "size and color can be chosen for %s only; files have their own", glyphs)
-	}
-	if c.normed() && c.Run.Batch == 1 {
-		complain("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or a network without batch norm")
+	if c.Net.Kind == nn.KindMLP && c.Net.BatchNorm && c.Run.Batch == 1 {
+		complain("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or net.batch_norm = false")
 	}
 	return list
 }
 
+// dataProblems finds keys of the data that do not go together.
+func (c Config) dataProblems(complain func(key, format string, args ...any)) {
+	d := c.Data
+	drawn := d.Name == glyphs
+	switch {
+	case drawn && d.Size != 0 && d.Size != 28 && d.Size != 32 && d.Size != 84:
+		complain("data.size", "is %d; wanted 28, 32 or 84", d.Size)
+	case !drawn && d.Color:
+		complain("data.color", "can be chosen for %s only; files have their own", glyphs)
+	case !drawn && d.Name != folder && d.Size != 0 && d.Size != 28: // 28 was once the default of every set
+		complain("data.size", "can be chosen for %s and %s only; files have their own", glyphs, folder)
+	}
+	if drawn && (d.Samples != 0 || d.TestSamples != 0 || d.FirstSamples) {
+		complain("data.samples", "is for files; %s has samples_per_class and test_samples_per_class", glyphs)
+	}
+	if d.Samples != 0 && d.SamplesPerClass != 0 || d.TestSamples != 0 && d.TestSamplesPerClass != 0 {
+		complain("data.samples", "stands beside a number per class; wanted one of the two")
+	}
+	if err := c.noise().Check(); err != nil {
+		complain("data.noise_kind", "%s", strings.TrimPrefix(err.Error(), "data: "))
+	}
+}
+
 // governing are the keys that decide which others mean something.
-var governing = []string{"net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind"}
+var governing = []string{"data.name", "data.noise_kind", "net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind"}
 
 func anyOf(set map[string]bool, keys []string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return set[k] })
@@ -90,11 +111,6 @@ func (c Config) meaningless() iter.Seq2[string, string] {
 			}
 		}
 	}
-}
-
-// normed says whether the network has batch norm.
-func (c Config) normed() bool {
-	return c.Net.Kind == kindMLP && c.Net.BatchNorm || c.Net.Kind != kindMLP && c.Net.Kind != "vgg13"
 }
 
 // outOfRange says what is wrong with the field's value, or "".

@@ -55,6 +55,7 @@ type change struct {
 // row is one number of an epoch, or why there is none.
 type row struct {
 	Split   string  `json:"split"`
+	Layer   string  `json:"layer,omitempty"` // "" for the features
 	Measure string  `json:"measure"`
 	Value   float64 `json:"value"`
 	Missing string  `json:"missing,omitempty"`

@@ -6,6 +6,7 @@ package train
 
 import (
 	"collapse/data"
+	"collapse/nn"
 	"collapse/optim"
 )
 
@@ -21,16 +22,23 @@ type Config struct {
 
 // DataConfig names the images and what is done to their labels and pixels.
 type DataConfig struct {
-	Name                string  // glyphs (built in), mnist, fashion-mnist
+	Name                string  // glyphs (built in), or one of data.List
 	Dir                 string  // folder that holds the data sets; empty: the environment's COLLAPSE_DATA. Never part of a run's identity
 	Classes             int     // K: the first K classes are kept
 	SamplesPerClass     int     // 0 = all the files hold (glyphs: data.DefaultTrainPerClass)
 	TestSamplesPerClass int     // 0 = all the files hold (glyphs: data.DefaultTestPerClass)
-	Noise               float64 // η: each training label is redrawn uniformly over all K classes with this probability
+	Samples             int     // of files, in all, as many of each class; 0 = see SamplesPerClass
+	TestSamples         int     // likewise
+	FirstSamples        bool    // a subset per class is the first ones of the file, not drawn by Seed
+	Noise               float64 // η: what data.Noise.Rate is to the kind of noise
+	NoiseKind           string  // one of data.NoiseKinds
+	NoiseRates          string  // per_class: a rate for each true class, separated by commas
+	NoiseTruncate       bool    // cut every observed class to the smallest
 	NoiseGenerator      string  // collapse (own streams, by sample) or torch (MT19937, the released code's pattern)
 	NoiseSeed           uint64  // 0 = run.seed
-	Pipeline            string  // md (the papers') or plain
-	Size                int     // glyphs only: pixels a side
+	Pipeline            string  // one of data.PipelineKinds
+	Augment             string  // one of data.AugmentKinds, of training images
+	Size                int     // pixels a side; glyphs: 0 = 28; folder: 0 = as the files are
 	Color               bool    // glyphs only: three channels
 	Seed                uint64  // which samples a subset keeps; glyphs: what is drawn
 }
@@ -47,10 +55,10 @@ type NetConfig struct {
 	Activation string // mlp: relu or sigmoid
 	BatchNorm  bool   // mlp
 	Classifier string // learned, or etf: a fixed simplex ETF
-	ETF        string // etf: identity, random or helmert, how the frame lies in the d dimensions
-	AnyETF     bool   // etf: also where d is below K−1 and no simplex ETF exists
+	ETF        string // etf: identity or random, how the frame lies in the d dimensions
+	Truncate   bool   // etf: cut the frame where d is below K−1 and no simplex ETF exists
 	Bias       bool   // of the classifier
-	TrainBias  bool   // etf: the bias is trained though the weights are fixed
+	FreezeBias bool   // etf: the bias stays at 0
 }
 
 // LossConfig is the objective, without weight decay.
@@ -123,14 +131,15 @@ type RunConfig struct {
 // cross entropy. A run's identity leaves out what is at its default, so changing a default here would rename every stored run.
 func Default() Config {
 	return Config{
-		Data: DataConfig{Name: "mnist", Classes: 2, NoiseGenerator: data.GeneratorCollapse, Pipeline: data.PipelineMD, Size: 28, Seed: 1},
-		Net: NetConfig{Kind: "mlp", Preset: "paper", Stem: "default", StemWidth: 64, Activation: "relu", BatchNorm: true,
-			Classifier: "learned", ETF: "identity", Bias: true, TrainBias: true},
+		Data: DataConfig{Name: "mnist", Classes: 2, NoiseKind: data.NoiseUniform, NoiseGenerator: data.GeneratorCollapse,
+			Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
+		Net: NetConfig{Kind: nn.KindMLP, Preset: "paper", Stem: nn.StemDefault, StemWidth: 64, Activation: "relu", BatchNorm: true,
+			Classifier: nn.ClassifierLearned, ETF: nn.ETFIdentity, Bias: true},
 		Loss: LossConfig{Kind: "ce", Smoothing: 0.1, Alpha: 1, M: 1, Reduction: "torch"},
 		Optim: OptimConfig{Kind: "sgd", LR: 0.1, Momentum: 0.9, Nesterov: true, Decay: string(optim.DecayAll), WeightDecay: 1e-3,
 			LambdaW: 0.01, LambdaB: 0.01, LambdaH: 1e-5,
 			Adam: AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-			LBFGS: LBFGSConfig{LineSearch: "none", MaxIter: 20, MaxEval: 25, History: 10,
+			LBFGS: LBFGSConfig{LineSearch: string(optim.NoLineSearch), MaxIter: 20, MaxEval: 25, History: 10,
 				ToleranceGrad: 1e-7, ToleranceChange: 1e-9},
 			Schedule: ScheduleConfig{Kind: "step", Every: 40, Gamma: 0.1, Factor: 1}},
 		Run: RunConfig{Epochs: 200, Batch: 512, Seed: 1, MeasureEvery: 1, MeasureFrom: "eval", TapPool: "average",
@@ -158,7 +167,7 @@ func (c Config) Resolved() Config {
 
 // derived fills in zeros.
 func (c Config) derived() Config {
-	if c.Net.Kind == kindMLP {
+	if c.Net.Kind == nn.KindMLP {
 		if c.Net.Depth == 0 {
 			c.Net.Depth = map[string]int{"paper": 9, "code": 8}[c.Net.Preset]
 		}
@@ -172,6 +181,9 @@ func (c Config) derived() Config {
 	}
 	if c.Optim.Schedule.Kind == "cosine" && c.Optim.Schedule.Period == 0 {
 		c.Optim.Schedule.Period = max(1, c.Run.Epochs-c.Optim.Schedule.Warmup)
+	}
+	if c.Data.Name == glyphs && c.Data.Size == 0 {
+		c.Data.Size = 28
 	}
 	if c.Data.NoiseSeed == 0 {
 		c.Data.NoiseSeed = c.Run.Seed

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"collapse/data"
 )
 
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
@@ -35,7 +37,7 @@ keep = "every=0"
 [optimiser]
 x = 1
 `
-	want := `c.toml:2: data.name: is "minst"; wanted one of glyphs, mnist, fashion-mnist; did you mean "mnist"?
+	want := `c.toml:2: data.name: is "minst"; wanted one of ` + strings.Join(dataNames, ", ") + `; did you mean "mnist"?
 c.toml:3: data.noise: is 1.5; wanted between 0 and 1
 c.toml:4: data.sampels_per_class: unknown key; did you mean data.samples_per_class?
 c.toml:7: net.depth: is "nine"; wanted a whole number
@@ -121,9 +123,20 @@ func drawConfig(t *rapid.T) Config {
 			*p = rapid.Float64Range(0.001, 0.999).Draw(t, f.key)
 		}
 	}
-	c.Data.Size = rapid.SampledFrom([]int{28, 32, 84}).Draw(t, "size")
-	if c.Data.Name != glyphs {
-		c.Data.Size, c.Data.Color = 28, false
+	c.Data.Size = rapid.SampledFrom([]int{0, 28, 32, 84}).Draw(t, "size")
+	switch c.Data.Name {
+	case glyphs:
+		c.Data.Samples, c.Data.TestSamples, c.Data.FirstSamples = 0, 0, false
+	case folder:
+		c.Data.Color = false
+	default:
+		c.Data.Size, c.Data.Color = 0, false
+	}
+	if c.Data.SamplesPerClass > 0 || c.Data.TestSamplesPerClass > 0 {
+		c.Data.Samples, c.Data.TestSamples = 0, 0
+	}
+	if c.Data.NoiseRates = "0.1, .25"; c.Data.NoiseKind != data.NoiseUniform {
+		c.Data.NoiseGenerator = data.GeneratorCollapse
 	}
 	c.Run.Batch = max(c.Run.Batch, 2)
 	c.Optim.LambdaB, c.Optim.Schedule.MinLR = c.Optim.LambdaW, c.Optim.LR/2

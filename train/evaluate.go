@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
@@ -9,59 +10,108 @@ import (
 	"collapse/nn"
 )
 
-// evaluation is one pass over a split in eval mode: its features and what the classifier makes of them.
+// evaluation is what one pass over a split found: its features and what the classifier makes of them.
 type evaluation[T Float] struct {
-	features []T // N×d
+	features []T   // N×d
+	layers   [][]T // for each tapped layer N×its width
 	losses   []float64
 	right    []bool // the largest logit is at the label
+	folded   []bool // it is there once latent classes are folded into their originals; nil without latent classes
+}
+
+// allocate makes room for n samples, once.
+func (e *evaluation[T]) allocate(s *session[T], n int) {
+	if e.features != nil {
+		return
+	}
+	e.features, e.losses, e.right = make([]T, n*s.net.FeatureDim()), make([]float64, n), make([]bool, n)
+	for _, t := range s.taps {
+		e.layers = append(e.layers, make([]T, n*t.Dim(s.cfg.flatten())))
+	}
+	if s.in.train.Latent {
+		e.folded = make([]bool, n)
+	}
+}
+
+// keep files what a forward pass gave for the given samples.
+func (e *evaluation[T]) keep(s *session[T], samples []int32, out nn.Output[T], labels []int32) {
+	d, k := s.net.FeatureDim(), s.net.Classes()
+	for i, at := range samples {
+		logits := out.Logits[i*k : (i+1)*k]
+		copy(e.features[int(at)*d:], out.Features[i*d:(i+1)*d])
+		e.losses[at] = s.loss.Value(logits, labels[i:i+1])
+		largest := int32(nn.Argmax(logits))
+		e.right[at] = largest == labels[i]
+		if e.folded != nil {
+			e.folded[at] = s.in.train.Fold(largest) == s.in.train.Fold(labels[i])
+		}
+	}
+	for l, rows := range e.layers {
+		w := s.taps[l].Dim(s.cfg.flatten())
+		from := s.net.Tapped(l)
+		for i, at := range samples {
+			copy(rows[int(at)*w:], from[i*w:(i+1)*w])
+		}
+	}
 }
 
 // pass runs the network over a split without augmentation, with running statistics, in chunks of a training batch.
 func (s *session[T]) pass(e *evaluation[T], pixels *data.Inputs, labels []int32) {
-	n, d, k, chunk := pixels.N(), s.net.FeatureDim(), s.net.Classes(), s.net.MaxBatch()
-	if e.features == nil {
-		e.features, e.losses, e.right = make([]T, n*d), make([]float64, n), make([]bool, n)
-	}
-	order := make([]int32, chunk)
-	for first := 0; first < n; first += chunk {
-		rows := min(chunk, n-first)
-		for i := range rows {
-			order[i] = int32(first + i)
+	n := pixels.N()
+	e.allocate(s, n)
+	order := make([]int32, s.net.MaxBatch())
+	for first := 0; first < n; first += len(order) {
+		samples := order[:min(len(order), n-first)]
+		for i := range samples {
+			samples[i] = int32(first + i)
 		}
-		x := s.x[:rows*pixels.Dim()]
-		s.fill = filler[T]{to: x, from: pixels, samples: order[:rows]}
+		x := s.x[:len(samples)*pixels.Dim()]
+		s.fill = filler[T]{to: x, from: pixels, samples: samples}
 		s.fill.do(s.team)
-		out := s.net.Forward(x, rows, nn.Eval)
-		copy(e.features[first*d:], out.Features)
-		for i := range rows {
-			logits, at := out.Logits[i*k:(i+1)*k], first+i
-			e.losses[at] = s.loss.Value(logits, labels[at:at+1])
-			e.right[at] = nn.Argmax(logits) == int(labels[at])
-		}
+		e.keep(s, samples, s.net.Forward(x, len(samples), nn.Eval), labels[first:])
 	}
 }
 
-// passBoth evaluates both splits: observed labels for training samples, true ones for test samples.
+// passBoth evaluates both splits: observed labels for training samples, true ones for test samples. Where the training pass has kept
+// what it computed, that stands for the first.
 func (s *session[T]) passBoth() {
-	s.pass(&s.train, s.in.trainPixel, s.in.train.Observed)
+	s.tap(true)
+	if !s.collect {
+		s.pass(&s.train, s.in.trainPixel, s.in.train.Observed)
+	}
 	s.pass(&s.test, s.in.testPixel, s.in.test.True)
+	s.tap(false)
 }
 
 // mean returns loss and accuracy over the samples that only marks; nil: all. NaN without samples.
 func (e *evaluation[T]) mean(only []bool) (loss, accuracy float64) {
-	n, right := 0, 0
+	n := 0
 	for i, l := range e.losses {
+		if only == nil || only[i] {
+			n++
+			loss += l
+		}
+	}
+	return loss / float64(n), share(e.right, only)
+}
+
+// share is the part of the samples that only marks (nil: all) for which right holds. NaN without samples.
+func share(right, only []bool) float64 {
+	n, hits := 0, 0
+	for i, r := range right {
 		if only != nil && !only[i] {
 			continue
 		}
 		n++
-		loss += l
-		if e.right[i] {
-			right++
+		if r {
+			hits++
 		}
 	}
-	return loss / float64(n), float64(right) / float64(n)
+	return float64(hits) / float64(n)
 }
+
+// keyFolded is accuracy where each latent noise class counts as the class it was split from.
+const keyFolded = "accuracy_folded"
 
 // Splits of the rows. Train measures are on observed labels; clean are those of the training samples whose observed label is the
 // true one, and exists only under label noise.
@@ -72,46 +122,86 @@ const (
 )
 
 // measureAll computes every row of an epoch. The train rows hold memorization, which needs both splits; dilation is a measure of
-// test features and is filed under test.
+// test features and is filed under test. With latent noise classes train measures are over the 2K observed classes; test features and
+// centres h* are over the K original ones, which no classifier of 2K rows belongs to.
 func (s *session[T]) measureAll() ([]row, error) {
-	train, test := s.in.train, s.in.test
+	train := s.in.train
 	s.passBoth()
+	onTrain := s.input(s.train.features, s.test.features, s.net.FeatureDim())
 	w, b := s.net.Classifier()
-	base := measure.Input[T]{Classes: train.Classes, W: w.Value}
+	onTrain.W = w.Value
 	if b != nil {
-		base.B = b.Value
+		onTrain.B = b.Value
 	}
-	d := s.net.FeatureDim()
-	onTrain, onTest := base, base
-	onTrain.Train = measure.Memory(s.train.features, d, train.Observed)
-	onTrain.Test = measure.Memory(s.test.features, d, test.True)
-	onTrain.True, onTrain.Redrawn = train.True, train.Redrawn
-	onTest.Train = measure.Memory(s.test.features, d, test.True)
-
 	var rows []row
 	report, err := s.onTrain.Measure(onTrain)
 	if err != nil {
 		return nil, err
 	}
 	rows = append(rows, reportRows(splitTrain, report, &s.train, nil)...)
-	if s.cfg.Data.Noise > 0 {
-		onClean := base
-		onClean.Train, onClean.Only = onTrain.Train, measure.Clean(train.Observed, train.True)
+	if s.noisy() {
+		onClean := measure.Input[T]{Classes: train.Classes, W: onTrain.W, B: onTrain.B, Train: onTrain.Train,
+			Only: measure.Clean(train.Observed, train.True)}
 		if report, err = s.onClean.Measure(onClean); err != nil {
 			return nil, err
 		}
 		rows = append(rows, reportRows(splitClean, report, &s.train, onClean.Only)...)
 	}
+	onTest := measure.Input[T]{Classes: train.TrueClasses(), Train: onTrain.Test}
+	if !train.Latent {
+		onTest.W, onTest.B = onTrain.W, onTrain.B
+	}
 	if report, err = s.onTest.Measure(onTest); err != nil {
 		return nil, err
 	}
-	return append(rows, reportRows(splitTest, report, &s.test, nil)...), nil
+	rows = append(rows, reportRows(splitTest, report, &s.test, nil)...)
+	layers, err := s.measureLayers()
+	return append(rows, layers...), err
+}
+
+// input is features of both splits, d wide, as package measure wants them.
+func (s *session[T]) input(onTrain, onTest []T, d int) measure.Input[T] {
+	train := s.in.train
+	return measure.Input[T]{Classes: train.Classes, TestClasses: train.TrueClasses(), True: train.True, Redrawn: train.Redrawn,
+		Train: measure.Memory(onTrain, d, train.Observed), Test: measure.Memory(onTest, d, s.in.test.True)}
+}
+
+// noisy says whether labels were drawn anew, so that clean samples have measures of their own.
+func (s *session[T]) noisy() bool {
+	d := s.cfg.Data
+	return d.Noise > 0 || d.NoiseKind == data.NoisePerClass || d.NoiseKind == data.NoiseRandomLabels
+}
+
+// measureLayers measures every tapped layer. What needs a classifier has no value there and no row either.
+func (s *session[T]) measureLayers() (rows []row, err error) {
+	for i, t := range s.taps {
+		report, err := s.onLayer.Measure(s.input(s.train.layers[i], s.test.layers[i], t.Dim(s.cfg.flatten())))
+		if err != nil {
+			return nil, fmt.Errorf("train: layer %s: %w", t.Name, err)
+		}
+		for key, v := range report.Measures {
+			split := splitTrain
+			if key == measure.KeyDilation {
+				split = splitTest
+			}
+			r := number(split, key, v)
+			r.Layer = t.Name
+			rows = append(rows, r)
+		}
+	}
+	sort.Slice(rows, func(i, j int) bool {
+		return rows[i].Layer < rows[j].Layer || rows[i].Layer == rows[j].Layer && rows[i].Measure < rows[j].Measure
+	})
+	return rows, nil
 }
 
 // reportRows turns a report into rows, sorted by measure, with the split's loss and accuracy.
 func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only []bool) []row {
 	loss, accuracy := e.mean(only)
 	rows := []row{number(split, "loss", loss), number(split, measure.KeyAccuracy, accuracy)}
+	if e.folded != nil {
+		rows = append(rows, number(split, keyFolded, share(e.folded, only)))
+	}
 	for key, v := range r.Measures {
 		switch key {
 		case measure.KeyAccuracy, measure.KeyTestAccuracy: // counted from the same logits above
@@ -123,7 +213,10 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 	}
 	for key, why := range r.Missing {
 		at := split
-		if key == measure.KeyDilation {
+		switch key {
+		case measure.KeyAccuracy, measure.KeyTestAccuracy:
+			continue
+		case measure.KeyDilation:
 			if split != splitTrain {
 				continue // only the train report knows test features: its row under test must not be replaced
 			}

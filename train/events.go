@@ -30,7 +30,7 @@ func (j *job[T]) started() {
 		return
 	}
 	j.opts.Sink.Started(Started{Run: j.claim.Hash, Dir: j.claim.Dir, Epochs: j.cfg.Run.Epochs, StepsPerEpoch: j.s.batches.Steps(),
-		FirstEpoch: j.safe + 1, TrainSamples: j.s.in.train.N(), TestSamples: j.s.in.test.N(), Parameters: j.s.parameters(),
+		FirstEpoch: j.safe + 1, TrainSamples: j.s.in.train.N(), TestSamples: j.s.in.test.N(), Parameters: j.s.parameters(), Memory: j.s.need,
 		Kernel: kernel.Name(), Threads: j.opts.Team.Threads()})
 }
 
@@ -45,7 +45,7 @@ func (j *job[T]) finishedEpoch(epoch int, measured bool, sum *tally, rows []row)
 		ImagesPerSecond: j.watch.rate(time.Now()), Left: j.watch.remaining(time.Now(), epoch, 0)}
 	e.RunningLoss, e.RunningAccuracy = sum.mean()
 	for _, r := range rows {
-		if r.Missing != "" {
+		if r.Missing != "" || r.Layer != "" {
 			continue
 		}
 		switch r.Split + "/" + r.Measure {

@@ -5,20 +5,25 @@ import (
 	"slices"
 
 	"collapse/data"
+	"collapse/nn"
 	"collapse/optim"
 )
 
 // Where keys mean something.
 var (
-	forMLP       = condition{"net.kind = mlp", func(c *Config) bool { return c.Net.Kind == kindMLP }}
-	forStem      = condition{"net.kind = resnet18", func(c *Config) bool { return c.Net.Kind == kindResNet }}
-	forStemWidth = condition{"net.kind = resnet18-adapt", func(c *Config) bool { return c.Net.Kind == kindAdapt }}
-	forETF       = condition{"net.classifier = etf", func(c *Config) bool { return c.Net.Classifier == classifierETF }}
-	forSGD       = condition{"optim.kind = sgd", func(c *Config) bool { return c.Optim.Kind == "sgd" }}
-	forAdam      = condition{"optim.kind = adam", func(c *Config) bool { return c.Optim.Kind == "adam" }}
-	forLBFGS     = condition{"optim.kind = lbfgs", func(c *Config) bool { return c.Optim.Kind == "lbfgs" }}
-	forDecayAll  = condition{"optim.decay = all", func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
-	forPeeled    = condition{"optim.decay = peeled", func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
+	forNoise = condition{"data.noise_kind = uniform or latent", func(c *Config) bool {
+		return c.Data.NoiseKind != data.NoisePerClass && c.Data.NoiseKind != data.NoiseRandomLabels
+	}}
+	forNoiseRates = condition{"data.noise_kind = per_class", func(c *Config) bool { return c.Data.NoiseKind == data.NoisePerClass }}
+	forMLP        = condition{"net.kind = mlp", func(c *Config) bool { return c.Net.Kind == nn.KindMLP }}
+	forStem       = condition{"net.kind = resnet18", func(c *Config) bool { return c.Net.Kind == nn.KindResNet18 }}
+	forStemWidth  = condition{"net.kind = resnet18-adapt", func(c *Config) bool { return c.Net.Kind == nn.KindAdapt }}
+	forETF        = condition{"net.classifier = etf", func(c *Config) bool { return c.Net.Classifier == nn.ClassifierETF }}
+	forSGD        = condition{"optim.kind = sgd", func(c *Config) bool { return c.Optim.Kind == "sgd" }}
+	forAdam       = condition{"optim.kind = adam", func(c *Config) bool { return c.Optim.Kind == "adam" }}
+	forLBFGS      = condition{"optim.kind = lbfgs", func(c *Config) bool { return c.Optim.Kind == "lbfgs" }}
+	forDecayAll   = condition{"optim.decay = all", func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
+	forPeeled     = condition{"optim.decay = peeled", func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
 	// A constant rate has always let every and gamma be written, and its runs are named with them.
 	forStep       = condition{"optim.schedule.kind = step", func(c *Config) bool { return c.schedules("step", "constant") }}
 	forGamma      = condition{"optim.schedule.kind = step or multistep", func(c *Config) bool { return c.schedules("step", "multistep", "constant") }}
@@ -31,16 +36,16 @@ func (c *Config) schedules(kinds ...string) bool {
 	return slices.Contains(kinds, c.Optim.Schedule.Kind)
 }
 
-// Kinds of network and of classifier that code asks for by name.
+// Data sets that have keys of their own.
 const (
-	kindMLP       = "mlp"
-	kindResNet    = "resnet18"
-	kindAdapt     = "resnet18-adapt"
-	classifierETF = "etf"
-	fromTraining  = "training-pass"
+	glyphs = "glyphs" // drawn, not read
+	folder = "folder" // of class folders
 )
 
-var netKinds = []string{kindMLP, kindResNet, kindAdapt, "vgg13", "vgg13-bn"}
+// fromTraining takes train measures on the features that the training pass computed.
+const fromTraining = "training-pass"
+
+var netKinds = []string{nn.KindMLP, nn.KindResNet18, nn.KindAdapt, nn.KindVGG13, nn.KindVGG13BN}
 
 // fields lists every key with pointers into c, in the order they are printed.
 func (c *Config) fields() []field {
@@ -51,27 +56,34 @@ func (c *Config) fields() []field {
 		{key: "data.classes", ptr: &d.Classes, doc: "K, the first K classes are kept", limits: between(2, 10000)},
 		{key: "data.samples_per_class", ptr: &d.SamplesPerClass, doc: fmt.Sprintf("training samples of a class; 0 = all (glyphs: %d)", data.DefaultTrainPerClass), limits: between(0, 1e7), outside: true},
 		{key: "data.test_samples_per_class", ptr: &d.TestSamplesPerClass, doc: fmt.Sprintf("test samples of a class; 0 = all (glyphs: %d)", data.DefaultTestPerClass), limits: between(0, 1e7), outside: true},
-		{key: "data.noise", ptr: &d.Noise, doc: "probability that a training label is redrawn over all K classes", limits: between(0, 1)},
+		{key: "data.samples", ptr: &d.Samples, doc: "training samples in all, as many of each class; 0 = see samples_per_class. Files only", limits: between(0, 1e9), outside: true},
+		{key: "data.test_samples", ptr: &d.TestSamples, doc: "test samples in all; 0 = see test_samples_per_class. Files only", limits: between(0, 1e9), outside: true},
+		{key: "data.first_samples", ptr: &d.FirstSamples, doc: "a subset per class is the first samples of the file, as Zhu et al.'s sample_size, not drawn by data.seed", outside: true},
+		{key: "data.noise", ptr: &d.Noise, doc: "uniform: probability that a training label is redrawn over all K classes; latent: share moved to the latent class", limits: between(0, 1), only: forNoise},
+		{key: "data.noise_kind", ptr: &d.NoiseKind, doc: "what happens to training labels", choices: data.NoiseKinds},
+		{key: "data.noise_rates", ptr: &d.NoiseRates, doc: "per_class: a rate for each true class", list: numbers, only: forNoiseRates},
+		{key: "data.noise_truncate", ptr: &d.NoiseTruncate, doc: "per_class: cut every observed class to the smallest, as the released code does", only: forNoiseRates},
 		{key: "data.noise_generator", ptr: &d.NoiseGenerator, doc: "collapse: a stream of its own for each sample; torch: the released code's MT19937", choices: []string{data.GeneratorCollapse, data.GeneratorTorch}},
 		{key: "data.noise_seed", ptr: &d.NoiseSeed, doc: "0 = run.seed"},
-		{key: "data.pipeline", ptr: &d.Pipeline, doc: "pixels to numbers; md: grey to 3 channels, resized to 32, normalised (the papers); plain: normalised only", choices: []string{data.PipelineMD, data.PipelinePlain}},
-		{key: "data.size", ptr: &d.Size, doc: "glyphs: pixels a side, 28, 32 or 84", limits: between(28, 84), outside: true},
+		{key: "data.pipeline", ptr: &d.Pipeline, doc: "pixels to numbers; md, zhu: 3 channels, 32 x 32, normalised; plain: normalised only; imagenet: plain with ImageNet's constants", choices: data.PipelineKinds},
+		{key: "data.augment", ptr: &d.Augment, doc: "training images; crop_flip: random crops after 4 pixels of padding, and flips", choices: data.AugmentKinds},
+		{key: "data.size", ptr: &d.Size, doc: "pixels a side; glyphs: 28 (also if 0), 32 or 84; folder: 0 = as the files are", limits: between(0, 4096), outside: true},
 		{key: "data.color", ptr: &d.Color, doc: "glyphs: three channels", outside: true},
 		{key: "data.seed", ptr: &d.Seed, doc: "which samples a subset keeps; glyphs: which images are drawn", outside: true},
 		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: netKinds},
 		{key: "net.preset", ptr: &n.Preset, doc: "what 0 means for depth and width; paper: 9 x 2048, code: 8 x 2048", choices: []string{"paper", "code"}, only: forMLP, outside: true},
 		{key: "net.depth", ptr: &n.Depth, doc: "hidden layers without the d-wide one; 0 = the preset's", limits: between(0, 1000), only: forMLP},
 		{key: "net.width", ptr: &n.Width, doc: "units of a hidden layer; 0 = the preset's", limits: between(0, 1e6), only: forMLP},
-		{key: "net.stem", ptr: &n.Stem, doc: "default: 7x7 stride 2 and max pool; cifar: 3x3 stride 1", choices: []string{"default", "cifar"}, only: forStem},
+		{key: "net.stem", ptr: &n.Stem, doc: "default: 7x7 stride 2 and max pool; cifar: 3x3 stride 1", choices: []string{nn.StemDefault, nn.StemCIFAR}, only: forStem},
 		{key: "net.stem_width", ptr: &n.StemWidth, doc: "k, channels of the stem; the stages have k, 2k, 4k, 8k", limits: between(1, 4096), only: forStemWidth},
 		{key: "net.feature_dim", ptr: &n.FeatureDim, doc: "d, the width of the features; 0 = data.classes for an mlp, else the architecture's own", limits: between(0, 1e6)},
 		{key: "net.activation", ptr: &n.Activation, doc: "of every hidden layer, the features included", choices: []string{"relu", "sigmoid"}, only: forMLP},
 		{key: "net.batch_norm", ptr: &n.BatchNorm, doc: "batch norm after every hidden linear layer", only: forMLP},
-		{key: "net.classifier", ptr: &n.Classifier, doc: "trained, or a fixed simplex ETF", choices: []string{"learned", classifierETF}},
-		{key: "net.etf", ptr: &n.ETF, doc: "how the frame lies in d dimensions; identity: on the first K, padded with zeros; random: turned; helmert: d = K-1", choices: []string{"identity", "random", "helmert"}, only: forETF},
-		{key: "net.any_etf", ptr: &n.AnyETF, doc: "also where d is below K-1 and no simplex ETF exists: the columns are cut, as the released code does", only: forETF},
+		{key: "net.classifier", ptr: &n.Classifier, doc: "trained, or a fixed simplex ETF", choices: []string{nn.ClassifierLearned, nn.ClassifierETF}},
+		{key: "net.etf", ptr: &n.ETF, doc: "how the fixed frame lies in d dimensions: on the first K coordinates (d = K-1: Helmert's basis), or turned at random", choices: []string{nn.ETFIdentity, nn.ETFRandom}, only: forETF},
+		{key: "net.truncate_etf", ptr: &n.Truncate, doc: "where d is below K-1 and no simplex ETF exists: cut the frame, as the released code does", only: forETF},
 		{key: "net.bias", ptr: &n.Bias, doc: "bias of the classifier"},
-		{key: "net.train_bias", ptr: &n.TrainBias, doc: "the bias is trained though the weights are fixed", only: forETF},
+		{key: "net.freeze_bias", ptr: &n.FreezeBias, doc: "the bias beside the fixed weights stays at 0", only: forETF},
 		{key: "loss.kind", ptr: &l.Kind, doc: "cross entropy, label smoothing, label relaxation, squared error, rescaled squared error", choices: []string{"ce", "ls", "lr", "mse", "rescaled_mse"}},
 		{key: "loss.smoothing", ptr: &l.Smoothing, doc: "ls and lr: the share of the label given to other classes", limits: halfOpen(0, 1)},
 		{key: "loss.alpha", ptr: &l.Alpha, doc: "rescaled_mse: weight of the true class's error", limits: above(0)},
@@ -89,12 +101,12 @@ func (c *Config) fields() []field {
 		{key: "optim.adam.beta1", ptr: &o.Adam.Beta1, doc: "of the mean gradient", limits: halfOpen(0, 1), only: forAdam},
 		{key: "optim.adam.beta2", ptr: &o.Adam.Beta2, doc: "of the mean squared gradient", limits: halfOpen(0, 1), only: forAdam},
 		{key: "optim.adam.eps", ptr: &o.Adam.Eps, doc: "added to the root", limits: above(0), only: forAdam},
-		{key: "optim.lbfgs.line_search", ptr: &o.LBFGS.LineSearch, doc: "none: steps of lr; strong_wolfe", choices: []string{"none", "strong_wolfe"}, only: forLBFGS},
+		{key: "optim.lbfgs.line_search", ptr: &o.LBFGS.LineSearch, doc: "none: steps of lr; strong_wolfe", choices: []string{string(optim.NoLineSearch), string(optim.StrongWolfe)}, only: forLBFGS},
 		{key: "optim.lbfgs.max_iter", ptr: &o.LBFGS.MaxIter, doc: "iterations on a batch", limits: between(1, 1e6), only: forLBFGS},
 		{key: "optim.lbfgs.max_eval", ptr: &o.LBFGS.MaxEval, doc: "evaluations on a batch after which no iteration starts", limits: between(1, 1e7), only: forLBFGS},
 		{key: "optim.lbfgs.history", ptr: &o.LBFGS.History, doc: "pairs kept", limits: between(1, 1000), only: forLBFGS},
-		{key: "optim.lbfgs.tolerance_grad", ptr: &o.LBFGS.ToleranceGrad, doc: "stop a step at a largest gradient entry of this", limits: from(0), only: forLBFGS},
-		{key: "optim.lbfgs.tolerance_change", ptr: &o.LBFGS.ToleranceChange, doc: "stop a step at changes of this", limits: from(0), only: forLBFGS},
+		{key: "optim.lbfgs.tolerance_grad", ptr: &o.LBFGS.ToleranceGrad, doc: "stop a step at a largest gradient entry of this", limits: above(0), only: forLBFGS},
+		{key: "optim.lbfgs.tolerance_change", ptr: &o.LBFGS.ToleranceChange, doc: "stop a step at changes of this", limits: above(0), only: forLBFGS},
 		{key: "optim.schedule.kind", ptr: &o.Schedule.Kind, doc: "learning rate by epoch", choices: []string{"step", "multistep", "cosine", "constant"}},
 		{key: "optim.schedule.every", ptr: &o.Schedule.Every, doc: "step: epochs between factors", limits: between(1, 1e9), only: forStep},
 		{key: "optim.schedule.gamma", ptr: &o.Schedule.Gamma, doc: "step, multistep: the factor", limits: above(0), only: forGamma},

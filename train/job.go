@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"time"
 
@@ -27,10 +26,11 @@ type job[T Float] struct {
 	watch watch
 	trace *tracer[T]
 
-	safe    int      // last epoch with a checkpoint
-	changes []change // kernel changes so far
-	rows    []row    // of the newest measured epoch
-	fresh   bool     // the session's evaluations are of the present weights
+	shards  epochRule // epochs whose features are saved
+	safe    int       // last epoch with a checkpoint
+	changes []change  // kernel changes so far
+	rows    []row     // of the newest measured epoch
+	fresh   bool      // the session's evaluations are of the present weights
 }
 
 func newJob[T Float](s *session[T], cfg Config, claim *store.Claim, opts Options) *job[T] {
@@ -40,6 +40,9 @@ func newJob[T Float](s *session[T], cfg Config, claim *store.Claim, opts Options
 	}
 	keep, err := parseKeep(cfg.Run.Keep)
 	if err != nil {
+		panic("train: a configuration that Check refuses")
+	}
+	if j.shards, err = parseEpochs(cfg.Run.SaveFeatures); err != nil {
 		panic("train: a configuration that Check refuses")
 	}
 	j.ckpt = &checkpoints{fs: j.fs, dir: filepath.Join(claim.Dir, ckptDir), run: claim.Hash, keep: keep}
@@ -70,8 +73,8 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		}
 		result.Epochs = e + 1
 	}
-	if !j.fresh {
-		j.s.passBoth()
+	if j.s.keepTraining(false); !j.fresh || j.cfg.Run.MeasureFrom == fromTraining {
+		j.s.passBoth() // features.npz is of the final weights in eval mode
 	}
 	result.Features = filepath.Join(j.claim.Dir, featuresFile)
 	return result, writeFeatures(j.fs, result.Features, j.s)
@@ -86,9 +89,17 @@ func (j *job[T]) describe(r *Result) {
 	r.Values = map[string]float64{}
 	for _, w := range j.rows {
 		if w.Missing == "" {
-			r.Values[w.Split+"/"+w.Measure] = w.Value
+			r.Values[valueName(w.Layer, w.Split, w.Measure)] = w.Value
 		}
 	}
+}
+
+// valueName is a measure's name in Result.Values.
+func valueName(layer, split, measure string) string {
+	if layer != "" {
+		layer += "/"
+	}
+	return layer + split + "/" + measure
 }
 
 // restore loads the newest whole checkpoint, if any, and makes the lab's rows agree with it.
@@ -132,6 +143,8 @@ func (j *job[T]) restore() error {
 func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 	w := &j.watch
 	w.epochAt = time.Now()
+	measured, saved := j.measures(e+1), j.shards.holds(e+1, j.cfg.Run.Epochs)
+	j.s.keepTraining(measured || saved)
 	sum, err := j.s.epoch(ctx, e, w, j.trace)
 	if err != nil {
 		return err
@@ -139,7 +152,6 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 	w.training, w.epochAt = w.spent(time.Now()), time.Time{}
 	j.fresh = false
 	rows := epochRows(&sum, j.s.schedule.Rate(e))
-	measured := j.measures(e + 1)
 	if measured {
 		start := time.Now()
 		found, err := j.measureEpoch(e)
@@ -148,6 +160,14 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 		}
 		rows = append(rows, found...)
 		w.measured = time.Since(start)
+	}
+	if saved {
+		if !measured {
+			j.s.passBoth()
+		}
+		if err := j.saveFeatures(e + 1); err != nil {
+			return err
+		}
 	}
 	if err := j.save(e+1, rows); err != nil {
 		return err
@@ -169,9 +189,10 @@ func (j *job[T]) measures(epoch int) bool {
 // measureEpoch takes every measure. Weights that the epoch's last step sent to infinity show here first.
 func (j *job[T]) measureEpoch(e int) ([]row, error) {
 	rows, err := j.s.measureAll()
-	loss, _ := j.s.train.mean(nil)
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return nil, j.s.diverged(e, loss, j.s.schedule.Rate(e))
+	for _, split := range []*evaluation[T]{&j.s.train, &j.s.test} {
+		if loss, _ := split.mean(nil); !finite(loss) {
+			return nil, j.s.diverged(e, loss, j.s.schedule.Rate(e))
+		}
 	}
 	j.fresh = err == nil
 	return rows, err
@@ -208,7 +229,7 @@ func (j *job[T]) state(epoch int, rows []row) state {
 func values(epoch int, rows []row) []store.Value {
 	list := make([]store.Value, len(rows))
 	for i, r := range rows {
-		list[i] = store.Value{Key: store.Key{Series: seriesEpoch, Split: r.Split, Measure: r.Measure}, Step: int64(epoch),
+		list[i] = store.Value{Key: store.Key{Series: seriesEpoch, Split: r.Split, Layer: r.Layer, Measure: r.Measure}, Step: int64(epoch),
 			Value: r.Value, Missing: r.Missing}
 	}
 	return list

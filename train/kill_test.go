@@ -16,6 +16,7 @@ import (
 const (
 	killLab  = "COLLAPSE_TEST_KILL_LAB"
 	killCall = "COLLAPSE_TEST_KILL_CALL"
+	killKind = "COLLAPSE_TEST_KILL_OPTIMISER"
 )
 
 func TestMain(m *testing.M) {
@@ -26,9 +27,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func killConfig() Config {
+func killConfig(optimiser string) Config {
 	c := tinyConfig()
 	c.Run.Epochs = 6
+	switch c.Optim.Kind = optimiser; optimiser {
+	case "adam":
+		c.Optim.LR = 1e-3
+	case "lbfgs":
+		c.Optim.LBFGS.MaxIter = 4
+	}
 	return c
 }
 
@@ -42,7 +49,7 @@ func runUntilKilled(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = Run(context.Background(), killConfig(), lab, Options{FS: &killFS{left: at}})
+	_, err = Run(context.Background(), killConfig(os.Getenv(killKind)), lab, Options{FS: &killFS{left: at}})
 	return err
 }
 
@@ -71,8 +78,14 @@ func (k *killFS) RemoveAll(path string) error      { k.count(); return k.systemF
 // TestKilledProcessesLoseNothing kills a training process (kill -9) again and again in one lab, each a few calls after it took the
 // run over, then lets one end: the files and the lab's rows are those of a run that was never killed.
 func TestKilledProcessesLoseNothing(t *testing.T) {
+	for _, optimiser := range []string{"sgd", "adam", "lbfgs"} {
+		t.Run(optimiser, func(t *testing.T) { killAgainAndAgain(t, optimiser) })
+	}
+}
+
+func killAgainAndAgain(t *testing.T, optimiser string) {
 	whole := newLab(t)
-	wholeRun, err := Run(context.Background(), killConfig(), whole, Options{})
+	wholeRun, err := Run(context.Background(), killConfig(optimiser), whole, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +94,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	// 5 calls prepare the folder, 9 make an epoch durable, the 13th being its rename, the 15th the removal of an old one.
 	for _, at := range []int{2, 13, 14, 14, 15, 17, 13} {
 		helper := exec.Command(os.Args[0], "-test.run=^$")
-		helper.Env = append(os.Environ(), killLab+"="+dir, killCall+"="+strconv.Itoa(at))
+		helper.Env = append(os.Environ(), killLab+"="+dir, killCall+"="+strconv.Itoa(at), killKind+"="+optimiser)
 		out, err := helper.CombinedOutput()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() == 3 {
@@ -94,7 +107,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	}
 	defer lab.Close()
 	s := &recorder{}
-	r, err := Run(context.Background(), killConfig(), lab, Options{Sink: s})
+	r, err := Run(context.Background(), killConfig(optimiser), lab, Options{Sink: s})
 	if err != nil {
 		t.Fatal(err)
 	}

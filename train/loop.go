@@ -15,6 +15,8 @@ type filler[T Float] struct {
 	to      []T
 	from    *data.Inputs
 	samples []int32
+	augment data.Augment // none in evaluation
+	epoch   int
 }
 
 const fillRows = 8
@@ -23,35 +25,50 @@ func (f *filler[T]) Run(part int) {
 	first := part * fillRows
 	end := min(first+fillRows, len(f.samples))
 	d := f.from.Dim()
-	data.Fill(f.to[first*d:end*d], f.from, f.samples[first:end])
+	data.FillAugmented(f.to[first*d:end*d], f.from, f.samples[first:end], f.augment, f.epoch)
 }
 
 func (f *filler[T]) do(team *kernel.Team) {
 	team.Do((len(f.samples)+fillRows-1)/fillRows, f)
 }
 
-// load puts the given training samples into x and their observed labels into labels.
-func (s *session[T]) load(samples []int32) (x []T, labels []int32) {
-	x, labels = s.x[:len(samples)*s.in.trainPixel.Dim()], s.labels[:len(samples)]
-	s.fill = filler[T]{to: x, from: s.in.trainPixel, samples: samples}
+// load puts the given training samples, as the epoch shows them, into x and their observed labels into labels.
+func (s *session[T]) load(samples []int32, epoch int) {
+	s.fill = filler[T]{to: s.x[:len(samples)*s.in.trainPixel.Dim()], from: s.in.trainPixel, samples: samples, augment: s.augment, epoch: epoch}
 	s.fill.do(s.team)
+	s.batch = len(samples)
 	for i, n := range samples {
-		labels[i] = s.in.train.Observed[n]
+		s.labels[i] = s.in.train.Observed[n]
 	}
-	return x, labels
 }
 
-// forwardBackward computes loss and gradients of the loaded batch. It allocates nothing.
-func (s *session[T]) forwardBackward(x []T, labels []int32) (loss float64, out nn.Output[T]) {
-	out = s.net.Forward(x, len(labels), nn.Train)
+// loaded gives the batch that load left.
+func (s *session[T]) loaded() (x []T, labels []int32) {
+	return s.x[:s.batch*s.in.trainPixel.Dim()], s.labels[:s.batch]
+}
+
+// forwardBackward computes the loss of the loaded batch, the objective (the loss and what weight decay adds to it beside the optimiser)
+// and the objective's gradients. It allocates nothing. Gradients are left alone if the loss is not finite.
+func (s *session[T]) forwardBackward() (loss, objective float64, out nn.Output[T]) {
+	x, labels := s.loaded()
+	out = s.net.Forward(x, s.batch, nn.Train)
 	dlogits := s.dlogits[:len(out.Logits)]
 	loss = s.loss.Gradient(out.Logits, labels, dlogits)
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return loss, out
+	if !finite(loss) {
+		return loss, loss, out
 	}
-	s.net.Backward(dlogits)
-	return loss, out
+	penalty, dfeatures := s.decay.Features(out.Features, s.batch)
+	s.net.BackwardFeatures(dlogits, dfeatures)
+	return loss, loss + penalty + s.decay.Params(), out
 }
+
+// again is the closure of L-BFGS: the objective of the loaded batch at the present parameters.
+func (s *session[T]) again() float64 {
+	_, objective, _ := s.forwardBackward()
+	return objective
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // tally sums the training passes of an epoch.
 type tally struct {
@@ -89,22 +106,26 @@ func (s *session[T]) epoch(ctx context.Context, number int, w *watch, tr *tracer
 
 // one is a training step on the given samples.
 func (s *session[T]) one(samples []int32, epoch int, lr float64, sum *tally, tr *tracer[T]) (float64, error) {
-	x, labels := s.load(samples)
+	s.load(samples, epoch)
 	traced := tr.wants(s.step)
 	if traced {
 		tr.before(s, samples, lr, epoch)
 	}
-	loss, out := s.forwardBackward(x, labels)
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return loss, s.diverged(epoch, loss, lr)
+	loss, objective, out := s.forwardBackward()
+	if !finite(objective) {
+		return loss, s.diverged(epoch, objective, lr)
 	}
+	x, labels := s.loaded()
 	sum.loss += loss * float64(len(samples))
 	sum.correct += nn.Correct(out.Logits, labels, s.net.Classes())
 	sum.samples += len(samples)
+	if s.collect {
+		s.train.keep(s, samples, out, labels)
+	}
 	if traced {
 		tr.middle(s, x, labels, out.Logits, loss)
 	}
-	s.opt.Step(lr, loss)
+	s.opt.Step(lr, objective)
 	if traced {
 		return loss, tr.after(s)
 	}
@@ -112,11 +133,12 @@ func (s *session[T]) one(samples []int32, epoch int, lr float64, sum *tally, tr 
 }
 
 func (s *session[T]) diverged(epoch int, loss, lr float64) error {
-	hint := "lower optim.lr"
-	if s.cfg.Net.BatchNorm {
-		hint += ", or raise run.batch"
-	} else {
-		hint += ", or set net.batch_norm = true"
+	hint := "lower optim.lr, or raise run.batch"
+	switch {
+	case s.cfg.Net.Kind == nn.KindVGG13:
+		hint = "lower optim.lr, or take net.kind = vgg13-bn"
+	case s.cfg.Net.Kind == nn.KindMLP && !s.cfg.Net.BatchNorm:
+		hint = "lower optim.lr, or set net.batch_norm = true"
 	}
 	return &DivergedError{Step: s.step, Epoch: epoch + 1, Loss: loss, LastGood: s.lastLoss, HasLast: s.step > 0, LR: lr, Hint: hint}
 }

@@ -13,6 +13,7 @@ type Options struct {
 	Sink              Sink         // progress; nil: none
 	Trace             Trace
 	Again             bool // compute a finished configuration anew instead of returning what the lab holds
+	IgnoreMemory      bool // start though the estimate is above what is free
 	AllowKernelChange bool // resume under another kernel, GOARCH or GOAMD64; recorded in the run
 	Label             string
 	Tags              []string // for people and filters, as in store.Spec
@@ -56,6 +57,7 @@ type Started struct {
 	TrainSamples  int
 	TestSamples   int
 	Parameters    int
+	Memory        Footprint // estimate, beside the images
 	Kernel        string
 	Threads       int
 }
@@ -91,7 +93,7 @@ type Result struct {
 	Dir         string             // runs/<hash> in the lab
 	Epochs      int                // finished
 	AlreadyDone bool               // nothing was computed: the lab held this configuration
-	Values      map[string]float64 // "split/measure" → value at the last measured epoch
+	Values      map[string]float64 // "split/measure", of a tapped layer "layer/split/measure" → value at the last measured epoch
 	Checkpoint  string             // folder of the last checkpoint
 	Features    string             // features.npz
 }

@@ -37,7 +37,7 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	}
 	hash := store.Hash(store.Train, canonical)
 	if done, err := before(lab, hash, opts); done || err != nil {
-		return finished(lab, hash, opts, err)
+		return finished(lab, hash, cfg, opts, err)
 	}
 	if err := in.prepare(cfg.Data.Pipeline); err != nil {
 		return Result{}, err
@@ -102,7 +102,7 @@ func before(lab *store.Lab, hash string, opts Options) (done bool, err error) {
 }
 
 // finished is the result of a run that the lab holds as done.
-func finished(lab *store.Lab, hash string, opts Options, err error) (Result, error) {
+func finished(lab *store.Lab, hash string, cfg Config, opts Options, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
@@ -117,7 +117,7 @@ func finished(lab *store.Lab, hash string, opts Options, err error) (Result, err
 		Features: filepath.Join(lab.RunDir(hash), featuresFile)}
 	for _, v := range values { // ordered by key, then step: the last one of a key stays
 		if v.Series == seriesEpoch && v.Missing == "" {
-			r.Values[v.Split+"/"+v.Measure] = v.Value
+			r.Values[valueName(v.Layer, v.Split, v.Measure)] = v.Value
 			r.Epochs = max(r.Epochs, int(v.Step))
 		}
 	}
@@ -127,23 +127,34 @@ func finished(lab *store.Lab, hash string, opts Options, err error) (Result, err
 	}
 	if opts.Sink != nil {
 		opts.Sink.Note(fmt.Sprintf("run %s is already in the lab; nothing to compute (--again computes it anew)", short(hash)))
+		if missing := cfg.unsaved(r.Dir); missing != "" {
+			opts.Sink.Note(fmt.Sprintf("it was computed without saving the features of epoch %s (run.save_features); --again saves them", missing))
+		}
 	}
 	return r, nil
 }
 
 // compute builds the run in memory, claims it, and settles it however it ends.
 func compute[T Float](ctx context.Context, cfg Config, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
+	need, err := footprint[T](cfg.Resolved(), in)
+	if err != nil {
+		return Result{}, err
+	}
+	if free, known := freeMemory(); known && need.Total() > free && !opts.IgnoreMemory {
+		return Result{}, &MemoryError{Footprint: need, Free: free}
+	}
 	s, err := newSession[T](cfg.Resolved(), in, opts.Team)
 	if err != nil {
 		return Result{}, err
 	}
+	s.need = need
 	take := lab.Claim
 	if opts.Again {
 		take = lab.Again
 	}
 	claim, run, err := take(spec)
 	if errors.Is(err, store.ErrDone) { // another process finished it in the meantime
-		return finished(lab, run.Hash, opts, nil)
+		return finished(lab, run.Hash, cfg, opts, nil)
 	}
 	if err != nil {
 		return Result{}, err

@@ -1,0 +1,100 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collapse/nn"
+)
+
+// Part is one thing that holds memory in a run.
+type Part struct {
+	Name  string
+	Bytes int64
+	Try   string // what makes it smaller
+}
+
+// Footprint is what a run will allocate, foreseen before it does. The images themselves are not in it: they are read by then.
+type Footprint struct{ Parts []Part }
+
+// Total returns the sum in bytes.
+func (f Footprint) Total() (sum int64) {
+	for _, p := range f.Parts {
+		sum += p.Bytes
+	}
+	return sum
+}
+
+// MemoryError refuses a run that would not fit.
+type MemoryError struct {
+	Footprint
+	Free int64 // bytes that this process may still take
+}
+
+// Error names the estimate, largest part first, and what to try about it.
+func (e *MemoryError) Error() string {
+	parts := slices.Clone(e.Parts)
+	slices.SortStableFunc(parts, func(a, b Part) int { return int(min(max(b.Bytes-a.Bytes, -1), 1)) })
+	var said []string
+	for _, p := range parts {
+		if p.Bytes*20 >= e.Total() {
+			said = append(said, fmt.Sprintf("%s %s", p.Name, megabytes(p.Bytes)))
+		}
+	}
+	return fmt.Sprintf("train: the run needs about %s (%s) and %s are free; %s, or start it all the same with --ignore-memory",
+		megabytes(e.Total()), strings.Join(said, ", "), megabytes(e.Free), parts[0].Try)
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes)/(1<<20)) }
+
+// footprint estimates what the session of a run will hold.
+func footprint[T Float](c Config, in inputs) (Footprint, error) {
+	net, err := nn.EstimateBytes[T](c.arch(in), c.batch(in), nn.Train)
+	if err != nil {
+		return Footprint{}, err
+	}
+	all, err := nn.TapsOf(c.arch(in))
+	if err != nil {
+		return Footprint{}, err
+	}
+	taps, err := c.tapped(all)
+	if err != nil {
+		return Footprint{}, err
+	}
+	tapWidth := int64(0)
+	for _, t := range taps {
+		tapWidth += int64(t.Dim(c.flatten()))
+	}
+	size := int64(8)
+	if c.Run.DType != "float64" {
+		size = 4
+	}
+	k, d := in.train.Classes, c.arch(in).Features()
+	samples := int64(in.train.N() + in.test.N())
+	weights := net.Params / 2 // the rest are gradients
+	batch := int64(c.batch(in)) * int64(in.trainPixel.Dim()+k) * size
+	return Footprint{[]Part{
+		{"network", net.Params, "take a smaller network"},
+		{"activations and scratch", net.Activations + net.Scratch + batch, fmt.Sprintf("lower run.batch (%d)", c.Run.Batch)},
+		{"optimiser", weights * c.Optim.copies(), "take another optim.kind, or a smaller optim.lbfgs.history"},
+		{"features of both splits", samples * (int64(d)*size + 9), "take a subset: data.samples_per_class, data.test_samples_per_class"},
+		{"tapped layers", samples * tapWidth * size, "tap fewer layers, or run.tap_pool = average"},
+		{"measures", int64(3*d*k+2*d*min(d, 2048)) * 8, "lower net.feature_dim"},
+	}}, nil
+}
+
+// copies is how many vectors as long as the weights the optimiser keeps.
+func (o OptimConfig) copies() int64 {
+	switch {
+	case o.Kind == "adam":
+		return 2
+	case o.Kind == "lbfgs" && o.LBFGS.LineSearch == "strong_wolfe":
+		return int64(2*o.LBFGS.History) + 9
+	case o.Kind == "lbfgs":
+		return int64(2*o.LBFGS.History) + 4
+	case o.Momentum == 0:
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,102 @@
+package train
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// freeMemory returns how many bytes this process may still take: what the machine has available, or what the tightest control group
+// around the process leaves, whichever is less. ok is false where neither is known.
+func freeMemory() (bytes int64, ok bool) {
+	bytes = math.MaxInt64
+	if available, found := memAvailable("/proc/meminfo"); found {
+		bytes, ok = available, true
+	}
+	if left, found := groupLeft("/proc/self/cgroup", "/sys/fs/cgroup"); found {
+		bytes, ok = min(bytes, left), true
+	}
+	return bytes, ok
+}
+
+// memAvailable reads the kernel's estimate of what can be had without swapping.
+func memAvailable(file string) (int64, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, "MemAvailable:"); found {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10, err == nil
+		}
+	}
+	return 0, false
+}
+
+// groupLeft walks from the process's control group up to the root and returns the least that any limit leaves, version 2 or 1.
+// Page cache that can be dropped counts as left.
+func groupLeft(membership, root string) (int64, bool) {
+	text, err := os.ReadFile(membership)
+	if err != nil {
+		return 0, false
+	}
+	least, found := int64(math.MaxInt64), false
+	for line := range strings.Lines(strings.TrimSpace(string(text))) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 || parts[1] != "" && parts[1] != "memory" {
+			continue
+		}
+		top, limit, usage, cache := root, "memory.max", "memory.current", "inactive_file"
+		if parts[1] == "memory" {
+			top, limit, usage, cache = filepath.Join(root, "memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+		}
+		for dir := filepath.Join(top, parts[2]); ; dir = filepath.Dir(dir) {
+			if left, limited := leftIn(dir, limit, usage, cache); limited {
+				least, found = min(least, left), true
+			}
+			if dir == top || len(dir) < len(top) {
+				break
+			}
+		}
+	}
+	return least, found
+}
+
+// unlimited is where version 1 writes no limit as a huge one.
+const unlimited = 1 << 60
+
+func leftIn(dir, limit, usage, cache string) (int64, bool) {
+	most, ok := readNumber(filepath.Join(dir, limit))
+	if !ok || most >= unlimited {
+		return 0, false
+	}
+	used, ok := readNumber(filepath.Join(dir, usage))
+	if !ok {
+		return 0, false
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "memory.stat"))
+	if err != nil {
+		return most - used, true
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, cache+" "); found {
+			if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
+				used -= n
+			}
+		}
+	}
+	return most - used, true
+}
+
+// readNumber reads a file with one number; "max" is none.
+func readNumber(file string) (int64, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,164 @@
+package train
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse/arrayfile"
+)
+
+// featuresDir holds a folder for each epoch whose features are saved whole, with names that `collapse measure` knows:
+//
+//	train-<i>.safetensors   features (n×d), labels (n), true_labels (n), corrupted (n), and each tapped layer under its name
+//	test-<i>.safetensors    test_features, test_labels
+//	classifier.safetensors  weight (K×d), bias (K)
+//
+// Samples keep their order over the shards. The features are those that the epoch's measures are of.
+const featuresDir = "features"
+
+// shardBytes bounds the features in one file.
+const shardBytes = 256 << 20
+
+// epochRule says which epochs something is done in.
+type epochRule struct {
+	every  int // multiples of it; 0 for none
+	last   bool
+	listed []int
+}
+
+// parseEpochs reads none, last, every=N, all or a list.
+func parseEpochs(text string) (epochRule, error) {
+	switch text {
+	case "none":
+		return epochRule{}, nil
+	case "last":
+		return epochRule{last: true}, nil
+	}
+	if keep, err := parseKeep(text); err == nil {
+		return epochRule{every: keep.every}, nil
+	}
+	var r epochRule
+	for _, part := range split(text) {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return epochRule{}, fmt.Errorf("is %q; wanted none, last, every=N (N at least 1), all, or epochs separated by commas", text)
+		}
+		r.listed = append(r.listed, n)
+	}
+	return r, nil
+}
+
+// holds says whether the rule names an epoch of a run of so many.
+func (r epochRule) holds(epoch, epochs int) bool {
+	return r.every > 0 && epoch%r.every == 0 || r.last && epoch == epochs || slices.Contains(r.listed, epoch)
+}
+
+// saveFeatures writes the features of an epoch, all files before any of them has its name.
+func (j *job[T]) saveFeatures(epoch int) error {
+	dir := filepath.Join(j.claim.Dir, featuresDir)
+	tmp, final := filepath.Join(dir, ".tmp"), filepath.Join(dir, strconv.Itoa(epoch))
+	for _, step := range []func() error{
+		func() error { return j.fs.RemoveAll(tmp) },
+		func() error { return j.fs.MkdirAll(tmp) },
+		func() error { return j.writeShards(tmp) },
+		func() error { return j.fs.SyncDir(tmp) },
+		func() error { return j.fs.RemoveAll(final) }, // of a run that was killed after this and before its checkpoint
+		func() error { return j.fs.Rename(tmp, final) },
+		func() error { return j.fs.SyncDir(dir) },
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("train: saving the features of epoch %d: %w", epoch, err)
+		}
+	}
+	return nil
+}
+
+func (j *job[T]) writeShards(dir string) error {
+	s := j.s
+	w, b := s.net.Classifier()
+	head := []arrayfile.Array{arrayfile.Of("weight", w.Shape, w.Value)}
+	if b != nil {
+		head = append(head, arrayfile.Of("bias", b.Shape, b.Value))
+	}
+	if err := j.writeArrays(filepath.Join(dir, "classifier.safetensors"), head); err != nil {
+		return err
+	}
+	for i, r := range s.shards(s.in.train.N()) {
+		if err := j.writeArrays(filepath.Join(dir, fmt.Sprintf("train-%d.safetensors", i)), s.trainShard(r[0], r[1])); err != nil {
+			return err
+		}
+	}
+	d := s.net.FeatureDim()
+	for i, r := range s.shards(s.in.test.N()) {
+		n := r[1] - r[0]
+		err := j.writeArrays(filepath.Join(dir, fmt.Sprintf("test-%d.safetensors", i)), []arrayfile.Array{
+			arrayfile.Of("test_features", []int{n, d}, s.test.features[r[0]*d:r[1]*d]),
+			arrayfile.Of("test_labels", []int{n}, s.in.test.True[r[0]:r[1]])})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *job[T]) writeArrays(path string, arrays []arrayfile.Array) error {
+	_, err := writeSynced(j.fs, path, func(w io.Writer) error { return arrayfile.WriteSafetensors(w, arrays, nil) })
+	return err
+}
+
+// shards cuts n samples into ranges whose features and layers fit a file.
+func (s *session[T]) shards(n int) (ranges [][2]int) {
+	width := s.net.FeatureDim()
+	for _, t := range s.taps {
+		width += t.Dim(s.cfg.flatten())
+	}
+	size := max(1, shardBytes/(8*width)) // as many in both precisions
+	for first := 0; first < n; first += size {
+		ranges = append(ranges, [2]int{first, min(first+size, n)})
+	}
+	return ranges
+}
+
+func (s *session[T]) trainShard(first, end int) []arrayfile.Array {
+	train, d, n := s.in.train, s.net.FeatureDim(), end-first
+	corrupted := make([]uint8, n)
+	for i := range corrupted {
+		if train.Redrawn[first+i] {
+			corrupted[i] = 1
+		}
+	}
+	list := []arrayfile.Array{
+		arrayfile.Of("features", []int{n, d}, s.train.features[first*d:end*d]),
+		arrayfile.Of("labels", []int{n}, train.Observed[first:end]),
+		arrayfile.Of("true_labels", []int{n}, train.True[first:end]),
+		arrayfile.Of("corrupted", []int{n}, corrupted),
+	}
+	for i, t := range s.taps {
+		w := t.Dim(s.cfg.flatten())
+		list = append(list, arrayfile.Of(t.Name, []int{n, w}, s.train.layers[i][first*w:end*w]))
+	}
+	return list
+}
+
+// unsaved names the epochs whose features a finished run should have saved and has not, or "".
+func (c Config) unsaved(dir string) string {
+	rule, err := parseEpochs(c.Run.SaveFeatures)
+	if err != nil {
+		panic("train: a configuration that Check refuses")
+	}
+	var missing []string
+	for epoch := 1; epoch <= c.Run.Epochs; epoch++ {
+		if !rule.holds(epoch, c.Run.Epochs) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, featuresDir, strconv.Itoa(epoch))); err != nil {
+			missing = append(missing, strconv.Itoa(epoch))
+		}
+	}
+	return strings.Join(missing, ", ")
+}

@@ -1,0 +1,61 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collapse/nn"
+)
+
+// stages stands for every layer that the papers' figures show.
+const stages = "stages"
+
+// tapped picks the layers that run.taps names out of those of a network.
+func (c Config) tapped(all []nn.Tap) ([]nn.Tap, error) {
+	var list []nn.Tap
+	for _, name := range split(c.Run.Taps) {
+		if name == stages {
+			for _, t := range all {
+				if t.Stage {
+					list = append(list, t)
+				}
+			}
+			continue
+		}
+		at := slices.IndexFunc(all, func(t nn.Tap) bool { return t.Name == name })
+		if at < 0 {
+			known := make([]string, len(all))
+			for i, t := range all {
+				known[i] = t.Name
+			}
+			return nil, fmt.Errorf("train: run.taps has %q; wanted %s, or some of %s", name, stages, strings.Join(known, ", "))
+		}
+		list = append(list, all[at])
+	}
+	return list, nil
+}
+
+func (c Config) flatten() bool { return c.Run.TapPool == "flatten" }
+
+// tap switches the keeping of layers on and off: training steps whose features nobody measures go without.
+func (s *session[T]) tap(on bool) {
+	var names []string
+	for _, t := range s.taps {
+		if on {
+			names = append(names, t.Name)
+		}
+	}
+	if err := s.net.Tap(s.cfg.flatten(), names...); err != nil {
+		panic("train: a layer that the network has said it has")
+	}
+}
+
+// keepTraining has the coming training pass keep its features if the run measures on them and they are wanted.
+func (s *session[T]) keepTraining(wanted bool) {
+	s.collect = wanted && s.cfg.Run.MeasureFrom == fromTraining
+	if s.collect {
+		s.train.allocate(s, s.in.train.N())
+		s.tap(true)
+	}
+}
