@@ -195,9 +195,10 @@ func (g *group) section(study Study) (section, []picture, []Claim) {
 	return s, drawn, s.Claims
 }
 
-func (p page) html() ([]byte, error) {
+// execute fills a template.
+func execute(t *template.Template, data any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := t.Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("report: page: %w", err)
 	}
 	return b.Bytes(), nil

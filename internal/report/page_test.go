@@ -55,7 +55,7 @@ func writeStudy(t *testing.T, s Study) (Result, string) {
 func pageOf(t *testing.T, s Study) (Result, string) {
 	t.Helper()
 	p, _, res := build(s)
-	html, err := p.html()
+	html, err := execute(pageTemplate, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func Write(dir string, study Study) (Result, error) {
 	if err := writePictures(figures, pictures); err != nil {
 		return Result{}, err
 	}
-	html, err := p.html()
+	html, err := execute(pageTemplate, p)
 	if err != nil {
 		return Result{}, err
 	}
