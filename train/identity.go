@@ -71,6 +71,18 @@ func canonicalJSON(c Config, extra map[string]any) []byte {
 	return text
 }
 
+// Silent lists the keys that a run of c does not hold whatever their value: those outside its identity, because the digests of the data
+// sets say them already or because they change no result, and those that mean nothing in c.
+func Silent(c Config) []string {
+	var keys []string
+	for _, f := range c.fields() {
+		if f.outside || !f.applies(&c) {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
+}
+
 // plant puts v at a dotted key of nested maps.
 func plant(tree map[string]any, key string, v any) {
 	for {

@@ -62,12 +62,6 @@ var defaults = sync.OnceValues(func() (map[string]any, error) {
 	return tree, err
 })
 
-// notRecorded are the keys that train leaves out of a run's configuration whatever their value,
-// because the digests of the data sets say it already or because they change no result. Showing
-// their defaults would be a guess.
-var notRecorded = []string{"data.dir", "data.samples_per_class", "data.test_samples_per_class", "data.size", "data.color", "data.seed",
-	"net.preset", "run.checkpoint_every", "run.keep"}
-
 // configure fills Settings and the fields that runs are grouped by.
 func (r *Run) configure() error {
 	tree := map[string]any{}
@@ -79,7 +73,7 @@ func (r *Run) configure() error {
 	}
 	r.Settings = map[string]string{}
 	flatten("", tree, r.Settings)
-	for _, key := range notRecorded {
+	for _, key := range r.silent() {
 		delete(r.Settings, key)
 	}
 	given := map[string]any{}
@@ -104,6 +98,19 @@ func (r *Run) configure() error {
 		}
 	}
 	return nil
+}
+
+// silent lists the settings that would be a guess: those a run's configuration never holds, and those without meaning in it. A run
+// of another version of the program may hold what this one cannot read; then only the former are known.
+func (r *Run) silent() []string {
+	if r.Kind != store.Train {
+		return nil
+	}
+	cfg, err := train.FromCanonical(r.Config)
+	if err != nil {
+		cfg = train.Default()
+	}
+	return train.Silent(cfg)
 }
 
 // flatten writes nested tables under dotted keys.

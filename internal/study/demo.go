@@ -79,6 +79,7 @@ func PlanDemo(slots int, budget time.Duration) (Demo, error) {
 const measureCost = 1.5
 
 func stepOf(c train.Config) bench.TrainConfig {
+	c = c.Resolved()
 	return bench.TrainConfig{Inputs: c.Data.Size * c.Data.Size, Width: c.Net.Width, Depth: c.Net.Depth,
 		FeatureDim: c.Net.FeatureDim, Classes: c.Data.Classes, Batch: c.Run.Batch}
 }
