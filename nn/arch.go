@@ -156,5 +156,25 @@ func design[T kernel.Float](a Arch, team *kernel.Team, maxBatch int) (*Network[T
 	if a.Kind == KindMLP {
 		return sequential[T](a.mlp().Spec(), team, maxBatch)
 	}
-	return nil, errors.New("nn: " + a.Kind + " is not built yet")
+	if err := checkMaxBatch(maxBatch); err != nil {
+		return nil, err
+	}
+	n := &Network[T]{inputs: a.Inputs(), classes: a.Classes, maxBatch: maxBatch}
+	t := &trunk[T]{net: n, team: team, maxBatch: maxBatch, in: mapShape{a.Channels, a.Height, a.Width},
+		images: kernel.NewImages[T](), work: &workspace[T]{lanes: kernel.Lanes(maxBatch)}}
+	if a.Kind == KindResNet18 || a.Kind == KindAdapt {
+		t.addResNet(a)
+	} else {
+		t.addVGG(a.Kind == KindVGG13BN)
+	}
+	t.folds.units = t.units()
+	n.trunk = t
+	n.add(t)
+	n.features = t.last().channels
+	n.widest = n.features
+	n.addClassifier(!a.NoClassifierBias, team)
+	if a.Kind == KindVGG13 || a.Kind == KindVGG13BN {
+		n.fc.deviation = 0.01
+	}
+	return n, nil
 }

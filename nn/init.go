@@ -41,8 +41,13 @@ func (n *Network[T]) initialise(seed uint64) {
 	n.fc.initialise(seed)
 }
 
-// initialise draws PyTorch's default law: weight and bias from U(−b, b) with b = 1/√fan_in.
+// initialise draws PyTorch's default law: weight and bias from U(−b, b) with b = 1/√fan_in; or the weight from
+// N(0, deviation²).
 func (l *linear[T]) initialise(seed uint64) {
+	if l.deviation > 0 {
+		normal(l.weight, l.deviation, seed)
+		return
+	}
 	bound := 1 / math.Sqrt(float64(l.in))
 	uniform(l.weight, bound, seed)
 	if l.bias != nil {
@@ -60,6 +65,25 @@ func uniform[T kernel.Float](p *Param[T], bound float64, seed uint64) {
 	for i := range p.Value {
 		u := float64(stream.Uint64()>>11) * 0x1p-53
 		p.Value[i] = T((2*u - 1) * bound)
+	}
+}
+
+// normal fills p from its own stream, as uniform does, with N(0, deviation²): pairs of normal numbers by the polar method
+// (Marsaglia and Bray 1964), computed in float64 and rounded once.
+func normal[T kernel.Float](p *Param[T], deviation float64, seed uint64) {
+	stream := rand.NewPCG(seed, fnv1a(p.Name))
+	draw := func() float64 { return 2*(float64(stream.Uint64()>>11)*0x1p-53) - 1 }
+	for i := 0; i < len(p.Value); i += 2 {
+		u, v, s := 0.0, 0.0, 0.0
+		for s == 0 || s >= 1 {
+			u, v = draw(), draw()
+			s = float64(u*u) + float64(v*v)
+		}
+		scale := deviation * math.Sqrt(-2*math.Log(s)/s)
+		p.Value[i] = T(u * scale)
+		if i+1 < len(p.Value) {
+			p.Value[i+1] = T(v * scale)
+		}
 	}
 }
 

@@ -7,7 +7,8 @@ type linear[T kernel.Float] struct {
 	in, out      int
 	weight, bias *Param[T] // bias is nil if there is none
 	team         *kernel.Team
-	x            []T // input of the last forward, borrowed
+	x            []T     // input of the last forward, borrowed
+	deviation    float64 // of the normal law of its weights, the bias 0; 0 means PyTorch's default law
 	maxBatch     int
 	y            []T // maxBatch×out, allocated by the first forward
 	biasGrad     *kernel.ColSums[T]

@@ -39,13 +39,14 @@ type layer[T kernel.Float] interface {
 	bytes(mode Mode) Memory
 }
 
-// Network is a sequence of layers and the classifier fc on top of them. Build one with New or
-// NewMLP. It is used by one goroutine at a time.
+// Network is a sequence of layers and the classifier fc on top of them. Build one with
+// NewArch, New or NewMLP. It is used by one goroutine at a time.
 type Network[T kernel.Float] struct {
 	inputs, features, classes int
 	maxBatch                  int
 
 	layers []layer[T]
+	trunk  *trunk[T] // the only layer of an image network; nil in an MLP
 	fc     *linear[T]
 
 	params   []*Param[T]
@@ -60,7 +61,7 @@ type Network[T kernel.Float] struct {
 	loneNorm bool
 
 	taps      []Tap
-	tapLayers []int // the layer whose output is taps[i]; empty if the one layer serves its taps itself
+	tapLayers []int // the layer or, in a trunk, stage whose output is taps[i]
 	tapped    []tapped[T]
 }
 

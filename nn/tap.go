@@ -76,8 +76,8 @@ func (n *Network[T]) Tapped(i int) []T {
 
 // keepRows copies the output of a layer of rows to the taps that want it.
 func (n *Network[T]) keepRows(layer int, h []T) {
-	if len(n.tapLayers) == 0 {
-		return
+	if n.trunk != nil {
+		return // it has kept its own
 	}
 	for i := range n.tapped {
 		if n.tapLayers[n.tapped[i].at] == layer {

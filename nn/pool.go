@@ -1,0 +1,55 @@
+package nn
+
+import "collapse/internal/kernel"
+
+// maxPool is nn.MaxPool2d.
+type maxPool[T kernel.Float] struct {
+	shape kernel.PoolShape
+	pool  *kernel.MaxPool[T]
+	team  *kernel.Team
+	work  *workspace[T]
+	lanes int
+	x, y  []T
+}
+
+func newMaxPool[T kernel.Float](t *trunk[T], size, stride, pad int) *maxPool[T] {
+	in := t.last()
+	shape := kernel.PoolShape{Channels: in.channels, H: in.height, W: in.width, Size: size, Stride: stride, Pad: pad}
+	return &maxPool[T]{shape: shape, pool: kernel.NewMaxPool[T](shape), team: t.team, work: t.work, lanes: kernel.Lanes(t.maxBatch)}
+}
+
+func (p *maxPool[T]) out() mapShape {
+	return mapShape{p.shape.Channels, p.shape.OutH(), p.shape.OutW()}
+}
+
+func (p *maxPool[T]) parts() []*unit[T] { return nil }
+func (p *maxPool[T]) keeps() int        { return p.out().size() }
+func (p *maxPool[T]) buffers() int      { return 2 }
+
+func (p *maxPool[T]) train(x []T, batch int) []T {
+	if p.y == nil {
+		p.y = kernel.Alloc[T](p.out().size() * p.lanes)
+	}
+	p.x = x
+	y := p.y[:p.out().size()*kernel.Lanes(batch)]
+	p.pool.Forward(p.team, batch, x, y)
+	return y
+}
+
+func (p *maxPool[T]) eval(x []T, batch int) []T {
+	y := p.work.take(p.out().size() * kernel.Lanes(batch))
+	p.pool.Forward(p.team, batch, x, y)
+	p.work.give(x)
+	return y
+}
+
+func (p *maxPool[T]) backward(dy []T, batch int, needInput bool) []T {
+	if !needInput {
+		p.work.give(dy)
+		return nil
+	}
+	dx := p.work.take(len(p.x))
+	p.pool.Backward(p.team, batch, p.x, dy, dx)
+	p.work.give(dy)
+	return dx
+}

@@ -1,0 +1,184 @@
+package nn
+
+import "collapse/internal/kernel"
+
+// trunk is everything of an image network below fc: to Network one layer from rows of pixels to rows of features. Inside,
+// tensors are images with the batch innermost (docs/decisions/0006): channels × height × width × Lanes(batch).
+type trunk[T kernel.Float] struct {
+	net      *Network[T]
+	team     *kernel.Team
+	maxBatch int
+	in       mapShape
+	stages   []stage[T]
+	images   *kernel.Images[T]
+	work     *workspace[T]
+	input    []T // images of the last Forward in Train mode, allocated by the first
+	features []T // maxBatch×d, allocated by the first Forward
+	folds    folder[T]
+}
+
+// mapShape is the shape of one sample's activations.
+type mapShape struct{ channels, height, width int }
+
+func (s mapShape) size() int   { return s.channels * s.height * s.width }
+func (s mapShape) pixels() int { return s.height * s.width }
+
+// stage is a part of a trunk: a convolution and what is fused with it, a pooling, a residual block.
+type stage[T kernel.Float] interface {
+	// train maps x to its output, which it owns; it borrows x until backward.
+	train(x []T, batch int) []T
+	// eval does so with running statistics and keeps nothing: x goes back to the workspace, the output comes from it.
+	eval(x []T, batch int) []T
+	// backward sets the gradients of its own parameters and turns dy into dx, both from the workspace. Without
+	// needInput dx is not formed and the result is nil.
+	backward(dy []T, batch int, needInput bool) []T
+	out() mapShape
+	// parts lists its convolutions, in PyTorch's order.
+	parts() []*unit[T]
+	// keeps returns the elements per sample it owns after train; buffers how many of the workspace's it works in.
+	keeps() int
+	buffers() int
+}
+
+// last returns the shape that the next stage gets.
+func (t *trunk[T]) last() mapShape {
+	if len(t.stages) == 0 {
+		return t.in
+	}
+	return t.stages[len(t.stages)-1].out()
+}
+
+// add appends a stage whose output has the given module names.
+func (t *trunk[T]) add(s stage[T], taps ...Tap) {
+	t.stages = append(t.stages, s)
+	shape := s.out()
+	t.work.fit(t.in)
+	t.work.fit(shape)
+	for _, tap := range taps {
+		tap.Channels, tap.Height, tap.Width = shape.channels, shape.height, shape.width
+		t.net.taps = append(t.net.taps, tap)
+		t.net.tapLayers = append(t.net.tapLayers, len(t.stages)-1)
+	}
+	for _, u := range s.parts() {
+		if u.norm != nil && u.conv.Shape().OutH()*u.conv.Shape().OutW() == 1 {
+			t.net.loneNorm = true
+		}
+	}
+}
+
+func (t *trunk[T]) forward(x []T, rows int, mode Mode) []T {
+	if t.features == nil {
+		t.features = kernel.Alloc[T](t.maxBatch * t.last().channels)
+	}
+	size := t.in.size() * kernel.Lanes(rows)
+	var h []T
+	if mode == Train {
+		if t.input == nil {
+			t.input = kernel.Alloc[T](t.in.size() * kernel.Lanes(t.maxBatch))
+		}
+		h = t.input[:size]
+	} else {
+		t.folds.refresh(t.team)
+		h = t.work.take(size)
+	}
+	t.images.FromRows(t.team, rows, t.in.size(), x, h)
+	for i, s := range t.stages {
+		if mode == Train {
+			h = s.train(h, rows)
+		} else {
+			h = s.eval(h, rows)
+		}
+		t.keepTapped(i, h, rows)
+	}
+	features := t.features[:rows*t.last().channels]
+	t.images.Mean(t.team, rows, t.last().channels, t.last().pixels(), h, features)
+	if mode == Eval {
+		t.work.give(h)
+	}
+	return features
+}
+
+// keepTapped copies the output of a stage to the taps that want it.
+func (t *trunk[T]) keepTapped(stage int, h []T, rows int) {
+	for i := range t.net.tapped {
+		tap := &t.net.tapped[i]
+		if t.net.tapLayers[tap.at] != stage {
+			continue
+		}
+		shape := t.stages[stage].out()
+		if tap.flatten {
+			t.images.ToRows(t.team, rows, shape.size(), h, tap.rows[:rows*shape.size()])
+		} else {
+			t.images.Mean(t.team, rows, shape.channels, shape.pixels(), h, tap.rows[:rows*shape.channels])
+		}
+	}
+}
+
+// backward differentiates the features, means over each channel's last map, and then every stage. The gradient of the
+// pixels is never formed.
+func (t *trunk[T]) backward(dy, _ []T, rows int, _ bool) []T {
+	dh := t.work.take(t.last().size() * kernel.Lanes(rows))
+	t.images.Spread(t.team, rows, t.last().channels, t.last().pixels(), dy, dh)
+	for i := len(t.stages) - 1; i >= 0; i-- {
+		dh = t.stages[i].backward(dh, rows, i > 0)
+	}
+	return nil
+}
+
+func (t *trunk[T]) units() []*unit[T] {
+	var all []*unit[T]
+	for _, s := range t.stages {
+		all = append(all, s.parts()...)
+	}
+	return all
+}
+
+func (t *trunk[T]) collect(n *Network[T]) {
+	for _, u := range t.units() {
+		u.collect(n)
+	}
+}
+
+func (t *trunk[T]) initialise(seed uint64) {
+	for _, u := range t.units() {
+		u.initialise(seed)
+	}
+}
+
+func (t *trunk[T]) bytes(mode Mode) Memory {
+	kept, buffers := 0, 1
+	var m Memory
+	for _, s := range t.stages {
+		kept += s.keeps()
+		buffers = max(buffers, s.buffers())
+		for _, u := range s.parts() {
+			m.Scratch = max(m.Scratch, u.conv.ScratchBytes()) // shared by all convolutions
+			m.Activations += sizeOf[T](u.foldSize())
+		}
+	}
+	lanes := kernel.Lanes(t.maxBatch)
+	m.Activations += sizeOf[T](t.maxBatch*t.last().channels + buffers*t.work.perSample*lanes)
+	if mode == Train {
+		m.Activations += sizeOf[T]((kept + t.in.size()) * lanes)
+	}
+	return m
+}
+
+// ConvInfo describes a convolution of a network.
+type ConvInfo struct {
+	Name      string // of its module: "layer1.0.conv1"
+	Shape     kernel.ConvShape
+	Algorithm string // see kernel.Conv.Algorithm
+}
+
+// Convs lists the convolutions, in PyTorch's order; none in an MLP.
+func (n *Network[T]) Convs() []ConvInfo {
+	if n.trunk == nil {
+		return nil
+	}
+	var list []ConvInfo
+	for _, u := range n.trunk.units() {
+		list = append(list, ConvInfo{u.name, u.conv.Shape(), u.conv.Algorithm()})
+	}
+	return list
+}
