@@ -17,6 +17,7 @@ type Finding struct {
 	Split     string `json:"split"`
 	State     State  `json:"state"`
 	Samples   int    `json:"samples,omitempty"`
+	Official  int    `json:"official,omitempty"`  // samples of the official files
 	Shape     []int  `json:"shape,omitempty"`     // channels, height, width
 	Histogram []int  `json:"histogram,omitempty"` // samples of each class
 	Digest    string `json:"digest,omitempty"`    // of the whole half
@@ -24,12 +25,16 @@ type Finding struct {
 }
 
 // Check opens both halves of every named data set below root ("": environment COLLAPSE_DATA), reads
-// all of it and reports. Of the built-in set it draws the default sizes.
+// all of it and reports. Of the built-in set it draws the default sizes; a folder of images is only
+// reported where there is one.
 func Check(root string) []Finding {
 	var found []Finding
 	for _, info := range registry {
 		for _, split := range []Split{Train, Test} {
-			found = append(found, check(Source{Name: info.Name, Root: root}, split))
+			f := check(Source{Name: info.Name, Root: root}, split)
+			if f.Official = info.Official[split]; info.Name != folderName || f.State != Missing { // a root need not be a folder of images
+				found = append(found, f)
+			}
 		}
 	}
 	return found

@@ -112,9 +112,6 @@ func (src Source) subset(s *Set, perClass int) (*Set, error) {
 	return s, nil
 }
 
-// folderName is the set that any folder of class folders is.
-const folderName = "folder"
-
 func rootOf(root string) string { return cmp.Or(root, os.Getenv(RootVariable)) }
 
 // find returns the first directory of the set below root that has all files of the split. A root that

@@ -45,25 +45,29 @@ func triangle(lo, hi int, center, inverse float64) []int32 {
 	return fixed
 }
 
-// square resizes one from×from plane to to×to: rows first, rounded to 8 bits in scratch (from×to),
-// then columns, as Pillow does.
-func (r *resize) square(dst, src, scratch []uint8) {
-	for y := range r.from {
-		row, out := src[y*r.from:(y+1)*r.from], scratch[y*r.to:(y+1)*r.to]
+// square resizes one from×from plane to to×to; scratch is from×to.
+func (r *resize) square(dst, src, scratch []uint8) { resample(dst, src, scratch, r, r) }
+
+// resample resizes one plane of columns.from rows of rows.from pixels: first along the rows, rounded to 8 bits in scratch
+// (columns.from × rows.to), then along the columns, as Pillow does.
+func resample(dst, src, scratch []uint8, rows, columns *resize) {
+	to := rows.to
+	for y := range columns.from {
+		row, out := src[y*rows.from:(y+1)*rows.from], scratch[y*to:(y+1)*to]
 		for x := range out {
 			acc := int32(1 << (resizeBits - 1))
-			for i, w := range r.weight[x] {
-				acc += int32(row[r.first[x]+i]) * w
+			for i, w := range rows.weight[x] {
+				acc += int32(row[rows.first[x]+i]) * w
 			}
 			out[x] = clip8(acc)
 		}
 	}
-	for y := range r.to {
-		out := dst[y*r.to : (y+1)*r.to]
+	for y := range columns.to {
+		out := dst[y*to : (y+1)*to]
 		for x := range out {
 			acc := int32(1 << (resizeBits - 1))
-			for i, w := range r.weight[y] {
-				acc += int32(scratch[(r.first[y]+i)*r.to+x]) * w
+			for i, w := range columns.weight[y] {
+				acc += int32(scratch[(columns.first[y]+i)*to+x]) * w
 			}
 			out[x] = clip8(acc)
 		}

@@ -49,6 +49,14 @@ var registry = []*Info{
 	{Name: "cifar-100", Title: "CIFAR-100 objects, binary version, fine labels (Krizhevsky 2009)", Origin: "www.cs.toronto.edu/~kriz/cifar.html",
 		Classes: 100, Shape: Shape{3, 32, 32}, Norm: NormCIFAR, Official: [2]int{50000, 10000}, Remote: cifar100Files,
 		dirs: []string{"cifar-100-binary", "cifar-100"}, files: [2][]string{{"train.bin"}, {"test.bin"}}, path: plainPath, read: readCIFAR100},
+	{Name: "svhn", Title: "SVHN street view house numbers, cropped digits (Netzer et al. 2011)", Origin: "ufldl.stanford.edu/housenumbers",
+		Classes: 10, Shape: Shape{3, 32, 32}, Norm: NormCIFAR, Official: [2]int{73257, 26032}, Remote: svhnFiles,
+		dirs: []string{"svhn", "SVHN"}, files: [2][]string{{"train_32x32.mat"}, {"test_32x32.mat"}}, path: plainPath, read: readSVHN},
+	{Name: "mini-imagenet", Title: "miniImageNet, 100 classes of 84×84 (Vinyals et al. 2016)", Origin: "the mini-imagenet-cache pickles of Ren et al. 2018, github.com/renmengye/few-shot-ssl-public",
+		Classes: 100, Shape: Shape{3, 84, 84}, Norm: NormImageNet, Official: [2]int{50000, 10000},
+		dirs: []string{"mini-imagenet", "miniimagenet", "miniImageNet"}, files: [2][]string{miniFiles, miniFiles}, path: plainPath, read: readMini},
+	{Name: folderName, Title: "a folder of yours: train/CLASS/*.png and test/CLASS/*.png (or JPEG)", Origin: "your own files",
+		Classes: maxFolderClasses, Norm: NormImageNet, dirs: []string{"."}, files: [2][]string{{"train"}, {"test"}}, path: plainPath, read: readFolder},
 }
 
 // plainPath returns the path of a file or folder in dir, or "" if it is not there.
