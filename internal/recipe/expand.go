@@ -1,0 +1,134 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse/train"
+)
+
+// Choice is what a user decides about a recipe.
+type Choice struct {
+	Scale   string   // quick or paper
+	Preset  string   // "" is the paper's setting
+	Set     []string // "key=value", stronger than anything the recipe says
+	Seeds   int      // 0: the scale's
+	BuiltIn bool     // on the built-in glyphs instead of the data sets
+	Dir     string   // folder of the data sets; "" is the default
+}
+
+// Run is one training run of a recipe.
+type Run struct {
+	Config train.Config
+	Varied []string // the settings that the grid varies, "key=value", without the seed
+}
+
+// Expand lists the runs of a choice, seed by seed: cut short, whole figures of the first seeds
+// exist. Every configuration is checked.
+func (r *Recipe) Expand(c Choice) ([]Run, error) {
+	scale, err := r.scale(c.Scale)
+	if err != nil {
+		return nil, err
+	}
+	preset, ok := r.Presets[c.Preset]
+	if !ok && c.Preset != "" {
+		return nil, fmt.Errorf("there is no preset %q; there are %s", c.Preset, strings.Join(slices.Sorted(maps.Keys(r.Presets)), ", "))
+	}
+	seeds := scale.Seeds
+	if c.Seeds > 0 {
+		seeds = c.Seeds
+	}
+	if seeds < 1 {
+		return nil, errors.New("seeds is missing")
+	}
+	common := settings(r.Base)
+	common = append(common, settings(preset)...)
+	common = append(common, settings(scale.Set)...)
+	if c.Dir != "" {
+		common = append(common, "data.dir="+strconv.Quote(c.Dir))
+	}
+	var runs []Run
+	for seed := 1; seed <= seeds; seed++ {
+		for _, varied := range scale.cells() {
+			all := slices.Concat(common, varied, c.builtIn(), c.Set, []string{"run.seed=" + strconv.Itoa(seed)})
+			cfg, err := train.Load(r.ID, nil, all...)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", strings.Join(varied, ", "), err)
+			}
+			runs = append(runs, Run{Config: cfg, Varied: varied})
+		}
+	}
+	return runs, nil
+}
+
+// builtIn are the settings that put the built-in images in the place of a data set.
+func (c Choice) builtIn() []string {
+	if !c.BuiltIn {
+		return nil
+	}
+	return []string{"data.name=glyphs", "data.size=32", "data.color=true", "data.pipeline=plain", "data.samples=0", "data.test_samples=0"}
+}
+
+// cells are the combinations of variants and grid values.
+func (s Scale) cells() [][]string {
+	cells := [][]string{nil}
+	if len(s.Variants) > 0 {
+		cells = nil
+		for _, v := range s.Variants {
+			cells = append(cells, settings(v))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Grid)) {
+		var longer [][]string
+		for _, cell := range cells {
+			for _, value := range s.Grid[key] {
+				longer = append(longer, append(slices.Clone(cell), key+"="+literal(value)))
+			}
+		}
+		cells = longer
+	}
+	return cells
+}
+
+// settings writes a table as "section.key=value", sorted.
+func settings(table map[string]any) []string {
+	var out []string
+	var walk func(prefix string, t map[string]any)
+	walk = func(prefix string, t map[string]any) {
+		for k, v := range t {
+			if below, ok := v.(map[string]any); ok {
+				walk(prefix+k+".", below)
+			} else {
+				out = append(out, prefix+k+"="+literal(v))
+			}
+		}
+	}
+	walk("", table)
+	slices.Sort(out)
+	return out
+}
+
+// literal writes a TOML value.
+func literal(v any) string {
+	switch x := v.(type) {
+	case string:
+		return strconv.Quote(x)
+	case float64:
+		s := strconv.FormatFloat(x, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		return s
+	case []any:
+		parts := make([]string, len(x))
+		for i, e := range x {
+			parts[i] = literal(e)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(v)
+}
