@@ -2,50 +2,68 @@ package measure
 
 import (
 	"math"
+	"sync"
 
 	"collapse/internal/kernel"
 )
 
-// marginBudget is how many times Options.Budget the products of cosine margins may cost within "default".
-const marginBudget = 100
+// marginPass finds the cosine margin of every row: cos_c − max over j≠c of cos_j, cos_j = û_j·(h − h_G)/‖h − h_G‖. In a
+// simplex ETF all wrong classes tie, so no bound on ‖r‖ tells which is the largest; products with residuals do.
+//
+// Rows are taken class by class, stripes of classes at a time. With h = μ_c + r, the score û_j·(h − h_G) is base_cj + û_j·r.
+//
+//   - base_cj = û_j·(μ_c − h_G) is a product of class means, in float64;
+//   - a class j can be the largest only if base_cj + ‖û_j − û_b‖ R ≥ base_cb, b the largest at the mean and R the
+//     longest residual at hand: the others are left out;
+//   - a sieve forms û_j·r; scores below the largest by twice its error bound are left out;
+//   - of the few that remain cos_j is computed in float64, so the margin is that of the full computation.
+//
+// Where the error bound is below certainScore of ‖h − h_G‖ the largest score is itself exact enough.
+type marginPass[T, P kernel.Float] struct {
+	s       *samples[T]
+	head    *head
+	sieve   *sieve[P]
+	order   []int32   // measured rows, class by class
+	margins []float64 // (rows)
 
-// marginWork estimates the operations of the margins: K products of length d for every sample, which no bound
-// avoids, because in a simplex ETF all wrong classes tie.
-func marginWork(n, d, k int) float64 { return 2 * float64(n) * float64(d) * float64(k) }
-
-// paysMargins reports whether margins are to be computed; missMargins says why they are not.
-func (w *wanted) paysMargins(n, d, k int) bool { return w.pays(marginWork(n, d, k) / marginBudget) }
-
-func (b *builder) missMargins(n, d, k int) {
-	for _, key := range []string{KeyMarginMean, KeyMarginMin, KeyMarginMax} {
-		b.missDear(key, marginWork(n, d, k))
-	}
+	from, to int       // classes of the stripe
+	base     []float64 // (stripe×K)
+	lead     []int32   // (stripe) b
+	apart    sifted[P] // products of û_b with all û_j
+	parts    []marginPart
+	scratch  sync.Pool // of *marginScratch[T, P]
 }
 
-// marginPass computes the cosine margin of every row from products of h − h_G with the unit vectors of w_j − w_G,
-// in float64: the wrong classes may differ by very little.
-type marginPass[T kernel.Float] struct {
-	s        *samples[T]
-	units    []float64 // (K×d)
-	from, to int
-	buf      []T
-	q        []float64 // (block × d)
-	length   []float64 // (block) ‖q‖
-	products []float64 // (block × K)
-	margins  []float64 // (rows)
-	errs     []error
+// marginPart is rows order[from:to] of one class.
+type marginPart struct {
+	class, from, to int
+	err             error
 }
+
+// marginScratch is the memory of a part under way.
+type marginScratch[T, P kernel.Float] struct {
+	buf          []T
+	rows         [][]T
+	residual     []P
+	length       []float64
+	list         []int32
+	base, scores []float64
+	products     sifted[P]
+	q            []float64
+}
+
+const (
+	marginRows   = 256   // of a part
+	certainScore = 1e-10 // of a cosine
+)
 
 // margins fills the margins and their tally.
 func (f *widePass[T, P]) margins() error {
 	f.out.clock.enter(PhaseMargins)
-	s, h := f.s, f.head
-	m := &marginPass[T]{s: s, units: append([]float64(nil), h.centred...)}
-	for j := range h.k {
-		scale(m.units[j*s.d:][:s.d], 1/h.centredNorm[j])
-	}
+	s := f.s
 	f.out.margins = grow(f.out.margins, s.rows)
-	m.margins = f.out.margins
+	m := &marginPass[T, P]{s: s, head: f.head, sieve: newSieve[P](f.team, f.head), margins: f.out.margins}
+	m.scratch.New = func() any { return new(marginScratch[T, P]) }
 	if err := m.run(f.team); err != nil {
 		return err
 	}
@@ -63,68 +81,186 @@ func (f *widePass[T, P]) margins() error {
 	return nil
 }
 
-func (m *marginPass[T]) run(team *kernel.Team) error {
-	s := m.s
-	rows := min(s.rows, wideRows(max(s.d, s.k)))
-	if _, views := s.src.(*Rows[T]); !views {
-		m.buf = make([]T, rows*s.d)
+func (m *marginPass[T, P]) run(team *kernel.Team) error {
+	s, k, d := m.s, m.s.k, m.s.d
+	start := m.sort()
+	stripe := max(1, min(k, tileElements/k))
+	m.base, m.lead = kernel.Alloc[float64](stripe*k), make([]int32, stripe)
+	ones := make([]float64, stripe)
+	for i := range ones {
+		ones[i] = 1
 	}
-	m.q, m.length, m.products = kernel.Alloc[float64](rows*s.d), make([]float64, rows), kernel.Alloc[float64](rows*s.k)
-	m.errs = make([]error, (rows+wideStrip-1)/wideStrip)
-	for m.from = 0; m.from < s.rows; m.from = m.to {
-		m.to = min(m.from+rows, s.rows)
+	chosen := kernel.Alloc[P](stripe * d)
+	for m.from = 0; m.from < k; m.from = m.to {
+		m.to = min(m.from+stripe, k)
 		n := m.to - m.from
-		strips := (n + wideStrip - 1) / wideStrip
-		team.Do(strips, (*marginCentre[T])(m))
-		if err := firstError(m.errs); err != nil {
-			return err
+		kernel.Gemm(team, kernel.NT, n, k, d, s.centred[m.from*d:], d, m.head.centred, d, m.base, k, kernel.Epilogue[float64]{})
+		team.Do(n, marginBase[T, P]{m, chosen})
+		m.sieve.multiply(&m.apart, team, chosen[:n*d], ones[:n], nil)
+		m.parts = m.parts[:0]
+		for c := m.from; c < m.to; c++ {
+			for at := start[c]; at < start[c+1]; at += marginRows {
+				m.parts = append(m.parts, marginPart{class: c, from: at, to: min(at+marginRows, start[c+1])})
+			}
 		}
-		kernel.Gemm(team, kernel.NT, n, s.k, s.d, m.q, s.d, m.units, s.d, m.products, s.k, kernel.Epilogue[float64]{})
-		team.Do(strips, (*marginRows[T])(m))
+		team.Do(len(m.parts), m)
+		for i := range m.parts {
+			if err := m.parts[i].err; err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// marginCentre forms q of a strip of rows.
-type marginCentre[T kernel.Float] marginPass[T]
+// sort lists the measured rows class by class, and returns where each class begins, and the end.
+func (m *marginPass[T, P]) sort() (start []int) {
+	start = make([]int, m.s.k+1)
+	for _, c := range m.s.class { // s.count may be that of several shards
+		if c >= 0 {
+			start[c+1]++
+		}
+	}
+	for c := range m.s.k {
+		start[c+1] += start[c]
+	}
+	end := append([]int(nil), start...)
+	m.order = make([]int32, start[m.s.k])
+	for i, c := range m.s.class {
+		if c >= 0 {
+			m.order[end[c]] = int32(i)
+			end[c]++
+		}
+	}
+	return start
+}
 
-func (m *marginCentre[T]) Run(part int) {
-	d := m.s.d
-	from, to := part*wideStrip, min((part+1)*wideStrip, m.to-m.from)
-	var buf []T
-	if m.buf != nil {
-		buf = m.buf[from*d : to*d]
+// marginBase finishes a row of base and finds its largest element but that of the class.
+type marginBase[T, P kernel.Float] struct {
+	*marginPass[T, P]
+	chosen []P // (stripe×d) û_b
+}
+
+func (m marginBase[T, P]) Run(i int) {
+	own, best, row := m.from+i, -1, m.base[i*m.s.k:][:m.s.k]
+	for j := range row {
+		row[j] /= m.head.centredNorm[j]
+		if j != own && (best < 0 || row[j] > row[best]) {
+			best = j
+		}
 	}
-	rows, err := m.s.src.Read(buf, m.from+from, m.from+to)
-	if err != nil {
-		m.errs[part] = err
-		return
-	}
-	for i := from; i < to; i++ {
-		m.length[i] = math.Sqrt(kernel.SubRow(m.q[i*d:][:d], rows[(i-from)*d:][:d], m.s.centre))
+	m.lead[i] = int32(best)
+	inverse := 1 / m.head.centredNorm[best]
+	for p, x := range m.head.centred[best*m.s.d:][:m.s.d] {
+		m.chosen[i*m.s.d+p] = P(x * inverse)
 	}
 }
 
-// marginRows finds the margins of a strip of rows.
-type marginRows[T kernel.Float] marginPass[T]
+// Run finds the margins of one part.
+func (m *marginPass[T, P]) Run(part int) {
+	p := &m.parts[part]
+	x := m.scratch.Get().(*marginScratch[T, P])
+	defer m.scratch.Put(x)
+	rows := m.order[p.from:p.to]
+	if p.err = x.read(m.s, rows, p.class); p.err != nil {
+		return
+	}
+	longest := 0.0
+	for _, r := range x.length {
+		longest = max(longest, r)
+	}
+	// Rounding of base: a sum of d products of ‖μ_c − h_G‖ and 1.
+	rounding := float64(m.s.d+8) * eps64 * norm(m.s.centred[p.class*m.s.d:][:m.s.d])
+	m.candidates(x, p.class, longest, rounding)
+	var list []int32
+	if len(x.list) < m.s.k*3/4 {
+		list = x.list
+		x.base = grow(x.base, len(list))
+		gather(x.base, m.base[(p.class-m.from)*m.s.k:], list, 1)
+	} else {
+		x.base = append(x.base[:0], m.base[(p.class-m.from)*m.s.k:][:m.s.k]...)
+		x.base[p.class] = math.Inf(-1)
+	}
+	m.sieve.multiply(&x.products, nil, x.residual, x.length, list)
+	x.scores, x.q = grow(x.scores, len(x.base)), grow(x.q, m.s.d)
+	for i, row := range rows {
+		m.margins[row] = m.margin(x, p.class, i, list, rounding)
+	}
+}
 
-func (m *marginRows[T]) Run(part int) {
-	k := m.s.k
-	for i := part * wideStrip; i < min((part+1)*wideStrip, m.to-m.from); i++ {
-		c := int(m.s.class[m.from+i])
-		if c < 0 {
-			continue
+// read reads rows of a class and forms their residuals.
+func (x *marginScratch[T, P]) read(s *samples[T], rows []int32, class int) error {
+	d := s.d
+	if _, views := s.src.(*Rows[T]); !views {
+		x.buf = grow(x.buf, len(rows)*d)
+	}
+	x.residual, x.length, x.rows = grow(x.residual, len(rows)*d), grow(x.length, len(rows)), grow(x.rows, len(rows))
+	for i, at := range rows {
+		var buf []T
+		if x.buf != nil {
+			buf = x.buf[i*d:][:d]
 		}
-		other := math.Inf(-1)
-		row := m.products[i*k:][:k]
-		for j, x := range row {
-			if j != c {
-				other = max(other, x)
-			}
+		row, err := s.src.Read(buf, int(at), int(at)+1)
+		if err != nil {
+			return err
 		}
-		m.margins[m.from+i] = math.NaN()
-		if m.length[i] > 0 {
-			m.margins[m.from+i] = row[c]/m.length[i] - other/m.length[i]
+		x.rows[i] = row
+		x.length[i] = math.Sqrt(kernel.SubRow(x.residual[i*d:][:d], row, s.mean(class)))
+	}
+	return nil
+}
+
+// candidates lists the classes whose score can be the largest for a residual up to longest.
+func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, longest, rounding float64) {
+	k, i := m.s.k, class-m.from
+	base := m.base[i*k:][:k]
+	best := int(m.lead[i])
+	least := base[best] - 2*rounding
+	x.list, x.scores = x.list[:0], grow(x.scores, k)
+	m.apart.add(x.scores, m.zeros(x), i) // û_b·û_j
+	for j, b := range base {
+		far := math.Sqrt(max(0, 2-2*x.scores[j]) + 2*m.sieve.err)
+		if j != class && !(b+far*longest*(1+slack) < least) {
+			x.list = append(x.list, int32(j))
 		}
 	}
+}
+
+// zeros returns k zeros in x.base.
+func (m *marginPass[T, P]) zeros(x *marginScratch[T, P]) []float64 {
+	x.base = grow(x.base, m.s.k)
+	clear(x.base)
+	return x.base
+}
+
+// margin returns the margin of residual i of the part; NaN if h = h_G.
+func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []int32, rounding float64) float64 {
+	length := math.Sqrt(kernel.SubRow(x.q, x.rows[i], m.s.centre))
+	if !(length > 0) {
+		return math.NaN()
+	}
+	own := m.cosine(x.q, class, length)
+	most := x.products.add(x.scores, x.base, i)
+	err := m.sieve.errorOf(x.length[i])*(1+slack) + 2*rounding
+	if err < certainScore*length {
+		return own - most/length
+	}
+	least, other := most-2*err, math.Inf(-1)
+	for j, score := range x.scores {
+		if score < least { // a NaN is not below anything
+			continue
+		}
+		if list != nil {
+			j = int(list[j])
+		}
+		if j != class {
+			other = max(other, m.cosine(x.q, j, length))
+		}
+	}
+	return own - other
+}
+
+// cosine returns û_j·q/‖q‖.
+func (m *marginPass[T, P]) cosine(q []float64, j int, length float64) float64 {
+	return dot(m.head.centred[j*m.s.d:][:m.s.d], q) / (m.head.centredNorm[j] * length)
 }

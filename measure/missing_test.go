@@ -166,6 +166,8 @@ func TestBudget(t *testing.T) {
 	in := gaussian[float64](200, 40, 4, .2, 1)
 	if r := mustMeasure(t, in, Options{Budget: 1}); !strings.Contains(r.Missing[KeyNumericalRank], "not asked: about") {
 		t.Errorf("over budget: %q", r.Missing[KeyNumericalRank])
+	} else if _, ok := r.Measures[KeyMarginMin]; !ok { // O(N·K·d): part of default whatever the size
+		t.Errorf("margins: %q", r.Missing[KeyMarginMin])
 	}
 	for _, list := range [][]string{{"all"}, {KeyNumericalRank}} {
 		r := mustMeasure(t, in, Options{Budget: 1, Measures: list})

@@ -42,7 +42,7 @@ func (e *Engine[T]) asks(h *head, noOperator string) asked {
 		white:   noOperator == "" && e.want.any(KeyNC1Pinv),
 		nearest: several && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
 		logits:  h != nil && (e.want.any(KeyAccuracy, KeyNC4NCCMismatch) || e.want.any(margins...)),
-		margins: h != nil && several && !hasZero(h.centredNorm) && e.want.any(margins...) && e.want.paysMargins(s.n, s.d, s.k),
+		margins: h != nil && several && !hasZero(h.centredNorm) && e.want.any(margins...),
 	}
 }
 
@@ -166,8 +166,6 @@ func (e *Engine[T]) marginMeasures(b *builder, h *head, ask asked) {
 		b.missAll(oneClass, keys...)
 	case hasZero(h.centredNorm):
 		b.missAll(zeroMargin, keys...)
-	case !e.want.paysMargins(s.n, s.d, s.k):
-		b.missMargins(s.n, s.d, s.k)
 	case !ask.margins:
 	case t.marginless > 0:
 		b.missAll(fmt.Sprintf("%d samples lie at the global mean: they have no direction", t.marginless), keys...)

@@ -1,0 +1,201 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"collapse/internal/kernel"
+)
+
+// fullMargins are the margins of every measured row from every cosine, in float64.
+func fullMargins[T kernel.Float](e *Engine[T], in Input[T]) []float64 {
+	s, h := &e.train, &e.head
+	out, q := make([]float64, s.rows), make([]float64, s.d)
+	for i, c := range s.class {
+		row := in.Train.Features.(*Rows[T]).H[i*s.d:][:s.d]
+		for p, x := range row {
+			q[p] = float64(x) - s.centre[p]
+		}
+		own, other := 0.0, math.Inf(-1)
+		for j := range s.k {
+			cos := dot(h.centred[j*s.d:][:s.d], q) / (h.centredNorm[j] * norm(q))
+			if j == int(c) {
+				own = cos
+			} else {
+				other = max(other, cos)
+			}
+		}
+		out[i] = own - other
+	}
+	return out
+}
+
+// checkMargins compares the wide pass with the full computation.
+func checkMargins[T, P kernel.Float](t rapid.TB, in Input[T]) {
+	t.Helper()
+	e, _ := wideTally[T, P](t, in, Options{Measures: []string{"all"}})
+	if e.train.empty >= 0 || hasZero(e.head.centredNorm) {
+		t.Skip("no margins")
+	}
+	for i, want := range fullMargins(e, in) {
+		got := e.second.margins[i]
+		if !(math.Abs(got-want) <= 2*certainScore || want != want && got != got) {
+			t.Fatalf("row %d: margin %.17g, the full computation has %.17g", i, got, want)
+		}
+	}
+}
+
+// Whatever the sieve leaves out, margins are those of the full computation.
+func TestMarginsAreExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawDecided(t)
+		checkMargins[float32, float32](t, in)
+		checkMargins[float32, float64](t, in)
+	})
+}
+
+// simplex makes features of an ETF of k classes in d ≥ k coordinates, where at the class means all wrong classes tie,
+// with residuals of the given size, and the ETF as classifier.
+func simplex(n, d, k int, size float64) Input[float32] {
+	rng := rand.New(rand.NewPCG(9, uint64(d)))
+	in := Input[float32]{Classes: k, W: make([]float32, k*d), B: make([]float32, k)}
+	for c := range k {
+		for j := range k {
+			in.W[c*d+j] = -1 / float32(k)
+		}
+		in.W[c*d+c]++
+	}
+	h, labels := make([]float32, n*d), make([]int32, n)
+	for i := range n {
+		c := i % k
+		labels[i] = int32(c)
+		for j := range d {
+			h[i*d+j] = in.W[c*d+j] + float32(size*rng.NormFloat64())
+		}
+	}
+	in.Train = Memory(h, d, labels)
+	return in
+}
+
+// In an ETF nothing but the residuals decides; down to residuals of float32's own rounding, and to none.
+func TestMarginsOfSimplex(t *testing.T) {
+	for _, size := range []float64{1, .1, 1e-3, 1e-6, 1e-8, 0} {
+		checkMargins[float32, float32](t, simplex(600, 300, 60, size))
+	}
+}
+
+// The margins have the same bits for every team, and on every kernel to the stated bound.
+func TestMarginsOfTeam(t *testing.T) {
+	in := gaussian[float32](3000, 400, 100, .7, 2)
+	team := kernel.NewTeam(3)
+	defer team.Close()
+	alone := mustMeasure(t, in, Options{KeepMargins: true})
+	shared := mustMeasure(t, in, Options{KeepMargins: true, Team: team})
+	if len(alone.Margins) != 3000 {
+		t.Fatalf("%d margins", len(alone.Margins))
+	}
+	for i, x := range alone.Margins {
+		if shared.Margins[i] != x {
+			t.Fatalf("margin %d: %.17g in a team, %.17g alone", i, shared.Margins[i], x)
+		}
+	}
+	used := kernel.Name()
+	defer func() {
+		if err := kernel.Use(used); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, name := range kernel.Available() {
+		if err := kernel.Use(name); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range mustMeasure(t, in, Options{KeepMargins: true}).Margins {
+			if !(math.Abs(x-alone.Margins[i]) <= 2*certainScore) {
+				t.Fatalf("margin %d: %.17g with %s, %.17g with %s", i, x, name, alone.Margins[i], used)
+			}
+		}
+	}
+}
+
+// The sieve's products must lie within its bound, whatever residuals and vectors look like, and it must be small enough to
+// tell classes apart.
+func TestSieveWithinBound(t *testing.T) {
+	sieveWithinBound[float32](t)
+	sieveWithinBound[float64](t)
+}
+
+func sieveWithinBound[P kernel.Float](t *testing.T) {
+	const n, k = 40, 30
+	for kind, draw := range spreads {
+		for _, d := range []int{1, 7, 64, 501} {
+			rng := rand.New(rand.NewPCG(4, uint64(d)))
+			w, residual, length := make([]float64, k*d), make([]P, n*d), make([]float64, n)
+			for i := range w {
+				w[i] = draw(rng, i%d)
+			}
+			var h head
+			if err := setHead(&h, w, nil, k, d); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				size := math.Pow(10, float64(i%41-20)) // 1e-20…1e20
+				for j := range d {
+					residual[i*d+j] = P(size * draw(rng, j))
+				}
+				length[i] = norm(widen(nil, residual[i*d:][:d]))
+			}
+			if hasZero(h.centredNorm) {
+				continue
+			}
+			v := newSieve[P](nil, &h)
+			if !(v.err < 1e-3) {
+				t.Fatalf("%s d=%d: error bound %g", kind, d, v.err)
+			}
+			list := []int32{3, 0, int32(k - 1)}
+			var all, some sifted[P]
+			v.multiply(&all, nil, residual, length, nil)
+			v.multiply(&some, nil, residual, length, list)
+			scores, few := make([]float64, k), make([]float64, len(list))
+			for i := range n {
+				all.add(scores, make([]float64, k), i)
+				some.add(few, make([]float64, len(list)), i)
+				for q, j := range list {
+					if few[q] != scores[j] {
+						t.Fatalf("%s d=%d: product %g of a list, %g of all", kind, d, few[q], scores[j])
+					}
+				}
+				for j, got := range scores {
+					want := dot(h.centred[j*d:][:d], widen(nil, residual[i*d:][:d])) / h.centredNorm[j]
+					if !(math.Abs(got-want) <= v.errorOf(length[i])+1e-15*length[i]) {
+						t.Fatalf("%s d=%d: product %g, want %g ± %g", kind, d, got, want, v.errorOf(length[i]))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Geometry must leave out most classes of a collapsed model whose means are not all alike, and none that ties.
+func TestMarginCandidates(t *testing.T) {
+	count := func(in Input[float32]) int {
+		e, _ := wideTally[float32, float32](t, in, Options{Measures: []string{"all"}})
+		m := &marginPass[float32, float32]{s: &e.train, head: &e.head, sieve: newSieve[float32](nil, &e.head), margins: e.second.margins}
+		m.scratch.New = func() any { return new(marginScratch[float32, float32]) }
+		if err := m.run(nil); err != nil {
+			t.Fatal(err)
+		}
+		x := m.scratch.Get().(*marginScratch[float32, float32])
+		m.from = 0 // all classes are one stripe
+		m.candidates(x, 59, .01, 0)
+		return len(x.list)
+	}
+	if n := count(gaussian[float32](1200, 300, 60, 1e-4, 3)); n > 3 {
+		t.Errorf("%d of 60 classes are candidates around random means", n)
+	}
+	if n := count(simplex(1200, 300, 60, 1e-4)); n != 59 {
+		t.Errorf("%d of 60 classes are candidates in an ETF, want all but the own", n)
+	}
+}

@@ -1,0 +1,150 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// sieve forms products of residuals with the unit vectors û_j of w_j − w_G, exactly enough to say which of them can be
+// the largest: of 16-bit words where the processor has them and P is float32, else in P.
+type sieve[P kernel.Float] struct {
+	k, d  int
+	half  int     // pairs of words of a vector
+	words []int32 // (K×half) û_j·sieveScale to the nearest whole number; nil: floats
+	float []P     // (K×d) û_j
+
+	// err bounds |product − û_j·r|/‖r‖, whatever r is. Words: with φ = ½√d/sieveScale (a little more, for roundings to float32)
+	// the rounding of û_j moves it by at most φ and that of r/‖r‖ by at most φ, by Cauchy and Schwarz; sums are exact.
+	// Floats: γ_d.
+	err float64
+}
+
+// sieveScale makes unit vectors of words: no word exceeds kernel.Words, and no product of two reaches 2³¹.
+const sieveScale = 32690
+
+func newSieve[P kernel.Float](team *kernel.Team, h *head) *sieve[P] {
+	v := &sieve[P]{k: h.k, d: h.d, half: (h.d + 1) / 2}
+	if isFloat32[P]() && kernel.FastPairs() {
+		v.words = kernel.Alloc[int32](v.k * v.half)
+		phi := .502*math.Sqrt(float64(v.d))/sieveScale + 2*roundoff32
+		v.err = 2*phi + phi*phi
+	} else {
+		v.float = kernel.Alloc[P](v.k * v.d)
+		v.err = float64(v.d+10) * roundoff[P]()
+	}
+	team.Do((v.k+wideStrip-1)/wideStrip, unitTask[P]{v, h})
+	return v
+}
+
+// unitTask makes a strip of unit vectors.
+type unitTask[P kernel.Float] struct {
+	*sieve[P]
+	head *head
+}
+
+func (t unitTask[P]) Run(strip int) {
+	row := make([]float32, t.d)
+	for j := strip * wideStrip; j < min((strip+1)*wideStrip, t.k); j++ {
+		w, inverse := t.head.centred[j*t.d:][:t.d], 1/t.head.centredNorm[j]
+		if t.words == nil {
+			for p, x := range w {
+				t.float[j*t.d+p] = P(x * inverse)
+			}
+			continue
+		}
+		for p, x := range w {
+			row[p] = float32(x * inverse)
+		}
+		kernel.RoundPairs(t.words[j*t.half:][:t.half], row, sieveScale)
+	}
+}
+
+// sifted are the products of n residuals with the vectors of a list, and what they are made of.
+type sifted[P kernel.Float] struct {
+	words, ofWords []int32 // (n×half) residuals, (list×half) vectors
+	float          []P     // (list×d) vectors
+	exact          []int32 // (n×list) products of words
+	rounded        []P     // (n×list) products of floats
+	factor         []float64
+}
+
+// multiply forms the products of residuals (n×d), of the given lengths, with the vectors of the list, or all of them if it
+// is nil. The product of residual i and vector j is factor[i] times the number it leaves.
+func (v *sieve[P]) multiply(to *sifted[P], team *kernel.Team, residual []P, length []float64, list []int32) {
+	n, columns := len(length), v.k
+	if list != nil {
+		columns = len(list)
+	}
+	to.factor = grow(to.factor, n)
+	if v.words == nil {
+		to.rounded = grow(to.rounded, n*columns)
+		vectors := v.float
+		if list != nil {
+			to.float = grow(to.float, columns*v.d)
+			vectors = gather(to.float, v.float, list, v.d)
+		}
+		for i := range to.factor {
+			to.factor[i] = 1
+		}
+		kernel.Gemm(team, kernel.NT, n, columns, v.d, residual, v.d, vectors, v.d, to.rounded, columns, kernel.Epilogue[P]{})
+		return
+	}
+	to.words, to.exact = grow(to.words, n*v.half), grow(to.exact, n*columns)
+	for i, x := range length {
+		row, scale := to.words[i*v.half:][:v.half], float32(sieveScale/x)
+		to.factor[i] = 1 / (float64(scale) * sieveScale)
+		if !(x > shortest) {
+			to.factor[i] = 0
+			clear(row)
+			continue
+		}
+		kernel.RoundPairs(row, any(residual).([]float32)[i*v.d:][:v.d], scale)
+	}
+	vectors := v.words
+	if list != nil {
+		to.ofWords = grow(to.ofWords, columns*v.half)
+		vectors = gather(to.ofWords, v.words, list, v.half)
+	}
+	kernel.GemmPairs(team, kernel.NT, n, columns, v.half, to.words, v.half, vectors, v.half, to.exact, columns, false)
+}
+
+// shortest is the length up to which a residual counts as zero in words: its inverse is far from float32's limits.
+const shortest = 0x1p-100
+
+// errorOf bounds the error of the products of a residual of that length.
+func (v *sieve[P]) errorOf(length float64) float64 {
+	if v.words != nil && !(length > shortest) {
+		return length
+	}
+	return v.err * length
+}
+
+// gather copies rows of x, width wide.
+func gather[E any](to, x []E, rows []int32, width int) []E {
+	for i, r := range rows {
+		copy(to[i*width:][:width], x[int(r)*width:][:width])
+	}
+	return to
+}
+
+// add writes base_j + product to scores for residual i, and returns the largest.
+func (to *sifted[P]) add(scores, base []float64, i int) float64 {
+	if to.exact != nil {
+		return addScaled(scores, base, to.factor[i], to.exact[i*len(base):])
+	}
+	return addScaled(scores, base, to.factor[i], to.rounded[i*len(base):])
+}
+
+func addScaled[E int32 | kernel.Float](scores, base []float64, factor float64, x []E) float64 {
+	most := math.Inf(-1)
+	x, scores = x[:len(base)], scores[:len(base)]
+	for j, b := range base {
+		s := b + factor*float64(x[j])
+		scores[j] = s
+		if s > most {
+			most = s
+		}
+	}
+	return most
+}
