@@ -95,6 +95,31 @@ type ConvEpilogue[T Float] struct {
 type Conv[T Float] struct {
 	shape    ConvShape
 	maxBatch int
+
+	single *convolution[float32] // one of the two is nil
+	double *convolution[float64]
+}
+
+// convolution is the plan of the three operations for a plain element type.
+type convolution[T float32 | float64] struct {
+	forward, inputGrad imageSums[T]
+	weightGrad         filterSums[T]
+}
+
+// imageSums computes an image from another and weights. bias, add and relu are those of ConvEpilogue.
+type imageSums[T float32 | float64] interface {
+	compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool)
+}
+
+// filterSums computes the gradient of weights.
+type filterSums[T float32 | float64] interface {
+	compute(tm *Team, lanes int, x, dy, dw []T)
+}
+
+func newConvolution[T float32 | float64](s ConvShape) *convolution[T] {
+	return &convolution[T]{
+		forward: newPixelSums[T](s, false), inputGrad: newPixelSums[T](s, true), weightGrad: newWeightSums[T](s),
+	}
 }
 
 // NewConv plans a convolution for batches up to maxBatch. It panics if the shape makes no sense.
@@ -103,7 +128,13 @@ func NewConv[T Float](shape ConvShape, maxBatch int) *Conv[T] {
 	if maxBatch <= 0 {
 		panic("kernel: NewConv: maxBatch is not positive")
 	}
-	return &Conv[T]{shape: shape, maxBatch: maxBatch}
+	c := &Conv[T]{shape: shape, maxBatch: maxBatch}
+	if isFloat32[T]() {
+		c.single = newConvolution[float32](shape)
+	} else {
+		c.double = newConvolution[float64](shape)
+	}
+	return c
 }
 
 // Shape returns the shape the convolution was made for.
@@ -145,40 +176,11 @@ func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) 
 	if ep.Residual != nil && len(ep.Residual) != len(y) {
 		panic("kernel: Conv: the residual has not the shape of the output")
 	}
-	s, lanes := c.shape, Lanes(batch)
-	oh, ow := s.OutH(), s.OutW()
-	ys, xs := forwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), forwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
-	acc := make([]T, lanes)
-	for o := range s.Out {
-		for p := range oh {
-			for q := range ow {
-				clear(acc)
-				for ci := range s.In {
-					for _, ty := range ys[p] {
-						for _, tx := range xs[q] {
-							f := w[((o*s.In+ci)*s.KH+ty.at)*s.KW+tx.at]
-							for l, v := range x[((ci*s.H+ty.from)*s.W+tx.from)*lanes:][:lanes] {
-								acc[l] += T(f * v)
-							}
-						}
-					}
-				}
-				at := ((o*oh+p)*ow + q) * lanes
-				for l, v := range acc {
-					if ep.Bias != nil {
-						v += ep.Bias[o]
-					}
-					if ep.Residual != nil {
-						v += ep.Residual[at+l]
-					}
-					if ep.ReLU && v < 0 {
-						v = 0
-					}
-					y[at+l] = v
-				}
-			}
-		}
+	if c.single != nil {
+		c.single.forward.compute(tm, Lanes(batch), as[float32](x), as[float32](w), as[float32](y), as[float32](ep.Bias), as[float32](ep.Residual), ep.ReLU)
+		return
 	}
+	c.double.forward.compute(tm, Lanes(batch), as[float64](x), as[float64](w), as[float64](y), as[float64](ep.Bias), as[float64](ep.Residual), ep.ReLU)
 }
 
 // InputGrad computes the gradient with respect to x from dy, the one with respect to y, and stores it
@@ -187,29 +189,15 @@ func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) 
 //	dx[c][p·Stride+i−Pad][q·Stride+j−Pad][b] += w[o][c][i][j] · dy[o][p][q][b]
 func (c *Conv[T]) InputGrad(tm *Team, batch int, dy, w, dx []T, accumulate bool) {
 	c.check(batch, dx, w, dy)
-	s, lanes := c.shape, Lanes(batch)
-	oh, ow := s.OutH(), s.OutW()
-	ys, xs := backwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), backwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
-	if !accumulate {
-		clear(dx)
+	var add []T
+	if accumulate {
+		add = dx
 	}
-	for ci := range s.In {
-		for p := range s.H {
-			for q := range s.W {
-				to := dx[((ci*s.H+p)*s.W+q)*lanes:][:lanes]
-				for o := range s.Out {
-					for _, ty := range ys[p] {
-						for _, tx := range xs[q] {
-							f := w[((o*s.In+ci)*s.KH+ty.at)*s.KW+tx.at]
-							for l, v := range dy[((o*oh+ty.from)*ow+tx.from)*lanes:][:lanes] {
-								to[l] += T(f * v)
-							}
-						}
-					}
-				}
-			}
-		}
+	if c.single != nil {
+		c.single.inputGrad.compute(tm, Lanes(batch), as[float32](dy), as[float32](w), as[float32](dx), nil, as[float32](add), false)
+		return
 	}
+	c.double.inputGrad.compute(tm, Lanes(batch), as[float64](dy), as[float64](w), as[float64](dx), nil, as[float64](add), false)
 }
 
 // WeightGrad computes the gradient with respect to w into dw:
@@ -217,26 +205,9 @@ func (c *Conv[T]) InputGrad(tm *Team, batch int, dy, w, dx []T, accumulate bool)
 //	dw[o][c][i][j] = Σ_{p,q,b} dy[o][p][q][b] · x[c][p·Stride+i−Pad][q·Stride+j−Pad][b]
 func (c *Conv[T]) WeightGrad(tm *Team, batch int, x, dy, dw []T) {
 	c.check(batch, x, dw, dy)
-	s, lanes := c.shape, Lanes(batch)
-	oh, ow := s.OutH(), s.OutW()
-	ys, xs := forwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), forwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
-	clear(dw)
-	for o := range s.Out {
-		for ci := range s.In {
-			for p, rows := range ys {
-				for q, cols := range xs {
-					from := dy[((o*oh+p)*ow+q)*lanes:][:lanes]
-					for _, ty := range rows {
-						for _, tx := range cols {
-							var sum T
-							for l, v := range x[((ci*s.H+ty.from)*s.W+tx.from)*lanes:][:lanes] {
-								sum += T(from[l] * v)
-							}
-							dw[((o*s.In+ci)*s.KH+ty.at)*s.KW+tx.at] += sum
-						}
-					}
-				}
-			}
-		}
+	if c.single != nil {
+		c.single.weightGrad.compute(tm, Lanes(batch), as[float32](x), as[float32](dy), as[float32](dw))
+		return
 	}
+	c.double.weightGrad.compute(tm, Lanes(batch), as[float64](x), as[float64](dy), as[float64](dw))
 }

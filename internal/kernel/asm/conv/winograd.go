@@ -1,0 +1,314 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The points of interpolation, as winograd.go of package kernel explains them.
+const (
+	p, q   = 0.75, 1.5
+	p2, q2 = p * p, q * q
+	p3, q3 = p2 * p, q2 * q
+	n0     = p2 * q2
+	n1     = 2 * p2 * (p2 - q2)
+	n2     = 2 * q2 * (q2 - p2)
+)
+
+// Fields of kernel.convTransform, in order.
+const (
+	formSrc = iota
+	formSrcRow
+	formSrcCol
+	formSrcGap
+	formSrcMask
+	formDst
+	formDstRow
+	formDstCol
+	formDstGap
+	formDstMask
+	formCount
+	formTemp
+	formBias
+	formBiasGap
+	formAdd
+	formAddGap
+	formReLU
+	formNow // copies of src, dst, bias, add and count that advance
+)
+
+// transform is a linear map of vectors applied to the columns and then to the rows of a small grid.
+type transform struct {
+	name     string
+	from, to int                                                 // extent of the grid before and after
+	masked   bool                                                // grid points of the source may lie outside it
+	epilogue bool                                                // bias, addend, rectifier; grid points of the result may lie outside it
+	line     func(t target, x []reg.VecVirtual) []reg.VecVirtual // the map on one line
+}
+
+func (t target) transforms() {
+	for _, f := range []transform{
+		{"winogradInput", 6, 6, true, false, target.inputLine},
+		{"winogradOutput", 6, 4, false, true, target.outputLine},
+		{"winogradGradient", 4, 6, true, false, target.gradientLine},
+		{"winogradFilter", 3, 6, false, false, target.filterLine},
+		{"winogradFilterGradient", 6, 3, false, false, target.filterGradientLine},
+	} {
+		t.transform(f)
+	}
+}
+
+func (t target) transform(f transform) {
+	args := t.function(t.name(f.name), "convTransform", fmt.Sprintf("transforms grids of %d×%d vectors to %d×%d.", f.from, f.from, f.to, f.to))
+	temp := field(args, formTemp)
+	for i, f := range nowFields {
+		MOVQ(field(args, f), now(args, i))
+	}
+	Label("grid")
+	t.columns(f, args, temp)
+	t.lines(f, args, temp)
+	advance(args, nowSrc, formSrcGap)
+	advance(args, nowDst, formDstGap)
+	if f.epilogue {
+		advance(args, nowBias, formBiasGap)
+		advance(args, nowAdd, formAddGap)
+	}
+	DECQ(now(args, nowCount))
+	JNZ(LabelRef("grid"))
+	VZEROUPPER()
+	RET()
+}
+
+// What advances from grid to grid is kept in memory, because the registers are needed for other things,
+// and apart from the pointers, which must stay within their objects for the garbage collector.
+const (
+	nowSrc = iota
+	nowDst
+	nowBias
+	nowAdd
+	nowCount
+)
+
+var nowFields = [...]int{formSrc, formDst, formBias, formAdd, formCount}
+
+func now(args reg.Register, i int) Mem { return Mem{Base: args, Disp: 8 * (formNow + i)} }
+
+// load returns what advances in a register.
+func load(args reg.Register, i int) reg.Register {
+	r := GP64()
+	MOVQ(now(args, i), r)
+	return r
+}
+
+func advance(args reg.Register, i, gap int) { ADDQ(field(args, gap), now(args, i)) }
+
+// columns maps each column of the source and leaves the results in temp, row by row.
+func (t target) columns(f transform, args, temp reg.Register) {
+	row, col := field(args, formSrcRow), field(args, formSrcCol)
+	row3, row5 := GP64(), GP64()
+	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
+	LEAQ(Mem{Base: row, Index: row, Scale: 4}, row5)
+	var mask reg.Register
+	if f.masked {
+		mask = field(args, formSrcMask)
+	}
+	from := load(args, nowSrc)
+	for x := range f.from {
+		in := make([]reg.VecVirtual, f.from)
+		for y := range in {
+			in[y] = t.vector()
+			at := []Mem{{Base: from}, {Base: from, Index: row, Scale: 1}, {Base: from, Index: row, Scale: 2},
+				{Base: from, Index: row3, Scale: 1}, {Base: from, Index: row, Scale: 4}, {Base: from, Index: row5, Scale: 1}}[y]
+			if !f.masked {
+				t.move(at, in[y])
+				continue
+			}
+			outside := fmt.Sprintf("outside%d", y*f.from+x)
+			t.zero(in[y])
+			BTQ(Imm(uint64(y*f.from+x)), mask)
+			JCC(LabelRef(outside))
+			t.move(at, in[y])
+			Label(outside)
+		}
+		for y, v := range f.line(t, in) {
+			t.move(v, Mem{Base: temp, Disp: (y*f.from + x) * t.width})
+		}
+		if x < f.from-1 {
+			ADDQ(col, from)
+		}
+	}
+}
+
+// lines maps each row of temp and stores the results.
+func (t target) lines(f transform, args, temp reg.Register) {
+	row, col := field(args, formDstRow), field(args, formDstCol)
+	line, to := load(args, nowDst), GP64()
+	var mask reg.Register
+	if f.epilogue {
+		mask = field(args, formDstMask)
+	}
+	for y := range f.to {
+		in := make([]reg.VecVirtual, f.from)
+		for x := range in {
+			in[x] = t.vector()
+			t.move(Mem{Base: temp, Disp: (y*f.from + x) * t.width}, in[x])
+		}
+		MOVQ(line, to)
+		out := f.line(t, in)
+		if f.epilogue {
+			t.finishLine(args, y, out, mask, to, col)
+		}
+		for x, v := range out {
+			if f.epilogue {
+				outside := fmt.Sprintf("dropped%d", y*f.to+x)
+				BTQ(Imm(uint64(y*f.to+x)), mask)
+				JCC(LabelRef(outside))
+				t.move(v, Mem{Base: to})
+				Label(outside)
+			} else {
+				t.move(v, Mem{Base: to})
+			}
+			if x < f.to-1 {
+				ADDQ(col, to)
+			}
+		}
+		if y < f.to-1 {
+			ADDQ(row, line)
+		}
+	}
+}
+
+// finishLine applies the epilogue to row y of the results, which goes to memory at to.
+func (t target) finishLine(args reg.Register, y int, out []reg.VecVirtual, mask, to, col reg.Register) {
+	t.optional(load(args, nowBias), fmt.Sprint("biased", y), func(bias reg.Register) {
+		b := t.vector()
+		t.broadcast(Mem{Base: bias}, b)
+		for _, v := range out {
+			t.add(b, v, v)
+		}
+	})
+	t.optional(load(args, nowAdd), fmt.Sprint("added", y), func(at reg.Register) {
+		SUBQ(now(args, nowDst), at) // the addend is laid out as the result
+		ADDQ(to, at)
+		for x, v := range out {
+			point := y*len(out) + x
+			outside := fmt.Sprint("alone", point)
+			BTQ(Imm(uint64(point)), mask)
+			JCC(LabelRef(outside))
+			t.add(Mem{Base: at}, v, v)
+			Label(outside)
+			if x < len(out)-1 {
+				ADDQ(col, at)
+			}
+		}
+	})
+	t.optional(field(args, formReLU), fmt.Sprint("rectified", y), func(reg.Register) {
+		z := t.vector()
+		t.zero(z)
+		for _, v := range out {
+			t.relu(v, z)
+		}
+	})
+}
+
+// copyOf returns a register with the content of v.
+func (t target) copyOf(v Op) reg.VecVirtual {
+	c := t.vector()
+	t.move(v, c)
+	return c
+}
+
+// inputLine is Bᵀ; see winogradInputLine of package kernel for it and its companions.
+func (t target) inputLine(d []reg.VecVirtual) []reg.VecVirtual {
+	first, last := t.copyOf(d[4]), d[5]
+	t.fmaConstant(-(p2 + q2), d[2], first)
+	t.fmaConstant(p2*q2, d[0], first)
+	t.fmaConstant(-(p2 + q2), d[3], last)
+	t.fmaConstant(p2*q2, d[1], last)
+	pair := func(x, other2 float64) (plus, minus reg.VecVirtual) {
+		even, odd := t.copyOf(d[4]), t.copyOf(d[3])
+		t.fmaConstant(-other2, d[2], even)
+		t.fmaConstant(-other2, d[1], odd)
+		return t.plusMinus(x, even, odd)
+	}
+	a, b := pair(p, q2)
+	c, e := pair(q, p2)
+	return []reg.VecVirtual{first, a, b, c, e, last}
+}
+
+// plusMinus returns even ± x·odd.
+func (t target) plusMinus(x float64, even, odd reg.VecVirtual) (plus, minus reg.VecVirtual) {
+	plus = t.copyOf(even)
+	t.fmaConstant(x, odd, plus)
+	t.fmaConstant(-x, odd, even)
+	return plus, even
+}
+
+// sumDifference returns x + y and x − y.
+func (t target) sumDifference(x, y reg.VecVirtual) (sum, difference reg.VecVirtual) {
+	sum = t.vector()
+	t.add(y, x, sum)
+	t.sub(y, x, x)
+	return sum, x
+}
+
+// outputLine is Aᵀ.
+func (t target) outputLine(m []reg.VecVirtual) []reg.VecVirtual {
+	s1, d1 := t.sumDifference(m[1], m[2])
+	s2, d2 := t.sumDifference(m[3], m[4])
+	t.add(s1, m[0], m[0])
+	t.add(s2, m[0], m[0])
+	y1, y2 := t.vector(), t.vector()
+	t.mulConstant(p, d1, y1)
+	t.fmaConstant(q, d2, y1)
+	t.mulConstant(p2, s1, y2)
+	t.fmaConstant(q2, s2, y2)
+	t.fmaConstant(p3, d1, m[5])
+	t.fmaConstant(q3, d2, m[5])
+	return []reg.VecVirtual{m[0], y1, y2, m[5]}
+}
+
+// gradientLine is A.
+func (t target) gradientLine(y []reg.VecVirtual) []reg.VecVirtual {
+	pair := func(x, x2 float64) (plus, minus reg.VecVirtual) {
+		even, odd := t.copyOf(y[0]), t.copyOf(y[1])
+		t.fmaConstant(x2, y[2], even)
+		t.fmaConstant(x2, y[3], odd)
+		return t.plusMinus(x, even, odd)
+	}
+	a, b := pair(p, p2)
+	c, e := pair(q, q2)
+	return []reg.VecVirtual{y[0], a, b, c, e, y[3]}
+}
+
+// filterLine is G.
+func (t target) filterLine(g []reg.VecVirtual) []reg.VecVirtual {
+	pair := func(x, x2, n float64) (plus, minus reg.VecVirtual) {
+		even, odd := t.vector(), t.vector()
+		t.mulConstant(1/n, g[0], even)
+		t.fmaConstant(x2/n, g[2], even)
+		t.mulConstant(x/n, g[1], odd)
+		return t.sumDifference(even, odd)
+	}
+	a, b := pair(p, p2, n1)
+	c, e := pair(q, q2, n2)
+	t.mulConstant(1/float64(n0), g[0], g[0])
+	return []reg.VecVirtual{g[0], a, b, c, e, g[2]}
+}
+
+// filterGradientLine is Gᵀ.
+func (t target) filterGradientLine(u []reg.VecVirtual) []reg.VecVirtual {
+	s1, d1 := t.sumDifference(u[1], u[2])
+	s2, d2 := t.sumDifference(u[3], u[4])
+	t.mulConstant(1/float64(n0), u[0], u[0])
+	t.fmaConstant(1/float64(n1), s1, u[0])
+	t.fmaConstant(1/float64(n2), s2, u[0])
+	t.mulConstant(p/n1, d1, d1)
+	t.fmaConstant(q/n2, d2, d1)
+	t.fmaConstant(p2/n1, s1, u[5])
+	t.fmaConstant(q2/n2, s2, u[5])
+	return []reg.VecVirtual{u[0], d1, u[5]}
+}

@@ -1,0 +1,189 @@
+package kernel
+
+import "unsafe"
+
+// pixelSums computes, for every pixel of an image, sums over taps and channels of another image:
+//
+//	to[r][p][b] = Σ over taps t that see a pixel p' from p, Σ_c weights[t][r][c] · from[c][p'][b]
+//
+// It is a convolution forward, and its input gradient with rows and columns of the weights and forward
+// and backward taps exchanged.
+//
+// Work is cut into parts: a strip of rows of the result × a group of lanes × a block of channels. A
+// part copies the pixels it needs into a block [pixel][channel][lane] that stays in the second-level
+// cache: in the image itself, channels lie a power of two apart and would compete for a few sets of
+// the caches. Then it computes, panel of channels by panel, pixel by pixel, tiles in registers, each
+// with the list of the taps that see something. Nothing is copied per tap. No choice here changes a bit
+// of the result: an element is summed tap by tap, channel by channel.
+type pixelSums[T float32 | float64] struct {
+	order        weightOrder
+	toH, toW     int
+	fromH, fromW int
+	kw           int
+	tapsY, tapsX [][]tap
+
+	// of the call under way
+	ordering  ordering[T]
+	kernels   *convKernels[T]
+	weights   []T
+	from, to  []T
+	lanes     int
+	bias, add []T
+	relu      bool
+	group     int // lanes of a part
+	stripRows int
+	blockRows int // channels of a part
+	groups    int
+	strips    int
+}
+
+const (
+	convBlockBytes = 768 << 10 // most bytes of pixels packed by a part
+	convFewParts   = 8         // parts aimed at, for several threads to end together
+)
+
+func newPixelSums[T float32 | float64](s ConvShape, backward bool) *pixelSums[T] {
+	p := &pixelSums[T]{order: newWeightOrder(s, backward), kw: s.KW}
+	oh, ow := s.OutH(), s.OutW()
+	if backward {
+		p.toH, p.toW, p.fromH, p.fromW = s.H, s.W, oh, ow
+		p.tapsY, p.tapsX = backwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), backwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
+	} else {
+		p.toH, p.toW, p.fromH, p.fromW = oh, ow, s.H, s.W
+		p.tapsY, p.tapsX = forwardTaps(s.H, oh, s.KH, s.Stride, s.Pad), forwardTaps(s.W, ow, s.KW, s.Stride, s.Pad)
+	}
+	return p
+}
+
+// compute runs the sums. add has the layout of to and may be to itself.
+func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool) {
+	pools := convPoolsFor[T]()
+	shared := pools.shared.get()
+	shared.weights = atLeast(shared.weights, p.order.size())
+	p.ordering = ordering[T]{&p.order, w, shared.weights}
+	tm.Do(ceilDiv(p.order.rows, orderBlock), &p.ordering)
+	p.ordering = ordering[T]{}
+
+	p.kernels, p.weights = convKernelsInUse[T](), shared.weights
+	p.from, p.to, p.lanes, p.bias, p.add, p.relu = from, to, lanes, bias, add, relu
+	p.plan()
+	tm.Do(p.strips*p.groups*ceilDiv(p.order.rows, p.blockRows), p)
+
+	p.weights, p.from, p.to, p.bias, p.add = nil, nil, nil, nil, nil
+	pools.shared.put(shared)
+}
+
+// plan cuts the work into parts, by shape and kernel alone.
+func (p *pixelSums[T]) plan() {
+	k := p.kernels
+	p.group = min(k.lanes*k.vectors(), p.lanes)
+	p.groups = ceilDiv(p.lanes, p.group)
+	rowBytes := p.fromW * p.order.cols * p.group * elementSize[T]()
+	p.stripRows = p.toH
+	for p.stripRows > 1 && p.mostInputRows()*rowBytes > convBlockBytes {
+		p.stripRows--
+	}
+	p.strips = ceilDiv(p.toH, p.stripRows)
+	p.stripRows = ceilDiv(p.toH, p.strips)
+	p.strips = ceilDiv(p.toH, p.stripRows)
+	panel := evenPanel(p.order.rows, k.rows())
+	blocks := max(1, min(ceilDiv(convFewParts, p.strips*p.groups), p.order.rows/(4*panel)))
+	p.blockRows = roundUp(ceilDiv(p.order.rows, blocks), panel)
+}
+
+// evenPanel returns the rows of panels that are as equal as possible, none above most.
+func evenPanel(rows, most int) int { return ceilDiv(rows, ceilDiv(rows, most)) }
+
+// mostInputRows returns the most input rows that a strip of stripRows sees.
+func (p *pixelSums[T]) mostInputRows() int {
+	most := 0
+	for first := 0; first < p.toH; first += p.stripRows {
+		y0, y1 := p.inputRows(first, min(first+p.stripRows, p.toH))
+		most = max(most, y1-y0)
+	}
+	return most
+}
+
+// inputRows returns the input rows that rows first…last−1 of the result see.
+func (p *pixelSums[T]) inputRows(first, last int) (y0, y1 int) {
+	y0 = p.fromH
+	for _, taps := range p.tapsY[first:last] {
+		for _, t := range taps {
+			y0, y1 = min(y0, t.from), max(y1, t.from+1)
+		}
+	}
+	return min(y0, y1), y1
+}
+
+// Run computes one part.
+func (p *pixelSums[T]) Run(part int) {
+	pools := convPoolsFor[T]()
+	s := pools.scratches.get()
+	strip, rest := part%p.strips, part/p.strips
+	group, block := rest%p.groups, rest/p.groups
+	first, last := strip*p.stripRows, min((strip+1)*p.stripRows, p.toH)
+	lane0 := group * p.group
+	width := min(p.group, p.lanes-lane0)
+	y0, y1 := p.inputRows(first, last)
+	p.pack(s, y0, y1, lane0, width)
+	p.list(s, first, last, y0, width)
+	row1 := min((block+1)*p.blockRows, p.order.rows)
+	panel := evenPanel(p.order.rows, p.kernels.rows())
+	for row := block * p.blockRows; row < row1; row += panel {
+		p.panel(s, row, min(panel, row1-row), first, last, lane0, width)
+	}
+	pools.scratches.put(s)
+}
+
+// pack copies rows y0…y1 of every channel into [pixel][channel][lane].
+func (p *pixelSums[T]) pack(s *convScratch[T], y0, y1, lane0, width int) {
+	pixels, cols, size := (y1-y0)*p.fromW, p.order.cols, elementSize[T]()
+	if pixels == 0 {
+		return
+	}
+	s.packed = atLeast(s.packed, pixels*cols*width)
+	move := p.kernels.copies[width/p.kernels.lanes-1]
+	for c := range cols {
+		from := &p.from[((c*p.fromH+y0)*p.fromW)*p.lanes+lane0]
+		move(&s.packed[c*width], cols*width*size, from, p.lanes*size, pixels)
+	}
+}
+
+// list writes the runs of every pixel of rows first…last−1.
+func (p *pixelSums[T]) list(s *convScratch[T], first, last, y0, width int) {
+	size := elementSize[T]()
+	matrix, pixel := p.order.rows*p.order.rowStride()*size, p.order.cols*width*size
+	s.runs, s.runStart = s.runs[:0], append(s.runStart[:0], 0)
+	for _, tapsY := range p.tapsY[first:last] {
+		for _, tapsX := range p.tapsX {
+			for _, ty := range tapsY {
+				for _, tx := range tapsX {
+					s.runs = append(s.runs, convRun{
+						a: p.order.slot[ty.at*p.kw+tx.at] * matrix,
+						b: ((ty.from-y0)*p.fromW + tx.from) * pixel,
+					})
+				}
+			}
+			s.runStart = append(s.runStart, len(s.runs))
+		}
+	}
+}
+
+// panel computes rows channels from row on of every pixel of the strip.
+func (p *pixelSums[T]) panel(s *convScratch[T], row, rows, first, last, lane0, width int) {
+	size, channel := elementSize[T](), p.toH*p.toW*p.lanes
+	t := convTile{
+		a: pointer(p.weights, row*p.order.rowStride()), b: pointer(s.packed, 0),
+		k: p.order.cols, aRow: p.order.rowStride() * size, aCol: size, bRow: width * size,
+		cRow: channel * size, addRow: channel * size, bias: pointer(p.bias, row), relu: boolWord(p.relu),
+	}
+	compute := p.kernels.tiles[rows-1][width/p.kernels.lanes-1]
+	at := row*channel + first*p.toW*p.lanes + lane0
+	for i := range (last - first) * p.toW {
+		start, end := s.runStart[i], s.runStart[i+1]
+		t.runs, t.runCount = unsafe.SliceData(s.runs[start:]), end-start
+		t.c, t.add = unsafe.Pointer(&p.to[at]), pointer(p.add, at)
+		compute(&t)
+		at += p.lanes
+	}
+}

@@ -1,0 +1,92 @@
+package kernel
+
+import "unsafe"
+
+// genericConvKernels returns the pieces in plain Go; a vector is a whole block of lanes.
+func genericConvKernels[T float32 | float64]() *convKernels[T] {
+	tiles := make([][]func(*convTile), 4)
+	for r := range tiles {
+		tiles[r] = []func(*convTile){func(a *convTile) { convTileGeneric[T](a, r+1) }}
+	}
+	return &convKernels[T]{
+		lanes:     LaneBlock,
+		tiles:     tiles,
+		copies:    []func(dst *T, dstStep int, src *T, srcStep, n int){convCopyGeneric[T]},
+		transpose: transposeGeneric[T],
+		input:     transformer(6, 6, winogradInputLine[T]), output: transformer(6, 4, winogradOutputLine[T]),
+		gradient: transformer(4, 6, winogradGradientLine[T]),
+		filter:   transformer(3, 6, winogradFilterLine[T]), filterGradient: transformer(6, 3, winogradFilterGradientLine[T]),
+	}
+}
+
+// block is a vector of the generic kernels.
+type block[T float32 | float64] [LaneBlock]T
+
+func blockAt[T float32 | float64](p unsafe.Pointer, bytes int) *block[T] {
+	return (*block[T])(unsafe.Add(p, bytes))
+}
+
+func elementAt[T float32 | float64](p unsafe.Pointer, bytes int) *T {
+	return (*T)(unsafe.Add(p, bytes))
+}
+
+// convTileGeneric computes a tile of rows rows and one vector.
+func convTileGeneric[T float32 | float64](t *convTile, rows int) {
+	var sums [4]block[T]
+	for _, run := range unsafe.Slice(t.runs, t.runCount) {
+		a, b := run.a, run.b
+		for range t.k {
+			col := blockAt[T](t.b, b)
+			for r := range rows {
+				x, sum := *elementAt[T](t.a, a+r*t.aRow), &sums[r]
+				for l, y := range col {
+					sum[l] += T(x * y) // the conversion forbids fusing: same bits on every target
+				}
+			}
+			a += t.aCol
+			b += t.bRow
+		}
+	}
+	for r := range rows {
+		sum := &sums[r]
+		if t.bias != nil {
+			addScalar(sum, *elementAt[T](t.bias, r*elementSize[T]()))
+		}
+		if t.add != nil {
+			addBlock(sum, blockAt[T](t.add, r*t.addRow))
+		}
+		if t.relu != 0 {
+			reluGeneric(sum[:])
+		}
+		*blockAt[T](t.c, r*t.cRow) = *sum
+	}
+}
+
+func addScalar[T float32 | float64](sum *block[T], x T) {
+	for l := range sum {
+		sum[l] += x
+	}
+}
+
+func addBlock[T float32 | float64](sum, x *block[T]) {
+	for l, v := range x {
+		sum[l] += v
+	}
+}
+
+func convCopyGeneric[T float32 | float64](dst *T, dstStep int, src *T, srcStep, n int) {
+	for i := range n {
+		*blockAt[T](unsafe.Pointer(dst), i*dstStep) = *blockAt[T](unsafe.Pointer(src), i*srcStep)
+	}
+}
+
+func transposeGeneric[T float32 | float64](t *convTranspose) {
+	for i := range t.blocks {
+		for r, row := range t.rows {
+			src := blockAt[T](t.src, i*t.srcGap+row)
+			for l, v := range src {
+				*elementAt[T](t.dst, i*t.dstGap+l*t.dstRow+r*elementSize[T]()) = v
+			}
+		}
+	}
+}

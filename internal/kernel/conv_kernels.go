@@ -1,0 +1,92 @@
+package kernel
+
+import "unsafe"
+
+// convTile is the one product behind every convolution:
+//
+//	s[r][v] = Σ over runs Σ_{k<K} a[run.a + r·aRow + k·aCol] · b[run.b + k·bRow + v]
+//	c[r·cRow + v] = s[r][v]  (+ bias[r])  (+ add[r·addRow + v])  (rectified if relu ≠ 0)
+//
+// for the rows r and vectors of lanes v of the tile. Runs, rows and columns are in bytes; K is positive.
+// A direct convolution has one run per tap that sees the pixel, and sums over channels; its weight
+// gradient has one run per piece of a row, and sums over pixels and samples; Winograd's products have one run.
+//
+// The order of operations of an element is the one written, whatever the size of the tile.
+type convTile struct {
+	a, b, c    unsafe.Pointer
+	runs       *convRun
+	runCount   int
+	k          int
+	aRow, aCol int
+	bRow, cRow int
+	bias, add  unsafe.Pointer // nil for none
+	addRow     int
+	relu       int
+}
+
+// convRun is where a run starts, in bytes after convTile.a and b.
+type convRun struct{ a, b int }
+
+// convTransform applies a linear map to the columns and then to the rows of count grids of vectors.
+// Steps and extents are in bytes. Bit y·n+x of a mask tells whether point (y, x) of a grid of n×n exists;
+// points of the source that do not are zero.
+type convTransform struct {
+	src                    unsafe.Pointer
+	srcRow, srcCol, srcGap int // between rows, columns, and grids
+	srcMask                int
+	dst                    unsafe.Pointer
+	dstRow, dstCol, dstGap int
+	dstMask                int
+	count                  int
+	temp                   unsafe.Pointer // 36 vectors
+	bias                   unsafe.Pointer // one element for a grid, or nil
+	biasGap                int            // 0 if bias is nil
+	add                    unsafe.Pointer // laid out as dst, or nil
+	addGap                 int            // dstGap, or 0 if add is nil
+	relu                   int
+	now                    [5]uintptr // used by the assembly
+}
+
+// convTranspose turns blocks of 16 rows of elements into columns: element l of row r, at src + rows[r],
+// goes to column r of row l of dst.
+type convTranspose struct {
+	dst            unsafe.Pointer
+	dstRow, dstGap int // bytes between rows and between blocks
+	src            unsafe.Pointer
+	srcGap         int
+	blocks         int
+	rows           [16]int
+}
+
+// convKernels are the pieces of a convolution of one element type in the versions of one instruction set.
+type convKernels[T float32 | float64] struct {
+	lanes int // elements of a vector; divides LaneBlock
+
+	// tiles[r-1][v-1] computes a tile of r rows and v vectors.
+	tiles [][]func(*convTile)
+
+	// copies[v-1] copies n pieces of v vectors from one spacing to another, in bytes; n is positive.
+	copies []func(dst *T, dstStep int, src *T, srcStep, n int)
+
+	transpose func(*convTranspose) // of blocks of 16×16 elements
+
+	// The transforms of F(4×4, 3×3), in the order winograd.go explains them.
+	input, output, gradient, filter, filterGradient func(*convTransform)
+}
+
+// rows returns the rows of the largest tile, vectors its columns in vectors.
+func (k *convKernels[T]) rows() int    { return len(k.tiles) }
+func (k *convKernels[T]) vectors() int { return len(k.tiles[0]) }
+
+// convKernelsInUse returns the pieces for the instruction set in use.
+func convKernelsInUse[T float32 | float64]() *convKernels[T] {
+	if isFloat32[T]() {
+		return any(convKernels32()).(*convKernels[T])
+	}
+	return any(convKernels64()).(*convKernels[T])
+}
+
+var (
+	genericConv32 = genericConvKernels[float32]()
+	genericConv64 = genericConvKernels[float64]()
+)

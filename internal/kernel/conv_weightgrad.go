@@ -1,0 +1,256 @@
+package kernel
+
+import "unsafe"
+
+// weightSums computes the gradient of the weights of a convolution:
+//
+//	dw[o][c][t] = Σ over pixels p whose tap t sees a pixel p', Σ_b x[c][p'][b] · dy[o][p][b]
+//
+// It is a sum of outer products over (pixel, sample), so one operand needs neighbouring channels in a
+// vector: dy is transposed, block by block, to [pixel][lane][channel o]. x, whose elements are
+// broadcast, is only copied, to [channel c][pixel][lane] with channels an odd number of cache lines apart.
+//
+// Work is cut into units, a strip of rows of dy × a block of lanes. Consecutive units form a slice; a
+// part is a slice × a block of channels o. A part sums its units, in order, into partial sums
+// [tap][c][o]; a second pass adds up the slices, in order, and arranges the sums as PyTorch does. The
+// slices depend on the shape and the batch alone, and so do the bits.
+type weightSums[T float32 | float64] struct {
+	shape        ConvShape
+	order        weightOrder // which taps are used
+	tapsY, tapsX [][]tap
+
+	// of the call under way
+	kernels   *convKernels[T]
+	x, dy, dw []T
+	partial   []T
+	lanes     int
+	stripRows int
+	units     int
+	slices    int
+	columns   int // channels o of a part
+	blocks    int // of channels o
+	reducing  bool
+}
+
+func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
+	return &weightSums[T]{
+		shape: s, order: newWeightOrder(s, false),
+		tapsY: forwardTaps(s.H, s.OutH(), s.KH, s.Stride, s.Pad), tapsX: forwardTaps(s.W, s.OutW(), s.KW, s.Stride, s.Pad),
+	}
+}
+
+// compute overwrites dw.
+func (g *weightSums[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
+	pools := convPoolsFor[T]()
+	shared := pools.shared.get()
+	g.kernels, g.x, g.dy, g.dw, g.lanes = convKernelsInUse[T](), x, dy, dw, lanes
+	g.plan()
+	shared.partial = atLeast(shared.partial, g.slices*g.sliceSize())
+	g.partial, g.reducing = shared.partial, false
+	tm.Do(g.slices*g.blocks, g)
+	g.reducing = true
+	tm.Do(ceilDiv(g.shape.In, orderBlock), g)
+	g.x, g.dy, g.dw, g.partial = nil, nil, nil, nil
+	pools.shared.put(shared)
+}
+
+// sliceSize returns the partial sums of a slice.
+func (g *weightSums[T]) sliceSize() int {
+	return len(g.order.used) * g.shape.In * g.blocks * g.columns
+}
+
+// plan cuts the work, by shape and batch alone.
+func (g *weightSums[T]) plan() {
+	s, size := g.shape, elementSize[T]()
+	g.columns = LaneBlock
+	if s.Out > LaneBlock {
+		g.columns = 2 * LaneBlock
+	}
+	g.blocks = ceilDiv(s.Out, g.columns)
+	inputRow, outputRow := s.In*s.W*LaneBlock*size, s.OutW()*LaneBlock*g.columns*size
+	rows := s.OutH()
+	for rows > 1 && min(s.H, (rows-1)*s.Stride+s.KH)*inputRow+rows*outputRow > convBlockBytes {
+		rows--
+	}
+	strips := ceilDiv(s.OutH(), rows)
+	g.stripRows = ceilDiv(s.OutH(), strips)
+	g.units = ceilDiv(s.OutH(), g.stripRows) * (g.lanes / LaneBlock)
+	g.slices = min(g.units, max(1, convFewParts/g.blocks))
+}
+
+// Run computes a part of the partial sums or, in the second pass, of the gradient.
+func (g *weightSums[T]) Run(part int) {
+	if g.reducing {
+		g.reduce(part*orderBlock, min((part+1)*orderBlock, g.shape.In))
+		return
+	}
+	pools := convPoolsFor[T]()
+	s := pools.scratches.get()
+	slice, block := part/g.blocks, part%g.blocks
+	first, last := slice*g.units/g.slices, (slice+1)*g.units/g.slices
+	for unit := first; unit < last; unit++ {
+		g.unit(s, unit, block, g.block(slice, block), unit > first)
+	}
+	pools.scratches.put(s)
+}
+
+// block returns the partial sums [tap][c][o] of a block of channels o in a slice.
+func (g *weightSums[T]) block(slice, block int) []T {
+	size := len(g.order.used) * g.shape.In * g.columns
+	return g.partial[(slice*g.blocks+block)*size:][:size]
+}
+
+// unit adds a unit to the partial sums, or starts them.
+func (g *weightSums[T]) unit(s *convScratch[T], unit, block int, sums []T, accumulate bool) {
+	groups := g.lanes / LaneBlock
+	first := unit / groups * g.stripRows
+	last := min(first+g.stripRows, g.shape.OutH())
+	lane := unit % groups * LaneBlock
+	y0, y1 := max(0, first*g.shape.Stride-g.shape.Pad), min(g.shape.H, (last-1)*g.shape.Stride-g.shape.Pad+g.shape.KH)
+	y1 = max(y0, y1)
+	g.packInput(s, y0, y1, lane)
+	g.turnGradient(s, first, last, lane, block)
+	for u, at := range g.order.used {
+		g.list(s, at/g.shape.KW, at%g.shape.KW, first, last, y0)
+		g.tap(s, sums[u*g.shape.In*g.columns:], y1-y0, g.outColumns(block), accumulate)
+	}
+}
+
+// outColumns returns how many channels o a block has.
+func (g *weightSums[T]) outColumns(block int) int {
+	return min(g.columns, g.shape.Out-block*g.columns)
+}
+
+// inputRow returns the distance between channels of the packed input of rows rows.
+func (g *weightSums[T]) inputRow(rows int) int { return paddedRow(rows * g.shape.W * LaneBlock) }
+
+// packInput copies a block of lanes of rows y0…y1 of x to [channel][pixel][lane].
+func (g *weightSums[T]) packInput(s *convScratch[T], y0, y1, lane int) {
+	pixels, ld, size := (y1-y0)*g.shape.W, g.inputRow(y1-y0), elementSize[T]()
+	if pixels == 0 {
+		return
+	}
+	s.packed = atLeast(s.packed, g.shape.In*ld)
+	most := min(g.kernels.vectors(), LaneBlock/g.kernels.lanes)
+	move, width := g.kernels.copies[most-1], most*g.kernels.lanes
+	for c := range g.shape.In {
+		from := (c*g.shape.H+y0)*g.shape.W*g.lanes + lane
+		for l := 0; l < LaneBlock; l += width {
+			move(&s.packed[c*ld+l], LaneBlock*size, &g.x[from+l], g.lanes*size, pixels)
+		}
+	}
+}
+
+// turnGradient transposes a block of lanes and channels of rows first…last−1 of dy to
+// [pixel][lane][channel]. Columns beyond the last channel repeat it; nothing depends on them.
+func (g *weightSums[T]) turnGradient(s *convScratch[T], first, last, lane, block int) {
+	size, width := elementSize[T](), g.shape.OutW()
+	pixels := (last - first) * width
+	s.turned = atLeast(s.turned, pixels*LaneBlock*g.columns)
+	channel := g.shape.OutH() * width * g.lanes
+	for col := 0; col < g.outColumns(block); col += LaneBlock {
+		t := convTranspose{
+			dst: unsafe.Pointer(&s.turned[col]), dstRow: g.columns * size, dstGap: LaneBlock * g.columns * size,
+			src: unsafe.Pointer(&g.dy[first*width*g.lanes+lane]), srcGap: g.lanes * size, blocks: pixels,
+		}
+		for r := range t.rows {
+			t.rows[r] = min(block*g.columns+col+r, g.shape.Out-1) * channel * size
+		}
+		g.kernels.transpose(&t)
+	}
+}
+
+// list writes the runs of tap (i, j): rows of dy with the pixels of x that they see, or single pixels
+// if the stride pulls those apart. All runs of a tap are equally long; their length is s.runStart[0].
+func (g *weightSums[T]) list(s *convScratch[T], i, j, first, last, y0 int) {
+	size, ow := elementSize[T](), g.shape.OutW()
+	s.runs, s.runStart = s.runs[:0], append(s.runStart[:0], LaneBlock)
+	for p, tapsY := range g.tapsY[first:last] {
+		y := source(tapsY, i)
+		if y < 0 {
+			continue
+		}
+		count := 0
+		for q, tapsX := range g.tapsX {
+			x := source(tapsX, j)
+			if x < 0 {
+				continue
+			}
+			if count++; count == 1 || g.shape.Stride > 1 {
+				s.runs = append(s.runs, convRun{
+					a: ((y-y0)*g.shape.W + x) * LaneBlock * size,
+					b: (p*ow + q) * LaneBlock * g.columns * size,
+				})
+			}
+		}
+		if g.shape.Stride == 1 {
+			s.runStart[0] = count * LaneBlock
+		}
+	}
+}
+
+// source returns the input coordinate that tap at sees, −1 for padding.
+func source(taps []tap, at int) int {
+	for _, t := range taps {
+		if t.at == at {
+			return t.from
+		}
+	}
+	return -1
+}
+
+// tap adds the products of the listed runs to the sums [c][o] of a tap.
+func (g *weightSums[T]) tap(s *convScratch[T], sums []T, inputRows, outColumns int, accumulate bool) {
+	if accumulate && len(s.runs) == 0 {
+		return
+	}
+	k, size, ld := g.kernels, elementSize[T](), g.inputRow(inputRows)
+	panel := evenPanel(g.shape.In, k.rows())
+	t := convTile{
+		runs: unsafe.SliceData(s.runs), runCount: len(s.runs), k: s.runStart[0],
+		aRow: ld * size, aCol: size, bRow: g.columns * size, cRow: g.columns * size, addRow: g.columns * size,
+	}
+	for c := 0; c < g.shape.In; c += panel {
+		rows := min(panel, g.shape.In-c)
+		t.a = pointer(s.packed, c*ld)
+		for col := 0; col < outColumns; {
+			vectors := min(k.vectors(), ceilDiv(outColumns-col, k.lanes))
+			t.b, t.c = pointer(s.turned, col), unsafe.Pointer(&sums[c*g.columns+col])
+			if accumulate {
+				t.add = t.c
+			}
+			k.tiles[rows-1][vectors-1](&t)
+			col += vectors * k.lanes
+		}
+	}
+}
+
+// reduce adds up the slices of channels c0…c1−1 into dw.
+func (g *weightSums[T]) reduce(c0, c1 int) {
+	s := g.shape
+	taps := s.KH * s.KW
+	for block := range g.blocks {
+		for u := range g.order.used {
+			for c := c0; c < c1; c++ {
+				at := (u*s.In + c) * g.columns
+				sum := g.block(0, block)[at:][:g.outColumns(block)]
+				for slice := 1; slice < g.slices; slice++ {
+					for o, v := range g.block(slice, block)[at:][:len(sum)] {
+						sum[o] += v
+					}
+				}
+			}
+		}
+		for o := range g.outColumns(block) {
+			for c := c0; c < c1; c++ {
+				to := g.dw[((block*g.columns+o)*s.In+c)*taps:][:taps]
+				for at, u := range g.order.slot {
+					to[at] = 0
+					if u >= 0 {
+						to[at] = g.block(0, block)[(u*s.In+c)*g.columns+o]
+					}
+				}
+			}
+		}
+	}
+}
