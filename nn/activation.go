@@ -10,6 +10,7 @@ type activation[T kernel.Float] struct {
 	team      *kernel.Team
 	pointwise *kernel.Pointwise[T]
 	y         []T
+	clock     *Clock
 }
 
 func newActivation[T kernel.Float](act Activation, width int, team *kernel.Team) *activation[T] {
@@ -22,6 +23,8 @@ func (*activation[T]) initialise(uint64) {}
 
 func (*activation[T]) bytes(Mode) Memory { return Memory{} }
 
+func (l *activation[T]) watch(c *Clock) { l.clock = c }
+
 func (l *activation[T]) forward(x []T, rows int, _ Mode) []T {
 	l.y = x[:rows*l.width]
 	if l.act == Sigmoid {
@@ -29,6 +32,7 @@ func (l *activation[T]) forward(x []T, rows int, _ Mode) []T {
 	} else {
 		l.pointwise.ReLU(l.team, l.y)
 	}
+	l.clock.Lap(string(l.act), OpActivation)
 	return l.y
 }
 
@@ -39,5 +43,6 @@ func (l *activation[T]) backward(dy, _ []T, _ int, _ bool) []T {
 	} else {
 		l.pointwise.ReLUBackward(l.team, l.y, dy)
 	}
+	l.clock.Lap(string(l.act), OpActivation)
 	return dy
 }

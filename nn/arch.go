@@ -160,19 +160,13 @@ func design[T kernel.Float](a Arch, team *kernel.Team, maxBatch int) (*Network[T
 		return nil, err
 	}
 	n := &Network[T]{inputs: a.Inputs(), classes: a.Classes, maxBatch: maxBatch}
-	t := &trunk[T]{net: n, team: team, maxBatch: maxBatch, in: mapShape{a.Channels, a.Height, a.Width},
-		images: kernel.NewImages[T](), work: &workspace[T]{lanes: kernel.Lanes(maxBatch)}}
+	t := newTrunk(n, mapShape{a.Channels, a.Height, a.Width}, team)
 	if a.Kind == KindResNet18 || a.Kind == KindAdapt {
 		t.addResNet(a)
 	} else {
 		t.addVGG(a.Kind == KindVGG13BN)
 	}
-	t.folds.units = t.units()
-	n.trunk = t
-	n.add(t)
-	n.features = t.last().channels
-	n.widest = n.features
-	n.addClassifier(!a.NoClassifierBias, team)
+	n.finishTrunk(!a.NoClassifierBias, team)
 	if a.Kind == KindVGG13 || a.Kind == KindVGG13BN {
 		n.fc.deviation = 0.01
 	}

@@ -22,6 +22,7 @@ type batchNorm[T kernel.Float] struct {
 	maxBatch                int
 	x                       []T // input of the last forward, borrowed from the Linear before
 	y                       []T // maxBatch×width, allocated by the first forward
+	clock                   *Clock
 }
 
 func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *kernel.Team, maxBatch int) *batchNorm[T] {
@@ -63,8 +64,11 @@ func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 	if l.act == Sigmoid {
 		l.pointwise.Sigmoid(l.team, y)
 	}
+	l.clock.Lap(l.gamma.Name, OpNorm)
 	return y
 }
+
+func (l *batchNorm[T]) watch(c *Clock) { l.clock = c }
 
 func (l *batchNorm[T]) initialise(uint64) {
 	for i := range l.gamma.Value {
@@ -84,5 +88,6 @@ func (l *batchNorm[T]) backward(dy, _ []T, rows int, _ bool) []T {
 		l.pointwise.SigmoidBackward(l.team, y, dy)
 	}
 	l.norm.Backward(l.team, rows, dy, y, l.x, l.gamma.Value, l.gamma.wanted(), l.beta.wanted())
+	l.clock.Lap(l.gamma.Name, OpNormGrad)
 	return dy
 }

@@ -132,6 +132,7 @@ func (u *unit[T]) trainInto(x, residual, y []T, batch int) []T {
 	if u.norm == nil {
 		ep.Residual, ep.ReLU = residual, u.relu
 		u.conv.Forward(u.team, batch, x, u.weight.Value, y, ep)
+		u.work.clock.Lap(u.name, OpForward)
 		return y
 	}
 	if u.z == nil {
@@ -139,7 +140,9 @@ func (u *unit[T]) trainInto(x, residual, y []T, batch int) []T {
 	}
 	z := u.z[:len(y)]
 	u.conv.Forward(u.team, batch, x, u.weight.Value, z, ep)
+	u.work.clock.Lap(u.name, OpForward)
 	u.norm.forward(u.team, batch, u.out().pixels(), z, residual, y, u.relu)
+	u.work.clock.Lap(u.norm.gamma.Name, OpNorm)
 	return y
 }
 
@@ -157,6 +160,7 @@ func (u *unit[T]) evalInto(x, residual, y []T, batch int) {
 		w, ep.Bias = u.folded.weight, u.folded.bias
 	}
 	u.conv.Forward(u.team, batch, x, w, y, ep)
+	u.work.clock.Lap(u.name, OpForward)
 }
 
 func (u *unit[T]) backward(dy []T, batch int, needInput bool) []T {
@@ -167,6 +171,7 @@ func (u *unit[T]) backward(dy []T, batch int, needInput bool) []T {
 	}
 	dx := u.work.take(u.in().size() * kernel.Lanes(batch))
 	u.conv.InputGrad(u.team, batch, dy, u.weight.Value, dx, false)
+	u.work.clock.Lap(u.name, OpInputGrad)
 	u.work.give(dy)
 	return dx
 }
@@ -177,13 +182,17 @@ func (u *unit[T]) backwardWeights(dy, y, dz []T, batch int) {
 	switch {
 	case u.norm != nil:
 		u.norm.backward(u.team, batch, u.out().pixels(), dy, y, u.z[:len(dy)], dz, u.relu)
+		u.work.clock.Lap(u.norm.gamma.Name, OpNormGrad)
 		if u.bias != nil && !u.bias.Frozen {
 			u.biasGrad.Backward(u.team, dz, nil, u.bias.Grad)
+			u.work.clock.Lap(u.name, OpBiasGrad)
 		}
 	case u.biasGrad != nil:
 		u.biasGrad.Backward(u.team, dz, u.y, u.bias.wanted())
+		u.work.clock.Lap(u.name, OpBiasGrad)
 	}
 	if !u.weight.Frozen {
 		u.conv.WeightGrad(u.team, batch, u.x, dz, u.weight.Grad)
+		u.work.clock.Lap(u.name, OpWeightGrad)
 	}
 }

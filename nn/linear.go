@@ -12,6 +12,7 @@ type linear[T kernel.Float] struct {
 	maxBatch     int
 	y            []T // maxBatch×out, allocated by the first forward
 	biasGrad     *kernel.ColSums[T]
+	clock        *Clock
 }
 
 func newLinear[T kernel.Float](name string, in, out int, bias bool, team *kernel.Team, maxBatch int) *linear[T] {
@@ -44,8 +45,11 @@ func (l *linear[T]) forward(x []T, rows int, _ Mode) []T {
 	}
 	y := l.y[:rows*l.out]
 	kernel.Gemm(l.team, kernel.NT, rows, l.out, l.in, x, l.in, l.weight.Value, l.in, y, l.out, ep)
+	l.clock.Lap(l.weight.Name, OpForward)
 	return y
 }
+
+func (l *linear[T]) watch(c *Clock) { l.clock = c }
 
 func (l *linear[T]) bytes(Mode) Memory {
 	return Memory{Activations: sizeOf[T](l.maxBatch * l.out)}
@@ -56,14 +60,17 @@ func (l *linear[T]) backward(dy, spare []T, rows int, needInput bool) []T {
 	var none kernel.Epilogue[T]
 	if !l.weight.Frozen {
 		kernel.Gemm(l.team, kernel.TN, l.out, l.in, rows, dy, l.out, l.x, l.in, l.weight.Grad, l.in, none)
+		l.clock.Lap(l.weight.Name, OpWeightGrad)
 	}
 	if l.bias != nil && !l.bias.Frozen {
 		l.biasGrad.Sum(l.team, rows, dy, l.bias.Grad)
+		l.clock.Lap(l.weight.Name, OpBiasGrad)
 	}
 	if !needInput {
 		return nil
 	}
 	dx := spare[:rows*l.in]
 	kernel.Gemm(l.team, kernel.NN, rows, l.in, l.out, dy, l.out, l.weight.Value, l.in, dx, l.in, none)
+	l.clock.Lap(l.weight.Name, OpInputGrad)
 	return dx
 }

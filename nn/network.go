@@ -37,6 +37,8 @@ type layer[T kernel.Float] interface {
 	initialise(seed uint64)
 	// bytes returns the memory it will hold, parameters apart.
 	bytes(mode Mode) Memory
+	// watch has it report the time of its operations.
+	watch(c *Clock)
 }
 
 // Network is a sequence of layers and the classifier fc on top of them. Build one with

@@ -4,6 +4,7 @@ import "collapse/internal/kernel"
 
 // maxPool is nn.MaxPool2d.
 type maxPool[T kernel.Float] struct {
+	name  string // of the module; for the clock
 	shape kernel.PoolShape
 	pool  *kernel.MaxPool[T]
 	team  *kernel.Team
@@ -33,12 +34,14 @@ func (p *maxPool[T]) train(x []T, batch int) []T {
 	p.x = x
 	y := p.y[:p.out().size()*kernel.Lanes(batch)]
 	p.pool.Forward(p.team, batch, x, y)
+	p.work.clock.Lap(p.name, OpPool)
 	return y
 }
 
 func (p *maxPool[T]) eval(x []T, batch int) []T {
 	y := p.work.take(p.out().size() * kernel.Lanes(batch))
 	p.pool.Forward(p.team, batch, x, y)
+	p.work.clock.Lap(p.name, OpPool)
 	p.work.give(x)
 	return y
 }
@@ -50,6 +53,7 @@ func (p *maxPool[T]) backward(dy []T, batch int, needInput bool) []T {
 	}
 	dx := p.work.take(len(p.x))
 	p.pool.Backward(p.team, batch, p.x, dy, dx)
+	p.work.clock.Lap(p.name, OpPoolGrad)
 	p.work.give(dy)
 	return dx
 }

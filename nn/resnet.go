@@ -87,6 +87,7 @@ func (b *block[T]) backward(dy []T, batch int, _ bool) []T {
 	b.second.backwardWeights(dy, b.y, dz, batch)
 	dh := b.work.take(b.first.out().size() * kernel.Lanes(batch))
 	b.second.conv.InputGrad(b.team, batch, dz, b.second.weight.Value, dh, false)
+	b.work.clock.Lap(b.second.name, OpInputGrad)
 	b.work.give(dz)
 	b.first.backwardWeights(dh, nil, dh, batch)
 	dx := dy
@@ -94,9 +95,11 @@ func (b *block[T]) backward(dy []T, batch int, _ bool) []T {
 		b.shortcut.backwardWeights(dy, nil, dy, batch)
 		dx = b.work.take(b.first.in().size() * kernel.Lanes(batch))
 		b.shortcut.conv.InputGrad(b.team, batch, dy, b.shortcut.weight.Value, dx, false)
+		b.work.clock.Lap(b.shortcut.name, OpInputGrad)
 		b.work.give(dy)
 	}
 	b.first.conv.InputGrad(b.team, batch, dh, b.first.weight.Value, dx, true)
+	b.work.clock.Lap(b.first.name, OpInputGrad)
 	b.work.give(dh)
 	return dx
 }

@@ -40,6 +40,22 @@ type stage[T kernel.Float] interface {
 	buffers() int
 }
 
+// newTrunk returns a trunk without stages for n.
+func newTrunk[T kernel.Float](n *Network[T], in mapShape, team *kernel.Team) *trunk[T] {
+	n.trunk = &trunk[T]{net: n, team: team, maxBatch: n.maxBatch, in: in, images: kernel.NewImages[T](),
+		work: &workspace[T]{lanes: kernel.Lanes(n.maxBatch)}}
+	return n.trunk
+}
+
+// finishTrunk puts the classifier on a trunk that has all its stages.
+func (n *Network[T]) finishTrunk(bias bool, team *kernel.Team) {
+	n.trunk.folds.units = n.trunk.units()
+	n.add(n.trunk)
+	n.features = n.trunk.last().channels
+	n.widest = n.features
+	n.addClassifier(bias, team)
+}
+
 // last returns the shape that the next stage gets.
 func (t *trunk[T]) last() mapShape {
 	if len(t.stages) == 0 {
@@ -58,6 +74,9 @@ func (t *trunk[T]) add(s stage[T], taps ...Tap) {
 		tap.Channels, tap.Height, tap.Width = shape.channels, shape.height, shape.width
 		t.net.taps = append(t.net.taps, tap)
 		t.net.tapLayers = append(t.net.tapLayers, len(t.stages)-1)
+	}
+	if p, ok := s.(*maxPool[T]); ok && len(taps) > 0 {
+		p.name = taps[0].Name
 	}
 	for _, u := range s.parts() {
 		if u.norm != nil && u.conv.Shape().OutH()*u.conv.Shape().OutW() == 1 {
@@ -82,6 +101,7 @@ func (t *trunk[T]) forward(x []T, rows int, mode Mode) []T {
 		h = t.work.take(size)
 	}
 	t.images.FromRows(t.team, rows, t.in.size(), x, h)
+	t.work.clock.Lap("input", OpLayout)
 	for i, s := range t.stages {
 		if mode == Train {
 			h = s.train(h, rows)
@@ -92,6 +112,7 @@ func (t *trunk[T]) forward(x []T, rows int, mode Mode) []T {
 	}
 	features := t.features[:rows*t.last().channels]
 	t.images.Mean(t.team, rows, t.last().channels, t.last().pixels(), h, features)
+	t.work.clock.Lap("features", OpLayout)
 	if mode == Eval {
 		t.work.give(h)
 	}
@@ -119,11 +140,14 @@ func (t *trunk[T]) keepTapped(stage int, h []T, rows int) {
 func (t *trunk[T]) backward(dy, _ []T, rows int, _ bool) []T {
 	dh := t.work.take(t.last().size() * kernel.Lanes(rows))
 	t.images.Spread(t.team, rows, t.last().channels, t.last().pixels(), dy, dh)
+	t.work.clock.Lap("features", OpLayout)
 	for i := len(t.stages) - 1; i >= 0; i-- {
 		dh = t.stages[i].backward(dh, rows, i > 0)
 	}
 	return nil
 }
+
+func (t *trunk[T]) watch(c *Clock) { t.work.clock = c }
 
 func (t *trunk[T]) units() []*unit[T] {
 	var all []*unit[T]

@@ -10,6 +10,7 @@ type workspace[T kernel.Float] struct {
 	lanes     int
 	free      [][]T
 	allocated int
+	clock     *Clock // to which every stage reports
 }
 
 func (w *workspace[T]) fit(s mapShape) { w.perSample = max(w.perSample, s.size()) }
