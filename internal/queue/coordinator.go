@@ -151,6 +151,19 @@ func (c *Coordinator) Waiting(ctx context.Context) (int, error) {
 	return int(i.State.Msgs), nil
 }
 
+// Jobs returns the jobs in the queue, those being worked on included.
+func (c *Coordinator) Jobs(ctx context.Context) ([]string, error) {
+	i, err := c.jobs.Info(ctx, jetstream.WithSubjectFilter(c.b.jobSubject("*", "*")))
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	ids := make([]string, 0, len(i.State.Subjects))
+	for subject := range i.State.Subjects {
+		ids = append(ids, subject[strings.LastIndexByte(subject, '.')+1:])
+	}
+	return ids, nil
+}
+
 // Cancel takes jobs out of the queue and stops the workers that are at them.
 func (c *Coordinator) Cancel(ctx context.Context, ids ...string) error {
 	if err := c.Forget(ctx, ids...); err != nil {

@@ -140,6 +140,21 @@ func (f failure) Unwrap() error { return f.error }
 // Fail marks an error as the job's own, so that it is not tried again.
 func Fail(err error) error { return failure{err} }
 
+// IsFailure reports whether err was marked by Fail.
+func IsFailure(err error) bool {
+	var f failure
+	return errors.As(err, &f)
+}
+
+// postponed marks an error as nobody's fault.
+type postponed struct{ error }
+
+func (p postponed) Unwrap() error { return p.error }
+
+// Postpone marks an error as a reason to come back later that does not count as an attempt: something
+// the job needs is in use.
+func Postpone(err error) error { return postponed{err} }
+
 // VersionError is returned to a worker whose program differs from the coordinator's.
 type VersionError struct{ Coordinator, Here string }
 

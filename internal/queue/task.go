@@ -70,6 +70,7 @@ var errDied = errors.New("its workers died or fell silent each time: is there en
 // job is left to others.
 func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) error {
 	var own failure
+	var later postponed
 	switch {
 	case err == nil:
 		return t.finish(ctx, Done, final, "")
@@ -81,6 +82,11 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 		err := t.update(release, func(v *claimValue) { v.Held = false })
 		t.msg.Nak()
 		return err
+	case errors.As(err, &later):
+		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
+			return err
+		}
+		return t.msg.NakWithDelay(t.w.b.opt.AckWait)
 	case t.Attempt >= t.w.b.opt.MaxAttempts:
 		return t.finish(ctx, GaveUp, final, fmt.Sprintf("%v (attempt %d of %d)", err, t.Attempt, t.w.b.opt.MaxAttempts))
 	}

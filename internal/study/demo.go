@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"collapse/internal/bench"
+	"collapse/nn"
 	"collapse/train"
 )
 
@@ -80,8 +81,8 @@ const measureCost = 1.5
 
 func stepOf(c train.Config) bench.TrainConfig {
 	c = c.Resolved()
-	return bench.TrainConfig{Inputs: c.Data.Size * c.Data.Size, Width: c.Net.Width, Depth: c.Net.Depth,
-		FeatureDim: c.Net.FeatureDim, Classes: c.Data.Classes, Batch: c.Run.Batch}
+	return bench.TrainConfig{Batch: c.Run.Batch, Arch: nn.Arch{Kind: nn.KindMLP, Channels: 1, Height: c.Data.Size, Width: c.Data.Size,
+		Classes: c.Data.Classes, FeatureDim: c.Net.FeatureDim, HiddenWidth: c.Net.Width, HiddenLayers: c.Net.Depth, BatchNorm: true}}
 }
 
 func stepsOf(c train.Config) float64 {

@@ -1,0 +1,138 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"collapse/internal/queue"
+	"collapse/train"
+)
+
+// checkpointState is what the queue keeps of a run with its claim, for the next worker: the newest
+// checkpoint that left its machine. Rows up to its epoch were sent before.
+type checkpointState struct {
+	Machine train.Machine `json:"machine"` // another one's bits would differ, so it starts again
+	Epoch   int64         `json:"epoch"`
+	Blob    queue.Blob    `json:"blob"`
+	Shared  bool          `json:"shared"` // in the shared folder
+}
+
+func (s checkpointState) encode() []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic("study: a state that JSON cannot hold")
+	}
+	return text
+}
+
+// restoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has
+// one as new. state may be empty.
+func restoreCheckpoint(ctx context.Context, state []byte, dir string, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
+	if len(state) == 0 {
+		return nil
+	}
+	var s checkpointState
+	if err := json.Unmarshal(state, &s); err != nil {
+		return fmt.Errorf("study: the saved state of a run: %w", err)
+	}
+	home := filepath.Join(dir, "ckpt")
+	if s.Machine != train.ThisMachine() || newestOf(home) >= s.Epoch {
+		return nil
+	}
+	store, err := blobs(ctx, s.Shared)
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(store.Get(ctx, s.Blob, w)) }()
+	staging := filepath.Join(home, ".fetched")
+	err = unpack(r, staging)
+	_, rest := io.Copy(io.Discard, r)
+	if err := errors.Join(err, rest); err != nil {
+		r.CloseWithError(err)
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := os.Rename(staging, filepath.Join(home, strconv.FormatInt(s.Epoch, 10))); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return syncDir(home)
+}
+
+// saveCheckpoint sends a run's newest checkpoint off its machine and notes it with the claim.
+func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, blobs queue.Blobs, shared bool) (epoch int64, err error) {
+	home := filepath.Join(dir, "ckpt")
+	if epoch = newestOf(home); epoch == 0 {
+		return 0, nil
+	}
+	s := checkpointState{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
+	if s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/g%d/ckpt-%d.tar", t.ID, t.Generation, epoch), func(w io.Writer) error {
+		return pack(w, filepath.Join(home, strconv.FormatInt(epoch, 10)), func(string) bool { return true })
+	}); err != nil {
+		return 0, err
+	}
+	return epoch, t.SetState(ctx, s.encode())
+}
+
+// put stores what write writes.
+func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writer) error) (queue.Blob, error) {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(write(w)) }()
+	b, err := blobs.Put(ctx, name, r)
+	r.CloseWithError(err) // ends write, should it still be at it
+	return b, err
+}
+
+// inlineLimit is the largest archive of files that goes into the last message itself. JSON makes it a
+// third larger.
+const inlineLimit = queue.MaxMessage / 2
+
+// sendFiles makes a finished run's files reach the coordinator, and returns the last message.
+func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
+	keep := runFiles(newestOf(filepath.Join(dir, "ckpt")))
+	var m manifest
+	small := &bounded{limit: inlineLimit}
+	err := pack(small, dir, keep)
+	switch {
+	case err == nil:
+		m.Inline = small.Bytes()
+	case !errors.Is(err, errBound):
+		return nil, err
+	default:
+		to, err := blobs()
+		if err != nil {
+			return nil, err
+		}
+		blob, err := put(ctx, to, fmt.Sprintf("%s/g%d/files.tar", t.ID, t.Generation), func(w io.Writer) error { return pack(w, dir, keep) })
+		if err != nil {
+			return nil, err
+		}
+		m.Blob, m.Shared = &blob, shared
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("study: %w", err)
+	}
+	return text, nil
+}
+
+// bounded is a buffer that refuses more than limit bytes.
+type bounded struct {
+	bytes.Buffer
+	limit int
+}
+
+var errBound = errors.New("study: larger than wanted")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.limit {
+		return 0, errBound
+	}
+	return b.Buffer.Write(p)
+}

@@ -1,0 +1,463 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"collapse/internal/kernel"
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/version"
+)
+
+// Options say where the runs of studies are computed. Nothing here changes their results.
+type Options struct {
+	Slots   int // runs side by side in this process; 0: none, workers elsewhere do everything
+	Threads int // of all slots together
+
+	Listen            string // opens the queue to workers on other machines, "host:port"; "": no
+	Token             string
+	CertFile, KeyFile string // TLS, with Listen
+
+	Remote *queue.Remote // an existing NATS cluster instead of the embedded server
+	Queue  queue.Options // Version and Logf are set by Execute
+	Blobs  string        // folder that workers share, for what is too large for a message; "": the queue's object store
+
+	// Rebuild first applies every result that the queue still holds, for a lab that lost some.
+	Rebuild bool
+
+	Watch func(Event)                      // is told how it goes, one call at a time; may be nil
+	Logf  func(format string, args ...any) // is told what a person may want to know; may be nil
+}
+
+// Event is a change in a set of studies under way.
+type Event struct {
+	Snapshot
+	Ended *Ended // the run that just ended, if that is what changed
+}
+
+// Snapshot is how far studies are.
+type Snapshot struct {
+	Runs, Done, Failed int
+	Working            []Working
+	Left               time.Duration // 0 while unknown
+}
+
+// Working is a run that is being computed.
+type Working struct {
+	Hash, Note, Worker string
+	Progress           Progress
+}
+
+// Ended is a run that has ended.
+type Ended struct {
+	Hash, Note string
+	Failed     bool
+	Text       string // what came out, or why it failed
+}
+
+// Summary is how a call of Execute ended.
+type Summary struct {
+	Runs, Done, Failed int
+	Cancelled          bool
+}
+
+// Save makes or changes a study in the lab. Items with the same identity count once; their number is
+// returned.
+func Save(lab *store.Lab, name, title, source string, items []Item) (int, error) {
+	seen := map[string]bool{}
+	var members []store.Member
+	for _, it := range items {
+		if !seen[it.Hash] {
+			seen[it.Hash] = true
+			members = append(members, it.Member)
+		}
+	}
+	return len(members), lab.SaveStudy(name, title, source, members)
+}
+
+// Execute computes the runs of the named studies that the lab does not hold, in order, and returns when
+// all have ended, failed ones included. When ctx ends it stops cleanly and returns an error that wraps
+// the context's; calling it again goes on.
+//
+// One process at a time does this for a lab. A second one waits, showing how far the studies are, and
+// takes over if the first ends before them.
+func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Summary, error) {
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+	if o.Watch == nil {
+		o.Watch = func(Event) {}
+	}
+	o.Queue.Version, o.Queue.Logf = version.Version, o.Logf
+	e := &engine{lab: lab, o: o, names: names, open: map[string]*openRun{}, remote: map[string]*remoteRun{}, started: time.Now()}
+	if err := e.load(); err != nil {
+		return Summary{}, err
+	}
+	if len(e.open) == 0 && !o.Rebuild {
+		return e.summary(), nil
+	}
+	lock, err := e.lockOrFollow(ctx)
+	if err != nil || lock == nil {
+		return e.summary(), e.stopped(err)
+	}
+	defer lock.Release()
+	return e.coordinate(ctx)
+}
+
+// engine coordinates the runs of some studies.
+type engine struct {
+	lab   *store.Lab
+	o     Options
+	names []string
+
+	broker  *queue.Broker
+	c       *queue.Coordinator
+	url     string
+	started time.Time
+
+	mu        sync.Mutex
+	open      map[string]*openRun // runs that have not ended, by hash
+	runs      int
+	done      int
+	failed    int
+	doneHere  float64 // runs, or parts of runs, that were done since started
+	cancelled bool
+	finished  func() // ends the work once open is empty
+
+	remoteMu sync.Mutex            // held while results are applied
+	remote   map[string]*remoteRun // runs of workers elsewhere
+}
+
+// openRun is a run that has not ended.
+type openRun struct {
+	store.StudyRun
+	worker   string // that is at it, "" if none
+	progress Progress
+	broken   int // times that its result could not be used
+}
+
+// localPrefix begins the names of the slots of a coordinator's own process.
+const localPrefix = "local/"
+
+func isLocal(worker string) bool { return strings.HasPrefix(worker, localPrefix) }
+
+// load reads the studies from the lab: which runs have ended and which have not. Runs already open keep
+// what is known of them.
+func (e *engine) load() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	open, seen := map[string]*openRun{}, map[string]bool{}
+	e.runs, e.done, e.failed, e.cancelled = 0, 0, 0, false
+	for _, name := range e.names {
+		s, err := e.lab.Study(name)
+		if err != nil {
+			return err
+		}
+		runs, err := e.lab.StudyRuns(name, 0)
+		if err != nil {
+			return err
+		}
+		e.cancelled = e.cancelled || s.Cancelled
+		for _, r := range runs {
+			if seen[r.Hash] {
+				continue
+			}
+			seen[r.Hash] = true
+			e.count(r, s.Cancelled, open)
+		}
+	}
+	e.open = open
+	return nil
+}
+
+func (e *engine) count(r store.StudyRun, cancelled bool, open map[string]*openRun) {
+	e.runs++
+	switch {
+	case r.Status == store.Done:
+		e.done++
+	case r.Status == store.Failed:
+		e.failed++
+	case cancelled:
+	case e.open[r.Hash] != nil:
+		open[r.Hash] = e.open[r.Hash]
+	default:
+		open[r.Hash] = &openRun{StudyRun: r}
+	}
+}
+
+func (e *engine) summary() Summary {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return Summary{Runs: e.runs, Done: e.done, Failed: e.failed, Cancelled: e.cancelled}
+}
+
+// stopped explains an end before the end.
+func (e *engine) stopped(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		s := e.summary()
+		return fmt.Errorf("study: stopped with %d of %d runs finished; go on with: collapse study resume %s: %w", s.Done, s.Runs, strings.Join(e.names, " "), err)
+	}
+	return err
+}
+
+// followEvery is how often a second process looks how far the first is.
+const followEvery = 500 * time.Millisecond
+
+// lockOrFollow takes the lab's lock, or waits for it while another process has it. It returns no lock
+// when there is nothing left to do.
+func (e *engine) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
+	for told := false; ; told = true {
+		lock, err := queue.TakeLock(filepath.Join(e.lab.Dir(), "queue.lock"))
+		var held *queue.HeldError
+		if !errors.As(err, &held) {
+			return lock, err
+		}
+		if !told {
+			e.o.Logf("%s coordinates this lab; waiting for it (Ctrl-C stops waiting, not the runs)", held.Holder)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(followEvery):
+		}
+		if err := e.load(); err != nil {
+			return nil, err
+		}
+		e.o.Watch(Event{Snapshot: e.snapshot()})
+		if e.nothingLeft() {
+			return nil, nil
+		}
+	}
+}
+
+func (e *engine) nothingLeft() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.open) == 0
+}
+
+// coordinate does the work while this process holds the lock.
+func (e *engine) coordinate(ctx context.Context) (Summary, error) {
+	server, err := e.connect()
+	if err != nil {
+		return e.summary(), err
+	}
+	defer func() {
+		e.broker.Close()
+		if server != nil {
+			server.Close()
+		}
+	}()
+	owner, err := ownerOf(e.lab)
+	if err != nil {
+		return e.summary(), err
+	}
+	if e.c, err = e.broker.Coordinate(ctx, owner); err != nil {
+		return e.summary(), e.stopped(err)
+	}
+	if e.o.Rebuild {
+		if err := e.rebuild(ctx); err != nil {
+			return e.summary(), e.stopped(err)
+		}
+	}
+	if err := e.submitAll(ctx); err != nil {
+		return e.summary(), e.stopped(err)
+	}
+	err = e.work(ctx)
+	return e.summary(), e.stopped(errors.Join(err, e.release()))
+}
+
+// connect starts the embedded server, or connects to the cluster that was named.
+func (e *engine) connect() (*queue.Server, error) {
+	var err error
+	if e.o.Remote != nil {
+		e.broker, err = queue.Connect(*e.o.Remote, e.o.Queue)
+		return nil, err
+	}
+	server, err := queue.StartServer(queue.ServerOptions{Dir: filepath.Join(e.lab.Dir(), "queue"), Listen: e.o.Listen, Token: e.o.Token,
+		CertFile: e.o.CertFile, KeyFile: e.o.KeyFile, Logf: e.o.Logf})
+	if err != nil {
+		return nil, err
+	}
+	if server.URL() != "" {
+		e.o.Logf("workers elsewhere join with: collapse worker --connect %s --token-file FILE", server.URL())
+	}
+	if e.broker, err = server.Connect(e.o.Queue); err != nil {
+		server.Close()
+		return nil, err
+	}
+	return server, nil
+}
+
+// ownerOf names a lab for the queue of a shared cluster.
+func ownerOf(lab *store.Lab) (string, error) {
+	dir, err := filepath.Abs(lab.Dir())
+	if err != nil {
+		return "", fmt.Errorf("study: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("study: %w", err)
+	}
+	return "the lab " + dir + " on " + host, nil
+}
+
+// submitAll brings the queue in line with the studies: what is wanted is in it, what is not is out.
+// Slots of an earlier coordinator died with it, since this process has the lock now.
+func (e *engine) submitAll(ctx context.Context) error {
+	if _, err := e.c.Free(ctx, isLocal); err != nil {
+		return err
+	}
+	there, err := e.c.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	var unwanted []string
+	e.mu.Lock()
+	for _, id := range there {
+		if e.open[id] == nil {
+			unwanted = append(unwanted, id)
+		}
+	}
+	e.mu.Unlock()
+	if err := e.c.Cancel(ctx, unwanted...); err != nil {
+		return err
+	}
+	jobs, err := e.missing(ctx, there)
+	if err != nil {
+		return err
+	}
+	return e.c.Submit(ctx, jobs...)
+}
+
+// missing lists the open runs as jobs, in their order, but for those that the queue has and those that a
+// worker holds: one that has no job any more is about to be reported as ended.
+func (e *engine) missing(ctx context.Context, there []string) ([]queue.Job, error) {
+	have := map[string]bool{}
+	for _, id := range there {
+		have[id] = true
+	}
+	claims, err := e.c.Claims(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range claims {
+		have[c.Job] = have[c.Job] || c.Held
+	}
+	return e.jobsWithout(have), nil
+}
+
+func (e *engine) jobsWithout(have map[string]bool) []queue.Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var list []*openRun
+	for id, r := range e.open {
+		if !have[id] {
+			list = append(list, r)
+		}
+	}
+	sortByPosition(list)
+	jobs := make([]queue.Job, len(list))
+	for i, r := range list {
+		jobs[i] = r.job()
+	}
+	return jobs
+}
+
+func (r *openRun) job() queue.Job {
+	return queue.Job{ID: r.Hash, Kind: string(r.Kind), Priority: queue.Normal, Payload: []byte(r.Payload)}
+}
+
+// work runs everything side by side until nothing is open or one part fails.
+func (e *engine) work(ctx context.Context) error {
+	all, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	e.mu.Lock()
+	e.finished = func() { cancel(errFinished) }
+	if len(e.open) == 0 {
+		e.finished()
+	}
+	e.mu.Unlock()
+	var wg sync.WaitGroup
+	part := func(f func(context.Context) error) {
+		wg.Go(func() {
+			if err := f(all); err != nil && all.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	part(func(ctx context.Context) error {
+		return e.c.Receive(ctx, func(list []queue.Message) error { return e.apply(ctx, list) })
+	})
+	part(e.watchClaims)
+	part(e.heedPeople)
+	if e.o.Slots > 0 {
+		part(e.localSlots)
+	}
+	wg.Wait()
+	if err := context.Cause(all); !errors.Is(err, errFinished) {
+		return err
+	}
+	return nil
+}
+
+var errFinished = errors.New("study: finished")
+
+// localSlots are the workers of this process. They write to the lab themselves: it is theirs, too.
+func (e *engine) localSlots(ctx context.Context) error {
+	teams := make(chan *kernel.Team, e.o.Slots)
+	for range e.o.Slots {
+		team := kernel.NewTeam(max(1, e.o.Threads/e.o.Slots))
+		defer team.Close()
+		teams <- team
+	}
+	return e.broker.Work(ctx, queue.WorkerOptions{Name: fmt.Sprintf("%s%d", localPrefix, os.Getpid()), Slots: e.o.Slots},
+		func(ctx context.Context, t *queue.Task) ([]byte, error) {
+			team := <-teams
+			defer func() { teams <- team }()
+			return nil, e.compute(ctx, t, team)
+		})
+}
+
+// compute computes a run in this process, going on from where a worker elsewhere left it.
+func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) error {
+	kind, err := kindNamed(t.Kind)
+	if err != nil {
+		return err
+	}
+	if err := e.takeBack(t.ID); err != nil {
+		return err
+	}
+	if err := restoreCheckpoint(ctx, t.State, e.lab.RunDir(t.ID), e.blobs); err != nil {
+		e.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	}
+	return kind.Compute(ctx, e.lab, t.ID, string(t.Payload), Env{Team: team, Started: func(int64) {}, Saved: func(int64) {},
+		Progress: func(p Progress) { e.progress(t.ID, "this process", p) }})
+}
+
+// takeBack ends the part of a worker elsewhere in a run that a slot of this process has the queue's
+// claim of now. What that worker still sends is stale.
+func (e *engine) takeBack(hash string) error {
+	e.remoteMu.Lock()
+	defer e.remoteMu.Unlock()
+	r := e.remote[hash]
+	if r == nil {
+		return nil
+	}
+	delete(e.remote, hash)
+	err := errors.Join(r.claim.SetRemote(0), r.claim.Interrupt())
+	if errors.Is(err, store.ErrLost) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"collapse/data"
+	"collapse/internal/kernel"
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+// Item is one run of a study, of any kind.
+type Item struct {
+	Hash string // its identity, the hash of Spec
+	store.Member
+}
+
+// Kind knows how to compute one kind of run from an Item's payload.
+type Kind interface {
+	// Compute computes the run in lab, going on from what is there, and returns nil once the lab holds it
+	// as done. It checks that payload gives the run hash on this machine, too.
+	//
+	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
+	// another process is at it. Any other error is this machine's trouble. The context's end is passed on.
+	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
+	// Headline says in a few words what came out of a finished run.
+	Headline(lab *store.Reader, hash string) string
+}
+
+// Env is what a Kind computes with, and whom it tells. The functions are never nil.
+type Env struct {
+	Team     *kernel.Team
+	Started  func(from int64)  // the run starts after epoch from; what the lab has of later ones is void
+	Saved    func(epoch int64) // rows, and what is needed to go on, are safe up to epoch
+	Progress func(Progress)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Epoch  int    `json:"epoch"`
+	Epochs int    `json:"epochs"`
+	Text   string `json:"text,omitempty"` // such as "acc 97.1 %"
+}
+
+// kinds are the kinds of run that studies have.
+var kinds = map[store.Kind]Kind{store.Train: &trainKind{}}
+
+func kindNamed(name string) (Kind, error) {
+	k, ok := kinds[store.Kind(name)]
+	if !ok {
+		return nil, queue.Fail(fmt.Errorf("study: this program cannot compute runs of kind %q", name))
+	}
+	return k, nil
+}
+
+// TrainItem makes a training run an item of a study. note says what sets it apart there.
+func TrainItem(cfg train.Config, note string) (Item, error) {
+	hash, canonical, err := train.Identify(cfg, trainSets.open)
+	if err != nil {
+		return Item{}, err
+	}
+	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
+}
+
+// trainKind is training.
+type trainKind struct{}
+
+func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error {
+	cfg, err := train.Load("job", []byte(payload))
+	if err != nil {
+		return queue.Fail(err)
+	}
+	here, _, err := train.Identify(cfg, trainSets.open)
+	if err != nil {
+		return err
+	}
+	if here != hash {
+		return fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
+			"`collapse data check` on both shows which set", hash, here)
+	}
+	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open})
+	var diverged *train.DivergedError
+	var failed *train.FailedError
+	var config *train.ConfigError
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &diverged), errors.As(err, &failed), errors.As(err, &config):
+		return queue.Fail(err)
+	case errors.As(err, &held):
+		return queue.Postpone(err)
+	}
+	return err
+}
+
+func (*trainKind) Headline(lab *store.Reader, hash string) string {
+	last := func(split, measure string) string {
+		points, err := lab.Series(hash, store.Key{Series: "epoch", Split: split, Measure: measure})
+		if err != nil || len(points) == 0 || points[len(points)-1].Missing != "" {
+			return "–"
+		}
+		return fmt.Sprintf("%.3g", points[len(points)-1].Value)
+	}
+	return fmt.Sprintf("NC1 %s, test accuracy %s", last("train", "nc1_pinv"), last("test", "accuracy"))
+}
+
+// trainSink turns a training run's events into those of a study.
+type trainSink struct {
+	env    Env
+	epochs int
+}
+
+func (s trainSink) Started(e train.Started) {
+	s.env.Started(int64(e.FirstEpoch) - 1)
+	s.env.Progress(Progress{Epoch: e.FirstEpoch - 1, Epochs: s.epochs})
+}
+func (s trainSink) Step(train.StepDone) {}
+func (s trainSink) Note(string)         {}
+func (s trainSink) Epoch(e train.EpochDone) {
+	s.env.Saved(int64(e.Epoch))
+	s.env.Progress(Progress{Epoch: e.Epoch, Epochs: s.epochs, Text: fmt.Sprintf("acc %.1f %%", 100*e.RunningAccuracy)})
+}
+
+// setCache hands out data sets that were opened before. The runs of a study share a few of them, and
+// nobody writes to a set.
+type setCache struct {
+	mu   sync.Mutex
+	sets map[setKey]*data.Set
+	used []setKey // oldest first
+}
+
+type setKey struct {
+	source data.Source
+	split  data.Split
+}
+
+// keptSets bounds the memory of the cache: both splits of a few data sets.
+const keptSets = 8
+
+var trainSets = &setCache{sets: map[setKey]*data.Set{}}
+
+func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error) {
+	key := setKey{source, split}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sets[key]; s != nil {
+		return s, nil
+	}
+	s, err := data.Open(source, split)
+	if err != nil {
+		return nil, err
+	}
+	if c.used = append(c.used, key); len(c.used) > keptSets {
+		delete(c.sets, c.used[0])
+		c.used = c.used[1:]
+	}
+	c.sets[key] = s
+	return s, nil
+}

@@ -1,0 +1,248 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+)
+
+func sortByPosition(list []*openRun) {
+	slices.SortFunc(list, func(a, b *openRun) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.Hash, b.Hash))
+	})
+}
+
+// close counts a run as ended and ends the work after the last one.
+func (e *engine) close(run store.Run) {
+	e.mu.Lock()
+	o := e.open[run.Hash]
+	if o == nil {
+		e.mu.Unlock()
+		return
+	}
+	delete(e.open, run.Hash)
+	e.doneHere++
+	ended := &Ended{Hash: run.Hash, Note: o.Note, Failed: run.Status == store.Failed, Text: run.Error}
+	if ended.Failed {
+		e.failed++
+	} else {
+		e.done++
+	}
+	last := len(e.open) == 0
+	e.mu.Unlock()
+	if kind := kinds[run.Kind]; kind != nil && !ended.Failed {
+		ended.Text = kind.Headline(e.lab.Reader, run.Hash)
+	}
+	e.o.Watch(Event{Snapshot: e.snapshot(), Ended: ended})
+	if last {
+		e.finished()
+	}
+}
+
+// progress notes how far a run is.
+func (e *engine) progress(hash, worker string, p Progress) {
+	e.mu.Lock()
+	o := e.open[hash]
+	if o != nil {
+		o.worker, o.progress = worker, p
+	}
+	e.mu.Unlock()
+	if o != nil {
+		e.o.Watch(Event{Snapshot: e.snapshot()})
+	}
+}
+
+// snapshot is how far the studies are now. The time left follows from the runs done here so far, parts
+// of runs included, on the assumption that the others take as long.
+func (e *engine) snapshot() Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := Snapshot{Runs: e.runs, Done: e.done, Failed: e.failed}
+	parts := 0.0
+	for hash, o := range e.open {
+		if o.worker == "" {
+			continue
+		}
+		s.Working = append(s.Working, Working{Hash: hash, Note: o.Note, Worker: o.worker, Progress: o.progress})
+		if o.progress.Epochs > 0 {
+			parts += float64(o.progress.Epoch) / float64(o.progress.Epochs)
+		}
+	}
+	slices.SortFunc(s.Working, func(a, b Working) int { return cmp.Compare(a.Note, b.Note) })
+	if work := e.doneHere + parts; work > 0 {
+		s.Left = time.Duration(float64(time.Since(e.started)) * (float64(len(e.open)) - parts) / work)
+	}
+	return s
+}
+
+// watchClaims learns from the queue who works on what.
+func (e *engine) watchClaims(ctx context.Context) error {
+	for {
+		err := e.c.Watch(ctx, func(c queue.Claim) {
+			if isLocal(c.Worker) { // its progress is known at first hand
+				return
+			}
+			var p Progress
+			if len(c.Progress) > 0 && json.Unmarshal(c.Progress, &p) != nil {
+				return
+			}
+			worker := c.Worker
+			if !c.Held {
+				worker = ""
+			}
+			e.progress(c.Job, worker, p)
+		})
+		if ctx.Err() != nil {
+			return err
+		}
+		select { // the server was away
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Times between looks at what people, and other processes, did.
+const (
+	lookEvery = 250 * time.Millisecond
+	tendEvery = 5 * time.Second
+)
+
+// heedPeople looks for cancelled and retried studies, and keeps an eye on runs that other processes of
+// this lab compute.
+func (e *engine) heedPeople(ctx context.Context) error {
+	look, tend := time.NewTicker(lookEvery), time.NewTicker(tendEvery)
+	defer look.Stop()
+	defer tend.Stop()
+	known, err := e.lab.StudyRevision()
+	if err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tend.C:
+			if err := e.tend(ctx); err != nil {
+				return err
+			}
+		case <-look.C:
+			now, err := e.lab.StudyRevision()
+			if err != nil {
+				return err
+			}
+			if now == known {
+				continue
+			}
+			known = now
+			if err := e.reload(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// reload takes over what people changed.
+func (e *engine) reload(ctx context.Context) error {
+	e.mu.Lock()
+	before := make([]string, 0, len(e.open))
+	for id := range e.open {
+		before = append(before, id)
+	}
+	e.mu.Unlock()
+	if err := e.load(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	gone := slices.DeleteFunc(before, func(id string) bool { return e.open[id] != nil })
+	e.mu.Unlock()
+	if err := e.c.Cancel(ctx, gone...); err != nil {
+		return err
+	}
+	if e.nothingLeft() {
+		e.finished()
+		return nil
+	}
+	there, err := e.c.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	jobs, err := e.missing(ctx, there)
+	if err != nil {
+		return err
+	}
+	return e.c.Submit(ctx, jobs...)
+}
+
+// tend settles what nobody reports: runs that a `collapse train` of this lab finished, and jobs that
+// were taken out of the queue because one was at them.
+func (e *engine) tend(ctx context.Context) error {
+	there, err := e.c.Jobs(ctx)
+	var jobs []queue.Job
+	if err == nil {
+		jobs, err = e.missing(ctx, there)
+	}
+	if err != nil {
+		return nil // the server is away; its connection says so
+	}
+	for _, job := range jobs {
+		run, err := e.lab.Run(job.ID)
+		if err != nil {
+			return err
+		}
+		if run.Status == store.Done || run.Status == store.Failed {
+			e.close(run)
+		} else if err := e.c.Submit(ctx, job); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// release gives the lab's claims of workers elsewhere up; they go on, and the next coordinator takes
+// them over.
+func (e *engine) release() error {
+	e.remoteMu.Lock()
+	defer e.remoteMu.Unlock()
+	var all error
+	for hash, r := range e.remote {
+		if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
+			all = errors.Join(all, err)
+		}
+		delete(e.remote, hash)
+	}
+	return all
+}
+
+// rebuild applies every result that the queue holds once more. Runs that the lab holds as done stay as
+// they are.
+func (e *engine) rebuild(ctx context.Context) error {
+	e.o.Logf("reading all results again")
+	e.mu.Lock()
+	e.finished = func() {}
+	e.mu.Unlock()
+	return e.c.Replay(ctx, func(list []queue.Message) error {
+		var wanted []queue.Message
+		for _, m := range list {
+			run, err := e.lab.Run(m.Job)
+			var unknown *store.NotFoundError
+			if errors.As(err, &unknown) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if run.Status != store.Done && !isLocal(m.Worker) {
+				wanted = append(wanted, m)
+			}
+		}
+		return e.apply(ctx, wanted)
+	})
+}

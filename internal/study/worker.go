@@ -1,0 +1,192 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"collapse/internal/kernel"
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/version"
+)
+
+// WorkerOptions describe a worker on another machine.
+type WorkerOptions struct {
+	Name    string // for people; default host and process
+	Slots   int    // runs side by side
+	Threads int    // of all slots together
+
+	// Scratch is a local folder for runs under way: a small lab of the worker's own, which is also its
+	// outbox while the coordinator is away. A worker started again on the same folder goes on from there.
+	Scratch string
+	Blobs   string // shared folder, as Options.Blobs
+
+	// CheckpointEvery is how often a run's checkpoint leaves this machine; default 1 minute. It is what is
+	// lost of a run when the machine is.
+	CheckpointEvery time.Duration
+
+	Watch func(hash string, p Progress) // may be nil
+	Logf  func(format string, args ...any)
+}
+
+// Work computes runs for the coordinator behind the broker until ctx ends. It never touches the
+// coordinator's lab: it computes each run in its scratch lab and sends the rows from there, so that what
+// was computed while the coordinator or the network was away arrives later.
+func Work(ctx context.Context, b *queue.Broker, o WorkerOptions) error {
+	w, err := newRemoteWorker(b, o)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	for range w.o.Slots {
+		w.teams <- kernel.NewTeam(max(1, w.o.Threads/w.o.Slots))
+	}
+	return b.Work(ctx, queue.WorkerOptions{Name: w.o.Name, Slots: w.o.Slots}, w.compute)
+}
+
+type remoteWorker struct {
+	b       *queue.Broker
+	o       WorkerOptions
+	lock    *queue.Lock
+	scratch *store.Lab
+	teams   chan *kernel.Team
+
+	mu   sync.Mutex
+	sent []string // runs whose results are all sent; their scratch can go
+}
+
+func newRemoteWorker(b *queue.Broker, o WorkerOptions) (*remoteWorker, error) {
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+	if o.Watch == nil {
+		o.Watch = func(string, Progress) {}
+	}
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = time.Minute
+	}
+	host, _ := os.Hostname()
+	if o.Name == "" {
+		o.Name = fmt.Sprintf("%s/%d", host, os.Getpid())
+	}
+	if isLocal(o.Name) {
+		return nil, fmt.Errorf("study: a worker's name may not begin with %q", localPrefix)
+	}
+	w := &remoteWorker{b: b, o: o, teams: make(chan *kernel.Team, o.Slots)}
+	dir, err := w.ownScratch()
+	if err != nil {
+		return nil, err
+	}
+	if w.scratch, err = store.Open(dir, store.Options{}); err != nil {
+		return nil, errors.Join(err, w.lock.Release())
+	}
+	return w, nil
+}
+
+// ownScratch finds a folder below Scratch that no other worker has.
+func (w *remoteWorker) ownScratch() (string, error) {
+	for i := 0; ; i++ {
+		dir := filepath.Join(w.o.Scratch, fmt.Sprint(i))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return "", fmt.Errorf("study: the worker's scratch folder: %w", err)
+		}
+		lock, err := queue.TakeLock(filepath.Join(dir, "worker.lock"))
+		var held *queue.HeldError
+		if errors.As(err, &held) {
+			continue
+		}
+		w.lock = lock
+		return dir, err
+	}
+}
+
+func (w *remoteWorker) close() {
+	w.sweep()
+	for {
+		select {
+		case team := <-w.teams:
+			team.Close()
+		default:
+			w.scratch.Close()
+			w.lock.Release()
+			return
+		}
+	}
+}
+
+// sweep removes the runs whose results are all sent.
+func (w *remoteWorker) sweep() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, hash := range w.sent {
+		if err := w.scratch.Remove(hash); err != nil {
+			w.o.Logf("%v", err)
+		}
+	}
+	w.sent = nil
+}
+
+func (w *remoteWorker) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
+	switch {
+	case !shared:
+		return w.b.Objects(ctx)
+	case w.o.Blobs == "":
+		return nil, errors.New("study: a checkpoint is in a shared folder; start this worker with --blobs DIR, too")
+	}
+	return queue.Folder(w.o.Blobs), nil
+}
+
+// compute is one task: the run computes in the scratch lab, and a courier sends what it leaves there.
+func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
+	w.sweep()
+	kind, err := kindNamed(t.Kind)
+	if err != nil {
+		return nil, err
+	}
+	dir := w.scratch.RunDir(t.ID)
+	if err := restoreCheckpoint(ctx, t.State, dir, w.blobs); err != nil {
+		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	}
+	team := <-w.teams
+	defer func() { w.teams <- team }()
+	c := newCourier(w, t)
+	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), Env{Team: team, Started: c.begin, Saved: func(int64) { c.poke() },
+		Progress: func(p Progress) {
+			t.Progress(p.encode())
+			w.o.Watch(t.ID, p)
+		}})
+	switch {
+	case errors.Is(context.Cause(ctx), queue.ErrLost):
+		c.abandon()
+		return nil, queue.ErrLost
+	case err != nil && ctx.Err() != nil:
+		return nil, errors.Join(err, c.finish(ctx, true))
+	case err != nil && !queue.IsFailure(err):
+		c.abandon()
+		return nil, err
+	}
+	// What a failed run has is sent, too: it shows how it failed.
+	if sendErr := c.finish(ctx, false); err != nil || sendErr != nil {
+		return nil, errors.Join(err, sendErr)
+	}
+	final, err := sendFiles(ctx, t, dir, func() (queue.Blobs, error) { return w.blobs(ctx, w.o.Blobs != "") }, w.o.Blobs != "")
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.sent = append(w.sent, t.ID)
+	w.mu.Unlock()
+	return final, nil
+}
+
+// program describes this program for the lab.
+func program() store.Program {
+	b := version.Current()
+	return store.Program{Version: b.Version, Kernel: kernel.Name(), GOOS: runtime.GOOS, GOARCH: b.Arch, GOAMD64: b.AMD64, CPU: version.CPU()}
+}
