@@ -95,6 +95,7 @@ type ConvEpilogue[T Float] struct {
 type Conv[T Float] struct {
 	shape    ConvShape
 	maxBatch int
+	winograd bool
 
 	single *convolution[float32] // one of the two is nil
 	double *convolution[float64]
@@ -116,7 +117,12 @@ type filterSums[T float32 | float64] interface {
 	compute(tm *Team, lanes int, x, dy, dw []T)
 }
 
-func newConvolution[T float32 | float64](s ConvShape) *convolution[T] {
+func newConvolution[T float32 | float64](s ConvShape, winograd bool) *convolution[T] {
+	if winograd {
+		return &convolution[T]{
+			forward: newWinogradSums[T](s, false), inputGrad: newWinogradSums[T](s, true), weightGrad: newWeightSums[T](s),
+		}
+	}
 	return &convolution[T]{
 		forward: newPixelSums[T](s, false), inputGrad: newPixelSums[T](s, true), weightGrad: newWeightSums[T](s),
 	}
@@ -128,11 +134,16 @@ func NewConv[T Float](shape ConvShape, maxBatch int) *Conv[T] {
 	if maxBatch <= 0 {
 		panic("kernel: NewConv: maxBatch is not positive")
 	}
-	c := &Conv[T]{shape: shape, maxBatch: maxBatch}
+	return newConv[T](shape, maxBatch, winogradPays(shape, maxBatch))
+}
+
+// newConv is NewConv with the algorithm chosen by the caller, as tests do.
+func newConv[T Float](shape ConvShape, maxBatch int, winograd bool) *Conv[T] {
+	c := &Conv[T]{shape: shape, maxBatch: maxBatch, winograd: winograd}
 	if isFloat32[T]() {
-		c.single = newConvolution[float32](shape)
+		c.single = newConvolution[float32](shape, winograd)
 	} else {
-		c.double = newConvolution[float64](shape)
+		c.double = newConvolution[float64](shape, winograd)
 	}
 	return c
 }
@@ -141,7 +152,12 @@ func NewConv[T Float](shape ConvShape, maxBatch int) *Conv[T] {
 func (c *Conv[T]) Shape() ConvShape { return c.shape }
 
 // Algorithm names how the products are formed: "direct", or "winograd4" for F(4×4, 3×3).
-func (c *Conv[T]) Algorithm() string { return "direct" }
+func (c *Conv[T]) Algorithm() string {
+	if c.winograd {
+		return "winograd4"
+	}
+	return "direct"
+}
 
 // ScratchBytes returns the memory the convolution needs besides its operands with one thread. It
 // is shared between all convolutions of the process.

@@ -3262,25 +3262,27 @@ piece:
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·winogradInputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), R8
-	MOVQ    136(AX), R9
+	MOVQ    40(AX), R8
+	MOVQ    144(AX), R9
 	VXORPS  Z0, Z0, Z0
 	BTQ     $0x00, R8
 	JCC     outside0
@@ -3652,9 +3654,9 @@ outside35:
 	VMOVUPS          Z1, 1472(CX)
 	VMOVUPS          Z4, 1856(CX)
 	VMOVUPS          Z5, 2240(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPS          (CX), Z0
 	VMOVUPS          64(CX), Z1
 	VMOVUPS          128(CX), Z2
@@ -3883,10 +3885,10 @@ outside35:
 	ADDQ             BX, DI
 	VMOVUPS          Z5, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -3919,24 +3921,26 @@ GLOBL conv32_bff8000000000000<>(SB), RODATA|NOPTR, $4
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·winogradOutputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ             8(AX), DX
 	MOVQ             16(AX), BX
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
-	MOVQ             136(AX), R8
+	MOVQ             144(AX), R8
 	VMOVUPS          (R8), Z0
 	VMOVUPS          (R8)(DX*1), Z1
 	VMOVUPS          (R8)(DX*2), Z2
@@ -4086,10 +4090,10 @@ grid:
 	VMOVUPS          Z4, 704(CX)
 	VMOVUPS          Z6, 1088(CX)
 	VMOVUPS          Z5, 1472(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
-	MOVQ             72(AX), R8
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
+	MOVQ             80(AX), R8
 	VMOVUPS          (CX), Z0
 	VMOVUPS          64(CX), Z1
 	VMOVUPS          128(CX), Z2
@@ -4111,7 +4115,7 @@ grid:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), R9
+	MOVQ             160(AX), R9
 	TESTQ            R9, R9
 	JZ               biased0
 	VBROADCASTSS     (R9), Z1
@@ -4121,10 +4125,10 @@ grid:
 	VADDPS           Z1, Z5, Z5
 
 biased0:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added0
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x00, R8
 	JCC    alone0
@@ -4150,7 +4154,7 @@ alone2:
 
 alone3:
 added0:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
@@ -4205,7 +4209,7 @@ dropped3:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), R9
+	MOVQ             160(AX), R9
 	TESTQ            R9, R9
 	JZ               biased1
 	VBROADCASTSS     (R9), Z1
@@ -4215,10 +4219,10 @@ dropped3:
 	VADDPS           Z1, Z5, Z5
 
 biased1:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added1
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x04, R8
 	JCC    alone4
@@ -4244,7 +4248,7 @@ alone6:
 
 alone7:
 added1:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
@@ -4299,7 +4303,7 @@ dropped7:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), R9
+	MOVQ             160(AX), R9
 	TESTQ            R9, R9
 	JZ               biased2
 	VBROADCASTSS     (R9), Z1
@@ -4309,10 +4313,10 @@ dropped7:
 	VADDPS           Z1, Z5, Z5
 
 biased2:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added2
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x08, R8
 	JCC    alone8
@@ -4338,7 +4342,7 @@ alone10:
 
 alone11:
 added2:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
@@ -4393,7 +4397,7 @@ dropped11:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), DX
+	MOVQ             160(AX), DX
 	TESTQ            DX, DX
 	JZ               biased3
 	VBROADCASTSS     (DX), Z1
@@ -4403,10 +4407,10 @@ dropped11:
 	VADDPS           Z1, Z5, Z5
 
 biased3:
-	MOVQ   160(AX), DX
+	MOVQ   168(AX), DX
 	TESTQ  DX, DX
 	JZ     added3
-	SUBQ   144(AX), DX
+	SUBQ   152(AX), DX
 	ADDQ   DI, DX
 	BTQ    $0x0c, R8
 	JCC    alone12
@@ -4432,7 +4436,7 @@ alone14:
 
 alone15:
 added3:
-	MOVQ   128(AX), DX
+	MOVQ   136(AX), DX
 	TESTQ  DX, DX
 	JZ     rectified3
 	VXORPS Z1, Z1, Z1
@@ -4466,14 +4470,14 @@ dropped14:
 
 dropped15:
 	MOVQ 24(AX), DX
-	ADDQ DX, 136(AX)
-	MOVQ 64(AX), DX
 	ADDQ DX, 144(AX)
-	MOVQ 104(AX), DX
+	MOVQ 72(AX), DX
 	ADDQ DX, 152(AX)
-	MOVQ 120(AX), DX
+	MOVQ 112(AX), DX
 	ADDQ DX, 160(AX)
-	DECQ 168(AX)
+	MOVQ 128(AX), DX
+	ADDQ DX, 168(AX)
+	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -4494,25 +4498,27 @@ GLOBL conv32_400b000000000000<>(SB), RODATA|NOPTR, $4
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·winogradGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), DI
-	MOVQ    136(AX), R8
+	MOVQ    40(AX), DI
+	MOVQ    144(AX), R8
 	VXORPS  Z0, Z0, Z0
 	BTQ     $0x00, DI
 	JCC     outside0
@@ -4692,9 +4698,9 @@ outside15:
 	VMOVUPS          Z2, 960(CX)
 	VMOVUPS          Z5, 1216(CX)
 	VMOVUPS          Z3, 1472(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPS          (CX), Z0
 	VMOVUPS          64(CX), Z1
 	VMOVUPS          128(CX), Z2
@@ -4881,10 +4887,10 @@ outside15:
 	ADDQ             BX, DI
 	VMOVUPS          Z3, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -4893,24 +4899,26 @@ outside15:
 // Requires: AVX, AVX512F
 TEXT ·winogradFilterAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ             8(AX), DX
 	MOVQ             16(AX), BX
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), SI
-	MOVQ             136(AX), SI
+	MOVQ             144(AX), SI
 	VMOVUPS          (SI), Z0
 	VMOVUPS          (SI)(DX*1), Z1
 	VMOVUPS          (SI)(DX*2), Z2
@@ -4988,9 +4996,9 @@ grid:
 	VMOVUPS          Z6, 704(CX)
 	VMOVUPS          Z4, 896(CX)
 	VMOVUPS          Z2, 1088(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPS          (CX), Z0
 	VMOVUPS          64(CX), Z1
 	VMOVUPS          128(CX), Z2
@@ -5183,10 +5191,10 @@ grid:
 	ADDQ             BX, DI
 	VMOVUPS          Z2, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -5216,24 +5224,26 @@ GLOBL conv32_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $4
 // Requires: AVX, AVX512F
 TEXT ·winogradFilterGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ             8(AX), DX
 	MOVQ             16(AX), BX
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
-	MOVQ             136(AX), R8
+	MOVQ             144(AX), R8
 	VMOVUPS          (R8), Z0
 	VMOVUPS          (R8)(DX*1), Z1
 	VMOVUPS          (R8)(DX*2), Z2
@@ -5371,9 +5381,9 @@ grid:
 	VMOVUPS          Z0, 320(CX)
 	VMOVUPS          Z1, 704(CX)
 	VMOVUPS          Z5, 1088(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPS          (CX), Z0
 	VMOVUPS          64(CX), Z1
 	VMOVUPS          128(CX), Z2
@@ -5452,10 +5462,10 @@ grid:
 	ADDQ             BX, DI
 	VMOVUPS          Z5, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -8720,25 +8730,27 @@ piece:
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·winogradInputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), R8
-	MOVQ    136(AX), R9
+	MOVQ    40(AX), R8
+	MOVQ    144(AX), R9
 	VXORPS  Z0, Z0, Z0
 	BTQ     $0x00, R8
 	JCC     outside0
@@ -9110,9 +9122,9 @@ outside35:
 	VMOVUPD          Z1, 1472(CX)
 	VMOVUPD          Z4, 1856(CX)
 	VMOVUPD          Z5, 2240(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPD          (CX), Z0
 	VMOVUPD          64(CX), Z1
 	VMOVUPD          128(CX), Z2
@@ -9341,10 +9353,10 @@ outside35:
 	ADDQ             BX, DI
 	VMOVUPD          Z5, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -9377,24 +9389,26 @@ GLOBL conv64_bff8000000000000<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·winogradOutputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ             8(AX), DX
 	MOVQ             16(AX), BX
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
-	MOVQ             136(AX), R8
+	MOVQ             144(AX), R8
 	VMOVUPD          (R8), Z0
 	VMOVUPD          (R8)(DX*1), Z1
 	VMOVUPD          (R8)(DX*2), Z2
@@ -9544,10 +9558,10 @@ grid:
 	VMOVUPD          Z4, 704(CX)
 	VMOVUPD          Z6, 1088(CX)
 	VMOVUPD          Z5, 1472(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
-	MOVQ             72(AX), R8
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
+	MOVQ             80(AX), R8
 	VMOVUPD          (CX), Z0
 	VMOVUPD          64(CX), Z1
 	VMOVUPD          128(CX), Z2
@@ -9569,7 +9583,7 @@ grid:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), R9
+	MOVQ             160(AX), R9
 	TESTQ            R9, R9
 	JZ               biased0
 	VBROADCASTSD     (R9), Z1
@@ -9579,10 +9593,10 @@ grid:
 	VADDPD           Z1, Z5, Z5
 
 biased0:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added0
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x00, R8
 	JCC    alone0
@@ -9608,7 +9622,7 @@ alone2:
 
 alone3:
 added0:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
@@ -9663,7 +9677,7 @@ dropped3:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), R9
+	MOVQ             160(AX), R9
 	TESTQ            R9, R9
 	JZ               biased1
 	VBROADCASTSD     (R9), Z1
@@ -9673,10 +9687,10 @@ dropped3:
 	VADDPD           Z1, Z5, Z5
 
 biased1:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added1
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x04, R8
 	JCC    alone4
@@ -9702,7 +9716,7 @@ alone6:
 
 alone7:
 added1:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
@@ -9757,7 +9771,7 @@ dropped7:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), R9
+	MOVQ             160(AX), R9
 	TESTQ            R9, R9
 	JZ               biased2
 	VBROADCASTSD     (R9), Z1
@@ -9767,10 +9781,10 @@ dropped7:
 	VADDPD           Z1, Z5, Z5
 
 biased2:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added2
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x08, R8
 	JCC    alone8
@@ -9796,7 +9810,7 @@ alone10:
 
 alone11:
 added2:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
@@ -9851,7 +9865,7 @@ dropped11:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             152(AX), DX
+	MOVQ             160(AX), DX
 	TESTQ            DX, DX
 	JZ               biased3
 	VBROADCASTSD     (DX), Z1
@@ -9861,10 +9875,10 @@ dropped11:
 	VADDPD           Z1, Z5, Z5
 
 biased3:
-	MOVQ   160(AX), DX
+	MOVQ   168(AX), DX
 	TESTQ  DX, DX
 	JZ     added3
-	SUBQ   144(AX), DX
+	SUBQ   152(AX), DX
 	ADDQ   DI, DX
 	BTQ    $0x0c, R8
 	JCC    alone12
@@ -9890,7 +9904,7 @@ alone14:
 
 alone15:
 added3:
-	MOVQ   128(AX), DX
+	MOVQ   136(AX), DX
 	TESTQ  DX, DX
 	JZ     rectified3
 	VXORPS Z1, Z1, Z1
@@ -9924,14 +9938,14 @@ dropped14:
 
 dropped15:
 	MOVQ 24(AX), DX
-	ADDQ DX, 136(AX)
-	MOVQ 64(AX), DX
 	ADDQ DX, 144(AX)
-	MOVQ 104(AX), DX
+	MOVQ 72(AX), DX
 	ADDQ DX, 152(AX)
-	MOVQ 120(AX), DX
+	MOVQ 112(AX), DX
 	ADDQ DX, 160(AX)
-	DECQ 168(AX)
+	MOVQ 128(AX), DX
+	ADDQ DX, 168(AX)
+	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -9952,25 +9966,27 @@ GLOBL conv64_400b000000000000<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·winogradGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), DI
-	MOVQ    136(AX), R8
+	MOVQ    40(AX), DI
+	MOVQ    144(AX), R8
 	VXORPS  Z0, Z0, Z0
 	BTQ     $0x00, DI
 	JCC     outside0
@@ -10150,9 +10166,9 @@ outside15:
 	VMOVUPD          Z2, 960(CX)
 	VMOVUPD          Z5, 1216(CX)
 	VMOVUPD          Z3, 1472(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPD          (CX), Z0
 	VMOVUPD          64(CX), Z1
 	VMOVUPD          128(CX), Z2
@@ -10339,10 +10355,10 @@ outside15:
 	ADDQ             BX, DI
 	VMOVUPD          Z3, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -10351,24 +10367,26 @@ outside15:
 // Requires: AVX, AVX512F
 TEXT ·winogradFilterAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ             8(AX), DX
 	MOVQ             16(AX), BX
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), SI
-	MOVQ             136(AX), SI
+	MOVQ             144(AX), SI
 	VMOVUPD          (SI), Z0
 	VMOVUPD          (SI)(DX*1), Z1
 	VMOVUPD          (SI)(DX*2), Z2
@@ -10446,9 +10464,9 @@ grid:
 	VMOVUPD          Z6, 704(CX)
 	VMOVUPD          Z4, 896(CX)
 	VMOVUPD          Z2, 1088(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPD          (CX), Z0
 	VMOVUPD          64(CX), Z1
 	VMOVUPD          128(CX), Z2
@@ -10641,10 +10659,10 @@ grid:
 	ADDQ             BX, DI
 	VMOVUPD          Z2, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -10674,24 +10692,26 @@ GLOBL conv64_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512F
 TEXT ·winogradFilterGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ             8(AX), DX
 	MOVQ             16(AX), BX
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
-	MOVQ             136(AX), R8
+	MOVQ             144(AX), R8
 	VMOVUPD          (R8), Z0
 	VMOVUPD          (R8)(DX*1), Z1
 	VMOVUPD          (R8)(DX*2), Z2
@@ -10829,9 +10849,9 @@ grid:
 	VMOVUPD          Z0, 320(CX)
 	VMOVUPD          Z1, 704(CX)
 	VMOVUPD          Z5, 1088(CX)
-	MOVQ             48(AX), DX
-	MOVQ             56(AX), BX
-	MOVQ             144(AX), SI
+	MOVQ             56(AX), DX
+	MOVQ             64(AX), BX
+	MOVQ             152(AX), SI
 	VMOVUPD          (CX), Z0
 	VMOVUPD          64(CX), Z1
 	VMOVUPD          128(CX), Z2
@@ -10910,10 +10930,10 @@ grid:
 	ADDQ             BX, DI
 	VMOVUPD          Z5, (DI)
 	MOVQ             24(AX), DX
-	ADDQ             DX, 136(AX)
-	MOVQ             64(AX), DX
 	ADDQ             DX, 144(AX)
-	DECQ             168(AX)
+	MOVQ             72(AX), DX
+	ADDQ             DX, 152(AX)
+	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -12144,25 +12164,27 @@ piece:
 // Requires: AVX, FMA3
 TEXT ·winogradInputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), R8
-	MOVQ    136(AX), R9
+	MOVQ    40(AX), R8
+	MOVQ    144(AX), R9
 	VXORPS  Y0, Y0, Y0
 	BTQ     $0x00, R8
 	JCC     outside0
@@ -12606,9 +12628,9 @@ outside35:
 	VMOVUPS      Y1, 736(CX)
 	VMOVUPS      Y4, 928(CX)
 	VMOVUPS      Y5, 1120(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
@@ -12909,10 +12931,10 @@ outside35:
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -12921,24 +12943,26 @@ outside35:
 // Requires: AVX, FMA3
 TEXT ·winogradOutputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         136(AX), R8
+	MOVQ         144(AX), R8
 	VMOVUPS      (R8), Y0
 	VMOVUPS      (R8)(DX*1), Y1
 	VMOVUPS      (R8)(DX*2), Y2
@@ -13112,10 +13136,10 @@ grid:
 	VMOVUPS      Y4, 352(CX)
 	VMOVUPS      Y6, 544(CX)
 	VMOVUPS      Y5, 736(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
-	MOVQ         72(AX), R8
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
+	MOVQ         80(AX), R8
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
@@ -13141,7 +13165,7 @@ grid:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         152(AX), R9
+	MOVQ         160(AX), R9
 	TESTQ        R9, R9
 	JZ           biased0
 	VBROADCASTSS (R9), Y1
@@ -13151,10 +13175,10 @@ grid:
 	VADDPS       Y1, Y5, Y5
 
 biased0:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added0
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x00, R8
 	JCC    alone0
@@ -13180,7 +13204,7 @@ alone2:
 
 alone3:
 added0:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified0
 	VXORPS Y1, Y1, Y1
@@ -13239,7 +13263,7 @@ dropped3:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         152(AX), R9
+	MOVQ         160(AX), R9
 	TESTQ        R9, R9
 	JZ           biased1
 	VBROADCASTSS (R9), Y1
@@ -13249,10 +13273,10 @@ dropped3:
 	VADDPS       Y1, Y5, Y5
 
 biased1:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added1
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x04, R8
 	JCC    alone4
@@ -13278,7 +13302,7 @@ alone6:
 
 alone7:
 added1:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified1
 	VXORPS Y1, Y1, Y1
@@ -13337,7 +13361,7 @@ dropped7:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         152(AX), R9
+	MOVQ         160(AX), R9
 	TESTQ        R9, R9
 	JZ           biased2
 	VBROADCASTSS (R9), Y1
@@ -13347,10 +13371,10 @@ dropped7:
 	VADDPS       Y1, Y5, Y5
 
 biased2:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added2
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x08, R8
 	JCC    alone8
@@ -13376,7 +13400,7 @@ alone10:
 
 alone11:
 added2:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified2
 	VXORPS Y1, Y1, Y1
@@ -13435,7 +13459,7 @@ dropped11:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         152(AX), DX
+	MOVQ         160(AX), DX
 	TESTQ        DX, DX
 	JZ           biased3
 	VBROADCASTSS (DX), Y1
@@ -13445,10 +13469,10 @@ dropped11:
 	VADDPS       Y1, Y5, Y5
 
 biased3:
-	MOVQ   160(AX), DX
+	MOVQ   168(AX), DX
 	TESTQ  DX, DX
 	JZ     added3
-	SUBQ   144(AX), DX
+	SUBQ   152(AX), DX
 	ADDQ   DI, DX
 	BTQ    $0x0c, R8
 	JCC    alone12
@@ -13474,7 +13498,7 @@ alone14:
 
 alone15:
 added3:
-	MOVQ   128(AX), DX
+	MOVQ   136(AX), DX
 	TESTQ  DX, DX
 	JZ     rectified3
 	VXORPS Y1, Y1, Y1
@@ -13508,14 +13532,14 @@ dropped14:
 
 dropped15:
 	MOVQ 24(AX), DX
-	ADDQ DX, 136(AX)
-	MOVQ 64(AX), DX
 	ADDQ DX, 144(AX)
-	MOVQ 104(AX), DX
+	MOVQ 72(AX), DX
 	ADDQ DX, 152(AX)
-	MOVQ 120(AX), DX
+	MOVQ 112(AX), DX
 	ADDQ DX, 160(AX)
-	DECQ 168(AX)
+	MOVQ 128(AX), DX
+	ADDQ DX, 168(AX)
+	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -13524,25 +13548,27 @@ dropped15:
 // Requires: AVX, FMA3
 TEXT ·winogradGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), DI
-	MOVQ    136(AX), R8
+	MOVQ    40(AX), DI
+	MOVQ    144(AX), R8
 	VXORPS  Y0, Y0, Y0
 	BTQ     $0x00, DI
 	JCC     outside0
@@ -13754,9 +13780,9 @@ outside15:
 	VMOVUPS      Y2, 480(CX)
 	VMOVUPS      Y5, 608(CX)
 	VMOVUPS      Y3, 736(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
@@ -13991,10 +14017,10 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -14003,24 +14029,26 @@ outside15:
 // Requires: AVX, FMA3
 TEXT ·winogradFilterAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), SI
-	MOVQ         136(AX), SI
+	MOVQ         144(AX), SI
 	VMOVUPS      (SI), Y0
 	VMOVUPS      (SI)(DX*1), Y1
 	VMOVUPS      (SI)(DX*2), Y2
@@ -14104,9 +14132,9 @@ grid:
 	VMOVUPS      Y6, 352(CX)
 	VMOVUPS      Y4, 448(CX)
 	VMOVUPS      Y2, 544(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
@@ -14311,10 +14339,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -14323,24 +14351,26 @@ grid:
 // Requires: AVX, FMA3
 TEXT ·winogradFilterGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         136(AX), R8
+	MOVQ         144(AX), R8
 	VMOVUPS      (R8), Y0
 	VMOVUPS      (R8)(DX*1), Y1
 	VMOVUPS      (R8)(DX*2), Y2
@@ -14508,9 +14538,9 @@ grid:
 	VMOVUPS      Y0, 160(CX)
 	VMOVUPS      Y1, 352(CX)
 	VMOVUPS      Y5, 544(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
@@ -14604,10 +14634,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -15838,25 +15868,27 @@ piece:
 // Requires: AVX, FMA3
 TEXT ·winogradInputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), R8
-	MOVQ    136(AX), R9
+	MOVQ    40(AX), R8
+	MOVQ    144(AX), R9
 	VXORPS  Y0, Y0, Y0
 	BTQ     $0x00, R8
 	JCC     outside0
@@ -16300,9 +16332,9 @@ outside35:
 	VMOVUPD      Y1, 736(CX)
 	VMOVUPD      Y4, 928(CX)
 	VMOVUPD      Y5, 1120(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
@@ -16603,10 +16635,10 @@ outside35:
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -16615,24 +16647,26 @@ outside35:
 // Requires: AVX, FMA3
 TEXT ·winogradOutputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         136(AX), R8
+	MOVQ         144(AX), R8
 	VMOVUPD      (R8), Y0
 	VMOVUPD      (R8)(DX*1), Y1
 	VMOVUPD      (R8)(DX*2), Y2
@@ -16806,10 +16840,10 @@ grid:
 	VMOVUPD      Y4, 352(CX)
 	VMOVUPD      Y6, 544(CX)
 	VMOVUPD      Y5, 736(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
-	MOVQ         72(AX), R8
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
+	MOVQ         80(AX), R8
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
@@ -16835,7 +16869,7 @@ grid:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         152(AX), R9
+	MOVQ         160(AX), R9
 	TESTQ        R9, R9
 	JZ           biased0
 	VBROADCASTSD (R9), Y1
@@ -16845,10 +16879,10 @@ grid:
 	VADDPD       Y1, Y5, Y5
 
 biased0:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added0
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x00, R8
 	JCC    alone0
@@ -16874,7 +16908,7 @@ alone2:
 
 alone3:
 added0:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified0
 	VXORPS Y1, Y1, Y1
@@ -16933,7 +16967,7 @@ dropped3:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         152(AX), R9
+	MOVQ         160(AX), R9
 	TESTQ        R9, R9
 	JZ           biased1
 	VBROADCASTSD (R9), Y1
@@ -16943,10 +16977,10 @@ dropped3:
 	VADDPD       Y1, Y5, Y5
 
 biased1:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added1
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x04, R8
 	JCC    alone4
@@ -16972,7 +17006,7 @@ alone6:
 
 alone7:
 added1:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified1
 	VXORPS Y1, Y1, Y1
@@ -17031,7 +17065,7 @@ dropped7:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         152(AX), R9
+	MOVQ         160(AX), R9
 	TESTQ        R9, R9
 	JZ           biased2
 	VBROADCASTSD (R9), Y1
@@ -17041,10 +17075,10 @@ dropped7:
 	VADDPD       Y1, Y5, Y5
 
 biased2:
-	MOVQ   160(AX), R9
+	MOVQ   168(AX), R9
 	TESTQ  R9, R9
 	JZ     added2
-	SUBQ   144(AX), R9
+	SUBQ   152(AX), R9
 	ADDQ   DI, R9
 	BTQ    $0x08, R8
 	JCC    alone8
@@ -17070,7 +17104,7 @@ alone10:
 
 alone11:
 added2:
-	MOVQ   128(AX), R9
+	MOVQ   136(AX), R9
 	TESTQ  R9, R9
 	JZ     rectified2
 	VXORPS Y1, Y1, Y1
@@ -17129,7 +17163,7 @@ dropped11:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         152(AX), DX
+	MOVQ         160(AX), DX
 	TESTQ        DX, DX
 	JZ           biased3
 	VBROADCASTSD (DX), Y1
@@ -17139,10 +17173,10 @@ dropped11:
 	VADDPD       Y1, Y5, Y5
 
 biased3:
-	MOVQ   160(AX), DX
+	MOVQ   168(AX), DX
 	TESTQ  DX, DX
 	JZ     added3
-	SUBQ   144(AX), DX
+	SUBQ   152(AX), DX
 	ADDQ   DI, DX
 	BTQ    $0x0c, R8
 	JCC    alone12
@@ -17168,7 +17202,7 @@ alone14:
 
 alone15:
 added3:
-	MOVQ   128(AX), DX
+	MOVQ   136(AX), DX
 	TESTQ  DX, DX
 	JZ     rectified3
 	VXORPS Y1, Y1, Y1
@@ -17202,14 +17236,14 @@ dropped14:
 
 dropped15:
 	MOVQ 24(AX), DX
-	ADDQ DX, 136(AX)
-	MOVQ 64(AX), DX
 	ADDQ DX, 144(AX)
-	MOVQ 104(AX), DX
+	MOVQ 72(AX), DX
 	ADDQ DX, 152(AX)
-	MOVQ 120(AX), DX
+	MOVQ 112(AX), DX
 	ADDQ DX, 160(AX)
-	DECQ 168(AX)
+	MOVQ 128(AX), DX
+	ADDQ DX, 168(AX)
+	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -17218,25 +17252,27 @@ dropped15:
 // Requires: AVX, FMA3
 TEXT ·winogradGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (DX)(DX*4), DI
-	MOVQ    32(AX), DI
-	MOVQ    136(AX), R8
+	MOVQ    40(AX), DI
+	MOVQ    144(AX), R8
 	VXORPS  Y0, Y0, Y0
 	BTQ     $0x00, DI
 	JCC     outside0
@@ -17448,9 +17484,9 @@ outside15:
 	VMOVUPD      Y2, 480(CX)
 	VMOVUPD      Y5, 608(CX)
 	VMOVUPD      Y3, 736(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
@@ -17685,10 +17721,10 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -17697,24 +17733,26 @@ outside15:
 // Requires: AVX, FMA3
 TEXT ·winogradFilterAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), SI
-	MOVQ         136(AX), SI
+	MOVQ         144(AX), SI
 	VMOVUPD      (SI), Y0
 	VMOVUPD      (SI)(DX*1), Y1
 	VMOVUPD      (SI)(DX*2), Y2
@@ -17798,9 +17836,9 @@ grid:
 	VMOVUPD      Y6, 352(CX)
 	VMOVUPD      Y4, 448(CX)
 	VMOVUPD      Y2, 544(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
@@ -18005,10 +18043,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -18017,24 +18055,26 @@ grid:
 // Requires: AVX, FMA3
 TEXT ·winogradFilterGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 88(AX), CX
+	MOVQ 96(AX), CX
 	MOVQ (AX), DX
-	MOVQ DX, 136(AX)
-	MOVQ 40(AX), DX
 	MOVQ DX, 144(AX)
-	MOVQ 96(AX), DX
+	MOVQ 48(AX), DX
 	MOVQ DX, 152(AX)
-	MOVQ 112(AX), DX
+	MOVQ 104(AX), DX
 	MOVQ DX, 160(AX)
-	MOVQ 80(AX), DX
+	MOVQ 120(AX), DX
 	MOVQ DX, 168(AX)
+	MOVQ 88(AX), DX
+	MOVQ DX, 176(AX)
+	MOVQ 32(AX), DX
+	ADDQ DX, 144(AX)
 
 grid:
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         136(AX), R8
+	MOVQ         144(AX), R8
 	VMOVUPD      (R8), Y0
 	VMOVUPD      (R8)(DX*1), Y1
 	VMOVUPD      (R8)(DX*2), Y2
@@ -18202,9 +18242,9 @@ grid:
 	VMOVUPD      Y0, 160(CX)
 	VMOVUPD      Y1, 352(CX)
 	VMOVUPD      Y5, 544(CX)
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         64(AX), BX
+	MOVQ         152(AX), SI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
@@ -18298,10 +18338,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	MOVQ         24(AX), DX
-	ADDQ         DX, 136(AX)
-	MOVQ         64(AX), DX
 	ADDQ         DX, 144(AX)
-	DECQ         168(AX)
+	MOVQ         72(AX), DX
+	ADDQ         DX, 152(AX)
+	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET

@@ -33,6 +33,7 @@ type convRun struct{ a, b int }
 type convTransform struct {
 	src                    unsafe.Pointer
 	srcRow, srcCol, srcGap int // between rows, columns, and grids
+	srcAt                  int // of the first grid after src: it may begin outside the image
 	srcMask                int
 	dst                    unsafe.Pointer
 	dstRow, dstCol, dstGap int

@@ -104,7 +104,7 @@ func unitRoundoff[T Float]() T {
 
 // check compares the three operations with the oracle. growth bounds the error in units of roundoff of the
 // sum of absolute values.
-func (c *convCase[T]) check(t failer, tm *Team, ep ConvEpilogue[T], accumulate bool) {
+func (c *convCase[T]) check(t failer, tm *Team, ep ConvEpilogue[T], accumulate, winograd bool) {
 	t.Helper()
 	s := c.shape
 	y, dx, dw := newSums(len(c.y)), newSums(len(c.dx)), newSums(len(c.dw))
@@ -129,7 +129,7 @@ func (c *convCase[T]) check(t failer, tm *Team, ep ConvEpilogue[T], accumulate b
 			dx.add(i, float64(v))
 		}
 	}
-	conv := NewConv[T](s, c.batch+3)
+	conv := newConv[T](s, c.batch+3, winograd)
 	taps := float64(s.KH * s.KW)
 	outPixels := float64(s.OutH() * s.OutW() * c.batch)
 	slack := convErrorFactor(conv.Algorithm())
@@ -147,7 +147,12 @@ func (c *convCase[T]) check(t failer, tm *Team, ep ConvEpilogue[T], accumulate b
 }
 
 // convErrorFactor widens the bound of a plain sum.
-func convErrorFactor(string) float64 { return 1 }
+func convErrorFactor(algorithm string) float64 {
+	if algorithm == "direct" {
+		return 1
+	}
+	return 60
+}
 
 func drawShape(t *rapid.T) (ConvShape, int) {
 	s := ConvShape{
@@ -161,21 +166,35 @@ func drawShape(t *rapid.T) (ConvShape, int) {
 }
 
 func TestConvRandomShapes(t *testing.T) {
-	eachType(t, func(t *testing.T) { rapid.Check(t, convRandom[float32]) }, func(t *testing.T) { rapid.Check(t, convRandom[float64]) })
+	eachType(t, func(t *testing.T) { rapid.Check(t, convRandom[float32](drawShape)) }, func(t *testing.T) { rapid.Check(t, convRandom[float64](drawShape)) })
 }
 
-func convRandom[T Float](t *rapid.T) {
-	s, batch := drawShape(t)
-	c := newConvCase[T](rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), s, batch)
-	var ep ConvEpilogue[T]
-	if rapid.Bool().Draw(t, "bias") {
-		ep.Bias = c.bias
+func convRandom[T Float](draw func(*rapid.T) (ConvShape, int)) func(*rapid.T) {
+	return func(t *rapid.T) {
+		s, batch := draw(t)
+		c := newConvCase[T](rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), s, batch)
+		var ep ConvEpilogue[T]
+		if rapid.Bool().Draw(t, "bias") {
+			ep.Bias = c.bias
+		}
+		if rapid.Bool().Draw(t, "residual") {
+			ep.Residual = c.add
+		}
+		ep.ReLU = rapid.Bool().Draw(t, "relu")
+		c.check(t, nil, ep, rapid.Bool().Draw(t, "accumulate"), winogradFits(s) && rapid.Bool().Draw(t, "winograd"))
 	}
-	if rapid.Bool().Draw(t, "residual") {
-		ep.Residual = c.add
-	}
-	ep.ReLU = rapid.Bool().Draw(t, "relu")
-	c.check(t, nil, ep, rapid.Bool().Draw(t, "accumulate"))
+}
+
+func drawWinogradShape(t *rapid.T) (ConvShape, int) {
+	return ConvShape{
+		In: rapid.IntRange(1, 40).Draw(t, "in"), Out: rapid.IntRange(1, 40).Draw(t, "out"),
+		KH: 3, KW: 3, Stride: 1, Pad: 1,
+		H: rapid.IntRange(1, 10).Draw(t, "h"), W: rapid.IntRange(1, 10).Draw(t, "w"),
+	}, rapid.IntRange(1, 50).Draw(t, "batch")
+}
+
+func TestWinogradRandomShapes(t *testing.T) {
+	eachType(t, func(t *testing.T) { rapid.Check(t, convRandom[float32](drawWinogradShape)) }, func(t *testing.T) { rapid.Check(t, convRandom[float64](drawWinogradShape)) })
 }
 
 func ExampleConvShape() {

@@ -33,6 +33,16 @@ func newWeightOrder(s ConvShape, swapped bool) weightOrder {
 	return o
 }
 
+// withAllTaps returns the order with a matrix for every tap, used or not.
+func (o weightOrder) withAllTaps() weightOrder {
+	o.used = nil
+	for at := range o.taps {
+		o.slot[at] = at
+		o.used = append(o.used, at)
+	}
+	return o
+}
+
 // usedTaps reports which taps of an axis see a pixel anywhere.
 func usedTaps(in, out, size, stride, pad int) []bool {
 	used := make([]bool, size)
@@ -53,8 +63,8 @@ func paddedRow(n int) int { return (ceilDiv(n, LaneBlock) | 1) * LaneBlock }
 // size returns the elements of all matrices.
 func (o *weightOrder) size() int { return len(o.used) * o.rows * o.rowStride() }
 
-// orderRows arranges rows r0…r1 of every matrix; the matrices have rows rows in dst.
-func orderRows[T float32 | float64](o *weightOrder, w, dst []T, r0, r1 int) {
+// orderRows arranges rows r0…r1−1 of every matrix at the start of dst, matrices plane elements apart.
+func orderRows[T float32 | float64](o *weightOrder, w, dst []T, plane, r0, r1 int) {
 	ld := o.rowStride()
 	rowStep, colStep := o.cols*o.taps, o.taps
 	if o.swapped {
@@ -63,8 +73,9 @@ func orderRows[T float32 | float64](o *weightOrder, w, dst []T, r0, r1 int) {
 	for u, at := range o.used {
 		for r := r0; r < r1; r++ {
 			from := w[r*rowStep+at:]
-			for c := range dst[(u*o.rows+r)*ld:][:o.cols] {
-				dst[(u*o.rows+r)*ld+c] = from[c*colStep]
+			to := dst[u*plane+(r-r0)*ld:][:o.cols]
+			for c := range to {
+				to[c] = from[c*colStep]
 			}
 		}
 	}
@@ -81,5 +92,9 @@ const orderBlock = 16
 
 // Run arranges one block of rows.
 func (o *ordering[T]) Run(part int) {
-	orderRows(o.order, o.w, o.dst, part*orderBlock, min((part+1)*orderBlock, o.order.rows))
+	if len(o.dst) == 0 {
+		return
+	}
+	r0, ld := part*orderBlock, o.order.rowStride()
+	orderRows(o.order, o.w, o.dst[r0*ld:], o.order.rows*ld, r0, min(r0+orderBlock, o.order.rows))
 }

@@ -20,7 +20,7 @@ func transformLane[T float32 | float64](t *convTransform, i, lane, from, to int,
 		for y := range from {
 			in[y] = 0
 			if t.srcMask>>(y*from+x)&1 != 0 {
-				in[y] = *elementAt[T](t.src, i*t.srcGap+y*t.srcRow+x*t.srcCol+lane)
+				in[y] = *elementAt[T](t.src, t.srcAt+i*t.srcGap+y*t.srcRow+x*t.srcCol+lane)
 			}
 		}
 		line(&in, &out)

@@ -24,6 +24,7 @@ const (
 	formSrcRow
 	formSrcCol
 	formSrcGap
+	formSrcAt
 	formSrcMask
 	formDst
 	formDstRow
@@ -67,6 +68,7 @@ func (t target) transform(f transform) {
 	for i, f := range nowFields {
 		MOVQ(field(args, f), now(args, i))
 	}
+	ADDQ(field(args, formSrcAt), now(args, nowSrc))
 	Label("grid")
 	t.columns(f, args, temp)
 	t.lines(f, args, temp)

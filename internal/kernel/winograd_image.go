@@ -1,0 +1,162 @@
+package kernel
+
+import "unsafe"
+
+// winogradSums computes a convolution forward or its input gradient by Winograd's algorithm.
+//
+// For every chunk the image is transformed to [point][channel c][lane], multiplied, point by point, by the
+// transformed filters [point][channel r][channel c], and the products are transformed back. Where the
+// filters of all channels fit the third-level cache they are transformed once and a part is a chunk, all of which
+// stays in the second-level cache. Filters of more channels, which come with small images, would go
+// through memory; there all chunks are transformed first, and a part is a panel of channels r that
+// transforms its own filters.
+type winogradSums[T float32 | float64] struct {
+	order    weightOrder
+	grid     winogradGrid
+	backward bool
+	byPanels bool // a part is a panel of channels
+
+	// of the call under way
+	phase       winogradPhase
+	kernels     *convKernels[T]
+	w, from, to []T
+	bias, add   []T
+	relu        bool
+	filters     []T // [point][r][c]
+	columns     []T // [chunk][point][c][lane]
+	panel       int
+}
+
+type winogradPhase uint8
+
+const (
+	winogradFilters winogradPhase = iota // transform the filters of a block of channels
+	winogradColumns                      // transform a chunk
+	winogradChunk                        // compute a chunk
+	winogradPanel                        // compute a panel of channels
+)
+
+func newWinogradSums[T float32 | float64](s ConvShape, backward bool) *winogradSums[T] {
+	p := &winogradSums[T]{order: newWeightOrder(s, backward).withAllTaps(), grid: newWinogradGrid(s.H, s.W), backward: backward}
+	p.byPanels = winogradPoints*s.In*s.Out*elementSize[T]() > winogradShared
+	return p
+}
+
+func (p *winogradSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool) {
+	pools := convPoolsFor[T]()
+	shared := pools.shared.get()
+	p.kernels, p.w, p.from, p.to, p.bias, p.add, p.relu = convKernelsInUse[T](), w, from, to, bias, add, relu
+	p.grid.cut(lanes, p.kernels.lanes*p.kernels.vectors())
+	p.panel = evenPanel(p.order.rows, p.kernels.rows())
+	if p.byPanels {
+		shared.columns = atLeast(shared.columns, p.grid.chunks()*p.columnsSize())
+		p.columns = shared.columns
+		p.do(tm, winogradColumns, p.grid.chunks())
+		p.do(tm, winogradPanel, ceilDiv(p.order.rows, p.panel))
+	} else {
+		shared.weights = atLeast(shared.weights, winogradPoints*p.filterPoint(p.order.rows))
+		p.filters = shared.weights
+		p.do(tm, winogradFilters, ceilDiv(p.order.rows, orderBlock))
+		p.do(tm, winogradChunk, p.grid.chunks())
+	}
+	p.w, p.from, p.to, p.bias, p.add, p.filters, p.columns = nil, nil, nil, nil, nil, nil, nil
+	pools.shared.put(shared)
+}
+
+func (p *winogradSums[T]) do(tm *Team, phase winogradPhase, parts int) {
+	p.phase = phase
+	tm.Do(parts, p)
+}
+
+// columnsSize returns the elements of a transformed chunk.
+func (p *winogradSums[T]) columnsSize() int {
+	return winogradPoints * pointStride(p.order.cols*p.grid.group)
+}
+
+// filterPoint returns the distance between the filters of two points for rows channels r.
+func (p *winogradSums[T]) filterPoint(rows int) int { return pointStride(rows * p.order.rowStride()) }
+
+// Run computes one part of the phase under way.
+func (p *winogradSums[T]) Run(part int) {
+	pools := convPoolsFor[T]()
+	s := pools.scratches.get()
+	s.temp = atLeast(s.temp, winogradPoints*p.kernels.lanes)
+	switch p.phase {
+	case winogradFilters:
+		r0 := part * orderBlock
+		p.transformFilters(s, r0, min(r0+orderBlock, p.order.rows), p.filters[r0*p.order.rowStride():], p.filterPoint(p.order.rows))
+	case winogradColumns:
+		transformInput(p.kernels, &p.grid, p.from, p.order.cols, part, p.columns[part*p.columnsSize():], pointer(s.temp, 0))
+	case winogradChunk:
+		s.packed = atLeast(s.packed, p.columnsSize())
+		transformInput(p.kernels, &p.grid, p.from, p.order.cols, part, s.packed, pointer(s.temp, 0))
+		p.multiply(s, part, 0, p.order.rows, p.filters, p.filterPoint(p.order.rows), s.packed)
+	case winogradPanel:
+		r0 := part * p.panel
+		r1 := min(r0+p.panel, p.order.rows)
+		point := p.filterPoint(r1 - r0)
+		s.packed = atLeast(s.packed, winogradPoints*point)
+		p.transformFilters(s, r0, r1, s.packed, point)
+		for chunk := range p.grid.chunks() {
+			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():])
+		}
+	}
+	pools.scratches.put(s)
+}
+
+// transformFilters transforms the filters of channels r0…r1−1 to the start of dst.
+func (p *winogradSums[T]) transformFilters(s *convScratch[T], r0, r1 int, dst []T, point int) {
+	ld, size := p.order.rowStride(), elementSize[T]()
+	plane := (r1 - r0) * ld
+	s.filters = atLeast(s.filters, 9*plane)
+	orderRows(&p.order, p.w, s.filters, plane, r0, r1)
+	first, col := 0, plane
+	if p.backward { // the filter turned around: its last tap first
+		first, col = 8*plane, -plane
+	}
+	for r := range r1 - r0 {
+		p.kernels.filter(&convTransform{
+			src: unsafe.Pointer(&s.filters[first+r*ld]), srcRow: 3 * col * size, srcCol: col * size, srcGap: p.kernels.lanes * size,
+			srcMask: winogradWhole, dstMask: winogradWhole,
+			dst: unsafe.Pointer(&dst[r*ld]), dstRow: 6 * point * size, dstCol: point * size, dstGap: p.kernels.lanes * size,
+			count: ceilDiv(p.order.cols, p.kernels.lanes), temp: pointer(s.temp, 0),
+		})
+	}
+}
+
+// multiply computes channels r0…r1−1 of a chunk from transformed filters, those of channel r0 first, and
+// the transformed chunk.
+func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters []T, filterPoint int, columns []T) {
+	k, size, ld, cols := p.kernels, elementSize[T](), p.order.rowStride(), p.order.cols
+	y, x, lane, width := p.grid.chunk(chunk)
+	columnPoint, productPoint := pointStride(cols*width), pointStride((r1-r0)*width)
+	s.turned = atLeast(s.turned, winogradPoints*productPoint)
+	var run convRun
+	t := convTile{runs: &run, runCount: 1, k: cols, aRow: ld * size, aCol: size, bRow: width * size, cRow: width * size}
+	for point := range winogradPoints {
+		t.b = unsafe.Pointer(&columns[point*columnPoint])
+		for r := r0; r < r1; r += p.panel {
+			rows := min(p.panel, r1-r)
+			t.a = unsafe.Pointer(&filters[point*filterPoint+(r-r0)*ld])
+			t.c = unsafe.Pointer(&s.turned[point*productPoint+(r-r0)*width])
+			k.tiles[rows-1][width/k.lanes-1](&t)
+		}
+	}
+	image := p.grid.h * p.grid.w * p.grid.lanes
+	at := r0*image + (y*p.grid.w+x)*p.grid.lanes + lane
+	for l := 0; l < width; l += k.lanes {
+		f := convTransform{
+			src: unsafe.Pointer(&s.turned[l]), srcRow: 6 * productPoint * size, srcCol: productPoint * size, srcGap: width * size,
+			srcMask: winogradWhole,
+			dst:     unsafe.Pointer(&p.to[at+l]), dstRow: p.grid.w * p.grid.lanes * size, dstCol: p.grid.lanes * size, dstGap: image * size,
+			dstMask: p.grid.mask(y, x, winogradSide), count: r1 - r0, temp: pointer(s.temp, 0), relu: boolWord(p.relu),
+		}
+		if p.bias != nil {
+			f.bias, f.biasGap = unsafe.Pointer(&p.bias[r0]), size
+		}
+		if p.add != nil {
+			f.add, f.addGap = unsafe.Pointer(&p.add[at+l]), f.dstGap
+		}
+		k.output(&f)
+	}
+}
