@@ -55,6 +55,8 @@ func newUnit[T kernel.Float](t *trunk[T], s unitSpec) *unit[T] {
 		weight: &Param[T]{Name: s.name + ".weight", Shape: []int{shape.Out, shape.In, shape.KH, shape.KW}}}
 	if s.bias {
 		u.bias = &Param[T]{Name: s.name + ".bias", Shape: []int{shape.Out}}
+	}
+	if s.bias || s.relu && s.normName == "" {
 		u.biasGrad = kernel.NewBias2D[T](shape.Out)
 	}
 	if s.normName != "" {
@@ -105,6 +107,14 @@ func (u *unit[T]) biases() []T {
 		return nil
 	}
 	return u.bias.Value
+}
+
+// biasGradient returns where the gradient of the bias is wanted, nil if nowhere.
+func (u *unit[T]) biasGradient() []T {
+	if u.bias == nil {
+		return nil
+	}
+	return u.bias.wanted()
 }
 
 func (u *unit[T]) parts() []*unit[T] { return []*unit[T]{u} }
@@ -183,12 +193,15 @@ func (u *unit[T]) backwardWeights(dy, y, dz []T, batch int) {
 	case u.norm != nil:
 		u.norm.backward(u.team, batch, u.out().pixels(), dy, y, u.z[:len(dy)], dz, u.relu)
 		u.work.clock.Lap(u.norm.gamma.Name, OpNormGrad)
-		if u.bias != nil && !u.bias.Frozen {
+		if u.biasGradient() != nil {
 			u.biasGrad.Backward(u.team, dz, nil, u.bias.Grad)
 			u.work.clock.Lap(u.name, OpBiasGrad)
 		}
-	case u.biasGrad != nil:
-		u.biasGrad.Backward(u.team, dz, u.y, u.bias.wanted())
+	case u.relu:
+		u.biasGrad.Backward(u.team, dz, u.y, u.biasGradient())
+		u.work.clock.Lap(u.name, OpBiasGrad)
+	case u.bias != nil:
+		u.biasGrad.Backward(u.team, dz, nil, u.biasGradient())
 		u.work.clock.Lap(u.name, OpBiasGrad)
 	}
 	if !u.weight.Frozen {
