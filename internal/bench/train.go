@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -11,76 +12,84 @@ import (
 	"collapse/optim"
 )
 
-// TrainConfig is the training step to time: forward, loss, backward and SGD on random data.
+// TrainConfig is the work to time on random data: a training step (forward, loss, backward, SGD with Nesterov momentum and weight decay)
+// or a forward pass in evaluation.
 type TrainConfig struct {
-	Inputs     int // length of an input row
-	Width      int // of a hidden layer
-	Depth      int // hidden layers, the FeatureDim-wide one not counted
-	FeatureDim int // d
-	Classes    int // K
-	Batch      int
-	Steps      int // timed steps, after two that warm up
+	Name  string // for the report
+	Arch  nn.Arch
+	Batch int
+	Steps int // timed steps, after two that warm up
+	Eval  bool
 }
 
-// TrainResult is what a training step takes. GFLOP/s counts the multiplications and additions
-// of the matrix products: 6 per weight and sample, 4 in the first layer, whose input gradient
-// nobody forms.
+// TrainResult is what a step takes. GFLOP/s counts the multiplications and additions of matrix products and convolutions, every tap of
+// a filter included, as papers and PyTorch count: 6 per weight, output pixel and sample, 4 in the first layer, whose input gradient
+// nobody forms, 2 in evaluation. Useful leaves out the taps that only see padding.
 type TrainResult struct {
 	Net            string  `json:"net"`
 	Batch          int     `json:"batch"`
+	Eval           bool    `json:"eval"`
 	Threads        int     `json:"threads"`
 	StepMS         float64 `json:"step_ms"` // median
 	BestMS         float64 `json:"best_ms"`
 	ImagesPerS     float64 `json:"images_per_s"`
 	GFLOPS         float64 `json:"gflops"`
-	FractionOfPeak float64 `json:"fraction_of_peak"` // of the multiply-add limit measured between the steps
-	RSSMB          float64 `json:"rss_mb"`           // peak resident size of the process, 0 where unknown
+	UsefulGFLOPS   float64 `json:"useful_gflops"`
+	FractionOfPeak float64 `json:"fraction_of_peak"` // GFLOPS over the multiply-add limit measured between the steps
+	PeakGFLOPS     float64 `json:"peak_gflops"`
+	RSSMB          float64 `json:"rss_mb"` // peak resident size of the process, 0 where unknown
 	Kernel         string  `json:"kernel"`
 }
 
-// stepper repeats one training step.
+// stepper repeats one step.
 type stepper struct {
 	net    *nn.Network[float32]
 	loss   *nn.Loss[float32]
 	sgd    *optim.SGD[float32]
 	x, dz  []float32
 	labels []int32
+	value  float64 // loss of the last training step
 }
 
 func newStepper(c TrainConfig, team *kernel.Team) (*stepper, error) {
-	mlp := nn.MLPConfig{Inputs: c.Inputs, Width: c.Width, Depth: c.Depth, FeatureDim: c.FeatureDim, Classes: c.Classes, BatchNorm: true}
-	net, err := nn.NewMLP[float32](mlp, team, c.Batch, 1)
+	net, err := nn.NewArch[float32](c.Arch, team, c.Batch, 1)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := nn.NewLoss[float32](nn.LossConfig{Kind: nn.CrossEntropy}, c.Classes)
+	loss, err := nn.NewLoss[float32](nn.LossConfig{Kind: nn.CrossEntropy}, c.Arch.Classes)
 	if err != nil {
 		return nil, err
 	}
-	sgd, err := optim.NewSGD(net.Params(), optim.SGDConfig{Momentum: 0.9, Nesterov: true, WeightDecay: 1e-3}, team)
-	if err != nil {
-		return nil, err
+	s := &stepper{net: net, loss: loss, x: kernel.Alloc[float32](c.Batch * c.Arch.Inputs()),
+		dz: make([]float32, c.Batch*c.Arch.Classes), labels: make([]int32, c.Batch)}
+	if !c.Eval {
+		if s.sgd, err = optim.NewSGD(net.Params(), optim.SGDConfig{Momentum: 0.9, Nesterov: true, WeightDecay: 1e-3}, team); err != nil {
+			return nil, err
+		}
 	}
-	s := &stepper{net: net, loss: loss, sgd: sgd,
-		x: make([]float32, c.Batch*c.Inputs), dz: make([]float32, c.Batch*c.Classes), labels: make([]int32, c.Batch)}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range s.x {
 		s.x[i] = float32(rng.NormFloat64())
 	}
 	for i := range s.labels {
-		s.labels[i] = int32(rng.IntN(c.Classes))
+		s.labels[i] = int32(rng.IntN(c.Arch.Classes))
 	}
 	return s, nil
 }
 
 func (s *stepper) step() {
+	if s.sgd == nil {
+		s.net.Forward(s.x, len(s.labels), nn.Eval)
+		return
+	}
 	out := s.net.Forward(s.x, len(s.labels), nn.Train)
-	loss := s.loss.Gradient(out.Logits, s.labels, s.dz)
+	s.value = s.loss.Gradient(out.Logits, s.labels, s.dz)
 	s.net.Backward(s.dz)
-	s.sgd.Step(0.01, loss)
+	s.sgd.Step(0.01, s.value)
 }
 
-// Train times the step on the team's threads, and between the steps the limit it is held against.
+// Train times the step on the team's threads, and between the steps the limit it is held against. An error says what is wrong with the
+// network, or that the loss is not finite, so that no time of a broken step is reported.
 func Train(c TrainConfig, team *kernel.Team) (TrainResult, error) {
 	if c.Steps < 1 {
 		return TrainResult{}, fmt.Errorf("bench: %d steps, wanted at least 1", c.Steps)
@@ -97,57 +106,56 @@ func Train(c TrainConfig, team *kernel.Team) (TrainResult, error) {
 		limit.sample()
 		times[i] = timed(s.step).Seconds()
 	}
+	if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
+		return TrainResult{}, fmt.Errorf("bench: the loss of %s is %v after %d steps; the time of such a step says nothing", c.Name, s.value, c.Steps+2)
+	}
 	slices.Sort(times)
 	median := times[len(times)/2]
-	rate := c.flops() / median / 1e9
-	return TrainResult{Net: "mlp", Batch: c.Batch, Threads: team.Threads(), StepMS: median * 1e3, BestMS: times[0] * 1e3,
-		ImagesPerS: float64(c.Batch) / median, GFLOPS: rate, FractionOfPeak: rate / limit.best,
-		RSSMB: PeakRSS(), Kernel: kernel.Name()}, nil
-}
-
-// flops counts the operations of the step's matrix products.
-func (c TrainConfig) flops() float64 {
-	first := float64(c.Inputs) * float64(c.Width)
-	rest := float64(c.Width)*float64(c.Width)*float64(c.Depth-1) + float64(c.Width*c.FeatureDim+c.FeatureDim*c.Classes)
-	if c.Depth == 0 {
-		first, rest = float64(c.Inputs*c.FeatureDim), float64(c.FeatureDim*c.Classes)
-	}
-	return float64(c.Batch) * (4*first + 6*rest)
+	all, useful := flops(listProducts(s.net), c.Batch, c.Eval)
+	return TrainResult{Net: c.Name, Batch: c.Batch, Eval: c.Eval, Threads: team.Threads(), StepMS: median * 1e3, BestMS: times[0] * 1e3,
+		ImagesPerS: float64(c.Batch) / median, GFLOPS: all / median / 1e9, UsefulGFLOPS: useful / median / 1e9,
+		FractionOfPeak: all / median / 1e9 / limit.best, PeakGFLOPS: limit.best, RSSMB: PeakRSS(), Kernel: kernel.Name()}, nil
 }
 
 // Rate returns how many steps a second each of slots runs side by side makes, every run with
 // threads threads, measured for about the given time.
 func Rate(c TrainConfig, slots, threads int, d time.Duration) (float64, error) {
-	counts := make(chan float64, slots)
+	rates := make(chan float64, slots)
 	errs := make(chan error, slots)
 	for range slots {
 		go func() {
-			team := kernel.NewTeam(threads)
-			defer team.Close()
-			s, err := newStepper(c, team)
+			rate, err := rateOfOne(c, threads, d)
 			if err != nil {
 				errs <- err
 				return
 			}
-			s.step()
-			n, start := 0, time.Now()
-			for time.Since(start) < d {
-				s.step()
-				n++
-			}
-			counts <- float64(n) / time.Since(start).Seconds()
+			rates <- rate
 		}()
 	}
-	slowest := 0.0
-	for i := range slots {
+	slowest := math.Inf(1)
+	for range slots {
 		select {
-		case rate := <-counts:
-			if i == 0 || rate < slowest {
-				slowest = rate
-			}
+		case rate := <-rates:
+			slowest = min(slowest, rate)
 		case err := <-errs:
 			return 0, err
 		}
 	}
 	return slowest, nil
+}
+
+func rateOfOne(c TrainConfig, threads int, d time.Duration) (float64, error) {
+	team := kernel.NewTeam(threads)
+	defer team.Close()
+	s, err := newStepper(c, team)
+	if err != nil {
+		return 0, err
+	}
+	s.step()
+	n, start := 0, time.Now()
+	for n == 0 || time.Since(start) < d {
+		s.step()
+		n++
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
 }

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"collapse/internal/bench"
+	"collapse/internal/kernel"
+)
+
+// benchNet says which network is timed; the sizes of an MLP can be chosen.
+type benchNet struct {
+	Net        string `enum:"mlp,resnet18,resnet18-cifar,vgg13,vgg13-bn,resnet18-adapt" default:"mlp" help:"Network: mlp, resnet18 (default stem), resnet18-cifar, vgg13, vgg13-bn, resnet18-adapt." placeholder:"NAME"`
+	Batch      int    `default:"0" help:"Samples of a step; 0: 512 for mlp, 64 for resnet18-cifar and resnet18-adapt, else 128." placeholder:"B"`
+	Width      int    `default:"0" help:"Units of an mlp's hidden layer (0: 2048), or channels of resnet18-adapt's stem (0: 8)." placeholder:"N"`
+	Steps      int    `default:"15" help:"Timed steps." placeholder:"N"`
+	Eval       bool   `help:"Time a forward pass in evaluation instead of a training step."`
+	Inputs     int    `default:"0" help:"mlp: length of an input row; 0: 784." placeholder:"N" group:"Sizes of an mlp:"`
+	Depth      int    `default:"9" help:"mlp: hidden layers without the d-wide one." placeholder:"N" group:"Sizes of an mlp:"`
+	FeatureDim int    `default:"2" help:"mlp: width d of the last hidden layer." placeholder:"D" group:"Sizes of an mlp:"`
+	Classes    int    `default:"2" help:"mlp: K." placeholder:"K" group:"Sizes of an mlp:"`
+}
+
+func (c benchNet) config() (bench.TrainConfig, error) {
+	arch, batch, err := bench.Net(c.Net, c.Width)
+	if err != nil {
+		return bench.TrainConfig{}, usageError{err}
+	}
+	if c.Net == "mlp" {
+		arch.HiddenLayers, arch.FeatureDim, arch.Classes = c.Depth, c.FeatureDim, c.Classes
+		if c.Inputs > 0 {
+			arch.Height, arch.Width = 1, c.Inputs
+		}
+	} else if c.Inputs != 0 || c.Depth != 9 || c.FeatureDim != 2 || c.Classes != 2 {
+		return bench.TrainConfig{}, usagef("--inputs, --depth, --feature-dim and --classes are for --net mlp; %s has its own sizes", c.Net)
+	}
+	if c.Batch != 0 {
+		batch = c.Batch
+	}
+	if c.Steps < 1 {
+		return bench.TrainConfig{}, usagef("--steps %d: wanted at least 1", c.Steps)
+	}
+	return bench.TrainConfig{Name: c.Net, Arch: arch, Batch: batch, Steps: c.Steps, Eval: c.Eval}, nil
+}
+
+type benchTrainCmd struct {
+	benchNet `embed:""`
+}
+
+func (c benchTrainCmd) Run(a *app) error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	team := kernel.NewTeam(a.flags.Threads)
+	defer team.Close()
+	r, err := bench.Train(cfg, team)
+	if err != nil {
+		return usageError{err}
+	}
+	return a.emit(r, func() {
+		what := "step      "
+		if r.Eval {
+			what = "evaluation"
+		}
+		a.printf("%s, batch %d, %d threads, kernel %s\n%s %.1f ms (median of %d, best %.1f)\nimages/s   %.0f\nGFLOP/s    %.1f (%.0f %% of the peak's %.0f); %.1f on taps that see pixels\nmemory     %.0f MB at most\n",
+			r.Net, r.Batch, r.Threads, r.Kernel, what, r.StepMS, cfg.Steps, r.BestMS, r.ImagesPerS, r.GFLOPS, 100*r.FractionOfPeak,
+			r.PeakGFLOPS, r.UsefulGFLOPS, r.RSSMB)
+	})
+}
