@@ -48,7 +48,8 @@ type whitener[P kernel.Float] struct {
 	words   *wordScatter // form S of words
 	rows    int          // largest block
 
-	sums whiteSums
+	sums  whiteSums
+	bound float64 // errorBound, once certified was asked
 }
 
 // whiteSums are sums over samples.
@@ -183,8 +184,12 @@ func (w *whitener[P]) certified(team *kernel.Team) bool {
 	if !isFloat32[P]() || w.op == nil || w.sums.square == 0 {
 		return true
 	}
-	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.errorBound(team) < singleBound
+	w.bound = w.errorBound(team)
+	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.bound < singleBound
 }
+
+// release frees everything but the bound.
+func (w *whitener[P]) release() { *w = whitener[P]{bound: w.bound} }
 
 // errorBound returns the bound on the relative error that float32 products add.
 func (w *whitener[P]) errorBound(team *kernel.Team) float64 {

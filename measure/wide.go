@@ -25,10 +25,11 @@ type widePass[T, P kernel.Float] struct {
 	mem  *memorization
 	out  *secondPass[T] // weights and margins
 
-	white  whitener[P] // prepared if ask.white
-	radius radii       // prepared if ask.nearest or ask.logits
-	near   []int32     // (rows) nearest mean, −1: undecided
-	best   []int32     // (rows) largest logit, −1: undecided
+	white     whitener[P] // prepared if ask.white
+	certified bool        // NC1 is as exact as it has to be
+	radius    radii       // prepared if ask.nearest or ask.logits
+	near      []int32     // (rows) nearest mean, −1: undecided
+	best      []int32     // (rows) largest logit, −1: undecided
 
 	from, to int
 	buf      []T
@@ -83,7 +84,11 @@ func (f *widePass[T, P]) run() error {
 	f.residual, f.buf = nil, nil
 	f.white.finishBlocks()
 	collect()
+	f.out.clock.enter(PhaseSums)
 	s.tally.white = f.white.total(f.team)
+	f.certified = f.white.certified(f.team)
+	f.white.release()
+	collect()
 	if err := f.search(); err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func whitenerBound(t testing.TB, in Input[float32], opt Options) float64 {
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
-	return f.white.errorBound(nil)
+	return f.white.bound
 }
 
 // Variance far outside the between-class directions is not left to float32.

@@ -131,14 +131,14 @@ func (w *wordScatter) finish() {
 	}
 }
 
-// errorBound bounds what rounding adds to tr(A S Aᵀ) = total of so many rows; the derivation is at whitener.
+// errorBound bounds what rounding adds to tr(A S Aᵀ) = total of so many rows; the derivation is at whitener. For tr(M S M) it
+// takes ‖M‖ tr(A S Aᵀ), and only where that is too much the trace itself.
 func (w *wordScatter) errorBound(team *kernel.Team, a []float64, rank int, rows float64, total float64) float64 {
 	const u2, grain = roundoff32 * roundoff32, 0x1p-34
 	d := w.d
-	image, left, right := make([]float64, rank*d), make([]float64, rank*rank), make([]float64, rank*rank)
-	kernel.Gemm(team, kernel.NN, rank, d, d, a, d, w.sum, d, image, d, kernel.Epilogue[float64]{})
-	kernel.Gemm(team, kernel.NT, rank, rank, d, image, d, a, d, left, rank, kernel.Epilogue[float64]{})
-	kernel.Gemm(team, kernel.NT, rank, rank, d, a, d, a, d, right, rank, kernel.Epilogue[float64]{})
+	gram := make([]float64, rank*rank) // A Aᵀ, of the norm of M
+	kernel.Gemm(team, kernel.NT, rank, rank, d, a, d, a, d, gram, rank, kernel.Epilogue[float64]{})
+	size := norm(gram)
 	own, trace, inputs := 0.0, 0.0, 0.0
 	for p, m := range columnSquares(a, rank, d) {
 		own += m * m * w.diagonal[p]
@@ -146,8 +146,17 @@ func (w *wordScatter) errorBound(team *kernel.Team, a []float64, rank int, rows 
 		trace += m
 	}
 	square := w.largest * w.largest
-	linear := math.Sqrt(square) * (math.Sqrt(max(0, dot(left, right))) + math.Sqrt(own))
-	quadratic := square / 4 * math.Sqrt(2*rows) * norm(right)
 	inputs = 4*u2*inputs + grain*square*rows*trace
-	return (certain*(linear+quadratic) + 2*math.Sqrt(inputs*total) + inputs) / total
+	bound := func(spread float64) float64 {
+		linear := w.largest * (math.Sqrt(spread) + math.Sqrt(own))
+		quadratic := square / 4 * math.Sqrt(2*rows) * size
+		return (certain*(linear+quadratic) + 2*math.Sqrt(inputs*total) + inputs) / total
+	}
+	if loose := bound(size * total); loose < singleBound {
+		return loose
+	}
+	image, left := make([]float64, rank*d), make([]float64, rank*rank)
+	kernel.Gemm(team, kernel.NN, rank, d, d, a, d, w.sum, d, image, d, kernel.Epilogue[float64]{})
+	kernel.Gemm(team, kernel.NT, rank, rank, d, image, d, a, d, left, rank, kernel.Epilogue[float64]{})
+	return bound(max(0, dot(left, gram)))
 }
