@@ -73,9 +73,12 @@ func (e *DownloadError) Error() string {
 
 func (e *DownloadError) Unwrap() error { return e.Err }
 
+// ErrNoRoot says that neither the call nor the environment names a root.
+var ErrNoRoot = errors.New("no directory is given to put the files into")
+
 // Get downloads a set into the root, where Open finds it: file by file, each continued where an interrupted call stopped, checked
 // against its published checksum, and moved to its place only when it is whole. Files that are already there are not fetched again.
-// It returns what it did, beside an error too: *UnknownError, *ByHandError, *DownloadError, ctx's error, or what the disk said.
+// It returns what it did, beside an error too: *UnknownError, *ByHandError, ErrNoRoot, *DownloadError, ctx's error, or what the disk said.
 func Get(ctx context.Context, name string, opts GetOptions) ([]Got, error) {
 	i := slices.IndexFunc(registry, func(i *Info) bool { return i.Name == name })
 	if i < 0 {
@@ -90,7 +93,7 @@ func Get(ctx context.Context, name string, opts GetOptions) ([]Got, error) {
 	}
 	opts.Root = rootOf(opts.Root)
 	if opts.Root == "" {
-		return nil, fmt.Errorf("data: no directory is given to put %s into; name one with --root or %s", name, RootVariable)
+		return nil, fmt.Errorf("data: %s: %w; name one with --root or %s", name, ErrNoRoot, RootVariable)
 	}
 	return getAll(ctx, info, opts)
 }

@@ -428,7 +428,7 @@ func TestGetNames(t *testing.T) {
 	if _, err := Get(t.Context(), "mnits", GetOptions{}); !errors.As(err, &unknown) {
 		t.Error(err)
 	}
-	if _, err := Get(t.Context(), "mnist", GetOptions{}); err == nil || !strings.Contains(err.Error(), "no directory is given") {
+	if _, err := Get(t.Context(), "mnist", GetOptions{}); !errors.Is(err, ErrNoRoot) {
 		t.Error(err)
 	}
 }
