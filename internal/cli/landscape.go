@@ -8,6 +8,7 @@ import (
 	"collapse/arrayfile"
 	"collapse/internal/chart"
 	"collapse/internal/theory"
+	"collapse/internal/version"
 	"collapse/landscape"
 	"collapse/ufm"
 )
@@ -72,7 +73,12 @@ func (c *landscapeCmd) Run(a *app) error {
 	if out == "" {
 		out = "out/landscape"
 	}
-	return showPage(a, page, out, began, false)
+	result, err := writeTheory(page, out)
+	if err != nil {
+		return err
+	}
+	result.Seconds, result.Program = time.Since(began).Seconds(), version.Version
+	return a.emit(result, func() { result.print(a) })
 }
 
 func (c *landscapeCmd) at(a *app, params landscape.Params) error {

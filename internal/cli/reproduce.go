@@ -1,28 +1,44 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"collapse/internal/recipe"
+	"collapse/internal/report"
 	"collapse/internal/theory"
+	"collapse/internal/version"
 )
 
 type reproduceCmd struct {
-	ID    string `arg:"" optional:"" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
-	List  bool   `help:"List the recipes."`
-	Scale string `enum:"quick,paper" default:"paper" help:"quick: fewer iterations where the recipe has a quick number; paper: its own."`
-	Seed  uint64 `help:"Seed of random starts and draws." placeholder:"S"`
-	Out   string `help:"Directory for the page (./out/ID)." type:"path" placeholder:"DIR"`
-	Open  bool   `help:"Show the page in the browser when it is ready."`
+	ID      string   `arg:"" optional:"" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
+	List    bool     `help:"List the recipes."`
+	All     bool     `help:"Every recipe, and one page over all of them; those done before are not repeated."`
+	Scale   string   `enum:"quick,paper" default:"quick" help:"quick: minutes on two cores; paper: the paper's own sizes."`
+	Preset  string   `help:"Another setting the recipe has: code is what the released code does." placeholder:"NAME"`
+	Set     []string `sep:"none" help:"A setting of every run, key=value as in collapse train." placeholder:"KEY=VALUE"`
+	Seeds   int      `help:"Seeds of trained networks (the recipe's own number)." placeholder:"N"`
+	Seed    uint64   `help:"Seed of random starts and draws of the theory." placeholder:"S"`
+	BuiltIn bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
+	Again   bool     `help:"With --all: make every page again."`
+	Out     string   `help:"Directory for the page (./out/ID; with --all ./out/all)." type:"path" placeholder:"DIR"`
+	Open    bool     `help:"Show the page in the browser when it is ready."`
 }
 
-// reproduced is the JSON of collapse reproduce.
+// reproduced is the JSON of collapse reproduce, and what is kept beside a page of --all.
 type reproduced struct {
-	*theory.Page
-	Index   string   `json:"index"`
-	Figures []string `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
-	Seconds float64  `json:"seconds"`
+	report.IndexEntry
+	Facts   []theory.Fact `json:"facts,omitempty"`
+	Notes   []string      `json:"notes,omitempty"`
+	Runs    int           `json:"runs"`
+	Failed  int           `json:"failed"`
+	Figures []string      `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
+	Program string        `json:"program"`
 }
 
 // recipeRow is a line of collapse reproduce --list.
@@ -30,73 +46,199 @@ type recipeRow struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Paper string `json:"paper"`
+	Kind  string `json:"kind"` // theory or training
 }
 
 func (c *reproduceCmd) Run(a *app) error {
-	if c.List {
+	switch {
+	case c.List:
 		return c.list(a)
-	}
-	if c.ID == "" {
+	case c.All && c.ID != "":
+		return usagef("--all makes every recipe: leave out %s", c.ID)
+	case c.All:
+		return c.all(a)
+	case c.ID == "":
 		return usagef("name a recipe (--list shows them), such as: collapse reproduce tb-fig1")
 	}
-	recipe, err := theory.Load(c.ID)
-	if err != nil {
-		return usageError{err}
-	}
-	began := time.Now()
-	page, err := theory.Run(a.ctx, recipe, theory.Options{Seed: c.Seed, Quick: c.Scale == "quick", Progress: func(format string, args ...any) {
-		a.notef(format+"\n", args...)
-	}})
+	result, err := c.one(a, c.ID)
 	if err != nil {
 		return err
 	}
-	out := c.Out
-	if out == "" {
-		out = filepath.Join("out", c.ID)
+	if err := a.emit(result, func() { result.print(a) }); err != nil {
+		return err
 	}
-	return showPage(a, page, out, began, c.Open)
+	if c.Open {
+		return openInBrowser(result.Index)
+	}
+	return nil
+}
+
+// one makes the page of a recipe of either kind.
+func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
+	began := time.Now()
+	run := c.theory
+	if recipe.Is(id) {
+		run = c.train
+	}
+	result, err := run(a, id)
+	result.Seconds, result.Scale, result.Program = time.Since(began).Seconds(), c.Scale, version.Version
+	return result, err
+}
+
+// theory runs a recipe that needs no training.
+func (c *reproduceCmd) theory(a *app, id string) (reproduced, error) {
+	if !slices.Contains(theory.List(), id) {
+		return reproduced{}, usagef("there is no recipe %q; there are %s", id, strings.Join(recipeIDs(), ", "))
+	}
+	if c.Preset != "" || len(c.Set) > 0 || c.BuiltIn || c.Seeds > 0 {
+		return reproduced{}, usagef("%s trains no network: --preset, --set, --seeds and --built-in mean nothing to it", id)
+	}
+	r, err := theory.Load(id)
+	if err != nil {
+		return reproduced{}, usageError{err}
+	}
+	page, err := theory.Run(a.ctx, r, theory.Options{Seed: c.Seed, Quick: c.Scale == "quick", Progress: func(format string, args ...any) {
+		a.notef(format+"\n", args...)
+	}})
+	if err != nil {
+		return reproduced{}, err
+	}
+	result, err := writeTheory(page, c.dir(id))
+	result.Paper = r.Paper
+	return result, err
+}
+
+// writeTheory writes a page of the theory and says what is on it.
+func writeTheory(page *theory.Page, dir string) (reproduced, error) {
+	index, err := page.Write(dir)
+	if err != nil {
+		return reproduced{}, err
+	}
+	result := reproduced{IndexEntry: report.IndexEntry{ID: page.ID, Title: page.Title, Index: index}, Facts: page.Facts, Notes: page.Notes, Figures: []string{}}
+	for _, claim := range page.Claims {
+		result.Claims = append(result.Claims, report.Claim{Statement: claim.Statement, Verdict: report.Verdict(claim.Verdict), Reason: claim.Evidence})
+	}
+	for _, f := range page.Figures {
+		result.Figures = append(result.Figures, filepath.Join(dir, "figures", f.ID))
+	}
+	return result, nil
+}
+
+func (r reproduced) print(a *app) {
+	a.printf("%s: %s\n\n", r.ID, r.Title)
+	for _, claim := range r.Claims {
+		a.printf("%-14s %s\n%-14s %s\n", claim.Verdict, claim.Statement, "", claim.Reason)
+	}
+	for _, note := range r.Notes {
+		a.printf("\n%s\n", note)
+	}
+	if r.Failed > 0 {
+		a.printf("\n%d of %d runs failed or did not end\n", r.Failed, r.Runs)
+	}
+	a.printf("\n%s  (%.1f s)\n", r.Index, r.Seconds)
+}
+
+// recipeIDs lists every recipe of the program.
+func recipeIDs() []string {
+	ids := slices.Concat(theory.List(), recipe.List())
+	slices.Sort(ids)
+	return ids
 }
 
 func (c *reproduceCmd) list(a *app) error {
 	var rows []recipeRow
-	for _, id := range theory.List() {
+	for _, id := range recipeIDs() {
+		if recipe.Is(id) {
+			r, err := recipe.Load(id)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, recipeRow{id, r.Title, r.Paper, "training"})
+			continue
+		}
 		r, err := theory.Load(id)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, recipeRow{r.ID, r.Title, r.Paper})
+		rows = append(rows, recipeRow{id, r.Title, r.Paper, "theory"})
 	}
 	return a.emit(rows, func() {
 		for _, r := range rows {
-			a.printf("%-18s %-52s %s\n", r.ID, r.Title, r.Paper)
+			a.printf("%-18s %-9s %-52s %s\n", r.ID, r.Kind, r.Title, r.Paper)
 		}
 	})
 }
 
-// showPage writes a page and prints what it says.
-func showPage(a *app, page *theory.Page, dir string, began time.Time, open bool) error {
-	index, err := page.Write(dir)
+// dir is where the page of a recipe goes.
+func (c *reproduceCmd) dir(id string) string {
+	switch {
+	case c.All:
+		return filepath.Join(c.allDir(), id)
+	case c.Out != "":
+		return c.Out
+	}
+	return filepath.Join("out", id)
+}
+
+func (c *reproduceCmd) allDir() string {
+	if c.Out != "" {
+		return c.Out
+	}
+	return filepath.Join("out", "all")
+}
+
+// all makes every page that is not there yet, and the page over all. A recipe that fails is shown
+// as failed and does not stop the others.
+func (c *reproduceCmd) all(a *app) error {
+	var entries []report.IndexEntry
+	for _, id := range recipeIDs() {
+		entry, err := c.oneOfAll(a, id)
+		if a.ctx.Err() != nil {
+			return fmt.Errorf("stopped at %s; run the same command again to go on: %w", id, a.ctx.Err())
+		}
+		if err != nil {
+			a.notef("%s failed: %v\n", id, err)
+			entry = report.IndexEntry{ID: id, Error: err.Error()}
+		}
+		entries = append(entries, entry)
+	}
+	index, err := report.WriteIndex(c.allDir(), entries, time.Now())
 	if err != nil {
 		return err
 	}
-	result := reproduced{Page: page, Index: index, Figures: []string{}, Seconds: time.Since(began).Seconds()}
-	for _, f := range page.Figures {
-		result.Figures = append(result.Figures, filepath.Join(dir, "figures", f.ID))
+	return a.emit(struct {
+		Index   string              `json:"index"`
+		Recipes []report.IndexEntry `json:"recipes"`
+	}{index, entries}, func() { printAll(a, index, entries) })
+}
+
+// oneOfAll makes a page unless the same program made it before at the same scale.
+func (c *reproduceCmd) oneOfAll(a *app, id string) (report.IndexEntry, error) {
+	kept := filepath.Join(c.dir(id), "result.json")
+	var before reproduced
+	if text, err := os.ReadFile(kept); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
+		before.Scale == c.Scale && before.Program == version.Version {
+		return before.IndexEntry, nil
 	}
-	if err := a.emit(result, func() {
-		a.printf("%s: %s\n\n", page.ID, page.Title)
-		for _, claim := range page.Claims {
-			a.printf("%-14s %s\n%-14s %s\n", claim.Verdict, claim.Statement, "", claim.Evidence)
+	a.notef("== %s\n", id)
+	result, err := c.one(a, id)
+	if err != nil {
+		return report.IndexEntry{}, err
+	}
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return report.IndexEntry{}, err
+	}
+	return result.IndexEntry, report.WriteFile(kept, text)
+}
+
+func printAll(a *app, index string, entries []report.IndexEntry) {
+	for _, e := range entries {
+		if e.Error != "" {
+			a.printf("%-18s failed: %s\n", e.ID, e.Error)
+			continue
 		}
-		if len(page.Notes) > 0 {
-			a.printf("\n%s\n", strings.Join(page.Notes, "\n"))
-		}
-		a.printf("\n%s  (%.1f s)\n", index, result.Seconds)
-	}); err != nil {
-		return err
+		a.printf("%-18s %-40s %.0f s\n", e.ID, e.Counts(), e.Seconds)
 	}
-	if open {
-		return openInBrowser(index)
-	}
-	return nil
+	a.printf("\n%s\n", index)
 }

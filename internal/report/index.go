@@ -1,0 +1,113 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"collapse/internal/chart"
+)
+
+//go:embed index.html
+var indexSource string
+
+var indexTemplate = template.Must(template.Must(pageTemplate.Clone()).New("index").Parse(indexSource))
+
+// IndexEntry is what the page over all recipes says of one.
+type IndexEntry struct {
+	ID      string  `json:"id"`
+	Title   string  `json:"title"`
+	Paper   string  `json:"paper"` // which figure or table of which paper
+	Scale   string  `json:"scale"`
+	Claims  []Claim `json:"claims"`
+	Index   string  `json:"index"` // path of its page
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error,omitempty"` // why there is no page
+}
+
+// Counts says how many claims have which verdict.
+func (e IndexEntry) Counts() string {
+	var words []string
+	for _, v := range []Verdict{Holds, Fails, CannotTell} {
+		if n := e.Count(v); n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	if len(words) == 0 {
+		return "no claim"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Count is the number of claims with a verdict.
+func (e IndexEntry) Count(v Verdict) int {
+	n := 0
+	for _, c := range e.Claims {
+		if c.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Picture is the first figure beside the entry's page, relative to dir; "" if there is none.
+func (e IndexEntry) picture(dir string) string {
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(e.Index), "figures", "*.svg"))
+	if e.Index == "" || len(found) == 0 {
+		return ""
+	}
+	return relative(dir, found[0])
+}
+
+func relative(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// indexRow is an entry as the template prints it.
+type indexRow struct {
+	IndexEntry
+	Link, Picture string
+}
+
+// WriteIndex makes the page over all recipes, dir/index.html, and returns its path.
+func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error) {
+	page := struct {
+		Style template.CSS
+		Rows  []indexRow
+		Tiles []tile
+		Made  string
+	}{Style: template.CSS(chart.StyleSheet()), Made: made.UTC().Format("2 January 2006, 15:04 UTC")}
+	counts, seconds, failed := map[Verdict]int{}, 0.0, 0
+	for _, e := range entries {
+		row := indexRow{IndexEntry: e, Picture: e.picture(dir)}
+		if e.Error == "" {
+			row.Link = relative(dir, e.Index)
+		} else {
+			failed++
+		}
+		seconds += e.Seconds
+		for _, v := range []Verdict{Holds, Fails, CannotTell} {
+			counts[v] += e.Count(v)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	page.Tiles = []tile{{fmt.Sprint(len(entries)), "recipes"}, {fmt.Sprint(counts[Holds]), "claims hold"}, {fmt.Sprint(counts[Fails]), "do not hold"},
+		{fmt.Sprint(counts[CannotTell]), "cannot tell"}, {fmt.Sprint(failed), "recipes failed"}, {digits(seconds / 60), "minutes"}}
+	html, err := execute(indexTemplate, page)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	index := filepath.Join(dir, "index.html")
+	return index, WriteFile(index, html)
+}
