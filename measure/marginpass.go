@@ -12,7 +12,8 @@ import (
 //
 // Rows are taken class by class, stripes of classes at a time. With h = μ_c + r, the score û_j·(h − h_G) is base_cj + û_j·r.
 //
-//   - base_cj = û_j·(μ_c − h_G) is a product of class means, in float64;
+//   - base_cj = û_j·(μ_c − h_G) is a product of class means: in P, or in float64 if residuals are so short that the rounding
+//     of P would blur them;
 //   - a class j can be the largest only if base_cj + ‖û_j − û_b‖ R ≥ base_cb, b the largest at the mean and R the
 //     longest residual at hand: the others are left out;
 //   - a sieve forms û_j·r; scores below the largest by twice its error bound are left out;
@@ -24,11 +25,14 @@ type marginPass[T, P kernel.Float] struct {
 	head    *head
 	sieve   *sieve[P]
 	order   []int32   // measured rows, class by class
+	start   []int     // (K+1) where each class begins in order
 	margins []float64 // (rows)
 
 	from, to int       // classes of the stripe
 	base     []float64 // (stripe×K)
+	gamma    float64   // rounding of base, relative
 	lead     []int32   // (stripe) b
+	chosen   []P       // (stripe×d) û_b
 	apart    sifted[P] // products of û_b with all û_j
 	parts    []marginPart
 	scratch  sync.Pool // of *marginScratch[T, P]
@@ -55,62 +59,92 @@ type marginScratch[T, P kernel.Float] struct {
 const (
 	marginRows   = 256   // of a part
 	certainScore = 1e-10 // of a cosine
+	farMagnitude = 0x1p60
 )
 
-// margins fills the margins and their tally.
+// margins fills the margins of rows and the radii of logits, which need the same products of class means.
 func (f *widePass[T, P]) margins() error {
-	f.out.clock.enter(PhaseMargins)
-	s := f.s
+	s, clock := f.s, &f.out.clock
+	clock.enter(PhaseMargins)
 	f.out.margins = grow(f.out.margins, s.rows)
 	m := &marginPass[T, P]{s: s, head: f.head, sieve: newSieve[P](f.team, f.head), margins: f.out.margins}
 	m.scratch.New = func() any { return new(marginScratch[T, P]) }
-	if err := m.run(f.team); err != nil {
-		return err
-	}
-	t := &s.tally
-	for i, c := range s.class {
-		switch x := m.margins[i]; {
-		case c < 0:
-		case x != x:
-			t.marginless++
-		default:
-			t.margin[c] += x
-			t.marginMin, t.marginMax = min(t.marginMin, x), max(t.marginMax, x)
+	m.start = m.sort()
+	clock.enter(PhaseRadii)
+	l := newLogitRadii[P](&f.radius, s.centred, s.centre, s.n, s.k, s.d, f.head)
+	stripe := stripeRows(s.k, s.k)
+	for from := 0; from < s.k; from += stripe {
+		to := min(from+stripe, s.k)
+		clock.enter(PhaseRadii)
+		l.fill(f.team, from, to)
+		clock.enter(PhaseMargins)
+		if err := m.stripe(f.team, from, to, l.logits); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (m *marginPass[T, P]) run(team *kernel.Team) error {
-	s, k, d := m.s, m.s.k, m.s.d
-	start := m.sort()
-	stripe := max(1, min(k, tileElements/k))
-	m.base, m.lead = kernel.Alloc[float64](stripe*k), make([]int32, stripe)
-	ones := make([]float64, stripe)
+// stripe finds the margins of rows of classes [from, to); logits (stripe×K) are (w_j − w_G)·(μ_c − h_G) in P.
+func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) error {
+	k, d, n := m.s.k, m.s.d, to-from
+	m.from, m.to = from, to
+	m.base, m.lead, m.chosen = grow(m.base, n*k), grow(m.lead, n), grow(m.chosen, n*d)
+	m.gamma = float64(d+10) * roundoff[P]()
+	fine, err := m.fine()
+	if err != nil {
+		return err
+	}
+	if fine {
+		m.gamma = float64(d+10) * roundoff[float64]()
+		kernel.Gemm(team, kernel.NT, n, k, d, m.s.centred[from*d:], d, m.head.centred, d, m.base, k, kernel.Epilogue[float64]{})
+		logits = nil
+	}
+	team.Do(n, marginBase[T, P]{m, logits})
+	ones := make([]float64, n)
 	for i := range ones {
 		ones[i] = 1
 	}
-	chosen := kernel.Alloc[P](stripe * d)
-	for m.from = 0; m.from < k; m.from = m.to {
-		m.to = min(m.from+stripe, k)
-		n := m.to - m.from
-		kernel.Gemm(team, kernel.NT, n, k, d, s.centred[m.from*d:], d, m.head.centred, d, m.base, k, kernel.Epilogue[float64]{})
-		team.Do(n, marginBase[T, P]{m, chosen})
-		m.sieve.multiply(&m.apart, team, chosen[:n*d], ones[:n], nil)
-		m.parts = m.parts[:0]
-		for c := m.from; c < m.to; c++ {
-			for at := start[c]; at < start[c+1]; at += marginRows {
-				m.parts = append(m.parts, marginPart{class: c, from: at, to: min(at+marginRows, start[c+1])})
-			}
+	m.sieve.multiply(&m.apart, team, m.chosen, ones, nil)
+	m.parts = m.parts[:0]
+	for c := from; c < to; c++ {
+		for at := m.start[c]; at < m.start[c+1]; at += marginRows {
+			m.parts = append(m.parts, marginPart{class: c, from: at, to: min(at+marginRows, m.start[c+1])})
 		}
-		team.Do(len(m.parts), m)
-		for i := range m.parts {
-			if err := m.parts[i].err; err != nil {
-				return err
-			}
+	}
+	team.Do(len(m.parts), m)
+	for i := range m.parts {
+		if err := m.parts[i].err; err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// fine reports whether base has to be formed in float64: its rounding would blur what the sieve tells apart. The first row
+// of each class speaks for all of them.
+func (m *marginPass[T, P]) fine() (bool, error) {
+	if !isFloat32[P]() {
+		return false, nil
+	}
+	for _, x := range m.head.centredNorm {
+		if !(x < farMagnitude && x > 1/farMagnitude) { // products could leave float32
+			return true, nil
+		}
+	}
+	var x marginScratch[T, P]
+	residuals, means := 0.0, 0.0
+	for c := m.from; c < m.to; c++ {
+		if m.start[c] == m.start[c+1] {
+			continue
+		}
+		if err := x.read(m.s, m.order[m.start[c]:][:1], c); err != nil {
+			return false, err
+		}
+		residuals += x.length[0]
+		means += norm(m.s.centred[c*m.s.d:][:m.s.d])
+	}
+	return m.gamma*means > 2*m.sieve.err*residuals, nil
 }
 
 // sort lists the measured rows class by class, and returns where each class begins, and the end.
@@ -135,15 +169,18 @@ func (m *marginPass[T, P]) sort() (start []int) {
 	return start
 }
 
-// marginBase finishes a row of base and finds its largest element but that of the class.
+// marginBase makes a row of base, from logits unless it is there, and finds its largest element but that of the class.
 type marginBase[T, P kernel.Float] struct {
 	*marginPass[T, P]
-	chosen []P // (stripe×d) û_b
+	logits []P // nil: base holds them
 }
 
 func (m marginBase[T, P]) Run(i int) {
 	own, best, row := m.from+i, -1, m.base[i*m.s.k:][:m.s.k]
 	for j := range row {
+		if m.logits != nil {
+			row[j] = float64(m.logits[i*m.s.k+j])
+		}
 		row[j] /= m.head.centredNorm[j]
 		if j != own && (best < 0 || row[j] > row[best]) {
 			best = j
@@ -169,8 +206,8 @@ func (m *marginPass[T, P]) Run(part int) {
 	for _, r := range x.length {
 		longest = max(longest, r)
 	}
-	// Rounding of base: a sum of d products of ‖μ_c − h_G‖ and 1.
-	rounding := float64(m.s.d+8) * eps64 * norm(m.s.centred[p.class*m.s.d:][:m.s.d])
+	// Rounding of base: γ of a sum of d products of vectors of length ‖μ_c − h_G‖ and 1.
+	rounding := m.gamma * norm(m.s.centred[p.class*m.s.d:][:m.s.d])
 	m.candidates(x, p.class, longest, rounding)
 	var list []int32
 	if len(x.list) < m.s.k*3/4 {

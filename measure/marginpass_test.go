@@ -87,6 +87,17 @@ func TestMarginsOfSimplex(t *testing.T) {
 	}
 }
 
+// Margins do not depend on the scale of the classifier, even where float32 products with it would overflow or vanish.
+func TestMarginsOfScale(t *testing.T) {
+	for _, scale := range []float32{1e-34, 1e-20, 1e20, 1e34} {
+		in := gaussian[float32](300, 300, 60, .3, 5)
+		for i := range in.W {
+			in.W[i] *= scale
+		}
+		checkMargins[float32, float32](t, in)
+	}
+}
+
 // The margins have the same bits for every team, and on every kernel to the stated bound.
 func TestMarginsOfTeam(t *testing.T) {
 	in := gaussian[float32](3000, 400, 100, .7, 2)
@@ -184,11 +195,14 @@ func TestMarginCandidates(t *testing.T) {
 		e, _ := wideTally[float32, float32](t, in, Options{Measures: []string{"all"}})
 		m := &marginPass[float32, float32]{s: &e.train, head: &e.head, sieve: newSieve[float32](nil, &e.head), margins: e.second.margins}
 		m.scratch.New = func() any { return new(marginScratch[float32, float32]) }
-		if err := m.run(nil); err != nil {
+		m.start = m.sort()
+		var r radii
+		l := newLogitRadii[float32](&r, e.train.centred, e.train.centre, e.train.n, 60, 300, &e.head)
+		l.fill(nil, 0, 60)
+		if err := m.stripe(nil, 0, 60, l.logits); err != nil {
 			t.Fatal(err)
 		}
 		x := m.scratch.Get().(*marginScratch[float32, float32])
-		m.from = 0 // all classes are one stripe
 		m.candidates(x, 59, .01, 0)
 		return len(x.list)
 	}

@@ -64,8 +64,8 @@ type logitRadii[P kernel.Float] struct {
 // manyRows is the number of rows for each class from which distances pay.
 const manyRows = 128
 
-// fillLogitRadii fills logit and first for a split of n rows.
-func fillLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre []float64, n, k, d int, h *head) {
+// newLogitRadii prepares to fill logit and first for a split of n rows.
+func newLogitRadii[P kernel.Float](r *radii, centred, centre []float64, n, k, d int, h *head) *logitRadii[P] {
 	l := &logitRadii[P]{radii: r, k: k, rows: h.k, d: d, centred: centred, head: h, base: h.offsets(centre), distances: n >= manyRows*k}
 	r.logit, r.first = make([]float64, k), make([]int32, k)
 	l.w = make([]P, h.k*d)
@@ -80,21 +80,39 @@ func fillLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre
 		longest = max(longest, norm(centred[c*d:][:d]))
 	}
 	l.rounding = 64 * eps64 * (float64(d)*(longest+norm(centre))*widest + bias)
-	rows := max(1, min(k, tileElements/h.k))
+	rows := stripeRows(k, h.k)
 	l.stripe, l.chosen = make([]P, rows*d), make([]P, rows*d)
-	l.logits, l.products = make([]P, rows*h.k), make([]P, rows*h.k)
-	for l.from = 0; l.from < k; l.from = l.to {
-		l.to = min(l.from+rows, k)
-		n := l.to - l.from
-		for i, x := range centred[l.from*d : l.to*d] {
-			l.stripe[i] = P(x)
-		}
-		kernel.Gemm(team, kernel.NT, n, h.k, d, l.stripe, d, l.w, d, l.logits, h.k, kernel.Epilogue[P]{})
-		team.Do(n, chooseTask[P]{l})
-		if l.distances {
-			kernel.Gemm(team, kernel.NT, n, h.k, d, l.chosen, d, l.w, d, l.products, h.k, kernel.Epilogue[P]{})
-		}
-		team.Do(n, gapTask[P]{l})
+	l.logits = make([]P, rows*h.k)
+	if l.distances {
+		l.products = make([]P, rows*h.k)
+	}
+	return l
+}
+
+// stripeRows returns how many of k rows of a table of so many columns are made at a time.
+func stripeRows(k, columns int) int { return max(1, min(k, tileElements/columns)) }
+
+// fill handles classes [from, to), at most a stripe; logits then holds (w_j − w_G)·c of each.
+func (l *logitRadii[P]) fill(team *kernel.Team, from, to int) {
+	l.from, l.to = from, to
+	n, rows, d := to-from, l.rows, l.d
+	for i, x := range l.centred[from*d : to*d] {
+		l.stripe[i] = P(x)
+	}
+	kernel.Gemm(team, kernel.NT, n, rows, d, l.stripe, d, l.w, d, l.logits, rows, kernel.Epilogue[P]{})
+	team.Do(n, chooseTask[P]{l})
+	if l.distances {
+		kernel.Gemm(team, kernel.NT, n, rows, d, l.chosen, d, l.w, d, l.products, rows, kernel.Epilogue[P]{})
+	}
+	team.Do(n, gapTask[P]{l})
+}
+
+// fillLogitRadii fills logit and first for a split of n rows.
+func fillLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre []float64, n, k, d int, h *head) {
+	l := newLogitRadii[P](r, centred, centre, n, k, d, h)
+	stripe := stripeRows(k, h.k)
+	for from := 0; from < k; from += stripe {
+		l.fill(team, from, min(from+stripe, k))
 	}
 }
 
@@ -126,7 +144,11 @@ type gapTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l gapTask[P]) Run(i int) {
 	c := l.from + i
-	logits, products := l.logits[i*l.rows:][:l.rows], l.products[i*l.rows:][:l.rows]
+	logits := l.logits[i*l.rows:][:l.rows]
+	var products []P
+	if l.distances {
+		products = l.products[i*l.rows:][:l.rows]
+	}
 	best := int(l.first[c])
 	gamma := float64(l.d+8) * roundoff[P]()
 	own := l.head.centredNorm[best]

@@ -13,7 +13,8 @@ import (
 //   - NC1 by products in P with the operator, or with the residuals themselves (whitener);
 //   - nearest mean and largest logit without products for rows close enough to their class mean (radii), and
 //     by exact search for the others (exactSearch);
-//   - margins, which no bound decides, in float64 (marginPass).
+//   - margins, which no bound decides, by sifting products and float64 for what is left (marginPass), before all else:
+//     they take the products of class means with the classifier that the radii want too.
 //
 // P is the precision of products: float32 only for float32 features, and only for what is certified
 // (whitener.certified) or decided by float64 in the end (exactSearch).
@@ -94,7 +95,7 @@ func (f *widePass[T, P]) run() error {
 	}
 	f.tallyDecisions()
 	if f.ask.margins {
-		return f.margins()
+		f.tallyMargins()
 	}
 	return nil
 }
@@ -215,6 +216,21 @@ func (f whiteTask[T, P]) Run(part int) {
 	for i := from; i < to; i++ {
 		if c := f.s.class[f.from+i]; c >= 0 {
 			f.white.sample(sums, f.out.weight[c], f.square[i], i)
+		}
+	}
+}
+
+// tallyMargins adds up the margins of rows.
+func (f *widePass[T, P]) tallyMargins() {
+	t := &f.s.tally
+	for i, c := range f.s.class {
+		switch x := f.out.margins[i]; {
+		case c < 0:
+		case x != x:
+			t.marginless++
+		default:
+			t.margin[c] += x
+			t.marginMin, t.marginMax = min(t.marginMin, x), max(t.marginMax, x)
 		}
 	}
 }

@@ -36,7 +36,12 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	if ask.nearest {
 		f.radius.nearRadii(&e.pairs)
 	}
-	if ask.logits {
+	switch {
+	case ask.margins:
+		if err := f.margins(); err != nil {
+			return false, err
+		}
+	case ask.logits:
 		e.second.clock.enter(PhaseRadii)
 		fillLogitRadii[P](e.opt.Team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h)
 	}
