@@ -138,6 +138,7 @@ func (s *session[T]) measureAll() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.means = report
 	rows = append(rows, reportRows(splitTrain, report, &s.train, nil)...)
 	if s.noisy() {
 		onClean := measure.Input[T]{Classes: train.Classes, W: onTrain.W, B: onTrain.B, Train: onTrain.Train,

@@ -159,6 +159,9 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 			return err
 		}
 		rows = append(rows, found...)
+		if err := j.saveFrame(e + 1); err != nil {
+			return err
+		}
 		w.measured = time.Since(start)
 	}
 	if saved {

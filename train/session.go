@@ -97,6 +97,7 @@ type session[T Float] struct {
 
 	taps        []nn.Tap // layers measured besides the features
 	train, test evaluation[T]
+	means       *measure.Report // of the training features, with class means; nil before the first measured epoch
 	onTrain     *measure.Engine[T]
 	onClean     *measure.Engine[T]
 	onTest      *measure.Engine[T]
@@ -135,7 +136,7 @@ func newSession[T Float](c Config, in inputs, team *kernel.Team) (*session[T], e
 		return nil, err
 	}
 	for _, e := range []**measure.Engine[T]{&s.onTrain, &s.onClean, &s.onTest, &s.onLayer} {
-		if *e, err = measure.NewEngine[T](measure.Options{Team: team}); err != nil {
+		if *e, err = measure.NewEngine[T](measure.Options{Team: team, KeepMeans: e == &s.onTrain}); err != nil {
 			return nil, err
 		}
 	}
