@@ -130,3 +130,13 @@ func heatColor(level int) uint32 {
 	}
 	return v
 }
+
+// HeatDeclaration lists the anchors of the heat map's colours as a CSS custom property, for pages that draw heat maps themselves.
+func HeatDeclaration() string {
+	var b strings.Builder
+	b.WriteString("--chart-heat:")
+	for _, v := range cividis {
+		fmt.Fprintf(&b, " #%06x", v)
+	}
+	return b.String() + ";"
+}

@@ -37,30 +37,31 @@ func (r *Reader) Pulse(also []string) (Pulse, error) {
 	return p, r.wrap(err)
 }
 
-// Tally counts the runs of one tag, kind and status.
+// Tally counts runs of one kind and status: of a tag, of a study, or of neither.
 type Tally struct {
-	Tag     string // "" for runs without a tag
-	Kind    Kind
-	Status  Status
-	Runs    int
-	Newest  time.Time // when the newest was added
-	Seconds float64   // spent by those that are Done, from the last claim to the end
-	Timed   int       // how many of them Seconds is of
+	Study, Tag string
+	Kind       Kind
+	Status     Status
+	Runs       int
+	Newest     time.Time // when the newest was added
+	Seconds    float64   // spent by those that are Done, from the last claim to the end
+	Timed      int       // how many of them Seconds is of
 }
 
-// Tallies counts every run, once for each of its tags, the newest tag first.
+// Tallies counts every run, once for each of its studies and, of runs in no study, once for each of their tags.
 func (r *Reader) Tallies() ([]Tally, error) {
 	return collect(r, func(scan func(...any) error) (t Tally, err error) {
 		var newest int64
 		var seconds sql.NullFloat64
-		err = scan(&t.Tag, &t.Kind, &t.Status, &t.Runs, &newest, &seconds, &t.Timed)
+		err = scan(&t.Study, &t.Tag, &t.Kind, &t.Status, &t.Runs, &newest, &seconds, &t.Timed)
 		t.Newest, t.Seconds = time.UnixMilli(newest), seconds.Float64
 		return t, err
-	}, `SELECT coalesce(tag.name, '') AS name, run.kind, run.status, count(*), max(run.created),
-			sum((run.finished - attempt.started) / 1000.0), count(run.finished - attempt.started)
-		FROM run LEFT JOIN tag ON tag.run = run.id
+	}, `SELECT coalesce(study.name, '') AS s, iif(study.id IS NULL, coalesce(tag.name, ''), '') AS t, run.kind, run.status,
+			count(DISTINCT run.id), max(run.created), sum((run.finished - attempt.started) / 1000.0), count(run.finished - attempt.started)
+		FROM run LEFT JOIN study_run ON study_run.run = run.id LEFT JOIN study ON study.id = study_run.study
+		LEFT JOIN tag ON tag.run = run.id AND study.id IS NULL
 		LEFT JOIN attempt ON run.status = 'done' AND attempt.run = run.id AND attempt.generation = run.generation
-		GROUP BY name, run.kind, run.status ORDER BY max(run.created) DESC`)
+		GROUP BY s, t, run.kind, run.status ORDER BY max(run.created) DESC`)
 }
 
 // Pick returns the values of some measures of a run, ordered by key, then step: the cheap form of Values for pages about many runs.

@@ -89,7 +89,8 @@ type Filter struct {
 	Kinds    []Kind
 	Statuses []Status
 	Tag      string
-	Untagged bool // only runs without a tag
+	Study    string
+	Loose    bool // only runs that are in no study and have no tag
 	Label    string
 	Limit    int // at most so many, if above 0
 }
@@ -109,8 +110,12 @@ func (r *Reader) List(f Filter) ([]Run, error) {
 		where = append(where, "id IN (SELECT run FROM tag WHERE name = ?)")
 		args = append(args, f.Tag)
 	}
-	if f.Untagged {
-		where = append(where, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id)")
+	if f.Study != "" {
+		where = append(where, "id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))")
+		args = append(args, f.Study)
+	}
+	if f.Loose {
+		where = append(where, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id) AND NOT EXISTS (SELECT 1 FROM study_run WHERE study_run.run = run.id)")
 	}
 	if f.Label != "" {
 		where = append(where, "label = ?")

@@ -1,0 +1,278 @@
+// What pages do beyond showing themselves: they follow the lab, remember a theme, take dropped files, and move sliders. Without
+// this file every page is complete and its forms work.
+'use strict';
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+/* Themes */
+
+function chooseTheme(to) {
+  document.documentElement.dataset.theme = to;
+  document.cookie = 'collapse-theme=' + to + '; path=/; max-age=31536000; samesite=lax';
+  $('meta[name=color-scheme]').content = to;
+  draw.again();
+}
+
+for (const a of $$('[data-theme-to]')) a.onclick = (e) => { e.preventDefault(); chooseTheme(a.dataset.themeTo); };
+matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => draw.again());
+
+/* Figures, drawn when they come into sight */
+
+const sight = new IntersectionObserver((seen) => {
+  for (const s of seen) {
+    if (!s.isIntersecting) continue;
+    sight.unobserve(s.target);
+    draw.enhance(s.target).catch((err) => say(err.message));
+  }
+}, { rootMargin: '300px' });
+
+function watch(root) {
+  for (const f of $$('figure[data-json]', root)) {
+    if (f.closest('#theory, .twice') || f.closest('details:not([open])')) continue;
+    sight.observe(f);
+  }
+}
+watch(document);
+for (const d of $$('details.fold')) d.addEventListener('toggle', () => { if (d.open) watch(d); });
+
+/* The lab, live */
+
+const status = $('#status');
+function say(words) { if (status) status.textContent = words; }
+
+let last = null, dirty = false, busy = false, lately = 0, timer = 0;
+
+function hear(message) {
+  if (message.lost) { say(message.closed ? 'not connected' : 'connecting …'); return; }
+  const state = message.state, before = last;
+  last = state;
+  if (state.lost) { say(state.lost); return; }
+  say('live');
+  const follow = document.body.dataset.live;
+  if (!before || !follow) return;
+  if (before.lost) { refresh(); return; }
+  if (follow === 'list') {
+    if (state.list !== before.list) refresh();
+    else if (state.version !== before.version) later(2000);
+    return;
+  }
+  const a = before.runs[follow], b = state.runs[follow];
+  if (b && (!a || a.epoch !== b.epoch || a.status !== b.status)) refresh();
+}
+
+// later refreshes once in so many milliseconds.
+function later(wait) {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, Math.max(0, lately + wait - Date.now()));
+}
+
+// refresh brings the page up to date; calls while one is under way, or while nobody looks, become one call after.
+async function refresh() {
+  if (busy || document.hidden) { dirty = true; return; }
+  busy = true;
+  dirty = false;
+  lately = Date.now();
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    if (!answer.ok) { say('the lab cannot be read now'); return; }
+    if (document.querySelector('main > .narrow')) { location.reload(); return; }
+    take(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    await Promise.all($$('[data-figures] figure[data-drawn]').map((f) => draw.enhance(f)));
+    await film.follow();
+  } catch (err) {
+    say('connecting …');
+  } finally {
+    busy = false;
+    if (dirty) later(400);
+  }
+}
+
+document.addEventListener('visibilitychange', () => { if (!document.hidden && dirty) refresh(); });
+
+// take swaps in the parts of a newly made page, and keeps what the reader has chosen, unfolded and focused.
+function take(next) {
+  for (const part of $$('[data-swap]')) {
+    const fresh = next.getElementById(part.id);
+    if (!fresh || !part.id || fresh.innerHTML === part.dataset.was) continue;
+    const chosen = $$('input:checked', part).map((i) => i.value);
+    const open = $$('details', part).map((d) => d.open);
+    const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') || document.activeElement.value : null;
+    draw.drop(part);
+    part.dataset.was = fresh.innerHTML;
+    part.replaceChildren(...fresh.childNodes);
+    for (const i of $$('input[type=checkbox]', part)) i.checked = chosen.includes(i.value);
+    $$('details', part).forEach((d, i) => { d.open = open[i] || false; });
+    if (focused) { const f = $$('a, input', part).find((e) => e.getAttribute('href') === focused || e.value === focused); if (f) f.focus(); }
+  }
+  for (const box of $$('[data-figures]:not([data-swap])')) {
+    const fresh = next.getElementById(box.id);
+    if (!fresh) continue;
+    for (const f of $$('figure', fresh)) {
+      const mine = document.getElementById(f.id);
+      if (!mine && !f.closest('details')) { $$(':scope > p', box).forEach((p) => p.remove()); box.insertBefore(f, $('details', box)); watch(box); continue; }
+      if (!mine) continue;
+      const numbers = [$('.numbers .scroll', f), $('.numbers .scroll', mine)];
+      if (numbers[0] && numbers[1]) numbers[1].replaceWith(numbers[0]);
+      if ('drawn' in mine.dataset) {
+        for (const svg of $$('[data-panel] > svg', f)) { // panels that only the server draws
+          const at = $('[data-panel="' + CSS.escape(svg.parentElement.dataset.panel) + '"] > svg', mine);
+          if (at) at.replaceWith(svg);
+        }
+      } else if (!('deferred' in mine.dataset)) { $('.panels', mine).replaceWith($('.panels', f)); }
+    }
+    const fold = $('details', fresh);
+    if (fold && !$('details', box)) { box.append(fold); fold.addEventListener('toggle', () => { if (fold.open) watch(fold); }); }
+  }
+}
+
+function listen() {
+  if (typeof SharedWorker === 'function') {
+    try {
+      const worker = new SharedWorker('/assets/worker.js');
+      worker.onerror = direct;
+      worker.port.onmessage = (e) => hear(e.data);
+      addEventListener('pagehide', () => worker.port.postMessage('gone'));
+      return;
+    } catch (err) { /* fall through to a stream of this page's own */ }
+  }
+  direct();
+}
+
+function direct() {
+  const stream = new EventSource('/events');
+  stream.onmessage = (e) => hear({ state: JSON.parse(e.data) });
+  stream.onerror = () => hear({ lost: true, closed: stream.readyState === EventSource.CLOSED });
+  addEventListener('pagehide', () => stream.close());
+}
+addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); });
+
+/* Features, epoch by epoch */
+
+const film = (() => {
+  const part = $('[data-film]'), form = part && $('form.film', part);
+  if (!form) return { follow: async () => { if (part === null && $('#film') && document.body.dataset.live.length === 64) await appear(); } };
+  let epochs = $$('option', form).map((o) => Number(o.value)), newest = 'newest' in part.dataset;
+  const slider = Object.assign(document.createElement('input'), { type: 'range', min: 0, max: epochs.length - 1, value: Math.max(0, epochs.indexOf(Number(part.dataset.epoch))) });
+  const shown = document.createElement('output'), play = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Play' });
+  slider.setAttribute('aria-label', 'Epoch');
+  const label = document.createElement('label');
+  label.append('Epoch ', slider, ' ', shown);
+  form.replaceChildren(label, play);
+  let wanted = null, loading = false;
+  const words = () => { shown.textContent = epochs[slider.value] + ' of ' + epochs[epochs.length - 1]; };
+
+  async function show() {
+    wanted = epochs[slider.value];
+    words();
+    if (loading) return;
+    loading = true;
+    try {
+      while (wanted !== null) {
+        const epoch = wanted;
+        wanted = null;
+        const all = await draw.load(part.dataset.film + '/all.json?epoch=' + epoch);
+        for (const definition of all) {
+          const element = document.getElementById('figure-' + definition.id);
+          if (!element) continue;
+          element.dataset.json = part.dataset.film + '/' + definition.id + '.json?epoch=' + epoch;
+          for (const a of $$('.files a', element)) a.search = '?epoch=' + epoch;
+          $('h3', element).textContent = definition.title;
+          draw.figure(element, definition);
+        }
+        part.dataset.epoch = epoch;
+      }
+    } finally { loading = false; }
+  }
+  slider.oninput = () => { newest = Number(slider.value) === epochs.length - 1; show(); };
+  let playing = 0;
+  play.onclick = () => {
+    if (playing) { clearInterval(playing); playing = 0; play.textContent = 'Play'; return; }
+    if (Number(slider.value) === epochs.length - 1) slider.value = 0;
+    play.textContent = 'Pause';
+    playing = setInterval(() => {
+      if (Number(slider.value) >= epochs.length - 1) { clearInterval(playing); playing = 0; play.textContent = 'Play'; return; }
+      slider.value = Number(slider.value) + 1;
+      show();
+    }, 250);
+  };
+  words();
+  return {
+    // follow takes over epochs that have come since, and shows the newest if the reader was there.
+    async follow() {
+      const answer = await fetch(location.pathname, { headers: { Accept: 'text/html' } });
+      if (!answer.ok) return;
+      const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const more = $$('form.film option', next).map((o) => Number(o.value));
+      if (more.length === epochs.length || !more.length) return;
+      epochs = more;
+      slider.max = epochs.length - 1;
+      if (newest) { slider.value = epochs.length - 1; await show(); }
+      words();
+    },
+  };
+
+  async function appear() { // the first epoch of a run that had none when the page was opened
+    const answer = await fetch(location.pathname, { headers: { Accept: 'text/html' } });
+    const next = answer.ok && new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (next && $('[data-film]', next)) location.reload();
+  }
+})();
+
+/* Theory: what a slider moves is computed anew by the server */
+
+const theory = $('#theory');
+if (theory) {
+  let wait = 0, asked = 0;
+  const compute = async () => {
+    const mine = ++asked, query = new URLSearchParams(new FormData(theory));
+    $('#computing').textContent = 'computing …';
+    const answer = await fetch('/theory?' + query, { headers: { Accept: 'text/html' } });
+    const text = await answer.text();
+    if (mine !== asked) return; // a later move has overtaken this one
+    const next = new DOMParser().parseFromString(text, 'text/html');
+    if (answer.ok) { take(next); history.replaceState(null, '', '/theory?' + query); $('#computing').textContent = ''; }
+    else $('#computing').textContent = ($('.problem', next) || next.body).textContent.trim();
+  };
+  const soon = () => { clearTimeout(wait); wait = setTimeout(() => compute().catch((e) => { $('#computing').textContent = e.message; }), 90); };
+  const short = (v) => String(Number(Number(v).toPrecision(4)));
+  for (const range of $$('input[type=range]', theory)) {
+    const number = theory.elements[range.dataset.for], shown = $('output[data-of="' + range.dataset.for + '"]', theory);
+    range.hidden = false;
+    number.type = 'hidden';
+    range.oninput = () => {
+      let v = 'log' in range.dataset ? 10 ** Number(range.value) : Number(range.value);
+      if ('whole' in range.dataset) v = Math.round(v);
+      v = Math.min(Number(number.max), Math.max(Number(number.min), v));
+      number.value = short(v);
+      shown.textContent = short(v);
+      soon();
+    };
+  }
+  for (const s of $$('select', theory)) s.onchange = soon;
+  $('button', theory).hidden = true;
+  theory.onsubmit = (e) => { e.preventDefault(); soon(); };
+}
+
+/* Dropped files */
+
+const drop = $('#drop');
+if (drop) {
+  const words = $('#upload');
+  const send = async (files) => {
+    const form = new FormData();
+    for (const f of files) form.append('file', f);
+    words.textContent = 'measuring ' + [...files].map((f) => f.name).join(', ') + ' …';
+    try {
+      const answer = await fetch('/measure', { method: 'POST', body: form, headers: { Accept: 'text/plain' } });
+      if (answer.ok) location.href = answer.url;
+      else words.textContent = (await answer.text()).replace(/^collapse: /, '');
+    } catch (err) { words.textContent = 'the upload broke off: ' + err.message; }
+  };
+  for (const kind of ['dragenter', 'dragover']) addEventListener(kind, (e) => { e.preventDefault(); drop.classList.add('over'); });
+  addEventListener('dragleave', (e) => { if (!e.relatedTarget) drop.classList.remove('over'); });
+  addEventListener('drop', (e) => { e.preventDefault(); drop.classList.remove('over'); if (e.dataTransfer.files.length) send(e.dataTransfer.files); });
+  drop.onsubmit = (e) => { e.preventDefault(); send($('input[type=file]', drop).files); };
+  $('input[type=file]', drop).onchange = (e) => { if (e.target.files.length) send(e.target.files); };
+}
+
+if (document.body.dataset.live) listen();

@@ -1,0 +1,25 @@
+// One event stream for all pages of a browser, which would otherwise use up the six connections it has for a host.
+'use strict';
+const pages = new Set();
+let stream = null, last = null;
+
+function tell(message) {
+  for (const page of pages) page.postMessage(message);
+}
+
+function open() {
+  stream = new EventSource('/events');
+  stream.onmessage = (e) => { last = { state: JSON.parse(e.data) }; tell(last); };
+  stream.onerror = () => { last = { lost: true, closed: stream.readyState === EventSource.CLOSED }; tell(last); };
+}
+
+onconnect = (e) => {
+  const page = e.ports[0];
+  pages.add(page);
+  page.onmessage = () => { // a page that is going away
+    pages.delete(page);
+    if (pages.size === 0 && stream) { stream.close(); stream = null; last = null; }
+  };
+  if (last) page.postMessage(last);
+  if (!stream || stream.readyState === EventSource.CLOSED) open();
+};

@@ -1,0 +1,91 @@
+package serve
+
+import (
+	"container/list"
+	"fmt"
+	"sync"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+// maxCached bounds how many numbers the cache of runs holds, about 50 bytes each.
+const maxCached = 1 << 20
+
+// cache keeps loaded runs: a run that has not moved is not read again, however many pages show it. What it holds is not changed.
+type cache struct {
+	mu    sync.Mutex
+	byKey map[string]*list.Element
+	order *list.List // of *cached, the one used last in front
+	total int
+}
+
+type cached struct {
+	key, stamp string
+	run        report.Run
+	numbers    int
+}
+
+func newCache() *cache { return &cache{byKey: map[string]*list.Element{}, order: list.New()} }
+
+// stamp changes when a run's rows may have.
+func stamp(r store.Run) string {
+	return fmt.Sprintf("%d %s %d %v %v %d %q", r.Generation, r.Status, r.LastEpoch, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
+}
+
+// load returns a run with all its values, or with those of some measures.
+func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.Run, error) {
+	key, now := row.Hash, stamp(row)
+	if measures != nil {
+		key += " some"
+	}
+	if run, ok := c.get(key, now); ok {
+		return run, nil
+	}
+	var values []store.Value
+	var err error
+	if measures == nil {
+		values, err = r.Values(row.Hash)
+	} else {
+		values, err = r.Pick(row.Hash, measures)
+	}
+	if err != nil {
+		return report.Run{}, err
+	}
+	run, err := report.NewRun(row, values)
+	if err != nil {
+		return report.Run{}, err
+	}
+	c.put(&cached{key, now, run, len(values) + 20})
+	return run, nil
+}
+
+func (c *cache) get(key, stamp string) (report.Run, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok || e.Value.(*cached).stamp != stamp {
+		return report.Run{}, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cached).run, true
+}
+
+func (c *cache) put(one *cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byKey[one.key]; ok {
+		c.drop(e)
+	}
+	c.byKey[one.key] = c.order.PushFront(one)
+	c.total += one.numbers
+	for c.total > maxCached && c.order.Len() > 1 {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *cache) drop(e *list.Element) {
+	one := c.order.Remove(e).(*cached)
+	delete(c.byKey, one.key)
+	c.total -= one.numbers
+}

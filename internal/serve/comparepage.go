@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+// mostCompared bounds how many runs stand side by side.
+const mostCompared = 8
+
+// comparePage sets runs side by side, their differences first.
+type comparePage struct {
+	frame
+	Runs        []runRow
+	Differences []report.Difference
+	Same        []setting
+	Figures     []figure
+	Rest        *figure
+	Offered     []runRow // to choose from, while there is no choice
+}
+
+// compared loads the runs that a query names; a run twice counts once.
+func (s *Server) compared(q url.Values) ([]report.Run, error) {
+	var out []report.Run
+	seen := map[string]bool{}
+	err := s.lab.read(func(lab *store.Reader) error {
+		for _, prefix := range q["run"] {
+			row, err := lab.Find(prefix)
+			if err != nil {
+				return err
+			}
+			if seen[row.Hash] {
+				continue
+			}
+			seen[row.Hash] = true
+			if len(out) == mostCompared {
+				return badRequest("at most %d runs can be compared", mostCompared)
+			}
+			run, err := s.cache.load(lab, row, nil)
+			if err != nil {
+				return err
+			}
+			out = append(out, run)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
+	runs, err := s.compared(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	p := comparePage{frame: s.frame(r, "compare", "Compare")}
+	p.Live = "list"
+	if len(runs) < 2 {
+		err := s.lab.read(func(lab *store.Reader) error {
+			rows, err := lab.List(store.Filter{Limit: 60, Kinds: []store.Kind{store.Train}})
+			if err != nil {
+				return err
+			}
+			p.Offered, err = s.rows(lab, rows)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		s.write(w, http.StatusOK, "compare", p)
+		return nil
+	}
+	p.Runs = listed(runs, time.Now())
+	p.Differences = report.Differences(runs)
+	differ := map[string]bool{}
+	for _, d := range p.Differences {
+		differ[d.Key] = true
+	}
+	for _, key := range report.SettingKeys(runs[0]) {
+		if !differ[key] {
+			p.Same = append(p.Same, setting{key, runs[0].Settings[key]})
+		}
+	}
+	query := url.Values{}
+	for _, run := range runs {
+		query.Add("run", run.Hash)
+	}
+	first, rest := report.Curves(runs)
+	p.Figures = drawAll([]report.Picture{first}, "/compare/figures", query)
+	if len(rest.Panels) > 0 {
+		folded := later(rest, "/compare/figures", query)
+		p.Rest = &folded
+	}
+	s.write(w, http.StatusOK, "compare", p)
+	return nil
+}
+
+func (s *Server) compareFigures(r *http.Request) ([]report.Picture, error) {
+	runs, err := s.compared(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	first, rest := report.Curves(runs)
+	if r.PathValue("file") == "all.json" {
+		return []report.Picture{first}, nil
+	}
+	return []report.Picture{first, rest}, nil
+}

@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+var actions = []Action{Cancel, Resume, Retry}
+
+// controlRun and controlStudy carry out what a form asks for and return to its page.
+func (s *Server) controlRun(w http.ResponseWriter, r *http.Request) error {
+	run, _, _, err := s.run(r.PathValue("hash"))
+	if err != nil {
+		return err
+	}
+	do, err := action(r)
+	if err != nil {
+		return err
+	}
+	if err := s.opt.Control.Run(r.Context(), do, run.Hash); err != nil {
+		return statusError{http.StatusConflict, err}
+	}
+	http.Redirect(w, r, "/run/"+run.Hash, http.StatusSeeOther)
+	return nil
+}
+
+func (s *Server) controlStudy(w http.ResponseWriter, r *http.Request) error {
+	name := r.URL.Query().Get("study")
+	do, err := action(r)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return badRequest("a study is named by ?study=…")
+	}
+	if err := s.opt.Control.Study(r.Context(), do, name); err != nil {
+		return statusError{http.StatusConflict, err}
+	}
+	http.Redirect(w, r, "/study?"+url.Values{"study": {name}}.Encode(), http.StatusSeeOther)
+	return nil
+}
+
+func action(r *http.Request) (Action, error) {
+	do := Action(r.PathValue("action"))
+	if !slices.Contains(actions, do) {
+		return "", notFound("what can be done is cancel, resume and retry, not %s", clip(string(do)))
+	}
+	return do, nil
+}

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// events streams states as server-sent events until the browser goes, does not read, or the server ends.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	queue, err := s.hub.join()
+	if err != nil {
+		s.fail(w, r, http.StatusServiceUnavailable, err)
+		return
+	}
+	defer s.hub.leave(queue)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	send := func(text string) bool {
+		// A browser that never reads fills the socket; the deadline frees the stream.
+		if err := out.SetWriteDeadline(time.Now().Add(s.opt.Stalled)); err != nil {
+			return false
+		}
+		if _, err := fmt.Fprint(w, text); err != nil {
+			return false
+		}
+		return out.Flush() == nil
+	}
+	if !send("retry: 1000\n\n") {
+		return
+	}
+	beat := time.NewTicker(s.opt.Beat)
+	defer beat.Stop()
+	for {
+		text := ": still here\n\n"
+		select {
+		case <-r.Context().Done():
+			return
+		case <-beat.C:
+		case st := <-queue:
+			body, err := json.Marshal(st)
+			if err != nil {
+				return
+			}
+			text = fmt.Sprintf("id: %d\ndata: %s\n\n", st.Version, body)
+		}
+		if !send(text) {
+			return
+		}
+	}
+}

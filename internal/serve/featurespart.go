@@ -1,0 +1,57 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"collapse/internal/report"
+)
+
+// featuresPart is the part of a run's page that shows features epoch by epoch.
+type featuresPart struct {
+	Epochs  []int64
+	Epoch   int64
+	Newest  bool // the last epoch is shown, and the next one will be
+	Whole   bool // there are several epochs
+	Figures []figure
+	Base    string
+}
+
+// featuresPart draws the epoch that a query asks for, else the newest.
+func (s *Server) featuresPart(run *report.Run, dir string, q url.Values) (*featuresPart, error) {
+	film, err := report.OpenFilm(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &featuresPart{Epochs: film.Epochs, Whole: film.Whole(), Base: "/run/" + run.Hash + "/features"}
+	p.Epoch, p.Newest = epochOf(film, q)
+	pictures, err := film.Pictures(p.Epoch)
+	if err != nil {
+		return nil, err
+	}
+	p.Figures = drawAll(pictures, p.Base, url.Values{"epoch": {strconv.FormatInt(p.Epoch, 10)}})
+	return p, nil
+}
+
+// epochOf is the kept epoch that a query means.
+func epochOf(film *report.Film, q url.Values) (epoch int64, newest bool) {
+	if n, err := strconv.ParseInt(q.Get("epoch"), 10, 64); err == nil {
+		return film.Nearest(n), false
+	}
+	return film.Epochs[len(film.Epochs)-1], true
+}
+
+// featureFigures are the pictures of one epoch's features.
+func (s *Server) featureFigures(r *http.Request) ([]report.Picture, error) {
+	_, _, dir, err := s.run(r.PathValue("hash"))
+	if err != nil {
+		return nil, err
+	}
+	film, err := report.OpenFilm(dir)
+	if err != nil {
+		return nil, statusError{http.StatusNotFound, err}
+	}
+	epoch, _ := epochOf(film, r.URL.Query())
+	return film.Pictures(epoch)
+}

@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/internal/report"
+)
+
+// figure is a picture ready for a template. Base and Query say where its files are: Base/ID.svg?Query.
+type figure struct {
+	report.Picture
+	Base     string
+	Query    string // with its "?", or ""
+	Panels   []template.HTML
+	Legend   []legendItem
+	Notes    []string
+	Deferred bool // not drawn in the page: scripts draw it when it is unfolded, and others see the SVG file
+}
+
+type legendItem struct {
+	Sample template.HTML
+	Label  string
+}
+
+// URL is the address of one of the figure's files.
+func (f figure) URL(ext string) string { return f.Base + "/" + f.ID + "." + ext + f.Query }
+
+// draw puts a picture into a page. The SVG is chart's own, which escapes every text.
+func draw(p report.Picture, base string, query url.Values) figure {
+	f := figure{Picture: p, Base: base, Query: asQuery(query)}
+	in := chart.Inline(p.Figure)
+	f.Notes = in.Notes
+	for _, svg := range in.Panels {
+		f.Panels = append(f.Panels, template.HTML(svg))
+	}
+	for _, l := range in.Legend {
+		f.Legend = append(f.Legend, legendItem{template.HTML(l.Swatch), l.Label})
+	}
+	return f
+}
+
+// later is draw for a figure that is folded away.
+func later(p report.Picture, base string, query url.Values) figure {
+	return figure{Picture: p, Base: base, Query: asQuery(query), Deferred: true}
+}
+
+func asQuery(q url.Values) string {
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// drawn puts all pictures that show something into a page.
+func drawAll(pictures []report.Picture, base string, query url.Values) []figure {
+	var out []figure
+	for _, p := range pictures {
+		if len(p.Panels) > 0 {
+			out = append(out, draw(p, base, query))
+		}
+	}
+	return out
+}
+
+// figures serves the files of a page's pictures: {id}.svg, .png, .csv, .json, and all.json for the definitions of all of them.
+func (s *Server) figures(of func(r *http.Request) ([]report.Picture, error)) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		file := r.PathValue("file")
+		ext := path.Ext(file)
+		id := strings.TrimSuffix(file, ext)
+		writer, kind := pictureWriter(ext, r)
+		if writer == nil {
+			return notFound("a picture has the forms .svg, .png, .csv and .json, not %q", clip(ext))
+		}
+		pictures, err := of(r)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		found := false
+		if id == "all" && ext == ".json" {
+			found, err = true, writeAll(&b, pictures)
+		}
+		for _, p := range pictures {
+			if p.ID == id && !found {
+				found, err = true, writer(&b, p.Figure)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("this page has no picture %s", clip(id))
+		}
+		h := w.Header()
+		h.Set("Content-Type", kind)
+		h.Set("Cache-Control", "no-cache")
+		if ext != ".json" && r.URL.Query().Get("show") == "" {
+			h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "collapse-" + file}))
+		}
+		w.Write(b.Bytes()) // a browser that has gone is no error of ours
+		return nil
+	}
+}
+
+// pictureWriter is how a figure becomes a file of an extension, nil for none.
+func pictureWriter(ext string, r *http.Request) (func(io.Writer, chart.Figure) error, string) {
+	colors := map[string]chart.Theme{"light": chart.Light, "dark": chart.Dark}[r.URL.Query().Get("theme")]
+	switch ext {
+	case ".svg":
+		return func(w io.Writer, f chart.Figure) error { return chart.WriteSVG(w, f, colors) }, "image/svg+xml"
+	case ".png":
+		if colors == chart.Auto {
+			colors = chart.Light
+		}
+		return func(w io.Writer, f chart.Figure) error { return chart.WritePNG(w, f, colors, 2) }, "image/png"
+	case ".csv":
+		return func(w io.Writer, f chart.Figure) error { return chart.WriteCSV(w, f) }, "text/csv; charset=utf-8"
+	case ".json":
+		return func(w io.Writer, f chart.Figure) error { return chart.WriteJSON(w, f) }, "application/json"
+	}
+	return nil, ""
+}
+
+func writeAll(w io.Writer, pictures []report.Picture) error {
+	all := []chart.Figure{}
+	for _, p := range pictures {
+		if len(p.Panels) > 0 {
+			all = append(all, p.Figure)
+		}
+	}
+	if err := json.NewEncoder(w).Encode(all); err != nil {
+		return fmt.Errorf("serve: figures as JSON: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package serve
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// gate decides who may speak to the server: by the address asked for, against pages of other sites that were made to point here
+// (DNS rebinding), and by the token where strangers could come.
+type gate struct {
+	addr  *net.TCPAddr
+	name  string // host part of --listen, "" if it was left out
+	token string // "" on a loopback address without one
+	own   string // this machine's name
+}
+
+// newGate makes a token where the address is not a loopback one, unless one is given.
+func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
+	name, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fmt.Errorf("serve: --listen is %q, wanted HOST:PORT: %w", listen, err)
+	}
+	if token != "" && len(token) < 16 {
+		return nil, errors.New("serve: the token is shorter than 16 characters, which can be guessed")
+	}
+	if token == "" && !addr.IP.IsLoopback() {
+		token = rand.Text()
+	}
+	own, err := os.Hostname()
+	if err != nil {
+		own = ""
+	}
+	return &gate{addr: addr, name: name, token: token, own: own}, nil
+}
+
+// url is the address for a browser on this machine.
+func (g *gate) url() string {
+	host := g.name
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = g.own
+		if host == "" {
+			host = "localhost"
+		}
+	}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(g.addr.Port)), Path: "/"}
+	if g.token != "" {
+		u.RawQuery = url.Values{"token": {g.token}}.Encode()
+	}
+	return u.String()
+}
+
+// knowsHost reports whether a request's Host can be this server's: never a name of somebody else's domain.
+func (g *gate) knowsHost(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(strings.TrimSuffix(name, "."), "[]"))
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return g.token != "" || ip.IsLoopback() // an address can not be rebound; other machines need the token
+	}
+	own := strings.ToLower(g.own)
+	return name == "localhost" || name == strings.ToLower(g.name) && name != "" ||
+		g.token != "" && own != "" && (name == own || strings.HasPrefix(name, own+".") || name == own+".local")
+}
+
+// cookie is the name of the cookie that holds the token: cookies do not see ports, and several servers may run.
+func (g *gate) cookie() string { return "collapse-" + strconv.Itoa(g.addr.Port) }
+
+// admits compares in constant time, and lengths by digest.
+func (g *gate) admits(token string) bool {
+	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// shows reports whether the request carries the token in its cookie.
+func (g *gate) shows(r *http.Request) bool {
+	c, err := r.Cookie(g.cookie())
+	return err == nil && g.admits(c.Value)
+}
+
+// give sets the cookie. Lax, so that a link in a colleague's mail works; requests that change anything are checked by origin, too.
+func (g *gate) give(w http.ResponseWriter) {
+	http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 30 * 24 * 3600})
+}

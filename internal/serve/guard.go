@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// policy is the content-security policy of every answer: nothing from elsewhere, no script in a page's text.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+	"connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// maxURL bounds a request's path and query.
+const maxURL = 8 << 10
+
+// guard checks every request before anything else sees it.
+func (s *Server) guard(next http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	checked := cross.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("X-Frame-Options", "DENY")
+		switch {
+		case !s.gate.knowsHost(r.Host):
+			s.plain(w, http.StatusMisdirectedRequest, "this server does not answer to the name "+clip(r.Host)+"; open "+publicURL(s.gate))
+		case len(r.RequestURI) > maxURL:
+			s.plain(w, http.StatusRequestURITooLong, "the address is too long")
+		case foreign(r):
+			s.plain(w, http.StatusForbidden, "a page of another site asked for this; open it yourself instead")
+		case s.gate.token != "" && !s.admitted(w, r):
+		default:
+			checked.ServeHTTP(w, r)
+		}
+	})
+}
+
+// publicURL is the server's address without its token.
+func publicURL(g *gate) string {
+	u, _, _ := strings.Cut(g.url(), "?")
+	return u
+}
+
+func clip(s string) string { return fmt.Sprintf("%.80q", s) }
+
+// foreign recognises what a page of another origin loads: scripts, pictures, fetches. Following a link is allowed, since it shows
+// the reader what the link's page can not read.
+func foreign(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		return err != nil || u.Host != r.Host
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return (site == "cross-site" || site == "same-site") && !(r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate")
+}
+
+// admitted lets a browser with the cookie pass, takes a token from a link or the form, and else asks for it.
+func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
+	if given := r.URL.Query().Get("token"); given != "" && r.Method == http.MethodGet {
+		if s.gate.admits(given) {
+			s.gate.give(w)
+			s.redirectWithout(w, r, "token")
+			return false
+		}
+		s.ask(w, "That token is not this server's.")
+		return false
+	}
+	if s.gate.shows(r) {
+		return true
+	}
+	if strings.HasPrefix(r.URL.Path, "/assets/") && (strings.HasSuffix(r.URL.Path, ".css")) {
+		return true // the form's own looks
+	}
+	s.ask(w, "")
+	return false
+}
+
+// redirectWithout sends the browser to the same page without a query field.
+func (s *Server) redirectWithout(w http.ResponseWriter, r *http.Request, field string) {
+	q := r.URL.Query()
+	q.Del(field)
+	to := url.URL{Path: localPath(r.URL.Path), RawQuery: q.Encode()}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}
+
+// localPath keeps a path from being read as another host's ("//evil").
+func localPath(p string) string { return "/" + strings.TrimLeft(p, "/\\") }
+
+// ask shows the form for the token.
+func (s *Server) ask(w http.ResponseWriter, problem string) {
+	w.Header().Set("Cache-Control", "no-store")
+	s.write(w, http.StatusUnauthorized, "token", tokenPage{frame: frame{Title: "Token needed", Bare: true}, Problem: problem})
+}
+
+type tokenPage struct {
+	frame
+	Problem string
+}
+
+// plain answers with one line of text.
+func (s *Server) plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, "collapse: "+text, status)
+}

@@ -1,0 +1,194 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"collapse/internal/store"
+)
+
+// state is what browsers are told: whole each time, so that one who missed any number of them has lost nothing.
+type state struct {
+	Version uint64            `json:"version"`        // grows with every change
+	List    uint64            `json:"list"`           // grows when runs appear, go, or change their status
+	Lost    string            `json:"lost,omitempty"` // why the lab cannot be read
+	Runs    map[string]moment `json:"runs"`           // those being worked on, and those that lately were
+}
+
+// moment is how far a run is.
+type moment struct {
+	Status store.Status `json:"status"`
+	Epoch  int64        `json:"epoch"`
+}
+
+// remembered bounds how many ended runs a state names.
+const remembered = 64
+
+// maxStreams bounds the event streams of all browsers together.
+const maxStreams = 256
+
+var errTooMany = errors.New("too many event streams are open; close some pages")
+
+// hub looks at the lab for all browsers at once. Each has a queue of one, the newest state.
+type hub struct {
+	lab  *lab
+	poll time.Duration
+
+	mu      sync.Mutex
+	clients map[chan state]bool
+	now     state
+	ended   []string // of now.Runs, oldest first
+
+	watch  *store.Watch // these belong to run's goroutine
+	opened int          // which reader watch is of
+	last   store.Pulse
+}
+
+func newHub(l *lab, poll time.Duration) *hub {
+	return &hub{lab: l, poll: poll, clients: map[chan state]bool{}, now: state{Runs: map[string]moment{}}}
+}
+
+// join adds a browser, whose channel holds the present state at once.
+func (h *hub) join() (chan state, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clients) >= maxStreams {
+		return nil, errTooMany
+	}
+	c := make(chan state, 1)
+	c <- h.now
+	h.clients[c] = true
+	return c, nil
+}
+
+func (h *hub) leave(c chan state) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.clients, c)
+}
+
+// run polls until ctx ends. It does nothing while no browser listens.
+func (h *hub) run(ctx context.Context) {
+	tick := time.NewTicker(h.poll)
+	defer tick.Stop()
+	defer h.unwatch()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if h.listeners() == 0 {
+			h.unwatch()
+			continue
+		}
+		h.look()
+	}
+}
+
+func (h *hub) listeners() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.clients)
+}
+
+func (h *hub) unwatch() {
+	if h.watch != nil {
+		h.watch.Close() // it holds a connection and nothing that could be lost
+		h.watch = nil
+	}
+}
+
+// look asks whether the lab has changed and tells everybody.
+func (h *hub) look() {
+	var pulse store.Pulse
+	changed := false
+	err := h.lab.read(func(r *store.Reader) (err error) {
+		if h.watch != nil && h.opened != h.lab.opened {
+			h.unwatch()
+		}
+		if h.watch == nil {
+			if h.watch, err = r.Watch(); err != nil {
+				return err
+			}
+			h.opened, changed = h.lab.opened, true
+		}
+		again, err := h.watch.Changed()
+		if err != nil || !changed && !again {
+			return err
+		}
+		changed = true
+		pulse, err = r.Pulse(h.following())
+		return err
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case err != nil:
+		h.unwatch()
+		if h.now.Lost != err.Error() {
+			h.now.Lost = err.Error()
+			h.tell()
+		}
+	case changed: // always so after a loss, whose watch is gone
+		h.now.Lost = ""
+		h.merge(pulse)
+		h.tell()
+	}
+}
+
+// following are the runs last seen at work: if one is no longer, how it ended is news.
+func (h *hub) following() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for hash, m := range h.now.Runs {
+		if m.Status == store.Running {
+			out = append(out, hash)
+		}
+	}
+	return out
+}
+
+// merge takes a pulse over. The caller holds mu.
+func (h *hub) merge(p store.Pulse) {
+	list := h.last.Runs != p.Runs || h.last.Newest != p.Newest
+	h.last = p
+	next := make(map[string]moment, len(p.Active)+len(h.ended))
+	for _, hash := range h.ended {
+		next[hash] = h.now.Runs[hash]
+	}
+	for _, r := range p.Active {
+		before, known := h.now.Runs[r.Hash]
+		m := moment{Status: r.Status, Epoch: r.LastEpoch}
+		list = list || !known || before.Status != m.Status
+		next[r.Hash] = m
+		h.ended = slices.DeleteFunc(h.ended, func(s string) bool { return s == r.Hash })
+		if m.Status != store.Running {
+			h.ended = append(h.ended, r.Hash)
+		}
+	}
+	for len(h.ended) > remembered {
+		delete(next, h.ended[0])
+		h.ended = h.ended[1:]
+	}
+	h.now.Runs = next
+	if list {
+		h.now.List++
+	}
+}
+
+// tell puts the state into every queue, in place of an older one. The caller holds mu.
+func (h *hub) tell() {
+	h.now.Version++
+	for c := range h.clients {
+		select {
+		case <-c:
+		default:
+		}
+		c <- h.now
+	}
+}

@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"collapse/internal/store"
+)
+
+// lab is a lab that may be made, vanish or be replaced while it is served.
+type lab struct {
+	dir string
+
+	mu     sync.RWMutex
+	reader *store.Reader // nil while there is none
+	file   os.FileInfo   // what reader has open
+	why    error         // why reader is nil
+	opened int           // counts readers
+}
+
+// goneError says that there is no lab to read.
+type goneError struct{ error }
+
+func (e goneError) Unwrap() error { return e.error }
+
+func openLab(dir string) *lab {
+	l := &lab{dir: dir}
+	l.check()
+	return l
+}
+
+// check opens the lab if it is there and lets go of one that is not the file of that name any more.
+func (l *lab) check() {
+	now, err := os.Stat(filepath.Join(l.dir, "lab.sqlite"))
+	l.mu.RLock()
+	same := err == nil && l.reader != nil && os.SameFile(now, l.file)
+	l.mu.RUnlock()
+	if same {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reader != nil {
+		l.reader.Close() // of a file that is gone: nothing to save
+		l.reader = nil
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		l.why = goneError{fmt.Errorf("there is no lab in %s now; the page goes on when there is one", l.dir)}
+		return
+	}
+	if err != nil {
+		l.why = goneError{err}
+		return
+	}
+	if l.reader, l.why = store.OpenReader(l.dir); l.why != nil {
+		l.reader, l.why = nil, goneError{l.why}
+		return
+	}
+	l.file = now
+	l.opened++
+}
+
+// read lends the reader for one short piece of work.
+func (l *lab) read(work func(*store.Reader) error) error {
+	l.check()
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.reader == nil {
+		return l.why
+	}
+	return work(l.reader)
+}
+
+func (l *lab) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reader == nil {
+		return nil
+	}
+	err := l.reader.Close()
+	l.reader, l.why = nil, goneError{errors.New("the server has stopped")}
+	return err
+}

@@ -1,0 +1,262 @@
+package serve
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"collapse/internal/chart"
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"short":   func(hash string) string { return fmt.Sprintf("%.12s", hash) },
+	"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
+	"when":    when,
+}).ParseFS(templateFiles, "templates/*.html"))
+
+//go:embed assets/*.js assets/*.css assets/licenses/*
+var assetFiles embed.FS
+
+// Handler is everything the server answers, behind its guard.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/{file}", s.assets())
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /theme", s.chooseTheme)
+	page := func(pattern string, show func(w http.ResponseWriter, r *http.Request) error) {
+		mux.Handle(pattern, s.page(show))
+	}
+	page("GET /{$}", s.studiesPage)
+	page("GET /study", s.studyPage)
+	page("GET /study/figures/{file}", s.figures(s.studyFigures))
+	page("GET /run/{hash}", s.runPage)
+	page("GET /run/{hash}/figures/{file}", s.figures(s.runFigures))
+	page("GET /run/{hash}/features/{file}", s.figures(s.featureFigures))
+	page("GET /compare", s.comparePage)
+	page("GET /compare/figures/{file}", s.figures(s.compareFigures))
+	page("GET /measure", s.measurePage)
+	page("POST /measure", s.measureUpload)
+	page("GET /measure/{token}", s.measuredPage)
+	page("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
+	page("GET /theory", s.theoryPage)
+	page("GET /theory/figures/{file}", s.figures(s.theoryFigures))
+	if s.opt.Control != nil {
+		page("POST /run/{hash}/{action}", s.controlRun)
+		page("POST /study/{action}", s.controlStudy)
+	}
+	page("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
+	return s.guard(mux)
+}
+
+// statusError is an error with the HTTP status that says it.
+type statusError struct {
+	status int
+	error
+}
+
+func (e statusError) Unwrap() error { return e.error }
+
+func notFound(format string, args ...any) error {
+	return statusError{http.StatusNotFound, fmt.Errorf(format, args...)}
+}
+
+func badRequest(format string, args ...any) error {
+	return statusError{http.StatusBadRequest, fmt.Errorf(format, args...)}
+}
+
+// statusOf is the HTTP status of an error.
+func statusOf(err error) int {
+	var known statusError
+	var missing *store.NotFoundError
+	var several *store.AmbiguousError
+	var gone goneError
+	switch {
+	case errors.As(err, &known):
+		return known.status
+	case errors.As(err, &missing), errors.As(err, &several):
+		return http.StatusNotFound
+	case errors.As(err, &gone):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// page limits how many pages are made at once and turns errors into pages.
+func (s *Server) page(show func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case s.busy <- struct{}{}:
+			defer func() { <-s.busy }()
+		case <-r.Context().Done():
+			return
+		}
+		if err := show(w, r); err != nil {
+			s.fail(w, r, statusOf(err), err)
+		}
+	})
+}
+
+// frame is what every page has around its content.
+type frame struct {
+	Title   string
+	Section string // of the navigation
+	Bare    bool   // without navigation
+	Theme   string // "", "light" or "dark", as chosen
+	Lab     string
+	Live    string // what the page follows: "" nothing, "list", or a run's hash
+	Back    string // this page, for links that return to it
+	Control bool
+}
+
+func (s *Server) frame(r *http.Request, section, title string) frame {
+	return frame{Title: title, Section: section, Theme: theme(r), Lab: s.opt.Lab, Back: r.URL.RequestURI(), Control: s.opt.Control != nil}
+}
+
+// write fills a template and sends it, whole or not at all.
+func (s *Server) write(w http.ResponseWriter, status int, name string, data any) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		s.opt.Log("serve: page %s: %v", name, err)
+		http.Error(w, "collapse: this page could not be made", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-cache")
+	}
+	w.WriteHeader(status)
+	w.Write(b.Bytes()) // a browser that has gone is no error of ours
+}
+
+type failPage struct {
+	frame
+	Status  int
+	Problem string
+}
+
+// fail answers with a readable error: a page to a browser's address bar, a line to scripts.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, err error) {
+	if status == http.StatusInternalServerError {
+		s.opt.Log("serve: %s: %v", r.URL.Path, err)
+	}
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.plain(w, status, err.Error())
+		return
+	}
+	f := s.frame(r, "", http.StatusText(status))
+	if status == http.StatusServiceUnavailable {
+		f.Live = "list" // the page comes back with the lab
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	s.write(w, status, "fail", failPage{f, status, err.Error()})
+}
+
+// assets serves the embedded files; their names carry no version, so browsers ask each time and are told 304.
+func (s *Server) assets() http.Handler {
+	type asset struct {
+		kind          string
+		plain, zipped []byte
+	}
+	all := map[string]asset{}
+	add := func(name, kind string, text []byte) {
+		var z bytes.Buffer
+		zip, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
+		if err != nil {
+			panic("serve: unknown compression")
+		}
+		zip.Write(text) // into memory
+		zip.Close()
+		all[name] = asset{kind, text, z.Bytes()}
+	}
+	entries, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		panic("serve: no assets are embedded")
+	}
+	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+	for _, e := range entries {
+		if text, err := assetFiles.ReadFile("assets/" + e.Name()); err == nil { // not a folder
+			if e.Name() == "page.css" {
+				text = append([]byte(styleSheet()), text...)
+			}
+			add(e.Name(), kinds[path.Ext(e.Name())], text)
+		}
+	}
+	started := time.Now()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := all[r.PathValue("file")]
+		if !ok {
+			s.plain(w, http.StatusNotFound, "there is no such file")
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", a.kind)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Vary", "Accept-Encoding")
+		body := a.plain
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+			body = a.zipped
+		}
+		http.ServeContent(w, r, "", started, bytes.NewReader(body))
+	})
+}
+
+// styleSheet is the look of reports, with themes that a reader can choose over the system's.
+func styleSheet() string {
+	style := report.PageStyle()
+	light := "{" + style.Light + ";" + chart.Declarations(chart.Light) + "}\n"
+	dark := "{" + style.Dark + ";" + chart.Declarations(chart.Dark) + "}\n"
+	return ":root{" + chart.HeatDeclaration() + "}:root" + light + "@media(prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n:root[data-theme=dark]" + dark + style.Rules
+}
+
+const themeCookie = "collapse-theme"
+
+func theme(r *http.Request) string {
+	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// chooseTheme remembers a theme and returns to the page it was chosen on; scripts change it without coming here.
+func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) {
+	to := r.URL.Query().Get("to")
+	if to != "light" && to != "dark" {
+		to = ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: themeCookie, Value: to, Path: "/", SameSite: http.SameSiteLaxMode, MaxAge: 365 * 24 * 3600})
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, localPath(r.URL.Query().Get("back")), http.StatusSeeOther)
+}
+
+// when writes a moment for people.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.Local().Format("2 Jan 2006, 15:04:05")
+}
+
+// take waits for one of the places of a channel.
+func take(ctx context.Context, places chan struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return statusError{http.StatusServiceUnavailable, ctx.Err()}
+	}
+}

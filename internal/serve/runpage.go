@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"net/http"
+	"sort"
+	"strconv"
+	"time"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+// runPage is one run.
+type runPage struct {
+	frame
+	Run      runRow
+	Tiles    []tile
+	Figures  []figure
+	Rest     *figure // every other measure, folded
+	Features *featuresPart
+	Why      string // why there are no features
+	Settings []setting
+	Attempts []store.Attempt
+	Log      []logLine
+	Rerun    string // the command that goes on with it or computes it anew
+}
+
+type tile struct{ Value, Name string }
+
+type setting struct{ Key, Value string }
+
+// logLine is a measured epoch in words.
+type logLine struct {
+	Epoch               int64
+	Loss, Accuracy      string
+	Test, NC1, Dilation string
+}
+
+// logLines is how many of the newest epochs the log shows.
+const logLines = 40
+
+// run loads the run that a request names, by whole hash or the start of it.
+func (s *Server) run(prefix string) (run report.Run, attempts []store.Attempt, dir string, err error) {
+	err = s.lab.read(func(lab *store.Reader) error {
+		row, err := lab.Find(prefix)
+		if err != nil {
+			return err
+		}
+		dir = lab.RunDir(row.Hash)
+		if attempts, err = lab.Attempts(row.Hash); err != nil {
+			return err
+		}
+		run, err = s.cache.load(lab, row, nil)
+		return err
+	})
+	return run, attempts, dir, err
+}
+
+func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
+	run, attempts, dir, err := s.run(r.PathValue("hash"))
+	if err != nil {
+		return err
+	}
+	row := listed([]report.Run{run}, time.Now())[0]
+	p := runPage{frame: s.frame(r, "runs", row.Name), Run: row, Attempts: attempts}
+	p.Live = run.Hash
+	p.Tiles = runTiles(&row)
+	base := "/run/" + run.Hash + "/figures"
+	first, rest := report.Curves([]report.Run{run})
+	p.Figures = drawAll([]report.Picture{first}, base, nil)
+	if len(rest.Panels) > 0 {
+		folded := later(rest, base, nil)
+		p.Rest = &folded
+	}
+	if p.Features, err = s.featuresPart(&run, dir, r.URL.Query()); err != nil {
+		p.Why = err.Error()
+	}
+	for k, v := range run.Settings {
+		p.Settings = append(p.Settings, setting{k, v})
+	}
+	sort.Slice(p.Settings, func(i, j int) bool { return p.Settings[i].Key < p.Settings[j].Key })
+	p.Log = logOf(&run)
+	if run.Kind == store.Train && run.Status != store.Done && run.Status != store.Running {
+		p.Rerun = "collapse train --resume " + run.Hash[:12]
+	}
+	s.write(w, http.StatusOK, "run", p)
+	return nil
+}
+
+func runTiles(row *runRow) []tile {
+	epoch := strconv.FormatInt(row.LastEpoch, 10)
+	if row.Of > 0 {
+		epoch += " of " + strconv.FormatInt(row.Of, 10)
+	}
+	out := []tile{{epoch, "epoch"}}
+	for _, t := range []tile{{row.Accuracy, "train accuracy"}, {row.Test, "test accuracy"}, {row.NC1, "NC1 (train)"},
+		{row.Dilation, "dilation √NC1 (test)"}, {row.Memorization, "memorization"}} {
+		if t.Value != "–" {
+			out = append(out, t)
+		}
+	}
+	if row.Left != "" {
+		out = append(out, tile{row.Left, "left, about"})
+	}
+	return out
+}
+
+// logOf lists the newest measured epochs, newest first.
+func logOf(run *report.Run) []logLine {
+	var out []logLine
+	at := func(split, key string) map[int64]string {
+		values := map[int64]string{}
+		for _, p := range run.Series(split, key) {
+			values[p.Step] = report.Written(key, p.Value)
+		}
+		return values
+	}
+	loss, accuracy, test := at("train", "loss"), at("train", "accuracy"), at("test", "accuracy")
+	nc1, dilation := at("train", "nc1_pinv"), at("test", "dilation")
+	for _, p := range run.Series("train", "loss") {
+		e := p.Step
+		out = append(out, logLine{e, loss[e], or(accuracy[e]), or(test[e]), or(nc1[e]), or(dilation[e])})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Epoch > out[j].Epoch })
+	return out[:min(len(out), logLines)]
+}
+
+func or(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// runFigures are the pictures of measures against epoch.
+func (s *Server) runFigures(r *http.Request) ([]report.Picture, error) {
+	run, _, _, err := s.run(r.PathValue("hash"))
+	if err != nil {
+		return nil, err
+	}
+	first, rest := report.Curves([]report.Run{run})
+	if r.PathValue("file") == "all.json" { // what a live page asks for; folded figures are asked for by name
+		return []report.Picture{first}, nil
+	}
+	return []report.Picture{first, rest}, nil
+}

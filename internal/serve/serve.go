@@ -1,0 +1,166 @@
+// Package serve is the live laboratory page: a web server over one lab that shows studies, runs, comparisons, measurements of
+// dropped files and theory, while other processes go on writing the lab.
+//
+// It only reads. Every page is rendered here and complete without scripts; scripts make its figures interactive and keep them
+// current through one stream of events. Pictures come from the definitions of packages report, theory and chart; this package has
+// none of its own.
+//
+// Open serve.go for a server's life, guard.go for who may ask what, hub.go for how changes reach browsers, and the *page.go files
+// for what is shown.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say what to serve and to whom.
+type Options struct {
+	Lab       string  // directory of the lab, which may be made later
+	Listen    string  // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
+	Token     string  // what a browser must show; "" makes one where the address is not a loopback one
+	Control   Control // what a page may do to runs; nil: nothing
+	MaxUpload int64   // bytes of a measured file; 0 is 256 MiB
+	Log       func(format string, args ...any)
+
+	Poll    time.Duration // between looks at the lab; 0 is 250 ms
+	Beat    time.Duration // between signs of life on an event stream; 0 is 15 s
+	Stalled time.Duration // after which a browser that does not read is let go; 0 is 10 s
+}
+
+// Control carries out what a page with Options.Control may ask for. Errors are shown on the page.
+type Control interface {
+	Run(ctx context.Context, do Action, hash string) error
+	Study(ctx context.Context, do Action, name string) error
+}
+
+// Action is what a page asks for.
+type Action string
+
+// The actions: stop what runs or waits, go on with what was stopped, and try again what failed.
+const (
+	Cancel Action = "cancel"
+	Resume Action = "resume"
+	Retry  Action = "retry"
+)
+
+// DefaultListen is where a server listens unless told otherwise.
+const DefaultListen = "127.0.0.1:8642"
+
+const defaultUpload = 256 << 20
+
+// Server is a running server. Its zero value is not usable: see Start.
+type Server struct {
+	opt   Options
+	gate  *gate
+	lab   *lab
+	hub   *hub
+	cache *cache
+	shown *shown
+	busy  chan struct{} // as many pages at once as it holds
+	heavy chan struct{} // as many measurements and theory solutions at once
+
+	listener net.Listener
+	http     *http.Server
+	cancel   context.CancelFunc
+	ended    sync.WaitGroup
+	failure  error // of Serve; read after ended
+}
+
+// newServer makes a server without a listener; host is the address it will be reached at.
+func newServer(opt Options, gate *gate) *Server {
+	if opt.MaxUpload == 0 {
+		opt.MaxUpload = defaultUpload
+	}
+	if opt.Log == nil {
+		opt.Log = func(string, ...any) {}
+	}
+	opt.Poll = orDefault(opt.Poll, 250*time.Millisecond)
+	opt.Beat = orDefault(opt.Beat, 15*time.Second)
+	opt.Stalled = orDefault(opt.Stalled, 10*time.Second)
+	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now),
+		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	s.hub = newHub(s.lab, opt.Poll)
+	return s
+}
+
+func orDefault(d, usual time.Duration) time.Duration {
+	if d == 0 {
+		return usual
+	}
+	return d
+}
+
+// Start listens and serves until Close. An address that is not a loopback one gets a token; see URL.
+func Start(opt Options) (*Server, error) {
+	if opt.Listen == "" {
+		opt.Listen = DefaultListen
+	}
+	listener, err := net.Listen("tcp", opt.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w; choose another --listen (port 0 takes a free one)", err)
+	}
+	gate, err := newGate(opt.Listen, listener.Addr().(*net.TCPAddr), opt.Token)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	s := newServer(opt, gate)
+	s.listener = listener
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.http = &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       5 * time.Minute, // an upload over a slow line
+		WriteTimeout:      5 * time.Minute, // event streams set their own
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          log.New(logWriter(s.opt.Log), "", 0),
+	}
+	s.ended.Go(func() { s.hub.run(ctx) })
+	s.ended.Go(func() {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failure = fmt.Errorf("serve: %w", err)
+		}
+	})
+	return s, nil
+}
+
+// logWriter turns lines of the HTTP server's log into calls.
+type logWriter func(format string, args ...any)
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w("%s", strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// URL is what a browser on this machine opens, with the token if one is needed.
+func (s *Server) URL() string { return s.gate.url() }
+
+// NeedsToken reports whether browsers must show a token.
+func (s *Server) NeedsToken() bool { return s.gate.token != "" }
+
+// Addr is where the server listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Close ends event streams, lets requests finish for at most five seconds, and closes the lab.
+func (s *Server) Close() error {
+	s.cancel()
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	s.ended.Wait()
+	return errors.Join(err, s.failure, s.lab.close())
+}

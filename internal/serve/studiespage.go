@@ -1,0 +1,233 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"sort"
+	"time"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+// How many runs the first page lists: the newest, and those under way.
+const (
+	recentRuns  = 12
+	mostRunning = 40
+)
+
+// studiesPage is the first page: what the lab holds and what is going on.
+type studiesPage struct {
+	frame
+	Studies []studyRow
+	Total   int
+	Now     []runRow // under way
+	Recent  []runRow
+}
+
+// studyRow is one line of the first page: a tag, or the runs of one kind that have none.
+type studyRow struct {
+	Name   string
+	URL    string
+	Counts counts
+	Left   string
+	Newest time.Time
+}
+
+// counts are runs by state.
+type counts struct {
+	Total, Done, Running, Failed, Interrupted, Pending int
+
+	seconds float64 // spent by timed of those that are done
+	timed   int
+}
+
+func (c *counts) tally(t store.Tally) {
+	c.Total += t.Runs
+	switch t.Status {
+	case store.Done:
+		c.Done += t.Runs
+		c.seconds, c.timed = c.seconds+t.Seconds, c.timed+t.Timed
+	case store.Running:
+		c.Running += t.Runs
+	case store.Failed:
+		c.Failed += t.Runs
+	case store.Interrupted:
+		c.Interrupted += t.Runs
+	case store.Pending:
+		c.Pending += t.Runs
+	}
+}
+
+// left estimates the time to the end, "" while there is nothing to tell it from: the mean time of a finished run for each that
+// waits, and what the running ones have left, or half a run where that is not known.
+func (c *counts) left(running []runRow) string {
+	var rest, each float64
+	known := 0
+	for _, r := range running {
+		if r.leftSeconds > 0 {
+			rest += r.leftSeconds
+			each += r.wholeSeconds
+			known++
+		}
+	}
+	var mean float64
+	switch {
+	case c.Running == 0 || c.timed == 0 && known == 0:
+		return ""
+	case c.timed > 0:
+		mean = c.seconds / float64(c.timed)
+	default:
+		mean = each / float64(known)
+	}
+	rest += mean/2*float64(c.Running-known) + mean*float64(c.Pending)
+	return duration(rest / float64(c.Running))
+}
+
+// duration writes seconds for people.
+func duration(s float64) string {
+	switch {
+	case s < 1:
+		return "under a second"
+	case s < 90:
+		return fmt.Sprintf("%.0f s", s)
+	case s < 90*60:
+		return fmt.Sprintf("%.0f min", s/60)
+	}
+	return fmt.Sprintf("%.1f h", s/3600)
+}
+
+func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
+	p := studiesPage{frame: s.frame(r, "studies", "Studies")}
+	p.Live = "list"
+	err := s.lab.read(func(lab *store.Reader) error {
+		tallies, err := lab.Tallies()
+		if err != nil {
+			return err
+		}
+		running, err := lab.List(store.Filter{Statuses: []store.Status{store.Running}, Limit: mostRunning})
+		if err != nil {
+			return err
+		}
+		recent, err := lab.List(store.Filter{Limit: recentRuns})
+		if err != nil {
+			return err
+		}
+		if p.Now, err = s.rows(lab, running); err != nil {
+			return err
+		}
+		p.Recent, err = s.rows(lab, recent)
+		p.Studies = studyRows(tallies)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, st := range p.Studies {
+		p.Total += st.Counts.Total
+	}
+	s.write(w, http.StatusOK, "studies", p)
+	return nil
+}
+
+// studyRows gathers tallies by study, by tag where there is none, and else by kind.
+func studyRows(tallies []store.Tally) []studyRow {
+	byURL := map[string]*studyRow{}
+	var order []*studyRow
+	for _, t := range tallies {
+		row := studyOf(t.Study, t.Tag, t.Kind)
+		one := byURL[row.URL]
+		if one == nil {
+			one = &row
+			byURL[row.URL] = one
+			order = append(order, one)
+		}
+		one.Counts.tally(t)
+		if t.Newest.After(one.Newest) {
+			one.Newest = t.Newest
+		}
+	}
+	var out []studyRow
+	for _, one := range order {
+		one.Left = one.Counts.left(nil)
+		out = append(out, *one)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Newest.After(out[j].Newest) })
+	return out
+}
+
+// studyOf names a study, a tag, or the runs of a kind that have neither, and its page.
+func studyOf(study, tag string, kind store.Kind) studyRow {
+	row := studyRow{Name: study}
+	key, value := "study", study
+	switch {
+	case study != "":
+	case tag != "":
+		row.Name, key, value = tag, "tag", tag
+	default:
+		row.Name, key, value = "single runs: "+string(kind), "kind", string(kind)
+	}
+	row.URL = "/study?" + url.Values{key: {value}}.Encode()
+	return row
+}
+
+// runRow is a run in a list.
+type runRow struct {
+	report.Run
+	Name         string
+	Of           int64 // epochs it is to have, 0 if unknown
+	Left         string
+	Accuracy     string
+	Test         string
+	NC1          string
+	Dilation     string
+	Memorization string
+
+	leftSeconds, wholeSeconds float64
+}
+
+// rows loads what lists show of runs.
+func (s *Server) rows(lab *store.Reader, rows []store.Run) ([]runRow, error) {
+	runs, err := s.load(lab, rows)
+	if err != nil {
+		return nil, err
+	}
+	return listed(runs, time.Now()), nil
+}
+
+// load reads the measures of lists and studies of many runs.
+func (s *Server) load(lab *store.Reader, rows []store.Run) ([]report.Run, error) {
+	var out []report.Run
+	for _, row := range rows {
+		run, err := s.cache.load(lab, row, report.StudyMeasures)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, run)
+	}
+	return out, nil
+}
+
+func listed(runs []report.Run, now time.Time) []runRow {
+	names := report.Names(runs)
+	out := make([]runRow, len(runs))
+	for i, run := range runs {
+		row := runRow{Run: run, Name: names[i], Of: run.Epochs()}
+		if run.Label != "" {
+			row.Name = run.Label + ": " + row.Name
+		}
+		row.Accuracy, row.Test = run.Last("train", "accuracy"), run.Last("test", "accuracy")
+		row.NC1, row.Dilation = run.Last("train", "nc1_pinv"), run.Last("test", "dilation")
+		row.Memorization = run.Last("train", "memorization_flipped")
+		if run.Status == store.Running && run.LastEpoch > 0 && row.Of > run.LastEpoch {
+			// A resumed run's earlier epochs were not made in this time; the estimate is then too low until it has caught up.
+			spent := now.Sub(run.Started).Seconds()
+			row.wholeSeconds = spent * float64(row.Of) / float64(run.LastEpoch)
+			row.leftSeconds = row.wholeSeconds - spent
+			row.Left = duration(row.leftSeconds)
+		}
+		out[i] = row
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+// Bounds of a study's page: the newest so many runs are drawn, and so many are listed at once.
+const (
+	mostDrawn = 400
+	perPage   = 100
+)
+
+// studyPage is one study while it fills.
+type studyPage struct {
+	frame
+	Name     string
+	Counts   counts
+	Left     string
+	Judged   []judged
+	Figures  []figure // of the study as a whole
+	Failures []runRow
+	Rows     []runRow
+	Page     int // from 1
+	Pages    int
+	Base     string // address of the same study, without a page
+	Study    string // its name, if it is one that can be controlled
+	Clipped  int    // how many of the newest runs everything is of; 0: all
+}
+
+// judged is what an experiment's finished runs say, with its figures drawn.
+type judged struct {
+	report.Judged
+	Drawn []figure
+}
+
+// study reads the runs that a request names, newest first, and counts all of them.
+func (s *Server) study(lab *store.Reader, q url.Values) (runs []report.Run, c counts, name string, err error) {
+	study, tag, kind := q.Get("study"), q.Get("tag"), store.Kind(q.Get("kind"))
+	if study == "" && tag == "" && kind == "" {
+		return nil, c, "", badRequest("a study is named by ?study=…, a tag by ?tag=…, and runs without either by ?kind=…")
+	}
+	wanted := studyOf(study, tag, kind)
+	tallies, err := lab.Tallies()
+	if err != nil {
+		return nil, c, "", err
+	}
+	for _, t := range tallies {
+		if studyOf(t.Study, t.Tag, t.Kind).URL == wanted.URL {
+			c.tally(t)
+		}
+	}
+	if c.Total == 0 {
+		return nil, c, "", notFound("the lab has no runs of the study %s", clip(wanted.Name))
+	}
+	filter := store.Filter{Study: study, Limit: mostDrawn}
+	switch {
+	case study != "":
+	case tag != "":
+		filter.Tag = tag
+	default:
+		filter.Kinds, filter.Loose = []store.Kind{kind}, true
+	}
+	rows, err := lab.List(filter)
+	if err != nil {
+		return nil, c, "", err
+	}
+	runs, err = s.load(lab, rows)
+	return runs, c, wanted.Name, err
+}
+
+// identity is the part of a query that names a study.
+func identity(q url.Values) url.Values {
+	for _, k := range []string{"study", "tag", "kind"} {
+		if v := q.Get(k); v != "" {
+			return url.Values{k: {v}}
+		}
+	}
+	return url.Values{}
+}
+
+func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
+	var runs []report.Run
+	q := r.URL.Query()
+	p := studyPage{Page: 1, Base: "/study?" + identity(q).Encode()}
+	err := s.lab.read(func(lab *store.Reader) (err error) {
+		runs, p.Counts, p.Name, err = s.study(lab, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.frame = s.frame(r, "studies", p.Name)
+	p.Live, p.Study = "list", q.Get("study")
+	if n, err := strconv.Atoi(q.Get("page")); err == nil {
+		p.Page = n
+	}
+	s.fillStudy(&p, runs, identity(q))
+	s.write(w, http.StatusOK, "study", p)
+	return nil
+}
+
+func (s *Server) fillStudy(p *studyPage, runs []report.Run, query url.Values) {
+	rows := listed(runs, time.Now())
+	var running []runRow
+	for _, row := range rows {
+		switch row.Status {
+		case store.Running:
+			running = append(running, row)
+		case store.Failed, store.Interrupted:
+			p.Failures = append(p.Failures, row)
+		}
+	}
+	p.Left = p.Counts.left(running)
+	if len(runs) < p.Counts.Total {
+		p.Clipped = len(runs)
+	}
+	p.Pages = max(1, (len(rows)+perPage-1)/perPage)
+	p.Page = min(max(p.Page, 1), p.Pages)
+	p.Rows = rows[min(len(rows), (p.Page-1)*perPage):min(len(rows), p.Page*perPage)]
+	for _, j := range s.judge(runs) {
+		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
+	}
+	p.Figures = drawAll([]report.Picture{report.Grid(runs)}, "/study/figures", query)
+}
+
+// judge is report.Judge on training runs.
+func (s *Server) judge(runs []report.Run) []report.Judged {
+	var trained []report.Run
+	for _, run := range runs {
+		if run.Kind == store.Train {
+			trained = append(trained, run)
+		}
+	}
+	return report.Judge(trained)
+}
+
+// studyFigures are the pictures of a study's page.
+func (s *Server) studyFigures(r *http.Request) ([]report.Picture, error) {
+	var runs []report.Run
+	err := s.lab.read(func(lab *store.Reader) (err error) {
+		runs, _, _, err = s.study(lab, r.URL.Query())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := []report.Picture{report.Grid(runs)}
+	for _, j := range s.judge(runs) {
+		out = append(out, j.Figures...)
+	}
+	return out, nil
+}
+
+// PageURL is the address of a page of the list.
+func (p studyPage) PageURL(n int) string { return fmt.Sprintf("%s&page=%d", p.Base, n) }
+
+// Prev and Next are 0 at the ends.
+func (p studyPage) Prev() int { return p.Page - 1 }
+
+func (p studyPage) Next() int {
+	if p.Page >= p.Pages {
+		return 0
+	}
+	return p.Page + 1
+}

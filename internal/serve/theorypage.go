@@ -1,0 +1,270 @@
+package serve
+
+import (
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"collapse/dilation"
+	"collapse/internal/report"
+	"collapse/internal/theory"
+	"collapse/ufm"
+)
+
+// theoryPage is the optimum of a model and the memorization–dilation model at what the reader chose.
+type theoryPage struct {
+	frame
+	Models  []choice
+	Laws    []choice
+	Sliders []slider
+	Exact   []theory.Fact
+	Optimum []figure
+	Problem string // why there is no optimum
+	Dilated []theory.Fact
+	Noise   []figure
+	Noisy   string // why there is no solution
+	Verdict string
+}
+
+type choice struct {
+	Value, Name string
+	Chosen      bool
+}
+
+// slider is a parameter with its limits. A logarithmic one moves by factors: its input holds log₁₀ of the value.
+type slider struct {
+	Name, Label string
+	Value       float64
+	Lo, Hi      float64
+	Log, Whole  bool
+	Step        float64
+	For         string // which model it is of
+}
+
+// Position is the value on the slider's scale.
+func (s slider) Position() float64 {
+	if s.Log {
+		return math.Round(math.Log10(s.Value)*1e6) / 1e6
+	}
+	return s.Value
+}
+
+// Low, High and Shown are for the template.
+func (s slider) Low() float64 {
+	if s.Log {
+		return math.Log10(s.Lo)
+	}
+	return s.Lo
+}
+
+func (s slider) High() float64 {
+	if s.Log {
+		return math.Log10(s.Hi)
+	}
+	return s.Hi
+}
+
+func (s slider) Shown() string { return strconv.FormatFloat(s.Value, 'g', 4, 64) }
+
+const (
+	forOptimum = "optimum"
+	forBoth    = "both"
+	forNoise   = "noise"
+)
+
+// sliders are the parameters with their usual values.
+func sliders() []slider {
+	return []slider{
+		{Name: "k", Label: "classes K", Value: 4, Lo: 2, Hi: 20, Whole: true, Step: 1, For: forOptimum},
+		{Name: "n", Label: "samples per class n", Value: 100, Lo: 1, Hi: 1000, Log: true, Whole: true, Step: 0.01, For: forOptimum},
+		{Name: "d", Label: "width d", Value: 8, Lo: 1, Hi: 64, Whole: true, Step: 1, For: forOptimum},
+		{Name: "lw", Label: "penalty λ_W", Value: 0.005, Lo: 1e-6, Hi: 1, Log: true, Step: 0.01, For: forBoth},
+		{Name: "lh", Label: "penalty λ_H", Value: 0.005, Lo: 1e-6, Hi: 1, Log: true, Step: 0.01, For: forBoth},
+		{Name: "alpha", Label: "label smoothing α", Value: 0.1, Lo: 0.005, Hi: 0.9, Step: 0.005, For: forBoth},
+		{Name: "eta", Label: "noise η", Value: 0.05, Lo: 0.005, Hi: 0.5, Step: 0.005, For: forNoise},
+		{Name: "c_md", Label: "C_MD", Value: 0.5, Lo: 0.05, Hi: 10, Log: true, Step: 0.01, For: forNoise},
+	}
+}
+
+// theoryModels are those with a closed form in these parameters.
+var theoryModels = []choice{{Value: "ce", Name: "cross entropy"}, {Value: "ls", Name: "label smoothing"}, {Value: "mse", Name: "squared error"},
+	{Value: "ls-nonneg", Name: "label smoothing, features ≥ 0 (memorization–dilation)"}}
+
+// asked are the parameters of a request.
+type asked struct {
+	model, law string
+	sliders    []slider
+}
+
+func (a asked) value(name string) float64 {
+	for _, s := range a.sliders {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	panic("serve: unknown parameter")
+}
+
+// ask reads a query; a field that is missing has its usual value.
+func ask(q url.Values) (asked, error) {
+	a := asked{model: "ce", law: "circle", sliders: sliders()}
+	for i := range a.sliders {
+		s := &a.sliders[i]
+		text := q.Get(s.Name)
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v >= s.Lo*(1-1e-9) && v <= s.Hi*(1+1e-9)) || s.Whole && v != math.Trunc(v) {
+			kind := "a number"
+			if s.Whole {
+				kind = "a whole number"
+			}
+			return a, badRequest("%s is %s, wanted %s from %g to %g", s.Name, clip(text), kind, s.Lo, s.Hi)
+		}
+		s.Value = v
+	}
+	if m := q.Get("model"); m != "" {
+		a.model = m
+	}
+	if l := q.Get("law"); l != "" {
+		a.law = l
+	}
+	if !known(theoryModels, a.model) {
+		return a, badRequest("model is %s, wanted ce, ls, mse or ls-nonneg", clip(a.model))
+	}
+	return a, nil
+}
+
+func known(list []choice, value string) bool {
+	for _, c := range list {
+		if c.Value == value {
+			return true
+		}
+	}
+	return false
+}
+
+func (a asked) config() ufm.Config {
+	c := ufm.Config{Model: ufm.Model(a.model), K: int(a.value("k")), N: int(a.value("n")), D: int(a.value("d")),
+		LW: a.value("lw"), LH: a.value("lh"), LB: ufm.NoBias}
+	if c.Model == ufm.LS || c.Model == ufm.LSNonneg {
+		c.Smoothing = a.value("alpha")
+	}
+	return c
+}
+
+func (a asked) params() (dilation.Params, error) {
+	law, err := dilation.NamedLaw(a.law)
+	if err != nil {
+		return dilation.Params{}, statusError{http.StatusBadRequest, err}
+	}
+	return dilation.Params{LW: a.value("lw"), LH: a.value("lh"), Alpha: a.value("alpha"), CMD: a.value("c_md"), Eta: a.value("eta"), Law: law}, nil
+}
+
+// solved is what theory says to a request.
+type solved struct {
+	exact    *theory.Explored
+	optimum  []report.Picture
+	problem  error
+	solution *dilation.Solution
+	noise    []report.Picture
+	noisy    error
+}
+
+// solve computes both models. What makes a setting impossible is part of the answer.
+func (s *Server) solve(r *http.Request, a asked) (*solved, error) {
+	params, err := a.params()
+	if err != nil {
+		return nil, err
+	}
+	if err := take(r.Context(), s.heavy); err != nil {
+		return nil, err
+	}
+	defer func() { <-s.heavy }()
+	out := &solved{}
+	if out.exact, out.problem = theory.Explore(a.config()); out.problem == nil {
+		if out.exact.Means != nil {
+			out.optimum = report.Geometry(out.exact.Means, a.config().K, a.config().D)
+		}
+		for _, f := range out.exact.Figures {
+			out.optimum = append(out.optimum, report.Picture{Figure: f})
+		}
+	}
+	if out.solution, out.noisy = dilation.Solve(params); out.noisy == nil {
+		predicted, err := theory.SweepNoise(params)
+		if err != nil {
+			return nil, err
+		}
+		out.noise = []report.Picture{{Figure: predicted}, {Figure: theory.RiskFigure(out.solution)}, {Figure: theory.FeasibleFigure(out.solution)}}
+	}
+	return out, nil
+}
+
+func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
+	a, err := ask(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, err := s.solve(r, a)
+	if err != nil {
+		return err
+	}
+	p := theoryPage{frame: s.frame(r, "theory", "Theory"), Sliders: a.sliders}
+	for _, c := range theoryModels {
+		p.Models = append(p.Models, choice{c.Value, c.Name, c.Value == a.model})
+	}
+	for _, name := range dilation.LawNames() {
+		p.Laws = append(p.Laws, choice{name, name, name == a.law})
+	}
+	query := a.query()
+	p.Optimum, p.Noise = drawAll(found.optimum, "/theory/figures", query), drawAll(found.noise, "/theory/figures", query)
+	if found.problem != nil {
+		p.Problem = found.problem.Error()
+	} else {
+		p.Exact = found.exact.Facts
+	}
+	if found.noisy != nil {
+		p.Noisy = found.noisy.Error()
+	} else {
+		p.Dilated = theory.SolutionFacts(found.solution)
+		p.Verdict = verdict(found.solution)
+	}
+	s.write(w, http.StatusOK, "theory", p)
+	return nil
+}
+
+// verdict says what Theorem 4.3 says at a setting.
+func verdict(sol *dilation.Solution) string {
+	switch {
+	case sol.Theorem && sol.Assumption.Holds:
+		return "Inside Assumption 4.2, and label smoothing dilates less than cross entropy, as Theorem 4.3 says."
+	case sol.Theorem:
+		return "Outside Assumption 4.2; label smoothing dilates less than cross entropy all the same."
+	case sol.Assumption.Holds:
+		return "Inside Assumption 4.2, yet label smoothing dilates more: against Theorem 4.3."
+	}
+	return "Outside Assumption 4.2, and here cross entropy dilates less than label smoothing."
+}
+
+// query is the request again, complete.
+func (a asked) query() url.Values {
+	q := url.Values{"model": {a.model}, "law": {a.law}}
+	for _, s := range a.sliders {
+		q.Set(s.Name, strconv.FormatFloat(s.Value, 'g', -1, 64))
+	}
+	return q
+}
+
+func (s *Server) theoryFigures(r *http.Request) ([]report.Picture, error) {
+	a, err := ask(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.solve(r, a)
+	if err != nil {
+		return nil, err
+	}
+	return append(found.optimum, found.noise...), nil
+}
