@@ -6,10 +6,10 @@ import "collapse/internal/kernel"
 const (
 	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache, but at least 64 rows: a product packs its other factor once a block
 	maxParts      = 32
-	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it columns are shared out
+	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it classes are shared out
 	groupRows     = 4       // of a class in a block of the first pass, on average: its sums are read and written once for them
 	stripColumns  = 128
-	stripElements = 1 << 25 // of a block of rows in the column form, where it is a view of memory
+	viewElements  = 1 << 25 // of a block of rows in the class form, where it is a view of memory
 )
 
 // blockRows returns the rows of a block of width d.
@@ -36,7 +36,7 @@ func (p *partition) span(part int) (from, to int) {
 
 // firstPass sums the features of each class in float64. Every part sums its own rows in order, and the
 // parts are added in order. Where class sums are too large to hold one per part, blocks of rows are
-// read one after the other and the columns are shared out instead.
+// read one after the other and the classes are shared out instead.
 type firstPass[T kernel.Float] struct {
 	s       *samples[T]
 	cut     partition
@@ -45,7 +45,7 @@ type firstPass[T kernel.Float] struct {
 	bufs    [][]T // a block per part, for sources that need one
 	errs    []error
 
-	block []T // rows under way in the column form
+	block []T // rows under way in the class form
 }
 
 // run fills s.means with class sums.
@@ -54,7 +54,7 @@ func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
 	size := s.k * s.d
 	s.means = grow(s.means, size)
 	if size > partialLimit {
-		return f.byColumns(team)
+		return f.byClasses(team)
 	}
 	f.cut = newPartition(s.rows, max(blockRows(s.d), min(groupRows*s.k, 1024)))
 	parts := f.cut.parts
@@ -135,15 +135,21 @@ func (g *groups) of(c int) []int32 {
 	return g.order[from:g.end[c]]
 }
 
-// columnTask is firstPass with strips of columns as parts.
-type columnTask[T kernel.Float] struct{ *firstPass[T] }
+// classTask is firstPass with groups of classes as parts.
+type classTask[T kernel.Float] struct{ *firstPass[T] }
 
-func (f *firstPass[T]) byColumns(team *kernel.Team) error {
+// Of a part in the class form.
+const (
+	partClasses = 16
+	partRows    = 64 // summed at a time: they stay in a second-level cache while a sum walks over their columns
+)
+
+func (f *firstPass[T]) byClasses(team *kernel.Team) error {
 	s := f.s
 	clear(s.means)
 	block := wideRows(s.d)
 	if _, views := s.src.(*Rows[T]); views {
-		block = stripElements / s.d
+		block = viewElements / s.d
 	}
 	block = max(1, min(block, s.rows))
 	f.bufs = blockBuffers(f.bufs, s.src, 1, block*s.d)
@@ -152,7 +158,7 @@ func (f *firstPass[T]) byColumns(team *kernel.Team) error {
 	}
 	g := &f.groups[0]
 	g.order, g.end = grow(g.order, block), grow(g.end, s.k)
-	task := columnTask[T]{f}
+	task := classTask[T]{f}
 	for at := 0; at < s.rows; at += block {
 		end := min(at+block, s.rows)
 		rows, err := s.src.Read(f.bufs[0], at, end)
@@ -161,20 +167,19 @@ func (f *firstPass[T]) byColumns(team *kernel.Team) error {
 		}
 		f.block = rows
 		g.sort(s.class[at:end])
-		team.Do((s.d+stripColumns-1)/stripColumns, task)
+		team.Do((s.k+partClasses-1)/partClasses, task)
 	}
 	f.block = nil
 	return nil
 }
 
-// Run adds a strip of columns of the block to the class sums, class by class; the rows of a class come in their
-// order, so the bits do not depend on the size of a block.
-func (t columnTask[T]) Run(strip int) {
+// Run adds rows of the block to the sums of a few classes; the rows of a class come in their order, so the bits do not
+// depend on the size of a block.
+func (t classTask[T]) Run(part int) {
 	d := t.s.d
-	from, to := strip*stripColumns, min((strip+1)*stripColumns, d)
-	for c := range t.s.k {
-		if in := t.groups[0].of(c); len(in) > 0 {
-			kernel.SumRows(t.s.means[c*d:][from:to], t.block[from:], d, in)
+	for c := part * partClasses; c < min((part+1)*partClasses, t.s.k); c++ {
+		for in := t.groups[0].of(c); len(in) > 0; in = in[min(partRows, len(in)):] {
+			kernel.SumRows(t.s.means[c*d:][:d], t.block, d, in[:min(partRows, len(in))])
 		}
 	}
 }

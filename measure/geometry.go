@@ -38,6 +38,8 @@ type shape struct {
 }
 
 func (g *geometry) all(b *builder, s shape) {
+	g.gram.forget()
+	defer g.gram.forget()
 	if s.head != nil {
 		g.weight(b, s)
 	} else {

@@ -15,6 +15,8 @@ type gram struct {
 	tile []float64
 	rows int  // of a tile
 	held bool // the tile holds the whole of G
+
+	squares map[*float64][]float64 // XᵀX (d×d) of the matrices X that thin products have met
 }
 
 const tileElements = 1 << 22
@@ -57,18 +59,25 @@ func (g *gram) frobenius() float64 {
 	if !g.thin() {
 		return math.Sqrt(g.sum(func(_ int, row []float64) float64 { return dot(row, row) }))
 	}
-	square := func(x []float64) []float64 {
-		out := make([]float64, g.d*g.d)
-		kernel.Gemm(g.team, kernel.TN, g.d, g.d, g.k, x, g.d, x, g.d, out, g.d, kernel.Epilogue[float64]{})
+	return math.Sqrt(max(0, dot(g.square(g.a), g.square(g.b))))
+}
+
+// square returns XᵀX.
+func (g *gram) square(x []float64) []float64 {
+	if out, known := g.squares[&x[0]]; known {
 		return out
 	}
-	left := square(g.a)
-	right := left
-	if &g.a[0] != &g.b[0] {
-		right = square(g.b)
+	out := make([]float64, g.d*g.d)
+	kernel.Gemm(g.team, kernel.TN, g.d, g.d, g.k, x, g.d, x, g.d, out, g.d, kernel.Epilogue[float64]{})
+	if g.squares == nil {
+		g.squares = map[*float64][]float64{}
 	}
-	return math.Sqrt(max(0, dot(left, right)))
+	g.squares[&x[0]] = out
+	return out
 }
+
+// forget drops the squares: the matrices may change.
+func (g *gram) forget() { g.squares = nil }
 
 // trace returns tr G.
 func (g *gram) trace() float64 { return dot(g.a[:g.k*g.d], g.b[:g.k*g.d]) }

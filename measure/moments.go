@@ -69,7 +69,7 @@ func AddSource[T kernel.Float](m *Moments, team *kernel.Team, split Split[T]) er
 	if len(split.Labels) != n {
 		return &ShapeError{What: "labels", Found: len(split.Labels), Want: n, Hint: "one label for every feature row"}
 	}
-	block := max(256, wideElements/d, min(m.K, stripElements/d)) // rows enough that clearing K means is little beside them
+	block := max(256, wideElements/d, min(m.K, viewElements/d)) // rows enough that clearing K means is little beside them
 	buf := make([]T, min(block, n)*d)
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)
