@@ -3259,7 +3259,7 @@ piece:
 	RET
 
 // func winogradInputAVX512F32(a *convTransform)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradInputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -3277,46 +3277,54 @@ TEXT ·winogradInputAVX512F32(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), R8
-	MOVQ    144(AX), R9
-	VXORPS  Z0, Z0, Z0
-	BTQ     $0x00, R8
-	JCC     outside0
-	VMOVUPS (R9), Z0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), R8
+	MOVQ       144(AX), R9
+	MOVQ       24(AX), R10
+	ADDQ       R9, R10
+	VXORPS     Z0, Z0, Z0
+	BTQ        $0x00, R8
+	JCC        outside0
+	VMOVUPS    (R9), Z0
+	PREFETCHT0 (R10)
 
 outside0:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x06, R8
-	JCC     outside6
-	VMOVUPS (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x06, R8
+	JCC        outside6
+	VMOVUPS    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside6:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0c, R8
-	JCC     outside12
-	VMOVUPS (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0c, R8
+	JCC        outside12
+	VMOVUPS    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside12:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x12, R8
-	JCC     outside18
-	VMOVUPS (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x12, R8
+	JCC        outside18
+	VMOVUPS    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside18:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x18, R8
-	JCC     outside24
-	VMOVUPS (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x18, R8
+	JCC        outside24
+	VMOVUPS    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside24:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x1e, R8
-	JCC     outside30
-	VMOVUPS (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x1e, R8
+	JCC        outside30
+	VMOVUPS    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside30:
 	VMOVUPS          Z4, Z6
@@ -3345,40 +3353,47 @@ outside30:
 	VMOVUPS          Z4, 1536(CX)
 	VMOVUPS          Z5, 1920(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x01, R8
 	JCC              outside1
 	VMOVUPS          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside1:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x07, R8
-	JCC     outside7
-	VMOVUPS (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x07, R8
+	JCC        outside7
+	VMOVUPS    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside7:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0d, R8
-	JCC     outside13
-	VMOVUPS (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0d, R8
+	JCC        outside13
+	VMOVUPS    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside13:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x13, R8
-	JCC     outside19
-	VMOVUPS (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x13, R8
+	JCC        outside19
+	VMOVUPS    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside19:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x19, R8
-	JCC     outside25
-	VMOVUPS (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x19, R8
+	JCC        outside25
+	VMOVUPS    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside25:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x1f, R8
-	JCC     outside31
-	VMOVUPS (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x1f, R8
+	JCC        outside31
+	VMOVUPS    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside31:
 	VMOVUPS          Z4, Z6
@@ -3407,40 +3422,47 @@ outside31:
 	VMOVUPS          Z4, 1600(CX)
 	VMOVUPS          Z5, 1984(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x02, R8
 	JCC              outside2
 	VMOVUPS          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside2:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x08, R8
-	JCC     outside8
-	VMOVUPS (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x08, R8
+	JCC        outside8
+	VMOVUPS    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside8:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0e, R8
-	JCC     outside14
-	VMOVUPS (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0e, R8
+	JCC        outside14
+	VMOVUPS    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside14:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x14, R8
-	JCC     outside20
-	VMOVUPS (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x14, R8
+	JCC        outside20
+	VMOVUPS    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside20:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1a, R8
-	JCC     outside26
-	VMOVUPS (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1a, R8
+	JCC        outside26
+	VMOVUPS    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside26:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x20, R8
-	JCC     outside32
-	VMOVUPS (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x20, R8
+	JCC        outside32
+	VMOVUPS    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside32:
 	VMOVUPS          Z4, Z6
@@ -3469,40 +3491,47 @@ outside32:
 	VMOVUPS          Z4, 1664(CX)
 	VMOVUPS          Z5, 2048(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x03, R8
 	JCC              outside3
 	VMOVUPS          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside3:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x09, R8
-	JCC     outside9
-	VMOVUPS (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x09, R8
+	JCC        outside9
+	VMOVUPS    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside9:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0f, R8
-	JCC     outside15
-	VMOVUPS (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0f, R8
+	JCC        outside15
+	VMOVUPS    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside15:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x15, R8
-	JCC     outside21
-	VMOVUPS (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x15, R8
+	JCC        outside21
+	VMOVUPS    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside21:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1b, R8
-	JCC     outside27
-	VMOVUPS (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1b, R8
+	JCC        outside27
+	VMOVUPS    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside27:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x21, R8
-	JCC     outside33
-	VMOVUPS (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x21, R8
+	JCC        outside33
+	VMOVUPS    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside33:
 	VMOVUPS          Z4, Z6
@@ -3531,40 +3560,47 @@ outside33:
 	VMOVUPS          Z4, 1728(CX)
 	VMOVUPS          Z5, 2112(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x04, R8
 	JCC              outside4
 	VMOVUPS          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside4:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x0a, R8
-	JCC     outside10
-	VMOVUPS (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x0a, R8
+	JCC        outside10
+	VMOVUPS    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside10:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x10, R8
-	JCC     outside16
-	VMOVUPS (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x10, R8
+	JCC        outside16
+	VMOVUPS    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside16:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x16, R8
-	JCC     outside22
-	VMOVUPS (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x16, R8
+	JCC        outside22
+	VMOVUPS    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside22:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1c, R8
-	JCC     outside28
-	VMOVUPS (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1c, R8
+	JCC        outside28
+	VMOVUPS    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside28:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x22, R8
-	JCC     outside34
-	VMOVUPS (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x22, R8
+	JCC        outside34
+	VMOVUPS    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside34:
 	VMOVUPS          Z4, Z6
@@ -3593,40 +3629,47 @@ outside34:
 	VMOVUPS          Z4, 1792(CX)
 	VMOVUPS          Z5, 2176(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x05, R8
 	JCC              outside5
 	VMOVUPS          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside5:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x0b, R8
-	JCC     outside11
-	VMOVUPS (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x0b, R8
+	JCC        outside11
+	VMOVUPS    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside11:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x11, R8
-	JCC     outside17
-	VMOVUPS (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x11, R8
+	JCC        outside17
+	VMOVUPS    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside17:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x17, R8
-	JCC     outside23
-	VMOVUPS (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x17, R8
+	JCC        outside23
+	VMOVUPS    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside23:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1d, R8
-	JCC     outside29
-	VMOVUPS (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1d, R8
+	JCC        outside29
+	VMOVUPS    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside29:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x23, R8
-	JCC     outside35
-	VMOVUPS (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x23, R8
+	JCC        outside35
+	VMOVUPS    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside35:
 	VMOVUPS          Z4, Z6
@@ -3918,7 +3961,7 @@ DATA conv32_bff8000000000000<>+0(SB)/4, $(-1.5)
 GLOBL conv32_bff8000000000000<>(SB), RODATA|NOPTR, $4
 
 // func winogradOutputAVX512F32(a *convTransform)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradOutputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -3941,12 +3984,20 @@ grid:
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
 	MOVQ             144(AX), R8
+	MOVQ             24(AX), R9
+	ADDQ             R8, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -3966,12 +4017,19 @@ grid:
 	VMOVUPS          Z6, 768(CX)
 	VMOVUPS          Z5, 1152(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -3991,12 +4049,19 @@ grid:
 	VMOVUPS          Z6, 832(CX)
 	VMOVUPS          Z5, 1216(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -4016,12 +4081,19 @@ grid:
 	VMOVUPS          Z6, 896(CX)
 	VMOVUPS          Z5, 1280(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -4041,12 +4113,19 @@ grid:
 	VMOVUPS          Z6, 960(CX)
 	VMOVUPS          Z5, 1344(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -4066,12 +4145,19 @@ grid:
 	VMOVUPS          Z6, 1024(CX)
 	VMOVUPS          Z5, 1408(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -4094,6 +4180,7 @@ grid:
 	MOVQ             64(AX), BX
 	MOVQ             152(AX), SI
 	MOVQ             80(AX), R8
+	MOVQ             72(AX), R9
 	VMOVUPS          (CX), Z0
 	VMOVUPS          64(CX), Z1
 	VMOVUPS          128(CX), Z2
@@ -4115,47 +4202,47 @@ grid:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             160(AX), R10
+	TESTQ            R10, R10
 	JZ               biased0
-	VBROADCASTSS     (R9), Z1
+	VBROADCASTSS     (R10), Z1
 	VADDPS           Z1, Z0, Z0
 	VADDPS           Z1, Z4, Z4
 	VADDPS           Z1, Z6, Z6
 	VADDPS           Z1, Z5, Z5
 
 biased0:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x00, R8
 	JCC    alone0
-	VADDPS (R9), Z0, Z0
+	VADDPS (R10), Z0, Z0
 
 alone0:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x01, R8
 	JCC    alone1
-	VADDPS (R9), Z4, Z4
+	VADDPS (R10), Z4, Z4
 
 alone1:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x02, R8
 	JCC    alone2
-	VADDPS (R9), Z6, Z6
+	VADDPS (R10), Z6, Z6
 
 alone2:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x03, R8
 	JCC    alone3
-	VADDPS (R9), Z5, Z5
+	VADDPS (R10), Z5, Z5
 
 alone3:
 added0:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z0, Z1, Z0
@@ -4164,27 +4251,31 @@ added0:
 	VMAXPS Z5, Z1, Z5
 
 rectified0:
-	BTQ     $0x00, R8
-	JCC     dropped0
-	VMOVUPS Z0, (DI)
+	BTQ        $0x00, R8
+	JCC        dropped0
+	VMOVUPS    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped0:
-	ADDQ    BX, DI
-	BTQ     $0x01, R8
-	JCC     dropped1
-	VMOVUPS Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x01, R8
+	JCC        dropped1
+	VMOVUPS    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped1:
-	ADDQ    BX, DI
-	BTQ     $0x02, R8
-	JCC     dropped2
-	VMOVUPS Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x02, R8
+	JCC        dropped2
+	VMOVUPS    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped2:
-	ADDQ    BX, DI
-	BTQ     $0x03, R8
-	JCC     dropped3
-	VMOVUPS Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x03, R8
+	JCC        dropped3
+	VMOVUPS    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped3:
 	ADDQ             DX, SI
@@ -4209,47 +4300,47 @@ dropped3:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             160(AX), R10
+	TESTQ            R10, R10
 	JZ               biased1
-	VBROADCASTSS     (R9), Z1
+	VBROADCASTSS     (R10), Z1
 	VADDPS           Z1, Z0, Z0
 	VADDPS           Z1, Z4, Z4
 	VADDPS           Z1, Z6, Z6
 	VADDPS           Z1, Z5, Z5
 
 biased1:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x04, R8
 	JCC    alone4
-	VADDPS (R9), Z0, Z0
+	VADDPS (R10), Z0, Z0
 
 alone4:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x05, R8
 	JCC    alone5
-	VADDPS (R9), Z4, Z4
+	VADDPS (R10), Z4, Z4
 
 alone5:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x06, R8
 	JCC    alone6
-	VADDPS (R9), Z6, Z6
+	VADDPS (R10), Z6, Z6
 
 alone6:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x07, R8
 	JCC    alone7
-	VADDPS (R9), Z5, Z5
+	VADDPS (R10), Z5, Z5
 
 alone7:
 added1:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z0, Z1, Z0
@@ -4258,27 +4349,31 @@ added1:
 	VMAXPS Z5, Z1, Z5
 
 rectified1:
-	BTQ     $0x04, R8
-	JCC     dropped4
-	VMOVUPS Z0, (DI)
+	BTQ        $0x04, R8
+	JCC        dropped4
+	VMOVUPS    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped4:
-	ADDQ    BX, DI
-	BTQ     $0x05, R8
-	JCC     dropped5
-	VMOVUPS Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x05, R8
+	JCC        dropped5
+	VMOVUPS    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped5:
-	ADDQ    BX, DI
-	BTQ     $0x06, R8
-	JCC     dropped6
-	VMOVUPS Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x06, R8
+	JCC        dropped6
+	VMOVUPS    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped6:
-	ADDQ    BX, DI
-	BTQ     $0x07, R8
-	JCC     dropped7
-	VMOVUPS Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x07, R8
+	JCC        dropped7
+	VMOVUPS    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped7:
 	ADDQ             DX, SI
@@ -4303,47 +4398,47 @@ dropped7:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             160(AX), R10
+	TESTQ            R10, R10
 	JZ               biased2
-	VBROADCASTSS     (R9), Z1
+	VBROADCASTSS     (R10), Z1
 	VADDPS           Z1, Z0, Z0
 	VADDPS           Z1, Z4, Z4
 	VADDPS           Z1, Z6, Z6
 	VADDPS           Z1, Z5, Z5
 
 biased2:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x08, R8
 	JCC    alone8
-	VADDPS (R9), Z0, Z0
+	VADDPS (R10), Z0, Z0
 
 alone8:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x09, R8
 	JCC    alone9
-	VADDPS (R9), Z4, Z4
+	VADDPS (R10), Z4, Z4
 
 alone9:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0a, R8
 	JCC    alone10
-	VADDPS (R9), Z6, Z6
+	VADDPS (R10), Z6, Z6
 
 alone10:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0b, R8
 	JCC    alone11
-	VADDPS (R9), Z5, Z5
+	VADDPS (R10), Z5, Z5
 
 alone11:
 added2:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z0, Z1, Z0
@@ -4352,27 +4447,31 @@ added2:
 	VMAXPS Z5, Z1, Z5
 
 rectified2:
-	BTQ     $0x08, R8
-	JCC     dropped8
-	VMOVUPS Z0, (DI)
+	BTQ        $0x08, R8
+	JCC        dropped8
+	VMOVUPS    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped8:
-	ADDQ    BX, DI
-	BTQ     $0x09, R8
-	JCC     dropped9
-	VMOVUPS Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x09, R8
+	JCC        dropped9
+	VMOVUPS    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped9:
-	ADDQ    BX, DI
-	BTQ     $0x0a, R8
-	JCC     dropped10
-	VMOVUPS Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0a, R8
+	JCC        dropped10
+	VMOVUPS    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped10:
-	ADDQ    BX, DI
-	BTQ     $0x0b, R8
-	JCC     dropped11
-	VMOVUPS Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0b, R8
+	JCC        dropped11
+	VMOVUPS    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped11:
 	ADDQ             DX, SI
@@ -4446,27 +4545,31 @@ added3:
 	VMAXPS Z5, Z1, Z5
 
 rectified3:
-	BTQ     $0x0c, R8
-	JCC     dropped12
-	VMOVUPS Z0, (DI)
+	BTQ        $0x0c, R8
+	JCC        dropped12
+	VMOVUPS    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped12:
-	ADDQ    BX, DI
-	BTQ     $0x0d, R8
-	JCC     dropped13
-	VMOVUPS Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0d, R8
+	JCC        dropped13
+	VMOVUPS    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped13:
-	ADDQ    BX, DI
-	BTQ     $0x0e, R8
-	JCC     dropped14
-	VMOVUPS Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0e, R8
+	JCC        dropped14
+	VMOVUPS    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped14:
-	ADDQ    BX, DI
-	BTQ     $0x0f, R8
-	JCC     dropped15
-	VMOVUPS Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0f, R8
+	JCC        dropped15
+	VMOVUPS    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped15:
 	MOVQ 24(AX), DX
@@ -4495,7 +4598,7 @@ DATA conv32_400b000000000000<>+0(SB)/4, $(3.375)
 GLOBL conv32_400b000000000000<>(SB), RODATA|NOPTR, $4
 
 // func winogradGradientAVX512F32(a *convTransform)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -4513,34 +4616,40 @@ TEXT ·winogradGradientAVX512F32(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), DI
-	MOVQ    144(AX), R8
-	VXORPS  Z0, Z0, Z0
-	BTQ     $0x00, DI
-	JCC     outside0
-	VMOVUPS (R8), Z0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), DI
+	MOVQ       144(AX), R8
+	MOVQ       24(AX), R9
+	ADDQ       R8, R9
+	VXORPS     Z0, Z0, Z0
+	BTQ        $0x00, DI
+	JCC        outside0
+	VMOVUPS    (R8), Z0
+	PREFETCHT0 (R9)
 
 outside0:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x04, DI
-	JCC     outside4
-	VMOVUPS (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x04, DI
+	JCC        outside4
+	VMOVUPS    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside4:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x08, DI
-	JCC     outside8
-	VMOVUPS (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x08, DI
+	JCC        outside8
+	VMOVUPS    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside8:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0c, DI
-	JCC     outside12
-	VMOVUPS (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0c, DI
+	JCC        outside12
+	VMOVUPS    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside12:
 	VMOVUPS          Z0, Z4
@@ -4564,28 +4673,33 @@ outside12:
 	VMOVUPS          Z5, 1024(CX)
 	VMOVUPS          Z3, 1280(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x01, DI
 	JCC              outside1
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 
 outside1:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x05, DI
-	JCC     outside5
-	VMOVUPS (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x05, DI
+	JCC        outside5
+	VMOVUPS    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside5:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x09, DI
-	JCC     outside9
-	VMOVUPS (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x09, DI
+	JCC        outside9
+	VMOVUPS    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside9:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0d, DI
-	JCC     outside13
-	VMOVUPS (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0d, DI
+	JCC        outside13
+	VMOVUPS    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside13:
 	VMOVUPS          Z0, Z4
@@ -4609,28 +4723,33 @@ outside13:
 	VMOVUPS          Z5, 1088(CX)
 	VMOVUPS          Z3, 1344(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x02, DI
 	JCC              outside2
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 
 outside2:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x06, DI
-	JCC     outside6
-	VMOVUPS (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x06, DI
+	JCC        outside6
+	VMOVUPS    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside6:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0a, DI
-	JCC     outside10
-	VMOVUPS (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0a, DI
+	JCC        outside10
+	VMOVUPS    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside10:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0e, DI
-	JCC     outside14
-	VMOVUPS (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0e, DI
+	JCC        outside14
+	VMOVUPS    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside14:
 	VMOVUPS          Z0, Z4
@@ -4654,28 +4773,33 @@ outside14:
 	VMOVUPS          Z5, 1152(CX)
 	VMOVUPS          Z3, 1408(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x03, DI
 	JCC              outside3
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 
 outside3:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x07, DI
-	JCC     outside7
-	VMOVUPS (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x07, DI
+	JCC        outside7
+	VMOVUPS    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside7:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0b, DI
-	JCC     outside11
-	VMOVUPS (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0b, DI
+	JCC        outside11
+	VMOVUPS    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside11:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0f, DI
-	JCC     outside15
-	VMOVUPS (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0f, DI
+	JCC        outside15
+	VMOVUPS    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside15:
 	VMOVUPS          Z0, Z4
@@ -4896,7 +5020,7 @@ outside15:
 	RET
 
 // func winogradFilterAVX512F32(a *convTransform)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -4919,9 +5043,14 @@ grid:
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), SI
 	MOVQ             144(AX), SI
+	MOVQ             24(AX), DI
+	ADDQ             SI, DI
 	VMOVUPS          (SI), Z0
+	PREFETCHT0       (DI)
 	VMOVUPS          (SI)(DX*1), Z1
+	PREFETCHT0       (DI)(DX*1)
 	VMOVUPS          (SI)(DX*2), Z2
+	PREFETCHT0       (DI)(DX*2)
 	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPS           Z3, Z0, Z3
 	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -4945,9 +5074,13 @@ grid:
 	VMOVUPS          Z4, 768(CX)
 	VMOVUPS          Z2, 960(CX)
 	ADDQ             BX, SI
+	ADDQ             BX, DI
 	VMOVUPS          (SI), Z0
+	PREFETCHT0       (DI)
 	VMOVUPS          (SI)(DX*1), Z1
+	PREFETCHT0       (DI)(DX*1)
 	VMOVUPS          (SI)(DX*2), Z2
+	PREFETCHT0       (DI)(DX*2)
 	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPS           Z3, Z0, Z3
 	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -4971,9 +5104,13 @@ grid:
 	VMOVUPS          Z4, 832(CX)
 	VMOVUPS          Z2, 1024(CX)
 	ADDQ             BX, SI
+	ADDQ             BX, DI
 	VMOVUPS          (SI), Z0
+	PREFETCHT0       (DI)
 	VMOVUPS          (SI)(DX*1), Z1
+	PREFETCHT0       (DI)(DX*1)
 	VMOVUPS          (SI)(DX*2), Z2
+	PREFETCHT0       (DI)(DX*2)
 	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPS           Z3, Z0, Z3
 	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -5221,7 +5358,7 @@ DATA conv32_3fe948b0fcd6e9e0<>+0(SB)/4, $(0.79012346)
 GLOBL conv32_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $4
 
 // func winogradFilterGradientAVX512F32(a *convTransform)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -5244,12 +5381,20 @@ grid:
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
 	MOVQ             144(AX), R8
+	MOVQ             24(AX), R9
+	ADDQ             R8, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -5267,12 +5412,19 @@ grid:
 	VMOVUPS          Z1, 384(CX)
 	VMOVUPS          Z5, 768(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -5290,12 +5442,19 @@ grid:
 	VMOVUPS          Z1, 448(CX)
 	VMOVUPS          Z5, 832(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -5313,12 +5472,19 @@ grid:
 	VMOVUPS          Z1, 512(CX)
 	VMOVUPS          Z5, 896(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -5336,12 +5502,19 @@ grid:
 	VMOVUPS          Z1, 576(CX)
 	VMOVUPS          Z5, 960(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -5359,12 +5532,19 @@ grid:
 	VMOVUPS          Z1, 640(CX)
 	VMOVUPS          Z5, 1024(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPS          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPS          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPS          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPS          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPS          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPS          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -8727,7 +8907,7 @@ piece:
 	RET
 
 // func winogradInputAVX512F64(a *convTransform)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradInputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -8745,46 +8925,54 @@ TEXT ·winogradInputAVX512F64(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), R8
-	MOVQ    144(AX), R9
-	VXORPS  Z0, Z0, Z0
-	BTQ     $0x00, R8
-	JCC     outside0
-	VMOVUPD (R9), Z0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), R8
+	MOVQ       144(AX), R9
+	MOVQ       24(AX), R10
+	ADDQ       R9, R10
+	VXORPS     Z0, Z0, Z0
+	BTQ        $0x00, R8
+	JCC        outside0
+	VMOVUPD    (R9), Z0
+	PREFETCHT0 (R10)
 
 outside0:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x06, R8
-	JCC     outside6
-	VMOVUPD (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x06, R8
+	JCC        outside6
+	VMOVUPD    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside6:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0c, R8
-	JCC     outside12
-	VMOVUPD (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0c, R8
+	JCC        outside12
+	VMOVUPD    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside12:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x12, R8
-	JCC     outside18
-	VMOVUPD (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x12, R8
+	JCC        outside18
+	VMOVUPD    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside18:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x18, R8
-	JCC     outside24
-	VMOVUPD (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x18, R8
+	JCC        outside24
+	VMOVUPD    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside24:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x1e, R8
-	JCC     outside30
-	VMOVUPD (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x1e, R8
+	JCC        outside30
+	VMOVUPD    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside30:
 	VMOVUPD          Z4, Z6
@@ -8813,40 +9001,47 @@ outside30:
 	VMOVUPD          Z4, 1536(CX)
 	VMOVUPD          Z5, 1920(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x01, R8
 	JCC              outside1
 	VMOVUPD          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside1:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x07, R8
-	JCC     outside7
-	VMOVUPD (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x07, R8
+	JCC        outside7
+	VMOVUPD    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside7:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0d, R8
-	JCC     outside13
-	VMOVUPD (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0d, R8
+	JCC        outside13
+	VMOVUPD    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside13:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x13, R8
-	JCC     outside19
-	VMOVUPD (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x13, R8
+	JCC        outside19
+	VMOVUPD    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside19:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x19, R8
-	JCC     outside25
-	VMOVUPD (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x19, R8
+	JCC        outside25
+	VMOVUPD    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside25:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x1f, R8
-	JCC     outside31
-	VMOVUPD (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x1f, R8
+	JCC        outside31
+	VMOVUPD    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside31:
 	VMOVUPD          Z4, Z6
@@ -8875,40 +9070,47 @@ outside31:
 	VMOVUPD          Z4, 1600(CX)
 	VMOVUPD          Z5, 1984(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x02, R8
 	JCC              outside2
 	VMOVUPD          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside2:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x08, R8
-	JCC     outside8
-	VMOVUPD (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x08, R8
+	JCC        outside8
+	VMOVUPD    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside8:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0e, R8
-	JCC     outside14
-	VMOVUPD (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0e, R8
+	JCC        outside14
+	VMOVUPD    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside14:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x14, R8
-	JCC     outside20
-	VMOVUPD (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x14, R8
+	JCC        outside20
+	VMOVUPD    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside20:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1a, R8
-	JCC     outside26
-	VMOVUPD (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1a, R8
+	JCC        outside26
+	VMOVUPD    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside26:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x20, R8
-	JCC     outside32
-	VMOVUPD (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x20, R8
+	JCC        outside32
+	VMOVUPD    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside32:
 	VMOVUPD          Z4, Z6
@@ -8937,40 +9139,47 @@ outside32:
 	VMOVUPD          Z4, 1664(CX)
 	VMOVUPD          Z5, 2048(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x03, R8
 	JCC              outside3
 	VMOVUPD          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside3:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x09, R8
-	JCC     outside9
-	VMOVUPD (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x09, R8
+	JCC        outside9
+	VMOVUPD    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside9:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0f, R8
-	JCC     outside15
-	VMOVUPD (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0f, R8
+	JCC        outside15
+	VMOVUPD    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside15:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x15, R8
-	JCC     outside21
-	VMOVUPD (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x15, R8
+	JCC        outside21
+	VMOVUPD    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside21:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1b, R8
-	JCC     outside27
-	VMOVUPD (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1b, R8
+	JCC        outside27
+	VMOVUPD    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside27:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x21, R8
-	JCC     outside33
-	VMOVUPD (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x21, R8
+	JCC        outside33
+	VMOVUPD    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside33:
 	VMOVUPD          Z4, Z6
@@ -8999,40 +9208,47 @@ outside33:
 	VMOVUPD          Z4, 1728(CX)
 	VMOVUPD          Z5, 2112(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x04, R8
 	JCC              outside4
 	VMOVUPD          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside4:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x0a, R8
-	JCC     outside10
-	VMOVUPD (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x0a, R8
+	JCC        outside10
+	VMOVUPD    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside10:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x10, R8
-	JCC     outside16
-	VMOVUPD (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x10, R8
+	JCC        outside16
+	VMOVUPD    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside16:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x16, R8
-	JCC     outside22
-	VMOVUPD (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x16, R8
+	JCC        outside22
+	VMOVUPD    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside22:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1c, R8
-	JCC     outside28
-	VMOVUPD (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1c, R8
+	JCC        outside28
+	VMOVUPD    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside28:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x22, R8
-	JCC     outside34
-	VMOVUPD (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x22, R8
+	JCC        outside34
+	VMOVUPD    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside34:
 	VMOVUPD          Z4, Z6
@@ -9061,40 +9277,47 @@ outside34:
 	VMOVUPD          Z4, 1792(CX)
 	VMOVUPD          Z5, 2176(CX)
 	ADDQ             BX, R9
+	ADDQ             BX, R10
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x05, R8
 	JCC              outside5
 	VMOVUPD          (R9), Z0
+	PREFETCHT0       (R10)
 
 outside5:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x0b, R8
-	JCC     outside11
-	VMOVUPD (R9)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x0b, R8
+	JCC        outside11
+	VMOVUPD    (R9)(DX*1), Z1
+	PREFETCHT0 (R10)(DX*1)
 
 outside11:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x11, R8
-	JCC     outside17
-	VMOVUPD (R9)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x11, R8
+	JCC        outside17
+	VMOVUPD    (R9)(DX*2), Z2
+	PREFETCHT0 (R10)(DX*2)
 
 outside17:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x17, R8
-	JCC     outside23
-	VMOVUPD (R9)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x17, R8
+	JCC        outside23
+	VMOVUPD    (R9)(SI*1), Z3
+	PREFETCHT0 (R10)(SI*1)
 
 outside23:
-	VXORPS  Z4, Z4, Z4
-	BTQ     $0x1d, R8
-	JCC     outside29
-	VMOVUPD (R9)(DX*4), Z4
+	VXORPS     Z4, Z4, Z4
+	BTQ        $0x1d, R8
+	JCC        outside29
+	VMOVUPD    (R9)(DX*4), Z4
+	PREFETCHT0 (R10)(DX*4)
 
 outside29:
-	VXORPS  Z5, Z5, Z5
-	BTQ     $0x23, R8
-	JCC     outside35
-	VMOVUPD (R9)(DI*1), Z5
+	VXORPS     Z5, Z5, Z5
+	BTQ        $0x23, R8
+	JCC        outside35
+	VMOVUPD    (R9)(DI*1), Z5
+	PREFETCHT0 (R10)(DI*1)
 
 outside35:
 	VMOVUPD          Z4, Z6
@@ -9386,7 +9609,7 @@ DATA conv64_bff8000000000000<>+0(SB)/8, $(-1.5)
 GLOBL conv64_bff8000000000000<>(SB), RODATA|NOPTR, $8
 
 // func winogradOutputAVX512F64(a *convTransform)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradOutputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -9409,12 +9632,20 @@ grid:
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
 	MOVQ             144(AX), R8
+	MOVQ             24(AX), R9
+	ADDQ             R8, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9434,12 +9665,19 @@ grid:
 	VMOVUPD          Z6, 768(CX)
 	VMOVUPD          Z5, 1152(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9459,12 +9697,19 @@ grid:
 	VMOVUPD          Z6, 832(CX)
 	VMOVUPD          Z5, 1216(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9484,12 +9729,19 @@ grid:
 	VMOVUPD          Z6, 896(CX)
 	VMOVUPD          Z5, 1280(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9509,12 +9761,19 @@ grid:
 	VMOVUPD          Z6, 960(CX)
 	VMOVUPD          Z5, 1344(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9534,12 +9793,19 @@ grid:
 	VMOVUPD          Z6, 1024(CX)
 	VMOVUPD          Z5, 1408(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9562,6 +9828,7 @@ grid:
 	MOVQ             64(AX), BX
 	MOVQ             152(AX), SI
 	MOVQ             80(AX), R8
+	MOVQ             72(AX), R9
 	VMOVUPD          (CX), Z0
 	VMOVUPD          64(CX), Z1
 	VMOVUPD          128(CX), Z2
@@ -9583,47 +9850,47 @@ grid:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             160(AX), R10
+	TESTQ            R10, R10
 	JZ               biased0
-	VBROADCASTSD     (R9), Z1
+	VBROADCASTSD     (R10), Z1
 	VADDPD           Z1, Z0, Z0
 	VADDPD           Z1, Z4, Z4
 	VADDPD           Z1, Z6, Z6
 	VADDPD           Z1, Z5, Z5
 
 biased0:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x00, R8
 	JCC    alone0
-	VADDPD (R9), Z0, Z0
+	VADDPD (R10), Z0, Z0
 
 alone0:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x01, R8
 	JCC    alone1
-	VADDPD (R9), Z4, Z4
+	VADDPD (R10), Z4, Z4
 
 alone1:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x02, R8
 	JCC    alone2
-	VADDPD (R9), Z6, Z6
+	VADDPD (R10), Z6, Z6
 
 alone2:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x03, R8
 	JCC    alone3
-	VADDPD (R9), Z5, Z5
+	VADDPD (R10), Z5, Z5
 
 alone3:
 added0:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z0, Z1, Z0
@@ -9632,27 +9899,31 @@ added0:
 	VMAXPD Z5, Z1, Z5
 
 rectified0:
-	BTQ     $0x00, R8
-	JCC     dropped0
-	VMOVUPD Z0, (DI)
+	BTQ        $0x00, R8
+	JCC        dropped0
+	VMOVUPD    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped0:
-	ADDQ    BX, DI
-	BTQ     $0x01, R8
-	JCC     dropped1
-	VMOVUPD Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x01, R8
+	JCC        dropped1
+	VMOVUPD    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped1:
-	ADDQ    BX, DI
-	BTQ     $0x02, R8
-	JCC     dropped2
-	VMOVUPD Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x02, R8
+	JCC        dropped2
+	VMOVUPD    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped2:
-	ADDQ    BX, DI
-	BTQ     $0x03, R8
-	JCC     dropped3
-	VMOVUPD Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x03, R8
+	JCC        dropped3
+	VMOVUPD    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped3:
 	ADDQ             DX, SI
@@ -9677,47 +9948,47 @@ dropped3:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             160(AX), R10
+	TESTQ            R10, R10
 	JZ               biased1
-	VBROADCASTSD     (R9), Z1
+	VBROADCASTSD     (R10), Z1
 	VADDPD           Z1, Z0, Z0
 	VADDPD           Z1, Z4, Z4
 	VADDPD           Z1, Z6, Z6
 	VADDPD           Z1, Z5, Z5
 
 biased1:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x04, R8
 	JCC    alone4
-	VADDPD (R9), Z0, Z0
+	VADDPD (R10), Z0, Z0
 
 alone4:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x05, R8
 	JCC    alone5
-	VADDPD (R9), Z4, Z4
+	VADDPD (R10), Z4, Z4
 
 alone5:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x06, R8
 	JCC    alone6
-	VADDPD (R9), Z6, Z6
+	VADDPD (R10), Z6, Z6
 
 alone6:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x07, R8
 	JCC    alone7
-	VADDPD (R9), Z5, Z5
+	VADDPD (R10), Z5, Z5
 
 alone7:
 added1:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z0, Z1, Z0
@@ -9726,27 +9997,31 @@ added1:
 	VMAXPD Z5, Z1, Z5
 
 rectified1:
-	BTQ     $0x04, R8
-	JCC     dropped4
-	VMOVUPD Z0, (DI)
+	BTQ        $0x04, R8
+	JCC        dropped4
+	VMOVUPD    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped4:
-	ADDQ    BX, DI
-	BTQ     $0x05, R8
-	JCC     dropped5
-	VMOVUPD Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x05, R8
+	JCC        dropped5
+	VMOVUPD    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped5:
-	ADDQ    BX, DI
-	BTQ     $0x06, R8
-	JCC     dropped6
-	VMOVUPD Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x06, R8
+	JCC        dropped6
+	VMOVUPD    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped6:
-	ADDQ    BX, DI
-	BTQ     $0x07, R8
-	JCC     dropped7
-	VMOVUPD Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x07, R8
+	JCC        dropped7
+	VMOVUPD    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped7:
 	ADDQ             DX, SI
@@ -9771,47 +10046,47 @@ dropped7:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             160(AX), R10
+	TESTQ            R10, R10
 	JZ               biased2
-	VBROADCASTSD     (R9), Z1
+	VBROADCASTSD     (R10), Z1
 	VADDPD           Z1, Z0, Z0
 	VADDPD           Z1, Z4, Z4
 	VADDPD           Z1, Z6, Z6
 	VADDPD           Z1, Z5, Z5
 
 biased2:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x08, R8
 	JCC    alone8
-	VADDPD (R9), Z0, Z0
+	VADDPD (R10), Z0, Z0
 
 alone8:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x09, R8
 	JCC    alone9
-	VADDPD (R9), Z4, Z4
+	VADDPD (R10), Z4, Z4
 
 alone9:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0a, R8
 	JCC    alone10
-	VADDPD (R9), Z6, Z6
+	VADDPD (R10), Z6, Z6
 
 alone10:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0b, R8
 	JCC    alone11
-	VADDPD (R9), Z5, Z5
+	VADDPD (R10), Z5, Z5
 
 alone11:
 added2:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z0, Z1, Z0
@@ -9820,27 +10095,31 @@ added2:
 	VMAXPD Z5, Z1, Z5
 
 rectified2:
-	BTQ     $0x08, R8
-	JCC     dropped8
-	VMOVUPD Z0, (DI)
+	BTQ        $0x08, R8
+	JCC        dropped8
+	VMOVUPD    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped8:
-	ADDQ    BX, DI
-	BTQ     $0x09, R8
-	JCC     dropped9
-	VMOVUPD Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x09, R8
+	JCC        dropped9
+	VMOVUPD    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped9:
-	ADDQ    BX, DI
-	BTQ     $0x0a, R8
-	JCC     dropped10
-	VMOVUPD Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0a, R8
+	JCC        dropped10
+	VMOVUPD    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped10:
-	ADDQ    BX, DI
-	BTQ     $0x0b, R8
-	JCC     dropped11
-	VMOVUPD Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0b, R8
+	JCC        dropped11
+	VMOVUPD    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped11:
 	ADDQ             DX, SI
@@ -9914,27 +10193,31 @@ added3:
 	VMAXPD Z5, Z1, Z5
 
 rectified3:
-	BTQ     $0x0c, R8
-	JCC     dropped12
-	VMOVUPD Z0, (DI)
+	BTQ        $0x0c, R8
+	JCC        dropped12
+	VMOVUPD    Z0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped12:
-	ADDQ    BX, DI
-	BTQ     $0x0d, R8
-	JCC     dropped13
-	VMOVUPD Z4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0d, R8
+	JCC        dropped13
+	VMOVUPD    Z4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped13:
-	ADDQ    BX, DI
-	BTQ     $0x0e, R8
-	JCC     dropped14
-	VMOVUPD Z6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0e, R8
+	JCC        dropped14
+	VMOVUPD    Z6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped14:
-	ADDQ    BX, DI
-	BTQ     $0x0f, R8
-	JCC     dropped15
-	VMOVUPD Z5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0f, R8
+	JCC        dropped15
+	VMOVUPD    Z5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped15:
 	MOVQ 24(AX), DX
@@ -9963,7 +10246,7 @@ DATA conv64_400b000000000000<>+0(SB)/8, $(3.375)
 GLOBL conv64_400b000000000000<>(SB), RODATA|NOPTR, $8
 
 // func winogradGradientAVX512F64(a *convTransform)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -9981,34 +10264,40 @@ TEXT ·winogradGradientAVX512F64(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), DI
-	MOVQ    144(AX), R8
-	VXORPS  Z0, Z0, Z0
-	BTQ     $0x00, DI
-	JCC     outside0
-	VMOVUPD (R8), Z0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), DI
+	MOVQ       144(AX), R8
+	MOVQ       24(AX), R9
+	ADDQ       R8, R9
+	VXORPS     Z0, Z0, Z0
+	BTQ        $0x00, DI
+	JCC        outside0
+	VMOVUPD    (R8), Z0
+	PREFETCHT0 (R9)
 
 outside0:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x04, DI
-	JCC     outside4
-	VMOVUPD (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x04, DI
+	JCC        outside4
+	VMOVUPD    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside4:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x08, DI
-	JCC     outside8
-	VMOVUPD (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x08, DI
+	JCC        outside8
+	VMOVUPD    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside8:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0c, DI
-	JCC     outside12
-	VMOVUPD (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0c, DI
+	JCC        outside12
+	VMOVUPD    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside12:
 	VMOVUPD          Z0, Z4
@@ -10032,28 +10321,33 @@ outside12:
 	VMOVUPD          Z5, 1024(CX)
 	VMOVUPD          Z3, 1280(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x01, DI
 	JCC              outside1
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 
 outside1:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x05, DI
-	JCC     outside5
-	VMOVUPD (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x05, DI
+	JCC        outside5
+	VMOVUPD    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside5:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x09, DI
-	JCC     outside9
-	VMOVUPD (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x09, DI
+	JCC        outside9
+	VMOVUPD    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside9:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0d, DI
-	JCC     outside13
-	VMOVUPD (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0d, DI
+	JCC        outside13
+	VMOVUPD    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside13:
 	VMOVUPD          Z0, Z4
@@ -10077,28 +10371,33 @@ outside13:
 	VMOVUPD          Z5, 1088(CX)
 	VMOVUPD          Z3, 1344(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x02, DI
 	JCC              outside2
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 
 outside2:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x06, DI
-	JCC     outside6
-	VMOVUPD (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x06, DI
+	JCC        outside6
+	VMOVUPD    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside6:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0a, DI
-	JCC     outside10
-	VMOVUPD (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0a, DI
+	JCC        outside10
+	VMOVUPD    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside10:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0e, DI
-	JCC     outside14
-	VMOVUPD (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0e, DI
+	JCC        outside14
+	VMOVUPD    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside14:
 	VMOVUPD          Z0, Z4
@@ -10122,28 +10421,33 @@ outside14:
 	VMOVUPD          Z5, 1152(CX)
 	VMOVUPD          Z3, 1408(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VXORPS           Z0, Z0, Z0
 	BTQ              $0x03, DI
 	JCC              outside3
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 
 outside3:
-	VXORPS  Z1, Z1, Z1
-	BTQ     $0x07, DI
-	JCC     outside7
-	VMOVUPD (R8)(DX*1), Z1
+	VXORPS     Z1, Z1, Z1
+	BTQ        $0x07, DI
+	JCC        outside7
+	VMOVUPD    (R8)(DX*1), Z1
+	PREFETCHT0 (R9)(DX*1)
 
 outside7:
-	VXORPS  Z2, Z2, Z2
-	BTQ     $0x0b, DI
-	JCC     outside11
-	VMOVUPD (R8)(DX*2), Z2
+	VXORPS     Z2, Z2, Z2
+	BTQ        $0x0b, DI
+	JCC        outside11
+	VMOVUPD    (R8)(DX*2), Z2
+	PREFETCHT0 (R9)(DX*2)
 
 outside11:
-	VXORPS  Z3, Z3, Z3
-	BTQ     $0x0f, DI
-	JCC     outside15
-	VMOVUPD (R8)(SI*1), Z3
+	VXORPS     Z3, Z3, Z3
+	BTQ        $0x0f, DI
+	JCC        outside15
+	VMOVUPD    (R8)(SI*1), Z3
+	PREFETCHT0 (R9)(SI*1)
 
 outside15:
 	VMOVUPD          Z0, Z4
@@ -10364,7 +10668,7 @@ outside15:
 	RET
 
 // func winogradFilterAVX512F64(a *convTransform)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -10387,9 +10691,14 @@ grid:
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), SI
 	MOVQ             144(AX), SI
+	MOVQ             24(AX), DI
+	ADDQ             SI, DI
 	VMOVUPD          (SI), Z0
+	PREFETCHT0       (DI)
 	VMOVUPD          (SI)(DX*1), Z1
+	PREFETCHT0       (DI)(DX*1)
 	VMOVUPD          (SI)(DX*2), Z2
+	PREFETCHT0       (DI)(DX*2)
 	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPD           Z3, Z0, Z3
 	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -10413,9 +10722,13 @@ grid:
 	VMOVUPD          Z4, 768(CX)
 	VMOVUPD          Z2, 960(CX)
 	ADDQ             BX, SI
+	ADDQ             BX, DI
 	VMOVUPD          (SI), Z0
+	PREFETCHT0       (DI)
 	VMOVUPD          (SI)(DX*1), Z1
+	PREFETCHT0       (DI)(DX*1)
 	VMOVUPD          (SI)(DX*2), Z2
+	PREFETCHT0       (DI)(DX*2)
 	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPD           Z3, Z0, Z3
 	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -10439,9 +10752,13 @@ grid:
 	VMOVUPD          Z4, 832(CX)
 	VMOVUPD          Z2, 1024(CX)
 	ADDQ             BX, SI
+	ADDQ             BX, DI
 	VMOVUPD          (SI), Z0
+	PREFETCHT0       (DI)
 	VMOVUPD          (SI)(DX*1), Z1
+	PREFETCHT0       (DI)(DX*1)
 	VMOVUPD          (SI)(DX*2), Z2
+	PREFETCHT0       (DI)(DX*2)
 	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPD           Z3, Z0, Z3
 	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -10689,7 +11006,7 @@ DATA conv64_3fe948b0fcd6e9e0<>+0(SB)/8, $(0.7901234567901234)
 GLOBL conv64_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $8
 
 // func winogradFilterGradientAVX512F64(a *convTransform)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -10712,12 +11029,20 @@ grid:
 	LEAQ             (DX)(DX*2), SI
 	LEAQ             (DX)(DX*4), DI
 	MOVQ             144(AX), R8
+	MOVQ             24(AX), R9
+	ADDQ             R8, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -10735,12 +11060,19 @@ grid:
 	VMOVUPD          Z1, 384(CX)
 	VMOVUPD          Z5, 768(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -10758,12 +11090,19 @@ grid:
 	VMOVUPD          Z1, 448(CX)
 	VMOVUPD          Z5, 832(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -10781,12 +11120,19 @@ grid:
 	VMOVUPD          Z1, 512(CX)
 	VMOVUPD          Z5, 896(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -10804,12 +11150,19 @@ grid:
 	VMOVUPD          Z1, 576(CX)
 	VMOVUPD          Z5, 960(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -10827,12 +11180,19 @@ grid:
 	VMOVUPD          Z1, 640(CX)
 	VMOVUPD          Z5, 1024(CX)
 	ADDQ             BX, R8
+	ADDQ             BX, R9
 	VMOVUPD          (R8), Z0
+	PREFETCHT0       (R9)
 	VMOVUPD          (R8)(DX*1), Z1
+	PREFETCHT0       (R9)(DX*1)
 	VMOVUPD          (R8)(DX*2), Z2
+	PREFETCHT0       (R9)(DX*2)
 	VMOVUPD          (R8)(SI*1), Z3
+	PREFETCHT0       (R9)(SI*1)
 	VMOVUPD          (R8)(DX*4), Z4
+	PREFETCHT0       (R9)(DX*4)
 	VMOVUPD          (R8)(DI*1), Z5
+	PREFETCHT0       (R9)(DI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -12161,7 +12521,7 @@ piece:
 	RET
 
 // func winogradInputAVX2F32(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradInputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -12179,46 +12539,54 @@ TEXT ·winogradInputAVX2F32(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), R8
-	MOVQ    144(AX), R9
-	VXORPS  Y0, Y0, Y0
-	BTQ     $0x00, R8
-	JCC     outside0
-	VMOVUPS (R9), Y0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), R8
+	MOVQ       144(AX), R9
+	MOVQ       24(AX), R10
+	ADDQ       R9, R10
+	VXORPS     Y0, Y0, Y0
+	BTQ        $0x00, R8
+	JCC        outside0
+	VMOVUPS    (R9), Y0
+	PREFETCHT0 (R10)
 
 outside0:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x06, R8
-	JCC     outside6
-	VMOVUPS (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x06, R8
+	JCC        outside6
+	VMOVUPS    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside6:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0c, R8
-	JCC     outside12
-	VMOVUPS (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0c, R8
+	JCC        outside12
+	VMOVUPS    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside12:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x12, R8
-	JCC     outside18
-	VMOVUPS (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x12, R8
+	JCC        outside18
+	VMOVUPS    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside18:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x18, R8
-	JCC     outside24
-	VMOVUPS (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x18, R8
+	JCC        outside24
+	VMOVUPS    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside24:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x1e, R8
-	JCC     outside30
-	VMOVUPS (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x1e, R8
+	JCC        outside30
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside30:
 	VMOVUPS      Y4, Y6
@@ -12259,40 +12627,47 @@ outside30:
 	VMOVUPS      Y4, 768(CX)
 	VMOVUPS      Y5, 960(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, R8
 	JCC          outside1
 	VMOVUPS      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside1:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x07, R8
-	JCC     outside7
-	VMOVUPS (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x07, R8
+	JCC        outside7
+	VMOVUPS    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside7:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0d, R8
-	JCC     outside13
-	VMOVUPS (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0d, R8
+	JCC        outside13
+	VMOVUPS    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside13:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x13, R8
-	JCC     outside19
-	VMOVUPS (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x13, R8
+	JCC        outside19
+	VMOVUPS    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside19:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x19, R8
-	JCC     outside25
-	VMOVUPS (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x19, R8
+	JCC        outside25
+	VMOVUPS    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside25:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x1f, R8
-	JCC     outside31
-	VMOVUPS (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x1f, R8
+	JCC        outside31
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside31:
 	VMOVUPS      Y4, Y6
@@ -12333,40 +12708,47 @@ outside31:
 	VMOVUPS      Y4, 800(CX)
 	VMOVUPS      Y5, 992(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, R8
 	JCC          outside2
 	VMOVUPS      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside2:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x08, R8
-	JCC     outside8
-	VMOVUPS (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x08, R8
+	JCC        outside8
+	VMOVUPS    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside8:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0e, R8
-	JCC     outside14
-	VMOVUPS (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0e, R8
+	JCC        outside14
+	VMOVUPS    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside14:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x14, R8
-	JCC     outside20
-	VMOVUPS (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x14, R8
+	JCC        outside20
+	VMOVUPS    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside20:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1a, R8
-	JCC     outside26
-	VMOVUPS (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1a, R8
+	JCC        outside26
+	VMOVUPS    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside26:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x20, R8
-	JCC     outside32
-	VMOVUPS (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x20, R8
+	JCC        outside32
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside32:
 	VMOVUPS      Y4, Y6
@@ -12407,40 +12789,47 @@ outside32:
 	VMOVUPS      Y4, 832(CX)
 	VMOVUPS      Y5, 1024(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, R8
 	JCC          outside3
 	VMOVUPS      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside3:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x09, R8
-	JCC     outside9
-	VMOVUPS (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x09, R8
+	JCC        outside9
+	VMOVUPS    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside9:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0f, R8
-	JCC     outside15
-	VMOVUPS (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0f, R8
+	JCC        outside15
+	VMOVUPS    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside15:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x15, R8
-	JCC     outside21
-	VMOVUPS (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x15, R8
+	JCC        outside21
+	VMOVUPS    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside21:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1b, R8
-	JCC     outside27
-	VMOVUPS (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1b, R8
+	JCC        outside27
+	VMOVUPS    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside27:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x21, R8
-	JCC     outside33
-	VMOVUPS (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x21, R8
+	JCC        outside33
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside33:
 	VMOVUPS      Y4, Y6
@@ -12481,40 +12870,47 @@ outside33:
 	VMOVUPS      Y4, 864(CX)
 	VMOVUPS      Y5, 1056(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x04, R8
 	JCC          outside4
 	VMOVUPS      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside4:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x0a, R8
-	JCC     outside10
-	VMOVUPS (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x0a, R8
+	JCC        outside10
+	VMOVUPS    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside10:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x10, R8
-	JCC     outside16
-	VMOVUPS (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x10, R8
+	JCC        outside16
+	VMOVUPS    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside16:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x16, R8
-	JCC     outside22
-	VMOVUPS (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x16, R8
+	JCC        outside22
+	VMOVUPS    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside22:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1c, R8
-	JCC     outside28
-	VMOVUPS (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1c, R8
+	JCC        outside28
+	VMOVUPS    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside28:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x22, R8
-	JCC     outside34
-	VMOVUPS (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x22, R8
+	JCC        outside34
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside34:
 	VMOVUPS      Y4, Y6
@@ -12555,40 +12951,47 @@ outside34:
 	VMOVUPS      Y4, 896(CX)
 	VMOVUPS      Y5, 1088(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x05, R8
 	JCC          outside5
 	VMOVUPS      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside5:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x0b, R8
-	JCC     outside11
-	VMOVUPS (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x0b, R8
+	JCC        outside11
+	VMOVUPS    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside11:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x11, R8
-	JCC     outside17
-	VMOVUPS (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x11, R8
+	JCC        outside17
+	VMOVUPS    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside17:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x17, R8
-	JCC     outside23
-	VMOVUPS (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x17, R8
+	JCC        outside23
+	VMOVUPS    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside23:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1d, R8
-	JCC     outside29
-	VMOVUPS (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1d, R8
+	JCC        outside29
+	VMOVUPS    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside29:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x23, R8
-	JCC     outside35
-	VMOVUPS (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x23, R8
+	JCC        outside35
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside35:
 	VMOVUPS      Y4, Y6
@@ -12940,7 +13343,7 @@ outside35:
 	RET
 
 // func winogradOutputAVX2F32(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradOutputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -12963,12 +13366,20 @@ grid:
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
 	MOVQ         144(AX), R8
+	MOVQ         24(AX), R9
+	ADDQ         R8, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -12992,12 +13403,19 @@ grid:
 	VMOVUPS      Y6, 384(CX)
 	VMOVUPS      Y5, 576(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -13021,12 +13439,19 @@ grid:
 	VMOVUPS      Y6, 416(CX)
 	VMOVUPS      Y5, 608(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -13050,12 +13475,19 @@ grid:
 	VMOVUPS      Y6, 448(CX)
 	VMOVUPS      Y5, 640(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -13079,12 +13511,19 @@ grid:
 	VMOVUPS      Y6, 480(CX)
 	VMOVUPS      Y5, 672(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -13108,12 +13547,19 @@ grid:
 	VMOVUPS      Y6, 512(CX)
 	VMOVUPS      Y5, 704(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -13140,6 +13586,7 @@ grid:
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
 	MOVQ         80(AX), R8
+	MOVQ         72(AX), R9
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
@@ -13165,47 +13612,47 @@ grid:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), R9
-	TESTQ        R9, R9
+	MOVQ         160(AX), R10
+	TESTQ        R10, R10
 	JZ           biased0
-	VBROADCASTSS (R9), Y1
+	VBROADCASTSS (R10), Y1
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y1, Y4, Y4
 	VADDPS       Y1, Y6, Y6
 	VADDPS       Y1, Y5, Y5
 
 biased0:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x00, R8
 	JCC    alone0
-	VADDPS (R9), Y0, Y0
+	VADDPS (R10), Y0, Y0
 
 alone0:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x01, R8
 	JCC    alone1
-	VADDPS (R9), Y4, Y4
+	VADDPS (R10), Y4, Y4
 
 alone1:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x02, R8
 	JCC    alone2
-	VADDPS (R9), Y6, Y6
+	VADDPS (R10), Y6, Y6
 
 alone2:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x03, R8
 	JCC    alone3
-	VADDPS (R9), Y5, Y5
+	VADDPS (R10), Y5, Y5
 
 alone3:
 added0:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified0
 	VXORPS Y1, Y1, Y1
 	VMAXPS Y0, Y1, Y0
@@ -13214,27 +13661,31 @@ added0:
 	VMAXPS Y5, Y1, Y5
 
 rectified0:
-	BTQ     $0x00, R8
-	JCC     dropped0
-	VMOVUPS Y0, (DI)
+	BTQ        $0x00, R8
+	JCC        dropped0
+	VMOVUPS    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped0:
-	ADDQ    BX, DI
-	BTQ     $0x01, R8
-	JCC     dropped1
-	VMOVUPS Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x01, R8
+	JCC        dropped1
+	VMOVUPS    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped1:
-	ADDQ    BX, DI
-	BTQ     $0x02, R8
-	JCC     dropped2
-	VMOVUPS Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x02, R8
+	JCC        dropped2
+	VMOVUPS    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped2:
-	ADDQ    BX, DI
-	BTQ     $0x03, R8
-	JCC     dropped3
-	VMOVUPS Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x03, R8
+	JCC        dropped3
+	VMOVUPS    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped3:
 	ADDQ         DX, SI
@@ -13263,47 +13714,47 @@ dropped3:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), R9
-	TESTQ        R9, R9
+	MOVQ         160(AX), R10
+	TESTQ        R10, R10
 	JZ           biased1
-	VBROADCASTSS (R9), Y1
+	VBROADCASTSS (R10), Y1
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y1, Y4, Y4
 	VADDPS       Y1, Y6, Y6
 	VADDPS       Y1, Y5, Y5
 
 biased1:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x04, R8
 	JCC    alone4
-	VADDPS (R9), Y0, Y0
+	VADDPS (R10), Y0, Y0
 
 alone4:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x05, R8
 	JCC    alone5
-	VADDPS (R9), Y4, Y4
+	VADDPS (R10), Y4, Y4
 
 alone5:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x06, R8
 	JCC    alone6
-	VADDPS (R9), Y6, Y6
+	VADDPS (R10), Y6, Y6
 
 alone6:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x07, R8
 	JCC    alone7
-	VADDPS (R9), Y5, Y5
+	VADDPS (R10), Y5, Y5
 
 alone7:
 added1:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified1
 	VXORPS Y1, Y1, Y1
 	VMAXPS Y0, Y1, Y0
@@ -13312,27 +13763,31 @@ added1:
 	VMAXPS Y5, Y1, Y5
 
 rectified1:
-	BTQ     $0x04, R8
-	JCC     dropped4
-	VMOVUPS Y0, (DI)
+	BTQ        $0x04, R8
+	JCC        dropped4
+	VMOVUPS    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped4:
-	ADDQ    BX, DI
-	BTQ     $0x05, R8
-	JCC     dropped5
-	VMOVUPS Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x05, R8
+	JCC        dropped5
+	VMOVUPS    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped5:
-	ADDQ    BX, DI
-	BTQ     $0x06, R8
-	JCC     dropped6
-	VMOVUPS Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x06, R8
+	JCC        dropped6
+	VMOVUPS    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped6:
-	ADDQ    BX, DI
-	BTQ     $0x07, R8
-	JCC     dropped7
-	VMOVUPS Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x07, R8
+	JCC        dropped7
+	VMOVUPS    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped7:
 	ADDQ         DX, SI
@@ -13361,47 +13816,47 @@ dropped7:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), R9
-	TESTQ        R9, R9
+	MOVQ         160(AX), R10
+	TESTQ        R10, R10
 	JZ           biased2
-	VBROADCASTSS (R9), Y1
+	VBROADCASTSS (R10), Y1
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y1, Y4, Y4
 	VADDPS       Y1, Y6, Y6
 	VADDPS       Y1, Y5, Y5
 
 biased2:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x08, R8
 	JCC    alone8
-	VADDPS (R9), Y0, Y0
+	VADDPS (R10), Y0, Y0
 
 alone8:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x09, R8
 	JCC    alone9
-	VADDPS (R9), Y4, Y4
+	VADDPS (R10), Y4, Y4
 
 alone9:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0a, R8
 	JCC    alone10
-	VADDPS (R9), Y6, Y6
+	VADDPS (R10), Y6, Y6
 
 alone10:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0b, R8
 	JCC    alone11
-	VADDPS (R9), Y5, Y5
+	VADDPS (R10), Y5, Y5
 
 alone11:
 added2:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified2
 	VXORPS Y1, Y1, Y1
 	VMAXPS Y0, Y1, Y0
@@ -13410,27 +13865,31 @@ added2:
 	VMAXPS Y5, Y1, Y5
 
 rectified2:
-	BTQ     $0x08, R8
-	JCC     dropped8
-	VMOVUPS Y0, (DI)
+	BTQ        $0x08, R8
+	JCC        dropped8
+	VMOVUPS    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped8:
-	ADDQ    BX, DI
-	BTQ     $0x09, R8
-	JCC     dropped9
-	VMOVUPS Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x09, R8
+	JCC        dropped9
+	VMOVUPS    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped9:
-	ADDQ    BX, DI
-	BTQ     $0x0a, R8
-	JCC     dropped10
-	VMOVUPS Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0a, R8
+	JCC        dropped10
+	VMOVUPS    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped10:
-	ADDQ    BX, DI
-	BTQ     $0x0b, R8
-	JCC     dropped11
-	VMOVUPS Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0b, R8
+	JCC        dropped11
+	VMOVUPS    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped11:
 	ADDQ         DX, SI
@@ -13508,27 +13967,31 @@ added3:
 	VMAXPS Y5, Y1, Y5
 
 rectified3:
-	BTQ     $0x0c, R8
-	JCC     dropped12
-	VMOVUPS Y0, (DI)
+	BTQ        $0x0c, R8
+	JCC        dropped12
+	VMOVUPS    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped12:
-	ADDQ    BX, DI
-	BTQ     $0x0d, R8
-	JCC     dropped13
-	VMOVUPS Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0d, R8
+	JCC        dropped13
+	VMOVUPS    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped13:
-	ADDQ    BX, DI
-	BTQ     $0x0e, R8
-	JCC     dropped14
-	VMOVUPS Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0e, R8
+	JCC        dropped14
+	VMOVUPS    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped14:
-	ADDQ    BX, DI
-	BTQ     $0x0f, R8
-	JCC     dropped15
-	VMOVUPS Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0f, R8
+	JCC        dropped15
+	VMOVUPS    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped15:
 	MOVQ 24(AX), DX
@@ -13545,7 +14008,7 @@ dropped15:
 	RET
 
 // func winogradGradientAVX2F32(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -13563,34 +14026,40 @@ TEXT ·winogradGradientAVX2F32(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), DI
-	MOVQ    144(AX), R8
-	VXORPS  Y0, Y0, Y0
-	BTQ     $0x00, DI
-	JCC     outside0
-	VMOVUPS (R8), Y0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), DI
+	MOVQ       144(AX), R8
+	MOVQ       24(AX), R9
+	ADDQ       R8, R9
+	VXORPS     Y0, Y0, Y0
+	BTQ        $0x00, DI
+	JCC        outside0
+	VMOVUPS    (R8), Y0
+	PREFETCHT0 (R9)
 
 outside0:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x04, DI
-	JCC     outside4
-	VMOVUPS (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x04, DI
+	JCC        outside4
+	VMOVUPS    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside4:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x08, DI
-	JCC     outside8
-	VMOVUPS (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x08, DI
+	JCC        outside8
+	VMOVUPS    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside8:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0c, DI
-	JCC     outside12
-	VMOVUPS (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0c, DI
+	JCC        outside12
+	VMOVUPS    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside12:
 	VMOVUPS      Y0, Y4
@@ -13622,28 +14091,33 @@ outside12:
 	VMOVUPS      Y5, 512(CX)
 	VMOVUPS      Y3, 640(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, DI
 	JCC          outside1
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 
 outside1:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x05, DI
-	JCC     outside5
-	VMOVUPS (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x05, DI
+	JCC        outside5
+	VMOVUPS    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside5:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x09, DI
-	JCC     outside9
-	VMOVUPS (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x09, DI
+	JCC        outside9
+	VMOVUPS    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside9:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0d, DI
-	JCC     outside13
-	VMOVUPS (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0d, DI
+	JCC        outside13
+	VMOVUPS    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside13:
 	VMOVUPS      Y0, Y4
@@ -13675,28 +14149,33 @@ outside13:
 	VMOVUPS      Y5, 544(CX)
 	VMOVUPS      Y3, 672(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, DI
 	JCC          outside2
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 
 outside2:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x06, DI
-	JCC     outside6
-	VMOVUPS (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x06, DI
+	JCC        outside6
+	VMOVUPS    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside6:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0a, DI
-	JCC     outside10
-	VMOVUPS (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0a, DI
+	JCC        outside10
+	VMOVUPS    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside10:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0e, DI
-	JCC     outside14
-	VMOVUPS (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0e, DI
+	JCC        outside14
+	VMOVUPS    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside14:
 	VMOVUPS      Y0, Y4
@@ -13728,28 +14207,33 @@ outside14:
 	VMOVUPS      Y5, 576(CX)
 	VMOVUPS      Y3, 704(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, DI
 	JCC          outside3
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 
 outside3:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x07, DI
-	JCC     outside7
-	VMOVUPS (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x07, DI
+	JCC        outside7
+	VMOVUPS    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside7:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0b, DI
-	JCC     outside11
-	VMOVUPS (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0b, DI
+	JCC        outside11
+	VMOVUPS    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside11:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0f, DI
-	JCC     outside15
-	VMOVUPS (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0f, DI
+	JCC        outside15
+	VMOVUPS    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside15:
 	VMOVUPS      Y0, Y4
@@ -14026,7 +14510,7 @@ outside15:
 	RET
 
 // func winogradFilterAVX2F32(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -14049,9 +14533,14 @@ grid:
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), SI
 	MOVQ         144(AX), SI
+	MOVQ         24(AX), DI
+	ADDQ         SI, DI
 	VMOVUPS      (SI), Y0
+	PREFETCHT0   (DI)
 	VMOVUPS      (SI)(DX*1), Y1
+	PREFETCHT0   (DI)(DX*1)
 	VMOVUPS      (SI)(DX*2), Y2
+	PREFETCHT0   (DI)(DX*2)
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -14077,9 +14566,13 @@ grid:
 	VMOVUPS      Y4, 384(CX)
 	VMOVUPS      Y2, 480(CX)
 	ADDQ         BX, SI
+	ADDQ         BX, DI
 	VMOVUPS      (SI), Y0
+	PREFETCHT0   (DI)
 	VMOVUPS      (SI)(DX*1), Y1
+	PREFETCHT0   (DI)(DX*1)
 	VMOVUPS      (SI)(DX*2), Y2
+	PREFETCHT0   (DI)(DX*2)
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -14105,9 +14598,13 @@ grid:
 	VMOVUPS      Y4, 416(CX)
 	VMOVUPS      Y2, 512(CX)
 	ADDQ         BX, SI
+	ADDQ         BX, DI
 	VMOVUPS      (SI), Y0
+	PREFETCHT0   (DI)
 	VMOVUPS      (SI)(DX*1), Y1
+	PREFETCHT0   (DI)(DX*1)
 	VMOVUPS      (SI)(DX*2), Y2
+	PREFETCHT0   (DI)(DX*2)
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -14348,7 +14845,7 @@ grid:
 	RET
 
 // func winogradFilterGradientAVX2F32(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -14371,12 +14868,20 @@ grid:
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
 	MOVQ         144(AX), R8
+	MOVQ         24(AX), R9
+	ADDQ         R8, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14399,12 +14904,19 @@ grid:
 	VMOVUPS      Y1, 192(CX)
 	VMOVUPS      Y5, 384(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14427,12 +14939,19 @@ grid:
 	VMOVUPS      Y1, 224(CX)
 	VMOVUPS      Y5, 416(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14455,12 +14974,19 @@ grid:
 	VMOVUPS      Y1, 256(CX)
 	VMOVUPS      Y5, 448(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14483,12 +15009,19 @@ grid:
 	VMOVUPS      Y1, 288(CX)
 	VMOVUPS      Y5, 480(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14511,12 +15044,19 @@ grid:
 	VMOVUPS      Y1, 320(CX)
 	VMOVUPS      Y5, 512(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPS      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPS      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPS      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPS      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPS      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPS      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -15865,7 +16405,7 @@ piece:
 	RET
 
 // func winogradInputAVX2F64(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradInputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -15883,46 +16423,54 @@ TEXT ·winogradInputAVX2F64(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), R8
-	MOVQ    144(AX), R9
-	VXORPS  Y0, Y0, Y0
-	BTQ     $0x00, R8
-	JCC     outside0
-	VMOVUPD (R9), Y0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), R8
+	MOVQ       144(AX), R9
+	MOVQ       24(AX), R10
+	ADDQ       R9, R10
+	VXORPS     Y0, Y0, Y0
+	BTQ        $0x00, R8
+	JCC        outside0
+	VMOVUPD    (R9), Y0
+	PREFETCHT0 (R10)
 
 outside0:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x06, R8
-	JCC     outside6
-	VMOVUPD (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x06, R8
+	JCC        outside6
+	VMOVUPD    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside6:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0c, R8
-	JCC     outside12
-	VMOVUPD (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0c, R8
+	JCC        outside12
+	VMOVUPD    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside12:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x12, R8
-	JCC     outside18
-	VMOVUPD (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x12, R8
+	JCC        outside18
+	VMOVUPD    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside18:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x18, R8
-	JCC     outside24
-	VMOVUPD (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x18, R8
+	JCC        outside24
+	VMOVUPD    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside24:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x1e, R8
-	JCC     outside30
-	VMOVUPD (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x1e, R8
+	JCC        outside30
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside30:
 	VMOVUPD      Y4, Y6
@@ -15963,40 +16511,47 @@ outside30:
 	VMOVUPD      Y4, 768(CX)
 	VMOVUPD      Y5, 960(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, R8
 	JCC          outside1
 	VMOVUPD      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside1:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x07, R8
-	JCC     outside7
-	VMOVUPD (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x07, R8
+	JCC        outside7
+	VMOVUPD    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside7:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0d, R8
-	JCC     outside13
-	VMOVUPD (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0d, R8
+	JCC        outside13
+	VMOVUPD    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside13:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x13, R8
-	JCC     outside19
-	VMOVUPD (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x13, R8
+	JCC        outside19
+	VMOVUPD    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside19:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x19, R8
-	JCC     outside25
-	VMOVUPD (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x19, R8
+	JCC        outside25
+	VMOVUPD    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside25:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x1f, R8
-	JCC     outside31
-	VMOVUPD (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x1f, R8
+	JCC        outside31
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside31:
 	VMOVUPD      Y4, Y6
@@ -16037,40 +16592,47 @@ outside31:
 	VMOVUPD      Y4, 800(CX)
 	VMOVUPD      Y5, 992(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, R8
 	JCC          outside2
 	VMOVUPD      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside2:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x08, R8
-	JCC     outside8
-	VMOVUPD (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x08, R8
+	JCC        outside8
+	VMOVUPD    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside8:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0e, R8
-	JCC     outside14
-	VMOVUPD (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0e, R8
+	JCC        outside14
+	VMOVUPD    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside14:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x14, R8
-	JCC     outside20
-	VMOVUPD (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x14, R8
+	JCC        outside20
+	VMOVUPD    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside20:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1a, R8
-	JCC     outside26
-	VMOVUPD (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1a, R8
+	JCC        outside26
+	VMOVUPD    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside26:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x20, R8
-	JCC     outside32
-	VMOVUPD (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x20, R8
+	JCC        outside32
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside32:
 	VMOVUPD      Y4, Y6
@@ -16111,40 +16673,47 @@ outside32:
 	VMOVUPD      Y4, 832(CX)
 	VMOVUPD      Y5, 1024(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, R8
 	JCC          outside3
 	VMOVUPD      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside3:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x09, R8
-	JCC     outside9
-	VMOVUPD (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x09, R8
+	JCC        outside9
+	VMOVUPD    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside9:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0f, R8
-	JCC     outside15
-	VMOVUPD (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0f, R8
+	JCC        outside15
+	VMOVUPD    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside15:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x15, R8
-	JCC     outside21
-	VMOVUPD (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x15, R8
+	JCC        outside21
+	VMOVUPD    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside21:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1b, R8
-	JCC     outside27
-	VMOVUPD (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1b, R8
+	JCC        outside27
+	VMOVUPD    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside27:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x21, R8
-	JCC     outside33
-	VMOVUPD (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x21, R8
+	JCC        outside33
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside33:
 	VMOVUPD      Y4, Y6
@@ -16185,40 +16754,47 @@ outside33:
 	VMOVUPD      Y4, 864(CX)
 	VMOVUPD      Y5, 1056(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x04, R8
 	JCC          outside4
 	VMOVUPD      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside4:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x0a, R8
-	JCC     outside10
-	VMOVUPD (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x0a, R8
+	JCC        outside10
+	VMOVUPD    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside10:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x10, R8
-	JCC     outside16
-	VMOVUPD (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x10, R8
+	JCC        outside16
+	VMOVUPD    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside16:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x16, R8
-	JCC     outside22
-	VMOVUPD (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x16, R8
+	JCC        outside22
+	VMOVUPD    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside22:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1c, R8
-	JCC     outside28
-	VMOVUPD (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1c, R8
+	JCC        outside28
+	VMOVUPD    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside28:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x22, R8
-	JCC     outside34
-	VMOVUPD (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x22, R8
+	JCC        outside34
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside34:
 	VMOVUPD      Y4, Y6
@@ -16259,40 +16835,47 @@ outside34:
 	VMOVUPD      Y4, 896(CX)
 	VMOVUPD      Y5, 1088(CX)
 	ADDQ         BX, R9
+	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x05, R8
 	JCC          outside5
 	VMOVUPD      (R9), Y0
+	PREFETCHT0   (R10)
 
 outside5:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x0b, R8
-	JCC     outside11
-	VMOVUPD (R9)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x0b, R8
+	JCC        outside11
+	VMOVUPD    (R9)(DX*1), Y1
+	PREFETCHT0 (R10)(DX*1)
 
 outside11:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x11, R8
-	JCC     outside17
-	VMOVUPD (R9)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x11, R8
+	JCC        outside17
+	VMOVUPD    (R9)(DX*2), Y2
+	PREFETCHT0 (R10)(DX*2)
 
 outside17:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x17, R8
-	JCC     outside23
-	VMOVUPD (R9)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x17, R8
+	JCC        outside23
+	VMOVUPD    (R9)(SI*1), Y3
+	PREFETCHT0 (R10)(SI*1)
 
 outside23:
-	VXORPS  Y4, Y4, Y4
-	BTQ     $0x1d, R8
-	JCC     outside29
-	VMOVUPD (R9)(DX*4), Y4
+	VXORPS     Y4, Y4, Y4
+	BTQ        $0x1d, R8
+	JCC        outside29
+	VMOVUPD    (R9)(DX*4), Y4
+	PREFETCHT0 (R10)(DX*4)
 
 outside29:
-	VXORPS  Y5, Y5, Y5
-	BTQ     $0x23, R8
-	JCC     outside35
-	VMOVUPD (R9)(DI*1), Y5
+	VXORPS     Y5, Y5, Y5
+	BTQ        $0x23, R8
+	JCC        outside35
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 (R10)(DI*1)
 
 outside35:
 	VMOVUPD      Y4, Y6
@@ -16644,7 +17227,7 @@ outside35:
 	RET
 
 // func winogradOutputAVX2F64(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradOutputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -16667,12 +17250,20 @@ grid:
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
 	MOVQ         144(AX), R8
+	MOVQ         24(AX), R9
+	ADDQ         R8, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -16696,12 +17287,19 @@ grid:
 	VMOVUPD      Y6, 384(CX)
 	VMOVUPD      Y5, 576(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -16725,12 +17323,19 @@ grid:
 	VMOVUPD      Y6, 416(CX)
 	VMOVUPD      Y5, 608(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -16754,12 +17359,19 @@ grid:
 	VMOVUPD      Y6, 448(CX)
 	VMOVUPD      Y5, 640(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -16783,12 +17395,19 @@ grid:
 	VMOVUPD      Y6, 480(CX)
 	VMOVUPD      Y5, 672(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -16812,12 +17431,19 @@ grid:
 	VMOVUPD      Y6, 512(CX)
 	VMOVUPD      Y5, 704(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -16844,6 +17470,7 @@ grid:
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
 	MOVQ         80(AX), R8
+	MOVQ         72(AX), R9
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
@@ -16869,47 +17496,47 @@ grid:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), R9
-	TESTQ        R9, R9
+	MOVQ         160(AX), R10
+	TESTQ        R10, R10
 	JZ           biased0
-	VBROADCASTSD (R9), Y1
+	VBROADCASTSD (R10), Y1
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y1, Y4, Y4
 	VADDPD       Y1, Y6, Y6
 	VADDPD       Y1, Y5, Y5
 
 biased0:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x00, R8
 	JCC    alone0
-	VADDPD (R9), Y0, Y0
+	VADDPD (R10), Y0, Y0
 
 alone0:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x01, R8
 	JCC    alone1
-	VADDPD (R9), Y4, Y4
+	VADDPD (R10), Y4, Y4
 
 alone1:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x02, R8
 	JCC    alone2
-	VADDPD (R9), Y6, Y6
+	VADDPD (R10), Y6, Y6
 
 alone2:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x03, R8
 	JCC    alone3
-	VADDPD (R9), Y5, Y5
+	VADDPD (R10), Y5, Y5
 
 alone3:
 added0:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified0
 	VXORPS Y1, Y1, Y1
 	VMAXPD Y0, Y1, Y0
@@ -16918,27 +17545,31 @@ added0:
 	VMAXPD Y5, Y1, Y5
 
 rectified0:
-	BTQ     $0x00, R8
-	JCC     dropped0
-	VMOVUPD Y0, (DI)
+	BTQ        $0x00, R8
+	JCC        dropped0
+	VMOVUPD    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped0:
-	ADDQ    BX, DI
-	BTQ     $0x01, R8
-	JCC     dropped1
-	VMOVUPD Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x01, R8
+	JCC        dropped1
+	VMOVUPD    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped1:
-	ADDQ    BX, DI
-	BTQ     $0x02, R8
-	JCC     dropped2
-	VMOVUPD Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x02, R8
+	JCC        dropped2
+	VMOVUPD    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped2:
-	ADDQ    BX, DI
-	BTQ     $0x03, R8
-	JCC     dropped3
-	VMOVUPD Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x03, R8
+	JCC        dropped3
+	VMOVUPD    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped3:
 	ADDQ         DX, SI
@@ -16967,47 +17598,47 @@ dropped3:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), R9
-	TESTQ        R9, R9
+	MOVQ         160(AX), R10
+	TESTQ        R10, R10
 	JZ           biased1
-	VBROADCASTSD (R9), Y1
+	VBROADCASTSD (R10), Y1
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y1, Y4, Y4
 	VADDPD       Y1, Y6, Y6
 	VADDPD       Y1, Y5, Y5
 
 biased1:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x04, R8
 	JCC    alone4
-	VADDPD (R9), Y0, Y0
+	VADDPD (R10), Y0, Y0
 
 alone4:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x05, R8
 	JCC    alone5
-	VADDPD (R9), Y4, Y4
+	VADDPD (R10), Y4, Y4
 
 alone5:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x06, R8
 	JCC    alone6
-	VADDPD (R9), Y6, Y6
+	VADDPD (R10), Y6, Y6
 
 alone6:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x07, R8
 	JCC    alone7
-	VADDPD (R9), Y5, Y5
+	VADDPD (R10), Y5, Y5
 
 alone7:
 added1:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified1
 	VXORPS Y1, Y1, Y1
 	VMAXPD Y0, Y1, Y0
@@ -17016,27 +17647,31 @@ added1:
 	VMAXPD Y5, Y1, Y5
 
 rectified1:
-	BTQ     $0x04, R8
-	JCC     dropped4
-	VMOVUPD Y0, (DI)
+	BTQ        $0x04, R8
+	JCC        dropped4
+	VMOVUPD    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped4:
-	ADDQ    BX, DI
-	BTQ     $0x05, R8
-	JCC     dropped5
-	VMOVUPD Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x05, R8
+	JCC        dropped5
+	VMOVUPD    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped5:
-	ADDQ    BX, DI
-	BTQ     $0x06, R8
-	JCC     dropped6
-	VMOVUPD Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x06, R8
+	JCC        dropped6
+	VMOVUPD    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped6:
-	ADDQ    BX, DI
-	BTQ     $0x07, R8
-	JCC     dropped7
-	VMOVUPD Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x07, R8
+	JCC        dropped7
+	VMOVUPD    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped7:
 	ADDQ         DX, SI
@@ -17065,47 +17700,47 @@ dropped7:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), R9
-	TESTQ        R9, R9
+	MOVQ         160(AX), R10
+	TESTQ        R10, R10
 	JZ           biased2
-	VBROADCASTSD (R9), Y1
+	VBROADCASTSD (R10), Y1
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y1, Y4, Y4
 	VADDPD       Y1, Y6, Y6
 	VADDPD       Y1, Y5, Y5
 
 biased2:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   168(AX), R10
+	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R9
-	ADDQ   DI, R9
+	SUBQ   152(AX), R10
+	ADDQ   DI, R10
 	BTQ    $0x08, R8
 	JCC    alone8
-	VADDPD (R9), Y0, Y0
+	VADDPD (R10), Y0, Y0
 
 alone8:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x09, R8
 	JCC    alone9
-	VADDPD (R9), Y4, Y4
+	VADDPD (R10), Y4, Y4
 
 alone9:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0a, R8
 	JCC    alone10
-	VADDPD (R9), Y6, Y6
+	VADDPD (R10), Y6, Y6
 
 alone10:
-	ADDQ   BX, R9
+	ADDQ   BX, R10
 	BTQ    $0x0b, R8
 	JCC    alone11
-	VADDPD (R9), Y5, Y5
+	VADDPD (R10), Y5, Y5
 
 alone11:
 added2:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified2
 	VXORPS Y1, Y1, Y1
 	VMAXPD Y0, Y1, Y0
@@ -17114,27 +17749,31 @@ added2:
 	VMAXPD Y5, Y1, Y5
 
 rectified2:
-	BTQ     $0x08, R8
-	JCC     dropped8
-	VMOVUPD Y0, (DI)
+	BTQ        $0x08, R8
+	JCC        dropped8
+	VMOVUPD    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped8:
-	ADDQ    BX, DI
-	BTQ     $0x09, R8
-	JCC     dropped9
-	VMOVUPD Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x09, R8
+	JCC        dropped9
+	VMOVUPD    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped9:
-	ADDQ    BX, DI
-	BTQ     $0x0a, R8
-	JCC     dropped10
-	VMOVUPD Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0a, R8
+	JCC        dropped10
+	VMOVUPD    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped10:
-	ADDQ    BX, DI
-	BTQ     $0x0b, R8
-	JCC     dropped11
-	VMOVUPD Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0b, R8
+	JCC        dropped11
+	VMOVUPD    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped11:
 	ADDQ         DX, SI
@@ -17212,27 +17851,31 @@ added3:
 	VMAXPD Y5, Y1, Y5
 
 rectified3:
-	BTQ     $0x0c, R8
-	JCC     dropped12
-	VMOVUPD Y0, (DI)
+	BTQ        $0x0c, R8
+	JCC        dropped12
+	VMOVUPD    Y0, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped12:
-	ADDQ    BX, DI
-	BTQ     $0x0d, R8
-	JCC     dropped13
-	VMOVUPD Y4, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0d, R8
+	JCC        dropped13
+	VMOVUPD    Y4, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped13:
-	ADDQ    BX, DI
-	BTQ     $0x0e, R8
-	JCC     dropped14
-	VMOVUPD Y6, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0e, R8
+	JCC        dropped14
+	VMOVUPD    Y6, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped14:
-	ADDQ    BX, DI
-	BTQ     $0x0f, R8
-	JCC     dropped15
-	VMOVUPD Y5, (DI)
+	ADDQ       BX, DI
+	BTQ        $0x0f, R8
+	JCC        dropped15
+	VMOVUPD    Y5, (DI)
+	PREFETCHT0 (DI)(R9*1)
 
 dropped15:
 	MOVQ 24(AX), DX
@@ -17249,7 +17892,7 @@ dropped15:
 	RET
 
 // func winogradGradientAVX2F64(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -17267,34 +17910,40 @@ TEXT ·winogradGradientAVX2F64(SB), NOSPLIT, $0-8
 	ADDQ DX, 144(AX)
 
 grid:
-	MOVQ    8(AX), DX
-	MOVQ    16(AX), BX
-	LEAQ    (DX)(DX*2), SI
-	LEAQ    (DX)(DX*4), DI
-	MOVQ    40(AX), DI
-	MOVQ    144(AX), R8
-	VXORPS  Y0, Y0, Y0
-	BTQ     $0x00, DI
-	JCC     outside0
-	VMOVUPD (R8), Y0
+	MOVQ       8(AX), DX
+	MOVQ       16(AX), BX
+	LEAQ       (DX)(DX*2), SI
+	LEAQ       (DX)(DX*4), DI
+	MOVQ       40(AX), DI
+	MOVQ       144(AX), R8
+	MOVQ       24(AX), R9
+	ADDQ       R8, R9
+	VXORPS     Y0, Y0, Y0
+	BTQ        $0x00, DI
+	JCC        outside0
+	VMOVUPD    (R8), Y0
+	PREFETCHT0 (R9)
 
 outside0:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x04, DI
-	JCC     outside4
-	VMOVUPD (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x04, DI
+	JCC        outside4
+	VMOVUPD    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside4:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x08, DI
-	JCC     outside8
-	VMOVUPD (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x08, DI
+	JCC        outside8
+	VMOVUPD    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside8:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0c, DI
-	JCC     outside12
-	VMOVUPD (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0c, DI
+	JCC        outside12
+	VMOVUPD    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside12:
 	VMOVUPD      Y0, Y4
@@ -17326,28 +17975,33 @@ outside12:
 	VMOVUPD      Y5, 512(CX)
 	VMOVUPD      Y3, 640(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, DI
 	JCC          outside1
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 
 outside1:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x05, DI
-	JCC     outside5
-	VMOVUPD (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x05, DI
+	JCC        outside5
+	VMOVUPD    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside5:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x09, DI
-	JCC     outside9
-	VMOVUPD (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x09, DI
+	JCC        outside9
+	VMOVUPD    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside9:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0d, DI
-	JCC     outside13
-	VMOVUPD (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0d, DI
+	JCC        outside13
+	VMOVUPD    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside13:
 	VMOVUPD      Y0, Y4
@@ -17379,28 +18033,33 @@ outside13:
 	VMOVUPD      Y5, 544(CX)
 	VMOVUPD      Y3, 672(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, DI
 	JCC          outside2
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 
 outside2:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x06, DI
-	JCC     outside6
-	VMOVUPD (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x06, DI
+	JCC        outside6
+	VMOVUPD    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside6:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0a, DI
-	JCC     outside10
-	VMOVUPD (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0a, DI
+	JCC        outside10
+	VMOVUPD    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside10:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0e, DI
-	JCC     outside14
-	VMOVUPD (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0e, DI
+	JCC        outside14
+	VMOVUPD    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside14:
 	VMOVUPD      Y0, Y4
@@ -17432,28 +18091,33 @@ outside14:
 	VMOVUPD      Y5, 576(CX)
 	VMOVUPD      Y3, 704(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, DI
 	JCC          outside3
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 
 outside3:
-	VXORPS  Y1, Y1, Y1
-	BTQ     $0x07, DI
-	JCC     outside7
-	VMOVUPD (R8)(DX*1), Y1
+	VXORPS     Y1, Y1, Y1
+	BTQ        $0x07, DI
+	JCC        outside7
+	VMOVUPD    (R8)(DX*1), Y1
+	PREFETCHT0 (R9)(DX*1)
 
 outside7:
-	VXORPS  Y2, Y2, Y2
-	BTQ     $0x0b, DI
-	JCC     outside11
-	VMOVUPD (R8)(DX*2), Y2
+	VXORPS     Y2, Y2, Y2
+	BTQ        $0x0b, DI
+	JCC        outside11
+	VMOVUPD    (R8)(DX*2), Y2
+	PREFETCHT0 (R9)(DX*2)
 
 outside11:
-	VXORPS  Y3, Y3, Y3
-	BTQ     $0x0f, DI
-	JCC     outside15
-	VMOVUPD (R8)(SI*1), Y3
+	VXORPS     Y3, Y3, Y3
+	BTQ        $0x0f, DI
+	JCC        outside15
+	VMOVUPD    (R8)(SI*1), Y3
+	PREFETCHT0 (R9)(SI*1)
 
 outside15:
 	VMOVUPD      Y0, Y4
@@ -17730,7 +18394,7 @@ outside15:
 	RET
 
 // func winogradFilterAVX2F64(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -17753,9 +18417,14 @@ grid:
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), SI
 	MOVQ         144(AX), SI
+	MOVQ         24(AX), DI
+	ADDQ         SI, DI
 	VMOVUPD      (SI), Y0
+	PREFETCHT0   (DI)
 	VMOVUPD      (SI)(DX*1), Y1
+	PREFETCHT0   (DI)(DX*1)
 	VMOVUPD      (SI)(DX*2), Y2
+	PREFETCHT0   (DI)(DX*2)
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -17781,9 +18450,13 @@ grid:
 	VMOVUPD      Y4, 384(CX)
 	VMOVUPD      Y2, 480(CX)
 	ADDQ         BX, SI
+	ADDQ         BX, DI
 	VMOVUPD      (SI), Y0
+	PREFETCHT0   (DI)
 	VMOVUPD      (SI)(DX*1), Y1
+	PREFETCHT0   (DI)(DX*1)
 	VMOVUPD      (SI)(DX*2), Y2
+	PREFETCHT0   (DI)(DX*2)
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -17809,9 +18482,13 @@ grid:
 	VMOVUPD      Y4, 416(CX)
 	VMOVUPD      Y2, 512(CX)
 	ADDQ         BX, SI
+	ADDQ         BX, DI
 	VMOVUPD      (SI), Y0
+	PREFETCHT0   (DI)
 	VMOVUPD      (SI)(DX*1), Y1
+	PREFETCHT0   (DI)(DX*1)
 	VMOVUPD      (SI)(DX*2), Y2
+	PREFETCHT0   (DI)(DX*2)
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -18052,7 +18729,7 @@ grid:
 	RET
 
 // func winogradFilterGradientAVX2F64(a *convTransform)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 96(AX), CX
@@ -18075,12 +18752,20 @@ grid:
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
 	MOVQ         144(AX), R8
+	MOVQ         24(AX), R9
+	ADDQ         R8, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18103,12 +18788,19 @@ grid:
 	VMOVUPD      Y1, 192(CX)
 	VMOVUPD      Y5, 384(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18131,12 +18823,19 @@ grid:
 	VMOVUPD      Y1, 224(CX)
 	VMOVUPD      Y5, 416(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18159,12 +18858,19 @@ grid:
 	VMOVUPD      Y1, 256(CX)
 	VMOVUPD      Y5, 448(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18187,12 +18893,19 @@ grid:
 	VMOVUPD      Y1, 288(CX)
 	VMOVUPD      Y5, 480(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18215,12 +18928,19 @@ grid:
 	VMOVUPD      Y1, 320(CX)
 	VMOVUPD      Y5, 512(CX)
 	ADDQ         BX, R8
+	ADDQ         BX, R9
 	VMOVUPD      (R8), Y0
+	PREFETCHT0   (R9)
 	VMOVUPD      (R8)(DX*1), Y1
+	PREFETCHT0   (R9)(DX*1)
 	VMOVUPD      (R8)(DX*2), Y2
+	PREFETCHT0   (R9)(DX*2)
 	VMOVUPD      (R8)(SI*1), Y3
+	PREFETCHT0   (R9)(SI*1)
 	VMOVUPD      (R8)(DX*4), Y4
+	PREFETCHT0   (R9)(DX*4)
 	VMOVUPD      (R8)(DI*1), Y5
+	PREFETCHT0   (R9)(DI*1)
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2

@@ -132,7 +132,7 @@ func (p *pixelSums[T]) Run(part int) {
 	for row := block * p.blockRows; row < row1; row += panel {
 		p.panel(s, row, min(panel, row1-row), first, last, lane0, width)
 	}
-	pools.scratches.put(s)
+	pools.release(s)
 }
 
 // pack copies rows y0…y1 of every channel into [pixel][channel][lane].
@@ -172,7 +172,8 @@ func (p *pixelSums[T]) list(s *convScratch[T], first, last, y0, width int) {
 // panel computes rows channels from row on of every pixel of the strip.
 func (p *pixelSums[T]) panel(s *convScratch[T], row, rows, first, last, lane0, width int) {
 	size, channel := elementSize[T](), p.toH*p.toW*p.lanes
-	t := convTile{
+	t := &s.tile
+	*t = convTile{
 		a: pointer(p.weights, row*p.order.rowStride()), b: pointer(s.packed, 0),
 		k: p.order.cols, aRow: p.order.rowStride() * size, aCol: size, bRow: width * size,
 		cRow: channel * size, addRow: channel * size, bias: pointer(p.bias, row), relu: boolWord(p.relu),
@@ -183,7 +184,7 @@ func (p *pixelSums[T]) panel(s *convScratch[T], row, rows, first, last, lane0, w
 		start, end := s.runStart[i], s.runStart[i+1]
 		t.runs, t.runCount = unsafe.SliceData(s.runs[start:]), end-start
 		t.c, t.add = unsafe.Pointer(&p.to[at]), pointer(p.add, at)
-		compute(&t)
+		compute(t)
 		at += p.lanes
 	}
 }

@@ -18,6 +18,12 @@ type convScratch[T float32 | float64] struct {
 	temp     []T // intermediate vectors of a transform
 	runs     []convRun
 	runStart []int // first run of each pixel
+
+	// Arguments of kernels live here, because a call through a function value makes them escape.
+	tile convTile
+	form convTransform
+	turn convTranspose
+	run  convRun
 }
 
 // convPools keep the memory of convolutions between calls, as pools does for products: all
@@ -53,4 +59,10 @@ func boolWord(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// release puts a scratch back without the addresses of the caller's memory.
+func (p *convPools[T]) release(s *convScratch[T]) {
+	s.tile, s.form, s.turn = convTile{}, convTransform{}, convTranspose{}
+	p.scratches.put(s)
 }

@@ -91,7 +91,7 @@ func (g *weightSums[T]) Run(part int) {
 	for unit := first; unit < last; unit++ {
 		g.unit(s, unit, block, g.block(slice, block), unit > first)
 	}
-	pools.scratches.put(s)
+	pools.release(s)
 }
 
 // block returns the partial sums [tap][c][o] of a block of channels o in a slice.
@@ -149,14 +149,15 @@ func (g *weightSums[T]) turnGradient(s *convScratch[T], first, last, lane, block
 	s.turned = atLeast(s.turned, pixels*LaneBlock*g.columns)
 	channel := g.shape.OutH() * width * g.lanes
 	for col := 0; col < g.outColumns(block); col += LaneBlock {
-		t := convTranspose{
+		t := &s.turn
+		*t = convTranspose{
 			dst: unsafe.Pointer(&s.turned[col]), dstRow: g.columns * size, dstGap: LaneBlock * g.columns * size,
 			src: unsafe.Pointer(&g.dy[first*width*g.lanes+lane]), srcGap: g.lanes * size, blocks: pixels,
 		}
-		for r := range t.rows {
+		for r := range len(t.rows) {
 			t.rows[r] = min(block*g.columns+col+r, g.shape.Out-1) * channel * size
 		}
-		g.kernels.transpose(&t)
+		g.kernels.transpose(t)
 	}
 }
 
@@ -206,7 +207,8 @@ func (g *weightSums[T]) tap(s *convScratch[T], sums []T, inputRows, outColumns i
 	}
 	k, size, ld := g.kernels, elementSize[T](), g.inputRow(inputRows)
 	panel := evenPanel(g.shape.In, k.rows())
-	t := convTile{
+	t := &s.tile
+	*t = convTile{
 		runs: unsafe.SliceData(s.runs), runCount: len(s.runs), k: s.runStart[0],
 		aRow: ld * size, aCol: size, bRow: g.columns * size, cRow: g.columns * size, addRow: g.columns * size,
 	}
@@ -219,7 +221,7 @@ func (g *weightSums[T]) tap(s *convScratch[T], sums []T, inputRows, outColumns i
 			if accumulate {
 				t.add = t.c
 			}
-			k.tiles[rows-1][vectors-1](&t)
+			k.tiles[rows-1][vectors-1](t)
 			col += vectors * k.lanes
 		}
 	}

@@ -34,7 +34,7 @@ const (
 	winogradPoints = 36
 	winogradSide   = 4         // pixels of a result along an axis
 	winogradWhole  = 1<<36 - 1 // mask of a grid that lies inside
-	winogradShared = 12 << 20  // most bytes of transformed filters that are kept for all pixels
+	winogradShared = 4 << 20   // most bytes of transformed filters that are kept for all pixels
 )
 
 // winogradFits reports whether the algorithm applies to a shape.
@@ -104,17 +104,20 @@ func (g *winogradGrid) mask(y, x, n int) int {
 // more than the elements, so that the 36 of a grid do not fall into the same set of the caches.
 func pointStride(n int) int { return n + LaneBlock }
 
-// transformInput transforms channels channels of a chunk of an image into [point][channel][lane].
-func transformInput[T float32 | float64](k *convKernels[T], g *winogradGrid, image []T, channels, chunk int, dst []T, temp unsafe.Pointer) {
+// transformInput transforms channels channels of a chunk of an image into [point][channel][lane], points
+// point elements apart.
+func transformInput[T float32 | float64](s *convScratch[T], k *convKernels[T], g *winogradGrid, image []T, channels, chunk int, dst []T, point int) {
 	y, x, lane, width := g.chunk(chunk)
-	size, point := elementSize[T](), pointStride(channels*width)
+	size := elementSize[T]()
 	for l := 0; l < width; l += k.lanes {
-		k.input(&convTransform{
+		f := &s.form
+		*f = convTransform{
 			src: unsafe.Pointer(&image[lane+l]), srcAt: ((y-1)*g.w + x - 1) * g.lanes * size,
 			srcRow: g.w * g.lanes * size, srcCol: g.lanes * size, srcGap: g.h * g.w * g.lanes * size,
 			srcMask: g.mask(y-1, x-1, 6),
 			dst:     unsafe.Pointer(&dst[l]), dstRow: 6 * point * size, dstCol: point * size, dstGap: width * size,
-			dstMask: winogradWhole, count: channels, temp: temp,
-		})
+			dstMask: winogradWhole, count: channels, temp: pointer(s.temp, 0),
+		}
+		k.input(f)
 	}
 }

@@ -69,9 +69,9 @@ func (p *winogradSums[T]) do(tm *Team, phase winogradPhase, parts int) {
 }
 
 // columnsSize returns the elements of a transformed chunk.
-func (p *winogradSums[T]) columnsSize() int {
-	return winogradPoints * pointStride(p.order.cols*p.grid.group)
-}
+func (p *winogradSums[T]) columnsSize() int { return winogradPoints * p.columnsPoint() }
+
+func (p *winogradSums[T]) columnsPoint() int { return pointStride(p.order.cols * p.grid.group) }
 
 // filterPoint returns the distance between the filters of two points for rows channels r.
 func (p *winogradSums[T]) filterPoint(rows int) int { return pointStride(rows * p.order.rowStride()) }
@@ -86,22 +86,28 @@ func (p *winogradSums[T]) Run(part int) {
 		r0 := part * orderBlock
 		p.transformFilters(s, r0, min(r0+orderBlock, p.order.rows), p.filters[r0*p.order.rowStride():], p.filterPoint(p.order.rows))
 	case winogradColumns:
-		transformInput(p.kernels, &p.grid, p.from, p.order.cols, part, p.columns[part*p.columnsSize():], pointer(s.temp, 0))
+		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, p.columns[part*p.columnsSize():], p.columnsPoint())
 	case winogradChunk:
-		s.packed = atLeast(s.packed, p.columnsSize())
-		transformInput(p.kernels, &p.grid, p.from, p.order.cols, part, s.packed, pointer(s.temp, 0))
-		p.multiply(s, part, 0, p.order.rows, p.filters, p.filterPoint(p.order.rows), s.packed)
+		// The products of a point take the place of the transformed image of the point before, which is
+		// in the cache and no longer needed.
+		point := pointStride(max(p.order.rows, p.order.cols) * p.grid.group)
+		s.packed = atLeast(s.packed, (winogradPoints+1)*point)
+		columns := s.packed[point:]
+		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, columns, point)
+		p.multiply(s, part, 0, p.order.rows, p.filters, p.filterPoint(p.order.rows), columns, point, s.packed, point)
 	case winogradPanel:
 		r0 := part * p.panel
 		r1 := min(r0+p.panel, p.order.rows)
 		point := p.filterPoint(r1 - r0)
 		s.packed = atLeast(s.packed, winogradPoints*point)
 		p.transformFilters(s, r0, r1, s.packed, point)
+		product := pointStride((r1 - r0) * p.grid.group)
+		s.turned = atLeast(s.turned, winogradPoints*product)
 		for chunk := range p.grid.chunks() {
-			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():])
+			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():], p.columnsPoint(), s.turned, product)
 		}
 	}
-	pools.scratches.put(s)
+	pools.release(s)
 }
 
 // transformFilters transforms the filters of channels r0…r1−1 to the start of dst.
@@ -115,38 +121,39 @@ func (p *winogradSums[T]) transformFilters(s *convScratch[T], r0, r1 int, dst []
 		first, col = 8*plane, -plane
 	}
 	for r := range r1 - r0 {
-		p.kernels.filter(&convTransform{
+		f := &s.form
+		*f = convTransform{
 			src: unsafe.Pointer(&s.filters[first+r*ld]), srcRow: 3 * col * size, srcCol: col * size, srcGap: p.kernels.lanes * size,
 			srcMask: winogradWhole, dstMask: winogradWhole,
 			dst: unsafe.Pointer(&dst[r*ld]), dstRow: 6 * point * size, dstCol: point * size, dstGap: p.kernels.lanes * size,
 			count: ceilDiv(p.order.cols, p.kernels.lanes), temp: pointer(s.temp, 0),
-		})
+		}
+		p.kernels.filter(f)
 	}
 }
 
 // multiply computes channels r0…r1−1 of a chunk from transformed filters, those of channel r0 first, and
-// the transformed chunk.
-func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters []T, filterPoint int, columns []T) {
+// the transformed chunk. The products go to products; each operand has its distance between points.
+func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters []T, filterPoint int, columns []T, columnPoint int, products []T, productPoint int) {
 	k, size, ld, cols := p.kernels, elementSize[T](), p.order.rowStride(), p.order.cols
 	y, x, lane, width := p.grid.chunk(chunk)
-	columnPoint, productPoint := pointStride(cols*width), pointStride((r1-r0)*width)
-	s.turned = atLeast(s.turned, winogradPoints*productPoint)
-	var run convRun
-	t := convTile{runs: &run, runCount: 1, k: cols, aRow: ld * size, aCol: size, bRow: width * size, cRow: width * size}
+	t := &s.tile
+	*t = convTile{runs: &s.run, runCount: 1, k: cols, aRow: ld * size, aCol: size, bRow: width * size, cRow: width * size}
 	for point := range winogradPoints {
 		t.b = unsafe.Pointer(&columns[point*columnPoint])
 		for r := r0; r < r1; r += p.panel {
 			rows := min(p.panel, r1-r)
 			t.a = unsafe.Pointer(&filters[point*filterPoint+(r-r0)*ld])
-			t.c = unsafe.Pointer(&s.turned[point*productPoint+(r-r0)*width])
-			k.tiles[rows-1][width/k.lanes-1](&t)
+			t.c = unsafe.Pointer(&products[point*productPoint+(r-r0)*width])
+			k.tiles[rows-1][width/k.lanes-1](t)
 		}
 	}
 	image := p.grid.h * p.grid.w * p.grid.lanes
 	at := r0*image + (y*p.grid.w+x)*p.grid.lanes + lane
 	for l := 0; l < width; l += k.lanes {
-		f := convTransform{
-			src: unsafe.Pointer(&s.turned[l]), srcRow: 6 * productPoint * size, srcCol: productPoint * size, srcGap: width * size,
+		f := &s.form
+		*f = convTransform{
+			src: unsafe.Pointer(&products[l]), srcRow: 6 * productPoint * size, srcCol: productPoint * size, srcGap: width * size,
 			srcMask: winogradWhole,
 			dst:     unsafe.Pointer(&p.to[at+l]), dstRow: p.grid.w * p.grid.lanes * size, dstCol: p.grid.lanes * size, dstGap: image * size,
 			dstMask: p.grid.mask(y, x, winogradSide), count: r1 - r0, temp: pointer(s.temp, 0), relu: boolWord(p.relu),
@@ -157,6 +164,6 @@ func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters
 		if p.add != nil {
 			f.add, f.addGap = unsafe.Pointer(&p.add[at+l]), f.dstGap
 		}
-		k.output(&f)
+		k.output(f)
 	}
 }

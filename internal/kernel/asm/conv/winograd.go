@@ -117,15 +117,19 @@ func (t target) columns(f transform, args, temp reg.Register) {
 	if f.masked {
 		mask = field(args, formSrcMask)
 	}
-	from := load(args, nowSrc)
+	from, next := load(args, nowSrc), field(args, formSrcGap)
+	ADDQ(from, next)
 	for x := range f.from {
 		in := make([]reg.VecVirtual, f.from)
 		for y := range in {
 			in[y] = t.vector()
 			at := []Mem{{Base: from}, {Base: from, Index: row, Scale: 1}, {Base: from, Index: row, Scale: 2},
 				{Base: from, Index: row3, Scale: 1}, {Base: from, Index: row, Scale: 4}, {Base: from, Index: row5, Scale: 1}}[y]
+			ahead := at
+			ahead.Base = next
 			if !f.masked {
 				t.move(at, in[y])
+				PREFETCHT0(ahead)
 				continue
 			}
 			outside := fmt.Sprintf("outside%d", y*f.from+x)
@@ -133,6 +137,7 @@ func (t target) columns(f transform, args, temp reg.Register) {
 			BTQ(Imm(uint64(y*f.from+x)), mask)
 			JCC(LabelRef(outside))
 			t.move(at, in[y])
+			PREFETCHT0(ahead)
 			Label(outside)
 		}
 		for y, v := range f.line(t, in) {
@@ -140,6 +145,7 @@ func (t target) columns(f transform, args, temp reg.Register) {
 		}
 		if x < f.from-1 {
 			ADDQ(col, from)
+			ADDQ(col, next)
 		}
 	}
 }
@@ -148,9 +154,9 @@ func (t target) columns(f transform, args, temp reg.Register) {
 func (t target) lines(f transform, args, temp reg.Register) {
 	row, col := field(args, formDstRow), field(args, formDstCol)
 	line, to := load(args, nowDst), GP64()
-	var mask reg.Register
+	var mask, gap reg.Register
 	if f.epilogue {
-		mask = field(args, formDstMask)
+		mask, gap = field(args, formDstMask), field(args, formDstGap)
 	}
 	for y := range f.to {
 		in := make([]reg.VecVirtual, f.from)
@@ -169,6 +175,7 @@ func (t target) lines(f transform, args, temp reg.Register) {
 				BTQ(Imm(uint64(y*f.to+x)), mask)
 				JCC(LabelRef(outside))
 				t.move(v, Mem{Base: to})
+				PREFETCHT0(Mem{Base: to, Index: gap, Scale: 1})
 				Label(outside)
 			} else {
 				t.move(v, Mem{Base: to})
