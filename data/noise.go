@@ -97,7 +97,7 @@ func (n Noise) kind() string {
 // Truncate the samples left out are gone, and the digest is still that of the whole set.
 //
 // Random labels of a test set are drawn apart from those of its training set. An error says what of n
-// is wrong, that the rates are not one for each class, or that a class is left without a sample.
+// is wrong, that the rates are not one for each class, or that latent noise or truncation finds a class without a sample.
 func (s *Set) WithNoise(n Noise) (*Set, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (s *Set) WithNoise(n Noise) (*Set, error) {
 		return nil, fmt.Errorf("data: label noise %s has %d rates, %s has %d classes; give one for each", n.kind(), len(n.Rates), s.Name, s.Classes)
 	}
 	if s.Latent {
-		panic("data: label noise on a set that has latent classes")
+		panic("data: label noise on a set that already has latent classes")
 	}
 	out := *s
 	out.Observed = append([]int32(nil), s.True...)
