@@ -22,6 +22,7 @@ type demoCmd struct {
 	Out   string `help:"Directory for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
 	Scale string `enum:"smoke,default" default:"default" help:"smoke: seconds, only to see that it works; default: up to 90 s on two cores."`
 	Open  bool   `help:"Show the page in the browser when it is ready."`
+	besideFlags
 }
 
 func (c *demoCmd) Run(a *app) error {
@@ -35,6 +36,7 @@ func (c *demoCmd) Run(a *app) error {
 		return err
 	}
 	defer lab.Close()
+	defer c.beside(a)()
 	configs := demo.Grid.Configs()
 	progress := newStudyProgress(a.stderr, configs)
 	outcomes, err := study.Run(a.ctx, lab, configs, demo.Slots, demo.Slots, progress)

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"collapse/internal/kernel"
+	"collapse/internal/serve"
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+type serveCmd struct {
+	Listen  string `help:"Address to listen on. Anything but a loopback address needs a token, which is printed once." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
+	Token   string `help:"The token, instead of a new one; COLLAPSE_TOKEN keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
+	Open    bool   `help:"Show the page in the browser."`
+	Control bool   `help:"Let the page cancel, retry and resume runs and studies."`
+}
+
+// serving is the JSON document of `collapse serve`, printed when it listens.
+type serving struct {
+	URL   string `json:"url"`
+	Token bool   `json:"token"` // browsers need the one in url
+}
+
+func (c *serveCmd) Run(a *app) error {
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.serveLog}
+	if c.Control {
+		lab, err := store.Open(a.flags.Lab, store.Options{})
+		if err != nil {
+			return err
+		}
+		defer lab.Close()
+		control := newLabControl(a, lab)
+		defer control.jobs.Wait()
+		opt.Control = control
+	}
+	server, err := serve.Start(opt)
+	if err != nil {
+		return err
+	}
+	out := serving{server.URL(), server.NeedsToken()}
+	if err := a.emit(out, func() { printServing(a, out) }); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	if c.Open {
+		if err := openInBrowser(server.URL()); err != nil {
+			a.notef("%v\n", err)
+		}
+	}
+	<-a.ctx.Done()
+	return server.Close()
+}
+
+func printServing(a *app, s serving) {
+	a.printf("%s\n", s.URL)
+	if s.Token {
+		a.printf("This address can be reached from other machines: the token in it is asked for once by each browser, and is not shown again.\n")
+	}
+	a.printf("Ctrl-C ends the page; it never disturbs the work it shows.\n")
+}
+
+func (a *app) serveLog(format string, args ...any) { a.notef(format+"\n", args...) }
+
+// besideFlags is embedded by commands that can show the page beside their work.
+type besideFlags struct {
+	Serve       bool   `help:"Show the live page beside the work." group:"Live page:"`
+	ServeListen string `help:"Where the live page listens." default:"127.0.0.1:0" placeholder:"HOST:PORT" group:"Live page:"`
+}
+
+// beside starts the live page if it is asked for, shows it in the browser, and returns what ends it. A page that cannot be shown
+// is said and stops nothing.
+func (f besideFlags) beside(a *app) (end func()) {
+	if !f.Serve {
+		return func() {}
+	}
+	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.serveLog})
+	if err != nil {
+		a.notef("no live page: %v\n", err)
+		return func() {}
+	}
+	a.notef("live page: %s\n", server.URL())
+	if err := openInBrowser(server.URL()); err != nil {
+		a.notef("%v\n", err)
+	}
+	return func() {
+		if err := server.Close(); err != nil {
+			a.notef("closing the live page: %v\n", err)
+		}
+	}
+}
+
+// labControl does what the page asks for. A run that is stopped is taken from its process, which learns it at its next write; a
+// run that goes on is computed here, one at a time; a study's coordinator sees that a person changed the study.
+type labControl struct {
+	ctx  context.Context // ends with the server
+	lab  *store.Lab
+	log  func(format string, args ...any)
+	turn chan struct{} // holds a place for the one that computes
+	jobs *sync.WaitGroup
+}
+
+func newLabControl(a *app, lab *store.Lab) labControl {
+	return labControl{a.ctx, lab, a.serveLog, make(chan struct{}, 1), new(sync.WaitGroup)}
+}
+
+func (c labControl) Run(_ context.Context, do serve.Action, hash string) error {
+	if do == serve.Cancel {
+		return c.lab.Cancel(hash)
+	}
+	run, err := c.lab.Run(hash)
+	switch {
+	case err != nil:
+		return err
+	case run.Kind != store.Train:
+		return fmt.Errorf("only training runs can be computed from the page, not one of kind %s", run.Kind)
+	case run.Status == store.Running || do == serve.Resume && run.Status != store.Interrupted:
+		return fmt.Errorf("the run is %s: it cannot be told to %s", run.Status, do)
+	}
+	c.jobs.Go(func() { c.compute(hash, do == serve.Retry) })
+	return nil
+}
+
+// compute goes on with a run, or computes it anew, when its turn has come.
+func (c labControl) compute(hash string, again bool) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-c.ctx.Done():
+		return
+	}
+	team := kernel.NewTeam(0)
+	defer team.Close()
+	if _, err := train.Resume(c.ctx, c.lab, hash, train.Options{Team: team, Again: again}); err != nil {
+		c.log("run %.12s: %v", hash, err)
+	}
+}
+
+func (c labControl) Study(_ context.Context, do serve.Action, name string) error {
+	switch do {
+	case serve.Cancel:
+		return c.lab.CancelStudy(name)
+	case serve.Resume:
+		return c.lab.OpenStudy(name)
+	default:
+		_, err := c.lab.RetryStudy(name)
+		return err
+	}
+}
