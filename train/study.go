@@ -7,6 +7,7 @@ import (
 
 	"collapse/data"
 	"collapse/internal/store"
+	"collapse/nn"
 )
 
 // Identify returns a run's identity in the lab and the canonical configuration that it is taken from, without computing anything. It
@@ -49,4 +50,41 @@ func Keys() []string {
 	}
 	sort.Strings(keys)
 	return keys
+}
+
+// Outlook is what a run will take, foreseen from its shapes.
+type Outlook struct {
+	Arch    nn.Arch
+	Batch   int
+	Steps   int64 // training steps of the whole run
+	Forward int64 // samples that only pass forward, in all measurements together
+	Memory  Footprint
+}
+
+// Foresee reads a run's data and says what it will take. open nil: data.Open.
+func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (Outlook, error) {
+	if err := cfg.Check(); err != nil {
+		return Outlook{}, err
+	}
+	c := cfg.Resolved()
+	in, err := openInputs(c, Options{Open: open})
+	if err != nil {
+		return Outlook{}, err
+	}
+	if err := in.prepare(c.Data.Pipeline); err != nil {
+		return Outlook{}, err
+	}
+	need := footprint[float32]
+	if c.Run.DType == "float64" {
+		need = footprint[float64]
+	}
+	memory, err := need(c, in)
+	if err != nil {
+		return Outlook{}, err
+	}
+	batch := c.batch(in)
+	measured := (c.Run.Epochs + c.Run.MeasureEvery - 1) / c.Run.MeasureEvery
+	return Outlook{Arch: c.arch(in), Batch: batch, Memory: memory,
+		Steps:   int64(c.Run.Epochs) * int64((in.train.N()+batch-1)/batch),
+		Forward: int64(measured) * int64(in.train.N()+in.test.N())}, nil
 }

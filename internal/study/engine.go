@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,7 +97,7 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 		o.Watch = func(Event) {}
 	}
 	o.Queue.Version, o.Queue.Logf = version.Version, o.Logf
-	e := &engine{lab: lab, o: o, names: names, open: map[string]*openRun{}, remote: map[string]*remoteRun{}, started: time.Now()}
+	e := &engine{lab: lab, o: o, names: names, open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{}, started: time.Now()}
 	if err := e.load(); err != nil {
 		return Summary{}, err
 	}
@@ -124,12 +125,16 @@ type engine struct {
 
 	mu        sync.Mutex
 	open      map[string]*openRun // runs that have not ended, by hash
+	working   map[string]*openRun // those that a worker is at
 	runs      int
 	done      int
 	failed    int
 	doneHere  float64 // runs, or parts of runs, that were done since started
 	cancelled bool
 	finished  func() // ends the work once open is empty
+
+	watchMu sync.Mutex
+	told    time.Time // of progress
 
 	remoteMu sync.Mutex            // held while results are applied
 	remote   map[string]*remoteRun // runs of workers elsewhere
@@ -174,6 +179,7 @@ func (e *engine) load() error {
 		}
 	}
 	e.open = open
+	maps.DeleteFunc(e.working, func(hash string, _ *openRun) bool { return open[hash] == nil })
 	return nil
 }
 
@@ -233,7 +239,7 @@ func (e *engine) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
 		if err := e.load(); err != nil {
 			return nil, err
 		}
-		e.o.Watch(Event{Snapshot: e.snapshot()})
+		e.tell(nil)
 		if e.nothingLeft() {
 			return nil, nil
 		}

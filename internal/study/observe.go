@@ -27,6 +27,7 @@ func (e *engine) close(run store.Run) {
 		return
 	}
 	delete(e.open, run.Hash)
+	delete(e.working, run.Hash)
 	e.doneHere++
 	ended := &Ended{Hash: run.Hash, Note: o.Note, Failed: run.Status == store.Failed, Text: run.Error}
 	if ended.Failed {
@@ -39,22 +40,38 @@ func (e *engine) close(run store.Run) {
 	if kind := kinds[run.Kind]; kind != nil && !ended.Failed {
 		ended.Text = kind.Headline(e.lab.Reader, run.Hash)
 	}
-	e.o.Watch(Event{Snapshot: e.snapshot(), Ended: ended})
+	e.tell(ended)
 	if last {
 		e.finished()
 	}
 }
 
-// progress notes how far a run is.
+// progress notes how far a run is; worker "" says that nobody is at it.
 func (e *engine) progress(hash, worker string, p Progress) {
 	e.mu.Lock()
 	o := e.open[hash]
 	if o != nil {
 		o.worker, o.progress = worker, p
+		e.working[hash] = o
+		if worker == "" {
+			delete(e.working, hash)
+		}
 	}
 	e.mu.Unlock()
 	if o != nil {
-		e.o.Watch(Event{Snapshot: e.snapshot()})
+		e.tell(nil)
+	}
+}
+
+// toldEvery bounds how often progress is told; ends are always.
+const toldEvery = 100 * time.Millisecond
+
+func (e *engine) tell(ended *Ended) {
+	e.watchMu.Lock()
+	defer e.watchMu.Unlock()
+	if now := time.Now(); ended != nil || now.Sub(e.told) >= toldEvery {
+		e.told = now
+		e.o.Watch(Event{Snapshot: e.snapshot(), Ended: ended})
 	}
 }
 
@@ -65,10 +82,7 @@ func (e *engine) snapshot() Snapshot {
 	defer e.mu.Unlock()
 	s := Snapshot{Runs: e.runs, Done: e.done, Failed: e.failed}
 	parts := 0.0
-	for hash, o := range e.open {
-		if o.worker == "" {
-			continue
-		}
+	for hash, o := range e.working {
 		s.Working = append(s.Working, Working{Hash: hash, Note: o.Note, Worker: o.worker, Progress: o.progress})
 		if o.progress.Epochs > 0 {
 			parts += float64(o.progress.Epoch) / float64(o.progress.Epochs)
@@ -112,7 +126,7 @@ func (e *engine) watchClaims(ctx context.Context) error {
 // Times between looks at what people, and other processes, did.
 const (
 	lookEvery = 250 * time.Millisecond
-	tendEvery = 5 * time.Second
+	tendEvery = 10 * time.Second
 )
 
 // heedPeople looks for cancelled and retried studies, and keeps an eye on runs that other processes of

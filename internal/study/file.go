@@ -1,0 +1,348 @@
+package study
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse/train"
+)
+
+// File is a study as a person writes it:
+//
+//	[study]
+//	name = "smoothing"              # default: the file's name
+//	title = "Cross entropy against label smoothing"
+//	seeds = 3                       # 1, 2, 3; or a list
+//
+//	[base]                          # what all runs share, as in a configuration of `collapse train`
+//	data.name = "glyphs"
+//	run.epochs = 40
+//
+//	[grid]                          # one run for each combination and seed
+//	loss.kind = ["ce", "ls"]
+//	data.noise = [0, 0.1, 0.2]
+type File struct {
+	Name, Title string
+	Source      string   // its text with what was changed on the command line, for people
+	base        []string // "section.key=value"
+	axes        []axis   // sorted by key
+	seeds       []uint64
+}
+
+// axis is a key of the grid with its values as TOML.
+type axis struct {
+	key    string
+	values []string
+}
+
+// FileError lists everything wrong with a study's file.
+type FileError struct {
+	File     string
+	Problems []string
+}
+
+func (e *FileError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = fmt.Sprintf("%s: %s", e.File, p)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ReadFile reads a study's file. Overrides ("section.key=value") replace settings of base; one whose key
+// is in the grid, or whose value is a list, replaces the values there. seeds above 0 replaces the seeds.
+func ReadFile(path string, overrides []string, seeds int) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("study: %w", err)
+	}
+	return ParseFile(path, text, overrides, seeds)
+}
+
+var nameRule = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
+
+// ParseFile is ReadFile for text that stood in the file path.
+func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, error) {
+	var tree struct {
+		Study struct {
+			Name, Title string
+			Seeds       any
+		}
+		Base, Grid map[string]any
+	}
+	bad := &FileError{File: path}
+	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
+	if err := d.Decode(&tree); err != nil {
+		bad.Problems = append(bad.Problems, tomlProblems(err)...)
+		return nil, bad
+	}
+	f := &File{Name: tree.Study.Name, Title: tree.Study.Title, Source: string(text)}
+	if f.Name == "" {
+		f.Name = strings.TrimSuffix(filepath.Base(path), ".toml")
+	}
+	if !nameRule.MatchString(f.Name) {
+		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
+	}
+	f.readBase("", tree.Base)
+	f.readGrid("", tree.Grid, bad)
+	f.override(overrides, bad)
+	if seeds > 0 {
+		tree.Study.Seeds = int64(seeds)
+		f.Source = fmt.Sprintf("# --seeds %d\n", seeds) + f.Source
+	}
+	f.readSeeds(tree.Study.Seeds, bad)
+	if slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == "run.seed" }) && len(f.seeds) > 0 {
+		bad.add("seeds and [grid] run.seed both list seeds; leave one out")
+	}
+	slices.SortFunc(f.axes, func(a, b axis) int { return strings.Compare(a.key, b.key) })
+	f.checkKeys(bad)
+	if len(bad.Problems) > 0 {
+		return nil, bad
+	}
+	return f, nil
+}
+
+func (e *FileError) add(format string, args ...any) {
+	e.Problems = append(e.Problems, fmt.Sprintf(format, args...))
+}
+
+// tomlProblems puts a decoder's complaints in the user's words.
+func tomlProblems(err error) []string {
+	var strict *toml.StrictMissingError
+	var syntax *toml.DecodeError
+	switch {
+	case errors.As(err, &strict):
+		var all []string
+		for i := range strict.Errors {
+			line, _ := strict.Errors[i].Position()
+			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base] and [grid]",
+				line, strings.Join(strict.Errors[i].Key(), ".")))
+		}
+		return all
+	case errors.As(err, &syntax):
+		line, column := syntax.Position()
+		return []string{fmt.Sprintf("line %d, column %d: %s", line, column, strings.TrimPrefix(syntax.Error(), "toml: "))}
+	}
+	return []string{strings.TrimPrefix(err.Error(), "toml: ")}
+}
+
+func (f *File) readBase(prefix string, tree map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
+		if below, ok := tree[k].(map[string]any); ok {
+			f.readBase(prefix+k+".", below)
+			continue
+		}
+		f.base = append(f.base, prefix+k+"="+tomlText(tree[k]))
+	}
+}
+
+func (f *File) readGrid(prefix string, tree map[string]any, bad *FileError) {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
+		switch v := tree[k].(type) {
+		case map[string]any:
+			f.readGrid(prefix+k+".", v, bad)
+		case []any:
+			f.setAxis(prefix+k, v, bad)
+		default:
+			bad.add("[grid] %s is %s; wanted a list of values, or put it into [base]", prefix+k, tomlText(v))
+		}
+	}
+}
+
+// setAxis adds an axis, or replaces the one of the same key.
+func (f *File) setAxis(key string, values []any, bad *FileError) {
+	if len(values) == 0 {
+		bad.add("[grid] %s has no values, so there would be no run", key)
+	}
+	a := axis{key: key}
+	for _, v := range values {
+		a.values = append(a.values, tomlText(v))
+	}
+	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), a)
+}
+
+func (f *File) override(overrides []string, bad *FileError) {
+	for _, o := range overrides {
+		key, value, found := strings.Cut(o, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !found || key == "" {
+			bad.add("--set %q: wanted section.key=value", o)
+			continue
+		}
+		f.Source = fmt.Sprintf("# --set %s\n", o) + f.Source
+		var list struct{ V []any }
+		inGrid := slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == key })
+		switch {
+		case strings.HasPrefix(value, "["):
+			if err := toml.Unmarshal([]byte("V = "+value), &list); err != nil {
+				bad.add("--set %s: not a list of values: %v", o, err)
+				continue
+			}
+			f.setAxis(key, list.V, bad)
+		case inGrid:
+			f.axes = append(slices.DeleteFunc(f.axes, func(a axis) bool { return a.key == key }), axis{key, []string{value}})
+		default:
+			f.base = append(f.base, key+"="+value)
+		}
+	}
+}
+
+func (f *File) readSeeds(v any, bad *FileError) {
+	list := []any{}
+	switch v := v.(type) {
+	case nil:
+		return
+	case int64:
+		if v < 1 || v > 100_000 {
+			bad.add("seeds is %d; wanted at least 1", v)
+			return
+		}
+		for s := range v {
+			list = append(list, s+1)
+		}
+	case []any:
+		list = v
+	default:
+		list = append(list, v)
+	}
+	for _, x := range list {
+		s, ok := x.(int64)
+		if !ok || s < 0 {
+			bad.add("seeds holds %s; wanted a number of seeds, or a list of whole numbers", tomlText(x))
+			return
+		}
+		f.seeds = append(f.seeds, uint64(s))
+	}
+}
+
+// checkKeys loads the base and each value of the grid on its own, so that every misspelt key and every
+// impossible value is named once, whatever the size of the grid.
+func (f *File) checkKeys(bad *FileError) {
+	complain := func(where string, settings []string, about string) {
+		_, err := train.Load("", nil, settings...)
+		var c *train.ConfigError
+		if !errors.As(err, &c) {
+			return
+		}
+		for _, p := range c.Problems {
+			if text := fmt.Sprintf("%s %s: %s", where, p.Key, p.Message); about == "" || p.Key == about {
+				if !slices.Contains(bad.Problems, text) {
+					bad.Problems = append(bad.Problems, text)
+				}
+			}
+		}
+	}
+	complain("[base]", f.base, "")
+	for _, a := range f.axes {
+		for _, v := range a.values {
+			complain("[grid]", append(slices.Clone(f.base), a.key+"="+v), a.key)
+		}
+	}
+}
+
+// tomlText writes a value as TOML, which is JSON's form for all that a configuration holds.
+func tomlText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v) // a date or an infinity: no key takes one
+	}
+	return string(b)
+}
+
+// Configs expands the grid: seeds slowest, so that a study cut short has the whole grid of the first
+// seeds, then the keys in alphabetical order. Each comes with a note of what sets it apart.
+func (f *File) Configs() ([]train.Config, []string, error) {
+	axes := slices.Clone(f.axes)
+	if len(f.seeds) > 0 {
+		a := axis{key: "run.seed"}
+		for _, s := range f.seeds {
+			a.values = append(a.values, fmt.Sprint(s))
+		}
+		axes = append([]axis{a}, axes...)
+	}
+	var configs []train.Config
+	var notes []string
+	bad := &FileError{File: f.Name}
+	walkGrid(axes, func(settings []string) {
+		cfg, err := train.Load("", nil, append(slices.Clone(f.base), settings...)...)
+		if err != nil {
+			if text := fmt.Sprintf("%s: %v", noteOf(settings), err); len(bad.Problems) < 10 {
+				bad.Problems = append(bad.Problems, text)
+			}
+			return
+		}
+		configs, notes = append(configs, cfg), append(notes, noteOf(settings))
+	})
+	if len(bad.Problems) > 0 {
+		return nil, nil, bad
+	}
+	return configs, notes, nil
+}
+
+// walkGrid calls f with "key=value" of each combination, the last axis fastest.
+func walkGrid(axes []axis, f func(settings []string)) {
+	at := make([]int, len(axes))
+	for {
+		settings := make([]string, len(axes))
+		for i, a := range axes {
+			settings[i] = a.key + "=" + a.values[at[i]]
+		}
+		f(settings)
+		i := len(axes) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(axes[i].values) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// noteOf is "loss ce, noise 0.1, seed 3" for loss.kind, data.noise and run.seed.
+func noteOf(settings []string) string {
+	if len(settings) == 0 {
+		return "the only run"
+	}
+	parts := make([]string, len(settings))
+	for i, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		section, name, _ := strings.Cut(key, ".")
+		if name == "kind" || name == "name" {
+			name = section
+		}
+		parts[i] = name + " " + strings.Trim(value, `"`)
+	}
+	slices.Reverse(parts) // the seed last
+	return strings.Join(parts, ", ")
+}
+
+// Items identifies the runs of the grid, which reads their data sets. progress, if not nil, hears how
+// many are done.
+func (f *File) Items(progress func(done, all int)) ([]Item, error) {
+	configs, notes, err := f.Configs()
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, len(configs))
+	for i, cfg := range configs {
+		if items[i], err = TrainItem(cfg, notes[i]); err != nil {
+			return nil, fmt.Errorf("study %s: %s: %w", f.Name, notes[i], err)
+		}
+		if progress != nil {
+			progress(i+1, len(configs))
+		}
+	}
+	return items, nil
+}
