@@ -18,10 +18,11 @@ type Drawing struct {
 	Panels  []DrawingPanel `toml:"panel"`
 }
 
-// DrawingPanel is one panel: a value against the epoch, the layer, a setting, or another value.
+// DrawingPanel is one panel: a value against the epoch, the layer, a setting, or another value; or
+// the sorted cosine margins (x = "sample", y = "train.cosine_margin_mean").
 type DrawingPanel struct {
 	Title  string         `toml:"title"`
-	X      string         `toml:"x"`      // "epoch", "layer", a setting or the name of a value
+	X      string         `toml:"x"`      // "epoch", "layer", "sample", a setting or the name of a value
 	Y      string         `toml:"y"`      // the name of a value (Statement says how they are written); for x = "layer" with * for the layer
 	Label  string         `toml:"label"`  // of the y axis; "" is Y
 	XLabel string         `toml:"xlabel"` // of the x axis; "" is X
@@ -35,7 +36,7 @@ type DrawingPanel struct {
 func (d Drawing) Check() error {
 	for _, p := range d.Panels {
 		names := []string{strings.ReplaceAll(p.Y, "*", "layer")}
-		if p.X != "epoch" && p.X != "layer" {
+		if !slices.Contains([]string{"epoch", "layer", "sample"}, p.X) {
 			names = append(names, p.X)
 		}
 		for _, name := range names {
@@ -101,6 +102,9 @@ func layerOf(k chart.Kind) int {
 func (s DrawingPanel) axis(name, label, which string) chart.Axis {
 	if label == "" {
 		label = name
+	}
+	if label == "sample" {
+		label = "share of the samples, %"
 	}
 	a := chart.Axis{Label: label}
 	if strings.Contains(s.Log, which) {
@@ -180,10 +184,7 @@ func settingInWords(key, value string) string {
 }
 
 // point is a place on a curve with the spread of its runs.
-type point struct {
-	x, y []float64
-	step float64
-}
+type point struct{ x, y []float64 }
 
 // series draws one curve: a band from the smallest to the largest seed and the mean.
 func (s DrawingPanel) series(c curve, color int) ([]chart.Series, [][]string) {
@@ -197,7 +198,8 @@ func (s DrawingPanel) series(c curve, color int) ([]chart.Series, [][]string) {
 	}
 	id := strings.Map(idRune, c.name)
 	line := chart.Series{ID: "mean-" + id, Label: c.name, Kind: chart.LinePoints, Color: chart.ColorFor(color), Marker: chart.MarkerFor(color)}
-	if s.X == "epoch" {
+	dense := s.X == "epoch" || s.X == "sample"
+	if dense {
 		line.Kind, line.Marker = chart.Line, chart.NoMarker
 	}
 	band := chart.Series{ID: "band-" + id, Kind: chart.Band, Color: line.Color}
@@ -211,7 +213,7 @@ func (s DrawingPanel) series(c curve, color int) ([]chart.Series, [][]string) {
 		spread = spread || len(p.y) > 1
 		rows = append(rows, []string{s.Title, c.name, digits(x), strconv.Itoa(len(p.y)), digits(y), digits(lo), digits(hi)})
 	}
-	if s.X == "epoch" {
+	if dense {
 		line.YLo, line.YHi = nil, nil
 		rows = rows[len(rows)-1:]
 		if spread {
@@ -232,9 +234,9 @@ func idRune(r rune) rune {
 func (s DrawingPanel) points(runs []*subject, unit float64) []point {
 	at := map[string]*point{}
 	var order []*point
-	add := func(key string, step, x, y float64) {
+	add := func(key string, x, y float64) {
 		if at[key] == nil {
-			at[key] = &point{step: step}
+			at[key] = &point{}
 			order = append(order, at[key])
 		}
 		at[key].x, at[key].y = append(at[key].x, x), append(at[key].y, unit*y)
@@ -245,20 +247,25 @@ func (s DrawingPanel) points(runs []*subject, unit float64) []point {
 			split, layer, key := splitName(s.Y)
 			for _, p := range r.series[seriesKey{split, layer, key}] {
 				if p.Missing == "" {
-					add(strconv.FormatInt(p.Step, 10), float64(p.Step), float64(p.Step), p.Value)
+					add(strconv.FormatInt(p.Step, 10), float64(p.Step), p.Value)
 				}
 			}
 		case "layer":
 			for i, layer := range layersOf(r, s.Y) {
 				if y, err := valueOf(r, strings.Replace(s.Y, "*", layer, 1), 1); err == nil {
-					add(layer, float64(i+1), float64(i+1), y)
+					add(layer, float64(i+1), y)
 				}
+			}
+		case "sample":
+			for i, margin := range marginCurve(r.Run) {
+				share := 100 * float64(i) / (marginPoints - 1)
+				add(strconv.Itoa(i), share, margin)
 			}
 		default:
 			x, errX := valueOf(r, s.X, 1)
 			y, errY := valueOf(r, s.Y, 1)
 			if errX == nil && errY == nil {
-				add(r.cell, x, x, y)
+				add(r.cell, x, y)
 			}
 		}
 	}

@@ -113,3 +113,21 @@ func TestDrawingNamesThatDoNotExist(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The margins of a run whose features sit on the axes, classifier aligned: 1 for everything but the corrupted samples.
+func TestMarginCurve(t *testing.T) {
+	r := common().run(t, "ce", 0, 1)
+	if got := marginCurve(&r); got != nil {
+		t.Errorf("margins without features: %v", got)
+	}
+	r.Features = &Features{D: 2, K: 2, TrainH: []float64{1, 0, 1, 0, 0, 1, 0, 1}, Observed: []int{0, 0, 1, 1}, Weight: []float64{1, 0, 0, 1}, Bias: []float64{0, 0}}
+	got := marginCurve(&r)
+	if len(got) != marginPoints {
+		t.Fatalf("%d points", len(got))
+	}
+	for _, v := range got {
+		if !(math.Abs(v-2) < 1e-12) {
+			t.Errorf("margin %g, wanted cos 0 − cos π = 2", v)
+		}
+	}
+}
