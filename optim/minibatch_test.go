@@ -178,3 +178,43 @@ func TestMinibatchLBFGSConfig(t *testing.T) {
 		t.Errorf("defaults %+v, wanted torch's with a history of 10", got)
 	}
 }
+
+// TestInsideKeepsAwayFromEnds: a cubic whose minimum is near an end is tried there once, then a tenth of the bracket away.
+func TestInsideKeepsAwayFromEnds(t *testing.T) {
+	a, b := trial{0, 0, -1}, trial{1, 20, 60}
+	free, near := inside(a, b, false)
+	if !near || !(free > 0 && free < 0.1) {
+		t.Fatalf("trial at %v, near %v; wanted it near 0", free, near)
+	}
+	for _, ends := range [][2]trial{{a, b}, {b, a}} {
+		if moved, near := inside(ends[0], ends[1], true); moved != 0.1 || near {
+			t.Errorf("after a near one the trial is at %v, near %v; wanted 0.1", moved, near)
+		}
+	}
+	if middle, near := inside(trial{0, 0, -1}, trial{1, 0, 1}, true); !(math.Abs(middle-0.5) <= 1e-15) || near {
+		t.Errorf("a parabola is tried at %v, near %v", middle, near)
+	}
+}
+
+// TestZoomTakesTheLowerEnd: a trial above the line of sufficient decrease may still be the lowest point; it is then where the search
+// ends when its trials are used up.
+func TestZoomTakesTheLowerEnd(t *testing.T) {
+	q := newQuadratic[float64](1)
+	value := 0.0
+	opt, err := NewMinibatchLBFGS([]*nn.Param[float64]{q.p}, MinibatchLBFGSConfig{LineSearch: StrongWolfe}, nil, func() float64 {
+		value--
+		return value // falls from trial to trial, but never enough
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := opt.search
+	opt.direction[0], w.f0, w.slope, w.reach = 1, 0, -1e9, 1
+	at := func(step, value float64) searched[float64] {
+		return searched[float64]{trial{step, value, 1}, make([]float64, 1)}
+	}
+	found := w.zoom([2]searched[float64]{at(0, 0), at(1, 1)}, searchLimit-1)
+	if found.value != -1 {
+		t.Errorf("zoom ends at value %v, wanted the trial's −1", found.value)
+	}
+}

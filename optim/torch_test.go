@@ -2,6 +2,7 @@ package optim
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -94,7 +95,9 @@ func accountSchedules() []scheduleAccount {
 }
 
 type lbfgsAccount struct {
+	Function   string           `json:"function"` // mlp, or one of functions
 	LineSearch string           `json:"line_search"`
+	Iterations int              `json:"iterations"` // the most of a step
 	LR         float64          `json:"lr"`
 	Decay      float64          `json:"decay"`
 	BatchNorm  bool             `json:"batch_norm"`
@@ -116,21 +119,137 @@ type batchAccount struct {
 func accountLBFGS(t *testing.T, search LineSearch, lr, decay float64, batchNorm bool) lbfgsAccount {
 	t.Helper()
 	r := newMLPRun(t, MinibatchLBFGSConfig{LineSearch: search}, decay, batchNorm)
-	a := lbfgsAccount{LineSearch: string(search), LR: lr, Decay: decay, BatchNorm: batchNorm, Shapes: map[string][]int{}}
+	a := lbfgsAccount{Function: "mlp", Iterations: 20, LineSearch: string(search), LR: lr, Decay: decay, BatchNorm: batchNorm, Shapes: map[string][]int{}}
 	for _, p := range r.net.Params() {
 		a.Shapes[p.Name] = p.Shape
 	}
 	for range 5 {
 		r.draw()
-		b := batchAccount{Before: r.values(), State: map[string][]float64{}, X: slices.Clone(r.x), Labels: slices.Clone(r.labels)}
-		for _, tensor := range r.opt.State().Tensors {
-			b.State[tensor.Name] = slices.Clone(tensor.Value)
-		}
+		b := batchAccount{Before: r.values(), State: stateOf(r.opt), X: slices.Clone(r.x), Labels: slices.Clone(r.labels)}
 		r.step(lr)
 		b.Iterations, b.Calls, b.After = r.iterations, r.calls, r.values()
 		a.Batches = append(a.Batches, b)
 	}
 	return a
+}
+
+// functions of one parameter of four entries lead the line search where networks seldom do: many minima, kinks, a wall, minima all
+// the way down, a slope so small that the loss hardly changes, and one that grows at every scale.
+var functions = map[string]func(p, grad []float64) float64{
+	"rough": func(p, grad []float64) float64 {
+		value, sum := 0.0, 0.0
+		for _, v := range p {
+			sum += v
+		}
+		for i, v := range p {
+			angle := 2.3*v + float64(i)
+			value += 0.01*v*v + math.Sin(angle)
+			grad[i] = 0.02*v + 2.3*math.Cos(angle) + 1.5*math.Cos(5*sum)
+		}
+		return value + 0.3*math.Sin(5*sum)
+	},
+	"kinks": func(p, grad []float64) float64 {
+		value := 0.0
+		for i, v := range p {
+			w := float64(i + 1)
+			value += w * math.Abs(v)
+			grad[i] = math.Copysign(w, v)
+		}
+		return value
+	},
+	"wall": func(p, grad []float64) float64 {
+		value := 0.0
+		for i, v := range p {
+			value += math.Exp(4*v) - 3*v
+			grad[i] = 4*math.Exp(4*v) - 3
+		}
+		return value
+	},
+	"waves": func(p, grad []float64) float64 {
+		value := 0.0
+		for i, v := range p {
+			angle := 2.3*v + float64(i)
+			value += math.Sin(angle) - 0.01*v
+			grad[i] = 2.3*math.Cos(angle) - 0.01
+		}
+		return value
+	},
+	"plunge": func(p, grad []float64) float64 {
+		value := 0.0
+		for i, v := range p {
+			value -= math.Pow(v, 1.02)
+			grad[i] = -1.02 * math.Pow(v, 0.02)
+		}
+		return value
+	},
+	"slope": func(p, grad []float64) float64 {
+		value := 0.0
+		for i, v := range p {
+			value += 1e-4 * v
+			grad[i] = 1e-4
+		}
+		return value
+	},
+}
+
+// accountFunction takes steps on a function from a drawn point, fewer and shorter ones where rounding decides what is next.
+func accountFunction(t *testing.T, function string, search LineSearch, lr float64, seed uint64) lbfgsAccount {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	p := &nn.Param[float64]{Name: "p", Shape: []int{4}, Value: make([]float64, 4), Grad: make([]float64, 4)}
+	for i := range p.Value {
+		p.Value[i] = 3 * rng.NormFloat64()
+		if function == "plunge" {
+			p.Value[i] = 1e-30
+		}
+	}
+	iterations, steps := 20, 3
+	switch function {
+	case "kinks":
+		steps = 1
+	case "waves":
+		iterations = 1
+	}
+	a := lbfgsAccount{Function: function, LineSearch: string(search), Iterations: iterations, LR: lr, Shapes: map[string][]int{"p": p.Shape}}
+	var b batchAccount
+	closure := func() float64 {
+		b.Calls++
+		return functions[function](p.Value, p.Grad)
+	}
+	opt, err := NewMinibatchLBFGS([]*nn.Param[float64]{p}, MinibatchLBFGSConfig{LineSearch: search, Iterations: iterations,
+		Observe: func(i LBFGSIteration) { b.Iterations = append(b.Iterations, i) }}, nil, closure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range steps {
+		b = batchAccount{Before: map[string][]float64{"p": slices.Clone(p.Value)}, State: stateOf(opt)}
+		opt.Step(lr, closure())
+		b.After = map[string][]float64{"p": slices.Clone(p.Value)}
+		a.Batches = append(a.Batches, b)
+	}
+	return a
+}
+
+// accountFunctions draws points from which rounding decides no comparison of the search.
+func accountFunctions(t *testing.T) (list []lbfgsAccount) {
+	t.Helper()
+	for seed := range uint64(5) {
+		list = append(list, accountFunction(t, "rough", StrongWolfe, 1, seed), accountFunction(t, "kinks", StrongWolfe, 1, seed),
+			accountFunction(t, "kinks", StrongWolfe, 30, seed), accountFunction(t, "wall", StrongWolfe, 3, seed))
+	}
+	for seed := range uint64(3) {
+		list = append(list, accountFunction(t, "rough", StrongWolfe, 1e-3, seed), accountFunction(t, "waves", StrongWolfe, 100, seed))
+	}
+	return append(list, accountFunction(t, "plunge", StrongWolfe, 1e-28, 0),
+		accountFunction(t, "slope", NoLineSearch, 1e-3, 0), accountFunction(t, "slope", NoLineSearch, 1, 0))
+}
+
+func stateOf(opt *MinibatchLBFGS[float64]) map[string][]float64 {
+	state := map[string][]float64{}
+	for _, tensor := range opt.State().Tensors {
+		state[tensor.Name] = slices.Clone(tensor.Value)
+	}
+	return state
 }
 
 // mlpRun trains an MLP in float64 by L-BFGS on drawn batches.
@@ -216,6 +335,7 @@ func TestOptimisersAgainstTorch(t *testing.T) {
 		}
 		a.LBFGS = append(a.LBFGS, accountLBFGS(t, NoLineSearch, 0.1, 0, batchNorm), accountLBFGS(t, NoLineSearch, 0.1, 1e-2, batchNorm))
 	}
+	a.LBFGS = append(a.LBFGS, accountFunctions(t)...)
 	out, err := judge(t, python, a)
 	t.Logf("%s", out)
 	if err != nil || strings.Count(out, " ok\n") != len(a.Adam)+len(a.LBFGS)+1 {

@@ -96,8 +96,28 @@ class Recorded(torch.optim.LBFGS):
         return self.step(call)
 
 
+class Point(nn.Module):
+    """One parameter of four entries, the argument of a function."""
+
+    def __init__(self):
+        super().__init__()
+        self.p = nn.Parameter(torch.zeros(4, dtype=F64))
+
+
+FUNCTIONS = {
+    "rough": lambda p: (0.01 * p * p + torch.sin(2.3 * p + torch.arange(4.0, dtype=F64))).sum() + 0.3 * torch.sin(5 * p.sum()),
+    "kinks": lambda p: (torch.arange(1.0, 5.0, dtype=F64) * p.abs()).sum(),
+    "wall": lambda p: (torch.exp(4 * p) - 3 * p).sum(),
+    "waves": lambda p: (torch.sin(2.3 * p + torch.arange(4.0, dtype=F64)) - 0.01 * p).sum(),
+    "plunge": lambda p: -p.pow(1.02).sum(),
+    "slope": lambda p: 1e-4 * p.sum(),
+}
+
+
 def network(a):
     """The MLP of the account; modules are told apart by the shapes of their weights."""
+    if a["function"] != "mlp":
+        return Point()
     layers = []
     for name in sorted({k.rsplit(".", 1)[0] for k in a["shapes"] if k.startswith("layers.")}, key=lambda n: int(n.split(".")[1])):
         shape = a["shapes"][name + ".weight"]
@@ -120,7 +140,7 @@ def load(net, values, noise=0.0):
 
 def optimiser(a, net, state):
     """torch's L-BFGS in the state that ours was in."""
-    opt = Recorded(net.parameters(), lr=a["lr"], history_size=10, line_search_fn=None if a["line_search"] == "none" else a["line_search"])
+    opt = Recorded(net.parameters(), lr=a["lr"], history_size=10, max_iter=a["iterations"], line_search_fn=None if a["line_search"] == "none" else a["line_search"])
     if state:
         vector = lambda name: torch.tensor(state["lbfgs." + name], dtype=F64)
         pairs = range(sum(k.startswith("lbfgs.old_dirs.") for k in state))
@@ -132,12 +152,16 @@ def optimiser(a, net, state):
 
 
 def step(a, net, opt, batch):
-    y = torch.tensor(batch["labels"])
-    x = torch.tensor(batch["x"], dtype=F64).reshape(len(y), -1)
+    if a["function"] == "mlp":
+        y = torch.tensor(batch["labels"])
+        x = torch.tensor(batch["x"], dtype=F64).reshape(len(y), -1)
+        objective = lambda: F.cross_entropy(net(x), y) + a["decay"] / 2 * sum(p.pow(2).sum() for p in net.parameters())
+    else:
+        objective = lambda: FUNCTIONS[a["function"]](net.p)
 
     def closure():
         opt.zero_grad()
-        loss = F.cross_entropy(net(x), y) + a["decay"] / 2 * sum(p.pow(2).sum() for p in net.parameters())
+        loss = objective()
         loss.backward()
         return loss
 
@@ -152,13 +176,15 @@ def distance(net, values):
 
 def furthest(ours, theirs):
     """The largest relative difference of step lengths."""
-    return max((abs(p - q) / abs(q) if p == p else math.inf for p, q in zip(ours, theirs)), default=0.0)
+    relative = lambda p, q: 0.0 if p == q else abs(p - q) / max(abs(q), 1e-300) if p == p else math.inf
+    return max((relative(p, q) for p, q in zip(ours, theirs)), default=0.0)
 
 
 def lbfgs(a):
     net, near = network(a), network(a)
     assert any(isinstance(m, nn.BatchNorm1d) for m in net.modules()) == a["batch_norm"]
-    label = "%s, lr %g, decay %g, %s batch norm" % (a["line_search"], a["lr"], a["decay"], "with" if a["batch_norm"] else "no")
+    what = "decay %g, %s batch norm" % (a["decay"], "with" if a["batch_norm"] else "no") if a["function"] == "mlp" else a["function"]
+    label = "%s, lr %g, %s" % (a["line_search"], a["lr"], what)
     lengths = params = itself = 0.0
     calls = iterations = 0
     for n, batch in enumerate(a["batches"]):
@@ -167,11 +193,11 @@ def lbfgs(a):
         opt, other = optimiser(a, net, batch["state"]), optimiser(a, near, batch["state"])
         step(a, net, opt, batch)
         step(a, near, other, batch)
-        ours = batch["iterations"]
+        ours = batch["iterations"] or []
         if opt.calls != batch["calls"] or len(ours) != len(opt.lengths):
             return math.inf, "%s: step %d: %d calls in %d iterations, torch %d in %d:" % (label, n, batch["calls"], len(ours), opt.calls, len(opt.lengths))
         for i, (o, evaluations) in enumerate(zip(ours, opt.evaluations)):
-            after = evaluations + (a["line_search"] == "none" and i + 1 < 20)  # torch moves first and then evaluates
+            after = evaluations + (a["line_search"] == "none" and i + 1 < a["iterations"])  # torch moves first and then evaluates
             if o["Evaluations"] != after:
                 return math.inf, "%s: step %d: %d calls after iteration %d, torch %d:" % (label, n, o["Evaluations"], i, after)
         lengths = max(lengths, furthest([o["Length"] for o in ours], opt.lengths))
