@@ -14,18 +14,27 @@ import (
 
 // LoadFile reads a TOML file and then the overrides; see Load.
 func LoadFile(path string, overrides ...string) (Config, error) {
+	return LoadFileOver(Default(), path, overrides...)
+}
+
+// LoadFileOver is LoadFile from another configuration than Default.
+func LoadFileOver(c Config, path string, overrides ...string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, fmt.Errorf("train: configuration: %w", err)
 	}
-	return Load(path, text, overrides...)
+	return LoadOver(c, path, text, overrides...)
 }
 
 // Load starts from Default, applies the TOML text and then the overrides ("optim.lr=0.05"), and checks everything. The error is
 // a *ConfigError that lists all problems, with the lines of the file named file.
 func Load(file string, text []byte, overrides ...string) (Config, error) {
-	c := Default()
-	l := loader{fields: map[string]field{}, lines: map[string]int{}}
+	return LoadOver(Default(), file, text, overrides...)
+}
+
+// LoadOver is Load from another configuration than Default.
+func LoadOver(c Config, file string, text []byte, overrides ...string) (Config, error) {
+	l := loader{fields: map[string]field{}, lines: map[string]int{}, given: map[string]bool{}}
 	for _, f := range c.fields() {
 		l.fields[f.key] = f
 	}
@@ -38,6 +47,7 @@ func Load(file string, text []byte, overrides ...string) (Config, error) {
 	for _, o := range overrides {
 		l.override(o)
 	}
+	c.forget(l.given)
 	for _, p := range c.problems(l.wrong) {
 		l.report(p.Key, p.Message)
 	}
@@ -46,6 +56,18 @@ func Load(file string, text []byte, overrides ...string) (Config, error) {
 		return Config{}, &ConfigError{File: file, Problems: l.problems}
 	}
 	return c, nil
+}
+
+// forget puts keys that mean nothing at their default unless the user named them: the configuration that a file starts from may have set
+// them for another optimiser or network.
+func (c *Config) forget(given map[string]bool) {
+	standard := Default()
+	defaults := standard.fields()
+	for i, f := range c.fields() {
+		if !given[f.key] && !f.applies(c) {
+			f.copyFrom(defaults[i])
+		}
+	}
 }
 
 // syntaxProblem puts a text that is not TOML in the user's words.
@@ -62,6 +84,7 @@ func syntaxProblem(err error) Problem {
 type loader struct {
 	fields   map[string]field
 	lines    map[string]int  // key or section → line
+	given    map[string]bool // keys that the file or an override named
 	wrong    map[string]bool // keys whose value was refused: no second complaint about them
 	problems []Problem
 }
@@ -75,7 +98,7 @@ func (l *loader) report(key, message string) {
 func (l *loader) findLines(text []byte) {
 	var sections struct {
 		Data, Net, Loss, Run struct{}
-		Optim                struct{ Schedule struct{} }
+		Optim                struct{ Schedule, Adam, LBFGS struct{} }
 	}
 	for _, target := range []any{&sections, &struct{}{}} {
 		d := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
@@ -126,6 +149,7 @@ func (l *loader) set(key string, v any) {
 		l.report(key, "unknown key"+l.suggest(key))
 		return
 	}
+	l.given[key] = true
 	if complaint := f.set(v); complaint != "" {
 		if l.wrong == nil {
 			l.wrong = map[string]bool{}

@@ -11,14 +11,19 @@ import (
 )
 
 type trainCmd struct {
-	Config string   `arg:"" optional:"" help:"TOML file with the run's configuration; flags below override it." placeholder:"CONFIG.toml"`
-	Set    []string `help:"Override one key, e.g. --set optim.lr=0.05 (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+	Config       string `arg:"" optional:"" help:"TOML file with the run's configuration; flags below override it." placeholder:"CONFIG.toml"`
+	Setting      string `help:"Start from a paper's setting; the file and the keys come on top." placeholder:"NAME" group:"Papers' settings:"`
+	ListSettings bool   `help:"List the settings and stop." group:"Papers' settings:"`
 
-	Data       string `help:"Data set: glyphs (built in), mnist, fashion-mnist." placeholder:"NAME" group:"Common keys:"`
+	Set []string `help:"Override one key, e.g. --set optim.lr=0.05 (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+
+	Data       string `help:"Data set: glyphs (built in), mnist, cifar-10, …; collapse data list." placeholder:"NAME" group:"Common keys:"`
 	DataDir    string `help:"Folder that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR" group:"Common keys:"`
 	Classes    string `help:"Keep the first K classes." placeholder:"K" group:"Common keys:"`
 	Noise      string `help:"Probability that a training label is redrawn." placeholder:"ETA" group:"Common keys:"`
 	Loss       string `help:"ce, ls, lr, mse or rescaled_mse." placeholder:"KIND" group:"Common keys:"`
+	Net        string `help:"mlp, resnet18, resnet18-adapt, vgg13 or vgg13-bn." placeholder:"KIND" group:"Common keys:"`
+	Optim      string `help:"sgd, adam or lbfgs." placeholder:"KIND" group:"Common keys:"`
 	Preset     string `help:"paper (9 hidden layers) or code (8)." placeholder:"NAME" group:"Common keys:"`
 	Depth      string `help:"Hidden layers." placeholder:"N" group:"Common keys:"`
 	Width      string `help:"Units of a hidden layer." placeholder:"N" group:"Common keys:"`
@@ -31,9 +36,11 @@ type trainCmd struct {
 	PrintConfig       bool   `help:"Print the complete configuration as TOML and stop." group:"How it is run:"`
 	Resume            string `help:"Go on with a run of the lab (its hash or the start of it)." placeholder:"RUN" group:"How it is run:"`
 	Again             bool   `help:"Compute a configuration anew that the lab holds already." group:"How it is run:"`
+	IgnoreMemory      bool   `help:"Start though the estimated memory is above what is free." group:"How it is run:"`
 	AllowKernelChange bool   `help:"Resume under another kernel or architecture; recorded in the run." group:"How it is run:"`
 	Trace             string `help:"Write the first steps whole into DIR, for another framework to repeat." placeholder:"DIR" group:"How it is run:"`
 	TraceSteps        int    `help:"How many steps to trace." default:"10" placeholder:"S" group:"How it is run:"`
+	besideFlags
 }
 
 // overrides lists the common flags that were given, as configuration keys, then --set.
@@ -41,7 +48,7 @@ func (c *trainCmd) overrides() []string {
 	var out []string
 	for _, kv := range []struct{ key, value string }{
 		{"data.name", c.Data}, {"data.dir", c.DataDir}, {"data.classes", c.Classes}, {"data.noise", c.Noise},
-		{"loss.kind", c.Loss}, {"net.preset", c.Preset}, {"net.depth", c.Depth}, {"net.width", c.Width},
+		{"loss.kind", c.Loss}, {"net.kind", c.Net}, {"optim.kind", c.Optim}, {"net.preset", c.Preset}, {"net.depth", c.Depth}, {"net.width", c.Width},
 		{"net.feature_dim", c.FeatureDim}, {"run.epochs", c.Epochs}, {"run.batch", c.Batch},
 		{"optim.lr", c.LR}, {"run.seed", c.Seed},
 	} {
@@ -53,14 +60,24 @@ func (c *trainCmd) overrides() []string {
 }
 
 func (c *trainCmd) config() (train.Config, error) {
-	if c.Config != "" {
-		return train.LoadFile(c.Config, c.overrides()...)
+	base := train.Default()
+	if c.Setting != "" {
+		var err error
+		if base, err = train.Setting(c.Setting); err != nil {
+			return train.Config{}, usageError{err}
+		}
 	}
-	return train.Load("", nil, c.overrides()...)
+	if c.Config != "" {
+		return train.LoadFileOver(base, c.Config, c.overrides()...)
+	}
+	return train.LoadOver(base, "", nil, c.overrides()...)
 }
 
 func (c *trainCmd) Run(a *app) error {
-	if c.Resume != "" && (c.Config != "" || len(c.overrides()) > 0 || c.Again) {
+	if c.ListSettings {
+		return listSettings(a)
+	}
+	if c.Resume != "" && (c.Config != "" || c.Setting != "" || len(c.overrides()) > 0 || c.Again) {
 		return usagef("--resume takes its configuration from the run: leave out the file, the keys and --again")
 	}
 	if c.PrintConfig {
@@ -71,11 +88,21 @@ func (c *trainCmd) Run(a *app) error {
 		return err
 	}
 	defer lab.Close()
+	defer c.beside(a)()
 	result, err := c.train(a, lab)
 	if err != nil {
 		return err
 	}
 	return a.emit(resultJSON(result), func() { printResult(a, result) })
+}
+
+func listSettings(a *app) error {
+	list := train.Settings()
+	return a.emit(list, func() {
+		for _, s := range list {
+			a.printf("%-22s %s\n", s.Name, s.About)
+		}
+	})
 }
 
 func (c *trainCmd) print(a *app) error {
@@ -92,7 +119,7 @@ func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
 	defer team.Close()
 	progress := newTrainProgress(a.stderr)
 	defer progress.close()
-	opts := train.Options{Team: team, Sink: progress, Again: c.Again, AllowKernelChange: c.AllowKernelChange}
+	opts := train.Options{Team: team, Sink: progress, Again: c.Again, IgnoreMemory: c.IgnoreMemory, AllowKernelChange: c.AllowKernelChange}
 	if c.Trace != "" {
 		opts.Trace = train.Trace{Dir: c.Trace, Steps: train.FirstSteps(c.TraceSteps)}
 	}
