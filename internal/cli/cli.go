@@ -38,6 +38,9 @@ type program struct {
 	Landscape  landscapeCmd  `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier."`
 	Reproduce  reproduceCmd  `cmd:"" help:"A figure, table or theorem of the papers."`
 	Measure    measureCmd    `cmd:"" help:"Every collapse measure of features in files of any framework."`
+	Serve      serveCmd      `cmd:"" help:"The live page: studies, runs and theory in the browser."`
+	Study      studyCmd      `cmd:"" help:"Many runs: a grid, computed here or on many machines."`
+	Worker     workerCmd     `cmd:"" help:"Join a study from another machine."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
 	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"collapse/internal/study"
+)
+
+// engineProgress shows studies under way: a bar on a terminal, a line per run that ends elsewhere.
+type engineProgress struct {
+	w io.Writer
+
+	mu    sync.Mutex
+	bar   *bar
+	last  string // what ended last
+	drawn time.Time
+}
+
+func newEngineProgress(w io.Writer) *engineProgress { return &engineProgress{w: w} }
+
+func (p *engineProgress) event(e study.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Ended != nil {
+		p.last = e.Ended.Note + ": " + e.Ended.Text
+		if e.Ended.Failed {
+			p.last = e.Ended.Note + ": failed: " + e.Ended.Text
+		}
+	}
+	if !onTerminal(p.w) {
+		if e.Ended != nil {
+			fmt.Fprintf(p.w, "%d/%d  %s  %s left\n", e.Done+e.Failed, e.Runs, p.last, left(e.Left))
+		}
+		return
+	}
+	if p.bar == nil {
+		p.bar = newBar(p.w, int64(e.Runs), "runs")
+	}
+	if now := time.Now(); e.Ended != nil || now.Sub(p.drawn) > 100*time.Millisecond {
+		p.drawn = now
+		p.bar.set(int64(e.Done+e.Failed), "%s", p.line(e))
+	}
+}
+
+// line is what stands beside the bar.
+func (p *engineProgress) line(e study.Event) string {
+	parts := []string{fmt.Sprintf("%d running", len(e.Working))}
+	if e.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))
+	}
+	parts = append(parts, left(e.Left)+" left")
+	if p.last != "" {
+		parts = append(parts, p.last)
+	} else if len(e.Working) > 0 {
+		w := e.Working[0]
+		parts = append(parts, fmt.Sprintf("%s: epoch %d/%d %s", w.Note, w.Progress.Epoch, w.Progress.Epochs, w.Progress.Text))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *engineProgress) logf(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil { // a line of its own would tear the bar
+		p.last = fmt.Sprintf(format, args...)
+		return
+	}
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+func (p *engineProgress) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.close()
+	}
+}

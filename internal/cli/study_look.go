@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"collapse/internal/report"
+	"collapse/internal/store"
+	"collapse/internal/study"
+)
+
+type studyStatusCmd struct {
+	Name string `arg:"" name:"study" help:"Name of the study."`
+}
+
+// studyRunRow is the JSON of a run of a study.
+type studyRunRow struct {
+	Run      string       `json:"run"`
+	Note     string       `json:"note"`
+	Status   store.Status `json:"status"`
+	Epoch    int64        `json:"epoch"`
+	Error    string       `json:"error,omitempty"`
+	Finished int64        `json:"finished_ms,omitempty"`
+}
+
+func studyRunRows(runs []store.StudyRun) []studyRunRow {
+	rows := []studyRunRow{}
+	for _, r := range runs {
+		row := studyRunRow{Run: r.Hash, Note: r.Note, Status: r.Status, Epoch: r.Epoch, Error: r.Error}
+		if !r.Finished.IsZero() {
+			row.Finished = r.Finished.UnixMilli()
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// shown bounds the runs that a status lists.
+const shown = 10
+
+func (c *studyStatusCmd) Run(a *app) error {
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	s, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	running, err1 := lab.StudyRuns(c.Name, shown, store.Running)
+	failed, err2 := lab.StudyRuns(c.Name, shown, store.Failed)
+	last, err3 := lab.LastOfStudy(c.Name, shown)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	return a.emit(struct {
+		studyRow
+		Running []studyRunRow `json:"running"` // at most 10 of each
+		Failed  []studyRunRow `json:"failed"`
+		Last    []studyRunRow `json:"last"`
+	}{studyRowOf(s), studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
+		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
+			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		printStudyRuns(a, "running", running)
+		printStudyRuns(a, "failed", failed)
+		printStudyRuns(a, "last ended", last)
+		if s.Counts[store.Failed] > 0 {
+			a.printf("\ntry the failed ones again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
+		}
+	})
+}
+
+func printStudyRuns(a *app, title string, runs []store.StudyRun) {
+	if len(runs) == 0 {
+		return
+	}
+	a.printf("\n%s\n", title)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, r := range runs {
+		what := fmt.Sprintf("epoch %d", r.Epoch)
+		if r.Error != "" {
+			what = r.Error
+		}
+		fmt.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
+	}
+	w.Flush()
+}
+
+type studyCancelCmd struct {
+	Name string `arg:"" name:"study" help:"Name of the study."`
+}
+
+func (c *studyCancelCmd) Run(a *app) error {
+	lab, err := store.Open(a.flags.Lab, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	if err := lab.CancelStudy(c.Name); err != nil {
+		return err
+	}
+	s, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	return a.emit(studyRowOf(s), func() {
+		a.printf("%s is cancelled with %d of %d runs done; a process that computes it stops within a second. Go on with: collapse study resume %s\n",
+			c.Name, s.Counts[store.Done], s.Runs, c.Name)
+	})
+}
+
+type studyRetryCmd struct {
+	Name string `arg:"" name:"study" help:"Name of the study."`
+}
+
+func (c *studyRetryCmd) Run(a *app) error {
+	lab, err := store.Open(a.flags.Lab, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	n, err := lab.RetryStudy(c.Name)
+	if err != nil {
+		return err
+	}
+	return a.emit(map[string]any{"study": c.Name, "runs": n}, func() {
+		a.printf("%d failed runs are ready; a process that computes the study takes them up by itself, otherwise: collapse study resume %s\n", n, c.Name)
+	})
+}
+
+type studyReportCmd struct {
+	Name string `arg:"" name:"study" help:"Name of the study."`
+	Out  string `help:"Directory for the page (./out/NAME)." type:"path" placeholder:"DIR"`
+	Open bool   `help:"Show the page in the browser when it is ready."`
+}
+
+func (c *studyReportCmd) Run(a *app) error {
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	s, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	ended, err := lab.StudyRuns(c.Name, 0, store.Done, store.Failed)
+	if err != nil {
+		return err
+	}
+	if len(ended) == 0 {
+		return fmt.Errorf("no run of study %s has ended; collapse study resume %s computes them", c.Name, c.Name)
+	}
+	var hashes []string
+	for _, r := range ended {
+		hashes = append(hashes, r.Hash)
+	}
+	runs, err := report.Load(lab, hashes...)
+	if err != nil {
+		return err
+	}
+	out := c.Out
+	if out == "" {
+		out = "out/" + c.Name
+	}
+	title := s.Title
+	if title == "" {
+		title = c.Name
+	}
+	result, err := report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: []string{a.commandLine()},
+		Notes: []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(ended), s.Runs)}, Generated: time.Now()})
+	if err != nil {
+		return err
+	}
+	if err := a.emit(result, func() { printReport(a, result) }); err != nil {
+		return err
+	}
+	if c.Open {
+		return openInBrowser(result.Index)
+	}
+	return nil
+}
+
+type studyExportCmd struct {
+	Name    string `arg:"" name:"study" help:"Name of the study."`
+	CSV     bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
+	Parquet bool   `help:"A Parquet file; needs --out." xor:"format"`
+	Out     string `help:"File to write; default: standard output." type:"path" placeholder:"FILE"`
+}
+
+// Run writes the table. --json, which every command has, is the table as JSON here.
+func (c *studyExportCmd) Run(a *app) error {
+	format := "csv"
+	switch {
+	case a.flags.JSON && (c.CSV || c.Parquet):
+		return usagef("--json, --csv and --parquet are three formats: choose one")
+	case a.flags.JSON:
+		format = "json"
+	case c.Parquet && c.Out == "":
+		return usagef("a Parquet file is no text: say where to with --out FILE.parquet")
+	case c.Parquet:
+		format = "parquet"
+	}
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	if _, err := lab.Study(c.Name); err != nil {
+		return err
+	}
+	if c.Out == "" {
+		_, err := study.Export(lab, c.Name, format, a.stdout)
+		return err
+	}
+	lines := 0
+	err = writeBeside(c.Out, func(w io.Writer) error {
+		lines, err = study.Export(lab, c.Name, format, w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	a.notef("%d lines in %s\n", lines, c.Out)
+	return nil
+}
+
+// writeBeside makes path hold what write writes, or what it held before.
+func writeBeside(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path + ".tmp")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("writing %s: %w", path, err), os.Remove(path+".tmp"))
+	}
+	return os.Rename(path+".tmp", path)
+}

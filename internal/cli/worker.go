@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/study"
+	"collapse/internal/version"
+)
+
+type workerCmd struct {
+	Connect   string        `help:"Address of the coordinator, as collapse study run --listen prints it, or of a NATS cluster." required:"" placeholder:"URL"`
+	TokenFile string        `help:"File with the coordinator's token." type:"existingfile" placeholder:"FILE"`
+	CA        string        `name:"ca" help:"Certificates to trust, for a coordinator with a certificate of its own." type:"existingfile" placeholder:"FILE"`
+	Slots     int           `help:"Runs side by side; default: one per thread." placeholder:"N"`
+	Scratch   string        `help:"Local folder for runs under way; a worker started again on it goes on from there." default:"./scratch" type:"path" placeholder:"DIR"`
+	Blobs     string        `help:"Folder shared with the coordinator, for checkpoints and features." type:"path" placeholder:"DIR"`
+	Every     time.Duration `name:"checkpoint-every" help:"How often a run's checkpoint leaves this machine." default:"1m" placeholder:"TIME"`
+	Queue     string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME"`
+	Name      string        `help:"Name of this worker, for people; default: host and process." placeholder:"NAME"`
+}
+
+func (c *workerCmd) Run(a *app) error {
+	o := study.WorkerOptions{Name: c.Name, Slots: c.Slots, Threads: a.flags.Threads, Scratch: c.Scratch, Blobs: c.Blobs, CheckpointEvery: c.Every}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Slots <= 0 {
+		o.Slots = o.Threads
+	}
+	o.Logf = func(format string, args ...any) { a.notef(format+"\n", args...) }
+	token := ""
+	if c.TokenFile != "" {
+		var err error
+		if token, err = queue.TokenFile(c.TokenFile, false); err != nil {
+			return err
+		}
+	}
+	b, err := c.reach(a, queue.Remote{URL: c.Connect, Token: token, CAFile: c.CA}, queue.Options{Name: c.Queue, Version: version.Version, Logf: o.Logf})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	a.notef("at %s with %d slots (Ctrl-C stops cleanly: others go on with the runs)\n", c.Connect, o.Slots)
+	err = study.Work(a.ctx, b, o)
+	if errors.Is(err, a.ctx.Err()) {
+		return a.emit(map[string]string{"worker": "stopped"}, func() {})
+	}
+	return err
+}
+
+// reach connects, and waits for a server that is not there yet: batch systems start workers when they
+// please.
+func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broker, error) {
+	for told := false; ; told = true {
+		b, err := queue.Connect(r, o)
+		var refused *queue.TokenError
+		if err == nil || errors.As(err, &refused) {
+			return b, err
+		}
+		if !told {
+			a.notef("%v; trying again until it is there\n", err)
+		}
+		select {
+		case <-a.ctx.Done():
+			return nil, a.ctx.Err()
+		case <-time.After(2 * time.Second):
+		}
+	}
+}
