@@ -14,7 +14,7 @@ import (
 )
 
 type measureCmd struct {
-	Files []string `arg:"" optional:"" help:"Files that hold features, labels and perhaps a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet. - reads npy records from standard input." placeholder:"FILE"`
+	Files []string `arg:"" optional:"" help:"Files that hold features, labels and perhaps a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet; or one folder that collapse_tap wrote. - reads npy records from standard input." placeholder:"FILE"`
 
 	Features []string `help:"File or quoted pattern of shards with the features (N×d)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
 	Labels   []string `help:"The labels (N)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
@@ -25,7 +25,7 @@ type measureCmd struct {
 	LabelsKey        string `help:"Name of the labels." placeholder:"NAME" group:"Names within files:"`
 	WeightsKey       string `help:"Name of the classifier's weight." placeholder:"NAME" group:"Names within files:"`
 	BiasKey          string `help:"Name of the classifier's bias." placeholder:"NAME" group:"Names within files:"`
-	Layers           string `help:"Pattern of array names; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
+	Layers           string `help:"Pattern of array names, or of a folder's layers; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
 	TransposeWeights bool   `help:"The classifier's weight is stored d×K." group:"Names within files:"`
 	Classes          int    `help:"K, where some classes have no sample and there is no classifier." placeholder:"K" group:"Names within files:"`
 

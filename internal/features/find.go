@@ -26,11 +26,12 @@ func (p part) where() string {
 
 // finder looks arrays up as a request asks.
 type finder struct {
-	req    *Request
-	lib    library
-	common []*shard            // of Request.Files
-	own    [roleCount][]*shard // of the roles' own flags
-	taken  map[[2]string]bool  // path and name of arrays that have a role
+	req     *Request
+	capture *capture // nil if no folder was named
+	lib     library
+	common  []*shard            // of Request.Files
+	own     [roleCount][]*shard // of the roles' own flags
+	taken   map[[2]string]bool  // path and name of arrays that have a role
 }
 
 func (f *finder) openFiles() error {

@@ -8,13 +8,13 @@ import (
 
 // Request says which files hold what, as a user named them.
 type Request struct {
-	// Files hold several of the arrays under their usual names.
+	// Files hold several of the arrays under their usual names. One folder may stand in their place, if collapse_tap wrote it.
 	Files []string
 	// From holds file names and patterns for single roles; files of one pattern are shards, sorted.
 	From [roleCount][]string
 	// Keys names arrays within their files; "" means the usual names.
 	Keys [roleCount]string
-	// Layers is a pattern of array names, each of which becomes a column of its own.
+	// Layers is a pattern of array names, or of a folder's layers, each of which becomes a column of its own.
 	Layers string
 	// Classes is K where labels alone do not tell; 0: from the classifier, else from the labels.
 	Classes int
@@ -73,7 +73,11 @@ type Input struct {
 
 // Open finds, opens and checks what a request names. The caller must Close the set.
 func Open(req Request) (*Set, error) {
-	f := &finder{req: &req, taken: map[[2]string]bool{}}
+	capture, err := fromCapture(&req)
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{req: &req, capture: capture, taken: map[[2]string]bool{}}
 	s, err := f.set()
 	if err != nil {
 		return nil, joinClose(err, f.lib.close())
@@ -93,7 +97,7 @@ func joinClose(err, closing error) error {
 func (s *Set) Close() error { return s.lib.close() }
 
 func (f *finder) set() (*Set, error) {
-	if len(f.req.Files) == 0 && len(f.req.From[Features]) == 0 {
+	if f.capture == nil && len(f.req.Files) == 0 && len(f.req.From[Features]) == 0 {
 		return nil, fmt.Errorf("no file was named; give FILE…, or --features FILE --labels FILE, or - for standard input")
 	}
 	if err := f.openFiles(); err != nil {
@@ -110,6 +114,9 @@ func (f *finder) set() (*Set, error) {
 
 // columns finds the features and, with --layers, the other layers.
 func (f *finder) columns(s *Set) error {
+	if f.capture != nil && f.req.Layers != "" {
+		return f.captured(s)
+	}
 	parts, err := f.find(Features)
 	if err != nil {
 		return err
