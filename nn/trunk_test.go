@@ -236,12 +236,7 @@ func TestImageNetworkBits(t *testing.T) {
 		"adapt": func(t *trunk[float32]) {
 			t.addResNet(Arch{Kind: KindAdapt, Channels: 3, Height: 16, Width: 12, StemWidth: 4})
 		},
-		"vgg": func(t *trunk[float32]) {
-			t.plain("a", 8, false)
-			t.plain("b", 20, true)
-			t.add(newMaxPool(t, 2, 2, 0))
-			t.add(newMaxPool(t, 3, 2, 1))
-		},
+		"vgg": vggLike[float32],
 	}
 	for name, build := range builds {
 		const classes, maxBatch = 4, 20
@@ -265,6 +260,35 @@ func TestImageNetworkBits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestImageFloat32AgreesWithFloat64: every kernel's step in float32 is the one in float64 up to rounding.
+func TestImageFloat32AgreesWithFloat64(t *testing.T) {
+	const classes, batch = 4, 20
+	in := mapShape{3, 8, 12}
+	a := Arch{Kind: KindAdapt, Channels: 3, Height: 8, Width: 12, StemWidth: 5, FeatureDim: 6}
+	nets := []*Network[float64]{tiny(t, in, classes, batch, nil, func(t *trunk[float64]) { t.addResNet(a) }), tiny(t, in, classes, batch, nil, vggLike[float64])}
+	for _, name := range kernel.Available() {
+		useKernel(t, name)
+		for i, single := range []*Network[float32]{tiny(t, in, classes, batch, nil, func(t *trunk[float32]) { t.addResNet(a) }), tiny(t, in, classes, batch, nil, vggLike[float32])} {
+			x, labels := sample(rand.New(rand.NewPCG(3, 4)), batch, in.size(), classes)
+			loss64, _ := NewLoss[float64](LossConfig{Kind: CrossEntropy}, classes)
+			loss32, _ := NewLoss[float32](LossConfig{Kind: CrossEntropy}, classes)
+			step(t, nets[i], loss64, x, labels)
+			step(t, single, loss32, to32(x), labels)
+			for j, p := range nets[i].Params() {
+				compare(t, fmt.Sprintf("%s, net %d, %s", name, i, p.Name), single.Params()[j].Grad, p.Grad, 1e-4)
+			}
+		}
+	}
+}
+
+// vggLike has what VGG13 is made of and an overlapping pooling.
+func vggLike[T kernel.Float](t *trunk[T]) {
+	t.plain("a", 8, false)
+	t.add(newMaxPool(t, 2, 2, 0))
+	t.plain("b", 20, false)
+	t.add(newMaxPool(t, 3, 2, 1))
 }
 
 // TestLoneSample: a batch of 1 trains where every map is larger than 1×1, as in PyTorch.
