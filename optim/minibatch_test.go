@@ -181,7 +181,7 @@ func TestMinibatchLBFGSConfig(t *testing.T) {
 
 // TestInsideKeepsAwayFromEnds: a cubic whose minimum is near an end is tried there once, then a tenth of the bracket away.
 func TestInsideKeepsAwayFromEnds(t *testing.T) {
-	a, b := trial{0, 0, -1}, trial{1, 20, 60}
+	a, b := trial{0, 0, -1}, trial{1, 40, 60}
 	free, near := inside(a, b, false)
 	if !near || !(free > 0 && free < 0.1) {
 		t.Fatalf("trial at %v, near %v; wanted it near 0", free, near)
