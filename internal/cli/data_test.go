@@ -79,7 +79,7 @@ func TestDataCheck(t *testing.T) {
 	if want := "no whole number of records of 3074"; code != exitFailed || !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, %s", code, stdout)
 	}
-	for _, want := range []string{"collapse data get cifar-10,", "glyphs", "present"} {
+	for _, want := range []string{"run `collapse data get cifar-10`", "glyphs", "present"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%s\ndoes not say %q", stdout, want)
 		}
