@@ -52,7 +52,7 @@ func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 type dataGetCmd struct {
 	Name   string `arg:"" help:"Which set: see 'collapse data list'."`
-	Root   string `help:"Directory that holds the data sets (default: COLLAPSE_DATA)." env:"COLLAPSE_DATA" type:"path" placeholder:"DIR"`
+	Root   string `help:"Directory that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR"`
 	Mirror string `help:"Address that serves the files under their own names; tried before the official ones." placeholder:"URL"`
 }
 
@@ -115,7 +115,7 @@ func (d *downloads) close() {
 }
 
 type dataCheckCmd struct {
-	Root string `help:"Directory that holds the data sets (default: COLLAPSE_DATA)." env:"COLLAPSE_DATA" type:"path" placeholder:"DIR"`
+	Root string `help:"Directory that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR"`
 }
 
 func (c dataCheckCmd) Run(a *app) error {
