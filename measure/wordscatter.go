@@ -110,7 +110,10 @@ func (w wordTask) Run(part int) {
 	at, d := w.pieces[part], w.d
 	rows, columns := min(scatterPanel, d-at.row), min(scatterColumns, d-at.column)
 	tile := w.tile[at.row*d+at.column:]
-	kernel.GemmPairs(nil, kernel.TN, rows, columns, (w.n+1)/2, w.numbers[at.row:], w.stride, w.numbers[at.column:], w.stride, tile, d, false)
+	for from, pairs := 0, (w.n+1)/2; from < pairs; from += scatterResidual {
+		q := w.numbers[from*w.stride:]
+		kernel.GemmPairs(nil, kernel.TN, rows, columns, min(scatterResidual, pairs-from), q[at.row:], w.stride, q[at.column:], w.stride, tile, d, from > 0)
+	}
 	square := w.step * w.step
 	for i := range rows {
 		from := max(0, at.row+i+1-at.column) // right of the diagonal
