@@ -120,7 +120,7 @@ type filterSums[T float32 | float64] interface {
 func newConvolution[T float32 | float64](s ConvShape, winograd bool) *convolution[T] {
 	if winograd {
 		return &convolution[T]{
-			forward: newWinogradSums[T](s, false), inputGrad: newWinogradSums[T](s, true), weightGrad: newWeightSums[T](s),
+			forward: newWinogradSums[T](s, false), inputGrad: newWinogradSums[T](s, true), weightGrad: newWinogradWeights[T](s),
 		}
 	}
 	return &convolution[T]{

@@ -41,14 +41,15 @@ const (
 func winogradFits(s ConvShape) bool { return s.KH == 3 && s.KW == 3 && s.Stride == 1 && s.Pad == 1 }
 
 // winogradPays reports whether the algorithm is faster than skipping taps for a batch, by counting vector
-// operations. Transforms take 144 operations for a grid of input, 120 of output and about 160 for filters, loads
-// and stores included; the factor stands for products of fewer terms than the direct algorithm's.
+// operations. Transforms take 144 operations for a grid of input, 120 of output and about 160 for filters, with
+// loads and stores somewhat more; the factor stands for shorter sums of products than the direct
+// algorithm's. With the three channels of an image it wins nothing: the transforms of the many channels of
+// the result are shared by too few, and the gradient of the weights becomes slower.
 func winogradPays(s ConvShape, batch int) bool {
-	if !winogradFits(s) {
+	if !winogradFits(s) || min(s.In, s.Out) < LaneBlock/2 {
 		return false
 	}
-	tiles := winogradTiles(s.H) * winogradTiles(s.W)
-	vectors := float64(tiles * Lanes(batch) / LaneBlock)
+	vectors := float64(winogradTiles(s.H) * winogradTiles(s.W) * Lanes(batch) / LaneBlock)
 	in, out := float64(s.In), float64(s.Out)
 	products := 1.15 * winogradPoints * in * out * vectors
 	transforms := (180*in+160*out)*vectors + 200*in*out/LaneBlock

@@ -1,0 +1,265 @@
+package kernel
+
+import "unsafe"
+
+// winogradWeights computes the gradient of the weights by Winograd's algorithm: for each of the 36 points,
+// a sum of outer products over tiles and samples,
+//
+//	sums[point][c][o] = Σ_{chunk, lane} columns[chunk][point][c][lane] · gradient[chunk][point][lane][o]
+//
+// dy is transposed to neighbouring channels before its transform, because its tiles, unlike those of the
+// image, do not overlap.
+//
+// Chunks are transformed a wave at a time, as many as fit the third-level cache, and every point
+// then takes up all chunks of the wave; the sums stay in memory between waves. Where the sums of all channels
+// are large and one wave is enough, a part is some panels of channels c whose sums are private and go to dw at once.
+// Every sum is formed by one thread, chunk by chunk in order.
+type winogradWeights[T float32 | float64] struct {
+	shape   ConvShape
+	grid    winogradGrid
+	columns int // channels o, padded to whole blocks
+
+	// of the call under way
+	phase     winogradPhase
+	kernels   *convKernels[T]
+	x, dy, dw []T
+	memory    *convShared[T]
+	first     int // chunk of the wave
+	last      int
+	panel     int // channels c of a tile
+}
+
+const (
+	winogradWave     winogradPhase = iota + 16 // transform a chunk, image and gradient
+	winogradPoint                              // sum a point over the wave
+	winogradInverse                            // transform sums back
+	winogradPanelSum                           // sum and transform back some panels of channels
+)
+
+const (
+	winogradWaveBytes = 8 << 20  // transformed image and gradient of a wave
+	winogradSumsBytes = 16 << 20 // most sums that are kept between waves if they need not be
+	winogradMostBytes = 24 << 20 // largest single wave
+	winogradPanels    = 3        // panels of a part that reads a whole wave
+)
+
+func newWinogradWeights[T float32 | float64](s ConvShape) *winogradWeights[T] {
+	return &winogradWeights[T]{shape: s, grid: newWinogradGrid(s.H, s.W), columns: roundUp(s.Out, LaneBlock)}
+}
+
+func (g *winogradWeights[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
+	pools := convPoolsFor[T]()
+	g.memory = pools.shared.get()
+	g.kernels, g.x, g.dy, g.dw = convKernelsInUse[T](), x, dy, dw
+	g.grid.cut(lanes, 2*LaneBlock)
+	g.panel = evenPanel(g.shape.In, g.kernels.rows())
+
+	size := elementSize[T]()
+	chunkBytes := (g.imageSize() + g.gradientSize()) * size
+	sumsBytes := winogradPoints * g.sumPoint(g.shape.In) * size
+	wave := max(1, min(winogradWaveBytes/chunkBytes, g.grid.chunks()))
+	single := sumsBytes > winogradSumsBytes && g.grid.chunks()*chunkBytes <= winogradMostBytes
+	if single {
+		wave = g.grid.chunks()
+	} else {
+		g.memory.partial = atLeast(g.memory.partial, sumsBytes/size)
+	}
+	g.memory.columns = atLeast(g.memory.columns, wave*g.imageSize())
+	g.memory.gradient = atLeast(g.memory.gradient, wave*g.gradientSize())
+	for first := 0; first < g.grid.chunks(); first = g.last {
+		g.first, g.last = first, min(first+wave, g.grid.chunks())
+		g.do(tm, winogradWave, g.last-g.first)
+		if !single {
+			g.do(tm, winogradPoint, winogradPoints)
+		}
+	}
+	if single { // the wave is all chunks
+		g.do(tm, winogradPanelSum, ceilDiv(g.shape.In, winogradPanels*g.panel))
+	} else {
+		g.do(tm, winogradInverse, ceilDiv(g.shape.In, orderBlock))
+	}
+	pools.shared.put(g.memory)
+	g.memory, g.x, g.dy, g.dw = nil, nil, nil, nil
+}
+
+func (g *winogradWeights[T]) do(tm *Team, phase winogradPhase, parts int) {
+	g.phase = phase
+	tm.Do(parts, g)
+}
+
+// The distances between points of a chunk's image, of its gradient, and of sums for channels channels c.
+func (g *winogradWeights[T]) imagePoint() int    { return pointStride(g.shape.In * g.grid.group) }
+func (g *winogradWeights[T]) gradientPoint() int { return pointStride(g.grid.group * g.columns) }
+func (g *winogradWeights[T]) sumPoint(channels int) int {
+	return pointStride(channels * g.columns)
+}
+
+// The elements of a chunk's image and gradient.
+func (g *winogradWeights[T]) imageSize() int    { return winogradPoints * g.imagePoint() }
+func (g *winogradWeights[T]) gradientSize() int { return winogradPoints * g.gradientPoint() }
+
+// Run computes one part of the phase under way.
+func (g *winogradWeights[T]) Run(part int) {
+	pools := convPoolsFor[T]()
+	s := pools.scratches.get()
+	s.temp = atLeast(s.temp, winogradPoints*g.kernels.lanes)
+	switch g.phase {
+	case winogradWave:
+		transformInput(s, g.kernels, &g.grid, g.x, g.shape.In, g.first+part, g.memory.columns[part*g.imageSize():], g.imagePoint())
+		g.transformGradient(s, g.first+part, g.memory.gradient[part*g.gradientSize():])
+	case winogradPoint:
+		g.list(s, part)
+		point := g.sumPoint(g.shape.In)
+		for c := 0; c < g.shape.In; c += g.panel {
+			g.sum(s, c, min(c+g.panel, g.shape.In), g.memory.partial[part*point+c*g.columns:], g.first > 0)
+		}
+	case winogradInverse:
+		c0 := part * orderBlock
+		g.inverse(s, c0, min(c0+orderBlock, g.shape.In), g.memory.partial[c0*g.columns:], g.sumPoint(g.shape.In))
+	case winogradPanelSum:
+		c0 := part * winogradPanels * g.panel
+		c1 := min(c0+winogradPanels*g.panel, g.shape.In)
+		point := g.sumPoint(c1 - c0)
+		s.packed = atLeast(s.packed, winogradPoints*point)
+		for i := range winogradPoints {
+			g.list(s, i)
+			for c := c0; c < c1; c += g.panel {
+				g.sum(s, c, min(c+g.panel, c1), s.packed[i*point+(c-c0)*g.columns:], false)
+			}
+		}
+		g.inverse(s, c0, c1, s.packed, point)
+	}
+	pools.release(s)
+}
+
+// transformGradient transposes and transforms a chunk of dy to [point][lane][o].
+func (g *winogradWeights[T]) transformGradient(s *convScratch[T], chunk int, dst []T) {
+	const block = LaneBlock * LaneBlock // a pixel: [lane][channel]
+	y, x, lane, width := g.grid.chunk(chunk)
+	k, size, point := g.kernels, elementSize[T](), g.gradientPoint()
+	s.turned = atLeast(s.turned, winogradSide*winogradSide*block)
+	f := &s.form
+	*f = convTransform{
+		srcRow: winogradSide * block * size, srcCol: block * size, srcGap: LaneBlock * size,
+		srcMask: g.grid.mask(y, x, winogradSide), dstMask: winogradWhole,
+		dstRow: 6 * point * size, dstCol: point * size, dstGap: g.columns * size, count: LaneBlock, temp: pointer(s.temp, 0),
+	}
+	for l := 0; l < width; l += LaneBlock {
+		for o := 0; o < g.shape.Out; o += LaneBlock {
+			g.turn(s, y, x, lane+l, o)
+			for v := 0; v < LaneBlock; v += k.lanes {
+				f.src, f.dst = pointer(s.turned, v), unsafe.Pointer(&dst[l*g.columns+o+v])
+				k.gradient(f)
+			}
+		}
+	}
+}
+
+// turn transposes a block of lanes and channels of a tile of dy. Channels beyond the last repeat it.
+func (g *winogradWeights[T]) turn(s *convScratch[T], y, x, lane, o int) {
+	const block = LaneBlock * LaneBlock
+	size, image := elementSize[T](), g.grid.h*g.grid.w*g.grid.lanes
+	t := &s.turn
+	*t = convTranspose{dstRow: LaneBlock * size, dstGap: block * size, srcGap: g.grid.lanes * size, blocks: min(winogradSide, g.grid.w-x)}
+	for r := range len(t.rows) {
+		t.rows[r] = min(o+r, g.shape.Out-1) * image * size
+	}
+	for i := range min(winogradSide, g.grid.h-y) {
+		t.dst = pointer(s.turned, i*winogradSide*block)
+		t.src = unsafe.Pointer(&g.dy[((y+i)*g.grid.w+x)*g.grid.lanes+lane])
+		g.kernels.transpose(t)
+	}
+}
+
+// list writes the runs of a point: one for each chunk of the wave, in order. The last groups of lanes may be
+// narrower than the others; their runs come to the same sums after them, from s.runStart[0] on.
+func (g *winogradWeights[T]) list(s *convScratch[T], point int) {
+	size := elementSize[T]()
+	s.runs, s.runStart = s.runs[:0], s.runStart[:0]
+	for _, narrow := range []bool{false, true} {
+		for chunk := g.first; chunk < g.last; chunk++ {
+			if _, _, _, width := g.grid.chunk(chunk); (width < g.grid.group) == narrow {
+				i := chunk - g.first
+				s.runs = append(s.runs, convRun{
+					a: (i*g.imageSize() + point*g.imagePoint()) * size,
+					b: (i*g.gradientSize() + point*g.gradientPoint()) * size,
+				})
+			}
+		}
+		s.runStart = append(s.runStart, len(s.runs))
+	}
+}
+
+// sum adds the listed runs to the sums of channels c0…c1−1, at most a panel, or starts them.
+func (g *winogradWeights[T]) sum(s *convScratch[T], c0, c1 int, sums []T, accumulate bool) {
+	g.sumRuns(s, s.runs[:s.runStart[0]], g.grid.group, c0, c1, sums, accumulate)
+	if narrow := s.runs[s.runStart[0]:]; len(narrow) > 0 {
+		g.sumRuns(s, narrow, g.grid.lanes%g.grid.group, c0, c1, sums, accumulate || s.runStart[0] > 0)
+	}
+}
+
+func (g *winogradWeights[T]) sumRuns(s *convScratch[T], runs []convRun, width, c0, c1 int, sums []T, accumulate bool) {
+	k, size := g.kernels, elementSize[T]()
+	if accumulate && len(runs) == 0 {
+		return
+	}
+	t := &s.tile
+	*t = convTile{
+		a: unsafe.Pointer(&g.memory.columns[c0*width]), aRow: width * size, aCol: size, runs: unsafe.SliceData(runs), runCount: len(runs), k: width,
+		bRow: g.columns * size, cRow: g.columns * size, addRow: g.columns * size,
+	}
+	for o := 0; o < g.columns; {
+		vectors := min(k.vectors(), (g.columns-o)/k.lanes)
+		t.b, t.c = unsafe.Pointer(&g.memory.gradient[o]), unsafe.Pointer(&sums[o])
+		if accumulate {
+			t.add = t.c
+		}
+		k.tiles[c1-c0-1][vectors-1](t)
+		o += vectors * k.lanes
+	}
+}
+
+// inverse transforms the sums of channels c0…c1−1, those of c0 first, back and stores them in dw.
+func (g *winogradWeights[T]) inverse(s *convScratch[T], c0, c1 int, sums []T, point int) {
+	k, size := g.kernels, elementSize[T]()
+	const taps = 9
+	s.filters = atLeast(s.filters, (c1-c0)*taps*g.columns)
+	for c := range c1 - c0 {
+		f := &s.form
+		*f = convTransform{
+			src: unsafe.Pointer(&sums[c*g.columns]), srcRow: 6 * point * size, srcCol: point * size, srcGap: k.lanes * size,
+			srcMask: winogradWhole, dstMask: winogradWhole,
+			dst: unsafe.Pointer(&s.filters[c*taps*g.columns]), dstRow: 3 * g.columns * size, dstCol: g.columns * size, dstGap: k.lanes * size,
+			count: g.columns / k.lanes, temp: pointer(s.temp, 0),
+		}
+		k.filterGradient(f)
+	}
+	scatterTaps(s, k, s.filters, g.columns, g.dw[c0*taps:], g.shape.In*taps, (c1-c0)*taps, g.shape.Out)
+}
+
+// scatterTaps stores dst[o·dstRow + j] = src[j·srcRow + o] for j < n and o < out: sums by channel and tap, whose
+// rows are channels o, become filters of consecutive channels.
+func scatterTaps[T float32 | float64](s *convScratch[T], k *convKernels[T], src []T, srcRow int, dst []T, dstRow, n, out int) {
+	size := elementSize[T]()
+	j, whole := 0, out/LaneBlock*LaneBlock
+	for ; j+LaneBlock <= n && whole > 0; j += LaneBlock {
+		t := &s.turn
+		*t = convTranspose{
+			dst: unsafe.Pointer(&dst[j]), dstRow: dstRow * size, dstGap: LaneBlock * dstRow * size,
+			src: unsafe.Pointer(&src[j*srcRow]), srcGap: LaneBlock * size, blocks: whole / LaneBlock,
+		}
+		for r := range len(t.rows) {
+			t.rows[r] = r * srcRow * size
+		}
+		k.transpose(t)
+	}
+	for o := range out {
+		first := 0
+		if o < whole {
+			first = j
+		}
+		for i := first; i < n; i++ {
+			dst[o*dstRow+i] = src[i*srcRow+o]
+		}
+	}
+}
