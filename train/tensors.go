@@ -1,9 +1,7 @@
 package train
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"collapse/arrayfile"
 	"collapse/nn"
@@ -16,14 +14,12 @@ type Float interface{ float32 | float64 }
 // modelArrays views the network's tensors under PyTorch's names, 8-byte integers first so that every tensor is aligned in the file.
 func modelArrays[T Float](net *nn.Network[T]) []arrayfile.Array {
 	var list []arrayfile.Array
-	for _, c := range net.Counters() {
-		list = append(list, arrayfile.Of(c.Name, nil, []int64{c.Value}))
-	}
-	for _, p := range net.Params() {
-		list = append(list, arrayfile.Of(p.Name, p.Shape, p.Value))
-	}
-	for _, b := range net.Buffers() {
-		list = append(list, arrayfile.Of(b.Name, b.Shape, b.Value))
+	for _, t := range net.State() {
+		if t.Count != nil {
+			list = append(list, arrayfile.Of(t.Name, nil, []int64{*t.Count}))
+			continue
+		}
+		list = append(list, arrayfile.Of(t.Name, t.Shape, t.Values))
 	}
 	return list
 }
@@ -41,20 +37,36 @@ func optimArrays[T Float](state optim.State[T]) []arrayfile.Array {
 
 // loadModel copies a checkpoint's tensors into the network. The error names every tensor that is missing, unknown or misshapen.
 func loadModel[T Float](net *nn.Network[T], arrays []arrayfile.Array) error {
-	given := newShelf(arrays)
-	for _, c := range net.Counters() {
-		var v [1]int64
-		if given.take(c.Name, nil, func(a arrayfile.Array) error { return arrayfile.Convert(a, 0, v[:]) }) {
-			c.Value = v[0]
+	given, shapes := map[string]arrayfile.Array{}, map[string][]int{}
+	for _, a := range arrays {
+		given[a.Name], shapes[a.Name] = a, a.Shape
+	}
+	if err := net.CheckState(shapes); err != nil {
+		return fmt.Errorf("train: %s: %w", modelFile, err)
+	}
+	for _, t := range net.State() {
+		if err := loadTensor(t, given); err != nil {
+			return fmt.Errorf("train: %s: %w", modelFile, err)
 		}
 	}
-	for _, p := range net.Params() {
-		given.take(p.Name, p.Shape, func(a arrayfile.Array) error { return arrayfile.Convert(a, 0, p.Value) })
+	return nil
+}
+
+// loadTensor fills t; a counter that is not given stays as it is.
+func loadTensor[T Float](t nn.Tensor[T], given map[string]arrayfile.Array) error {
+	a, found := given[t.Name]
+	switch {
+	case !found:
+		return nil
+	case t.Count == nil:
+		return arrayfile.Convert(a, 0, t.Values)
 	}
-	for _, b := range net.Buffers() {
-		given.take(b.Name, b.Shape, func(a arrayfile.Array) error { return arrayfile.Convert(a, 0, b.Value) })
+	var count [1]int64
+	err := arrayfile.Convert(a, 0, count[:])
+	if err == nil {
+		*t.Count = count[0]
 	}
-	return given.problems(modelFile)
+	return err
 }
 
 func loadOptim[T Float](opt optim.Optimizer[T], arrays []arrayfile.Array) error {
@@ -81,46 +93,4 @@ func loadOptim[T Float](opt optim.Optimizer[T], arrays []arrayfile.Array) error 
 		return fmt.Errorf("train: %s: %w", optimFile, err)
 	}
 	return nil
-}
-
-// shelf hands out arrays by name and remembers what did not fit.
-type shelf struct {
-	arrays map[string]arrayfile.Array
-	errs   []error
-}
-
-func newShelf(arrays []arrayfile.Array) *shelf {
-	s := &shelf{arrays: map[string]arrayfile.Array{}}
-	for _, a := range arrays {
-		s.arrays[a.Name] = a
-	}
-	return s
-}
-
-func (s *shelf) take(name string, shape []int, use func(arrayfile.Array) error) bool {
-	a, ok := s.arrays[name]
-	delete(s.arrays, name)
-	switch {
-	case !ok:
-		s.errs = append(s.errs, fmt.Errorf("lacks %s %v", name, shape))
-	case !slices.Equal(a.Shape, shape):
-		s.errs = append(s.errs, fmt.Errorf("%s has shape %v, wanted %v", name, a.Shape, shape))
-	default:
-		if err := use(a); err != nil {
-			s.errs = append(s.errs, err)
-			return false
-		}
-		return true
-	}
-	return false
-}
-
-func (s *shelf) problems(file string) error {
-	for name := range s.arrays {
-		s.errs = append(s.errs, fmt.Errorf("has %s, which the network does not", name))
-	}
-	if len(s.errs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("train: %s: %w", file, errors.Join(s.errs...))
 }
