@@ -228,7 +228,7 @@ func TestFoldFollowsEveryChange(t *testing.T) {
 	}
 }
 
-// TestImageNetworkBits: threads change nothing, batches of any size share the arenas.
+// TestImageNetworkBits: threads change nothing, batches of any size share the arenas, a step allocates nothing once warm.
 func TestImageNetworkBits(t *testing.T) {
 	two := kernel.NewTeam(2)
 	defer two.Close()
@@ -257,6 +257,14 @@ func TestImageNetworkBits(t *testing.T) {
 						t.Fatalf("%s batch %d: %s[%d] differs between teams", name, batch, p.Name, j)
 					}
 				}
+			}
+			dlogits := make([]float32, batch*classes)
+			if allocs := testing.AllocsPerRun(2, func() {
+				nets[1].Forward(x, batch, Eval)
+				loss.Gradient(nets[1].Forward(x, batch, Train).Logits, labels, dlogits)
+				nets[1].Backward(dlogits)
+			}); allocs != 0 {
+				t.Errorf("%s batch %d: %g allocations in a step", name, batch, allocs)
 			}
 		}
 	}
