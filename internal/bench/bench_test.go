@@ -112,8 +112,11 @@ func BenchmarkGemm(b *testing.B) {
 }
 
 func TestMeasureReport(t *testing.T) {
-	for _, c := range []struct{ n, d, k int }{{4000, 40, 8}, {3000, 400, 100}} {
-		r, err := Measure(c.n, c.d, c.k, 2)
+	for _, c := range []struct {
+		n, d, k int
+		spread  float64
+	}{{4000, 40, 8, Collapsed}, {3000, 400, 100, Collapsed}, {3000, 400, 100, 1.5}} {
+		r, err := Measure(c.n, c.d, c.k, c.spread, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,10 +144,13 @@ func TestMeasureReport(t *testing.T) {
 		}
 	}
 	wrong := &measure.Report{N: 4000, D: 40, K: 8, Measures: map[string]float64{measure.KeyNC1TraceRatio: .01, measure.KeyNC1Pinv: 1}}
-	if checkMade(wrong) == nil {
+	if checkMade(wrong, Collapsed) == nil {
 		t.Error("a wrong trace ratio was timed")
 	}
-	if _, err := Measure(10, 4, 8, 1); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
+	if _, err := Measure(10, 4, 8, Collapsed, 1); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
 		t.Errorf("too few samples: %v", err)
+	}
+	if _, err := Measure(100, 4, 8, 0, 1); err == nil || !strings.Contains(err.Error(), "spread 0") {
+		t.Errorf("no spread: %v", err)
 	}
 }

@@ -17,10 +17,11 @@ import (
 // MeasureResult is what a measurement of made features takes: the default measures of N×d float32 features in
 // K classes with a classifier, from a mapped file in the page cache.
 type MeasureResult struct {
-	N       int `json:"n"`
-	D       int `json:"d"`
-	K       int `json:"k"`
-	Threads int `json:"threads"`
+	N       int     `json:"n"`
+	D       int     `json:"d"`
+	K       int     `json:"k"`
+	Spread  float64 `json:"spread"` // of the made features around their class means, beside means of 1
+	Threads int     `json:"threads"`
 
 	Seconds   float64         `json:"seconds"`    // best of Runs
 	Runs      int             `json:"runs"`       // timed measurements
@@ -34,21 +35,24 @@ type MeasureResult struct {
 	Kernel    string          `json:"kernel"`
 }
 
-const (
-	noiseSize   = .05
-	quickMillis = 2000 // runs shorter than this are repeated
-)
+// Collapsed is a spread at which bounds decide nearly every sample; from 1 on they decide hardly any.
+const Collapsed = .05
+
+const quickMillis = 2000 // runs shorter than this are repeated
 
 // Measure makes features (class mean + small noise), writes them to a temporary file and measures them. The
 // result is checked: the made noise's NC1 must come out.
-func Measure(n, d, k, threads int) (r MeasureResult, err error) {
+func Measure(n, d, k int, spread float64, threads int) (r MeasureResult, err error) {
 	if k < 2 || d < 2 || n < 2*k {
 		return r, fmt.Errorf("bench: n=%d d=%d k=%d: want at least two classes, two features and two samples of each class", n, d, k)
 	}
+	if !(spread > 0 && spread < 1e3) {
+		return r, fmt.Errorf("bench: spread %g: want a positive number below 1000", spread)
+	}
 	team := kernel.NewTeam(threads)
 	defer team.Close()
-	r = MeasureResult{N: n, D: d, K: k, Threads: team.Threads(), Kernel: kernel.Name()}
-	made := newMade(n, d, k)
+	r = MeasureResult{N: n, D: d, K: k, Spread: spread, Threads: team.Threads(), Kernel: kernel.Name()}
+	made := newMade(n, d, k, float32(spread))
 	file, err := made.write(team)
 	if err != nil {
 		return r, fmt.Errorf("bench: made features: %w; set TMPDIR to a directory with room", err)
@@ -87,7 +91,7 @@ func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], limit
 		if err != nil {
 			return err
 		}
-		if err := checkMade(report); err != nil {
+		if err := checkMade(report, r.Spread); err != nil {
 			return err
 		}
 		if r.Runs == 0 || took < r.Seconds {
@@ -140,17 +144,18 @@ func (t *sumTask) Run(part int) {
 	kernel.Sum(t.values[part*n : min((part+1)*n, len(t.values))])
 }
 
-// made are features of K classes: a mean in [−1,1]^d and noise in noiseSize·[−1,1]^d around it.
+// made are features of K classes: a mean in [−1,1]^d and noise in spread·[−1,1]^d around it.
 type made struct {
 	n, d, k int
+	spread  float32
 	labels  []int32
 	means   []float32 // (K×d)
 	file    *os.File
 	errs    []error
 }
 
-func newMade(n, d, k int) *made {
-	m := &made{n: n, d: d, k: k, labels: make([]int32, n), means: make([]float32, k*d)}
+func newMade(n, d, k int, spread float32) *made {
+	m := &made{n: n, d: d, k: k, spread: spread, labels: make([]int32, n), means: make([]float32, k*d)}
 	for i := range m.labels {
 		m.labels[i] = int32((i + i/k*7) % k)
 	}
@@ -194,7 +199,7 @@ func (m *made) Run(part int) {
 	state := uint64(part) << 40
 	for i := range rows {
 		c := int(m.labels[from+i/m.d])
-		rows[i] = m.means[c*m.d+i%m.d] + noiseSize*uniform(&state)
+		rows[i] = m.means[c*m.d+i%m.d] + m.spread*uniform(&state)
 	}
 	_, m.errs[part] = m.file.WriteAt(unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 4*len(rows)), int64(4*from*m.d))
 }
@@ -203,10 +208,10 @@ func (m *made) input(h []float32) measure.Input[float32] {
 	return measure.Input[float32]{Classes: m.k, Train: measure.Memory(h, m.d, m.labels), W: m.means}
 }
 
-// checkMade compares tr Σ_W / tr Σ_B with the ratio of the made variances, noiseSize² (1 − 1/n_k) beside 1 − 1/K.
-func checkMade(r *measure.Report) error {
+// checkMade compares tr Σ_W / tr Σ_B with the ratio of the made variances, spread² (1 − 1/n_k) beside 1 − 1/K.
+func checkMade(r *measure.Report, spread float64) error {
 	n, k := float64(r.N), float64(r.K)
-	within, between := noiseSize*noiseSize*(1-k/n), (1-1/k)+noiseSize*noiseSize*k/n
+	within, between := spread*spread*(1-k/n), (1-1/k)*(1+spread*spread*k/n)
 	got, want := r.Measures[measure.KeyNC1TraceRatio], within/between
 	freedom := 4 / math.Sqrt(k*float64(r.D)) // four standard deviations of a variance of K·d numbers, roughly
 	if !(math.Abs(got-want) <= freedom*want) || !(r.Measures[measure.KeyNC1Pinv] > 0) {

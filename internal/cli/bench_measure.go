@@ -6,10 +6,12 @@ type benchMeasureCmd struct {
 	N int `name:"n" default:"50000" help:"Samples." placeholder:"N"`
 	D int `name:"d" default:"512" help:"Width of a feature row." placeholder:"D"`
 	K int `name:"k" default:"10" help:"Classes." placeholder:"K"`
+
+	Spread float64 `default:"0.05" help:"Spread of samples around their class mean, beside means of size 1; from about 1 on no sample is near its own mean." placeholder:"S"`
 }
 
 func (c benchMeasureCmd) Run(a *app) error {
-	r, err := bench.Measure(c.N, c.D, c.K, a.flags.Threads)
+	r, err := bench.Measure(c.N, c.D, c.K, c.Spread, a.flags.Threads)
 	if err != nil {
 		return err
 	}
