@@ -52,9 +52,9 @@ func (c *studyStatusCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	running, err1 := lab.StudyRuns(c.Name, shown, store.Running)
-	failed, err2 := lab.StudyRuns(c.Name, shown, store.Failed)
-	last, err3 := lab.LastOfStudy(c.Name, shown)
+	running, err1 := lab.RecentOfStudy(c.Name, store.Running, shown)
+	failed, err2 := lab.RecentOfStudy(c.Name, store.Failed, shown)
+	last, err3 := lab.RecentOfStudy(c.Name, store.Done, shown)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *studyStatusCmd) Run(a *app) error {
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
 		printStudyRuns(a, "running", running)
 		printStudyRuns(a, "failed", failed)
-		printStudyRuns(a, "last ended", last)
+		printStudyRuns(a, "done last", last)
 		if s.Counts[store.Failed] > 0 {
 			a.printf("\ntry the failed ones again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
 		}
@@ -149,7 +149,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	ended, err := lab.StudyRuns(c.Name, 0, store.Done, store.Failed)
+	ended, err := lab.StudyRuns(c.Name, store.Done, store.Failed)
 	if err != nil {
 		return err
 	}

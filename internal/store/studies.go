@@ -126,8 +126,8 @@ func (r *Reader) studies(query string, args ...any) ([]Study, error) {
 	return list, nil
 }
 
-// countRuns counts a study's runs by status. The index holds all that is asked of a run: without it
-// each run's row, configuration included, would be read.
+// countRuns counts a study's runs by status. It walks index run_recent, which has the status and is in its
+// order, and never reads a run's row, configuration included.
 func (r *Reader) countRuns(study int64) (map[Status]int, error) {
 	counts := map[Status]int{}
 	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
@@ -136,38 +136,38 @@ func (r *Reader) countRuns(study int64) (map[Status]int, error) {
 		err := scan(&s, &n)
 		counts[s] = n
 		return struct{}{}, err
-	}, `SELECT run.status, count(*) FROM study_run JOIN run INDEXED BY run_status ON run.id = study_run.run
-		WHERE study_run.study = ? GROUP BY run.status`, study)
+	}, `SELECT x.status, count(*) FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = ? GROUP BY x.status`, study)
 	return counts, err
 }
 
-// StudyRuns returns the runs of a study that are in one of the given states, or all, in their order; at
-// most limit of them, if that is above 0.
-func (r *Reader) StudyRuns(name string, limit int, states ...Status) ([]StudyRun, error) {
-	if limit <= 0 {
-		limit = -1
-	}
-	return r.studyRuns("ORDER BY position LIMIT ?", name, limit, states)
+const selectStudyRun = `SELECT position, hash, kind, run.status, error, note, payload, coalesce(last_epoch, 0),
+	(SELECT started FROM attempt WHERE attempt.run = run.id AND attempt.generation = run.generation), finished
+	FROM study_run JOIN run ON run.id = study_run.run `
+
+// StudyRuns returns the runs of a study that are in one of the given states, or all, in their order.
+func (r *Reader) StudyRuns(name string, states ...Status) ([]StudyRun, error) {
+	return r.studyRuns(selectStudyRun+`WHERE study = (SELECT id FROM study WHERE name = ?1)
+		AND (json_array_length(?2) = 0 OR run.status IN (SELECT value FROM json_each(?2))) ORDER BY position`,
+		name, jsonList(append([]Status{}, states...)))
 }
 
-// LastOfStudy returns the runs of a study that ended last, newest first.
-func (r *Reader) LastOfStudy(name string, limit int) ([]StudyRun, error) {
-	return r.studyRuns("ORDER BY run.finished DESC LIMIT ?", name, limit, []Status{Done, Failed})
+// RecentOfStudy returns a few runs of a study in one state: those that ended last, newest first, if it is
+// a state of ended runs, else any. It looks at no more runs than it needs to.
+func (r *Reader) RecentOfStudy(name string, state Status, limit int) ([]StudyRun, error) {
+	return r.studyRuns(selectStudyRun+`WHERE run.id IN (
+			SELECT x.id FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = (SELECT id FROM study WHERE name = ?1)
+			WHERE x.status = ?2 ORDER BY x.finished DESC LIMIT ?3)
+		AND study = (SELECT id FROM study WHERE name = ?1) ORDER BY finished DESC, position`, name, state, limit)
 }
 
-func (r *Reader) studyRuns(order, name string, limit int, states []Status) ([]StudyRun, error) {
+func (r *Reader) studyRuns(query string, args ...any) ([]StudyRun, error) {
 	return collect(r, func(scan func(...any) error) (StudyRun, error) {
 		var s StudyRun
 		var started, finished sql.NullInt64
 		err := scan(&s.Position, &s.Hash, &s.Kind, &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
 		s.Started, s.Finished = moment(started), moment(finished)
 		return s, err
-	}, `SELECT position, hash, kind, run.status, error, note, payload, coalesce(last_epoch, 0),
-			(SELECT started FROM attempt WHERE attempt.run = run.id AND attempt.generation = run.generation), finished
-		FROM study_run JOIN run ON run.id = study_run.run
-		WHERE study_run.run IN (SELECT s.run FROM study_run s JOIN run x INDEXED BY run_status ON x.id = s.run
-				WHERE s.study = (SELECT id FROM study WHERE name = ?1) AND (json_array_length(?2) = 0 OR x.status IN (SELECT value FROM json_each(?2))))
-			AND study_run.study = (SELECT id FROM study WHERE name = ?1) `+order, name, jsonList(append([]Status{}, states...)), limit)
+	}, query, args...)
 }
 
 // CancelStudy marks a study as cancelled; SaveStudy and OpenStudy open it again.

@@ -165,7 +165,7 @@ func (e *engine) load() error {
 		if err != nil {
 			return err
 		}
-		runs, err := e.lab.StudyRuns(name, 0)
+		runs, err := e.lab.StudyRuns(name)
 		if err != nil {
 			return err
 		}

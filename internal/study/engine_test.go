@@ -188,7 +188,7 @@ func TestAFailedRunIsToldAndRetried(t *testing.T) {
 	if err != nil || s != (Summary{Runs: 3, Done: 2, Failed: 1}) {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	failed, err := lab.StudyRuns("s", 0, store.Failed)
+	failed, err := lab.StudyRuns("s", store.Failed)
 	must(t, err)
 	if len(failed) != 1 || failed[0].Position != 2 || !strings.Contains(failed[0].Error, "loss is") {
 		t.Errorf("%+v", failed)
@@ -232,7 +232,7 @@ func TestWorkersElsewhereGiveTheSameLab(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	sameRuns(t, lab, direct, 7)
-	failed, err := lab.StudyRuns("s", 0, store.Failed)
+	failed, err := lab.StudyRuns("s", store.Failed)
 	must(t, err)
 	want, err := direct.Run(failed[0].Hash)
 	must(t, err)

@@ -28,7 +28,7 @@ type tidyWriter interface {
 // epoch and measure, with the settings that differ between the runs as columns of text. It returns the
 // number of lines. Memory holds one run at a time.
 func Export(lab *store.Reader, name, format string, w io.Writer) (lines int, err error) {
-	runs, err := lab.StudyRuns(name, 0)
+	runs, err := lab.StudyRuns(name)
 	if err != nil {
 		return 0, err
 	}

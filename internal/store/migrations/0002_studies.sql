@@ -21,5 +21,5 @@ CREATE INDEX study_run_run ON study_run (run);
 
 -- The generation of the worker elsewhere whose rows a run holds; 0: its rows were written here.
 ALTER TABLE run ADD COLUMN remote INTEGER NOT NULL DEFAULT 0;
--- Counting a study's runs by status needs no more of them than this.
-CREATE INDEX run_status ON run (id, status, finished);
+-- What ended last, and how many runs of a study are in which state.
+CREATE INDEX run_recent ON run (status, finished);

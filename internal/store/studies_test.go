@@ -1,0 +1,252 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func members(seeds ...int) []Member {
+	var list []Member
+	for _, s := range seeds {
+		list = append(list, Member{Spec: spec(s), Note: fmt.Sprintf("seed %d", s), Payload: fmt.Sprintf("run.seed = %d\n", s)})
+	}
+	return list
+}
+
+func TestStudiesShareRuns(t *testing.T) {
+	l := open(t, t.TempDir())
+	must(t, l.SaveStudy("a", "First", "text", members(1, 2, 3)))
+	must(t, l.SaveStudy("b", "", "", members(4, 3)))
+	c := claimed(t, l, spec(3))
+	must(t, c.Finish())
+	c = claimed(t, l, spec(2))
+	must(t, c.Fail(errors.New("no luck")))
+	claimed(t, l, spec(1))
+	a, err := l.Study("a")
+	must(t, err)
+	if a.Runs != 3 || a.Counts[Done] != 1 || a.Counts[Failed] != 1 || a.Counts[Running] != 1 || a.Open() != 1 || a.Title != "First" || a.Source != "text" || a.Cancelled {
+		t.Errorf("%+v", a)
+	}
+	runs, err := l.StudyRuns("b")
+	must(t, err)
+	if len(runs) != 2 || runs[0].Note != "seed 4" || runs[0].Status != Pending || runs[1].Status != Done || runs[1].Finished.IsZero() ||
+		runs[1].Payload != "run.seed = 3\n" || runs[1].Kind != Train || runs[1].Position != 2 {
+		t.Errorf("%+v", runs)
+	}
+	failed, err := l.StudyRuns("a", Failed)
+	if err != nil || len(failed) != 1 || failed[0].Error != "no luck" || failed[0].Hash != Hash(Train, []byte(`{"seed":2}`)) {
+		t.Errorf("%+v, %v", failed, err)
+	}
+	last, err := l.RecentOfStudy("a", Failed, 1)
+	if err != nil || len(last) != 1 || last[0].Status == Running {
+		t.Errorf("%+v, %v", last, err)
+	}
+	all, err := l.Studies()
+	if err != nil || len(all) != 2 || all[0].Name != "b" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	// The list is replaced, the runs stay.
+	must(t, l.SaveStudy("a", "First", "text", members(5)))
+	if a, err = l.Study("a"); err != nil || a.Runs != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := l.Run(failed[0].Hash); err != nil {
+		t.Error(err)
+	}
+	must(t, l.RemoveStudy("b"))
+	var missing *StudyNotFoundError
+	if _, err := l.Study("b"); !errors.As(err, &missing) {
+		t.Errorf("a removed study: %v", err)
+	}
+	if err := l.CancelStudy("b"); !errors.As(err, &missing) {
+		t.Errorf("cancelling it: %v", err)
+	}
+}
+
+func TestCancelRetryAndRevision(t *testing.T) {
+	l := open(t, t.TempDir())
+	before, err := l.StudyRevision()
+	if err != nil || before != 0 {
+		t.Fatal(before, err)
+	}
+	must(t, l.SaveStudy("a", "", "", members(1, 2)))
+	c := claimed(t, l, spec(1))
+	must(t, c.Fail(errors.New("no luck")))
+	must(t, l.CancelStudy("a"))
+	a, err := l.Study("a")
+	must(t, err)
+	if !a.Cancelled {
+		t.Error("not cancelled")
+	}
+	n, err := l.RetryStudy("a")
+	if err != nil || n != 1 {
+		t.Errorf("%d runs to retry, %v", n, err)
+	}
+	a, err = l.Study("a")
+	if err != nil || a.Cancelled || a.Counts[Interrupted] != 1 || a.Counts[Failed] != 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if after, err := l.StudyRevision(); err != nil || after != 3 {
+		t.Errorf("revision %d after three changes, %v", after, err)
+	}
+}
+
+func TestRowsGoFromLabToLab(t *testing.T) {
+	from, to := open(t, t.TempDir()), open(t, t.TempDir())
+	a := claimed(t, from, spec(1))
+	must(t, a.AppendEpoch(1, epochRows(3, 1)))
+	must(t, a.AppendEpoch(2, append(epochRows(2, 2), Value{Key: Key{"epoch", "", "", "bad"}, Step: 2, Value: math.NaN()})))
+	must(t, a.AppendEpoch(5, epochRows(100, 5)))
+	later, err := from.RowsAfter(a.Hash, 1)
+	if err != nil || len(later) != 2 || later[0].Epoch != 2 || len(later[0].Rows) != 3 || later[1].Epoch != 5 || len(later[1].Rows) != 100 {
+		t.Fatalf("%d epochs, %v", len(later), err)
+	}
+	all, err := from.RowsAfter(a.Hash, -1)
+	must(t, err)
+	b, other := claimed(t, to, spec(1)), claimed(t, to, spec(2))
+	var parts []Part
+	for _, e := range all {
+		parts = append(parts, Part{b, e}, Part{other, e})
+	}
+	lost, err := to.AppendAll(parts)
+	if err != nil || len(lost) != 0 {
+		t.Fatal(lost, err)
+	}
+	want, err := from.Values(a.Hash)
+	must(t, err)
+	for _, c := range []*Claim{b, other} {
+		got, err := to.Values(c.Hash)
+		run, err2 := to.Run(c.Hash)
+		if err != nil || err2 != nil || !slices.Equal(got, want) || len(got) != 106 || run.LastEpoch != 5 {
+			t.Errorf("%d values, want %d; last epoch %d; %v %v", len(got), len(want), run.LastEpoch, err, err2)
+		}
+	}
+}
+
+func TestAppendAllLeavesOutWhatIsLost(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	kept, gone := claimed(t, l, spec(1)), claimed(t, l, spec(2))
+	_, err := l.db.Exec("UPDATE claim SET generation = 9 WHERE run = ?", gone.run)
+	must(t, err)
+	rows := EpochRows{Epoch: 1, Rows: epochRows(4, 1)}
+	lost, err := l.AppendAll([]Part{{gone, rows}, {kept, rows}})
+	if err != nil || len(lost) != 1 || lost[0] != gone {
+		t.Fatal(lost, err)
+	}
+	select {
+	case <-gone.Lost():
+	default:
+		t.Error("the lost claim does not know")
+	}
+	a, err1 := l.Values(kept.Hash)
+	b, err2 := l.Values(gone.Hash)
+	if err1 != nil || err2 != nil || len(a) != 4 || len(b) != 0 {
+		t.Errorf("%d and %d values, want 4 and none; %v %v", len(a), len(b), err1, err2)
+	}
+}
+
+func TestRemoteGeneration(t *testing.T) {
+	l := open(t, t.TempDir())
+	c := claimed(t, l, spec(1))
+	if g, err := l.Remote(c.Hash); g != 0 || err != nil {
+		t.Errorf("%d, %v", g, err)
+	}
+	must(t, c.SetRemote(77))
+	if g, err := l.Remote(c.Hash); g != 77 || err != nil {
+		t.Errorf("%d, %v", g, err)
+	}
+	var missing *NotFoundError
+	if _, err := l.Remote("nothing"); !errors.As(err, &missing) {
+		t.Errorf("%v", err)
+	}
+}
+
+// bigLab is a lab with one study of 100,000 runs and 10 million values, made once and kept in the
+// folder that COLLAPSE_BIG_LAB names.
+func bigLab(b *testing.B) *Lab {
+	dir := os.Getenv("COLLAPSE_BIG_LAB")
+	if dir == "" {
+		b.Skip("COLLAPSE_BIG_LAB is not set: a folder for a lab of some 400 MB")
+	}
+	_, err := os.Stat(filepath.Join(dir, "lab.sqlite"))
+	l, err2 := Open(dir, Options{})
+	if err2 != nil {
+		b.Fatal(err2)
+	}
+	b.Cleanup(func() { l.Close() })
+	if err == nil {
+		return l
+	}
+	for _, query := range []string{
+		`CREATE TEMP TABLE n AS WITH RECURSIVE up (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM up WHERE value < 100000) SELECT value FROM up`,
+		`INSERT INTO study (id, name, title, source, status, created) VALUES (1, 'big', '', '', 'open', 1)`,
+		`INSERT INTO series (id, series, split, layer, measure) SELECT value, 'epoch', 'train', '', 'm' || value FROM n WHERE value <= 20`,
+		`INSERT INTO run (id, hash, kind, config, status, created, finished, last_epoch)
+			SELECT value, printf('%064x', value * 7919), 'train', '{"data":{"noise":0.25,"train_digest":"' || printf('%064x', value) || '"},"run":{"seed":' || value || '}}',
+			CASE value % 10 WHEN 0 THEN 'pending' WHEN 1 THEN 'failed' WHEN 2 THEN 'running' ELSE 'done' END, value, CASE WHEN value % 10 IN (0, 2) THEN NULL ELSE value END, 5
+			FROM n`,
+		`INSERT INTO study_run (study, position, run, note, payload) SELECT 1, id, id, 'noise 0.25, seed ' || id, 'run.seed = ' || id FROM run`,
+		`INSERT INTO value (run, series, step, epoch, value) SELECT r.id, s.id, e.value, e.value, 0.5 FROM run r, series s, n e WHERE e.value <= 5`,
+	} {
+		if _, err := l.db.Exec(query); err != nil {
+			b.Fatal(query, err)
+		}
+	}
+	return l
+}
+
+// BenchmarkStatus is what `collapse study status` asks of a large lab.
+func BenchmarkStatus(b *testing.B) {
+	l := bigLab(b)
+	for b.Loop() {
+		s, err := l.Study("big")
+		running, err1 := l.RecentOfStudy("big", Running, 10)
+		failed, err2 := l.RecentOfStudy("big", Failed, 10)
+		last, err3 := l.RecentOfStudy("big", Done, 10)
+		if err := errors.Join(err, err1, err2, err3); err != nil || s.Runs != 100_000 || s.Counts[Done] != 70_000 || len(running) != 10 || len(failed) != 10 || len(last) != 10 {
+			b.Fatalf("%+v, %v", s.Counts, err)
+		}
+	}
+}
+
+// BenchmarkAppendAll stores what many workers send, with a reader at work.
+func BenchmarkAppendAll(b *testing.B) {
+	l := open(b, b.TempDir())
+	var parts []Part
+	for i := range 100 {
+		c, _, err := l.Claim(spec(i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		parts = append(parts, Part{Claim: c})
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				l.Series(parts[7].Claim.Hash, epochRows(1, 0)[0].Key)
+			}
+		}
+	}()
+	epoch := int64(0)
+	for b.Loop() {
+		epoch++
+		for i := range parts {
+			parts[i].EpochRows = EpochRows{Epoch: epoch, Rows: epochRows(50, epoch)}
+		}
+		if lost, err := l.AppendAll(parts); err != nil || len(lost) > 0 {
+			b.Fatal(lost, err)
+		}
+	}
+	b.ReportMetric(float64(50*len(parts))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
