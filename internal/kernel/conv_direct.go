@@ -60,7 +60,7 @@ func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, 
 	pools := convPoolsFor[T]()
 	shared := pools.shared.get()
 	shared.weights = atLeast(shared.weights, p.order.size())
-	p.ordering = ordering[T]{&p.order, w, shared.weights}
+	p.ordering = ordering[T]{&p.order, convKernelsInUse[T](), w, shared.weights}
 	tm.Do(ceilDiv(p.order.rows, orderBlock), &p.ordering)
 	p.ordering = ordering[T]{}
 

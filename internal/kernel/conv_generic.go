@@ -82,10 +82,11 @@ func convCopyGeneric[T float32 | float64](dst *T, dstStep int, src *T, srcStep, 
 
 func transposeGeneric[T float32 | float64](t *convTranspose) {
 	for i := range t.blocks {
-		for r, row := range t.rows {
-			src := blockAt[T](t.src, i*t.srcGap+row)
-			for l, v := range src {
-				*elementAt[T](t.dst, i*t.dstGap+l*t.dstRow+r*elementSize[T]()) = v
+		for r, row := range t.srcRows {
+			for l, v := range blockAt[T](t.src, i*t.srcGap+row) {
+				if to := t.dstRows[l]; to >= 0 {
+					*elementAt[T](t.dst, i*t.dstGap+to+r*elementSize[T]()) = v
+				}
 			}
 		}
 	}

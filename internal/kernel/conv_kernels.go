@@ -48,15 +48,18 @@ type convTransform struct {
 	now                    [5]uintptr // used by the assembly
 }
 
-// convTranspose turns blocks of 16 rows of elements into columns: element l of row r, at src + rows[r],
-// goes to column r of row l of dst.
+// convTranspose turns blocks of 16 rows of 16 elements into columns: element l of row r of block i, at
+// src + i·srcGap + srcRows[r], goes to element r of row l, at dst + i·dstGap + dstRows[l]. Rows whose dstRows
+// is negative are left out. All in bytes.
 type convTranspose struct {
-	dst            unsafe.Pointer
-	dstRow, dstGap int // bytes between rows and between blocks
-	src            unsafe.Pointer
-	srcGap         int
-	blocks         int
-	rows           [16]int
+	dst     unsafe.Pointer
+	dstGap  int
+	src     unsafe.Pointer
+	srcGap  int
+	blocks  int
+	ahead   int // distance from a block to one that is read soon
+	srcRows [LaneBlock]int
+	dstRows [LaneBlock]int
 }
 
 // convKernels are the pieces of a convolution of one element type in the versions of one instruction set.

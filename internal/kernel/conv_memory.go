@@ -18,6 +18,7 @@ type convScratch[T float32 | float64] struct {
 	temp     []T // intermediate vectors of a transform
 	runs     []convRun
 	runStart []int // first run of each pixel
+	offsets  []int // of rows of sums
 
 	// Arguments of kernels live here, because a call through a function value makes them escape.
 	tile convTile

@@ -502,7 +502,7 @@ func winogradFilterAVX2F64(a *convTransform)
 //go:noescape
 func winogradFilterGradientAVX2F64(a *convTransform)
 
-// convTransposeAVX512 is transposeGeneric for float32 and blocks of 16×16.
+// convTransposeAVX512 is transposeGeneric for float32.
 //
 //go:noescape
 func convTransposeAVX512(a *convTranspose)

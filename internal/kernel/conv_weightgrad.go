@@ -45,7 +45,8 @@ func (g *weightSums[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
 	shared := pools.shared.get()
 	g.kernels, g.x, g.dy, g.dw, g.lanes = convKernelsInUse[T](), x, dy, dw, lanes
 	g.plan()
-	shared.partial = atLeast(shared.partial, g.slices*g.sliceSize())
+	shared.partial = atLeast(shared.partial, g.slices*g.sliceSize()+g.columns)
+	clear(shared.partial[g.slices*g.sliceSize():])
 	g.partial, g.reducing = shared.partial, false
 	tm.Do(g.slices*g.blocks, g)
 	g.reducing = true
@@ -151,11 +152,12 @@ func (g *weightSums[T]) turnGradient(s *convScratch[T], first, last, lane, block
 	for col := 0; col < g.outColumns(block); col += LaneBlock {
 		t := &s.turn
 		*t = convTranspose{
-			dst: unsafe.Pointer(&s.turned[col]), dstRow: g.columns * size, dstGap: LaneBlock * g.columns * size,
-			src: unsafe.Pointer(&g.dy[first*width*g.lanes+lane]), srcGap: g.lanes * size, blocks: pixels,
+			dst: unsafe.Pointer(&s.turned[col]), dstGap: LaneBlock * g.columns * size,
+			src: unsafe.Pointer(&g.dy[first*width*g.lanes+lane]), srcGap: g.lanes * size, blocks: pixels, ahead: 2 * g.lanes * size,
 		}
-		for r := range len(t.rows) {
-			t.rows[r] = min(block*g.columns+col+r, g.shape.Out-1) * channel * size
+		for r := range LaneBlock {
+			t.srcRows[r] = min(block*g.columns+col+r, g.shape.Out-1) * channel * size
+			t.dstRows[r] = r * g.columns * size
 		}
 		g.kernels.transpose(t)
 	}
@@ -229,30 +231,31 @@ func (g *weightSums[T]) tap(s *convScratch[T], sums []T, inputRows, outColumns i
 
 // reduce adds up the slices of channels c0…c1−1 into dw.
 func (g *weightSums[T]) reduce(c0, c1 int) {
-	s := g.shape
-	taps := s.KH * s.KW
+	pools := convPoolsFor[T]()
+	s := pools.scratches.get()
+	taps := g.shape.KH * g.shape.KW
 	for block := range g.blocks {
 		for u := range g.order.used {
-			for c := c0; c < c1; c++ {
-				at := (u*s.In + c) * g.columns
-				sum := g.block(0, block)[at:][:g.outColumns(block)]
-				for slice := 1; slice < g.slices; slice++ {
-					for o, v := range g.block(slice, block)[at:][:len(sum)] {
-						sum[o] += v
-					}
+			for slice := 1; slice < g.slices; slice++ {
+				from, to := (u*g.shape.In+c0)*g.columns, (u*g.shape.In+c1)*g.columns
+				sum := g.block(0, block)[from:to]
+				for i, v := range g.block(slice, block)[from:to] {
+					sum[i] += v
 				}
 			}
 		}
-		for o := range g.outColumns(block) {
-			for c := c0; c < c1; c++ {
-				to := g.dw[((block*g.columns+o)*s.In+c)*taps:][:taps]
-				for at, u := range g.order.slot {
-					to[at] = 0
-					if u >= 0 {
-						to[at] = g.block(0, block)[(u*s.In+c)*g.columns+o]
-					}
+		s.offsets = s.offsets[:0]
+		for c := c0; c < c1; c++ {
+			for _, u := range g.order.slot {
+				row := len(g.partial) - g.columns // of zeros, for taps that see nothing
+				if u >= 0 {
+					row = block*len(g.order.used)*g.shape.In*g.columns + (u*g.shape.In+c)*g.columns
 				}
+				s.offsets = append(s.offsets, row)
 			}
 		}
+		o := block * g.columns
+		scatterTaps(s, g.kernels, g.partial, s.offsets, g.dw[(o*g.shape.In+c0)*taps:], g.shape.In*taps, g.outColumns(block))
 	}
+	pools.release(s)
 }

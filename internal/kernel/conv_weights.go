@@ -63,28 +63,89 @@ func paddedRow(n int) int { return (ceilDiv(n, LaneBlock) | 1) * LaneBlock }
 // size returns the elements of all matrices.
 func (o *weightOrder) size() int { return len(o.used) * o.rows * o.rowStride() }
 
-// orderRows arranges rows r0…r1−1 of every matrix at the start of dst, matrices plane elements apart.
-func orderRows[T float32 | float64](o *weightOrder, w, dst []T, plane, r0, r1 int) {
-	ld := o.rowStride()
-	rowStep, colStep := o.cols*o.taps, o.taps
+// An orderWork is one arrangement of weights on its way.
+type orderWork[T float32 | float64] struct {
+	s      *convScratch[T]
+	k      *convKernels[T]
+	w, dst []T
+	plane  int // distance between matrices
+}
+
+// orderRows arranges rows r0…r1−1 of every matrix at the start of dst.
+func orderRows[T float32 | float64](o *weightOrder, a orderWork[T], r0, r1 int) {
 	if o.swapped {
-		rowStep, colStep = o.taps, o.rows*o.taps
+		orderSwapped(o, a, r0, r1)
+		return
+	}
+	for r := r0; r < r1; r++ {
+		orderStraight(o, a, r, r-r0)
+	}
+}
+
+// orderStraight arranges row r, whose weights [column][tap] lie together, as row to of the matrices.
+// Whole blocks of columns and taps are transposed; what would read beyond the weights is copied.
+func orderStraight[T float32 | float64](o *weightOrder, a orderWork[T], r, to int) {
+	size, row := elementSize[T](), a.w[r*o.cols*o.taps:]
+	whole := 0 // columns whose 16 elements from any block of taps on lie within w
+	if last := roundUp(o.taps, LaneBlock); len(row) >= last {
+		whole = min(o.cols, (len(row)-last)/o.taps+1) / LaneBlock * LaneBlock
+	}
+	for first := 0; first < o.taps && whole > 0; first += LaneBlock {
+		t := &a.s.turn
+		*t = convTranspose{
+			dst: pointer(a.dst, to*o.rowStride()), dstGap: LaneBlock * size,
+			src: pointer(row, first), srcGap: LaneBlock * o.taps * size, blocks: whole / LaneBlock,
+		}
+		for i := range LaneBlock {
+			t.srcRows[i], t.dstRows[i] = i*o.taps*size, -1
+			if at := first + i; at < o.taps && o.slot[at] >= 0 {
+				t.dstRows[i] = o.slot[at] * a.plane * size
+			}
+		}
+		a.k.transpose(t)
 	}
 	for u, at := range o.used {
-		for r := r0; r < r1; r++ {
-			from := w[r*rowStep+at:]
-			to := dst[u*plane+(r-r0)*ld:][:o.cols]
-			for c := range to {
-				to[c] = from[c*colStep]
+		for c := whole; c < o.cols; c++ {
+			a.dst[u*a.plane+to*o.rowStride()+c] = row[c*o.taps+at]
+		}
+	}
+}
+
+// orderSwapped arranges rows r0…r1−1, whose weights [row][tap] lie together in each column.
+func orderSwapped[T float32 | float64](o *weightOrder, a orderWork[T], r0, r1 int) {
+	size, column := elementSize[T](), o.rows*o.taps
+	whole := o.cols / LaneBlock * LaneBlock
+	j, end := r0*o.taps, r1*o.taps // elements of a column
+	for ; j < end && j+LaneBlock <= column && whole > 0; j += LaneBlock {
+		t := &a.s.turn
+		*t = convTranspose{
+			dst: pointer(a.dst, 0), dstGap: LaneBlock * size,
+			src: pointer(a.w, j), srcGap: LaneBlock * column * size, blocks: whole / LaneBlock, ahead: LaneBlock * size,
+		}
+		for i := range LaneBlock {
+			t.srcRows[i], t.dstRows[i] = i*column*size, -1
+			if at := o.slot[(j+i)%o.taps]; j+i < end && at >= 0 {
+				t.dstRows[i] = (at*a.plane + ((j+i)/o.taps-r0)*o.rowStride()) * size
 			}
+		}
+		a.k.transpose(t)
+	}
+	for i := r0 * o.taps; i < end; i++ {
+		u, first := o.slot[i%o.taps], 0
+		if i < j {
+			first = whole
+		}
+		for c := first; c < o.cols && u >= 0; c++ {
+			a.dst[u*a.plane+(i/o.taps-r0)*o.rowStride()+c] = a.w[c*column+i]
 		}
 	}
 }
 
 // ordering is the arrangement of all weights as a task of a team.
 type ordering[T float32 | float64] struct {
-	order  *weightOrder
-	w, dst []T
+	order   *weightOrder
+	kernels *convKernels[T]
+	w, dst  []T
 }
 
 // orderBlock is the rows of one part.
@@ -95,6 +156,36 @@ func (o *ordering[T]) Run(part int) {
 	if len(o.dst) == 0 {
 		return
 	}
+	pools := convPoolsFor[T]()
+	s := pools.scratches.get()
 	r0, ld := part*orderBlock, o.order.rowStride()
-	orderRows(o.order, o.w, o.dst[r0*ld:], o.order.rows*ld, r0, min(r0+orderBlock, o.order.rows))
+	orderRows(o.order, orderWork[T]{s, o.kernels, o.w, o.dst[r0*ld:], o.order.rows * ld}, r0, min(r0+orderBlock, o.order.rows))
+	pools.release(s)
+}
+
+// scatterTaps is the way back: dst[o·dstRow + j] = src[rows[j] + o] for o < out. The rows are sums of all
+// channels o for a channel c and a tap, those of a filter one after the other.
+func scatterTaps[T float32 | float64](s *convScratch[T], k *convKernels[T], src []T, rows []int, dst []T, dstRow, out int) {
+	size, n := elementSize[T](), len(rows)
+	whole := out / LaneBlock * LaneBlock
+	if n < LaneBlock {
+		whole = 0
+	}
+	for first := 0; first < n && whole > 0; first += LaneBlock {
+		j := min(first, n-LaneBlock) // the last block may repeat some of the one before
+		t := &s.turn
+		*t = convTranspose{
+			dst: pointer(dst, j), dstGap: LaneBlock * dstRow * size,
+			src: pointer(src, 0), srcGap: LaneBlock * size, blocks: whole / LaneBlock, ahead: LaneBlock * size,
+		}
+		for i := range LaneBlock {
+			t.srcRows[i], t.dstRows[i] = rows[j+i]*size, i*dstRow*size
+		}
+		k.transpose(t)
+	}
+	for j, row := range rows {
+		for o := whole; o < out; o++ {
+			dst[o*dstRow+j] = src[row+o]
+		}
+	}
 }

@@ -115,7 +115,7 @@ func (p *winogradSums[T]) transformFilters(s *convScratch[T], r0, r1 int, dst []
 	ld, size := p.order.rowStride(), elementSize[T]()
 	plane := (r1 - r0) * ld
 	s.filters = atLeast(s.filters, 9*plane)
-	orderRows(&p.order, p.w, s.filters, plane, r0, r1)
+	orderRows(&p.order, orderWork[T]{s, p.kernels, p.w, s.filters, plane}, r0, r1)
 	first, col := 0, plane
 	if p.backward { // the filter turned around: its last tap first
 		first, col = 8*plane, -plane

@@ -160,11 +160,16 @@ func (g *winogradWeights[T]) turn(s *convScratch[T], y, x, lane, o int) {
 	const block = LaneBlock * LaneBlock
 	size, image := elementSize[T](), g.grid.h*g.grid.w*g.grid.lanes
 	t := &s.turn
-	*t = convTranspose{dstRow: LaneBlock * size, dstGap: block * size, srcGap: g.grid.lanes * size, blocks: min(winogradSide, g.grid.w-x)}
-	for r := range len(t.rows) {
-		t.rows[r] = min(o+r, g.shape.Out-1) * image * size
+	*t = convTranspose{dstGap: block * size, srcGap: g.grid.lanes * size, blocks: min(winogradSide, g.grid.w-x)}
+	for r := range LaneBlock {
+		t.srcRows[r], t.dstRows[r] = min(o+r, g.shape.Out-1)*image*size, r*LaneBlock*size
 	}
-	for i := range min(winogradSide, g.grid.h-y) {
+	rows := min(winogradSide, g.grid.h-y)
+	for i := range rows {
+		t.ahead = g.grid.w * g.grid.lanes * size // the next row of the tile, or the tile of the next channels
+		if i == rows-1 {
+			t.ahead = (LaneBlock*image - i*g.grid.w*g.grid.lanes) * size
+		}
 		t.dst = pointer(s.turned, i*winogradSide*block)
 		t.src = unsafe.Pointer(&g.dy[((y+i)*g.grid.w+x)*g.grid.lanes+lane])
 		g.kernels.transpose(t)
@@ -234,32 +239,10 @@ func (g *winogradWeights[T]) inverse(s *convScratch[T], c0, c1 int, sums []T, po
 		}
 		k.filterGradient(f)
 	}
-	scatterTaps(s, k, s.filters, g.columns, g.dw[c0*taps:], g.shape.In*taps, (c1-c0)*taps, g.shape.Out)
-}
-
-// scatterTaps stores dst[o·dstRow + j] = src[j·srcRow + o] for j < n and o < out: sums by channel and tap, whose
-// rows are channels o, become filters of consecutive channels.
-func scatterTaps[T float32 | float64](s *convScratch[T], k *convKernels[T], src []T, srcRow int, dst []T, dstRow, n, out int) {
-	size := elementSize[T]()
-	j, whole := 0, out/LaneBlock*LaneBlock
-	for ; j+LaneBlock <= n && whole > 0; j += LaneBlock {
-		t := &s.turn
-		*t = convTranspose{
-			dst: unsafe.Pointer(&dst[j]), dstRow: dstRow * size, dstGap: LaneBlock * dstRow * size,
-			src: unsafe.Pointer(&src[j*srcRow]), srcGap: LaneBlock * size, blocks: whole / LaneBlock,
-		}
-		for r := range len(t.rows) {
-			t.rows[r] = r * srcRow * size
-		}
-		k.transpose(t)
+	n := (c1 - c0) * taps
+	s.offsets = s.offsets[:0]
+	for j := range n {
+		s.offsets = append(s.offsets, j*g.columns)
 	}
-	for o := range out {
-		first := 0
-		if o < whole {
-			first = j
-		}
-		for i := first; i < n; i++ {
-			dst[o*dstRow+i] = src[i*srcRow+o]
-		}
-	}
+	scatterTaps(s, k, s.filters, s.offsets, g.dw[c0*taps:], g.shape.In*taps, g.shape.Out)
 }

@@ -31,15 +31,16 @@ func (t target) copyVectors(vectors int) {
 	RET()
 }
 
-// Fields of kernel.convTranspose, in order; the rows' offsets follow.
+// Fields of kernel.convTranspose, in order; the rows of source and result are 16 each.
 const (
 	turnDst = iota
-	turnDstRow
 	turnDstGap
 	turnSrc
-	turnSrcStep
+	turnSrcGap
 	turnBlocks
-	turnRows
+	turnAhead
+	turnSrcRows
+	turnDstRows = turnSrcRows + 16
 )
 
 // transpose16 writes the transposition of blocks of 16 rows of 16 float32 for AVX-512.
@@ -49,38 +50,42 @@ const (
 func transpose16() {
 	TEXT("convTransposeAVX512", NOSPLIT, "func(a *convTranspose)")
 	Pragma("noescape")
-	Doc("convTransposeAVX512 is transposeGeneric for float32 and blocks of 16×16.")
+	Doc("convTransposeAVX512 is transposeGeneric for float32.")
 	args := Load(Param("a"), GP64())
-	src, srcStep := field(args, turnSrc), field(args, turnSrcStep)
-	dst, dstRow, dstStep := field(args, turnDst), field(args, turnDstRow), field(args, turnDstGap)
+	src, srcGap, ahead := field(args, turnSrc), field(args, turnSrcGap), field(args, turnAhead)
+	dst, dstGap := field(args, turnDst), field(args, turnDstGap)
 	left := field(args, turnBlocks)
+	ADDQ(src, ahead)
 	Label("block")
-	to := GP64()
-	MOVQ(dst, to)
 	for quarter := range 4 {
-		turnQuarter(args, src, to, dstRow, quarter)
+		turnQuarter(args, src, ahead, dst, quarter)
 	}
-	ADDQ(srcStep, src)
-	ADDQ(dstStep, dst)
+	ADDQ(srcGap, src)
+	ADDQ(srcGap, ahead)
+	ADDQ(dstGap, dst)
 	DECQ(left)
 	JNZ(LabelRef("block"))
 	VZEROUPPER()
 	RET()
 }
 
-// turnQuarter transposes columns 4·quarter … 4·quarter+3 of a block into four rows of the output.
-func turnQuarter(args, src, to, dstRow reg.Register, quarter int) {
+// turnQuarter transposes columns 4·quarter … 4·quarter+3 of a block into four rows of the result. The
+// first quarter asks for the rows of the block ahead.
+func turnQuarter(args, src, ahead, dst reg.Register, quarter int) {
 	g := make([]reg.VecVirtual, 4) // g[i] holds rows i, i+4, i+8, i+12
 	row := GP64()
 	for i := range g {
 		g[i] = ZMM()
 		for j := range 4 {
-			MOVQ(Mem{Base: args, Disp: 8 * (turnRows + i + 4*j)}, row)
+			MOVQ(Mem{Base: args, Disp: 8 * (turnSrcRows + i + 4*j)}, row)
 			from := Mem{Base: src, Index: row, Scale: 1, Disp: 16 * quarter}
 			if j == 0 {
 				VMOVUPS(from, g[i].AsX())
 			} else {
 				VINSERTF32X4(Imm(uint64(j)), from, g[i], g[i])
+			}
+			if quarter == 0 {
+				PREFETCHT0(Mem{Base: ahead, Index: row, Scale: 1})
 			}
 		}
 	}
@@ -89,9 +94,15 @@ func turnQuarter(args, src, to, dstRow reg.Register, quarter int) {
 	VUNPCKLPS(g[3], g[2], low1)
 	VUNPCKHPS(g[1], g[0], high0)
 	VUNPCKHPS(g[3], g[2], high1)
+	line := 4 * quarter
 	put := func(v reg.VecVirtual) {
-		VMOVUPS(v, Mem{Base: to})
-		ADDQ(dstRow, to)
+		skip := fmt.Sprint("skip", line)
+		to := field(args, turnDstRows+line)
+		TESTQ(to, to)
+		JS(LabelRef(skip))
+		VMOVUPS(v, Mem{Base: dst, Index: to, Scale: 1})
+		Label(skip)
+		line++
 	}
 	for _, pair := range [][2]reg.VecVirtual{{low0, low1}, {high0, high1}} {
 		first, second := ZMM(), ZMM()
