@@ -142,11 +142,12 @@ func (r *Reader) countRuns(study int64) (map[Status]int, error) {
 
 const selectStudyRun = `SELECT position, hash, kind, run.status, error, note, payload, coalesce(last_epoch, 0),
 	(SELECT started FROM attempt WHERE attempt.run = run.id AND attempt.generation = run.generation), finished
-	FROM study_run JOIN run ON run.id = study_run.run `
+	FROM run CROSS JOIN study_run ON study_run.run = run.id ` // in this order: see RecentOfStudy
 
 // StudyRuns returns the runs of a study that are in one of the given states, or all, in their order.
 func (r *Reader) StudyRuns(name string, states ...Status) ([]StudyRun, error) {
 	return r.studyRuns(selectStudyRun+`WHERE study = (SELECT id FROM study WHERE name = ?1)
+		AND run.id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?1))
 		AND (json_array_length(?2) = 0 OR run.status IN (SELECT value FROM json_each(?2))) ORDER BY position`,
 		name, jsonList(append([]Status{}, states...)))
 }
