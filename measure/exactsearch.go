@@ -6,30 +6,30 @@ import (
 	"collapse/internal/kernel"
 )
 
-// exactSearch finds, for rows that no radius decides, the largest of K scores: products in P with K vectors say
-// which scores can be the largest, and those alone are computed in float64. The answer is that of float64 for
-// all; the lower class wins a tie.
+// exactSearch finds, for rows that no radius decides, the largest of K scores: a sieve says which scores can be the largest,
+// and those alone are computed in float64. The answer is that of float64 for all; the lower class wins a tie.
 //
 // The scores of q = h − h_G are 2 c_j·q − ‖c_j‖² for the nearest mean (‖q‖² less the squared distance) and
 // (w_j − w_G)·q + offset_j for the logits.
 type exactSearch[T, P kernel.Float] struct {
 	s       *samples[T]
-	vectors []P       // (K×d)
 	base    []float64 // (K)
-	factor  float64   // of products: 2 or 1
-	reach   float64   // largest ‖vector‖
-	largest float64   // largest |base|
+	weight  []float64 // (K) of a product with a unit vector: twice or once the vector's norm
 	exact   func(j int, h []float64) float64
 	answer  []int32 // (rows of the source)
+	reach   float64 // largest weight
+	largest float64 // largest |base|
+	sieve   *sieve[P]
 
-	k, d   int
-	todo   []int32 // rows of the chunk
-	buf    []T     // (chunk × d)
-	wide   []float64
-	q      []P
-	length []float64 // (chunk) ‖q‖
-	scores []P       // (chunk × K)
-	errs   []error
+	k, d     int
+	todo     []int32 // rows of the chunk
+	buf      []T     // (chunk × d)
+	wide     []float64
+	q        []P       // (chunk × d)
+	length   []float64 // (chunk) ‖q‖
+	products sifted[P]
+	scores   []float64 // (strips × K)
+	errs     []error
 }
 
 const searchStrip = 8 // rows that a thread takes at a time
@@ -39,27 +39,28 @@ func (f *widePass[T, P]) search() error {
 	f.out.clock.enter(PhaseUndecided)
 	s := f.s
 	if f.ask.nearest {
-		e := &exactSearch[T, P]{s: s, k: s.k, factor: 2, base: make([]float64, s.k), answer: f.near}
-		for j := range e.base {
-			c := s.centred[j*s.d:][:s.d]
-			e.base[j] = -dot(c, c)
+		e := &exactSearch[T, P]{s: s, k: s.k, base: make([]float64, s.k), weight: make([]float64, s.k), answer: f.near}
+		norms := make([]float64, s.k)
+		for j := range norms {
+			norms[j] = norm(s.centred[j*s.d:][:s.d])
+			e.base[j], e.weight[j] = -norms[j]*norms[j], 2*norms[j]
 		}
 		e.exact = func(j int, h []float64) float64 { return -distance2(h, s.mean(j)) }
-		if err := e.run(f.team, s.centred[:s.k*s.d]); err != nil {
+		if err := e.run(f.team, s.centred, norms); err != nil {
 			return err
 		}
 	}
 	if f.ask.logits {
 		h := f.head
-		e := &exactSearch[T, P]{s: s, k: h.k, factor: 1, base: h.offsets(s.centre), answer: f.best}
+		e := &exactSearch[T, P]{s: s, k: h.k, base: h.offsets(s.centre), weight: h.centredNorm, answer: f.best}
 		e.exact = func(j int, x []float64) float64 { return dot(h.w[j*h.d:][:h.d], x) + h.b[j] }
-		return e.run(f.team, h.centred)
+		return e.run(f.team, h.centred, h.centredNorm)
 	}
 	return nil
 }
 
-// run fills answer where it is −1 and the row is measured.
-func (e *exactSearch[T, P]) run(team *kernel.Team, vectors []float64) error {
+// run fills answer where it is −1 and the row is measured, with products with vectors (K×d) of the given norms.
+func (e *exactSearch[T, P]) run(team *kernel.Team, vectors, norms []float64) error {
 	e.d = e.s.d
 	var todo []int32
 	for i, a := range e.answer {
@@ -70,18 +71,15 @@ func (e *exactSearch[T, P]) run(team *kernel.Team, vectors []float64) error {
 	if todo == nil {
 		return nil
 	}
-	e.vectors = make([]P, len(vectors))
-	for i, x := range vectors {
-		e.vectors[i] = P(x)
-	}
 	for j := range e.k {
-		e.reach = max(e.reach, norm(vectors[j*e.d:][:e.d]))
+		e.reach = max(e.reach, e.weight[j])
 		e.largest = max(e.largest, math.Abs(e.base[j]))
 	}
+	e.sieve = newSieve[P](team, vectors, norms, e.k, e.d)
 	chunk := min(len(todo), max(1, wideElements/max(e.k, e.d)))
 	strips := (chunk + searchStrip - 1) / searchStrip
-	e.buf, e.wide = make([]T, chunk*e.d), make([]float64, strips*e.d)
-	e.q, e.length, e.scores = kernel.Alloc[P](chunk*e.d), make([]float64, chunk), kernel.Alloc[P](chunk*e.k)
+	e.buf, e.wide, e.scores = make([]T, chunk*e.d), make([]float64, strips*e.d), make([]float64, strips*e.k)
+	e.q, e.length = kernel.Alloc[P](chunk*e.d), make([]float64, chunk)
 	e.errs = make([]error, strips)
 	for at := 0; at < len(todo); at += chunk {
 		e.todo = todo[at:min(at+chunk, len(todo))]
@@ -91,7 +89,7 @@ func (e *exactSearch[T, P]) run(team *kernel.Team, vectors []float64) error {
 		if err := firstError(e.errs); err != nil {
 			return err
 		}
-		kernel.Gemm(team, kernel.NT, n, e.k, e.d, e.q, e.d, e.vectors, e.d, e.scores, e.k, kernel.Epilogue[P]{})
+		e.sieve.multiply(&e.products, team, e.q[:n*e.d], e.length[:n], nil)
 		team.Do(strips, chooseBest[T, P]{e})
 	}
 	return nil
@@ -117,28 +115,25 @@ func (e centreTask[T, P]) Run(part int) {
 type chooseBest[T, P kernel.Float] struct{ *exactSearch[T, P] }
 
 func (e chooseBest[T, P]) Run(part int) {
-	h := e.wide[part*e.d:][:e.d]
+	h, scores := e.wide[part*e.d:][:e.d], e.scores[part*e.k:][:e.k]
 	for i := part * searchStrip; i < min((part+1)*searchStrip, len(e.todo)); i++ {
 		for j, x := range e.buf[i*e.d:][:e.d] {
 			h[j] = float64(x)
 		}
-		e.answer[e.todo[i]] = e.choose(e.scores[i*e.k:][:e.k], e.length[i], h)
+		e.answer[e.todo[i]] = e.choose(scores, i, h)
 	}
 }
 
-// choose returns the class of the largest score. A product of d terms errs by at most γ_d ‖q‖‖v‖, inputs
-// rounded to P by two roundoffs more, so no score below the largest by twice that can be the largest.
-func (e *exactSearch[T, P]) choose(scores []P, length float64, h []float64) int32 {
-	most := math.Inf(-1)
-	for j, x := range scores {
-		most = max(most, e.factor*float64(x)+e.base[j])
-	}
-	d := float64(e.d)
-	err := e.factor*((d+8)*roundoff[P]()*length*e.reach+d*0x1p-126) + 64*eps64*d*(length*e.reach+e.largest)
+// choose returns the class of the largest score of row i. No score below the largest by twice the error of a product can be
+// the largest.
+func (e *exactSearch[T, P]) choose(scores []float64, i int, h []float64) int32 {
+	most := e.products.addTimes(scores, e.base, e.weight, i)
+	d, length := float64(e.d), e.length[i]
+	err := (e.sieve.errorOf(length)+d*0x1p-126)*e.reach + 64*eps64*d*(length*e.reach+e.largest)
 	least := most - 2*err
 	best, value := int32(-1), math.Inf(-1)
-	for j, x := range scores {
-		if e.factor*float64(x)+e.base[j] < least { // a NaN is not below anything: computed again
+	for j, score := range scores {
+		if score < least { // a NaN is not below anything: computed again
 			continue
 		}
 		if v := e.exact(j, h); best < 0 || v > value {

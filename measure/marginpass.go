@@ -67,7 +67,7 @@ func (f *widePass[T, P]) margins() error {
 	s, clock := f.s, &f.out.clock
 	clock.enter(PhaseMargins)
 	f.out.margins = grow(f.out.margins, s.rows)
-	m := &marginPass[T, P]{s: s, head: f.head, sieve: newSieve[P](f.team, f.head), margins: f.out.margins}
+	m := &marginPass[T, P]{s: s, head: f.head, sieve: newSieve[P](f.team, f.head.centred, f.head.centredNorm, s.k, s.d), margins: f.out.margins}
 	m.scratch.New = func() any { return new(marginScratch[T, P]) }
 	m.start = m.sort()
 	clock.enter(PhaseRadii)

@@ -161,7 +161,7 @@ func sieveWithinBound[P kernel.Float](t *testing.T) {
 			if hasZero(h.centredNorm) {
 				continue
 			}
-			v := newSieve[P](nil, &h)
+			v := newSieve[P](nil, h.centred, h.centredNorm, k, d)
 			if !(v.err < 1e-3) {
 				t.Fatalf("%s d=%d: error bound %g", kind, d, v.err)
 			}
@@ -193,7 +193,7 @@ func sieveWithinBound[P kernel.Float](t *testing.T) {
 func TestMarginCandidates(t *testing.T) {
 	count := func(in Input[float32]) int {
 		e, _ := wideTally[float32, float32](t, in, Options{Measures: []string{"all"}})
-		m := &marginPass[float32, float32]{s: &e.train, head: &e.head, sieve: newSieve[float32](nil, &e.head), margins: e.second.margins}
+		m := &marginPass[float32, float32]{s: &e.train, head: &e.head, sieve: newSieve[float32](nil, e.head.centred, e.head.centredNorm, 60, 300), margins: e.second.margins}
 		m.scratch.New = func() any { return new(marginScratch[float32, float32]) }
 		m.start = m.sort()
 		var r radii

@@ -6,8 +6,9 @@ import (
 	"collapse/internal/kernel"
 )
 
-// sieve forms products of residuals with the unit vectors û_j of w_j − w_G, exactly enough to say which of them can be
-// the largest: of 16-bit words where the processor has them and P is float32, else in P.
+// sieve forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
+// them can be the largest: of 16-bit words where the processor has them and P is float32, else in P. The unit vector of
+// zero is zero.
 type sieve[P kernel.Float] struct {
 	k, d  int
 	half  int     // pairs of words of a vector
@@ -23,8 +24,9 @@ type sieve[P kernel.Float] struct {
 // sieveScale makes unit vectors of words: no word exceeds kernel.Words, and no product of two reaches 2³¹.
 const sieveScale = 32690
 
-func newSieve[P kernel.Float](team *kernel.Team, h *head) *sieve[P] {
-	v := &sieve[P]{k: h.k, d: h.d, half: (h.d + 1) / 2}
+// newSieve takes vectors (k×d) and their norms (k).
+func newSieve[P kernel.Float](team *kernel.Team, vectors, norms []float64, k, d int) *sieve[P] {
+	v := &sieve[P]{k: k, d: d, half: (d + 1) / 2}
 	if isFloat32[P]() && kernel.FastPairs() {
 		v.words = kernel.Alloc[int32](v.k * v.half)
 		phi := .502*math.Sqrt(float64(v.d))/sieveScale + 2*roundoff32
@@ -33,20 +35,23 @@ func newSieve[P kernel.Float](team *kernel.Team, h *head) *sieve[P] {
 		v.float = kernel.Alloc[P](v.k * v.d)
 		v.err = float64(v.d+10) * roundoff[P]()
 	}
-	team.Do((v.k+wideStrip-1)/wideStrip, unitTask[P]{v, h})
+	team.Do((v.k+wideStrip-1)/wideStrip, unitTask[P]{v, vectors, norms})
 	return v
 }
 
 // unitTask makes a strip of unit vectors.
 type unitTask[P kernel.Float] struct {
 	*sieve[P]
-	head *head
+	vectors, norms []float64
 }
 
 func (t unitTask[P]) Run(strip int) {
 	row := make([]float32, t.d)
 	for j := strip * wideStrip; j < min((strip+1)*wideStrip, t.k); j++ {
-		w, inverse := t.head.centred[j*t.d:][:t.d], 1/t.head.centredNorm[j]
+		w, inverse := t.vectors[j*t.d:][:t.d], 0.0
+		if t.norms[j] > 0 {
+			inverse = 1 / t.norms[j]
+		}
 		if t.words == nil {
 			for p, x := range w {
 				t.float[j*t.d+p] = P(x * inverse)
@@ -134,6 +139,27 @@ func (to *sifted[P]) add(scores, base []float64, i int) float64 {
 		return addScaled(scores, base, to.factor[i], to.exact[i*len(base):])
 	}
 	return addScaled(scores, base, to.factor[i], to.rounded[i*len(base):])
+}
+
+// addTimes is add of base_j + weight_j·product.
+func (to *sifted[P]) addTimes(scores, base, weight []float64, i int) float64 {
+	if to.exact != nil {
+		return addWeighted(scores, base, weight, to.factor[i], to.exact[i*len(base):])
+	}
+	return addWeighted(scores, base, weight, to.factor[i], to.rounded[i*len(base):])
+}
+
+func addWeighted[E int32 | kernel.Float](scores, base, weight []float64, factor float64, x []E) float64 {
+	most := math.Inf(-1)
+	x, scores, weight = x[:len(base)], scores[:len(base)], weight[:len(base)]
+	for j, b := range base {
+		s := b + weight[j]*(factor*float64(x[j]))
+		scores[j] = s
+		if s > most {
+			most = s
+		}
+	}
+	return most
 }
 
 func addScaled[E int32 | kernel.Float](scores, base []float64, factor float64, x []E) float64 {
