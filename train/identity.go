@@ -27,10 +27,14 @@ func PrintConfig(c Config) string {
 }
 
 func (f field) comment() string {
+	text := f.doc
 	if f.choices != nil {
-		return strings.Join(f.choices, " | ") + ": " + f.doc
+		text = strings.Join(f.choices, " | ") + ": " + text
 	}
-	return f.doc
+	if f.only.text != "" {
+		text += "; with " + f.only.text
+	}
+	return text
 }
 
 // tomlString quotes s as a TOML basic string; JSON's escapes are all TOML's, but for DEL, which TOML wants escaped.

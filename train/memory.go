@@ -74,14 +74,17 @@ func footprint[T Float](c Config, in inputs) (Footprint, error) {
 	samples := int64(in.train.N() + in.test.N())
 	weights := net.Params / 2 // the rest are gradients
 	batch := int64(c.batch(in)) * int64(in.trainPixel.Dim()+k) * size
-	return Footprint{[]Part{
+	f := Footprint{[]Part{
 		{"network", net.Params, "take a smaller network"},
 		{"activations and scratch", net.Activations + net.Scratch + batch, fmt.Sprintf("lower run.batch (%d)", c.Run.Batch)},
 		{"optimiser", weights * c.Optim.copies(), "take another optim.kind, or a smaller optim.lbfgs.history"},
 		{"features of both splits", samples * (int64(d)*size + 9), "take a subset: data.samples_per_class, data.test_samples_per_class"},
 		{"tapped layers", samples * tapWidth * size, "tap fewer layers, or run.tap_pool = average"},
 		{"measures", int64(3*d*k+2*d*min(d, 2048)) * 8, "lower net.feature_dim"},
-	}}, nil
+	}}
+	// Every large slice is aligned to a large page, and the program itself takes some.
+	f.Parts = append(f.Parts, Part{"program and alignment", 16<<20 + f.Total()/8, "free some memory"})
+	return f, nil
 }
 
 // copies is how many vectors as long as the weights the optimiser keeps.

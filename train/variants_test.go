@@ -40,6 +40,11 @@ var variants = map[string]func(*Config){
 	"float64":     func(c *Config) { c.Run.DType = "float64" },
 }
 
+// adapt makes the network a narrow ResNet on 3×32×32 images.
+func adapt(c *Config) {
+	c.Net.Kind, c.Net.StemWidth, c.Net.Depth, c.Net.Width, c.Data.Pipeline, c.Optim.LR = nn.KindAdapt, 2, 0, 0, data.PipelineMD, 0.05
+}
+
 // variant is tinyConfig changed so.
 func variant(t *testing.T, name string) Config {
 	t.Helper()

@@ -20,8 +20,8 @@ func newTrainProgress(w io.Writer) *trainProgress { return &trainProgress{w: w, 
 
 func (p *trainProgress) Started(s train.Started) {
 	p.epochs = s.Epochs
-	fmt.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, kernel %s, %d threads\n",
-		s.Run, s.TrainSamples, s.TestSamples, s.Parameters, s.Kernel, s.Threads)
+	fmt.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, about %d MB beside the images, kernel %s, %d threads\n",
+		s.Run, s.TrainSamples, s.TestSamples, s.Parameters, s.Memory.Total()>>20, s.Kernel, s.Threads)
 	if s.FirstEpoch > 1 {
 		fmt.Fprintf(p.w, "resuming at epoch %d of %d\n", s.FirstEpoch, s.Epochs)
 	}

@@ -1,0 +1,178 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"collapse/internal/store"
+	"collapse/nn"
+)
+
+// TestARunThatDoesNotFitIsRefusedBeforeItAllocates asks for a network that no machine holds.
+func TestARunThatDoesNotFitIsRefusedBeforeItAllocates(t *testing.T) {
+	if _, known := freeMemory(); !known {
+		t.Skip("what is free is not known on this system")
+	}
+	c, lab := tinyConfig(), newLab(t)
+	c.Net.Width, c.Net.Depth = 1_000_000, 3
+	_, err := Run(context.Background(), c, lab, Options{Open: openOnce})
+	var e *MemoryError
+	if !errors.As(err, &e) || e.Total() < 2*2*4e12 || e.Free <= 0 {
+		t.Fatalf("weights of 8 TB: %v", err)
+	}
+	for _, want := range []string{"the run needs about", "network ", "are free; take a smaller network", "--ignore-memory"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %q", want, err)
+		}
+	}
+	if runs, err := lab.List(store.Filter{}); err != nil || len(runs) != 0 {
+		t.Errorf("the lab holds %+v, %v", runs, err)
+	}
+}
+
+// TestTheFootprintIsWhatARunTakes compares the estimate with the growth of the process.
+func TestTheFootprintIsWhatARunTakes(t *testing.T) {
+	if residentBytes() == 0 {
+		t.Skip("/proc/self/status does not say what is resident")
+	}
+	for name, change := range map[string]func(*Config){
+		"mlp, adam": func(c *Config) { c.Net.Depth, c.Net.Width, c.Optim.Kind = 2, 1500, "adam" },
+		"resnet18-adapt": func(c *Config) {
+			adapt(c)
+			c.Net.StemWidth, c.Run.Batch = 8, 64
+		},
+		"lbfgs": func(c *Config) {
+			c.Net.Depth, c.Net.Width, c.Optim.Kind, c.Optim.LBFGS.LineSearch = 2, 500, "lbfgs", "strong_wolfe"
+			c.Optim.LBFGS.MaxIter = 2
+		},
+	} {
+		c := tinyConfig()
+		change(&c)
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		c = c.Resolved()
+		in, err := openInputs(c, Options{Open: openOnce})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := in.prepare(c.Data.Pipeline); err != nil {
+			t.Fatal(err)
+		}
+		need, err := footprint[float32](c, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		debug.FreeOSMemory()
+		before := residentBytes()
+		s, err := newSession[float32](c, in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum tally
+		for i := range int32(3) {
+			first := i * 3
+			if _, err := s.one([]int32{first, first + 1, first + 2}, 0, 1e-3, &sum, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.batches.Start(0)
+		if _, err := s.one(s.batches.Next(), 0, 1e-3, &sum, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.passBoth()
+		debug.FreeOSMemory()
+		grown := residentBytes() - before
+		if ratio := float64(need.Total()) / float64(grown); !(ratio > 0.8 && ratio < 1.6) {
+			t.Errorf("%s: the estimate is %s, the process grew by %s", name, megabytes(need.Total()), megabytes(grown))
+		}
+		runtime.KeepAlive(s)
+	}
+}
+
+func residentBytes() int64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			if err == nil {
+				return kib << 10
+			}
+		}
+	}
+	return 0
+}
+
+func TestControlGroupsLimitWhatIsFree(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("control groups are Linux's")
+	}
+	write := func(root string, files map[string]string) {
+		for name, text := range files {
+			path := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name, membership string
+		files            map[string]string
+		want             int64
+		found            bool
+	}{
+		{"version 2, the parent is tighter", "0::/a/b\n", map[string]string{"a/memory.max": "1000\n", "a/memory.current": "600\n",
+			"a/memory.stat": "anon 5\ninactive_file 100\n", "a/b/memory.max": "max\n"}, 500, true},
+		{"version 2, no limit", "0::/\n", map[string]string{"memory.current": "600\n"}, 0, false},
+		{"version 1", "3:memory:/x\n1:cpu:/y\n", map[string]string{"memory/x/memory.limit_in_bytes": "900\n", "memory/x/memory.usage_in_bytes": "300\n",
+			"memory/memory.limit_in_bytes": "9223372036854771712\n", "memory/memory.usage_in_bytes": "1\n"}, 600, true},
+		{"nonsense", "what is this\n", map[string]string{"memory.max": "100\n"}, 0, false},
+	} {
+		root := t.TempDir()
+		write(root, c.files)
+		write(root, map[string]string{"self": c.membership})
+		got, found := groupLeft(filepath.Join(root, "self"), root)
+		if found != c.found || found && got != c.want {
+			t.Errorf("%s: %d, %v; wanted %d, %v", c.name, got, found, c.want, c.found)
+		}
+	}
+	if free, known := freeMemory(); !known || free < 1<<20 || free > math.MaxInt64/2 {
+		t.Errorf("free memory of this machine: %d, %v", free, known)
+	}
+}
+
+// TestImageNetworksRefuseWhatTheyCannotTake looks at the refusals that only data can cause, all before anything is written.
+func TestImageNetworksRefuseWhatTheyCannotTake(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		"do not survive the five poolings": func(c *Config) { c.Net.Kind, c.Data.Pipeline = nn.KindVGG13, "plain" },
+		"no simplex ETF of K = 10 vectors exists in d = 8": func(c *Config) {
+			adapt(c)
+			c.Net.Classifier, c.Net.StemWidth, c.Data.Classes = nn.ClassifierETF, 1, 10
+		},
+		"a training batch of 1 sample": func(c *Config) { c.Net.Kind, c.Net.Depth, c.Net.Width, c.Run.Batch = nn.KindResNet18, 0, 0, 79 },
+	} {
+		c, lab := tinyConfig(), newLab(t)
+		c.Net.Depth, c.Net.Width = 0, 0
+		change(&c)
+		if _, err := Run(context.Background(), c, lab, Options{Open: openOnce}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; wanted %q", err, want)
+		}
+		if runs, err := lab.List(store.Filter{}); err != nil || len(runs) != 0 {
+			t.Errorf("the lab holds %+v, %v", runs, err)
+		}
+	}
+}
