@@ -25,9 +25,11 @@ type reproduceCmd struct {
 	Seeds   int      `help:"Seeds of trained networks (the recipe's own number)." placeholder:"N"`
 	Seed    uint64   `help:"Seed of random starts and draws of the theory." placeholder:"S"`
 	BuiltIn bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
+	DataDir string   `help:"Folder that holds the data sets (default: the environment's COLLAPSE_DATA)." type:"existingdir" placeholder:"DIR"`
 	Again   bool     `help:"With --all: make every page again."`
 	Out     string   `help:"Directory for the page (./out/ID; with --all ./out/all)." type:"path" placeholder:"DIR"`
 	Open    bool     `help:"Show the page in the browser when it is ready."`
+	whereFlags
 }
 
 // reproduced is the JSON of collapse reproduce, and what is kept beside a page of --all.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, usageError{err}
 	}
-	choice := recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn}
+	choice := recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir}
 	runs, err := r.Expand(choice)
 	if err != nil {
 		return reproduced{}, usageError{err}
@@ -33,7 +32,7 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 		return reproduced{}, err
 	}
 	defer lab.Close()
-	hashes, err := c.runAll(a, lab, runs)
+	hashes, err := c.runAll(a, lab, r, runs)
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -51,33 +50,36 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 		Notes: page.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures}, err
 }
 
-// runAll trains the runs side by side, one thread each, and returns their names in the lab.
-func (c *reproduceCmd) runAll(a *app, lab *store.Lab, runs []recipe.Run) ([]string, error) {
-	slots := a.flags.Threads
-	if slots <= 0 {
-		slots = runtime.GOMAXPROCS(0)
-	}
-	configs := make([]train.Config, len(runs))
-	for i, run := range runs {
-		configs[i] = run.Config
-	}
-	a.notef("%d runs, %d side by side; what the lab %s holds already is not repeated\n", len(configs), slots, a.flags.Lab)
-	progress := newStudyProgress(a.stderr, configs)
-	outcomes, err := study.Run(a.ctx, lab, configs, slots, slots, progress)
-	progress.close()
+// runAll makes the runs a study of the lab, computes what is missing, and returns their names in the lab.
+func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []recipe.Run) ([]string, error) {
+	o, err := c.options(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := study.Failures(outcomes); err != nil {
-		a.notef("some runs failed; the page shows them:\n%v\n", err)
-	}
+	var items []study.Item
 	var hashes []string
-	for _, o := range outcomes {
-		if o.Result.Run != "" && !slices.Contains(hashes, o.Result.Run) {
-			hashes = append(hashes, o.Result.Run)
+	for _, run := range runs {
+		item, err := study.TrainItem(run.Config, run.Note())
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+		if !slices.Contains(hashes, item.Hash) {
+			hashes = append(hashes, item.Hash)
 		}
 	}
-	return hashes, nil
+	name := r.ID + "." + c.Scale
+	if _, err := study.Save(lab, name, r.Title, a.commandLine(), items); err != nil {
+		return nil, err
+	}
+	progress := newEngineProgress(a.stderr)
+	o.Watch, o.Logf = progress.event, progress.logf
+	sum, err := study.Execute(a.ctx, lab, []string{name}, o)
+	progress.close()
+	if err == nil && sum.Cancelled {
+		err = fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", name)
+	}
+	return hashes, err
 }
 
 // dataAtHand opens every data set of the runs once, so that a missing one is said before hours of work.

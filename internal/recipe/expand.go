@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse/internal/report"
 	"collapse/train"
 )
 
@@ -25,6 +26,16 @@ type Choice struct {
 type Run struct {
 	Config train.Config
 	Varied []string // the settings that the grid varies, "key=value", without the seed
+}
+
+// Note says what sets the run apart, such as "ce, 0.1, seed 3".
+func (r Run) Note() string {
+	var words []string
+	for _, s := range r.Varied {
+		key, value, _ := strings.Cut(s, "=")
+		words = append(words, report.SettingInWords(key, strings.Trim(value, `"`)))
+	}
+	return strings.Join(append(words, "seed "+strconv.FormatUint(r.Config.Run.Seed, 10)), ", ")
 }
 
 // Expand lists the runs of a choice, seed by seed: cut short, whole figures of the first seeds

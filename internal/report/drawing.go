@@ -129,7 +129,7 @@ func (s DrawingPanel) curves(subjects []*subject) []curve {
 		}
 		var words []string
 		for _, key := range s.Curves {
-			words = append(words, settingInWords(key, r.Settings[key]))
+			words = append(words, SettingInWords(key, r.Settings[key]))
 		}
 		name := strings.Join(words, ", ")
 		if byName[name] == nil {
@@ -162,8 +162,8 @@ func compareSettings(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// settingInWords writes a setting as the papers do.
-func settingInWords(key, value string) string {
+// SettingInWords writes a setting as the papers do, such as "d = 10" or "label smoothing".
+func SettingInWords(key, value string) string {
 	if key == "loss.kind" {
 		if name, ok := lossNames[value]; ok {
 			return name
