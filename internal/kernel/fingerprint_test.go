@@ -40,8 +40,30 @@ func TestFingerprintSeesChanges(t *testing.T) {
 	}
 }
 
+// TestFingerprintOfEveryKernel: SIMD gives the bits of the generic version.
+func TestFingerprintOfEveryKernel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([]float32, 1000)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	for n := range x {
+		useKernel(t, "generic")
+		want := Fingerprint(3, x[n/3:n])
+		for _, name := range Available() {
+			useKernel(t, name)
+			if got := Fingerprint(3, x[n/3:n]); got != want {
+				t.Fatalf("%s, %d values: %x, generic %x", name, n-n/3, got, want)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(5, func() { Fingerprint(1, x) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
 func BenchmarkFingerprint(b *testing.B) {
-	x := make([]float32, 4<<20)
+	x := make([]float32, 16<<20)
 	b.SetBytes(int64(4 * len(x)))
 	for b.Loop() {
 		Fingerprint(1, x)

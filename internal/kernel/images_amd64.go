@@ -103,3 +103,15 @@ func maxWindowGradientSIMD(w *window, x, dy, dx []float32) bool {
 	run(len(dy), w.h, w.w, w.across, w.down, &x[w.first], &dy[0], &dx[w.first])
 	return true
 }
+
+func fingerprintSIMD(bytes []byte, sums *fingerprintSums) bool {
+	if !simd() {
+		return false
+	}
+	run := fingerprintAVX2
+	if active == isaAVX512 {
+		run = fingerprintAVX512
+	}
+	run(len(bytes)/64, &bytes[0], &fingerprintMask[0], &fingerprintStep[0], &sums[0])
+	return true
+}

@@ -21,3 +21,5 @@ func runGradientInputSIMD(mask normMask, rows, n, real int, dy, x, dx []float32,
 func maxWindowSIMD(w *window, x, y []float32) bool { return false }
 
 func maxWindowGradientSIMD(w *window, x, dy, dx []float32) bool { return false }
+
+func fingerprintSIMD(bytes []byte, sums *fingerprintSums) bool { return false }

@@ -1233,6 +1233,35 @@ scattertap:
 	VZEROUPPER
 	RET
 
+// func fingerprintAVX512(n int, x *byte, mask *uint64, step *uint64, sums *uint64)
+// Requires: AVX, AVX512F
+TEXT ·fingerprintAVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    step+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VMOVUPS (SI), Z2
+	VMOVUPS 64(SI), Z3
+
+block:
+	VMOVUPS  (CX), Z4
+	VPADDQ   Z4, Z2, Z2
+	VPXORQ   Z0, Z4, Z4
+	VPSRLQ   $0x20, Z4, Z5
+	VPMULUDQ Z5, Z4, Z4
+	VPADDQ   Z4, Z3, Z3
+	VPADDQ   Z1, Z0, Z0
+	ADDQ     $0x40, CX
+	DECQ     AX
+	JNZ      block
+	VMOVUPS  Z2, (SI)
+	VMOVUPS  Z3, 64(SI)
+	VZEROUPPER
+	RET
+
 // func sgdAVX512(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)
 // Requires: AVX, AVX512F
 TEXT ·sgdAVX512(SB), NOSPLIT, $0-44
@@ -2485,6 +2514,48 @@ scattertap:
 	ADDQ     $0x20, R10
 	CMPQ     R10, R9
 	JLT      element
+	VZEROUPPER
+	RET
+
+// func fingerprintAVX2(n int, x *byte, mask *uint64, step *uint64, sums *uint64)
+// Requires: AVX, AVX2
+TEXT ·fingerprintAVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    step+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VMOVUPS (SI), Y2
+	VMOVUPS 64(SI), Y3
+	VMOVUPS 32(DX), Y4
+	VMOVUPS 32(BX), Y5
+	VMOVUPS 32(SI), Y6
+	VMOVUPS 96(SI), Y7
+
+block:
+	VMOVUPS  (CX), Y8
+	VPADDQ   Y8, Y2, Y2
+	VPXOR    Y0, Y8, Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y8, Y8
+	VPADDQ   Y8, Y3, Y3
+	VPADDQ   Y1, Y0, Y0
+	VMOVUPS  32(CX), Y8
+	VPADDQ   Y8, Y6, Y6
+	VPXOR    Y4, Y8, Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y8, Y8
+	VPADDQ   Y8, Y7, Y7
+	VPADDQ   Y5, Y4, Y4
+	ADDQ     $0x40, CX
+	DECQ     AX
+	JNZ      block
+	VMOVUPS  Y2, (SI)
+	VMOVUPS  Y3, 64(SI)
+	VMOVUPS  Y6, 32(SI)
+	VMOVUPS  Y7, 96(SI)
 	VZEROUPPER
 	RET
 

@@ -74,6 +74,9 @@ func maxWindowAVX512(n int, h int, w int, across int, down int, x *float32, y *f
 // maxWindowGradientAVX512 is maxWindowGradientGeneric.
 func maxWindowGradientAVX512(n int, h int, w int, across int, down int, x *float32, dy *float32, dx *float32)
 
+// fingerprintAVX512 adds to sums[:8] and sums[8:] what fingerprintGeneric does.
+func fingerprintAVX512(n int, x *byte, mask *uint64, step *uint64, sums *uint64)
+
 // sgdAVX512 is sgdGeneric.
 func sgdAVX512(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)
 
@@ -154,6 +157,9 @@ func maxWindowAVX2(n int, h int, w int, across int, down int, x *float32, y *flo
 
 // maxWindowGradientAVX2 is maxWindowGradientGeneric.
 func maxWindowGradientAVX2(n int, h int, w int, across int, down int, x *float32, dy *float32, dx *float32)
+
+// fingerprintAVX2 adds to sums[:8] and sums[8:] what fingerprintGeneric does.
+func fingerprintAVX2(n int, x *byte, mask *uint64, step *uint64, sums *uint64)
 
 // sgdAVX2 is sgdGeneric.
 func sgdAVX2(n int, p *float32, grad *float32, v *float32, rate float32, momentum float32, decay float32)

@@ -374,4 +374,5 @@ func (t target) images() {
 	}
 	t.maxWindow()
 	t.maxWindowGradient()
+	t.fingerprint()
 }
