@@ -110,11 +110,13 @@ type convolution[T float32 | float64] struct {
 // imageSums computes an image from another and weights. bias, add and relu are those of ConvEpilogue.
 type imageSums[T float32 | float64] interface {
 	compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool)
+	needs(lanes int) convNeed
 }
 
 // filterSums computes the gradient of weights.
 type filterSums[T float32 | float64] interface {
 	compute(tm *Team, lanes int, x, dy, dw []T)
+	needs(lanes int) convNeed
 }
 
 func newConvolution[T float32 | float64](s ConvShape, winograd bool) *convolution[T] {
@@ -159,9 +161,21 @@ func (c *Conv[T]) Algorithm() string {
 	return "direct"
 }
 
-// ScratchBytes returns the memory the convolution needs besides its operands with one thread. It
-// is shared between all convolutions of the process.
-func (c *Conv[T]) ScratchBytes() int64 { return 0 }
+// ScratchBytes returns the memory that the convolution needs besides its operands for its largest batch on
+// one thread with the kernel in use. All convolutions of the process share it: a network needs somewhat more
+// than the most of its convolutions, not their sum.
+func (c *Conv[T]) ScratchBytes() int64 {
+	lanes := Lanes(c.maxBatch)
+	if c.single != nil {
+		return 4 * int64(c.single.needs(lanes).elements())
+	}
+	return 8 * int64(c.double.needs(lanes).elements())
+}
+
+// needs returns the memory that serves the three operations.
+func (c *convolution[T]) needs(lanes int) convNeed {
+	return c.forward.needs(lanes).with(c.inputGrad.needs(lanes)).with(c.weightGrad.needs(lanes))
+}
 
 // check panics unless the operands have the lengths the shape wants.
 func (c *Conv[T]) check(batch int, x, w, y []T) {

@@ -35,6 +35,7 @@ type pixelSums[T float32 | float64] struct {
 	blockRows int // channels of a part
 	groups    int
 	strips    int
+	need      convNeed
 }
 
 const (
@@ -57,16 +58,14 @@ func newPixelSums[T float32 | float64](s ConvShape, backward bool) *pixelSums[T]
 
 // compute runs the sums. add has the layout of to and may be to itself.
 func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool) {
+	p.plan(lanes)
 	pools := convPoolsFor[T]()
-	shared := pools.shared.get()
-	shared.weights = atLeast(shared.weights, p.order.size())
-	p.ordering = ordering[T]{&p.order, convKernelsInUse[T](), w, shared.weights}
+	shared := pools.takeShared(p.need)
+	p.ordering = ordering[T]{&p.order, p.kernels, w, shared.weights}
 	tm.Do(ceilDiv(p.order.rows, orderBlock), &p.ordering)
 	p.ordering = ordering[T]{}
 
-	p.kernels, p.weights = convKernelsInUse[T](), shared.weights
-	p.from, p.to, p.lanes, p.bias, p.add, p.relu = from, to, lanes, bias, add, relu
-	p.plan()
+	p.weights, p.from, p.to, p.bias, p.add, p.relu = shared.weights, from, to, bias, add, relu
 	tm.Do(p.strips*p.groups*ceilDiv(p.order.rows, p.blockRows), p)
 
 	p.weights, p.from, p.to, p.bias, p.add = nil, nil, nil, nil, nil
@@ -74,8 +73,9 @@ func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, 
 }
 
 // plan cuts the work into parts, by shape and kernel alone.
-func (p *pixelSums[T]) plan() {
-	k := p.kernels
+func (p *pixelSums[T]) plan(lanes int) {
+	k := convKernelsInUse[T]()
+	p.kernels, p.lanes = k, lanes
 	p.group = min(k.lanes*k.vectors(), p.lanes)
 	p.groups = ceilDiv(p.lanes, p.group)
 	rowBytes := p.fromW * p.order.cols * p.group * elementSize[T]()
@@ -89,6 +89,12 @@ func (p *pixelSums[T]) plan() {
 	panel := evenPanel(p.order.rows, k.rows())
 	blocks := max(1, min(ceilDiv(convFewParts, p.strips*p.groups), p.order.rows/(4*panel)))
 	p.blockRows = roundUp(ceilDiv(p.order.rows, blocks), panel)
+	p.need = convNeed{weights: p.order.size(), packed: p.mostInputRows() * p.fromW * p.order.cols * p.group}
+}
+
+func (p *pixelSums[T]) needs(lanes int) convNeed {
+	p.plan(lanes)
+	return p.need
 }
 
 // evenPanel returns the rows of panels that are as equal as possible, none above most.
@@ -118,7 +124,7 @@ func (p *pixelSums[T]) inputRows(first, last int) (y0, y1 int) {
 // Run computes one part.
 func (p *pixelSums[T]) Run(part int) {
 	pools := convPoolsFor[T]()
-	s := pools.scratches.get()
+	s := pools.take(p.need)
 	strip, rest := part%p.strips, part/p.strips
 	group, block := rest%p.groups, rest/p.groups
 	first, last := strip*p.stripRows, min((strip+1)*p.stripRows, p.toH)
@@ -141,7 +147,6 @@ func (p *pixelSums[T]) pack(s *convScratch[T], y0, y1, lane0, width int) {
 	if pixels == 0 {
 		return
 	}
-	s.packed = atLeast(s.packed, pixels*cols*width)
 	move := p.kernels.copies[width/p.kernels.lanes-1]
 	for c := range cols {
 		from := &p.from[((c*p.fromH+y0)*p.fromW)*p.lanes+lane0]

@@ -27,6 +27,37 @@ type convScratch[T float32 | float64] struct {
 	run  convRun
 }
 
+// convNeed is the memory an operation needs, in elements.
+type convNeed struct {
+	weights, partial, columns, gradient int // of convShared
+	packed, turned, filters, temp       int // of convScratch
+}
+
+// elements returns the memory of one call on one thread.
+func (n convNeed) elements() int {
+	return n.weights + n.partial + n.columns + n.gradient + n.packed + n.turned + n.filters + n.temp
+}
+
+// with returns what serves both n and o.
+func (n convNeed) with(o convNeed) convNeed {
+	return convNeed{
+		weights: max(n.weights, o.weights), partial: max(n.partial, o.partial),
+		columns: max(n.columns, o.columns), gradient: max(n.gradient, o.gradient),
+		packed: max(n.packed, o.packed), turned: max(n.turned, o.turned),
+		filters: max(n.filters, o.filters), temp: max(n.temp, o.temp),
+	}
+}
+
+func (m *convShared[T]) reserve(n convNeed) {
+	m.weights, m.partial = atLeast(m.weights, n.weights), atLeast(m.partial, n.partial)
+	m.columns, m.gradient = atLeast(m.columns, n.columns), atLeast(m.gradient, n.gradient)
+}
+
+func (s *convScratch[T]) reserve(n convNeed) {
+	s.packed, s.turned = atLeast(s.packed, n.packed), atLeast(s.turned, n.turned)
+	s.filters, s.temp = atLeast(s.filters, n.filters), atLeast(s.temp, n.temp)
+}
+
 // convPools keep the memory of convolutions between calls, as pools does for products: all
 // convolutions of a process share it.
 type convPools[T float32 | float64] struct {
@@ -60,6 +91,20 @@ func boolWord(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// take returns a scratch with the memory an operation needs.
+func (p *convPools[T]) take(n convNeed) *convScratch[T] {
+	s := p.scratches.get()
+	s.reserve(n)
+	return s
+}
+
+// takeShared returns the shared memory of a call.
+func (p *convPools[T]) takeShared(n convNeed) *convShared[T] {
+	m := p.shared.get()
+	m.reserve(n)
+	return m
 }
 
 // release puts a scratch back without the addresses of the caller's memory.

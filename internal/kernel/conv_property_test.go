@@ -151,3 +151,22 @@ func TestConvAllocatesNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestConvScratchBytes: the estimate is what one thread's call leaves in the pools.
+func TestConvScratchBytes(t *testing.T) {
+	defer func() { convPools32 = convPools[float32]{} }()
+	for _, winograd := range []bool{false, true} {
+		convPools32 = convPools[float32]{}
+		s := ConvShape{In: 40, Out: 50, H: 9, W: 8, KH: 3, KW: 3, Stride: 1, Pad: 1}
+		c := newConvCase[float32](rand.New(rand.NewPCG(1, 1)), s, 20)
+		c.run(nil, winograd)
+		m, p := convPools32.shared.free[0], convPools32.scratches.free[0]
+		held := 0
+		for _, v := range [][]float32{m.weights, m.partial, m.columns, m.gradient, p.packed, p.turned, p.filters, p.temp} {
+			held += 4 * cap(v)
+		}
+		if want := newConv[float32](s, 20, winograd).ScratchBytes(); int64(held) != want {
+			t.Errorf("winograd %v: the pools hold %d bytes, ScratchBytes is %d", winograd, held, want)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type weightSums[T float32 | float64] struct {
 	columns   int // channels o of a part
 	blocks    int // of channels o
 	reducing  bool
+	need      convNeed
 }
 
 func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
@@ -41,13 +42,11 @@ func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
 
 // compute overwrites dw.
 func (g *weightSums[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
+	g.plan(lanes)
 	pools := convPoolsFor[T]()
-	shared := pools.shared.get()
-	g.kernels, g.x, g.dy, g.dw, g.lanes = convKernelsInUse[T](), x, dy, dw, lanes
-	g.plan()
-	shared.partial = atLeast(shared.partial, g.slices*g.sliceSize()+g.columns)
+	shared := pools.takeShared(g.need)
 	clear(shared.partial[g.slices*g.sliceSize():])
-	g.partial, g.reducing = shared.partial, false
+	g.x, g.dy, g.dw, g.partial, g.reducing = x, dy, dw, shared.partial, false
 	tm.Do(g.slices*g.blocks, g)
 	g.reducing = true
 	tm.Do(ceilDiv(g.shape.In, orderBlock), g)
@@ -61,7 +60,8 @@ func (g *weightSums[T]) sliceSize() int {
 }
 
 // plan cuts the work, by shape and batch alone.
-func (g *weightSums[T]) plan() {
+func (g *weightSums[T]) plan(lanes int) {
+	g.kernels, g.lanes = convKernelsInUse[T](), lanes
 	s, size := g.shape, elementSize[T]()
 	g.columns = LaneBlock
 	if s.Out > LaneBlock {
@@ -77,6 +77,16 @@ func (g *weightSums[T]) plan() {
 	g.stripRows = ceilDiv(s.OutH(), strips)
 	g.units = ceilDiv(s.OutH(), g.stripRows) * (g.lanes / LaneBlock)
 	g.slices = min(g.units, max(1, convFewParts/g.blocks))
+	g.need = convNeed{
+		partial: g.slices*g.sliceSize() + g.columns, // with a row of zeros
+		packed:  s.In * g.inputRow(min(s.H, (g.stripRows-1)*s.Stride+s.KH)),
+		turned:  g.stripRows * s.OutW() * LaneBlock * g.columns,
+	}
+}
+
+func (g *weightSums[T]) needs(lanes int) convNeed {
+	g.plan(lanes)
+	return g.need
 }
 
 // Run computes a part of the partial sums or, in the second pass, of the gradient.
@@ -86,7 +96,7 @@ func (g *weightSums[T]) Run(part int) {
 		return
 	}
 	pools := convPoolsFor[T]()
-	s := pools.scratches.get()
+	s := pools.take(g.need)
 	slice, block := part/g.blocks, part%g.blocks
 	first, last := slice*g.units/g.slices, (slice+1)*g.units/g.slices
 	for unit := first; unit < last; unit++ {
@@ -131,7 +141,6 @@ func (g *weightSums[T]) packInput(s *convScratch[T], y0, y1, lane int) {
 	if pixels == 0 {
 		return
 	}
-	s.packed = atLeast(s.packed, g.shape.In*ld)
 	most := min(g.kernels.vectors(), LaneBlock/g.kernels.lanes)
 	move, width := g.kernels.copies[most-1], most*g.kernels.lanes
 	for c := range g.shape.In {
@@ -147,7 +156,6 @@ func (g *weightSums[T]) packInput(s *convScratch[T], y0, y1, lane int) {
 func (g *weightSums[T]) turnGradient(s *convScratch[T], first, last, lane, block int) {
 	size, width := elementSize[T](), g.shape.OutW()
 	pixels := (last - first) * width
-	s.turned = atLeast(s.turned, pixels*LaneBlock*g.columns)
 	channel := g.shape.OutH() * width * g.lanes
 	for col := 0; col < g.outColumns(block); col += LaneBlock {
 		t := &s.turn
@@ -232,7 +240,7 @@ func (g *weightSums[T]) tap(s *convScratch[T], sums []T, inputRows, outColumns i
 // reduce adds up the slices of channels c0…c1−1 into dw.
 func (g *weightSums[T]) reduce(c0, c1 int) {
 	pools := convPoolsFor[T]()
-	s := pools.scratches.get()
+	s := pools.take(g.need)
 	taps := g.shape.KH * g.shape.KW
 	for block := range g.blocks {
 		for u := range g.order.used {

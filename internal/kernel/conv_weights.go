@@ -157,7 +157,7 @@ func (o *ordering[T]) Run(part int) {
 		return
 	}
 	pools := convPoolsFor[T]()
-	s := pools.scratches.get()
+	s := pools.take(convNeed{})
 	r0, ld := part*orderBlock, o.order.rowStride()
 	orderRows(o.order, orderWork[T]{s, o.kernels, o.w, o.dst[r0*ld:], o.order.rows * ld}, r0, min(r0+orderBlock, o.order.rows))
 	pools.release(s)

@@ -25,6 +25,7 @@ type winogradSums[T float32 | float64] struct {
 	filters     []T // [point][r][c]
 	columns     []T // [chunk][point][c][lane]
 	panel       int
+	need        convNeed
 }
 
 type winogradPhase uint8
@@ -43,24 +44,43 @@ func newWinogradSums[T float32 | float64](s ConvShape, backward bool) *winogradS
 }
 
 func (p *winogradSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool) {
+	p.plan(lanes)
 	pools := convPoolsFor[T]()
-	shared := pools.shared.get()
-	p.kernels, p.w, p.from, p.to, p.bias, p.add, p.relu = convKernelsInUse[T](), w, from, to, bias, add, relu
-	p.grid.cut(lanes, p.kernels.lanes*p.kernels.vectors())
-	p.panel = evenPanel(p.order.rows, p.kernels.rows())
+	shared := pools.takeShared(p.need)
+	p.w, p.from, p.to, p.bias, p.add, p.relu = w, from, to, bias, add, relu
+	p.filters, p.columns = shared.weights, shared.columns
 	if p.byPanels {
-		shared.columns = atLeast(shared.columns, p.grid.chunks()*p.columnsSize())
-		p.columns = shared.columns
 		p.do(tm, winogradColumns, p.grid.chunks())
 		p.do(tm, winogradPanel, ceilDiv(p.order.rows, p.panel))
 	} else {
-		shared.weights = atLeast(shared.weights, winogradPoints*p.filterPoint(p.order.rows))
-		p.filters = shared.weights
 		p.do(tm, winogradFilters, ceilDiv(p.order.rows, orderBlock))
 		p.do(tm, winogradChunk, p.grid.chunks())
 	}
 	p.w, p.from, p.to, p.bias, p.add, p.filters, p.columns = nil, nil, nil, nil, nil, nil, nil
 	pools.shared.put(shared)
+}
+
+// plan cuts the work, by shape and kernel alone.
+func (p *winogradSums[T]) plan(lanes int) {
+	p.kernels = convKernelsInUse[T]()
+	p.grid.cut(lanes, p.kernels.lanes*p.kernels.vectors())
+	p.panel = evenPanel(p.order.rows, p.kernels.rows())
+	p.need = convNeed{temp: winogradPoints * p.kernels.lanes}
+	if p.byPanels {
+		p.need.columns = p.grid.chunks() * p.columnsSize()
+		p.need.packed = winogradPoints * p.filterPoint(p.panel)
+		p.need.turned = winogradPoints * p.productPoint()
+		p.need.filters = 9 * p.panel * p.order.rowStride()
+		return
+	}
+	p.need.weights = winogradPoints * p.filterPoint(p.order.rows)
+	p.need.packed = (winogradPoints + 1) * p.chunkPoint()
+	p.need.filters = 9 * orderBlock * p.order.rowStride()
+}
+
+func (p *winogradSums[T]) needs(lanes int) convNeed {
+	p.plan(lanes)
+	return p.need
 }
 
 func (p *winogradSums[T]) do(tm *Team, phase winogradPhase, parts int) {
@@ -73,14 +93,21 @@ func (p *winogradSums[T]) columnsSize() int { return winogradPoints * p.columnsP
 
 func (p *winogradSums[T]) columnsPoint() int { return pointStride(p.order.cols * p.grid.group) }
 
+// chunkPoint returns the distance between points of a private chunk, which holds the image and then the products.
+func (p *winogradSums[T]) chunkPoint() int {
+	return pointStride(max(p.order.rows, p.order.cols) * p.grid.group)
+}
+
+// productPoint returns the distance between points of a panel's products.
+func (p *winogradSums[T]) productPoint() int { return pointStride(p.panel * p.grid.group) }
+
 // filterPoint returns the distance between the filters of two points for rows channels r.
 func (p *winogradSums[T]) filterPoint(rows int) int { return pointStride(rows * p.order.rowStride()) }
 
 // Run computes one part of the phase under way.
 func (p *winogradSums[T]) Run(part int) {
 	pools := convPoolsFor[T]()
-	s := pools.scratches.get()
-	s.temp = atLeast(s.temp, winogradPoints*p.kernels.lanes)
+	s := pools.take(p.need)
 	switch p.phase {
 	case winogradFilters:
 		r0 := part * orderBlock
@@ -90,21 +117,17 @@ func (p *winogradSums[T]) Run(part int) {
 	case winogradChunk:
 		// The products of a point take the place of the transformed image of the point before, which is
 		// in the cache and no longer needed.
-		point := pointStride(max(p.order.rows, p.order.cols) * p.grid.group)
-		s.packed = atLeast(s.packed, (winogradPoints+1)*point)
+		point := p.chunkPoint()
 		columns := s.packed[point:]
 		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, columns, point)
 		p.multiply(s, part, 0, p.order.rows, p.filters, p.filterPoint(p.order.rows), columns, point, s.packed, point)
 	case winogradPanel:
 		r0 := part * p.panel
 		r1 := min(r0+p.panel, p.order.rows)
-		point := p.filterPoint(r1 - r0)
-		s.packed = atLeast(s.packed, winogradPoints*point)
+		point := p.filterPoint(p.panel)
 		p.transformFilters(s, r0, r1, s.packed, point)
-		product := pointStride((r1 - r0) * p.grid.group)
-		s.turned = atLeast(s.turned, winogradPoints*product)
 		for chunk := range p.grid.chunks() {
-			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():], p.columnsPoint(), s.turned, product)
+			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():], p.columnsPoint(), s.turned, p.productPoint())
 		}
 	}
 	pools.release(s)
@@ -114,7 +137,6 @@ func (p *winogradSums[T]) Run(part int) {
 func (p *winogradSums[T]) transformFilters(s *convScratch[T], r0, r1 int, dst []T, point int) {
 	ld, size := p.order.rowStride(), elementSize[T]()
 	plane := (r1 - r0) * ld
-	s.filters = atLeast(s.filters, 9*plane)
 	orderRows(&p.order, orderWork[T]{s, p.kernels, p.w, s.filters, plane}, r0, r1)
 	first, col := 0, plane
 	if p.backward { // the filter turned around: its last tap first

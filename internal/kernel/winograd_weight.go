@@ -26,7 +26,10 @@ type winogradWeights[T float32 | float64] struct {
 	memory    *convShared[T]
 	first     int // chunk of the wave
 	last      int
-	panel     int // channels c of a tile
+	panel     int  // channels c of a tile
+	wave      int  // chunks of a wave
+	single    bool // one wave is enough and the sums of a part are private
+	need      convNeed
 }
 
 const (
@@ -48,38 +51,55 @@ func newWinogradWeights[T float32 | float64](s ConvShape) *winogradWeights[T] {
 }
 
 func (g *winogradWeights[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
+	g.plan(lanes)
 	pools := convPoolsFor[T]()
-	g.memory = pools.shared.get()
-	g.kernels, g.x, g.dy, g.dw = convKernelsInUse[T](), x, dy, dw
-	g.grid.cut(lanes, 2*LaneBlock)
-	g.panel = evenPanel(g.shape.In, g.kernels.rows())
-
-	size := elementSize[T]()
-	chunkBytes := (g.imageSize() + g.gradientSize()) * size
-	sumsBytes := winogradPoints * g.sumPoint(g.shape.In) * size
-	wave := max(1, min(winogradWaveBytes/chunkBytes, g.grid.chunks()))
-	single := sumsBytes > winogradSumsBytes && g.grid.chunks()*chunkBytes <= winogradMostBytes
-	if single {
-		wave = g.grid.chunks()
-	} else {
-		g.memory.partial = atLeast(g.memory.partial, sumsBytes/size)
-	}
-	g.memory.columns = atLeast(g.memory.columns, wave*g.imageSize())
-	g.memory.gradient = atLeast(g.memory.gradient, wave*g.gradientSize())
+	g.memory = pools.takeShared(g.need)
+	g.x, g.dy, g.dw = x, dy, dw
 	for first := 0; first < g.grid.chunks(); first = g.last {
-		g.first, g.last = first, min(first+wave, g.grid.chunks())
+		g.first, g.last = first, min(first+g.wave, g.grid.chunks())
 		g.do(tm, winogradWave, g.last-g.first)
-		if !single {
+		if !g.single {
 			g.do(tm, winogradPoint, winogradPoints)
 		}
 	}
-	if single { // the wave is all chunks
+	if g.single { // the wave is all chunks
 		g.do(tm, winogradPanelSum, ceilDiv(g.shape.In, winogradPanels*g.panel))
 	} else {
 		g.do(tm, winogradInverse, ceilDiv(g.shape.In, orderBlock))
 	}
 	pools.shared.put(g.memory)
 	g.memory, g.x, g.dy, g.dw = nil, nil, nil, nil
+}
+
+// plan cuts the work, by shape and kernel alone.
+func (g *winogradWeights[T]) plan(lanes int) {
+	g.kernels = convKernelsInUse[T]()
+	g.grid.cut(lanes, 2*LaneBlock)
+	g.panel = evenPanel(g.shape.In, g.kernels.rows())
+	size, chunks := elementSize[T](), g.grid.chunks()
+	chunk := g.imageSize() + g.gradientSize()
+	sums := winogradPoints * g.sumPoint(g.shape.In)
+	g.single = sums*size > winogradSumsBytes && chunks*chunk*size <= winogradMostBytes
+	g.wave = max(1, min(winogradWaveBytes/(chunk*size), chunks))
+	if g.single {
+		g.wave = chunks
+	}
+	g.need = convNeed{
+		columns: g.wave * g.imageSize(), gradient: g.wave * g.gradientSize(),
+		turned: winogradSide * winogradSide * LaneBlock * LaneBlock, temp: winogradPoints * g.kernels.lanes,
+	}
+	if g.single {
+		g.need.packed = winogradPoints * g.sumPoint(winogradPanels*g.panel)
+		g.need.filters = 9 * winogradPanels * g.panel * g.columns
+	} else {
+		g.need.partial = sums
+		g.need.filters = 9 * orderBlock * g.columns
+	}
+}
+
+func (g *winogradWeights[T]) needs(lanes int) convNeed {
+	g.plan(lanes)
+	return g.need
 }
 
 func (g *winogradWeights[T]) do(tm *Team, phase winogradPhase, parts int) {
@@ -101,8 +121,7 @@ func (g *winogradWeights[T]) gradientSize() int { return winogradPoints * g.grad
 // Run computes one part of the phase under way.
 func (g *winogradWeights[T]) Run(part int) {
 	pools := convPoolsFor[T]()
-	s := pools.scratches.get()
-	s.temp = atLeast(s.temp, winogradPoints*g.kernels.lanes)
+	s := pools.take(g.need)
 	switch g.phase {
 	case winogradWave:
 		transformInput(s, g.kernels, &g.grid, g.x, g.shape.In, g.first+part, g.memory.columns[part*g.imageSize():], g.imagePoint())
@@ -119,8 +138,7 @@ func (g *winogradWeights[T]) Run(part int) {
 	case winogradPanelSum:
 		c0 := part * winogradPanels * g.panel
 		c1 := min(c0+winogradPanels*g.panel, g.shape.In)
-		point := g.sumPoint(c1 - c0)
-		s.packed = atLeast(s.packed, winogradPoints*point)
+		point := g.sumPoint(winogradPanels * g.panel)
 		for i := range winogradPoints {
 			g.list(s, i)
 			for c := c0; c < c1; c += g.panel {
@@ -137,7 +155,6 @@ func (g *winogradWeights[T]) transformGradient(s *convScratch[T], chunk int, dst
 	const block = LaneBlock * LaneBlock // a pixel: [lane][channel]
 	y, x, lane, width := g.grid.chunk(chunk)
 	k, size, point := g.kernels, elementSize[T](), g.gradientPoint()
-	s.turned = atLeast(s.turned, winogradSide*winogradSide*block)
 	f := &s.form
 	*f = convTransform{
 		srcRow: winogradSide * block * size, srcCol: block * size, srcGap: LaneBlock * size,
@@ -228,7 +245,6 @@ func (g *winogradWeights[T]) sumRuns(s *convScratch[T], runs []convRun, width, c
 func (g *winogradWeights[T]) inverse(s *convScratch[T], c0, c1 int, sums []T, point int) {
 	k, size := g.kernels, elementSize[T]()
 	const taps = 9
-	s.filters = atLeast(s.filters, (c1-c0)*taps*g.columns)
 	for c := range c1 - c0 {
 		f := &s.form
 		*f = convTransform{

@@ -43,14 +43,16 @@ const (
 	turnDstRows = turnSrcRows + 16
 )
 
-// transpose16 writes the transposition of blocks of 16 rows of 16 float32 for AVX-512.
+// transpose writes the transposition of blocks of 16 rows of 16 float32.
 //
-// Each register first gathers one quarter of four rows four apart, so that interleaving pairs and
-// pairs of pairs of registers, which works within quarters, leaves whole columns.
-func transpose16() {
-	TEXT("convTransposeAVX512", NOSPLIT, "func(a *convTranspose)")
+// Quarters of 4 columns are turned one after the other. A register first gathers the quarters of rows four apart,
+// two of them or four, so that interleaving pairs and pairs of pairs of registers, which works within 16
+// bytes, leaves columns.
+func (t target) transpose() {
+	name := "convTranspose" + t.set
+	TEXT(name, NOSPLIT, "func(a *convTranspose)")
 	Pragma("noescape")
-	Doc("convTransposeAVX512 is transposeGeneric for float32.")
+	Doc(name + " is transposeGeneric for float32.")
 	args := Load(Param("a"), GP64())
 	src, srcGap, ahead := field(args, turnSrc), field(args, turnSrcGap), field(args, turnAhead)
 	dst, dstGap := field(args, turnDst), field(args, turnDstGap)
@@ -58,7 +60,9 @@ func transpose16() {
 	ADDQ(src, ahead)
 	Label("block")
 	for quarter := range 4 {
-		turnQuarter(args, src, ahead, dst, quarter)
+		for first := 0; first < 16; first += t.width / 4 {
+			t.turn(args, src, ahead, dst, quarter, first)
+		}
 	}
 	ADDQ(srcGap, src)
 	ADDQ(srcGap, ahead)
@@ -69,46 +73,53 @@ func transpose16() {
 	RET()
 }
 
-// turnQuarter transposes columns 4·quarter … 4·quarter+3 of a block into four rows of the result. The
-// first quarter asks for the rows of the block ahead.
-func turnQuarter(args, src, ahead, dst reg.Register, quarter int) {
-	g := make([]reg.VecVirtual, 4) // g[i] holds rows i, i+4, i+8, i+12
+// turn transposes a quarter of as many rows as a vector has elements, from row first on. The first quarter
+// asks for the rows of the block ahead.
+func (t target) turn(args, src, ahead, dst reg.Register, quarter, first int) {
+	g := make([]reg.VecVirtual, 4) // g[i] holds rows first+i, first+i+4, …
 	row := GP64()
 	for i := range g {
-		g[i] = ZMM()
-		for j := range 4 {
-			MOVQ(Mem{Base: args, Disp: 8 * (turnSrcRows + i + 4*j)}, row)
-			from := Mem{Base: src, Index: row, Scale: 1, Disp: 16 * quarter}
-			if j == 0 {
-				VMOVUPS(from, g[i].AsX())
-			} else {
-				VINSERTF32X4(Imm(uint64(j)), from, g[i], g[i])
-			}
+		g[i] = t.vector()
+		for j := range t.width / 16 {
+			MOVQ(Mem{Base: args, Disp: 8 * (turnSrcRows + first + i + 4*j)}, row)
+			t.gather(Mem{Base: src, Index: row, Scale: 1, Disp: 16 * quarter}, j, g[i])
 			if quarter == 0 {
 				PREFETCHT0(Mem{Base: ahead, Index: row, Scale: 1})
 			}
 		}
 	}
-	low0, low1, high0, high1 := ZMM(), ZMM(), ZMM(), ZMM()
+	low0, low1, high0, high1 := t.vector(), t.vector(), t.vector(), t.vector()
 	VUNPCKLPS(g[1], g[0], low0)
 	VUNPCKLPS(g[3], g[2], low1)
 	VUNPCKHPS(g[1], g[0], high0)
 	VUNPCKHPS(g[3], g[2], high1)
 	line := 4 * quarter
 	put := func(v reg.VecVirtual) {
-		skip := fmt.Sprint("skip", line)
+		skip := fmt.Sprintf("skip%d_%d", line, first)
 		to := field(args, turnDstRows+line)
 		TESTQ(to, to)
 		JS(LabelRef(skip))
-		VMOVUPS(v, Mem{Base: dst, Index: to, Scale: 1})
+		VMOVUPS(v, Mem{Base: dst, Index: to, Scale: 1, Disp: 4 * first})
 		Label(skip)
 		line++
 	}
 	for _, pair := range [][2]reg.VecVirtual{{low0, low1}, {high0, high1}} {
-		first, second := ZMM(), ZMM()
-		VUNPCKLPD(pair[1], pair[0], first)
-		VUNPCKHPD(pair[1], pair[0], second)
-		put(first)
-		put(second)
+		one, other := t.vector(), t.vector()
+		VUNPCKLPD(pair[1], pair[0], one)
+		VUNPCKHPD(pair[1], pair[0], other)
+		put(one)
+		put(other)
+	}
+}
+
+// gather loads 16 bytes into part j of v.
+func (t target) gather(from Mem, j int, v reg.VecVirtual) {
+	switch {
+	case j == 0:
+		VMOVUPS(from, v.AsX())
+	case t.width == 64:
+		VINSERTF32X4(Imm(uint64(j)), from, v, v)
+	default:
+		VINSERTF128(Imm(uint64(j)), from, v, v)
 	}
 }

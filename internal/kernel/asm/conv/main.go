@@ -39,9 +39,11 @@ func main() {
 		for vectors := 1; vectors <= 2; vectors++ {
 			t.copyVectors(vectors)
 		}
+		if !t.double {
+			t.transpose()
+		}
 		t.transforms()
 	}
-	transpose16()
 	Generate()
 }
 
