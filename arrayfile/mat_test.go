@@ -203,6 +203,7 @@ func hostileMAT() map[string]struct {
 		"number type":   {make1(false, func(m *matFile) []byte { return m.matrix(9, []int{1, 2}, "x", 8, []byte("ab"), false) }), "of type 8"},
 		"sparse":        {make1(false, func(m *matFile) []byte { return m.matrix(5, []int{1, 2}, "x", 2, []byte("ab"), false) }), "sparse"},
 		"class":         {make1(false, func(m *matFile) []byte { return m.matrix(77, []int{1, 2}, "x", 2, []byte("ab"), false) }), "of class 77"},
+		"small":         {make1(false, func(m *matFile) []byte { return []byte{6, 0, 5, 0, 1, 2, 3, 4, 5, 6, 7, 8} }), "a small element of 5 bytes"},
 		"flags":         {make1(false, func(m *matFile) []byte { return m.element(6, []byte("abc"), false) }), "array flags are missing"},
 		"nested":        {make1(true, func(m *matFile) []byte { return nil }), "array flags are missing"},
 		"longer": {make1(true, func(m *matFile) []byte {

@@ -278,6 +278,7 @@ func TestGetDisk(t *testing.T) {
 		want string
 	}{
 		"another file": {here(func(d string) { write(t, filepath.Join(d, "file.bin"), []byte("mine")) }), "is not the official file: it has 4 bytes"},
+		"same size":    {here(func(d string) { write(t, filepath.Join(d, "file.bin"), make([]byte, 10_000)) }), "is not the official file: it has 10000 bytes"},
 		"a folder":     {here(func(d string) { os.Mkdir(filepath.Join(d, "file.bin"), 0o755) }), "is a directory"},
 		"part a folder": {here(func(d string) {
 			os.MkdirAll(filepath.Join(d, "file.bin.part", "x"), 0o755)

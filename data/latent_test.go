@@ -46,6 +46,17 @@ func TestNoiseKindsGolden(t *testing.T) {
 	}
 }
 
+// TestPerClassTorchRounding: rates of classes are float64 in the released code, so the first draw of seed 6, 0.57219756, is below a
+// rate that exceeds it by less than half a float32 step (see TestNoiseTorchRounding for a single rate).
+func TestPerClassTorchRounding(t *testing.T) {
+	const first = float64(float32(0.5721975564956665))
+	for rate, want := range map[float64]bool{first + 1e-12: true, first: false} {
+		if s := noisy(t, labelled(2, 2), Noise{Kind: NoisePerClass, Rates: []float64{rate, 0}, Generator: GeneratorTorch, Seed: 6}); s.Redrawn[0] != want {
+			t.Errorf("rate %v: redrawn %v", rate, !want)
+		}
+	}
+}
+
 func TestLatentNoise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSet(t)
