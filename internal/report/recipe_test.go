@@ -38,6 +38,9 @@ func TestWriteRecipe(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	if strings.Contains(html, "Zgotmpl") || !strings.Contains(html, ":root{ --page:#f6f7f9") {
+		t.Error("the page's style did not pass the template")
+	}
 	if res.Runs != 40 || res.Failed != 0 || len(res.Figures) < 2 {
 		t.Errorf("%d runs, %d failed, figures %v", res.Runs, res.Failed, res.Figures)
 	}
