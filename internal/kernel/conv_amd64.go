@@ -17,7 +17,7 @@ var (
 	}
 	avx2Conv32 = &convKernels[float32]{
 		lanes: 8, tiles: convTilesAVX2F32, copies: []func(*float32, int, *float32, int, int){convCopyAVX2F32x1, convCopyAVX2F32x2},
-		transpose: transposeGeneric[float32],
+		transpose: convTransposeAVX2,
 		input:     winogradInputAVX2F32, output: winogradOutputAVX2F32, gradient: winogradGradientAVX2F32,
 		filter: winogradFilterAVX2F32, filterGradient: winogradFilterGradientAVX2F32,
 	}

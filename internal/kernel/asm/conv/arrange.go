@@ -112,11 +112,13 @@ func (t target) turn(args, src, ahead, dst reg.Register, quarter, first int) {
 	}
 }
 
-// gather loads 16 bytes into part j of v.
+// gather loads 16 bytes into part j of v; the first goes to every part.
 func (t target) gather(from Mem, j int, v reg.VecVirtual) {
 	switch {
+	case j == 0 && t.width == 64:
+		VBROADCASTF32X4(from, v)
 	case j == 0:
-		VMOVUPS(from, v.AsX())
+		VBROADCASTF128(from, v)
 	case t.width == 64:
 		VINSERTF32X4(Imm(uint64(j)), from, v, v)
 	default:
