@@ -24,6 +24,13 @@ func TestMain(m *testing.M) {
 		fmt.Println(runUntilKilled(dir))
 		os.Exit(3) // it was to be killed
 	}
+	if kind := os.Getenv(memoryKind); kind != "" {
+		if err := foreseeAndHold(kind); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
