@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"slices"
 
 	"collapse/internal/kernel"
 )
@@ -12,33 +13,82 @@ import (
 type fold[T kernel.Float] struct {
 	weight, bias []T
 	of           uint64 // fingerprint of what it was made from
+	stale        bool
 }
 
 // folder keeps the folds of a trunk up to date. Weights change behind its back: an optimiser, a checkpoint or a user
 // writes to Param.Value. So it compares a fingerprint of all that goes into a fold before every Eval Forward, which costs
-// one read of the weights, a few per cent of the smallest batch's pass, and folds what differs.
-type folder[T kernel.Float] struct{ units []*unit[T] }
+// one read of the weights, and folds what differs.
+type folder[T kernel.Float] struct {
+	units   []*unit[T] // those with batch norm
+	pieces  []foldPiece[T]
+	folding bool
+}
 
-// refresh folds every unit whose parameters or statistics have changed, units in parallel.
-func (f *folder[T]) refresh(team *kernel.Team) { team.Do(len(f.units), f) }
+// foldPiece is a part of a unit's weights that one thread reads.
+type foldPiece[T kernel.Float] struct {
+	values []T
+	unit   int
+	of     uint64
+}
 
-// Run refreshes one unit; refresh calls it through the team.
+// foldPieceSize is 512 KiB of float32.
+const foldPieceSize = 1 << 17
+
+// prepare makes f keep the folds of units. Parameters must have their memory.
+func (f *folder[T]) prepare(units []*unit[T]) {
+	for _, u := range units {
+		if u.norm == nil {
+			continue
+		}
+		for w := range slices.Chunk(u.weight.Value, foldPieceSize) {
+			f.pieces = append(f.pieces, foldPiece[T]{values: w, unit: len(f.units)})
+		}
+		u.folded = &fold[T]{weight: kernel.Alloc[T](len(u.weight.Value)), bias: kernel.Alloc[T](u.out().channels), stale: true}
+		f.units = append(f.units, u)
+	}
+}
+
+// refresh folds every unit whose parameters or statistics have changed.
+func (f *folder[T]) refresh(team *kernel.Team) {
+	f.folding = false
+	team.Do(len(f.pieces), f)
+	piece, stale := 0, false
+	for i, u := range f.units {
+		of := u.normFingerprint()
+		for ; piece < len(f.pieces) && f.pieces[piece].unit == i; piece++ {
+			of = of*0x9e3779b97f4a7c15 ^ f.pieces[piece].of
+		}
+		u.folded.stale = u.folded.stale || u.folded.of != of
+		u.folded.of = of
+		stale = stale || u.folded.stale
+	}
+	if stale {
+		f.folding = true
+		team.Do(len(f.units), f)
+	}
+}
+
+// Run reads one piece or folds one unit; refresh calls it through the team.
 func (f *folder[T]) Run(part int) {
-	u := f.units[part]
-	if u.norm == nil {
+	if !f.folding {
+		p := &f.pieces[part]
+		p.of = kernel.Fingerprint(uint64(part), p.values)
 		return
 	}
-	of := kernel.Fingerprint(1, u.weight.Value)
+	if u := f.units[part]; u.folded.stale {
+		u.fold()
+		u.folded.stale = false
+	}
+}
+
+// normFingerprint is that of the biases and the batch norm.
+func (u *unit[T]) normFingerprint() uint64 {
+	of := uint64(1)
 	for _, v := range [...][]T{u.biases(), u.norm.gamma.Value, u.norm.beta.Value, u.norm.runningMean.Value, u.norm.runningVar.Value} {
 		of = kernel.Fingerprint(of, v)
 	}
-	if u.folded == nil {
-		u.folded = &fold[T]{weight: kernel.Alloc[T](len(u.weight.Value)), bias: kernel.Alloc[T](u.out().channels), of: ^of}
-	}
-	if u.folded.of != of {
-		u.fold()
-		u.folded.of = of
-	}
+	return of
 }
 
 func (u *unit[T]) fold() {

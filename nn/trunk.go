@@ -12,9 +12,9 @@ type trunk[T kernel.Float] struct {
 	stages   []stage[T]
 	images   *kernel.Images[T]
 	work     *workspace[T]
-	input    []T // images of the last Forward in Train mode, allocated by the first
-	features []T // maxBatch×d, allocated by the first Forward
-	folds    folder[T]
+	input    []T        // images of the last Forward in Train mode, allocated by the first
+	features []T        // maxBatch×d, allocated by the first Forward
+	folds    *folder[T] // made by the first Forward in Eval mode
 }
 
 // mapShape is the shape of one sample's activations.
@@ -49,7 +49,6 @@ func newTrunk[T kernel.Float](n *Network[T], in mapShape, team *kernel.Team) *tr
 
 // finishTrunk puts the classifier on a trunk that has all its stages.
 func (n *Network[T]) finishTrunk(bias bool, team *kernel.Team) {
-	n.trunk.folds.units = n.trunk.units()
 	n.add(n.trunk)
 	n.features = n.trunk.last().channels
 	n.widest = n.features
@@ -97,6 +96,10 @@ func (t *trunk[T]) forward(x []T, rows int, mode Mode) []T {
 		}
 		h = t.input[:size]
 	} else {
+		if t.folds == nil {
+			t.folds = &folder[T]{}
+			t.folds.prepare(t.units())
+		}
 		t.folds.refresh(t.team)
 		h = t.work.take(size)
 	}

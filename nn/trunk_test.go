@@ -214,9 +214,7 @@ func TestFoldFollowsEveryChange(t *testing.T) {
 		for i, s := range fresh.State() {
 			copy(s.Values, n.State()[i].Values)
 		}
-		for _, u := range fresh.trunk.units() {
-			u.folded = nil
-		}
+		fresh.trunk.folds = nil
 		want := append([]float64(nil), fresh.Forward(x, batch, Eval).Logits...)
 		got := n.Forward(x, batch, Eval).Logits
 		if maxDiff(got, want) != 0 {
