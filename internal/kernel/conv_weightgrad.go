@@ -11,7 +11,7 @@ import "unsafe"
 // broadcast, is only copied, to [channel c][pixel][lane] with channels an odd number of cache lines apart.
 //
 // Work is cut into units, a strip of rows of dy × a block of lanes. Consecutive units form a slice; a
-// part is a slice × a block of channels o. A part sums its units, in order, into partial sums
+// part is a slice × a few blocks of channels o. A part sums its units, in order, into partial sums
 // [tap][c][o]; a second pass adds up the slices, in order, and arranges the sums as PyTorch does. The
 // slices depend on the shape and the batch alone, and so do the bits.
 type weightSums[T float32 | float64] struct {
@@ -29,9 +29,15 @@ type weightSums[T float32 | float64] struct {
 	slices    int
 	columns   int // channels o of a part
 	blocks    int // of channels o
+	share     int // blocks of a part, which copies its pixels once for all of them
 	reducing  bool
 	need      convNeed
 }
+
+const (
+	convMostSlices = 4       // enough for several threads together with the blocks of channels
+	convSliceBytes = 8 << 20 // most partial sums, except of a single slice
+)
 
 func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
 	return &weightSums[T]{
@@ -47,7 +53,7 @@ func (g *weightSums[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
 	shared := pools.takeShared(g.need)
 	clear(shared.partial[g.slices*g.sliceSize():])
 	g.x, g.dy, g.dw, g.partial, g.reducing = x, dy, dw, shared.partial, false
-	tm.Do(g.slices*g.blocks, g)
+	tm.Do(g.slices*ceilDiv(g.blocks, g.share), g)
 	g.reducing = true
 	tm.Do(ceilDiv(g.shape.In, orderBlock), g)
 	g.x, g.dy, g.dw, g.partial = nil, nil, nil, nil
@@ -76,7 +82,8 @@ func (g *weightSums[T]) plan(lanes int) {
 	strips := ceilDiv(s.OutH(), rows)
 	g.stripRows = ceilDiv(s.OutH(), strips)
 	g.units = ceilDiv(s.OutH(), g.stripRows) * (g.lanes / LaneBlock)
-	g.slices = min(g.units, max(1, convFewParts/g.blocks))
+	g.slices = max(1, min(g.units, convMostSlices, convSliceBytes/(g.sliceSize()*size+1)))
+	g.share = ceilDiv(g.blocks, ceilDiv(convFewParts, g.slices))
 	g.need = convNeed{
 		partial: g.slices*g.sliceSize() + g.columns, // with a row of zeros
 		packed:  s.In * g.inputRow(min(s.H, (g.stripRows-1)*s.Stride+s.KH)),
@@ -97,10 +104,11 @@ func (g *weightSums[T]) Run(part int) {
 	}
 	pools := convPoolsFor[T]()
 	s := pools.take(g.need)
-	slice, block := part/g.blocks, part%g.blocks
+	shares := ceilDiv(g.blocks, g.share)
+	slice, block := part/shares, part%shares*g.share
 	first, last := slice*g.units/g.slices, (slice+1)*g.units/g.slices
 	for unit := first; unit < last; unit++ {
-		g.unit(s, unit, block, g.block(slice, block), unit > first)
+		g.unit(s, unit, slice, block, min(block+g.share, g.blocks), unit > first)
 	}
 	pools.release(s)
 }
@@ -111,8 +119,8 @@ func (g *weightSums[T]) block(slice, block int) []T {
 	return g.partial[(slice*g.blocks+block)*size:][:size]
 }
 
-// unit adds a unit to the partial sums, or starts them.
-func (g *weightSums[T]) unit(s *convScratch[T], unit, block int, sums []T, accumulate bool) {
+// unit adds a unit to the partial sums of blocks block0…block1−1 of a slice, or starts them.
+func (g *weightSums[T]) unit(s *convScratch[T], unit, slice, block0, block1 int, accumulate bool) {
 	groups := g.lanes / LaneBlock
 	first := unit / groups * g.stripRows
 	last := min(first+g.stripRows, g.shape.OutH())
@@ -120,10 +128,13 @@ func (g *weightSums[T]) unit(s *convScratch[T], unit, block int, sums []T, accum
 	y0, y1 := max(0, first*g.shape.Stride-g.shape.Pad), min(g.shape.H, (last-1)*g.shape.Stride-g.shape.Pad+g.shape.KH)
 	y1 = max(y0, y1)
 	g.packInput(s, y0, y1, lane)
-	g.turnGradient(s, first, last, lane, block)
-	for u, at := range g.order.used {
-		g.list(s, at/g.shape.KW, at%g.shape.KW, first, last, y0)
-		g.tap(s, sums[u*g.shape.In*g.columns:], y1-y0, g.outColumns(block), accumulate)
+	for block := block0; block < block1; block++ {
+		g.turnGradient(s, first, last, lane, block)
+		sums := g.block(slice, block)
+		for u, at := range g.order.used {
+			g.list(s, at/g.shape.KW, at%g.shape.KW, first, last, y0)
+			g.tap(s, sums[u*g.shape.In*g.columns:], y1-y0, g.outColumns(block), accumulate)
+		}
 	}
 }
 
