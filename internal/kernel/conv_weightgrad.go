@@ -36,7 +36,7 @@ type weightSums[T float32 | float64] struct {
 
 const (
 	convMostSlices = 4       // enough for several threads together with the blocks of channels
-	convSliceBytes = 8 << 20 // most partial sums, except of a single slice
+	convSliceBytes = 4 << 20 // most partial sums, except of a single slice
 )
 
 func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
