@@ -5,11 +5,14 @@
 // activations and gradients live in arenas sized once for the largest batch, so a training step
 // allocates nothing:
 //
-//	net, err := nn.NewMLP[float32](cfg, team, 512, seed)
-//	loss, err := nn.NewLoss[float32](nn.LossConfig{Kind: "ce"}, cfg.Classes)
+//	net, err := nn.NewArch[float32](arch, team, 512, seed)
+//	loss, err := nn.NewLoss[float32](nn.LossConfig{Kind: "ce"}, net.Classes())
 //	out := net.Forward(x, batch, nn.Train)              // x is batch×Inputs, kept until Backward
 //	value := loss.Gradient(out.Logits, labels, dlogits) // mean loss; dlogits is batch×Classes
 //	net.Backward(dlogits)                               // overwrites Grad of every parameter
 //
-// Open network.go first, then mlp.go and loss.go.
+// Networks of images (ResNet18, VGG13) are one layer to all of this, a trunk: rows of pixels go in, rows of features come
+// out, and inside the batch lies innermost (docs/decisions/0006).
+//
+// Open arch.go first, then network.go; trunk.go, conv.go and resnet.go for images, mlp.go for MLPs, loss.go.
 package nn
