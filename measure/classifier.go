@@ -56,3 +56,6 @@ func widen[T kernel.Float](to []float64, from []T) []float64 {
 	}
 	return to
 }
+
+// logit returns w_j·x + b_j.
+func (h *head) logit(j int, x []float64) float64 { return dot(h.w[j*h.d:][:h.d], x) + h.b[j] }

@@ -53,7 +53,7 @@ func (f *widePass[T, P]) search() error {
 	if f.ask.logits {
 		h := f.head
 		e := &exactSearch[T, P]{s: s, k: h.k, base: h.offsets(s.centre), weight: h.centredNorm, answer: f.best}
-		e.exact = func(j int, x []float64) float64 { return dot(h.w[j*h.d:][:h.d], x) + h.b[j] }
+		e.exact = h.logit
 		return e.run(f.team, h.centred, h.centredNorm)
 	}
 	return nil
@@ -130,13 +130,17 @@ func (e *exactSearch[T, P]) choose(scores []float64, i int, h []float64) int32 {
 	most := e.products.addTimes(scores, e.base, e.weight, i)
 	d, length := float64(e.d), e.length[i]
 	err := (e.sieve.errorOf(length)+d*0x1p-126)*e.reach + 64*eps64*d*(length*e.reach+e.largest)
-	least := most - 2*err
+	return largestExact(scores, most-2*err, h, e.exact)
+}
+
+// largestExact returns the class of the largest exact score at h among those that are not below least; ties go to the lower.
+func largestExact(scores []float64, least float64, h []float64, exact func(j int, h []float64) float64) int32 {
 	best, value := int32(-1), math.Inf(-1)
 	for j, score := range scores {
 		if score < least { // a NaN is not below anything: computed again
 			continue
 		}
-		if v := e.exact(j, h); best < 0 || v > value {
+		if v := exact(j, h); best < 0 || v > value {
 			best, value = int32(j), v
 		}
 	}

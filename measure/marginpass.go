@@ -19,6 +19,8 @@ import (
 //   - a sieve forms û_j·r; scores below the largest by twice its error bound are left out;
 //   - of the few that remain cos_j is computed in float64, so the margin is that of the full computation.
 //
+// Where products with all classes were made, the largest logit of rows that no radius decides comes from them too.
+//
 // Where the error bound is below certainScore of ‖h − h_G‖ the largest score is itself exact enough.
 type marginPass[T, P kernel.Float] struct {
 	s       *samples[T]
@@ -27,6 +29,7 @@ type marginPass[T, P kernel.Float] struct {
 	order   []int32   // measured rows, class by class
 	start   []int     // (K+1) where each class begins in order
 	margins []float64 // (rows)
+	logits  *logits
 
 	from, to int       // classes of the stripe
 	base     []float64 // (stripe×K)
@@ -56,6 +59,14 @@ type marginScratch[T, P kernel.Float] struct {
 	q            []float64
 }
 
+// logits is what the largest logit takes beside the products of margins.
+type logits struct {
+	*radii
+	best           []int32   // (rows) to be filled
+	offset         []float64 // (K) (w_j − w_G)·h_G + b_j
+	reach, largest float64   // max ‖w_j − w_G‖, max |offset|
+}
+
 const (
 	marginRows   = 256   // of a part
 	certainScore = 1e-10 // of a cosine
@@ -72,6 +83,10 @@ func (f *widePass[T, P]) margins() error {
 	m.start = m.sort()
 	clock.enter(PhaseRadii)
 	l := newLogitRadii[P](&f.radius, s.centred, s.centre, s.n, s.k, s.d, f.head)
+	m.logits = &logits{radii: &f.radius, best: f.best, offset: l.base, reach: l.reach}
+	for _, x := range l.base {
+		m.logits.largest = max(m.logits.largest, math.Abs(x))
+	}
 	stripe := stripeRows(s.k, s.k)
 	for from := 0; from < s.k; from += stripe {
 		to := min(from+stripe, s.k)
@@ -222,7 +237,27 @@ func (m *marginPass[T, P]) Run(part int) {
 	x.scores, x.q = grow(x.scores, len(x.base)), grow(x.q, m.s.d)
 	for i, row := range rows {
 		m.margins[row] = m.margin(x, p.class, i, list, rounding)
+		if square := x.length[i] * x.length[i]; list == nil && !(square < m.logits.logit[p.class]) {
+			m.logits.best[row] = m.largestLogit(x, p.class, i, rounding)
+		}
 	}
+}
+
+// largestLogit returns the class of the largest logit of residual i, as exactSearch does.
+func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, rounding float64) int32 {
+	l, d := m.logits, float64(m.s.d)
+	x.products.add(x.scores, m.base[(class-m.from)*m.s.k:][:m.s.k], i)
+	most := math.Inf(-1)
+	for j, cosine := range x.scores {
+		x.scores[j] = l.offset[j] + m.head.centredNorm[j]*cosine
+		most = max(most, x.scores[j])
+	}
+	length := x.length[i] + norm(m.s.centred[class*m.s.d:][:m.s.d])
+	err := (m.sieve.errorOf(x.length[i])*(1+slack)+2*rounding+d*0x1p-126)*l.reach + 64*eps64*d*(length*l.reach+l.largest)
+	for p, v := range x.rows[i] {
+		x.q[p] = float64(v)
+	}
+	return largestExact(x.scores, most-2*err, x.q, m.head.logit)
 }
 
 // read reads rows of a class and forms their residuals.

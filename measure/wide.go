@@ -74,7 +74,6 @@ func (f *widePass[T, P]) run() error {
 	f.stride = residualStride[P](s.d)
 	f.residual, f.square = kernel.Alloc[P](rows*f.stride), make([]float64, rows)
 	f.strips = make([]stripSums, (rows+wideStrip-1)/wideStrip)
-	f.near, f.best = undecided(f.ask.nearest, s.rows), undecided(f.ask.logits, s.rows)
 	s.tally.reset(s.k)
 	for f.from = 0; f.from < s.rows; f.from = f.to {
 		f.to = min(f.from+rows, s.rows)

@@ -33,6 +33,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 // runWide runs the wide pass with products in P and reports whether they were exact enough.
 func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked, mem *memorization, op []float64) (certified bool, err error) {
 	f := &widePass[T, P]{team: e.opt.Team, s: s, head: h, ask: ask, mem: mem, out: &e.second}
+	f.near, f.best = undecided(ask.nearest, s.rows), undecided(ask.logits, s.rows)
 	if ask.nearest {
 		f.radius.nearRadii(&e.pairs)
 	}
