@@ -71,6 +71,9 @@ func Names(runs []Run) []string {
 	used := map[string]int{}
 	for i := range runs {
 		words := []string{runs[i].curveName()}
+		if len(runs) == 1 && runs[i].Loss != "" {
+			words = append(words, "η "+decimal(runs[i].Noise), "seed "+strconv.FormatUint(runs[i].Seed, 10))
+		}
 		for _, d := range differ {
 			if d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
 				continue

@@ -59,14 +59,15 @@ const defaultUpload = 256 << 20
 
 // Server is a running server. Its zero value is not usable: see Start.
 type Server struct {
-	opt   Options
-	gate  *gate
-	lab   *lab
-	hub   *hub
-	cache *cache
-	shown *shown
-	busy  chan struct{} // as many pages at once as it holds
-	heavy chan struct{} // as many measurements and theory solutions at once
+	opt     Options
+	gate    *gate
+	lab     *lab
+	hub     *hub
+	cache   *cache
+	shown   *shown
+	answers answers
+	busy    chan struct{} // as many pages at once as it holds
+	heavy   chan struct{} // as many measurements and theory solutions at once
 
 	listener net.Listener
 	http     *http.Server

@@ -4,7 +4,9 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"sync"
 
 	"collapse/dilation"
 	"collapse/internal/report"
@@ -173,8 +175,44 @@ type solved struct {
 	noisy    error
 }
 
-// solve computes both models. What makes a setting impossible is part of the answer.
+// answers remembers the last solutions: a page's figures are asked for one by one.
+type answers struct {
+	mu    sync.Mutex
+	query [8]string
+	found [8]*solved
+	next  int
+}
+
+func (m *answers) get(query string) *solved {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.query[:], query); i >= 0 {
+		return m.found[i]
+	}
+	return nil
+}
+
+func (m *answers) put(query string, found *solved) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.query[m.next], m.found[m.next] = query, found
+	m.next = (m.next + 1) % len(m.query)
+}
+
+// solve computes both models, unless it just did. What makes a setting impossible is part of the answer.
 func (s *Server) solve(r *http.Request, a asked) (*solved, error) {
+	query := a.query().Encode()
+	if found := s.answers.get(query); found != nil {
+		return found, nil
+	}
+	found, err := s.compute(r, a)
+	if err == nil {
+		s.answers.put(query, found)
+	}
+	return found, err
+}
+
+func (s *Server) compute(r *http.Request, a asked) (*solved, error) {
 	params, err := a.params()
 	if err != nil {
 		return nil, err
@@ -193,7 +231,7 @@ func (s *Server) solve(r *http.Request, a asked) (*solved, error) {
 		}
 	}
 	if out.solution, out.noisy = dilation.Solve(params); out.noisy == nil {
-		predicted, err := theory.SweepNoise(params)
+		predicted, err := theory.SweepNoise(r.Context(), params, out.solution)
 		if err != nil {
 			return nil, err
 		}
@@ -266,5 +304,5 @@ func (s *Server) theoryFigures(r *http.Request) ([]report.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(found.optimum, found.noise...), nil
+	return slices.Concat(found.optimum, found.noise), nil
 }

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -120,38 +121,37 @@ func penaltyFigure(c ufm.Config, e ufm.Exact) chart.Figure {
 	return f
 }
 
-// SweepNoise solves the memorization–dilation model over noise levels around a setting and draws dilation against memorization, as
-// MD Fig. 1 does for trained networks.
-func SweepNoise(p dilation.Params) (chart.Figure, error) {
+// SweepNoise solves the memorization–dilation model over noise levels around a setting, on every processor, and draws dilation
+// against memorization, as MD Fig. 1 does for trained networks.
+func SweepNoise(ctx context.Context, p dilation.Params, here *dilation.Solution) (chart.Figure, error) {
 	f := chart.Figure{ID: "predicted", Title: "Dilation against memorization, as the model predicts", Columns: 1,
 		Caption: "Each point is a noise level η between 0.005 and 0.5; the rings are the setting above. Compare the same picture of trained networks on a study's page."}
-	panel := chart.Panel{ID: "predicted", X: chart.Axis{Label: "memorization η‖h2−u1‖", Zero: true}, Y: chart.Axis{Label: "dilation r*/‖h1−h2‖", Zero: true}}
-	curves := []chart.Series{{ID: "ce", Label: "cross entropy", Kind: chart.LinePoints, Marker: chart.Circle, Size: 4, Color: chart.ColorFor(0)},
-		{ID: "ls", Label: "label smoothing", Kind: chart.LinePoints, Marker: chart.Square, Size: 4, Color: chart.ColorFor(1)}}
-	here := chart.Series{ID: "here", Label: "here", Kind: chart.Points, Marker: chart.Ring, Size: 13, Color: chart.Ink}
-	add := func(eta float64, mark bool) error {
+	var settings []dilation.Params
+	for i := range 7 {
 		at := p
-		at.Eta = eta
-		sol, err := dilation.Solve(at)
-		if err != nil {
-			return err
-		}
-		for i, s := range []*dilation.Side{sol.CE, sol.LS} {
-			to := &curves[i]
-			if mark {
-				to = &here
-			}
-			to.X, to.Y = append(to.X, s.Memorization), append(to.Y, s.Normalised)
-		}
-		return nil
+		at.Eta = 0.005 * math.Pow(100, float64(i)/6)
+		settings = append(settings, at)
 	}
-	for i := range 13 {
-		if err := add(0.005*math.Pow(100, float64(i)/12), false); err != nil {
-			return f, err
-		}
+	points, err := dilation.Sweep(ctx, settings)
+	if err != nil {
+		return f, err
 	}
-	err := add(p.Eta, true)
-	panel.Series = append(curves, here)
-	f.Panels = []chart.Panel{panel}
-	return f, err
+	ce := chart.Series{ID: "ce", Label: "cross entropy", Kind: chart.LinePoints, Marker: chart.Circle, Size: 5, Color: chart.ColorFor(0)}
+	ls := chart.Series{ID: "ls", Label: "label smoothing", Kind: chart.LinePoints, Marker: chart.Square, Size: 5, Color: chart.ColorFor(1), Dashed: true}
+	now := chart.Series{ID: "here", Label: "here", Kind: chart.Points, Marker: chart.Ring, Size: 13, Color: chart.Ink}
+	add := func(to *chart.Series, s *dilation.Side) {
+		to.X, to.Y = append(to.X, s.Memorization), append(to.Y, s.Normalised)
+	}
+	for _, pt := range points {
+		if pt.Err != nil {
+			return f, pt.Err
+		}
+		add(&ce, pt.Solution.CE)
+		add(&ls, pt.Solution.LS)
+	}
+	add(&now, here.CE)
+	add(&now, here.LS)
+	f.Panels = []chart.Panel{{ID: "predicted", X: chart.Axis{Label: "memorization η‖h2−u1‖", Zero: true}, Y: chart.Axis{Label: "dilation r*/‖h1−h2‖", Zero: true},
+		Series: []chart.Series{ce, ls, now}}}
+	return f, nil
 }

@@ -21,6 +21,20 @@ const draw = (() => {
     return s.replace('-', '−');
   };
 
+  const tickDigits = (v) => v === 0 ? '0' : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? digits(v) : String(Number(v.toPrecision(3))).replace('-', '−');
+
+  // logTicks are 1, 2, 5 of each decade, or fewer where there are many decades, or more where there is less than one.
+  function logTicks(lo, hi) {
+    const decades = Math.log10(hi / lo), out = [];
+    const factors = decades > 4 ? [1] : decades > 1.5 ? [1, 3] : decades > 0.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
+    const step = Math.max(1, Math.ceil(decades / 5));
+    for (let e = Math.floor(Math.log10(lo)); e <= Math.ceil(Math.log10(hi)); e++) {
+      if (decades > 4 && e % step !== 0) continue;
+      for (const f of factors) if (f * 10 ** e >= lo && f * 10 ** e <= hi) out.push(f * 10 ** e);
+    }
+    return out;
+  }
+
   // kindOf says which library draws a panel: 'curves', 'heat', 'cloud', or '' for the server's picture.
   function kindOf(panel) {
     const of = (...kinds) => panel.series.every((s) => kinds.includes(s.kind));
@@ -94,16 +108,17 @@ const draw = (() => {
     };
   }
 
-  const height = (w) => Math.round(w * 0.66);
+  const height = (w) => Math.round(w * 0.6);
 
   function curves(box, panel, figureID) {
     const made = columns(panel);
     const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
-    const ticks = (axis) => axis.ticks ? { splits: () => axis.ticks.map((t) => t.value), values: () => axis.ticks.map((t) => t.label) } : {};
-    const axis = (a) => ({ stroke: role('muted'), font: font(11), labelFont: font(12), label: axisTitle(a) || undefined, labelSize: 18, labelGap: 0,
-      grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...ticks(a) });
-    const readout = document.createElement('p');
-    readout.className = 'readout';
+    const ticks = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
+      : a.scale === 'log' ? { splits: (u, i, lo, hi) => logTicks(lo, hi), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) } : { values: (u, at) => at.map(tickDigits) };
+    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...ticks(a) });
+    const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
+    const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
+    box.append(readout, up);
     const say = (u) => {
       const i = u.cursor.idx;
       if (i === null || i === undefined) { readout.textContent = panel.title || ''; return; }
@@ -116,10 +131,10 @@ const draw = (() => {
       cursor: { sync: panel.x.label === 'epoch' ? { key: 'epoch' } : undefined, drag: { x: true, y: false }, points: { size: 6 } },
       scales: { x: { time: false, distr: panel.x.scale === 'log' ? 3 : 1, range: limits({ ...panel.x, range: panel.x.range, zero: panel.x.zero }, references.filter((s) => s.kind === 'vline').flatMap((s) => s.x)) },
         y: { distr: panel.y.scale === 'log' ? 3 : 1, range: limits(panel.y, references.filter((s) => s.kind === 'hline').flatMap((s) => s.y)) } },
-      axes: [{ ...axis(panel.x), size: 26, labelSize: 18 }, { ...axis(panel.y), size: 52 }],
+      axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: 50 }],
       hooks: { draw: [marks(references)], setCursor: [say] },
     }, made.data, box);
-    box.prepend(readout);
+    box.append(along);
     say(plot);
     box.tabIndex = 0;
     box.setAttribute('role', 'img');
@@ -136,7 +151,7 @@ const draw = (() => {
       shape: shape(panel),
       update(next) { plot.setData(columns(next).data); say(plot); },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
-      destroy() { plot.destroy(); readout.remove(); box.onkeydown = null; },
+      destroy() { plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
       points: () => plot.data[0].length,
     };
   }
@@ -146,6 +161,8 @@ const draw = (() => {
     panel.series.map((s) => [s.id, s.kind, s.color, s.dashed, s.kind === 'hline' ? s.y : 0])]);
 
   /* Heat maps and clouds */
+
+  const tall = (w) => Math.round(w * 0.72);
 
   let library = null;
   function echartsReady() {
@@ -181,7 +198,7 @@ const draw = (() => {
       tooltip: { ...tip(), formatter: (p) => escape(xs[p.value[0]]) + ', ' + escape(ys[p.value[1]]) + ': <b>' + digits(p.value[2]) + '</b>' },
       xAxis: axis(panel.x, xs), yAxis: axis(panel.y, ys),
       visualMap: { min: lo, max: hi, calculable: true, right: 0, top: 'middle', itemHeight: 120, itemWidth: 12, textStyle: { ...text(), color: role('muted') },
-        formatter: digits, inRange: { color: style().getPropertyValue('--chart-heat').trim().split(/\s+/) } },
+        formatter: tickDigits, inRange: { color: style().getPropertyValue('--chart-heat').trim().split(/\s+/) } },
       series: [{ type: 'heatmap', data: h.z.map((v, i) => [i % h.columns, Math.floor(i / h.columns), v]).filter((d) => d[2] !== null), progressive: 0, emphasis: { itemStyle: { borderColor: role('ink'), borderWidth: 1 } } }],
     };
   }
@@ -208,10 +225,10 @@ const draw = (() => {
       [x, y] = [[-given, given], [-given, given]];
     }
     const axis = (a, range) => ({ type: 'value', min: range ? range[0] : undefined, max: range ? range[1] : undefined, show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
-      nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), color: role('muted'), formatter: digits, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
+      nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), color: role('muted'), formatter: tickDigits, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       axisLine: { lineStyle: { color: role('grid') } }, splitLine: { lineStyle: { color: role('grid') } } });
     // Equal lengths on both axes: the drawing area gets the shape of the ranges.
-    const w = box.clientWidth, h = height(w) + 20, room = { left: 56, right: 14, top: 10, bottom: 40 };
+    const w = box.clientWidth, h = tall(w), room = { left: 56, right: 14, top: 10, bottom: 40 };
     let grid = room;
     if (x && y) {
       const scale = Math.min((w - room.left - room.right) / (x[1] - x[0]), (h - room.top - room.bottom) / (y[1] - y[0]));
@@ -222,7 +239,7 @@ const draw = (() => {
       animation: false, textStyle: text(), grid, xAxis: axis(panel.x, x), yAxis: axis(panel.y, y),
       tooltip: { ...tip(), formatter: (p) => escape(p.seriesName) + '<br>' + p.value.slice(0, 2).map(digits).join(', ') },
       series: panel.series.map((s) => ({
-        type: 'scatter', name: s.label || s.id, symbol: symbols[s.marker] || 'circle', symbolSize: (s.size || 6) * (s.marker === 'dot' ? 1.5 : 1), silent: s.faint === true && s.x.length > 200,
+        type: 'scatter', name: s.label || s.id, symbol: symbols[s.marker] || 'circle', symbolSize: (s.size || 6) * (s.marker === 'dot' || s.marker === 'cross' ? 1.5 : 1), silent: s.faint === true && s.x.length > 200,
         itemStyle: { color: color(s.color), opacity: s.faint ? 0.55 : 1, borderWidth: s.marker === 'ring' ? 1.8 : 0, borderColor: color(s.color) },
         label: s.labels ? { show: s.labels.length <= 12, position: 'right', formatter: (p) => s.labels[p.dataIndex] || '', ...text() } : undefined,
         data: s.x.map((v, i) => flat ? [v, s.y[i]] : turned(view, v, s.y[i], s.z ? s.z[i] : 0)),
@@ -235,7 +252,7 @@ const draw = (() => {
     head.className = 'readout';
     head.textContent = title(panel);
     const area = document.createElement('div');
-    area.style.height = height(box.clientWidth) + 20 + 'px';
+    area.style.height = tall(box.clientWidth) + 'px';
     box.append(head, area);
     const view = { on: false, yaw: 0.6, pitch: 0.4 };
     let chart = null, current = panel, gone = false;
@@ -250,7 +267,7 @@ const draw = (() => {
     return {
       shape: shape(panel), ready,
       update(next) { current = next; show(); },
-      resize() { if (chart && box.clientWidth > 0) { area.style.height = height(box.clientWidth) + 20 + 'px'; chart.resize(); show(); } },
+      resize() { if (chart && box.clientWidth > 0) { area.style.height = tall(box.clientWidth) + 'px'; chart.resize(); show(); } },
       destroy() { gone = true; if (chart) chart.dispose(); box.querySelectorAll('.turn').forEach((e) => e.remove()); head.remove(); area.remove(); },
     };
   }

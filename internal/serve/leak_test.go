@@ -1,0 +1,162 @@
+package serve
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// openFiles counts the process's file descriptors; ok is false where the system does not show them.
+func openFiles() (n int, ok bool) {
+	entries, err := os.ReadDir("/proc/self/fd")
+	return len(entries), err == nil
+}
+
+// breaks are ways in which a connection goes wrong; each leaves it as a hasty or hostile browser would.
+var breaks = []func(c net.Conn){
+	func(c net.Conn) {}, // says nothing
+	func(c net.Conn) { fmt.Fprint(c, "GET / HT") },
+	func(c net.Conn) { fmt.Fprint(c, "\x16\x03\x01 not a request\r\n\r\n") },
+	func(c net.Conn) { fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\n\r\n") }, // does not read the answer
+	func(c net.Conn) { fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") },                // nor the stream
+	func(c net.Conn) {
+		fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		bufio.NewReader(c).ReadString('\n') // goes when the stream has begun
+	},
+	func(c net.Conn) {
+		fmt.Fprint(c, "POST /measure HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 99999\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.npz\"\r\n\r\nand no more")
+	},
+	func(c net.Conn) { fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: evil.example\r\n\r\n") },
+	func(c net.Conn) { c.(*net.TCPConn).SetLinger(0) }, // resets
+	func(c net.Conn) {
+		c.(*net.TCPConn).SetLinger(0)
+		fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	},
+}
+
+func TestBrokenConnectionsLeaveNothing(t *testing.T) {
+	dir := demoLab(t)
+	tmp := ownTemp(t)
+	s := startTest(t, Options{Lab: dir, Poll: 20 * time.Millisecond})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get(t, client, "GET", s.URL(), nil)
+	breakSome(t, s, 80) // the lab keeps two idle connections, which pages side by side open
+	settled := func() (goroutines, files int) {
+		for range 100 {
+			time.Sleep(50 * time.Millisecond)
+			if s.hub.listeners() == 0 && len(s.busy) == 0 {
+				break
+			}
+		}
+		time.Sleep(300 * time.Millisecond)
+		runtime.GC()
+		files, _ = openFiles()
+		return runtime.NumGoroutine(), files
+	}
+	goroutines, files := settled()
+	const connections = 1000
+	breakSome(t, s, connections)
+	var after, open int
+	for range 40 { // the last handlers may still be on their way out
+		if after, open = settled(); after <= goroutines && open <= files {
+			break
+		}
+	}
+	if after > goroutines || open > files {
+		stack := make([]byte, 1<<16)
+		t.Errorf("after %d broken connections: %d goroutines, %d before; %d files, %d before\n%s", connections, after, goroutines, open, files, stack[:runtime.Stack(stack, true)])
+	}
+	if answer, _ := get(t, client, "GET", s.URL(), nil); answer.StatusCode != 200 {
+		t.Errorf("afterwards the page answers %d", answer.StatusCode)
+	}
+	nothingLeft(t, tmp)
+}
+
+// breakSome makes so many connections, forty at a time, and breaks each in the next way.
+func breakSome(t *testing.T, s *Server, n int) {
+	var held []net.Conn
+	for i := range n {
+		c, err := net.Dial("tcp", s.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetDeadline(time.Now().Add(10 * time.Second))
+		breaks[i%len(breaks)](c)
+		if held = append(held, c); len(held) == 40 || i == n-1 {
+			for _, c := range held {
+				c.Close()
+			}
+			held = held[:0]
+		}
+	}
+}
+
+// TestABrowserThatNeverReadsIsLetGo floods a stream whose other end reads nothing, while another reads on: the first is dropped, the
+// second sees the newest state, and telling never waits.
+func TestABrowserThatNeverReadsIsLetGo(t *testing.T) {
+	s := startTest(t, Options{Lab: demoLab(t), Stalled: 300 * time.Millisecond})
+	deaf, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	deaf.(*net.TCPConn).SetReadBuffer(1 << 10)
+	fmt.Fprint(deaf, "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	answer, err := http.Get(s.URL() + "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := make(chan string, 1<<16)
+	go func() {
+		r := bufio.NewReader(answer.Body)
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			lines <- line
+		}
+	}()
+	for start := time.Now(); s.hub.listeners() < 2; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 5*time.Second {
+			t.Fatal("the streams did not begin")
+		}
+	}
+	big := strings.Repeat("x", 1<<20)
+	longest := time.Duration(0)
+	for start := time.Now(); s.hub.listeners() > 1; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("a browser that does not read still has its stream")
+		}
+		began := time.Now()
+		s.hub.mu.Lock()
+		s.hub.now.Lost = big
+		s.hub.tell()
+		s.hub.mu.Unlock()
+		longest = max(longest, time.Since(began))
+	}
+	if longest > time.Second {
+		t.Errorf("telling took %v: it waited for a browser", longest)
+	}
+	s.hub.mu.Lock()
+	s.hub.now.Lost = "the newest"
+	s.hub.tell()
+	s.hub.mu.Unlock()
+	for end := time.After(10 * time.Second); ; {
+		select {
+		case line := <-lines:
+			if strings.Contains(line, "the newest") {
+				return
+			}
+		case <-end:
+			t.Fatal("the browser that reads did not see the newest state")
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"collapse/internal/store"
+)
+
+// TestScreenshots writes a picture of each main page, in light and dark, wide and narrow, into the folder that
+// COLLAPSE_SCREENSHOTS names; scripts/screenshots.sh calls it. The lab is that of COLLAPSE_LAB, else the smallest demo's.
+func TestScreenshots(t *testing.T) {
+	to := os.Getenv("COLLAPSE_SCREENSHOTS")
+	if to == "" {
+		t.Skip("COLLAPSE_SCREENSHOTS is not set: no pictures of pages are made")
+	}
+	dir := os.Getenv("COLLAPSE_LAB")
+	if dir == "" {
+		dir = demoLab(t)
+	}
+	s := startTest(t, Options{Lab: dir})
+	browser := newBrowser(t)
+	for _, page := range screens(t, dir) {
+		for _, theme := range []string{"light", "dark"} {
+			for name, width := range map[string]int64{"wide": 1280, "narrow": 400} {
+				tab := newTab(t, browser, time.Minute)
+				do(t, tab, chromedp.EmulateViewport(width, 900), chromedp.Navigate(s.URL()+"theme?to="+theme+"&back="+url.QueryEscape(page.path)))
+				until(t, tab, 20*time.Second, page.ready)
+				if page.first != "" {
+					look[bool](t, tab, page.first+"; true")
+				}
+				do(t, tab, chromedp.Sleep(400*time.Millisecond))
+				if wide := look[int](t, tab, "document.documentElement.scrollWidth"); int64(wide) > width {
+					t.Errorf("%s at %d is %d wide: it overflows", page.name, width, wide)
+				}
+				shot := chromedp.CaptureScreenshot()
+				if os.Getenv("COLLAPSE_SCREENSHOTS_FULL") != "" {
+					shot = chromedp.FullScreenshot(100)
+				}
+				png, err := chromedp.Run(tab, shot)
+				if err != nil {
+					t.Fatal(err)
+				}
+				file := filepath.Join(to, fmt.Sprintf("serve-%s-%s-%s.png", page.name, theme, name))
+				if err := os.WriteFile(file, png, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// screen is a page to be pictured: ready says when it is whole, and first what is done to it.
+type screen struct{ name, path, ready, first string }
+
+func screens(t *testing.T, dir string) []screen {
+	lab, err := store.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	runs, err := lab.List(store.Filter{Kinds: []store.Kind{store.Train}, Statuses: []store.Status{store.Done}, Limit: 2})
+	if err != nil || len(runs) < 2 {
+		t.Fatalf("the lab has %d finished runs, %v; wanted two to compare", len(runs), err)
+	}
+	studyPath := "/study?kind=train"
+	if len(runs[0].Tags) > 0 {
+		studyPath = "/study?tag=" + url.QueryEscape(runs[0].Tags[0])
+	}
+	const drawn = "document.querySelectorAll('.uplot').length > 0"
+	return []screen{
+		{"studies", "/", "document.querySelector('.card.study')", ""},
+		{"study", studyPath, "document.querySelector('figure')", "document.querySelector('#pictures').scrollIntoView()"},
+		{"run", "/run/" + runs[0].Hash, drawn, ""},
+		{"features", "/run/" + runs[0].Hash, drawn, "document.querySelector('#film').scrollIntoView()"},
+		{"compare", "/compare?run=" + runs[0].Hash + "&run=" + runs[1].Hash, drawn, ""},
+		{"measure", "/measure", "document.querySelector('#drop')", ""},
+		{"theory", "/theory", "document.querySelector('#optimum-figures svg')", ""},
+	}
+}
