@@ -33,17 +33,18 @@ type winogradWeights[T float32 | float64] struct {
 }
 
 const (
-	winogradWave     winogradPhase = iota + 16 // transform a chunk, image and gradient
+	winogradWave     winogradPhase = iota + 16 // transform a chunk's image or gradient
 	winogradPoint                              // sum a point over the wave
 	winogradInverse                            // transform sums back
 	winogradPanelSum                           // sum and transform back some panels of channels
 )
 
 const (
-	winogradWaveBytes = 8 << 20  // transformed image and gradient of a wave
-	winogradSumsBytes = 16 << 20 // most sums that are kept between waves if they need not be
-	winogradMostBytes = 24 << 20 // largest single wave
-	winogradPanels    = 3        // panels of a part that reads a whole wave
+	winogradWaveBytes  = 4 << 20  // transformed image and gradient of a wave
+	winogradWaveChunks = 4        // chunks of a wave are a multiple: sums come from memory and go there once a wave
+	winogradSumsBytes  = 16 << 20 // most sums that are kept between waves if they need not be
+	winogradMostBytes  = 24 << 20 // largest single wave
+	winogradPanels     = 3        // panels of a part that reads a whole wave
 )
 
 func newWinogradWeights[T float32 | float64](s ConvShape) *winogradWeights[T] {
@@ -57,7 +58,7 @@ func (g *winogradWeights[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
 	g.x, g.dy, g.dw = x, dy, dw
 	for first := 0; first < g.grid.chunks(); first = g.last {
 		g.first, g.last = first, min(first+g.wave, g.grid.chunks())
-		g.do(tm, winogradWave, g.last-g.first)
+		g.do(tm, winogradWave, 2*(g.last-g.first))
 		if !g.single {
 			g.do(tm, winogradPoint, winogradPoints)
 		}
@@ -80,7 +81,7 @@ func (g *winogradWeights[T]) plan(lanes int) {
 	chunk := g.imageSize() + g.gradientSize()
 	sums := winogradPoints * g.sumPoint(g.shape.In)
 	g.single = sums*size > winogradSumsBytes && chunks*chunk*size <= winogradMostBytes
-	g.wave = max(1, min(winogradWaveBytes/(chunk*size), chunks))
+	g.wave = min(roundUp(max(1, winogradWaveBytes/(chunk*size)), winogradWaveChunks), chunks)
 	if g.single {
 		g.wave = chunks
 	}
@@ -124,8 +125,11 @@ func (g *winogradWeights[T]) Run(part int) {
 	s := pools.take(g.need)
 	switch g.phase {
 	case winogradWave:
-		transformInput(s, g.kernels, &g.grid, g.x, g.shape.In, g.first+part, g.memory.columns[part*g.imageSize():], g.imagePoint())
-		g.transformGradient(s, g.first+part, g.memory.gradient[part*g.gradientSize():])
+		if i := part / 2; part%2 == 0 {
+			transformInput(s, g.kernels, &g.grid, g.x, g.shape.In, g.first+i, g.memory.columns[i*g.imageSize():], g.imagePoint())
+		} else {
+			g.transformGradient(s, g.first+i, g.memory.gradient[i*g.gradientSize():])
+		}
 	case winogradPoint:
 		g.list(s, part)
 		point := g.sumPoint(g.shape.In)
