@@ -371,9 +371,9 @@ func TestOneOfThreeServersDies(t *testing.T) {
 	must(t, err)
 	defer w.Close()
 	defer work(t, w, WorkerOptions{Slots: 4}, count)()
-	l.wait(t, 5, 30*time.Second)
+	l.wait(t, 5, 60*time.Second)
 	servers[1].Shutdown()
-	l.wait(t, 40, 60*time.Second)
+	l.wait(t, 40, 150*time.Second)
 	for _, job := range list {
 		l.inOrder(t, job.ID)
 	}

@@ -40,7 +40,9 @@ func (c *courier) begin(from int64) {
 	c.stop, c.ended = stop, make(chan struct{})
 	go func() {
 		defer close(c.ended)
-		c.err = c.run(ctx, from)
+		if err := c.run(ctx, from); ctx.Err() == nil { // stop ends it in the midst of things, which is no error
+			c.err = err
+		}
 	}()
 	c.poke()
 }

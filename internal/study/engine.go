@@ -264,7 +264,10 @@ func (e *engine) coordinate(ctx context.Context) (Summary, error) {
 			server.Close()
 		}
 	}()
-	owner, err := ownerOf(e.lab)
+	owner := "this lab" // whose lock this process has
+	if e.o.Remote != nil {
+		owner, err = ownerOf(e.lab)
+	}
 	if err != nil {
 		return e.summary(), err
 	}

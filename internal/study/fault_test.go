@@ -1,0 +1,352 @@
+package study
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/version"
+	"collapse/train"
+)
+
+// TestMain lets the test binary play a coordinator or a worker that is killed.
+func TestMain(m *testing.M) {
+	role, ok := map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker}[os.Getenv("STUDY_TEST_ROLE")]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	if err := role(os.Args[1:]); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+}
+
+// roleCoordinator executes study s of the lab args[0], listening on args[1] without slots, or with two
+// slots if that is "".
+func roleCoordinator(args []string) error {
+	lab, err := store.Open(args[0], store.Options{})
+	if err != nil {
+		return err
+	}
+	say := func(format string, a ...any) { fmt.Printf(format+"\n", a...) }
+	o := Options{Slots: 2, Threads: 2, Queue: quickQueue(), Logf: say, Watch: func(e Event) {
+		if e.Ended != nil {
+			fmt.Println("ended", e.Ended.Hash)
+		}
+	}}
+	if args[1] != "" {
+		o.Slots, o.Listen, o.Token = 0, args[1], "secret"
+	}
+	_, err = Execute(context.Background(), lab, []string{"s"}, o)
+	return err
+}
+
+// roleWorker works for args[0] with the scratch folder args[1].
+func roleWorker(args []string) error {
+	b, err := queue.Connect(queue.Remote{URL: args[0], Token: "secret"}, queue.Options{Version: version.Version})
+	if err != nil {
+		return err
+	}
+	return Work(context.Background(), b, WorkerOptions{Slots: 1, Threads: 1, Scratch: args[1], CheckpointEvery: time.Millisecond,
+		Watch: func(hash string, p Progress) { fmt.Println("epoch", p.Epoch) }, Logf: func(string, ...any) {}})
+}
+
+func play(t *testing.T, role string, args ...string) (*exec.Cmd, <-chan string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "STUDY_TEST_ROLE="+role)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	cmd.Stderr = os.Stderr
+	must(t, cmd.Start())
+	lines := make(chan string, 10_000)
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGCONT); cmd.Process.Kill(); cmd.Wait() })
+	return cmd, lines
+}
+
+func heard(t *testing.T, lines <-chan string, prefix string) string {
+	t.Helper()
+	over := time.After(60 * time.Second)
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				t.Fatalf("the process ended without saying %q", prefix)
+			}
+			if strings.HasPrefix(line, "error:") {
+				t.Fatal(line)
+			}
+			if strings.HasPrefix(line, prefix) {
+				return line
+			}
+		case <-over:
+			t.Fatalf("nothing begins with %q", prefix)
+		}
+	}
+}
+
+// longer is a run of a second or two, with a checkpoint after each epoch.
+func longer() train.Config {
+	c := tiny()
+	c.Run.Epochs, c.Run.MeasureEvery = 80, 10
+	return c
+}
+
+// directly computes configurations without a queue, for comparison.
+func directly(t *testing.T, configs []train.Config) *store.Lab {
+	t.Helper()
+	lab := openLab(t)
+	if _, err := Run(t.Context(), lab, configs, 2, 2, newCounter()); err != nil {
+		t.Fatal(err)
+	}
+	return lab
+}
+
+// sameValues is sameRuns for runs of any length.
+func sameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
+	t.Helper()
+	for _, it := range itemsOf(t, configs) {
+		run, err := got.Run(it.Hash)
+		if err != nil || run.Status != store.Done {
+			t.Errorf("%s: %s, %v", it.Note, run.Status, err)
+			continue
+		}
+		if a, b := steady(t, got, it.Hash), steady(t, want, it.Hash); a != b || len(a) < 1000 {
+			t.Errorf("%s: the values differ from those of an undisturbed run: %d and %d bytes", it.Note, len(a), len(b))
+		}
+		last := fmt.Sprintf("ckpt/%d/model.safetensors", configs[0].Run.Epochs)
+		x, errX := os.ReadFile(filepath.Join(got.RunDir(it.Hash), last))
+		y, errY := os.ReadFile(filepath.Join(want.RunDir(it.Hash), last))
+		if errX != nil || errY != nil || string(x) != string(y) {
+			t.Errorf("%s: the models differ: %v, %v", it.Note, errX, errY)
+		}
+	}
+}
+
+func TestAKilledCoordinatorGoesOn(t *testing.T) {
+	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 3}.Configs()
+	lab := saved(t, configs)
+	first, out := play(t, "coordinator", lab.Dir(), "")
+	heard(t, out, "ended")
+	time.Sleep(100 * time.Millisecond)
+	must(t, first.Process.Kill())
+	first.Wait()
+	o := options(t, 2)
+	o.Queue.AckWait = time.Minute // dead slots are known to be dead: nothing waits for them to fall silent
+	began := time.Now()
+	s, err := Execute(t.Context(), lab, []string{"s"}, o)
+	if err != nil || s != (Summary{Runs: 6, Done: 6}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if d := time.Since(began); d > 45*time.Second {
+		t.Errorf("going on took %v", d)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}
+
+func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
+	configs := []train.Config{longer()}
+	lab := saved(t, configs)
+	o := remoteOptions(t)
+	url := urlOf(&o)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Execute(t.Context(), lab, []string{"s"}, o)
+		ended <- err
+	}()
+	at := <-url
+	first, out := play(t, "worker", at, t.TempDir())
+	heard(t, out, "epoch 25")
+	must(t, first.Process.Kill())
+	_, out = play(t, "worker", at, t.TempDir())
+	var from int
+	_, err := fmt.Sscanf(heard(t, out, "epoch"), "epoch %d", &from)
+	must(t, err)
+	if from == 0 {
+		t.Error("the second worker started from nothing")
+	}
+	must(t, <-ended)
+	sameValues(t, lab, directly(t, configs), configs)
+	attempts, err := lab.Attempts(itemsOf(t, configs)[0].Hash)
+	if err != nil || len(attempts) != 2 {
+		t.Errorf("%d attempts, %v", len(attempts), err)
+	}
+}
+
+func TestAWorkerGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
+	configs := []train.Config{longer()}
+	lab := saved(t, configs)
+	first, out := play(t, "coordinator", lab.Dir(), "127.0.0.1:0")
+	line := heard(t, out, "workers elsewhere")
+	at := strings.Fields(line[strings.Index(line, "nats://"):])[0]
+	_, work := play(t, "worker", at, t.TempDir())
+	heard(t, work, "epoch 20")
+	must(t, first.Process.Kill())
+	first.Wait()
+	heard(t, work, "epoch 80") // nobody hears of it yet
+	o := options(t, 0)
+	o.Listen, o.Token = strings.TrimPrefix(at, "nats://"), "secret"
+	s, err := Execute(t.Context(), lab, []string{"s"}, o)
+	if err != nil || s != (Summary{Runs: 1, Done: 1}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}
+
+func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
+	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
+	lab := saved(t, configs)
+	first, out := play(t, "coordinator", lab.Dir(), "")
+	heard(t, out, "ended")
+	o := options(t, 2)
+	told := make(chan string, 100)
+	o.Logf = func(format string, args ...any) { told <- fmt.Sprintf(format, args...) }
+	s, err := Execute(t.Context(), lab, []string{"s"}, o)
+	if err != nil || s != (Summary{Runs: 4, Done: 4}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if line := <-told; !strings.Contains(line, fmt.Sprintf("process %d on", first.Process.Pid)) {
+		t.Errorf("told %q", line)
+	}
+	for _, it := range itemsOf(t, configs) {
+		if run, err := lab.Run(it.Hash); err != nil || run.Generation != 1 {
+			t.Errorf("%s was started %d times, %v", it.Note, run.Generation, err)
+		}
+	}
+}
+
+func TestASecondCoordinatorTakesOver(t *testing.T) {
+	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
+	lab := saved(t, configs)
+	first, out := play(t, "coordinator", lab.Dir(), "")
+	heard(t, out, "ended")
+	o := options(t, 2)
+	o.Logf = func(format string, args ...any) {
+		if strings.Contains(format, "coordinates this lab") {
+			first.Process.Kill()
+		}
+	}
+	s, err := Execute(t.Context(), lab, []string{"s"}, o)
+	if err != nil || s != (Summary{Runs: 4, Done: 4}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}
+
+func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
+	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 3}.Configs()
+	lab := saved(t, configs)
+	o := options(t, 2)
+	o.Watch = func(e Event) {
+		if e.Ended != nil {
+			lab.CancelStudy("s")
+		}
+	}
+	s, err := Execute(t.Context(), lab, []string{"s"}, o)
+	if err != nil || !s.Cancelled || s.Done == 0 || s.Done == 6 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	study, err := lab.Study("s")
+	must(t, err)
+	if study.Counts[store.Running] != 0 || study.Counts[store.Interrupted] == 0 {
+		t.Errorf("%v", study.Counts)
+	}
+	must(t, lab.OpenStudy("s"))
+	s, err = Execute(t.Context(), lab, []string{"s"}, options(t, 2))
+	if err != nil || s != (Summary{Runs: 6, Done: 6}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}
+
+func TestInterruptedAndResumed(t *testing.T) {
+	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
+	lab := saved(t, configs)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(t, 2)
+	o.Watch = func(e Event) {
+		if e.Ended != nil {
+			cancel()
+		}
+	}
+	if _, err := Execute(ctx, lab, []string{"s"}, o); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "collapse study resume s") {
+		t.Fatalf("%v", err)
+	}
+	s, err := Execute(t.Context(), lab, []string{"s"}, options(t, 2))
+	if err != nil || s != (Summary{Runs: 4, Done: 4}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}
+
+// TestALostLabIsRebuilt gives a new lab the queue of another one.
+func TestALostLabIsRebuilt(t *testing.T) {
+	configs := smallGrid()
+	lab := saved(t, configs)
+	o := remoteOptions(t)
+	url := urlOf(&o)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Execute(t.Context(), lab, []string{"s"}, o)
+		ended <- err
+	}()
+	stop := startWorker(t, <-url, WorkerOptions{Slots: 2})
+	must(t, <-ended)
+	stop()
+	again := saved(t, configs)
+	must(t, os.CopyFS(filepath.Join(again.Dir(), "queue"), os.DirFS(filepath.Join(lab.Dir(), "queue"))))
+	o = options(t, 0)
+	o.Listen, o.Token, o.Rebuild = "127.0.0.1:0", "secret", true
+	s, err := Execute(t.Context(), again, []string{"s"}, o)
+	if err != nil || s != (Summary{Runs: 8, Done: 8}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	sameRuns(t, again, lab, 8)
+}
+
+func TestARunThatAnotherProcessComputesIsLeftToIt(t *testing.T) {
+	configs := []train.Config{longer(), tiny()}
+	lab := saved(t, configs)
+	other, err := store.Open(lab.Dir(), store.Options{})
+	must(t, err)
+	defer other.Close()
+	trained := make(chan error, 1)
+	began := make(chan struct{})
+	go func() {
+		_, err := train.Run(t.Context(), configs[0], other, train.Options{Sink: firstStep{began}})
+		trained <- err
+	}()
+	<-began
+	s, err := Execute(t.Context(), lab, []string{"s"}, options(t, 1))
+	if err != nil || s != (Summary{Runs: 2, Done: 2}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	must(t, <-trained)
+	if run, err := lab.Run(itemsOf(t, configs)[0].Hash); err != nil || run.Generation != 1 {
+		t.Errorf("claimed %d times, %v", run.Generation, err)
+	}
+}
+
+// firstStep tells when a run has started.
+type firstStep struct{ began chan struct{} }
+
+func (f firstStep) Started(train.Started) { close(f.began) }
+func (firstStep) Step(train.StepDone)     {}
+func (firstStep) Epoch(train.EpochDone)   {}
+func (firstStep) Note(string)             {}
