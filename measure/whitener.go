@@ -147,7 +147,7 @@ func (w *whitener[P]) finishBlocks() {
 		w.scatter.tile = nil
 	}
 	if w.words != nil {
-		w.words.tile, w.words.numbers = nil, nil
+		w.words.numbers = nil
 	}
 }
 

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"sync"
 
 	"collapse/internal/kernel"
 )
@@ -16,7 +17,7 @@ type wordScatter struct {
 	d        int
 	sum      []float64 // (d×d) S, the upper triangle; without its diagonal until finish
 	diagonal []float64 // (d) Σ r_p² of all blocks
-	tile     []int32   // (d×d) of a block
+	tiles    sync.Pool // of *[]int32, a piece each
 	pieces   []piece
 	step     float64 // of the block under way
 	largest  float64 // step of all blocks
@@ -34,8 +35,12 @@ type wordScatter struct {
 // newWordScatter adds to sum (d×d) blocks of at most so many rows.
 func newWordScatter(d, block int, sum []float64) *wordScatter {
 	strips := (block + wideStrip - 1) / wideStrip
-	w := &wordScatter{d: d, sum: sum, diagonal: make([]float64, d), tile: kernel.Alloc[int32](d * d), pieces: scatterPieces(d),
+	w := &wordScatter{d: d, sum: sum, diagonal: make([]float64, d), pieces: scatterPieces(d),
 		squares: make([][]float64, strips), peaks: make([]float32, strips), column: make([]float64, d), empty: make([]float32, d)}
+	w.tiles.New = func() any {
+		tile := kernel.Alloc[int32](scatterPanel * scatterColumns)
+		return &tile
+	}
 	w.numbers = kernel.Alloc[int32]((block + 1) / 2 * residualStride[float32](d))
 	for i := range w.squares {
 		w.squares[i] = make([]float64, d)
@@ -109,10 +114,12 @@ type wordTask struct{ *wordScatter }
 func (w wordTask) Run(part int) {
 	at, d := w.pieces[part], w.d
 	rows, columns := min(scatterPanel, d-at.row), min(scatterColumns, d-at.column)
-	tile := w.tile[at.row*d+at.column:]
+	kept := w.tiles.Get().(*[]int32)
+	defer w.tiles.Put(kept)
+	tile := *kept
 	for from, pairs := 0, (w.n+1)/2; from < pairs; from += scatterResidual {
 		q := w.numbers[from*w.stride:]
-		kernel.GemmPairs(nil, kernel.TN, rows, columns, min(scatterResidual, pairs-from), q[at.row:], w.stride, q[at.column:], w.stride, tile, d, from > 0)
+		kernel.GemmPairs(nil, kernel.TN, rows, columns, min(scatterResidual, pairs-from), q[at.row:], w.stride, q[at.column:], w.stride, tile, scatterColumns, from > 0)
 	}
 	square := w.step * w.step
 	for i := range rows {
@@ -121,7 +128,7 @@ func (w wordTask) Run(part int) {
 			continue
 		}
 		sum := w.sum[(at.row+i)*d+at.column:][:columns]
-		for j, x := range tile[i*d:][:columns][from:] {
+		for j, x := range tile[i*scatterColumns:][:columns][from:] {
 			sum[from+j] += float64(square * float64(x))
 		}
 	}
