@@ -278,10 +278,20 @@ func (s DrawingPanel) points(runs []*subject, unit float64) []point {
 }
 
 // layersOf lists the layers in which a run measured what name ("split@*.measure") asks, in the
-// network's order, which train records with the taps.
+// network's order, which train records with the taps. Taps of all stages are recorded by that word; their
+// names differ in a number alone, so shorter ones come first.
 func layersOf(r *subject, name string) []string {
 	split, _, key := splitName(name)
 	var out []string
+	if r.Settings["run.taps"] == "stages" {
+		for k, points := range r.series {
+			if k.layer != "" && k.split == split && k.measure == key && len(points) > 0 {
+				out = append(out, k.layer)
+			}
+		}
+		slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+		return out
+	}
 	for _, layer := range strings.Fields(strings.NewReplacer(",", " ", "[", " ", "]", " ", `"`, " ").Replace(r.Settings["run.taps"])) {
 		if len(r.series[seriesKey{split, layer, key}]) > 0 {
 			out = append(out, layer)
