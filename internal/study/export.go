@@ -10,8 +10,10 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/store"
+	"collapse/train"
 )
 
 // tidyColumns begin every exported table; the settings that differ between the runs follow.
@@ -82,13 +84,31 @@ func differing(lab *store.Reader, runs []store.StudyRun) ([]map[string]string, [
 			}
 		}
 	}
+	defaults, err := trainDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
 	for k, set := range values {
-		for _, s := range all {
-			set[s[k]] = true // "" for a default
+		for i, s := range all {
+			if _, ok := s[k]; !ok && runs[i].Kind == store.Train { // an identity leaves defaults out
+				s[k] = defaults[k]
+			}
+			set[s[k]] = true
 		}
 	}
 	maps.DeleteFunc(values, func(_ string, set map[string]bool) bool { return len(set) < 2 })
 	return all, slices.Sorted(maps.Keys(values)), nil
+}
+
+// trainDefaults are the settings that a training run's identity leaves out.
+func trainDefaults() (map[string]string, error) {
+	tree := map[string]any{}
+	if err := toml.Unmarshal([]byte(train.PrintConfig(train.Default().Resolved())), &tree); err != nil {
+		return nil, fmt.Errorf("study: the default configuration: %w", err)
+	}
+	out := map[string]string{}
+	flatten("", tree, out)
+	return out, nil
 }
 
 // flatten writes nested objects under dotted keys.
