@@ -59,6 +59,14 @@ func Curves(runs []Run) (first, rest Picture) {
 	first.Title = "The measures of collapse against epoch"
 	first.Caption = "In evaluation mode; training measures are on the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
 	rest = g.trackFigure("measures-more", g.subjects, otherMeasures(g.subjects))
+	for _, p := range []*picture{&first, &rest} {
+		for i := range p.Panels {
+			for j := range p.Panels[i].Series { // of one run each: there is no spread
+				s := &p.Panels[i].Series[j]
+				s.YLo, s.YHi, s.N = nil, nil, nil
+			}
+		}
+	}
 	rest.Title = "Every other measure against epoch"
 	rest.Caption = "The key and the split of each measure stand beside its axis. “clean” are the training samples that kept their label."
 	return first, rest

@@ -1,0 +1,184 @@
+package serve
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"collapse/internal/store"
+)
+
+// pageLimit is how long a page may take, whatever the lab holds.
+const pageLimit = 300 * time.Millisecond
+
+// bigLab is a lab of 10,000 runs, of which the newest has 200 epochs of 30 measures and is being worked on. It is filled by SQL: what
+// is timed is reading.
+func bigLab(t testing.TB) (dir string, claim *store.Claim) {
+	t.Helper()
+	dir = t.TempDir()
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lab.Close() })
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "lab.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const config = `{"data":{"name":"glyphs","noise":0.'||(i%4)||'},"net":{"depth":3,"width":128,"feature_dim":2},"loss":{"kind":"ls"},"run":{"epochs":160,"seed":'||i||'}}`
+	for _, query := range []string{
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 9999)
+			INSERT INTO run (hash, kind, config, status, generation, last_epoch, created, finished)
+			SELECT printf('%064x', i), 'train', '` + config + `', iif(i%10, 'done', 'failed'), 1, 160, 1700000000000 + i, 1700000060000 + i FROM n`,
+		`INSERT INTO attempt (run, generation, started, host, version, kernel, goos, goarch, goamd64, cpu)
+			SELECT id, 1, created, 'h', '1', 'k', 'linux', 'amd64', 'v1', 'c' FROM run`,
+		`INSERT INTO tag (run, name) SELECT id, 'study-' || (id / 500) FROM run WHERE id < 8000`,
+	} {
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim, _, err = lab.Claim(store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]int{"epochs": 400}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { claim.Interrupt() })
+	for epoch := int64(1); epoch <= 200; epoch++ {
+		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, claim
+}
+
+// epochRows are 30 measures of an epoch, among them those of the main picture.
+func epochRows(epoch int64) []store.Value {
+	names := []string{"nc1_pinv", "nc2_w", "nc2_means_of", "nc3_gram", "nc4_ncc_mismatch", "loss", "accuracy", "memorization_flipped"}
+	for i := len(names); i < 28; i++ {
+		names = append(names, fmt.Sprintf("measure_%d", i))
+	}
+	var rows []store.Value
+	add := func(split, name string) {
+		rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: split, Measure: name}, Step: epoch, Value: 1 / float64(epoch)})
+	}
+	for _, n := range names {
+		add("train", n)
+	}
+	add("test", "dilation")
+	add("test", "accuracy")
+	return rows
+}
+
+// fastest is the shortest of several tries of a request: what the page costs, rather than what else the machine does.
+func fastest(t *testing.T, tries int, ask func()) time.Duration {
+	best := time.Hour
+	for range tries {
+		start := time.Now()
+		ask()
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+func TestPagesAreFast(t *testing.T) {
+	dir, claim := bigLab(t)
+	run := claim.Hash
+	for path, want := range map[string]string{"": "study-", "run/" + run: `data-figure="measures"`, "compare": "Choose two"} {
+		took := fastest(t, 5, func() {
+			s := startTest(t, Options{Lab: dir}) // nothing is cached
+			if answer, body := get(t, http.DefaultClient, "GET", s.URL()+path, nil); answer.StatusCode != 200 || !strings.Contains(body, want) {
+				t.Fatalf("/%s: %d", path, answer.StatusCode)
+			} else if len(body) > 300<<10 {
+				t.Errorf("/%s weighs %d bytes", path, len(body))
+			}
+		})
+		t.Logf("/%.20s: %v", path, took)
+		if took > pageLimit {
+			t.Errorf("/%s took %v, wanted at most %v", path, took, pageLimit)
+		}
+	}
+}
+
+// TestAnUpdateIsOnTheScreenInASecond writes epochs beside a browser and looks how long each takes to be drawn.
+func TestAnUpdateIsOnTheScreenInASecond(t *testing.T) {
+	dir, claim := bigLab(t)
+	s := startTest(t, Options{Lab: dir})
+	tab := newTab(t, newBrowser(t), time.Minute)
+	do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+claim.Hash))
+	until(t, tab, 20*time.Second, "document.querySelector('.uplot') && document.getElementById('status').textContent === 'live'")
+	best := time.Hour
+	for epoch := int64(201); epoch <= 206; epoch++ {
+		time.Sleep(600 * time.Millisecond) // an epoch of its own, not one of a burst
+		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		until(t, tab, 20*time.Second, fmt.Sprintf("[...draw.drawn.values()].some((d) => d.points && d.points() === %d) && document.querySelector('[data-tile=epoch]').textContent.startsWith('%d ')", epoch, epoch))
+		best = min(best, time.Since(start))
+	}
+	t.Logf("fastest of six updates: %v", best)
+	if best > time.Second {
+		t.Errorf("an epoch was on the screen after %v at best, wanted a second", best)
+	}
+}
+
+// TestPageWeight adds up what the heaviest page loads, without compression.
+func TestPageWeight(t *testing.T) {
+	dir, claim := bigLab(t)
+	s := startTest(t, Options{Lab: dir})
+	total := 0
+	for _, path := range []string{"run/" + claim.Hash, "run/" + claim.Hash + "/figures/measures.json", "run/" + claim.Hash + "/figures/measures-more.json",
+		"assets/page.css", "assets/uplot.css", "assets/uplot.js", "assets/draw.js", "assets/page.js", "assets/worker.js", "assets/echarts.js"} {
+		answer, body := get(t, &http.Client{Transport: &http.Transport{DisableCompression: true}}, "GET", s.URL()+path, nil)
+		if answer.StatusCode != 200 {
+			t.Fatalf("%s: %d", path, answer.StatusCode)
+		}
+		t.Logf("%-40.40s %4d KB", path, len(body)>>10)
+		total += len(body)
+	}
+	t.Logf("%d KB", total>>10)
+	if total > 900<<10 {
+		t.Errorf("the page of a run of 200 epochs weighs %d KB, wanted at most 900", total>>10)
+	}
+}
+
+// BenchmarkTenTabs is what ten pages of one browser cost while epochs come: one stream, and one page in sight that is made anew.
+func BenchmarkTenTabs(b *testing.B) {
+	dir, claim := bigLab(b)
+	s := startTest(b, Options{Lab: dir, Poll: time.Hour})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL()+"events", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	epoch := int64(1000)
+	b.ResetTimer()
+	for b.Loop() {
+		b.StopTimer()
+		epoch++
+		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		s.hub.look()
+		page, err := http.Get(s.URL() + "run/" + claim.Hash)
+		if err != nil {
+			b.Fatal(err)
+		}
+		page.Body.Close()
+	}
+}
