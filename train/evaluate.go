@@ -140,6 +140,8 @@ func (s *session[T]) measureAll() ([]row, error) {
 	}
 	s.means = report
 	rows = append(rows, reportRows(splitTrain, report, &s.train, nil)...)
+	loss, _ := s.train.mean(nil)
+	rows = append(rows, number(splitTrain, keyObjective, loss+s.penalty()))
 	if s.noisy() {
 		onClean := measure.Input[T]{Classes: train.Classes, W: onTrain.W, B: onTrain.B, Train: onTrain.Train,
 			Only: measure.Clean(train.Observed, train.True)}

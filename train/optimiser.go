@@ -3,6 +3,8 @@ package train
 import (
 	"strconv"
 
+	"collapse/internal/kernel"
+	"collapse/nn"
 	"collapse/optim"
 )
 
@@ -32,6 +34,38 @@ func (c Config) decay() optim.DecayConfig {
 	o := c.Optim
 	return optim.DecayConfig{Kind: optim.DecayKind(o.Decay), All: o.WeightDecay, Classifier: o.LambdaW, Bias: o.LambdaB, Features: o.LambdaH,
 		InLoss: o.Kind == "lbfgs"}
+}
+
+// keyObjective is the training loss and what weight decay adds to it, over the whole training set: what the optimiser lowers. Of peeled
+// runs it is the objective of the unconstrained-features model.
+const keyObjective = "objective"
+
+// penalty is weight decay at the present weights and evaluated features: ½λ‖θ‖², or ½λ_W‖W‖² + ½λ_b‖b‖² + ½λ_H‖H‖². Where the code sums
+// features over a batch, the last term is its mean over batches; where it penalises a constant, that is left out.
+func (s *session[T]) penalty() float64 {
+	half := func(λ float64, p *nn.Param[T]) float64 {
+		if p == nil || p.Frozen {
+			return 0
+		}
+		return λ / 2 * kernel.SumSquares(p.Value)
+	}
+	d, sum := s.cfg.decay(), 0.0
+	if d.Kind == optim.DecayAll {
+		for _, p := range s.net.Params() {
+			sum += half(d.All, p)
+		}
+		return sum
+	}
+	w, b := s.net.Classifier()
+	sum = half(d.Classifier, w) + half(d.Bias, b)
+	switch d.Kind {
+	case optim.DecayPeeled:
+		sum += d.Features / 2 * kernel.SumSquares(s.train.features)
+	case optim.DecayPeeledBatch:
+		share := float64(s.net.MaxBatch()) / float64(s.in.train.N())
+		sum += share * d.Features / 2 * kernel.SumSquares(s.train.features)
+	}
+	return sum
 }
 
 func (l LBFGSConfig) optim() optim.MinibatchLBFGSConfig {

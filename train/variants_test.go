@@ -136,6 +136,41 @@ func TestObjectiveGradients(t *testing.T) {
 	}
 }
 
+// TestObjectiveOfAnEpochIsThatOfTheWholeSet compares the row with what the optimiser sees of a batch that is the whole training set, in a
+// network whose training and evaluation agree.
+func TestObjectiveOfAnEpochIsThatOfTheWholeSet(t *testing.T) {
+	for _, kind := range []optim.DecayKind{optim.DecayAll, optim.DecayPeeled, optim.DecayPeeledBatch} {
+		c := tinyConfig()
+		c.Optim.Kind, c.Optim.Decay, c.Run.DType, c.Net.BatchNorm, c.Run.Batch = "lbfgs", string(kind), "float64", false, 80
+		if kind == optim.DecayAll {
+			c.Optim.WeightDecay = 0.3
+		} else {
+			c.Optim.LambdaW, c.Optim.LambdaB, c.Optim.LambdaH = 0.3, 0.2, 0.02
+		}
+		s := tinySession[float64](t, c, nil)
+		s.batches.Start(0)
+		s.load(s.batches.Next(), 0)
+		loss, want, _ := s.forwardBackward()
+		rows, err := s.measureAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, r := range rows {
+			if r.Measure != keyObjective {
+				continue
+			}
+			found = true
+			if !(math.Abs(r.Value-want) <= 1e-12*want) || !(want > 1.001*loss) {
+				t.Errorf("%s: objective %v, the optimiser sees %v, the loss is %v", kind, r.Value, want, loss)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no objective", kind)
+		}
+	}
+}
+
 // TestLatentClassesAreMeasuredByObservedAndOriginalClass looks at what each split's rows are over.
 func TestLatentClassesAreMeasuredByObservedAndOriginalClass(t *testing.T) {
 	c := variant(t, "latent")
