@@ -196,6 +196,11 @@ func exchangeStep(t *testing.T, n *Network[float64], x []float64, path string) {
 	for _, b := range n.Buffers() {
 		compare(t, b.Name, b.Value, want[b.Name], 1e-9)
 	}
+	for _, c := range n.Counters() {
+		if c.Value != 1 {
+			t.Errorf("%s is %d after a step", c.Name, c.Value)
+		}
+	}
 }
 
 // moveAway changes the state of n and writes it to a file.
