@@ -19,10 +19,11 @@ type Drawing struct {
 }
 
 // DrawingPanel is one panel: a value against the epoch, the layer, a setting, or another value; or
-// the sorted cosine margins (x = "sample", y = "train.cosine_margin_mean").
+// the sorted cosine margins (x = "sample", y = "train.cosine_margin_mean"); or the features of one
+// run (x = "features", no y).
 type DrawingPanel struct {
 	Title  string         `toml:"title"`
-	X      string         `toml:"x"`      // "epoch", "layer", "sample", a setting or the name of a value
+	X      string         `toml:"x"`      // "epoch", "layer", "sample", "features", a setting or the name of a value
 	Y      string         `toml:"y"`      // the name of a value (Statement says how they are written); for x = "layer" with * for the layer
 	Label  string         `toml:"label"`  // of the y axis; "" is Y
 	XLabel string         `toml:"xlabel"` // of the x axis; "" is X
@@ -36,7 +37,13 @@ type DrawingPanel struct {
 func (d Drawing) Check() error {
 	for _, p := range d.Panels {
 		names := []string{strings.ReplaceAll(p.Y, "*", "layer")}
-		if !slices.Contains([]string{"epoch", "layer", "sample"}, p.X) {
+		if p.X == "features" {
+			names = nil
+			if p.Y != "" || d.Panels[0].X != p.X {
+				return fmt.Errorf("report: panel %q: a panel of features has no y and stands beside its like alone", p.Title)
+			}
+		}
+		if !slices.Contains([]string{"epoch", "layer", "sample", "features"}, p.X) {
 			names = append(names, p.X)
 		}
 		for _, name := range names {
@@ -66,6 +73,10 @@ func (d Drawing) draw(id string, subjects []*subject) picture {
 	p.Table.Columns = []string{"panel", "curve", "x", "runs", "mean", "smallest", "largest"}
 	colors := map[string]int{}
 	for i, spec := range d.Panels {
+		if spec.X == "features" {
+			spec.addFeatures(&p, "panel-"+strconv.Itoa(i+1), subjects)
+			continue
+		}
 		panel := chart.Panel{ID: "panel-" + strconv.Itoa(i+1), Title: spec.Title, X: spec.axis(spec.X, spec.XLabel, "x"), Y: spec.axis(spec.Y, spec.Label, "y")}
 		panel.Y.Unit = spec.Unit
 		for _, c := range spec.curves(subjects) {

@@ -29,7 +29,8 @@ type subject struct {
 	degenerate      bool
 	degenerateKnown bool
 
-	finals map[seriesKey]float64 // NaN: no value
+	finals  map[seriesKey]float64 // NaN: no value
+	margins []float64             // cosine margins, ascending; nil: not yet asked for
 }
 
 // group is the runs that share everything but loss, noise and seed: one experiment.

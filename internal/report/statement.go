@@ -25,6 +25,8 @@ import (
 //	slope(x, y, selection)          of the line through the means of runs that differ by seed alone
 //	r2(x, y, selection)             the share of the variance that line explains
 //	trend(x, y, selection)          rank correlation of those means
+//	margin_share(limit, selection)  mean over runs of the share of saved training samples whose
+//	                                cosine margin lies below the limit
 //
 // where x and y are names of values or keys of settings; with those of the expression language
 // itself (all, any, map, abs, min, max, …).

@@ -38,7 +38,8 @@ func (t *sample) functions() map[string]any {
 			l, err := t.line(x, y, where)
 			return l.R2, err
 		},
-		"trend": t.trend,
+		"trend":        t.trend,
+		"margin_share": t.marginShare,
 	}
 }
 
