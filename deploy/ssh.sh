@@ -16,9 +16,11 @@ trap 'kill "${pids[@]}" 2>/dev/null || true; wait' EXIT INT TERM
 for host in "$@"; do
   $ssh "$host" 'umask 077; mkdir -p .collapse-worker; cat > .collapse-worker/queue.token' <"$token"
   $ssh "$host" 'cat > .collapse-worker/collapse.new && chmod +x .collapse-worker/collapse.new && mv .collapse-worker/collapse.new .collapse-worker/collapse' <"$binary"
-  # A worker whose ssh ends notices that its input has ended, and stops.
+  # A worker whose ssh ends notices that its input, which never says anything, has ended, and stops.
+  exec {open}< <(exec sleep infinity)
+  pids+=($!)
   $ssh "$host" "cd .collapse-worker && ./collapse worker --connect '$url' --token-file queue.token --name '$host' & pid=\$!
-    cat >/dev/null; kill -TERM \$pid; wait \$pid" < <(sleep infinity) &
+    cat >/dev/null; kill -TERM \$pid; wait \$pid" <&"$open" &
   pids+=($!)
 done
 wait

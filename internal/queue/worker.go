@@ -147,6 +147,11 @@ func (w *worker) slot(ctx context.Context, do func(context.Context, *Task) ([]by
 
 // next fetches a job of the highest priority there is; nil if there is none.
 func (w *worker) next() (jetstream.Msg, error) {
+	if !w.b.conn.IsConnected() {
+		// A request made now would be sent on return, when nobody waits for its answer: a job would be lost
+		// until AckWait has passed.
+		return nil, nats.ErrDisconnected
+	}
 	for _, q := range w.queues {
 		got, err := q.FetchNoWait(1)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"collapse/internal/queue"
 	"collapse/train"
@@ -80,13 +81,28 @@ func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, blobs queue.
 	return epoch, t.SetState(ctx, s.encode())
 }
 
-// put stores what write writes.
+// put stores what write writes, with a few tries: a busy server answers late.
 func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writer) error) (queue.Blob, error) {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(write(w)) }()
-	b, err := blobs.Put(ctx, name, r)
-	r.CloseWithError(err) // ends write, should it still be at it
-	return b, err
+	for try := 1; ; try++ {
+		r, w := io.Pipe()
+		wrote := make(chan error, 1)
+		go func() {
+			err := write(w)
+			w.CloseWithError(err)
+			wrote <- err
+		}()
+		b, err := blobs.Put(ctx, name, r)
+		r.CloseWithError(err) // ends write, should it still be at it
+		local := <-wrote
+		if err == nil || try == 4 || ctx.Err() != nil || errors.Is(local, os.ErrNotExist) {
+			return b, err
+		}
+		select {
+		case <-time.After(time.Duration(try) * time.Second):
+		case <-ctx.Done():
+			return b, context.Cause(ctx)
+		}
+	}
 }
 
 // inlineLimit is the largest archive of files that goes into the last message itself. JSON makes it a
