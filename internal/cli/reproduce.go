@@ -52,6 +52,9 @@ type recipeRow struct {
 }
 
 func (c *reproduceCmd) Run(a *app) error {
+	if !c.List {
+		defer c.beside(a)()
+	}
 	switch {
 	case c.List:
 		return c.list(a)

@@ -39,6 +39,7 @@ type whereFlags struct {
 	Queue     string `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME" group:"Other machines:"`
 	Blobs     string `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR" group:"Other machines:"`
 	Rebuild   bool   `help:"First read every result that the queue still holds again, for a lab that lost some." group:"Other machines:"`
+	besideFlags
 }
 
 func (w *whereFlags) options(a *app) (study.Options, error) {
@@ -122,6 +123,7 @@ func (c *studyRunCmd) Run(a *app) error {
 		return err
 	}
 	defer lab.Close()
+	defer c.beside(a)()
 	if _, err := study.Save(lab, f.Name, f.Title, f.Source, items); err != nil {
 		return err
 	}
@@ -180,6 +182,7 @@ func (c *studyResumeCmd) Run(a *app) error {
 		return err
 	}
 	defer lab.Close()
+	defer c.beside(a)()
 	for _, name := range c.Names {
 		if err := lab.OpenStudy(name); err != nil {
 			return err

@@ -27,7 +27,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"when":    when,
 }).ParseFS(templateFiles, "templates/*.html"))
 
-//go:embed assets/*.js assets/*.css assets/licenses/*
+//go:embed assets/*.js assets/*.css
 var assetFiles embed.FS
 
 // Handler is everything the server answers, behind its guard.

@@ -29,6 +29,14 @@ func main() {
 		path, dir, _ := strings.Cut(m, "\t")
 		section(&out, path, dir)
 	}
+	vendored := filepath.Join(root, "internal", "serve", "assets", "licenses")
+	scripts, err := os.ReadDir(vendored)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range scripts {
+		section(&out, s.Name()+" (script of the live page)", filepath.Join(vendored, s.Name()))
+	}
 	if err := os.WriteFile(filepath.Join(root, "internal", "licenses", "licenses.txt"), out.Bytes(), 0o644); err != nil {
 		log.Fatal(err)
 	}
