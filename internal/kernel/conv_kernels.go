@@ -45,7 +45,7 @@ type convTransform struct {
 	add                    unsafe.Pointer // laid out as dst, or nil
 	addGap                 int            // dstGap, or 0 if add is nil
 	relu                   int
-	now                    [5]uintptr // used by the assembly
+	_                      [5]uintptr // kept by the assembly: what advances from grid to grid
 }
 
 // convTranspose turns blocks of 16 rows of 16 elements into columns: element l of row r of block i, at

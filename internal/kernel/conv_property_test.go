@@ -19,16 +19,26 @@ var convPropertyCases = []struct {
 	{ConvShape{40, 64, 9, 7, 3, 3, 2, 1}, 64, false},
 	{ConvShape{40, 64, 9, 7, 1, 1, 2, 0}, 17, false},
 	{ConvShape{128, 200, 1, 1, 3, 3, 1, 1}, 33, false},
+	{ConvShape{8, 20, 9, 6, 3, 3, 2, 1}, 40, false},
+	{ConvShape{9, 18, 9, 6, 3, 3, 1, 1}, 40, true},
 	{ConvShape{20, 33, 17, 18, 3, 3, 1, 1}, 40, true},
 	{ConvShape{64, 64, 16, 16, 3, 3, 1, 1}, 64, true},
 	{ConvShape{200, 260, 4, 4, 3, 3, 1, 1}, 40, true},
 	{ConvShape{400, 410, 2, 3, 3, 3, 1, 1}, 20, true},
 }
 
+// mostGeneric is the most multiply-adds a test asks of the generic kernels, which may run in an emulator.
+func mostGeneric() int64 {
+	if testing.Short() {
+		return 1e7
+	}
+	return 1e8
+}
+
 func eachConvCase(t *testing.T, test func(t *testing.T, s ConvShape, batch int, winograd bool)) {
 	for _, c := range convPropertyCases {
 		t.Run(fmt.Sprintf("%v-%d-%v", c.shape, c.batch, c.winograd), func(t *testing.T) {
-			if work := c.shape.MACs(c.batch); Name() == "generic" && work > 1e8 {
+			if work := c.shape.MACs(c.batch); convKernels32() == genericConv32 && work > mostGeneric() {
 				t.Skip("too much work for the generic kernels")
 			}
 			test(t, c.shape, c.batch, c.winograd)

@@ -187,7 +187,10 @@ func TestWinogradRandomShapes(t *testing.T) {
 // checkRandom compares random shapes and epilogues with the oracle. Shapes that would take the oracle long have
 // their batch cut.
 func checkRandom[T Float](draw func(*rapid.T) (ConvShape, int), winograd bool) func(*rapid.T) {
-	const mostProducts = 300_000
+	mostProducts := int64(300_000)
+	if testing.Short() {
+		mostProducts = 30_000
+	}
 	return func(t *rapid.T) {
 		s, batch := draw(t)
 		batch = int(min(int64(batch), 1+mostProducts/s.MACs(1)))

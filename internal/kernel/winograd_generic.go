@@ -49,9 +49,6 @@ func transformLane[T float32 | float64](t *convTransform, i, lane, from, to int,
 	}
 }
 
-// allPoints is the mask of a whole grid.
-const allPoints = 1<<36 - 1
-
 func winogradInputLine[T float32 | float64](d [6]T) (o [6]T) {
 	const a, b, p, q = winogradP * winogradP, winogradQ * winogradQ, winogradP, winogradQ
 	o[0] = d[4] - T((a+b)*d[2]) + T(a*b*d[0])
