@@ -19,7 +19,7 @@ for host in "$@"; do
   # A worker whose ssh ends notices that its input, which never says anything, has ended, and stops.
   exec {open}< <(exec sleep infinity)
   pids+=($!)
-  $ssh "$host" "cd .collapse-worker && ./collapse worker --connect '$url' --token-file queue.token --name '$host' & pid=\$!
+  $ssh "$host" "cd .collapse-worker || exit 1; ./collapse worker --connect '$url' --token-file queue.token --name '$host' & pid=\$!
     cat >/dev/null; kill -TERM \$pid; wait \$pid" <&"$open" &
   pids+=($!)
 done

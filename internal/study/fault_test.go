@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -350,3 +351,38 @@ func (f firstStep) Started(train.Started) { close(f.began) }
 func (firstStep) Step(train.StepDone)     {}
 func (firstStep) Epoch(train.EpochDone)   {}
 func (firstStep) Note(string)             {}
+
+// TestClocksThatJump runs a study on a lab whose clock leaps by days, in both directions, at every look.
+func TestClocksThatJump(t *testing.T) {
+	var looks atomic.Int64
+	lab, err := store.Open(t.TempDir(), store.Options{Now: func() time.Time {
+		n := looks.Add(1)
+		return time.Now().Add(time.Duration(n%7-3) * 36 * time.Hour)
+	}})
+	must(t, err)
+	defer lab.Close()
+	configs := smallGrid()
+	_, err = Save(lab, "s", "", "", itemsOf(t, configs))
+	must(t, err)
+	o := remoteOptions(t)
+	o.Slots, o.Threads = 1, 1
+	url := urlOf(&o)
+	ended := make(chan error, 1)
+	go func() {
+		s, err := Execute(t.Context(), lab, []string{"s"}, o)
+		if err == nil && s != (Summary{Runs: 8, Done: 8}) {
+			err = fmt.Errorf("%+v", s)
+		}
+		ended <- err
+	}()
+	startWorker(t, <-url, WorkerOptions{})
+	must(t, <-ended)
+	for _, it := range itemsOf(t, configs) {
+		if run, err := lab.Run(it.Hash); err != nil || run.Status != store.Done || run.Generation != 1 {
+			t.Errorf("%s: %s after %d claims, %v", it.Note, run.Status, run.Generation, err)
+		}
+	}
+	if looks.Load() < 50 {
+		t.Errorf("the clock was looked at %d times: it is not the lab's", looks.Load())
+	}
+}
