@@ -264,9 +264,9 @@ func (f *Film) panels(fr *Frame) []chart.Panel {
 	var out []chart.Panel
 	for second := 1; second < max(2, len(f.axes)); second++ {
 		p := chart.Panel{ID: "axes1-" + strconv.Itoa(second+1), Equal: true, X: chart.Axis{Label: "axis 1"}, Y: chart.Axis{Label: "axis " + strconv.Itoa(second+1)}}
-		third := 3 - second // the one that is not shown
-		if second > 2 || third >= len(f.axes) {
-			third = -1
+		third := -1
+		if second == 1 && len(f.axes) > 2 {
+			third = 2
 		}
 		p.Series = f.series(fr, second, third)
 		out = append(out, p)

@@ -206,7 +206,7 @@ const draw = (() => {
   const escape = (s) => String(s).replace(/[&<>"]/g, (c) => '&#' + c.charCodeAt(0) + ';');
   const tip = () => ({ confine: true, backgroundColor: role('paper'), borderColor: role('grid'), textStyle: text(), appendTo: null });
 
-  const symbols = { ring: 'emptyCircle', dot: 'circle', circle: 'circle', square: 'rect', triangle: 'triangle', diamond: 'diamond', cross: 'path://M-5,-4L-4,-5L0,-1L4,-5L5,-4L1,0L5,4L4,5L0,1L-4,5L-5,4L-1,0Z' };
+  const symbols = { ring: 'circle', dot: 'circle', circle: 'circle', square: 'rect', triangle: 'triangle', diamond: 'diamond', cross: 'path://M-5,-4L-4,-5L0,-1L4,-5L5,-4L1,0L5,4L4,5L0,1L-4,5L-5,4L-1,0Z' };
 
   // turned projects a point of a cloud that the reader has turned.
   function turned(view, x, y, z) {
@@ -240,7 +240,7 @@ const draw = (() => {
       tooltip: { ...tip(), formatter: (p) => escape(p.seriesName) + '<br>' + p.value.slice(0, 2).map(digits).join(', ') },
       series: panel.series.map((s) => ({
         type: 'scatter', name: s.label || s.id, symbol: symbols[s.marker] || 'circle', symbolSize: (s.size || 6) * (s.marker === 'dot' || s.marker === 'cross' ? 1.5 : 1), silent: s.faint === true && s.x.length > 200,
-        itemStyle: { color: color(s.color), opacity: s.faint ? 0.55 : 1, borderWidth: s.marker === 'ring' ? 1.8 : 0, borderColor: color(s.color) },
+        itemStyle: { color: s.marker === 'ring' ? 'transparent' : color(s.color), opacity: s.faint ? 0.55 : 1, borderWidth: s.marker === 'ring' ? 2 : 0, borderColor: color(s.color) },
         label: s.labels ? { show: s.labels.length <= 12, position: 'right', formatter: (p) => s.labels[p.dataIndex] || '', ...text() } : undefined,
         data: s.x.map((v, i) => flat ? [v, s.y[i]] : turned(view, v, s.y[i], s.z ? s.z[i] : 0)),
       })),
