@@ -1,20 +1,58 @@
 #!/usr/bin/env bash
-# Traces ten training steps for every loss, in float32 and float64, and repeats each step in
-# PyTorch from the traced state before it (replay_trace.py judges).
-# usage: scripts/replay_all.sh COLLAPSE_BINARY WORK_DIR
+# Traces training steps and repeats each in PyTorch from the traced state before it (replay_trace.py judges): an MLP under every
+# loss, in float32 and float64, with SGD and Adam, and with each peeled decay; then the image networks in float32, with SGD and Adam.
+# usage: scripts/replay_all.sh COLLAPSE_BINARY WORK_DIR [STEPS]
+# STEPS (20) is for each trace. Traces go through a pipe, so the disk holds none. Some minutes for 20 steps; the networks of
+# eleven million parameters take nearly all of them.
 set -euo pipefail
-collapse=$1 work=$2
+collapse=$1 work=$2 steps=${3:-20}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-/usr/bin/python3}
 mkdir -p "$work"
+
+# replay NAME ARGUMENTS... traces a training on built-in images and judges it while it runs.
+replay() {
+  local name=$1 pipe="$work/$1" training judged=0
+  shift
+  rm -f "$pipe"
+  mkfifo "$pipe"
+  "$collapse" --lab "$work/lab" train --data glyphs --noise 0.1 --epochs 1 --set data.test_samples_per_class=4 --again \
+    --trace "$pipe" --trace-steps "$steps" "$@" >"$work/log" 2>&1 &
+  training=$!
+  # A training that fails before it opens the pipe must not leave the judge waiting.
+  (while kill -0 "$training" 2>/dev/null; do sleep 0.2; done; : <>"$pipe") &
+  local watch=$!
+  "$python" "$here/replay_trace.py" "$pipe" || judged=1
+  wait "$training" || { cat "$work/log"; judged=1; }
+  wait "$watch" || true
+  rm -rf "$pipe" "$work/lab"
+  [ "$judged" -eq 0 ] || exit 1
+}
+
+mlp=(--classes 3 --depth 3 --width 64 --feature-dim 5 --batch 32 --lr 0.05 --set data.pipeline=plain
+  --set data.samples_per_class=220 --set loss.alpha=5 --set loss.m=3)
 for loss in ce ls lr mse rescaled_mse; do
   for dtype in float32 float64; do
-    trace="$work/$loss-$dtype"
-    "$collapse" --lab "$work/lab" train --data glyphs --loss "$loss" --noise 0.1 --classes 3 \
-      --depth 3 --width 64 --feature-dim 5 --batch 64 --epochs 1 --lr 0.05 \
-      --set data.pipeline=plain --set data.samples_per_class=220 --set data.test_samples_per_class=20 \
-      --set loss.alpha=5 --set loss.m=3 --set run.dtype="$dtype" --again \
-      --trace "$trace" --trace-steps 10 >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-    "$python" "$here/replay_trace.py" "$trace"
+    replay "mlp-$loss-$dtype" "${mlp[@]}" --loss "$loss" --set run.dtype="$dtype"
   done
 done
+for dtype in float32 float64; do
+  replay "mlp-adam-$dtype" "${mlp[@]}" --set optim.kind=adam --lr 0.001 --set run.dtype="$dtype"
+done
+for decay in peeled peeled-batch peeled-code; do
+  replay "mlp-$decay" "${mlp[@]}" --set optim.decay="$decay" --set optim.lambda_h=0.001
+done
+
+image() {
+  local name=$1
+  shift
+  local common=(--classes 5 --set data.samples_per_class=80 --set optim.weight_decay=5e-4 "$@")
+  replay "$name-sgd" "${common[@]}" --lr 0.02
+  replay "$name-adam" "${common[@]}" --lr 0.001 --set optim.kind=adam
+}
+image resnet18-adapt --set net.kind=resnet18-adapt --set net.stem_width=8 --batch 16
+image resnet18-default --set net.kind=resnet18 --batch 16
+image resnet18-cifar --set net.kind=resnet18 --set net.stem=cifar --batch 8
+image vgg13 --set net.kind=vgg13 --batch 8
+image vgg13-bn --set net.kind=vgg13-bn --batch 8
+image resnet18-etf --set net.kind=resnet18-adapt --set net.stem_width=8 --set net.classifier=etf --set net.feature_dim=10 --batch 40

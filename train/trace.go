@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"collapse/arrayfile"
@@ -15,29 +14,44 @@ import (
 // A trace is a folder with meta.json and one step-<number>.safetensors for each traced step:
 //
 //	batch.indices (B), batch.x (B×inputs), batch.labels (B), logits (B×K), loss (scalar, float64)
-//	grad.<parameter>                          gradient of the loss, without weight decay
+//	relu.<i> (B×…)                            output of the i-th ReLU, which says on which side of 0 each input was
+//	grad.<parameter>                          gradient of the loss, without coupled weight decay, of what is trained
 //	before.<tensor>, after.<tensor>           parameters, running statistics and their counters
-//	before_optim.<tensor>, after_optim.<…>    <parameter>.momentum_buffer, steps
+//	before_optim.<tensor>, after_optim.<…>    steps; <parameter>.momentum_buffer, .exp_avg, .exp_avg_sq
 //
-// Every number is as the step saw it, so a step can be repeated from the state before it, whatever happened earlier.
+// Every number is as the step saw it, so a step can be repeated from the state before it, whatever happened earlier. If the
+// name is a named pipe (mkfifo), the same files go through it as a tar stream, meta.json anew before each step's file: a
+// step of a large network is some hundred megabytes, and a judge that reads along needs no disk.
 const traceMeta = "meta.json"
 
 // traceInfo is meta.json.
 type traceInfo struct {
-	Format  int             `json:"format"` // 1
+	Format  int             `json:"format"` // 2
 	Version string          `json:"version"`
 	Machine Machine         `json:"machine"`
 	DType   string          `json:"dtype"`
 	Config  json.RawMessage `json:"config"`
 	Inputs  int             `json:"inputs"`
 	Classes int             `json:"classes"`
-	Layers  []traceLayer    `json:"layers"` // in order; the last is the classifier
+	Net     traceNet        `json:"net"`
 	Loss    traceLoss       `json:"loss"`
+	Decay   traceDecay      `json:"decay"`
 	Optim   traceOptim      `json:"optim"`
-	Steps   []traceStep     `json:"steps"`
+	Steps   []traceStep     `json:"steps"` // so far
 }
 
-// traceLayer is one module of the network. Name is the prefix of its tensors.
+// traceNet is the network. Image networks are told by kind and stem, and their tensors have torchvision's names.
+type traceNet struct {
+	Kind     string       `json:"kind"`
+	Channels int          `json:"channels"` // of an image
+	Height   int          `json:"height"`
+	Width    int          `json:"width"`
+	Stem     string       `json:"stem,omitempty"`
+	Layers   []traceLayer `json:"layers,omitempty"` // of an MLP, in order; the last is the classifier
+	Convs    []traceConv  `json:"convs,omitempty"`  // with what algorithm
+}
+
+// traceLayer is one module of an MLP. Name is the prefix of its tensors.
 type traceLayer struct {
 	Kind     string  `json:"kind"` // linear, batch_norm, relu, sigmoid
 	Name     string  `json:"name,omitempty"`
@@ -48,6 +62,11 @@ type traceLayer struct {
 	Momentum float64 `json:"momentum,omitempty"`
 }
 
+type traceConv struct {
+	Name      string `json:"name"`
+	Algorithm string `json:"algorithm"` // direct or winograd4
+}
+
 type traceLoss struct {
 	Kind      string  `json:"kind"`
 	Smoothing float64 `json:"smoothing"`
@@ -56,11 +75,23 @@ type traceLoss struct {
 	Reduction string  `json:"reduction"`
 }
 
+// traceDecay is the penalty inside loss and gradients; see optim.DecayConfig. Coupled decay is the optimiser's.
+type traceDecay struct {
+	Kind       string  `json:"kind"`
+	Classifier float64 `json:"classifier"`
+	Bias       float64 `json:"bias"`
+	Features   float64 `json:"features"`
+	Samples    int     `json:"samples"` // N
+}
+
 type traceOptim struct {
-	Kind        string  `json:"kind"`
+	Kind        string  `json:"kind"` // sgd or adam
 	Momentum    float64 `json:"momentum"`
 	Nesterov    bool    `json:"nesterov"`
-	WeightDecay float64 `json:"weight_decay"`
+	Beta1       float64 `json:"beta1"`
+	Beta2       float64 `json:"beta2"`
+	Eps         float64 `json:"eps"`
+	WeightDecay float64 `json:"weight_decay"` // coupled
 }
 
 type traceStep struct {
@@ -72,8 +103,7 @@ type traceStep struct {
 
 // tracer writes a trace. A nil tracer wants nothing.
 type tracer[T Float] struct {
-	fs     FS
-	dir    string
+	to     traceSink
 	steps  []int64 // sorted, those still to come
 	info   traceInfo
 	arrays []arrayfile.Array // of the step under way
@@ -93,17 +123,34 @@ func newTracer[T Float](fs FS, t Trace, s *session[T]) (*tracer[T], error) {
 		return nil, fmt.Errorf("train: trace: steps %d to %d were asked for; this run has steps %d to %d still to come (--again starts over)",
 			steps[0], steps[len(steps)-1], s.step, last)
 	}
-	if err := fs.MkdirAll(t.Dir); err != nil {
-		return nil, fmt.Errorf("train: trace: %w", err)
+	if s.cfg.Optim.Kind == "lbfgs" {
+		return nil, fmt.Errorf("train: trace: a step of L-BFGS is many; optim.kind = sgd and adam have traces")
 	}
-	c := s.cfg
-	return &tracer[T]{fs: fs, dir: t.Dir, steps: steps, info: traceInfo{
-		Format: 1, Version: version.Version, Machine: ThisMachine(), DType: c.Run.DType,
-		Config: Canonical(c, s.in.train.Digest, s.in.test.Digest),
-		Inputs: s.net.Inputs(), Classes: s.net.Classes(), Layers: traceLayers(c.mlp(s.net.Inputs(), s.net.Classes()).Spec()),
+	to, err := openTrace(fs, t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return &tracer[T]{to: to, steps: steps, info: s.traceInfo()}, nil
+}
+
+// traceInfo is all of meta.json but the steps.
+func (s *session[T]) traceInfo() traceInfo {
+	c, o, d := s.cfg, s.cfg.Optim, s.cfg.decay()
+	a := c.arch(s.in)
+	net := traceNet{Kind: a.Kind, Channels: a.Channels, Height: a.Height, Width: a.Width, Stem: a.Stem}
+	if a.Kind == nn.KindMLP {
+		net.Layers = traceLayers(c.mlp(s.net.Inputs(), s.net.Classes()).Spec())
+	}
+	for _, conv := range s.net.Convs() {
+		net.Convs = append(net.Convs, traceConv{conv.Name, conv.Algorithm})
+	}
+	return traceInfo{
+		Format: 2, Version: version.Version, Machine: ThisMachine(), DType: c.Run.DType,
+		Config: Canonical(c, s.in.train.Digest, s.in.test.Digest), Inputs: s.net.Inputs(), Classes: s.net.Classes(), Net: net,
 		Loss:  traceLoss{c.Loss.Kind, c.Loss.Smoothing, c.Loss.Alpha, c.Loss.M, c.Loss.Reduction},
-		Optim: traceOptim{c.Optim.Kind, c.Optim.Momentum, c.Optim.Nesterov, c.Optim.WeightDecay},
-	}}, nil
+		Decay: traceDecay{string(d.Kind), d.Classifier, d.Bias, d.Features, s.in.train.N()},
+		Optim: traceOptim{o.Kind, o.Momentum, o.Nesterov, o.Adam.Beta1, o.Adam.Beta2, o.Adam.Eps, d.Coupled()},
+	}
 }
 
 // traceLayers lists the modules with the names that package nn gives their tensors (see nn.Spec) and PyTorch's constants of batch
@@ -142,29 +189,40 @@ func (t *tracer[T]) middle(s *session[T], x []T, labels []int32, logits []T, los
 		keep("batch.labels", arrayfile.Of("", []int{b}, labels)),
 		keep("logits", arrayfile.Of("", []int{b, s.net.Classes()}, logits)),
 		keep("loss", arrayfile.Of("", nil, []float64{loss})))
+	relu := 0
+	s.net.ReLUOutputs(func(shape []int, rows []T) {
+		t.arrays = append(t.arrays, keep(fmt.Sprint("relu.", relu), arrayfile.Of("", append([]int{b}, shape...), rows)))
+		relu++
+	})
 	for _, p := range s.net.Params() {
-		t.arrays = append(t.arrays, keep("grad."+p.Name, arrayfile.Of("", p.Shape, p.Grad)))
+		if !p.Frozen {
+			t.arrays = append(t.arrays, keep("grad."+p.Name, arrayfile.Of("", p.Shape, p.Grad)))
+		}
 	}
 }
 
-// after writes the step's file.
+// after writes the step's file, and the trace's end after the last.
 func (t *tracer[T]) after(s *session[T]) error {
 	t.state("after", s)
 	t.steps = t.steps[1:]
-	file := filepath.Join(t.dir, t.info.Steps[len(t.info.Steps)-1].File)
-	err := replaceFile(t.fs, file, func(w io.Writer) error { return arrayfile.WriteSafetensors(w, t.arrays, nil) })
-	t.arrays = nil
-	if err != nil || len(t.steps) > 0 {
-		return err
-	}
 	text, err := json.MarshalIndent(t.info, "", " ")
 	if err != nil {
 		return fmt.Errorf("train: trace: %w", err)
 	}
-	return replaceFile(t.fs, filepath.Join(t.dir, traceMeta), func(w io.Writer) error {
+	err = t.to.put(traceMeta, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	arrays := t.arrays
+	t.arrays = nil
+	err = t.to.put(t.info.Steps[len(t.info.Steps)-1].File, func(w io.Writer) error { return arrayfile.WriteSafetensors(w, arrays, nil) })
+	if err != nil || len(t.steps) > 0 {
+		return err
+	}
+	return t.to.end()
 }
 
 func (t *tracer[T]) state(when string, s *session[T]) {

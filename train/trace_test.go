@@ -1,9 +1,13 @@
 package train
 
 import (
+	"archive/tar"
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -157,6 +161,68 @@ func TestTraceOfStepsThatAreOver(t *testing.T) {
 	}
 }
 
+// TestTraceThroughAPipe: a named pipe gets the files of a folder, meta.json before each step with the steps so far.
+func TestTraceThroughAPipe(t *testing.T) {
+	folder := traced(t, tinyConfig(), 3)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+		t.Skipf("no named pipes here: %v %s", err, out)
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := Run(context.Background(), tinyConfig(), newLab(t), Options{Open: openOnce, Trace: Trace{Dir: pipe, Steps: FirstSteps(3)}})
+		failed <- err
+	}()
+	f, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	stream := tar.NewReader(f)
+	for step := range 3 {
+		for _, name := range []string{traceMeta, fmt.Sprintf("step-%d.safetensors", step)} {
+			header, err := stream.Next()
+			if err != nil || header.Name != name {
+				t.Fatalf("step %d: %v, %v; wanted %s", step, header, err, name)
+			}
+			got, err := io.ReadAll(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == traceMeta && step < 2 {
+				var info traceInfo
+				if err := json.Unmarshal(got, &info); err != nil || len(info.Steps) != step+1 {
+					t.Errorf("meta.json before step %d lists %d steps: %v", step, len(info.Steps), err)
+				}
+				continue
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s differs between pipe and folder", name)
+			}
+		}
+	}
+	if _, err := stream.Next(); err != io.EOF {
+		t.Errorf("after the last step: %v", err)
+	}
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTraceOfLBFGS is refused: a step is up to 25 evaluations.
+func TestTraceOfLBFGS(t *testing.T) {
+	c := tinyConfig()
+	c.Optim.Kind = "lbfgs"
+	_, err := Run(t.Context(), c, newLab(t), Options{Open: openOnce, Trace: Trace{Dir: t.TempDir(), Steps: FirstSteps(1)}})
+	if err == nil || !strings.Contains(err.Error(), "L-BFGS") {
+		t.Errorf("a trace of L-BFGS: %v", err)
+	}
+}
+
 // TestPyTorchRepeatsTracedSteps gives traces under every loss to scripts/replay_trace.py, and a falsified one, which it must refuse.
 func TestPyTorchRepeatsTracedSteps(t *testing.T) {
 	python := torchPython(t)
@@ -174,6 +240,18 @@ func TestPyTorchRepeatsTracedSteps(t *testing.T) {
 	dirs = append(dirs, traced(t, c, 5))
 	c.Run.DType, c.Net.BatchNorm, c.Net.Bias, c.Optim.Momentum = "float32", false, false, 0
 	dirs = append(dirs, traced(t, c, 5))
+	for _, decay := range []string{"all", "peeled"} {
+		c := tinyConfig()
+		c.Optim.Kind, c.Optim.LR, c.Optim.Decay, c.Data.Classes, c.Net.FeatureDim = "adam", 0.01, decay, 3, 8
+		if decay == "peeled" {
+			c.Optim.LambdaH = 1e-3
+		}
+		dirs = append(dirs, traced(t, c, 5))
+	}
+	c = tinyConfig()
+	c.Net = Default().Net
+	c.Net.Kind, c.Net.StemWidth, c.Net.Classifier = "resnet18-adapt", 2, "etf"
+	dirs = append(dirs, traced(t, c, 2))
 
 	script := filepath.Join("..", "scripts", "replay_trace.py")
 	out, err := exec.Command(python, append([]string{script}, dirs...)...).CombinedOutput()

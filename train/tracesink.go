@@ -1,0 +1,75 @@
+package train
+
+import (
+	"archive/tar"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// traceSink takes the files of a trace, whole, one after the other.
+type traceSink interface {
+	put(name string, write func(io.Writer) error) error
+	end() error
+}
+
+// openTrace returns the folder path, which it makes, or the named pipe that is there.
+func openTrace(fs FS, path string) (traceSink, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for a reader
+		if err != nil {
+			return nil, fmt.Errorf("train: trace: %w", err)
+		}
+		return &tracePipe{pipe: pipe, tar: tar.NewWriter(pipe)}, nil
+	}
+	if err := fs.MkdirAll(path); err != nil {
+		return nil, fmt.Errorf("train: trace: %w", err)
+	}
+	return traceFolder{fs, path}, nil
+}
+
+// traceFolder keeps the files.
+type traceFolder struct {
+	fs  FS
+	dir string
+}
+
+func (f traceFolder) put(name string, write func(io.Writer) error) error {
+	return replaceFile(f.fs, filepath.Join(f.dir, name), write)
+}
+
+func (traceFolder) end() error { return nil }
+
+// tracePipe sends the files as a tar stream to whoever reads along.
+type tracePipe struct {
+	pipe *os.File
+	tar  *tar.Writer
+}
+
+// put writes twice: tar wants to know the size first.
+func (p *tracePipe) put(name string, write func(io.Writer) error) error {
+	size := &summing{to: io.Discard}
+	err := write(size)
+	if err == nil {
+		err = p.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: size.n})
+	}
+	if err == nil {
+		err = write(p.tar)
+	}
+	if err != nil {
+		return fmt.Errorf("train: trace: %s through the pipe: %w", name, err)
+	}
+	return nil
+}
+
+func (p *tracePipe) end() error {
+	err := p.tar.Close()
+	if closed := p.pipe.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("train: trace: %w", err)
+	}
+	return nil
+}
