@@ -65,7 +65,7 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 		return v, 0, err
 	}
 	if old.Held {
-		if err := w.b.pauseWhole(ctx, w.b.opt.beat()*3/2); err != nil {
+		if err := w.b.pauseWhole(ctx, w.opt.beat()*3/2); err != nil {
 			return v, 0, err
 		}
 		seen := e.Revision()
@@ -76,8 +76,8 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 			return v, 0, errBusy
 		}
 		old.Attempt++ // its worker died
-		if old.Attempt > w.b.opt.MaxAttempts {
-			old.Attempt = w.b.opt.MaxAttempts + 1
+		if old.Attempt > w.opt.MaxAttempts {
+			old.Attempt = w.opt.MaxAttempts + 1
 		}
 	}
 	v.State, v.Attempt = old.State, max(1, old.Attempt)

@@ -45,7 +45,7 @@ func (t *Task) do(ctx context.Context, do func(context.Context, *Task) ([]byte, 
 	go func() { defer close(beats); t.beat(ctx) }()
 	var final []byte
 	var err error
-	if t.Attempt > t.w.b.opt.MaxAttempts {
+	if t.Attempt > t.w.opt.MaxAttempts {
 		err = errDied
 	} else {
 		final, err = do(ctx, t)
@@ -53,7 +53,7 @@ func (t *Task) do(ctx context.Context, do func(context.Context, *Task) ([]byte, 
 	if !errors.Is(context.Cause(ctx), ErrLost) && !errors.Is(err, ErrLost) {
 		// Sending the last message may take as long as the server is away: beats go on.
 		if err := t.settle(ctx, stopping, final, err); err != nil && !errors.Is(err, ErrLost) && stopping.Err() == nil {
-			t.w.b.opt.Logf("job %.12s: %v", t.ID, err)
+			t.w.opt.Logf("job %.12s: %v", t.ID, err)
 		}
 	}
 	t.cancel(nil)
@@ -86,11 +86,11 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
 			return err
 		}
-		return t.msg.NakWithDelay(t.w.b.opt.AckWait)
-	case t.Attempt >= t.w.b.opt.MaxAttempts:
-		return t.finish(ctx, GaveUp, final, fmt.Sprintf("%v (attempt %d of %d)", err, t.Attempt, t.w.b.opt.MaxAttempts))
+		return t.msg.NakWithDelay(t.w.opt.AckWait)
+	case t.Attempt >= t.w.opt.MaxAttempts:
+		return t.finish(ctx, GaveUp, final, fmt.Sprintf("%v (attempt %d of %d)", err, t.Attempt, t.w.opt.MaxAttempts))
 	}
-	t.w.b.opt.Logf("job %.12s: attempt %d broke: %v", t.ID, t.Attempt, err)
+	t.w.opt.Logf("job %.12s: attempt %d broke: %v", t.ID, t.Attempt, err)
 	if err := t.send(ctx, Trouble, nil, err.Error()); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 	if err := t.update(ctx, func(v *claimValue) { v.Held, v.Attempt = false, v.Attempt+1 }); err != nil {
 		return err
 	}
-	return t.msg.NakWithDelay(t.w.b.opt.backoff(attempt))
+	return t.msg.NakWithDelay(t.w.opt.backoff(attempt))
 }
 
 func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) error {
@@ -112,7 +112,7 @@ func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) e
 
 // beat keeps the job and the claim until ctx ends, and ends the task's context when they are lost.
 func (t *Task) beat(ctx context.Context) {
-	every := t.w.b.opt.beat()
+	every := t.w.opt.beat()
 	for t.w.b.pause(ctx, every) == nil { // also at once when the server is back
 		t.msg.InProgress() // without an answer; the claim is what counts
 		t.progressMu.Lock()

@@ -23,6 +23,7 @@ type WorkerOptions struct {
 // worker is one Work call.
 type worker struct {
 	b      *Broker
+	opt    Options // the broker's, with the coordinator's times
 	name   string
 	kv     jetstream.KeyValue
 	queues []jetstream.Consumer // by priority
@@ -42,7 +43,7 @@ func (w *worker) nonce() string { return nuid.Next() }
 // Options.MaxAttempts. do must return soon once its context has ended: the claim is lost
 // (context.Cause is ErrLost) or the worker stops, which leaves the job to others at once.
 func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) error {
-	w := &worker{b: b, name: o.Name, tasks: map[string]*Task{}, idle: make(chan struct{}, 1)}
+	w := &worker{b: b, opt: b.opt, name: o.Name, tasks: map[string]*Task{}, idle: make(chan struct{}, 1)}
 	if w.name == "" {
 		w.name = nuid.Next()
 	}
@@ -76,14 +77,14 @@ func (w *worker) join(ctx context.Context) error {
 		switch {
 		case errors.As(err, &version):
 			return err
-		case err == nil && i != nil && i.Version != w.b.opt.Version:
-			return &VersionError{Coordinator: i.Version, Here: w.b.opt.Version}
+		case err == nil && i != nil && i.Version != w.opt.Version:
+			return &VersionError{Coordinator: i.Version, Here: w.opt.Version}
 		case err == nil && i != nil:
-			w.b.opt.AckWait = i.AckWait
+			w.opt.AckWait = i.AckWait
 			return w.open(ctx)
 		}
 		if !told {
-			w.b.opt.Logf("waiting for a study to start")
+			w.opt.Logf("waiting for a study to start")
 		}
 		if err := w.b.pause(ctx, time.Second); err != nil {
 			return err
@@ -169,7 +170,7 @@ func (w *worker) next() (jetstream.Msg, error) {
 
 // wait idles until a job may be there.
 func (w *worker) wait(ctx context.Context) {
-	t := time.NewTimer(min(time.Second, w.b.opt.beat()))
+	t := time.NewTimer(min(time.Second, w.opt.beat()))
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -181,9 +182,9 @@ func (w *worker) wait(ctx context.Context) {
 
 // one does the job of a message, or leaves it to whoever is at it.
 func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Context, *Task) ([]byte, error)) error {
-	if v := m.Headers().Get(headVersion); v != w.b.opt.Version {
+	if v := m.Headers().Get(headVersion); v != w.opt.Version {
 		m.Nak()
-		return &VersionError{Coordinator: v, Here: w.b.opt.Version}
+		return &VersionError{Coordinator: v, Here: w.opt.Version}
 	}
 	subject := m.Subject()
 	id := subject[strings.LastIndexByte(subject, '.')+1:]
@@ -193,7 +194,7 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 		m.Ack() // the job is done or cancelled
 		return nil
 	case err != nil:
-		m.NakWithDelay(w.b.opt.AckWait)
+		m.NakWithDelay(w.opt.AckWait)
 		return nil
 	}
 	meta, err := m.Metadata()
