@@ -140,7 +140,9 @@ func (s DrawingPanel) curves(subjects []*subject) []curve {
 		}
 		var words []string
 		for _, key := range s.Curves {
-			words = append(words, SettingInWords(key, r.Settings[key]))
+			if value, ok := r.Settings[key]; ok { // without meaning in this run, it has no value
+				words = append(words, SettingInWords(key, value))
+			}
 		}
 		name := strings.Join(words, ", ")
 		if byName[name] == nil {
@@ -180,12 +182,16 @@ func SettingInWords(key, value string) string {
 			return name
 		}
 	}
+	if key == "net.feature_dim" && value == "0" {
+		return "the network's own d"
+	}
 	if symbol, ok := map[string]string{"net.feature_dim": "d", "net.width": "width", "net.stem_width": "k", "loss.alpha": "α", "loss.m": "M",
 		"data.noise": "η", "data.classes": "K", "optim.weight_decay": "weight decay"}[key]; ok {
 		return symbol + " = " + value
 	}
 	if name, ok := map[string]string{"sgd": "SGD", "adam": "Adam", "lbfgs": "L-BFGS", "etf": "fixed ETF", "learned": "learned classifier",
-		"all": "decay on all parameters", "peeled": "peeled decay"}[value]; ok {
+		"all": "decay on all parameters", "peeled": "peeled decay", "peeled-batch": "peeled decay, features summed over the batch",
+		"none": "no line search", "strong_wolfe": "strong Wolfe"}[value]; ok {
 		return name
 	}
 	if value == "true" || value == "false" {

@@ -36,6 +36,8 @@ type Statement struct {
 	Holds string   `toml:"holds"` // true if the runs agree
 	Show  []string `toml:"show"`  // numbers printed beside the verdict, each an expression
 	Early bool     `toml:"early"` // judged on runs below 99.9 % train accuracy too
+
+	Where selection `toml:"where"` // judged on runs with these settings only; a list allows each of its values
 }
 
 // compiled is a statement ready to be judged.
@@ -73,6 +75,11 @@ func (s Statement) compile() (*compiled, error) {
 
 // Check reports what is wrong with a statement before any run exists.
 func (s Statement) Check() error {
+	for key := range s.Where {
+		if !knownSetting(key) {
+			return fmt.Errorf("report: claim %q: no setting is called %q", s.ID, key)
+		}
+	}
 	_, err := s.compile()
 	return err
 }
@@ -125,6 +132,9 @@ func (s Statement) eligible(runs []Run) (kept []*subject, blocked string, notes 
 			continue
 		}
 		one := judge(&runs[i])
+		if !matches(one, []selection{s.Where}) {
+			continue
+		}
 		all[one.cell]++
 		if !s.Early && !one.terminal {
 			left0++

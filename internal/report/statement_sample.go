@@ -140,6 +140,8 @@ func sameSetting(have string, want any) bool {
 	case float64:
 		v, err := strconv.ParseFloat(have, 64)
 		return err == nil && v == w
+	case []any:
+		return slices.ContainsFunc(w, func(one any) bool { return sameSetting(have, one) })
 	}
 	return have == fmt.Sprint(want)
 }

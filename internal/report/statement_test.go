@@ -69,6 +69,35 @@ func TestStatementEarly(t *testing.T) {
 	}
 }
 
+// Runs that a claim does not speak of neither block it nor count.
+func TestStatementWhere(t *testing.T) {
+	m := common()
+	m.train = func(loss string, noise float64, _ int) float64 {
+		if loss == "ls" || noise == 0.4 {
+			return 0.5
+		}
+		return 1
+	}
+	runs := m.runs(t)
+	for _, c := range []struct {
+		where map[string]any
+		want  Verdict
+	}{
+		{nil, CannotTell},
+		{map[string]any{"loss.kind": "ce"}, CannotTell},
+		{map[string]any{"loss.kind": "ce", "data.noise": []any{0.05, 0.1, int64(0)}}, Holds},
+		{map[string]any{"loss.kind": []any{"ce", "ls"}, "data.noise": 0.1}, CannotTell},
+	} {
+		claim, err := Statement{ID: "x", Says: "so", Holds: `len(values("data.noise")) == 3`, Where: c.where}.Judge(runs)
+		if err != nil || claim.Verdict != c.want {
+			t.Errorf("%v: %q (%s), %v, wanted %q", c.where, claim.Verdict, claim.Reason, err, c.want)
+		}
+	}
+	if err := (Statement{ID: "x", Holds: "true", Where: map[string]any{"loss.kin": "ce"}}).Check(); err == nil || !strings.Contains(err.Error(), "loss.kin") {
+		t.Errorf("a setting that does not exist: %v", err)
+	}
+}
+
 func TestStatementNamesThatDoNotExist(t *testing.T) {
 	for source, want := range map[string]string{
 		`final("train.nc9") < 1`:                             `no measure is called "nc9"`,
