@@ -1,0 +1,131 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// stream gives trial its own random numbers, so that what it draws depends on no other trial.
+func (s *Search) stream(trial int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.cfg.Seed, uint64(trial)))
+}
+
+// propose makes the point of a new trial.
+func (s *Search) propose(trial int) Point {
+	r := s.stream(trial)
+	if s.cfg.Sampler == Random || trial < s.cfg.Initial {
+		return s.cfg.Space.draw(r)
+	}
+	x, y := s.observed()
+	if len(x) < s.cfg.Initial {
+		return s.cfg.Space.draw(r)
+	}
+	model := fitProcess(s.cfg.Space, x, y)
+	model = s.believe(model)
+	return s.improve(model, r)
+}
+
+// observed is what the model learns from: the results of the largest budget of which there are enough,
+// by trial. A value that is no number counts as the worst that was seen.
+func (s *Search) observed() (x []Point, y []float64) {
+	count := map[int]int{}
+	for at, v := range s.told {
+		if !math.IsNaN(v) {
+			count[at.budget]++
+		}
+	}
+	budget := 0
+	for b, n := range count {
+		if n >= s.cfg.Initial {
+			budget = max(budget, b)
+		}
+	}
+	worst := math.Inf(1)
+	for _, r := range s.Results() {
+		if r.Budget == budget && r.Value < worst {
+			worst = r.Value
+		}
+	}
+	for _, r := range s.Results() {
+		if r.Budget != budget || budget == 0 {
+			continue
+		}
+		v := r.Value
+		if math.IsNaN(v) {
+			v = worst
+		}
+		x, y = append(x, s.points[r.Trial]), append(y, v)
+	}
+	return x, y
+}
+
+// believe adds the trials that are not told yet at the values the model expects of them, so that
+// trials asked for together do not all go to one place (Ginsbourger et al. 2010, "kriging believer").
+func (s *Search) believe(m *process) *process {
+	for t, p := range s.points {
+		if s.open(t) {
+			mean, _ := m.at(p)
+			m = m.with(p, mean)
+		}
+	}
+	return m
+}
+
+// open reports whether a trial was asked for and nothing was told of it yet.
+func (s *Search) open(trial int) bool {
+	for at := range s.told {
+		if at.trial == trial {
+			return false
+		}
+	}
+	return true
+}
+
+// Candidates of the maximisation of expected improvement.
+const (
+	drawn    = 500 // all over the space
+	nearBest = 100 // beside the best so far
+	rounds   = 4   // of ever closer ones beside the best candidate
+	perRound = 40
+)
+
+// improve is the point of the largest expected improvement that a search from many starts finds.
+func (s *Search) improve(m *process, r *rand.Rand) Point {
+	goal, best := m.incumbent()
+	var at Point
+	most := math.Inf(-1)
+	try := func(p Point) {
+		mean, sd := m.at(p)
+		if ei := logExpectedImprovement(mean, sd, goal); ei > most {
+			at, most = p, ei
+		}
+	}
+	for range drawn {
+		try(s.cfg.Space.draw(r))
+	}
+	for range nearBest {
+		try(s.cfg.Space.near(best, 0.1, r))
+	}
+	for width := 0.1; width > 0.1/math.Pow(3, rounds); width /= 3 {
+		around := at
+		for range perRound {
+			try(s.cfg.Space.near(around, width, r))
+		}
+	}
+	return at
+}
+
+// logExpectedImprovement is log E[max(f−goal, 0)] for f ~ N(mean, sd²) (Jones et al. 1998). Far below the
+// goal, where that underflows, the leading term of its expansion keeps the order.
+func logExpectedImprovement(mean, sd, goal float64) float64 {
+	if !(sd > 0) {
+		return math.Inf(-1)
+	}
+	z := (mean - goal) / sd
+	density := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+	h := z*0.5*math.Erfc(-z/math.Sqrt2) + density
+	if z < -6 || !(h > 0) {
+		return math.Log(sd) - z*z/2 - 0.5*math.Log(2*math.Pi) - 2*math.Log(math.Abs(z))
+	}
+	return math.Log(sd) + math.Log(h)
+}

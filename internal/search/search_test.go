@@ -1,0 +1,258 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func anySpace(t *rapid.T) Space {
+	var s Space
+	for range rapid.IntRange(1, 3).Draw(t, "parameters") {
+		low := rapid.Float64Range(1e-6, 1).Draw(t, "low")
+		switch rapid.IntRange(0, 2).Draw(t, "scale") {
+		case 0:
+			s = append(s, Param{Name: "u", Scale: Uniform, Low: -low, High: low})
+		case 1:
+			s = append(s, Param{Name: "l", Scale: LogUniform, Low: low, High: low * rapid.Float64Range(1.1, 1e4).Draw(t, "ratio")})
+		default:
+			s = append(s, Param{Name: "c", Scale: Choice, Choices: rapid.IntRange(1, 4).Draw(t, "choices")})
+		}
+	}
+	return s
+}
+
+func anyConfig(t *rapid.T, samplers ...string) Config {
+	c := Config{Space: anySpace(t), Sampler: rapid.SampledFrom(samplers).Draw(t, "sampler"), Schedule: rapid.SampledFrom(Schedules).Draw(t, "schedule"),
+		Trials: rapid.IntRange(1, 20).Draw(t, "trials"), Budget: rapid.IntRange(1, 40).Draw(t, "budget"), Eta: rapid.IntRange(2, 4).Draw(t, "eta"),
+		Batch: rapid.IntRange(1, 5).Draw(t, "batch"), Seed: rapid.Uint64().Draw(t, "seed")}
+	if c.Sampler == Bayes {
+		c.Trials, c.Initial = 1+c.Trials%8, 2
+	}
+	c.MinBudget = rapid.IntRange(1, c.Budget).Draw(t, "least")
+	if c.Schedule == ASHA {
+		c.Trials += power(c.Eta, len(c.ladder())-1)
+		if c.Trials > 80 || c.Sampler == Bayes && c.Trials > 12 {
+			c.MinBudget, c.Trials = c.Budget, 7
+		}
+	}
+	return c
+}
+
+// valueOf is a value that any order of telling gives a job, NaN now and then.
+func valueOf(seed uint64, j Job) float64 {
+	r := rand.New(rand.NewPCG(seed, uint64(j.Trial)))
+	if r.Float64() < 0.1 {
+		return math.NaN()
+	}
+	return r.NormFloat64() + 0.1*rand.New(rand.NewPCG(seed+1, uint64(j.Trial*1000+j.Budget))).NormFloat64()
+}
+
+// finish runs a search to its end, telling in an order that r draws, and returns all jobs in the order asked.
+func finish(t interface{ Fatalf(string, ...any) }, c Config, value func(Job) float64, r *rand.Rand) (*Search, []Job) {
+	s, err := New(c)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var open, all []Job
+	for {
+		asked := s.Ask()
+		open, all = append(open, asked...), append(all, asked...)
+		if len(open) == 0 {
+			break
+		}
+		i := 0
+		if r != nil {
+			i = r.IntN(len(open))
+		}
+		j := open[i]
+		open = slices.Delete(open, i, i+1)
+		s.Tell(j.Trial, j.Budget, value(j))
+	}
+	if !s.Done() {
+		t.Fatalf("nothing to ask and not done")
+	}
+	return s, all
+}
+
+func sorted(jobs []Job) []Job {
+	jobs = slices.Clone(jobs)
+	slices.SortFunc(jobs, func(a, b Job) int {
+		if a.Trial != b.Trial {
+			return a.Trial - b.Trial
+		}
+		return a.Budget - b.Budget
+	})
+	return jobs
+}
+
+// What is asked lies in the space; every trial is tried; budgets of a trial ascend from where it was; no
+// rung lets more than 1/η go on, and who goes on is not worse than who stays, where order plays no part.
+func TestAsksAndPromotions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyConfig(t, Random)
+		seed := rapid.Uint64().Draw(t, "values")
+		s, jobs := finish(t, c, func(j Job) float64 { return valueOf(seed, j) }, rand.New(rand.NewPCG(seed, 9)))
+		had := map[int]int{}
+		at, on := map[int][]int{}, map[int][]int{}
+		for _, j := range jobs {
+			if !c.Space.Contains(j.Point) {
+				t.Fatalf("%v lies outside the space %v", j.Point, c.Space)
+			}
+			if j.From != had[j.Trial] || j.Budget <= j.From || j.Budget > c.Budget {
+				t.Fatalf("trial %d goes from %d to %d; it has had %d", j.Trial, j.From, j.Budget, had[j.Trial])
+			}
+			had[j.Trial] = j.Budget
+			at[j.Budget] = append(at[j.Budget], j.Trial)
+			on[j.From] = append(on[j.From], j.Trial)
+		}
+		if len(had) != c.Trials {
+			t.Fatalf("%d trials, wanted %d", len(had), c.Trials)
+		}
+		spent := 0
+		for _, b := range had {
+			spent += b
+		}
+		if s.Spent() != spent {
+			t.Fatalf("spent %d, wanted %d", s.Spent(), spent)
+		}
+		if c.Schedule == Full {
+			if spent != c.Trials*c.Budget {
+				t.Fatalf("spent %d of %d trials of %d", spent, c.Trials, c.Budget)
+			}
+			return
+		}
+		for budget, there := range at {
+			if gone := len(on[budget]); gone > len(there)/c.Eta {
+				t.Fatalf("%d of %d went on from %d with eta %d", gone, len(there), budget, c.Eta)
+			}
+		}
+		best, _, ok := s.Best()
+		if ok && c.Schedule == Hyperband && best.Budget != c.Budget && len(at[c.Budget]) > 0 && !allNaN(s, c.Budget) {
+			t.Fatalf("the best is of budget %d", best.Budget)
+		}
+		if len(at[c.Budget]) == 0 {
+			t.Fatalf("no trial got the whole budget")
+		}
+	})
+}
+
+func allNaN(s *Search, budget int) bool {
+	for _, r := range s.Results() {
+		if r.Budget == budget && !math.IsNaN(r.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// The same values told in another order give the same jobs, but for ASHA, whose point is that they do not.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyConfig(t, Random, Random, Random, Bayes)
+		if c.Schedule == ASHA {
+			c.Schedule = Hyperband
+		}
+		seed := rapid.Uint64().Draw(t, "values")
+		value := func(j Job) float64 { return valueOf(seed, j) }
+		_, inOrder := finish(t, c, value, nil)
+		_, mixed := finish(t, c, value, rand.New(rand.NewPCG(seed, 1)))
+		if !reflect.DeepEqual(sorted(inOrder), sorted(mixed)) {
+			t.Fatalf("jobs differ:\n%v\n%v", sorted(inOrder), sorted(mixed))
+		}
+	})
+}
+
+// A search that is replayed from some of its values asks for what misses, and ends as one in one piece.
+func TestReplay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyConfig(t, Random, Random, Bayes)
+		seed := rapid.Uint64().Draw(t, "values")
+		known := map[step]float64{}
+		var last *Search
+		for round := 0; ; round++ {
+			s, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = s
+			missing := s.Replay(func(j Job) (float64, bool) {
+				v, ok := known[step{j.Trial, j.Budget}]
+				return v, ok
+			})
+			if len(missing) == 0 {
+				break
+			}
+			if round > 10*c.Trials*8 {
+				t.Fatal("does not end")
+			}
+			for _, j := range missing[:(len(missing)+1)/2] { // a part of the round, as a kill leaves it
+				known[step{j.Trial, j.Budget}] = valueOf(seed, j)
+			}
+		}
+		if !last.Done() {
+			t.Fatal("not done")
+		}
+		whole, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.Replay(func(j Job) (float64, bool) { return valueOf(seed, j), true })
+		if !equalResults(whole.Results(), last.Results()) || !reflect.DeepEqual(whole.points, last.points) {
+			t.Fatalf("in pieces %v\nin one %v", last.Results(), whole.Results())
+		}
+	})
+}
+
+func equalResults(a, b []Result) bool {
+	return slices.EqualFunc(a, b, func(x, y Result) bool {
+		return x.Trial == y.Trial && x.Budget == y.Budget && math.Float64bits(x.Value) == math.Float64bits(y.Value)
+	})
+}
+
+// The brackets of Hyperband with R = 81 and η = 3 are Table 1 of Li et al. 2018.
+func TestBracketsOfThePaper(t *testing.T) {
+	c := Config{Budget: 81, MinBudget: 1, Eta: 3, Trials: 81 + 34 + 15 + 8 + 5}
+	want := [][2]int{{81, 1}, {34, 3}, {15, 9}, {8, 27}, {5, 81}}
+	got := c.brackets()
+	if len(got) != len(want) {
+		t.Fatalf("%d brackets, wanted %d", len(got), len(want))
+	}
+	for i, b := range got {
+		if b.n != want[i][0] || b.budgets[0] != want[i][1] || b.budgets[len(b.budgets)-1] != 81 {
+			t.Errorf("bracket %d: %d trials from %v, wanted %v", i, b.n, b.budgets, want[i])
+		}
+	}
+}
+
+func TestConfigsThatCannotBe(t *testing.T) {
+	good := Config{Space: Space{{Name: "x", High: 1}}, Sampler: Random, Schedule: Hyperband, Trials: 9, Budget: 9, MinBudget: 1, Eta: 3, Batch: 1}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Config){
+		"no parameter": func(c *Config) { c.Space = nil },
+		"upside down":  func(c *Config) { c.Space = Space{{Name: "x", Low: 2, High: 1}} },
+		"NaN":          func(c *Config) { c.Space = Space{{Name: "x", Low: math.NaN(), High: 1}} },
+		"log of zero":  func(c *Config) { c.Space = Space{{Name: "x", Scale: LogUniform, High: 1}} },
+		"no choices":   func(c *Config) { c.Space = Space{{Name: "x", Scale: Choice}} },
+		"sampler":      func(c *Config) { c.Sampler = "grid" },
+		"schedule":     func(c *Config) { c.Schedule = "none" },
+		"trials":       func(c *Config) { c.Trials = 0 },
+		"budget":       func(c *Config) { c.Budget = 0 },
+		"least":        func(c *Config) { c.MinBudget = 10 },
+		"eta":          func(c *Config) { c.Eta = 1 },
+		"batch":        func(c *Config) { c.Batch = 0 },
+		"few for asha": func(c *Config) { c.Schedule, c.Trials = ASHA, 8 },
+	} {
+		c := good
+		change(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

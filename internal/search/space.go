@@ -1,0 +1,123 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Scale is how a parameter is drawn.
+type Scale int
+
+const (
+	Uniform    Scale = iota
+	LogUniform       // the logarithm is uniform
+	Choice           // one of some values without order
+)
+
+// Param is one setting that is searched.
+type Param struct {
+	Name      string
+	Scale     Scale
+	Low, High float64 // of Uniform and LogUniform
+	Choices   int     // of Choice: how many
+}
+
+// Space is the settings that are searched.
+type Space []Param
+
+// Point is a value for each parameter; of a Choice, the number of the value from 0.
+type Point []float64
+
+func (s Space) problems() (bad []string) {
+	if len(s) == 0 {
+		return []string{"the space has no parameter"}
+	}
+	for _, p := range s {
+		switch {
+		case p.Scale == Choice && p.Choices < 1:
+			bad = append(bad, fmt.Sprintf("%s has no values to choose from", p.Name))
+		case p.Scale != Choice && !(p.Low < p.High && !math.IsInf(p.High-p.Low, 0)):
+			bad = append(bad, fmt.Sprintf("%s lies in [%g, %g]; wanted a smaller number first", p.Name, p.Low, p.High))
+		case p.Scale == LogUniform && p.Low <= 0:
+			bad = append(bad, fmt.Sprintf("%s is log-uniform from %g; wanted above 0", p.Name, p.Low))
+		}
+	}
+	return bad
+}
+
+// Contains reports whether p lies in the space.
+func (s Space) Contains(p Point) bool {
+	if len(p) != len(s) {
+		return false
+	}
+	for i, q := range s {
+		if q.Scale == Choice {
+			if p[i] != math.Trunc(p[i]) || p[i] < 0 || p[i] >= float64(q.Choices) {
+				return false
+			}
+		} else if !(q.Low <= p[i] && p[i] <= q.High) {
+			return false
+		}
+	}
+	return true
+}
+
+// at is the value at a place in [0, 1) of the parameter's scale.
+func (p Param) at(u float64) float64 {
+	switch p.Scale {
+	case Choice:
+		return math.Min(math.Floor(u*float64(p.Choices)), float64(p.Choices-1))
+	case LogUniform:
+		lo, hi := math.Log(p.Low), math.Log(p.High)
+		return math.Min(math.Max(math.Exp(lo+u*(hi-lo)), p.Low), p.High)
+	}
+	return math.Min(math.Max(p.Low+u*(p.High-p.Low), p.Low), p.High)
+}
+
+// place is the inverse of at for parameters with an order.
+func (p Param) place(x float64) float64 {
+	if p.Scale == LogUniform {
+		return (math.Log(x) - math.Log(p.Low)) / (math.Log(p.High) - math.Log(p.Low))
+	}
+	return (x - p.Low) / (p.High - p.Low)
+}
+
+// draw is a point at random.
+func (s Space) draw(r *rand.Rand) Point {
+	p := make(Point, len(s))
+	for i, q := range s {
+		p[i] = q.at(r.Float64())
+	}
+	return p
+}
+
+// near is a point beside p: parameters with an order move by about width of their range, a choice
+// changes now and then.
+func (s Space) near(p Point, width float64, r *rand.Rand) Point {
+	out := make(Point, len(s))
+	for i, q := range s {
+		if q.Scale == Choice {
+			if out[i] = p[i]; r.Float64() < 0.2 {
+				out[i] = q.at(r.Float64())
+			}
+			continue
+		}
+		u := q.place(p[i]) + width*r.NormFloat64()
+		out[i] = q.at(math.Min(math.Max(u, 0), 1))
+	}
+	return out
+}
+
+// distance2 is the squared distance of two points in parameter i: of the places in the range, or, of
+// a choice, whether they differ.
+func (s Space) distance2(i int, a, b Point) float64 {
+	if s[i].Scale == Choice {
+		if a[i] == b[i] {
+			return 0
+		}
+		return 1
+	}
+	d := s[i].place(a[i]) - s[i].place(b[i])
+	return d * d
+}
