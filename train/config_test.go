@@ -176,6 +176,20 @@ func TestKeysThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
+func TestCosineTakesTheEpochsAfterTheWarmUp(t *testing.T) {
+	c, err := Load("", nil, "optim.schedule.kind=cosine", "optim.schedule.warmup=4", "run.epochs=24", "optim.lr=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Resolved().schedule()
+	// Four epochs of a linear rise, the rate itself, half of it in the middle of the twenty left.
+	for epoch, want := range map[int]float64{0: 0.2, 3: 0.8, 4: 1, 14: 0.5} {
+		if got := s.Rate(epoch); !(math.Abs(got-want) < 1e-12) {
+			t.Errorf("epoch %d: rate %v, wanted %v", epoch, got, want)
+		}
+	}
+}
+
 func TestListsAreReadFromTOMLAndText(t *testing.T) {
 	for _, text := range []string{"milestones = [60, 120]", `milestones = "60, 120"`, `milestones = ["60", "120"]`} {
 		c, err := Load("", []byte("[optim.schedule]\nkind = \"multistep\"\n"+text))

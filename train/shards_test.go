@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/arrayfile"
 	"collapse/internal/features"
 	"collapse/measure"
 )
@@ -103,7 +105,14 @@ func measureFolder(t *testing.T, dir string) *measure.Report {
 // TestShardsCutAndKeepTheOrder looks at the ranges of many samples.
 func TestShardsCutAndKeepTheOrder(t *testing.T) {
 	s := tinySession[float32](t, variant(t, "tapped"), nil)
-	width := s.net.FeatureDim()
+	s.passBoth()
+	d, layer := s.net.FeatureDim(), s.taps[0].Channels
+	if a := s.trainShard(10, 30); !bytes.Equal(a[0].Data, arrayfile.Of("", []int{20, d}, s.train.features[10*d:30*d]).Data) ||
+		!bytes.Equal(a[1].Data, arrayfile.Of("", []int{20}, s.in.train.Observed[10:30]).Data) ||
+		!bytes.Equal(a[4].Data, arrayfile.Of("", []int{20, layer}, s.train.layers[0][10*layer:30*layer]).Data) {
+		t.Error("a shard from the middle holds other samples")
+	}
+	width := d
 	for _, tap := range s.taps {
 		width += tap.Channels
 	}

@@ -155,6 +155,17 @@ func TestObjectiveOfAnEpochIsThatOfTheWholeSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if w, b := s.net.Classifier(); kind == optim.DecayPeeled {
+			squares := func(v []float64) (sum float64) {
+				for _, x := range v {
+					sum += x * x / 2
+				}
+				return sum
+			}
+			if byHand := loss + 0.3*squares(w.Value) + 0.2*squares(b.Value) + 0.02*squares(s.train.features); !(math.Abs(byHand-want) <= 1e-12*want) {
+				t.Errorf("peeled: the optimiser sees %v, by hand %v", want, byHand)
+			}
+		}
 		found := false
 		for _, r := range rows {
 			if r.Measure != keyObjective {
