@@ -102,10 +102,10 @@ func heard(t *testing.T, lines <-chan string, prefix string) string {
 	}
 }
 
-// longer is a run of a second or two, with a checkpoint after each epoch.
+// longer is a run of a second or two, with a checkpoint after every fifth epoch.
 func longer() train.Config {
 	c := tiny()
-	c.Run.Epochs, c.Run.MeasureEvery = 80, 10
+	c.Run.Epochs, c.Run.MeasureEvery, c.Run.CheckpointEvery = 80, 10, 5
 	return c
 }
 
@@ -251,7 +251,9 @@ func TestASecondCoordinatorTakesOver(t *testing.T) {
 }
 
 func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
-	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 3}.Configs()
+	base := longer()
+	base.Run.Epochs = 240 // longer than a cancellation takes
+	configs := Grid{Base: base, Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
 	o := options(t, 2)
 	o.Watch = func(e Event) {
@@ -260,7 +262,7 @@ func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
 		}
 	}
 	s, err := Execute(t.Context(), lab, []string{"s"}, o)
-	if err != nil || !s.Cancelled || s.Done == 0 || s.Done == 6 {
+	if err != nil || !s.Cancelled || s.Done == 0 || s.Done == 4 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	study, err := lab.Study("s")
@@ -270,7 +272,7 @@ func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
 	}
 	must(t, lab.OpenStudy("s"))
 	s, err = Execute(t.Context(), lab, []string{"s"}, options(t, 2))
-	if err != nil || s != (Summary{Runs: 6, Done: 6}) {
+	if err != nil || s != (Summary{Runs: 4, Done: 4}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	sameValues(t, lab, directly(t, configs), configs)
