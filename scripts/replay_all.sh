@@ -43,16 +43,17 @@ for decay in peeled peeled-batch peeled-code; do
   replay "mlp-$decay" "${mlp[@]}" --set optim.decay="$decay" --set optim.lambda_h=0.001
 done
 
+# image NAME BATCH ARGUMENTS... with as many images as the steps need.
 image() {
-  local name=$1
-  shift
-  local common=(--classes 5 --set data.samples_per_class=80 --set optim.weight_decay=5e-4 "$@")
+  local name=$1 batch=$2
+  shift 2
+  local common=(--classes 5 --batch "$batch" --set data.samples_per_class=$(((steps * batch + 4) / 5)) --set optim.weight_decay=5e-4 "$@")
   replay "$name-sgd" "${common[@]}" --lr 0.02
   replay "$name-adam" "${common[@]}" --lr 0.001 --set optim.kind=adam
 }
-image resnet18-adapt --set net.kind=resnet18-adapt --set net.stem_width=8 --batch 16
-image resnet18-default --set net.kind=resnet18 --batch 16
-image resnet18-cifar --set net.kind=resnet18 --set net.stem=cifar --batch 8
-image vgg13 --set net.kind=vgg13 --batch 8
-image vgg13-bn --set net.kind=vgg13-bn --batch 8
-image resnet18-etf --set net.kind=resnet18-adapt --set net.stem_width=8 --set net.classifier=etf --set net.feature_dim=10 --batch 40
+image resnet18-adapt 16 --set net.kind=resnet18-adapt --set net.stem_width=8
+image resnet18-default 16 --set net.kind=resnet18
+image resnet18-cifar 8 --set net.kind=resnet18 --set net.stem=cifar
+image vgg13 8 --set net.kind=vgg13
+image vgg13-bn 8 --set net.kind=vgg13-bn
+image resnet18-etf 40 --set net.kind=resnet18-adapt --set net.stem_width=8 --set net.classifier=etf --set net.feature_dim=10

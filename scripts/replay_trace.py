@@ -21,8 +21,10 @@ that channel (40/3 with Winograd). PyTorch's float32 is compared with a float64 
 printed; a side taken farther from a kink fails. Adam has a kink of its own: it divides by the root v of the mean squared gradient,
 and where all of an entry's gradients so far are rounding, the entry moves by the learning rate one way or the other. Entries with v
 above 0, but below 4 times (40/3) float32's largest error in the gradient of that tensor (or the share of an entry in the 1e-6 that
-its norm is allowed), are left out of the norms, counted, and must not have moved by more than 20 learning rates. What a bias's
-gradient is allowed is allowed to its moves as Adam makes them of it.
+its norm is allowed), are left out of the norms, counted, and must not have moved by more than 20 learning rates.
+
+Biases: what the gradient of a bias is allowed is allowed to its move as the optimiser makes it of the gradient; biases start at 0,
+where 1e-6 |p| is nothing. How many exceed the bound above without that is printed.
 """
 import json, math, os, struct, sys, tarfile, warnings
 
@@ -172,6 +174,7 @@ class Judge:
 
     def __init__(self):
         self.worst, self.failed, self.taken, self.largest, self.undecided = {}, [], [0, 0], 0.0, [0, 0]
+        self.biases = [0, 0.0]  # that need what their gradients are allowed: how many, and the worst in the bound without
         self.direct = [0, 0, 0.0]  # numbers of layers that ran directly beside Winograd's: all, beyond 3, the worst in 3's bound
 
     def see(self, kind, what, error, bound):
@@ -189,6 +192,8 @@ class Judge:
             size = norm(sizes[n]) if own else size_of(n, sizes)
             bound = 1e-10 * max(size, 1e-3) if self.double else (10 if self.winograd else 3) * error32 + 1e-6 * size + extra.get(n, 0.0)
             self.see(kind, "%s %s" % (where, n), error, bound)
+            if n in extra and error > bound - extra[n]:
+                self.biases = [self.biases[0] + 1, max(self.biases[1], error / (bound - extra[n]))]
             if self.winograd and not any(n.startswith(m + ".") for m in self.winograd):
                 ratio = error / (3 * error32 + 1e-6 * size + extra.get(n, 0.0))
                 self.direct = [self.direct[0] + 1, self.direct[1] + (ratio > 1), max(self.direct[2], ratio)]
@@ -212,9 +217,13 @@ class Judge:
 
     def decided(self, meta, info, where, step, single, doubles):
         """For Adam, 0 in place of the entries of each parameter whose move rounding decides, 1 elsewhere; and for biases the norm of
-        the moves that the 1e-6 allowed to their gradients may make."""
+        the move that the 1e-6 allowed to their gradients may make."""
         o, weigh, extra = meta["optim"], {}, {}
-        if o["kind"] != "adam" or self.double:
+        biases = [n for n in single.grads if n.endswith(".bias") and not self.double]
+        if o["kind"] != "adam":
+            reach = info["lr"] * (1 + o["momentum"] * o["nesterov"])
+            return weigh, {n: reach * 1e-6 * size_of(n, doubles[0].grads) for n in biases}
+        if self.double:
             return weigh, extra
         for n in single.grads:
             g = doubles[0].grads[n]
@@ -227,7 +236,7 @@ class Judge:
                 self.failed.append("%s %s: an entry without a gradient to speak of moved by more than 20 learning rates" % (where, n))
             self.undecided = [self.undecided[0] + int(small.sum()), self.undecided[1] + small.numel()]
             weigh[n] = 1.0 - small.double()
-            if n.endswith(".bias"):
+            if n in biases:
                 extra[n] = info["lr"] * share * norm(weigh[n] / (root + o["eps"]))
         return weigh, extra
 
@@ -293,6 +302,8 @@ def show(path, count, meta, judge, far):
     print("  kinks: float64 took our side of %d and PyTorch's of %d; the farthest of ours %.2g of its layer's spread" % (*judge.taken, judge.largest))
     if judge.undecided[1]:
         print("  Adam: %d of %d moves decided by rounding are left out" % tuple(judge.undecided))
+    if judge.biases[0]:
+        print("  biases: %d moves need what their gradients are allowed; the worst is %.2f of the bound without" % tuple(judge.biases))
     if judge.direct[0]:
         print("  beside Winograd's layers: %d of %d numbers of layers that ran directly exceed factor 3; the worst is %.2f of that bound" % (
             judge.direct[1], judge.direct[0], judge.direct[2]))
