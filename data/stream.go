@@ -9,13 +9,14 @@ import (
 type purpose uint64
 
 const (
-	forGlyph  purpose = 1 // key words: split, class, instance
-	forNoise  purpose = 2 // key words: sample
-	forOrder  purpose = 3 // key words: epoch
-	forSubset purpose = 4 // key words: class
-	forLatent purpose = 5 // key words: class
-	forLabels purpose = 6 // key words: split
-	forPixels purpose = 7 // key words: epoch, sample
+	forGlyph   purpose = 1 // key words: split, class, instance
+	forNoise   purpose = 2 // key words: sample
+	forOrder   purpose = 3 // key words: epoch
+	forSubset  purpose = 4 // key words: class
+	forLatent  purpose = 5 // key words: class
+	forLabels  purpose = 6 // key words: split
+	forPixels  purpose = 7 // key words: epoch, sample
+	forHoldOut purpose = 8 // key words: class
 )
 
 // stream is a PCG-DXSM generator (math/rand/v2) started from a key. Draws are integers, or integers

@@ -29,6 +29,7 @@ type DataConfig struct {
 	TestSamplesPerClass int     // 0 = all the files hold (glyphs: data.DefaultTestPerClass)
 	Samples             int     // of files, in all, as many of each class; 0 = see SamplesPerClass
 	TestSamples         int     // likewise
+	Validation          float64 // share of the training samples, clean, that is held out to choose settings by; 0 = none
 	FirstSamples        bool    // a subset per class is the first ones of the file, not drawn by Seed
 	Noise               float64 // η: what data.Noise.Rate is to the kind of noise
 	NoiseKind           string  // one of data.NoiseKinds

@@ -72,7 +72,7 @@ func (s *session[T]) pass(e *evaluation[T], pixels *data.Inputs, labels []int32)
 	}
 }
 
-// passBoth evaluates both splits: observed labels for training samples, true ones for test samples. Where the training pass has kept
+// passBoth evaluates the splits: observed labels for training samples, true ones for test samples. Where the training pass has kept
 // what it computed, that stands for the first.
 func (s *session[T]) passBoth() {
 	s.tap(true)
@@ -81,6 +81,9 @@ func (s *session[T]) passBoth() {
 	}
 	s.pass(&s.test, s.in.testPixel, s.in.test.True)
 	s.tap(false)
+	if s.in.held != nil {
+		s.passHeld()
+	}
 }
 
 // mean returns loss and accuracy over the samples that only marks; nil: all. NaN without samples.
@@ -119,6 +122,7 @@ const (
 	splitTrain = "train"
 	splitClean = "clean"
 	splitTest  = "test"
+	splitHeld  = "validation" // what data.validation holds out: loss and accuracy on true labels
 )
 
 // measureAll computes every row of an epoch. The train rows hold memorization, which needs both splits; dilation is a measure of
@@ -158,6 +162,10 @@ func (s *session[T]) measureAll() ([]row, error) {
 		return nil, err
 	}
 	rows = append(rows, reportRows(splitTest, report, &s.test, nil)...)
+	if s.in.held != nil {
+		loss, accuracy := s.held.mean(nil)
+		rows = append(rows, number(splitHeld, "loss", loss), number(splitHeld, measure.KeyAccuracy, accuracy))
+	}
 	layers, err := s.measureLayers()
 	return append(rows, layers...), err
 }

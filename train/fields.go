@@ -59,6 +59,7 @@ func (c *Config) fields() []field {
 		{key: "data.samples", ptr: &d.Samples, doc: "training samples in all, as many of each class; 0 = see samples_per_class. Files only", limits: between(0, 1e9), outside: true},
 		{key: "data.test_samples", ptr: &d.TestSamples, doc: "test samples in all; 0 = see test_samples_per_class. Files only", limits: between(0, 1e9), outside: true},
 		{key: "data.first_samples", ptr: &d.FirstSamples, doc: "a subset per class is the first samples of the file, as Zhu et al.'s sample_size, not drawn by data.seed", outside: true},
+		{key: "data.validation", ptr: &d.Validation, doc: "share of each class's training samples that is held out, before label noise, and reported as split validation; data.seed draws it", limits: halfOpen(0, 1)},
 		{key: "data.noise", ptr: &d.Noise, doc: "uniform: probability that a training label is redrawn over all K classes; latent: share moved to the latent class", limits: between(0, 1), only: forNoise},
 		{key: "data.noise_kind", ptr: &d.NoiseKind, doc: "what happens to training labels", choices: data.NoiseKinds},
 		{key: "data.noise_rates", ptr: &d.NoiseRates, doc: "per_class: a rate for each true class", list: numbers, only: forNoiseRates},

@@ -71,14 +71,14 @@ func footprint[T Float](c Config, in inputs) (Footprint, error) {
 		size = 4
 	}
 	k, d := in.train.Classes, c.arch(in).Features()
-	samples := int64(in.train.N() + in.test.N())
+	samples := int64(in.train.N() + in.test.N() + in.heldN())
 	weights := net.Params / 2 // the rest are gradients
 	batch := int64(c.batch(in)) * int64(in.trainPixel.Dim()+k) * size
 	f := Footprint{[]Part{
 		{"network", net.Params, "take a smaller network"},
 		{"activations and scratch", net.Activations + net.Scratch + batch, fmt.Sprintf("lower run.batch (%d)", c.Run.Batch)},
 		{"optimiser", weights * c.Optim.copies(), "take another optim.kind, or a smaller optim.lbfgs.history"},
-		{"features of both splits", samples * (int64(d)*size + 9), "take a subset: data.samples_per_class, data.test_samples_per_class"},
+		{"features of the splits", samples * (int64(d)*size + 9), "take a subset: data.samples_per_class, data.test_samples_per_class"},
 		{"tapped layers", samples * tapWidth * size, "tap fewer layers, or run.tap_pool = average"},
 		{"measures", int64(3*d*k+2*d*min(d, 2048)) * 8, "lower net.feature_dim"},
 	}}

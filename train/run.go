@@ -29,7 +29,7 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	spec := store.Spec{Kind: store.Train, Config: Canonical(cfg, in.train.Digest, in.test.Digest), Label: opts.Label, Tags: opts.Tags,
+	spec := store.Spec{Kind: store.Train, Config: in.canonical(cfg), Label: opts.Label, Tags: opts.Tags,
 		Program: program()}
 	canonical, err := store.Canonical(spec.Config)
 	if err != nil {
@@ -66,7 +66,7 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 	if err != nil {
 		return Result{}, err
 	}
-	canonical, err := store.Canonical(Canonical(cfg, in.train.Digest, in.test.Digest))
+	canonical, err := store.Canonical(in.canonical(cfg))
 	if err != nil {
 		return Result{}, err
 	}

@@ -11,10 +11,11 @@ import (
 	"collapse/optim"
 )
 
-// inputs is what a run reads: both splits, with label noise on the first, and their prepared pixels.
+// inputs is what a run reads: the splits, with label noise on the first, and their prepared pixels. held is what data.validation
+// holds out of the first; nil: nothing.
 type inputs struct {
-	train, test           *data.Set
-	trainPixel, testPixel *data.Inputs
+	train, held, test                *data.Set
+	trainPixel, heldPixel, testPixel *data.Inputs
 }
 
 // openInputs reads the sets that c names.
@@ -30,6 +31,11 @@ func openInputs(c Config, opts Options) (inputs, error) {
 	}
 	if in.test, err = open(c.source(), data.Test); err != nil {
 		return inputs{}, err
+	}
+	if c.Data.Validation > 0 {
+		if in.train, in.held, err = in.train.HoldOut(c.Data.Validation, c.Data.Seed); err != nil {
+			return inputs{}, err
+		}
 	}
 	if in.train, err = in.train.WithNoise(c.noise()); err != nil {
 		return inputs{}, err
@@ -71,6 +77,11 @@ func (in *inputs) prepare(pipeline string) error {
 	if in.trainPixel, err = p.Prepare(in.train); err != nil {
 		return err
 	}
+	if in.held != nil {
+		if in.heldPixel, err = p.Prepare(in.held); err != nil {
+			return err
+		}
+	}
 	in.testPixel, err = p.Prepare(in.test)
 	return err
 }
@@ -97,6 +108,7 @@ type session[T Float] struct {
 
 	taps        []nn.Tap // layers measured besides the features
 	train, test evaluation[T]
+	held        evaluation[T]   // the validation split, if there is one
 	means       *measure.Report // of the training features, with class means; nil before the first measured epoch
 	onTrain     *measure.Engine[T]
 	onClean     *measure.Engine[T]

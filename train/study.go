@@ -20,7 +20,7 @@ func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error))
 	if err != nil {
 		return "", nil, err
 	}
-	canonical, err = store.Canonical(Canonical(cfg, in.train.Digest, in.test.Digest))
+	canonical, err = store.Canonical(in.canonical(cfg))
 	if err != nil {
 		return "", nil, err
 	}
@@ -86,5 +86,5 @@ func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) 
 	measured := (c.Run.Epochs + c.Run.MeasureEvery - 1) / c.Run.MeasureEvery
 	return Outlook{Arch: c.arch(in), Batch: batch, Memory: memory,
 		Steps:   int64(c.Run.Epochs) * int64((in.train.N()+batch-1)/batch),
-		Forward: int64(measured) * int64(in.train.N()+in.test.N())}, nil
+		Forward: int64(measured) * int64(in.train.N()+in.test.N()+in.heldN())}, nil
 }
