@@ -20,7 +20,7 @@ type Drawing struct {
 
 // DrawingPanel is one panel: a value against the epoch, the layer, a setting, or another value; or
 // the sorted cosine margins (x = "sample", y = "train.cosine_margin_mean"); or the features of one
-// run (x = "features", no y).
+// run (x = "features", no y): the clouds of the training samples, or what Show says.
 type DrawingPanel struct {
 	Title  string         `toml:"title"`
 	X      string         `toml:"x"`      // "epoch", "layer", "sample", "features", a setting or the name of a value
@@ -31,6 +31,8 @@ type DrawingPanel struct {
 	Where  map[string]any `toml:"where"`  // only runs with these settings
 	Log    string         `toml:"log"`    // "", "x", "y" or "xy"
 	Unit   string         `toml:"unit"`   // "%" shows shares as percentages
+	Runs   string         `toml:"runs"`   // "regular" or "degenerate" (M-D Fig. 4): only such runs
+	Show   string         `toml:"show"`   // features: "train" and "test" as M-D Fig. 4, "scheme" as M-D Fig. 3
 }
 
 // Check reports names of values and settings that no run can have.
@@ -51,6 +53,9 @@ func (d Drawing) Check() error {
 				return fmt.Errorf("report: panel %q: %w", p.Title, err)
 			}
 		}
+		if err := p.checkWords(); err != nil {
+			return fmt.Errorf("report: panel %q: %w", p.Title, err)
+		}
 		keys := slices.Clone(p.Curves)
 		for key := range p.Where {
 			keys = append(keys, key)
@@ -60,12 +65,23 @@ func (d Drawing) Check() error {
 				return fmt.Errorf("report: panel %q: no setting is called %q", p.Title, key)
 			}
 		}
-		if !slices.Contains([]string{"", "x", "y", "xy"}, p.Log) {
-			return fmt.Errorf("report: panel %q: log is %q, wanted x, y or xy", p.Title, p.Log)
-		}
 	}
 	return nil
 }
+
+// checkWords reports words that are none of those a panel knows.
+func (s DrawingPanel) checkWords() error {
+	if !slices.Contains([]string{"", "x", "y", "xy"}, s.Log) {
+		return fmt.Errorf("log is %q, wanted x, y or xy", s.Log)
+	}
+	if !slices.Contains([]string{"", "train", "test", "scheme"}, s.Show) || s.Show != "" && s.X != "features" {
+		return fmt.Errorf("show is %q, wanted train, test or scheme, with x = features", s.Show)
+	}
+	return configuration(s.Runs)
+}
+
+// takes reports whether a panel shows a run.
+func (s DrawingPanel) takes(r *subject) bool { return matches(r, []selection{s.Where}) && r.in(s.Runs) }
 
 // draw makes the picture of a recipe. Panels without a single value are left out and named.
 func (d Drawing) draw(id string, subjects []*subject) picture {
@@ -135,7 +151,7 @@ func (s DrawingPanel) curves(subjects []*subject) []curve {
 	byName := map[string]*curve{}
 	var order []*curve
 	for _, r := range subjects {
-		if !matches(r, []selection{s.Where}) {
+		if !s.takes(r) {
 			continue
 		}
 		var words []string

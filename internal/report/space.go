@@ -20,20 +20,20 @@ func orthographic() plane {
 		Words: "The three-dimensional features are seen from far away, 35° around the third axis and 25° above the plane of the first two; arrows are the axes of the feature space."}
 }
 
-// addFeatures draws the saved training features of the first selected run: d = 3 orthographically,
-// another d on the plane that plane chooses.
+// addFeatures draws the saved features of the first selected run: d = 3 orthographically, another d
+// on the plane that plane chooses.
 func (s DrawingPanel) addFeatures(p *picture, id string, subjects []*subject) {
 	for _, r := range subjects {
 		f := r.Features
-		if f == nil || !matches(r, []selection{s.Where}) {
+		if f == nil || !s.takes(r) {
 			continue
 		}
 		v := view{subject: r, f: f, plane: f.plane()}
 		if f.D == 3 {
 			v.plane = orthographic()
 		}
-		panel, rows := v.cloudPanel(s.Title)
-		panel.ID = id
+		panel, rows := v.show(s.Show, s.Title)
+		panel.ID, panel.Title = id, s.Title
 		p.Panels = append(p.Panels, panel)
 		p.Table.Columns = []string{"panel", "class", "samples", "‖class mean‖", "mean distance to it"}
 		p.Table.Rows = append(p.Table.Rows, rows...)
@@ -43,6 +43,53 @@ func (s DrawingPanel) addFeatures(p *picture, id string, subjects []*subject) {
 		return
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("No run has what the panel “%s” shows.", s.Title))
+}
+
+// show is the panel that a drawing asks for, and the numbers behind it.
+func (v *view) show(what, title string) (chart.Panel, [][]string) {
+	f := v.f
+	switch what {
+	case "train":
+		return v.trainPanel(), v.spreads(title, f.TrainH, f.True, func(i int) bool { return !f.Corrupted(i) })
+	case "test":
+		return v.testPanel(), v.spreads(title, f.TestH, f.TestTrue, nil)
+	case "scheme":
+		return v.schemePanel(), v.spreads(title, f.TestH, f.TestTrue, nil)
+	}
+	return v.cloudPanel(title)
+}
+
+// schemePanel is M-D Fig. 3: the test clouds with their centroids h, and for each label the
+// centroid u of the training samples that wear it wrongly.
+func (v *view) schemePanel() chart.Panel {
+	out := v.clouds(v.f.TestH, v.f.TestTrue, nil, "test samples of class %d", chart.Dot, 2.4)
+	m, n := v.f.means(v.f.TestH, v.f.TestTrue, nil)
+	h := v.means("mean", "centroid h of a class's test samples", chart.Ring, m, n)
+	letter(h.Labels, "h", n)
+	m, n = v.f.means(v.f.TrainH, v.f.Observed, v.f.Corrupted)
+	u := v.means("memorized", "centroid u of the samples with a class's label that are not of it", chart.Triangle, m, n)
+	letter(u.Labels, "u", n)
+	return v.panel("scheme", append(out, h, u))
+}
+
+// letter names the means of the classes that have samples as the paper does, counting from one.
+func letter(labels []string, symbol string, n []int) {
+	at := 0
+	for k := range n {
+		if n[k] > 0 {
+			labels[at] = symbol + subscript(k+1)
+			at++
+		}
+	}
+}
+
+// spreads are, for each class of some samples, their number, the norm of their mean and the mean distance to it.
+func (v *view) spreads(title string, h []float64, labels []int, keep func(int) bool) (rows [][]string) {
+	means, n := v.f.means(h, labels, keep)
+	for k := range v.f.K {
+		rows = append(rows, []string{title, strconv.Itoa(k), strconv.Itoa(n[k]), digits(norm(means[k])), digits(v.f.spread(h, labels, k, means[k], keep))})
+	}
+	return rows
 }
 
 // cloudPanel is the clouds of all classes with their means and, for d = 3, the axes.
@@ -60,11 +107,7 @@ func (v *view) cloudPanel(title string) (chart.Panel, [][]string) {
 	if w > 0 && h > 0 {
 		p.X.Range, p.Y.Range = chart.Range(r.x0-0.07*w, r.x1+0.07*w), chart.Range(r.y0-0.07*h, r.y1+0.07*h)
 	}
-	var rows [][]string
-	for k := range v.f.K {
-		rows = append(rows, []string{title, strconv.Itoa(k), strconv.Itoa(n[k]), digits(norm(means[k])), digits(v.f.spread(v.f.TrainH, v.f.True, k, means[k], clean))})
-	}
-	return p, rows
+	return p, v.spreads(title, v.f.TrainH, v.f.True, clean)
 }
 
 // axes are the directions of the feature space, each of the given length.

@@ -16,7 +16,7 @@ import (
 // seeds drawn with replacement, and the verdict says whether the answer depends on the draw.
 //
 // A name of a value is split.measure or split@layer.measure ("train.nc1_pinv",
-// "train@layer2.nc1_pinv"); a selection is a map of settings ({"loss.kind": "ls"}) and may be left
+// "train@layer2.nc1_pinv"), or one of keptValues ("kept.degenerate"); a selection is a map of settings ({"loss.kind": "ls"}) and may be left
 // out. The functions are
 //
 //	final(name, selection)          mean over runs of the value at the last epoch
@@ -36,6 +36,7 @@ type Statement struct {
 	Holds string   `toml:"holds"` // true if the runs agree
 	Show  []string `toml:"show"`  // numbers printed beside the verdict, each an expression
 	Early bool     `toml:"early"` // judged on runs below 99.9 % train accuracy too
+	Runs  string   `toml:"runs"`  // judged on "regular" or "degenerate" runs (M-D Fig. 4) only
 
 	Where selection `toml:"where"` // judged on runs with these settings only; a list allows each of its values
 }
@@ -79,6 +80,9 @@ func (s Statement) Check() error {
 		if !knownSetting(key) {
 			return fmt.Errorf("report: claim %q: no setting is called %q", s.ID, key)
 		}
+	}
+	if err := configuration(s.Runs); err != nil {
+		return fmt.Errorf("report: claim %q: %w", s.ID, err)
 	}
 	_, err := s.compile()
 	return err
@@ -126,13 +130,17 @@ func verdictOf(answer interval, seeds int) (Verdict, string) {
 // left out. A cell (runs that differ by seed alone) that keeps fewer than half of its runs blocks
 // the verdict: the terminal phase was not reached there (recipes rule 1).
 func (s Statement) eligible(runs []Run) (kept []*subject, blocked string, notes []string) {
-	all, left, left0 := map[string]int{}, map[string]int{}, 0
+	all, left, left0, other := map[string]int{}, map[string]int{}, 0, 0
 	for i := range runs {
 		if runs[i].Status != store.Done {
 			continue
 		}
 		one := judge(&runs[i])
 		if !matches(one, []selection{s.Where}) {
+			continue
+		}
+		if !one.in(s.Runs) {
+			other++
 			continue
 		}
 		all[one.cell]++
@@ -145,6 +153,9 @@ func (s Statement) eligible(runs []Run) (kept []*subject, blocked string, notes 
 	}
 	if left0 > 0 {
 		notes = append(notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", count(left0, "run")))
+	}
+	if other > 0 {
+		notes = append(notes, fmt.Sprintf("%s that are not %s (M-D Fig. 4) left out", count(other, "run"), s.Runs))
 	}
 	short := 0
 	for cell, n := range all {

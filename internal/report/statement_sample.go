@@ -78,6 +78,9 @@ func valueOf(r *subject, name string, fraction float64) (float64, error) {
 		return v, nil
 	}
 	split, layer, key := splitName(name)
+	if split == keptSplit {
+		return r.keptValue(key, fraction)
+	}
 	points := r.series[seriesKey{split, layer, key}]
 	if len(points) == 0 {
 		return 0, fmt.Errorf("run %.12s has no %s", r.Hash, name)
@@ -293,6 +296,12 @@ func knownName(name string) error {
 		return nil
 	}
 	split, _, key := splitName(name)
+	if split == keptSplit {
+		if keptValues[key] == nil {
+			return fmt.Errorf("no value is called %q; there are %s", name, keptNames())
+		}
+		return nil
+	}
 	if !slices.Contains(splits, split) {
 		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
 	}
