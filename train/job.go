@@ -20,6 +20,8 @@ type job[T Float] struct {
 	s     *session[T]
 	cfg   Config // as the user gave it
 	claim *store.Claim
+	lab   *store.Lab
+	spec  []byte // canonical configuration
 	ckpt  *checkpoints
 	fs    FS
 	opts  Options
@@ -33,8 +35,8 @@ type job[T Float] struct {
 	fresh   bool      // the session's evaluations are of the present weights
 }
 
-func newJob[T Float](s *session[T], cfg Config, claim *store.Claim, opts Options) *job[T] {
-	j := &job[T]{s: s, cfg: cfg, claim: claim, fs: opts.FS, opts: opts}
+func newJob[T Float](s *session[T], cfg Config, lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
+	j := &job[T]{s: s, cfg: cfg, claim: claim, lab: lab, spec: s.in.canonical(cfg), fs: opts.FS, opts: opts}
 	if j.fs == nil {
 		j.fs = systemFS{}
 	}
@@ -111,6 +113,16 @@ func (j *job[T]) restore() error {
 	if err != nil {
 		return err
 	}
+	adopted := saved == nil && j.opts.From != ""
+	if adopted {
+		var why string
+		if saved, why, err = j.adopt(); err != nil {
+			return err
+		}
+		if saved == nil {
+			j.note(fmt.Sprintf("not going on from run %s: %s", short(j.opts.From), why))
+		}
+	}
 	if saved == nil {
 		return j.claim.DeleteAfter(-1)
 	}
@@ -132,7 +144,13 @@ func (j *job[T]) restore() error {
 		return err
 	}
 	j.s.step, j.s.lastLoss = st.Step, st.Loss
-	j.safe, j.changes, j.rows = st.Epoch, st.Changes, st.Rows
+	j.changes, j.rows = st.Changes, st.Rows
+	if adopted {
+		if err := j.ckpt.save(j.state(st.Epoch, st.Rows), modelArrays(j.s.net), optimArrays(j.s.opt.State())); err != nil {
+			return err
+		}
+	}
+	j.safe = st.Epoch
 	if err := j.claim.DeleteAfter(int64(st.Epoch)); err != nil {
 		return err
 	}

@@ -15,9 +15,12 @@ type Options struct {
 	Again             bool // compute a finished configuration anew instead of returning what the lab holds
 	IgnoreMemory      bool // start though the estimate is above what is free
 	AllowKernelChange bool // resume under another kernel, GOARCH or GOAMD64; recorded in the run
-	Label             string
-	Tags              []string // for people and filters, as in store.Spec
-	FS                FS       // nil: the operating system's files
+	// From is the hash of a finished run of the lab that is the same but for fewer run.epochs: this one goes on from its end, with
+	// the bits it would have without. Anything that is not so is passed over and noted.
+	From  string
+	Label string
+	Tags  []string // for people and filters, as in store.Spec
+	FS    FS       // nil: the operating system's files
 	// Open reads or makes a data set; nil: data.Open. Programs that compute many runs on one set may hand out a copy they hold.
 	Open func(data.Source, data.Split) (*data.Set, error)
 }

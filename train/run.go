@@ -160,7 +160,7 @@ func compute[T Float](ctx context.Context, cfg Config, in inputs, lab *store.Lab
 		return Result{}, err
 	}
 	stop := claim.KeepBeating()
-	j := newJob(s, cfg, claim, opts)
+	j := newJob(s, cfg, lab, claim, opts)
 	result, err := j.run(ctx)
 	stop()
 	return j.settle(result, err)

@@ -1,0 +1,99 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"collapse/internal/store"
+	"collapse/internal/version"
+)
+
+// adopt is the last checkpoint of the finished run opts.From, turned into one of this run, with the rows up to there. That run must be
+// the beginning of this one: the same but for run.epochs, computed by the same program on the same machine. Where it is not, why says
+// so and the run starts at its beginning: it ends in the same numbers either way.
+func (j *job[T]) adopt() (s *saved, why string, err error) {
+	run, err := j.lab.Run(j.opts.From)
+	var unknown *store.NotFoundError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, "this lab does not hold it", nil
+	case err != nil:
+		return nil, "", err
+	case run.Status != store.Done:
+		return nil, "it is not done", nil
+	case !sameBeginning(run.Config, j.spec):
+		return nil, "it is not the same but for run.epochs", nil
+	case j.cfg.Run.SaveFeatures != "none":
+		return nil, "features of its epochs are to be saved (run.save_features)", nil
+	}
+	shorter, err := FromCanonical(run.Config)
+	if err != nil {
+		return nil, "", err
+	}
+	epoch := shorter.Run.Epochs
+	if epoch >= j.cfg.Run.Epochs || !j.measures(epoch) {
+		return nil, fmt.Sprintf("its last epoch, %d, is none that this run measures (run.measure_every)", epoch), nil
+	}
+	theirs := &checkpoints{dir: filepath.Join(j.lab.RunDir(run.Hash), ckptDir), run: run.Hash}
+	if s, err = theirs.read(epoch); err != nil {
+		return nil, err.Error(), nil
+	}
+	if s.state.Machine != ThisMachine() || s.state.Version != version.Version {
+		return nil, "another machine or version of the program computed it", nil
+	}
+	return s, "", j.copyRows(run.Hash, epoch)
+}
+
+// copyRows gives this run the rows of the epochs before the given one, which the checkpoint itself has.
+func (j *job[T]) copyRows(from string, epoch int) error {
+	list, err := j.lab.Values(from)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(v store.Value) bool { return v.Series != seriesEpoch || v.Step > int64(epoch) })
+	slices.SortStableFunc(list, func(a, b store.Value) int { return int(a.Step - b.Step) })
+	if err := j.claim.DeleteAfter(-1); err != nil {
+		return err
+	}
+	for len(list) > 0 {
+		step := list[0].Step
+		n := slices.IndexFunc(list, func(v store.Value) bool { return v.Step != step })
+		if n < 0 {
+			n = len(list)
+		}
+		if err := j.claim.AppendEpoch(step, list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+// sameBeginning compares two canonical configurations without run.epochs. What follows from the epochs, as the period of a cosine
+// schedule may, is compared as it is.
+func sameBeginning(a, b []byte) bool {
+	trees := make([]map[string]any, 2)
+	for i, text := range [][]byte{a, b} {
+		canonical, err := store.Canonical(text)
+		if err != nil {
+			return false
+		}
+		d := json.NewDecoder(bytes.NewReader(canonical))
+		d.UseNumber() // seeds have more digits than a float64
+		if d.Decode(&trees[i]) != nil {
+			return false
+		}
+		if run, ok := trees[i]["run"].(map[string]any); ok {
+			delete(run, "epochs")
+			if len(run) == 0 {
+				delete(trees[i], "run")
+			}
+		}
+	}
+	return reflect.DeepEqual(trees[0], trees[1])
+}
