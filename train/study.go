@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"collapse/data"
@@ -39,17 +38,6 @@ func Changes(c Config) string {
 		}
 	}
 	return strings.Join(lines, "")
-}
-
-// Keys lists every key of a configuration, sorted.
-func Keys() []string {
-	c := Default()
-	var keys []string
-	for _, f := range c.fields() {
-		keys = append(keys, f.key)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // Outlook is what a run will take, foreseen from its shapes.
