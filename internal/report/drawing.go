@@ -31,8 +31,10 @@ type DrawingPanel struct {
 	Where  map[string]any `toml:"where"`  // only runs with these settings
 	Log    string         `toml:"log"`    // "", "x", "y" or "xy"
 	Unit   string         `toml:"unit"`   // "%" shows shares as percentages
-	Runs   string         `toml:"runs"`   // "regular" or "degenerate" (M-D Fig. 4): only such runs
-	Show   string         `toml:"show"`   // features: "train" and "test" as M-D Fig. 4, "scheme" as M-D Fig. 3
+
+	Complement bool   `toml:"complement"` // 1 − y instead of y: an error rate from an accuracy
+	Runs       string `toml:"runs"`       // "regular" or "degenerate" (M-D Fig. 4): only such runs
+	Show       string `toml:"show"`       // features: "train" and "test" as M-D Fig. 4, "scheme" as M-D Fig. 3
 }
 
 // Check reports names of values and settings that no run can have.
@@ -271,6 +273,9 @@ func (s DrawingPanel) points(runs []*subject, unit float64) []point {
 		if at[key] == nil {
 			at[key] = &point{}
 			order = append(order, at[key])
+		}
+		if s.Complement {
+			y = 1 - y
 		}
 		at[key].x, at[key].y = append(at[key].x, x), append(at[key].y, unit*y)
 	}

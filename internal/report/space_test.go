@@ -89,3 +89,17 @@ func TestMarginShare(t *testing.T) {
 		t.Errorf("without features: %v", err)
 	}
 }
+
+// An error rate is what its accuracy leaves, in percent.
+func TestPanelOfTheComplement(t *testing.T) {
+	r := common().run(t, "ce", 0.4, 1)
+	accuracy, ok, _ := r.Final("test", "accuracy")
+	if !ok || !(accuracy < 0.95) {
+		t.Fatalf("accuracy %g", accuracy)
+	}
+	panel := DrawingPanel{X: "epoch", Y: "test.accuracy", Unit: "%", Complement: true}
+	points := panel.points([]*subject{judge(&r)}, 100)
+	if got := points[len(points)-1].y[0]; !(math.Abs(got-100*(1-accuracy)) < 1e-12) {
+		t.Errorf("error %g %%, accuracy %g", got, accuracy)
+	}
+}
