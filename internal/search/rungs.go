@@ -117,8 +117,8 @@ func power(base, exponent int) int {
 	return p
 }
 
-// ladder is the budgets of the rungs, ascending: Budget/η^k, none below MinBudget.
-func (c Config) ladder() []int {
+// Ladder is the budgets of the rungs, ascending: Budget/η^k, none below MinBudget.
+func (c Config) Ladder() []int {
 	list := []int{c.Budget}
 	for p := c.Eta; c.Budget/p >= c.MinBudget; p *= c.Eta {
 		list = append([]int{c.Budget / p}, list...)
@@ -130,7 +130,7 @@ func (c Config) ladder() []int {
 // start again, until all trials have their place. The last one is cut such that its best still gets
 // the whole budget.
 func (c Config) brackets() []bracket {
-	ladder := c.ladder()
+	ladder := c.Ladder()
 	most := len(ladder) - 1
 	var list []bracket
 	s := most

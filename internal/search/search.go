@@ -80,7 +80,7 @@ func New(cfg Config) (*Search, error) {
 	s := &Search{cfg: cfg, told: map[step]float64{}, waiting: map[step]bool{}}
 	switch cfg.Schedule {
 	case ASHA:
-		s.rungs = &asha{budgets: cfg.ladder(), promoted: map[step]bool{}}
+		s.rungs = &asha{budgets: cfg.Ladder(), promoted: map[step]bool{}}
 	case Hyperband:
 		s.rungs = &brackets{list: cfg.brackets()}
 	default:
@@ -108,9 +108,9 @@ func (c Config) check() error {
 		complain(c.MinBudget >= 1 && c.MinBudget <= c.Budget, "the smallest budget is %d; wanted 1 to %d", c.MinBudget, c.Budget)
 	}
 	if len(bad) == 0 && c.Schedule == ASHA {
-		need := power(c.Eta, len(c.ladder())-1)
+		need := power(c.Eta, len(c.Ladder())-1)
 		complain(c.Trials >= need, "%d trials never fill the %d rungs of ASHA with eta %d; wanted at least %d, or a larger smallest budget",
-			c.Trials, len(c.ladder()), c.Eta, need)
+			c.Trials, len(c.Ladder()), c.Eta, need)
 	}
 	if len(bad) > 0 {
 		return fmt.Errorf("search: %s", strings.Join(bad, "; "))

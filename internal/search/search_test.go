@@ -35,7 +35,7 @@ func anyConfig(t *rapid.T, samplers ...string) Config {
 	}
 	c.MinBudget = rapid.IntRange(1, c.Budget).Draw(t, "least")
 	if c.Schedule == ASHA {
-		c.Trials += power(c.Eta, len(c.ladder())-1)
+		c.Trials += power(c.Eta, len(c.Ladder())-1)
 		if c.Trials > 80 || c.Sampler == Bayes && c.Trials > 12 {
 			c.MinBudget, c.Trials = c.Budget, 7
 		}

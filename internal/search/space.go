@@ -63,16 +63,20 @@ func (s Space) Contains(p Point) bool {
 	return true
 }
 
-// at is the value at a place in [0, 1) of the parameter's scale.
+// at is the value at a place in [0, 1] of the parameter's scale.
 func (p Param) at(u float64) float64 {
 	switch p.Scale {
 	case Choice:
 		return math.Min(math.Floor(u*float64(p.Choices)), float64(p.Choices-1))
 	case LogUniform:
-		lo, hi := math.Log(p.Low), math.Log(p.High)
-		return math.Min(math.Max(math.Exp(lo+u*(hi-lo)), p.Low), p.High)
+		if u > 0 && u < 1 {
+			return math.Min(math.Max(p.Low*math.Exp(u*math.Log(p.High/p.Low)), p.Low), p.High)
+		}
 	}
-	return math.Min(math.Max(p.Low+u*(p.High-p.Low), p.Low), p.High)
+	if u >= 1 {
+		return p.High
+	}
+	return math.Min(p.Low+u*(p.High-p.Low), p.High)
 }
 
 // place is the inverse of at for parameters with an order.

@@ -30,9 +30,12 @@ import (
 //	[grid]                          # one run for each combination and seed
 //	loss.kind = ["ce", "ls"]
 //	data.noise = [0, 0.1, 0.2]
+//
+// With a table [search] (see Search) each combination is the place of a search.
 type File struct {
 	Name, Title string
 	Source      string   // its text with what was changed on the command line, for people
+	Search      *Search  // choose settings instead of computing all of the grid; nil: no
 	base        []string // "section.key=value"
 	axes        []axis   // sorted by key
 	seeds       []uint64
@@ -78,6 +81,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 			Seeds       any
 		}
 		Base, Grid map[string]any
+		Search     *searchTable
 	}
 	bad := &FileError{File: path}
 	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
@@ -100,11 +104,16 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		f.Source = fmt.Sprintf("# --seeds %d\n", seeds) + f.Source
 	}
 	f.readSeeds(tree.Study.Seeds, bad)
+	f.readSearch(tree.Search, bad)
 	if slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == "run.seed" }) && len(f.seeds) > 0 {
 		bad.add("seeds and [grid] run.seed both list seeds; leave one out")
 	}
 	slices.SortFunc(f.axes, func(a, b axis) int { return strings.Compare(a.key, b.key) })
 	f.checkKeys(bad)
+	if len(bad.Problems) == 0 && f.Search != nil {
+		f.Search.check(f, bad)
+		f.Source = f.searchText()
+	}
 	if len(bad.Problems) > 0 {
 		return nil, bad
 	}
@@ -124,7 +133,7 @@ func tomlProblems(err error) []string {
 		var all []string
 		for i := range strict.Errors {
 			line, _ := strict.Errors[i].Position()
-			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base] and [grid]",
+			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base], [grid] and [search]",
 				line, strings.Join(strict.Errors[i].Key(), ".")))
 		}
 		return all

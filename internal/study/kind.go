@@ -82,7 +82,7 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
 			"`collapse data check` on both shows which set", hash, here)
 	}
-	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open})
+	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open})
 	var diverged *train.DivergedError
 	var failed *train.FailedError
 	var config *train.ConfigError

@@ -1,0 +1,154 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"collapse/internal/store"
+)
+
+// RunSearch goes through the search of a study's file: it computes what the searches of all its
+// combinations ask for together, tells them the values, and in the end trains the best settings on
+// everything. What was computed before, in this process or another, is taken from the lab: the state
+// of a search is its definition and the finished runs, so it may be killed at any time.
+//
+// Runs that fail, by divergence most of all, are the worst trials; they do not stop a search.
+func RunSearch(ctx context.Context, lab *store.Lab, f *File, o Options) (Summary, error) {
+	for first := true; ; first = false {
+		p, err := f.plan(lab.Reader)
+		if err != nil {
+			return Summary{}, err
+		}
+		if !first { // a person may have cancelled it between two rounds
+			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
+				return Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
+			}
+		}
+		if _, err := Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
+			return Summary{}, err
+		}
+		s, err := Execute(ctx, lab, []string{f.Name}, o)
+		if err != nil || s.Cancelled || p.last {
+			return s, err
+		}
+	}
+}
+
+// plan is the runs that a search has asked for so far.
+type plan struct {
+	items []Item
+	last  bool // nothing will be asked for after these
+}
+
+// plan replays the searches of all combinations on what the lab holds.
+func (f *File) plan(lab *store.Reader) (*plan, error) {
+	p := &plan{last: true}
+	for n, c := range f.places() {
+		if err := c.plan(lab, p); err != nil {
+			return nil, fmt.Errorf("study %s: place %d: %w", f.Name, n+1, err)
+		}
+	}
+	return p, nil
+}
+
+// plan adds the runs of one combination: the default, the trials so far, and, after the last of them, the
+// final ones.
+func (c *place) plan(lab *store.Reader, p *plan) error {
+	if c.def.Compare {
+		if _, err := c.add(p, Trial{Role: RoleDefault, Epochs: c.def.Epochs}); err != nil {
+			return err
+		}
+	}
+	s, err := c.search()
+	if err != nil {
+		return err
+	}
+	hashes := map[[2]int]string{} // trial and epochs
+	var failed error
+	missing := s.Replay(func(j searchJob) (float64, bool) {
+		t := Trial{Role: RoleTrial, Number: j.Trial, Epochs: j.Budget, Settings: c.settings(j.Point), From: hashes[[2]int{j.Trial, j.From}]}
+		hash, err := c.add(p, t)
+		if err != nil {
+			failed = err
+			return 0, false
+		}
+		hashes[[2]int{j.Trial, j.Budget}] = hash
+		value, known, err := c.value(lab, hash, j.Budget)
+		if err != nil {
+			failed = err
+		}
+		return value, known
+	})
+	if failed != nil {
+		return failed
+	}
+	if len(missing) > 0 {
+		p.last = false
+		return nil
+	}
+	_, best, ok := s.Best()
+	if !ok {
+		return nil // every trial failed: there is nothing to train
+	}
+	return c.addFinal(p, best)
+}
+
+// addFinal adds the runs on all training samples: the best settings, and the default to compare them with.
+func (c *place) addFinal(p *plan, best searchPoint) error {
+	roles := []Trial{{Role: RoleBest, Settings: c.settings(best)}}
+	if c.def.Compare {
+		roles = append(roles, Trial{Role: RoleDefaultFinal})
+	}
+	for _, t := range roles {
+		var failed error
+		walkGrid(c.final, func(settings []string) {
+			t := t
+			t.Final = slices.Clone(settings)
+			if _, err := c.add(p, t); err != nil && failed == nil {
+				failed = err
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// value is what a finished run is worth: larger is better, NaN if it failed.
+func (c *place) value(lab *store.Reader, hash string, epochs int) (v float64, known bool, err error) {
+	run, err := lab.Run(hash)
+	if isUnknown(err) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	switch run.Status {
+	case store.Failed:
+		return math.NaN(), true, nil
+	case store.Done:
+		v, err := c.def.measured(lab, hash, epochs)
+		if c.def.Goal == goalMin {
+			v = -v
+		}
+		return v, true, err
+	}
+	return 0, false, nil
+}
+
+// measured is the search's metric of a run at its last epoch, NaN if it has none.
+func (d *Search) measured(lab *store.Reader, hash string, epochs int) (float64, error) {
+	points, err := lab.Series(hash, store.Key{Series: "epoch", Split: d.split, Measure: d.measure})
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range slices.Backward(points) {
+		if p.Step == int64(epochs) && p.Missing == "" {
+			return p.Value, nil
+		}
+	}
+	return math.NaN(), nil
+}

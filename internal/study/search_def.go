@@ -1,0 +1,348 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse/internal/search"
+	"collapse/train"
+)
+
+type (
+	searchJob   = search.Job
+	searchPoint = search.Point
+)
+
+const (
+	goalMax = "max"
+	goalMin = "min"
+)
+
+// Search is the table [search] of a study's file:
+//
+//	[search]
+//	sampler = "bayes"               # or random
+//	schedule = "hyperband"          # asha, or full: every trial to the last epoch
+//	trials = 30
+//	epochs = 160                    # of a trial that is never stopped; default: run.epochs
+//	min_epochs = 5                  # of the first rung
+//	eta = 3                         # one trial in eta goes on from a rung
+//	batch = 4                       # trials at once where later ones learn from earlier ones
+//	metric = "validation.accuracy"  # the rest of the training samples: data.validation, 0.2 unless [base] says otherwise
+//	goal = "max"
+//	seed = 1
+//	compare = true                  # with [base] itself
+//
+//	[search.space]
+//	"optim.lr" = { log_uniform = [1e-5, 0.5] }
+//	"optim.schedule.gamma" = { choice = [0.01, 0.1, 0.5] }
+//	"loss.smoothing" = { uniform = [0.01, 0.25], when = { "loss.kind" = ["ls", "lr"] } }
+//
+//	[search.final]                  # the best settings are trained on all samples, with these; lists are a grid
+//	"run.epochs" = 200
+type Search struct {
+	Sampler, Schedule                     string
+	Trials, Epochs, MinEpochs, Eta, Batch int
+	Metric, Goal                          string
+	Seed                                  uint64
+	Compare                               bool
+	Space                                 []SearchParam
+	final                                 []axis
+	split, measure                        string
+}
+
+// SearchParam is a setting that is searched.
+type SearchParam struct {
+	search.Param
+	Values []string            // of a choice, as TOML
+	When   map[string][]string // other settings and the values, as TOML, with which it means something
+}
+
+// searchTable is Search as TOML has it.
+type searchTable struct {
+	Sampler, Schedule, Metric, Goal string
+	Trials, Epochs, Eta, Batch      int
+	MinEpochs                       int `toml:"min_epochs"`
+	Seed                            uint64
+	Compare                         bool
+	Space, Final                    map[string]any
+}
+
+func (f *File) readSearch(t *searchTable, bad *FileError) {
+	if t == nil {
+		return
+	}
+	d := &Search{Sampler: t.Sampler, Schedule: t.Schedule, Metric: t.Metric, Goal: t.Goal, Trials: t.Trials, Epochs: t.Epochs, Eta: t.Eta,
+		Batch: t.Batch, MinEpochs: t.MinEpochs, Seed: t.Seed, Compare: t.Compare}
+	standard(&d.Sampler, search.Bayes)
+	standard(&d.Schedule, search.Hyperband)
+	standard(&d.Metric, "validation.accuracy")
+	standard(&d.Goal, goalMax)
+	standard(&d.Eta, 3)
+	standard(&d.Batch, 4)
+	standard(&d.MinEpochs, 1)
+	standard(&d.Seed, 1)
+	d.readSpace("", t.Space, bad)
+	var final File
+	final.readBase("", t.Final)
+	for _, setting := range final.base {
+		key, value, _ := strings.Cut(setting, "=")
+		d.final = append(d.final, axis{key, listOf(t.Final, key, value)})
+	}
+	f.Search = d
+}
+
+func standard[T comparable](v *T, otherwise T) {
+	var zero T
+	if *v == zero {
+		*v = otherwise
+	}
+}
+
+// listOf is the values of a setting of a nested table: of a list its elements, else itself.
+func listOf(tree map[string]any, key, text string) []string {
+	var found any
+	var walk func(prefix string, t map[string]any)
+	walk = func(prefix string, t map[string]any) {
+		for k, v := range t {
+			if below, ok := v.(map[string]any); ok {
+				walk(prefix+k+".", below)
+			} else if prefix+k == key {
+				found = v
+			}
+		}
+	}
+	walk("", tree)
+	list, ok := found.([]any)
+	if !ok {
+		return []string{text}
+	}
+	var out []string
+	for _, v := range list {
+		out = append(out, tomlText(v))
+	}
+	return out
+}
+
+var spaceKinds = []string{"log_uniform", "uniform", "choice"}
+
+func (d *Search) readSpace(prefix string, tree map[string]any, bad *FileError) {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
+		below, ok := tree[k].(map[string]any)
+		isParam := ok && slices.ContainsFunc(spaceKinds, func(kind string) bool { return below[kind] != nil })
+		switch {
+		case isParam:
+			d.readParam(prefix+k, below, bad)
+		case ok:
+			d.readSpace(prefix+k+".", below, bad)
+		default:
+			bad.add(`[search.space] %s is %s; wanted a table such as { log_uniform = [1e-5, 0.5] }, { uniform = … } or { choice = … }`, prefix+k, tomlText(tree[k]))
+		}
+	}
+}
+
+func (d *Search) readParam(key string, t map[string]any, bad *FileError) {
+	p := SearchParam{Param: search.Param{Name: key}, When: map[string][]string{}}
+	for _, word := range slices.Sorted(maps.Keys(t)) {
+		list, isList := t[word].([]any)
+		switch {
+		case word == "choice" && isList:
+			p.Scale, p.Choices = search.Choice, len(list)
+			for _, v := range list {
+				p.Values = append(p.Values, tomlText(v))
+			}
+		case slices.Contains(spaceKinds, word) && len(list) == 2:
+			lo, ok1 := number(list[0])
+			hi, ok2 := number(list[1])
+			if !ok1 || !ok2 {
+				bad.add("[search.space] %s: %s is %s; wanted two numbers", key, word, tomlText(t[word]))
+			}
+			if p.Low, p.High = lo, hi; word == "log_uniform" {
+				p.Scale = search.LogUniform
+			}
+		case word == "when":
+			when, _ := t[word].(map[string]any)
+			p.readWhen("", when)
+		default:
+			bad.add("[search.space] %s: %s is %s; wanted one of log_uniform = [low, high], uniform = [low, high], choice = [values], and when = { setting = [values] }",
+				key, word, tomlText(t[word]))
+		}
+	}
+	d.Space = append(d.Space, p)
+}
+
+func (p *SearchParam) readWhen(prefix string, tree map[string]any) {
+	for k, v := range tree {
+		switch v := v.(type) {
+		case map[string]any:
+			p.readWhen(prefix+k+".", v)
+		case []any:
+			for _, x := range v {
+				p.When[prefix+k] = append(p.When[prefix+k], tomlText(x))
+			}
+		default:
+			p.When[prefix+k] = []string{tomlText(v)}
+		}
+	}
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// check completes the definition from the study's base and finds what cannot be.
+func (d *Search) check(f *File, bad *FileError) {
+	var found bool
+	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found {
+		bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
+	}
+	if d.Goal != goalMax && d.Goal != goalMin {
+		bad.add("[search] goal is %q; wanted max or min", d.Goal)
+	}
+	if d.split == "validation" && !slices.ContainsFunc(f.base, func(s string) bool { return strings.HasPrefix(s, "data.validation=") }) {
+		f.base = append(f.base, "data.validation=0.2")
+	}
+	base, err := train.Load("", nil, f.base...)
+	if err != nil {
+		bad.add("[base] %v", err)
+		return
+	}
+	standard(&d.Epochs, base.Run.Epochs)
+	checked := map[string]bool{}
+	for _, c := range f.places() {
+		if _, err := c.search(); err != nil {
+			bad.add("[search] %s", strings.TrimPrefix(err.Error(), "search: "))
+			return
+		}
+		c.checkSettings(checked, bad)
+	}
+	if d.Schedule != search.Full {
+		for _, rung := range d.config(nil, 0).Ladder() {
+			if rung%base.Run.MeasureEvery != 0 {
+				bad.add("[search] trials stop at epoch %d, which run.measure_every = %d does not measure; wanted rungs that are its multiples (epochs over powers of eta)",
+					rung, base.Run.MeasureEvery)
+			}
+		}
+	}
+}
+
+// checkSettings loads both ends of every parameter, and what the final runs change, but for what was checked before.
+func (c *place) checkSettings(checked map[string]bool, bad *FileError) {
+	for _, p := range c.space {
+		if checked[p.Name] {
+			continue
+		}
+		checked[p.Name] = true
+		for _, at := range []float64{p.lowest(), p.highest()} {
+			if _, err := train.Load("", nil, append(slices.Clone(c.base), p.Name+"="+p.text(at))...); err != nil {
+				bad.add("[search.space] %s = %s: %v", p.Name, p.text(at), err)
+			}
+		}
+	}
+	if checked["final"] {
+		return
+	}
+	checked["final"] = true
+	walkGrid(c.final, func(settings []string) {
+		if _, err := train.Load("", nil, slices.Concat(c.base, settings)...); err != nil {
+			bad.add("[search.final] %v", err)
+		}
+	})
+}
+
+func (p SearchParam) lowest() float64 {
+	if p.Scale == search.Choice {
+		return 0
+	}
+	return p.Low
+}
+
+func (p SearchParam) highest() float64 {
+	if p.Scale == search.Choice {
+		return float64(p.Choices - 1)
+	}
+	return p.High
+}
+
+// text is a value of the parameter as TOML.
+func (p SearchParam) text(x float64) string {
+	if p.Scale == search.Choice {
+		return p.Values[int(x)]
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// config is the search of one place.
+func (d *Search) config(space []SearchParam, n int) search.Config {
+	c := search.Config{Sampler: d.Sampler, Schedule: d.Schedule, Trials: d.Trials, Budget: d.Epochs, MinBudget: d.MinEpochs, Eta: d.Eta,
+		Batch: d.Batch, Seed: d.Seed + uint64(n)}
+	for _, p := range space {
+		c.Space = append(c.Space, p.Param)
+	}
+	return c
+}
+
+// searchMark begins the source of a study that is a search, so that it can be read back.
+const searchMark = "# A search; written by collapse.\n"
+
+// searchText writes the file with everything that was changed on the command line and filled in.
+func (f *File) searchText() string {
+	var b strings.Builder
+	d := f.Search
+	fmt.Fprintf(&b, "%s[study]\nname = %s\ntitle = %s\n", searchMark, tomlText(f.Name), tomlText(f.Title))
+	if len(f.seeds) > 0 {
+		fmt.Fprintf(&b, "seeds = %s\n", strings.ReplaceAll(fmt.Sprint(f.seeds), " ", ", "))
+	}
+	last := map[string]string{}
+	for _, s := range f.base {
+		key, value, _ := strings.Cut(s, "=")
+		last[key] = value
+	}
+	b.WriteString("\n[base]\n")
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		fmt.Fprintf(&b, "%q = %s\n", key, last[key])
+	}
+	writeAxes(&b, "grid", f.axes)
+	fmt.Fprintf(&b, "\n[search]\nsampler = %q\nschedule = %q\ntrials = %d\nepochs = %d\nmin_epochs = %d\neta = %d\nbatch = %d\nmetric = %q\ngoal = %q\nseed = %d\ncompare = %t\n",
+		d.Sampler, d.Schedule, d.Trials, d.Epochs, d.MinEpochs, d.Eta, d.Batch, d.Metric, d.Goal, d.Seed, d.Compare)
+	b.WriteString("\n[search.space]\n")
+	for _, p := range d.Space {
+		fmt.Fprintf(&b, "%q = { %s }\n", p.Name, p.toml())
+	}
+	writeAxes(&b, "search.final", d.final)
+	return b.String()
+}
+
+func writeAxes(b *strings.Builder, table string, axes []axis) {
+	fmt.Fprintf(b, "\n[%s]\n", table)
+	for _, a := range axes {
+		fmt.Fprintf(b, "%q = [%s]\n", a.key, strings.Join(a.values, ", "))
+	}
+}
+
+func (p SearchParam) toml() string {
+	text := fmt.Sprintf("uniform = [%s, %s]", tomlText(p.Low), tomlText(p.High))
+	switch p.Scale {
+	case search.LogUniform:
+		text = "log_" + text
+	case search.Choice:
+		text = "choice = [" + strings.Join(p.Values, ", ") + "]"
+	}
+	if len(p.When) > 0 {
+		var parts []string
+		for _, key := range slices.Sorted(maps.Keys(p.When)) {
+			parts = append(parts, fmt.Sprintf("%q = [%s]", key, strings.Join(p.When[key], ", ")))
+		}
+		text += ", when = { " + strings.Join(parts, ", ") + " }"
+	}
+	return text
+}

@@ -1,0 +1,106 @@
+package study
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"collapse/internal/store"
+)
+
+// SearchOf reads a study of the lab back as the file of a search; nil if it is none.
+func SearchOf(s store.Study) (*File, error) {
+	if !strings.HasPrefix(s.Source, searchMark) {
+		return nil, nil
+	}
+	return ParseFile(s.Name+".toml", []byte(s.Source), nil, 0)
+}
+
+// TrialRow is what became of a run of a search.
+type TrialRow struct {
+	Trial
+	Hash   string
+	Status store.Status
+	Error  string
+	Value  float64 // the search's metric at the run's last epoch; NaN: none
+}
+
+// Found is what a search found in one place.
+type Found struct {
+	Where   string
+	Rows    []TrialRow // trials by number, each at the furthest rung that was asked for
+	Best    int        // index in Rows of the best of those that went furthest; -1: none
+	Default *TrialRow
+	Final   []TrialRow // runs on all samples
+	Spent   int        // epochs trained by trials that ended, none twice
+	Whole   int        // epochs that all trials would take without early stopping
+}
+
+// Look reads how far the searches of a study are, place by place. It reads no data set.
+func Look(lab *store.Reader, f *File) ([]Found, error) {
+	runs, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	places := f.places()
+	found := make([]Found, len(places))
+	for i, c := range places {
+		found[i] = Found{Where: c.where, Best: -1, Whole: f.Search.Trials * f.Search.Epochs}
+	}
+	for _, r := range runs {
+		row := TrialRow{Trial: trialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Value: math.NaN()}
+		if row.Role == "" || row.Place < 0 || row.Place >= len(found) {
+			continue // the study had another source before
+		}
+		if r.Status == store.Done {
+			if row.Value, err = f.Search.measured(lab, r.Hash, row.Epochs); err != nil {
+				return nil, err
+			}
+		}
+		found[row.Place].take(row)
+	}
+	for i := range found {
+		found[i].conclude(f.Search.Goal)
+	}
+	return found, nil
+}
+
+func (f *Found) take(row TrialRow) {
+	switch row.Role {
+	case RoleTrial:
+		at := slices.IndexFunc(f.Rows, func(r TrialRow) bool { return r.Number == row.Number })
+		switch {
+		case at < 0:
+			f.Rows = append(f.Rows, row)
+		case f.Rows[at].Epochs < row.Epochs:
+			f.Rows[at] = row
+		}
+	case RoleDefault:
+		f.Default = &row
+	default:
+		f.Final = append(f.Final, row)
+	}
+}
+
+func (f *Found) conclude(goal string) {
+	slices.SortFunc(f.Rows, func(a, b TrialRow) int { return cmp.Compare(a.Number, b.Number) })
+	for i, r := range f.Rows {
+		if r.Status == store.Done || r.Status == store.Failed {
+			f.Spent += r.Epochs
+		}
+		if math.IsNaN(r.Value) {
+			continue
+		}
+		if f.Best < 0 || r.Epochs > f.Rows[f.Best].Epochs || r.Epochs == f.Rows[f.Best].Epochs && better(r.Value, f.Rows[f.Best].Value, goal) {
+			f.Best = i
+		}
+	}
+}
+
+func better(a, b float64, goal string) bool {
+	if goal == goalMin {
+		return a < b
+	}
+	return a > b
+}

@@ -1,0 +1,223 @@
+package study
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+const tinySearch = `
+[study]
+title = "A tiny search"
+[base]
+data = { name = "glyphs", samples_per_class = 40, test_samples_per_class = 20, pipeline = "plain", validation = 0.25 }
+net = { depth = 1, width = 8 }
+run = { batch = 20, epochs = 9 }
+[grid]
+"loss.kind" = ["ce", "ls"]
+[search]
+sampler = "bayes"
+schedule = "hyperband"
+trials = 7
+min_epochs = 1
+eta = 3
+metric = "validation.loss"
+goal = "min"
+compare = true
+[search.space]
+"optim.lr" = { log_uniform = [1e-4, 0.5] }
+"optim.schedule.gamma" = { choice = [0.1, 0.5] }
+"loss.smoothing" = { uniform = [0.01, 0.25], when = { "loss.kind" = ["ls", "lr"] } }
+[search.final]
+"run.epochs" = [2, 3]
+`
+
+func tinyFile(t *testing.T) *File {
+	t.Helper()
+	f, err := ParseFile("tiny.toml", []byte(tinySearch), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// runSearch computes the tiny search in a lab, stopping after so many epochs of all runs together; 0: never.
+func runSearch(t *testing.T, lab *store.Lab, ended int) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	seen := 0
+	_, err := RunSearch(ctx, lab, tinyFile(t), Options{Slots: 1, Threads: 1, Watch: func(e Event) {
+		if e.Ended != nil {
+			if seen++; seen == ended {
+				cancel()
+			}
+		}
+	}})
+	return err
+}
+
+func searchLab(t *testing.T) *store.Lab {
+	t.Helper()
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lab.Close() })
+	return lab
+}
+
+// A search that is stopped again and again does what one in one piece does: the same runs with the same values.
+func TestSearchGoesOn(t *testing.T) {
+	whole := searchLab(t)
+	if err := runSearch(t, whole, 0); err != nil {
+		t.Fatal(err)
+	}
+	want, err := Look(whole.Reader, tinyFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := searchLab(t)
+	stops := 0
+	for runSearch(t, lab, 9) != nil {
+		if stops++; stops > 40 {
+			t.Fatal("does not end")
+		}
+	}
+	if stops < 2 {
+		t.Errorf("stopped only %d times", stops)
+	}
+	got, err := Look(lab.Reader, tinyFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		for _, side := range []Found{got[i], want[i]} { // trained on everything, they have no validation; NaN differs from itself
+			for k := range side.Final {
+				if !math.IsNaN(side.Final[k].Value) {
+					t.Errorf("a final run has the value %g", side.Final[k].Value)
+				}
+				side.Final[k].Value = 0
+			}
+		}
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("place %d: %+v\nwanted %+v", i, got[i], want[i])
+		}
+	}
+	judgeFound(t, whole, want)
+}
+
+func judgeFound(t *testing.T, lab *store.Lab, found []Found) {
+	t.Helper()
+	if len(found) != 2 || found[0].Where != "loss ce" || found[1].Where != "loss ls" {
+		t.Fatalf("places: %+v", found)
+	}
+	for _, f := range found {
+		if len(f.Rows) != 7 || f.Best < 0 || f.Rows[f.Best].Epochs != 9 || f.Default == nil || f.Default.Epochs != 9 {
+			t.Fatalf("%s: %d trials, best %d, default %v", f.Where, len(f.Rows), f.Best, f.Default)
+		}
+		if !(f.Spent > 9 && f.Spent < f.Whole) || f.Whole != 63 {
+			t.Errorf("%s: spent %d of %d", f.Where, f.Spent, f.Whole)
+		}
+		for _, r := range f.Rows {
+			if math.IsNaN(r.Value) || f.Rows[f.Best].Epochs == r.Epochs && r.Value < f.Rows[f.Best].Value {
+				t.Errorf("%s: trial %d has %g, the best %g", f.Where, r.Number, r.Value, f.Rows[f.Best].Value)
+			}
+			smoothed := slices.ContainsFunc(r.Settings, func(s string) bool { return strings.HasPrefix(s, "loss.smoothing=") })
+			if smoothed != (f.Where == "loss ls") {
+				t.Errorf("%s: settings %q", f.Where, r.Settings)
+			}
+		}
+		if len(f.Final) != 4 || f.Final[0].Role != RoleBest || !slices.Equal(f.Final[0].Settings, f.Rows[f.Best].Settings) {
+			t.Errorf("%s: final runs %+v", f.Where, f.Final)
+		}
+		promoted := 0
+		for _, r := range f.Rows {
+			if r.From == "" {
+				continue
+			}
+			promoted++
+			sameBeginning(t, lab, r.From, r.Hash)
+		}
+		if promoted == 0 {
+			t.Errorf("%s: nothing went on", f.Where)
+		}
+	}
+	run, err := lab.Run(found[0].Final[0].Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg, err := train.FromCanonical(run.Config); err != nil || cfg.Data.Validation != 0 || cfg.Run.Epochs != 2 {
+		t.Errorf("the final run: %+v, %v", cfg, err)
+	}
+}
+
+// sameBeginning checks that a promoted run holds the very rows of the rung before, times of day included: it went on from there.
+func sameBeginning(t *testing.T, lab *store.Lab, from, hash string) {
+	t.Helper()
+	key := store.Key{Series: "epoch", Measure: "images_per_s"}
+	a, err := lab.Series(from, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := lab.Series(hash, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a) == 0 || len(b) <= len(a) || !slices.Equal(a, b[:len(a)]) {
+		t.Errorf("run %.12s does not go on from %.12s", hash, from)
+	}
+}
+
+// The text that the lab keeps is the same search.
+func TestSearchIsReadBack(t *testing.T) {
+	f, err := ParseFile("tiny.toml", []byte(tinySearch), []string{"run.epochs=27", "loss.kind=[\"ls\"]"}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := SearchOf(store.Study{Name: "tiny", Source: f.Source})
+	if err != nil || back == nil {
+		t.Fatalf("%v\n%s", err, f.Source)
+	}
+	if back.Source != f.Source || back.Search.Epochs != 27 || len(back.axes) != 1 || len(back.axes[0].values) != 1 || len(back.seeds) != 2 {
+		t.Errorf("read back:\n%s\nfrom:\n%s", back.Source, f.Source)
+	}
+	if !reflect.DeepEqual(back.Search, f.Search) {
+		t.Errorf("%+v\n%+v", back.Search, f.Search)
+	}
+	if other, err := SearchOf(store.Study{Name: "grid", Source: "[base]\n"}); other != nil || err != nil {
+		t.Errorf("a grid is read as a search: %v, %v", other, err)
+	}
+}
+
+func TestSearchesThatCannotBe(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{`sampler = "bayes"`, `sampler = "grid"`, "sampler"},
+		{`trials = 7`, `trials = -1`, "trials"},
+		{`trials = 7`, `trails = 7`, "trails"},
+		{`log_uniform = [1e-4, 0.5]`, `log_uniform = [0.5, 1e-4]`, "optim.lr"},
+		{`log_uniform = [1e-4, 0.5]`, `log_uniform = [0, 0.5]`, "optim.lr"},
+		{`log_uniform = [1e-4, 0.5]`, `log_unifrom = [1e-4, 0.5]`, "optim.lr"},
+		{`"optim.lr" = {`, `"optim.rate" = {`, "optim.rate"},
+		{`uniform = [0.01, 0.25]`, `uniform = [0.01, 1.25]`, "loss.smoothing"},
+		{`choice = [0.1, 0.5]`, `choice = []`, "optim.schedule.gamma"},
+		{`"run.epochs" = [2, 3]`, `"run.epoch" = [2, 3]`, "run.epoch"},
+		{`goal = "min"`, `goal = "lowest"`, "goal"},
+		{`metric = "validation.loss"`, `metric = "loss"`, "metric"},
+		{`epochs = 9`, `epochs = 9, measure_every = 3`, "measure_every"},
+	} {
+		text := strings.Replace(tinySearch, c.old, c.new, 1)
+		if text == tinySearch {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		if _, err := ParseFile("tiny.toml", []byte(text), nil, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, wanted one that names %q", c.new, err, c.want)
+		}
+	}
+}
