@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -123,23 +124,11 @@ func settings(table map[string]any) []string {
 	return out
 }
 
-// literal writes a TOML value.
+// literal writes a value as TOML, which is JSON's form for all that a configuration holds.
 func literal(v any) string {
-	switch x := v.(type) {
-	case string:
-		return strconv.Quote(x)
-	case float64:
-		s := strconv.FormatFloat(x, 'g', -1, 64)
-		if !strings.ContainsAny(s, ".e") {
-			s += ".0"
-		}
-		return s
-	case []any:
-		parts := make([]string, len(x))
-		for i, e := range x {
-			parts[i] = literal(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v) // a date or an infinity: no key takes one
 	}
-	return fmt.Sprint(v)
+	return string(b)
 }
