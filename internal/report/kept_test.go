@@ -91,6 +91,12 @@ func TestRegularAndDegenerateRuns(t *testing.T) {
 func TestScheme(t *testing.T) {
 	runs := halfway(t, 2)
 	makeDegenerate(&runs[0])
+	f := runs[1].Features
+	for i := range f.True {
+		if f.Corrupted(i) && f.Observed[i] == 0 {
+			f.TrainH[2*i]++ // u₁ lies elsewhere than u₂
+		}
+	}
 	panel := DrawingPanel{Title: "scheme", X: "features", Show: "scheme", Runs: "regular"}
 	d := Drawing{Title: "Scheme", Panels: []DrawingPanel{panel}}
 	if err := d.Check(); err != nil {
@@ -107,7 +113,7 @@ func TestScheme(t *testing.T) {
 		}
 		for i, label := range s.Labels {
 			found[label] = true
-			want := map[string][2]float64{"h₁": {5, 0}, "h₂": {0, 5}, "u₁": {2.5, 2.5}, "u₂": {2.5, 2.5}}[label]
+			want := map[string][2]float64{"h₁": {5, 0}, "h₂": {0, 5}, "u₁": {3.5, 2.5}, "u₂": {2.5, 2.5}}[label]
 			if !(math.Hypot(s.X[i]-want[0], s.Y[i]-want[1]) < 0.05) {
 				t.Errorf("%s at (%g, %g), wanted %v", label, s.X[i], s.Y[i], want)
 			}
