@@ -107,6 +107,9 @@ func (c *studyRunCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if f.Search != nil {
+		return c.search(a, f, o)
+	}
 	configs, _, err := f.Configs()
 	if err != nil {
 		return usageError{err}
@@ -188,7 +191,11 @@ func (c *studyResumeCmd) Run(a *app) error {
 			return err
 		}
 	}
-	return execute(a, lab, c.Names, o)
+	grids, err := resumeSearches(a, lab, c.Names, o)
+	if err != nil || len(grids) == 0 {
+		return err
+	}
+	return execute(a, lab, grids, o)
 }
 
 // executed is the JSON document of `collapse study run` and `resume`.
@@ -211,18 +218,22 @@ func execute(a *app, lab *store.Lab, names []string, o study.Options) error {
 	if err != nil {
 		return err
 	}
-	if err := a.emit(executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, func() {
-		a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(names, ", "), s.Done, s.Runs, time.Since(start).Seconds())
-		if s.Cancelled {
-			a.printf("cancelled; go on with: collapse study resume %s\n", strings.Join(names, " "))
-		}
-	}); err != nil {
+	if err := sayExecuted(a, names, s, start); err != nil {
 		return err
 	}
 	if s.Failed > 0 {
 		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` makes them ready to be tried again", s.Failed, names[0])
 	}
 	return nil
+}
+
+func sayExecuted(a *app, names []string, s study.Summary, start time.Time) error {
+	return a.emit(executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, func() {
+		a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(names, ", "), s.Done, s.Runs, time.Since(start).Seconds())
+		if s.Cancelled {
+			a.printf("cancelled; go on with: collapse study resume %s\n", strings.Join(names, " "))
+		}
+	})
 }
 
 type studyListCmd struct{}

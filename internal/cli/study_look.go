@@ -58,14 +58,20 @@ func (c *studyStatusCmd) Run(a *app) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
+	searches, err := searchRows(lab, s)
+	if err != nil {
+		return err
+	}
 	return a.emit(struct {
 		studyRow
-		Running []studyRunRow `json:"running"` // at most 10 of each
-		Failed  []studyRunRow `json:"failed"`
-		Last    []studyRunRow `json:"last"`
-	}{studyRowOf(s), studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
+		Searches []searchRow   `json:"searches,omitempty"`
+		Running  []studyRunRow `json:"running"` // at most 10 of each
+		Failed   []studyRunRow `json:"failed"`
+		Last     []studyRunRow `json:"last"`
+	}{studyRowOf(s), searches, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
 		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		printSearches(a, searches)
 		printStudyRuns(a, "running", running)
 		printStudyRuns(a, "failed", failed)
 		printStudyRuns(a, "done last", last)

@@ -98,7 +98,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	}
 	f.readBase("", tree.Base)
 	f.readGrid("", tree.Grid, bad)
-	f.override(overrides, bad)
+	f.override(tree.Search.override(overrides, bad), bad)
 	if seeds > 0 {
 		tree.Study.Seeds = int64(seeds)
 		f.Source = fmt.Sprintf("# --seeds %d\n", seeds) + f.Source

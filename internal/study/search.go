@@ -141,14 +141,17 @@ func (c *place) value(lab *store.Reader, hash string, epochs int) (v float64, kn
 
 // measured is the search's metric of a run at its last epoch, NaN if it has none.
 func (d *Search) measured(lab *store.Reader, hash string, epochs int) (float64, error) {
-	points, err := lab.Series(hash, store.Key{Series: "epoch", Split: d.split, Measure: d.measure})
+	return lastOf(lab, hash, store.Key{Series: "epoch", Split: d.split, Measure: d.measure}, epochs)
+}
+
+// lastOf is a number of a run at its last epoch, NaN if there is none.
+func lastOf(lab *store.Reader, hash string, key store.Key, epochs int) (float64, error) {
+	points, err := lab.Series(hash, key)
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range slices.Backward(points) {
-		if p.Step == int64(epochs) && p.Missing == "" {
-			return p.Value, nil
-		}
+	if n := len(points); n > 0 && points[n-1].Step == int64(epochs) && points[n-1].Missing == "" {
+		return points[n-1].Value, nil
 	}
 	return math.NaN(), nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"collapse/internal/search"
 	"collapse/train"
 )
@@ -69,6 +71,25 @@ type searchTable struct {
 	Seed                            uint64
 	Compare                         bool
 	Space, Final                    map[string]any
+}
+
+// override takes the settings of the search itself, such as "search.trials=20", and returns the others.
+func (t *searchTable) override(overrides []string, bad *FileError) (others []string) {
+	for _, o := range overrides {
+		key, value, _ := strings.Cut(o, "=")
+		name, ok := strings.CutPrefix(strings.TrimSpace(key), "search.")
+		if !ok || t == nil {
+			others = append(others, o)
+			continue
+		}
+		read := func(value string) error {
+			return toml.NewDecoder(strings.NewReader(name + " = " + value)).DisallowUnknownFields().Decode(t)
+		}
+		if err := read(value); err != nil && (strings.Contains(name, ".") || read(strconv.Quote(value)) != nil) {
+			bad.add("--set %s: wanted one of the plain keys of [search], such as search.trials=20", o)
+		}
+	}
+	return others
 }
 
 func (f *File) readSearch(t *searchTable, bad *FileError) {

@@ -24,6 +24,7 @@ type TrialRow struct {
 	Status store.Status
 	Error  string
 	Value  float64 // the search's metric at the run's last epoch; NaN: none
+	Test   float64 // test accuracy there
 }
 
 // Found is what a search found in one place.
@@ -49,12 +50,15 @@ func Look(lab *store.Reader, f *File) ([]Found, error) {
 		found[i] = Found{Where: c.where, Best: -1, Whole: f.Search.Trials * f.Search.Epochs}
 	}
 	for _, r := range runs {
-		row := TrialRow{Trial: trialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Value: math.NaN()}
+		row := TrialRow{Trial: trialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Value: math.NaN(), Test: math.NaN()}
 		if row.Role == "" || row.Place < 0 || row.Place >= len(found) {
 			continue // the study had another source before
 		}
 		if r.Status == store.Done {
 			if row.Value, err = f.Search.measured(lab, r.Hash, row.Epochs); err != nil {
+				return nil, err
+			}
+			if row.Test, err = lastOf(lab, r.Hash, store.Key{Series: "epoch", Split: "test", Measure: "accuracy"}, row.Epochs); err != nil {
 				return nil, err
 			}
 		}

@@ -168,9 +168,7 @@ func (t Trial) note() string {
 	default:
 		words = append(words, t.Role)
 	}
-	for _, s := range append(slices.Clone(t.Settings), t.Final...) {
-		words = append(words, shortSetting(s))
-	}
+	words = append(words, InWords(slices.Concat(t.Settings, t.Final))...)
 	return strings.Join(words, ", ")
 }
 
@@ -186,4 +184,13 @@ func shortSetting(s string) string {
 func isUnknown(err error) bool {
 	var unknown *store.NotFoundError
 	return errors.As(err, &unknown)
+}
+
+// InWords writes settings shortly, such as "lr 0.01235".
+func InWords(settings []string) []string {
+	var words []string
+	for _, s := range settings {
+		words = append(words, shortSetting(s))
+	}
+	return words
 }

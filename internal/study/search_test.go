@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -47,20 +48,26 @@ func tinyFile(t *testing.T) *File {
 	return f
 }
 
-// runSearch computes the tiny search in a lab, stopping after so many epochs of all runs together; 0: never.
-func runSearch(t *testing.T, lab *store.Lab, ended int) error {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	seen := 0
-	_, err := RunSearch(ctx, lab, tinyFile(t), Options{Slots: 1, Threads: 1, Watch: func(e Event) {
-		if e.Ended != nil {
-			if seen++; seen == ended {
-				cancel()
-			}
-		}
-	}})
+func computeSearch(ctx context.Context, lab *store.Lab, watch func(Event)) error {
+	f, err := ParseFile("tiny.toml", []byte(tinySearch), nil, 0)
+	if err != nil {
+		return err
+	}
+	_, err = RunSearch(ctx, lab, f, Options{Slots: 1, Threads: 1, Watch: watch})
 	return err
+}
+
+// roleSearcher computes the tiny search in the lab args[0].
+func roleSearcher(args []string) error {
+	lab, err := store.Open(args[0], store.Options{})
+	if err != nil {
+		return err
+	}
+	return computeSearch(context.Background(), lab, func(e Event) {
+		if e.Ended != nil {
+			fmt.Println("ended", e.Ended.Hash)
+		}
+	})
 }
 
 func searchLab(t *testing.T) *store.Lab {
@@ -73,10 +80,10 @@ func searchLab(t *testing.T) *store.Lab {
 	return lab
 }
 
-// A search that is stopped again and again does what one in one piece does: the same runs with the same values.
-func TestSearchGoesOn(t *testing.T) {
+// A search whose process is killed again and again does what one in one piece does: the same runs with the same values.
+func TestAKilledSearchGoesOn(t *testing.T) {
 	whole := searchLab(t)
-	if err := runSearch(t, whole, 0); err != nil {
+	if err := computeSearch(t.Context(), whole, nil); err != nil {
 		t.Fatal(err)
 	}
 	want, err := Look(whole.Reader, tinyFile(t))
@@ -84,14 +91,21 @@ func TestSearchGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := searchLab(t)
-	stops := 0
-	for runSearch(t, lab, 9) != nil {
-		if stops++; stops > 40 {
-			t.Fatal("does not end")
+	for range 3 {
+		cmd, lines := play(t, "searcher", lab.Dir())
+		for range 6 {
+			heard(t, lines, "ended ")
 		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
 	}
-	if stops < 2 {
-		t.Errorf("stopped only %d times", stops)
+	if s, err := lab.Study("tiny"); err != nil || s.Counts[store.Done] < 18 {
+		t.Fatalf("after three kills: %v, %v", s.Counts, err)
+	}
+	if err := computeSearch(t.Context(), lab, nil); err != nil {
+		t.Fatal(err)
 	}
 	got, err := Look(lab.Reader, tinyFile(t))
 	if err != nil {

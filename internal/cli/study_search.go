@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"collapse/internal/store"
+	"collapse/internal/study"
+)
+
+// search runs the file of a study with a table [search].
+func (c *studyRunCmd) search(a *app, f *study.File, o study.Options) error {
+	if c.DryRun {
+		return a.emit(map[string]any{"study": f.Name, "trials": f.Search.Trials, "epochs": f.Search.Epochs}, func() {
+			a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); what a trial takes depends on how far it goes\n",
+				f.Name, f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule)
+		})
+	}
+	lab, err := store.Open(a.flags.Lab, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	defer c.beside(a)()
+	return runSearch(a, lab, f, o)
+}
+
+// resumeSearches goes on with those of the studies that are searches and returns the others.
+func resumeSearches(a *app, lab *store.Lab, names []string, o study.Options) (grids []string, err error) {
+	for _, name := range names {
+		s, err := lab.Study(name)
+		if err != nil {
+			return nil, err
+		}
+		f, err := study.SearchOf(s)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			grids = append(grids, name)
+			continue
+		}
+		if err := runSearch(a, lab, f, o); err != nil {
+			return nil, err
+		}
+	}
+	return grids, nil
+}
+
+// runSearch computes a search and says what it found.
+func runSearch(a *app, lab *store.Lab, f *study.File, o study.Options) error {
+	start := time.Now()
+	sum, err := driveSearch(a, lab, f, o)
+	if err != nil {
+		return err
+	}
+	s, err := lab.Study(f.Name)
+	if err != nil {
+		return err
+	}
+	rows, err := searchRows(lab.Reader, s)
+	if err != nil {
+		return err
+	}
+	return a.emit(struct {
+		executed
+		Searches []searchRow `json:"searches"`
+	}{executed{[]string{f.Name}, sum.Runs, sum.Done, sum.Failed, sum.Cancelled, time.Since(start).Seconds()}, rows}, func() {
+		printSearches(a, rows)
+		a.printf("\n%s: %d runs done, %d failed, %.0f s\n", f.Name, sum.Done, sum.Failed, time.Since(start).Seconds())
+		if sum.Cancelled {
+			a.printf("cancelled; go on with: collapse study resume %s\n", f.Name)
+		}
+	})
+}
+
+// driveSearch computes a search with the engine's view of its progress.
+func driveSearch(a *app, lab *store.Lab, f *study.File, o study.Options) (study.Summary, error) {
+	p := newEngineProgress(a.stderr)
+	o.Watch, o.Logf = p.event, p.logf
+	defer p.close()
+	return study.RunSearch(a.ctx, lab, f, o)
+}
+
+// searchRow is the JSON of the search of one combination of the grid.
+type searchRow struct {
+	Where   string     `json:"where,omitempty"`
+	Metric  string     `json:"metric"`
+	Trials  []trialRow `json:"trials"`
+	Best    int        `json:"best"` // number of a trial, from 1; 0: none yet
+	Default *trialRow  `json:"default,omitempty"`
+	Final   []trialRow `json:"final,omitempty"`
+	Spent   int        `json:"epochs"`       // trained by trials that ended
+	Whole   int        `json:"whole_epochs"` // of all trials without early stopping
+	Wanted  int        `json:"wanted_trials"`
+}
+
+// trialRow is the JSON of a trial. Value and Test are null where there is none.
+type trialRow struct {
+	Number   int          `json:"number,omitempty"` // from 1
+	Role     string       `json:"role"`
+	Run      string       `json:"run"`
+	Status   store.Status `json:"status"`
+	Epochs   int          `json:"epochs"`
+	Settings []string     `json:"settings,omitempty"`
+	Value    *float64     `json:"value"`
+	Test     *float64     `json:"test_accuracy"`
+	Error    string       `json:"error,omitempty"`
+}
+
+func trialRowOf(r study.TrialRow) trialRow {
+	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error}
+	if r.Role == study.RoleTrial {
+		row.Number = r.Number + 1
+	}
+	if !math.IsNaN(r.Value) {
+		row.Value = &r.Value
+	}
+	if !math.IsNaN(r.Test) {
+		row.Test = &r.Test
+	}
+	return row
+}
+
+// searchRows is how far the searches of a study are; none if it is no search.
+func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
+	f, err := study.SearchOf(s)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	found, err := study.Look(lab, f)
+	if err != nil {
+		return nil, err
+	}
+	var rows []searchRow
+	for _, p := range found {
+		row := searchRow{Where: p.Where, Metric: f.Search.Metric, Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		for _, r := range p.Rows {
+			row.Trials = append(row.Trials, trialRowOf(r))
+		}
+		if p.Best >= 0 {
+			row.Best = p.Rows[p.Best].Number + 1
+		}
+		if p.Default != nil {
+			d := trialRowOf(*p.Default)
+			row.Default = &d
+		}
+		for _, r := range p.Final {
+			row.Final = append(row.Final, trialRowOf(r))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func printSearches(a *app, rows []searchRow) {
+	for _, s := range rows {
+		title := "search"
+		if s.Where != "" {
+			title += ", " + s.Where
+		}
+		a.printf("\n%s: %d of %d trials begun, %d of at most %d epochs spent\n", title, len(s.Trials), s.Wanted, s.Spent, s.Whole)
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(w, "  TRIAL\tEPOCHS\t%s\tTEST ACC.\tSTATUS\tSETTINGS\n", strings.ToUpper(s.Metric))
+		line := func(name string, t trialRow) {
+			fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%s\n", name, t.Epochs, orDash(t.Value), orDash(t.Test), t.Status, strings.Join(study.InWords(t.Settings), ", "))
+		}
+		for _, t := range s.Trials {
+			name := fmt.Sprint(t.Number)
+			if t.Number == s.Best {
+				name += " best"
+			}
+			line(name, t)
+		}
+		if s.Default != nil {
+			line("default", *s.Default)
+		}
+		for _, t := range s.Final {
+			line(map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}[t.Role], t)
+		}
+		w.Flush()
+	}
+}
+
+func orDash(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", *v)
+}
