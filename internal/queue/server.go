@@ -94,6 +94,10 @@ func opts2listen(opts *server.Options, o ServerOptions) error {
 // URL is where others reach the server, "" if it does not listen.
 func (s *Server) URL() string { return s.url }
 
+// Stalled reports whether the server has ceased to take messages, as it does for good when its disk is
+// full. What it had acknowledged is there after a new start.
+func (s *Server) Stalled() bool { return !s.s.JetStreamEnabled() }
+
 // Close stops the server. What it acknowledged is on the disk.
 func (s *Server) Close() {
 	s.s.Shutdown()

@@ -118,6 +118,7 @@ type engine struct {
 	o     Options
 	names []string
 
+	server  *queue.Server // nil: another process's
 	broker  *queue.Broker
 	c       *queue.Coordinator
 	url     string
@@ -131,7 +132,8 @@ type engine struct {
 	failed    int
 	doneHere  float64 // runs, or parts of runs, that were done since started
 	cancelled bool
-	finished  func() // ends the work once open is empty
+	finished  func()      // ends the work once open is empty
+	abort     func(error) // ends the work before
 
 	watchMu sync.Mutex
 	told    time.Time // of progress
@@ -209,6 +211,9 @@ func (e *engine) stopped(err error) error {
 	if err == nil {
 		return nil
 	}
+	if store.IsFull(err) {
+		return &FullError{Dir: e.lab.Dir(), Studies: e.names, Cause: err}
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		s := e.summary()
 		return fmt.Errorf("study: stopped with %d of %d runs finished; go on with: collapse study resume %s: %w", s.Done, s.Runs, strings.Join(e.names, " "), err)
@@ -254,17 +259,16 @@ func (e *engine) nothingLeft() bool {
 
 // coordinate does the work while this process holds the lock.
 func (e *engine) coordinate(ctx context.Context) (Summary, error) {
-	server, err := e.connect()
-	if err != nil {
-		return e.summary(), err
+	if err := e.connect(); err != nil {
+		return e.summary(), e.stopped(err)
 	}
 	defer func() {
 		e.broker.Close()
-		if server != nil {
-			server.Close()
+		if e.server != nil {
+			e.server.Close()
 		}
 	}()
-	owner := "this lab" // whose lock this process has
+	owner, err := "this lab", error(nil) // whose lock this process has
 	if e.o.Remote != nil {
 		owner, err = ownerOf(e.lab)
 	}
@@ -287,25 +291,23 @@ func (e *engine) coordinate(ctx context.Context) (Summary, error) {
 }
 
 // connect starts the embedded server, or connects to the cluster that was named.
-func (e *engine) connect() (*queue.Server, error) {
+func (e *engine) connect() error {
 	var err error
 	if e.o.Remote != nil {
 		e.broker, err = queue.Connect(*e.o.Remote, e.o.Queue)
-		return nil, err
+		return err
 	}
-	server, err := queue.StartServer(queue.ServerOptions{Dir: filepath.Join(e.lab.Dir(), "queue"), Listen: e.o.Listen, Token: e.o.Token,
-		CertFile: e.o.CertFile, KeyFile: e.o.KeyFile, Logf: e.o.Logf})
-	if err != nil {
-		return nil, err
+	if e.server, err = queue.StartServer(queue.ServerOptions{Dir: filepath.Join(e.lab.Dir(), "queue"), Listen: e.o.Listen, Token: e.o.Token,
+		CertFile: e.o.CertFile, KeyFile: e.o.KeyFile, Logf: e.o.Logf}); err != nil {
+		return err
 	}
-	if server.URL() != "" {
-		e.o.Logf("workers elsewhere join with: collapse worker --connect %s --token-file FILE", server.URL())
+	if e.server.URL() != "" {
+		e.o.Logf("workers elsewhere join with: collapse worker --connect %s --token-file FILE", e.server.URL())
 	}
-	if e.broker, err = server.Connect(e.o.Queue); err != nil {
-		server.Close()
-		return nil, err
+	if e.broker, err = e.server.Connect(e.o.Queue); err != nil {
+		e.server.Close()
 	}
-	return server, nil
+	return err
 }
 
 // ownerOf names a lab for the queue of a shared cluster.
@@ -392,7 +394,7 @@ func (e *engine) work(ctx context.Context) error {
 	all, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	e.mu.Lock()
-	e.finished = func() { cancel(errFinished) }
+	e.finished, e.abort = func() { cancel(errFinished) }, cancel
 	if len(e.open) == 0 {
 		e.finished()
 	}
@@ -410,6 +412,7 @@ func (e *engine) work(ctx context.Context) error {
 	})
 	part(e.watchClaims)
 	part(e.heedPeople)
+	part(e.heedDisk)
 	if e.o.Slots > 0 {
 		part(e.localSlots)
 	}
@@ -450,8 +453,12 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) 
 	if err := restoreCheckpoint(ctx, t.State, e.lab.RunDir(t.ID), e.blobs); err != nil {
 		e.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
 	}
-	return kind.Compute(ctx, e.lab, t.ID, string(t.Payload), Env{Team: team, Started: func(int64) {}, Saved: func(int64) {},
+	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), Env{Team: team, Started: func(int64) {}, Saved: func(int64) {},
 		Progress: func(p Progress) { e.progress(t.ID, "this process", p) }})
+	if store.IsFull(err) { // another attempt would end the same way
+		e.abort(err)
+	}
+	return err
 }
 
 // takeBack ends the part of a worker elsewhere in a run that a slot of this process has the queue's

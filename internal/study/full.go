@@ -1,0 +1,44 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// FullError is returned when the disk of the lab is full. Runs that had ended are safe, the others go on
+// from their checkpoints.
+type FullError struct {
+	Dir     string // the lab
+	Studies []string
+	Cause   error
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("study: the disk of the lab %s is full; nothing that was computed is lost: make space there (`collapse runs gc` frees some), "+
+		"then go on with: collapse study resume %s (%v)", e.Dir, strings.Join(e.Studies, " "), e.Cause)
+}
+
+func (e *FullError) Unwrap() error { return e.Cause }
+
+// diskEvery is how often the coordinator looks whether the queue still takes messages.
+const diskEvery = 500 * time.Millisecond
+
+// heedDisk ends the work when the embedded server has run out of disk: it tells nobody, and everybody
+// would wait for it.
+func (e *engine) heedDisk(ctx context.Context) error {
+	look := time.NewTicker(diskEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-look.C:
+			if e.server != nil && e.server.Stalled() {
+				return fmt.Errorf("study: the queue takes no more messages: %w", syscall.ENOSPC)
+			}
+		}
+	}
+}
