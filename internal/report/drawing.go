@@ -204,7 +204,7 @@ func SettingInWords(key, value string) string {
 		return "the network's own d"
 	}
 	if symbol, ok := map[string]string{"net.feature_dim": "d", "net.width": "width", "net.stem_width": "k", "loss.alpha": "α", "loss.m": "M",
-		"data.noise": "η", "data.classes": "K", "optim.weight_decay": "weight decay"}[key]; ok {
+		"data.noise": "η", "data.classes": "K", "optim.weight_decay": "weight decay", "optim.lr": "rate"}[key]; ok {
 		return symbol + " = " + value
 	}
 	if name, ok := map[string]string{"sgd": "SGD", "adam": "Adam", "lbfgs": "L-BFGS", "etf": "fixed ETF", "learned": "learned classifier",
