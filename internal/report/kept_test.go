@@ -83,6 +83,12 @@ func TestRegularAndDegenerateRuns(t *testing.T) {
 			t.Errorf("runs %q: statistics %q", c.runs, claim.Statistics)
 		}
 	}
+	alone := common().run(t, "ce", 0.4, 1)
+	makeDegenerate(&alone)
+	claim, err := Statement{ID: "a", Says: "b", Holds: `final("kept.degenerate") == 0`, Runs: "regular"}.Judge(append(runs, alone))
+	if err != nil || claim.Verdict != CannotTell || !strings.Contains(claim.Reason, "no run of 1 configuration is regular") {
+		t.Errorf("a configuration of degenerate runs alone: %s, %s, %v", claim.Verdict, claim.Reason, err)
+	}
 	if (Statement{ID: "a", Holds: "true", Runs: "odd"}).Check() == nil {
 		t.Error("a word for runs that does not exist passes")
 	}

@@ -128,48 +128,69 @@ func verdictOf(answer interval, seeds int) (Verdict, string) {
 
 // eligible are the finished runs a statement may be judged on, why it may not be, and what was
 // left out. A cell (runs that differ by seed alone) that keeps fewer than half of its runs blocks
-// the verdict: the terminal phase was not reached there (recipes rule 1).
+// the verdict: the terminal phase was not reached there (recipes rule 1). So does a cell without a
+// run in the configuration that the statement asks for.
 func (s Statement) eligible(runs []Run) (kept []*subject, blocked string, notes []string) {
-	all, left, left0, other := map[string]int{}, map[string]int{}, 0, 0
+	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}}
 	for i := range runs {
 		if runs[i].Status != store.Done {
 			continue
 		}
 		one := judge(&runs[i])
-		if !matches(one, []selection{s.Where}) {
-			continue
+		switch {
+		case !matches(one, []selection{s.Where}):
+		case !one.in(s.Runs):
+			t.other[one.cell]++
+		case !s.Early && !one.terminal:
+			t.all[one.cell]++
+		default:
+			t.all[one.cell]++
+			t.kept[one.cell]++
+			kept = append(kept, one)
 		}
-		if !one.in(s.Runs) {
-			other++
-			continue
-		}
-		all[one.cell]++
-		if !s.Early && !one.terminal {
-			left0++
-			continue
-		}
-		left[one.cell]++
-		kept = append(kept, one)
 	}
-	if left0 > 0 {
-		notes = append(notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", count(left0, "run")))
+	if n := sum(t.all) - sum(t.kept); n > 0 {
+		notes = append(notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", count(n, "run")))
 	}
-	if other > 0 {
-		notes = append(notes, fmt.Sprintf("%s that are not %s (M-D Fig. 4) left out", count(other, "run"), s.Runs))
+	if n := sum(t.other); n > 0 {
+		notes = append(notes, fmt.Sprintf("%s that are not %s (M-D Fig. 4) left out", count(n, "run"), s.Runs))
 	}
-	short := 0
-	for cell, n := range all {
-		if left[cell]*2 < n {
+	return kept, t.blocked(s.Runs), notes
+}
+
+// tally counts the runs of each cell: those asked for, those kept of them, and those in the other
+// configuration of M-D Fig. 4.
+type tally struct{ all, kept, other map[string]int }
+
+func sum(counts map[string]int) (n int) {
+	for _, v := range counts {
+		n += v
+	}
+	return n
+}
+
+// blocked says why these runs allow no verdict; "" if they do.
+func (t tally) blocked(wanted string) string {
+	short, none := 0, 0
+	for cell, n := range t.all {
+		if t.kept[cell]*2 < n {
 			short++
 		}
 	}
-	switch {
-	case len(all) == 0:
-		blocked = "no run is finished"
-	case short > 0:
-		blocked = fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, count(len(all), "configuration"))
+	for cell := range t.other {
+		if t.all[cell] == 0 {
+			none++
+		}
 	}
-	return kept, blocked, notes
+	switch {
+	case none > 0:
+		return fmt.Sprintf("no run of %s is %s (M-D Fig. 4)", count(none, "configuration"), wanted)
+	case len(t.all) == 0:
+		return "no run is finished"
+	case short > 0:
+		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, count(len(t.all), "configuration"))
+	}
+	return ""
 }
 
 // ask evaluates a program for all seeds and for draws of them.
