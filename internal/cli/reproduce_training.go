@@ -32,7 +32,13 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 		return reproduced{}, err
 	}
 	defer lab.Close()
-	hashes, err := c.runAll(a, lab, r, runs)
+	var hashes []string
+	var found []report.Search
+	if r.Search != nil {
+		hashes, found, err = c.searchAll(a, lab, r, choice)
+	} else {
+		hashes, err = c.runAll(a, lab, r, runs)
+	}
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -44,7 +50,7 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	page.Generated = time.Now()
+	page.Generated, page.Searches = time.Now(), found
 	result, err := report.WriteRecipe(c.dir(id), page)
 	return reproduced{IndexEntry: report.IndexEntry{ID: id, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
 		Notes: page.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures}, err

@@ -46,22 +46,9 @@ func (r *Recipe) Expand(c Choice) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	preset, ok := r.Presets[c.Preset]
-	if !ok && c.Preset != "" {
-		return nil, fmt.Errorf("there is no preset %q; there are %s", c.Preset, strings.Join(slices.Sorted(maps.Keys(r.Presets)), ", "))
-	}
-	seeds := scale.Seeds
-	if c.Seeds > 0 {
-		seeds = c.Seeds
-	}
-	if seeds < 1 {
-		return nil, errors.New("seeds is missing")
-	}
-	common := settings(r.Base)
-	common = append(common, settings(preset)...)
-	common = append(common, settings(scale.Set)...)
-	if c.Dir != "" {
-		common = append(common, "data.dir="+strconv.Quote(c.Dir))
+	common, seeds, err := r.common(c, scale)
+	if err != nil {
+		return nil, err
 	}
 	var runs []Run
 	for seed := 1; seed <= seeds; seed++ {
@@ -75,6 +62,27 @@ func (r *Recipe) Expand(c Choice) ([]Run, error) {
 		}
 	}
 	return runs, nil
+}
+
+// common are the settings of every run of a choice, and how many seeds there are.
+func (r *Recipe) common(c Choice, scale Scale) (common []string, seeds int, err error) {
+	preset, ok := r.Presets[c.Preset]
+	if !ok && c.Preset != "" {
+		return nil, 0, fmt.Errorf("there is no preset %q; there are %s", c.Preset, strings.Join(slices.Sorted(maps.Keys(r.Presets)), ", "))
+	}
+	if seeds = scale.Seeds; c.Seeds > 0 {
+		seeds = c.Seeds
+	}
+	if seeds < 1 {
+		return nil, 0, errors.New("seeds is missing")
+	}
+	preset = maps.Clone(preset)
+	delete(preset, "search") // see SearchFile
+	common = slices.Concat(settings(r.Base), settings(preset), settings(scale.Set))
+	if c.Dir != "" {
+		common = append(common, "data.dir="+strconv.Quote(c.Dir))
+	}
+	return common, seeds, nil
 }
 
 // builtIn are the settings that put the built-in images in the place of a data set.

@@ -36,6 +36,7 @@ type Recipe struct {
 	Presets map[string]map[string]any `toml:"presets"` // other settings: "code" is what the released code does
 	Full    Scale                     `toml:"full"`    // --scale paper
 	Quick   Scale                     `toml:"quick"`   // --scale quick
+	Search  map[string]any            `toml:"search"`  // choose settings instead of computing all of the grid, as a study's file says it
 
 	Drawings     []report.Drawing   `toml:"drawing"`
 	Memorization bool               `toml:"memorization"` // draw and judge as M-D Fig. 1
@@ -49,6 +50,7 @@ type Scale struct {
 	Set           map[string]any   `toml:"set"`      // settings of every run
 	Grid          map[string][]any `toml:"grid"`     // key → values
 	Variants      []map[string]any `toml:"variants"` // settings that change together
+	Search        map[string]any   `toml:"search"`   // stronger than the recipe's
 	Substitutions []Substitution   `toml:"substitution"`
 }
 
@@ -142,6 +144,9 @@ func (r *Recipe) check() error {
 		if _, err := r.Expand(Choice{Scale: scale}); err != nil {
 			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
 		}
+	}
+	if r.Search == nil && (r.Quick.Search != nil || r.Full.Search != nil) || r.Search != nil && len(r.Quick.Variants)+len(r.Full.Variants) > 0 {
+		errs = append(errs, errors.New("a search needs [search], and no variants"))
 	}
 	for preset := range r.Presets {
 		if _, err := r.Expand(Choice{Scale: "paper", Preset: preset}); err != nil {

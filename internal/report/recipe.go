@@ -28,7 +28,8 @@ type Recipe struct {
 	Scale         string // what scale the runs have, in words
 	Runs          []Run
 	Drawings      []Drawing
-	Memorization  bool // draw and judge memorization and dilation as M-D Fig. 1 does
+	Memorization  bool     // draw and judge memorization and dilation as M-D Fig. 1 does
+	Searches      []Search // of settings; nil: the runs are a grid
 	Claims        []Statement
 	Numbers       []Number
 	Substitutions []Substitution
@@ -121,6 +122,7 @@ func (r Recipe) build() (recipePage, []picture, error) {
 		claims, drawn := memorization(r.Runs)
 		p.Judged, pictures = append(p.Judged, claims...), append(pictures, drawn...)
 	}
+	p.Judged, pictures = append(p.Judged, searchClaims(r.Searches)...), append(pictures, searchPictures(r.ID, r.Searches, r.Runs)...)
 	for _, drawn := range pictures {
 		p.Figures = append(p.Figures, prepare(drawn))
 	}

@@ -60,19 +60,34 @@ func (k *bracket) told(s *Search) bool {
 }
 
 func (k *bracket) over(s *Search) bool {
-	return k.rung > 0 && k.told(s) && (k.rung == len(k.budgets) || len(k.there)/k.eta == 0)
+	return len(k.there) > 0 && !k.filling() && k.told(s) && (k.rung == len(k.budgets) || len(k.there)/k.eta == 0)
+}
+
+// filling reports whether trials have still to start.
+func (k *bracket) filling() bool { return k.rung <= 1 && len(k.there) < k.n }
+
+// fill starts trials: all of them at random, else a batch that learns from those before.
+func (k *bracket) fill(s *Search) []Job {
+	n := k.n - len(k.there)
+	if s.cfg.Sampler != Random {
+		if !k.told(s) {
+			return nil
+		}
+		n = min(n, s.cfg.Batch)
+	}
+	k.rung = 1
+	var jobs []Job
+	for range n {
+		j := s.start(k.budgets[0])
+		k.there = append(k.there, j.Trial)
+		jobs = append(jobs, j)
+	}
+	return jobs
 }
 
 func (k *bracket) next(s *Search) []Job {
-	if k.rung == 0 {
-		k.rung = 1
-		var jobs []Job
-		for range k.n {
-			j := s.start(k.budgets[0])
-			k.there = append(k.there, j.Trial)
-			jobs = append(jobs, j)
-		}
-		return jobs
+	if k.filling() {
+		return k.fill(s)
 	}
 	if !k.told(s) || k.over(s) {
 		return nil

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"collapse/internal/recipe"
+	"collapse/internal/report"
+	"collapse/internal/search"
+	"collapse/internal/store"
+	"collapse/internal/study"
+)
+
+// searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and what was found.
+func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choice recipe.Choice) (hashes []string, found []report.Search, err error) {
+	o, err := c.options(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := searchFile(r, choice)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum, err := driveSearch(a, lab, f, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sum.Cancelled {
+		return nil, nil, fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", f.Name)
+	}
+	places, err := study.Look(lab.Reader, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, run := range runs {
+		hashes = append(hashes, run.Hash)
+	}
+	for _, p := range places {
+		found = append(found, searchForPage(f.Search, p))
+	}
+	return hashes, found, nil
+}
+
+// searchFile is the study of a recipe that searches.
+func searchFile(r *recipe.Recipe, choice recipe.Choice) (*study.File, error) {
+	name := r.ID + "." + choice.Scale
+	if choice.Preset != "" {
+		name += "." + choice.Preset
+	}
+	text, err := r.SearchFile(name, choice)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	f, err := study.ParseFile(name+".toml", text, nil, 0)
+	var bad *study.FileError
+	if errors.As(err, &bad) {
+		return nil, usageError{err}
+	}
+	return f, err
+}
+
+// searchForPage is what a search found in one place, as a page wants it.
+func searchForPage(d *study.Search, p study.Found) report.Search {
+	s := report.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
+		Final: [2]float64{math.NaN(), math.NaN()}}
+	for _, q := range d.Space {
+		if len(p.Rows) == 0 || !setsKey(p.Rows[0].Settings, q.Name) {
+			continue // it means nothing here
+		}
+		s.Params = append(s.Params, report.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
+	}
+	for _, r := range p.Rows {
+		t := report.SearchTrial{SearchRun: searchRun(r), Number: r.Number + 1, Settings: map[string]string{}}
+		for _, setting := range r.Settings {
+			key, value, _ := strings.Cut(setting, "=")
+			t.Settings[key] = value
+		}
+		s.Trials = append(s.Trials, t)
+	}
+	if p.Default != nil {
+		run := searchRun(*p.Default)
+		s.Default = &run
+	}
+	sums, counts := [2]float64{}, [2]float64{}
+	for _, r := range p.Final {
+		which := 0
+		if r.Role == study.RoleDefaultFinal {
+			which = 1
+		}
+		sums[which], counts[which] = sums[which]+r.Test, counts[which]+1
+	}
+	for i := range sums {
+		if counts[i] > 0 {
+			s.Final[i] = sums[i] / counts[i]
+		}
+	}
+	return s
+}
+
+func searchRun(r study.TrialRow) report.SearchRun {
+	return report.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
+}
+
+func setsKey(settings []string, key string) bool {
+	for _, s := range settings {
+		if strings.HasPrefix(s, key+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutSeed leaves the seed out of a combination in words, "loss ce, seed 2".
+func withoutSeed(where string) string {
+	at := strings.LastIndex(where, "seed ")
+	if at < 0 {
+		return where
+	}
+	if _, err := strconv.Atoi(where[at+len("seed "):]); err != nil {
+		return where
+	}
+	return strings.TrimSuffix(where[:at], ", ")
+}

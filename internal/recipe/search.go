@@ -1,0 +1,75 @@
+package recipe
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// SearchFile is the text of the study of a recipe that searches settings: the table [search], with what the preset and the scale
+// change in it, in each combination of the grid and for each seed.
+func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
+	scale, err := r.scale(c.Scale)
+	if err != nil {
+		return nil, err
+	}
+	common, seeds, err := r.common(c, scale)
+	if err != nil {
+		return nil, err
+	}
+	table := maps.Clone(r.Search)
+	// The scale says how much is computed, the preset how: it is the stronger.
+	for _, stronger := range []map[string]any{scale.Search, searchOf(r.Presets[c.Preset])} {
+		maps.Copy(table, stronger)
+	}
+	base := map[string]string{}
+	var changed []string // in the search itself
+	for _, s := range slices.Concat(common, c.builtIn(), c.Set) {
+		key, value, _ := strings.Cut(s, "=")
+		if strings.HasPrefix(key, "search.") {
+			changed = append(changed, s)
+			continue
+		}
+		base[key] = quoted(value)
+	}
+	if len(changed) > 0 {
+		return nil, fmt.Errorf("%s: the search of a recipe is part of it; copy it to a study's file to change it", strings.Join(changed, ", "))
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "[study]\nname = %s\ntitle = %s\n[base]\n", literal(name), literal(r.Title))
+	for _, key := range slices.Sorted(maps.Keys(base)) {
+		fmt.Fprintf(&b, "%q = %s\n", key, base[key])
+	}
+	b.WriteString("[grid]\n")
+	for _, key := range slices.Sorted(maps.Keys(scale.Grid)) {
+		fmt.Fprintf(&b, "%q = %s\n", key, literal(scale.Grid[key]))
+	}
+	list := make([]int, seeds)
+	for i := range list {
+		list[i] = i + 1
+	}
+	fmt.Fprintf(&b, "\"run.seed\" = %s\n", literal(list))
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"search": table}); err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// searchOf is the table [search] of a preset.
+func searchOf(preset map[string]any) map[string]any {
+	table, _ := preset["search"].(map[string]any)
+	return table
+}
+
+// quoted is a value as TOML: as it is, or the text it is.
+func quoted(value string) string {
+	var v struct{ V any }
+	if toml.Unmarshal([]byte("V = "+value), &v) == nil {
+		return value
+	}
+	return literal(value)
+}
