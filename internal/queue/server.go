@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -27,6 +29,7 @@ type ServerOptions struct {
 // acknowledged.
 type Server struct {
 	s     *server.Server
+	dir   string
 	token string
 	url   string
 }
@@ -55,7 +58,7 @@ func StartServer(o ServerOptions) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("queue: the server did not start (files in %s, listening on %q): is the address free, and the folder writable?", o.Dir, o.Listen)
 	}
-	q := &Server{s: s, token: o.Token}
+	q := &Server{s: s, dir: o.Dir, token: o.Token}
 	if o.Listen != "" {
 		q.url = s.ClientURL()
 	}
@@ -94,9 +97,19 @@ func opts2listen(opts *server.Options, o ServerOptions) error {
 // URL is where others reach the server, "" if it does not listen.
 func (s *Server) URL() string { return s.url }
 
-// Stalled reports whether the server has ceased to take messages, as it does for good when its disk is
-// full. What it had acknowledged is there after a new start.
-func (s *Server) Stalled() bool { return !s.s.JetStreamEnabled() }
+// room is what must be free on the server's disk for it to go on.
+const room = MaxMessage
+
+// CheckDisk returns an error that is syscall.ENOSPC if the server's disk is about to be full. The server
+// itself tells only those who send to it, and they wait for better times.
+func (s *Server) CheckDisk() error {
+	path := filepath.Join(s.dir, "room")
+	err := os.WriteFile(path, make([]byte, room), 0o666) // is gone before it reaches the disk
+	if err != nil {
+		err = fmt.Errorf("queue: the server's disk: %w", err)
+	}
+	return errors.Join(err, os.Remove(path))
+}
 
 // Close stops the server. What it acknowledged is on the disk.
 func (s *Server) Close() {

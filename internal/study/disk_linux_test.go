@@ -13,20 +13,19 @@ import (
 	"collapse/train"
 )
 
-// smallDisk mounts a disk of 24 MB until the test ends.
-func smallDisk(t *testing.T) string {
+// smallDisk mounts a disk of 24 MB on the folder dir until the test ends.
+func smallDisk(t *testing.T, dir string) {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a small disk to fill up")
 	}
-	dir := t.TempDir()
+	must(t, os.MkdirAll(dir, 0o777))
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); errors.Is(err, syscall.EPERM) {
 		t.Skip("root may not mount a small disk here")
 	} else if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
-	return dir
 }
 
 // fillDisk leaves not one byte free in dir.
@@ -78,7 +77,8 @@ func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
 }
 
 func TestALabWhoseDiskFillsUp(t *testing.T) {
-	dir := smallDisk(t)
+	dir := t.TempDir()
+	smallDisk(t, dir)
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := savedIn(t, dir, configs)
 	first, out := play(t, "coordinator", dir, "")
@@ -97,10 +97,11 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
-// TestADiskFillsUpUnderAWorkerElsewhere fills the disk of the lab and the queue. The worker has its own
-// disk, finishes its run meanwhile, and hands it over once there is space again.
-func TestADiskFillsUpUnderAWorkerElsewhere(t *testing.T) {
-	dir := smallDisk(t)
+// TestAQueueWhoseDiskFillsUp fills the disk of the queue alone. The worker has its own, finishes its run
+// meanwhile, and hands it over once there is space again.
+func TestAQueueWhoseDiskFillsUp(t *testing.T) {
+	dir := t.TempDir()
+	smallDisk(t, filepath.Join(dir, "queue"))
 	configs := []train.Config{longer()}
 	lab := savedIn(t, dir, configs)
 	first, out := play(t, "coordinator", dir, "127.0.0.1:0")
@@ -108,7 +109,7 @@ func TestADiskFillsUpUnderAWorkerElsewhere(t *testing.T) {
 	at := strings.Fields(line[strings.Index(line, "nats://"):])[0]
 	_, work := play(t, "worker", at, t.TempDir())
 	heard(t, work, "epoch 20")
-	release := fillDisk(t, dir)
+	release := fillDisk(t, filepath.Join(dir, "queue"))
 	saysThatTheDiskIsFull(t, out)
 	first.Wait()
 	heard(t, work, "epoch 80")

@@ -412,7 +412,9 @@ func (e *engine) work(ctx context.Context) error {
 	})
 	part(e.watchClaims)
 	part(e.heedPeople)
-	part(e.heedDisk)
+	if e.server != nil {
+		part(e.heedDisk)
+	}
 	if e.o.Slots > 0 {
 		part(e.localSlots)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -23,11 +22,10 @@ func (e *FullError) Error() string {
 
 func (e *FullError) Unwrap() error { return e.Cause }
 
-// diskEvery is how often the coordinator looks whether the queue still takes messages.
-const diskEvery = 500 * time.Millisecond
+// diskEvery is how often the coordinator looks whether the queue has room for more messages.
+const diskEvery = 2 * time.Second
 
-// heedDisk ends the work when the embedded server has run out of disk: it tells nobody, and everybody
-// would wait for it.
+// heedDisk ends the work when the embedded server runs out of disk: everybody would wait for it.
 func (e *engine) heedDisk(ctx context.Context) error {
 	look := time.NewTicker(diskEvery)
 	defer look.Stop()
@@ -36,8 +34,8 @@ func (e *engine) heedDisk(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-look.C:
-			if e.server != nil && e.server.Stalled() {
-				return fmt.Errorf("study: the queue takes no more messages: %w", syscall.ENOSPC)
+			if err := e.server.CheckDisk(); err != nil {
+				return err
 			}
 		}
 	}
