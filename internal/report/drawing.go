@@ -208,7 +208,7 @@ func SettingInWords(key, value string) string {
 		return symbol + " = " + value
 	}
 	if name, ok := map[string]string{"sgd": "SGD", "adam": "Adam", "lbfgs": "L-BFGS", "etf": "fixed ETF", "learned": "learned classifier",
-		"all": "decay on all parameters", "peeled": "peeled decay", "peeled-batch": "peeled decay, features summed over the batch",
+		"all": "decay on all parameters", "peeled": "peeled decay", "peeled-batch": "peeled decay, sum over a batch",
 		"none": "no line search", "strong_wolfe": "strong Wolfe"}[value]; ok {
 		return name
 	}
