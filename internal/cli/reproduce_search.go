@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 
 	"collapse/internal/recipe"
@@ -117,14 +117,8 @@ func setsKey(settings []string, key string) bool {
 	return false
 }
 
-// withoutSeed leaves the seed out of a combination in words, "loss ce, seed 2".
+// withoutSeed leaves the seed out of a combination in words, "seed 2, loss ce".
 func withoutSeed(where string) string {
-	at := strings.LastIndex(where, "seed ")
-	if at < 0 {
-		return where
-	}
-	if _, err := strconv.Atoi(where[at+len("seed "):]); err != nil {
-		return where
-	}
-	return strings.TrimSuffix(where[:at], ", ")
+	words := strings.Split(where, ", ")
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "seed ") }), ", ")
 }

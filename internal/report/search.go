@@ -111,6 +111,7 @@ func trialsPicture(id string, all []Search) picture {
 	for _, q := range params {
 		p.Panels = append(p.Panels, trialsPanel(q, all))
 	}
+	p.Columns = min(len(p.Panels), 3)
 	p.Table.Columns = []string{"search", "trial"}
 	for _, q := range params {
 		p.Table.Columns = append(p.Table.Columns, q.Name)
@@ -223,7 +224,7 @@ func curvesPicture(id string, all []Search, runs []Run) picture {
 		panel.Series = append(panel.Series, bold...)
 		p.Panels = append(p.Panels, panel)
 	}
-	p.Table = bestTable(all)
+	p.Columns, p.Table = min(len(p.Panels), 3), bestTable(all)
 	return p
 }
 
