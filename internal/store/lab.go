@@ -81,7 +81,9 @@ func Open(dir string, opt Options) (*Lab, error) {
 // prepare makes an opened file ready for writing.
 func prepare(db *sql.DB, path string) error {
 	all := steps()
-	if _, err := version(db, path, len(all)); err != nil {
+	if _, err := version(db, path, len(all)); needsWritableDir(err) {
+		return readOnly(err, path)
+	} else if err != nil {
 		return err
 	}
 	// The change to WAL needs the file alone and does not wait for it by itself, which matters
@@ -92,10 +94,34 @@ func prepare(db *sql.DB, path string) error {
 			break
 		}
 		if !isBusy(err) || time.Since(start) > busyWait {
-			return fmt.Errorf("store: %s: %w", path, err)
+			return readOnly(err, path)
 		}
 	}
-	return migrate(db, path, all)
+	if err := migrate(db, path, all); err != nil {
+		return err
+	}
+	return writable(db, path)
+}
+
+// writable finds out now what SQLite otherwise says at the first change: it opens a file that it may not
+// write to for reading.
+func writable(db *sql.DB, path string) error {
+	tx, err := db.Begin()
+	if isBusy(err) { // then it can be written to
+		return nil
+	}
+	if err != nil {
+		return readOnly(err, path)
+	}
+	return tx.Rollback()
+}
+
+// readOnly explains SQLite's refusals to write.
+func readOnly(err error, path string) error {
+	if needsWritableDir(err) {
+		return fmt.Errorf("store: %s cannot be written to: may this user write the file and its folder, and is the disk not mounted read-only? (%w)", path, err)
+	}
+	return fmt.Errorf("store: %s: %w", path, err)
 }
 
 func isBusy(err error) bool {
