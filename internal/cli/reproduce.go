@@ -26,6 +26,7 @@ type reproduceCmd struct {
 	Seed    uint64   `help:"Seed of random starts and draws of the theory." placeholder:"S"`
 	BuiltIn bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
 	DataDir string   `help:"Folder that holds the data sets (default: the environment's COLLAPSE_DATA)." type:"existingdir" placeholder:"DIR"`
+	DryRun  bool     `help:"Say how many networks would be trained and what that would take, and stop."`
 	Again   bool     `help:"With --all: make every page again."`
 	Out     string   `help:"Directory for the page (./out/ID; with --all ./out/all)." type:"path" placeholder:"DIR"`
 	Open    bool     `help:"Show the page in the browser when it is ready."`
@@ -64,6 +65,9 @@ func (c *reproduceCmd) Run(a *app) error {
 		return c.all(a)
 	case c.ID == "":
 		return usagef("name a recipe (--list shows them), such as: collapse reproduce tb-fig1")
+	}
+	if c.DryRun {
+		return c.dryRun(a)
 	}
 	result, err := c.one(a, c.ID)
 	if err != nil {

@@ -19,7 +19,7 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, usageError{err}
 	}
-	choice := recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir}
+	choice := c.choice()
 	runs, err := r.Expand(choice)
 	if err != nil {
 		return reproduced{}, usageError{err}
@@ -62,14 +62,12 @@ func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []r
 	if err != nil {
 		return nil, err
 	}
-	var items []study.Item
+	_, items, err := itemsOf(runs)
+	if err != nil {
+		return nil, err
+	}
 	var hashes []string
-	for _, run := range runs {
-		item, err := study.TrainItem(run.Config, run.Note())
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+	for _, item := range items {
 		if !slices.Contains(hashes, item.Hash) {
 			hashes = append(hashes, item.Hash)
 		}
@@ -86,6 +84,49 @@ func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []r
 		err = fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", name)
 	}
 	return hashes, err
+}
+
+// itemsOf makes the runs of a recipe items of a study.
+func itemsOf(runs []recipe.Run) (configs []train.Config, items []study.Item, err error) {
+	for _, run := range runs {
+		item, err := study.TrainItem(run.Config, run.Note())
+		if err != nil {
+			return nil, nil, err
+		}
+		configs, items = append(configs, run.Config), append(items, item)
+	}
+	return configs, items, nil
+}
+
+// dryRun says what the recipe would train.
+func (c *reproduceCmd) dryRun(a *app) error {
+	if !recipe.Is(c.ID) {
+		return usagef("%q trains no network: there is nothing to foresee", c.ID)
+	}
+	r, err := recipe.Load(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	runs, err := r.Expand(c.choice())
+	if err != nil {
+		return usageError{err}
+	}
+	if err := dataAtHand(runs); err != nil {
+		return err
+	}
+	configs, items, err := itemsOf(runs)
+	if err != nil {
+		return err
+	}
+	o, err := c.options(a)
+	if err != nil {
+		return err
+	}
+	return dryRun(a, c.ID+"."+c.Scale, configs, items, o)
+}
+
+func (c *reproduceCmd) choice() recipe.Choice {
+	return recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir}
 }
 
 // dataAtHand opens every data set of the runs once, so that a missing one is said before hours of work.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collapse/internal/queue"
+	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/train"
@@ -81,7 +82,8 @@ func (w *whereFlags) options(a *app) (study.Options, error) {
 }
 
 type studyRunCmd struct {
-	Study  string   `arg:"" help:"A study's TOML file, or the name of a study of the lab." placeholder:"FILE|NAME"`
+	Study  string   `arg:"" help:"A study's TOML file, a recipe (see collapse reproduce --list), or the name of a study of the lab." placeholder:"FILE|ID|NAME"`
+	Scale  string   `enum:"quick,paper" default:"quick" help:"Of a recipe: quick or paper."`
 	Set    []string `help:"Override a setting of all runs, or a list of the grid: --set data.noise=[0,0.2] (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
 	Seeds  int      `help:"Seeds 1 to N instead of the file's." placeholder:"N"`
 	DryRun bool     `help:"Say what would be computed and what it would take, and stop."`
@@ -89,6 +91,9 @@ type studyRunCmd struct {
 }
 
 func (c *studyRunCmd) Run(a *app) error {
+	if recipe.Is(c.Study) {
+		return (&reproduceCmd{ID: c.Study, Scale: c.Scale, Set: c.Set, Seeds: c.Seeds, DryRun: c.DryRun, whereFlags: c.whereFlags}).Run(a)
+	}
 	if !isFile(c.Study) {
 		if len(c.Set) > 0 || c.Seeds > 0 || c.DryRun {
 			return usagef("%s is no file: --set, --seeds and --dry-run need the study's file", c.Study)
@@ -119,7 +124,7 @@ func (c *studyRunCmd) Run(a *app) error {
 		return err
 	}
 	if c.DryRun {
-		return c.dryRun(a, f.Name, configs, items, o)
+		return dryRun(a, f.Name, configs, items, o)
 	}
 	lab, err := store.Open(a.flags.Lab, store.Options{})
 	if err != nil {
@@ -139,7 +144,8 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir() || strings.HasSuffix(arg, ".toml") || strings.ContainsRune(arg, os.PathSeparator)
 }
 
-func (c *studyRunCmd) dryRun(a *app, name string, configs []train.Config, items []study.Item, o study.Options) error {
+// dryRun says what a study would compute and what that would take.
+func dryRun(a *app, name string, configs []train.Config, items []study.Item, o study.Options) error {
 	lab, err := store.OpenReader(a.flags.Lab)
 	if errors.Is(err, os.ErrNotExist) { // a first study
 		lab, err = nil, nil
