@@ -131,6 +131,14 @@ func flatten(prefix string, tree map[string]any, out map[string]string) {
 // wins over a reason for not having one.
 func (r *Run) setValues(values []store.Value) {
 	r.series, r.last = map[seriesKey][]store.Point{}, 0
+	r.addValues(values)
+	for k, pts := range r.series {
+		sort.SliceStable(pts, func(i, j int) bool { return pts[i].Step < pts[j].Step })
+		r.series[k] = pts
+	}
+}
+
+func (r *Run) addValues(values []store.Value) {
 	for _, v := range values {
 		if v.Series != "epoch" {
 			continue
@@ -139,10 +147,27 @@ func (r *Run) setValues(values []store.Value) {
 		r.last = max(r.last, v.Step)
 		r.series[k] = append(r.series[k], store.Point{Step: v.Step, Value: v.Value, Missing: v.Missing})
 	}
-	for k, pts := range r.series {
-		sort.SliceStable(pts, func(i, j int) bool { return pts[i].Step < pts[j].Step })
-		r.series[k] = pts
+}
+
+// Grown is r as its row now is, with values of epochs later than its last. r itself stays as it is.
+func (r *Run) Grown(row store.Run, values []store.Value) Run {
+	out := *r
+	out.Run = row
+	out.series = make(map[seriesKey][]store.Point, len(r.series))
+	for k, points := range r.series {
+		out.series[k] = points[:len(points):len(points)] // what is appended goes into a copy
 	}
+	out.addValues(values)
+	return out
+}
+
+// Points is how many values r holds.
+func (r *Run) Points() int {
+	n := 0
+	for _, points := range r.series {
+		n += len(points)
+	}
+	return n
 }
 
 // Series returns a measure by epoch, without the epochs that have no value.

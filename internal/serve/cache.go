@@ -28,18 +28,28 @@ type cached struct {
 
 func newCache() *cache { return &cache{byKey: map[string]*list.Element{}, order: list.New()} }
 
-// stamp changes when a run's rows may have.
+// stamp changes when a run's rows may have, other than by later epochs of the same attempt.
 func stamp(r store.Run) string {
-	return fmt.Sprintf("%d %s %d %v %v %d %q", r.Generation, r.Status, r.LastEpoch, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
+	return fmt.Sprintf("%d %s %v %v %d %q", r.Generation, r.Status, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
 }
 
-// load returns a run with all its values, or with those of some measures.
+// load returns a run with all its values, or with those of some measures. Of a run that has moved on only the new epochs are read.
 func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.Run, error) {
 	key, now := row.Hash, stamp(row)
 	if measures != nil {
 		key += " some"
 	}
-	if run, ok := c.get(key, now); ok {
+	old, known := c.get(key, now)
+	switch {
+	case known && old.LastEpoch == row.LastEpoch:
+		return old, nil
+	case known && old.LastEpoch < row.LastEpoch && old.LastStep() > 0:
+		values, err := r.Since(row.Hash, old.LastStep(), measures)
+		if err != nil {
+			return report.Run{}, err
+		}
+		run := old.Grown(row, values)
+		c.put(&cached{key, now, run, run.Points() + 20})
 		return run, nil
 	}
 	var values []store.Value
@@ -56,10 +66,11 @@ func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.
 	if err != nil {
 		return report.Run{}, err
 	}
-	c.put(&cached{key, now, run, len(values) + 20})
+	c.put(&cached{key, now, run, run.Points() + 20})
 	return run, nil
 }
 
+// get returns a run as it was last read, if no more than later epochs can have come since.
 func (c *cache) get(key, stamp string) (report.Run, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

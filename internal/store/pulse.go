@@ -70,14 +70,22 @@ func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	return collect(r, func(scan func(...any) error) (Value, error) {
-		var v Value
-		var x sql.NullFloat64
-		err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
-		v.Value = x.Float64
-		return v, err
-	}, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
 		FROM series s CROSS JOIN value v ON v.series = s.id
 		WHERE s.measure IN (SELECT value FROM json_each(?)) AND v.run = (SELECT id FROM run WHERE hash = ?)
 		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, string(list), hash)
+}
+
+// Since returns the values per epoch of a run that come after an epoch, of some measures or, for nil, of all, ordered by key, then
+// step: what a page that has the earlier ones lacks. It seeks in each series, so its cost does not grow with the run.
+func (r *Reader) Since(hash string, epoch int64, measures []string) ([]Value, error) {
+	list, err := json.Marshal(measures)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM series s CROSS JOIN value v ON v.series = s.id
+		WHERE s.series = 'epoch' AND (?1 = 'null' OR s.measure IN (SELECT value FROM json_each(?1)))
+			AND v.run = (SELECT id FROM run WHERE hash = ?2) AND v.step > ?3
+		ORDER BY s.split, s.layer, s.measure, v.step`, string(list), hash, epoch)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -98,6 +99,42 @@ func TestPickReadsSomeMeasures(t *testing.T) {
 	got, err := l.Pick(c.Hash, []string{"b", "none"})
 	if err != nil || !reflect.DeepEqual(got, []Value{rows[0], rows[2]}) {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestSinceReadsLaterEpochsAlone(t *testing.T) {
+	l := open(t, t.TempDir())
+	for run := range 2 { // another run's values are not read
+		c, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": run}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for epoch := int64(1); epoch <= 5; epoch++ {
+			rows := []Value{{Key: Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: epoch, Value: float64(epoch)},
+				{Key: Key{Series: "epoch", Measure: "dilation"}, Step: epoch, Missing: "no classes"},
+				{Key: Key{Series: "iteration", Measure: "loss"}, Step: 100 * epoch, Value: 1}}
+			if err := c.AppendEpoch(epoch, rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if run == 0 {
+			continue
+		}
+		for _, measures := range [][]string{nil, {"loss"}, {}, {"null"}} {
+			var want []Value
+			all, err := l.Values(c.Hash)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range all {
+				if v.Series == "epoch" && v.Step > 3 && (measures == nil || slices.Contains(measures, v.Measure)) {
+					want = append(want, v)
+				}
+			}
+			if got, err := l.Since(c.Hash, 3, measures); err != nil || !slices.Equal(got, want) || measures == nil && len(got) != 4 {
+				t.Errorf("of %q: %v, %v; want %v", measures, got, err, want)
+			}
+		}
 	}
 }
 

@@ -31,16 +31,18 @@ type Point struct {
 
 // Values returns every value of a run, ordered by key, then step; none for an unknown run.
 func (r *Reader) Values(hash string) ([]Value, error) {
-	return collect(r, func(scan func(...any) error) (Value, error) {
-		var v Value
-		var x sql.NullFloat64
-		err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
-		v.Value = x.Float64
-		return v, err
-	}, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
 		FROM value v JOIN series s ON s.id = v.series
 		WHERE v.run = (SELECT id FROM run WHERE hash = ?)
 		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, hash)
+}
+
+func scanValue(scan func(...any) error) (Value, error) {
+	var v Value
+	var x sql.NullFloat64
+	err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
+	v.Value = x.Float64
+	return v, err
 }
 
 // Keys returns the series that a run has, sorted.
