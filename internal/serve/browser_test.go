@@ -17,7 +17,7 @@ import (
 )
 
 // newBrowser starts a Chromium with a profile of its own; the test says so where there is none.
-func newBrowser(t *testing.T) context.Context {
+func newBrowser(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: no browser is driven")
@@ -48,7 +48,7 @@ func newBrowser(t *testing.T) context.Context {
 }
 
 // newTab opens another tab of the same browser, with an end.
-func newTab(t *testing.T, browser context.Context, limit time.Duration) context.Context {
+func newTab(t testing.TB, browser context.Context, limit time.Duration) context.Context {
 	t.Helper()
 	tab, stop := chromedp.NewContext(browser)
 	t.Cleanup(stop)
@@ -61,7 +61,7 @@ func newTab(t *testing.T, browser context.Context, limit time.Duration) context.
 }
 
 // do runs steps in a tab.
-func do(t *testing.T, tab context.Context, steps ...chromedp.Action[chromedp.Void]) {
+func do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(tab, steps...); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func do(t *testing.T, tab context.Context, steps ...chromedp.Action[chromedp.Voi
 }
 
 // look evaluates an expression in a tab.
-func look[T any](t *testing.T, tab context.Context, expression string) T {
+func look[T any](t testing.TB, tab context.Context, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(tab, chromedp.Evaluate[T](expression))
 	if err != nil {
@@ -79,7 +79,7 @@ func look[T any](t *testing.T, tab context.Context, expression string) T {
 }
 
 // until waits for an expression to be true in a tab.
-func until(t *testing.T, tab context.Context, limit time.Duration, expression string) {
+func until(t testing.TB, tab context.Context, limit time.Duration, expression string) {
 	t.Helper()
 	var last bool
 	for start := time.Now(); time.Since(start) < limit; time.Sleep(20 * time.Millisecond) {

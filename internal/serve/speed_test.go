@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -147,38 +146,5 @@ func TestPageWeight(t *testing.T) {
 	t.Logf("%d KB", total>>10)
 	if total > 900<<10 {
 		t.Errorf("the page of a run of 200 epochs weighs %d KB, wanted at most 900", total>>10)
-	}
-}
-
-// BenchmarkTenTabs is what ten pages of one browser cost while epochs come: one stream, and one page in sight that is made anew.
-func BenchmarkTenTabs(b *testing.B) {
-	dir, claim := bigLab(b)
-	s := startTest(b, Options{Lab: dir, Poll: time.Hour})
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	req, err := http.NewRequestWithContext(ctx, "GET", s.URL()+"events", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer answer.Body.Close()
-	epoch := int64(1000)
-	b.ResetTimer()
-	for b.Loop() {
-		b.StopTimer()
-		epoch++
-		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		s.hub.look()
-		page, err := http.Get(s.URL() + "run/" + claim.Hash)
-		if err != nil {
-			b.Fatal(err)
-		}
-		page.Body.Close()
 	}
 }
