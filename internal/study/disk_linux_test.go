@@ -77,6 +77,9 @@ func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
 }
 
 func TestALabWhoseDiskFillsUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes half a minute")
+	}
 	dir := t.TempDir()
 	smallDisk(t, dir)
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
@@ -100,6 +103,9 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 // TestAQueueWhoseDiskFillsUp fills the disk of the queue alone. The worker has its own, finishes its run
 // meanwhile, and hands it over once there is space again.
 func TestAQueueWhoseDiskFillsUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes half a minute")
+	}
 	dir := t.TempDir()
 	smallDisk(t, filepath.Join(dir, "queue"))
 	configs := []train.Config{longer()}

@@ -121,7 +121,6 @@ type engine struct {
 	server  *queue.Server // nil: another process's
 	broker  *queue.Broker
 	c       *queue.Coordinator
-	url     string
 	started time.Time
 
 	mu        sync.Mutex

@@ -209,7 +209,7 @@ func (j *jsonTidy) close() error {
 
 // parquetTidy writes texts as dictionaries, which makes repeated ones almost free.
 type parquetTidy struct {
-	w     *parquet.Writer
+	w     *parquet.GenericWriter[any]
 	place []int // of each column in the file, where they are sorted
 	line  []string
 }
@@ -222,7 +222,7 @@ func newParquetTidy(columns []string, w io.Writer) *parquetTidy {
 	group["step"] = parquet.Int(64)
 	group["value"] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
 	sorted := slices.Sorted(slices.Values(columns))
-	p := &parquetTidy{w: parquet.NewWriter(w, parquet.NewSchema("tidy", group), parquet.Compression(&parquet.Zstd)), line: make([]string, len(columns))}
+	p := &parquetTidy{w: parquet.NewGenericWriter[any](w, parquet.NewSchema("tidy", group), parquet.Compression(&parquet.Zstd)), line: make([]string, len(columns))}
 	for _, c := range columns {
 		p.place = append(p.place, slices.Index(sorted, c))
 	}

@@ -66,11 +66,11 @@ func TestAFileBecomesItsGrid(t *testing.T) {
 }
 
 func TestOverridesChangeBaseOrGrid(t *testing.T) {
-	f, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, .2]", "loss.kind=mse"}, 1)
+	_, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, .2]", "loss.kind=mse"}, 1)
 	if err == nil {
 		t.Fatal(".2 in a list is not TOML")
 	}
-	f, err = ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, 0.2]", "loss.kind=mse"}, 1)
+	f, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, 0.2]", "loss.kind=mse"}, 1)
 	must(t, err)
 	configs, _, err := f.Configs()
 	must(t, err)

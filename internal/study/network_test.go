@@ -107,6 +107,9 @@ func (n *network) mend() {
 // are: connections break, or nothing is heard of them any more. It computes on and hands everything over
 // when the network is back.
 func TestACutNetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes half a minute")
+	}
 	for _, silent := range []bool{false, true} {
 		t.Run(map[bool]string{false: "connections break", true: "connections fall silent"}[silent], func(t *testing.T) {
 			configs := []train.Config{longer(), tiny()}
@@ -145,6 +148,9 @@ func TestACutNetwork(t *testing.T) {
 // TestACutOffWorkersRunGoesOnElsewhere gives the run of a worker without network to another one. What
 // the first has when the network is back is dropped.
 func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes half a minute")
+	}
 	configs := []train.Config{longer()}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
