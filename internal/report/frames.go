@@ -47,25 +47,35 @@ const surveyed = 24
 
 // OpenFilm looks up which epochs a run directory has features of. The error says why there are none.
 func OpenFilm(dir string) (*Film, error) {
-	f := &Film{dir: dir}
-	entries, err := os.ReadDir(filepath.Join(dir, framesDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("report: features of epochs: %w", err)
+	epochs, err := FilmEpochs(dir)
+	if err != nil {
+		return nil, err
 	}
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".npz"); ok {
-			if epoch, err := strconv.ParseInt(name, 10, 64); err == nil {
-				f.Epochs = append(f.Epochs, epoch)
-			}
-		}
-	}
-	slices.Sort(f.Epochs)
-	if len(f.Epochs) == 0 {
+	f := &Film{dir: dir, Epochs: epochs}
+	if len(epochs) == 0 {
 		if err := f.fromLast(); err != nil {
 			return nil, err
 		}
 	}
 	return f, f.look()
+}
+
+// FilmEpochs lists the epochs that a run directory has frames of, ascending; none is no error.
+func FilmEpochs(dir string) ([]int64, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, framesDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("report: features of epochs: %w", err)
+	}
+	var out []int64
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".npz"); ok {
+			if epoch, err := strconv.ParseInt(name, 10, 64); err == nil {
+				out = append(out, epoch)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
 }
 
 // fromLast makes a film of the one frame that features.npz is.

@@ -89,7 +89,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		query.Add("run", run.Hash)
 	}
 	first, rest := report.Curves(runs)
-	p.Figures = drawAll([]report.Picture{first}, "/compare/figures", query)
+	p.Figures = drawOthers(follows(r), []report.Picture{first}, "/compare/figures", query)
 	if len(rest.Panels) > 0 {
 		folded := later(rest, "/compare/figures", query)
 		p.Rest = &folded

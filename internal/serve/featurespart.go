@@ -24,7 +24,7 @@ func (s *Server) featuresPart(run *report.Run, dir string, q url.Values) (*featu
 	if err != nil {
 		return nil, err
 	}
-	p := &featuresPart{Epochs: film.Epochs, Whole: film.Whole(), Base: "/run/" + run.Hash + "/features"}
+	p := &featuresPart{Epochs: film.Epochs, Whole: film.Whole(), Base: framesBase(run)}
 	p.Epoch, p.Newest = epochOf(film, q)
 	pictures, err := film.Pictures(p.Epoch)
 	if err != nil {
@@ -33,6 +33,17 @@ func (s *Server) featuresPart(run *report.Run, dir string, q url.Values) (*featu
 	p.Figures = drawAll(pictures, p.Base, url.Values{"epoch": {strconv.FormatInt(p.Epoch, 10)}})
 	return p, nil
 }
+
+// newFrames is the part without its pictures, for an open page: that asks for those of the epoch it shows.
+func newFrames(run *report.Run, dir string) (*featuresPart, error) {
+	epochs, err := report.FilmEpochs(dir)
+	if err != nil || len(epochs) == 0 {
+		return nil, err
+	}
+	return &featuresPart{Epochs: epochs, Epoch: epochs[len(epochs)-1], Newest: true, Whole: true, Base: framesBase(run)}, nil
+}
+
+func framesBase(run *report.Run) string { return "/run/" + run.Hash + "/features" }
 
 // epochOf is the kept epoch that a query means.
 func epochOf(film *report.Film, q url.Values) (epoch int64, newest bool) {

@@ -61,15 +61,41 @@ func asQuery(q url.Values) string {
 	return "?" + q.Encode()
 }
 
-// drawn puts all pictures that show something into a page.
+// drawAll puts all pictures that show something into a page.
 func drawAll(pictures []report.Picture, base string, query url.Values) []figure {
+	return drawOthers(following{}, pictures, base, query)
+}
+
+// drawOthers is drawAll for an open page: what it draws itself it gets without a picture.
+func drawOthers(open following, pictures []report.Picture, base string, query url.Values) []figure {
 	var out []figure
 	for _, p := range pictures {
-		if len(p.Panels) > 0 {
+		switch {
+		case len(p.Panels) == 0:
+		case open.drawn[p.ID]:
+			out = append(out, figure{Picture: p, Base: base, Query: asQuery(query)})
+		default:
 			out = append(out, draw(p, base, query))
 		}
 	}
 	return out
+}
+
+// following is what the script of an open page says of itself when it asks for the page as it now is.
+type following struct {
+	on    bool
+	drawn map[string]bool // figures whose every panel it draws
+}
+
+func follows(r *http.Request) following {
+	lists := r.Header.Values("Collapse-Drawn")
+	f := following{on: len(lists) > 0, drawn: map[string]bool{}}
+	for _, list := range lists {
+		for id := range strings.FieldsSeq(list) {
+			f.drawn[id] = true
+		}
+	}
+	return f
 }
 
 // figures serves the files of a page's pictures: {id}.svg, .png, .csv, .json, and all.json for the definitions of all of them.

@@ -67,12 +67,18 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	p.Tiles = runTiles(&row)
 	base := "/run/" + run.Hash + "/figures"
 	first, rest := report.Curves([]report.Run{run})
-	p.Figures = drawAll([]report.Picture{first}, base, nil)
+	open := follows(r)
+	p.Figures = drawOthers(open, []report.Picture{first}, base, nil)
 	if len(rest.Panels) > 0 {
 		folded := later(rest, base, nil)
 		p.Rest = &folded
 	}
-	if p.Features, err = s.featuresPart(&run, dir, r.URL.Query()); err != nil {
+	if open.on {
+		p.Features, err = newFrames(&run, dir)
+	} else {
+		p.Features, err = s.featuresPart(&run, dir, r.URL.Query())
+	}
+	if err != nil {
 		p.Why = err.Error()
 	}
 	for k, v := range run.Settings {

@@ -57,10 +57,11 @@ function hear(message) {
     return;
   }
   const a = before.runs[follow], b = state.runs[follow];
-  if (b && (!a || a.epoch !== b.epoch || a.status !== b.status)) refresh();
+  if (b && (!a || a.status !== b.status)) refresh();
+  else if (b && a.epoch !== b.epoch) later(650);
 }
 
-// later refreshes once in so many milliseconds.
+// later refreshes as soon as that is not within so many milliseconds of the last time.
 function later(wait) {
   clearTimeout(timer);
   timer = setTimeout(refresh, Math.max(0, lately + wait - Date.now()));
@@ -73,17 +74,19 @@ async function refresh() {
   dirty = false;
   lately = Date.now();
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    const own = $$('figure[data-drawn]').filter((f) => !$('[data-panel] > svg', f)).map((f) => f.dataset.figure);
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html', 'Collapse-Drawn': own.join(' ') } });
     if (!answer.ok) { say('the lab cannot be read now'); return; }
     if (document.querySelector('main > .narrow')) { location.reload(); return; }
-    take(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    const next = new DOMParser().parseFromString(await answer.text(), 'text/html'), frames = $('[data-film]', next) && $$('form.film option', next).map((o) => Number(o.value));
+    take(next);
     await Promise.all($$('[data-figures] figure[data-drawn]').map((f) => draw.enhance(f)));
-    await film.follow();
+    await film.follow(frames || []);
   } catch (err) {
     say('connecting …');
   } finally {
     busy = false;
-    if (dirty) later(400);
+    if (dirty) later(650);
   }
 }
 
@@ -150,7 +153,7 @@ addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); });
 
 const film = (() => {
   const part = $('[data-film]'), form = part && $('form.film', part);
-  if (!form) return { follow: async () => { if (part === null && $('#film') && document.body.dataset.live.length === 64) await appear(); } };
+  if (!form) return { follow: async (more) => { if (!part && more.length) await appear(); } };
   let epochs = $$('option', form).map((o) => Number(o.value)), newest = 'newest' in part.dataset;
   const slider = Object.assign(document.createElement('input'), { type: 'range', min: 0, max: epochs.length - 1, value: Math.max(0, epochs.indexOf(Number(part.dataset.epoch))) });
   const shown = document.createElement('output'), play = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Play' });
@@ -198,11 +201,7 @@ const film = (() => {
   words();
   return {
     // follow takes over epochs that have come since, and shows the newest if the reader was there.
-    async follow() {
-      const answer = await fetch(location.pathname, { headers: { Accept: 'text/html' } });
-      if (!answer.ok) return;
-      const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      const more = $$('form.film option', next).map((o) => Number(o.value));
+    async follow(more) {
       if (more.length === epochs.length || !more.length) return;
       epochs = more;
       slider.max = epochs.length - 1;
