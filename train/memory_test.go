@@ -58,6 +58,9 @@ var memoryKinds = map[string]func(*Config){
 // TestTheFootprintIsWhatARunTakes compares the estimate with the growth of a process of its own: in this one, memory that earlier
 // tests have given back would be taken again unseen.
 func TestTheFootprintIsWhatARunTakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the race detector, which runs with it, takes memory of its own")
+	}
 	if residentBytes() == 0 {
 		t.Skip("/proc/self/status does not say what is resident")
 	}
