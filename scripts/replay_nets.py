@@ -53,9 +53,10 @@ class Sides:
         best, at = F.max_pool2d(value, size, stride, pad, return_indices=True)
         flat = lambda t: t.flatten(2)
         if self.led is not None:
-            _, theirs = F.max_pool2d(self.led[i].reshape(x.shape), size, stride, pad, return_indices=True)
+            led, theirs = F.max_pool2d(self.led[i].reshape(x.shape), size, stride, pad, return_indices=True)
             gap = best - flat(value).gather(2, flat(theirs)).reshape(best.shape)
-            differ = (theirs != at) & (best > 0)  # among zeros the gradient stops at the ReLU
+            # Among zeros the gradient stops at the ReLU; a ReLU led to pass a negative value is above the zeros around it.
+            differ = (theirs != at) & ((best > 0) | (led > 0))
             if differ.any():
                 near = differ & (gap <= 2 * self.near(i, self.inputs[i]))
                 self.count("max pooling after ReLU %d" % i, near, differ, gap, value.std())

@@ -140,7 +140,7 @@ func (s span) logTicks(want int) []Tick {
 		}
 		for _, m := range mult {
 			v := m * math.Pow(10, float64(e))
-			if v >= s.lo*(1-1e-9) && v <= s.hi*(1+1e-9) {
+			if finite(v) && v >= s.lo*(1-1e-9) && v <= s.hi*(1+1e-9) {
 				out = append(out, Tick{v, powerLabel(m, e, plain)})
 			}
 		}
