@@ -6,25 +6,57 @@ import (
 	"fmt"
 )
 
+// cancelled is the Error of an Interrupted run that Cancel stopped. Claim clears it.
+const cancelled = "cancelled"
+
+// Cancelled reports whether a person stopped the run: studies leave it alone until a person lets it go on.
+func (r Run) Cancelled() bool { return r.Status == Interrupted && r.Error == cancelled }
+
+// Cancelled is Run.Cancelled.
+func (r StudyRun) Cancelled() bool { return r.Status == Interrupted && r.Error == cancelled }
+
 // Cancel stops a run, given by its whole hash: it becomes Interrupted, which Claim resumes, and the process that works on it, if
-// there is one, gets ErrLost at its next write or beat. *NotFoundError; an error if the run has ended.
+// there is one, gets ErrLost at its next write or beat. Studies leave it out until Release, OpenStudy or SaveStudy.
+// *NotFoundError; an error if the run has ended.
 func (l *Lab) Cancel(hash string) error {
+	return l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
+		if r.Status == Done || r.Status == Failed || r.Cancelled() {
+			return fmt.Errorf("run %.12s is %s: there is nothing to cancel", hash, r.Status)
+		}
+		if _, err := tx.Exec("DELETE FROM claim WHERE run = ?", id); err != nil {
+			return err
+		}
+		_, err := tx.Exec("UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", Interrupted, cancelled, l.now().UnixMilli(), id)
+		return err
+	})
+}
+
+// Release makes a run that failed or was stopped ready to go on, from its checkpoint where it has one; whoever coordinates a study of
+// it takes it up. *NotFoundError; an error if the run is in another state.
+func (l *Lab) Release(hash string) error {
+	return l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
+		if r.Status != Failed && r.Status != Interrupted {
+			return fmt.Errorf("run %.12s is %s: there is nothing to go on with", hash, r.Status)
+		}
+		_, err := tx.Exec("UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Interrupted, id)
+		return err
+	})
+}
+
+// change lets a person change a run, and tells whoever works on its studies.
+func (l *Lab) change(hash string, do func(tx *sql.Tx, id int64, r Run) error) error {
 	return l.write(func(tx *sql.Tx) error {
-		var id int64
-		var status Status
-		err := tx.QueryRow("SELECT id, status FROM run WHERE hash = ?", hash).Scan(&id, &status)
+		id, run, err := scanRun(tx.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return &NotFoundError{Prefix: hash, Dir: l.dir}
 		case err != nil:
 			return err
-		case status != Running && status != Pending:
-			return fmt.Errorf("run %.12s is %s: there is nothing to cancel", hash, status)
 		}
-		if _, err := tx.Exec("DELETE FROM claim WHERE run = ?", id); err != nil {
+		if err := do(tx, id, run); err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE run SET status = ?, finished = ? WHERE id = ?", Interrupted, l.now().UnixMilli(), id)
+		_, err = tx.Exec("UPDATE study SET revision = revision + 1 WHERE id IN (SELECT study FROM study_run WHERE run = ?)", id)
 		return err
 	})
 }

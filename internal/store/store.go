@@ -62,7 +62,7 @@ type Run struct {
 	Kind       Kind
 	Config     []byte // canonical JSON
 	Status     Status
-	Error      string // why it failed; "" unless Failed
+	Error      string // why it failed, or that a person stopped it; "" unless Failed or Cancelled
 	Label      string
 	Tags       []string // sorted
 	Program    Program  // of the last process that claimed it

@@ -73,8 +73,15 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 				return err
 			}
 		}
-		return nil
+		return release(tx, name, Interrupted)
 	})
+}
+
+// release readies the runs of a study in one state: the failed ones, or those that were cancelled.
+func release(tx *sql.Tx, study string, from Status) error {
+	_, err := tx.Exec(`UPDATE run SET status = ?1, error = '', finished = NULL WHERE status = ?2 AND (status = ?4 OR error = ?5) AND id IN
+		(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?3))`, Interrupted, from, study, Failed, cancelled)
+	return err
 }
 
 // StudyNotFoundError is returned for a study that the lab lacks.
@@ -172,53 +179,51 @@ func (r *Reader) studyRuns(query string, args ...any) ([]StudyRun, error) {
 }
 
 // CancelStudy marks a study as cancelled; SaveStudy and OpenStudy open it again.
-func (l *Lab) CancelStudy(name string) error { return l.touchStudy(name, "status = 'cancelled'") }
+func (l *Lab) CancelStudy(name string) error {
+	return l.touchStudy(name, "status = 'cancelled'", func(*sql.Tx) error { return nil })
+}
 
-// OpenStudy undoes CancelStudy.
-func (l *Lab) OpenStudy(name string) error { return l.touchStudy(name, "status = 'open'") }
+// OpenStudy undoes CancelStudy, and Cancel of the study's runs.
+func (l *Lab) OpenStudy(name string) error {
+	return l.touchStudy(name, "status = 'open'", func(tx *sql.Tx) error { return release(tx, name, Interrupted) })
+}
 
-func (l *Lab) touchStudy(name, change string) error {
-	var missing bool
-	err := l.write(func(tx *sql.Tx) error {
+// touchStudy changes a study, and then its runs, in one transaction: whoever sees the new revision sees all of it.
+func (l *Lab) touchStudy(name, change string, runs func(tx *sql.Tx) error) error {
+	return l.write(func(tx *sql.Tx) error {
 		res, err := tx.Exec("UPDATE study SET revision = revision + 1, "+change+" WHERE name = ?", name)
 		if err != nil {
 			return err
 		}
 		n, err := res.RowsAffected()
-		missing = n == 0
-		return err
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return &StudyNotFoundError{Name: name, Dir: l.dir}
+		}
+		return runs(tx)
 	})
-	if err == nil && missing {
-		err = &StudyNotFoundError{Name: name, Dir: l.dir}
-	}
-	return err
 }
 
 // RetryStudy makes the failed runs of a study ready to be tried again, from their checkpoints where they
 // have any, and returns how many there were.
 func (l *Lab) RetryStudy(name string) (int, error) {
-	if err := l.touchStudy(name, "status = 'open'"); err != nil {
-		return 0, err
-	}
-	var n int64
-	err := l.write(func(tx *sql.Tx) error {
-		res, err := tx.Exec(`UPDATE run SET status = ?, error = '', finished = NULL WHERE status = ? AND id IN
-			(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))`, Interrupted, Failed, name)
+	n := 0
+	err := l.touchStudy(name, "status = 'open'", func(tx *sql.Tx) error {
+		err := tx.QueryRow(`SELECT count(*) FROM run WHERE status = ? AND id IN
+			(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))`, Failed, name).Scan(&n)
 		if err != nil {
 			return err
 		}
-		n, err = res.RowsAffected()
-		return err
+		return release(tx, name, Failed)
 	})
-	return int(n), err
+	return n, err
 }
 
 // RemoveStudy forgets a study. Its runs stay.
 func (l *Lab) RemoveStudy(name string) error {
-	if err := l.touchStudy(name, "status = 'cancelled'"); err != nil {
-		return err
-	}
-	return l.write(func(tx *sql.Tx) error {
+	return l.touchStudy(name, "status = 'cancelled'", func(tx *sql.Tx) error {
 		_, err := tx.Exec("DELETE FROM study WHERE name = ?", name)
 		return err
 	})

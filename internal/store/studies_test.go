@@ -96,6 +96,52 @@ func TestCancelRetryAndRevision(t *testing.T) {
 	}
 }
 
+// TestCancelledRunsStayOutOfTheirStudies follows one run and its study's revision through every way to stop it and let it go on.
+func TestCancelledRunsStayOutOfTheirStudies(t *testing.T) {
+	l := open(t, t.TempDir())
+	must(t, l.SaveStudy("a", "", "", members(1, 2)))
+	must(t, l.SaveStudy("b", "", "", members(1)))
+	hash := claimed(t, l, spec(1)).Hash
+	revision := int64(2)
+	state := func(what string, cancelled bool, grown int64, err error) {
+		t.Helper()
+		must(t, err)
+		run, err := l.Run(hash)
+		must(t, err)
+		of, err := l.StudyRuns("b")
+		must(t, err)
+		now, err := l.StudyRevision()
+		must(t, err)
+		if run.Status != Interrupted || run.Cancelled() != cancelled || of[0].Cancelled() != cancelled || now != revision+grown {
+			t.Errorf("%s: %s %q, cancelled %v and %v, revision %d after %d", what, run.Status, run.Error, run.Cancelled(), of[0].Cancelled(), now, revision)
+		}
+		revision = now
+	}
+	state("cancel", true, 2, l.Cancel(hash))
+	if err := l.Cancel(hash); err == nil {
+		t.Error("cancelled twice")
+	}
+	state("release", false, 2, l.Release(hash))
+	state("cancel what waits", true, 2, l.Cancel(hash))
+	_, err := l.RetryStudy("b")
+	state("retry what failed", true, 1, err)
+	state("another study", true, 1, l.SaveStudy("c", "", "", members(2)))
+	state("open", false, 1, l.OpenStudy("b"))
+	state("cancel again", true, 2, l.Cancel(hash))
+	state("save", false, 1, l.SaveStudy("b", "", "", members(1)))
+	c := claimed(t, l, spec(1))
+	if err := l.Release(hash); err == nil {
+		t.Error("a running run was released")
+	}
+	must(t, c.Fail(errors.New("no luck")))
+	state("release what failed", false, 2, l.Release(hash))
+	state("cancel once more", true, 2, l.Cancel(hash))
+	claimed(t, l, spec(1))
+	if run, err := l.Run(hash); err != nil || run.Status != Running || run.Error != "" {
+		t.Errorf("claimed: %s %q, %v", run.Status, run.Error, err)
+	}
+}
+
 func TestRowsGoFromLabToLab(t *testing.T) {
 	from, to := open(t, t.TempDir()), open(t, t.TempDir())
 	a := claimed(t, from, spec(1))

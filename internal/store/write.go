@@ -26,7 +26,8 @@ func (l *Lab) write(do func(tx *sql.Tx) error) error {
 func (l *Lab) explain(err error) error {
 	var held *HeldError
 	var missing *NotFoundError
-	if err == nil || errors.Is(err, ErrLost) || errors.Is(err, ErrDone) || errors.As(err, &held) || errors.As(err, &missing) {
+	var study *StudyNotFoundError
+	if err == nil || errors.Is(err, ErrLost) || errors.Is(err, ErrDone) || errors.As(err, &held) || errors.As(err, &missing) || errors.As(err, &study) {
 		return err
 	}
 	return l.wrap(err)

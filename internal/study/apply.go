@@ -115,7 +115,7 @@ func (e *engine) current(m queue.Message) (*remoteRun, error) {
 		return nil, err
 	}
 	g, err := e.lab.Remote(m.Job)
-	if err != nil || g != m.Generation || run.Status == store.Done || run.Status == store.Failed {
+	if err != nil || g != m.Generation || run.Status == store.Done || run.Status == store.Failed || run.Cancelled() {
 		return nil, err
 	}
 	return e.claim(run, m.Generation, run.Program)
@@ -146,8 +146,8 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 	}
 	run, err := e.lab.Run(m.Job)
 	var unknown *store.NotFoundError
-	if errors.As(err, &unknown) {
-		return e.c.Cancel(ctx, m.Job) // `runs rm` was here
+	if errors.As(err, &unknown) || err == nil && run.Cancelled() {
+		return e.c.Cancel(ctx, m.Job) // a person was here
 	}
 	if err != nil {
 		return err

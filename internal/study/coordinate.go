@@ -58,13 +58,16 @@ func (e *engine) connect() error {
 		return err
 	}
 	if e.server.URL() != "" {
-		e.o.Logf("workers elsewhere join with: collapse worker --connect %s --token-file FILE", e.server.URL())
+		e.o.Logf(announcement+": collapse worker --connect %s --token-file FILE", e.server.URL())
 	}
 	if e.broker, err = e.server.Connect(e.o.Queue); err != nil {
 		e.server.Close()
 	}
 	return err
 }
+
+// announcement begins the note of the address.
+const announcement = "workers elsewhere join with"
 
 // ownerOf names a lab for the queue of a shared cluster.
 func ownerOf(lab *store.Lab) (string, error) {
@@ -183,6 +186,8 @@ func (e *engine) work(ctx context.Context) error {
 
 var errFinished = errors.New("study: finished")
 
+var errCancelled = errors.New("study: the run was cancelled")
+
 // localSlots are the workers of this process. They write to the lab themselves: it is theirs, too.
 func (e *engine) localSlots(ctx context.Context) error {
 	teams := make(chan *kernel.Team, e.o.Slots)
@@ -208,11 +213,17 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) 
 	if err := e.takeBack(t.ID); err != nil {
 		return err
 	}
+	if run, err := e.lab.Run(t.ID); err == nil && run.Cancelled() {
+		return queue.Postpone(errCancelled) // heedPeople takes the job out of the queue
+	}
 	if err := restoreCheckpoint(ctx, t.State, e.lab.RunDir(t.ID), e.blobs); err != nil {
 		e.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
 	}
 	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), Env{Team: team, Started: func(int64) {}, Saved: func(int64) {},
 		Progress: func(p Progress) { e.progress(t.ID, "this process", p) }})
+	if errors.Is(err, store.ErrLost) { // to a person, or to another process
+		return queue.Postpone(err)
+	}
 	if store.IsFull(err) { // another attempt would end the same way
 		e.abort(err)
 	}

@@ -190,6 +190,8 @@ func (e *engine) count(r store.StudyRun, cancelled bool, open map[string]*openRu
 	case r.Status == store.Failed:
 		e.failed++
 	case cancelled:
+	case r.Cancelled():
+		e.cancelled = true
 	case e.open[r.Hash] != nil:
 		open[r.Hash] = e.open[r.Hash]
 	default:
