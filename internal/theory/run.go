@@ -31,6 +31,7 @@ var runners = map[string]func(context.Context, *Recipe, Options, *Page) error{
 	"gradients":   runGradients,
 	"feasible":    runFeasible,
 	"dilation":    runDilation,
+	"biases":      runBiases,
 	"optima":      runOptima,
 	"saddles":     runSaddles,
 	"outputs":     runOutputs,
