@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Traces training steps and repeats each in PyTorch from the traced state before it (replay_trace.py judges): an MLP under every
 # loss, in float32 and float64, with SGD and Adam, and with each peeled decay; then the image networks in float32, with SGD and Adam.
-# usage: scripts/replay_all.sh COLLAPSE_BINARY WORK_DIR [STEPS [NET]]
-# NET names the only image network to trace, such as vgg13.
+# usage: scripts/replay_all.sh COLLAPSE_BINARY WORK_DIR [STEPS [NET...]]
+# NET... names the only image networks to trace, such as vgg13.
 # STEPS (20) is for each trace. Traces go through a pipe, so the disk holds none. Some minutes for 20 steps; the networks of
 # eleven million parameters take nearly all of them.
 set -euo pipefail
-collapse=$1 work=$2 steps=${3:-20} only=${4:-}
+collapse=$1 work=$2 steps=${3:-20} only=" ${*:4} "
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-/usr/bin/python3}
 mkdir -p "$work"
@@ -48,7 +48,7 @@ done
 image() {
   local name=$1 batch=$2
   shift 2
-  [ -z "$only" ] || [ "$name" = "$only" ] || return 0
+  [[ "$only" =~ ^\ *$ || "$only" == *" $name "* ]] || return 0
   local common=(--classes 5 --batch "$batch" --set data.samples_per_class=$(((steps * batch + 4) / 5)) --set optim.weight_decay=5e-4 "$@")
   replay "$name-sgd" "${common[@]}" --lr 0.02
   replay "$name-adam" "${common[@]}" --lr 0.001 --set optim.kind=adam
