@@ -16,7 +16,7 @@ import (
 // seeds drawn with replacement, and the verdict says whether the answer depends on the draw.
 //
 // A name of a value is split.measure or split@layer.measure ("train.nc1_pinv",
-// "train@layer2.nc1_pinv"), or one of keptValues ("kept.degenerate"); a selection is a map of settings ({"loss.kind": "ls"}) and may be left
+// "train@layer2.nc1_pinv") of train, clean, test or validation, or one of keptValues ("kept.degenerate"); a selection is a map of settings ({"loss.kind": "ls"}) and may be left
 // out. The functions are
 //
 //	final(name, selection)          mean over runs of the value at the last epoch

@@ -14,8 +14,12 @@ import (
 	"collapse/measure"
 )
 
-// splits are what train measures (train/evaluate.go).
-var splits = []string{"train", "clean", "test"}
+// splits are what train measures (train/evaluate.go). Of the validation split, what data.validation holds out, there are heldValues alone.
+var splits = []string{"train", "clean", "test", heldSplit}
+
+const heldSplit = "validation"
+
+var heldValues = []string{"loss", measure.KeyAccuracy}
 
 // sample is the runs an expression is asked of; a run may come more than once.
 type sample struct{ runs []*subject }
@@ -295,7 +299,7 @@ func knownName(name string) error {
 	if knownSetting(name) {
 		return nil
 	}
-	split, _, key := splitName(name)
+	split, layer, key := splitName(name)
 	if split == keptSplit {
 		if keptValues[key] == nil {
 			return fmt.Errorf("no value is called %q; there are %s", name, keptNames())
@@ -304,6 +308,9 @@ func knownName(name string) error {
 	}
 	if !slices.Contains(splits, split) {
 		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
+	}
+	if split == heldSplit && (layer != "" || !slices.Contains(heldValues, key)) {
+		return fmt.Errorf("no run has %q: of the validation split there are %s", name, strings.Join(heldValues, " and "))
 	}
 	if _, ok := measure.Lookup(key); !ok && key != "loss" {
 		return fmt.Errorf("no measure is called %q (docs/measures.md lists them)", key)

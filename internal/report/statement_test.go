@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"collapse/internal/store"
 )
 
 func TestStatementVerdicts(t *testing.T) {
@@ -98,10 +100,31 @@ func TestStatementWhere(t *testing.T) {
 	}
 }
 
+// What data.validation holds out can be named; runs without it leave the claim open, and the reason says what is missing.
+func TestStatementOnTheValidationSplit(t *testing.T) {
+	runs := common().runs(t)
+	claim := Statement{ID: "x", Says: "so", Holds: `final("validation.accuracy", {"loss.kind": "ls"}) > 0.8 && final("validation.loss") < 0.3`}
+	got, err := claim.Judge(runs)
+	if err != nil || got.Verdict != CannotTell || !strings.Contains(got.Reason, "has no validation.accuracy") {
+		t.Errorf("without the split: %q (%s), %v", got.Verdict, got.Reason, err)
+	}
+	for want, accuracy := range map[Verdict]float64{Holds: 0.9, Fails: 0.7} {
+		for i := range runs {
+			runs[i].series[seriesKey{"validation", "", "accuracy"}] = []store.Point{{Step: runs[i].last, Value: accuracy}}
+			runs[i].series[seriesKey{"validation", "", "loss"}] = []store.Point{{Step: runs[i].last, Value: 0.2}}
+		}
+		if got, err = claim.Judge(runs); err != nil || got.Verdict != want {
+			t.Errorf("accuracy %g: %q (%s), %v, wanted %q", accuracy, got.Verdict, got.Reason, err, want)
+		}
+	}
+}
+
 func TestStatementNamesThatDoNotExist(t *testing.T) {
 	for source, want := range map[string]string{
 		`final("train.nc9") < 1`:                             `no measure is called "nc9"`,
-		`final("vali.nc1_pinv") < 1`:                         "train, clean, test",
+		`final("vali.nc1_pinv") < 1`:                         "train, clean, test, validation",
+		`final("validation.nc1_pinv") < 1`:                   "loss and accuracy",
+		`final("validation@layer1.accuracy") < 1`:            "loss and accuracy",
 		`final("train.nc1_pinv", {"loss.kin": "ce"}) < 1`:    `no setting is called "loss.kin"`,
 		`trend("net.widht", "train.nc1_pinv") < 0`:           `"net.widht" is neither`,
 		`final("train.nc1_pinv")`:                            "bool",
