@@ -14,6 +14,7 @@ type benchCmd struct {
 	Layers  benchLayersCmd  `cmd:"" help:"Each layer and operation of a training step: time, rate, share."`
 	Slots   benchSlotsCmd   `cmd:"" help:"Whether several runs side by side get more done than one on all threads."`
 	Measure benchMeasureCmd `cmd:"" help:"The measures of collapse on made features: seconds, bytes a second, the share of each part."`
+	Queue   benchQueueCmd   `cmd:"" help:"What a study on very many workers needs of its coordinator, by workers that only sleep."`
 }
 
 type benchPeakCmd struct{}

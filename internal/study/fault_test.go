@@ -22,7 +22,7 @@ import (
 
 // TestMain lets the test binary play a coordinator or a worker that is killed.
 func TestMain(m *testing.M) {
-	role, ok := map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker, "searcher": roleSearcher}[os.Getenv("STUDY_TEST_ROLE")]
+	role, ok := map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker, "searcher": roleSearcher, "fleet": roleFleet}[os.Getenv("STUDY_TEST_ROLE")]
 	if !ok {
 		os.Exit(m.Run())
 	}

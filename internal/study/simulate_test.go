@@ -1,0 +1,75 @@
+package study
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func roleFleet([]string) error { return SimulateFleet(context.Background(), os.Stdin, os.Stdout) }
+
+// simulationOf twenty workers, whose runs of four epochs take a second.
+func simulationOf(t *testing.T, runs int) (SimulationReport, error) {
+	fleet := exec.Command(os.Args[0])
+	fleet.Env = append(os.Environ(), "STUDY_TEST_ROLE=fleet")
+	s := Simulation{Workers: 20, Runs: runs, Length: 20 * time.Second, Epoch: 5 * time.Second, Rows: 7, Bytes: 1000, Speed: 20, Measure: 2 * time.Second}
+	return Simulate(t.Context(), s, t.TempDir(), fleet)
+}
+
+// TestASimulationCountsWhatHappens compares the counts with what follows from the numbers alone.
+func TestASimulationCountsWhatHappens(t *testing.T) {
+	t.Parallel()
+	r, err := simulationOf(t, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(what string, got int, want, part float64) {
+		t.Helper()
+		if !(math.Abs(float64(got)-want) <= part*want) {
+			t.Errorf("%s: %d, want about %.0f", what, got, want)
+		}
+	}
+	near("runs", r.RunsEnded, 20*r.Seconds, 0.35)
+	near("values sent", r.RowsSent, 20*r.Seconds/0.25*7, 0.2)
+	near("values stored", r.RowsStored, float64(r.RowsSent), 0.1)
+	near("heartbeats due", r.Due, 20*r.Seconds/0.25, 0.01)
+	near("heartbeats", r.Heartbeats, float64(r.Due), 0.3)
+	for what, s := range map[string]Spread{"overhead": r.Overhead, "handover": r.Handover, "sending": r.Sending} {
+		if s.N < 10 || !(s.P50 > 0 && s.P50 <= s.P99 && s.P99 < 2) {
+			t.Errorf("%s: %+v", what, s)
+		}
+	}
+	if r.Again != 0 || !(r.CPU > 0 && r.FleetCPU > 0) || r.AllBusy <= 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestASimulationWithTooFewRunsSaysSo(t *testing.T) {
+	t.Parallel()
+	if _, err := simulationOf(t, 22); err == nil || !strings.Contains(err.Error(), "22 runs ended before the measurement did") {
+		t.Errorf("%v", err)
+	}
+	for _, s := range []Simulation{{}, {Workers: 1, Runs: 1, Rows: 1, Epoch: 1, Length: 1, Measure: 1, Speed: math.NaN()},
+		{Workers: 1, Runs: 1, Rows: 1, Epoch: 1, Length: 1, Measure: 1, Speed: 1, Bytes: inlineLimit + 1}} {
+		if err := s.Check(); err == nil {
+			t.Errorf("%+v passes", s)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	list := make([]float64, 200)
+	for i := range list {
+		list[i] = float64(200 - i)
+	}
+	if got := spread(list); got != (Spread{N: 200, P50: 100, P99: 198}) {
+		t.Errorf("%+v", got)
+	}
+	if got := spread(nil); got != (Spread{}) {
+		t.Errorf("%+v", got)
+	}
+}
