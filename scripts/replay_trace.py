@@ -23,8 +23,8 @@ and where all of an entry's gradients so far are rounding, the entry moves by th
 above 0, but below 4 times (40/3) float32's largest error in the gradient of that tensor (or the share of an entry in the 1e-6 that
 its norm is allowed), are left out of the norms, counted, and must not have moved by more than 20 learning rates.
 
-Biases: what the gradient of a bias is allowed is allowed to its move as the optimiser makes it of the gradient; biases start at 0,
-where 1e-6 |p| is nothing. How many exceed the bound above without that is printed.
+Biases: what the gradient of a bias is allowed is allowed to its move, and to Adam's mean square, as the optimiser makes them of the
+gradient; biases start at 0, where 1e-6 |p| is nothing. How many exceed the bound above without that is printed.
 """
 import json, math, os, struct, sys, tarfile, warnings
 
@@ -217,7 +217,7 @@ class Judge:
 
     def decided(self, meta, info, where, step, single, doubles):
         """For Adam, 0 in place of the entries of each parameter whose move rounding decides, 1 elsewhere; and for biases the norm of
-        the move that the 1e-6 allowed to their gradients may make."""
+        the move that the 1e-6 allowed to their gradients may make, and of the change of Adam's mean square."""
         o, weigh, extra = meta["optim"], {}, {}
         biases = [n for n in single.grads if n.endswith(".bias") and not self.double]
         if o["kind"] != "adam":
@@ -238,6 +238,8 @@ class Judge:
             weigh[n] = 1.0 - small.double()
             if n in biases:
                 extra[n] = info["lr"] * share * norm(weigh[n] / (root + o["eps"]))
+                allowed = 1e-6 * size_of(n, doubles[0].grads)
+                extra[n + ".exp_avg_sq"] = (1 - o["beta2"]) * 2 * g.abs().max().item() * allowed
         return weigh, extra
 
     def numbers(self, where, step, single, doubles, weigh, extra):
@@ -255,7 +257,7 @@ class Judge:
         larger = {n: max(before[n], d.state[n], key=norm) for n in d.grads}  # p before or after: some parameters start at 0
         self.compare("parameter", where, after, single.state, both(d.grads, "state"), larger, own=True, weigh=weigh, extra=extra)
         self.compare("running statistic", where, after, single.state, both(running, "state"), d.state)
-        self.compare("optimiser state", where, optim, single.optim, both(slots, "optim"), d.optim)
+        self.compare("optimiser state", where, optim, single.optim, both(slots, "optim"), d.optim, extra=extra)
         if set(optim) != set(d.optim) or optim["steps"] != d.optim["steps"] or set(after) != set(d.state):
             self.failed.append(where + ": names of tensors, or the count of steps, differ")
         if not all(torch.isfinite(v).all() for v in after.values() if v.is_floating_point()):
@@ -303,7 +305,7 @@ def show(path, count, meta, judge, far):
     if judge.undecided[1]:
         print("  Adam: %d of %d moves decided by rounding are left out" % tuple(judge.undecided))
     if judge.biases[0]:
-        print("  biases: %d moves need what their gradients are allowed; the worst is %.2f of the bound without" % tuple(judge.biases))
+        print("  biases: %d moves or mean squares need what their gradients are allowed; the worst is %.2f of the bound without" % tuple(judge.biases))
     if judge.direct[0]:
         print("  beside Winograd's layers: %d of %d numbers of layers that ran directly exceed factor 3; the worst is %.2f of that bound" % (
             judge.direct[1], judge.direct[0], judge.direct[2]))
