@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"sync"
 
-	"collapse/internal/kernel"
 	"collapse/internal/serve"
 	"collapse/internal/store"
-	"collapse/train"
 )
 
 type serveCmd struct {
@@ -89,63 +84,5 @@ func (f besideFlags) beside(a *app) (end func()) {
 		if err := server.Close(); err != nil {
 			a.notef("closing the live page: %v\n", err)
 		}
-	}
-}
-
-// labControl does what the page asks for. A run that is stopped is taken from its process, which learns it at its next write; a
-// run that goes on is computed here, one at a time; a study's coordinator sees that a person changed the study.
-type labControl struct {
-	ctx  context.Context // ends with the server
-	lab  *store.Lab
-	log  func(format string, args ...any)
-	turn chan struct{} // holds a place for the one that computes
-	jobs *sync.WaitGroup
-}
-
-func newLabControl(a *app, lab *store.Lab) labControl {
-	return labControl{a.ctx, lab, a.serveLog, make(chan struct{}, 1), new(sync.WaitGroup)}
-}
-
-func (c labControl) Run(_ context.Context, do serve.Action, hash string) error {
-	if do == serve.Cancel {
-		return c.lab.Cancel(hash)
-	}
-	run, err := c.lab.Run(hash)
-	switch {
-	case err != nil:
-		return err
-	case run.Kind != store.Train:
-		return fmt.Errorf("only training runs can be computed from the page, not one of kind %s", run.Kind)
-	case run.Status == store.Running || do == serve.Resume && run.Status != store.Interrupted:
-		return fmt.Errorf("the run is %s: it cannot be told to %s", run.Status, do)
-	}
-	c.jobs.Go(func() { c.compute(hash, do == serve.Retry) })
-	return nil
-}
-
-// compute goes on with a run, or computes it anew, when its turn has come.
-func (c labControl) compute(hash string, again bool) {
-	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
-	case <-c.ctx.Done():
-		return
-	}
-	team := kernel.NewTeam(0)
-	defer team.Close()
-	if _, err := train.Resume(c.ctx, c.lab, hash, train.Options{Team: team, Again: again}); err != nil {
-		c.log("run %.12s: %v", hash, err)
-	}
-}
-
-func (c labControl) Study(_ context.Context, do serve.Action, name string) error {
-	switch do {
-	case serve.Cancel:
-		return c.lab.CancelStudy(name)
-	case serve.Resume:
-		return c.lab.OpenStudy(name)
-	default:
-		_, err := c.lab.RetryStudy(name)
-		return err
 	}
 }

@@ -71,7 +71,7 @@ func TestThePageControlsRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lab.Close()
-	a := &app{ctx: t.Context(), stderr: os.Stderr}
+	a := &app{ctx: t.Context(), stderr: os.Stderr, flags: new(program)}
 	control := newLabControl(a, lab)
 	c, err := train.Load("", nil, "data.name=glyphs", "data.samples_per_class=20", "data.test_samples_per_class=10", "data.pipeline=plain",
 		"net.depth=1", "net.width=8", "run.epochs=400", "run.batch=20")

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"collapse/internal/kernel"
+	"collapse/internal/queue"
+	"collapse/internal/serve"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/train"
+)
+
+// labControl does what the page asks for. A run that is stopped is taken from its process, which learns it at its next write. A run
+// that goes on is left to the process that coordinates the lab; where there is none, or once it has ended without it, it is computed
+// here, one at a time. A study that goes on is coordinated here under the same rule.
+type labControl struct {
+	a    *app
+	lab  *store.Lab
+	turn chan struct{} // holds a place for the one that computes
+	jobs *sync.WaitGroup
+
+	mu      *sync.Mutex
+	studies map[string]bool // gone on with here; true: asked for again since
+}
+
+func newLabControl(a *app, lab *store.Lab) labControl {
+	return labControl{a, lab, make(chan struct{}, 1), new(sync.WaitGroup), new(sync.Mutex), map[string]bool{}}
+}
+
+func (c labControl) Run(_ context.Context, do serve.Action, hash string) error {
+	if do == serve.Cancel {
+		return c.lab.Cancel(hash)
+	}
+	run, err := c.lab.Run(hash)
+	ended := run.Status == store.Failed || run.Status == store.Interrupted
+	switch {
+	case err != nil:
+		return err
+	case run.Kind != store.Train:
+		return fmt.Errorf("only training runs can be computed from the page, not one of kind %s", run.Kind)
+	case do == serve.Resume && run.Status != store.Interrupted || !ended && run.Status != store.Done:
+		return fmt.Errorf("the run is %s: it cannot be told to %s", run.Status, do)
+	}
+	if ended {
+		if err := c.lab.Release(hash); err != nil {
+			return err
+		}
+	}
+	c.jobs.Go(func() {
+		if run.Status == store.Done || c.unclaimed(hash) {
+			c.compute(hash, run.Status == store.Done)
+		}
+	})
+	return nil
+}
+
+// unclaimed waits while a process that coordinates the lab may take the run up, and reports whether it is left to this one.
+func (c labControl) unclaimed(hash string) bool {
+	for {
+		lock, err := queue.TakeLock(filepath.Join(c.lab.Dir(), "queue.lock"))
+		if err == nil {
+			lock.Release()
+		}
+		run, gone := c.lab.Run(hash) // after the look at the lock: a coordinator that ended may have taken it before
+		if gone != nil || run.Status != store.Interrupted || run.Cancelled() {
+			return false
+		}
+		var held *queue.HeldError
+		if !errors.As(err, &held) {
+			return true
+		}
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-c.a.ctx.Done():
+			return false
+		}
+	}
+}
+
+// compute goes on with a run, or computes it anew, when its turn has come.
+func (c labControl) compute(hash string, again bool) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-c.a.ctx.Done():
+		return
+	}
+	team := kernel.NewTeam(c.a.flags.Threads)
+	defer team.Close()
+	_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again})
+	var held *store.HeldError // a coordinator was quicker
+	if err != nil && !errors.As(err, &held) && !errors.Is(err, store.ErrLost) {
+		c.a.serveLog("run %.12s: %v", hash, err)
+	}
+}
+
+func (c labControl) Study(_ context.Context, do serve.Action, name string) error {
+	var err error
+	switch do {
+	case serve.Cancel:
+		return c.lab.CancelStudy(name)
+	case serve.Resume:
+		err = c.lab.OpenStudy(name)
+	default:
+		_, err = c.lab.RetryStudy(name)
+	}
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, here := c.studies[name]; here {
+		c.studies[name] = true
+		return nil
+	}
+	c.studies[name] = false
+	c.jobs.Go(func() { c.execute(name) })
+	return nil
+}
+
+// execute goes on with a study for as long as the page asks for it.
+func (c labControl) execute(name string) {
+	for again := true; again; {
+		if err := c.once(name); err != nil && c.a.ctx.Err() == nil {
+			c.a.serveLog("study %s: %v", name, err)
+		}
+		c.mu.Lock()
+		if again = c.studies[name] && c.a.ctx.Err() == nil; again {
+			c.studies[name] = false
+		} else {
+			delete(c.studies, name)
+		}
+		c.mu.Unlock()
+	}
+}
+
+// once computes what a study, or a search, lacks.
+func (c labControl) once(name string) error {
+	threads := c.a.flags.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	o := study.Options{Slots: threads, Threads: threads, Logf: c.a.serveLog}
+	s, err := c.lab.Study(name)
+	if err != nil {
+		return err
+	}
+	search, err := study.SearchOf(s)
+	switch {
+	case err != nil:
+	case search != nil:
+		_, err = study.RunSearch(c.a.ctx, c.lab, search, o)
+	default:
+		_, err = study.Execute(c.a.ctx, c.lab, []string{name}, o)
+	}
+	return err
+}
