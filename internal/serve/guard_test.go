@@ -55,6 +55,10 @@ func TestOnlyOwnNamesAndOriginsAreAnswered(t *testing.T) {
 		{"picture on another site", "GET", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403},
 		{"link on another site", "GET", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200},
 		{"form on another site", "POST", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 403},
+		{"form on another port", "POST", map[string]string{"Origin": "http://127.0.0.1:1"}, 403},
+		{"form on a rebound name", "POST", map[string]string{"Host": "evil.example:8642", "Origin": "http://evil.example:8642", "Sec-Fetch-Site": "same-origin"}, 421},
+		{"fetch on a rebound name", "GET", map[string]string{"Host": "evil.example:8642", "Sec-Fetch-Site": "same-origin"}, 421},
+		{"no name", "POST", map[string]string{"Host": ":8642"}, 421},
 		{"method that no page has", "DELETE", nil, 405},
 		{"page's own request", "GET", map[string]string{"Origin": strings.TrimSuffix(s.URL(), "/")}, 200},
 	} {
@@ -163,11 +167,20 @@ func TestControlIsThereOnlyWhenAllowed(t *testing.T) {
 		t.Errorf("retry: %d, did %q", answer.StatusCode, did.what)
 	}
 	did.what = ""
-	for path, header := range map[string]map[string]string{
-		"run/" + hash + "/cancel":  {"Origin": "http://evil.example"},
-		"run/" + hash + "/explode": nil,
-		"run/ff00/cancel":          nil,
+	evil := map[string]string{"Host": "evil.example", "Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"} // a rebound name
+	for _, c := range []struct {
+		path   string
+		header map[string]string
+	}{
+		{"run/" + hash + "/cancel", map[string]string{"Origin": "http://evil.example"}},
+		{"run/" + hash + "/cancel", map[string]string{"Origin": "null"}},
+		{"run/" + hash + "/cancel", map[string]string{"Sec-Fetch-Site": "cross-site"}},
+		{"run/" + hash + "/cancel", evil},
+		{"study/cancel?study=x", evil},
+		{"run/" + hash + "/explode", nil},
+		{"run/ff00/cancel", nil},
 	} {
+		path, header := c.path, c.header
 		if answer, _ := get(t, http.DefaultClient, "POST", s.URL()+path, header); answer.StatusCode < 400 || did.what != "" {
 			t.Errorf("%s %v: %d, did %q", path, header, answer.StatusCode, did.what)
 		}
