@@ -42,6 +42,7 @@ type program struct {
 	Study      studyCmd      `cmd:"" help:"Many runs: a grid, computed here or on many machines."`
 	Worker     workerCmd     `cmd:"" help:"Join a study from another machine."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
+	Export     exportCmd     `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
 	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`
 	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit."`

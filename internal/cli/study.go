@@ -25,7 +25,7 @@ type studyCmd struct {
 	Retry  studyRetryCmd  `cmd:"" help:"Make the failed runs of a study ready to be tried again; then resume."`
 	List   studyListCmd   `cmd:"" help:"The studies of the lab."`
 	Report studyReportCmd `cmd:"" help:"A study's page."`
-	Export studyExportCmd `cmd:"" help:"A study as one tidy table: a line for each run, epoch and measure."`
+	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line for each run, epoch and measure, or as event files of TensorBoard."`
 }
 
 // whereFlags say where a study's runs are computed.

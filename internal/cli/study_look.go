@@ -10,7 +10,6 @@ import (
 
 	"collapse/internal/report"
 	"collapse/internal/store"
-	"collapse/internal/study"
 )
 
 type studyStatusCmd struct {
@@ -189,50 +188,6 @@ func (c *studyReportCmd) Run(a *app) error {
 	if c.Open {
 		return openInBrowser(result.Index)
 	}
-	return nil
-}
-
-type studyExportCmd struct {
-	Name    string `arg:"" name:"study" help:"Name of the study."`
-	CSV     bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
-	Parquet bool   `help:"A Parquet file; needs --out." xor:"format"`
-	Out     string `help:"File to write; default: standard output." type:"path" placeholder:"FILE"`
-}
-
-// Run writes the table. --json, which every command has, is the table as JSON here.
-func (c *studyExportCmd) Run(a *app) error {
-	format := "csv"
-	switch {
-	case a.flags.JSON && (c.CSV || c.Parquet):
-		return usagef("--json, --csv and --parquet are three formats: choose one")
-	case a.flags.JSON:
-		format = "json"
-	case c.Parquet && c.Out == "":
-		return usagef("a Parquet file is no text: say where to with --out FILE.parquet")
-	case c.Parquet:
-		format = "parquet"
-	}
-	lab, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
-	if _, err := lab.Study(c.Name); err != nil {
-		return err
-	}
-	if c.Out == "" {
-		_, err := study.Export(lab, c.Name, format, a.stdout)
-		return err
-	}
-	lines := 0
-	err = writeBeside(c.Out, func(w io.Writer) error {
-		lines, err = study.Export(lab, c.Name, format, w)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	a.notef("%d lines in %s\n", lines, c.Out)
 	return nil
 }
 

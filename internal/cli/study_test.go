@@ -89,6 +89,17 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	if b, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(b), "PAR1") {
 		t.Error(err)
 	}
+	all, _ := called(t, 0, "--lab", lab, "export")
+	if strings.Count(all, "\n") != strings.Count(out, "\n") || strings.Contains(all, "\ntiny,") || !strings.Contains(out, "\ntiny,") {
+		t.Errorf("the lab's table: %.200s", all)
+	}
+	events := filepath.Join(t.TempDir(), "events")
+	for _, command := range []string{"export tiny", "study export tiny"} {
+		said, _ := called(t, 0, append(append([]string{"--lab", lab}, strings.Fields(command)...), "--tensorboard", events)...)
+		if files, err := filepath.Glob(filepath.Join(events, "loss_*-*", "events.out.tfevents.*")); err != nil || len(files) != 4 || !strings.Contains(said, "of 4 runs; see them with") {
+			t.Errorf("%s: %q, %v; %s", command, files, err, said)
+		}
+	}
 	page := filepath.Join(t.TempDir(), "page")
 	called(t, 0, "--lab", lab, "study", "report", "tiny", "--out", page)
 	if b, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || !strings.Contains(string(b), "<svg") {
@@ -132,6 +143,9 @@ func TestStudyCallsThatAreWrong(t *testing.T) {
 		{2, "leave one out", "study run " + file + " --listen :0 --nats nats://x"},
 		{2, "go together", "study run " + file + " --cert " + file},
 		{2, "say where to", "study export tiny --parquet"},
+		{2, "can't be used together", "export tiny --csv --tensorboard x"},
+		{2, "can't be used together", "export tiny --out x --tensorboard x"},
+		{1, "there is no lab", "export tiny --tensorboard x"},
 		{1, "there is no lab", "study status tiny"},
 		{1, "holds no token", "worker --connect nats://127.0.0.1:1 --token-file " + file},
 	} {

@@ -26,14 +26,10 @@ type tidyWriter interface {
 	close() error
 }
 
-// Export writes a study as one tidy table in the given format (csv, json, parquet): a line for each run,
+// Export writes runs as one tidy table in the given format (csv, json, parquet): a line for each run,
 // epoch and measure, with the settings that differ between the runs as columns of text. It returns the
 // number of lines. Memory holds one run at a time.
-func Export(lab *store.Reader, name, format string, w io.Writer) (lines int, err error) {
-	runs, err := lab.StudyRuns(name)
-	if err != nil {
-		return 0, err
-	}
+func Export(lab *store.Reader, runs []Selected, format string, w io.Writer) (lines int, err error) {
 	settings, keys, err := differing(lab, runs)
 	if err != nil {
 		return 0, err
@@ -47,7 +43,7 @@ func Export(lab *store.Reader, name, format string, w io.Writer) (lines int, err
 		if err != nil {
 			return lines, err
 		}
-		texts := append([]string{name, r.Hash, string(r.Kind), string(r.Status), r.Note}, make([]string, len(keys))...)
+		texts := append([]string{r.Study, r.Hash, string(r.Kind), string(r.Status), r.Note}, make([]string, len(keys))...)
 		for k, key := range keys {
 			texts[5+k] = settings[i][key]
 		}
@@ -65,7 +61,7 @@ func Export(lab *store.Reader, name, format string, w io.Writer) (lines int, err
 }
 
 // differing returns each run's settings and the keys whose values are not the same in all of them.
-func differing(lab *store.Reader, runs []store.StudyRun) ([]map[string]string, []string, error) {
+func differing(lab *store.Reader, runs []Selected) ([]map[string]string, []string, error) {
 	all, values := make([]map[string]string, len(runs)), map[string]map[string]bool{}
 	for i, r := range runs {
 		run, err := lab.Run(r.Hash)

@@ -229,9 +229,10 @@ func TestExportsAgree(t *testing.T) {
 	}
 	var asCSV, asJSON, asParquet bytes.Buffer
 	var lines [3]int
+	runs, err := Select(lab.Reader, []string{"s"})
+	must(t, err)
 	for i, out := range []*bytes.Buffer{&asCSV, &asJSON, &asParquet} {
-		var err error
-		lines[i], err = Export(lab.Reader, "s", []string{"csv", "json", "parquet"}[i], out)
+		lines[i], err = Export(lab.Reader, runs, []string{"csv", "json", "parquet"}[i], out)
 		must(t, err)
 	}
 	table, err := csv.NewReader(&asCSV).ReadAll()
@@ -273,7 +274,7 @@ func TestExportsAgree(t *testing.T) {
 	if !kinds["ce"] || !kinds["mse"] {
 		t.Errorf("losses %v: a default is left out", kinds)
 	}
-	if _, err := Export(lab.Reader, "s", "xml", &asCSV); err == nil {
+	if _, err := Export(lab.Reader, runs, "xml", &asCSV); err == nil {
 		t.Error("xml")
 	}
 }

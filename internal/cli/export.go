@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"collapse/internal/store"
+	"collapse/internal/study"
+)
+
+type exportCmd struct {
+	Names []string `arg:"" optional:"" name:"study-or-run" help:"Studies by name, runs by hash or the start of it; none: every run of the lab."`
+	exportTo
+}
+
+func (c *exportCmd) Run(a *app) error { return c.export(a, c.Names) }
+
+type studyExportCmd struct {
+	Name string `arg:"" name:"study" help:"Name of the study."`
+	exportTo
+}
+
+func (c *studyExportCmd) Run(a *app) error {
+	if _, err := c.format(a); err != nil {
+		return err
+	}
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	_, err = lab.Study(c.Name)
+	lab.Close()
+	if err != nil {
+		return err
+	}
+	return c.export(a, []string{c.Name})
+}
+
+// exportTo is how and where results go.
+type exportTo struct {
+	CSV         bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
+	Parquet     bool   `help:"A Parquet file; needs --out." xor:"format"`
+	Tensorboard string `help:"Event files of TensorBoard, a folder of DIR for each run: tensorboard --logdir DIR." type:"path" placeholder:"DIR" xor:"format,out"`
+	Out         string `help:"File to write; default: standard output." type:"path" placeholder:"FILE" xor:"out"`
+}
+
+// format is the format of the table. --json, which every command has, is the table as JSON here.
+func (c *exportTo) format(a *app) (string, error) {
+	switch {
+	case c.Tensorboard != "": // --json reports what was written
+		return "tensorboard", nil
+	case a.flags.JSON && (c.CSV || c.Parquet):
+		return "", usagef("--json, --csv and --parquet are three formats: choose one")
+	case a.flags.JSON:
+		return "json", nil
+	case c.Parquet && c.Out == "":
+		return "", usagef("a Parquet file is no text: say where to with --out FILE.parquet")
+	case c.Parquet:
+		return "parquet", nil
+	}
+	return "csv", nil
+}
+
+// exportedEvents is the JSON of an export for TensorBoard.
+type exportedEvents struct {
+	Dir    string `json:"dir"`
+	Runs   int    `json:"runs"`
+	Values int    `json:"values"`
+}
+
+func (c *exportTo) export(a *app, names []string) error {
+	format, err := c.format(a)
+	if err != nil {
+		return err
+	}
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	runs, err := study.Select(lab, names)
+	if err != nil {
+		return err
+	}
+	if format == "tensorboard" {
+		done := exportedEvents{Dir: c.Tensorboard}
+		if done.Runs, done.Values, err = study.ExportEvents(lab, runs, c.Tensorboard); err != nil {
+			return err
+		}
+		if done.Runs == 0 {
+			return fmt.Errorf("none of the %d runs has values yet", len(runs))
+		}
+		return a.emit(done, func() {
+			a.printf("%d values of %d runs; see them with\ntensorboard --logdir %s\n", done.Values, done.Runs, done.Dir)
+		})
+	}
+	if c.Out == "" {
+		_, err := study.Export(lab, runs, format, a.stdout)
+		return err
+	}
+	lines := 0
+	err = writeBeside(c.Out, func(w io.Writer) error {
+		lines, err = study.Export(lab, runs, format, w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	a.notef("%d lines in %s\n", lines, c.Out)
+	return nil
+}
