@@ -14,8 +14,8 @@ import (
 //
 //   - base_cj = û_j·(μ_c − h_G) is a product of class means: in P, or in float64 if residuals are so short that the rounding
 //     of P would blur them;
-//   - a class j can be the largest only if base_cj + ‖û_j − û_b‖ R ≥ base_cb, b the largest at the mean and R the
-//     longest residual at hand: the others are left out;
+//   - a class j can be the largest only if base_cj + ‖r‖ ≥ base_cb + û_b·r, b the largest at the mean: those that no
+//     residual at hand can lift so far are left out;
 //   - a sieve forms û_j·r; scores below the largest by twice its error bound are left out;
 //   - of the few that remain cos_j is computed in float64, so the margin is that of the full computation.
 //
@@ -35,8 +35,6 @@ type marginPass[T, P kernel.Float] struct {
 	base     []float64 // (stripe×K)
 	gamma    float64   // rounding of base, relative
 	lead     []int32   // (stripe) b
-	chosen   []P       // (stripe×d) û_b
-	apart    sifted[P] // products of û_b with all û_j
 	parts    []marginPart
 	scratch  sync.Pool // of *marginScratch[T, P]
 }
@@ -104,7 +102,7 @@ func (f *widePass[T, P]) margins() error {
 func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) error {
 	k, d, n := m.s.k, m.s.d, to-from
 	m.from, m.to = from, to
-	m.base, m.lead, m.chosen = grow(m.base, n*k), grow(m.lead, n), grow(m.chosen, n*d)
+	m.base, m.lead = grow(m.base, n*k), grow(m.lead, n)
 	m.gamma = float64(d+10) * roundoff[P]()
 	fine, err := m.fine()
 	if err != nil {
@@ -116,11 +114,6 @@ func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) e
 		logits = nil
 	}
 	team.Do(n, marginBase[T, P]{m, logits})
-	ones := make([]float64, n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	m.sieve.multiply(&m.apart, team, m.chosen, ones, nil)
 	m.parts = m.parts[:0]
 	for c := from; c < to; c++ {
 		for at := m.start[c]; at < m.start[c+1]; at += marginRows {
@@ -202,10 +195,6 @@ func (m marginBase[T, P]) Run(i int) {
 		}
 	}
 	m.lead[i] = int32(best)
-	inverse := 1 / m.head.centredNorm[best]
-	for p, x := range m.head.centred[best*m.s.d:][:m.s.d] {
-		m.chosen[i*m.s.d+p] = P(x * inverse)
-	}
 }
 
 // Run finds the margins of one part.
@@ -217,13 +206,9 @@ func (m *marginPass[T, P]) Run(part int) {
 	if p.err = x.read(m.s, rows, p.class); p.err != nil {
 		return
 	}
-	longest := 0.0
-	for _, r := range x.length {
-		longest = max(longest, r)
-	}
 	// Rounding of base: γ of a sum of d products of vectors of length ‖μ_c − h_G‖ and 1.
 	rounding := m.gamma * norm(m.s.centred[p.class*m.s.d:][:m.s.d])
-	m.candidates(x, p.class, longest, rounding)
+	m.candidates(x, p.class, rounding)
 	var list []int32
 	if len(x.list) < m.s.k*3/4 {
 		list = x.list
@@ -282,27 +267,22 @@ func (x *marginScratch[T, P]) read(s *samples[T], rows []int32, class int) error
 	return nil
 }
 
-// candidates lists the classes whose score can be the largest for a residual up to longest.
-func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, longest, rounding float64) {
-	k, i := m.s.k, class-m.from
-	base := m.base[i*k:][:k]
-	best := int(m.lead[i])
-	least := base[best] - 2*rounding
-	x.list, x.scores = x.list[:0], grow(x.scores, k)
-	m.apart.add(x.scores, m.zeros(x), i) // û_b·û_j
+// candidates lists the classes whose score can be the largest of a row: what the lead's score is, less what a residual of that
+// length can add to another's, is the least that a base must be.
+func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, rounding float64) {
+	base, best, d := m.base[(class-m.from)*m.s.k:][:m.s.k], int(m.lead[class-m.from]), m.s.d
+	lead, inverse := m.head.centred[best*d:][:d], 1/m.head.centredNorm[best]
+	gain := math.Inf(1)
+	for i, length := range x.length {
+		gain = min(gain, dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out
+	}
+	least := base[best] + gain - 2*rounding
+	x.list = x.list[:0]
 	for j, b := range base {
-		far := math.Sqrt(max(0, 2-2*x.scores[j]) + 2*m.sieve.err)
-		if j != class && !(b+far*longest*(1+slack) < least) {
+		if j != class && !(b < least) {
 			x.list = append(x.list, int32(j))
 		}
 	}
-}
-
-// zeros returns k zeros in x.base.
-func (m *marginPass[T, P]) zeros(x *marginScratch[T, P]) []float64 {
-	x.base = grow(x.base, m.s.k)
-	clear(x.base)
-	return x.base
 }
 
 // margin returns the margin of residual i of the part; NaN if h = h_G.

@@ -203,8 +203,11 @@ func TestMarginCandidates(t *testing.T) {
 		if err := m.stripe(nil, 0, 60, l.logits); err != nil {
 			t.Fatal(err)
 		}
-		x := m.scratch.Get().(*marginScratch[float32, float32])
-		m.candidates(x, 59, .01, 0)
+		var x marginScratch[float32, float32]
+		if err := x.read(m.s, m.order[m.start[59]:m.start[60]], 59); err != nil {
+			t.Fatal(err)
+		}
+		m.candidates(&x, 59, 0)
 		return len(x.list)
 	}
 	if n := count(gaussian[float32](1200, 300, 60, 1e-4, 3)); n > 3 {
