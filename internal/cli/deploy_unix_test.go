@@ -110,7 +110,7 @@ func TestTheSlurmScriptStartsAWorker(t *testing.T) {
 	flags, command := parsed(t, recorded(t, record, begun))
 	w := flags.Worker
 	if command != "worker" || flags.Threads != 4 || w.Connect != "tls://lab:4333" || w.TokenFile != token || w.Name != "slurm-17-3" ||
-		w.Scratch != filepath.Join(scratch, "collapse") || w.Blobs != scratch {
+		w.Scratch != filepath.Join(scratch, fmt.Sprint("collapse-", os.Getuid())) || w.Blobs != scratch {
 		t.Errorf("%s with %d threads: %+v", command, flags.Threads, w)
 	}
 	batch.Process.Signal(syscall.SIGTERM) // reaches the worker itself: the script has become it
