@@ -10,6 +10,7 @@ import (
 
 	"collapse/internal/report"
 	"collapse/internal/store"
+	"collapse/internal/study"
 )
 
 type studyStatusCmd struct {
@@ -169,16 +170,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	out := c.Out
-	if out == "" {
-		out = "out/" + c.Name
-	}
-	title := s.Title
-	if title == "" {
-		title = c.Name
-	}
-	result, err := report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: []string{a.commandLine()},
-		Notes: []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(ended), s.Runs)}, Generated: time.Now()})
+	result, err := c.write(a, lab, s, runs)
 	if err != nil {
 		return err
 	}
@@ -189,6 +181,36 @@ func (c *studyReportCmd) Run(a *app) error {
 		return openInBrowser(result.Index)
 	}
 	return nil
+}
+
+// write makes the page: of a search what it tried and found, else memorization, dilation and every measure.
+func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []report.Run) (report.Result, error) {
+	out, title := c.Out, s.Title
+	if out == "" {
+		out = "out/" + c.Name
+	}
+	if title == "" {
+		title = c.Name
+	}
+	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
+	f, err := study.SearchOf(s)
+	if err != nil {
+		return report.Result{}, err
+	}
+	if f == nil {
+		return report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now()})
+	}
+	places, err := study.Look(lab, f)
+	if err != nil {
+		return report.Result{}, err
+	}
+	page := report.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(),
+		Source:  "a search of settings",
+		Caption: fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)}
+	for _, p := range places {
+		page.Searches = append(page.Searches, searchForPage(f.Search, p))
+	}
+	return report.WriteRecipe(out, page)
 }
 
 // writeBeside makes path hold what write writes, or what it held before.

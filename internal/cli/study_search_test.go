@@ -59,6 +59,17 @@ func TestASearchFromFileToStatus(t *testing.T) {
 	if !strings.Contains(out, "3 of 3 trials") {
 		t.Error(out)
 	}
+	page := filepath.Join(dir, "page")
+	out, _ = called(t, 0, "--lab", lab, "study", "report", "find", "--out", page)
+	html, err := os.ReadFile(filepath.Join(page, "index.html"))
+	if err != nil || !strings.Contains(out, "The search spends less") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{`data-study="find"`, "What was found", "Best so far", best.Run[:12], "3 trials of at most 4 epochs", "stopped early"} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("the page of the search lacks %q", want)
+		}
+	}
 	_, errs := called(t, 2, "--lab", lab, "study", "run", file, "--set", "search.trails=3")
 	if !strings.Contains(errs, "search.trails") {
 		t.Error(errs)

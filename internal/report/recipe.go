@@ -20,9 +20,10 @@ var recipeSource string
 
 var recipeTemplate = template.Must(template.Must(pageTemplate.Clone()).New("recipe").Parse(recipeSource))
 
-// Recipe is a figure or table of a paper with the runs that repeat it and the words its page needs.
+// Recipe is a figure or table of a paper with the runs that repeat it and the words its page needs; or, with Study, somebody's own search.
 type Recipe struct {
 	ID, Title     string
+	Study         bool   // no paper is behind it
 	Source        string // which figure of which paper
 	Caption       string
 	Scale         string // what scale the runs have, in words
@@ -61,6 +62,7 @@ type recipePage struct {
 	Judged     []Claim
 	Figures    []figure
 	PaperTable table
+	FoundTable table // of searches
 	RunTable   table
 	Unfinished table
 	Config     []pair
@@ -123,6 +125,9 @@ func (r Recipe) build() (recipePage, []picture, error) {
 		p.Judged, pictures = append(p.Judged, claims...), append(pictures, drawn...)
 	}
 	p.Judged, pictures = append(p.Judged, searchClaims(r.Searches)...), append(pictures, searchPictures(r.ID, r.Searches, r.Runs)...)
+	if len(r.Searches) > 0 {
+		p.FoundTable = bestTable(r.Searches)
+	}
 	for _, drawn := range pictures {
 		p.Figures = append(p.Figures, prepare(drawn))
 	}

@@ -89,12 +89,12 @@ func searchGroups(all []Search) (names []string) {
 	return names
 }
 
-// searchPictures are every trial over each parameter, and the learning curves.
+// searchPictures are the best so far, every trial over each parameter, and the learning curves.
 func searchPictures(id string, all []Search, runs []Run) []picture {
 	if len(all) == 0 {
 		return nil
 	}
-	return []picture{trialsPicture(id, all), curvesPicture(id, all, runs)}
+	return []picture{bestPicture(id, all), trialsPicture(id, all), curvesPicture(id, all, runs)}
 }
 
 func trialsPicture(id string, all []Search) picture {
@@ -133,8 +133,11 @@ func trialsPicture(id string, all []Search) picture {
 	return p
 }
 
-// settingDigits shortens a number for a table.
+// settingDigits shortens a long number for a table.
 func settingDigits(text string) string {
+	if text != "" && len(text) <= 6 {
+		return text
+	}
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return digits(x)
 	}
@@ -224,26 +227,6 @@ func curvesPicture(id string, all []Search, runs []Run) picture {
 		panel.Series = append(panel.Series, bold...)
 		p.Panels = append(p.Panels, panel)
 	}
-	p.Columns, p.Table = min(len(p.Panels), 3), bestTable(all)
+	p.Columns = min(len(p.Panels), 3)
 	return p
-}
-
-// bestTable is a line for each search: what it found and what that is worth.
-func bestTable(all []Search) table {
-	t := table{Columns: []string{"search", "best settings", all[0].Metric, "default", "test accuracy, all samples", "default", "epochs", "without stopping"}}
-	for _, s := range all {
-		row := []string{s.Group, "–", "–", "–", percent(s.Final[0]), percent(s.Final[1]), strconv.Itoa(s.Spent), strconv.Itoa(s.Whole)}
-		if s.Best >= 0 {
-			var words []string
-			for _, q := range s.Params {
-				words = append(words, q.Name+" "+settingDigits(s.Trials[s.Best].Settings[q.Name]))
-			}
-			row[1], row[2] = strings.Join(words, ", "), digits(s.Trials[s.Best].Value)
-		}
-		if s.Default != nil {
-			row[3] = digits(s.Default.Value)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }

@@ -15,7 +15,7 @@ func searchClaims(all []Search) []Claim {
 }
 
 func foundInSpace(all []Search) Claim {
-	c := Claim{ID: "found-in-space", Statement: "The search finds settings inside the printed space", Verdict: Holds}
+	c := Claim{ID: "found-in-space", Statement: "The search finds settings inside the space it was given", Verdict: Holds}
 	found, outside := 0, 0
 	for _, s := range all {
 		if s.Best < 0 {

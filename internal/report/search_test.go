@@ -2,6 +2,8 @@ package report
 
 import (
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,6 +56,56 @@ func TestVerdictsOnSearches(t *testing.T) {
 	better[0].Best = -1
 	if got := verdicts(better); got["found-in-space"] != CannotTell {
 		t.Errorf("nothing found: %v", got)
+	}
+}
+
+// The line of the best so far ends at the search's best, ignores failed trials and prefers what was trained further.
+func TestBestSoFar(t *testing.T) {
+	all := someSearches([]float64{0.9, 0.7}, []float64{0.8, 0.6})
+	trial := func(n, epochs int, value float64) SearchTrial {
+		return SearchTrial{SearchRun{"r", epochs, value}, n, nil}
+	}
+	s := &all[1]
+	s.Trials = []SearchTrial{trial(1, 3, math.NaN()), trial(2, 3, 0.5), trial(3, 3, 0.4), trial(4, 9, 0.3), trial(5, 3, 0.8), trial(6, 9, 0.7), trial(7, 9, 0.7)}
+	for lowest, want := range map[bool][]int{false: {-1, 1, 1, 3, 3, 5, 5}, true: {-1, 1, 2, 3, 3, 3, 3}} {
+		s.Lowest = lowest
+		if got := s.soFar(); !slices.Equal(got, want) {
+			t.Errorf("lowest %v: %v, wanted %v", lowest, got, want)
+		}
+	}
+	s.Lowest, s.Best = false, 5
+	p := bestPicture("x", all)
+	if len(p.Panels) != 1 || len(p.Panels[0].Series) != 5 { // stopped, whole, two lines, default
+		t.Fatalf("%+v", p.Panels)
+	}
+	if rows := p.Table.Rows; len(rows) != 10 || strings.Join(rows[9], "|") != "loss ce|7|9|0.700|0.700|6|r" || strings.Join(rows[3][3:6], "|") != "–|–|–" {
+		t.Errorf("%q", rows)
+	}
+	one := p.Panels[0].Series
+	if last := len(one[3].Y) - 1; one[3].Y[last] != 70 || one[3].X[0] != 2 || one[2].Y[len(one[2].Y)-1] != 90 || one[4].Y[0] != 70 || len(one[1].X) != 4 {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestPageOfASearch(t *testing.T) {
+	all := someSearches([]float64{0.9}, []float64{0.8})
+	dir := t.TempDir()
+	for _, study := range []bool{true, false} {
+		res, err := WriteRecipe(dir, Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: common().runs(t)[:4]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(res.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := string(b)
+		for text, want := range map[string]bool{`data-study="find"`: study, `data-recipe="find"`: !study, "The figure": !study, "the paper claims": !study, "study report": study,
+			"What was found": true, "optim.lr 0.1, optim.schedule.gamma 0.1": true, `data-figure="find-best"`: true, `data-figure="find-trials"`: true, `data-claim="spends-less"`: true} {
+			if strings.Contains(html, text) != want {
+				t.Errorf("study %v: %q is there: %v", study, text, !want)
+			}
+		}
 	}
 }
 
