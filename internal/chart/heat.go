@@ -18,6 +18,12 @@ func (h *Heat) limits() (lo, hi float64) {
 	return e.lo, e.hi
 }
 
+// ticks are the numbers beside a colour bar of a height.
+func (h *Heat) ticks(height float64) []Tick {
+	lo, hi := h.limits()
+	return span{lo: lo, hi: hi}.ticks(int(height / 44))
+}
+
 // drawHeat draws the cells grouped by colour, and the colour bar. Cells that are not finite stay
 // empty and are counted; values beyond the colour range get its end colours.
 func (f *frame) drawHeat(g painter, h *Heat) {
@@ -64,7 +70,7 @@ func (f *frame) drawColorBar(g painter, h *Heat, lo, hi float64) {
 		g.cells([]box{{bar.x, bar.y + bar.h - float64(l+1)*step, bar.w, step}}, l)
 	}
 	s := span{lo: lo, hi: hi}
-	for _, t := range s.ticks(int(bar.h / 44)) {
+	for _, t := range h.ticks(bar.h) {
 		g.text(point{bar.x + bar.w + 4, bar.y + (1-s.at(t.Value))*bar.h + 3.4}, t.Label, tickFace)
 	}
 	if h.Label != "" {

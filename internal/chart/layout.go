@@ -76,11 +76,14 @@ func newFrame(p *Panel, b box) *frame {
 	if p.X.Label != "" {
 		bottom += 18
 	}
+	f.plot = box{b.x, b.y + top, b.w, b.h - top - bottom}
 	right := 10.0
 	if f.heat != nil {
 		right = 58
+		for _, t := range f.heat.ticks(f.plot.h) {
+			right = math.Max(right, 26+tickFace.width(t.Label))
+		}
 	}
-	f.plot = box{b.x, b.y + top, b.w, b.h - top - bottom}
 	f.yt = p.Y.ticks(f.y, int(f.plot.h/44))
 	left := 14.0
 	for _, t := range f.yt {

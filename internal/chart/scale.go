@@ -59,7 +59,7 @@ func (e *extent) span() span {
 	}
 	pad := (e.hi/2 - e.lo/2) / 10
 	size := math.Max(math.Abs(e.lo), math.Abs(e.hi))
-	if pad <= size*1e-9 { // a constant, up to rounding: its own size is the natural length
+	if pad <= size*5e-7 { // a constant, up to the rounding of float32: its own size is the natural length
 		pad = size / 10
 	}
 	if pad == 0 {

@@ -83,7 +83,7 @@ func Names(runs []Run) []string {
 			words = append(words, "η "+decimal(runs[i].Noise), "seed "+strconv.FormatUint(runs[i].Seed, 10))
 		}
 		for _, d := range differ {
-			if d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
+			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
 				continue
 			}
 			words = append(words, shortKey(d.Key)+" "+d.Values[i])
@@ -110,8 +110,11 @@ func shortKey(key string) string {
 // Difference is a setting that is not the same in all of some runs.
 type Difference struct {
 	Key    string
-	Values []string // by run; "–" where a run has no such setting
+	Values []string // by run; missing where a run has no such setting
 }
+
+// missing stands for a setting that a run does not have.
+const missing = "–"
 
 // Differences lists the settings in which runs differ, by key.
 func Differences(runs []Run) []Difference {
@@ -127,7 +130,7 @@ func Differences(runs []Run) []Difference {
 		for i := range runs {
 			v, ok := runs[i].Settings[k]
 			if !ok {
-				v = "–"
+				v = missing
 			}
 			d.Values = append(d.Values, v)
 		}
@@ -162,7 +165,7 @@ func Grid(runs []Run) Picture {
 			columns = append(columns, runs[i].Noise)
 		}
 	}
-	if len(rows) < 2 && len(columns) < 2 {
+	if len(rows) < 2 || len(columns) < 2 {
 		return p
 	}
 	sort.Strings(rows)
@@ -216,8 +219,8 @@ func gridPanel(id, title string, rows []string, columns []float64, z chart.Numbe
 		return a
 	}
 	short := func(i int) string {
-		if words := []rune(rows[i]); len(words) > 12 {
-			return string(words[:11]) + "…"
+		if words := []rune(rows[i]); len(words) > 18 {
+			return string(words[:17]) + "…"
 		}
 		return rows[i]
 	}

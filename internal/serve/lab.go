@@ -48,7 +48,7 @@ func (l *lab) check() {
 		l.reader = nil
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		l.why = goneError{fmt.Errorf("there is no lab in %s now; the page goes on when there is one", l.dir)}
+		l.why = goneError{fmt.Errorf("there is no lab in %s now; collapse demo, train and study run make one (mind their --lab), and the page goes on when there is one", l.dir)}
 		return
 	}
 	if err != nil {

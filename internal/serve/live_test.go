@@ -33,8 +33,8 @@ func TestPagesInABrowser(t *testing.T) {
 		for _, page := range screens(t, dir) {
 			tab := newTab(t, browser, time.Minute)
 			errors := consoleErrors(t, tab)
-			do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(strings.TrimSuffix(s.URL(), "/")+page.path))
-			until(t, tab, 30*time.Second, page.ready)
+			do(t, tab, chromedp.EmulateViewport(1280, 900))
+			page.open(t, tab, strings.TrimSuffix(s.URL(), "/")+page.path)
 			if found := errors(); len(found) > 0 {
 				t.Errorf("%s: %q", page.name, found)
 			}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -24,14 +25,19 @@ func TestScreenshots(t *testing.T) {
 	if dir == "" {
 		dir = demoLab(t)
 	}
-	s := startTest(t, Options{Lab: dir})
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(dir)) // pictures show the lab's name, not where it lies
+	s := startTest(t, Options{Lab: filepath.Base(dir)})
 	browser := newBrowser(t)
 	for _, page := range screens(t, dir) {
 		for _, theme := range []string{"light", "dark"} {
-			for name, width := range map[string]int64{"wide": 1280, "narrow": 400} {
+			for name, width := range map[string]int64{"wide": 1400, "narrow": 420} {
 				tab := newTab(t, browser, time.Minute)
-				do(t, tab, chromedp.EmulateViewport(width, 900), chromedp.Navigate(s.URL()+"theme?to="+theme+"&back="+url.QueryEscape(page.path)))
-				until(t, tab, 20*time.Second, page.ready)
+				do(t, tab, chromedp.EmulateViewport(width, 900))
+				page.open(t, tab, s.URL()+"theme?to="+theme+"&back="+url.QueryEscape(page.path))
 				if page.first != "" {
 					look[bool](t, tab, page.first+"; true")
 				}
@@ -56,8 +62,18 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// screen is a page to be pictured: ready says when it is whole, and first what is done to it.
-type screen struct{ name, path, ready, first string }
+// screen is a page to be pictured: file is given to its form, ready says when it is whole, and first what is done to it.
+type screen struct{ name, path, file, ready, first string }
+
+// open waits until the page of an address, which leads to the screen's, is whole.
+func (p screen) open(t *testing.T, tab context.Context, address string) {
+	do(t, tab, chromedp.Navigate(address))
+	if p.file != "" {
+		do(t, tab, chromedp.SetUploadFiles("#drop input[type=file]", []string{p.file}))
+		look[bool](t, tab, "document.querySelector('#drop button').click(), true")
+	}
+	until(t, tab, 30*time.Second, p.ready)
+}
 
 func screens(t *testing.T, dir string) []screen {
 	lab, err := store.OpenReader(dir)
@@ -69,18 +85,20 @@ func screens(t *testing.T, dir string) []screen {
 	if err != nil || len(runs) < 2 {
 		t.Fatalf("the lab has %d finished runs, %v; wanted two to compare", len(runs), err)
 	}
-	studyPath := "/study?kind=train"
-	if len(runs[0].Tags) > 0 {
-		studyPath = "/study?tag=" + url.QueryEscape(runs[0].Tags[0])
+	tallies, err := lab.Tallies()
+	if err != nil {
+		t.Fatal(err)
 	}
+	studyPath := studyRows(tallies, nil)[0].URL // the newest
 	const drawn = "document.querySelectorAll('.uplot').length > 0"
 	return []screen{
-		{"studies", "/", "document.querySelector('.card.study')", ""},
-		{"study", studyPath, "document.querySelector('figure')", "document.querySelector('#pictures').scrollIntoView()"},
-		{"run", "/run/" + runs[0].Hash, drawn, ""},
-		{"features", "/run/" + runs[0].Hash, drawn, "document.querySelector('#film').scrollIntoView()"},
-		{"compare", "/compare?run=" + runs[0].Hash + "&run=" + runs[1].Hash, drawn, ""},
-		{"measure", "/measure", "document.querySelector('#drop')", ""},
-		{"theory", "/theory", "document.querySelector('#optimum-figures svg')", ""},
+		{"studies", "/", "", "document.querySelector('.card.study')", ""},
+		{"study", studyPath, "", "document.querySelector('figure')", "document.querySelector('#pictures').scrollIntoView()"},
+		{"run", "/run/" + runs[0].Hash, "", drawn, ""},
+		{"features", "/run/" + runs[0].Hash, "", drawn, "document.querySelector('#film').scrollIntoView()"},
+		{"compare", "/compare?run=" + runs[0].Hash + "&run=" + runs[1].Hash, "", drawn, ""},
+		{"drop", "/measure", "", "document.querySelector('#drop')", ""},
+		{"measure", "/measure", filepath.Join(lab.RunDir(runs[0].Hash), "features.npz"), "location.pathname.startsWith('/measure/') && document.querySelector('figure')", ""},
+		{"theory", "/theory", "", "document.querySelector('#optimum-figures svg')", ""},
 	}
 }

@@ -29,6 +29,7 @@ type studiesPage struct {
 // studyRow is one line of the first page: a tag, or the runs of one kind that have none.
 type studyRow struct {
 	Name   string
+	Title  string // of a study that has one
 	URL    string
 	Counts counts
 	Left   string
@@ -117,8 +118,11 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 		if p.Now, err = s.rows(lab, running); err != nil {
 			return err
 		}
-		p.Recent, err = s.rows(lab, recent)
-		p.Studies = studyRows(tallies)
+		if p.Recent, err = s.rows(lab, recent); err != nil {
+			return err
+		}
+		titles, err := lab.StudyTitles()
+		p.Studies = studyRows(tallies, titles)
 		return err
 	})
 	if err != nil {
@@ -132,13 +136,14 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // studyRows gathers tallies by study, by tag where there is none, and else by kind.
-func studyRows(tallies []store.Tally) []studyRow {
+func studyRows(tallies []store.Tally, titles map[string]string) []studyRow {
 	byURL := map[string]*studyRow{}
 	var order []*studyRow
 	for _, t := range tallies {
 		row := studyOf(t.Study, t.Tag, t.Kind)
 		one := byURL[row.URL]
 		if one == nil {
+			row.Title = titles[t.Study]
 			one = &row
 			byURL[row.URL] = one
 			order = append(order, one)
@@ -166,7 +171,10 @@ func studyOf(study, tag string, kind store.Kind) studyRow {
 	case tag != "":
 		row.Name, key, value = tag, "tag", tag
 	default:
-		row.Name, key, value = "single runs: "+string(kind), "kind", string(kind)
+		row.Name, key, value = "Single runs", "kind", string(kind)
+		if kind != store.Train {
+			row.Name += " of " + string(kind)
+		}
 	}
 	row.URL = "/study?" + url.Values{key: {value}}.Encode()
 	return row

@@ -21,6 +21,7 @@ const (
 type studyPage struct {
 	frame
 	Name     string
+	Heading  string // the study's title, if it has one
 	Counts   counts
 	Left     string
 	Judged   []judged
@@ -90,7 +91,11 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	p := studyPage{Page: 1, Base: "/study?" + identity(q).Encode()}
 	err := s.lab.read(func(lab *store.Reader) (err error) {
-		runs, p.Counts, p.Name, err = s.study(lab, q)
+		if runs, p.Counts, p.Name, err = s.study(lab, q); err != nil {
+			return err
+		}
+		titles, err := lab.StudyTitles()
+		p.Heading = titles[q.Get("study")]
 		return err
 	})
 	if err != nil {

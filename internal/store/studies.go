@@ -110,6 +110,18 @@ func (r *Reader) Study(name string) (Study, error) {
 	return found[0], nil
 }
 
+// StudyTitles are the titles of all studies that have one, by name.
+func (r *Reader) StudyTitles() (map[string]string, error) {
+	titles := map[string]string{}
+	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
+		var name, title string
+		err := scan(&name, &title)
+		titles[name] = title
+		return struct{}{}, err
+	}, "SELECT name, title FROM study WHERE title <> ''")
+	return titles, err
+}
+
 func (r *Reader) studies(query string, args ...any) ([]Study, error) {
 	var ids []int64
 	list, err := collect(r, func(scan func(...any) error) (Study, error) {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -57,6 +58,9 @@ func TestStudiesShareRuns(t *testing.T) {
 	}
 	if _, err := l.Run(failed[0].Hash); err != nil {
 		t.Error(err)
+	}
+	if titles, err := l.StudyTitles(); err != nil || !maps.Equal(titles, map[string]string{"a": "First"}) {
+		t.Errorf("%v, %v", titles, err)
 	}
 	must(t, l.RemoveStudy("b"))
 	var missing *StudyNotFoundError

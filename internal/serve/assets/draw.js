@@ -23,6 +23,15 @@ const draw = (() => {
 
   const tickDigits = (v) => v === 0 ? '0' : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? digits(v) : String(Number(v.toPrecision(3))).replace('-', '−');
 
+  // apart writes evenly spaced ticks with the decimals that their step needs.
+  const apart = (at) => {
+    const size = Math.max(...at.map(Math.abs)), step = at.length > 1 ? at[1] - at[0] : size;
+    if (size >= 1e5 || size < 1e-3) return at.map((v) => v === 0 ? '0' : v.toExponential(2).replace(/\.?0+e/, 'e').replaceAll('-', '−'));
+    let n = 0;
+    while (n < 12 && Math.abs(step * 10 ** n - Math.round(step * 10 ** n)) > 1e-6) n++;
+    return at.map((v) => Math.abs(v) < step * 1e-6 ? '0' : v.toFixed(n).replace('-', '−'));
+  };
+
   // logTicks are 1, 2, 5 of each decade, or fewer where there are many decades, or more where there is less than one.
   function logTicks(lo, hi) {
     const decades = Math.log10(hi / lo), out = [];
@@ -79,7 +88,8 @@ const draw = (() => {
       for (const m of marks) { lo = Math.min(lo, m); hi = Math.max(hi, m); }
       if (axis.zero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
       if (!isFinite(lo) || !isFinite(hi)) return [0, 1];
-      const room = hi > lo ? (hi - lo) * 0.05 : Math.abs(hi) * 0.1 || 1;
+      const size = Math.max(Math.abs(lo), Math.abs(hi));
+      const room = hi - lo > size * 1e-5 ? (hi - lo) * 0.05 : size * 0.1 || 1; // a constant, up to the rounding of float32
       return [lo === 0 ? -room / 2 : lo - room, hi + room];
     };
   }
@@ -114,7 +124,7 @@ const draw = (() => {
     const made = columns(panel);
     const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
     const ticks = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
-      : a.scale === 'log' ? { splits: (u, i, lo, hi) => logTicks(lo, hi), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) } : { values: (u, at) => at.map(tickDigits) };
+      : a.scale === 'log' ? { splits: (u, i, lo, hi) => logTicks(lo, hi), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) } : { values: (u, at) => apart(at) };
     const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...ticks(a) });
     const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
     const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
@@ -131,7 +141,7 @@ const draw = (() => {
       cursor: { sync: panel.x.label === 'epoch' ? { key: 'epoch' } : undefined, drag: { x: true, y: false }, points: { size: 6 } },
       scales: { x: { time: false, distr: panel.x.scale === 'log' ? 3 : 1, range: limits({ ...panel.x, range: panel.x.range, zero: panel.x.zero }, references.filter((s) => s.kind === 'vline').flatMap((s) => s.x)) },
         y: { distr: panel.y.scale === 'log' ? 3 : 1, range: limits(panel.y, references.filter((s) => s.kind === 'hline').flatMap((s) => s.y)) } },
-      axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: 50 }],
+      axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: (u, labels) => Math.max(50, 16 + 6.6 * Math.max(0, ...(labels || []).map((t) => t.length))) }],
       hooks: { draw: [marks(references)], setCursor: [say] },
     }, made.data, box);
     box.append(along);
@@ -194,7 +204,7 @@ const draw = (() => {
       nameTextStyle: text(), axisLine: { lineStyle: { color: role('grid') } }, axisTick: { show: false }, splitArea: { show: false } });
     return {
       animation: false, textStyle: text(),
-      grid: { left: 24, right: 66, top: 10, bottom: 26, containLabel: true },
+      grid: { left: 24, right: 36 + 6.6 * Math.max(tickDigits(lo).length, tickDigits(hi).length), top: 10, bottom: 26, containLabel: true },
       tooltip: { ...tip(), formatter: (p) => escape(xs[p.value[0]]) + ', ' + escape(ys[p.value[1]]) + ': <b>' + digits(p.value[2]) + '</b>' },
       xAxis: axis(panel.x, xs), yAxis: axis(panel.y, ys),
       visualMap: { min: lo, max: hi, calculable: true, right: 0, top: 'middle', itemHeight: 120, itemWidth: 12, textStyle: { ...text(), color: role('muted') },
@@ -215,26 +225,32 @@ const draw = (() => {
     return [u, y * Math.cos(b) - w * Math.sin(b)];
   }
 
+  // spread is the range of a cloud along an axis, with a little room.
+  function spread(panel, axis) {
+    const all = panel.series.flatMap((s) => s[axis]).filter((v) => v !== null);
+    const lo = all.reduce((a, b) => Math.min(a, b), Infinity), hi = all.reduce((a, b) => Math.max(a, b), -Infinity);
+    const room = hi > lo ? (hi - lo) * 0.05 : Math.abs(hi) * 0.1 || 0.5;
+    return all.length ? [lo - room, hi + room] : [0, 1];
+  }
+
   function cloudOption(panel, box, view) {
     const flat = !view.on;
-    let [x, y] = [panel.x.range, panel.y.range];
+    let [x, y] = [panel.x.range || spread(panel, 'x'), panel.y.range || spread(panel, 'y')];
     if (!flat) {
       const all = panel.series.flatMap((s) => s.x.map((_, i) => Math.hypot(s.x[i], s.y[i], s.z ? s.z[i] : 0)));
       const r = Math.max(...all, 1e-12) * 1.05;
-      const given = Math.max(...[...(x || []), ...(y || [])].map(Math.abs), r);
+      const given = Math.max(...[...x, ...y].map(Math.abs), r);
       [x, y] = [[-given, given], [-given, given]];
     }
-    const axis = (a, range) => ({ type: 'value', min: range ? range[0] : undefined, max: range ? range[1] : undefined, show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
+    const axis = (a, range) => ({ type: 'value', min: range[0], max: range[1], show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
       nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), color: role('muted'), formatter: tickDigits, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       axisLine: { lineStyle: { color: role('grid') } }, splitLine: { lineStyle: { color: role('grid') } } });
-    // Equal lengths on both axes: the drawing area gets the shape of the ranges.
-    const w = box.clientWidth, h = tall(w), room = { left: 56, right: 14, top: 10, bottom: 40 };
-    let grid = room;
-    if (x && y) {
-      const scale = Math.min((w - room.left - room.right) / (x[1] - x[0]), (h - room.top - room.bottom) / (y[1] - y[0]));
-      const [gw, gh] = [scale * (x[1] - x[0]), scale * (y[1] - y[0])];
-      grid = { left: room.left + (w - room.left - room.right - gw) / 2, top: room.top + (h - room.top - room.bottom - gh) / 2, width: gw, height: gh };
-    }
+    // A unit has one length on both axes: the range that needs less room gets more, as on the server.
+    const grid = { left: 56, right: 14, top: 10, bottom: 40 };
+    const unit = Math.max((x[1] - x[0]) / (box.clientWidth - grid.left - grid.right), (y[1] - y[0]) / (tall(box.clientWidth) - grid.top - grid.bottom));
+    const widen = (range, length) => { const more = (unit * length - (range[1] - range[0])) / 2; return [range[0] - more, range[1] + more]; };
+    x = widen(x, box.clientWidth - grid.left - grid.right);
+    y = widen(y, tall(box.clientWidth) - grid.top - grid.bottom);
     return {
       animation: false, textStyle: text(), grid, xAxis: axis(panel.x, x), yAxis: axis(panel.y, y),
       tooltip: { ...tip(), formatter: (p) => escape(p.seriesName) + '<br>' + p.value.slice(0, 2).map(digits).join(', ') },
