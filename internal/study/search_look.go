@@ -27,10 +27,12 @@ type TrialRow struct {
 	Test   float64 // test accuracy there
 }
 
+func (r TrialRow) ended() bool { return r.Status == store.Done || r.Status == store.Failed }
+
 // Found is what a search found in one place.
 type Found struct {
 	Where   string
-	Rows    []TrialRow // trials by number, each at the furthest rung that was asked for
+	Rows    []TrialRow // trials by number, each at the furthest rung that ended, or that was asked for if none has
 	Best    int        // index in Rows of the best of those that went furthest; -1: none
 	Default *TrialRow
 	Final   []TrialRow // runs on all samples
@@ -77,7 +79,7 @@ func (f *Found) take(row TrialRow) {
 		switch {
 		case at < 0:
 			f.Rows = append(f.Rows, row)
-		case f.Rows[at].Epochs < row.Epochs:
+		case row.ended() == f.Rows[at].ended() && f.Rows[at].Epochs < row.Epochs, row.ended() && !f.Rows[at].ended():
 			f.Rows[at] = row
 		}
 	case RoleDefault:
@@ -90,7 +92,7 @@ func (f *Found) take(row TrialRow) {
 func (f *Found) conclude(goal string) {
 	slices.SortFunc(f.Rows, func(a, b TrialRow) int { return cmp.Compare(a.Number, b.Number) })
 	for i, r := range f.Rows {
-		if r.Status == store.Done || r.Status == store.Failed {
+		if r.ended() {
 			f.Spent += r.Epochs
 		}
 		if math.IsNaN(r.Value) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/faulttest"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -82,6 +83,7 @@ func searchLab(t *testing.T) *store.Lab {
 
 // A search whose process is killed again and again does what one in one piece does: the same runs with the same values.
 func TestAKilledSearchGoesOn(t *testing.T) {
+	t.Parallel()
 	whole := searchLab(t)
 	if err := computeSearch(t.Context(), whole, nil); err != nil {
 		t.Fatal(err)
@@ -92,9 +94,9 @@ func TestAKilledSearchGoesOn(t *testing.T) {
 	}
 	lab := searchLab(t)
 	for range 3 {
-		cmd, lines := play(t, "searcher", lab.Dir())
+		cmd, lines := faulttest.Play(t, "searcher", lab.Dir())
 		for range 6 {
-			heard(t, lines, "ended ")
+			faulttest.Heard(t, lines, "ended ")
 		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -232,6 +234,34 @@ func TestSearchesThatCannotBe(t *testing.T) {
 		}
 		if _, err := ParseFile("tiny.toml", []byte(text), nil, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, wanted one that names %q", c.new, err, c.want)
+		}
+	}
+}
+
+// While a trial goes on from a rung, what it reached there stands; where it then failed, it failed.
+func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
+	row := func(epochs int, status store.Status, value float64) TrialRow {
+		return TrialRow{Trial: Trial{Role: RoleTrial, Number: 3, Epochs: epochs}, Status: status, Value: value}
+	}
+	asked, done, running, failed := row(3, store.Pending, math.NaN()), row(3, store.Done, 0.5), row(9, store.Running, math.NaN()), row(9, store.Failed, math.NaN())
+	for name, c := range map[string]struct {
+		rows          []TrialRow
+		epochs, spent int
+		status        store.Status
+		best          int
+	}{
+		"promoted":          {[]TrialRow{done, running}, 3, 3, store.Done, 0},
+		"promoted, turned":  {[]TrialRow{running, done}, 3, 3, store.Done, 0},
+		"failed further on": {[]TrialRow{done, failed}, 9, 9, store.Failed, -1},
+		"nothing has ended": {[]TrialRow{asked, running}, 9, 0, store.Running, -1},
+	} {
+		f := Found{Best: -1}
+		for _, r := range c.rows {
+			f.take(r)
+		}
+		f.conclude(goalMax)
+		if len(f.Rows) != 1 || f.Rows[0].Epochs != c.epochs || f.Rows[0].Status != c.status || f.Spent != c.spent || f.Best != c.best {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }
