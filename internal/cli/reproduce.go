@@ -53,7 +53,7 @@ type recipeRow struct {
 }
 
 func (c *reproduceCmd) Run(a *app) error {
-	if !c.List {
+	if !c.List && !c.DryRun {
 		defer c.beside(a)()
 	}
 	switch {
@@ -61,13 +61,14 @@ func (c *reproduceCmd) Run(a *app) error {
 		return c.list(a)
 	case c.All && c.ID != "":
 		return usagef("--all makes every recipe: leave out %s", c.ID)
+	case c.DryRun && c.All:
+		return c.dryRunAll(a)
+	case c.DryRun && c.ID != "":
+		return c.dryRun(a)
 	case c.All:
 		return c.all(a)
 	case c.ID == "":
 		return usagef("name a recipe (--list shows them), such as: collapse reproduce tb-fig1")
-	}
-	if c.DryRun {
-		return c.dryRun(a)
 	}
 	result, err := c.one(a, c.ID)
 	if err != nil {
@@ -244,7 +245,8 @@ func (c *reproduceCmd) oneOfAll(a *app, id string) (report.IndexEntry, error) {
 func printAll(a *app, index string, entries []report.IndexEntry) {
 	for _, e := range entries {
 		if e.Error != "" {
-			a.printf("%-18s failed: %s\n", e.ID, e.Error)
+			reason, _, _ := strings.Cut(e.Error, "\n")
+			a.printf("%-18s failed: %s\n", e.ID, reason)
 			continue
 		}
 		a.printf("%-18s %-40s %.0f s\n", e.ID, e.Counts(), e.Seconds)

@@ -100,21 +100,7 @@ func itemsOf(runs []recipe.Run) (configs []train.Config, items []study.Item, err
 
 // dryRun says what the recipe would train.
 func (c *reproduceCmd) dryRun(a *app) error {
-	if !recipe.Is(c.ID) {
-		return usagef("%q trains no network: there is nothing to foresee", c.ID)
-	}
-	r, err := recipe.Load(c.ID)
-	if err != nil {
-		return usageError{err}
-	}
-	runs, err := r.Expand(c.choice())
-	if err != nil {
-		return usageError{err}
-	}
-	if err := dataAtHand(runs); err != nil {
-		return err
-	}
-	configs, items, err := itemsOf(runs)
+	configs, items, err := c.wouldTrain(c.ID)
 	if err != nil {
 		return err
 	}
@@ -123,6 +109,70 @@ func (c *reproduceCmd) dryRun(a *app) error {
 		return err
 	}
 	return dryRun(a, c.ID+"."+c.Scale, configs, items, o)
+}
+
+// foreseen is what a recipe would train beside those before it.
+type foreseen struct {
+	ID string `json:"id"`
+	study.Estimate
+}
+
+// dryRunAll says what every recipe would train. Runs that recipes share count for the first.
+func (c *reproduceCmd) dryRunAll(a *app) error {
+	o, err := c.options(a)
+	if err != nil {
+		return err
+	}
+	var rows []foreseen
+	seen, total := map[string]bool{}, study.Estimate{}
+	for _, id := range recipe.List() {
+		configs, items, err := c.wouldTrain(id)
+		if err != nil {
+			return err
+		}
+		var own []train.Config
+		var fresh []study.Item
+		for i, item := range items {
+			if !seen[item.Hash] {
+				seen[item.Hash] = true
+				own, fresh = append(own, configs[i]), append(fresh, item)
+			}
+		}
+		e, err := foresee(a, own, fresh, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		rows = append(rows, foreseen{id, e})
+		total.Runs, total.Missing, total.Failed = total.Runs+e.Runs, total.Missing+e.Missing, total.Failed+e.Failed
+		total.Time, total.Seconds, total.Memory = total.Time+e.Time, total.Seconds+e.Seconds, max(total.Memory, e.Memory)
+	}
+	rows = append(rows, foreseen{"all", total})
+	return a.emit(rows, func() {
+		a.printf("%-10s %6s %11s %12s %10s\n", "recipe", "runs", "to compute", "about", "memory")
+		for _, r := range rows {
+			a.printf("%-10s %6d %11d %12s %7.0f MB\n", r.ID, r.Runs, r.Missing, left(r.Time), float64(r.Memory)/(1<<20))
+		}
+		a.printf("\nRuns that recipes share count for the first; a search (md-tab1) counts its grid only. Recipes of the theory train nothing.\n")
+	})
+}
+
+// wouldTrain lists the runs of a recipe.
+func (c *reproduceCmd) wouldTrain(id string) ([]train.Config, []study.Item, error) {
+	if !recipe.Is(id) {
+		return nil, nil, usagef("%q trains no network: there is nothing to foresee", id)
+	}
+	r, err := recipe.Load(id)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	runs, err := r.Expand(c.choice())
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	if err := dataAtHand(runs); err != nil {
+		return nil, nil, err
+	}
+	return itemsOf(runs)
 }
 
 func (c *reproduceCmd) choice() recipe.Choice {

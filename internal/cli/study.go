@@ -144,19 +144,24 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir() || strings.HasSuffix(arg, ".toml") || strings.ContainsRune(arg, os.PathSeparator)
 }
 
-// dryRun says what a study would compute and what that would take.
-func dryRun(a *app, name string, configs []train.Config, items []study.Item, o study.Options) error {
+// foresee estimates what runs would take beside what the lab holds.
+func foresee(a *app, configs []train.Config, items []study.Item, o study.Options) (study.Estimate, error) {
 	lab, err := store.OpenReader(a.flags.Lab)
 	if errors.Is(err, os.ErrNotExist) { // a first study
 		lab, err = nil, nil
 	}
 	if err != nil {
-		return err
+		return study.Estimate{}, err
 	}
 	if lab != nil {
 		defer lab.Close()
 	}
-	e, err := study.Foresee(lab, configs, items, max(1, o.Slots), o.Threads)
+	return study.Foresee(lab, configs, items, max(1, o.Slots), o.Threads)
+}
+
+// dryRun says what a study would compute and what that would take.
+func dryRun(a *app, name string, configs []train.Config, items []study.Item, o study.Options) error {
+	e, err := foresee(a, configs, items, o)
 	if err != nil {
 		return err
 	}

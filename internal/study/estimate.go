@@ -79,9 +79,10 @@ func find(lab *store.Reader, hash string) (store.Run, bool) {
 
 // outlook foresees a run, once for all that differ only in what changes no shape.
 func outlook(c train.Config, known map[string]train.Outlook) (train.Outlook, error) {
-	c.Run.Seed, c.Data.Noise, c.Data.NoiseSeed, c.Optim.LR, c.Optim.WeightDecay = 1, 0, 0, 0.1, 0
-	c.Loss = train.Default().Loss
-	key := train.Changes(c)
+	alike := c
+	alike.Run.Seed, alike.Data.Noise, alike.Data.NoiseSeed, alike.Optim.LR, alike.Optim.WeightDecay = 1, 0, 0, 0.1, 0
+	alike.Loss = train.Default().Loss
+	key := train.Changes(alike)
 	if o, ok := known[key]; ok {
 		return o, nil
 	}
