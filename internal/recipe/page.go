@@ -8,6 +8,13 @@ import (
 	"collapse/internal/report"
 )
 
+// ShowsFeatures reports whether a drawing is of features themselves, which are larger than all measures of a run together.
+func (r *Recipe) ShowsFeatures() bool {
+	return slices.ContainsFunc(r.Drawings, func(d report.Drawing) bool {
+		return slices.ContainsFunc(d.Panels, func(p report.DrawingPanel) bool { return p.X == "features" })
+	})
+}
+
 // Page gives the words and figures of a recipe's page to its runs.
 func (r *Recipe) Page(c Choice, runs []report.Run) (report.Recipe, error) {
 	scale, err := r.scale(c.Scale)

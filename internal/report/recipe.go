@@ -94,6 +94,12 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	return res, WriteFile(res.Index, html)
 }
 
+// Judge is what the runs of a recipe say so far, with the figures of its page. Runs that have not finished are drawn nowhere.
+func (r Recipe) Judge() (Judged, error) {
+	p, pictures, err := r.build()
+	return Judged{Title: r.Source, Claims: p.Judged, Figures: pictures}, err
+}
+
 func (r Recipe) build() (recipePage, []picture, error) {
 	p := recipePage{Recipe: r, Style: template.CSS(chart.StyleSheet()), Config: commonSettings(r.Runs)}
 	var done []*subject

@@ -65,6 +65,7 @@ type Server struct {
 	hub     *hub
 	cache   *cache
 	shown   *shown
+	recipes recipes
 	answers answers
 	busy    chan struct{} // as many pages at once as it holds
 	heavy   chan struct{} // as many measurements and theory solutions at once
@@ -87,7 +88,7 @@ func newServer(opt Options, gate *gate) *Server {
 	opt.Poll = orDefault(opt.Poll, 250*time.Millisecond)
 	opt.Beat = orDefault(opt.Beat, 15*time.Second)
 	opt.Stalled = orDefault(opt.Stalled, 10*time.Second)
-	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now),
+	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), recipes: recipes{known: map[string]keptRecipe{}},
 		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	s.hub = newHub(s.lab, opt.Poll)
 	return s

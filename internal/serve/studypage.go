@@ -106,12 +106,14 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	if n, err := strconv.Atoi(q.Get("page")); err == nil {
 		p.Page = n
 	}
-	s.fillStudy(&p, runs, identity(q))
+	if err := s.fillStudy(&p, runs, identity(q)); err != nil {
+		return err
+	}
 	s.write(w, http.StatusOK, "study", p)
 	return nil
 }
 
-func (s *Server) fillStudy(p *studyPage, runs []report.Run, query url.Values) {
+func (s *Server) fillStudy(p *studyPage, runs []report.Run, query url.Values) error {
 	rows := listed(runs, time.Now())
 	var running []runRow
 	for _, row := range rows {
@@ -129,21 +131,31 @@ func (s *Server) fillStudy(p *studyPage, runs []report.Run, query url.Values) {
 	p.Pages = max(1, (len(rows)+perPage-1)/perPage)
 	p.Page = min(max(p.Page, 1), p.Pages)
 	p.Rows = rows[min(len(rows), (p.Page-1)*perPage):min(len(rows), p.Page*perPage)]
-	for _, j := range s.judge(runs) {
+	all, err := s.judge(query, runs)
+	for _, j := range all {
 		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
 	}
 	p.Figures = drawAll([]report.Picture{report.Grid(runs)}, "/study/figures", query)
+	return err
 }
 
-// judge is report.Judge on training runs.
-func (s *Server) judge(runs []report.Run) []report.Judged {
+// judge is what a recipe says of its runs, and report.Judge of others that were trained.
+func (s *Server) judge(q url.Values, runs []report.Run) ([]report.Judged, error) {
+	if r, scale := recipeOf(q.Get("study")); r != nil {
+		var judged report.Judged
+		err := s.lab.read(func(lab *store.Reader) (err error) {
+			judged, err = s.repeated(lab, r, scale, runs)
+			return err
+		})
+		return []report.Judged{judged}, err
+	}
 	var trained []report.Run
 	for _, run := range runs {
 		if run.Kind == store.Train {
 			trained = append(trained, run)
 		}
 	}
-	return report.Judge(trained)
+	return report.Judge(trained), nil
 }
 
 // studyFigures are the pictures of a study's page.
@@ -156,11 +168,12 @@ func (s *Server) studyFigures(r *http.Request) ([]report.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := s.judge(r.URL.Query(), runs)
 	out := []report.Picture{report.Grid(runs)}
-	for _, j := range s.judge(runs) {
+	for _, j := range all {
 		out = append(out, j.Figures...)
 	}
-	return out, nil
+	return out, err
 }
 
 // PageURL is the address of a page of the list.

@@ -1,0 +1,100 @@
+package serve
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+
+	"collapse/internal/recipe"
+	"collapse/internal/report"
+	"collapse/internal/store"
+)
+
+// recipeOf finds the recipe whose runs a study has, and their scale: `collapse reproduce` names its studies ID.SCALE. Searches have
+// pages of their own.
+func recipeOf(study string) (r *recipe.Recipe, scale string) {
+	id, scale, ok := strings.Cut(study, ".")
+	if !ok || scale != "quick" && scale != "paper" || !recipe.Is(id) {
+		return nil, ""
+	}
+	r, err := recipe.Load(id)
+	if err != nil || r.Search != nil {
+		return nil, ""
+	}
+	return r, scale
+}
+
+// repeated is what the finished runs of a recipe's study say so far, with the recipe's figures.
+func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []report.Run) (report.Judged, error) {
+	stamp := fnv.New64a()
+	var done []store.Run
+	for _, run := range runs {
+		if run.Status == store.Done {
+			done = append(done, run.Run)
+			fmt.Fprintln(stamp, run.Hash, run.Generation, run.Finished.UnixMilli())
+		}
+	}
+	return s.recipes.get(r.ID+"."+scale, stamp.Sum64(), func() (report.Judged, error) {
+		loaded, err := s.whole(lab, done, r.ShowsFeatures())
+		if err != nil {
+			return report.Judged{}, err
+		}
+		page, err := r.Page(recipe.Choice{Scale: scale}, loaded)
+		if err != nil {
+			return report.Judged{}, err
+		}
+		return page.Judge()
+	})
+}
+
+// whole loads all values of runs, and their features where a picture shows them.
+func (s *Server) whole(lab *store.Reader, rows []store.Run, features bool) ([]report.Run, error) {
+	var hashes []string
+	var out []report.Run
+	for _, row := range rows {
+		if hashes = append(hashes, row.Hash); features {
+			continue
+		}
+		run, err := s.cache.load(lab, row, nil)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, run)
+	}
+	if features {
+		return report.Load(lab, hashes...)
+	}
+	return out, nil
+}
+
+// mostRecipes bounds how many studies' figures are kept.
+const mostRecipes = 16
+
+// recipes keeps what the runs of recipes say until another of them has ended.
+type recipes struct {
+	mu    sync.Mutex // held while one is made: the others of that moment wait for it
+	known map[string]keptRecipe
+}
+
+type keptRecipe struct {
+	stamp  uint64
+	judged report.Judged
+}
+
+func (k *recipes) get(study string, stamp uint64, make func() (report.Judged, error)) (report.Judged, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if old, ok := k.known[study]; ok && old.stamp == stamp {
+		return old.judged, nil
+	}
+	judged, err := make()
+	if err != nil {
+		return report.Judged{}, err
+	}
+	if len(k.known) >= mostRecipes {
+		clear(k.known)
+	}
+	k.known[study] = keptRecipe{stamp, judged}
+	return judged, nil
+}
