@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -33,21 +32,9 @@ type entry struct {
 // reads the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
 // meanwhile crashes the reader.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	memory, err := mapped(path, ".npy, .npz, .safetensors, .pt, .parquet or .mat")
 	if err != nil {
-		return nil, fmt.Errorf("arrayfile: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("arrayfile: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want .npy, .npz, .safetensors, .pt, .parquet or .mat", path)
-	}
-	memory, err := mmap.Map(f, mmap.RDONLY, 0)
-	if err != nil {
-		return nil, fmt.Errorf("arrayfile: mapping %s into memory: %w", path, err)
+		return nil, err
 	}
 	file, err := parse(memory)
 	if err != nil {

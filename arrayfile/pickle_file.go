@@ -3,7 +3,6 @@ package arrayfile
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/edsrzf/mmap-go"
@@ -33,21 +32,9 @@ type PickleFile struct {
 
 // OpenPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied.
 func OpenPickle(path string) (*PickleFile, error) {
-	f, err := os.Open(path)
+	memory, err := mapped(path, "a pickle")
 	if err != nil {
-		return nil, fmt.Errorf("arrayfile: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("arrayfile: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want a pickle", path)
-	}
-	memory, err := mmap.Map(f, mmap.RDONLY, 0)
-	if err != nil {
-		return nil, fmt.Errorf("arrayfile: mapping %s into memory: %w", path, err)
+		return nil, err
 	}
 	p, err := ParsePickle(memory)
 	if err != nil {
