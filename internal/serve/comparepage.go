@@ -64,7 +64,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return err
 			}
-			p.Offered, err = s.rows(lab, rows)
+			p.Offered, err = s.mixed(lab, rows)
 			return err
 		})
 		if err != nil {

@@ -62,6 +62,9 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 	if n := strings.Count(body, `class="verdict `); n != len(want.Claims) {
 		t.Errorf("%d verdicts, want %d", n, len(want.Claims))
 	}
+	if _, first := get(t, http.DefaultClient, "GET", s.URL(), nil); !strings.Contains(first, ">"+items[len(items)-1].Note+"</a><small>"+id+".quick</small>") {
+		t.Errorf("the list of all runs does not say which study run %q is of", items[len(items)-1].Note)
+	}
 	if page() != body {
 		t.Error("the page differs when nothing has changed")
 	}

@@ -115,10 +115,10 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if p.Now, err = s.rows(lab, running); err != nil {
+		if p.Now, err = s.mixed(lab, running); err != nil {
 			return err
 		}
-		if p.Recent, err = s.rows(lab, recent); err != nil {
+		if p.Recent, err = s.mixed(lab, recent); err != nil {
 			return err
 		}
 		titles, err := lab.StudyTitles()
@@ -184,7 +184,8 @@ func studyOf(study, tag string, kind store.Kind) studyRow {
 type runRow struct {
 	report.Run
 	Name         string
-	Of           int64 // epochs it is to have, 0 if unknown
+	Study        string // in lists of several studies
+	Of           int64  // epochs it is to have, 0 if unknown
 	Left         string
 	Accuracy     string
 	Test         string
@@ -195,13 +196,27 @@ type runRow struct {
 	leftSeconds, wholeSeconds float64
 }
 
-// rows loads what lists show of runs.
-func (s *Server) rows(lab *store.Reader, rows []store.Run) ([]runRow, error) {
+// mixed loads what lists show of runs that may be of several studies: each is named by what sets it apart in its own.
+func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 	runs, err := s.load(lab, rows)
 	if err != nil {
 		return nil, err
 	}
-	return listed(runs, time.Now()), nil
+	var hashes []string
+	for _, row := range rows {
+		hashes = append(hashes, row.Hash)
+	}
+	of, err := lab.Memberships(hashes)
+	if err != nil {
+		return nil, err
+	}
+	out := listed(runs, time.Now())
+	for i := range out {
+		if m := of[out[i].Hash]; m.Note != "" {
+			out[i].Name, out[i].Study = m.Note, m.Study
+		}
+	}
+	return out, nil
 }
 
 // load reads the measures of lists and studies of many runs.

@@ -122,6 +122,23 @@ func (r *Reader) StudyTitles() (map[string]string, error) {
 	return titles, err
 }
 
+// Membership says which study a run is of, and what sets it apart there.
+type Membership struct{ Study, Note string }
+
+// Memberships gives the newest study of each of some runs that are in any.
+func (r *Reader) Memberships(hashes []string) (map[string]Membership, error) {
+	found := map[string]Membership{}
+	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
+		var hash string
+		var m Membership
+		err := scan(&hash, &m.Study, &m.Note)
+		found[hash] = m
+		return struct{}{}, err
+	}, `SELECT run.hash, study.name, study_run.note FROM run CROSS JOIN study_run ON study_run.run = run.id JOIN study ON study.id = study_run.study
+		WHERE run.hash IN (SELECT value FROM json_each(?)) ORDER BY study.created, study.id`, jsonList(append([]string{}, hashes...)))
+	return found, err
+}
+
 func (r *Reader) studies(query string, args ...any) ([]Study, error) {
 	var ids []int64
 	list, err := collect(r, func(scan func(...any) error) (Study, error) {

@@ -51,6 +51,11 @@ func TestStudiesShareRuns(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Name != "b" {
 		t.Errorf("%+v, %v", all, err)
 	}
+	both, alone := Hash(Train, []byte(`{"seed":3}`)), Hash(Train, []byte(`{"seed":1}`))
+	of, err := l.Memberships([]string{both, alone, "00"})
+	if err != nil || !maps.Equal(of, map[string]Membership{both: {"b", "seed 3"}, alone: {"a", "seed 1"}}) {
+		t.Errorf("%v, %v", of, err)
+	}
 	// The list is replaced, the runs stay.
 	must(t, l.SaveStudy("a", "First", "text", members(5)))
 	if a, err = l.Study("a"); err != nil || a.Runs != 1 {
