@@ -66,19 +66,17 @@ func restoreCheckpoint(ctx context.Context, state []byte, dir string, blobs func
 	return syncDir(home)
 }
 
-// saveCheckpoint sends a run's newest checkpoint off its machine and notes it with the claim.
-func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, blobs queue.Blobs, shared bool) (epoch int64, err error) {
+// saveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
+// claim next goes on from there: all rows of the epochs before must have been sent.
+func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool) (err error) {
 	home := filepath.Join(dir, "ckpt")
-	if epoch = newestOf(home); epoch == 0 {
-		return 0, nil
-	}
 	s := checkpointState{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
 	if s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/g%d/ckpt-%d.tar", t.ID, t.Generation, epoch), func(w io.Writer) error {
 		return pack(w, filepath.Join(home, strconv.FormatInt(epoch, 10)), func(string) bool { return true })
 	}); err != nil {
-		return 0, err
+		return err
 	}
-	return epoch, t.SetState(ctx, s.encode())
+	return t.SetState(ctx, s.encode())
 }
 
 // put stores what write writes, with a few tries: a busy server answers late.

@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -83,6 +84,11 @@ func (c *courier) deliver(ctx context.Context, from int64) error {
 		}
 		c.begun = true
 	}
+	return c.rows(ctx)
+}
+
+// rows sends all rows that were not sent.
+func (c *courier) rows(ctx context.Context) error {
 	epochs, err := c.w.scratch.RowsAfter(c.t.ID, c.sent)
 	if err != nil {
 		return err
@@ -98,19 +104,26 @@ func (c *courier) deliver(ctx context.Context, from int64) error {
 	return nil
 }
 
-// checkpoint sends the newest checkpoint. One that was pruned on the way is no reason to stop: the
-// next will do.
+// checkpoint sends the newest checkpoint, after the rows of all epochs before it: the run may have computed on since
+// they were sent last. A checkpoint that was pruned on the way is no reason to stop: the next will do.
 func (c *courier) checkpoint(ctx context.Context) error {
 	blobs, err := c.w.blobs(ctx, c.w.o.Blobs != "")
 	if err != nil {
 		return err
 	}
 	dir := c.w.scratch.RunDir(c.t.ID)
-	epoch, err := saveCheckpoint(ctx, c.t, dir, blobs, c.w.o.Blobs != "")
-	if os.IsNotExist(err) {
+	epoch := newestOf(filepath.Join(dir, "ckpt"))
+	if epoch == 0 {
 		return nil
 	}
-	if err == nil && epoch > 0 {
+	if err := c.rows(ctx); err != nil {
+		return err
+	}
+	err = saveCheckpoint(ctx, c.t, dir, epoch, blobs, c.w.o.Blobs != "")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
 		c.saved = time.Now()
 	}
 	return err
