@@ -100,6 +100,43 @@ func (b *Broker) pause(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
+// exchangeTime is how long an answer of the server is waited for. A cluster that lost a server may need longer to agree
+// on who answers.
+const exchangeTime = 5 * time.Second
+
+// outlast repeats an exchange with the server while the server is away.
+func (b *Broker) outlast(ctx context.Context, exchange func(context.Context) error) error {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, exchangeTime)
+		err := exchange(bounded)
+		cancel()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !isAway(err) {
+			return err
+		}
+		if err := b.pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// isAway says that an exchange failed for want of a server that answers.
+func isAway(err error) bool {
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) {
+		return refused.Code == 503 // no leader, not ready yet
+	}
+	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting,
+		jetstream.ErrNoStreamResponse} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // Names of streams, subjects and keys.
 func (b *Broker) jobStream() string    { return b.opt.Name + "-jobs" }
 func (b *Broker) resultStream() string { return b.opt.Name + "-results" }

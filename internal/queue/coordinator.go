@@ -100,12 +100,13 @@ func (c *Coordinator) create(ctx context.Context) error {
 // errSubjectFull is the server's answer to a second message for one subject.
 const errSubjectFull = "maximum messages per subject exceeded"
 
-// Submit puts jobs into the queue. One that is there already stays as it is.
+// Submit puts jobs into the queue. One that is there already stays as it is. It waits while the server is away.
 func (c *Coordinator) Submit(ctx context.Context, jobs ...Job) error {
 	defer c.b.conn.Publish(c.b.wakeSubject(), nil) // a hint: workers look by themselves, too
 	const window = 1000
 	for start := 0; start < len(jobs); start += window {
-		if err := c.submit(ctx, jobs[start:min(start+window, len(jobs))]); err != nil {
+		some := jobs[start:min(start+window, len(jobs))]
+		if err := c.b.outlast(ctx, func(ctx context.Context) error { return c.submit(ctx, some) }); err != nil {
 			return err
 		}
 	}
@@ -178,15 +179,20 @@ func (c *Coordinator) Cancel(ctx context.Context, ids ...string) error {
 }
 
 // Forget removes what the queue holds of jobs that have ended: the message, should it still be there,
-// and the claim. A worker that is still at one finds out at its next heartbeat.
+// and the claim. A worker that is still at one finds out at its next heartbeat. It waits while the server is away.
 func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		checkID(id)
-		if err := c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id))); err != nil {
-			return fmt.Errorf("queue: job %.12s: %w", id, err)
-		}
-		if err := c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+claimPrefix+id)); err != nil {
-			return fmt.Errorf("queue: claim of job %.12s: %w", id, err)
+		if err := c.b.outlast(ctx, func(ctx context.Context) error {
+			if err := c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id))); err != nil {
+				return fmt.Errorf("queue: job %.12s: %w", id, err)
+			}
+			if err := c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+claimPrefix+id)); err != nil {
+				return fmt.Errorf("queue: claim of job %.12s: %w", id, err)
+			}
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,13 +1,11 @@
 package queue
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,18 +14,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"collapse/internal/faulttest"
 )
 
 // TestMain lets the test binary play a worker of another machine, or a coordinator that holds a lock.
 func TestMain(m *testing.M) {
-	role, ok := map[string]func([]string) error{"worker": roleWorker, "lock": roleLock}[os.Getenv("QUEUE_TEST_ROLE")]
-	if !ok {
-		os.Exit(m.Run())
-	}
-	if err := role(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	faulttest.Main(m, map[string]func([]string) error{"worker": roleWorker, "lock": roleLock})
 }
 
 // roleWorker works for the server at args[0] and prints the jobs it starts. A job counts to five, saving
@@ -78,45 +71,6 @@ func roleLock(args []string) error {
 	return nil
 }
 
-// play starts the test binary in a role. Lines of its output come through the channel.
-func play(t *testing.T, role string, args ...string) (*exec.Cmd, <-chan string) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "QUEUE_TEST_ROLE="+role)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	cmd.Stderr = cmd.Stdout
-	must(t, cmd.Start())
-	lines := make(chan string, 1000)
-	go func() {
-		defer close(lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			lines <- s.Text()
-		}
-	}()
-	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGCONT); cmd.Process.Kill(); cmd.Wait() })
-	return cmd, lines
-}
-
-// heard waits for a line that begins with prefix.
-func heard(t *testing.T, lines <-chan string, prefix string) string {
-	t.Helper()
-	over := time.After(20 * time.Second)
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				t.Fatalf("the process ended without saying %q", prefix)
-			}
-			if strings.HasPrefix(line, prefix) {
-				return line
-			}
-		case <-over:
-			t.Fatalf("nothing begins with %q", prefix)
-		}
-	}
-}
-
 const testToken = "a-token-of-some-length"
 
 // listening is a server open to other processes, with its coordinator.
@@ -155,17 +109,18 @@ func (l *ledger) inOrder(t *testing.T, id string) {
 }
 
 func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	l := collectFrom(t, c)
 	must(t, c.Submit(t.Context(), slow("a", 150)))
-	first, out := play(t, "worker", s.URL(), testToken)
-	heard(t, out, "start a 0 1")
+	first, out := faulttest.Play(t, "worker", s.URL(), testToken)
+	faulttest.Heard(t, out, "start a 0 1")
 	time.Sleep(400 * time.Millisecond) // two numbers or so
 	must(t, first.Process.Kill())
-	_, out = play(t, "worker", s.URL(), testToken)
+	_, out = faulttest.Play(t, "worker", s.URL(), testToken)
 	began := time.Now()
 	var from, attempt int
-	_, err := fmt.Sscanf(heard(t, out, "start a"), "start a %d %d", &from, &attempt)
+	_, err := fmt.Sscanf(faulttest.Heard(t, out, "start a"), "start a %d %d", &from, &attempt)
 	must(t, err)
 	if from < 1 || from > 4 || attempt != 2 {
 		t.Errorf("the second worker starts at %d, attempt %d", from, attempt)
@@ -180,14 +135,15 @@ func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
 // TestAWorkerThatSleptChangesNothing stops a worker past its claim (SIGSTOP, as a suspended laptop or a
 // paused container), lets another one do the job, and wakes the first.
 func TestAWorkerThatSleptChangesNothing(t *testing.T) {
+	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	l := collectFrom(t, c)
 	must(t, c.Submit(t.Context(), slow("a", 150)))
-	first, out := play(t, "worker", s.URL(), testToken)
-	heard(t, out, "start a 0 1")
+	first, out := faulttest.Play(t, "worker", s.URL(), testToken)
+	faulttest.Heard(t, out, "start a 0 1")
 	must(t, first.Process.Signal(syscall.SIGSTOP))
-	_, out2 := play(t, "worker", s.URL(), testToken)
-	heard(t, out2, "start a")
+	_, out2 := faulttest.Play(t, "worker", s.URL(), testToken)
+	faulttest.Heard(t, out2, "start a")
 	must(t, first.Process.Signal(syscall.SIGCONT)) // while the second is at it
 	l.wait(t, 1, 10*time.Second)
 	l.inOrder(t, "a")
@@ -200,14 +156,15 @@ func TestAWorkerThatSleptChangesNothing(t *testing.T) {
 }
 
 func TestAJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
+	t.Parallel()
 	opt := quick(t)
 	opt.AckWait, opt.MaxAttempts = 600*time.Millisecond, 2
 	s, c := listening(t, opt, "")
 	l := collectFrom(t, c)
 	must(t, c.Submit(t.Context(), slow("a", 60_000)))
 	for attempt := range 2 {
-		w, out := play(t, "worker", s.URL(), testToken)
-		heard(t, out, fmt.Sprintf("start a 0 %d", attempt+1))
+		w, out := faulttest.Play(t, "worker", s.URL(), testToken)
+		faulttest.Heard(t, out, fmt.Sprintf("start a 0 %d", attempt+1))
 		must(t, w.Process.Kill())
 	}
 	b, err := Connect(Remote{URL: s.URL(), Token: testToken}, Options{Version: "1", MaxAttempts: 2})
@@ -224,6 +181,7 @@ func TestAJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
 }
 
 func TestTheServerIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	opt := quick(t)
 	s := startServer(t, ServerOptions{Dir: dir, Listen: "127.0.0.1:0", Token: testToken})
@@ -233,8 +191,8 @@ func TestTheServerIsAwayForAWhile(t *testing.T) {
 	c, err := b.Coordinate(t.Context(), "lab")
 	must(t, err)
 	must(t, c.Submit(t.Context(), slow("a", 300), slow("b", 300)))
-	_, out := play(t, "worker", s.URL(), testToken)
-	heard(t, out, "start a 0 1")
+	_, out := faulttest.Play(t, "worker", s.URL(), testToken)
+	faulttest.Heard(t, out, "start a 0 1")
 	time.Sleep(400 * time.Millisecond)
 	b.Close()
 	s.Close()
@@ -275,8 +233,8 @@ func TestAWrongToken(t *testing.T) {
 func TestAWorkerOfAnotherVersion(t *testing.T) {
 	s, c := listening(t, quick(t), "")
 	must(t, c.Submit(t.Context(), slow("a", 1)))
-	_, out := play(t, "worker", s.URL(), testToken, "2")
-	if line := heard(t, out, "queue:"); !strings.Contains(line, "collapse 1 and this worker 2") {
+	_, out := faulttest.Play(t, "worker", s.URL(), testToken, "2")
+	if line := faulttest.Heard(t, out, "error:"); !strings.Contains(line, "collapse 1 and this worker 2") {
 		t.Error(line)
 	}
 	b, err := Connect(Remote{URL: s.URL(), Token: testToken}, Options{Version: "2"})
@@ -293,8 +251,8 @@ func TestAWorkerOfAnotherVersion(t *testing.T) {
 
 func TestOneProcessHasTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue.lock")
-	first, out := play(t, "lock", path)
-	heard(t, out, "locked")
+	first, out := faulttest.Play(t, "lock", path)
+	faulttest.Heard(t, out, "locked")
 	_, err := TakeLock(path)
 	var held *HeldError
 	if !errors.As(err, &held) || !strings.Contains(held.Holder, fmt.Sprintf("process %d on ", first.Process.Pid)) {
@@ -343,6 +301,7 @@ func cluster(t *testing.T) ([]*server.Server, string) {
 }
 
 func TestOneOfThreeServersDies(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("three servers take a while to agree")
 	}

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // quick options: a worker is silent after 1.2 s.
@@ -343,16 +346,17 @@ func TestFreeLetsTheJobsOfADeadProcessGoAtOnce(t *testing.T) {
 }
 
 func TestReplayGivesWhatReceiveGave(t *testing.T) {
+	t.Parallel()
 	_, c, b := local(t, quick(t))
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(300)...))
+	must(t, c.Submit(t.Context(), jobs(150)...)) // two messages each: more than one batch
 	work(t, b, WorkerOptions{Slots: 4}, func(ctx context.Context, task *Task) ([]byte, error) {
 		return nil, task.Send(ctx, []byte("row of "+task.ID))
 	})
-	l.wait(t, 300, 20*time.Second)
+	l.wait(t, 150, 20*time.Second)
 	again := &ledger{current: map[string]uint64{}, final: map[string][]Message{}, data: map[string][]string{}, changed: make(chan struct{}, 1)}
 	must(t, c.Replay(t.Context(), func(list []Message) error { return again.apply(t.Context(), nil, list) }))
-	if len(again.final) != 300 || fmt.Sprint(again.data) != fmt.Sprint(l.data) {
+	if len(again.final) != 150 || fmt.Sprint(again.data) != fmt.Sprint(l.data) {
 		t.Errorf("%d jobs, %d results", len(again.final), len(again.data))
 	}
 }
@@ -378,6 +382,26 @@ func TestTooLarge(t *testing.T) {
 	l.wait(t, 1, 10*time.Second)
 	if l.final["fits"][0].Type != Done || len(l.data["fits"][0]) != MaxMessage {
 		t.Errorf("%v", l.final["fits"][0].Error)
+	}
+}
+
+// TestExchangesOutlastAServerThatIsAway: what a server that answers refuses is an error at once.
+func TestExchangesOutlastAServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	_, c, b := local(t, quick(t))
+	answers := []error{fmt.Errorf("asking: %w", nats.ErrNoResponders), &jetstream.APIError{Code: 503}, nil}
+	asked := 0
+	if err := b.outlast(t.Context(), func(context.Context) error { asked++; return answers[asked-1] }); err != nil || asked != 3 {
+		t.Errorf("%v after %d exchanges", err, asked)
+	}
+	refusal := &jetstream.APIError{Code: 404}
+	if err := b.outlast(t.Context(), func(context.Context) error { return refusal }); err != error(refusal) {
+		t.Errorf("a refusal: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Forget(ctx, "job00000"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that ended: %v", err)
 	}
 }
 

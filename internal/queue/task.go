@@ -179,7 +179,7 @@ func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) er
 // insist repeats an exchange with the server until it succeeds, the claim is lost or ctx ends.
 func (t *Task) insist(ctx context.Context, exchange func(context.Context) error) error {
 	for {
-		bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+		bounded, cancel := context.WithTimeout(ctx, exchangeTime)
 		err := exchange(bounded)
 		cancel()
 		if err == nil || errors.Is(err, ErrLost) {
