@@ -47,13 +47,36 @@ func TestParameterCounts(t *testing.T) {
 		if params != c.params {
 			t.Errorf("%s: %d parameters, want %d", c.name, params, c.params)
 		}
-		macs := float64(n.features * n.classes)
-		for _, conv := range n.Convs() {
-			macs += float64(conv.Shape.MACs(1))
-		}
+		macs := float64(n.MACs())
 		if digit := math.Pow(10, 2-math.Floor(math.Log10(c.macs))); c.macs > 0 && math.Round(macs/1e6*digit) != math.Round(c.macs*digit) {
 			t.Errorf("%s: %.4g million multiplications, want %g", c.name, macs/1e6, c.macs)
 		}
+	}
+}
+
+// TestMACsByHand adds up a perceptron and, layer by layer, a ResNet18 of width 1 on 8×8 images.
+func TestMACsByHand(t *testing.T) {
+	mlp := Arch{Kind: KindMLP, Channels: 3, Height: 4, Width: 5, Classes: 4, FeatureDim: 3, HiddenWidth: 7, HiddenLayers: 2, BatchNorm: true}
+	const perceptron = 3*4*5*7 + 7*7 + 7*3 + 3*4
+	small := Arch{Kind: KindAdapt, Channels: 3, Height: 8, Width: 8, Classes: 5, StemWidth: 1}
+	const (
+		stem   = 3 * 1 * 9 * 64
+		first  = 4 * (1 * 1 * 9 * 64)
+		second = 1*2*9*16 + 3*(2*2*9*16) + 1*2*16
+		third  = 2*4*9*4 + 3*(4*4*9*4) + 2*4*4
+		fourth = 4*8*9*1 + 3*(8*8*9*1) + 4*8*1
+		head   = 8 * 5
+	)
+	for _, c := range []struct {
+		arch Arch
+		want int64
+	}{{mlp, perceptron}, {small, stem + first + second + third + fourth + head}} {
+		if got, err := MACsOf(c.arch); err != nil || got != c.want {
+			t.Errorf("%s: %d multiply-adds, %v; by hand %d", c.arch.Kind, got, err, c.want)
+		}
+	}
+	if _, err := MACsOf(Arch{Kind: "resnet"}); err == nil {
+		t.Error("a network that does not exist has multiply-adds")
 	}
 }
 

@@ -36,7 +36,7 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 		return nil, "", err
 	}
 	epoch := shorter.Run.Epochs
-	if epoch >= j.cfg.Run.Epochs || !j.measures(epoch) {
+	if epoch >= j.cfg.Run.Epochs || !j.cfg.measures(epoch) {
 		return nil, fmt.Sprintf("its last epoch, %d, is none that this run measures (run.measure_every)", epoch), nil
 	}
 	theirs := &checkpoints{dir: filepath.Join(j.lab.RunDir(run.Hash), ckptDir), run: run.Hash}

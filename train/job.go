@@ -15,6 +15,10 @@ const (
 	seriesEpoch = "epoch" // rows count epochs, from 1
 )
 
+// SpentKey names what each epoch has cost: seconds, from the end of the epoch before, times threads. It is of the epochs that the run
+// itself has computed, not of those it took from a shorter run.
+var SpentKey = store.Key{Series: "spent", Measure: "core_seconds"}
+
 // job is a claimed run under way: the session and everything that outlives it.
 type job[T Float] struct {
 	s     *session[T]
@@ -48,7 +52,7 @@ func newJob[T Float](s *session[T], cfg Config, lab *store.Lab, claim *store.Cla
 		panic("train: a configuration that Check refuses")
 	}
 	j.ckpt = &checkpoints{fs: j.fs, dir: filepath.Join(claim.Dir, ckptDir), run: claim.Hash, keep: keep}
-	j.watch = watch{sink: opts.Sink, lost: claim.Lost(), start: time.Now(), left: j.left}
+	j.watch = watch{sink: opts.Sink, lost: claim.Lost(), start: time.Now(), booked: time.Now(), left: j.left}
 	return j
 }
 
@@ -161,7 +165,7 @@ func (j *job[T]) restore() error {
 func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 	w := &j.watch
 	w.epochAt = time.Now()
-	measured, saved := j.measures(e+1), j.shards.holds(e+1, j.cfg.Run.Epochs)
+	measured, saved := j.cfg.measures(e+1), j.shards.holds(e+1, j.cfg.Run.Epochs)
 	j.s.keepTraining(measured || saved)
 	sum, err := j.s.epoch(ctx, e, w, j.trace)
 	if err != nil {
@@ -203,8 +207,8 @@ func epochRows(sum *tally, lr float64) []row {
 	return []row{number("", "lr", lr), number(splitTrain, "running_accuracy", accuracy), number(splitTrain, "running_loss", loss)}
 }
 
-func (j *job[T]) measures(epoch int) bool {
-	return epoch%j.cfg.Run.MeasureEvery == 0 || epoch == j.cfg.Run.Epochs
+func (c Config) measures(epoch int) bool {
+	return epoch%c.Run.MeasureEvery == 0 || epoch == c.Run.Epochs
 }
 
 // measureEpoch takes every measure. Weights that the epoch's last step sent to infinity show here first.
@@ -228,8 +232,11 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		}
 		j.safe = epoch
 	}
-	timed := append(values(epoch, rows), store.Value{
-		Key: store.Key{Series: seriesEpoch, Measure: "images_per_s"}, Step: int64(epoch), Value: j.watch.rate(time.Now())})
+	now := time.Now()
+	timed := append(values(epoch, rows),
+		store.Value{Key: store.Key{Series: seriesEpoch, Measure: "images_per_s"}, Step: int64(epoch), Value: j.watch.rate(now)},
+		store.Value{Key: SpentKey, Step: int64(epoch), Value: now.Sub(j.watch.booked).Seconds() * float64(j.opts.Team.Threads())})
+	j.watch.booked = now
 	if err := j.claim.AppendEpoch(int64(epoch), timed); err != nil {
 		return err
 	}

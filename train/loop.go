@@ -149,6 +149,7 @@ type watch struct {
 	lost     <-chan struct{} // closed when another process has taken the run over
 	start    time.Time
 	shown    time.Time
+	booked   time.Time     // up to here the time is in the lab
 	samples  int           // trained on here
 	training time.Duration // spent in finished epochs
 	epochAt  time.Time     // start of the epoch under way
