@@ -10,12 +10,14 @@ import (
 
 // TestACancelledRunLeavesALiveStudy stops one run of a study under way, sees that the study goes on without it, and lets it go on.
 func TestACancelledRunLeavesALiveStudy(t *testing.T) {
+	t.Parallel()
 	base := longer()
 	base.Run.Epochs = 240 // longer than a cancellation takes
 	configs := Grid{Base: base, Losses: []string{"ce"}, Noise: []float64{0, 0.2, 0.4}, Seeds: 1}.Configs()
 	want := directly(t, configs)
 	for _, place := range []string{"here", "elsewhere"} {
 		t.Run(place, func(t *testing.T) {
+			t.Parallel()
 			lab := saved(t, configs)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

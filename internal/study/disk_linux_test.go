@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/faulttest"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -77,6 +78,7 @@ func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
 }
 
 func TestALabWhoseDiskFillsUp(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")
 	}
@@ -84,8 +86,8 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 	smallDisk(t, dir)
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := savedIn(t, dir, configs)
-	first, out := play(t, "coordinator", dir, "")
-	heard(t, out, "ended")
+	first, out := faulttest.Play(t, "coordinator", dir, "")
+	faulttest.Heard(t, out, "ended")
 	release := fillDisk(t, dir)
 	saysThatTheDiskIsFull(t, out)
 	first.Wait()
@@ -103,6 +105,7 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 // TestAQueueWhoseDiskFillsUp fills the disk of the queue alone. The worker has its own, finishes its run
 // meanwhile, and hands it over once there is space again.
 func TestAQueueWhoseDiskFillsUp(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")
 	}
@@ -110,15 +113,15 @@ func TestAQueueWhoseDiskFillsUp(t *testing.T) {
 	smallDisk(t, filepath.Join(dir, "queue"))
 	configs := []train.Config{longer()}
 	lab := savedIn(t, dir, configs)
-	first, out := play(t, "coordinator", dir, "127.0.0.1:0")
-	line := heard(t, out, "workers elsewhere")
+	first, out := faulttest.Play(t, "coordinator", dir, "127.0.0.1:0")
+	line := faulttest.Heard(t, out, "workers elsewhere")
 	at := strings.Fields(line[strings.Index(line, "nats://"):])[0]
-	_, work := play(t, "worker", at, t.TempDir())
-	heard(t, work, "epoch 20")
+	_, work := faulttest.Play(t, "worker", at, t.TempDir())
+	faulttest.Heard(t, work, "epoch 20")
 	release := fillDisk(t, filepath.Join(dir, "queue"))
 	saysThatTheDiskIsFull(t, out)
 	first.Wait()
-	heard(t, work, "epoch 80")
+	faulttest.Heard(t, work, "epoch 80")
 	release()
 	o := options(t, 0)
 	o.Listen, o.Token = strings.TrimPrefix(at, "nats://"), "secret"

@@ -1,19 +1,21 @@
 package study
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"collapse/internal/faulttest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/version"
@@ -22,14 +24,8 @@ import (
 
 // TestMain lets the test binary play a coordinator or a worker that is killed.
 func TestMain(m *testing.M) {
-	role, ok := map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker, "searcher": roleSearcher, "fleet": roleFleet}[os.Getenv("STUDY_TEST_ROLE")]
-	if !ok {
-		os.Exit(m.Run())
-	}
-	if err := role(os.Args[1:]); err != nil {
-		fmt.Println("error:", err)
-		os.Exit(1)
-	}
+	faulttest.Main(m, map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker, "searcher": roleSearcher, "fleet": roleFleet})
+	reference.remove()
 }
 
 // roleCoordinator executes study s of the lab args[0], listening on args[1] without slots, or with two
@@ -62,46 +58,6 @@ func roleWorker(args []string) error {
 		Watch: func(hash string, p Progress) { fmt.Println("epoch", p.Epoch) }, Logf: func(string, ...any) {}})
 }
 
-func play(t *testing.T, role string, args ...string) (*exec.Cmd, <-chan string) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "STUDY_TEST_ROLE="+role)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	cmd.Stderr = os.Stderr
-	must(t, cmd.Start())
-	lines := make(chan string, 10_000)
-	go func() {
-		defer close(lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			lines <- s.Text()
-		}
-	}()
-	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGCONT); cmd.Process.Kill(); cmd.Wait() })
-	return cmd, lines
-}
-
-func heard(t *testing.T, lines <-chan string, prefix string) string {
-	t.Helper()
-	over := time.After(60 * time.Second)
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				t.Fatalf("the process ended without saying %q", prefix)
-			}
-			if strings.HasPrefix(line, "error:") {
-				t.Fatal(line)
-			}
-			if strings.HasPrefix(line, prefix) {
-				return line
-			}
-		case <-over:
-			t.Fatalf("nothing begins with %q", prefix)
-		}
-	}
-}
-
 // longer is a run of a second or two, with a checkpoint after every fifth epoch.
 func longer() train.Config {
 	c := tiny()
@@ -109,14 +65,74 @@ func longer() train.Config {
 	return c
 }
 
+// undisturbed is a lab of runs that nothing happened to.
+type undisturbed struct {
+	sync.Mutex
+	lab *store.Lab
+}
+
+// reference is that of all tests: each configuration is computed once.
+var reference undisturbed
+
+func (u *undisturbed) open() error {
+	if u.lab != nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "collapse-study-*")
+	if err != nil {
+		return err
+	}
+	u.lab, err = store.Open(dir, store.Options{})
+	return err
+}
+
+func (u *undisturbed) remove() {
+	if u.lab != nil {
+		u.lab.Close()
+		os.RemoveAll(u.lab.Dir())
+	}
+}
+
 // directly computes configurations without a queue, for comparison.
 func directly(t *testing.T, configs []train.Config) *store.Lab {
 	t.Helper()
-	lab := openLab(t)
-	if _, err := Run(t.Context(), lab, configs, 2, 2, newCounter()); err != nil {
-		t.Fatal(err)
+	reference.Lock()
+	defer reference.Unlock()
+	must(t, reference.open())
+	outcomes, err := Run(t.Context(), reference.lab, configs, 2, 2, newCounter())
+	must(t, errors.Join(err, Failures(outcomes)))
+	return reference.lab
+}
+
+// waitForCheckpoint returns once the queue has a checkpoint of the run.
+func waitForCheckpoint(t *testing.T, url, hash string) {
+	t.Helper()
+	conn, err := nats.Connect(url, nats.Token("secret"))
+	must(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	must(t, err)
+	claims, err := js.KeyValue(t.Context(), "collapse-claims")
+	must(t, err)
+	for start := time.Now(); time.Since(start) < 20*time.Second; time.Sleep(10 * time.Millisecond) {
+		claim, err := claims.Get(t.Context(), "claim."+hash)
+		must(t, err)
+		if strings.Contains(string(claim.Value()), `"state":`) {
+			return
+		}
 	}
-	return lab
+	t.Fatal("no checkpoint reaches the queue")
+}
+
+// firstDifference returns the first line that one text has in another way, as both have it.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] + "\n" + y[i]
+		}
+	}
+	return "one ends before the other"
 }
 
 // sameValues is sameRuns for runs of any length.
@@ -129,7 +145,7 @@ func sameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
 			continue
 		}
 		if a, b := steady(t, got, it.Hash), steady(t, want, it.Hash); a != b || len(a) < 1000 {
-			t.Errorf("%s: the values differ from those of an undisturbed run: %d and %d bytes", it.Note, len(a), len(b))
+			t.Errorf("%s: the values differ from those of an undisturbed run: %d and %d bytes, first\n%s", it.Note, len(a), len(b), firstDifference(a, b))
 		}
 		last := fmt.Sprintf("ckpt/%d/model.safetensors", configs[0].Run.Epochs)
 		x, errX := os.ReadFile(filepath.Join(got.RunDir(it.Hash), last))
@@ -141,10 +157,11 @@ func sameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
 }
 
 func TestAKilledCoordinatorGoesOn(t *testing.T) {
+	t.Parallel()
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 3}.Configs()
 	lab := saved(t, configs)
-	first, out := play(t, "coordinator", lab.Dir(), "")
-	heard(t, out, "ended")
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "")
+	faulttest.Heard(t, out, "ended")
 	time.Sleep(100 * time.Millisecond)
 	must(t, first.Process.Kill())
 	first.Wait()
@@ -162,7 +179,10 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 }
 
 func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
-	configs := []train.Config{longer()}
+	t.Parallel()
+	base := longer()
+	base.Run.Epochs = 240 // longer than a checkpoint takes to the disk
+	configs := []train.Config{base}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
 	url := urlOf(&o)
@@ -172,12 +192,13 @@ func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
 		ended <- err
 	}()
 	at := <-url
-	first, out := play(t, "worker", at, t.TempDir())
-	heard(t, out, "epoch 25")
+	first, out := faulttest.Play(t, "worker", at, t.TempDir())
+	faulttest.Heard(t, out, "epoch 10")
+	waitForCheckpoint(t, at, itemsOf(t, configs)[0].Hash)
 	must(t, first.Process.Kill())
-	_, out = play(t, "worker", at, t.TempDir())
+	_, out = faulttest.Play(t, "worker", at, t.TempDir())
 	var from int
-	_, err := fmt.Sscanf(heard(t, out, "epoch"), "epoch %d", &from)
+	_, err := fmt.Sscanf(faulttest.Heard(t, out, "epoch"), "epoch %d", &from)
 	must(t, err)
 	if from == 0 {
 		t.Error("the second worker started from nothing")
@@ -191,16 +212,17 @@ func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
 }
 
 func TestAWorkerGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{longer()}
 	lab := saved(t, configs)
-	first, out := play(t, "coordinator", lab.Dir(), "127.0.0.1:0")
-	line := heard(t, out, "workers elsewhere")
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "127.0.0.1:0")
+	line := faulttest.Heard(t, out, "workers elsewhere")
 	at := strings.Fields(line[strings.Index(line, "nats://"):])[0]
-	_, work := play(t, "worker", at, t.TempDir())
-	heard(t, work, "epoch 20")
+	_, work := faulttest.Play(t, "worker", at, t.TempDir())
+	faulttest.Heard(t, work, "epoch 20")
 	must(t, first.Process.Kill())
 	first.Wait()
-	heard(t, work, "epoch 80") // nobody hears of it yet
+	faulttest.Heard(t, work, "epoch 80") // nobody hears of it yet
 	o := options(t, 0)
 	o.Listen, o.Token = strings.TrimPrefix(at, "nats://"), "secret"
 	s, err := Execute(t.Context(), lab, []string{"s"}, o)
@@ -213,8 +235,8 @@ func TestAWorkerGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
 func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
-	first, out := play(t, "coordinator", lab.Dir(), "")
-	heard(t, out, "ended")
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "")
+	faulttest.Heard(t, out, "ended")
 	o := options(t, 2)
 	told := make(chan string, 100)
 	o.Logf = func(format string, args ...any) { told <- fmt.Sprintf(format, args...) }
@@ -233,10 +255,11 @@ func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 }
 
 func TestASecondCoordinatorTakesOver(t *testing.T) {
+	t.Parallel()
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
-	first, out := play(t, "coordinator", lab.Dir(), "")
-	heard(t, out, "ended")
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "")
+	faulttest.Heard(t, out, "ended")
 	o := options(t, 2)
 	o.Logf = func(format string, args ...any) {
 		if strings.Contains(format, "coordinates this lab") {
@@ -251,6 +274,7 @@ func TestASecondCoordinatorTakesOver(t *testing.T) {
 }
 
 func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
+	t.Parallel()
 	base := longer()
 	base.Run.Epochs = 240 // longer than a cancellation takes
 	configs := Grid{Base: base, Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
@@ -300,6 +324,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 
 // TestALostLabIsRebuilt gives a new lab the queue of another one.
 func TestALostLabIsRebuilt(t *testing.T) {
+	t.Parallel()
 	configs := smallGrid()
 	lab := saved(t, configs)
 	o := remoteOptions(t)

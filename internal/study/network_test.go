@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/faulttest"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -107,11 +108,13 @@ func (n *network) mend() {
 // are: connections break, or nothing is heard of them any more. It computes on and hands everything over
 // when the network is back.
 func TestACutNetwork(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")
 	}
 	for _, silent := range []bool{false, true} {
 		t.Run(map[bool]string{false: "connections break", true: "connections fall silent"}[silent], func(t *testing.T) {
+			t.Parallel()
 			configs := []train.Config{longer(), tiny()}
 			lab := saved(t, configs)
 			o := remoteOptions(t)
@@ -122,13 +125,13 @@ func TestACutNetwork(t *testing.T) {
 				ended <- err
 			}()
 			n, near := networkTo(t, <-url)
-			_, out := play(t, "worker", near, t.TempDir())
-			heard(t, out, "epoch 20")
+			_, out := faulttest.Play(t, "worker", near, t.TempDir())
+			faulttest.Heard(t, out, "epoch 20")
 			n.sever()
 			if !silent {
 				n.hangUp()
 			}
-			heard(t, out, "epoch 80") // nobody hears of it yet
+			faulttest.Heard(t, out, "epoch 80") // nobody hears of it yet
 			time.Sleep(2 * o.Queue.AckWait)
 			if run, err := lab.Run(itemsOf(t, configs)[0].Hash); err != nil || run.Status != store.Running {
 				t.Errorf("while the network is cut the run is %s, %v", run.Status, err)
@@ -148,6 +151,7 @@ func TestACutNetwork(t *testing.T) {
 // TestACutOffWorkersRunGoesOnElsewhere gives the run of a worker without network to another one. What
 // the first has when the network is back is dropped.
 func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")
 	}
@@ -162,13 +166,13 @@ func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
 	}()
 	at := <-url
 	n, near := networkTo(t, at)
-	_, first := play(t, "worker", near, t.TempDir())
-	heard(t, first, "epoch 20")
+	_, first := faulttest.Play(t, "worker", near, t.TempDir())
+	faulttest.Heard(t, first, "epoch 20")
 	n.sever()
 	n.hangUp()
-	_, second := play(t, "worker", at, t.TempDir())
-	heard(t, second, "epoch")
-	heard(t, first, "epoch 80") // it has a result, too
+	_, second := faulttest.Play(t, "worker", at, t.TempDir())
+	faulttest.Heard(t, second, "epoch")
+	faulttest.Heard(t, first, "epoch 80") // it has a result, too
 	n.mend()
 	must(t, <-ended)
 	sameValues(t, lab, directly(t, configs), configs)
