@@ -261,7 +261,7 @@ func (m *Measured) perClass(c *MeasuredColumn, p picture, panels ...classPanel) 
 
 // upToOne is a range for shares: what is there, and 1 as its upper end.
 func upToOne(series []chart.Series) *[2]float64 {
-	lo := 1.0
+	lo := 0.9 // of a classifier without a mistake
 	for _, s := range series {
 		for _, v := range s.Y {
 			if v < lo {
@@ -269,7 +269,7 @@ func upToOne(series []chart.Series) *[2]float64 {
 			}
 		}
 	}
-	pad := max(0.05*(1-lo), 0.001)
+	pad := 0.05 * (1 - lo)
 	return chart.Range(lo-pad, 1+pad)
 }
 
