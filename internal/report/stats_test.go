@@ -88,7 +88,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("digits(%g) = %q, wanted %q", v, got, want)
 		}
 	}
-	if percent(0.99999) != "99.99 %" || percent(1) != "100.00 %" {
-		t.Error("a share that is not whole was rounded to 100 %")
+	if percent(0.99999) != "99.99\u00a0%" || percent(1) != "100.00\u00a0%" {
+		t.Error("a share that is not whole was rounded to 100\u00a0%")
 	}
 }

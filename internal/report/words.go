@@ -43,7 +43,7 @@ func percent(v float64) string {
 	if v < 1 && s == "100.00" {
 		s = "99.99"
 	}
-	return s + " %"
+	return s + "\u00a0%" // never broken across lines
 }
 
 func withInterval(r interval) string {
