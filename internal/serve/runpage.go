@@ -2,6 +2,8 @@ package serve
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"sort"
 	"strconv"
 	"time"
@@ -79,18 +81,31 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		p.Features, err = s.featuresPart(&run, dir, r.URL.Query())
 	}
 	if err != nil {
-		p.Why = err.Error()
+		p.Why = "No features are shown: " + err.Error() + "."
 	}
 	for k, v := range run.Settings {
 		p.Settings = append(p.Settings, setting{k, v})
 	}
 	sort.Slice(p.Settings, func(i, j int) bool { return p.Settings[i].Key < p.Settings[j].Key })
 	p.Log = logOf(&run)
-	if run.Kind == store.Train && run.Status != store.Done && run.Status != store.Running {
-		p.Rerun = "collapse train --resume " + run.Hash[:12]
-	}
+	p.Rerun = rerun(run.Run, dir)
 	s.write(w, http.StatusOK, "run", p)
 	return nil
+}
+
+// rerun is the command that goes on with a run, or tries it again; "" where there is none.
+func rerun(run store.Run, dir string) string {
+	config := filepath.Join(dir, "config.toml")
+	if _, err := os.Stat(config); err != nil || run.Kind != store.Train {
+		return "" // only its study knows how to begin it
+	}
+	switch run.Status {
+	case store.Interrupted:
+		return "collapse train --resume " + run.Hash[:12]
+	case store.Failed:
+		return "collapse train " + config + " --again"
+	}
+	return ""
 }
 
 func runTiles(row *runRow) []tile {
