@@ -75,6 +75,9 @@ func TestEventFilesHoldTheLab(t *testing.T) {
 			if v.Layer != "" {
 				tag, layers = v.Split+"@"+v.Layer+"/"+v.Measure, layers+1
 			}
+			if v.Series != "epoch" {
+				tag = v.Series + "/" + tag
+			}
 			got, ok := byStep[v.Step].Values[tag]
 			if !ok || got != float32(v.Value) {
 				t.Errorf("%s at epoch %d is %g (%v), wanted %g", tag, v.Step, got, ok, v.Value)
