@@ -60,7 +60,7 @@ func (c *controlled) post(path, origin string) int {
 func (c *controlled) until(i int, what string, wanted func(store.Run) bool) store.Run {
 	c.t.Helper()
 	var run store.Run
-	for start := time.Now(); time.Since(start) < 30*time.Second; time.Sleep(5 * time.Millisecond) {
+	for start := time.Now(); time.Since(start) < 2*time.Minute; time.Sleep(5 * time.Millisecond) {
 		var err error
 		if run, err = c.lab.Run(c.runs[i].Hash); err != nil {
 			c.t.Fatal(err)
