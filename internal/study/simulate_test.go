@@ -13,14 +13,17 @@ import (
 
 func roleFleet([]string) error { return SimulateFleet(context.Background(), os.Stdin, os.Stdout) }
 
-// simulationOf twenty workers, whose runs of four epochs take a second.
+// simulationOf makes ten workers, whose runs of four epochs take two seconds.
 func simulationOf(t *testing.T, runs int) (SimulationReport, error) {
-	s := Simulation{Workers: 20, Runs: runs, Length: 20 * time.Second, Epoch: 5 * time.Second, Rows: 7, Bytes: 1000, Speed: 20, Measure: 2 * time.Second}
+	s := Simulation{Workers: 10, Runs: runs, Length: 20 * time.Second, Epoch: 5 * time.Second, Rows: 7, Bytes: 1000, Speed: 10, Measure: 3 * time.Second}
 	return Simulate(t.Context(), s, t.TempDir(), faulttest.Command("fleet"))
 }
 
 // TestASimulationCountsWhatHappens compares the counts with what follows from the numbers alone.
 func TestASimulationCountsWhatHappens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a machine that is busy, or a race detector, changes what is counted")
+	}
 	r, err := simulationOf(t, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -31,15 +34,15 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 			t.Errorf("%s: %d, want about %.0f", what, got, want)
 		}
 	}
-	near("runs", r.RunsEnded, 20*r.Seconds, 0.35)
-	near("values sent", r.RowsSent, 20*r.Seconds/0.25*7, 0.25)
+	near("runs", r.RunsEnded, 10*r.Seconds/2, 0.35)
+	near("values sent", r.RowsSent, 10*r.Seconds/0.5*7, 0.25)
 	near("values stored", r.RowsStored, float64(r.RowsSent), 0.1)
-	near("heartbeats due", r.Due, 20*r.Seconds/0.25, 0.01)
+	near("heartbeats due", r.Due, 10*r.Seconds/0.5, 0.01)
 	if beats := float64(r.Heartbeats) / float64(r.Due); !(beats > 0.3 && beats < 1.1) { // late ones are what a simulation is to show
 		t.Errorf("%d heartbeats of %d due", r.Heartbeats, r.Due)
 	}
 	for what, s := range map[string]Spread{"overhead": r.Overhead, "handover": r.Handover, "sending": r.Sending} {
-		if s.N < 10 || !(s.P50 > 0 && s.P50 <= s.P99 && s.P99 < 2) {
+		if s.N < 5 || !(s.P50 > 0 && s.P50 <= s.P99 && s.P99 < 2) {
 			t.Errorf("%s: %+v", what, s)
 		}
 	}
@@ -50,7 +53,7 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 
 func TestASimulationWithTooFewRunsSaysSo(t *testing.T) {
 	t.Parallel()
-	if _, err := simulationOf(t, 22); err == nil || !strings.Contains(err.Error(), "22 runs ended before the measurement did") {
+	if _, err := simulationOf(t, 12); err == nil || !strings.Contains(err.Error(), "12 runs ended before the measurement did") {
 		t.Errorf("%v", err)
 	}
 	for _, s := range []Simulation{{}, {Workers: 1, Runs: 1, Rows: 1, Epoch: 1, Length: 1, Measure: 1, Speed: math.NaN()},
