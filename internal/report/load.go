@@ -127,10 +127,10 @@ func flatten(prefix string, tree map[string]any, out map[string]string) {
 	}
 }
 
-// setValues files the numbers of the "epoch" series. Where a key and step come twice, a number
+// setValues files the numbers of the "epoch" series, and what the run has cost. Where a key and step come twice, a number
 // wins over a reason for not having one.
 func (r *Run) setValues(values []store.Value) {
-	r.series, r.last = map[seriesKey][]store.Point{}, 0
+	r.series, r.last, r.spent = map[seriesKey][]store.Point{}, 0, 0
 	r.addValues(values)
 	for k, pts := range r.series {
 		sort.SliceStable(pts, func(i, j int) bool { return pts[i].Step < pts[j].Step })
@@ -140,6 +140,9 @@ func (r *Run) setValues(values []store.Value) {
 
 func (r *Run) addValues(values []store.Value) {
 	for _, v := range values {
+		if v.Key == train.SpentKey {
+			r.spent += v.Value
+		}
 		if v.Series != "epoch" {
 			continue
 		}

@@ -28,7 +28,8 @@ type page struct {
 	Substitutions           []Substitution
 	Notes                   []string
 	Commands                []string
-	Unfinished, Runs        table
+	Unfinished, Runs        runsTable
+	Compute                 *Compute
 	Config                  []pair
 	Made                    string
 	Single                  bool
@@ -114,7 +115,10 @@ func build(study Study) (page, []picture, Result) {
 		}
 	}
 	p.Tiles = tiles(gs, res)
-	p.Runs, p.Unfinished = runTable(gs), unfinishedTable(unfinished)
+	if p.Compute, res.Compute = study.Compute, study.Compute; p.Compute != nil {
+		p.Tiles = append(p.Tiles, p.Compute.tiles()...)
+	}
+	p.Runs, p.Unfinished = runsTable{runTable(gs), study.RunPages}, runsTable{unfinishedTable(unfinished), study.RunPages}
 	p.Config = commonSettings(study.Runs)
 	if !study.Generated.IsZero() {
 		p.Made = study.Generated.UTC().Format("2 January 2006, 15:04 UTC")

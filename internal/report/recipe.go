@@ -36,7 +36,8 @@ type Recipe struct {
 	Substitutions []Substitution
 	Notes         []string
 	Commands      []string
-	FLOP          float64 // of all runs, forward and backward; 0: not known
+	Compute       *Compute // what the runs have taken; nil: not said
+	RunPages      bool     // write each run's own page, too, and link to it
 	Generated     time.Time
 }
 
@@ -63,8 +64,8 @@ type recipePage struct {
 	Figures    []figure
 	PaperTable table
 	FoundTable table // of searches
-	RunTable   table
-	Unfinished table
+	RunTable   runsTable
+	Unfinished runsTable
 	Config     []pair
 	Made       string
 }
@@ -87,7 +88,12 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows)}
+	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute}
+	if r.RunPages {
+		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
+			return Result{}, err
+		}
+	}
 	for _, f := range pictures {
 		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
 	}
@@ -141,7 +147,7 @@ func (r Recipe) build() (recipePage, []picture, error) {
 	if p.PaperTable, err = numberTable(r.Numbers, done); err != nil {
 		return p, nil, err
 	}
-	p.RunTable, p.Unfinished = variedTable(done), unfinishedTable(unfinished)
+	p.RunTable, p.Unfinished = runsTable{variedTable(done), r.RunPages}, runsTable{unfinishedTable(unfinished), r.RunPages}
 	p.Tiles = r.tiles(done, p.Judged)
 	if !r.Generated.IsZero() {
 		p.Made = r.Generated.UTC().Format("2 January 2006, 15:04 UTC")
@@ -192,8 +198,8 @@ func (r Recipe) tiles(done []*subject, claims []Claim) []tile {
 		{fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"},
 		{digits(hours), "hours of runs"},
 	}
-	if r.FLOP > 0 {
-		tiles = append(tiles, tile{digits(r.FLOP / 1e12), "TFLOP of training"})
+	if r.Compute != nil {
+		tiles = append(tiles, r.Compute.tiles()...)
 	}
 	return tiles
 }
@@ -236,7 +242,7 @@ func variedTable(done []*subject) table {
 	slices.Sort(keys)
 	t := table{Columns: append(append([]string{"run"}, keys...), "train acc.", "test acc.", "NC1", "terminal", "seconds", "program")}
 	for _, s := range done {
-		row := []string{fmt.Sprintf("%.12s", s.Hash)}
+		row := []string{hashStart(s.Run)}
 		for _, k := range keys {
 			row = append(row, s.Settings[k])
 		}

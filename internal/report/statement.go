@@ -1,11 +1,12 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
 	"collapse/internal/store"
@@ -209,8 +210,11 @@ func ask(p *vm.Program, subjects []*subject) interval {
 func evaluate(p *vm.Program, subjects []*subject) (float64, error) {
 	out, err := expr.Run(p, newSample(subjects).functions())
 	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return 0, fmt.Errorf("%s", first)
+		var at *file.Error
+		if errors.As(err, &at) { // its text without the place in the expression
+			err = errors.New(at.Message)
+		}
+		return 0, err
 	}
 	switch v := out.(type) {
 	case bool:

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -121,9 +122,20 @@ func (t *sample) pick(where []selection) ([]*subject, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no run has %v", where)
+		return nil, fmt.Errorf("no run has %s", settingsText(where))
 	}
 	return out, nil
+}
+
+// settingsText writes selections as "data.name = mnist, loss.kind = ce".
+func settingsText(where []selection) string {
+	var out []string
+	for _, s := range where {
+		for _, key := range slices.Sorted(maps.Keys(s)) {
+			out = append(out, fmt.Sprintf("%s = %v", key, s[key]))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func matches(r *subject, where []selection) bool {

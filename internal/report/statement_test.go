@@ -52,6 +52,14 @@ func TestStatementVerdicts(t *testing.T) {
 	}
 }
 
+// What is missing is said in words, not as the evaluator's own error.
+func TestStatementMissing(t *testing.T) {
+	claim, err := Statement{ID: "x", Says: "so", Holds: `1 < final("train.loss", {"net.kind": "vgg13", "loss.kind": "ls"})`}.Judge(common().runs(t))
+	if want := "the runs do not give every number it needs: no run has loss.kind = ls, net.kind = vgg13"; err != nil || claim.Reason != want {
+		t.Errorf("reason %q, %v, wanted %q", claim.Reason, err, want)
+	}
+}
+
 // noisy are the runs with label noise.
 func noisy(runs []Run) (out []Run) {
 	for _, r := range runs {

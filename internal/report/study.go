@@ -23,6 +23,8 @@ type Study struct {
 	Notes         []string       // printed as they are
 	Generated     time.Time      // when the page was made; zero leaves it out (same runs, same bytes)
 	FeatureRuns   []string       // hashes (or prefixes) of runs whose features are drawn; nil chooses
+	Compute       *Compute       // what the runs have taken; nil: not said
+	RunPages      bool           // write each run's own page, too, and link to it
 }
 
 // Substitution is one departure of these runs from the paper's setting.
@@ -45,6 +47,7 @@ type Run struct {
 
 	series map[seriesKey][]store.Point
 	last   int64
+	spent  float64 // core-seconds of its epochs; 0: not noted
 }
 
 type seriesKey struct{ split, layer, measure string }
@@ -92,6 +95,8 @@ type Result struct {
 	Degenerate int      `json:"degenerate"` // recipes: one class mean nearly at zero
 	Terminal   int      `json:"terminal"`   // runs with train accuracy ≥ 99.9 % on observed labels
 	Figures    []string `json:"figures"`    // paths without extension; .svg, .png, .csv and .json exist
+	Compute    *Compute `json:"compute,omitempty"`
+	RunPages   []string `json:"run_pages,omitempty"` // paths of the pages of single runs, as their table has them
 }
 
 // LabReader is the part of a store.Reader that loading needs.

@@ -69,7 +69,7 @@ func runTable(gs []*group) table {
 			if s.degenerateKnown {
 				degenerate = yesNo(s.degenerate) + " (" + digits(s.normRatio) + ")"
 			}
-			t.Rows = append(t.Rows, []string{fmt.Sprintf("%.12s", s.Hash), s.Label, s.curve, decimal(s.Noise), strconv.FormatUint(s.Seed, 10),
+			t.Rows = append(t.Rows, []string{hashStart(s.Run), s.Label, s.curve, decimal(s.Noise), strconv.FormatUint(s.Seed, 10),
 				strconv.FormatInt(s.LastStep(), 10), accuracy("train"), accuracy("test"), q("train", "nc1_pinv"), q("test", "dilation"),
 				q("train", g.form().key), yesNo(s.terminal), degenerate, seconds(s.Run), program(s.Run)})
 		}
@@ -111,9 +111,18 @@ func unfinishedTable(runs []*Run) table {
 		if why == "" {
 			why = fmt.Sprintf("last measured at epoch %d", r.LastStep())
 		}
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("%.12s", r.Hash), r.Label, r.curveName(), decimal(r.Noise), strconv.FormatUint(r.Seed, 10), string(r.Status), why})
+		t.Rows = append(t.Rows, []string{hashStart(r), r.Label, r.curveName(), decimal(r.Noise), strconv.FormatUint(r.Seed, 10), string(r.Status), why})
 	}
 	return t
+}
+
+// few writes sorted values; of many the least and the greatest.
+func few(v []string) string {
+	const most, ends = 24, 3
+	if len(v) <= most {
+		return strings.Join(v, " | ")
+	}
+	return fmt.Sprintf("%s | … | %s (%d values)", strings.Join(v[:ends], " | "), strings.Join(v[len(v)-ends:], " | "), len(v))
 }
 
 // commonSettings lists every setting: its value where the runs agree, its values where they differ.
@@ -140,7 +149,7 @@ func commonSettings(runs []Run) []pair {
 			}
 			return v[i] < v[j]
 		})
-		out = append(out, pair{k, strings.Join(v, " | ")})
+		out = append(out, pair{k, few(v)})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out

@@ -31,6 +31,11 @@ func Write(dir string, study Study) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if study.RunPages {
+		if res.RunPages, err = writeRunPages(dir, study.Runs, study.Generated); err != nil {
+			return Result{}, err
+		}
+	}
 	res.Index = filepath.Join(dir, "index.html")
 	if err := WriteFile(res.Index, html); err != nil {
 		return Result{}, err
