@@ -119,7 +119,11 @@ func Simulate(ctx context.Context, s Simulation, dir string, fleet *exec.Cmd) (S
 	defer func() { cancel(nil); <-ended }()
 	select {
 	case url := <-address:
-		return s.observe(ctx, lab, queue.Remote{URL: url, Token: simulationToken}, fleet)
+		r, err := s.observe(ctx, lab, queue.Remote{URL: url, Token: simulationToken}, fleet)
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx) // what ended the workers, too
+		}
+		return r, err
 	case <-ctx.Done():
 		return SimulationReport{}, context.Cause(ctx)
 	}
@@ -178,6 +182,7 @@ func (s Simulation) observe(ctx context.Context, lab *store.Lab, remote queue.Re
 		return r, err
 	}
 	defer func() { err = errors.Join(err, f.stop()) }()
+	defer context.AfterFunc(ctx, f.kill)()
 	r.Simulation = s
 	if err := f.exchange(fleetPlan{s, remote}, &r.AllBusy); err != nil {
 		return r, err

@@ -49,6 +49,8 @@ func (f *fleetProcess) exchange(say, hear any) error {
 
 func (f *fleetProcess) stop() error { return errors.Join(f.in.Close(), f.cmd.Wait()) }
 
+func (f *fleetProcess) kill() { f.cmd.Process.Kill() }
+
 // fleetPlan is what the workers are told first.
 type fleetPlan struct {
 	Simulation Simulation

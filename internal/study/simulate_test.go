@@ -13,10 +13,9 @@ import (
 
 func roleFleet([]string) error { return SimulateFleet(context.Background(), os.Stdin, os.Stdout) }
 
-// simulationOf makes ten workers, whose runs of four epochs take two seconds.
-func simulationOf(t *testing.T, runs int) (SimulationReport, error) {
-	s := Simulation{Workers: 10, Runs: runs, Length: 20 * time.Second, Epoch: 5 * time.Second, Rows: 7, Bytes: 1000, Speed: 10, Measure: 3 * time.Second}
-	return Simulate(t.Context(), s, t.TempDir(), faulttest.Command("fleet"))
+// tenWorkers have runs of four epochs, which take two seconds.
+func tenWorkers(runs int) Simulation {
+	return Simulation{Workers: 10, Runs: runs, Length: 20 * time.Second, Epoch: 5 * time.Second, Rows: 7, Bytes: 1000, Speed: 10, Measure: 3 * time.Second}
 }
 
 // TestASimulationCountsWhatHappens compares the counts with what follows from the numbers alone.
@@ -24,7 +23,7 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: a machine that is busy, or a race detector, changes what is counted")
 	}
-	r, err := simulationOf(t, 200)
+	r, err := Simulate(t.Context(), tenWorkers(200), t.TempDir(), faulttest.Command("fleet"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +52,12 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 
 func TestASimulationWithTooFewRunsSaysSo(t *testing.T) {
 	t.Parallel()
-	if _, err := simulationOf(t, 12); err == nil || !strings.Contains(err.Error(), "12 runs ended before the measurement did") {
-		t.Errorf("%v", err)
+	short := tenWorkers(12)
+	short.Length, short.Epoch = time.Millisecond, time.Millisecond // all have ended before every worker has had one
+	for _, s := range []Simulation{tenWorkers(12), short} {
+		if _, err := Simulate(t.Context(), s, t.TempDir(), faulttest.Command("fleet")); err == nil || !strings.Contains(err.Error(), "12 runs ended before the measurement did") {
+			t.Errorf("%v", err)
+		}
 	}
 	for _, s := range []Simulation{{}, {Workers: 1, Runs: 1, Rows: 1, Epoch: 1, Length: 1, Measure: 1, Speed: math.NaN()},
 		{Workers: 1, Runs: 1, Rows: 1, Epoch: 1, Length: 1, Measure: 1, Speed: 1, Bytes: inlineLimit + 1}} {
