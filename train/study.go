@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"collapse/data"
@@ -39,6 +40,9 @@ func Changes(c Config) string {
 	}
 	return strings.Join(lines, "")
 }
+
+// ConfigOf reads the configuration that a run left in its folder: as it was given, with what is no part of the run's identity.
+func ConfigOf(dir string) (Config, error) { return LoadFile(filepath.Join(dir, configFile)) }
 
 // Outlook is what a run will take, foreseen from its shapes.
 type Outlook struct {

@@ -16,32 +16,35 @@ import (
 )
 
 type reproduceCmd struct {
-	ID      string   `arg:"" optional:"" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
-	List    bool     `help:"List the recipes."`
-	All     bool     `help:"Every recipe, and one page over all of them; those done before are not repeated."`
-	Scale   string   `enum:"quick,paper" default:"quick" help:"quick: minutes on two cores; paper: the paper's own sizes."`
-	Preset  string   `help:"Another setting the recipe has: code is what the released code does." placeholder:"NAME"`
-	Set     []string `sep:"none" help:"A setting of every run, key=value as in collapse train." placeholder:"KEY=VALUE"`
-	Seeds   int      `help:"Seeds of trained networks (the recipe's own number)." placeholder:"N"`
-	Seed    uint64   `help:"Seed of random starts and draws of the theory." placeholder:"S"`
-	BuiltIn bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
-	DataDir string   `help:"Folder that holds the data sets (default: the environment's COLLAPSE_DATA)." type:"existingdir" placeholder:"DIR"`
-	DryRun  bool     `help:"Say how many networks would be trained and what that would take, and stop."`
-	Again   bool     `help:"With --all: make every page again."`
-	Out     string   `help:"Directory for the page (./out/ID; with --all ./out/all)." type:"path" placeholder:"DIR"`
-	Open    bool     `help:"Show the page in the browser when it is ready."`
+	ID       string   `arg:"" optional:"" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
+	List     bool     `help:"List the recipes."`
+	All      bool     `help:"Every recipe, and one page over all of them; those done before are not repeated."`
+	Scale    string   `enum:"quick,paper" default:"quick" help:"quick: minutes on two cores; paper: the paper's own sizes."`
+	Preset   string   `help:"Another setting the recipe has: code is what the released code does." placeholder:"NAME"`
+	Set      []string `sep:"none" help:"A setting of every run, key=value as in collapse train." placeholder:"KEY=VALUE"`
+	Seeds    int      `help:"Seeds of trained networks (the recipe's own number)." placeholder:"N"`
+	Seed     uint64   `help:"Seed of random starts and draws of the theory." placeholder:"S"`
+	BuiltIn  bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
+	DataDir  string   `help:"Folder that holds the data sets (default: the environment's COLLAPSE_DATA)." type:"existingdir" placeholder:"DIR"`
+	DryRun   bool     `help:"Say how many networks would be trained and what that would take, and stop."`
+	Again    bool     `help:"With --all: make every page again."`
+	Out      string   `help:"Directory for the page (./out/ID; with --all ./out/all)." type:"path" placeholder:"DIR"`
+	Open     bool     `help:"Show the page in the browser when it is ready."`
+	RunPages bool     `help:"Write each trained run's own page, too (1 to 5 MB each), and link to it."`
 	whereFlags
 }
 
 // reproduced is the JSON of collapse reproduce, and what is kept beside a page of --all.
 type reproduced struct {
 	report.IndexEntry
-	Facts   []theory.Fact `json:"facts,omitempty"`
-	Notes   []string      `json:"notes,omitempty"`
-	Runs    int           `json:"runs"`
-	Failed  int           `json:"failed"`
-	Figures []string      `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
-	Program string        `json:"program"`
+	Facts    []theory.Fact   `json:"facts,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+	Runs     int             `json:"runs"`
+	Failed   int             `json:"failed"`
+	Figures  []string        `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
+	Program  string          `json:"program"`
+	Compute  *report.Compute `json:"compute,omitempty"`
+	RunPages []string        `json:"run_pages,omitempty"` // of single runs, with --run-pages
 }
 
 // recipeRow is a line of collapse reproduce --list.
@@ -100,8 +103,8 @@ func (c *reproduceCmd) theory(a *app, id string) (reproduced, error) {
 	if !slices.Contains(theory.List(), id) {
 		return reproduced{}, usagef("there is no recipe %q; there are %s", id, strings.Join(recipeIDs(), ", "))
 	}
-	if c.Preset != "" || len(c.Set) > 0 || c.BuiltIn || c.Seeds > 0 {
-		return reproduced{}, usagef("%s trains no network: --preset, --set, --seeds and --built-in mean nothing to it", id)
+	if c.Preset != "" || len(c.Set) > 0 || c.BuiltIn || c.Seeds > 0 || c.RunPages && !c.All {
+		return reproduced{}, usagef("%s trains no network: --preset, --set, --seeds, --built-in and --run-pages mean nothing to it", id)
 	}
 	r, err := theory.Load(id)
 	if err != nil {
@@ -227,7 +230,7 @@ func (c *reproduceCmd) oneOfAll(a *app, id string) (report.IndexEntry, error) {
 	kept := filepath.Join(c.dir(id), "result.json")
 	var before reproduced
 	if text, err := os.ReadFile(kept); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
-		before.Scale == c.Scale && before.Program == version.Version {
+		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !recipe.Is(id)) {
 		return before.IndexEntry, nil
 	}
 	a.notef("== %s\n", id)

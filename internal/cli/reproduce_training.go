@@ -50,10 +50,12 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	page.Generated, page.Searches = time.Now(), found
+	page.Generated, page.Searches, page.RunPages = time.Now(), found, c.RunPages
+	spent := report.Count(loaded, len(found) > 0, study.Foreseer(lab, c.DataDir))
+	page.Compute = &spent
 	result, err := report.WriteRecipe(c.dir(id), page)
 	return reproduced{IndexEntry: report.IndexEntry{ID: id, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes: page.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures}, err
+		Notes: page.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
 }
 
 // runAll makes the runs a study of the lab, computes what is missing, and returns their names in the lab.

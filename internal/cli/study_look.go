@@ -140,9 +140,10 @@ func (c *studyRetryCmd) Run(a *app) error {
 }
 
 type studyReportCmd struct {
-	Name string `arg:"" name:"study" help:"Name of the study."`
-	Out  string `help:"Directory for the page (./out/NAME)." type:"path" placeholder:"DIR"`
-	Open bool   `help:"Show the page in the browser when it is ready."`
+	Name     string `arg:"" name:"study" help:"Name of the study."`
+	Out      string `help:"Directory for the page (./out/NAME)." type:"path" placeholder:"DIR"`
+	Open     bool   `help:"Show the page in the browser when it is ready."`
+	RunPages bool   `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
 }
 
 func (c *studyReportCmd) Run(a *app) error {
@@ -197,14 +198,15 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	if err != nil {
 		return report.Result{}, err
 	}
+	spent := report.Count(runs, f != nil, study.Foreseer(lab, ""))
 	if f == nil {
-		return report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now()})
+		return report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
 	places, err := study.Look(lab, f)
 	if err != nil {
 		return report.Result{}, err
 	}
-	page := report.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(),
+	page := report.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
 		Source:  "a search of settings",
 		Caption: fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)}
 	for _, p := range places {

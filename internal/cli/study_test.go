@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"collapse/internal/report"
 )
 
 const tinyStudy = `
@@ -102,8 +104,23 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	}
 	page := filepath.Join(t.TempDir(), "page")
 	called(t, 0, "--lab", lab, "study", "report", "tiny", "--out", page)
-	if b, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || !strings.Contains(string(b), "<svg") {
+	if b, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || !strings.Contains(string(b), "<svg") || !strings.Contains(string(b), "collapse report ") {
 		t.Error(err)
+	}
+	out, _ = called(t, 0, "--lab", lab, "--json", "study", "report", "tiny", "--out", page, "--run-pages")
+	var reported report.Result
+	decodeOnly(t, out, &reported)
+	spent := reported.Compute
+	if spent == nil || spent.Runs != 4 || spent.Unknown+spent.OneThread != 0 || spent.FLOP != 4*2*(28*28*8+8*2+2*2)*2*(3*40+60) || !(spent.CoreHours > 0 && spent.CoreHours < 0.1) {
+		t.Errorf("compute %+v", spent)
+	}
+	if len(reported.RunPages) != 4 {
+		t.Errorf("pages %v", reported.RunPages)
+	}
+	for _, p := range reported.RunPages {
+		if b, err := os.ReadFile(p); err != nil || !strings.Contains(string(b), "<svg") {
+			t.Error(err)
+		}
 	}
 	called(t, 0, "--lab", lab, "study", "resume", "tiny") // nothing left to do
 }

@@ -113,6 +113,7 @@ func TestTheoryWrongCalls(t *testing.T) {
 		{[]string{"landscape", "--at", "1"}, "--at"},
 		{[]string{"reproduce", "tb-fig99"}, "tb-fig1"},
 		{[]string{"reproduce"}, "--list"},
+		{[]string{"reproduce", "tb-fig1", "--run-pages"}, "--run-pages mean nothing"},
 	} {
 		code, stdout, stderr := call(t, c.args...)
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"collapse/internal/chart"
@@ -176,13 +177,10 @@ func memorization(runs []Run) (claims []Claim, pictures []picture) {
 }
 
 func (r Recipe) tiles(done []*subject, claims []Claim) []tile {
-	terminal, held, hours := 0, 0, 0.0
+	terminal, held := 0, 0
 	for _, s := range done {
 		if s.terminal {
 			terminal++
-		}
-		if !s.Started.IsZero() && s.Finished.After(s.Started) {
-			hours += s.Finished.Sub(s.Started).Hours()
 		}
 	}
 	for _, c := range claims {
@@ -196,7 +194,6 @@ func (r Recipe) tiles(done []*subject, claims []Claim) []tile {
 		{strconv.Itoa(len(r.Runs) - len(done)), "failed or unfinished"},
 		{strconv.Itoa(len(seeds(done))), "seeds"},
 		{fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"},
-		{digits(hours), "hours of runs"},
 	}
 	if r.Compute != nil {
 		tiles = append(tiles, r.Compute.tiles()...)
@@ -234,7 +231,7 @@ func variedTable(done []*subject) table {
 	var keys []string
 	for _, s := range done {
 		for k, v := range s.Settings {
-			if v != done[0].Settings[k] && !slices.Contains(keys, k) {
+			if v != done[0].Settings[k] && !slices.Contains(keys, k) && !strings.HasSuffix(k, "_digest") {
 				keys = append(keys, k)
 			}
 		}
