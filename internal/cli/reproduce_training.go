@@ -53,9 +53,17 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	page.Generated, page.Searches, page.RunPages = time.Now(), found, c.RunPages
 	spent := report.Count(loaded, len(found) > 0, study.Foreseer(lab, c.DataDir))
 	page.Compute = &spent
+	notePages(a, c.RunPages, loaded)
 	result, err := report.WriteRecipe(c.dir(id), page)
 	return reproduced{IndexEntry: report.IndexEntry{ID: id, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
 		Notes: page.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+}
+
+// notePages says what is about to take a while: drawing a run's page takes a second or so.
+func notePages(a *app, wanted bool, runs []report.Run) {
+	if wanted {
+		a.notef("writing the pages of %d runs\n", len(runs))
+	}
 }
 
 // runAll makes the runs a study of the lab, computes what is missing, and returns their names in the lab.

@@ -199,6 +199,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 		return report.Result{}, err
 	}
 	spent := report.Count(runs, f != nil, study.Foreseer(lab, ""))
+	notePages(a, c.RunPages, runs)
 	if f == nil {
 		return report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}

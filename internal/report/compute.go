@@ -88,6 +88,7 @@ func (r *Run) beginning() string {
 // Sentence says what the runs have taken and how it is counted.
 func (c Compute) Sentence() string {
 	flop, few := operations(c.FLOP), []string{}
+	value, unit := coreTime(c.CoreHours)
 	if c.Unknown == c.Runs {
 		flop = "An unknown number of FLOP"
 	}
@@ -106,18 +107,28 @@ func (c Compute) Sentence() string {
 	if c.Continued > 0 {
 		least += " A trial that went on from a shorter run counts its epochs once."
 	}
-	return fmt.Sprintf("%s and %s core-hours in %s, failed ones included. FLOP are counted as papers do: 2 for each multiply-add of convolutions and linear layers, "+
-		"taps that see padding included, 3 passes for each training sample and 1 for each evaluated one; core-hours are the time of each run times its threads.%s",
-		flop, digits(c.CoreHours), count(c.Runs, "run"), least)
+	return fmt.Sprintf("%s and %s %s in %s that finished an epoch, failed ones included. FLOP are counted as papers do: 2 for each multiply-add of convolutions and linear layers, "+
+		"taps that see padding included, 3 passes for each training sample and 1 for each evaluated one; core time is the time of each run times its threads.%s",
+		flop, value, unit, count(c.Runs, "run"), least)
 }
 
+// tiles are the time and, if known, the arithmetic.
 func (c Compute) tiles() []tile {
-	out := []tile{{digits(c.CoreHours), "core-hours"}}
+	value, unit := coreTime(c.CoreHours)
+	out := []tile{{value, unit}}
 	if c.FLOP > 0 {
-		value, unit, _ := strings.Cut(operations(c.FLOP), "\u00a0")
+		value, unit, _ = strings.Cut(operations(c.FLOP), "\u00a0")
 		out = append(out, tile{value, unit + " of arithmetic"})
 	}
 	return out
+}
+
+// coreTime writes core-hours, and what is less than a minute in seconds.
+func coreTime(hours float64) (value, unit string) {
+	if hours < 1.0/60 {
+		return digits(3600 * hours), "core-seconds"
+	}
+	return digits(hours), "core-hours"
 }
 
 // operations writes a number of FLOP with a prefix.

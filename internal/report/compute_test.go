@@ -45,7 +45,7 @@ func TestCountByHand(t *testing.T) {
 	if want := 0.5 + 1.5 + 1.5/3600 + 1; !(math.Abs(c.CoreHours-want) < 1e-9) {
 		t.Errorf("%v core-hours, by hand %v", c.CoreHours, want)
 	}
-	for _, want := range []string{"161\u00a0kFLOP", "3.00 core-hours in 3 runs", "the threads of 1 run were not noted", "At least"} {
+	for _, want := range []string{"161\u00a0kFLOP", "3.00 core-hours in 3 runs that finished an epoch", "the threads of 1 run were not noted", "At least"} {
 		if !strings.Contains(c.Sentence(), want) {
 			t.Errorf("%q lacks %q", c.Sentence(), want)
 		}
@@ -101,6 +101,11 @@ func TestCountSaysWhatItDoesNotKnow(t *testing.T) {
 }
 
 func TestOperations(t *testing.T) {
+	for hours, want := range map[float64]string{0: "0 core-seconds", 0.005: "18.0 core-seconds", 0.5: "0.500 core-hours", 1200: "1200 core-hours"} {
+		if value, unit := coreTime(hours); value+" "+unit != want {
+			t.Errorf("%g hours: %s %s, wanted %q", hours, value, unit, want)
+		}
+	}
 	for flop, want := range map[float64]string{0: "0 FLOP", 999: "999 FLOP", 1000: "1.00 kFLOP", 999_700: "1.000 MFLOP", 2.5e12: "2.50 TFLOP", 7e17: "700 PFLOP", 7e21: "7000 EFLOP"} {
 		if got := strings.ReplaceAll(operations(flop), "\u00a0", " "); got != want {
 			t.Errorf("%g: %q, wanted %q", flop, got, want)

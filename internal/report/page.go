@@ -116,7 +116,7 @@ func build(study Study) (page, []picture, Result) {
 	}
 	p.Tiles = tiles(gs, res)
 	if p.Compute, res.Compute = study.Compute, study.Compute; p.Compute != nil {
-		p.Tiles = append(p.Tiles, p.Compute.tiles()...)
+		p.Tiles = append(p.Tiles, p.Compute.tiles()[0])
 	}
 	p.Runs, p.Unfinished = runsTable{runTable(gs), study.RunPages}, runsTable{unfinishedTable(unfinished), study.RunPages}
 	p.Config = commonSettings(study.Runs)
