@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -37,7 +38,13 @@ type job[T Float] struct {
 	changes []change  // kernel changes so far
 	rows    []row     // of the newest measured epoch
 	fresh   bool      // the session's evaluations are of the present weights
+
+	unwritten []store.EpochRows // epochs that the lab does not have yet
+	written   time.Time         // when it last got some
 }
+
+// writeEvery bounds how often the rows of short epochs are written: each time waits for the disk. None is later than its checkpoint.
+const writeEvery = 100 * time.Millisecond
 
 func newJob[T Float](s *session[T], cfg Config, lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
 	j := &job[T]{s: s, cfg: cfg, claim: claim, lab: lab, spec: s.in.canonical(cfg), fs: opts.FS, opts: opts}
@@ -75,7 +82,7 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		err := j.oneEpoch(ctx, e)
 		j.describe(&result)
 		if err != nil {
-			return result, err
+			return result, j.leave(err)
 		}
 		result.Epochs = e + 1
 	}
@@ -223,10 +230,32 @@ func (j *job[T]) measureEpoch(e int) ([]row, error) {
 	return rows, err
 }
 
-// save makes the epoch durable: first the checkpoint, then the rows in one transaction, then old checkpoints go.
+// leave writes what a run that ends early has found.
+func (j *job[T]) leave(why error) error {
+	if errors.Is(why, store.ErrLost) {
+		return why
+	}
+	if err := j.write(); err != nil {
+		return errors.Join(why, err)
+	}
+	return why
+}
+
+// write makes the rows of epochs durable, in one transaction.
+func (j *job[T]) write() error {
+	epochs := j.unwritten
+	j.unwritten, j.written = nil, time.Now()
+	return j.claim.AppendEpochs(epochs)
+}
+
+// save makes the epoch durable: first the rows of epochs before, then the checkpoint, then its own rows, then old checkpoints go.
+// Between checkpoints the rows of short epochs are written together: without a checkpoint they would be computed again.
 func (j *job[T]) save(epoch int, rows []row) error {
 	due := epoch%j.cfg.Run.CheckpointEvery == 0 || epoch == j.cfg.Run.Epochs
 	if due {
+		if err := j.write(); err != nil { // whoever goes on from the checkpoint knows the rows of its own epoch only
+			return err
+		}
 		if err := j.ckpt.save(j.state(epoch, rows), modelArrays(j.s.net), optimArrays(j.s.opt.State())); err != nil {
 			return fmt.Errorf("%w; the checkpoint of epoch %d could not be written", err, epoch)
 		}
@@ -237,8 +266,11 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		store.Value{Key: store.Key{Series: seriesEpoch, Measure: "images_per_s"}, Step: int64(epoch), Value: j.watch.rate(now)},
 		store.Value{Key: SpentKey, Step: int64(epoch), Value: now.Sub(j.watch.booked).Seconds() * float64(j.opts.Team.Threads())})
 	j.watch.booked = now
-	if err := j.claim.AppendEpoch(int64(epoch), timed); err != nil {
-		return err
+	j.unwritten = append(j.unwritten, store.EpochRows{Epoch: int64(epoch), Rows: timed})
+	if due || now.Sub(j.written) >= writeEvery {
+		if err := j.write(); err != nil {
+			return err
+		}
 	}
 	if due {
 		return j.ckpt.prune(epoch)

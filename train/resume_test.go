@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,5 +155,43 @@ func TestAnotherMachineIsRefusedOrRecorded(t *testing.T) {
 	}
 	if len(s.notes) != 1 || !strings.Contains(s.notes[0], "abacus") {
 		t.Errorf("notes: %q", s.notes)
+	}
+}
+
+// renameFS calls back before each rename, which is when a checkpoint comes into being.
+type renameFS struct {
+	systemFS
+	before func(to string)
+}
+
+func (f renameFS) Rename(from, to string) error {
+	f.before(to)
+	return f.systemFS.Rename(from, to)
+}
+
+// Rows of short epochs wait to be written together, but never beyond a checkpoint: who is killed right after it would miss them.
+func TestRowsAreNeverBehindACheckpoint(t *testing.T) {
+	c := tinyConfig()
+	c.Run.Epochs, c.Run.CheckpointEvery = 9, 3
+	lab := newLab(t)
+	var seen []int64
+	fs := renameFS{before: func(to string) {
+		epoch, err := strconv.ParseInt(filepath.Base(to), 10, 64)
+		if err != nil || filepath.Base(filepath.Dir(to)) != ckptDir {
+			return
+		}
+		runs, err := lab.List(store.Filter{})
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%d runs, %v", len(runs), err)
+		}
+		rows, err := lab.RowsAfter(runs[0].Hash, 0)
+		if err != nil || int64(len(rows)) != epoch-1 {
+			t.Errorf("the lab has %d epochs when the checkpoint of epoch %d is made, %v", len(rows), epoch, err)
+		}
+		seen = append(seen, epoch)
+	}}
+	mustRun(t, c, lab, Options{FS: fs})
+	if !slices.Equal(seen, []int64{3, 6, 9}) {
+		t.Errorf("checkpoints of epochs %d", seen)
 	}
 }

@@ -46,8 +46,35 @@ func Judge(runs []Run) []Judged {
 	return out
 }
 
-// Curves draws the measures of runs in any state against epoch, a curve for each: those that tell the story, and every other.
-func Curves(runs []Run) (first, rest Picture) {
+// Curves draws the measures that tell the story of runs in any state against epoch, a curve for each.
+func Curves(runs []Run) Picture {
+	g := eachAlone(runs)
+	p := withoutSpread(g.trackFigure("measures", g.subjects, mainMeasures))
+	p.Title = "The measures of collapse against epoch"
+	p.Caption = "In evaluation mode; training measures are on the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
+	return p
+}
+
+// OtherCurves is Curves of every other measure; without panels if there is none.
+func OtherCurves(runs []Run) Picture {
+	g := eachAlone(runs)
+	p := withoutSpread(g.trackFigure("measures-more", g.subjects, otherMeasures(g.subjects)))
+	return otherTitle(p)
+}
+
+// FoldedCurves is OtherCurves for a page that draws it when it is unfolded: no panels. It reports whether there is anything to draw.
+func FoldedCurves(runs []Run) (Picture, bool) {
+	return otherTitle(Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), len(otherMeasures(eachAlone(runs).subjects)) > 0
+}
+
+func otherTitle(p Picture) Picture {
+	p.Title = "Every other measure against epoch"
+	p.Caption = "The key and the split of each measure stand beside its axis. “clean” are the training samples that kept their label."
+	return p
+}
+
+// eachAlone is a group in which every run has a curve of its own.
+func eachAlone(runs []Run) *group {
 	g := &group{}
 	names := Names(runs)
 	for i := range runs {
@@ -55,21 +82,18 @@ func Curves(runs []Run) (first, rest Picture) {
 		s.curve = names[i]
 		g.subjects, g.curves = append(g.subjects, s), append(g.curves, s.curve)
 	}
-	first = g.trackFigure("measures", g.subjects, mainMeasures)
-	first.Title = "The measures of collapse against epoch"
-	first.Caption = "In evaluation mode; training measures are on the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
-	rest = g.trackFigure("measures-more", g.subjects, otherMeasures(g.subjects))
-	for _, p := range []*picture{&first, &rest} {
-		for i := range p.Panels {
-			for j := range p.Panels[i].Series { // of one run each: there is no spread
-				s := &p.Panels[i].Series[j]
-				s.YLo, s.YHi, s.N = nil, nil, nil
-			}
+	return g
+}
+
+// withoutSpread leaves out what curves of one run each do not have.
+func withoutSpread(p Picture) Picture {
+	for i := range p.Panels {
+		for j := range p.Panels[i].Series {
+			s := &p.Panels[i].Series[j]
+			s.YLo, s.YHi, s.N = nil, nil, nil
 		}
 	}
-	rest.Title = "Every other measure against epoch"
-	rest.Caption = "The key and the split of each measure stand beside its axis. “clean” are the training samples that kept their label."
-	return first, rest
+	return p
 }
 
 // Names tells runs apart in a few words: by what differs between them, and by hash where nothing does.

@@ -25,7 +25,7 @@ func liveRun(t *testing.T, hash, loss string, noise float64, status store.Status
 
 func TestCurvesDrawRunsInAnyState(t *testing.T) {
 	runs := []Run{liveRun(t, "aa", "ce", 0, store.Running, 0.25), liveRun(t, "bb", "ls", 0.2, store.Failed, 0.5)}
-	first, _ := Curves(runs)
+	first := Curves(runs)
 	if first.Panels[0].ID != "nc1_pinv-train" || len(first.Panels[0].Series) != 2 {
 		t.Fatalf("first panel %s with %d curves, want NC1 with two", first.Panels[0].ID, len(first.Panels[0].Series))
 	}

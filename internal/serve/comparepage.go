@@ -88,12 +88,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	for _, run := range runs {
 		query.Add("run", run.Hash)
 	}
-	first, rest := report.Curves(runs)
-	p.Figures = drawOthers(follows(r), []report.Picture{first}, "/compare/figures", query)
-	if len(rest.Panels) > 0 {
-		folded := later(rest, "/compare/figures", query)
-		p.Rest = &folded
-	}
+	p.Figures, p.Rest = curves(follows(r), runs, "/compare/figures", query)
 	s.write(w, http.StatusOK, "compare", p)
 	return nil
 }
@@ -103,9 +98,5 @@ func (s *Server) compareFigures(r *http.Request) ([]report.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, rest := report.Curves(runs)
-	if r.PathValue("file") == "all.json" {
-		return []report.Picture{first}, nil
-	}
-	return []report.Picture{first, rest}, nil
+	return curvesAsked(r, runs), nil
 }

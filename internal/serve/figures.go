@@ -81,6 +81,24 @@ func drawOthers(open following, pictures []report.Picture, base string, query ur
 	return out
 }
 
+// curves puts the measures of runs against epoch into a page: those that tell the story, and every other, folded; nil if there is none.
+func curves(open following, runs []report.Run, base string, query url.Values) (main []figure, rest *figure) {
+	if other, some := report.FoldedCurves(runs); some {
+		folded := later(other, base, query)
+		rest = &folded
+	}
+	return drawOthers(open, []report.Picture{report.Curves(runs)}, base, query), rest
+}
+
+// curvesAsked are the pictures of curves that a request for a file is about. A live page asks for all.json, and for what is folded by
+// name.
+func curvesAsked(r *http.Request, runs []report.Run) []report.Picture {
+	if strings.HasPrefix(r.PathValue("file"), "measures-more.") {
+		return []report.Picture{report.OtherCurves(runs)}
+	}
+	return []report.Picture{report.Curves(runs)}
+}
+
 // following is what the script of an open page says of itself when it asks for the page as it now is.
 type following struct {
 	on    bool

@@ -68,13 +68,8 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	p.Live = run.Hash
 	p.Tiles = runTiles(&row)
 	base := "/run/" + run.Hash + "/figures"
-	first, rest := report.Curves([]report.Run{run})
 	open := follows(r)
-	p.Figures = drawOthers(open, []report.Picture{first}, base, nil)
-	if len(rest.Panels) > 0 {
-		folded := later(rest, base, nil)
-		p.Rest = &folded
-	}
+	p.Figures, p.Rest = curves(open, []report.Run{run}, base, nil)
 	if open.on {
 		p.Features, err = newFrames(&run, dir)
 	} else {
@@ -159,9 +154,5 @@ func (s *Server) runFigures(r *http.Request) ([]report.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, rest := report.Curves([]report.Run{run})
-	if r.PathValue("file") == "all.json" { // what a live page asks for; folded figures are asked for by name
-		return []report.Picture{first}, nil
-	}
-	return []report.Picture{first, rest}, nil
+	return curvesAsked(r, []report.Run{run}), nil
 }

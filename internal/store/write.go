@@ -74,16 +74,29 @@ func (c *Claim) fence(tx *sql.Tx) error {
 // AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one
 // of the same key and step. A Value that is NaN is kept as missing.
 func (c *Claim) AppendEpoch(epoch int64, rows []Value) error {
+	return c.AppendEpochs([]EpochRows{{epoch, rows}})
+}
+
+// AppendEpochs is AppendEpoch of several epochs, ascending, in one transaction.
+func (c *Claim) AppendEpochs(epochs []EpochRows) error {
+	if len(epochs) == 0 {
+		return nil
+	}
 	fresh := map[Key]int64{}
 	err := c.write(func(tx *sql.Tx) error {
-		ids, err := c.lab.seriesIDs(tx, rows, fresh)
-		if err != nil {
+		var rows []row
+		for _, e := range epochs {
+			ids, err := c.lab.seriesIDs(tx, e.Rows, fresh)
+			if err != nil {
+				return err
+			}
+			rows = appendRows(rows, c.run, e.Epoch, e.Rows, ids)
+		}
+		if err := insertRows(tx, rows); err != nil {
 			return err
 		}
-		if err := insertRows(tx, appendRows(nil, c.run, epoch, rows, ids)); err != nil {
-			return err
-		}
-		_, err = tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
+		last := epochs[len(epochs)-1].Epoch
+		_, err := tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", last, last, c.run)
 		return err
 	})
 	if err == nil {
