@@ -94,6 +94,9 @@ func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
 		run = c.train
 	}
 	result, err := run(a, id)
+	if len(result.Figures) > 0 {
+		result.Picture = result.Figures[0] + ".svg"
+	}
 	result.Seconds, result.Scale, result.Program = time.Since(began).Seconds(), c.Scale, version.Version
 	return result, err
 }

@@ -24,7 +24,8 @@ type IndexEntry struct {
 	Paper   string  `json:"paper"` // which figure or table of which paper
 	Scale   string  `json:"scale"`
 	Claims  []Claim `json:"claims"`
-	Index   string  `json:"index"` // path of its page
+	Index   string  `json:"index"`             // path of its page
+	Picture string  `json:"picture,omitempty"` // path of its first figure, an SVG
 	Seconds float64 `json:"seconds"`
 	Error   string  `json:"error,omitempty"` // why there is no page
 }
@@ -54,15 +55,6 @@ func (e IndexEntry) Count(v Verdict) int {
 	return n
 }
 
-// Picture is the first figure beside the entry's page, relative to dir; "" if there is none.
-func (e IndexEntry) picture(dir string) string {
-	found, _ := filepath.Glob(filepath.Join(filepath.Dir(e.Index), "figures", "*.svg"))
-	if e.Index == "" || len(found) == 0 {
-		return ""
-	}
-	return relative(dir, found[0])
-}
-
 func relative(dir, path string) string {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -74,7 +66,7 @@ func relative(dir, path string) string {
 // indexRow is an entry as the template prints it.
 type indexRow struct {
 	IndexEntry
-	Link, Picture string
+	Link, Preview string // relative to the page
 }
 
 // WriteIndex makes the page over all recipes, dir/index.html, and returns its path.
@@ -87,7 +79,10 @@ func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error
 	}{Style: template.CSS(chart.StyleSheet()), Made: made.UTC().Format("2 January 2006, 15:04 UTC")}
 	counts, seconds, failed := map[Verdict]int{}, 0.0, 0
 	for _, e := range entries {
-		row := indexRow{IndexEntry: e, Picture: e.picture(dir)}
+		row := indexRow{IndexEntry: e}
+		if e.Picture != "" {
+			row.Preview = relative(dir, e.Picture)
+		}
 		if e.Error == "" {
 			row.Link = relative(dir, e.Index)
 		} else {

@@ -15,7 +15,7 @@ func TestWriteIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries := []IndexEntry{
-		{ID: "x-fig1", Title: "A figure", Paper: "Someone 2022, Fig. 1", Scale: "quick", Index: res.Index, Claims: res.Claims, Seconds: 90},
+		{ID: "x-fig1", Title: "A figure", Paper: "Someone 2022, Fig. 1", Scale: "quick", Index: res.Index, Picture: filepath.Join(dir, "x-fig1", "figures", "one.svg"), Claims: res.Claims, Seconds: 90},
 		{ID: "x-fig2", Error: "the data set <svhn> is not there"},
 	}
 	index, err := WriteIndex(dir, entries, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -27,7 +27,7 @@ func TestWriteIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(raw)
-	for _, want := range []string{`href="x-fig1/index.html"`, `src="x-fig1/figures/`, `data-tile="recipes">2<`, "&lt;svhn&gt;", `data-tile="minutes">1.50<`, "2 January 2026"} {
+	for _, want := range []string{`href="x-fig1/index.html"`, `src="x-fig1/figures/one.svg"`, `data-tile="recipes">2<`, "&lt;svhn&gt;", `data-tile="minutes">1.50<`, "2 January 2026"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
 		}
