@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -140,7 +141,22 @@ func (s *session[T]) diverged(epoch int, loss, lr float64) error {
 	case s.cfg.Net.Kind == nn.KindMLP && !s.cfg.Net.BatchNorm:
 		hint = "lower optim.lr, or set net.batch_norm = true"
 	}
+	if few := s.fewSamples(); few > 0 {
+		hint = fmt.Sprintf("the last batch of an epoch has %d samples, and batch norm over so few values makes gradients explode: choose a run.batch that leaves more, or lower optim.lr", few)
+	}
 	return &DivergedError{Step: s.step, Epoch: epoch + 1, Loss: loss, LastGood: s.lastLoss, HasLast: s.step > 0, LR: lr, Hint: hint}
+}
+
+// fewValues is how many values of a channel batch norm needs at least not to make noise of them.
+const fewValues = 8
+
+// fewSamples is the size of an epoch's last batch where batch norm sees only so many values of a channel, too few; else 0.
+func (s *session[T]) fewSamples() int {
+	last := s.in.train.N() % s.net.MaxBatch()
+	if lone := s.net.CheckBatch(1, nn.Train) != nil; !lone || last >= fewValues {
+		return 0
+	}
+	return last
 }
 
 // watch keeps the time of a run and tells the sink.

@@ -207,6 +207,19 @@ func sameValues(t *testing.T, when string, want, got []store.Value) {
 	}
 }
 
+// Where the last batch is so small that batch norm makes noise of it, the error says so.
+func TestDivergenceAfterATinyBatch(t *testing.T) {
+	c := tinyConfig()
+	c.Loss.Kind, c.Optim.LR = "mse", 1e30
+	n := c.Data.Classes * c.Data.SamplesPerClass
+	for c.Run.Batch = 4; n%c.Run.Batch != 2; c.Run.Batch++ {
+	}
+	_, err := Run(context.Background(), c, newLab(t), Options{Open: openOnce})
+	if err == nil || !strings.Contains(err.Error(), "the last batch of an epoch has 2 samples") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestDivergenceStopsAndIsNotRetried(t *testing.T) {
 	c, lab := tinyConfig(), newLab(t)
 	c.Net.BatchNorm, c.Loss.Kind, c.Optim.LR = false, "mse", 1e8
