@@ -103,6 +103,7 @@ func (s *Server) page(show func(w http.ResponseWriter, r *http.Request) error) h
 		case <-r.Context().Done():
 			return
 		}
+		w = &paced{ResponseWriter: w, began: time.Now()}
 		if err := show(w, r); err != nil {
 			s.fail(w, r, statusOf(err), err)
 		}

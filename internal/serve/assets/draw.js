@@ -351,8 +351,13 @@ const draw = (() => {
     element.dataset.drawn = '';
   }
 
+  // What answers have cost the server, as the milliseconds it asks an open page to wait.
+  let owed = 0;
+  const charge = (answer) => { owed += Number(answer.headers.get('Collapse-Wait')) || 0; return answer; };
+  const settle = () => { const sum = owed; owed = 0; return sum; };
+
   const load = async (url) => {
-    const answer = await fetch(url, { headers: { Accept: 'application/json' } });
+    const answer = charge(await fetch(url, { headers: { Accept: 'application/json' } }));
     if (!answer.ok) throw new Error(await answer.text());
     return answer.json();
   };
@@ -376,5 +381,5 @@ const draw = (() => {
   let resizing = 0;
   addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => drawn.forEach((d) => d.resize()), 120); });
 
-  return { enhance, figure, drop, again, load, drawn, digits };
+  return { enhance, figure, drop, again, load, charge, settle, drawn, digits };
 })();

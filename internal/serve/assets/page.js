@@ -40,7 +40,7 @@ for (const d of $$('details.fold')) d.addEventListener('toggle', () => { if (d.o
 const status = $('#status');
 function say(words) { if (status) status.textContent = words; }
 
-let last = null, dirty = false, busy = false, lately = 0, timer = 0;
+let last = null, dirty = false, busy = false, lately = 0, pause = 0, timer = 0;
 
 function hear(message) {
   if (message.lost) { say(message.closed ? 'not connected' : 'connecting …'); return; }
@@ -61,10 +61,10 @@ function hear(message) {
   else if (b && a.epoch !== b.epoch) later(650);
 }
 
-// later refreshes as soon as that is not within so many milliseconds of the last time.
+// later refreshes as soon as that is not within so many milliseconds of the last time, nor sooner than the server can bear.
 function later(wait) {
   clearTimeout(timer);
-  timer = setTimeout(refresh, Math.max(0, lately + wait - Date.now()));
+  timer = setTimeout(refresh, Math.max(0, lately + Math.max(wait, pause) - Date.now()));
 }
 
 // refresh brings the page up to date; calls while one is under way, or while nobody looks, become one call after.
@@ -73,9 +73,10 @@ async function refresh() {
   busy = true;
   dirty = false;
   lately = Date.now();
+  draw.settle();
   try {
     const own = $$('figure[data-drawn]').filter((f) => !$('[data-panel] > svg', f)).map((f) => f.dataset.figure);
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html', 'Collapse-Drawn': own.join(' ') } });
+    const answer = draw.charge(await fetch(location.href, { headers: { Accept: 'text/html', 'Collapse-Drawn': own.join(' ') } }));
     if (!answer.ok) { say('the lab cannot be read now'); return; }
     if (document.querySelector('main > .narrow')) { location.reload(); return; }
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html'), frames = $('[data-film]', next) && $$('form.film option', next).map((o) => Number(o.value));
@@ -86,6 +87,7 @@ async function refresh() {
     say('connecting …');
   } finally {
     busy = false;
+    pause = draw.settle();
     if (dirty) later(650);
   }
 }
