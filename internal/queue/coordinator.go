@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -80,11 +79,6 @@ func (c *Coordinator) create(ctx context.Context) error {
 	if c.results, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: b.resultStream(), Subjects: []string{b.resultSubject("*")}, Storage: jetstream.FileStorage, Replicas: replicas,
 		Compression: jetstream.S2Compression,
-	}); err != nil {
-		return err
-	}
-	if _, err := c.results.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "coordinator", AckPolicy: jetstream.AckAllPolicy, AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: 200_000,
 	}); err != nil {
 		return err
 	}

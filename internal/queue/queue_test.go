@@ -345,6 +345,46 @@ func TestFreeLetsTheJobsOfADeadProcessGoAtOnce(t *testing.T) {
 	l.wait(t, 2, 10*time.Second)
 }
 
+// What a coordinator had in hand when it died comes first to the next, before what was sent since: whoever acknowledges those would
+// take it along.
+func TestResultsInHandComeAgainInOrder(t *testing.T) {
+	t.Parallel()
+	_, c, b := local(t, quick(t))
+	must(t, c.Submit(t.Context(), Job{ID: "one"}))
+	send := make(chan string)
+	work(t, b, WorkerOptions{Slots: 1}, func(ctx context.Context, task *Task) ([]byte, error) {
+		for text := range send {
+			if err := task.Send(ctx, []byte(text)); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	send <- "first"
+	dies := errors.New("dies with it in hand")
+	if err := c.Receive(t.Context(), func([]Message) error { return dies }); !errors.Is(err, dies) {
+		t.Fatal(err)
+	}
+	send <- "second"
+	close(send)
+	var got []string
+	ctx, enough := context.WithTimeout(t.Context(), 20*time.Second)
+	defer enough()
+	err := c.Receive(ctx, func(list []Message) error {
+		for _, m := range list {
+			if m.Type == Data {
+				got = append(got, string(m.Data))
+				continue
+			}
+			enough()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || fmt.Sprint(got) != "[first second]" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestReplayGivesWhatReceiveGave(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))

@@ -16,12 +16,15 @@ import (
 // reader covers many, few enough to keep memory small.
 const batch = 256
 
+// readerName is the consumer through which the coordinator reads results: what it acknowledged was handled.
+const readerName = "coordinator"
+
 // Receive calls handle with new messages, in the order of the stream, until ctx ends or handle returns
 // an error. Messages are acknowledged after handle returned nil: a batch whose handling was cut short
 // comes again, so handling a message twice must do no harm. While the server is away it waits.
 func (c *Coordinator) Receive(ctx context.Context, handle func([]Message) error) error {
 	for {
-		cons, err := c.results.Consumer(ctx, "coordinator")
+		cons, err := c.reader(ctx)
 		if err == nil {
 			err = c.receive(ctx, cons, handle)
 		}
@@ -32,34 +35,58 @@ func (c *Coordinator) Receive(ctx context.Context, handle func([]Message) error)
 		if errors.As(err, &own) {
 			return own.error
 		}
+		if errors.Is(err, errGap) {
+			continue
+		}
 		if err := c.b.pause(ctx, time.Second); err != nil {
 			return err
 		}
 	}
 }
 
+// reader returns the consumer of results, which begins after what was acknowledged. One that has handed out more is made anew: the
+// server would bring what nobody acknowledged only after a while, behind later messages, whose acknowledgement would take it along.
+// A reader that is missing begins at the start of the stream: handling a message twice does no harm.
+func (c *Coordinator) reader(ctx context.Context) (jetstream.Consumer, error) {
+	config := jetstream.ConsumerConfig{Durable: readerName, AckPolicy: jetstream.AckAllPolicy, AckWait: time.Minute, MaxDeliver: -1,
+		MaxAckPending: 200_000}
+	old, err := c.results.Consumer(ctx, readerName)
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+	case err != nil:
+		return nil, err
+	case old.CachedInfo().NumAckPending == 0:
+		return old, nil
+	default:
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, old.CachedInfo().AckFloor.Stream+1
+		if err := c.results.DeleteConsumer(ctx, readerName); err != nil {
+			return nil, err
+		}
+	}
+	return c.results.CreateConsumer(ctx, config)
+}
+
 type handlerError struct{ error }
 
+// errGap says that a message was lost between server and reader, such as one that came when nobody waited any more.
+var errGap = errors.New("queue: a result was lost on its way")
+
 func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, handle func([]Message) error) error {
+	read := cons.CachedInfo().Delivered.Consumer
 	for ctx.Err() == nil {
 		got, err := cons.FetchNoWait(batch)
 		if err != nil {
 			return err
 		}
-		raw, list := collect(got)
+		raw, list, err := collect(got, &read)
+		if err != nil {
+			return err
+		}
 		if len(raw) == 0 {
-			bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
-			got, err = cons.Fetch(1, jetstream.FetchContext(bounded))
-			if err != nil {
-				cancel()
+			if raw, list, err = waitForOne(ctx, cons, &read); err != nil {
 				return err
 			}
-			raw, list = collect(got)
-			cancel()
 			if len(raw) == 0 {
-				if err := got.Error(); err != nil && !isTimeout(err) {
-					return err
-				}
 				continue
 			}
 		}
@@ -73,23 +100,47 @@ func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, hand
 	return nil
 }
 
+// waitForOne waits a few seconds for a message.
+func waitForOne(ctx context.Context, cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
+	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	got, err := cons.Fetch(1, jetstream.FetchContext(bounded))
+	if err != nil {
+		return nil, nil, err
+	}
+	if raw, list, err = collect(got, read); err != nil || len(raw) > 0 {
+		return raw, list, err
+	}
+	if err := got.Error(); err != nil && !isTimeout(err) {
+		return nil, nil, err
+	}
+	return nil, nil, nil
+}
+
 func isTimeout(err error) bool {
 	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// collect empties a batch. A message that no version of this program wrote is left out.
-func collect(got jetstream.MessageBatch) (raw []jetstream.Msg, list []Message) {
+// collect empties a batch, and counts in read, unless that is nil, what the consumer has handed out: errGap if something is missing. A
+// message that no version of this program wrote is left out.
+func collect(got jetstream.MessageBatch, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
 	for m := range got.Messages() {
-		raw = append(raw, m)
-		meta, err := m.Metadata()
-		if err != nil {
+		meta, bad := m.Metadata()
+		if err != nil || bad != nil {
 			continue
 		}
+		if read != nil {
+			if *read++; meta.Sequence.Consumer != *read {
+				err = errGap
+				continue
+			}
+		}
+		raw = append(raw, m)
 		if msg, err := parseMessage(m.Subject(), m.Headers(), m.Data(), meta.Sequence.Stream); err == nil {
 			list = append(list, msg)
 		}
 	}
-	return raw, list
+	return raw, list, err
 }
 
 // Replay calls handle with every message that the stream holds now, from its start.
@@ -111,7 +162,7 @@ func (c *Coordinator) Replay(ctx context.Context, handle func([]Message) error) 
 		if err != nil {
 			return fmt.Errorf("queue: reading the results again: %w", err)
 		}
-		_, list := collect(got)
+		_, list, _ := collect(got, nil) // an ordered consumer misses nothing
 		if len(list) == 0 {
 			return fmt.Errorf("queue: reading the results again: the server sends no more: %w", got.Error())
 		}

@@ -18,7 +18,7 @@ func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
-	reader, err := b.js.Consumer(ctx, b.resultStream(), "coordinator")
+	reader, err := b.js.Consumer(ctx, b.resultStream(), readerName)
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
