@@ -62,11 +62,16 @@ type ledger struct {
 	final   map[string][]Message
 	data    map[string][]string
 	trouble int
+	seen    map[uint64]bool // sequences
 	changed chan struct{}
 }
 
+func newLedger() *ledger {
+	return &ledger{current: map[string]uint64{}, final: map[string][]Message{}, data: map[string][]string{}, seen: map[uint64]bool{}, changed: make(chan struct{}, 1)}
+}
+
 func collectFrom(t *testing.T, c *Coordinator) *ledger {
-	l := &ledger{current: map[string]uint64{}, final: map[string][]Message{}, data: map[string][]string{}, changed: make(chan struct{}, 1)}
+	l := newLedger()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -87,13 +92,18 @@ func (l *ledger) apply(ctx context.Context, c *Coordinator, list []Message) erro
 			continue
 		}
 		l.current[m.Job] = m.Generation
-		switch m.Type {
-		case Data:
+		again := l.seen[m.Sequence] // its acknowledgement was lost, and with it perhaps what was asked of the server then
+		l.seen[m.Sequence] = true
+		switch {
+		case again && (m.Type == Data || m.Type == Trouble):
+		case m.Type == Data:
 			l.data[m.Job] = append(l.data[m.Job], string(m.Data))
-		case Trouble:
+		case m.Type == Trouble:
 			l.trouble++
 		default:
-			l.final[m.Job] = append(l.final[m.Job], m)
+			if !again {
+				l.final[m.Job] = append(l.final[m.Job], m)
+			}
 			if c != nil {
 				if err := c.Forget(ctx, m.Job); err != nil {
 					return err
@@ -394,7 +404,7 @@ func TestReplayGivesWhatReceiveGave(t *testing.T) {
 		return nil, task.Send(ctx, []byte("row of "+task.ID))
 	})
 	l.wait(t, 150, 20*time.Second)
-	again := &ledger{current: map[string]uint64{}, final: map[string][]Message{}, data: map[string][]string{}, changed: make(chan struct{}, 1)}
+	again := newLedger()
 	must(t, c.Replay(t.Context(), func(list []Message) error { return again.apply(t.Context(), nil, list) }))
 	if len(again.final) != 150 || fmt.Sprint(again.data) != fmt.Sprint(l.data) {
 		t.Errorf("%d jobs, %d results", len(again.final), len(again.data))

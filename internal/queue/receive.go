@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,22 +21,13 @@ const readerName = "coordinator"
 
 // Receive calls handle with new messages, in the order of the stream, until ctx ends or handle returns
 // an error. Messages are acknowledged after handle returned nil: a batch whose handling was cut short
-// comes again to the next process, so handling a message twice must do no harm. While the server is away it waits.
+// comes again, so handling a message twice must do no harm. It must also ask the server for everything again: a server that
+// dies forgets what it was asked together with the acknowledgement. While the server is away Receive waits.
 func (c *Coordinator) Receive(ctx context.Context, handle func([]Message) error) error {
-	handled := uint64(0) // sequence of the last message
-	fresh := func(list []Message) error {
-		list = slices.DeleteFunc(list, func(m Message) bool { return m.Sequence <= handled }) // its acknowledgement was lost
-		if len(list) == 0 {
-			return nil
-		}
-		err := handle(list)
-		handled = list[len(list)-1].Sequence
-		return err
-	}
 	for {
 		cons, err := c.reader(ctx)
 		if err == nil {
-			err = c.receive(ctx, cons, fresh)
+			err = c.receive(ctx, cons, handle)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
