@@ -181,7 +181,7 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
 	t.Parallel()
 	base := longer()
-	base.Run.Epochs = 240 // longer than a checkpoint takes to the disk
+	base.Run.Epochs = 1200 // longer than a checkpoint takes to the server
 	configs := []train.Config{base}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
