@@ -69,6 +69,19 @@ func TestRanges(t *testing.T) {
 	})
 }
 
+// No tick lies beyond the largest number, where a power of ten is infinite.
+func TestTicksStayFinite(t *testing.T) {
+	ticks := span{lo: 1e-202, hi: math.MaxFloat64, log: true}.ticks(5)
+	if len(ticks) < 2 {
+		t.Errorf("%d ticks", len(ticks))
+	}
+	for _, k := range ticks {
+		if !finite(k.Value) {
+			t.Errorf("tick %g", k.Value)
+		}
+	}
+}
+
 // TestClipSegment compares with what dense sampling of the segment finds inside the box.
 func TestClipSegment(t *testing.T) {
 	b := box{0, 0, 10, 10}
