@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"collapse/internal/chart"
+	"collapse/internal/store"
 	"collapse/measure"
 )
 
@@ -195,25 +197,25 @@ type track struct {
 }
 
 func overSeeds(subjects []*subject, split, key string, unit float64) track {
-	at := map[int64][]float64{}
+	var all []store.Point
 	var t track
 	for _, s := range subjects {
 		pts := s.Series(split, key)
 		if len(pts) > 0 {
 			t.runs++
 		}
-		for _, p := range pts {
-			at[p.Step] = append(at[p.Step], unit*p.Value)
+		all = append(all, pts...)
+	}
+	slices.SortStableFunc(all, func(a, b store.Point) int { return cmp.Compare(a.Step, b.Step) })
+	values := make([]float64, len(all))
+	for i, p := range all {
+		values[i] = unit * p.Value
+	}
+	for from, to := 0, 0; from < len(all); from = to {
+		for to = from; to < len(all) && all[to].Step == all[from].Step; to++ {
 		}
-	}
-	var steps []int64
-	for step := range at {
-		steps = append(steps, step)
-	}
-	slices.Sort(steps)
-	for _, step := range steps {
-		v := at[step]
-		t.step = append(t.step, float64(step))
+		v := values[from:to]
+		t.step = append(t.step, float64(all[from].Step))
 		t.mean = append(t.mean, mean(v))
 		t.lo, t.hi = append(t.lo, slices.Min(v)), append(t.hi, slices.Max(v))
 		t.n = append(t.n, len(v))

@@ -164,6 +164,19 @@ func (r *Run) Grown(row store.Run, values []store.Value) Run {
 	return out
 }
 
+// After is r without the points up to an epoch.
+func (r *Run) After(epoch int64) Run {
+	out := *r
+	out.series = make(map[seriesKey][]store.Point, len(r.series))
+	for k, points := range r.series {
+		from := sort.Search(len(points), func(i int) bool { return points[i].Step > epoch })
+		if from < len(points) {
+			out.series[k] = points[from:]
+		}
+	}
+	return out
+}
+
 // Points is how many values r holds.
 func (r *Run) Points() int {
 	n := 0

@@ -10,7 +10,7 @@ var actions = []Action{Cancel, Resume, Retry}
 
 // controlRun and controlStudy carry out what a form asks for and return to its page.
 func (s *Server) controlRun(w http.ResponseWriter, r *http.Request) error {
-	run, _, _, err := s.run(r.PathValue("hash"))
+	run, _, err := s.find(r.PathValue("hash"))
 	if err != nil {
 		return err
 	}

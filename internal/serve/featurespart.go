@@ -55,7 +55,7 @@ func epochOf(film *report.Film, q url.Values) (epoch int64, newest bool) {
 
 // featureFigures are the pictures of one epoch's features.
 func (s *Server) featureFigures(r *http.Request) ([]report.Picture, error) {
-	_, _, dir, err := s.run(r.PathValue("hash"))
+	_, dir, err := s.find(r.PathValue("hash"))
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func TestCurvesGrowDuringARun(t *testing.T) {
 	}()
 	defer func() { stop(); <-done }()
 	do(t, page, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+<-sink.hash))
-	const points = "Math.max(0, ...[...draw.drawn.values()].map((d) => d.points ? d.points() : 0))"
+	const points = "Math.max(0, ...[...draw.drawn.values()].map((d) => d.data ? d.data()[0].length : 0))"
 	until(t, page, 30*time.Second, points+" > 2")
 	first := look[int](t, page, points)
 	until(t, page, 30*time.Second, fmt.Sprintf("%s > %d", points, first+5))

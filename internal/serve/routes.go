@@ -43,6 +43,7 @@ func (s *Server) Handler() http.Handler {
 	page("GET /study", s.studyPage)
 	page("GET /study/figures/{file}", s.figures(s.studyFigures))
 	page("GET /run/{hash}", s.runPage)
+	page("GET /run/{hash}/news", s.runNews)
 	page("GET /run/{hash}/figures/{file}", s.figures(s.runFigures))
 	page("GET /run/{hash}/features/{file}", s.figures(s.featureFigures))
 	page("GET /compare", s.comparePage)

@@ -41,25 +41,44 @@ type logLine struct {
 // logLines is how many of the newest epochs the log shows.
 const logLines = 40
 
-// run loads the run that a request names, by whole hash or the start of it.
-func (s *Server) run(prefix string) (run report.Run, attempts []store.Attempt, dir string, err error) {
-	err = s.lab.read(func(lab *store.Reader) error {
-		row, err := lab.Find(prefix)
-		if err != nil {
-			return err
-		}
+// find names the run that a request means, by whole hash or the start of it, and where its files lie.
+func (s *Server) find(prefix string) (row store.Run, dir string, err error) {
+	err = s.lab.read(func(lab *store.Reader) (err error) {
+		row, err = lab.Find(prefix)
 		dir = lab.RunDir(row.Hash)
-		if attempts, err = lab.Attempts(row.Hash); err != nil {
-			return err
-		}
+		return err
+	})
+	return row, dir, err
+}
+
+// run is find with the run's values.
+func (s *Server) run(prefix string) (run report.Run, dir string, err error) {
+	row, dir, err := s.find(prefix)
+	if err != nil {
+		return run, dir, err
+	}
+	err = s.lab.read(func(lab *store.Reader) (err error) {
 		run, err = s.cache.load(lab, row, nil)
 		return err
 	})
-	return run, attempts, dir, err
+	return run, dir, err
+}
+
+// attempts are what has been tried to compute a run.
+func (s *Server) attempts(hash string) (found []store.Attempt, err error) {
+	err = s.lab.read(func(lab *store.Reader) (err error) {
+		found, err = lab.Attempts(hash)
+		return err
+	})
+	return found, err
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
-	run, attempts, dir, err := s.run(r.PathValue("hash"))
+	run, dir, err := s.run(r.PathValue("hash"))
+	if err != nil {
+		return err
+	}
+	attempts, err := s.attempts(run.Hash)
 	if err != nil {
 		return err
 	}
@@ -150,7 +169,7 @@ func or(s string) string {
 
 // runFigures are the pictures of measures against epoch.
 func (s *Server) runFigures(r *http.Request) ([]report.Picture, error) {
-	run, _, _, err := s.run(r.PathValue("hash"))
+	run, _, err := s.run(r.PathValue("hash"))
 	if err != nil {
 		return nil, err
 	}

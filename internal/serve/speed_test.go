@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/chromedp/chromedp"
 
 	"collapse/internal/store"
 )
@@ -113,26 +110,6 @@ func BenchmarkPages(b *testing.B) {
 			}
 		})
 	}
-}
-
-// TestEveryUpdateReachesTheScreen writes epochs beside a browser and says how long the fastest took to be drawn; a second is the aim.
-func TestEveryUpdateReachesTheScreen(t *testing.T) {
-	dir, claim := bigLab(t)
-	s := startTest(t, Options{Lab: dir})
-	tab := newTab(t, newBrowser(t), time.Minute)
-	do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+claim.Hash))
-	until(t, tab, 20*time.Second, "document.querySelector('.uplot') && document.getElementById('status').textContent === 'live'")
-	best := time.Hour
-	for epoch := int64(201); epoch <= 206; epoch++ {
-		time.Sleep(600 * time.Millisecond) // an epoch of its own, not one of a burst
-		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		until(t, tab, 20*time.Second, fmt.Sprintf("[...draw.drawn.values()].some((d) => d.points && d.points() === %d) && document.querySelector('[data-tile=epoch]').textContent.startsWith('%d ')", epoch, epoch))
-		best = min(best, time.Since(start))
-	}
-	t.Logf("fastest of six updates: %v", best)
 }
 
 // TestPageWeight adds up what the heaviest page loads, without compression.

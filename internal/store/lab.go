@@ -42,8 +42,9 @@ type Lab struct {
 // Reader reads a lab; any number of processes may, while others write. Every method is one short
 // read transaction, so it sees each epoch whole or not at all, and holds nothing when it returns.
 type Reader struct {
-	dir string
-	db  *sql.DB
+	dir        string
+	db         *sql.DB
+	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to understand most queries than to answer them
 }
 
 // Open opens the lab in dir for writing and makes it if there is none. It refuses a network file

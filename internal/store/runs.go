@@ -146,7 +146,11 @@ func (r *Reader) selectRuns(query string, args ...any) ([]Run, error) {
 
 // collect runs one query and returns all its rows, so that no read is left open.
 func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := r.db.Query(query, args...)
+	statement, err := r.prepared(query)
+	if err != nil {
+		return nil, r.wrap(err)
+	}
+	rows, err := statement.Query(args...)
 	if err != nil {
 		return nil, r.wrap(err)
 	}
@@ -160,6 +164,21 @@ func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), que
 		all = append(all, one)
 	}
 	return all, r.wrap(rows.Err())
+}
+
+// prepared is the statement of a query, of which the program has few. It ends with the reader.
+func (r *Reader) prepared(query string) (*sql.Stmt, error) {
+	if known, ok := r.statements.Load(query); ok {
+		return known.(*sql.Stmt), nil
+	}
+	fresh, err := r.db.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	if first, known := r.statements.LoadOrStore(query, fresh); known {
+		return first.(*sql.Stmt), fresh.Close()
+	}
+	return fresh, nil
 }
 
 func (r *Reader) wrap(err error) error {

@@ -157,12 +157,27 @@ const draw = (() => {
       plot.setCursor({ left: plot.valToPos(plot.data[0][i], 'x'), top: 10 });
       e.preventDefault();
     };
+    let current = panel;
     return {
       shape: shape(panel),
-      update(next) { plot.setData(columns(next).data); say(plot); },
+      update(next) { current = next; plot.setData(columns(next).data); say(plot); },
+      // extend appends what comes after the last point of each line. It reports whether that was all there is to do.
+      extend(next) {
+        const lines = next.series.filter((s) => s.kind === 'line').map((s) => [current.series.find((c) => c.id === s.id), s]);
+        if (lines.some(([mine]) => !mine)) return false;
+        for (const [mine, s] of lines) {
+          const from = s.x.findIndex((x) => !(x <= mine.x.at(-1)));
+          if (from < 0) continue;
+          mine.x.push(...s.x.slice(from));
+          mine.y.push(...s.y.slice(from));
+        }
+        plot.setData(columns(current).data);
+        say(plot);
+        return true;
+      },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
       destroy() { plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
-      points: () => plot.data[0].length,
+      data: () => plot.data,
     };
   }
 
@@ -351,6 +366,17 @@ const draw = (() => {
     element.dataset.drawn = '';
   }
 
+  // extend appends points to the curves of a figure that is drawn. It reports whether that was all there is to do.
+  function extend(element, definition) {
+    return definition.panels.map((p) => {
+      const d = drawn.get(element.querySelector('.panels > [data-panel="' + CSS.escape(p.id) + '"]'));
+      return d && d.extend && d.extend(p);
+    }).every(Boolean);
+  }
+
+  // extent is the last epoch that the curves of a part of the page show.
+  const extent = (part) => Math.max(0, ...[...drawn].filter(([box, d]) => d.data && part.contains(box)).map(([, d]) => d.data()[0].at(-1) || 0));
+
   // What answers have cost the server, as the milliseconds it asks an open page to wait.
   let owed = 0;
   const charge = (answer) => { owed += Number(answer.headers.get('Collapse-Wait')) || 0; return answer; };
@@ -381,5 +407,5 @@ const draw = (() => {
   let resizing = 0;
   addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => drawn.forEach((d) => d.resize()), 120); });
 
-  return { enhance, figure, drop, again, load, charge, settle, drawn, digits };
+  return { enhance, figure, extend, extent, drop, again, load, charge, settle, drawn, digits };
 })();

@@ -40,7 +40,7 @@ for (const d of $$('details.fold')) d.addEventListener('toggle', () => { if (d.o
 const status = $('#status');
 function say(words) { if (status) status.textContent = words; }
 
-let last = null, dirty = false, busy = false, lately = 0, pause = 0, timer = 0;
+let last = null, dirty = false, busy = false, anew = false, lately = 0, pause = 0, timer = 0, told = 0, hurry = 0;
 
 function hear(message) {
   if (message.lost) { say(message.closed ? 'not connected' : 'connecting …'); return; }
@@ -50,28 +50,63 @@ function hear(message) {
   say('live');
   const follow = document.body.dataset.live;
   if (!before || !follow) return;
-  if (before.lost) { refresh(); return; }
+  if (before.lost) { anew = true; refresh(); return; }
+  for (const e of $$('[data-epoch]')) { const m = state.runs[e.dataset.epoch]; if (m) e.textContent = m.epoch; }
   if (follow === 'list') {
     if (state.list !== before.list) refresh();
     else if (state.version !== before.version) later(2000);
     return;
   }
   const a = before.runs[follow], b = state.runs[follow];
-  if (b && (!a || a.status !== b.status)) refresh();
-  else if (b && a.epoch !== b.epoch) later(650);
+  if (b && (!a || a.status !== b.status || b.epoch < a.epoch)) { anew = true; refresh(); }
+  else if (b && a.epoch !== b.epoch) { if (later(650) > 100) soon(); }
 }
 
-// later refreshes as soon as that is not within so many milliseconds of the last time, nor sooner than the server can bear.
+// later refreshes as soon as that is not within so many milliseconds of the last time, nor sooner than the server can bear. It returns
+// in how many milliseconds that is.
 function later(wait) {
+  const left = Math.max(0, lately + Math.max(wait, pause) - Date.now());
   clearTimeout(timer);
-  timer = setTimeout(refresh, Math.max(0, lately + Math.max(wait, pause) - Date.now()));
+  timer = setTimeout(refresh, left);
+  return left;
+}
+
+// soon adds what is new to a run's tiles and curves, so that these need not wait until the page as a whole may be asked for again.
+function soon() {
+  if (!hurry) hurry = setTimeout(news, Math.max(0, told + 400 - Date.now()));
+}
+
+async function news() {
+  hurry = 0;
+  if (document.hidden) { dirty = true; return; }
+  if (busy) { hurry = setTimeout(news, 50); return; }
+  busy = true;
+  told = Date.now();
+  try {
+    await grow();
+  } catch (err) {
+    dirty = true; // the whole page says what is wrong
+  } finally {
+    busy = false;
+    if (dirty) later(650);
+  }
+}
+
+// grow asks for what a run's curves and tiles lack. A figure that has more than new points is drawn anew.
+async function grow() {
+  const more = $('#more figure[data-drawn]') ? '&more' : '';
+  const fresh = await draw.load('/run/' + document.body.dataset.live + '/news?after=' + draw.extent($('#pictures')) + more);
+  for (const dd of $$('[data-tile]')) if (dd.dataset.tile in fresh.tiles) dd.textContent = fresh.tiles[dd.dataset.tile];
+  const figures = fresh.figures.map((d) => [document.getElementById('figure-' + d.id), d]).filter(([f]) => f && 'drawn' in f.dataset);
+  await Promise.all(figures.map(([f, definition]) => draw.extend(f, definition) || draw.enhance(f)));
 }
 
 // refresh brings the page up to date; calls while one is under way, or while nobody looks, become one call after.
 async function refresh() {
   if (busy || document.hidden) { dirty = true; return; }
+  const whole = anew || document.body.dataset.live === 'list';
   busy = true;
-  dirty = false;
+  dirty = anew = false;
   lately = Date.now();
   draw.settle();
   try {
@@ -81,9 +116,11 @@ async function refresh() {
     if (document.querySelector('main > .narrow')) { location.reload(); return; }
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html'), frames = $('[data-film]', next) && $$('form.film option', next).map((o) => Number(o.value));
     take(next);
-    await Promise.all($$('[data-figures] figure[data-drawn]').map((f) => draw.enhance(f)));
+    if (whole) await Promise.all($$('[data-figures] figure[data-drawn]').map((f) => draw.enhance(f)));
+    else await grow();
     await film.follow(frames || []);
   } catch (err) {
+    anew = anew || whole;
     say('connecting …');
   } finally {
     busy = false;

@@ -1,0 +1,49 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"collapse/internal/chart"
+	"collapse/internal/report"
+)
+
+// news is what an open page of a run adds to what it shows, many times while the run computes: a small part of what the whole page
+// costs, which is asked for less often.
+type news struct {
+	Tiles   map[string]string `json:"tiles"`   // by name
+	Figures []chart.Figure    `json:"figures"` // the curves, with the points alone that are new
+}
+
+// runNews answers with what has come after an epoch. With "more" the folded curves are among it.
+func (s *Server) runNews(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	after, err := strconv.ParseInt(q.Get("after"), 10, 64)
+	if err != nil {
+		return badRequest("after=%q is not an epoch", clip(q.Get("after")))
+	}
+	run, _, err := s.run(r.PathValue("hash"))
+	if err != nil {
+		return err
+	}
+	row := listed([]report.Run{run}, time.Now())[0]
+	out := news{Tiles: map[string]string{}, Figures: []chart.Figure{}}
+	for _, t := range runTiles(&row) {
+		out.Tiles[t.Name] = t.Value
+	}
+	fresh := []report.Run{run.After(after)}
+	out.Figures = append(out.Figures, report.Curves(fresh).Figure)
+	if q.Has("more") {
+		out.Figures = append(out.Figures, report.OtherCurves(fresh).Figure)
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Write(body) // a browser that has gone is no error of ours
+	return nil
+}

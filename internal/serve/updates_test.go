@@ -1,0 +1,124 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"collapse/internal/store"
+)
+
+// shownEpoch is the epoch that both the tile and the curves of a run's page have reached.
+const shownEpoch = `Math.min(draw.extent(document.getElementById('pictures')), parseInt(document.querySelector('[data-tile=epoch]').textContent) || 0)`
+
+// openRun is a tab with the page of a run, live.
+func openRun(t testing.TB, s *Server, hash string) context.Context {
+	t.Helper()
+	tab := newTab(t, newBrowser(t), 5*time.Minute)
+	do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+hash))
+	until(t, tab, 20*time.Second, "document.querySelector('.uplot') && document.getElementById('status').textContent === 'live'")
+	return tab
+}
+
+// unfold draws the curves that are folded away.
+func unfold(t *testing.T, tab context.Context) {
+	look[bool](t, tab, "(document.querySelector('#more').open = true, document.querySelector('#more figure').scrollIntoView(), true)")
+	until(t, tab, 20*time.Second, "document.querySelector('#more .uplot')")
+}
+
+// TestUpdatesAddUpToThePage writes epochs faster than the page is made anew: the curves that grew by their newest points, some of them
+// folded, are those of a page that is opened after.
+func TestUpdatesAddUpToThePage(t *testing.T) {
+	dir, claim := bigLab(t)
+	s := startTest(t, Options{Lab: dir})
+	tab := openRun(t, s, claim.Hash)
+	unfold(t, tab)
+	// From here on the page as a whole is asked for only when the test says so.
+	look[bool](t, tab, "(later = () => Infinity, clearTimeout(timer), refresh = () => {}, true)")
+	const last = 215
+	for epoch := int64(201); epoch <= last; epoch++ {
+		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	until(t, tab, 20*time.Second, fmt.Sprintf("%s === %d", shownEpoch, last))
+	const curves = `JSON.stringify([...draw.drawn].map(([box, d]) => [box.closest('figure').id, box.dataset.panel, d.data()]))`
+	grown := look[string](t, tab, curves)
+	do(t, tab, chromedp.Reload())
+	until(t, tab, 20*time.Second, "document.querySelector('.uplot')")
+	unfold(t, tab)
+	if whole := look[string](t, tab, curves); grown != whole {
+		t.Errorf("grown point by point:\n%.2000s\nopened after:\n%.2000s", grown, whole)
+	}
+}
+
+// BenchmarkUpdates is how long an epoch takes from the lab to the screen of an open page: runs with short, middling and long epochs,
+// on a machine with nothing else to do and beside four workers. A second is the aim.
+func BenchmarkUpdates(b *testing.B) {
+	for _, workers := range []int{0, 4} {
+		for _, pace := range []time.Duration{150 * time.Millisecond, 700 * time.Millisecond, 3 * time.Second} {
+			b.Run(fmt.Sprintf("workers=%d/epoch=%v", workers, pace), func(b *testing.B) {
+				dir, claim := bigLab(b)
+				s := startTest(b, Options{Lab: dir})
+				tab := openRun(b, s, claim.Hash)
+				crewLab, err := store.Open(b.TempDir(), store.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer crewLab.Close()
+				for i := range workers {
+					startWorker(b, crewLab.Dir(), i)
+				}
+				if workers > 0 {
+					waitForRuns(b, crewLab, workers)
+				}
+				epoch := int64(201)
+				var late []time.Duration
+				for b.Loop() {
+					late = append(late, updates(b, tab, claim, &epoch, pace)...)
+				}
+				slices.Sort(late)
+				b.ReportMetric(late[len(late)/2].Seconds()*1e3, "median-ms")
+				b.ReportMetric(late[len(late)-1].Seconds()*1e3, "worst-ms")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+// updates writes epochs at a pace, for about fifteen seconds, and returns how late each was on the screen.
+func updates(b *testing.B, tab context.Context, claim *store.Claim, next *int64, pace time.Duration) []time.Duration {
+	look[bool](b, tab, `(() => { window.seen = {}; clearInterval(window.watching);
+		window.watching = setInterval(() => { const at = `+shownEpoch+`; if (!(at in seen)) seen[at] = Date.now(); }, 10); return true })()`)
+	written := map[int64]time.Time{}
+	for range max(5, int(15*time.Second/pace)) {
+		if err := claim.AppendEpoch(*next, epochRows(*next)); err != nil {
+			b.Fatal(err)
+		}
+		written[*next] = time.Now()
+		*next++
+		time.Sleep(pace)
+	}
+	until(b, tab, 20*time.Second, fmt.Sprintf("%s === %d", shownEpoch, *next-1))
+	seen := look[map[string]float64](b, tab, "seen")
+	var late []time.Duration
+	for epoch, at := range written {
+		first := time.Time{}
+		for shown, when := range seen {
+			// An epoch is on the screen as soon as it or a later one is.
+			if n, err := strconv.ParseInt(shown, 10, 64); err == nil && n >= epoch {
+				if t := time.UnixMilli(int64(when)); first.IsZero() || t.Before(first) {
+					first = t
+				}
+			}
+		}
+		late = append(late, first.Sub(at))
+	}
+	return late
+}
