@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sort"
 	"strconv"
 	"sync"
@@ -152,14 +153,12 @@ func (r *Run) addValues(values []store.Value) {
 	}
 }
 
-// Grown is r as its row now is, with values of epochs later than its last. r itself stays as it is.
+// Grown is r as its row now is, with values of epochs later than its last. r itself stays as it is, but cannot grow a second time:
+// the two share memory, so that growing costs what is new and not what there was.
 func (r *Run) Grown(row store.Run, values []store.Value) Run {
 	out := *r
 	out.Run = row
-	out.series = make(map[seriesKey][]store.Point, len(r.series))
-	for k, points := range r.series {
-		out.series[k] = points[:len(points):len(points)] // what is appended goes into a copy
-	}
+	out.series = maps.Clone(r.series)
 	out.addValues(values)
 	return out
 }

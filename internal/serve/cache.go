@@ -18,6 +18,8 @@ type cache struct {
 	byKey map[string]*list.Element
 	order *list.List // of *cached, the one used last in front
 	total int
+
+	growing sync.Mutex // held while a run grows: each form of it does so once
 }
 
 type cached struct {
@@ -39,11 +41,16 @@ func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.
 	if measures != nil {
 		key += " some"
 	}
+	if old, known := c.get(key, now); known && old.LastEpoch >= row.LastEpoch {
+		return old, nil
+	}
+	c.growing.Lock()
+	defer c.growing.Unlock()
 	old, known := c.get(key, now)
 	switch {
-	case known && old.LastEpoch == row.LastEpoch:
+	case known && old.LastEpoch >= row.LastEpoch: // somebody else was first
 		return old, nil
-	case known && old.LastEpoch < row.LastEpoch && old.LastStep() > 0:
+	case known && old.LastStep() > 0:
 		values, err := r.Since(row.Hash, old.LastStep(), measures)
 		if err != nil {
 			return report.Run{}, err
