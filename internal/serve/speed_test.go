@@ -118,7 +118,7 @@ func TestPageWeight(t *testing.T) {
 	s := startTest(t, Options{Lab: dir})
 	total := 0
 	for _, path := range []string{"run/" + claim.Hash, "run/" + claim.Hash + "/figures/measures.json", "run/" + claim.Hash + "/figures/measures-more.json",
-		"assets/page.css", "assets/uplot.css", "assets/uplot.js", "assets/draw.js", "assets/page.js", "assets/worker.js", "assets/echarts.js"} {
+		"assets/page.css", "assets/uplot.css", "assets/uplot.js", "assets/ink.js", "assets/curves.js", "assets/clouds.js", "assets/draw.js", "assets/page.js", "assets/worker.js", "assets/echarts.js"} {
 		answer, body := get(t, &http.Client{Transport: &http.Transport{DisableCompression: true}}, "GET", s.URL()+path, nil)
 		if answer.StatusCode != 200 {
 			t.Fatalf("%s: %d", path, answer.StatusCode)

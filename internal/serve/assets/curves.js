@@ -1,0 +1,131 @@
+// Draws panels of curves with uPlot.
+'use strict';
+const curves = (() => {
+  const { color, role, alpha, font, axisTitle, digits, tickDigits, apart, logTicks } = ink;
+
+  // columns turns series into uPlot's data and series. A band becomes two curves and the space between.
+  function columns(panel) {
+    const log = panel.y.scale === 'log', tables = [], series = [{}], bands = [];
+    const clean = (v) => v.map((y) => (y === null || log && !(y > 0)) ? null : y);
+    for (const s of panel.series) {
+      if (s.kind === 'band') {
+        tables.push([s.x, clean(s.y_hi), clean(s.y_lo)]);
+        bands.push({ series: [series.length, series.length + 1], fill: alpha(color(s.color), 0.16) });
+        for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true });
+      } else if (s.kind === 'line') {
+        tables.push([s.x, clean(s.y)]);
+        const few = s.x.length < 2;
+        series.push({ label: s.label || s.id, stroke: alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
+          dash: s.dashed ? [5, 4] : undefined, points: { show: few, size: 6 }, spanGaps: false });
+      }
+    }
+    const data = tables.length ? uPlot.join(tables) : [[], []];
+    return { data, series, bands };
+  }
+
+  // limits chooses the range of an axis as the server does: given, or the data with a little room.
+  function limits(axis, marks) {
+    return (u, lo, hi) => {
+      if (axis.range) return axis.range;
+      if (axis.scale === 'log') {
+        if (!(lo > 0) || !(hi > 0)) return [0.1, 1];
+        const room = Math.max(Math.log10(hi / lo) * 0.05, 0.05);
+        return [10 ** (Math.log10(lo) - room), 10 ** (Math.log10(hi) + room)];
+      }
+      for (const m of marks) { lo = Math.min(lo, m); hi = Math.max(hi, m); }
+      if (axis.zero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
+      if (!isFinite(lo) || !isFinite(hi)) return [0, 1];
+      const size = Math.max(Math.abs(lo), Math.abs(hi));
+      const room = hi - lo > size * 1e-5 ? (hi - lo) * 0.05 : size * 0.1 || 1; // a constant, up to the rounding of float32
+      return [lo === 0 ? -room / 2 : lo - room, hi + room];
+    };
+  }
+
+  // marks draws the references across and down a panel.
+  function marks(series) {
+    return (u) => {
+      const c = u.ctx;
+      c.save();
+      c.beginPath();
+      c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+      c.clip();
+      for (const s of series) {
+        c.strokeStyle = color(s.color);
+        c.lineWidth = 1.2 * devicePixelRatio;
+        c.setLineDash(s.dashed ? [5 * devicePixelRatio, 4 * devicePixelRatio] : []);
+        for (const v of (s.kind === 'hline' ? s.y : s.x)) {
+          const at = Math.round(u.valToPos(v, s.kind === 'hline' ? 'y' : 'x', true));
+          c.beginPath();
+          if (s.kind === 'hline') { c.moveTo(u.bbox.left, at); c.lineTo(u.bbox.left + u.bbox.width, at); }
+          else { c.moveTo(at, u.bbox.top); c.lineTo(at, u.bbox.top + u.bbox.height); }
+          c.stroke();
+        }
+      }
+      c.restore();
+    };
+  }
+
+  const height = (w) => Math.round(w * 0.6);
+
+  function draw(box, panel) {
+    const made = columns(panel);
+    const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
+    const ticks = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
+      : a.scale === 'log' ? { splits: (u, i, lo, hi) => logTicks(lo, hi), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) } : { values: (u, at) => apart(at) };
+    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...ticks(a) });
+    const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
+    const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
+    box.append(readout, up);
+    const say = (u) => {
+      const i = u.cursor.idx;
+      if (i === null || i === undefined) { readout.textContent = panel.title || ''; return; }
+      const parts = u.series.map((s, k) => k > 0 && !s.quiet && u.data[k][i] != null ? digits(u.data[k][i]) : null).filter((s) => s !== null);
+      readout.textContent = (panel.title || '') + ' · ' + (panel.x.label || 'x') + ' ' + digits(u.data[0][i]) + ': ' + parts.join(' | ');
+    };
+    const wide = box.clientWidth;
+    const plot = new uPlot({
+      width: wide, height: height(wide), legend: { show: false }, series: made.series, bands: made.bands,
+      cursor: { sync: panel.x.label === 'epoch' ? { key: 'epoch' } : undefined, drag: { x: true, y: false }, points: { size: 6 } },
+      scales: { x: { time: false, distr: panel.x.scale === 'log' ? 3 : 1, range: limits({ ...panel.x, range: panel.x.range, zero: panel.x.zero }, references.filter((s) => s.kind === 'vline').flatMap((s) => s.x)) },
+        y: { distr: panel.y.scale === 'log' ? 3 : 1, range: limits(panel.y, references.filter((s) => s.kind === 'hline').flatMap((s) => s.y)) } },
+      axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: (u, labels) => Math.max(50, 16 + 6.6 * Math.max(0, ...(labels || []).map((t) => t.length))) }],
+      hooks: { draw: [marks(references)], setCursor: [say] },
+    }, made.data, box);
+    box.append(along);
+    say(plot);
+    box.tabIndex = 0;
+    box.setAttribute('role', 'img');
+    box.setAttribute('aria-label', (panel.title ? panel.title + ': ' : '') + axisTitle(panel.y) + ' against ' + axisTitle(panel.x) + '. Arrow keys read values.');
+    box.onkeydown = (e) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+      if (!step || !plot.data[0].length) return;
+      const now = plot.cursor.idx;
+      const i = Math.min(plot.data[0].length - 1, Math.max(0, now == null ? plot.data[0].length - 1 : now + step));
+      plot.setCursor({ left: plot.valToPos(plot.data[0][i], 'x'), top: 10 });
+      e.preventDefault();
+    };
+    let current = panel;
+    return {
+      update(next) { current = next; plot.setData(columns(next).data); say(plot); },
+      // extend appends what comes after the last point of each line. It reports whether that was all there is to do.
+      extend(next) {
+        const lines = next.series.filter((s) => s.kind === 'line').map((s) => [current.series.find((c) => c.id === s.id), s]);
+        if (lines.some(([mine]) => !mine)) return false;
+        for (const [mine, s] of lines) {
+          const from = s.x.findIndex((x) => !(x <= mine.x.at(-1)));
+          if (from < 0) continue;
+          mine.x.push(...s.x.slice(from));
+          mine.y.push(...s.y.slice(from));
+        }
+        plot.setData(columns(current).data);
+        say(plot);
+        return true;
+      },
+      resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
+      destroy() { plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
+      data: () => plot.data,
+    };
+  }
+
+  return { draw };
+})();
