@@ -26,6 +26,7 @@ type marginPass[T, P kernel.Float] struct {
 	s       *samples[T]
 	head    *head
 	sieve   *sieve[P]
+	inverse []float64 // (K) 1/‖w_j − w_G‖
 	order   []int32   // measured rows, class by class
 	start   []int     // (K+1) where each class begins in order
 	margins []float64 // (rows)
@@ -71,14 +72,23 @@ const (
 	farMagnitude = 0x1p60
 )
 
+// newMarginPass prepares to fill margins.
+func newMarginPass[T, P kernel.Float](team *kernel.Team, s *samples[T], h *head, margins []float64) *marginPass[T, P] {
+	m := &marginPass[T, P]{s: s, head: h, sieve: newSieve[P](team, h.centred, h.centredNorm, s.k, s.d), margins: margins, inverse: make([]float64, s.k)}
+	m.scratch.New = func() any { return new(marginScratch[T, P]) }
+	for j, x := range h.centredNorm {
+		m.inverse[j] = 1 / x
+	}
+	m.start = m.sort()
+	return m
+}
+
 // margins fills the margins of rows and the radii of logits, which need the same products of class means.
 func (f *widePass[T, P]) margins() error {
 	s, clock := f.s, &f.out.clock
 	clock.enter(PhaseMargins)
 	f.out.margins = grow(f.out.margins, s.rows)
-	m := &marginPass[T, P]{s: s, head: f.head, sieve: newSieve[P](f.team, f.head.centred, f.head.centredNorm, s.k, s.d), margins: f.out.margins}
-	m.scratch.New = func() any { return new(marginScratch[T, P]) }
-	m.start = m.sort()
+	m := newMarginPass[T, P](f.team, s, f.head, f.out.margins)
 	clock.enter(PhaseRadii)
 	l := newLogitRadii[P](&f.radius, s.centred, s.centre, s.n, s.k, s.d, f.head)
 	m.logits = &logits{radii: &f.radius, best: f.best, offset: l.base, reach: l.reach}
@@ -189,7 +199,7 @@ func (m marginBase[T, P]) Run(i int) {
 		if m.logits != nil {
 			row[j] = float64(m.logits[i*m.s.k+j])
 		}
-		row[j] /= m.head.centredNorm[j]
+		row[j] *= m.inverse[j]
 		if j != own && (best < 0 || row[j] > row[best]) {
 			best = j
 		}
@@ -271,7 +281,7 @@ func (x *marginScratch[T, P]) read(s *samples[T], rows []int32, class int) error
 // length can add to another's, is the least that a base must be.
 func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, rounding float64) {
 	base, best, d := m.base[(class-m.from)*m.s.k:][:m.s.k], int(m.lead[class-m.from]), m.s.d
-	lead, inverse := m.head.centred[best*d:][:d], 1/m.head.centredNorm[best]
+	lead, inverse := m.head.centred[best*d:][:d], m.inverse[best]
 	gain := math.Inf(1)
 	for i, length := range x.length {
 		gain = min(gain, dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out

@@ -193,9 +193,7 @@ func sieveWithinBound[P kernel.Float](t *testing.T) {
 func TestMarginCandidates(t *testing.T) {
 	count := func(in Input[float32]) int {
 		e, _ := wideTally[float32, float32](t, in, Options{Measures: []string{"all"}})
-		m := &marginPass[float32, float32]{s: &e.train, head: &e.head, sieve: newSieve[float32](nil, e.head.centred, e.head.centredNorm, 60, 300), margins: e.second.margins}
-		m.scratch.New = func() any { return new(marginScratch[float32, float32]) }
-		m.start = m.sort()
+		m := newMarginPass[float32, float32](nil, &e.train, &e.head, e.second.margins)
 		var r radii
 		l := newLogitRadii[float32](&r, e.train.centred, e.train.centre, e.train.n, 60, 300, &e.head)
 		l.fill(nil, 0, 60)

@@ -10,7 +10,7 @@ import (
 // of the centred means c_k: a stripe of rows at a time, so that memory stays O(K·d).
 type pairs struct {
 	inverse  []float64 // (K) Σ_{j≠k} 1/‖μ_k − μ_j‖²
-	nearest  []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²
+	nearest  []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²; max of the inverses while the sweep is under way
 	coincide [2]int    // the first two classes with one mean; [1] is −1 if there are none
 	pairSums
 
@@ -18,9 +18,11 @@ type pairs struct {
 	centred  []float64
 	square   []float64 // (K) ‖c_k‖²
 	length   []float64 // (K) ‖c_k‖
+	unit     []float64 // (K) 1/‖c_k‖
 	shift    []float64 // (K) c_k·h_G + ‖h_G‖²/2: μ_i·μ_j = c_i·c_j + shift_i + shift_j
 	whole    []float64 // (K) ‖μ_k‖
-	tile     []float64 // rows [from, to) of the Gram matrix, then of squared distances
+	wholeOne []float64 // (K) 1/‖μ_k‖
+	tile     []float64 // rows [from, to) of the Gram matrix, then of inverse squared distances
 	from, to int
 	rows     []pairSums // of the stripe
 	scratch  []float64  // two rows of K for each part
@@ -73,9 +75,7 @@ func spreadOf(x []float64) spread {
 		s.mean += v
 	}
 	s.mean /= max(s.n, 1)
-	for _, v := range x {
-		s.m2 += (v - s.mean) * (v - s.mean)
-	}
+	s.m2 = kernel.SquaresAbout(x, s.mean)
 	return s
 }
 
@@ -103,23 +103,27 @@ func (p *pairs) sweep(team *kernel.Team, centred, centre []float64, k, d int) {
 			p.add(&p.rows[i], p.from+i)
 		}
 	}
+	for c, most := range p.nearest {
+		p.nearest[c] = 1 / most
+	}
 }
 
 // prepare fills the vectors over classes.
 func (p *pairs) prepare(centre []float64) {
 	k, d := p.k, p.d
-	for _, x := range []*[]float64{&p.inverse, &p.nearest, &p.square, &p.length, &p.shift, &p.whole} {
+	for _, x := range []*[]float64{&p.inverse, &p.nearest, &p.square, &p.length, &p.unit, &p.shift, &p.whole, &p.wholeOne} {
 		*x = grow(*x, k)
 	}
 	p.coincide, p.pairSums = [2]int{0, -1}, pairSums{}
 	half := dot(centre, centre) / 2
 	for i := range k {
 		c := p.centred[i*d:][:d]
-		p.inverse[i], p.nearest[i] = 0, math.Inf(1)
+		p.inverse[i], p.nearest[i] = 0, 0
 		p.square[i] = dot(c, c)
 		p.length[i] = math.Sqrt(p.square[i])
 		p.shift[i] = dot(c, centre) + half
 		p.whole[i] = math.Sqrt(max(0, p.square[i]+2*p.shift[i]))
+		p.unit[i], p.wholeOne[i] = 1/p.length[i], 1/p.whole[i]
 	}
 }
 
@@ -146,28 +150,33 @@ func (t pairRowTask) Run(part int) {
 	}
 }
 
-// row sums over j < i and turns the tile's row into squared distances; distances and logs are scratch memory.
+// row sums over j < i and turns the tile's row into inverse squared distances; distances and logs are scratch memory.
 func (p *pairs) row(i int, distances, logs []float64) {
 	sums, tile := pairSums{zero: -1}, p.tile[(i-p.from)*p.k:][:i]
+	unit, wholeOne, shift := p.unit[:i], p.wholeOne[:i], p.shift[:i]
 	ideal := 1 / float64(p.k-1)
-	inverse, nearest := 0.0, math.Inf(1)
+	sum, most := 0.0, 0.0
 	for j, g := range tile {
-		cos := g / (p.length[i] * p.length[j])
+		cos := g * (p.unit[i] * unit[j])
 		away := math.Abs(cos + ideal)
 		sums.deviation += away
 		sums.largest = max(sums.largest, away)
-		sums.maxCos = max(sums.maxCos, math.Abs(g+p.shift[i]+p.shift[j])/(p.whole[i]*p.whole[j]))
+		sums.maxCos = max(sums.maxCos, math.Abs(g+p.shift[i]+shift[j])*(p.wholeOne[i]*wholeOne[j]))
 		distances[j] = p.apart(i, j, cos)
-		logs[j] = -math.Log(distances[j])
 		square := p.distance2(i, j, g)
 		if !(square > 0) && sums.zero < 0 {
 			sums.zero = j
 		}
-		tile[j] = square
-		inverse += 1 / square
-		nearest = min(nearest, square)
+		inverse := 1 / square
+		tile[j] = inverse
+		sum += inverse
+		most = max(most, inverse)
 	}
-	p.inverse[i], p.nearest[i] = inverse, nearest
+	p.inverse[i], p.nearest[i] = sum, most
+	kernel.Logs(logs, distances)
+	for j, x := range logs {
+		logs[j] = -x
+	}
 	sums.distance, sums.log = spreadOf(distances), spreadOf(logs)
 	sums.riesz = rieszSpread(logs, p.d)
 	p.rows[i-p.from] = sums
@@ -204,9 +213,10 @@ func rieszSpread(logs []float64, d int) spread {
 		logs[j] = float64(d-2) * x
 		top = max(top, logs[j])
 	}
-	for j, x := range logs {
-		logs[j] = math.Exp(x - top)
+	for j := range logs {
+		logs[j] -= top
 	}
+	kernel.Exps(logs, logs)
 	s := spreadOf(logs)
 	s.top = top
 	return s
@@ -218,9 +228,9 @@ type pairColumnTask struct{ *pairs }
 func (t pairColumnTask) Run(strip int) {
 	from, to := strip*stripColumns, min((strip+1)*stripColumns, t.to)
 	for i := max(t.from, from+1); i < t.to; i++ {
-		for j, square := range t.tile[(i-t.from)*t.k:][from:min(to, i)] {
-			t.inverse[from+j] += 1 / square
-			t.nearest[from+j] = min(t.nearest[from+j], square)
+		for j, inverse := range t.tile[(i-t.from)*t.k:][from:min(to, i)] {
+			t.inverse[from+j] += inverse
+			t.nearest[from+j] = max(t.nearest[from+j], inverse)
 		}
 	}
 }

@@ -165,7 +165,9 @@ func (l gapTask[P]) Run(i int) {
 		if l.distances {
 			apart = math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
 		}
-		bound = min(bound, gap/apart) // NaN stays and decides nothing
+		if !(gap >= bound*apart) {
+			bound = min(bound, gap/apart) // NaN stays and decides nothing
+		}
 	}
 	bound = max(0, bound*(1-slack))
 	l.logit[c] = bound * bound

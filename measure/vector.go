@@ -6,22 +6,8 @@ import (
 	"collapse/internal/kernel"
 )
 
-// dot returns Σ_j a[j]·b[j] in four partial sums, so that additions do not wait for each other.
-func dot[B kernel.Float](a []float64, b []B) float64 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float64
-	j := 0
-	for ; j+4 <= len(a); j += 4 {
-		s0 += a[j] * float64(b[j])
-		s1 += a[j+1] * float64(b[j+1])
-		s2 += a[j+2] * float64(b[j+2])
-		s3 += a[j+3] * float64(b[j+3])
-	}
-	for ; j < len(a); j++ {
-		s0 += a[j] * float64(b[j])
-	}
-	return (s0 + s1) + (s2 + s3)
-}
+// dot returns Σ_j a[j]·b[j] over the length of a.
+func dot[B kernel.Float](a []float64, b []B) float64 { return kernel.Dot(a, b[:len(a)]) }
 
 // norm returns the Euclidean norm of a.
 func norm(a []float64) float64 { return math.Sqrt(dot(a, a)) }

@@ -79,3 +79,44 @@ func squaresSIMD(x []float32, sums *[rowLanes]float64) int {
 	}
 	return n
 }
+
+func dotSIMD[T Float](a []float64, b []T, sums *[rowLanes]float64) int {
+	n := wholeSteps(len(a))
+	switch {
+	case n == 0:
+	case isFloat32[T]() && active == isaAVX512:
+		dot32AVX512(n, &a[0], &as[float32](b)[0], &sums[0])
+	case isFloat32[T]():
+		dot32AVX2(n, &a[0], &as[float32](b)[0], &sums[0])
+	case active == isaAVX512:
+		dot64AVX512(n, &a[0], &as[float64](b)[0], &sums[0])
+	default:
+		dot64AVX2(n, &a[0], &as[float64](b)[0], &sums[0])
+	}
+	return n
+}
+
+func squaresAboutSIMD(x []float64, about float64, sums *[rowLanes]float64) int {
+	n := wholeSteps(len(x))
+	switch {
+	case n == 0:
+	case active == isaAVX512:
+		squaresAboutAVX512(n, &x[0], &about, &sums[0])
+	default:
+		squaresAboutAVX2(n, &x[0], &about, &sums[0])
+	}
+	return n
+}
+
+func logsSIMD(dst, x []float64) int { return functionSIMD(dst, x, logsAVX512) }
+
+func expsSIMD(dst, x []float64) int { return functionSIMD(dst, x, expsAVX512) }
+
+func functionSIMD(dst, x []float64, of func(n int, dst, x *float64)) int {
+	n := len(x) &^ 7
+	if active != isaAVX512 || n == 0 {
+		return 0
+	}
+	of(n, &dst[0], &x[0])
+	return n
+}

@@ -172,6 +172,260 @@ loop:
 	VZEROUPPER
 	RET
 
+// func dot64AVX512(n int, a *float64, b *float64, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·dot64AVX512(SB), NOSPLIT, $0-32
+	MOVQ   a+8(FP), AX
+	MOVQ   b+16(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   n+0(FP), DX
+	XORQ   BX, BX
+
+loop:
+	VMOVUPD (CX)(BX*8), Z2
+	VMULPD  (AX)(BX*8), Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD 64(CX)(BX*8), Z2
+	VMULPD  64(AX)(BX*8), Z2, Z2
+	VADDPD  Z2, Z1, Z1
+	ADDQ    $0x10, BX
+	CMPQ    BX, DX
+	JLT     loop
+	MOVQ    sums+24(FP), AX
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func dot32AVX512(n int, a *float64, b *float32, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·dot32AVX512(SB), NOSPLIT, $0-32
+	MOVQ   a+8(FP), AX
+	MOVQ   b+16(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   n+0(FP), DX
+	XORQ   BX, BX
+
+loop:
+	VCVTPS2PD (CX)(BX*4), Z2
+	VMULPD    (AX)(BX*8), Z2, Z2
+	VADDPD    Z2, Z0, Z0
+	VCVTPS2PD 32(CX)(BX*4), Z2
+	VMULPD    64(AX)(BX*8), Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	ADDQ      $0x10, BX
+	CMPQ      BX, DX
+	JLT       loop
+	MOVQ      sums+24(FP), AX
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func squaresAboutAVX512(n int, x *float64, about *float64, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·squaresAboutAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+8(FP), AX
+	MOVQ         about+16(FP), CX
+	VBROADCASTSD (CX), Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	MOVQ         n+0(FP), CX
+	XORQ         DX, DX
+
+loop:
+	VMOVUPD (AX)(DX*8), Z3
+	VSUBPD  Z0, Z3, Z3
+	VMULPD  Z3, Z3, Z3
+	VADDPD  Z3, Z1, Z1
+	VMOVUPD 64(AX)(DX*8), Z3
+	VSUBPD  Z0, Z3, Z3
+	VMULPD  Z3, Z3, Z3
+	VADDPD  Z3, Z2, Z2
+	ADDQ    $0x10, DX
+	CMPQ    DX, CX
+	JLT     loop
+	MOVQ    sums+24(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VZEROUPPER
+	RET
+
+// func logsAVX512(n int, dst *float64, x *float64)
+// Requires: AVX, AVX512F
+TEXT ·logsAVX512(SB), NOSPLIT, $0-24
+	VBROADCASTSD logConstants<>+0(SB), Z0
+	VBROADCASTSD logConstants<>+8(SB), Z1
+	VBROADCASTSD logConstants<>+16(SB), Z2
+	VBROADCASTSD logConstants<>+24(SB), Z3
+	VBROADCASTSD logConstants<>+32(SB), Z4
+	VBROADCASTSD logConstants<>+40(SB), Z5
+	VBROADCASTSD logConstants<>+48(SB), Z6
+	VBROADCASTSD logConstants<>+56(SB), Z7
+	VBROADCASTSD logConstants<>+64(SB), Z8
+	VBROADCASTSD logConstants<>+72(SB), Z9
+	VBROADCASTSD logConstants<>+80(SB), Z10
+	VBROADCASTSD logConstants<>+88(SB), Z11
+	VBROADCASTSD logConstants<>+96(SB), Z12
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+
+loop:
+	VMOVUPD    (CX)(BX*8), Z13
+	VGETMANTPD $0x08, Z13, Z14
+	VGETEXPPD  Z13, Z13
+	VCMPPD     $0x05, Z3, Z14, K1
+	VMULPD     Z2, Z14, K1, Z14
+	VADDPD     Z0, Z13, K1, Z13
+	VSUBPD     Z0, Z14, Z14
+	VADDPD     Z1, Z14, Z15
+	VDIVPD     Z15, Z14, Z15
+	VMULPD     Z15, Z15, Z16
+	VMULPD     Z16, Z16, Z17
+	VMOVAPD    Z6, Z18
+	VMULPD     Z17, Z18, Z18
+	VADDPD     Z7, Z18, Z18
+	VMULPD     Z17, Z18, Z18
+	VADDPD     Z8, Z18, Z18
+	VMULPD     Z17, Z18, Z18
+	VADDPD     Z9, Z18, Z18
+	VMOVAPD    Z10, Z19
+	VMULPD     Z17, Z19, Z19
+	VADDPD     Z11, Z19, Z19
+	VMULPD     Z17, Z19, Z19
+	VADDPD     Z12, Z19, Z19
+	VMULPD     Z16, Z18, Z18
+	VMULPD     Z17, Z19, Z19
+	VADDPD     Z19, Z18, Z18
+	VMULPD     Z2, Z14, Z16
+	VMULPD     Z14, Z16, Z16
+	VADDPD     Z16, Z18, Z18
+	VMULPD     Z15, Z18, Z18
+	VMULPD     Z5, Z13, Z19
+	VADDPD     Z19, Z18, Z18
+	VSUBPD     Z18, Z16, Z16
+	VSUBPD     Z14, Z16, Z16
+	VMULPD     Z4, Z13, Z13
+	VSUBPD     Z16, Z13, Z13
+	VMOVUPD    Z13, (AX)(BX*8)
+	ADDQ       $0x08, BX
+	CMPQ       BX, DX
+	JLT        loop
+	VZEROUPPER
+	RET
+
+DATA logConstants<>+0(SB)/8, $0x3ff0000000000000
+DATA logConstants<>+8(SB)/8, $0x4000000000000000
+DATA logConstants<>+16(SB)/8, $0x3fe0000000000000
+DATA logConstants<>+24(SB)/8, $0x3ff6a09e667f3bcd
+DATA logConstants<>+32(SB)/8, $0x3fe62e42fee00000
+DATA logConstants<>+40(SB)/8, $0x3dea39ef35793c76
+DATA logConstants<>+48(SB)/8, $0x3fc2f112df3e5244
+DATA logConstants<>+56(SB)/8, $0x3fc7466496cb03de
+DATA logConstants<>+64(SB)/8, $0x3fd2492494229359
+DATA logConstants<>+72(SB)/8, $0x3fe5555555555593
+DATA logConstants<>+80(SB)/8, $0x3fc39a09d078c69f
+DATA logConstants<>+88(SB)/8, $0x3fcc71c51d8e78af
+DATA logConstants<>+96(SB)/8, $0x3fd999999997fa04
+GLOBL logConstants<>(SB), RODATA|NOPTR, $104
+
+// func expsAVX512(n int, dst *float64, x *float64)
+// Requires: AVX, AVX512F
+TEXT ·expsAVX512(SB), NOSPLIT, $0-24
+	VBROADCASTSD expConstants<>+0(SB), Z0
+	VBROADCASTSD expConstants<>+8(SB), Z1
+	VBROADCASTSD expConstants<>+16(SB), Z2
+	VBROADCASTSD expConstants<>+24(SB), Z3
+	VBROADCASTSD expConstants<>+32(SB), Z4
+	VBROADCASTSD expConstants<>+40(SB), Z5
+	VBROADCASTSD expConstants<>+48(SB), Z6
+	VBROADCASTSD expConstants<>+56(SB), Z7
+	VBROADCASTSD expConstants<>+64(SB), Z8
+	VBROADCASTSD expConstants<>+72(SB), Z9
+	VBROADCASTSD expConstants<>+80(SB), Z10
+	VBROADCASTSD expConstants<>+88(SB), Z11
+	VBROADCASTSD expConstants<>+96(SB), Z12
+	VBROADCASTSD expConstants<>+104(SB), Z13
+	VBROADCASTSD expConstants<>+112(SB), Z14
+	VBROADCASTSD expConstants<>+120(SB), Z15
+	VBROADCASTSD expConstants<>+128(SB), Z16
+	VBROADCASTSD expConstants<>+136(SB), Z17
+	VBROADCASTSD expConstants<>+144(SB), Z18
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+
+loop:
+	VMOVUPD     (CX)(BX*8), Z19
+	VMAXPD      Z19, Z0, Z19
+	VMINPD      Z19, Z1, Z19
+	VMULPD      Z2, Z19, Z20
+	VRNDSCALEPD $0x08, Z20, Z20
+	VMULPD      Z3, Z20, Z21
+	VSUBPD      Z21, Z19, Z19
+	VMULPD      Z4, Z20, Z21
+	VSUBPD      Z21, Z19, Z19
+	VMOVAPD     Z5, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z6, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z7, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z8, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z9, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z10, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z11, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z12, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z13, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z14, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z15, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z16, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z17, Z21, Z21
+	VMULPD      Z19, Z21, Z21
+	VADDPD      Z18, Z21, Z21
+	VSCALEFPD   Z20, Z21, Z21
+	VMOVUPD     Z21, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, DX
+	JLT         loop
+	VZEROUPPER
+	RET
+
+DATA expConstants<>+0(SB)/8, $0xc08f400000000000
+DATA expConstants<>+8(SB)/8, $0x408f400000000000
+DATA expConstants<>+16(SB)/8, $0x3ff71547652b82fe
+DATA expConstants<>+24(SB)/8, $0x3fe62e42fee00000
+DATA expConstants<>+32(SB)/8, $0x3dea39ef35793c76
+DATA expConstants<>+40(SB)/8, $0x3de6124613a86d09
+DATA expConstants<>+48(SB)/8, $0x3e21eed8eff8d898
+DATA expConstants<>+56(SB)/8, $0x3e5ae64567f544e4
+DATA expConstants<>+64(SB)/8, $0x3e927e4fb7789f5c
+DATA expConstants<>+72(SB)/8, $0x3ec71de3a556c734
+DATA expConstants<>+80(SB)/8, $0x3efa01a01a01a01a
+DATA expConstants<>+88(SB)/8, $0x3f2a01a01a01a01a
+DATA expConstants<>+96(SB)/8, $0x3f56c16c16c16c17
+DATA expConstants<>+104(SB)/8, $0x3f81111111111111
+DATA expConstants<>+112(SB)/8, $0x3fa5555555555555
+DATA expConstants<>+120(SB)/8, $0x3fc5555555555555
+DATA expConstants<>+128(SB)/8, $0x3fe0000000000000
+DATA expConstants<>+136(SB)/8, $0x3ff0000000000000
+DATA expConstants<>+144(SB)/8, $0x3ff0000000000000
+GLOBL expConstants<>(SB), RODATA|NOPTR, $152
+
 // func addRowAVX2(n int, dst *float64, x *float32)
 // Requires: AVX
 TEXT ·addRowAVX2(SB), NOSPLIT, $0-24
@@ -385,6 +639,119 @@ loop:
 	VMOVUPD   Y1, 32(AX)
 	VMOVUPD   Y2, 64(AX)
 	VMOVUPD   Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func dot64AVX2(n int, a *float64, b *float64, sums *float64)
+// Requires: AVX
+TEXT ·dot64AVX2(SB), NOSPLIT, $0-32
+	MOVQ   a+8(FP), AX
+	MOVQ   b+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   n+0(FP), DX
+	XORQ   BX, BX
+
+loop:
+	VMOVUPD (CX)(BX*8), Y4
+	VMULPD  (AX)(BX*8), Y4, Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(CX)(BX*8), Y4
+	VMULPD  32(AX)(BX*8), Y4, Y4
+	VADDPD  Y4, Y1, Y1
+	VMOVUPD 64(CX)(BX*8), Y4
+	VMULPD  64(AX)(BX*8), Y4, Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 96(CX)(BX*8), Y4
+	VMULPD  96(AX)(BX*8), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x10, BX
+	CMPQ    BX, DX
+	JLT     loop
+	MOVQ    sums+24(FP), AX
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func dot32AVX2(n int, a *float64, b *float32, sums *float64)
+// Requires: AVX
+TEXT ·dot32AVX2(SB), NOSPLIT, $0-32
+	MOVQ   a+8(FP), AX
+	MOVQ   b+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   n+0(FP), DX
+	XORQ   BX, BX
+
+loop:
+	VCVTPS2PD (CX)(BX*4), Y4
+	VMULPD    (AX)(BX*8), Y4, Y4
+	VADDPD    Y4, Y0, Y0
+	VCVTPS2PD 16(CX)(BX*4), Y4
+	VMULPD    32(AX)(BX*8), Y4, Y4
+	VADDPD    Y4, Y1, Y1
+	VCVTPS2PD 32(CX)(BX*4), Y4
+	VMULPD    64(AX)(BX*8), Y4, Y4
+	VADDPD    Y4, Y2, Y2
+	VCVTPS2PD 48(CX)(BX*4), Y4
+	VMULPD    96(AX)(BX*8), Y4, Y4
+	VADDPD    Y4, Y3, Y3
+	ADDQ      $0x10, BX
+	CMPQ      BX, DX
+	JLT       loop
+	MOVQ      sums+24(FP), AX
+	VMOVUPD   Y0, (AX)
+	VMOVUPD   Y1, 32(AX)
+	VMOVUPD   Y2, 64(AX)
+	VMOVUPD   Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func squaresAboutAVX2(n int, x *float64, about *float64, sums *float64)
+// Requires: AVX
+TEXT ·squaresAboutAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+8(FP), AX
+	MOVQ         about+16(FP), CX
+	VBROADCASTSD (CX), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	MOVQ         n+0(FP), CX
+	XORQ         DX, DX
+
+loop:
+	VMOVUPD (AX)(DX*8), Y5
+	VSUBPD  Y0, Y5, Y5
+	VMULPD  Y5, Y5, Y5
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD 32(AX)(DX*8), Y5
+	VSUBPD  Y0, Y5, Y5
+	VMULPD  Y5, Y5, Y5
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD 64(AX)(DX*8), Y5
+	VSUBPD  Y0, Y5, Y5
+	VMULPD  Y5, Y5, Y5
+	VADDPD  Y5, Y3, Y3
+	VMOVUPD 96(AX)(DX*8), Y5
+	VSUBPD  Y0, Y5, Y5
+	VMULPD  Y5, Y5, Y5
+	VADDPD  Y5, Y4, Y4
+	ADDQ    $0x10, DX
+	CMPQ    DX, CX
+	JLT     loop
+	MOVQ    sums+24(FP), AX
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
 	VZEROUPPER
 	RET
 

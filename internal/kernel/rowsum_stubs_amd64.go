@@ -27,6 +27,31 @@ func subRow32AVX512(n int, dst *float32, x *float32, mean *float64, sums *float6
 //go:noescape
 func squaresAVX512(n int, x *float32, sums *float64)
 
+// dot64AVX512 is dotGeneric, and leaves its partial sums in sums.
+//
+//go:noescape
+func dot64AVX512(n int, a *float64, b *float64, sums *float64)
+
+// dot32AVX512 is dotGeneric, and leaves its partial sums in sums.
+//
+//go:noescape
+func dot32AVX512(n int, a *float64, b *float32, sums *float64)
+
+// squaresAboutAVX512 is squaresAboutGeneric, and leaves its partial sums in sums.
+//
+//go:noescape
+func squaresAboutAVX512(n int, x *float64, about *float64, sums *float64)
+
+// logsAVX512 is logGeneric of n elements, a positive multiple of 8.
+//
+//go:noescape
+func logsAVX512(n int, dst *float64, x *float64)
+
+// expsAVX512 is expGeneric of n elements, a positive multiple of 8.
+//
+//go:noescape
+func expsAVX512(n int, dst *float64, x *float64)
+
 // addRowAVX2 is addRowGeneric.
 //
 //go:noescape
@@ -51,6 +76,21 @@ func subRow32AVX2(n int, dst *float32, x *float32, mean *float64, sums *float64)
 //
 //go:noescape
 func squaresAVX2(n int, x *float32, sums *float64)
+
+// dot64AVX2 is dotGeneric, and leaves its partial sums in sums.
+//
+//go:noescape
+func dot64AVX2(n int, a *float64, b *float64, sums *float64)
+
+// dot32AVX2 is dotGeneric, and leaves its partial sums in sums.
+//
+//go:noescape
+func dot32AVX2(n int, a *float64, b *float32, sums *float64)
+
+// squaresAboutAVX2 is squaresAboutGeneric, and leaves its partial sums in sums.
+//
+//go:noescape
+func squaresAboutAVX2(n int, x *float64, about *float64, sums *float64)
 
 // roundPairsAVX512 is roundPairsGeneric.
 //

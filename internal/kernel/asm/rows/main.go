@@ -29,6 +29,13 @@ func main() {
 		t.subRow(true)
 		t.subRow(false)
 		t.squares()
+		t.dot(true)
+		t.dot(false)
+		t.squaresAbout()
+		if t.lanes == 8 {
+			t.logs()
+			t.exps()
+		}
 	}
 	words()
 	Generate()
