@@ -78,7 +78,7 @@ func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, c
 		b.smallGram(team, c, k, d, count)
 	} else {
 		b.gram = grow(b.gram, d*d)
-		kernel.Gemm(team, kernel.TN, d, d, k, c, d, c, d, b.gram, d, kernel.Epilogue[float64]{})
+		squareInto(team, b.gram, c, k, d)
 	}
 	if spectrum || !b.cholesky(team, c, k, d, cut) {
 		b.singular(team, c, k, d, cut)

@@ -68,12 +68,26 @@ func (g *gram) square(x []float64) []float64 {
 		return out
 	}
 	out := make([]float64, g.d*g.d)
-	kernel.Gemm(g.team, kernel.TN, g.d, g.d, g.k, x, g.d, x, g.d, out, g.d, kernel.Epilogue[float64]{})
+	squareInto(g.team, out, x, g.k, g.d)
 	if g.squares == nil {
 		g.squares = map[*float64][]float64{}
 	}
 	g.squares[&x[0]] = out
 	return out
+}
+
+// squareInto writes XᵀX (d×d) of X (K×d): what lies on and below the diagonal by products, the rest from there.
+func squareInto(team *kernel.Team, out, x []float64, k, d int) {
+	const stripe = 192
+	for from := 0; from < d; from += stripe {
+		to := min(from+stripe, d)
+		kernel.Gemm(team, kernel.TN, to-from, to, k, x[from:], d, x, d, out[from*d:], d, kernel.Epilogue[float64]{})
+	}
+	for i := range d {
+		for j := range i {
+			out[j*d+i] = out[i*d+j]
+		}
+	}
 }
 
 // forget drops the squares: the matrices may change.
