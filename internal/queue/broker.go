@@ -193,6 +193,7 @@ func (b *Broker) readInfo(ctx context.Context) (*info, error) {
 // Headers of messages.
 const (
 	headKind       = "Kind"
+	headState      = "State" // in base64
 	headVersion    = "Version"
 	headType       = "Type"
 	headGeneration = "Generation"

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,6 +119,12 @@ func (c *Coordinator) submit(ctx context.Context, jobs []Job) error {
 		m.Data = job.Payload
 		m.Header.Set(headKind, job.Kind)
 		m.Header.Set(headVersion, c.b.opt.Version)
+		if len(job.State) > 4<<10 {
+			return fmt.Errorf("queue: job %s begins with a state of %d bytes; at most 4096 go with a job", job.ID, len(job.State))
+		}
+		if job.State != nil {
+			m.Header.Set(headState, base64.StdEncoding.EncodeToString(job.State))
+		}
 		var err error
 		if acks[i], err = c.b.js.PublishMsgAsync(m); err != nil {
 			return fmt.Errorf("queue: submitting: %w", err)

@@ -44,6 +44,7 @@ type Job struct {
 	Kind     string // what the payload is, for the worker
 	Priority Priority
 	Payload  []byte // at most MaxMessage
+	State    []byte // what a worker goes on from: what Task.SetState saved last, or what the job came with, at most 4 KiB; nil: nothing
 }
 
 // Type says what a message is about.

@@ -18,7 +18,6 @@ type Task struct {
 	Job
 	Generation uint64 // of the claim
 	Attempt    int    // from 1
-	State      []byte // what SetState saved last, by whichever worker; nil if nothing
 
 	w      *worker
 	msg    jetstream.Msg

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
@@ -202,10 +203,22 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 		return fmt.Errorf("queue: %w", err)
 	}
 	priority, _ := strconv.Atoi(strings.TrimPrefix(meta.Consumer, "p"))
-	t := &Task{Job: Job{ID: id, Kind: m.Headers().Get(headKind), Priority: Priority(priority), Payload: m.Data()},
-		Generation: revision, Attempt: claim.Attempt, State: claim.State, w: w, msg: m, claim: claim, revision: revision}
+	t := &Task{Job: Job{ID: id, Kind: m.Headers().Get(headKind), Priority: Priority(priority), Payload: m.Data(), State: stateOf(claim, m)},
+		Generation: revision, Attempt: claim.Attempt, w: w, msg: m, claim: claim, revision: revision}
 	t.do(ctx, do)
 	return nil
+}
+
+// stateOf is what a worker saved last, else what the job came with.
+func stateOf(claim claimValue, m jetstream.Msg) []byte {
+	if claim.State != nil {
+		return claim.State
+	}
+	state, err := base64.StdEncoding.DecodeString(m.Headers().Get(headState))
+	if err != nil || len(state) == 0 {
+		return nil
+	}
+	return state
 }
 
 // pauseWhole waits for d, or returns why ctx ended.

@@ -279,7 +279,7 @@ func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) err
 	if err := e.c.Forget(ctx, m.Job); err != nil {
 		return err
 	}
-	return e.c.Submit(ctx, run.job())
+	return e.submit(ctx, run.job())
 }
 
 // fail marks a run as failed, unless its own process did.
@@ -331,6 +331,9 @@ func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	}
 	if err := e.c.Forget(ctx, m.Job); err != nil {
 		return err
+	}
+	if err := e.dropBeginning(ctx, m.Job); err != nil {
+		e.o.Logf("run %.12s: the checkpoint that it began with stays behind: %v", m.Job, err)
 	}
 	e.close(run)
 	return nil

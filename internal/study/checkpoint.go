@@ -68,15 +68,21 @@ func restoreCheckpoint(ctx context.Context, state []byte, dir string, blobs func
 
 // saveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
 // claim next goes on from there: all rows of the epochs before must have been sent.
-func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool) (err error) {
-	home := filepath.Join(dir, "ckpt")
-	s := checkpointState{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
-	if s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/g%d/ckpt-%d.tar", t.ID, t.Generation, epoch), func(w io.Writer) error {
-		return pack(w, filepath.Join(home, strconv.FormatInt(epoch, 10)), func(string) bool { return true })
-	}); err != nil {
+func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool) error {
+	s, err := leaveCheckpoint(ctx, blobs, shared, fmt.Sprintf("%s/g%d", t.ID, t.Generation), dir, epoch)
+	if err != nil {
 		return err
 	}
 	return t.SetState(ctx, s.encode())
+}
+
+// leaveCheckpoint puts the checkpoint of an epoch, in a run's folder, where other machines find it.
+func leaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where, dir string, epoch int64) (s checkpointState, err error) {
+	s = checkpointState{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
+	s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/ckpt-%d.tar", where, epoch), func(w io.Writer) error {
+		return pack(w, filepath.Join(dir, "ckpt", strconv.FormatInt(epoch, 10)), func(string) bool { return true })
+	})
+	return s, err
 }
 
 // put stores what write writes, with a few tries: a busy server answers late.

@@ -107,7 +107,7 @@ func (e *engine) submitAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.c.Submit(ctx, jobs...)
+	return e.submit(ctx, jobs...)
 }
 
 // missing lists the open runs as jobs, in their order, but for those that the queue has and those that a

@@ -67,7 +67,10 @@ func urlOf(o *Options) <-chan string {
 	o.Logf = func(format string, args ...any) {
 		logf(format, args...)
 		if strings.HasPrefix(format, "workers elsewhere") {
-			found <- args[0].(string)
+			select {
+			case found <- args[0].(string):
+			default: // it was told before
+			}
 		}
 	}
 	return found

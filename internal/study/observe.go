@@ -192,7 +192,7 @@ func (e *engine) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.c.Submit(ctx, jobs...)
+	return e.submit(ctx, jobs...)
 }
 
 // tend settles what nobody reports: runs that a `collapse train` of this lab finished, and jobs that
@@ -213,7 +213,7 @@ func (e *engine) tend(ctx context.Context) error {
 		}
 		if run.Status == store.Done || run.Status == store.Failed {
 			e.close(run)
-		} else if err := e.c.Submit(ctx, job); err != nil {
+		} else if err := e.submit(ctx, job); err != nil {
 			return nil
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"collapse/internal/faulttest"
@@ -263,5 +265,54 @@ func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
 		if len(f.Rows) != 1 || f.Rows[0].Epochs != c.epochs || f.Rows[0].Status != c.status || f.Spent != c.spent || f.Best != c.best {
 			t.Errorf("%s: %+v", name, f)
 		}
+	}
+}
+
+// A promoted trial goes on from its checkpoint on whichever machine, and ends in the same values as it does in one process.
+func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	whole, lab := searchLab(t), searchLab(t)
+	must(t, computeSearch(t.Context(), whole, nil))
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	o := remoteOptions(t)
+	o.Listen = free.Addr().String() // each round of the search opens the queue anew
+	must(t, free.Close())
+	url := urlOf(&o)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := RunSearch(t.Context(), lab, tinyFile(t), o)
+		ended <- err
+	}()
+	var mu sync.Mutex
+	began := map[string]int{} // epochs that a run had when its worker began
+	startWorker(t, <-url, WorkerOptions{Slots: 2, Watch: func(hash string, p Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, known := began[hash]; !known {
+			began[hash] = p.Epoch
+		}
+	}})
+	must(t, <-ended)
+	want, err := whole.StudyRuns("tiny")
+	must(t, err)
+	promoted := 0
+	for _, run := range want {
+		if a, b := steady(t, lab, run.Hash), steady(t, whole, run.Hash); a != b || len(a) < 100 {
+			t.Errorf("%s: the values differ:\n%.300s\n%.300s", run.Note, a, b)
+		}
+		from := trialOf(run.Payload).From
+		if from == "" {
+			continue
+		}
+		promoted++
+		before, err := whole.Run(from)
+		must(t, err)
+		if got := began[run.Hash]; int64(got) != before.LastEpoch {
+			t.Errorf("%s began after epoch %d; the rung before ended with %d", run.Note, got, before.LastEpoch)
+		}
+	}
+	if promoted == 0 {
+		t.Error("no trial was promoted")
 	}
 }
