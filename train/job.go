@@ -44,7 +44,7 @@ type job[T Float] struct {
 }
 
 // writeEvery bounds how often the rows of short epochs are written: each time waits for the disk. None is later than its checkpoint.
-const writeEvery = 100 * time.Millisecond
+const writeEvery = 250 * time.Millisecond
 
 func newJob[T Float](s *session[T], cfg Config, lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
 	j := &job[T]{s: s, cfg: cfg, claim: claim, lab: lab, spec: s.in.canonical(cfg), fs: opts.FS, opts: opts}
