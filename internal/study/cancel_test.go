@@ -2,10 +2,14 @@ package study
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
+	"collapse/internal/kernel"
+	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/internal/version"
 )
 
 // TestACancelledRunLeavesALiveStudy stops one run of a study under way, sees that the study goes on without it, and lets it go on.
@@ -61,6 +65,38 @@ func TestAStudyEndsBesideACancelledRun(t *testing.T) {
 	s, err = Execute(t.Context(), lab, []string{"s"}, options(t, 2))
 	if err != nil || s != (Summary{Runs: 3, Done: 3}) {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestNobodyBeginsACancelledRun hands a run that a person has cancelled to a slot of this process, and hears of it from a worker elsewhere.
+func TestNobodyBeginsACancelledRun(t *testing.T) {
+	item := itemsOf(t, smallGrid()[:1])[0]
+	lab := saved(t, smallGrid()[:1])
+	must(t, lab.Cancel(item.Hash))
+	e := &engine{lab: lab, o: Options{Logf: t.Logf}, remote: map[string]*remoteRun{}}
+	job := queue.Job{ID: item.Hash, Kind: string(store.Train), Payload: []byte(item.Payload)}
+	team := kernel.NewTeam(1)
+	defer team.Close()
+	if err := e.compute(t.Context(), &queue.Task{Job: job}, team); !errors.Is(err, errCancelled) {
+		t.Errorf("computed here: %v", err)
+	}
+	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir(), Logf: t.Logf})
+	must(t, err)
+	defer server.Close()
+	opt := quickQueue()
+	opt.Version, opt.Logf = version.Version, t.Logf
+	broker, err := server.Connect(opt)
+	must(t, err)
+	defer broker.Close()
+	e.c, err = broker.Coordinate(t.Context(), "this lab")
+	must(t, err)
+	must(t, e.c.Submit(t.Context(), job))
+	must(t, e.begin(t.Context(), queue.Message{Job: job.ID, Type: queue.Data, Generation: 7, Worker: "elsewhere", Data: begin{}.encode()}))
+	if jobs, err := e.c.Jobs(t.Context()); err != nil || len(jobs) != 0 {
+		t.Errorf("still in the queue: %v, %v", jobs, err)
+	}
+	if run, err := lab.Run(job.ID); err != nil || !run.Cancelled() || run.Generation != 0 {
+		t.Errorf("claimed %d times, %s, %v", run.Generation, run.Status, err)
 	}
 }
 

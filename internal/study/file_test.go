@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -296,8 +297,25 @@ func TestForesee(t *testing.T) {
 	if _, err := Execute(t.Context(), lab, []string{"noise"}, options(t, 2)); err != nil {
 		t.Fatal(err)
 	}
+	claim, _, err := lab.Claim(items[5].Spec)
+	must(t, err)
+	must(t, claim.Fail(errors.New("it broke")))
+	runs, err := lab.StudyRuns("noise", store.Done)
+	must(t, err)
+	var took []float64
+	for _, run := range runs {
+		took = append(took, run.Finished.Sub(run.Started).Seconds())
+	}
+	slices.Sort(took)
 	e, err = Foresee(lab.Reader, configs, items, 2, 2)
-	if err != nil || e.Runs != 12 || e.Missing != 7 || !strings.Contains(e.Basis, "5 runs of this study") {
+	if err != nil || e.Runs != 12 || e.Missing != 6 || e.Failed != 1 || !strings.Contains(e.Basis, "5 runs of this study") {
 		t.Errorf("%+v, %v", e, err)
+	}
+	if want := 3 * took[2]; math.Abs(e.Seconds-want) > 1e-9 { // six runs on two slots
+		t.Errorf("%g s, wanted three times the median %g", e.Seconds, want)
+	}
+	one, err := Foresee(lab.Reader, configs, items, 1, 2)
+	if err != nil || 2*one.Memory != e.Memory {
+		t.Errorf("two slots take %d bytes, one %d; %v", e.Memory, one.Memory, err)
 	}
 }
