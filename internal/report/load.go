@@ -187,8 +187,9 @@ func (r *Run) Points() int {
 
 // Series returns a measure by epoch, without the epochs that have no value.
 func (r *Run) Series(split, measure string) []store.Point {
-	var out []store.Point
-	for _, p := range r.series[seriesKey{split, "", measure}] {
+	all := r.series[seriesKey{split, "", measure}]
+	out := make([]store.Point, 0, len(all))
+	for _, p := range all {
 		if p.Missing == "" {
 			out = append(out, p)
 		}

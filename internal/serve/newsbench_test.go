@@ -22,7 +22,7 @@ func BenchmarkAnswers(b *testing.B) {
 				if name == "news" {
 					after = strconv.FormatInt(epoch-1, 10)
 				}
-				before := ownTime(b)
+				before := ownTime()
 				request, err := http.NewRequest(http.MethodGet, s.URL()+"run/"+claim.Hash+path+after, nil)
 				if err != nil {
 					b.Fatal(err)
@@ -35,7 +35,7 @@ func BenchmarkAnswers(b *testing.B) {
 				if answer.Body.Close(); answer.StatusCode != http.StatusOK {
 					b.Fatal(strconv.Itoa(answer.StatusCode))
 				}
-				spent += ownTime(b) - before
+				spent += ownTime() - before
 			}
 			b.ReportMetric(spent/float64(b.N)*1e3, "server-ms")
 			b.ReportMetric(0, "ns/op")

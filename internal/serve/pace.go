@@ -9,7 +9,7 @@ import (
 
 // share is how much of the processors' time an open page may take of the work beside it by being made anew. What it asks for between,
 // the events and the looks at the lab must fit into the rest of a hundredth.
-const share = 0.005
+const share = 0.003
 
 // paced tells an open page in each answer how long to wait before it asks again, in milliseconds: so long that what the answer took
 // is the page's share. A run whose epochs end faster than that is shown less often; every other at once.

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// An answer that took 10 ms costs a share of .5 % of two processors in a second.
+// An answer that took 6 ms costs a share of .3 % of two processors in a second.
 func TestWaitAfter(t *testing.T) {
-	if got := waitAfter(10*time.Millisecond, 2); got != time.Second {
+	if got := waitAfter(6*time.Millisecond, 2); got != time.Second {
 		t.Errorf("%v, wanted 1 s", got)
 	}
 }

@@ -33,8 +33,10 @@ func (r *Reader) Pulse(also []string) (Pulse, error) {
 		return p, err
 	}
 	// The index on created covers the count; the key gives the largest number at once.
-	err = r.db.QueryRow("SELECT (SELECT count(*) FROM run INDEXED BY run_created), (SELECT coalesce(max(id), 0) FROM run)").Scan(&p.Runs, &p.Newest)
-	return p, r.wrap(err)
+	_, err = collect(r, func(scan func(...any) error) (_ struct{}, err error) {
+		return struct{}{}, scan(&p.Runs, &p.Newest)
+	}, "SELECT (SELECT count(*) FROM run INDEXED BY run_created), (SELECT coalesce(max(id), 0) FROM run)")
+	return p, err
 }
 
 // Tally counts runs of one kind and status: of a tag, of a study, or of neither.

@@ -67,6 +67,10 @@ const curves = (() => {
 
   const height = (w) => Math.round(w * 0.6);
 
+  // Plots out of sight take in what is new, and are drawn when they come into sight.
+  const seeing = new Map(); // panel's box → what to call
+  const sight = new IntersectionObserver((seen) => { for (const s of seen) seeing.get(s.target)?.(s.isIntersecting); });
+
   function draw(box, panel) {
     const made = columns(panel);
     const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
@@ -104,9 +108,15 @@ const curves = (() => {
       plot.setCursor({ left: plot.valToPos(plot.data[0][i], 'x'), top: 10 });
       e.preventDefault();
     };
-    let current = panel;
+    let current = panel, seen = true, stale = false;
+    const show = () => {
+      stale = !seen;
+      if (seen) { plot.setData(columns(current).data); say(plot); }
+    };
+    seeing.set(box, (now) => { seen = now; if (stale) show(); });
+    sight.observe(box);
     return {
-      update(next) { current = next; plot.setData(columns(next).data); say(plot); },
+      update(next) { current = next; show(); },
       // extend appends what comes after the last point of each line. It reports whether that was all there is to do.
       extend(next) {
         const lines = next.series.filter((s) => s.kind === 'line').map((s) => [current.series.find((c) => c.id === s.id), s]);
@@ -117,13 +127,13 @@ const curves = (() => {
           mine.x.push(...s.x.slice(from));
           mine.y.push(...s.y.slice(from));
         }
-        plot.setData(columns(current).data);
-        say(plot);
+        show();
         return true;
       },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
-      destroy() { plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
-      data: () => plot.data,
+      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
+      data: () => columns(current).data,
+      last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),
     };
   }
 

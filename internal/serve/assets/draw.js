@@ -56,7 +56,7 @@ const draw = (() => {
   }
 
   // extent is the last epoch that the curves of a part of the page show.
-  const extent = (part) => Math.max(0, ...[...drawn].filter(([box, d]) => d.data && part.contains(box)).map(([, d]) => d.data()[0].at(-1) || 0));
+  const extent = (part) => Math.max(0, ...[...drawn].filter(([box, d]) => d.last && part.contains(box)).map(([, d]) => d.last()));
 
   // What answers have cost the server, as the milliseconds it asks an open page to wait.
   let owed = 0;

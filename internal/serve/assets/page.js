@@ -51,7 +51,7 @@ function hear(message) {
   const follow = document.body.dataset.live;
   if (!before || !follow) return;
   if (before.lost) { anew = true; refresh(); return; }
-  for (const e of $$('[data-epoch]')) { const m = state.runs[e.dataset.epoch]; if (m) e.textContent = m.epoch; }
+  if (!document.hidden) for (const e of $$('[data-epoch]')) { const m = state.runs[e.dataset.epoch]; if (m) e.textContent = m.epoch; }
   if (follow === 'list') {
     if (state.list !== before.list) refresh();
     else if (state.version !== before.version) later(2000);
@@ -73,7 +73,7 @@ function later(wait) {
 
 // soon adds what is new to a run's tiles and curves, so that these need not wait until the page as a whole may be asked for again.
 function soon() {
-  if (!hurry) hurry = setTimeout(news, Math.max(0, told + 400 - Date.now()));
+  if (!hurry) hurry = setTimeout(news, Math.max(0, told + 600 - Date.now()));
 }
 
 async function news() {
