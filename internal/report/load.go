@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -15,34 +18,48 @@ import (
 )
 
 // Load reads runs by hash or unique prefix, each with its values, its configuration with defaults
-// filled in and, where the run saved them, the features of its last epoch.
+// filled in and, where the run saved them, the features of its last epoch. It reads as many at once as there are processors.
 //
 // Features that are missing or unreadable are no error: the run says why in NoFeatures, and its
 // page too.
 func Load(lab LabReader, prefixes ...string) ([]Run, error) {
-	out := make([]Run, 0, len(prefixes))
-	for _, p := range prefixes {
-		found, err := lab.Find(p)
-		if err != nil {
-			return nil, fmt.Errorf("report: run %q: %w", p, err)
-		}
-		values, err := lab.Values(found.Hash)
-		if err != nil {
-			return nil, fmt.Errorf("report: values of run %.12s: %w", found.Hash, err)
-		}
-		r, err := NewRun(found, values)
-		if err != nil {
-			return nil, err
-		}
-		if r.Features, err = loadFeatures(lab.RunDir(found.Hash)); err != nil {
-			r.NoFeatures = err.Error()
-		} else {
-			r.Settings["data.train_samples"] = strconv.Itoa(r.Features.TrainN)
-			r.Settings["data.test_samples"] = strconv.Itoa(r.Features.TestN)
-		}
-		out = append(out, r)
+	out, errs := make([]Run, len(prefixes)), make([]error, len(prefixes))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(len(prefixes), runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(prefixes)); i = next.Add(1) - 1 {
+				out[i], errs[i] = load(lab, prefixes[i])
+			}
+		})
+	}
+	readers.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
 	}
 	return out, nil
+}
+
+func load(lab LabReader, prefix string) (Run, error) {
+	found, err := lab.Find(prefix)
+	if err != nil {
+		return Run{}, fmt.Errorf("report: run %q: %w", prefix, err)
+	}
+	values, err := lab.Values(found.Hash)
+	if err != nil {
+		return Run{}, fmt.Errorf("report: values of run %.12s: %w", found.Hash, err)
+	}
+	r, err := NewRun(found, values)
+	if err != nil {
+		return Run{}, err
+	}
+	if r.Features, err = loadFeatures(lab.RunDir(found.Hash)); err != nil {
+		r.NoFeatures = err.Error()
+		return r, nil
+	}
+	r.Settings["data.train_samples"] = strconv.Itoa(r.Features.TrainN)
+	r.Settings["data.test_samples"] = strconv.Itoa(r.Features.TestN)
+	return r, nil
 }
 
 // NewRun makes a run of its row and of its values, or of some of them. It has no features.
