@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 )
 
@@ -59,4 +60,34 @@ func benchGemm[T Float](b *testing.B, tm *Team, f Form, m, n, k int) {
 	}
 	work := 2 * float64(m) * float64(n) * float64(k)
 	b.ReportMetric(work*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// BenchmarkSideBySide is what the machine gives to two computations that share nothing: the products of a step of md-fig1's network at
+// its quick scale, which fit into a core's own cache, by one goroutine and by two. A step takes as long in both if cores are independent.
+func BenchmarkSideBySide(b *testing.B) {
+	for _, hands := range []int{1, 2} {
+		b.Run(fmt.Sprintf("hands=%d", hands), func(b *testing.B) {
+			var all sync.WaitGroup
+			for range hands {
+				all.Go(func() {
+					team := NewTeam(1)
+					defer team.Close()
+					x, w, y := Alloc[float32](64*784), Alloc[float32](64*784), Alloc[float32](64*784)
+					product := func(f Form, m, n, k, lda, ldb int) {
+						Gemm(team, f, m, n, k, x, lda, w, ldb, y, n, Epilogue[float32]{})
+					}
+					for range b.N {
+						product(NT, 25, 64, 784, 784, 784)
+						product(TN, 64, 784, 25, 64, 784)
+						for range 2 {
+							product(NT, 25, 64, 64, 64, 64)
+							product(NN, 25, 64, 64, 64, 64)
+							product(TN, 64, 64, 25, 64, 64)
+						}
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
 }
