@@ -25,7 +25,7 @@ func (c *constants) of(x float64) reg.VecVirtual {
 }
 
 // function begins a loop over vectors of float64 from x to dst.
-func (t target) function(name string, body func(x reg.VecVirtual) reg.VecVirtual) {
+func (t target) function(body func(x reg.VecVirtual) reg.VecVirtual) {
 	dst, x, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("n"), GP64())
 	i := GP64()
 	XORQ(i, i)
@@ -59,7 +59,7 @@ func (t target) logs() {
 	one, two, half, root, high, low := c.of(1), c.of(2), c.of(.5), c.of(math.Sqrt2), c.of(6.93147180369123816490e-01), c.of(1.90821492927058770002e-10)
 	odd := []reg.VecVirtual{c.of(1.479819860511658591e-01), c.of(1.818357216161805012e-01), c.of(2.857142874366239149e-01), c.of(6.666666666666735130e-01)}
 	even := []reg.VecVirtual{c.of(1.531383769920937332e-01), c.of(2.222219843214978396e-01), c.of(3.999999999940941908e-01)}
-	t.function("logs", func(x reg.VecVirtual) reg.VecVirtual {
+	t.function(func(x reg.VecVirtual) reg.VecVirtual {
 		m, e, above := ZMM(), ZMM(), K()
 		const fromOne, refuseNegative, notLess = 0, 2 << 2, 5
 		VGETMANTPD(Imm(fromOne|refuseNegative), x, m)
@@ -103,7 +103,7 @@ func (t target) exps() {
 	for n := 13; n >= 0; n-- {
 		taylor = append(taylor, c.of(1/math.Gamma(float64(n+1))))
 	}
-	t.function("exps", func(x reg.VecVirtual) reg.VecVirtual {
+	t.function(func(x reg.VecVirtual) reg.VecVirtual {
 		// The second source of VMINPD and VMAXPD is the result when either is NaN.
 		VMAXPD(x, least, x)
 		VMINPD(x, most, x)
