@@ -13,7 +13,7 @@ const curves = (() => {
         bands.push({ series: [series.length, series.length + 1], fill: alpha(color(s.color), 0.16) });
         for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true });
       } else if (s.kind === 'line') {
-        tables.push([s.x, clean(s.y)]);
+        tables.push([[...s.x], clean(s.y)]); // s.x grows by extend; what is drawn is not to change before it is drawn anew
         const few = s.x.length < 2;
         series.push({ label: s.label || s.id, stroke: alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
           dash: s.dashed ? [5, 4] : undefined, points: { show: few, size: 6 }, spanGaps: false });
@@ -132,7 +132,7 @@ const curves = (() => {
       },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
       destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
-      data: () => columns(current).data,
+      data: () => plot.data, // as drawn
       last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),
     };
   }
