@@ -70,6 +70,7 @@ const curves = (() => {
   // Plots out of sight take in what is new, and are drawn when they come into sight.
   const seeing = new Map(); // panel's box → what to call
   const sight = new IntersectionObserver((seen) => { for (const s of seen) seeing.get(s.target)?.(s.isIntersecting); });
+  addEventListener('beforeprint', () => seeing.forEach((see) => see(true)));
 
   function draw(box, panel) {
     const made = columns(panel);
