@@ -87,16 +87,16 @@ func (g *group) collapseFacts() []string {
 func (s *subject) headline() (finding, numbers string) {
 	finding = fmt.Sprintf("One run: %s, η = %s, seed %d", s.curve, decimal(s.Noise), s.Seed)
 	var parts []string
-	add := func(words, split, key string, unit float64, after string) {
+	add := func(words, split, key string) {
 		if v, ok := s.final(split, key); ok {
-			parts = append(parts, words+" "+digits(unit*v)+after)
+			parts = append(parts, words+" "+Written(key, v))
 		}
 	}
-	add("training accuracy", "train", "accuracy", 100, " %")
-	add("test accuracy", "test", "accuracy", 100, " %")
-	add("NC1", "train", "nc1_pinv", 1, "")
-	add("dilation", "test", "dilation", 1, "")
-	add("memorization", "train", "memorization_flipped", 1, "")
+	add("training accuracy", "train", "accuracy")
+	add("test accuracy", "test", "accuracy")
+	add("NC1", "train", "nc1_pinv")
+	add("dilation", "test", "dilation")
+	add("memorization", "train", "memorization_flipped")
 	if len(parts) == 0 {
 		return finding, "It saved no values."
 	}
