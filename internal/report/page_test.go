@@ -228,11 +228,15 @@ func TestHeadlineFollowsTheVerdict(t *testing.T) {
 
 func TestPageOfOneRun(t *testing.T) {
 	m := common()
+	m.train = func(string, float64, int) float64 { return 0.9995 }
 	r := m.run(t, "ls", 0.1, 3)
 	r.Features = cloud(4, 3, 30, []float64{2, 2, 2}, 3)
 	res, html := pageOf(t, Study{Runs: []Run{r}})
 	if !strings.Contains(html, "One run: label smoothing, η = 0.1, seed 3") || len(res.Claims) != 0 {
 		t.Error("the page of one run does not name it, or judges claims on it")
+	}
+	if !strings.Contains(html, "training accuracy 99.95\u00a0%") {
+		t.Error("the headline rounds its accuracy to 100 %, which it is not")
 	}
 	if !strings.Contains(html, "Projection of the d-dimensional features") {
 		t.Error("a projection is not labelled as one")
