@@ -227,8 +227,8 @@ func cell(runs []Run, row string, noise float64, split, key string) float64 {
 				done = 1
 			}
 			v = append(v, done)
-		} else if x, ok, _ := runs[i].Final(split, key); ok {
-			v = append(v, x)
+		} else if p, ok := runs[i].Newest(split, key); ok {
+			v = append(v, p.Value)
 		}
 	}
 	return mean(v)
@@ -255,14 +255,6 @@ func gridPanel(id, title string, rows []string, columns []float64, z chart.Numbe
 	}
 	return chart.Panel{ID: id, Title: title, X: axis("label noise η", len(columns), func(i int) string { return decimal(columns[i]) }),
 		Y: axis("", len(rows), short), Series: []chart.Series{{ID: id, Kind: chart.HeatMap, Heat: heat}}}
-}
-
-// Last writes the last measured value of a measure for tables; "–" if there is none.
-func (r *Run) Last(split, key string) string {
-	if v, ok, _ := r.Final(split, key); ok {
-		return Written(key, v)
-	}
-	return "–"
 }
 
 // Written writes a value of a measure for tables.

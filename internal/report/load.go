@@ -234,5 +234,16 @@ func (r *Run) Final(split, measure string) (v float64, ok bool, reason string) {
 	return 0, false, reason
 }
 
+// Newest returns the newest row of a measure, which a run that is measured every few epochs may have had some epochs ago. ok is
+// false if there is no value in it: an older one is never passed off as the newest.
+func (r *Run) Newest(split, measure string) (p store.Point, ok bool) {
+	for _, q := range r.series[seriesKey{split, "", measure}] {
+		if q.Step != p.Step || q.Missing == "" {
+			p, ok = q, q.Missing == ""
+		}
+	}
+	return p, ok
+}
+
 // LastStep is the last epoch with any row; 0 if there is none.
 func (r *Run) LastStep() int64 { return r.last }

@@ -128,6 +128,9 @@ func runTiles(row *runRow) []tile {
 		epoch += " of " + strconv.FormatInt(row.Of, 10)
 	}
 	out := []tile{{epoch, "epoch"}}
+	if row.Measured > 0 && row.Status != store.Done && row.Settings["run.measure_every"] != "1" {
+		out = append(out, tile{strconv.FormatInt(row.Measured, 10), "measured at epoch"})
+	}
 	for _, t := range []tile{{row.Accuracy, "train accuracy"}, {row.Test, "test accuracy"}, {row.NC1, "NC1 (train)"},
 		{row.Dilation, "dilation √NC1 (test)"}, {row.Memorization, "memorization"}} {
 		if t.Value != "–" {

@@ -186,6 +186,7 @@ type runRow struct {
 	Name         string
 	Study        string // in lists of several studies
 	Of           int64  // epochs it is to have, 0 if unknown
+	Measured     int64  // the epoch of the values below
 	Left         string
 	Accuracy     string
 	Test         string
@@ -240,9 +241,7 @@ func listed(runs []report.Run, now time.Time) []runRow {
 		if run.Label != "" {
 			row.Name = run.Label + ": " + row.Name
 		}
-		row.Accuracy, row.Test = run.Last("train", "accuracy"), run.Last("test", "accuracy")
-		row.NC1, row.Dilation = run.Last("train", "nc1_pinv"), run.Last("test", "dilation")
-		row.Memorization = run.Last("train", "memorization_flipped")
+		row.measured()
 		if run.Status == store.Running && run.LastEpoch > 0 && row.Of > run.LastEpoch {
 			// A resumed run's earlier epochs were not made in this time; the estimate is then too low until it has caught up.
 			spent := now.Sub(run.Started).Seconds()
@@ -254,3 +253,21 @@ func listed(runs []report.Run, now time.Time) []runRow {
 	}
 	return out
 }
+
+// measured fills in the newest values, which a run that is measured every few epochs has of an earlier epoch than its last.
+func (r *runRow) measured() {
+	newest := func(split, key string) string {
+		p, ok := r.Newest(split, key)
+		if !ok {
+			return "–"
+		}
+		r.Measured = max(r.Measured, p.Step)
+		return report.Written(key, p.Value)
+	}
+	r.Accuracy, r.Test = newest("train", "accuracy"), newest("test", "accuracy")
+	r.NC1, r.Dilation = newest("train", "nc1_pinv"), newest("test", "dilation")
+	r.Memorization = newest("train", "memorization_flipped")
+}
+
+// Behind is whether epochs have come since the last that was measured.
+func (r *runRow) Behind() bool { return r.Measured > 0 && r.Measured < r.LastEpoch }

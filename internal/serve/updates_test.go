@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	devpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"collapse/internal/store"
@@ -74,6 +75,35 @@ func TestUpdatesAddUpToThePage(t *testing.T) {
 		if grown[i] != whole {
 			t.Errorf("grown point by point:\n%s\nopened after:\n%s", grown[i], whole)
 		}
+	}
+}
+
+// TestPrinting writes epochs while some curves are out of sight, and prints: the paper has all of them.
+func TestPrinting(t *testing.T) {
+	dir, claim := bigLab(t)
+	s := startTest(t, Options{Lab: dir})
+	tab := openRun(t, s, claim.Hash)
+	unfold(t, tab)
+	for epoch := int64(201); epoch <= 205; epoch++ {
+		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const panels = "[...draw.drawn.values()].filter((d) => d.last)"
+	const late = panels + ".filter((d) => d.data()[0].at(-1) < 205).length"
+	until(t, tab, 20*time.Second, panels+".every((d) => d.last() === 205)")
+	if look[int](t, tab, late) == 0 {
+		t.Fatal("every panel is in sight or drawn without need: this test shows nothing")
+	}
+	paper, err := chromedp.Call(tab, devpage.PrintToPDF, devpage.PrintToPDFParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pdf := paper.Data; len(pdf) < 10<<10 {
+		t.Errorf("%d bytes were printed", len(pdf))
+	}
+	if n := look[int](t, tab, late); n > 0 {
+		t.Errorf("%d of %d panels lack the newest epochs on paper", n, look[int](t, tab, panels+".length"))
 	}
 }
 

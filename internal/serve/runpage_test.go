@@ -1,0 +1,62 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"collapse/internal/store"
+)
+
+// TestBetweenTwoMeasurements reads the pages of a run two epochs after the last that was measured: they show what was measured, and when.
+func TestBetweenTwoMeasurements(t *testing.T) {
+	dir := t.TempDir()
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"sparse"}, Config: map[string]any{
+		"run": map[string]int{"epochs": 20, "measure_every": 5}, "data": map[string]float64{"noise": 0.1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer claim.Interrupt()
+	row := func(split, measure string, epoch int64, v float64) store.Value {
+		return store.Value{Key: store.Key{Series: "epoch", Split: split, Measure: measure}, Step: epoch, Value: v}
+	}
+	for epoch := int64(1); epoch <= 7; epoch++ {
+		rows := []store.Value{row("train", "running_loss", epoch, 1)}
+		if epoch == 5 {
+			rows = append(rows, row("train", "accuracy", epoch, 0.625), row("test", "accuracy", epoch, 0.375),
+				row("train", "nc1_pinv", epoch, 0.8125), row("test", "dilation", epoch, 0.6875), row("train", "memorization_flipped", epoch, 11.5))
+		}
+		if err := claim.AppendEpoch(epoch, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startTest(t, Options{Lab: dir})
+	for path, wants := range map[string][]string{
+		"study?tag=sparse": {"(measured at 5)", "<td>62.50 %</td><td>37.50 %</td><td>0.812</td><td>0.688</td><td>11.5</td>"},
+		"run/" + claim.Hash: {`<dd data-tile="epoch">7 of 20</dd>`, `<dd data-tile="measured at epoch">5</dd>`, `<dd data-tile="train accuracy">62.50 %</dd>`,
+			`<dd data-tile="test accuracy">37.50 %</dd>`, `<dd data-tile="NC1 (train)">0.812</dd>`, `<dd data-tile="memorization">11.5</dd>`},
+	} {
+		_, body := get(t, http.DefaultClient, "GET", s.URL()+path, map[string]string{"Accept": "text/html"})
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("/%s lacks %s", path, want)
+			}
+		}
+	}
+	var fresh news
+	_, body := get(t, http.DefaultClient, "GET", s.URL()+"run/"+claim.Hash+"/news?after=6", nil)
+	if err := json.Unmarshal([]byte(body), &fresh); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"epoch": "7 of 20", "measured at epoch": "5", "train accuracy": "62.50 %", "dilation √NC1 (test)": "0.688"} {
+		if got := fresh.Tiles[name]; got != want {
+			t.Errorf("news of %s: %q, want %q", name, got, want)
+		}
+	}
+}
