@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"sort"
+	"strings"
 	"time"
 
 	"collapse/internal/report"
@@ -269,5 +270,14 @@ func (r *runRow) measured() {
 	r.Memorization = newest("train", "memorization_flipped")
 }
 
-// Behind is whether epochs have come since the last that was measured.
-func (r *runRow) Behind() bool { return r.Measured > 0 && r.Measured < r.LastEpoch }
+// Remarks are what a list adds to a run's epoch.
+func (r *runRow) Remarks() string {
+	var words []string
+	if r.Left != "" {
+		words = append(words, r.Left+" left")
+	}
+	if r.Measured > 0 && r.Measured < r.LastEpoch {
+		words = append(words, fmt.Sprintf("measured at %d", r.Measured))
+	}
+	return strings.Join(words, ", ")
+}
