@@ -47,6 +47,7 @@ type part[T kernel.Float] struct {
 	residual []float64 // (block × stride)
 	square   []float64 // (block) ‖r‖²
 	product  []float64 // (block × width)
+	white    []float64 // (block × rank) z, where the operator applies to p
 	cosines  []float64 // (K)
 	offset   []float64 // (d) h − h_G of a sample near h_G
 	tally    tally
@@ -64,7 +65,7 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	}
 	_, views := s.src.(*Rows[T])
 	for i := range f.cut.parts {
-		f.parts[i].resize(f.cut.block, s.d, f.width, s.k, !views)
+		f.parts[i].resize(f.cut.block, s.d, f.width, s.between.rank, s.k, !views)
 	}
 	team.Do(f.cut.parts, f)
 	s.tally.reset(s.k)
@@ -90,13 +91,14 @@ func residualStride[P kernel.Float](d int) int {
 	return d
 }
 
-func (p *part[T]) resize(block, d, width, k int, buffer bool) {
+func (p *part[T]) resize(block, d, width, rank, k int, buffer bool) {
 	if buffer {
 		p.buf = grow(p.buf, block*d)
 	}
 	p.residual = grow(p.residual, block*residualStride[float64](d))
 	p.square = grow(p.square, block)
 	p.product = grow(p.product, block*width)
+	p.white = grow(p.white, block*rank)
 	p.cosines = grow(p.cosines, k)
 	p.tally.reset(k)
 	p.err = nil
@@ -184,6 +186,9 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 		return nil
 	}
 	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, stride, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
+	if f.ask.white {
+		f.tallyWhite(p, at, end, m)
+	}
 	m = 0
 	for i, c := range s.class[at:end] {
 		if c >= 0 {
@@ -192,6 +197,24 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 		}
 	}
 	return nil
+}
+
+// tallyWhite tallies ω ‖z‖² of the m measured rows of [at, end).
+func (f *secondPass[T]) tallyWhite(p *part[T], at, end, m int) {
+	b, z, stride := &f.s.between, p.white, f.s.between.rank
+	if b.fromP {
+		kernel.Gemm(nil, kernel.NT, m, b.rank, f.s.k, p.product[f.atP:], f.width, b.op, f.s.k, z, stride, kernel.Epilogue[float64]{})
+	} else {
+		z, stride = p.product[f.atOp:], f.width
+	}
+	i := 0
+	for _, c := range f.s.class[at:end] {
+		if c >= 0 {
+			row := z[i*stride:][:b.rank]
+			p.tally.white += f.weight[c] * dot(row, row)
+			i++
+		}
+	}
 }
 
 // pairDistances writes ‖c_i − c_j‖² for the rows of c (K×d): from differences for few classes, where close

@@ -47,9 +47,6 @@ func (t *tally) add(o *tally) {
 // tallySample uses the products y = S r of the sample in a row, of class c, with residual r and ‖r‖² = square.
 func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square float64, y []float64) {
 	s, t := f.s, &p.tally
-	if f.ask.white {
-		t.white += f.weight[c] * f.whitened(y)
-	}
 	nearest := -1
 	if f.ask.nearest {
 		nearest = nearestMean(f.pair[c*s.k:][:s.k], y[f.atP:][:s.k])
@@ -77,22 +74,6 @@ func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square 
 		t.margin[c] += margin
 		t.marginMin, t.marginMax = min(t.marginMin, margin), max(t.marginMax, margin)
 	}
-}
-
-// whitened returns ‖z‖².
-func (f *secondPass[T]) whitened(y []float64) float64 {
-	b := &f.s.between
-	if !b.fromP {
-		z := y[f.atOp:][:b.rank]
-		return dot(z, z)
-	}
-	p := y[f.atP:][:f.s.k]
-	sum := 0.0
-	for j := range b.rank {
-		z := dot(b.op[j*len(p):][:len(p)], p)
-		sum += z * z
-	}
-	return sum
 }
 
 // nearestMean returns argmin_j ‖h − μ_j‖² = argmin_j ‖μ_k − μ_j‖² − 2 p_j, p = Cᵀ r; ties go to the lower.
