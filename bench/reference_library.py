@@ -91,6 +91,7 @@ def main():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--batch", type=int, default=4096)
     parser.add_argument("--tile", type=int, default=64)
+    parser.add_argument("--repeat", type=int, default=1, help="times that everything is called; the fastest counts")
     parser.add_argument("--svd", action="store_true", help="also its svd mode of NC1, timed apart")
     args = parser.parse_args()
     torch.set_num_threads(os.cpu_count())
@@ -99,11 +100,14 @@ def main():
     data = arrays.load(args.folder)
     loaded = time.perf_counter() - begin
     with torch.no_grad():
-        state, seconds = accumulated(accumulate, data, args.batch)
-        begin, values = time.perf_counter(), {}
-        for name, call in measures(measure, kernels, state, args.tile or None).items():
-            values[name] = attempt(call)
-        seconds["measures"] = time.perf_counter() - begin
+        seconds = None
+        for _ in range(args.repeat):
+            state, took = accumulated(accumulate, data, args.batch)
+            begin, values = time.perf_counter(), {}
+            for name, call in measures(measure, kernels, state, args.tile or None).items():
+                values[name] = attempt(call)
+            took["measures"] = time.perf_counter() - begin
+            seconds = min((x for x in (seconds, took) if x), key=lambda x: sum(x.values()))
         if args.svd:
             values["nc1_svd"] = attempt(lambda: measure.covariance_ratio(state["covariance"], state["means"], state["mg"], "svd"))
     json.dump({"load": loaded, "seconds": seconds, "values": values}, sys.stdout)

@@ -23,6 +23,9 @@ type secondPass[T kernel.Float] struct {
 	atV        int
 	pair       []float64 // (K×K) ‖μ_k − μ_j‖²
 	logit      []float64 // (K × classifier rows) w_j·μ_k + b_j
+	sparing    bool      // the classifier is not in S: its products are made for blocks with a sample that no radius decides
+	radius     radii     // its logit and first, if sparing
+	classifier []float64 // Wᵀ (d × classifier rows), if sparing
 	cosBase    []float64 // (K × K) (w_j − w_G)·(μ_k − h_G)
 	centreNorm []float64 // (K) ‖μ_k − h_G‖²
 
@@ -47,6 +50,7 @@ type part[T kernel.Float] struct {
 	residual []float64 // (block × stride)
 	square   []float64 // (block) ‖r‖²
 	product  []float64 // (block × width)
+	logits   []float64 // (block × classifier rows) W r, where that is not in product
 	white    []float64 // (block × rank) z, where the operator applies to p
 	cosines  []float64 // (K)
 	offset   []float64 // (d) h − h_G of a sample near h_G
@@ -59,9 +63,11 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	f.s, f.head, f.ask, f.mem = s, h, ask, mem
 	f.weight = s.whiteWeights(f.weight, ask.im)
 	f.cut = newPartition(s.rows, blockRows(s.d))
-	f.prepare(team)
 	for len(f.parts) < f.cut.parts {
 		f.parts = append(f.parts, part[T]{})
+	}
+	if err := f.prepare(team); err != nil {
+		return err
 	}
 	_, views := s.src.(*Rows[T])
 	for i := range f.cut.parts {
@@ -105,7 +111,7 @@ func (p *part[T]) resize(block, d, width, rank, k int, buffer bool) {
 }
 
 // prepare stacks S and the tables of what is known of each class.
-func (f *secondPass[T]) prepare(team *kernel.Team) {
+func (f *secondPass[T]) prepare(team *kernel.Team) (err error) {
 	s := f.s
 	d, k := s.d, s.k
 	f.stack, f.atP, f.atOp, f.atV = f.stack[:0], -1, -1, -1
@@ -118,9 +124,14 @@ func (f *secondPass[T]) prepare(team *kernel.Team) {
 		f.stack = append(f.stack, s.between.op...)
 	}
 	if f.ask.logits {
-		f.atV = len(f.stack) / d
-		f.stack = append(f.stack, f.head.w...)
 		f.classifierTables(team)
+		if err = f.spare(team); err != nil {
+			return err
+		}
+		if !f.sparing {
+			f.atV = len(f.stack) / d
+			f.stack = append(f.stack, f.head.w...)
+		}
 	}
 	f.width = len(f.stack) / d
 	f.columns = grow(f.columns, len(f.stack))
@@ -133,6 +144,7 @@ func (f *secondPass[T]) prepare(team *kernel.Team) {
 		f.margins = grow(f.margins, s.rows)
 		f.marginTables(team)
 	}
+	return nil
 }
 
 // classifierTables fills logit.
@@ -167,12 +179,34 @@ func (f *secondPass[T]) Run(index int) {
 
 // tallyBlock tallies rows [at, end).
 func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
+	d, stride := f.s.d, residualStride[float64](f.s.d)
+	m, err := f.residuals(p, at, end)
+	if err != nil || f.width == 0 && !f.ask.logits {
+		return err
+	}
+	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, stride, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
+	if f.ask.white {
+		f.tallyWhite(p, at, end, m)
+	}
+	scores, row := f.scores(p, at, end, m)
+	m = 0
+	for i, c := range f.s.class[at:end] {
+		if c >= 0 {
+			f.tallySample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], p.product[m*f.width:][:f.width], scores)
+			scores = scores[min(row, len(scores)):]
+			m++
+		}
+	}
+	return nil
+}
+
+// residuals forms those of rows [at, end), measured rows together, and tallies what needs nothing else. It returns how many they are.
+func (f *secondPass[T]) residuals(p *part[T], at, end int) (m int, err error) {
 	s, d, stride := f.s, f.s.d, residualStride[float64](f.s.d)
 	rows, err := s.src.Read(p.buf, at, end)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	m := 0 // measured rows are moved together
 	for i, c := range s.class[at:end] {
 		if c >= 0 {
 			row := rows[i*d:][:d]
@@ -182,21 +216,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 			m++
 		}
 	}
-	if f.width == 0 {
-		return nil
-	}
-	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, stride, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
-	if f.ask.white {
-		f.tallyWhite(p, at, end, m)
-	}
-	m = 0
-	for i, c := range s.class[at:end] {
-		if c >= 0 {
-			f.tallySample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], p.product[m*f.width:][:f.width])
-			m++
-		}
-	}
-	return nil
+	return m, nil
 }
 
 // tallyWhite tallies ω ‖z‖² of the m measured rows of [at, end).

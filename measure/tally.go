@@ -44,8 +44,8 @@ func (t *tally) add(o *tally) {
 	t.memory.add(o.memory)
 }
 
-// tallySample uses the products y = S r of the sample in a row, of class c, with residual r and ‖r‖² = square.
-func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square float64, y []float64) {
+// tallySample uses the products y = S r and v = W r of the sample in a row, of class c, with residual r and ‖r‖² = square.
+func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square float64, y, v []float64) {
 	s, t := f.s, &p.tally
 	nearest := -1
 	if f.ask.nearest {
@@ -57,7 +57,7 @@ func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square 
 	if !f.ask.logits {
 		return
 	}
-	best := largestSum(f.logit[c*f.head.k:][:f.head.k], y[f.atV:][:f.head.k])
+	best := f.largestLogit(c, square, v)
 	if best == c {
 		t.correct[c]++
 	}
@@ -65,7 +65,7 @@ func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square 
 		t.mismatch[c]++
 	}
 	if f.ask.margins {
-		margin := f.margin(p, c, r, square, y)
+		margin := f.margin(p, c, r, square, y, v)
 		f.margins[row] = margin
 		if margin != margin {
 			t.marginless++
@@ -100,16 +100,15 @@ func largestSum(a, b []float64) int {
 
 // margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G.
 // (w_j − w_G)·r = v_j − mean v. Where r nearly takes h to h_G the sums would cancel, and h − h_G is formed itself.
-func (f *secondPass[T]) margin(p *part[T], c int, r []float64, square float64, y []float64) float64 {
+func (f *secondPass[T]) margin(p *part[T], c int, r []float64, square float64, y, v []float64) float64 {
 	k, h := f.s.k, f.head
 	length2 := f.centreNorm[c] + 2*y[f.atP+c] + square
 	if !(length2 > cancelled*(f.centreNorm[c]+square)) {
 		return f.marginAt(p, c, r)
 	}
 	length := math.Sqrt(length2)
-	v := y[f.atV:][:k]
 	mean := 0.0
-	for _, x := range v {
+	for _, x := range v[:k] {
 		mean += x
 	}
 	mean /= float64(k)

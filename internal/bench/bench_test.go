@@ -116,7 +116,7 @@ func TestMeasureReport(t *testing.T) {
 		n, d, k int
 		spread  float64
 	}{{4000, 40, 8, Collapsed}, {3000, 400, 100, Collapsed}, {3000, 400, 100, 1.5}} {
-		r, err := Measure(c.n, c.d, c.k, c.spread, 2)
+		r, err := Measure(c.n, c.d, c.k, c.spread, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,10 +147,10 @@ func TestMeasureReport(t *testing.T) {
 	if checkMade(wrong, Collapsed) == nil {
 		t.Error("a wrong trace ratio was timed")
 	}
-	if _, err := Measure(10, 4, 8, Collapsed, 1); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
+	if _, err := Measure(10, 4, 8, Collapsed, 1, nil); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
 		t.Errorf("too few samples: %v", err)
 	}
-	if _, err := Measure(100, 4, 8, 0, 1); err == nil || !strings.Contains(err.Error(), "spread 0") {
+	if _, err := Measure(100, 4, 8, 0, 1, nil); err == nil || !strings.Contains(err.Error(), "spread 0") {
 		t.Errorf("no spread: %v", err)
 	}
 }

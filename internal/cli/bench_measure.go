@@ -7,11 +7,13 @@ type benchMeasureCmd struct {
 	D int `name:"d" default:"512" help:"Width of a feature row." placeholder:"D"`
 	K int `name:"k" default:"10" help:"Classes." placeholder:"K"`
 
+	Measures []string `default:"default" help:"What is measured: default, all, or keys of docs/measures.md." placeholder:"LIST"`
+
 	Spread float64 `default:"0.05" help:"Spread of samples around their class mean, beside means of size 1; from about 1 on no sample is near its own mean." placeholder:"S"`
 }
 
 func (c benchMeasureCmd) Run(a *app) error {
-	r, err := bench.Measure(c.N, c.D, c.K, c.Spread, a.flags.Threads)
+	r, err := bench.Measure(c.N, c.D, c.K, c.Spread, a.flags.Threads, c.Measures)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,63 @@
+package measure
+
+import "collapse/internal/kernel"
+
+// Near collapse the class means' own logits decide for nearly every sample (radii). A second pass that needs the largest logit alone,
+// no margin, then leaves the classifier out of S, and makes its products only for blocks with a sample that is not decided.
+
+// spare decides whether the pass does so: if radii decide nearly all of the first block. parts[0] is scratch for that.
+func (f *secondPass[T]) spare(team *kernel.Team) error {
+	s, h := f.s, f.head
+	f.sparing = false
+	if f.ask.margins {
+		return nil
+	}
+	fillLogitRadii[float64](team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h)
+	p, end := &f.parts[0], min(f.cut.block, s.rows)
+	_, views := s.src.(*Rows[T])
+	p.resize(f.cut.block, s.d, 0, 0, s.k, !views)
+	m, err := f.residuals(p, 0, end)
+	if err != nil {
+		return err
+	}
+	f.sparing = f.undecided(p, 0, end) <= m/16
+	f.classifier = grow(f.classifier, h.k*s.d)
+	transpose(f.classifier, h.w, h.k, s.d)
+	return nil
+}
+
+// undecided counts the measured rows of [at, end) that no radius decides; their residuals are in p.
+func (f *secondPass[T]) undecided(p *part[T], at, end int) (n int) {
+	m := 0
+	for _, c := range f.s.class[at:end] {
+		if c >= 0 {
+			if !(p.square[m] < f.radius.logit[c]) {
+				n++
+			}
+			m++
+		}
+	}
+	return n
+}
+
+// scores returns W r of the m measured rows of [at, end), and how far they lie apart; nil if nobody needs them.
+func (f *secondPass[T]) scores(p *part[T], at, end, m int) (scores []float64, row int) {
+	switch {
+	case f.atV >= 0:
+		return p.product[f.atV:], f.width
+	case !f.sparing || f.undecided(p, at, end) == 0:
+		return nil, 0
+	}
+	row = f.head.k
+	p.logits = grow(p.logits, m*row)
+	kernel.Gemm(nil, kernel.NN, m, row, f.s.d, p.residual, residualStride[float64](f.s.d), f.classifier, row, p.logits, row, kernel.Epilogue[float64]{})
+	return p.logits, row
+}
+
+// largestLogit returns argmax_j of the logits of a sample of class c, of ‖r‖² = square and W r = v; v is nil where no sample of the block needs it.
+func (f *secondPass[T]) largestLogit(c int, square float64, v []float64) int {
+	if f.sparing && square < f.radius.logit[c] {
+		return int(f.radius.first[c])
+	}
+	return largestSum(f.logit[c*f.head.k:][:f.head.k], v)
+}
