@@ -79,3 +79,28 @@ func TestRankOfManyClasses(t *testing.T) {
 		t.Errorf("NC1 %g: the cut direction counts", r.Measures[KeyNC1Pinv])
 	}
 }
+
+// The square of shifted rows is that of the rows themselves, whatever their centre is.
+func TestShiftedSquare(t *testing.T) {
+	const k, d = 40, 7
+	rng := rand.New(rand.NewPCG(2, 3))
+	x, y, h, want := make([]float64, k*d), make([]float64, k*d), make([]float64, d), make([]float64, d*d)
+	for j := range h {
+		h[j] = 3 * rng.NormFloat64()
+	}
+	for i := range y {
+		y[i] = 1 + rng.NormFloat64()
+		x[i] = y[i] + h[i%d]
+	}
+	squareInto(nil, want, x, k, d)
+	var g gram
+	g.of(nil, x, x, k, d).shifted(x, y, h)
+	for i, got := range g.square(x) {
+		if !(math.Abs(got-want[i]) <= 1e-12*norm(want)) {
+			t.Fatalf("element %d is %g, want %g", i, got, want[i])
+		}
+	}
+	if got, want := g.total(), dot(g.rowSum(x), g.rowSum(x)); got != want || !(got > 0) {
+		t.Errorf("1ᵀG1 = %g, want %g", got, want)
+	}
+}

@@ -13,13 +13,14 @@ const (
 	PhaseFirst     = "first pass"
 	PhasePairs     = "class pairs"
 	PhaseBetween   = "between"
-	PhaseSecond    = "second pass" // as a whole, where K·d is small; else the next six
+	PhaseSecond    = "second pass" // as a whole, where K·d is small; else the next seven
 	PhaseRadii     = "radii"
 	PhaseResiduals = "residuals"
 	PhaseProducts  = "nc1 products"
 	PhaseSums      = "nc1 sums"
 	PhaseUndecided = "undecided"
 	PhaseMargins   = "margins"
+	PhaseRows      = "rows by class" // read once more, for margins
 	PhaseGeometry  = "geometry"
 	PhaseRanks     = "ranks"
 )
@@ -46,6 +47,14 @@ func (c *clock) enter(name string) {
 	}
 	c.current = len(c.phases)
 	c.phases = append(c.phases, Phase{Name: name})
+}
+
+// move counts seconds of a stage as another's.
+func (c *clock) move(from, to string, seconds float64) {
+	c.enter(to)
+	c.phases[c.current].Seconds += seconds
+	c.enter(from)
+	c.phases[c.current].Seconds -= seconds
 }
 
 func (c *clock) stop(now time.Time) {

@@ -100,6 +100,7 @@ func (g *geometry) uncentredMeans(b *builder, s shape) {
 	}
 	b.put(KeyMeanNormRatio, least/most)
 	m := g.gram.of(g.team, s.means, s.means, s.k, s.d)
+	m.shifted(s.means, s.centred, s.centre)
 	f := m.frobenius()
 	b.put(KeyNC2MeansETF, m.toETF(f))
 	b.put(KeyNC2MeansOF, m.toFrame(f))

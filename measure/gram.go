@@ -17,12 +17,16 @@ type gram struct {
 	held bool // the tile holds the whole of G
 
 	squares map[*float64][]float64 // XᵀX (d×d) of the matrices X that thin products have met
+	sums    map[*float64][]float64 // (d) Xᵀ1 of the same
 }
 
 const tileElements = 1 << 22
 
 func (g *gram) of(team *kernel.Team, a, b []float64, k, d int) *gram {
 	g.team, g.a, g.b, g.k, g.d, g.held = team, a, b, k, d, false
+	if g.squares == nil {
+		g.squares, g.sums = map[*float64][]float64{}, map[*float64][]float64{}
+	}
 	g.rows = max(1, min(k, tileElements/k))
 	return g
 }
@@ -69,11 +73,22 @@ func (g *gram) square(x []float64) []float64 {
 	}
 	out := make([]float64, g.d*g.d)
 	squareInto(g.team, out, x, g.k, g.d)
-	if g.squares == nil {
-		g.squares = map[*float64][]float64{}
-	}
 	g.squares[&x[0]] = out
 	return out
+}
+
+// shifted tells that x (K×d) is the rows of y, each with h added: where G is thin, XᵀX = YᵀY + shᵀ + hsᵀ + Khhᵀ, s = Yᵀ1.
+func (g *gram) shifted(x, y, h []float64) {
+	if !g.thin() {
+		return
+	}
+	out, s := append([]float64(nil), g.square(y)...), g.rowSum(y)
+	for i, a := range h {
+		row := out[i*g.d:][:g.d]
+		axpy(row, s[i]+float64(g.k)*a, h)
+		axpy(row, a, s)
+	}
+	g.squares[&x[0]] = out
 }
 
 // squareInto writes XᵀX (d×d) of X (K×d): what lies on and below the diagonal by products, the rest from there.
@@ -90,20 +105,28 @@ func squareInto(team *kernel.Team, out, x []float64, k, d int) {
 	}
 }
 
-// forget drops the squares: the matrices may change.
-func (g *gram) forget() { g.squares = nil }
+// forget drops squares and sums: the matrices may change.
+func (g *gram) forget() { g.squares, g.sums = nil, nil }
 
 // trace returns tr G.
 func (g *gram) trace() float64 { return dot(g.a[:g.k*g.d], g.b[:g.k*g.d]) }
 
 // total returns 1ᵀG1.
 func (g *gram) total() float64 {
-	left, right := make([]float64, g.d), make([]float64, g.d)
-	for i := range g.k {
-		kernel.AddRow(left, g.a[i*g.d:][:g.d])
-		kernel.AddRow(right, g.b[i*g.d:][:g.d])
+	return dot(g.rowSum(g.a), g.rowSum(g.b))
+}
+
+// rowSum returns Xᵀ1.
+func (g *gram) rowSum(x []float64) []float64 {
+	if out, known := g.sums[&x[0]]; known {
+		return out
 	}
-	return dot(left, right)
+	out := make([]float64, g.d)
+	for i := range g.k {
+		kernel.AddRow(out, x[i*g.d:][:g.d])
+	}
+	g.sums[&x[0]] = out
+	return out
 }
 
 // deviation returns ‖G/f − T‖, T the matrix with one value on and one off the diagonal.

@@ -3,6 +3,8 @@ package measure
 import (
 	"math"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"collapse/internal/kernel"
 )
@@ -30,14 +32,16 @@ type marginPass[T, P kernel.Float] struct {
 	order   []int32   // measured rows, class by class
 	start   []int     // (K+1) where each class begins in order
 	margins []float64 // (rows)
-	logits  *logits
+	search  *logits
 
 	from, to int       // classes of the stripe
-	base     []float64 // (stripe×K)
+	logits   []P       // (stripe×K) (w_j − w_G)·(μ_c − h_G)
+	exact    []float64 // the same in float64, empty unless they have to be
 	gamma    float64   // rounding of base, relative
 	lead     []int32   // (stripe) b
 	parts    []marginPart
-	scratch  sync.Pool // of *marginScratch[T, P]
+	reading  atomic.Int64 // nanoseconds of all threads together
+	scratch  sync.Pool    // of *marginScratch[T, P]
 }
 
 // marginPart is rows order[from:to] of one class.
@@ -54,6 +58,7 @@ type marginScratch[T, P kernel.Float] struct {
 	length       []float64
 	list         []int32
 	base, scores []float64
+	own          float64 // base of the class itself
 	products     sifted[P]
 	q            []float64
 }
@@ -68,6 +73,7 @@ type logits struct {
 
 const (
 	marginRows   = 256   // of a part
+	rowsAhead    = 2     // rows that are asked for while one is at hand
 	certainScore = 1e-10 // of a cosine
 	farMagnitude = 0x1p60
 )
@@ -91,9 +97,9 @@ func (f *widePass[T, P]) margins() error {
 	m := newMarginPass[T, P](f.team, s, f.head, f.out.margins)
 	clock.enter(PhaseRadii)
 	l := newLogitRadii[P](&f.radius, s.centred, s.centre, s.n, s.k, s.d, f.head)
-	m.logits = &logits{radii: &f.radius, best: f.best, offset: l.base, reach: l.reach}
+	m.search = &logits{radii: &f.radius, best: f.best, offset: l.base, reach: l.reach}
 	for _, x := range l.base {
-		m.logits.largest = max(m.logits.largest, math.Abs(x))
+		m.search.largest = max(m.search.largest, math.Abs(x))
 	}
 	stripe := stripeRows(s.k, s.k)
 	for from := 0; from < s.k; from += stripe {
@@ -105,14 +111,15 @@ func (f *widePass[T, P]) margins() error {
 			return err
 		}
 	}
+	clock.move(PhaseMargins, PhaseRows, time.Duration(m.reading.Load()).Seconds()/float64(f.team.Threads()))
 	return nil
 }
 
 // stripe finds the margins of rows of classes [from, to); logits (stripe×K) are (w_j − w_G)·(μ_c − h_G) in P.
 func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) error {
 	k, d, n := m.s.k, m.s.d, to-from
-	m.from, m.to = from, to
-	m.base, m.lead = grow(m.base, n*k), grow(m.lead, n)
+	m.from, m.to, m.logits, m.exact = from, to, logits, m.exact[:0]
+	m.lead = grow(m.lead, n)
 	m.gamma = float64(d+10) * roundoff[P]()
 	fine, err := m.fine()
 	if err != nil {
@@ -120,10 +127,10 @@ func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) e
 	}
 	if fine {
 		m.gamma = float64(d+10) * roundoff[float64]()
-		kernel.Gemm(team, kernel.NT, n, k, d, m.s.centred[from*d:], d, m.head.centred, d, m.base, k, kernel.Epilogue[float64]{})
-		logits = nil
+		m.exact = grow(m.exact, n*k)
+		kernel.Gemm(team, kernel.NT, n, k, d, m.s.centred[from*d:], d, m.head.centred, d, m.exact, k, kernel.Epilogue[float64]{})
 	}
-	team.Do(n, marginBase[T, P]{m, logits})
+	team.Do(n, leadTask[T, P]{m})
 	m.parts = m.parts[:0]
 	for c := from; c < to; c++ {
 		for at := m.start[c]; at < m.start[c+1]; at += marginRows {
@@ -137,32 +144,6 @@ func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) e
 		}
 	}
 	return nil
-}
-
-// fine reports whether base has to be formed in float64: its rounding would blur what the sieve tells apart. The first row
-// of each class speaks for all of them.
-func (m *marginPass[T, P]) fine() (bool, error) {
-	if !isFloat32[P]() {
-		return false, nil
-	}
-	for _, x := range m.head.centredNorm {
-		if !(x < farMagnitude && x > 1/farMagnitude) { // products could leave float32
-			return true, nil
-		}
-	}
-	var x marginScratch[T, P]
-	residuals, means := 0.0, 0.0
-	for c := m.from; c < m.to; c++ {
-		if m.start[c] == m.start[c+1] {
-			continue
-		}
-		if err := x.read(m.s, m.order[m.start[c]:][:1], c); err != nil {
-			return false, err
-		}
-		residuals += x.length[0]
-		means += norm(m.s.centred[c*m.s.d:][:m.s.d])
-	}
-	return m.gamma*means > 2*m.sieve.err*residuals, nil
 }
 
 // sort lists the measured rows class by class, and returns where each class begins, and the end.
@@ -187,61 +168,36 @@ func (m *marginPass[T, P]) sort() (start []int) {
 	return start
 }
 
-// marginBase makes a row of base, from logits unless it is there, and finds its largest element but that of the class.
-type marginBase[T, P kernel.Float] struct {
-	*marginPass[T, P]
-	logits []P // nil: base holds them
-}
-
-func (m marginBase[T, P]) Run(i int) {
-	own, best, row := m.from+i, -1, m.base[i*m.s.k:][:m.s.k]
-	for j := range row {
-		if m.logits != nil {
-			row[j] = float64(m.logits[i*m.s.k+j])
-		}
-		row[j] *= m.inverse[j]
-		if j != own && (best < 0 || row[j] > row[best]) {
-			best = j
-		}
-	}
-	m.lead[i] = int32(best)
-}
-
 // Run finds the margins of one part.
 func (m *marginPass[T, P]) Run(part int) {
 	p := &m.parts[part]
 	x := m.scratch.Get().(*marginScratch[T, P])
 	defer m.scratch.Put(x)
 	rows := m.order[p.from:p.to]
+	began := time.Now()
 	if p.err = x.read(m.s, rows, p.class); p.err != nil {
 		return
 	}
+	m.reading.Add(int64(time.Since(began)))
 	// Rounding of base: γ of a sum of d products of vectors of length ‖μ_c − h_G‖ and 1.
 	rounding := m.gamma * norm(m.s.centred[p.class*m.s.d:][:m.s.d])
-	m.candidates(x, p.class, rounding)
-	var list []int32
-	if len(x.list) < m.s.k*3/4 {
-		list = x.list
-		x.base = grow(x.base, len(list))
-		gather(x.base, m.base[(p.class-m.from)*m.s.k:], list, 1)
-	} else {
-		x.base = append(x.base[:0], m.base[(p.class-m.from)*m.s.k:][:m.s.k]...)
-		x.base[p.class] = math.Inf(-1)
-	}
+	list := m.candidates(x, p.class, rounding)
 	m.sieve.multiply(&x.products, nil, x.residual, x.length, list)
 	x.scores, x.q = grow(x.scores, len(x.base)), grow(x.q, m.s.d)
 	for i, row := range rows {
 		m.margins[row] = m.margin(x, p.class, i, list, rounding)
-		if square := x.length[i] * x.length[i]; list == nil && !(square < m.logits.logit[p.class]) {
-			m.logits.best[row] = m.largestLogit(x, p.class, i, rounding)
+		if square := x.length[i] * x.length[i]; list == nil && !(square < m.search.logit[p.class]) {
+			m.search.best[row] = m.largestLogit(x, p.class, i, rounding)
 		}
 	}
 }
 
 // largestLogit returns the class of the largest logit of residual i, as exactSearch does.
 func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, rounding float64) int32 {
-	l, d := m.logits, float64(m.s.d)
-	x.products.add(x.scores, m.base[(class-m.from)*m.s.k:][:m.s.k], i)
+	l, d := m.search, float64(m.s.d)
+	x.base[class] = x.own
+	x.products.add(x.scores, x.base, i)
+	x.base[class] = math.Inf(-1)
 	most := math.Inf(-1)
 	for j, cosine := range x.scores {
 		x.scores[j] = l.offset[j] + m.head.centredNorm[j]*cosine
@@ -272,27 +228,14 @@ func (x *marginScratch[T, P]) read(s *samples[T], rows []int32, class int) error
 			return err
 		}
 		x.rows[i] = row
+	}
+	for i, row := range x.rows {
+		if i+rowsAhead < len(rows) {
+			kernel.Prefetch(x.rows[i+rowsAhead])
+		}
 		x.length[i] = math.Sqrt(kernel.SubRow(x.residual[i*d:][:d], row, s.mean(class)))
 	}
 	return nil
-}
-
-// candidates lists the classes whose score can be the largest of a row: what the lead's score is, less what a residual of that
-// length can add to another's, is the least that a base must be.
-func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, rounding float64) {
-	base, best, d := m.base[(class-m.from)*m.s.k:][:m.s.k], int(m.lead[class-m.from]), m.s.d
-	lead, inverse := m.head.centred[best*d:][:d], m.inverse[best]
-	gain := math.Inf(1)
-	for i, length := range x.length {
-		gain = min(gain, dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out
-	}
-	least := base[best] + gain - 2*rounding
-	x.list = x.list[:0]
-	for j, b := range base {
-		if j != class && !(b < least) {
-			x.list = append(x.list, int32(j))
-		}
-	}
 }
 
 // margin returns the margin of residual i of the part; NaN if h = h_G.

@@ -197,7 +197,7 @@ func TestMarginCandidates(t *testing.T) {
 		var r radii
 		l := newLogitRadii[float32](&r, e.train.centred, e.train.centre, e.train.n, 60, 300, &e.head)
 		l.fill(nil, 0, 60)
-		m.logits = &logits{radii: &r, best: make([]int32, e.train.rows), offset: l.base}
+		m.search = &logits{radii: &r, best: make([]int32, e.train.rows), offset: l.base}
 		if err := m.stripe(nil, 0, 60, l.logits); err != nil {
 			t.Fatal(err)
 		}

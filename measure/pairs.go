@@ -34,7 +34,7 @@ type pairSums struct {
 	largest   float64 // max of the same
 	maxCos    float64 // max |cos(μ_i, μ_j)|
 	distance  spread  // of δ_ij = ‖ĉ_i − ĉ_j‖, the unit vectors' distance
-	log       spread  // of −log δ_ij
+	log       spread  // of log δ_ij
 	riesz     spread  // of δ_ij^−(d−2), scaled
 	zero      int     // first j with ‖μ_i − μ_j‖ = 0, −1: none
 }
@@ -70,12 +70,13 @@ func (s *spread) scale(top float64) {
 
 // spreadOf returns the spread of x.
 func spreadOf(x []float64) spread {
-	s := spread{n: float64(len(x))}
-	for _, v := range x {
-		s.mean += v
+	if len(x) == 0 {
+		return spread{}
 	}
-	s.mean /= max(s.n, 1)
-	s.m2 = kernel.SquaresAbout(x, s.mean)
+	s := spread{n: float64(len(x)), mean: x[0]}
+	sum, _ := kernel.SumsAbout(x, s.mean)
+	s.mean += sum / s.n
+	_, s.m2 = kernel.SumsAbout(x, s.mean)
 	return s
 }
 
@@ -152,34 +153,40 @@ func (t pairRowTask) Run(part int) {
 
 // row sums over j < i and turns the tile's row into inverse squared distances; distances and logs are scratch memory.
 func (p *pairs) row(i int, distances, logs []float64) {
-	sums, tile := pairSums{zero: -1}, p.tile[(i-p.from)*p.k:][:i]
-	unit, wholeOne, shift := p.unit[:i], p.wholeOne[:i], p.shift[:i]
-	ideal := 1 / float64(p.k-1)
-	sum, most := 0.0, 0.0
-	for j, g := range tile {
-		cos := g * (p.unit[i] * unit[j])
-		away := math.Abs(cos + ideal)
-		sums.deviation += away
-		sums.largest = max(sums.largest, away)
-		sums.maxCos = max(sums.maxCos, math.Abs(g+p.shift[i]+shift[j])*(p.wholeOne[i]*wholeOne[j]))
-		distances[j] = p.apart(i, j, cos)
-		square := p.distance2(i, j, g)
-		if !(square > 0) && sums.zero < 0 {
-			sums.zero = j
-		}
-		inverse := 1 / square
-		tile[j] = inverse
-		sum += inverse
-		most = max(most, inverse)
+	tile := p.tile[(i-p.from)*p.k:][:i]
+	w := kernel.GramRow{Unit: p.unit, Whole: p.wholeOne, Shift: p.shift, Square: p.square, Distance: distances, Inverse: logs}
+	own, zero := kernel.GramVector{Unit: p.unit[i], Whole: p.wholeOne[i], Shift: p.shift[i], Square: p.square[i]}, -1
+	if p.k <= fewClasses || !w.Walk(tile, own, 1/float64(p.k-1), cancelled) {
+		zero = p.one(&w, i, tile)
 	}
-	p.inverse[i], p.nearest[i] = sum, most
+	copy(tile, w.Inverse)
+	p.inverse[i], p.nearest[i] = w.InverseSum, w.MostInverse
 	kernel.Logs(logs, distances)
-	for j, x := range logs {
-		logs[j] = -x
-	}
-	sums.distance, sums.log = spreadOf(distances), spreadOf(logs)
+	sums := pairSums{deviation: w.Away, largest: w.MostAway, maxCos: w.MostCosine, distance: spreadOf(distances), log: spreadOf(logs), zero: zero}
 	sums.riesz = rieszSpread(logs, p.d)
 	p.rows[i-p.from] = sums
+}
+
+// one is Walk pair by pair, with differences of vectors where squares would cancel. It returns the first j of one mean with i, −1: none.
+func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) (zero int) {
+	zero = -1
+	w.Away, w.MostAway, w.MostCosine, w.InverseSum, w.MostInverse = 0, 0, 0, 0, 0
+	for j, g := range tile {
+		cos := g * (p.unit[i] * p.unit[j])
+		away := math.Abs(cos + 1/float64(p.k-1))
+		w.Away += away
+		w.MostAway = max(w.MostAway, away)
+		w.MostCosine = max(w.MostCosine, math.Abs(g+p.shift[i]+p.shift[j])*(p.wholeOne[i]*p.wholeOne[j]))
+		w.Distance[j] = p.apart(i, j, cos)
+		square := p.distance2(i, j, g)
+		if !(square > 0) && zero < 0 {
+			zero = j
+		}
+		w.Inverse[j] = 1 / square
+		w.InverseSum += w.Inverse[j]
+		w.MostInverse = max(w.MostInverse, w.Inverse[j])
+	}
+	return zero
 }
 
 // distance2 returns ‖μ_i − μ_j‖², g = c_i·c_j.
@@ -206,19 +213,20 @@ func (p *pairs) apart(i, j int, cos float64) float64 {
 	return math.Sqrt(square)
 }
 
-// rieszSpread returns the spread of e^{(d−2)x} over logs, which it overwrites.
+// rieszSpread returns the spread of δ^−(d−2) over the logs of δ, which it overwrites.
 func rieszSpread(logs []float64, d int) spread {
-	top := math.Inf(-1)
-	for j, x := range logs {
-		logs[j] = float64(d-2) * x
-		top = max(top, logs[j])
+	least, power := math.Inf(1), float64(d-2)
+	for _, x := range logs {
+		if x < least {
+			least = x
+		}
 	}
-	for j := range logs {
-		logs[j] -= top
+	for j, x := range logs {
+		logs[j] = power * (least - x)
 	}
 	kernel.Exps(logs, logs)
 	s := spreadOf(logs)
-	s.top = top
+	s.top = -power * least
 	return s
 }
 

@@ -129,12 +129,8 @@ func (h *head) offsets(x []float64) []float64 {
 type chooseTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l chooseTask[P]) Run(i int) {
-	best, most := 0, math.Inf(-1)
-	for j, x := range l.logits[i*l.rows:][:l.rows] {
-		if v := float64(x) + l.base[j]; v > most {
-			best, most = j, v
-		}
-	}
+	_, best := kernel.LargestSum(l.logits[i*l.rows:][:l.rows], l.base)
+	best = max(best, 0) // without any number: no gap decides then
 	l.first[l.from+i] = int32(best)
 	copy(l.chosen[i*l.d:][:l.d], l.w[best*l.d:][:l.d])
 }
@@ -144,31 +140,34 @@ type gapTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l gapTask[P]) Run(i int) {
 	c := l.from + i
-	logits := l.logits[i*l.rows:][:l.rows]
-	var products []P
-	if l.distances {
-		products = l.products[i*l.rows:][:l.rows]
-	}
+	logits, norms := l.logits[i*l.rows:][:l.rows], l.head.centredNorm
 	best := int(l.first[c])
 	gamma := float64(l.d+8) * roundoff[P]()
-	own := l.head.centredNorm[best]
-	most := float64(logits[best]) + l.base[best]
+	own, most := norms[best], float64(logits[best])+l.base[best]
 	err := 2 * (gamma*norm(l.centred[c*l.d:][:l.d])*l.reach + l.rounding)
-	bound := math.Inf(1)
+	var bound float64 // NaN stays and decides nothing
+	if l.distances {
+		bound = l.leastGap(logits, l.products[i*l.rows:][:l.rows], best, most-err, gamma)
+	} else {
+		bound = min(kernel.LeastGap(logits[:best], l.base[:best], norms[:best], most, err, own),
+			kernel.LeastGap(logits[best+1:], l.base[best+1:], norms[best+1:], most, err, own))
+	}
+	bound = max(0, bound*(1-slack))
+	l.logit[c] = bound * bound
+}
+
+// leastGap is kernel.LeastGap with the distances of w_best and the other rows, from their products.
+func (l gapTask[P]) leastGap(logits, products []P, best int, most, gamma float64) float64 {
+	own, bound := l.head.centredNorm[best], math.Inf(1)
 	for j, x := range logits {
 		if j == best {
 			continue
 		}
-		gap := most - (float64(x) + l.base[j]) - err
-		other := l.head.centredNorm[j]
-		apart := own + other
-		if l.distances {
-			apart = math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
-		}
+		gap, other := most-(float64(x)+l.base[j]), l.head.centredNorm[j]
+		apart := math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
 		if !(gap >= bound*apart) {
-			bound = min(bound, gap/apart) // NaN stays and decides nothing
+			bound = min(bound, gap/apart)
 		}
 	}
-	bound = max(0, bound*(1-slack))
-	l.logit[c] = bound * bound
+	return bound
 }

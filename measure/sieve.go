@@ -126,8 +126,11 @@ func (v *sieve[P]) errorOf(length float64) float64 {
 }
 
 // gather copies rows of x, width wide.
-func gather[E any](to, x []E, rows []int32, width int) []E {
+func gather[E kernel.Float | int32](to, x []E, rows []int32, width int) []E {
 	for i, r := range rows {
+		if i+rowsAhead < len(rows) {
+			kernel.Prefetch(x[int(rows[i+rowsAhead])*width:][:width])
+		}
 		copy(to[i*width:][:width], x[int(r)*width:][:width])
 	}
 	return to

@@ -189,6 +189,9 @@ func (m *made) write(team *kernel.Team) (*os.File, error) {
 	if err := errors.Join(m.errs...); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
+	if err := f.Sync(); err != nil { // writing back would take from what is timed
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
 	return f, nil
 }
 

@@ -94,12 +94,12 @@ func Dot[T Float](a []float64, b []T) float64 {
 	return addLanes(&sums)
 }
 
-// SquaresAbout returns Σ_j (x[j] − about)².
-func SquaresAbout(x []float64, about float64) float64 {
-	var sums [rowLanes]float64
-	done := squaresAboutSIMD(x, about, &sums)
-	squaresAboutGeneric(x[done:], about, &sums)
-	return addLanes(&sums)
+// SumsAbout returns Σ_j (x[j] − about) and Σ_j (x[j] − about)².
+func SumsAbout(x []float64, about float64) (sum, squares float64) {
+	var s, q [rowLanes]float64
+	done := sumsAboutSIMD(x, about, &s, &q)
+	sumsAboutGeneric(x[done:], about, &s, &q)
+	return addLanes(&s), addLanes(&q)
 }
 
 func dotGeneric[T Float](a []float64, b []T, sums *[rowLanes]float64) {
@@ -109,9 +109,10 @@ func dotGeneric[T Float](a []float64, b []T, sums *[rowLanes]float64) {
 	}
 }
 
-func squaresAboutGeneric(x []float64, about float64, sums *[rowLanes]float64) {
+func sumsAboutGeneric(x []float64, about float64, sums, squares *[rowLanes]float64) {
 	for j, v := range x {
 		r := v - about
-		sums[j%rowLanes] += float64(r * r)
+		sums[j%rowLanes] += r
+		squares[j%rowLanes] += float64(r * r)
 	}
 }

@@ -224,32 +224,39 @@ loop:
 	VZEROUPPER
 	RET
 
-// func squaresAboutAVX512(n int, x *float64, about *float64, sums *float64)
+// func sumsAboutAVX512(n int, x *float64, about *float64, sums *float64, squares *float64)
 // Requires: AVX, AVX512F
-TEXT ·squaresAboutAVX512(SB), NOSPLIT, $0-32
+TEXT ·sumsAboutAVX512(SB), NOSPLIT, $0-40
 	MOVQ         x+8(FP), AX
 	MOVQ         about+16(FP), CX
 	VBROADCASTSD (CX), Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
 	MOVQ         n+0(FP), CX
 	XORQ         DX, DX
 
 loop:
-	VMOVUPD (AX)(DX*8), Z3
-	VSUBPD  Z0, Z3, Z3
-	VMULPD  Z3, Z3, Z3
-	VADDPD  Z3, Z1, Z1
-	VMOVUPD 64(AX)(DX*8), Z3
-	VSUBPD  Z0, Z3, Z3
-	VMULPD  Z3, Z3, Z3
-	VADDPD  Z3, Z2, Z2
+	VMOVUPD (AX)(DX*8), Z5
+	VSUBPD  Z0, Z5, Z5
+	VADDPD  Z5, Z1, Z1
+	VMULPD  Z5, Z5, Z5
+	VADDPD  Z5, Z3, Z3
+	VMOVUPD 64(AX)(DX*8), Z5
+	VSUBPD  Z0, Z5, Z5
+	VADDPD  Z5, Z2, Z2
+	VMULPD  Z5, Z5, Z5
+	VADDPD  Z5, Z4, Z4
 	ADDQ    $0x10, DX
 	CMPQ    DX, CX
 	JLT     loop
 	MOVQ    sums+24(FP), AX
 	VMOVUPD Z1, (AX)
 	VMOVUPD Z2, 64(AX)
+	MOVQ    squares+32(FP), AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -425,6 +432,435 @@ DATA expConstants<>+128(SB)/8, $0x3fe0000000000000
 DATA expConstants<>+136(SB)/8, $0x3ff0000000000000
 DATA expConstants<>+144(SB)/8, $0x3ff0000000000000
 GLOBL expConstants<>(SB), RODATA|NOPTR, $152
+
+// func gramRowAVX512(n int, row *float64, unit *float64, whole *float64, shift *float64, square *float64, own *float64, distance *float64, inverse *float64, lanes *float64) uint64
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·gramRowAVX512(SB), NOSPLIT, $0-88
+	MOVQ         row+8(FP), AX
+	MOVQ         unit+16(FP), CX
+	MOVQ         whole+24(FP), DX
+	MOVQ         shift+32(FP), BX
+	MOVQ         square+40(FP), SI
+	MOVQ         distance+56(FP), DI
+	MOVQ         inverse+64(FP), R8
+	MOVQ         own+48(FP), R9
+	VBROADCASTSD (R9), Z0
+	VBROADCASTSD 8(R9), Z1
+	VBROADCASTSD 16(R9), Z2
+	VBROADCASTSD 24(R9), Z3
+	VBROADCASTSD 32(R9), Z4
+	VBROADCASTSD 40(R9), Z5
+	VBROADCASTSD gramConstants<>+0(SB), Z6
+	VBROADCASTSD gramConstants<>+8(SB), Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPSRLQ       $0x01, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VMOVAPD      Z7, Z16
+	VADDPD       Z7, Z16, Z16
+	KXORQ        K1, K1, K1
+	MOVQ         n+0(FP), R9
+	XORQ         R10, R10
+
+loop:
+	VMOVUPD (AX)(R10*8), Z17
+	VMULPD  (CX)(R10*8), Z0, Z18
+	VMULPD  Z17, Z18, Z18
+	VADDPD  Z4, Z18, Z19
+	VPANDQ  Z8, Z19, Z19
+	VADDPD  Z19, Z9, Z9
+	VMAXPD  Z19, Z13, Z13
+	VADDPD  Z2, Z17, Z19
+	VADDPD  (BX)(R10*8), Z19, Z19
+	VPANDQ  Z8, Z19, Z19
+	VMULPD  (DX)(R10*8), Z1, Z20
+	VMULPD  Z20, Z19, Z19
+	VMAXPD  Z19, Z14, Z14
+	VADDPD  Z18, Z18, Z18
+	VSUBPD  Z18, Z7, Z18
+	VCMPPD  $0x0a, Z5, Z18, K2
+	KORQ    K2, K1, K1
+	VMINPD  Z18, Z16, Z16
+	VSQRTPD Z18, Z18
+	VMOVUPD Z18, (DI)(R10*8)
+	VADDPD  (SI)(R10*8), Z3, Z18
+	VMULPD  Z5, Z18, Z19
+	VADDPD  Z17, Z17, Z17
+	VSUBPD  Z17, Z18, Z18
+	VCMPPD  $0x0a, Z19, Z18, K2
+	KORQ    K2, K1, K1
+	VDIVPD  Z18, Z6, Z18
+	VADDPD  Z18, Z11, Z11
+	VMAXPD  Z18, Z15, Z15
+	VMOVUPD Z18, (R8)(R10*8)
+	VMOVUPD 64(AX)(R10*8), Z17
+	VMULPD  64(CX)(R10*8), Z0, Z18
+	VMULPD  Z17, Z18, Z18
+	VADDPD  Z4, Z18, Z19
+	VPANDQ  Z8, Z19, Z19
+	VADDPD  Z19, Z10, Z10
+	VMAXPD  Z19, Z13, Z13
+	VADDPD  Z2, Z17, Z19
+	VADDPD  64(BX)(R10*8), Z19, Z19
+	VPANDQ  Z8, Z19, Z19
+	VMULPD  64(DX)(R10*8), Z1, Z20
+	VMULPD  Z20, Z19, Z19
+	VMAXPD  Z19, Z14, Z14
+	VADDPD  Z18, Z18, Z18
+	VSUBPD  Z18, Z7, Z18
+	VCMPPD  $0x0a, Z5, Z18, K2
+	KORQ    K2, K1, K1
+	VMINPD  Z18, Z16, Z16
+	VSQRTPD Z18, Z18
+	VMOVUPD Z18, 64(DI)(R10*8)
+	VADDPD  64(SI)(R10*8), Z3, Z18
+	VMULPD  Z5, Z18, Z19
+	VADDPD  Z17, Z17, Z17
+	VSUBPD  Z17, Z18, Z18
+	VCMPPD  $0x0a, Z19, Z18, K2
+	KORQ    K2, K1, K1
+	VDIVPD  Z18, Z6, Z18
+	VADDPD  Z18, Z12, Z12
+	VMAXPD  Z18, Z15, Z15
+	VMOVUPD Z18, 64(R8)(R10*8)
+	ADDQ    $0x10, R10
+	CMPQ    R10, R9
+	JLT     loop
+	MOVQ    lanes+72(FP), AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, 128(AX)
+	VMOVUPD Z12, 192(AX)
+	VMOVUPD Z13, 256(AX)
+	VMOVUPD Z14, 320(AX)
+	VMOVUPD Z15, 384(AX)
+	VMOVUPD Z16, 448(AX)
+	KMOVQ   K1, AX
+	VZEROUPPER
+	MOVQ    AX, ret+80(FP)
+	RET
+
+DATA gramConstants<>+0(SB)/8, $0x3ff0000000000000
+DATA gramConstants<>+8(SB)/8, $0x4000000000000000
+GLOBL gramConstants<>(SB), RODATA|NOPTR, $16
+
+// func largestSum32AVX512(n int, x *float32, y *float64, most *float64)
+// Requires: AVX, AVX512F
+TEXT ·largestSum32AVX512(SB), NOSPLIT, $0-32
+	MOVQ    x+8(FP), AX
+	MOVQ    y+16(FP), CX
+	MOVQ    most+24(FP), DX
+	VMOVUPD (DX), Z0
+	MOVQ    n+0(FP), BX
+	XORQ    SI, SI
+
+loop:
+	VCVTPS2PD (AX)(SI*4), Z1
+	VADDPD    (CX)(SI*8), Z1, Z1
+	VMAXPD    Z0, Z1, Z0
+	VCVTPS2PD 32(AX)(SI*4), Z1
+	VADDPD    64(CX)(SI*8), Z1, Z1
+	VMAXPD    Z0, Z1, Z0
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	JLT       loop
+	VMOVUPD   Z0, (DX)
+	VZEROUPPER
+	RET
+
+// func largestProduct32AVX512(n int, x *float32, y *float64, most *float64)
+// Requires: AVX, AVX512F
+TEXT ·largestProduct32AVX512(SB), NOSPLIT, $0-32
+	MOVQ    x+8(FP), AX
+	MOVQ    y+16(FP), CX
+	MOVQ    most+24(FP), DX
+	VMOVUPD (DX), Z0
+	MOVQ    n+0(FP), BX
+	XORQ    SI, SI
+
+loop:
+	VCVTPS2PD (AX)(SI*4), Z1
+	VMULPD    (CX)(SI*8), Z1, Z1
+	VMAXPD    Z0, Z1, Z0
+	VCVTPS2PD 32(AX)(SI*4), Z1
+	VMULPD    64(CX)(SI*8), Z1, Z1
+	VMAXPD    Z0, Z1, Z0
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	JLT       loop
+	VMOVUPD   Z0, (DX)
+	VZEROUPPER
+	RET
+
+// func selectProducts32AVX512(n int, list *int32, values *float64, x *float32, y *float64, least *float64) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·selectProducts32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         list+8(FP), AX
+	MOVQ         values+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         least+40(FP), SI
+	VBROADCASTSD (SI), Z0
+	XORQ         SI, SI
+	VMOVDQU      firstEight32<>+0(SB), Y1
+	MOVL         $0x00000008, DI
+	VPBROADCASTD DI, Y2
+	MOVQ         n+0(FP), R8
+	XORQ         R9, R9
+
+loop:
+	VCVTPS2PD     (DX)(R9*4), Z3
+	VMULPD        (BX)(R9*8), Z3, Z3
+	VCMPPD        $0x05, Z0, Z3, K1
+	KMOVB         K1, DI
+	TESTL         DI, DI
+	JZ            next0
+	VCOMPRESSPD.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Y1, K1, Y4
+	VMOVUPD       Z3, (CX)(SI*8)
+	VMOVDQU       Y4, (AX)(SI*4)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
+
+next0:
+	VPADDD        Y2, Y1, Y1
+	VCVTPS2PD     32(DX)(R9*4), Z3
+	VMULPD        64(BX)(R9*8), Z3, Z3
+	VCMPPD        $0x05, Z0, Z3, K1
+	KMOVB         K1, DI
+	TESTL         DI, DI
+	JZ            next1
+	VCOMPRESSPD.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Y1, K1, Y4
+	VMOVUPD       Z3, (CX)(SI*8)
+	VMOVDQU       Y4, (AX)(SI*4)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
+
+next1:
+	VPADDD Y2, Y1, Y1
+	ADDQ   $0x10, R9
+	CMPQ   R9, R8
+	JLT    loop
+	VZEROUPPER
+	MOVQ   SI, ret+48(FP)
+	RET
+
+DATA firstEight32<>+0(SB)/4, $0x00000000
+DATA firstEight32<>+4(SB)/4, $0x00000001
+DATA firstEight32<>+8(SB)/4, $0x00000002
+DATA firstEight32<>+12(SB)/4, $0x00000003
+DATA firstEight32<>+16(SB)/4, $0x00000004
+DATA firstEight32<>+20(SB)/4, $0x00000005
+DATA firstEight32<>+24(SB)/4, $0x00000006
+DATA firstEight32<>+28(SB)/4, $0x00000007
+GLOBL firstEight32<>(SB), RODATA|NOPTR, $32
+
+// func leastGap32AVX512(n int, x *float32, base *float64, other *float64, own *float64, least *float64) uint64
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·leastGap32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         x+8(FP), AX
+	MOVQ         base+16(FP), CX
+	MOVQ         other+24(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         least+40(FP), SI
+	VBROADCASTSD (BX), Z0
+	VBROADCASTSD 8(BX), Z1
+	VBROADCASTSD 16(BX), Z2
+	VMOVUPD      (SI), Z3
+	KXORQ        K1, K1, K1
+	MOVQ         n+0(FP), BX
+	XORQ         DI, DI
+
+loop:
+	VCVTPS2PD (AX)(DI*4), Z4
+	VADDPD    (CX)(DI*8), Z4, Z4
+	VSUBPD    Z4, Z0, Z4
+	VSUBPD    Z1, Z4, Z4
+	VADDPD    (DX)(DI*8), Z2, Z5
+	VDIVPD    Z5, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K2
+	KORQ      K2, K1, K1
+	VMINPD    Z4, Z3, Z3
+	VCVTPS2PD 32(AX)(DI*4), Z4
+	VADDPD    64(CX)(DI*8), Z4, Z4
+	VSUBPD    Z4, Z0, Z4
+	VSUBPD    Z1, Z4, Z4
+	VADDPD    64(DX)(DI*8), Z2, Z5
+	VDIVPD    Z5, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K2
+	KORQ      K2, K1, K1
+	VMINPD    Z4, Z3, Z3
+	ADDQ      $0x10, DI
+	CMPQ      DI, BX
+	JLT       loop
+	VMOVUPD   Z3, (SI)
+	KMOVQ     K1, AX
+	VZEROUPPER
+	MOVQ      AX, ret+48(FP)
+	RET
+
+// func largestSum64AVX512(n int, x *float64, y *float64, most *float64)
+// Requires: AVX, AVX512F
+TEXT ·largestSum64AVX512(SB), NOSPLIT, $0-32
+	MOVQ    x+8(FP), AX
+	MOVQ    y+16(FP), CX
+	MOVQ    most+24(FP), DX
+	VMOVUPD (DX), Z0
+	MOVQ    n+0(FP), BX
+	XORQ    SI, SI
+
+loop:
+	VMOVUPD (AX)(SI*8), Z1
+	VADDPD  (CX)(SI*8), Z1, Z1
+	VMAXPD  Z0, Z1, Z0
+	VMOVUPD 64(AX)(SI*8), Z1
+	VADDPD  64(CX)(SI*8), Z1, Z1
+	VMAXPD  Z0, Z1, Z0
+	ADDQ    $0x10, SI
+	CMPQ    SI, BX
+	JLT     loop
+	VMOVUPD Z0, (DX)
+	VZEROUPPER
+	RET
+
+// func largestProduct64AVX512(n int, x *float64, y *float64, most *float64)
+// Requires: AVX, AVX512F
+TEXT ·largestProduct64AVX512(SB), NOSPLIT, $0-32
+	MOVQ    x+8(FP), AX
+	MOVQ    y+16(FP), CX
+	MOVQ    most+24(FP), DX
+	VMOVUPD (DX), Z0
+	MOVQ    n+0(FP), BX
+	XORQ    SI, SI
+
+loop:
+	VMOVUPD (AX)(SI*8), Z1
+	VMULPD  (CX)(SI*8), Z1, Z1
+	VMAXPD  Z0, Z1, Z0
+	VMOVUPD 64(AX)(SI*8), Z1
+	VMULPD  64(CX)(SI*8), Z1, Z1
+	VMAXPD  Z0, Z1, Z0
+	ADDQ    $0x10, SI
+	CMPQ    SI, BX
+	JLT     loop
+	VMOVUPD Z0, (DX)
+	VZEROUPPER
+	RET
+
+// func selectProducts64AVX512(n int, list *int32, values *float64, x *float64, y *float64, least *float64) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·selectProducts64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         list+8(FP), AX
+	MOVQ         values+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         least+40(FP), SI
+	VBROADCASTSD (SI), Z0
+	XORQ         SI, SI
+	VMOVDQU      firstEight64<>+0(SB), Y1
+	MOVL         $0x00000008, DI
+	VPBROADCASTD DI, Y2
+	MOVQ         n+0(FP), R8
+	XORQ         R9, R9
+
+loop:
+	VMOVUPD       (DX)(R9*8), Z3
+	VMULPD        (BX)(R9*8), Z3, Z3
+	VCMPPD        $0x05, Z0, Z3, K1
+	KMOVB         K1, DI
+	TESTL         DI, DI
+	JZ            next0
+	VCOMPRESSPD.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Y1, K1, Y4
+	VMOVUPD       Z3, (CX)(SI*8)
+	VMOVDQU       Y4, (AX)(SI*4)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
+
+next0:
+	VPADDD        Y2, Y1, Y1
+	VMOVUPD       64(DX)(R9*8), Z3
+	VMULPD        64(BX)(R9*8), Z3, Z3
+	VCMPPD        $0x05, Z0, Z3, K1
+	KMOVB         K1, DI
+	TESTL         DI, DI
+	JZ            next1
+	VCOMPRESSPD.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Y1, K1, Y4
+	VMOVUPD       Z3, (CX)(SI*8)
+	VMOVDQU       Y4, (AX)(SI*4)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
+
+next1:
+	VPADDD Y2, Y1, Y1
+	ADDQ   $0x10, R9
+	CMPQ   R9, R8
+	JLT    loop
+	VZEROUPPER
+	MOVQ   SI, ret+48(FP)
+	RET
+
+DATA firstEight64<>+0(SB)/4, $0x00000000
+DATA firstEight64<>+4(SB)/4, $0x00000001
+DATA firstEight64<>+8(SB)/4, $0x00000002
+DATA firstEight64<>+12(SB)/4, $0x00000003
+DATA firstEight64<>+16(SB)/4, $0x00000004
+DATA firstEight64<>+20(SB)/4, $0x00000005
+DATA firstEight64<>+24(SB)/4, $0x00000006
+DATA firstEight64<>+28(SB)/4, $0x00000007
+GLOBL firstEight64<>(SB), RODATA|NOPTR, $32
+
+// func leastGap64AVX512(n int, x *float64, base *float64, other *float64, own *float64, least *float64) uint64
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·leastGap64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         x+8(FP), AX
+	MOVQ         base+16(FP), CX
+	MOVQ         other+24(FP), DX
+	MOVQ         own+32(FP), BX
+	MOVQ         least+40(FP), SI
+	VBROADCASTSD (BX), Z0
+	VBROADCASTSD 8(BX), Z1
+	VBROADCASTSD 16(BX), Z2
+	VMOVUPD      (SI), Z3
+	KXORQ        K1, K1, K1
+	MOVQ         n+0(FP), BX
+	XORQ         DI, DI
+
+loop:
+	VMOVUPD (AX)(DI*8), Z4
+	VADDPD  (CX)(DI*8), Z4, Z4
+	VSUBPD  Z4, Z0, Z4
+	VSUBPD  Z1, Z4, Z4
+	VADDPD  (DX)(DI*8), Z2, Z5
+	VDIVPD  Z5, Z4, Z4
+	VCMPPD  $0x03, Z4, Z4, K2
+	KORQ    K2, K1, K1
+	VMINPD  Z4, Z3, Z3
+	VMOVUPD 64(AX)(DI*8), Z4
+	VADDPD  64(CX)(DI*8), Z4, Z4
+	VSUBPD  Z4, Z0, Z4
+	VSUBPD  Z1, Z4, Z4
+	VADDPD  64(DX)(DI*8), Z2, Z5
+	VDIVPD  Z5, Z4, Z4
+	VCMPPD  $0x03, Z4, Z4, K2
+	KORQ    K2, K1, K1
+	VMINPD  Z4, Z3, Z3
+	ADDQ    $0x10, DI
+	CMPQ    DI, BX
+	JLT     loop
+	VMOVUPD Z3, (SI)
+	KMOVQ   K1, AX
+	VZEROUPPER
+	MOVQ    AX, ret+48(FP)
+	RET
 
 // func addRowAVX2(n int, dst *float64, x *float32)
 // Requires: AVX
@@ -714,9 +1150,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func squaresAboutAVX2(n int, x *float64, about *float64, sums *float64)
+// func sumsAboutAVX2(n int, x *float64, about *float64, sums *float64, squares *float64)
 // Requires: AVX
-TEXT ·squaresAboutAVX2(SB), NOSPLIT, $0-32
+TEXT ·sumsAboutAVX2(SB), NOSPLIT, $0-40
 	MOVQ         x+8(FP), AX
 	MOVQ         about+16(FP), CX
 	VBROADCASTSD (CX), Y0
@@ -724,26 +1160,34 @@ TEXT ·squaresAboutAVX2(SB), NOSPLIT, $0-32
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
 	MOVQ         n+0(FP), CX
 	XORQ         DX, DX
 
 loop:
-	VMOVUPD (AX)(DX*8), Y5
-	VSUBPD  Y0, Y5, Y5
-	VMULPD  Y5, Y5, Y5
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD 32(AX)(DX*8), Y5
-	VSUBPD  Y0, Y5, Y5
-	VMULPD  Y5, Y5, Y5
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD 64(AX)(DX*8), Y5
-	VSUBPD  Y0, Y5, Y5
-	VMULPD  Y5, Y5, Y5
-	VADDPD  Y5, Y3, Y3
-	VMOVUPD 96(AX)(DX*8), Y5
-	VSUBPD  Y0, Y5, Y5
-	VMULPD  Y5, Y5, Y5
-	VADDPD  Y5, Y4, Y4
+	VMOVUPD (AX)(DX*8), Y9
+	VSUBPD  Y0, Y9, Y9
+	VADDPD  Y9, Y1, Y1
+	VMULPD  Y9, Y9, Y9
+	VADDPD  Y9, Y5, Y5
+	VMOVUPD 32(AX)(DX*8), Y9
+	VSUBPD  Y0, Y9, Y9
+	VADDPD  Y9, Y2, Y2
+	VMULPD  Y9, Y9, Y9
+	VADDPD  Y9, Y6, Y6
+	VMOVUPD 64(AX)(DX*8), Y9
+	VSUBPD  Y0, Y9, Y9
+	VADDPD  Y9, Y3, Y3
+	VMULPD  Y9, Y9, Y9
+	VADDPD  Y9, Y7, Y7
+	VMOVUPD 96(AX)(DX*8), Y9
+	VSUBPD  Y0, Y9, Y9
+	VADDPD  Y9, Y4, Y4
+	VMULPD  Y9, Y9, Y9
+	VADDPD  Y9, Y8, Y8
 	ADDQ    $0x10, DX
 	CMPQ    DX, CX
 	JLT     loop
@@ -752,6 +1196,11 @@ loop:
 	VMOVUPD Y2, 32(AX)
 	VMOVUPD Y3, 64(AX)
 	VMOVUPD Y4, 96(AX)
+	MOVQ    squares+32(FP), AX
+	VMOVUPD Y5, (AX)
+	VMOVUPD Y6, 32(AX)
+	VMOVUPD Y7, 64(AX)
+	VMOVUPD Y8, 96(AX)
 	VZEROUPPER
 	RET
 
@@ -846,4 +1295,17 @@ loop:
 	JLT       loop
 	VMOVUPS   Z1, (DX)
 	VZEROUPPER
+	RET
+
+// func prefetchLines(n int, x *byte)
+// Requires: MMX+
+TEXT ·prefetchLines(SB), NOSPLIT, $0-16
+	MOVQ n+0(FP), AX
+	MOVQ x+8(FP), CX
+
+line:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       AX
+	JNZ        line
 	RET

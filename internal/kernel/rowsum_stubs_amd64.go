@@ -37,10 +37,10 @@ func dot64AVX512(n int, a *float64, b *float64, sums *float64)
 //go:noescape
 func dot32AVX512(n int, a *float64, b *float32, sums *float64)
 
-// squaresAboutAVX512 is squaresAboutGeneric, and leaves its partial sums in sums.
+// sumsAboutAVX512 is sumsAboutGeneric, and leaves its partial sums in sums and squares.
 //
 //go:noescape
-func squaresAboutAVX512(n int, x *float64, about *float64, sums *float64)
+func sumsAboutAVX512(n int, x *float64, about *float64, sums *float64, squares *float64)
 
 // logsAVX512 is logGeneric of n elements, a positive multiple of 8.
 //
@@ -51,6 +51,51 @@ func logsAVX512(n int, dst *float64, x *float64)
 //
 //go:noescape
 func expsAVX512(n int, dst *float64, x *float64)
+
+// gramRowAVX512 is gramRowGeneric of n elements; it returns whether any of them cancelled.
+//
+//go:noescape
+func gramRowAVX512(n int, row *float64, unit *float64, whole *float64, shift *float64, square *float64, own *float64, distance *float64, inverse *float64, lanes *float64) uint64
+
+// largestSum32AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+//
+//go:noescape
+func largestSum32AVX512(n int, x *float32, y *float64, most *float64)
+
+// largestProduct32AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+//
+//go:noescape
+func largestProduct32AVX512(n int, x *float32, y *float64, most *float64)
+
+// selectProducts32AVX512 is selectProductsGeneric of n elements, a positive multiple of 16; list and values have room for seven more than it finds.
+//
+//go:noescape
+func selectProducts32AVX512(n int, list *int32, values *float64, x *float32, y *float64, least *float64) int
+
+// leastGap32AVX512 lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is no number.
+//
+//go:noescape
+func leastGap32AVX512(n int, x *float32, base *float64, other *float64, own *float64, least *float64) uint64
+
+// largestSum64AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+//
+//go:noescape
+func largestSum64AVX512(n int, x *float64, y *float64, most *float64)
+
+// largestProduct64AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+//
+//go:noescape
+func largestProduct64AVX512(n int, x *float64, y *float64, most *float64)
+
+// selectProducts64AVX512 is selectProductsGeneric of n elements, a positive multiple of 16; list and values have room for seven more than it finds.
+//
+//go:noescape
+func selectProducts64AVX512(n int, list *int32, values *float64, x *float64, y *float64, least *float64) int
+
+// leastGap64AVX512 lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is no number.
+//
+//go:noescape
+func leastGap64AVX512(n int, x *float64, base *float64, other *float64, own *float64, least *float64) uint64
 
 // addRowAVX2 is addRowGeneric.
 //
@@ -87,10 +132,10 @@ func dot64AVX2(n int, a *float64, b *float64, sums *float64)
 //go:noescape
 func dot32AVX2(n int, a *float64, b *float32, sums *float64)
 
-// squaresAboutAVX2 is squaresAboutGeneric, and leaves its partial sums in sums.
+// sumsAboutAVX2 is sumsAboutGeneric, and leaves its partial sums in sums and squares.
 //
 //go:noescape
-func squaresAboutAVX2(n int, x *float64, about *float64, sums *float64)
+func sumsAboutAVX2(n int, x *float64, about *float64, sums *float64, squares *float64)
 
 // roundPairsAVX512 is roundPairsGeneric.
 //
@@ -106,3 +151,8 @@ func ditherPairsAVX512(n int, dst *int32, a *float32, b *float32, scale float32,
 //
 //go:noescape
 func squareSumsAVX512(n int, dst *float64, x *float32, most *float32)
+
+// prefetchLines asks for n cache lines, at least one, from x on.
+//
+//go:noescape
+func prefetchLines(n int, x *byte)

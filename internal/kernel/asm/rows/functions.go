@@ -148,24 +148,26 @@ func (t target) dot(wide bool) {
 	RET()
 }
 
-// squaresAbout adds (x − about)².
-func (t target) squaresAbout() {
-	TEXT("squaresAbout"+t.suffix, NOSPLIT, "func(n int, x *float64, about *float64, sums *float64)")
+// sumsAbout adds x − about and its square.
+func (t target) sumsAbout() {
+	TEXT("sumsAbout"+t.suffix, NOSPLIT, "func(n int, x *float64, about *float64, sums, squares *float64)")
 	Pragma("noescape")
-	Doc("squaresAbout" + t.suffix + " is squaresAboutGeneric, and leaves its partial sums in sums.")
+	Doc("sumsAbout" + t.suffix + " is sumsAboutGeneric, and leaves its partial sums in sums and squares.")
 	x, about := Load(Param("x"), GP64()), t.vector()
 	VBROADCASTSD(Mem{Base: Load(Param("about"), GP64())}, about)
-	sums := t.zeros()
+	sums, squares := t.zeros(), t.zeros()
 	t.elements(func(i reg.Register) {
 		for v := range t.vectors() {
 			r := t.vector()
 			VMOVUPD(t.at64(x, i, v), r)
 			VSUBPD(about, r, r)
-			VMULPD(r, r, r)
 			VADDPD(r, sums[v], sums[v])
+			VMULPD(r, r, r)
+			VADDPD(r, squares[v], squares[v])
 		}
 	})
 	t.store(sums, Load(Param("sums"), GP64()))
+	t.store(squares, Load(Param("squares"), GP64()))
 	VZEROUPPER()
 	RET()
 }

@@ -31,13 +31,21 @@ func main() {
 		t.squares()
 		t.dot(true)
 		t.dot(false)
-		t.squaresAbout()
+		t.sumsAbout()
 		if t.lanes == 8 {
 			t.logs()
 			t.exps()
+			t.gramRow()
+			for _, double := range []bool{false, true} {
+				t.largest(false, double)
+				t.largest(true, double)
+				t.selectProducts(double)
+				t.leastGap(double)
+			}
 		}
 	}
 	words()
+	prefetch()
 	Generate()
 }
 
@@ -189,6 +197,20 @@ func (t target) subRow(wide bool) {
 	})
 	t.store(sums, Load(Param("sums"), GP64()))
 	VZEROUPPER()
+	RET()
+}
+
+// prefetch asks for n cache lines from x on.
+func prefetch() {
+	TEXT("prefetchLines", NOSPLIT, "func(n int, x *byte)")
+	Pragma("noescape")
+	Doc("prefetchLines asks for n cache lines, at least one, from x on.")
+	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
+	Label("line")
+	PREFETCHT0(Mem{Base: x})
+	ADDQ(Imm(64), x)
+	DECQ(n)
+	JNZ(LabelRef("line"))
 	RET()
 }
 

@@ -1,0 +1,113 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// baseRow is base_cj of a class c and all j, made as it is read: the products of μ_c − h_G with w_j − w_G over ‖w_j − w_G‖.
+type baseRow[P kernel.Float] struct {
+	logits  []P
+	exact   []float64 // instead of logits, if not nil
+	inverse []float64
+}
+
+// row returns the base of a class of the stripe.
+func (m *marginPass[T, P]) row(class int) baseRow[P] {
+	at, k := class-m.from, m.s.k
+	if len(m.exact) > 0 {
+		return baseRow[P]{exact: m.exact[at*k:][:k], inverse: m.inverse}
+	}
+	return baseRow[P]{logits: m.logits[at*k:][:k], inverse: m.inverse}
+}
+
+func (b baseRow[P]) at(j int) float64 {
+	if b.exact != nil {
+		return b.exact[j] * b.inverse[j]
+	}
+	return float64(b.logits[j]) * b.inverse[j]
+}
+
+// largest returns the largest element of [from, to) and where it is, −1 if none is a number.
+func (b baseRow[P]) largest(from, to int) (most float64, at int) {
+	if b.exact != nil {
+		most, at = kernel.LargestProduct(b.exact[from:to], b.inverse[from:to])
+	} else {
+		most, at = kernel.LargestProduct(b.logits[from:to], b.inverse[from:to])
+	}
+	if at >= 0 {
+		at += from
+	}
+	return most, at
+}
+
+// choose appends the elements of [from, to) that are not below least, and where they are.
+func (b baseRow[P]) choose(list []int32, values []float64, from, to int, least float64) ([]int32, []float64) {
+	if b.exact != nil {
+		return kernel.SelectProducts(list, values, b.exact[from:to], b.inverse[from:to], least, int32(from))
+	}
+	return kernel.SelectProducts(list, values, b.logits[from:to], b.inverse[from:to], least, int32(from))
+}
+
+// leadTask finds the largest element of a row of base but that of the class.
+type leadTask[T, P kernel.Float] struct{ *marginPass[T, P] }
+
+func (m leadTask[T, P]) Run(i int) {
+	own, row := m.from+i, m.row(m.from+i)
+	most, best := row.largest(0, own)
+	if after, at := row.largest(own+1, m.s.k); best < 0 || after > most {
+		best = at
+	}
+	m.lead[i] = int32(max(best, 0))
+}
+
+// candidates returns the classes whose score can be the largest of a row, nil for all of them, and fills base with theirs: what
+// the lead's score is, less what a residual of that length can add to another's, is the least that a base must be.
+func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, rounding float64) []int32 {
+	row, best, d := m.row(class), int(m.lead[class-m.from]), m.s.d
+	lead, inverse := m.head.centred[best*d:][:d], m.inverse[best]
+	gain := math.Inf(1)
+	for i, length := range x.length {
+		gain = min(gain, dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out
+	}
+	least := row.at(best) + gain - 2*rounding
+	x.own = row.at(class)
+	x.list, x.base = row.choose(x.list[:0], x.base[:0], 0, class, least)
+	x.list, x.base = row.choose(x.list, x.base, class+1, m.s.k, least)
+	if len(x.list) < m.s.k*3/4 {
+		return x.list
+	}
+	x.base = grow(x.base, m.s.k)
+	for j := range x.base {
+		x.base[j] = row.at(j)
+	}
+	x.base[class] = math.Inf(-1)
+	return nil
+}
+
+// fine reports whether base has to be formed in float64: its rounding would blur what the sieve tells apart. The first row
+// of each class speaks for all of them.
+func (m *marginPass[T, P]) fine() (bool, error) {
+	if !isFloat32[P]() {
+		return false, nil
+	}
+	for _, x := range m.head.centredNorm {
+		if !(x < farMagnitude && x > 1/farMagnitude) { // products could leave float32
+			return true, nil
+		}
+	}
+	var x marginScratch[T, P]
+	residuals, means := 0.0, 0.0
+	for c := m.from; c < m.to; c++ {
+		if m.start[c] == m.start[c+1] {
+			continue
+		}
+		if err := x.read(m.s, m.order[m.start[c]:][:1], c); err != nil {
+			return false, err
+		}
+		residuals += x.length[0]
+		means += norm(m.s.centred[c*m.s.d:][:m.s.d])
+	}
+	return m.gamma*means > 2*m.sieve.err*residuals, nil
+}
