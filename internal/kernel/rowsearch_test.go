@@ -73,8 +73,8 @@ func TestSearches(t *testing.T) {
 					if trial%2 == 1 {
 						x[j] += float64(j) / 64 // the largest is in the last block, not in the first
 					}
-					if trial == 4 && j%searchBlock == 3 {
-						x[j] += float64(j) // the largest is early in a block, before what is no number
+					if trial == 4 && j == searchBlock+3 {
+						x[j] = 1000 // the largest is early in a block, before what is no number
 					}
 					narrow[j] = float32(x[j])
 				}
