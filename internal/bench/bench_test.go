@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,13 @@ func TestMeasureReport(t *testing.T) {
 				t.Errorf("no %s in %s", key, text)
 			}
 		}
+	}
+	r, err := Measure(3000, 400, 100, Collapsed, 2, []string{measure.KeyNC1Pinv, measure.KeyNC2W})
+	if err != nil || r.NC1 <= 0 || slices.ContainsFunc(r.Breakdown, func(p measure.Phase) bool { return p.Name == measure.PhaseMargins }) {
+		t.Errorf("two measures, none of margins: %+v, %v", r, err)
+	}
+	if _, err := Measure(3000, 400, 100, Collapsed, 2, []string{"nc9"}); err == nil || !strings.Contains(err.Error(), "nc9") {
+		t.Errorf("a measure that does not exist: %v", err)
 	}
 	wrong := &measure.Report{N: 4000, D: 40, K: 8, Measures: map[string]float64{measure.KeyNC1TraceRatio: .01, measure.KeyNC1Pinv: 1}}
 	if checkMade(wrong, Collapsed) == nil {
