@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os/exec"
 	"strings"
 	"time"
@@ -217,7 +218,7 @@ func (r *SimulationReport) fill(before, after reading, count fleetCount) {
 	r.RowsStored = (after.epochs - before.epochs) * r.Rows
 	r.Unread = int(after.traffic.Unread)
 	r.Heartbeats = int(after.traffic.Claims-before.traffic.Claims) - count.Started - count.Updating.N
-	r.Due = int(float64(min(r.Workers, r.Runs)) * r.Seconds / r.scaled(ackWait/3).Seconds())
+	r.Due = int(math.Round(float64(min(r.Workers, r.Runs)) * r.Seconds / r.scaled(ackWait/3).Seconds()))
 	r.Again = count.Again
 	r.CPU = (after.cpu - before.cpu).Seconds() / r.Seconds
 	r.FleetCPU = count.CPU / r.Seconds
