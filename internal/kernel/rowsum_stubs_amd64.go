@@ -52,7 +52,7 @@ func logsAVX512(n int, dst *float64, x *float64)
 //go:noescape
 func expsAVX512(n int, dst *float64, x *float64)
 
-// gramRowAVX512 is gramRowGeneric of n elements; it returns whether any of them cancelled.
+// gramRowAVX512 is GramRow.walkGeneric of n elements, a positive multiple of 16; it returns whether any of them cancelled.
 //
 //go:noescape
 func gramRowAVX512(n int, row *float64, unit *float64, whole *float64, shift *float64, square *float64, own *float64, distance *float64, inverse *float64, lanes *float64) uint64
@@ -67,7 +67,7 @@ func largestSum32AVX512(n int, x *float32, y *float64, most *float64)
 //go:noescape
 func largestProduct32AVX512(n int, x *float32, y *float64, most *float64)
 
-// selectProducts32AVX512 is selectProductsGeneric of n elements, a positive multiple of 16; list and values have room for seven more than it finds.
+// selectProducts32AVX512 selects as SelectProducts does from n elements, a positive multiple of 16; list and values have room for seven more than it finds.
 //
 //go:noescape
 func selectProducts32AVX512(n int, list *int32, values *float64, x *float32, y *float64, least *float64) int
@@ -87,7 +87,7 @@ func largestSum64AVX512(n int, x *float64, y *float64, most *float64)
 //go:noescape
 func largestProduct64AVX512(n int, x *float64, y *float64, most *float64)
 
-// selectProducts64AVX512 is selectProductsGeneric of n elements, a positive multiple of 16; list and values have room for seven more than it finds.
+// selectProducts64AVX512 selects as SelectProducts does from n elements, a positive multiple of 16; list and values have room for seven more than it finds.
 //
 //go:noescape
 func selectProducts64AVX512(n int, list *int32, values *float64, x *float64, y *float64, least *float64) int

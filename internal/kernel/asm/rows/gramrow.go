@@ -11,7 +11,7 @@ import (
 func (t target) gramRow() {
 	TEXT("gramRow"+t.suffix, NOSPLIT, "func(n int, row, unit, whole, shift, square, own, distance, inverse, lanes *float64) uint64")
 	Pragma("noescape")
-	Doc("gramRow" + t.suffix + " is gramRowGeneric of n elements; it returns whether any of them cancelled.")
+	Doc("gramRow" + t.suffix + " is GramRow.walkGeneric of n elements, a positive multiple of 16; it returns whether any of them cancelled.")
 	g, unit, whole := Load(Param("row"), GP64()), Load(Param("unit"), GP64()), Load(Param("whole"), GP64())
 	shift, square := Load(Param("shift"), GP64()), Load(Param("square"), GP64())
 	distance, inverse := Load(Param("distance"), GP64()), Load(Param("inverse"), GP64())

@@ -59,7 +59,7 @@ func (t target) selectProducts(double bool) {
 	suffix, of := element(double)
 	TEXT("selectProducts"+suffix+t.suffix, NOSPLIT, "func(n int, list *int32, values *float64, x *"+of+", y, least *float64) int")
 	Pragma("noescape")
-	Doc("selectProducts" + suffix + t.suffix + " is selectProductsGeneric of n elements, a positive multiple of 16; list and values have room for seven more than it finds.")
+	Doc("selectProducts" + suffix + t.suffix + " selects as SelectProducts does from n elements, a positive multiple of 16; list and values have room for seven more than it finds.")
 	list, values := Load(Param("list"), GP64()), Load(Param("values"), GP64())
 	x, y, least := Load(Param("x"), GP64()), Load(Param("y"), GP64()), ZMM()
 	VBROADCASTSD(Mem{Base: Load(Param("least"), GP64())}, least)
