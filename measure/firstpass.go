@@ -91,23 +91,13 @@ func (f *firstPass[T]) Run(part int) {
 			return
 		}
 		g.sort(s.class[at:end])
-		next := f.next(end, min(end+f.cut.block, to))
+		kernel.Touch(rows)
 		for c := range s.k {
-			kernel.Prefetch(next[len(next)*c/s.k : len(next)*(c+1)/s.k])
 			if in := g.of(c); len(in) > 0 {
 				kernel.SumRows(sums[c*d:][:d], rows, d, in)
 			}
 		}
 	}
-}
-
-// next returns the rows of the block to come if they lie in memory, to be asked for while one is summed: the sums of classes read
-// a block in an order that memory does not guess.
-func (f *firstPass[T]) next(from, to int) []T {
-	if rows, views := f.s.src.(*Rows[T]); views {
-		return rows.H[from*f.s.d : to*f.s.d]
-	}
-	return nil
 }
 
 // groups lists the rows of a block class by class, so that the sums of a class are read and written once a block.

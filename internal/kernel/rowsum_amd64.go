@@ -17,6 +17,12 @@ func wholeSteps(n int) int {
 
 func prefetch(n int, x *byte) { prefetchLines(n, x) }
 
+func touch(x []float32) {
+	if active != isaGeneric {
+		Sum(x)
+	}
+}
+
 func addRowSIMD(dst []float64, x []float32) int {
 	n := wholeSteps(len(x))
 	switch {

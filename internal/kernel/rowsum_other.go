@@ -28,6 +28,8 @@ func expsSIMD(dst, x []float64) int { return 0 }
 
 func prefetch(n int, x *byte) {}
 
+func touch(x []float32) {}
+
 func largestSumSIMD[T Float](x []T, y []float64, most *[8]float64) int { return 0 }
 
 func largestProductSIMD[T Float](x []T, y []float64, most *[8]float64) int { return 0 }
