@@ -5,7 +5,9 @@
 // func convTileAVX512F32x1x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x1x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	MOVQ   24(AX), CX
 	MOVQ   32(AX), DX
@@ -57,15 +59,28 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x1x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x1x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	MOVQ   24(AX), CX
@@ -123,16 +138,29 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x2x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x2x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	MOVQ   24(AX), CX
@@ -191,17 +219,30 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x2x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x2x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -271,19 +312,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x3x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x3x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -349,19 +403,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x3x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x3x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -443,22 +510,35 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x4x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x4x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -534,21 +614,34 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x4x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x4x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -645,25 +738,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x5x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x5x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -746,23 +852,36 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x5x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x5x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -871,28 +990,41 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x6x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x6x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -982,25 +1114,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x6x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x6x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -1121,31 +1266,44 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x7x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x7x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -1245,27 +1403,40 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x7x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x7x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -1401,34 +1572,47 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x8x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x8x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -1535,29 +1719,42 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x8x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x8x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -1705,37 +1902,50 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x9x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x9x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -1849,31 +2059,44 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x9x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x9x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -2033,40 +2256,53 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z16, (CX)
 	VMOVUPS Z17, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x10x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x10x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -2190,33 +2426,46 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z9, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x10x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x10x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -2391,43 +2640,56 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z16, (CX)
 	VMOVUPS Z17, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x11x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x11x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -2558,35 +2820,48 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z9, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x11x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x11x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -2773,46 +3048,59 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z16, (CX)
 	VMOVUPS Z17, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z20, (CX)
 	VMOVUPS Z21, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x12x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x12x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -2950,37 +3238,50 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z9, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z11, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F32x12x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F32x12x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -3179,42 +3480,53 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z16, (CX)
 	VMOVUPS Z17, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z20, (CX)
 	VMOVUPS Z21, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Z22, (CX)
 	VMOVUPS Z23, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -3555,675 +3867,842 @@ skip15_0:
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradInputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ       8(AX), DX
-	MOVQ       16(AX), BX
-	LEAQ       (DX)(DX*2), SI
-	LEAQ       (DX)(DX*4), DI
-	MOVQ       40(AX), R8
-	MOVQ       144(AX), R9
-	MOVQ       24(AX), R10
-	ADDQ       R9, R10
+	MOVQ       8(AX), CX
+	MOVQ       16(AX), DX
+	LEAQ       (CX)(CX*2), BX
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       40(AX), DI
+	MOVQ       144(AX), R8
+	MOVQ       24(AX), R9
+	ADDQ       R8, R9
 	VXORPS     Z0, Z0, Z0
-	BTQ        $0x00, R8
-	JCC        outside0
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R10)
+	BTQ        $0x00, DI
+	JCC        piece0outside0
+	VMOVUPS    (R8), Z0
+	PREFETCHT0 (R9)
 
-outside0:
+piece0outside0:
 	VXORPS     Z1, Z1, Z1
-	BTQ        $0x06, R8
-	JCC        outside6
-	VMOVUPS    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+	BTQ        $0x06, DI
+	JCC        piece0outside6
+	VMOVUPS    (R8)(CX*1), Z1
+	PREFETCHT0 (R9)(CX*1)
 
-outside6:
+piece0outside6:
 	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0c, R8
-	JCC        outside12
-	VMOVUPS    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+	BTQ        $0x0c, DI
+	JCC        piece0outside12
+	VMOVUPS    (R8)(CX*2), Z2
+	PREFETCHT0 (R9)(CX*2)
 
-outside12:
+piece0outside12:
 	VXORPS     Z3, Z3, Z3
-	BTQ        $0x12, R8
-	JCC        outside18
-	VMOVUPS    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+	BTQ        $0x12, DI
+	JCC        piece0outside18
+	VMOVUPS    (R8)(BX*1), Z3
+	PREFETCHT0 (R9)(BX*1)
 
-outside18:
+piece0outside18:
 	VXORPS     Z4, Z4, Z4
-	BTQ        $0x18, R8
-	JCC        outside24
-	VMOVUPS    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+	BTQ        $0x18, DI
+	JCC        piece0outside24
+	VMOVUPS    (R8)(CX*4), Z4
+	PREFETCHT0 (R9)(CX*4)
 
-outside24:
+piece0outside24:
 	VXORPS     Z5, Z5, Z5
-	BTQ        $0x1e, R8
-	JCC        outside30
-	VMOVUPS    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+	BTQ        $0x1e, DI
+	JCC        piece0outside30
+	VMOVUPS    (R8)(SI*1), Z5
+	PREFETCHT0 (R9)(SI*1)
 
-outside30:
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
+piece0outside30:
+	VMOVUPS          Z4, Z5
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z5
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z5
 	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
 	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (CX)
-	VMOVUPS          Z8, 384(CX)
-	VMOVUPS          Z0, 768(CX)
-	VMOVUPS          Z1, 1152(CX)
-	VMOVUPS          Z4, 1536(CX)
-	VMOVUPS          Z5, 1920(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x01, R8
-	JCC              outside1
-	VMOVUPS          (R9), Z0
-	PREFETCHT0       (R10)
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z3
+	VMOVUPS          Z0, Z1
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z3, Z1
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z3, Z0
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z2, Z2, Z2
+	BTQ              $0x01, DI
+	JCC              piece0outside1
+	VMOVUPS          (R8), Z2
+	PREFETCHT0       (R9)
 
-outside1:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x07, R8
-	JCC        outside7
-	VMOVUPS    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
-
-outside7:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0d, R8
-	JCC        outside13
-	VMOVUPS    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
-
-outside13:
+piece0outside1:
 	VXORPS     Z3, Z3, Z3
-	BTQ        $0x13, R8
-	JCC        outside19
-	VMOVUPS    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+	BTQ        $0x07, DI
+	JCC        piece0outside7
+	VMOVUPS    (R8)(CX*1), Z3
+	PREFETCHT0 (R9)(CX*1)
 
-outside19:
+piece0outside7:
 	VXORPS     Z4, Z4, Z4
-	BTQ        $0x19, R8
-	JCC        outside25
-	VMOVUPS    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+	BTQ        $0x0d, DI
+	JCC        piece0outside13
+	VMOVUPS    (R8)(CX*2), Z4
+	PREFETCHT0 (R9)(CX*2)
 
-outside25:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x1f, R8
-	JCC        outside31
-	VMOVUPS    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside13:
+	VXORPS     Z6, Z6, Z6
+	BTQ        $0x13, DI
+	JCC        piece0outside19
+	VMOVUPS    (R8)(BX*1), Z6
+	PREFETCHT0 (R9)(BX*1)
 
-outside31:
+piece0outside19:
+	VXORPS     Z7, Z7, Z7
+	BTQ        $0x19, DI
+	JCC        piece0outside25
+	VMOVUPS    (R8)(CX*4), Z7
+	PREFETCHT0 (R9)(CX*4)
+
+piece0outside25:
+	VXORPS     Z8, Z8, Z8
+	BTQ        $0x1f, DI
+	JCC        piece0outside31
+	VMOVUPS    (R8)(SI*1), Z8
+	PREFETCHT0 (R9)(SI*1)
+
+piece0outside31:
+	VMOVUPS          Z7, Z8
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z4, Z8
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z2, Z8
+	VMOVUPS          Z7, Z2
+	VMOVUPS          Z6, Z6
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z4, Z2
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z3, Z6
+	VMOVUPS          Z2, Z3
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z6, Z3
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z6, Z2
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z4, Z4, Z4
+	BTQ              $0x02, DI
+	JCC              piece0outside2
+	VMOVUPS          (R8), Z4
+	PREFETCHT0       (R9)
+
+piece0outside2:
+	VXORPS     Z6, Z6, Z6
+	BTQ        $0x08, DI
+	JCC        piece0outside8
+	VMOVUPS    (R8)(CX*1), Z6
+	PREFETCHT0 (R9)(CX*1)
+
+piece0outside8:
+	VXORPS     Z7, Z7, Z7
+	BTQ        $0x0e, DI
+	JCC        piece0outside14
+	VMOVUPS    (R8)(CX*2), Z7
+	PREFETCHT0 (R9)(CX*2)
+
+piece0outside14:
+	VXORPS     Z9, Z9, Z9
+	BTQ        $0x14, DI
+	JCC        piece0outside20
+	VMOVUPS    (R8)(BX*1), Z9
+	PREFETCHT0 (R9)(BX*1)
+
+piece0outside20:
+	VXORPS     Z10, Z10, Z10
+	BTQ        $0x1a, DI
+	JCC        piece0outside26
+	VMOVUPS    (R8)(CX*4), Z10
+	PREFETCHT0 (R9)(CX*4)
+
+piece0outside26:
+	VXORPS     Z11, Z11, Z11
+	BTQ        $0x20, DI
+	JCC        piece0outside32
+	VMOVUPS    (R8)(SI*1), Z11
+	PREFETCHT0 (R9)(SI*1)
+
+piece0outside32:
+	VMOVUPS          Z10, Z11
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z7, Z11
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z4, Z11
+	VMOVUPS          Z10, Z4
+	VMOVUPS          Z9, Z9
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z7, Z4
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z6, Z9
 	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, 64(CX)
-	VMOVUPS          Z8, 448(CX)
-	VMOVUPS          Z0, 832(CX)
-	VMOVUPS          Z1, 1216(CX)
-	VMOVUPS          Z4, 1600(CX)
-	VMOVUPS          Z5, 1984(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x02, R8
-	JCC              outside2
-	VMOVUPS          (R9), Z0
-	PREFETCHT0       (R10)
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z9, Z6
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z9, Z4
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z7, Z7, Z7
+	BTQ              $0x03, DI
+	JCC              piece0outside3
+	VMOVUPS          (R8), Z7
+	PREFETCHT0       (R9)
 
-outside2:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x08, R8
-	JCC        outside8
-	VMOVUPS    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+piece0outside3:
+	VXORPS     Z9, Z9, Z9
+	BTQ        $0x09, DI
+	JCC        piece0outside9
+	VMOVUPS    (R8)(CX*1), Z9
+	PREFETCHT0 (R9)(CX*1)
 
-outside8:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0e, R8
-	JCC        outside14
-	VMOVUPS    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+piece0outside9:
+	VXORPS     Z10, Z10, Z10
+	BTQ        $0x0f, DI
+	JCC        piece0outside15
+	VMOVUPS    (R8)(CX*2), Z10
+	PREFETCHT0 (R9)(CX*2)
 
-outside14:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x14, R8
-	JCC        outside20
-	VMOVUPS    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+piece0outside15:
+	VXORPS     Z12, Z12, Z12
+	BTQ        $0x15, DI
+	JCC        piece0outside21
+	VMOVUPS    (R8)(BX*1), Z12
+	PREFETCHT0 (R9)(BX*1)
 
-outside20:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1a, R8
-	JCC        outside26
-	VMOVUPS    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+piece0outside21:
+	VXORPS     Z13, Z13, Z13
+	BTQ        $0x1b, DI
+	JCC        piece0outside27
+	VMOVUPS    (R8)(CX*4), Z13
+	PREFETCHT0 (R9)(CX*4)
 
-outside26:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x20, R8
-	JCC        outside32
-	VMOVUPS    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside27:
+	VXORPS     Z14, Z14, Z14
+	BTQ        $0x21, DI
+	JCC        piece0outside33
+	VMOVUPS    (R8)(SI*1), Z14
+	PREFETCHT0 (R9)(SI*1)
 
-outside32:
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, 128(CX)
-	VMOVUPS          Z8, 512(CX)
-	VMOVUPS          Z0, 896(CX)
-	VMOVUPS          Z1, 1280(CX)
-	VMOVUPS          Z4, 1664(CX)
-	VMOVUPS          Z5, 2048(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x03, R8
-	JCC              outside3
-	VMOVUPS          (R9), Z0
-	PREFETCHT0       (R10)
+piece0outside33:
+	VMOVUPS          Z13, Z14
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z10, Z14
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z7, Z14
+	VMOVUPS          Z13, Z7
+	VMOVUPS          Z12, Z12
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z10, Z7
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z9, Z12
+	VMOVUPS          Z7, Z9
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z12, Z9
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z12, Z7
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z10, Z10, Z10
+	BTQ              $0x04, DI
+	JCC              piece0outside4
+	VMOVUPS          (R8), Z10
+	PREFETCHT0       (R9)
 
-outside3:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x09, R8
-	JCC        outside9
-	VMOVUPS    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+piece0outside4:
+	VXORPS     Z12, Z12, Z12
+	BTQ        $0x0a, DI
+	JCC        piece0outside10
+	VMOVUPS    (R8)(CX*1), Z12
+	PREFETCHT0 (R9)(CX*1)
 
-outside9:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0f, R8
-	JCC        outside15
-	VMOVUPS    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+piece0outside10:
+	VXORPS     Z13, Z13, Z13
+	BTQ        $0x10, DI
+	JCC        piece0outside16
+	VMOVUPS    (R8)(CX*2), Z13
+	PREFETCHT0 (R9)(CX*2)
 
-outside15:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x15, R8
-	JCC        outside21
-	VMOVUPS    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+piece0outside16:
+	VXORPS     Z15, Z15, Z15
+	BTQ        $0x16, DI
+	JCC        piece0outside22
+	VMOVUPS    (R8)(BX*1), Z15
+	PREFETCHT0 (R9)(BX*1)
 
-outside21:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1b, R8
-	JCC        outside27
-	VMOVUPS    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+piece0outside22:
+	VXORPS     Z16, Z16, Z16
+	BTQ        $0x1c, DI
+	JCC        piece0outside28
+	VMOVUPS    (R8)(CX*4), Z16
+	PREFETCHT0 (R9)(CX*4)
 
-outside27:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x21, R8
-	JCC        outside33
-	VMOVUPS    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside28:
+	VXORPS     Z17, Z17, Z17
+	BTQ        $0x22, DI
+	JCC        piece0outside34
+	VMOVUPS    (R8)(SI*1), Z17
+	PREFETCHT0 (R9)(SI*1)
 
-outside33:
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, 192(CX)
-	VMOVUPS          Z8, 576(CX)
-	VMOVUPS          Z0, 960(CX)
-	VMOVUPS          Z1, 1344(CX)
-	VMOVUPS          Z4, 1728(CX)
-	VMOVUPS          Z5, 2112(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x04, R8
-	JCC              outside4
-	VMOVUPS          (R9), Z0
-	PREFETCHT0       (R10)
+piece0outside34:
+	VMOVUPS          Z16, Z17
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z13, Z17
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z10, Z17
+	VMOVUPS          Z16, Z10
+	VMOVUPS          Z15, Z15
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z13, Z10
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z12, Z15
+	VMOVUPS          Z10, Z12
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z15, Z12
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z15, Z10
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z13, Z13, Z13
+	BTQ              $0x05, DI
+	JCC              piece0outside5
+	VMOVUPS          (R8), Z13
+	PREFETCHT0       (R9)
 
-outside4:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x0a, R8
-	JCC        outside10
-	VMOVUPS    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+piece0outside5:
+	VXORPS     Z15, Z15, Z15
+	BTQ        $0x0b, DI
+	JCC        piece0outside11
+	VMOVUPS    (R8)(CX*1), Z15
+	PREFETCHT0 (R9)(CX*1)
 
-outside10:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x10, R8
-	JCC        outside16
-	VMOVUPS    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+piece0outside11:
+	VXORPS     Z16, Z16, Z16
+	BTQ        $0x11, DI
+	JCC        piece0outside17
+	VMOVUPS    (R8)(CX*2), Z16
+	PREFETCHT0 (R9)(CX*2)
 
-outside16:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x16, R8
-	JCC        outside22
-	VMOVUPS    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+piece0outside17:
+	VXORPS     Z18, Z18, Z18
+	BTQ        $0x17, DI
+	JCC        piece0outside23
+	VMOVUPS    (R8)(BX*1), Z18
+	PREFETCHT0 (R9)(BX*1)
 
-outside22:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1c, R8
-	JCC        outside28
-	VMOVUPS    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+piece0outside23:
+	VXORPS     Z19, Z19, Z19
+	BTQ        $0x1d, DI
+	JCC        piece0outside29
+	VMOVUPS    (R8)(CX*4), Z19
+	PREFETCHT0 (R9)(CX*4)
 
-outside28:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x22, R8
-	JCC        outside34
-	VMOVUPS    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside29:
+	VXORPS     Z20, Z20, Z20
+	BTQ        $0x23, DI
+	JCC        piece0outside35
+	VMOVUPS    (R8)(SI*1), Z20
+	PREFETCHT0 (R9)(SI*1)
 
-outside34:
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, 256(CX)
-	VMOVUPS          Z8, 640(CX)
-	VMOVUPS          Z0, 1024(CX)
-	VMOVUPS          Z1, 1408(CX)
-	VMOVUPS          Z4, 1792(CX)
-	VMOVUPS          Z5, 2176(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x05, R8
-	JCC              outside5
-	VMOVUPS          (R9), Z0
-	PREFETCHT0       (R10)
-
-outside5:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x0b, R8
-	JCC        outside11
-	VMOVUPS    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
-
-outside11:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x11, R8
-	JCC        outside17
-	VMOVUPS    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
-
-outside17:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x17, R8
-	JCC        outside23
-	VMOVUPS    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
-
-outside23:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1d, R8
-	JCC        outside29
-	VMOVUPS    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
-
-outside29:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x23, R8
-	JCC        outside35
-	VMOVUPS    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
-
-outside35:
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, 320(CX)
-	VMOVUPS          Z8, 704(CX)
-	VMOVUPS          Z0, 1088(CX)
-	VMOVUPS          Z1, 1472(CX)
-	VMOVUPS          Z4, 1856(CX)
-	VMOVUPS          Z5, 2240(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPS          (CX), Z0
-	VMOVUPS          64(CX), Z1
-	VMOVUPS          128(CX), Z2
-	VMOVUPS          192(CX), Z3
-	VMOVUPS          256(CX), Z4
-	VMOVUPS          320(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+piece0outside35:
+	VMOVUPS          Z19, Z20
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z16, Z20
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z13, Z20
+	VMOVUPS          Z19, Z13
+	VMOVUPS          Z18, Z18
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z16, Z13
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z15, Z18
+	VMOVUPS          Z13, Z15
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z18, Z15
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z18, Z13
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VMOVUPS          Z17, Z16
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z11, Z16
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z5, Z16
+	VMOVUPS          Z17, Z5
+	VMOVUPS          Z14, Z18
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z11, Z5
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z8, Z18
+	VMOVUPS          Z5, Z19
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z18, Z19
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z18, Z5
+	VMOVUPS          Z17, Z17
+	VMOVUPS          Z14, Z18
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z11, Z17
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z8, Z18
+	VMOVUPS          Z17, Z11
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z18, Z11
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z18, Z17
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z14, Z20
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z8, Z20
+	VMOVUPS          Z16, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          384(CX), Z0
-	VMOVUPS          448(CX), Z1
-	VMOVUPS          512(CX), Z2
-	VMOVUPS          576(CX), Z3
-	VMOVUPS          640(CX), Z4
-	VMOVUPS          704(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+	VMOVUPS          Z19, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          768(CX), Z0
-	VMOVUPS          832(CX), Z1
-	VMOVUPS          896(CX), Z2
-	VMOVUPS          960(CX), Z3
-	VMOVUPS          1024(CX), Z4
-	VMOVUPS          1088(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+	VMOVUPS          Z5, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          1152(CX), Z0
-	VMOVUPS          1216(CX), Z1
-	VMOVUPS          1280(CX), Z2
-	VMOVUPS          1344(CX), Z3
-	VMOVUPS          1408(CX), Z4
-	VMOVUPS          1472(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+	VMOVUPS          Z11, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          1536(CX), Z0
-	VMOVUPS          1600(CX), Z1
-	VMOVUPS          1664(CX), Z2
-	VMOVUPS          1728(CX), Z3
-	VMOVUPS          1792(CX), Z4
-	VMOVUPS          1856(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
-	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+	VMOVUPS          Z17, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          1920(CX), Z0
-	VMOVUPS          1984(CX), Z1
-	VMOVUPS          2048(CX), Z2
-	VMOVUPS          2112(CX), Z3
-	VMOVUPS          2176(CX), Z4
-	VMOVUPS          2240(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z3, Z5
+	VMOVUPS          Z20, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z12, Z5
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z6, Z5
 	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z4, Z0
-	VMOVUPS          Z3, Z7
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPS          Z0, Z8
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPS          Z4, Z4
+	VMOVUPS          Z12, Z1
+	VMOVUPS          Z9, Z8
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z6, Z1
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z3, Z8
+	VMOVUPS          Z1, Z11
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z8, Z11
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z8, Z1
+	VMOVUPS          Z12, Z8
+	VMOVUPS          Z9, Z12
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z6, Z8
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z3, Z12
+	VMOVUPS          Z8, Z6
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z12, Z6
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z12, Z8
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z9, Z15
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z3, Z15
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z11, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z8, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z15, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z10, Z1
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z4, Z1
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z1
+	VMOVUPS          Z10, Z0
+	VMOVUPS          Z7, Z3
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z4, Z0
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z3
+	VMOVUPS          Z0, Z5
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z3, Z5
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z3, Z0
+	VMOVUPS          Z10, Z3
+	VMOVUPS          Z7, Z6
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z4, Z3
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z6
+	VMOVUPS          Z3, Z4
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z6, Z4
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z6, Z3
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z7, Z13
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z2, Z13
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z13, (SI)
+	ADDQ             CX, BX
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), SI
+	MOVQ             40(AX), DI
+	MOVQ             144(AX), R8
+	MOVQ             24(AX), R9
+	ADDQ             R8, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x00, DI
+	JCC              piece1outside0
+	VMOVUPS          (R8), Z0
+
+piece1outside0:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x06, DI
+	JCC     piece1outside6
+	VMOVUPS (R8)(CX*1), Z0
+
+piece1outside6:
+	VXORPS  Z1, Z1, Z1
+	BTQ     $0x0c, DI
+	JCC     piece1outside12
+	VMOVUPS (R8)(CX*2), Z1
+
+piece1outside12:
+	VXORPS  Z2, Z2, Z2
+	BTQ     $0x12, DI
+	JCC     piece1outside18
+	VMOVUPS (R8)(BX*1), Z2
+
+piece1outside18:
+	VXORPS  Z3, Z3, Z3
+	BTQ     $0x18, DI
+	JCC     piece1outside24
+	VMOVUPS (R8)(CX*4), Z3
+
+piece1outside24:
+	VXORPS  Z4, Z4, Z4
+	BTQ     $0x1e, DI
+	JCC     piece1outside30
+	VMOVUPS (R8)(SI*1), Z4
+
+piece1outside30:
 	VMOVUPS          Z3, Z3
-	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z4
+	VMOVUPS          Z2, Z5
 	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPS          Z4, Z1
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z0, Z5
+	VMOVUPS          Z3, Z1
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z5, Z1
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z5, Z3
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z2, Z4
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z4
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x01, DI
+	JCC              piece1outside1
+	VMOVUPS          (R8), Z0
+
+piece1outside1:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x07, DI
+	JCC     piece1outside7
+	VMOVUPS (R8)(CX*1), Z0
+
+piece1outside7:
+	VXORPS  Z2, Z2, Z2
+	BTQ     $0x0d, DI
+	JCC     piece1outside13
+	VMOVUPS (R8)(CX*2), Z2
+
+piece1outside13:
+	VXORPS  Z5, Z5, Z5
+	BTQ     $0x13, DI
+	JCC     piece1outside19
+	VMOVUPS (R8)(BX*1), Z5
+
+piece1outside19:
+	VXORPS  Z6, Z6, Z6
+	BTQ     $0x19, DI
+	JCC     piece1outside25
+	VMOVUPS (R8)(CX*4), Z6
+
+piece1outside25:
+	VXORPS  Z7, Z7, Z7
+	BTQ     $0x1f, DI
+	JCC     piece1outside31
+	VMOVUPS (R8)(SI*1), Z7
+
+piece1outside31:
+	VMOVUPS          Z6, Z6
+	VMOVUPS          Z5, Z8
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z6
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z0, Z8
+	VMOVUPS          Z6, Z2
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z8, Z2
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z8, Z6
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z5, Z7
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z7
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x02, DI
+	JCC              piece1outside2
+	VMOVUPS          (R8), Z0
+
+piece1outside2:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x08, DI
+	JCC     piece1outside8
+	VMOVUPS (R8)(CX*1), Z0
+
+piece1outside8:
+	VXORPS  Z5, Z5, Z5
+	BTQ     $0x0e, DI
+	JCC     piece1outside14
+	VMOVUPS (R8)(CX*2), Z5
+
+piece1outside14:
+	VXORPS  Z8, Z8, Z8
+	BTQ     $0x14, DI
+	JCC     piece1outside20
+	VMOVUPS (R8)(BX*1), Z8
+
+piece1outside20:
+	VXORPS  Z9, Z9, Z9
+	BTQ     $0x1a, DI
+	JCC     piece1outside26
+	VMOVUPS (R8)(CX*4), Z9
+
+piece1outside26:
+	VXORPS  Z10, Z10, Z10
+	BTQ     $0x20, DI
+	JCC     piece1outside32
+	VMOVUPS (R8)(SI*1), Z10
+
+piece1outside32:
+	VMOVUPS          Z9, Z9
+	VMOVUPS          Z8, Z11
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z5, Z9
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z0, Z11
+	VMOVUPS          Z9, Z5
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z11, Z5
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z11, Z9
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z8, Z10
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z10
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x03, DI
+	JCC              piece1outside3
+	VMOVUPS          (R8), Z0
+
+piece1outside3:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x09, DI
+	JCC     piece1outside9
+	VMOVUPS (R8)(CX*1), Z0
+
+piece1outside9:
+	VXORPS  Z8, Z8, Z8
+	BTQ     $0x0f, DI
+	JCC     piece1outside15
+	VMOVUPS (R8)(CX*2), Z8
+
+piece1outside15:
+	VXORPS  Z11, Z11, Z11
+	BTQ     $0x15, DI
+	JCC     piece1outside21
+	VMOVUPS (R8)(BX*1), Z11
+
+piece1outside21:
+	VXORPS  Z12, Z12, Z12
+	BTQ     $0x1b, DI
+	JCC     piece1outside27
+	VMOVUPS (R8)(CX*4), Z12
+
+piece1outside27:
+	VXORPS  Z13, Z13, Z13
+	BTQ     $0x21, DI
+	JCC     piece1outside33
+	VMOVUPS (R8)(SI*1), Z13
+
+piece1outside33:
+	VMOVUPS          Z12, Z12
+	VMOVUPS          Z11, Z14
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z8, Z12
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z0, Z14
+	VMOVUPS          Z12, Z8
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z14, Z8
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z14, Z12
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z11, Z13
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z13
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x04, DI
+	JCC              piece1outside4
+	VMOVUPS          (R8), Z0
+
+piece1outside4:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x0a, DI
+	JCC     piece1outside10
+	VMOVUPS (R8)(CX*1), Z0
+
+piece1outside10:
+	VXORPS  Z11, Z11, Z11
+	BTQ     $0x10, DI
+	JCC     piece1outside16
+	VMOVUPS (R8)(CX*2), Z11
+
+piece1outside16:
+	VXORPS  Z14, Z14, Z14
+	BTQ     $0x16, DI
+	JCC     piece1outside22
+	VMOVUPS (R8)(BX*1), Z14
+
+piece1outside22:
+	VXORPS  Z15, Z15, Z15
+	BTQ     $0x1c, DI
+	JCC     piece1outside28
+	VMOVUPS (R8)(CX*4), Z15
+
+piece1outside28:
+	VXORPS  Z16, Z16, Z16
+	BTQ     $0x22, DI
+	JCC     piece1outside34
+	VMOVUPS (R8)(SI*1), Z16
+
+piece1outside34:
+	VMOVUPS          Z15, Z15
+	VMOVUPS          Z14, Z17
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z11, Z15
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z0, Z17
+	VMOVUPS          Z15, Z11
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z17, Z11
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z17, Z15
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z14, Z16
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z16
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x05, DI
+	JCC              piece1outside5
+	VMOVUPS          (R8), Z0
+
+piece1outside5:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x0b, DI
+	JCC     piece1outside11
+	VMOVUPS (R8)(CX*1), Z0
+
+piece1outside11:
+	VXORPS  Z14, Z14, Z14
+	BTQ     $0x11, DI
+	JCC     piece1outside17
+	VMOVUPS (R8)(CX*2), Z14
+
+piece1outside17:
+	VXORPS  Z17, Z17, Z17
+	BTQ     $0x17, DI
+	JCC     piece1outside23
+	VMOVUPS (R8)(BX*1), Z17
+
+piece1outside23:
+	VXORPS  Z18, Z18, Z18
+	BTQ     $0x1d, DI
+	JCC     piece1outside29
+	VMOVUPS (R8)(CX*4), Z18
+
+piece1outside29:
+	VXORPS  Z19, Z19, Z19
+	BTQ     $0x23, DI
+	JCC     piece1outside35
+	VMOVUPS (R8)(SI*1), Z19
+
+piece1outside35:
+	VMOVUPS          Z18, Z18
+	VMOVUPS          Z17, Z20
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z14, Z18
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z0, Z20
+	VMOVUPS          Z18, Z14
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z20, Z14
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z20, Z18
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z17, Z19
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z19
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	ADDQ             CX, BX
+	ADDQ             CX, BX
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z11, Z0
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z5, Z0
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z1, Z0
+	VMOVUPS          Z11, Z1
+	VMOVUPS          Z8, Z17
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z5, Z1
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z2, Z17
+	VMOVUPS          Z1, Z20
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z17, Z20
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z17, Z1
+	VMOVUPS          Z11, Z11
+	VMOVUPS          Z8, Z17
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z5, Z11
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z2, Z17
+	VMOVUPS          Z11, Z5
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z17, Z5
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z17, Z11
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z8, Z14
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z2, Z14
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z20, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z11, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z14, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z15, Z0
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z9, Z0
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z3, Z0
+	VMOVUPS          Z15, Z1
+	VMOVUPS          Z12, Z2
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z9, Z1
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z6, Z2
+	VMOVUPS          Z1, Z3
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z2, Z3
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z2, Z1
+	VMOVUPS          Z15, Z2
+	VMOVUPS          Z12, Z5
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z9, Z2
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z6, Z5
+	VMOVUPS          Z2, Z8
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z5, Z8
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z5, Z2
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z12, Z18
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z6, Z18
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z8, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z18, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z16, Z0
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z10, Z0
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z4, Z0
+	VMOVUPS          Z16, Z1
+	VMOVUPS          Z13, Z2
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z10, Z1
+	VFMADD231PS.BCST conv32_c002000000000000<>+0(SB), Z7, Z2
+	VMOVUPS          Z1, Z3
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z2, Z3
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z2, Z1
+	VMOVUPS          Z16, Z2
+	VMOVUPS          Z13, Z4
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z10, Z2
+	VFMADD231PS.BCST conv32_bfe2000000000000<>+0(SB), Z7, Z4
+	VMOVUPS          Z2, Z5
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z4, Z5
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z4, Z2
+	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z13, Z19
+	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z7, Z19
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z19, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -4257,40 +4736,39 @@ GLOBL conv32_bff8000000000000<>(SB), RODATA|NOPTR, $4
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradOutputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ             8(AX), DX
-	MOVQ             16(AX), BX
-	LEAQ             (DX)(DX*2), SI
-	LEAQ             (DX)(DX*4), DI
-	MOVQ             144(AX), R8
-	MOVQ             24(AX), R9
-	ADDQ             R8, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), SI
+	MOVQ             144(AX), DI
+	MOVQ             24(AX), R8
+	ADDQ             DI, R8
+	VMOVUPS          (DI), Z0
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z1
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z2
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z3
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z4
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z5
+	PREFETCHT0       (R8)(SI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -4305,574 +4783,526 @@ grid:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z0, (CX)
-	VMOVUPS          Z4, 384(CX)
-	VMOVUPS          Z6, 768(CX)
-	VMOVUPS          Z5, 1152(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z1
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z2
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z3
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z7
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z8
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z9
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z3, Z2, Z10
+	VSUBPS           Z3, Z2, Z2
+	VADDPS           Z8, Z7, Z3
+	VSUBPS           Z8, Z7, Z7
+	VADDPS           Z10, Z1, Z1
+	VADDPS           Z3, Z1, Z1
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z8
+	VMULPS           Z8, Z2, Z8
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z7, Z8
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z11
+	VMULPS           Z11, Z10, Z10
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z10
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z2, Z9
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z7, Z9
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z2
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z3
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z7
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z11
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z12
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z13
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z7, Z3, Z14
+	VSUBPS           Z7, Z3, Z3
+	VADDPS           Z12, Z11, Z7
+	VSUBPS           Z12, Z11, Z11
+	VADDPS           Z14, Z2, Z2
+	VADDPS           Z7, Z2, Z2
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z12
+	VMULPS           Z12, Z3, Z12
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z11, Z12
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z15
+	VMULPS           Z15, Z14, Z14
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z7, Z14
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z3, Z13
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z11, Z13
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z3
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z7
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z11
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z15
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z16
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z17
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z11, Z7, Z18
+	VSUBPS           Z11, Z7, Z7
+	VADDPS           Z16, Z15, Z11
+	VSUBPS           Z16, Z15, Z15
+	VADDPS           Z18, Z3, Z3
+	VADDPS           Z11, Z3, Z3
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z16
+	VMULPS           Z16, Z7, Z16
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z15, Z16
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z19
+	VMULPS           Z19, Z18, Z18
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z11, Z18
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z7, Z17
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z15, Z17
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z7
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z11
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z15
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z19
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z20
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z21
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z15, Z11, Z22
+	VSUBPS           Z15, Z11, Z11
+	VADDPS           Z20, Z19, Z15
+	VSUBPS           Z20, Z19, Z19
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z15, Z7, Z7
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z20
+	VMULPS           Z20, Z11, Z20
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z19, Z20
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z23
+	VMULPS           Z23, Z22, Z22
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z15, Z22
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z11, Z21
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z19, Z21
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z11
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z15
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z19
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z23
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z24
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z25
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z19, Z15, Z26
+	VSUBPS           Z19, Z15, Z15
+	VADDPS           Z24, Z23, Z19
+	VSUBPS           Z24, Z23, Z23
+	VADDPS           Z26, Z11, Z11
+	VADDPS           Z19, Z11, Z11
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z24
+	VMULPS           Z24, Z15, Z24
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z23, Z24
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z27
+	VMULPS           Z27, Z26, Z26
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z19, Z26
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z15, Z25
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z23, Z25
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             80(AX), DI
+	MOVQ             72(AX), R8
+	MOVQ             BX, SI
+	VADDPS           Z2, Z1, Z15
 	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
+	VADDPS           Z7, Z3, Z2
+	VSUBPS           Z7, Z3, Z3
+	VADDPS           Z15, Z0, Z0
 	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z0, 64(CX)
-	VMOVUPS          Z4, 448(CX)
-	VMOVUPS          Z6, 832(CX)
-	VMOVUPS          Z5, 1216(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z0, 128(CX)
-	VMOVUPS          Z4, 512(CX)
-	VMOVUPS          Z6, 896(CX)
-	VMOVUPS          Z5, 1280(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z0, 192(CX)
-	VMOVUPS          Z4, 576(CX)
-	VMOVUPS          Z6, 960(CX)
-	VMOVUPS          Z5, 1344(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z0, 256(CX)
-	VMOVUPS          Z4, 640(CX)
-	VMOVUPS          Z6, 1024(CX)
-	VMOVUPS          Z5, 1408(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z0, 320(CX)
-	VMOVUPS          Z4, 704(CX)
-	VMOVUPS          Z6, 1088(CX)
-	VMOVUPS          Z5, 1472(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	MOVQ             80(AX), R8
-	MOVQ             72(AX), R9
-	VMOVUPS          (CX), Z0
-	VMOVUPS          64(CX), Z1
-	VMOVUPS          128(CX), Z2
-	VMOVUPS          192(CX), Z3
-	VMOVUPS          256(CX), Z4
-	VMOVUPS          320(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R10
-	TESTQ            R10, R10
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z7
+	VMULPS           Z7, Z1, Z7
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z7
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z19
+	VMULPS           Z19, Z15, Z15
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z15
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z11
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z11
+	MOVQ             160(AX), R9
+	TESTQ            R9, R9
 	JZ               biased0
-	VBROADCASTSS     (R10), Z1
+	VBROADCASTSS     (R9), Z1
 	VADDPS           Z1, Z0, Z0
-	VADDPS           Z1, Z4, Z4
-	VADDPS           Z1, Z6, Z6
-	VADDPS           Z1, Z5, Z5
+	VADDPS           Z1, Z7, Z7
+	VADDPS           Z1, Z15, Z15
+	VADDPS           Z1, Z11, Z11
 
 biased0:
-	MOVQ   168(AX), R10
-	TESTQ  R10, R10
+	MOVQ   168(AX), R9
+	TESTQ  R9, R9
 	JZ     added0
-	SUBQ   152(AX), R10
-	ADDQ   DI, R10
-	BTQ    $0x00, R8
+	SUBQ   152(AX), R9
+	ADDQ   SI, R9
+	BTQ    $0x00, DI
 	JCC    alone0
-	VADDPS (R10), Z0, Z0
+	VADDPS (R9), Z0, Z0
 
 alone0:
-	ADDQ   BX, R10
-	BTQ    $0x01, R8
+	ADDQ   DX, R9
+	BTQ    $0x01, DI
 	JCC    alone1
-	VADDPS (R10), Z4, Z4
+	VADDPS (R9), Z7, Z7
 
 alone1:
-	ADDQ   BX, R10
-	BTQ    $0x02, R8
+	ADDQ   DX, R9
+	BTQ    $0x02, DI
 	JCC    alone2
-	VADDPS (R10), Z6, Z6
+	VADDPS (R9), Z15, Z15
 
 alone2:
-	ADDQ   BX, R10
-	BTQ    $0x03, R8
+	ADDQ   DX, R9
+	BTQ    $0x03, DI
 	JCC    alone3
-	VADDPS (R10), Z5, Z5
+	VADDPS (R9), Z11, Z11
 
 alone3:
 added0:
-	MOVQ   136(AX), R10
-	TESTQ  R10, R10
+	MOVQ   136(AX), R9
+	TESTQ  R9, R9
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z0, Z1, Z0
-	VMAXPS Z4, Z1, Z4
-	VMAXPS Z6, Z1, Z6
-	VMAXPS Z5, Z1, Z5
+	VMAXPS Z7, Z1, Z7
+	VMAXPS Z15, Z1, Z15
+	VMAXPS Z11, Z1, Z11
 
 rectified0:
-	BTQ        $0x00, R8
+	BTQ        $0x00, DI
 	JCC        dropped0
-	VMOVUPS    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped0:
-	ADDQ       BX, DI
-	BTQ        $0x01, R8
+	ADDQ       DX, SI
+	BTQ        $0x01, DI
 	JCC        dropped1
-	VMOVUPS    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z7, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped1:
-	ADDQ       BX, DI
-	BTQ        $0x02, R8
+	ADDQ       DX, SI
+	BTQ        $0x02, DI
 	JCC        dropped2
-	VMOVUPS    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z15, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped2:
-	ADDQ       BX, DI
-	BTQ        $0x03, R8
+	ADDQ       DX, SI
+	BTQ        $0x03, DI
 	JCC        dropped3
-	VMOVUPS    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z11, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped3:
-	ADDQ             DX, SI
-	VMOVUPS          384(CX), Z0
-	VMOVUPS          448(CX), Z1
-	VMOVUPS          512(CX), Z2
-	VMOVUPS          576(CX), Z3
-	VMOVUPS          640(CX), Z4
-	VMOVUPS          704(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R10
-	TESTQ            R10, R10
-	JZ               biased1
-	VBROADCASTSS     (R10), Z1
-	VADDPS           Z1, Z0, Z0
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPS           Z12, Z8, Z0
+	VSUBPS           Z12, Z8, Z8
+	VADDPS           Z20, Z16, Z1
+	VSUBPS           Z20, Z16, Z16
+	VADDPS           Z0, Z4, Z4
 	VADDPS           Z1, Z4, Z4
-	VADDPS           Z1, Z6, Z6
-	VADDPS           Z1, Z5, Z5
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z2
+	VMULPS           Z2, Z8, Z2
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z16, Z2
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z3
+	VMULPS           Z3, Z0, Z0
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z1, Z0
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z8, Z24
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z16, Z24
+	MOVQ             160(AX), R9
+	TESTQ            R9, R9
+	JZ               biased1
+	VBROADCASTSS     (R9), Z1
+	VADDPS           Z1, Z4, Z4
+	VADDPS           Z1, Z2, Z2
+	VADDPS           Z1, Z0, Z0
+	VADDPS           Z1, Z24, Z24
 
 biased1:
-	MOVQ   168(AX), R10
-	TESTQ  R10, R10
+	MOVQ   168(AX), R9
+	TESTQ  R9, R9
 	JZ     added1
-	SUBQ   152(AX), R10
-	ADDQ   DI, R10
-	BTQ    $0x04, R8
+	SUBQ   152(AX), R9
+	ADDQ   SI, R9
+	BTQ    $0x04, DI
 	JCC    alone4
-	VADDPS (R10), Z0, Z0
+	VADDPS (R9), Z4, Z4
 
 alone4:
-	ADDQ   BX, R10
-	BTQ    $0x05, R8
+	ADDQ   DX, R9
+	BTQ    $0x05, DI
 	JCC    alone5
-	VADDPS (R10), Z4, Z4
+	VADDPS (R9), Z2, Z2
 
 alone5:
-	ADDQ   BX, R10
-	BTQ    $0x06, R8
+	ADDQ   DX, R9
+	BTQ    $0x06, DI
 	JCC    alone6
-	VADDPS (R10), Z6, Z6
+	VADDPS (R9), Z0, Z0
 
 alone6:
-	ADDQ   BX, R10
-	BTQ    $0x07, R8
+	ADDQ   DX, R9
+	BTQ    $0x07, DI
 	JCC    alone7
-	VADDPS (R10), Z5, Z5
+	VADDPS (R9), Z24, Z24
 
 alone7:
 added1:
-	MOVQ   136(AX), R10
-	TESTQ  R10, R10
+	MOVQ   136(AX), R9
+	TESTQ  R9, R9
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
-	VMAXPS Z0, Z1, Z0
 	VMAXPS Z4, Z1, Z4
-	VMAXPS Z6, Z1, Z6
-	VMAXPS Z5, Z1, Z5
+	VMAXPS Z2, Z1, Z2
+	VMAXPS Z0, Z1, Z0
+	VMAXPS Z24, Z1, Z24
 
 rectified1:
-	BTQ        $0x04, R8
+	BTQ        $0x04, DI
 	JCC        dropped4
-	VMOVUPS    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z4, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped4:
-	ADDQ       BX, DI
-	BTQ        $0x05, R8
+	ADDQ       DX, SI
+	BTQ        $0x05, DI
 	JCC        dropped5
-	VMOVUPS    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z2, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped5:
-	ADDQ       BX, DI
-	BTQ        $0x06, R8
+	ADDQ       DX, SI
+	BTQ        $0x06, DI
 	JCC        dropped6
-	VMOVUPS    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped6:
-	ADDQ       BX, DI
-	BTQ        $0x07, R8
+	ADDQ       DX, SI
+	BTQ        $0x07, DI
 	JCC        dropped7
-	VMOVUPS    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z24, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped7:
-	ADDQ             DX, SI
-	VMOVUPS          768(CX), Z0
-	VMOVUPS          832(CX), Z1
-	VMOVUPS          896(CX), Z2
-	VMOVUPS          960(CX), Z3
-	VMOVUPS          1024(CX), Z4
-	VMOVUPS          1088(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R10
-	TESTQ            R10, R10
-	JZ               biased2
-	VBROADCASTSS     (R10), Z1
-	VADDPS           Z1, Z0, Z0
-	VADDPS           Z1, Z4, Z4
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPS           Z14, Z10, Z0
+	VSUBPS           Z14, Z10, Z10
+	VADDPS           Z22, Z18, Z1
+	VSUBPS           Z22, Z18, Z18
+	VADDPS           Z0, Z6, Z6
 	VADDPS           Z1, Z6, Z6
-	VADDPS           Z1, Z5, Z5
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z2
+	VMULPS           Z2, Z10, Z2
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z18, Z2
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z3
+	VMULPS           Z3, Z0, Z0
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z1, Z0
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z10, Z26
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z18, Z26
+	MOVQ             160(AX), R9
+	TESTQ            R9, R9
+	JZ               biased2
+	VBROADCASTSS     (R9), Z1
+	VADDPS           Z1, Z6, Z6
+	VADDPS           Z1, Z2, Z2
+	VADDPS           Z1, Z0, Z0
+	VADDPS           Z1, Z26, Z26
 
 biased2:
-	MOVQ   168(AX), R10
-	TESTQ  R10, R10
+	MOVQ   168(AX), R9
+	TESTQ  R9, R9
 	JZ     added2
-	SUBQ   152(AX), R10
-	ADDQ   DI, R10
-	BTQ    $0x08, R8
+	SUBQ   152(AX), R9
+	ADDQ   SI, R9
+	BTQ    $0x08, DI
 	JCC    alone8
-	VADDPS (R10), Z0, Z0
+	VADDPS (R9), Z6, Z6
 
 alone8:
-	ADDQ   BX, R10
-	BTQ    $0x09, R8
+	ADDQ   DX, R9
+	BTQ    $0x09, DI
 	JCC    alone9
-	VADDPS (R10), Z4, Z4
+	VADDPS (R9), Z2, Z2
 
 alone9:
-	ADDQ   BX, R10
-	BTQ    $0x0a, R8
+	ADDQ   DX, R9
+	BTQ    $0x0a, DI
 	JCC    alone10
-	VADDPS (R10), Z6, Z6
+	VADDPS (R9), Z0, Z0
 
 alone10:
-	ADDQ   BX, R10
-	BTQ    $0x0b, R8
+	ADDQ   DX, R9
+	BTQ    $0x0b, DI
 	JCC    alone11
-	VADDPS (R10), Z5, Z5
+	VADDPS (R9), Z26, Z26
 
 alone11:
 added2:
-	MOVQ   136(AX), R10
-	TESTQ  R10, R10
+	MOVQ   136(AX), R9
+	TESTQ  R9, R9
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
-	VMAXPS Z0, Z1, Z0
-	VMAXPS Z4, Z1, Z4
 	VMAXPS Z6, Z1, Z6
-	VMAXPS Z5, Z1, Z5
+	VMAXPS Z2, Z1, Z2
+	VMAXPS Z0, Z1, Z0
+	VMAXPS Z26, Z1, Z26
 
 rectified2:
-	BTQ        $0x08, R8
+	BTQ        $0x08, DI
 	JCC        dropped8
-	VMOVUPS    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z6, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped8:
-	ADDQ       BX, DI
-	BTQ        $0x09, R8
+	ADDQ       DX, SI
+	BTQ        $0x09, DI
 	JCC        dropped9
-	VMOVUPS    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z2, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped9:
-	ADDQ       BX, DI
-	BTQ        $0x0a, R8
+	ADDQ       DX, SI
+	BTQ        $0x0a, DI
 	JCC        dropped10
-	VMOVUPS    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped10:
-	ADDQ       BX, DI
-	BTQ        $0x0b, R8
+	ADDQ       DX, SI
+	BTQ        $0x0b, DI
 	JCC        dropped11
-	VMOVUPS    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z26, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped11:
-	ADDQ             DX, SI
-	VMOVUPS          1152(CX), Z0
-	VMOVUPS          1216(CX), Z1
-	VMOVUPS          1280(CX), Z2
-	VMOVUPS          1344(CX), Z3
-	VMOVUPS          1408(CX), Z4
-	VMOVUPS          1472(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VADDPS           Z6, Z0, Z0
-	VADDPS           Z2, Z0, Z0
-	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z7
-	VMULPS           Z7, Z6, Z6
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), DX
-	TESTQ            DX, DX
-	JZ               biased3
-	VBROADCASTSS     (DX), Z1
-	VADDPS           Z1, Z0, Z0
-	VADDPS           Z1, Z4, Z4
-	VADDPS           Z1, Z6, Z6
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPS           Z13, Z9, Z0
+	VSUBPS           Z13, Z9, Z9
+	VADDPS           Z21, Z17, Z1
+	VSUBPS           Z21, Z17, Z17
+	VADDPS           Z0, Z5, Z5
 	VADDPS           Z1, Z5, Z5
+	VBROADCASTSS     conv32_3fe8000000000000<>+0(SB), Z2
+	VMULPS           Z2, Z9, Z2
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z17, Z2
+	VBROADCASTSS     conv32_3fe2000000000000<>+0(SB), Z3
+	VMULPS           Z3, Z0, Z0
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z1, Z0
+	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z9, Z25
+	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z17, Z25
+	MOVQ             160(AX), CX
+	TESTQ            CX, CX
+	JZ               biased3
+	VBROADCASTSS     (CX), Z1
+	VADDPS           Z1, Z5, Z5
+	VADDPS           Z1, Z2, Z2
+	VADDPS           Z1, Z0, Z0
+	VADDPS           Z1, Z25, Z25
 
 biased3:
-	MOVQ   168(AX), DX
-	TESTQ  DX, DX
+	MOVQ   168(AX), CX
+	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), DX
-	ADDQ   DI, DX
-	BTQ    $0x0c, R8
+	SUBQ   152(AX), CX
+	ADDQ   SI, CX
+	BTQ    $0x0c, DI
 	JCC    alone12
-	VADDPS (DX), Z0, Z0
+	VADDPS (CX), Z5, Z5
 
 alone12:
-	ADDQ   BX, DX
-	BTQ    $0x0d, R8
+	ADDQ   DX, CX
+	BTQ    $0x0d, DI
 	JCC    alone13
-	VADDPS (DX), Z4, Z4
+	VADDPS (CX), Z2, Z2
 
 alone13:
-	ADDQ   BX, DX
-	BTQ    $0x0e, R8
+	ADDQ   DX, CX
+	BTQ    $0x0e, DI
 	JCC    alone14
-	VADDPS (DX), Z6, Z6
+	VADDPS (CX), Z0, Z0
 
 alone14:
-	ADDQ   BX, DX
-	BTQ    $0x0f, R8
+	ADDQ   DX, CX
+	BTQ    $0x0f, DI
 	JCC    alone15
-	VADDPS (DX), Z5, Z5
+	VADDPS (CX), Z25, Z25
 
 alone15:
 added3:
-	MOVQ   136(AX), DX
-	TESTQ  DX, DX
+	MOVQ   136(AX), CX
+	TESTQ  CX, CX
 	JZ     rectified3
 	VXORPS Z1, Z1, Z1
-	VMAXPS Z0, Z1, Z0
-	VMAXPS Z4, Z1, Z4
-	VMAXPS Z6, Z1, Z6
 	VMAXPS Z5, Z1, Z5
+	VMAXPS Z2, Z1, Z2
+	VMAXPS Z0, Z1, Z0
+	VMAXPS Z25, Z1, Z25
 
 rectified3:
-	BTQ        $0x0c, R8
+	BTQ        $0x0c, DI
 	JCC        dropped12
-	VMOVUPS    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z5, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped12:
-	ADDQ       BX, DI
-	BTQ        $0x0d, R8
+	ADDQ       DX, SI
+	BTQ        $0x0d, DI
 	JCC        dropped13
-	VMOVUPS    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z2, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped13:
-	ADDQ       BX, DI
-	BTQ        $0x0e, R8
+	ADDQ       DX, SI
+	BTQ        $0x0e, DI
 	JCC        dropped14
-	VMOVUPS    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped14:
-	ADDQ       BX, DI
-	BTQ        $0x0f, R8
+	ADDQ       DX, SI
+	BTQ        $0x0f, DI
 	JCC        dropped15
-	VMOVUPS    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPS    Z25, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped15:
-	MOVQ 24(AX), DX
-	ADDQ DX, 144(AX)
-	MOVQ 72(AX), DX
-	ADDQ DX, 152(AX)
-	MOVQ 112(AX), DX
-	ADDQ DX, 160(AX)
-	MOVQ 128(AX), DX
-	ADDQ DX, 168(AX)
+	MOVQ 24(AX), CX
+	ADDQ CX, 144(AX)
+	MOVQ 72(AX), CX
+	ADDQ CX, 152(AX)
+	MOVQ 112(AX), CX
+	ADDQ CX, 160(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 168(AX)
 	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
@@ -4894,57 +5324,56 @@ GLOBL conv32_400b000000000000<>(SB), RODATA|NOPTR, $4
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ       8(AX), DX
-	MOVQ       16(AX), BX
-	LEAQ       (DX)(DX*2), SI
-	LEAQ       (DX)(DX*4), DI
-	MOVQ       40(AX), DI
-	MOVQ       144(AX), R8
-	MOVQ       24(AX), R9
-	ADDQ       R8, R9
+	MOVQ       8(AX), CX
+	MOVQ       16(AX), DX
+	LEAQ       (CX)(CX*2), BX
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       40(AX), SI
+	MOVQ       144(AX), DI
+	MOVQ       24(AX), R8
+	ADDQ       DI, R8
 	VXORPS     Z0, Z0, Z0
-	BTQ        $0x00, DI
-	JCC        outside0
-	VMOVUPS    (R8), Z0
-	PREFETCHT0 (R9)
+	BTQ        $0x00, SI
+	JCC        piece0outside0
+	VMOVUPS    (DI), Z0
+	PREFETCHT0 (R8)
 
-outside0:
+piece0outside0:
 	VXORPS     Z1, Z1, Z1
-	BTQ        $0x04, DI
-	JCC        outside4
-	VMOVUPS    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
+	BTQ        $0x04, SI
+	JCC        piece0outside4
+	VMOVUPS    (DI)(CX*1), Z1
+	PREFETCHT0 (R8)(CX*1)
 
-outside4:
+piece0outside4:
 	VXORPS     Z2, Z2, Z2
-	BTQ        $0x08, DI
-	JCC        outside8
-	VMOVUPS    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
+	BTQ        $0x08, SI
+	JCC        piece0outside8
+	VMOVUPS    (DI)(CX*2), Z2
+	PREFETCHT0 (R8)(CX*2)
 
-outside8:
+piece0outside8:
 	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0c, DI
-	JCC        outside12
-	VMOVUPS    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
+	BTQ        $0x0c, SI
+	JCC        piece0outside12
+	VMOVUPS    (DI)(BX*1), Z3
+	PREFETCHT0 (R8)(BX*1)
 
-outside12:
+piece0outside12:
 	VMOVUPS          Z0, Z4
 	VMOVUPS          Z1, Z5
 	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
@@ -4959,354 +5388,306 @@ outside12:
 	VMOVUPS          Z5, Z2
 	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
 	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (CX)
-	VMOVUPS          Z6, 256(CX)
-	VMOVUPS          Z4, 512(CX)
-	VMOVUPS          Z2, 768(CX)
-	VMOVUPS          Z5, 1024(CX)
-	VMOVUPS          Z3, 1280(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x01, DI
-	JCC              outside1
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VXORPS           Z1, Z1, Z1
+	BTQ              $0x01, SI
+	JCC              piece0outside1
+	VMOVUPS          (DI), Z1
+	PREFETCHT0       (R8)
 
-outside1:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x05, DI
-	JCC        outside5
-	VMOVUPS    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
+piece0outside1:
+	VXORPS     Z7, Z7, Z7
+	BTQ        $0x05, SI
+	JCC        piece0outside5
+	VMOVUPS    (DI)(CX*1), Z7
+	PREFETCHT0 (R8)(CX*1)
 
-outside5:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x09, DI
-	JCC        outside9
-	VMOVUPS    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
+piece0outside5:
+	VXORPS     Z8, Z8, Z8
+	BTQ        $0x09, SI
+	JCC        piece0outside9
+	VMOVUPS    (DI)(CX*2), Z8
+	PREFETCHT0 (R8)(CX*2)
 
-outside9:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0d, DI
-	JCC        outside13
-	VMOVUPS    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
+piece0outside9:
+	VXORPS     Z9, Z9, Z9
+	BTQ        $0x0d, SI
+	JCC        piece0outside13
+	VMOVUPS    (DI)(BX*1), Z9
+	PREFETCHT0 (R8)(BX*1)
 
-outside13:
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
+piece0outside13:
+	VMOVUPS          Z1, Z10
+	VMOVUPS          Z7, Z11
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z8, Z10
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z9, Z11
+	VMOVUPS          Z10, Z12
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z11, Z12
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z11, Z10
+	VMOVUPS          Z1, Z11
+	VMOVUPS          Z7, Z7
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z8, Z11
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z9, Z7
+	VMOVUPS          Z11, Z8
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z7, Z8
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z7, Z11
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VXORPS           Z7, Z7, Z7
+	BTQ              $0x02, SI
+	JCC              piece0outside2
+	VMOVUPS          (DI), Z7
+	PREFETCHT0       (R8)
+
+piece0outside2:
+	VXORPS     Z13, Z13, Z13
+	BTQ        $0x06, SI
+	JCC        piece0outside6
+	VMOVUPS    (DI)(CX*1), Z13
+	PREFETCHT0 (R8)(CX*1)
+
+piece0outside6:
+	VXORPS     Z14, Z14, Z14
+	BTQ        $0x0a, SI
+	JCC        piece0outside10
+	VMOVUPS    (DI)(CX*2), Z14
+	PREFETCHT0 (R8)(CX*2)
+
+piece0outside10:
+	VXORPS     Z15, Z15, Z15
+	BTQ        $0x0e, SI
+	JCC        piece0outside14
+	VMOVUPS    (DI)(BX*1), Z15
+	PREFETCHT0 (R8)(BX*1)
+
+piece0outside14:
+	VMOVUPS          Z7, Z16
+	VMOVUPS          Z13, Z17
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z14, Z16
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z15, Z17
+	VMOVUPS          Z16, Z18
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z17, Z18
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z17, Z16
+	VMOVUPS          Z7, Z17
+	VMOVUPS          Z13, Z13
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z14, Z17
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z15, Z13
+	VMOVUPS          Z17, Z14
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z13, Z14
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z13, Z17
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VXORPS           Z13, Z13, Z13
+	BTQ              $0x03, SI
+	JCC              piece0outside3
+	VMOVUPS          (DI), Z13
+	PREFETCHT0       (R8)
+
+piece0outside3:
+	VXORPS     Z19, Z19, Z19
+	BTQ        $0x07, SI
+	JCC        piece0outside7
+	VMOVUPS    (DI)(CX*1), Z19
+	PREFETCHT0 (R8)(CX*1)
+
+piece0outside7:
+	VXORPS     Z20, Z20, Z20
+	BTQ        $0x0b, SI
+	JCC        piece0outside11
+	VMOVUPS    (DI)(CX*2), Z20
+	PREFETCHT0 (R8)(CX*2)
+
+piece0outside11:
+	VXORPS     Z21, Z21, Z21
+	BTQ        $0x0f, SI
+	JCC        piece0outside15
+	VMOVUPS    (DI)(BX*1), Z21
+	PREFETCHT0 (R8)(BX*1)
+
+piece0outside15:
+	VMOVUPS          Z13, Z22
+	VMOVUPS          Z19, Z23
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z20, Z22
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z21, Z23
+	VMOVUPS          Z22, Z24
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z23, Z24
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z23, Z22
+	VMOVUPS          Z13, Z23
+	VMOVUPS          Z19, Z19
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z20, Z23
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z21, Z19
+	VMOVUPS          Z23, Z20
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z19, Z20
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z19, Z23
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VMOVUPS          Z0, Z19
+	VMOVUPS          Z1, Z25
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z7, Z19
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z13, Z25
+	VMOVUPS          Z19, Z26
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z25, Z26
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z25, Z19
+	VMOVUPS          Z0, Z25
 	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, 64(CX)
-	VMOVUPS          Z6, 320(CX)
-	VMOVUPS          Z4, 576(CX)
-	VMOVUPS          Z2, 832(CX)
-	VMOVUPS          Z5, 1088(CX)
-	VMOVUPS          Z3, 1344(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x02, DI
-	JCC              outside2
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-
-outside2:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x06, DI
-	JCC        outside6
-	VMOVUPS    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
-
-outside6:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0a, DI
-	JCC        outside10
-	VMOVUPS    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
-
-outside10:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0e, DI
-	JCC        outside14
-	VMOVUPS    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
-
-outside14:
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, 128(CX)
-	VMOVUPS          Z6, 384(CX)
-	VMOVUPS          Z4, 640(CX)
-	VMOVUPS          Z2, 896(CX)
-	VMOVUPS          Z5, 1152(CX)
-	VMOVUPS          Z3, 1408(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x03, DI
-	JCC              outside3
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-
-outside3:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x07, DI
-	JCC        outside7
-	VMOVUPS    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
-
-outside7:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0b, DI
-	JCC        outside11
-	VMOVUPS    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
-
-outside11:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0f, DI
-	JCC        outside15
-	VMOVUPS    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
-
-outside15:
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, 192(CX)
-	VMOVUPS          Z6, 448(CX)
-	VMOVUPS          Z4, 704(CX)
-	VMOVUPS          Z2, 960(CX)
-	VMOVUPS          Z5, 1216(CX)
-	VMOVUPS          Z3, 1472(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPS          (CX), Z0
-	VMOVUPS          64(CX), Z1
-	VMOVUPS          128(CX), Z2
-	VMOVUPS          192(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z7, Z25
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z13, Z1
+	VMOVUPS          Z25, Z7
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z7
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z25
+	VMOVUPS          Z0, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          256(CX), Z0
-	VMOVUPS          320(CX), Z1
-	VMOVUPS          384(CX), Z2
-	VMOVUPS          448(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
+	VMOVUPS          Z26, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          512(CX), Z0
-	VMOVUPS          576(CX), Z1
-	VMOVUPS          640(CX), Z2
-	VMOVUPS          704(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
+	VMOVUPS          Z19, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          768(CX), Z0
-	VMOVUPS          832(CX), Z1
-	VMOVUPS          896(CX), Z2
-	VMOVUPS          960(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
+	VMOVUPS          Z7, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          1024(CX), Z0
-	VMOVUPS          1088(CX), Z1
-	VMOVUPS          1152(CX), Z2
-	VMOVUPS          1216(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPS          Z0, Z4
-	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
+	VMOVUPS          Z25, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          1280(CX), Z0
-	VMOVUPS          1344(CX), Z1
-	VMOVUPS          1408(CX), Z2
-	VMOVUPS          1472(CX), Z3
-	MOVQ             SI, DI
+	VMOVUPS          Z13, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z6, Z0
+	VMOVUPS          Z12, Z1
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z18, Z0
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z24, Z1
+	VMOVUPS          Z0, Z7
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z1, Z7
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPS          Z6, Z1
+	VMOVUPS          Z12, Z12
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z18, Z1
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z24, Z12
+	VMOVUPS          Z1, Z13
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z12, Z13
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z12, Z1
+	VMOVUPS          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z13, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z24, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z4, Z0
+	VMOVUPS          Z10, Z1
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z16, Z0
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z22, Z1
+	VMOVUPS          Z0, Z6
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z1, Z6
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPS          Z4, Z1
+	VMOVUPS          Z10, Z7
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z16, Z1
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z22, Z7
+	VMOVUPS          Z1, Z10
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z7, Z10
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z7, Z1
+	VMOVUPS          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z10, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z22, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z2, Z0
+	VMOVUPS          Z8, Z1
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z14, Z0
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z20, Z1
 	VMOVUPS          Z0, Z4
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z1, Z4
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPS          Z2, Z1
+	VMOVUPS          Z8, Z6
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z14, Z1
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z20, Z6
+	VMOVUPS          Z1, Z7
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z6, Z7
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z6, Z1
+	VMOVUPS          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z20, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z5, Z0
+	VMOVUPS          Z11, Z1
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z17, Z0
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z23, Z1
+	VMOVUPS          Z0, Z2
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z1, Z2
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPS          Z5, Z1
+	VMOVUPS          Z11, Z4
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z17, Z1
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z23, Z4
+	VMOVUPS          Z1, Z6
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z4, Z6
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z4, Z1
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z23, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPS          Z3, Z0
+	VMOVUPS          Z9, Z1
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z15, Z0
+	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z21, Z1
+	VMOVUPS          Z0, Z2
+	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z1, Z2
+	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPS          Z3, Z1
+	VMOVUPS          Z9, Z4
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z15, Z1
+	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z21, Z4
 	VMOVUPS          Z1, Z5
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST conv32_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPS          Z4, Z6
-	VFMADD231PS.BCST conv32_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPS          Z0, Z5
-	VMOVUPS          Z1, Z1
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPS          Z5, Z2
-	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VFMADD231PS.BCST conv32_3ff8000000000000<>+0(SB), Z4, Z5
+	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z4, Z1
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z21, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -5316,64 +5697,33 @@ outside15:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ             8(AX), DX
-	MOVQ             16(AX), BX
-	LEAQ             (DX)(DX*2), SI
-	LEAQ             (DX)(DX*4), SI
-	MOVQ             144(AX), SI
-	MOVQ             24(AX), DI
-	ADDQ             SI, DI
-	VMOVUPS          (SI), Z0
-	PREFETCHT0       (DI)
-	VMOVUPS          (SI)(DX*1), Z1
-	PREFETCHT0       (DI)(DX*1)
-	VMOVUPS          (SI)(DX*2), Z2
-	PREFETCHT0       (DI)(DX*2)
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (CX)
-	VMOVUPS          Z5, 192(CX)
-	VMOVUPS          Z3, 384(CX)
-	VMOVUPS          Z6, 576(CX)
-	VMOVUPS          Z4, 768(CX)
-	VMOVUPS          Z2, 960(CX)
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), BX
+	MOVQ             144(AX), BX
+	MOVQ             24(AX), SI
 	ADDQ             BX, SI
-	ADDQ             BX, DI
-	VMOVUPS          (SI), Z0
-	PREFETCHT0       (DI)
-	VMOVUPS          (SI)(DX*1), Z1
-	PREFETCHT0       (DI)(DX*1)
-	VMOVUPS          (SI)(DX*2), Z2
-	PREFETCHT0       (DI)(DX*2)
+	VMOVUPS          (BX), Z0
+	PREFETCHT0       (SI)
+	VMOVUPS          (BX)(CX*1), Z1
+	PREFETCHT0       (SI)(CX*1)
+	VMOVUPS          (BX)(CX*2), Z2
+	PREFETCHT0       (SI)(CX*2)
 	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPS           Z3, Z0, Z3
 	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -5390,240 +5740,234 @@ grid:
 	VSUBPS           Z1, Z4, Z4
 	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
 	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, 64(CX)
-	VMOVUPS          Z5, 256(CX)
-	VMOVUPS          Z3, 448(CX)
-	VMOVUPS          Z6, 640(CX)
-	VMOVUPS          Z4, 832(CX)
-	VMOVUPS          Z2, 1024(CX)
-	ADDQ             BX, SI
-	ADDQ             BX, DI
-	VMOVUPS          (SI), Z0
-	PREFETCHT0       (DI)
-	VMOVUPS          (SI)(DX*1), Z1
-	PREFETCHT0       (DI)(DX*1)
-	VMOVUPS          (SI)(DX*2), Z2
-	PREFETCHT0       (DI)(DX*2)
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, 128(CX)
-	VMOVUPS          Z5, 320(CX)
-	VMOVUPS          Z3, 512(CX)
-	VMOVUPS          Z6, 704(CX)
-	VMOVUPS          Z4, 896(CX)
-	VMOVUPS          Z2, 1088(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPS          (CX), Z0
-	VMOVUPS          64(CX), Z1
-	VMOVUPS          128(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
+	ADDQ             DX, BX
 	ADDQ             DX, SI
-	VMOVUPS          192(CX), Z0
-	VMOVUPS          256(CX), Z1
-	VMOVUPS          320(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
+	VMOVUPS          (BX), Z1
+	PREFETCHT0       (SI)
+	VMOVUPS          (BX)(CX*1), Z7
+	PREFETCHT0       (SI)(CX*1)
+	VMOVUPS          (BX)(CX*2), Z8
+	PREFETCHT0       (SI)(CX*2)
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z9
+	VMULPS           Z9, Z1, Z9
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z8, Z9
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z10
+	VMULPS           Z10, Z7, Z10
+	VADDPS           Z10, Z9, Z11
+	VSUBPS           Z10, Z9, Z9
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z10
+	VMULPS           Z10, Z1, Z10
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z8, Z10
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z12
+	VMULPS           Z12, Z7, Z7
+	VADDPS           Z7, Z10, Z12
+	VSUBPS           Z7, Z10, Z10
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z7
+	VMULPS           Z7, Z1, Z1
+	ADDQ             DX, BX
 	ADDQ             DX, SI
-	VMOVUPS          384(CX), Z0
-	VMOVUPS          448(CX), Z1
-	VMOVUPS          512(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
+	VMOVUPS          (BX), Z7
+	PREFETCHT0       (SI)
+	VMOVUPS          (BX)(CX*1), Z13
+	PREFETCHT0       (SI)(CX*1)
+	VMOVUPS          (BX)(CX*2), Z14
+	PREFETCHT0       (SI)(CX*2)
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z15
+	VMULPS           Z15, Z7, Z15
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z14, Z15
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z16
+	VMULPS           Z16, Z13, Z16
+	VADDPS           Z16, Z15, Z17
+	VSUBPS           Z16, Z15, Z15
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z16
+	VMULPS           Z16, Z7, Z16
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z14, Z16
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z18
+	VMULPS           Z18, Z13, Z13
+	VADDPS           Z13, Z16, Z18
+	VSUBPS           Z13, Z16, Z16
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z13
+	VMULPS           Z13, Z7, Z7
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z13
+	VMULPS           Z13, Z0, Z13
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z7, Z13
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z19
+	VMULPS           Z19, Z1, Z19
+	VADDPS           Z19, Z13, Z20
+	VSUBPS           Z19, Z13, Z13
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z19
+	VMULPS           Z19, Z0, Z19
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z7, Z19
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z21
+	VMULPS           Z21, Z1, Z1
+	VADDPS           Z1, Z19, Z21
+	VSUBPS           Z1, Z19, Z19
 	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
 	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
+	VMOVUPS          Z0, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          576(CX), Z0
-	VMOVUPS          640(CX), Z1
-	VMOVUPS          704(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
+	VMOVUPS          Z20, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          768(CX), Z0
-	VMOVUPS          832(CX), Z1
-	VMOVUPS          896(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
+	VMOVUPS          Z13, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          960(CX), Z0
-	VMOVUPS          1024(CX), Z1
-	VMOVUPS          1088(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z4
-	VADDPS           Z4, Z3, Z5
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z4
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPS           Z6, Z1, Z1
-	VADDPS           Z1, Z4, Z6
-	VSUBPS           Z1, Z4, Z4
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPS           Z1, Z0, Z0
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z2, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VMOVUPS          Z21, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z19, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z7, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPS           Z0, Z5, Z0
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z17, Z0
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPS           Z1, Z11, Z1
+	VADDPS           Z1, Z0, Z7
+	VSUBPS           Z1, Z0, Z0
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPS           Z1, Z5, Z1
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z17, Z1
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z13
+	VMULPS           Z13, Z11, Z11
+	VADDPS           Z11, Z1, Z13
+	VSUBPS           Z11, Z1, Z1
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z11
+	VMULPS           Z11, Z5, Z5
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z13, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z17, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPS           Z0, Z3, Z0
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z15, Z0
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPS           Z1, Z9, Z1
+	VADDPS           Z1, Z0, Z5
+	VSUBPS           Z1, Z0, Z0
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPS           Z1, Z3, Z1
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z15, Z1
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z7
+	VMULPS           Z7, Z9, Z7
+	VADDPS           Z7, Z1, Z9
+	VSUBPS           Z7, Z1, Z1
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z7
+	VMULPS           Z7, Z3, Z3
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z9, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z15, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPS           Z0, Z6, Z0
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z18, Z0
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPS           Z1, Z12, Z1
+	VADDPS           Z1, Z0, Z3
+	VSUBPS           Z1, Z0, Z0
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPS           Z1, Z6, Z1
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z18, Z1
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z5
+	VMULPS           Z5, Z12, Z5
+	VADDPS           Z5, Z1, Z7
+	VSUBPS           Z5, Z1, Z1
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z5
+	VMULPS           Z5, Z6, Z6
+	VMOVUPS          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z18, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPS           Z0, Z4, Z0
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z16, Z0
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPS           Z1, Z10, Z1
+	VADDPS           Z1, Z0, Z3
+	VSUBPS           Z1, Z0, Z0
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPS           Z1, Z4, Z1
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z16, Z1
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z5
+	VMULPS           Z5, Z10, Z5
+	VADDPS           Z5, Z1, Z6
+	VSUBPS           Z5, Z1, Z1
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z5
+	VMULPS           Z5, Z4, Z4
+	VMOVUPS          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z16, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPS           Z0, Z2, Z0
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z14, Z0
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPS           Z1, Z8, Z1
+	VADDPS           Z1, Z0, Z3
+	VSUBPS           Z1, Z0, Z0
+	VBROADCASTSS     conv32_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPS           Z1, Z2, Z1
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z14, Z1
+	VBROADCASTSS     conv32_3fc948b0fcd6e9e0<>+0(SB), Z4
+	VMULPS           Z4, Z8, Z4
+	VADDPS           Z4, Z1, Z5
+	VSUBPS           Z4, Z1, Z1
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
+	VMULPS           Z4, Z2, Z2
+	VMOVUPS          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z14, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -5654,40 +5998,39 @@ GLOBL conv32_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $4
 // Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ             8(AX), DX
-	MOVQ             16(AX), BX
-	LEAQ             (DX)(DX*2), SI
-	LEAQ             (DX)(DX*4), DI
-	MOVQ             144(AX), R8
-	MOVQ             24(AX), R9
-	ADDQ             R8, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), SI
+	MOVQ             144(AX), DI
+	MOVQ             24(AX), R8
+	ADDQ             DI, R8
+	VMOVUPS          (DI), Z0
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z1
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z2
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z3
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z4
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z5
+	PREFETCHT0       (R8)(SI*1)
 	VADDPS           Z2, Z1, Z6
 	VSUBPS           Z2, Z1, Z1
 	VADDPS           Z4, Z3, Z2
@@ -5701,243 +6044,207 @@ grid:
 	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
 	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
 	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, (CX)
-	VMOVUPS          Z1, 384(CX)
-	VMOVUPS          Z5, 768(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z2
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z3
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z4
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z6
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z7
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z8
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z4, Z3, Z9
 	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, 64(CX)
-	VMOVUPS          Z1, 448(CX)
-	VMOVUPS          Z5, 832(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, 128(CX)
-	VMOVUPS          Z1, 512(CX)
-	VMOVUPS          Z5, 896(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, 192(CX)
-	VMOVUPS          Z1, 576(CX)
-	VMOVUPS          Z5, 960(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, 256(CX)
-	VMOVUPS          Z1, 640(CX)
-	VMOVUPS          Z5, 1024(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPS          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPS          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPS          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPS          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPS          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPS          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, 320(CX)
-	VMOVUPS          Z1, 704(CX)
-	VMOVUPS          Z5, 1088(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPS          (CX), Z0
-	VMOVUPS          64(CX), Z1
-	VMOVUPS          128(CX), Z2
-	VMOVUPS          192(CX), Z3
-	VMOVUPS          256(CX), Z4
-	VMOVUPS          320(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+	VADDPS           Z7, Z6, Z4
+	VSUBPS           Z7, Z6, Z6
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z7
+	VMULPS           Z7, Z2, Z2
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z9, Z2
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z4, Z2
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z7
+	VMULPS           Z7, Z3, Z3
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z6, Z3
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z9, Z8
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z4, Z8
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z4
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z6
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z7
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z9
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z10
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z11
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z7, Z6, Z12
+	VSUBPS           Z7, Z6, Z6
+	VADDPS           Z10, Z9, Z7
+	VSUBPS           Z10, Z9, Z9
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z10
+	VMULPS           Z10, Z4, Z4
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z12, Z4
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z7, Z4
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z10
+	VMULPS           Z10, Z6, Z6
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z9, Z6
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z12, Z11
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z7, Z11
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z7
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z9
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z10
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z12
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z13
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z14
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z10, Z9, Z15
+	VSUBPS           Z10, Z9, Z9
+	VADDPS           Z13, Z12, Z10
+	VSUBPS           Z13, Z12, Z12
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z13
+	VMULPS           Z13, Z7, Z7
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z15, Z7
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z10, Z7
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z13
+	VMULPS           Z13, Z9, Z9
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z12, Z9
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z15, Z14
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z10, Z14
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z10
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z12
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z13
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z15
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z16
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z17
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z13, Z12, Z18
+	VSUBPS           Z13, Z12, Z12
+	VADDPS           Z16, Z15, Z13
+	VSUBPS           Z16, Z15, Z15
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z16
+	VMULPS           Z16, Z10, Z10
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z18, Z10
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z13, Z10
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z16
+	VMULPS           Z16, Z12, Z12
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z15, Z12
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z18, Z17
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z13, Z17
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPS          (DI), Z13
+	PREFETCHT0       (R8)
+	VMOVUPS          (DI)(CX*1), Z15
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPS          (DI)(CX*2), Z16
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPS          (DI)(BX*1), Z18
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPS          (DI)(CX*4), Z19
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPS          (DI)(SI*1), Z20
+	PREFETCHT0       (R8)(SI*1)
+	VADDPS           Z16, Z15, Z21
+	VSUBPS           Z16, Z15, Z15
+	VADDPS           Z19, Z18, Z16
+	VSUBPS           Z19, Z18, Z18
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z19
+	VMULPS           Z19, Z13, Z13
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z21, Z13
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z16, Z13
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z19
+	VMULPS           Z19, Z15, Z15
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z18, Z15
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z21, Z20
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z16, Z20
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VADDPS           Z4, Z2, Z16
+	VSUBPS           Z4, Z2, Z2
+	VADDPS           Z10, Z7, Z4
+	VSUBPS           Z10, Z7, Z7
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z10
+	VMULPS           Z10, Z0, Z0
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z16, Z0
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z4, Z0
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z10
+	VMULPS           Z10, Z2, Z2
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z7, Z2
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z16, Z13
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z4, Z13
+	VMOVUPS          Z0, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          384(CX), Z0
-	VMOVUPS          448(CX), Z1
-	VMOVUPS          512(CX), Z2
-	VMOVUPS          576(CX), Z3
-	VMOVUPS          640(CX), Z4
-	VMOVUPS          704(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
-	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
+	VMOVUPS          Z2, (SI)
 	ADDQ             DX, SI
-	VMOVUPS          768(CX), Z0
-	VMOVUPS          832(CX), Z1
-	VMOVUPS          896(CX), Z2
-	VMOVUPS          960(CX), Z3
-	VMOVUPS          1024(CX), Z4
-	VMOVUPS          1088(CX), Z5
-	MOVQ             SI, DI
-	VADDPS           Z2, Z1, Z6
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z4, Z3, Z2
-	VSUBPS           Z4, Z3, Z3
+	VMOVUPS          Z13, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPS           Z6, Z3, Z0
+	VSUBPS           Z6, Z3, Z3
+	VADDPS           Z12, Z9, Z2
+	VSUBPS           Z12, Z9, Z9
 	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPS           Z4, Z0, Z0
-	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
 	VMULPS           Z4, Z1, Z1
-	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPS          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPS          Z5, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z0, Z1
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z2, Z1
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z4
+	VMULPS           Z4, Z3, Z3
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z9, Z3
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z0, Z15
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z2, Z15
+	VMOVUPS          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z15, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPS           Z11, Z8, Z0
+	VSUBPS           Z11, Z8, Z8
+	VADDPS           Z17, Z14, Z1
+	VSUBPS           Z17, Z14, Z14
+	VBROADCASTSS     conv32_3fe948b0fcd6e9e0<>+0(SB), Z2
+	VMULPS           Z2, Z5, Z5
+	VFMADD231PS.BCST conv32_bfe0db20a88f4696<>+0(SB), Z0, Z5
+	VFMADD231PS.BCST conv32_3fc0db20a88f4696<>+0(SB), Z1, Z5
+	VBROADCASTSS     conv32_bfd948b0fcd6e9e0<>+0(SB), Z2
+	VMULPS           Z2, Z8, Z8
+	VFMADD231PS.BCST conv32_3fc948b0fcd6e9e0<>+0(SB), Z14, Z8
+	VFMADD231PS.BCST conv32_bfd2f684bda12f68<>+0(SB), Z0, Z20
+	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z1, Z20
+	VMOVUPS          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z8, (SI)
+	ADDQ             DX, SI
+	VMOVUPS          Z20, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -5946,7 +6253,9 @@ grid:
 // func convTileAVX512F64x1x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x1x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	MOVQ   24(AX), CX
 	MOVQ   32(AX), DX
@@ -5998,15 +6307,28 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x1x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x1x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	MOVQ   24(AX), CX
@@ -6064,16 +6386,29 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x2x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x2x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	MOVQ   24(AX), CX
@@ -6132,17 +6467,30 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x2x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x2x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6212,19 +6560,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x3x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x3x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6290,19 +6651,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x3x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x3x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6384,22 +6758,35 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x4x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x4x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6475,21 +6862,34 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x4x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x4x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6586,25 +6986,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x5x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x5x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6687,23 +7100,36 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x5x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x5x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6812,28 +7238,41 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x6x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x6x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -6923,25 +7362,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x6x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x6x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7062,31 +7514,44 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x7x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x7x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7186,27 +7651,40 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x7x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x7x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7342,34 +7820,47 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x8x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x8x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7476,29 +7967,42 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z7, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x8x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x8x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7646,37 +8150,50 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z14, (CX)
 	VMOVUPD Z15, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x9x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x9x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7790,31 +8307,44 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x9x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x9x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -7974,40 +8504,53 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z14, (CX)
 	VMOVUPD Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z16, (CX)
 	VMOVUPD Z17, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x10x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x10x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8131,33 +8674,46 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z9, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x10x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x10x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8332,43 +8888,56 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z14, (CX)
 	VMOVUPD Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z16, (CX)
 	VMOVUPD Z17, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z18, (CX)
 	VMOVUPD Z19, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x11x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x11x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8499,35 +9068,48 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z9, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x11x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x11x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8714,46 +9296,59 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z14, (CX)
 	VMOVUPD Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z16, (CX)
 	VMOVUPD Z17, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z18, (CX)
 	VMOVUPD Z19, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z20, (CX)
 	VMOVUPD Z21, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x12x1(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x12x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8891,37 +9486,50 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z7, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z9, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z11, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX512F64x12x2(a *convTile)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·convTileAVX512F64x12x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9120,42 +9728,53 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z14, (CX)
 	VMOVUPD Z15, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z16, (CX)
 	VMOVUPD Z17, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z18, (CX)
 	VMOVUPD Z19, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z20, (CX)
 	VMOVUPD Z21, 64(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Z22, (CX)
 	VMOVUPD Z23, 64(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -9203,675 +9822,842 @@ piece:
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradInputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ       8(AX), DX
-	MOVQ       16(AX), BX
-	LEAQ       (DX)(DX*2), SI
-	LEAQ       (DX)(DX*4), DI
-	MOVQ       40(AX), R8
-	MOVQ       144(AX), R9
-	MOVQ       24(AX), R10
-	ADDQ       R9, R10
+	MOVQ       8(AX), CX
+	MOVQ       16(AX), DX
+	LEAQ       (CX)(CX*2), BX
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       40(AX), DI
+	MOVQ       144(AX), R8
+	MOVQ       24(AX), R9
+	ADDQ       R8, R9
 	VXORPS     Z0, Z0, Z0
-	BTQ        $0x00, R8
-	JCC        outside0
-	VMOVUPD    (R9), Z0
-	PREFETCHT0 (R10)
+	BTQ        $0x00, DI
+	JCC        piece0outside0
+	VMOVUPD    (R8), Z0
+	PREFETCHT0 (R9)
 
-outside0:
+piece0outside0:
 	VXORPS     Z1, Z1, Z1
-	BTQ        $0x06, R8
-	JCC        outside6
-	VMOVUPD    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+	BTQ        $0x06, DI
+	JCC        piece0outside6
+	VMOVUPD    (R8)(CX*1), Z1
+	PREFETCHT0 (R9)(CX*1)
 
-outside6:
+piece0outside6:
 	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0c, R8
-	JCC        outside12
-	VMOVUPD    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+	BTQ        $0x0c, DI
+	JCC        piece0outside12
+	VMOVUPD    (R8)(CX*2), Z2
+	PREFETCHT0 (R9)(CX*2)
 
-outside12:
+piece0outside12:
 	VXORPS     Z3, Z3, Z3
-	BTQ        $0x12, R8
-	JCC        outside18
-	VMOVUPD    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+	BTQ        $0x12, DI
+	JCC        piece0outside18
+	VMOVUPD    (R8)(BX*1), Z3
+	PREFETCHT0 (R9)(BX*1)
 
-outside18:
+piece0outside18:
 	VXORPS     Z4, Z4, Z4
-	BTQ        $0x18, R8
-	JCC        outside24
-	VMOVUPD    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+	BTQ        $0x18, DI
+	JCC        piece0outside24
+	VMOVUPD    (R8)(CX*4), Z4
+	PREFETCHT0 (R9)(CX*4)
 
-outside24:
+piece0outside24:
 	VXORPS     Z5, Z5, Z5
-	BTQ        $0x1e, R8
-	JCC        outside30
-	VMOVUPD    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+	BTQ        $0x1e, DI
+	JCC        piece0outside30
+	VMOVUPD    (R8)(SI*1), Z5
+	PREFETCHT0 (R9)(SI*1)
 
-outside30:
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
+piece0outside30:
+	VMOVUPD          Z4, Z5
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z5
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z5
 	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
 	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (CX)
-	VMOVUPD          Z8, 384(CX)
-	VMOVUPD          Z0, 768(CX)
-	VMOVUPD          Z1, 1152(CX)
-	VMOVUPD          Z4, 1536(CX)
-	VMOVUPD          Z5, 1920(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x01, R8
-	JCC              outside1
-	VMOVUPD          (R9), Z0
-	PREFETCHT0       (R10)
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z3
+	VMOVUPD          Z0, Z1
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z3, Z1
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z3, Z0
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z2, Z2, Z2
+	BTQ              $0x01, DI
+	JCC              piece0outside1
+	VMOVUPD          (R8), Z2
+	PREFETCHT0       (R9)
 
-outside1:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x07, R8
-	JCC        outside7
-	VMOVUPD    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
-
-outside7:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0d, R8
-	JCC        outside13
-	VMOVUPD    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
-
-outside13:
+piece0outside1:
 	VXORPS     Z3, Z3, Z3
-	BTQ        $0x13, R8
-	JCC        outside19
-	VMOVUPD    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+	BTQ        $0x07, DI
+	JCC        piece0outside7
+	VMOVUPD    (R8)(CX*1), Z3
+	PREFETCHT0 (R9)(CX*1)
 
-outside19:
+piece0outside7:
 	VXORPS     Z4, Z4, Z4
-	BTQ        $0x19, R8
-	JCC        outside25
-	VMOVUPD    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+	BTQ        $0x0d, DI
+	JCC        piece0outside13
+	VMOVUPD    (R8)(CX*2), Z4
+	PREFETCHT0 (R9)(CX*2)
 
-outside25:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x1f, R8
-	JCC        outside31
-	VMOVUPD    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside13:
+	VXORPS     Z6, Z6, Z6
+	BTQ        $0x13, DI
+	JCC        piece0outside19
+	VMOVUPD    (R8)(BX*1), Z6
+	PREFETCHT0 (R9)(BX*1)
 
-outside31:
+piece0outside19:
+	VXORPS     Z7, Z7, Z7
+	BTQ        $0x19, DI
+	JCC        piece0outside25
+	VMOVUPD    (R8)(CX*4), Z7
+	PREFETCHT0 (R9)(CX*4)
+
+piece0outside25:
+	VXORPS     Z8, Z8, Z8
+	BTQ        $0x1f, DI
+	JCC        piece0outside31
+	VMOVUPD    (R8)(SI*1), Z8
+	PREFETCHT0 (R9)(SI*1)
+
+piece0outside31:
+	VMOVUPD          Z7, Z8
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z4, Z8
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z2, Z8
+	VMOVUPD          Z7, Z2
+	VMOVUPD          Z6, Z6
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z4, Z2
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z3, Z6
+	VMOVUPD          Z2, Z3
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z6, Z3
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z6, Z2
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z4, Z4, Z4
+	BTQ              $0x02, DI
+	JCC              piece0outside2
+	VMOVUPD          (R8), Z4
+	PREFETCHT0       (R9)
+
+piece0outside2:
+	VXORPS     Z6, Z6, Z6
+	BTQ        $0x08, DI
+	JCC        piece0outside8
+	VMOVUPD    (R8)(CX*1), Z6
+	PREFETCHT0 (R9)(CX*1)
+
+piece0outside8:
+	VXORPS     Z7, Z7, Z7
+	BTQ        $0x0e, DI
+	JCC        piece0outside14
+	VMOVUPD    (R8)(CX*2), Z7
+	PREFETCHT0 (R9)(CX*2)
+
+piece0outside14:
+	VXORPS     Z9, Z9, Z9
+	BTQ        $0x14, DI
+	JCC        piece0outside20
+	VMOVUPD    (R8)(BX*1), Z9
+	PREFETCHT0 (R9)(BX*1)
+
+piece0outside20:
+	VXORPS     Z10, Z10, Z10
+	BTQ        $0x1a, DI
+	JCC        piece0outside26
+	VMOVUPD    (R8)(CX*4), Z10
+	PREFETCHT0 (R9)(CX*4)
+
+piece0outside26:
+	VXORPS     Z11, Z11, Z11
+	BTQ        $0x20, DI
+	JCC        piece0outside32
+	VMOVUPD    (R8)(SI*1), Z11
+	PREFETCHT0 (R9)(SI*1)
+
+piece0outside32:
+	VMOVUPD          Z10, Z11
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z7, Z11
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z4, Z11
+	VMOVUPD          Z10, Z4
+	VMOVUPD          Z9, Z9
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z7, Z4
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z6, Z9
 	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, 64(CX)
-	VMOVUPD          Z8, 448(CX)
-	VMOVUPD          Z0, 832(CX)
-	VMOVUPD          Z1, 1216(CX)
-	VMOVUPD          Z4, 1600(CX)
-	VMOVUPD          Z5, 1984(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x02, R8
-	JCC              outside2
-	VMOVUPD          (R9), Z0
-	PREFETCHT0       (R10)
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z9, Z6
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z9, Z4
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z7, Z7, Z7
+	BTQ              $0x03, DI
+	JCC              piece0outside3
+	VMOVUPD          (R8), Z7
+	PREFETCHT0       (R9)
 
-outside2:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x08, R8
-	JCC        outside8
-	VMOVUPD    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+piece0outside3:
+	VXORPS     Z9, Z9, Z9
+	BTQ        $0x09, DI
+	JCC        piece0outside9
+	VMOVUPD    (R8)(CX*1), Z9
+	PREFETCHT0 (R9)(CX*1)
 
-outside8:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0e, R8
-	JCC        outside14
-	VMOVUPD    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+piece0outside9:
+	VXORPS     Z10, Z10, Z10
+	BTQ        $0x0f, DI
+	JCC        piece0outside15
+	VMOVUPD    (R8)(CX*2), Z10
+	PREFETCHT0 (R9)(CX*2)
 
-outside14:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x14, R8
-	JCC        outside20
-	VMOVUPD    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+piece0outside15:
+	VXORPS     Z12, Z12, Z12
+	BTQ        $0x15, DI
+	JCC        piece0outside21
+	VMOVUPD    (R8)(BX*1), Z12
+	PREFETCHT0 (R9)(BX*1)
 
-outside20:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1a, R8
-	JCC        outside26
-	VMOVUPD    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+piece0outside21:
+	VXORPS     Z13, Z13, Z13
+	BTQ        $0x1b, DI
+	JCC        piece0outside27
+	VMOVUPD    (R8)(CX*4), Z13
+	PREFETCHT0 (R9)(CX*4)
 
-outside26:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x20, R8
-	JCC        outside32
-	VMOVUPD    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside27:
+	VXORPS     Z14, Z14, Z14
+	BTQ        $0x21, DI
+	JCC        piece0outside33
+	VMOVUPD    (R8)(SI*1), Z14
+	PREFETCHT0 (R9)(SI*1)
 
-outside32:
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, 128(CX)
-	VMOVUPD          Z8, 512(CX)
-	VMOVUPD          Z0, 896(CX)
-	VMOVUPD          Z1, 1280(CX)
-	VMOVUPD          Z4, 1664(CX)
-	VMOVUPD          Z5, 2048(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x03, R8
-	JCC              outside3
-	VMOVUPD          (R9), Z0
-	PREFETCHT0       (R10)
+piece0outside33:
+	VMOVUPD          Z13, Z14
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z10, Z14
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z7, Z14
+	VMOVUPD          Z13, Z7
+	VMOVUPD          Z12, Z12
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z10, Z7
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z9, Z12
+	VMOVUPD          Z7, Z9
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z12, Z9
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z12, Z7
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z10, Z10, Z10
+	BTQ              $0x04, DI
+	JCC              piece0outside4
+	VMOVUPD          (R8), Z10
+	PREFETCHT0       (R9)
 
-outside3:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x09, R8
-	JCC        outside9
-	VMOVUPD    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+piece0outside4:
+	VXORPS     Z12, Z12, Z12
+	BTQ        $0x0a, DI
+	JCC        piece0outside10
+	VMOVUPD    (R8)(CX*1), Z12
+	PREFETCHT0 (R9)(CX*1)
 
-outside9:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0f, R8
-	JCC        outside15
-	VMOVUPD    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+piece0outside10:
+	VXORPS     Z13, Z13, Z13
+	BTQ        $0x10, DI
+	JCC        piece0outside16
+	VMOVUPD    (R8)(CX*2), Z13
+	PREFETCHT0 (R9)(CX*2)
 
-outside15:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x15, R8
-	JCC        outside21
-	VMOVUPD    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+piece0outside16:
+	VXORPS     Z15, Z15, Z15
+	BTQ        $0x16, DI
+	JCC        piece0outside22
+	VMOVUPD    (R8)(BX*1), Z15
+	PREFETCHT0 (R9)(BX*1)
 
-outside21:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1b, R8
-	JCC        outside27
-	VMOVUPD    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+piece0outside22:
+	VXORPS     Z16, Z16, Z16
+	BTQ        $0x1c, DI
+	JCC        piece0outside28
+	VMOVUPD    (R8)(CX*4), Z16
+	PREFETCHT0 (R9)(CX*4)
 
-outside27:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x21, R8
-	JCC        outside33
-	VMOVUPD    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside28:
+	VXORPS     Z17, Z17, Z17
+	BTQ        $0x22, DI
+	JCC        piece0outside34
+	VMOVUPD    (R8)(SI*1), Z17
+	PREFETCHT0 (R9)(SI*1)
 
-outside33:
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, 192(CX)
-	VMOVUPD          Z8, 576(CX)
-	VMOVUPD          Z0, 960(CX)
-	VMOVUPD          Z1, 1344(CX)
-	VMOVUPD          Z4, 1728(CX)
-	VMOVUPD          Z5, 2112(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x04, R8
-	JCC              outside4
-	VMOVUPD          (R9), Z0
-	PREFETCHT0       (R10)
+piece0outside34:
+	VMOVUPD          Z16, Z17
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z13, Z17
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z10, Z17
+	VMOVUPD          Z16, Z10
+	VMOVUPD          Z15, Z15
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z13, Z10
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z12, Z15
+	VMOVUPD          Z10, Z12
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z15, Z12
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z15, Z10
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z13, Z13, Z13
+	BTQ              $0x05, DI
+	JCC              piece0outside5
+	VMOVUPD          (R8), Z13
+	PREFETCHT0       (R9)
 
-outside4:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x0a, R8
-	JCC        outside10
-	VMOVUPD    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
+piece0outside5:
+	VXORPS     Z15, Z15, Z15
+	BTQ        $0x0b, DI
+	JCC        piece0outside11
+	VMOVUPD    (R8)(CX*1), Z15
+	PREFETCHT0 (R9)(CX*1)
 
-outside10:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x10, R8
-	JCC        outside16
-	VMOVUPD    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
+piece0outside11:
+	VXORPS     Z16, Z16, Z16
+	BTQ        $0x11, DI
+	JCC        piece0outside17
+	VMOVUPD    (R8)(CX*2), Z16
+	PREFETCHT0 (R9)(CX*2)
 
-outside16:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x16, R8
-	JCC        outside22
-	VMOVUPD    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
+piece0outside17:
+	VXORPS     Z18, Z18, Z18
+	BTQ        $0x17, DI
+	JCC        piece0outside23
+	VMOVUPD    (R8)(BX*1), Z18
+	PREFETCHT0 (R9)(BX*1)
 
-outside22:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1c, R8
-	JCC        outside28
-	VMOVUPD    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
+piece0outside23:
+	VXORPS     Z19, Z19, Z19
+	BTQ        $0x1d, DI
+	JCC        piece0outside29
+	VMOVUPD    (R8)(CX*4), Z19
+	PREFETCHT0 (R9)(CX*4)
 
-outside28:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x22, R8
-	JCC        outside34
-	VMOVUPD    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
+piece0outside29:
+	VXORPS     Z20, Z20, Z20
+	BTQ        $0x23, DI
+	JCC        piece0outside35
+	VMOVUPD    (R8)(SI*1), Z20
+	PREFETCHT0 (R9)(SI*1)
 
-outside34:
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, 256(CX)
-	VMOVUPD          Z8, 640(CX)
-	VMOVUPD          Z0, 1024(CX)
-	VMOVUPD          Z1, 1408(CX)
-	VMOVUPD          Z4, 1792(CX)
-	VMOVUPD          Z5, 2176(CX)
-	ADDQ             BX, R9
-	ADDQ             BX, R10
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x05, R8
-	JCC              outside5
-	VMOVUPD          (R9), Z0
-	PREFETCHT0       (R10)
-
-outside5:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x0b, R8
-	JCC        outside11
-	VMOVUPD    (R9)(DX*1), Z1
-	PREFETCHT0 (R10)(DX*1)
-
-outside11:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x11, R8
-	JCC        outside17
-	VMOVUPD    (R9)(DX*2), Z2
-	PREFETCHT0 (R10)(DX*2)
-
-outside17:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x17, R8
-	JCC        outside23
-	VMOVUPD    (R9)(SI*1), Z3
-	PREFETCHT0 (R10)(SI*1)
-
-outside23:
-	VXORPS     Z4, Z4, Z4
-	BTQ        $0x1d, R8
-	JCC        outside29
-	VMOVUPD    (R9)(DX*4), Z4
-	PREFETCHT0 (R10)(DX*4)
-
-outside29:
-	VXORPS     Z5, Z5, Z5
-	BTQ        $0x23, R8
-	JCC        outside35
-	VMOVUPD    (R9)(DI*1), Z5
-	PREFETCHT0 (R10)(DI*1)
-
-outside35:
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, 320(CX)
-	VMOVUPD          Z8, 704(CX)
-	VMOVUPD          Z0, 1088(CX)
-	VMOVUPD          Z1, 1472(CX)
-	VMOVUPD          Z4, 1856(CX)
-	VMOVUPD          Z5, 2240(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPD          (CX), Z0
-	VMOVUPD          64(CX), Z1
-	VMOVUPD          128(CX), Z2
-	VMOVUPD          192(CX), Z3
-	VMOVUPD          256(CX), Z4
-	VMOVUPD          320(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+piece0outside35:
+	VMOVUPD          Z19, Z20
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z16, Z20
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z13, Z20
+	VMOVUPD          Z19, Z13
+	VMOVUPD          Z18, Z18
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z16, Z13
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z15, Z18
+	VMOVUPD          Z13, Z15
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z18, Z15
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z18, Z13
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VMOVUPD          Z17, Z16
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z11, Z16
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z5, Z16
+	VMOVUPD          Z17, Z5
+	VMOVUPD          Z14, Z18
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z11, Z5
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z8, Z18
+	VMOVUPD          Z5, Z19
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z18, Z19
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z18, Z5
+	VMOVUPD          Z17, Z17
+	VMOVUPD          Z14, Z18
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z11, Z17
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z8, Z18
+	VMOVUPD          Z17, Z11
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z18, Z11
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z18, Z17
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z14, Z20
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z8, Z20
+	VMOVUPD          Z16, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          384(CX), Z0
-	VMOVUPD          448(CX), Z1
-	VMOVUPD          512(CX), Z2
-	VMOVUPD          576(CX), Z3
-	VMOVUPD          640(CX), Z4
-	VMOVUPD          704(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+	VMOVUPD          Z19, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          768(CX), Z0
-	VMOVUPD          832(CX), Z1
-	VMOVUPD          896(CX), Z2
-	VMOVUPD          960(CX), Z3
-	VMOVUPD          1024(CX), Z4
-	VMOVUPD          1088(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+	VMOVUPD          Z5, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          1152(CX), Z0
-	VMOVUPD          1216(CX), Z1
-	VMOVUPD          1280(CX), Z2
-	VMOVUPD          1344(CX), Z3
-	VMOVUPD          1408(CX), Z4
-	VMOVUPD          1472(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+	VMOVUPD          Z11, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          1536(CX), Z0
-	VMOVUPD          1600(CX), Z1
-	VMOVUPD          1664(CX), Z2
-	VMOVUPD          1728(CX), Z3
-	VMOVUPD          1792(CX), Z4
-	VMOVUPD          1856(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
-	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+	VMOVUPD          Z17, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          1920(CX), Z0
-	VMOVUPD          1984(CX), Z1
-	VMOVUPD          2048(CX), Z2
-	VMOVUPD          2112(CX), Z3
-	VMOVUPD          2176(CX), Z4
-	VMOVUPD          2240(CX), Z5
-	MOVQ             SI, DI
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z6
-	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z3, Z5
+	VMOVUPD          Z20, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z12, Z5
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z6, Z5
 	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z4, Z0
-	VMOVUPD          Z3, Z7
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z0
-	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z1, Z7
-	VMOVUPD          Z0, Z8
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z7, Z8
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z7, Z0
-	VMOVUPD          Z4, Z4
+	VMOVUPD          Z12, Z1
+	VMOVUPD          Z9, Z8
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z6, Z1
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z3, Z8
+	VMOVUPD          Z1, Z11
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z8, Z11
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z8, Z1
+	VMOVUPD          Z12, Z8
+	VMOVUPD          Z9, Z12
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z6, Z8
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z3, Z12
+	VMOVUPD          Z8, Z6
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z12, Z6
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z12, Z8
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z9, Z15
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z3, Z15
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z11, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z8, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z15, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z10, Z1
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z4, Z1
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z1
+	VMOVUPD          Z10, Z0
+	VMOVUPD          Z7, Z3
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z4, Z0
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z3
+	VMOVUPD          Z0, Z5
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z3, Z5
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z3, Z0
+	VMOVUPD          Z10, Z3
+	VMOVUPD          Z7, Z6
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z4, Z3
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z6
+	VMOVUPD          Z3, Z4
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z6, Z4
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z6, Z3
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z7, Z13
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z2, Z13
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z13, (SI)
+	ADDQ             CX, BX
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), SI
+	MOVQ             40(AX), DI
+	MOVQ             144(AX), R8
+	MOVQ             24(AX), R9
+	ADDQ             R8, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x00, DI
+	JCC              piece1outside0
+	VMOVUPD          (R8), Z0
+
+piece1outside0:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x06, DI
+	JCC     piece1outside6
+	VMOVUPD (R8)(CX*1), Z0
+
+piece1outside6:
+	VXORPS  Z1, Z1, Z1
+	BTQ     $0x0c, DI
+	JCC     piece1outside12
+	VMOVUPD (R8)(CX*2), Z1
+
+piece1outside12:
+	VXORPS  Z2, Z2, Z2
+	BTQ     $0x12, DI
+	JCC     piece1outside18
+	VMOVUPD (R8)(BX*1), Z2
+
+piece1outside18:
+	VXORPS  Z3, Z3, Z3
+	BTQ     $0x18, DI
+	JCC     piece1outside24
+	VMOVUPD (R8)(CX*4), Z3
+
+piece1outside24:
+	VXORPS  Z4, Z4, Z4
+	BTQ     $0x1e, DI
+	JCC     piece1outside30
+	VMOVUPD (R8)(SI*1), Z4
+
+piece1outside30:
 	VMOVUPD          Z3, Z3
-	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z4
+	VMOVUPD          Z2, Z5
 	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z1, Z3
-	VMOVUPD          Z4, Z1
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z3, Z4
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z8, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z0, Z5
+	VMOVUPD          Z3, Z1
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z5, Z1
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z5, Z3
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z2, Z4
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z4
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x01, DI
+	JCC              piece1outside1
+	VMOVUPD          (R8), Z0
+
+piece1outside1:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x07, DI
+	JCC     piece1outside7
+	VMOVUPD (R8)(CX*1), Z0
+
+piece1outside7:
+	VXORPS  Z2, Z2, Z2
+	BTQ     $0x0d, DI
+	JCC     piece1outside13
+	VMOVUPD (R8)(CX*2), Z2
+
+piece1outside13:
+	VXORPS  Z5, Z5, Z5
+	BTQ     $0x13, DI
+	JCC     piece1outside19
+	VMOVUPD (R8)(BX*1), Z5
+
+piece1outside19:
+	VXORPS  Z6, Z6, Z6
+	BTQ     $0x19, DI
+	JCC     piece1outside25
+	VMOVUPD (R8)(CX*4), Z6
+
+piece1outside25:
+	VXORPS  Z7, Z7, Z7
+	BTQ     $0x1f, DI
+	JCC     piece1outside31
+	VMOVUPD (R8)(SI*1), Z7
+
+piece1outside31:
+	VMOVUPD          Z6, Z6
+	VMOVUPD          Z5, Z8
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z6
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z0, Z8
+	VMOVUPD          Z6, Z2
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z8, Z2
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z8, Z6
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z5, Z7
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z7
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x02, DI
+	JCC              piece1outside2
+	VMOVUPD          (R8), Z0
+
+piece1outside2:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x08, DI
+	JCC     piece1outside8
+	VMOVUPD (R8)(CX*1), Z0
+
+piece1outside8:
+	VXORPS  Z5, Z5, Z5
+	BTQ     $0x0e, DI
+	JCC     piece1outside14
+	VMOVUPD (R8)(CX*2), Z5
+
+piece1outside14:
+	VXORPS  Z8, Z8, Z8
+	BTQ     $0x14, DI
+	JCC     piece1outside20
+	VMOVUPD (R8)(BX*1), Z8
+
+piece1outside20:
+	VXORPS  Z9, Z9, Z9
+	BTQ     $0x1a, DI
+	JCC     piece1outside26
+	VMOVUPD (R8)(CX*4), Z9
+
+piece1outside26:
+	VXORPS  Z10, Z10, Z10
+	BTQ     $0x20, DI
+	JCC     piece1outside32
+	VMOVUPD (R8)(SI*1), Z10
+
+piece1outside32:
+	VMOVUPD          Z9, Z9
+	VMOVUPD          Z8, Z11
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z5, Z9
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z0, Z11
+	VMOVUPD          Z9, Z5
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z11, Z5
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z11, Z9
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z8, Z10
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z10
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x03, DI
+	JCC              piece1outside3
+	VMOVUPD          (R8), Z0
+
+piece1outside3:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x09, DI
+	JCC     piece1outside9
+	VMOVUPD (R8)(CX*1), Z0
+
+piece1outside9:
+	VXORPS  Z8, Z8, Z8
+	BTQ     $0x0f, DI
+	JCC     piece1outside15
+	VMOVUPD (R8)(CX*2), Z8
+
+piece1outside15:
+	VXORPS  Z11, Z11, Z11
+	BTQ     $0x15, DI
+	JCC     piece1outside21
+	VMOVUPD (R8)(BX*1), Z11
+
+piece1outside21:
+	VXORPS  Z12, Z12, Z12
+	BTQ     $0x1b, DI
+	JCC     piece1outside27
+	VMOVUPD (R8)(CX*4), Z12
+
+piece1outside27:
+	VXORPS  Z13, Z13, Z13
+	BTQ     $0x21, DI
+	JCC     piece1outside33
+	VMOVUPD (R8)(SI*1), Z13
+
+piece1outside33:
+	VMOVUPD          Z12, Z12
+	VMOVUPD          Z11, Z14
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z8, Z12
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z0, Z14
+	VMOVUPD          Z12, Z8
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z14, Z8
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z14, Z12
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z11, Z13
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z13
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x04, DI
+	JCC              piece1outside4
+	VMOVUPD          (R8), Z0
+
+piece1outside4:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x0a, DI
+	JCC     piece1outside10
+	VMOVUPD (R8)(CX*1), Z0
+
+piece1outside10:
+	VXORPS  Z11, Z11, Z11
+	BTQ     $0x10, DI
+	JCC     piece1outside16
+	VMOVUPD (R8)(CX*2), Z11
+
+piece1outside16:
+	VXORPS  Z14, Z14, Z14
+	BTQ     $0x16, DI
+	JCC     piece1outside22
+	VMOVUPD (R8)(BX*1), Z14
+
+piece1outside22:
+	VXORPS  Z15, Z15, Z15
+	BTQ     $0x1c, DI
+	JCC     piece1outside28
+	VMOVUPD (R8)(CX*4), Z15
+
+piece1outside28:
+	VXORPS  Z16, Z16, Z16
+	BTQ     $0x22, DI
+	JCC     piece1outside34
+	VMOVUPD (R8)(SI*1), Z16
+
+piece1outside34:
+	VMOVUPD          Z15, Z15
+	VMOVUPD          Z14, Z17
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z11, Z15
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z0, Z17
+	VMOVUPD          Z15, Z11
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z17, Z11
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z17, Z15
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z14, Z16
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z16
+	ADDQ             DX, R8
+	ADDQ             DX, R9
+	VXORPS           Z0, Z0, Z0
+	BTQ              $0x05, DI
+	JCC              piece1outside5
+	VMOVUPD          (R8), Z0
+
+piece1outside5:
+	VXORPS  Z0, Z0, Z0
+	BTQ     $0x0b, DI
+	JCC     piece1outside11
+	VMOVUPD (R8)(CX*1), Z0
+
+piece1outside11:
+	VXORPS  Z14, Z14, Z14
+	BTQ     $0x11, DI
+	JCC     piece1outside17
+	VMOVUPD (R8)(CX*2), Z14
+
+piece1outside17:
+	VXORPS  Z17, Z17, Z17
+	BTQ     $0x17, DI
+	JCC     piece1outside23
+	VMOVUPD (R8)(BX*1), Z17
+
+piece1outside23:
+	VXORPS  Z18, Z18, Z18
+	BTQ     $0x1d, DI
+	JCC     piece1outside29
+	VMOVUPD (R8)(CX*4), Z18
+
+piece1outside29:
+	VXORPS  Z19, Z19, Z19
+	BTQ     $0x23, DI
+	JCC     piece1outside35
+	VMOVUPD (R8)(SI*1), Z19
+
+piece1outside35:
+	VMOVUPD          Z18, Z18
+	VMOVUPD          Z17, Z20
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z14, Z18
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z0, Z20
+	VMOVUPD          Z18, Z14
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z20, Z14
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z17, Z19
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z19
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	ADDQ             CX, BX
+	ADDQ             CX, BX
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z11, Z0
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z5, Z0
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z1, Z0
+	VMOVUPD          Z11, Z1
+	VMOVUPD          Z8, Z17
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z5, Z1
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z2, Z17
+	VMOVUPD          Z1, Z20
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z17, Z20
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z17, Z1
+	VMOVUPD          Z11, Z11
+	VMOVUPD          Z8, Z17
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z5, Z11
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z2, Z17
+	VMOVUPD          Z11, Z5
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z17, Z5
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z17, Z11
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z8, Z14
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z2, Z14
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z20, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z11, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z14, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z15, Z0
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z9, Z0
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z3, Z0
+	VMOVUPD          Z15, Z1
+	VMOVUPD          Z12, Z2
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z9, Z1
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z6, Z2
+	VMOVUPD          Z1, Z3
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z2, Z3
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z2, Z1
+	VMOVUPD          Z15, Z2
+	VMOVUPD          Z12, Z5
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z9, Z2
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z6, Z5
+	VMOVUPD          Z2, Z8
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z5, Z8
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z5, Z2
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z12, Z18
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z6, Z18
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z8, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z18, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z16, Z0
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z10, Z0
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z4, Z0
+	VMOVUPD          Z16, Z1
+	VMOVUPD          Z13, Z2
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z10, Z1
+	VFMADD231PD.BCST conv64_c002000000000000<>+0(SB), Z7, Z2
+	VMOVUPD          Z1, Z3
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z2, Z3
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z2, Z1
+	VMOVUPD          Z16, Z2
+	VMOVUPD          Z13, Z4
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z10, Z2
+	VFMADD231PD.BCST conv64_bfe2000000000000<>+0(SB), Z7, Z4
+	VMOVUPD          Z2, Z5
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z4, Z5
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z4, Z2
+	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z13, Z19
+	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z7, Z19
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z19, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -9905,40 +10691,39 @@ GLOBL conv64_bff8000000000000<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradOutputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ             8(AX), DX
-	MOVQ             16(AX), BX
-	LEAQ             (DX)(DX*2), SI
-	LEAQ             (DX)(DX*4), DI
-	MOVQ             144(AX), R8
-	MOVQ             24(AX), R9
-	ADDQ             R8, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), SI
+	MOVQ             144(AX), DI
+	MOVQ             24(AX), R8
+	ADDQ             DI, R8
+	VMOVUPD          (DI), Z0
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z1
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z2
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z3
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z4
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z5
+	PREFETCHT0       (R8)(SI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -9953,574 +10738,526 @@ grid:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z0, (CX)
-	VMOVUPD          Z4, 384(CX)
-	VMOVUPD          Z6, 768(CX)
-	VMOVUPD          Z5, 1152(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z1
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z2
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z3
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z7
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z8
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z9
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z3, Z2, Z10
+	VSUBPD           Z3, Z2, Z2
+	VADDPD           Z8, Z7, Z3
+	VSUBPD           Z8, Z7, Z7
+	VADDPD           Z10, Z1, Z1
+	VADDPD           Z3, Z1, Z1
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z8
+	VMULPD           Z8, Z2, Z8
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z7, Z8
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z11
+	VMULPD           Z11, Z10, Z10
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z10
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z2, Z9
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z7, Z9
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z2
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z3
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z7
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z11
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z12
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z13
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z7, Z3, Z14
+	VSUBPD           Z7, Z3, Z3
+	VADDPD           Z12, Z11, Z7
+	VSUBPD           Z12, Z11, Z11
+	VADDPD           Z14, Z2, Z2
+	VADDPD           Z7, Z2, Z2
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z12
+	VMULPD           Z12, Z3, Z12
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z11, Z12
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z15
+	VMULPD           Z15, Z14, Z14
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z7, Z14
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z3, Z13
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z11, Z13
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z3
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z7
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z11
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z15
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z16
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z17
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z11, Z7, Z18
+	VSUBPD           Z11, Z7, Z7
+	VADDPD           Z16, Z15, Z11
+	VSUBPD           Z16, Z15, Z15
+	VADDPD           Z18, Z3, Z3
+	VADDPD           Z11, Z3, Z3
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z16
+	VMULPD           Z16, Z7, Z16
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z15, Z16
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z19
+	VMULPD           Z19, Z18, Z18
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z11, Z18
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z7, Z17
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z15, Z17
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z7
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z11
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z15
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z19
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z20
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z21
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z15, Z11, Z22
+	VSUBPD           Z15, Z11, Z11
+	VADDPD           Z20, Z19, Z15
+	VSUBPD           Z20, Z19, Z19
+	VADDPD           Z22, Z7, Z7
+	VADDPD           Z15, Z7, Z7
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z20
+	VMULPD           Z20, Z11, Z20
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z19, Z20
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z23
+	VMULPD           Z23, Z22, Z22
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z15, Z22
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z11, Z21
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z19, Z21
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z11
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z15
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z19
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z23
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z24
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z25
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z19, Z15, Z26
+	VSUBPD           Z19, Z15, Z15
+	VADDPD           Z24, Z23, Z19
+	VSUBPD           Z24, Z23, Z23
+	VADDPD           Z26, Z11, Z11
+	VADDPD           Z19, Z11, Z11
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z24
+	VMULPD           Z24, Z15, Z24
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z23, Z24
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z27
+	VMULPD           Z27, Z26, Z26
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z19, Z26
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z15, Z25
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z23, Z25
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             80(AX), DI
+	MOVQ             72(AX), R8
+	MOVQ             BX, SI
+	VADDPD           Z2, Z1, Z15
 	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
+	VADDPD           Z7, Z3, Z2
+	VSUBPD           Z7, Z3, Z3
+	VADDPD           Z15, Z0, Z0
 	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z0, 64(CX)
-	VMOVUPD          Z4, 448(CX)
-	VMOVUPD          Z6, 832(CX)
-	VMOVUPD          Z5, 1216(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z0, 128(CX)
-	VMOVUPD          Z4, 512(CX)
-	VMOVUPD          Z6, 896(CX)
-	VMOVUPD          Z5, 1280(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z0, 192(CX)
-	VMOVUPD          Z4, 576(CX)
-	VMOVUPD          Z6, 960(CX)
-	VMOVUPD          Z5, 1344(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z0, 256(CX)
-	VMOVUPD          Z4, 640(CX)
-	VMOVUPD          Z6, 1024(CX)
-	VMOVUPD          Z5, 1408(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z0, 320(CX)
-	VMOVUPD          Z4, 704(CX)
-	VMOVUPD          Z6, 1088(CX)
-	VMOVUPD          Z5, 1472(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	MOVQ             80(AX), R8
-	MOVQ             72(AX), R9
-	VMOVUPD          (CX), Z0
-	VMOVUPD          64(CX), Z1
-	VMOVUPD          128(CX), Z2
-	VMOVUPD          192(CX), Z3
-	VMOVUPD          256(CX), Z4
-	VMOVUPD          320(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R10
-	TESTQ            R10, R10
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z7
+	VMULPD           Z7, Z1, Z7
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z7
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z19
+	VMULPD           Z19, Z15, Z15
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z15
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z11
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z11
+	MOVQ             160(AX), R9
+	TESTQ            R9, R9
 	JZ               biased0
-	VBROADCASTSD     (R10), Z1
+	VBROADCASTSD     (R9), Z1
 	VADDPD           Z1, Z0, Z0
-	VADDPD           Z1, Z4, Z4
-	VADDPD           Z1, Z6, Z6
-	VADDPD           Z1, Z5, Z5
+	VADDPD           Z1, Z7, Z7
+	VADDPD           Z1, Z15, Z15
+	VADDPD           Z1, Z11, Z11
 
 biased0:
-	MOVQ   168(AX), R10
-	TESTQ  R10, R10
+	MOVQ   168(AX), R9
+	TESTQ  R9, R9
 	JZ     added0
-	SUBQ   152(AX), R10
-	ADDQ   DI, R10
-	BTQ    $0x00, R8
+	SUBQ   152(AX), R9
+	ADDQ   SI, R9
+	BTQ    $0x00, DI
 	JCC    alone0
-	VADDPD (R10), Z0, Z0
+	VADDPD (R9), Z0, Z0
 
 alone0:
-	ADDQ   BX, R10
-	BTQ    $0x01, R8
+	ADDQ   DX, R9
+	BTQ    $0x01, DI
 	JCC    alone1
-	VADDPD (R10), Z4, Z4
+	VADDPD (R9), Z7, Z7
 
 alone1:
-	ADDQ   BX, R10
-	BTQ    $0x02, R8
+	ADDQ   DX, R9
+	BTQ    $0x02, DI
 	JCC    alone2
-	VADDPD (R10), Z6, Z6
+	VADDPD (R9), Z15, Z15
 
 alone2:
-	ADDQ   BX, R10
-	BTQ    $0x03, R8
+	ADDQ   DX, R9
+	BTQ    $0x03, DI
 	JCC    alone3
-	VADDPD (R10), Z5, Z5
+	VADDPD (R9), Z11, Z11
 
 alone3:
 added0:
-	MOVQ   136(AX), R10
-	TESTQ  R10, R10
+	MOVQ   136(AX), R9
+	TESTQ  R9, R9
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z0, Z1, Z0
-	VMAXPD Z4, Z1, Z4
-	VMAXPD Z6, Z1, Z6
-	VMAXPD Z5, Z1, Z5
+	VMAXPD Z7, Z1, Z7
+	VMAXPD Z15, Z1, Z15
+	VMAXPD Z11, Z1, Z11
 
 rectified0:
-	BTQ        $0x00, R8
+	BTQ        $0x00, DI
 	JCC        dropped0
-	VMOVUPD    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped0:
-	ADDQ       BX, DI
-	BTQ        $0x01, R8
+	ADDQ       DX, SI
+	BTQ        $0x01, DI
 	JCC        dropped1
-	VMOVUPD    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z7, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped1:
-	ADDQ       BX, DI
-	BTQ        $0x02, R8
+	ADDQ       DX, SI
+	BTQ        $0x02, DI
 	JCC        dropped2
-	VMOVUPD    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z15, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped2:
-	ADDQ       BX, DI
-	BTQ        $0x03, R8
+	ADDQ       DX, SI
+	BTQ        $0x03, DI
 	JCC        dropped3
-	VMOVUPD    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z11, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped3:
-	ADDQ             DX, SI
-	VMOVUPD          384(CX), Z0
-	VMOVUPD          448(CX), Z1
-	VMOVUPD          512(CX), Z2
-	VMOVUPD          576(CX), Z3
-	VMOVUPD          640(CX), Z4
-	VMOVUPD          704(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R10
-	TESTQ            R10, R10
-	JZ               biased1
-	VBROADCASTSD     (R10), Z1
-	VADDPD           Z1, Z0, Z0
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPD           Z12, Z8, Z0
+	VSUBPD           Z12, Z8, Z8
+	VADDPD           Z20, Z16, Z1
+	VSUBPD           Z20, Z16, Z16
+	VADDPD           Z0, Z4, Z4
 	VADDPD           Z1, Z4, Z4
-	VADDPD           Z1, Z6, Z6
-	VADDPD           Z1, Z5, Z5
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z2
+	VMULPD           Z2, Z8, Z2
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z16, Z2
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z3
+	VMULPD           Z3, Z0, Z0
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z1, Z0
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z8, Z24
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z16, Z24
+	MOVQ             160(AX), R9
+	TESTQ            R9, R9
+	JZ               biased1
+	VBROADCASTSD     (R9), Z1
+	VADDPD           Z1, Z4, Z4
+	VADDPD           Z1, Z2, Z2
+	VADDPD           Z1, Z0, Z0
+	VADDPD           Z1, Z24, Z24
 
 biased1:
-	MOVQ   168(AX), R10
-	TESTQ  R10, R10
+	MOVQ   168(AX), R9
+	TESTQ  R9, R9
 	JZ     added1
-	SUBQ   152(AX), R10
-	ADDQ   DI, R10
-	BTQ    $0x04, R8
+	SUBQ   152(AX), R9
+	ADDQ   SI, R9
+	BTQ    $0x04, DI
 	JCC    alone4
-	VADDPD (R10), Z0, Z0
+	VADDPD (R9), Z4, Z4
 
 alone4:
-	ADDQ   BX, R10
-	BTQ    $0x05, R8
+	ADDQ   DX, R9
+	BTQ    $0x05, DI
 	JCC    alone5
-	VADDPD (R10), Z4, Z4
+	VADDPD (R9), Z2, Z2
 
 alone5:
-	ADDQ   BX, R10
-	BTQ    $0x06, R8
+	ADDQ   DX, R9
+	BTQ    $0x06, DI
 	JCC    alone6
-	VADDPD (R10), Z6, Z6
+	VADDPD (R9), Z0, Z0
 
 alone6:
-	ADDQ   BX, R10
-	BTQ    $0x07, R8
+	ADDQ   DX, R9
+	BTQ    $0x07, DI
 	JCC    alone7
-	VADDPD (R10), Z5, Z5
+	VADDPD (R9), Z24, Z24
 
 alone7:
 added1:
-	MOVQ   136(AX), R10
-	TESTQ  R10, R10
+	MOVQ   136(AX), R9
+	TESTQ  R9, R9
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
-	VMAXPD Z0, Z1, Z0
 	VMAXPD Z4, Z1, Z4
-	VMAXPD Z6, Z1, Z6
-	VMAXPD Z5, Z1, Z5
+	VMAXPD Z2, Z1, Z2
+	VMAXPD Z0, Z1, Z0
+	VMAXPD Z24, Z1, Z24
 
 rectified1:
-	BTQ        $0x04, R8
+	BTQ        $0x04, DI
 	JCC        dropped4
-	VMOVUPD    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z4, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped4:
-	ADDQ       BX, DI
-	BTQ        $0x05, R8
+	ADDQ       DX, SI
+	BTQ        $0x05, DI
 	JCC        dropped5
-	VMOVUPD    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z2, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped5:
-	ADDQ       BX, DI
-	BTQ        $0x06, R8
+	ADDQ       DX, SI
+	BTQ        $0x06, DI
 	JCC        dropped6
-	VMOVUPD    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped6:
-	ADDQ       BX, DI
-	BTQ        $0x07, R8
+	ADDQ       DX, SI
+	BTQ        $0x07, DI
 	JCC        dropped7
-	VMOVUPD    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z24, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped7:
-	ADDQ             DX, SI
-	VMOVUPD          768(CX), Z0
-	VMOVUPD          832(CX), Z1
-	VMOVUPD          896(CX), Z2
-	VMOVUPD          960(CX), Z3
-	VMOVUPD          1024(CX), Z4
-	VMOVUPD          1088(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), R10
-	TESTQ            R10, R10
-	JZ               biased2
-	VBROADCASTSD     (R10), Z1
-	VADDPD           Z1, Z0, Z0
-	VADDPD           Z1, Z4, Z4
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPD           Z14, Z10, Z0
+	VSUBPD           Z14, Z10, Z10
+	VADDPD           Z22, Z18, Z1
+	VSUBPD           Z22, Z18, Z18
+	VADDPD           Z0, Z6, Z6
 	VADDPD           Z1, Z6, Z6
-	VADDPD           Z1, Z5, Z5
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z2
+	VMULPD           Z2, Z10, Z2
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z18, Z2
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z3
+	VMULPD           Z3, Z0, Z0
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z1, Z0
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z10, Z26
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z18, Z26
+	MOVQ             160(AX), R9
+	TESTQ            R9, R9
+	JZ               biased2
+	VBROADCASTSD     (R9), Z1
+	VADDPD           Z1, Z6, Z6
+	VADDPD           Z1, Z2, Z2
+	VADDPD           Z1, Z0, Z0
+	VADDPD           Z1, Z26, Z26
 
 biased2:
-	MOVQ   168(AX), R10
-	TESTQ  R10, R10
+	MOVQ   168(AX), R9
+	TESTQ  R9, R9
 	JZ     added2
-	SUBQ   152(AX), R10
-	ADDQ   DI, R10
-	BTQ    $0x08, R8
+	SUBQ   152(AX), R9
+	ADDQ   SI, R9
+	BTQ    $0x08, DI
 	JCC    alone8
-	VADDPD (R10), Z0, Z0
+	VADDPD (R9), Z6, Z6
 
 alone8:
-	ADDQ   BX, R10
-	BTQ    $0x09, R8
+	ADDQ   DX, R9
+	BTQ    $0x09, DI
 	JCC    alone9
-	VADDPD (R10), Z4, Z4
+	VADDPD (R9), Z2, Z2
 
 alone9:
-	ADDQ   BX, R10
-	BTQ    $0x0a, R8
+	ADDQ   DX, R9
+	BTQ    $0x0a, DI
 	JCC    alone10
-	VADDPD (R10), Z6, Z6
+	VADDPD (R9), Z0, Z0
 
 alone10:
-	ADDQ   BX, R10
-	BTQ    $0x0b, R8
+	ADDQ   DX, R9
+	BTQ    $0x0b, DI
 	JCC    alone11
-	VADDPD (R10), Z5, Z5
+	VADDPD (R9), Z26, Z26
 
 alone11:
 added2:
-	MOVQ   136(AX), R10
-	TESTQ  R10, R10
+	MOVQ   136(AX), R9
+	TESTQ  R9, R9
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
-	VMAXPD Z0, Z1, Z0
-	VMAXPD Z4, Z1, Z4
 	VMAXPD Z6, Z1, Z6
-	VMAXPD Z5, Z1, Z5
+	VMAXPD Z2, Z1, Z2
+	VMAXPD Z0, Z1, Z0
+	VMAXPD Z26, Z1, Z26
 
 rectified2:
-	BTQ        $0x08, R8
+	BTQ        $0x08, DI
 	JCC        dropped8
-	VMOVUPD    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z6, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped8:
-	ADDQ       BX, DI
-	BTQ        $0x09, R8
+	ADDQ       DX, SI
+	BTQ        $0x09, DI
 	JCC        dropped9
-	VMOVUPD    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z2, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped9:
-	ADDQ       BX, DI
-	BTQ        $0x0a, R8
+	ADDQ       DX, SI
+	BTQ        $0x0a, DI
 	JCC        dropped10
-	VMOVUPD    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped10:
-	ADDQ       BX, DI
-	BTQ        $0x0b, R8
+	ADDQ       DX, SI
+	BTQ        $0x0b, DI
 	JCC        dropped11
-	VMOVUPD    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z26, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped11:
-	ADDQ             DX, SI
-	VMOVUPD          1152(CX), Z0
-	VMOVUPD          1216(CX), Z1
-	VMOVUPD          1280(CX), Z2
-	VMOVUPD          1344(CX), Z3
-	VMOVUPD          1408(CX), Z4
-	VMOVUPD          1472(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z6, Z0, Z0
-	VADDPD           Z2, Z0, Z0
-	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z3, Z4
-	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z7
-	VMULPD           Z7, Z6, Z6
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z6
-	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z5
-	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z5
-	MOVQ             160(AX), DX
-	TESTQ            DX, DX
-	JZ               biased3
-	VBROADCASTSD     (DX), Z1
-	VADDPD           Z1, Z0, Z0
-	VADDPD           Z1, Z4, Z4
-	VADDPD           Z1, Z6, Z6
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPD           Z13, Z9, Z0
+	VSUBPD           Z13, Z9, Z9
+	VADDPD           Z21, Z17, Z1
+	VSUBPD           Z21, Z17, Z17
+	VADDPD           Z0, Z5, Z5
 	VADDPD           Z1, Z5, Z5
+	VBROADCASTSD     conv64_3fe8000000000000<>+0(SB), Z2
+	VMULPD           Z2, Z9, Z2
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z17, Z2
+	VBROADCASTSD     conv64_3fe2000000000000<>+0(SB), Z3
+	VMULPD           Z3, Z0, Z0
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z1, Z0
+	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z9, Z25
+	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z17, Z25
+	MOVQ             160(AX), CX
+	TESTQ            CX, CX
+	JZ               biased3
+	VBROADCASTSD     (CX), Z1
+	VADDPD           Z1, Z5, Z5
+	VADDPD           Z1, Z2, Z2
+	VADDPD           Z1, Z0, Z0
+	VADDPD           Z1, Z25, Z25
 
 biased3:
-	MOVQ   168(AX), DX
-	TESTQ  DX, DX
+	MOVQ   168(AX), CX
+	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), DX
-	ADDQ   DI, DX
-	BTQ    $0x0c, R8
+	SUBQ   152(AX), CX
+	ADDQ   SI, CX
+	BTQ    $0x0c, DI
 	JCC    alone12
-	VADDPD (DX), Z0, Z0
+	VADDPD (CX), Z5, Z5
 
 alone12:
-	ADDQ   BX, DX
-	BTQ    $0x0d, R8
+	ADDQ   DX, CX
+	BTQ    $0x0d, DI
 	JCC    alone13
-	VADDPD (DX), Z4, Z4
+	VADDPD (CX), Z2, Z2
 
 alone13:
-	ADDQ   BX, DX
-	BTQ    $0x0e, R8
+	ADDQ   DX, CX
+	BTQ    $0x0e, DI
 	JCC    alone14
-	VADDPD (DX), Z6, Z6
+	VADDPD (CX), Z0, Z0
 
 alone14:
-	ADDQ   BX, DX
-	BTQ    $0x0f, R8
+	ADDQ   DX, CX
+	BTQ    $0x0f, DI
 	JCC    alone15
-	VADDPD (DX), Z5, Z5
+	VADDPD (CX), Z25, Z25
 
 alone15:
 added3:
-	MOVQ   136(AX), DX
-	TESTQ  DX, DX
+	MOVQ   136(AX), CX
+	TESTQ  CX, CX
 	JZ     rectified3
 	VXORPS Z1, Z1, Z1
-	VMAXPD Z0, Z1, Z0
-	VMAXPD Z4, Z1, Z4
-	VMAXPD Z6, Z1, Z6
 	VMAXPD Z5, Z1, Z5
+	VMAXPD Z2, Z1, Z2
+	VMAXPD Z0, Z1, Z0
+	VMAXPD Z25, Z1, Z25
 
 rectified3:
-	BTQ        $0x0c, R8
+	BTQ        $0x0c, DI
 	JCC        dropped12
-	VMOVUPD    Z0, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z5, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped12:
-	ADDQ       BX, DI
-	BTQ        $0x0d, R8
+	ADDQ       DX, SI
+	BTQ        $0x0d, DI
 	JCC        dropped13
-	VMOVUPD    Z4, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z2, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped13:
-	ADDQ       BX, DI
-	BTQ        $0x0e, R8
+	ADDQ       DX, SI
+	BTQ        $0x0e, DI
 	JCC        dropped14
-	VMOVUPD    Z6, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z0, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped14:
-	ADDQ       BX, DI
-	BTQ        $0x0f, R8
+	ADDQ       DX, SI
+	BTQ        $0x0f, DI
 	JCC        dropped15
-	VMOVUPD    Z5, (DI)
-	PREFETCHT0 (DI)(R9*1)
+	VMOVUPD    Z25, (SI)
+	PREFETCHT0 (SI)(R8*1)
 
 dropped15:
-	MOVQ 24(AX), DX
-	ADDQ DX, 144(AX)
-	MOVQ 72(AX), DX
-	ADDQ DX, 152(AX)
-	MOVQ 112(AX), DX
-	ADDQ DX, 160(AX)
-	MOVQ 128(AX), DX
-	ADDQ DX, 168(AX)
+	MOVQ 24(AX), CX
+	ADDQ CX, 144(AX)
+	MOVQ 72(AX), CX
+	ADDQ CX, 152(AX)
+	MOVQ 112(AX), CX
+	ADDQ CX, 160(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 168(AX)
 	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
@@ -10542,57 +11279,56 @@ GLOBL conv64_400b000000000000<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·winogradGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ       8(AX), DX
-	MOVQ       16(AX), BX
-	LEAQ       (DX)(DX*2), SI
-	LEAQ       (DX)(DX*4), DI
-	MOVQ       40(AX), DI
-	MOVQ       144(AX), R8
-	MOVQ       24(AX), R9
-	ADDQ       R8, R9
+	MOVQ       8(AX), CX
+	MOVQ       16(AX), DX
+	LEAQ       (CX)(CX*2), BX
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       40(AX), SI
+	MOVQ       144(AX), DI
+	MOVQ       24(AX), R8
+	ADDQ       DI, R8
 	VXORPS     Z0, Z0, Z0
-	BTQ        $0x00, DI
-	JCC        outside0
-	VMOVUPD    (R8), Z0
-	PREFETCHT0 (R9)
+	BTQ        $0x00, SI
+	JCC        piece0outside0
+	VMOVUPD    (DI), Z0
+	PREFETCHT0 (R8)
 
-outside0:
+piece0outside0:
 	VXORPS     Z1, Z1, Z1
-	BTQ        $0x04, DI
-	JCC        outside4
-	VMOVUPD    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
+	BTQ        $0x04, SI
+	JCC        piece0outside4
+	VMOVUPD    (DI)(CX*1), Z1
+	PREFETCHT0 (R8)(CX*1)
 
-outside4:
+piece0outside4:
 	VXORPS     Z2, Z2, Z2
-	BTQ        $0x08, DI
-	JCC        outside8
-	VMOVUPD    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
+	BTQ        $0x08, SI
+	JCC        piece0outside8
+	VMOVUPD    (DI)(CX*2), Z2
+	PREFETCHT0 (R8)(CX*2)
 
-outside8:
+piece0outside8:
 	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0c, DI
-	JCC        outside12
-	VMOVUPD    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
+	BTQ        $0x0c, SI
+	JCC        piece0outside12
+	VMOVUPD    (DI)(BX*1), Z3
+	PREFETCHT0 (R8)(BX*1)
 
-outside12:
+piece0outside12:
 	VMOVUPD          Z0, Z4
 	VMOVUPD          Z1, Z5
 	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
@@ -10607,354 +11343,306 @@ outside12:
 	VMOVUPD          Z5, Z2
 	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
 	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (CX)
-	VMOVUPD          Z6, 256(CX)
-	VMOVUPD          Z4, 512(CX)
-	VMOVUPD          Z2, 768(CX)
-	VMOVUPD          Z5, 1024(CX)
-	VMOVUPD          Z3, 1280(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x01, DI
-	JCC              outside1
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VXORPS           Z1, Z1, Z1
+	BTQ              $0x01, SI
+	JCC              piece0outside1
+	VMOVUPD          (DI), Z1
+	PREFETCHT0       (R8)
 
-outside1:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x05, DI
-	JCC        outside5
-	VMOVUPD    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
+piece0outside1:
+	VXORPS     Z7, Z7, Z7
+	BTQ        $0x05, SI
+	JCC        piece0outside5
+	VMOVUPD    (DI)(CX*1), Z7
+	PREFETCHT0 (R8)(CX*1)
 
-outside5:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x09, DI
-	JCC        outside9
-	VMOVUPD    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
+piece0outside5:
+	VXORPS     Z8, Z8, Z8
+	BTQ        $0x09, SI
+	JCC        piece0outside9
+	VMOVUPD    (DI)(CX*2), Z8
+	PREFETCHT0 (R8)(CX*2)
 
-outside9:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0d, DI
-	JCC        outside13
-	VMOVUPD    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
+piece0outside9:
+	VXORPS     Z9, Z9, Z9
+	BTQ        $0x0d, SI
+	JCC        piece0outside13
+	VMOVUPD    (DI)(BX*1), Z9
+	PREFETCHT0 (R8)(BX*1)
 
-outside13:
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
+piece0outside13:
+	VMOVUPD          Z1, Z10
+	VMOVUPD          Z7, Z11
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z8, Z10
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z9, Z11
+	VMOVUPD          Z10, Z12
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z11, Z12
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z11, Z10
+	VMOVUPD          Z1, Z11
+	VMOVUPD          Z7, Z7
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z8, Z11
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z9, Z7
+	VMOVUPD          Z11, Z8
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z7, Z8
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z7, Z11
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VXORPS           Z7, Z7, Z7
+	BTQ              $0x02, SI
+	JCC              piece0outside2
+	VMOVUPD          (DI), Z7
+	PREFETCHT0       (R8)
+
+piece0outside2:
+	VXORPS     Z13, Z13, Z13
+	BTQ        $0x06, SI
+	JCC        piece0outside6
+	VMOVUPD    (DI)(CX*1), Z13
+	PREFETCHT0 (R8)(CX*1)
+
+piece0outside6:
+	VXORPS     Z14, Z14, Z14
+	BTQ        $0x0a, SI
+	JCC        piece0outside10
+	VMOVUPD    (DI)(CX*2), Z14
+	PREFETCHT0 (R8)(CX*2)
+
+piece0outside10:
+	VXORPS     Z15, Z15, Z15
+	BTQ        $0x0e, SI
+	JCC        piece0outside14
+	VMOVUPD    (DI)(BX*1), Z15
+	PREFETCHT0 (R8)(BX*1)
+
+piece0outside14:
+	VMOVUPD          Z7, Z16
+	VMOVUPD          Z13, Z17
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z14, Z16
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z15, Z17
+	VMOVUPD          Z16, Z18
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z17, Z18
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z17, Z16
+	VMOVUPD          Z7, Z17
+	VMOVUPD          Z13, Z13
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z14, Z17
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z15, Z13
+	VMOVUPD          Z17, Z14
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z13, Z14
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z13, Z17
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VXORPS           Z13, Z13, Z13
+	BTQ              $0x03, SI
+	JCC              piece0outside3
+	VMOVUPD          (DI), Z13
+	PREFETCHT0       (R8)
+
+piece0outside3:
+	VXORPS     Z19, Z19, Z19
+	BTQ        $0x07, SI
+	JCC        piece0outside7
+	VMOVUPD    (DI)(CX*1), Z19
+	PREFETCHT0 (R8)(CX*1)
+
+piece0outside7:
+	VXORPS     Z20, Z20, Z20
+	BTQ        $0x0b, SI
+	JCC        piece0outside11
+	VMOVUPD    (DI)(CX*2), Z20
+	PREFETCHT0 (R8)(CX*2)
+
+piece0outside11:
+	VXORPS     Z21, Z21, Z21
+	BTQ        $0x0f, SI
+	JCC        piece0outside15
+	VMOVUPD    (DI)(BX*1), Z21
+	PREFETCHT0 (R8)(BX*1)
+
+piece0outside15:
+	VMOVUPD          Z13, Z22
+	VMOVUPD          Z19, Z23
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z20, Z22
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z21, Z23
+	VMOVUPD          Z22, Z24
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z23, Z24
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z23, Z22
+	VMOVUPD          Z13, Z23
+	VMOVUPD          Z19, Z19
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z20, Z23
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z21, Z19
+	VMOVUPD          Z23, Z20
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z19, Z20
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z19, Z23
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VMOVUPD          Z0, Z19
+	VMOVUPD          Z1, Z25
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z7, Z19
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z13, Z25
+	VMOVUPD          Z19, Z26
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z25, Z26
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z25, Z19
+	VMOVUPD          Z0, Z25
 	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, 64(CX)
-	VMOVUPD          Z6, 320(CX)
-	VMOVUPD          Z4, 576(CX)
-	VMOVUPD          Z2, 832(CX)
-	VMOVUPD          Z5, 1088(CX)
-	VMOVUPD          Z3, 1344(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x02, DI
-	JCC              outside2
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-
-outside2:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x06, DI
-	JCC        outside6
-	VMOVUPD    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
-
-outside6:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0a, DI
-	JCC        outside10
-	VMOVUPD    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
-
-outside10:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0e, DI
-	JCC        outside14
-	VMOVUPD    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
-
-outside14:
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, 128(CX)
-	VMOVUPD          Z6, 384(CX)
-	VMOVUPD          Z4, 640(CX)
-	VMOVUPD          Z2, 896(CX)
-	VMOVUPD          Z5, 1152(CX)
-	VMOVUPD          Z3, 1408(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VXORPS           Z0, Z0, Z0
-	BTQ              $0x03, DI
-	JCC              outside3
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-
-outside3:
-	VXORPS     Z1, Z1, Z1
-	BTQ        $0x07, DI
-	JCC        outside7
-	VMOVUPD    (R8)(DX*1), Z1
-	PREFETCHT0 (R9)(DX*1)
-
-outside7:
-	VXORPS     Z2, Z2, Z2
-	BTQ        $0x0b, DI
-	JCC        outside11
-	VMOVUPD    (R8)(DX*2), Z2
-	PREFETCHT0 (R9)(DX*2)
-
-outside11:
-	VXORPS     Z3, Z3, Z3
-	BTQ        $0x0f, DI
-	JCC        outside15
-	VMOVUPD    (R8)(SI*1), Z3
-	PREFETCHT0 (R9)(SI*1)
-
-outside15:
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, 192(CX)
-	VMOVUPD          Z6, 448(CX)
-	VMOVUPD          Z4, 704(CX)
-	VMOVUPD          Z2, 960(CX)
-	VMOVUPD          Z5, 1216(CX)
-	VMOVUPD          Z3, 1472(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPD          (CX), Z0
-	VMOVUPD          64(CX), Z1
-	VMOVUPD          128(CX), Z2
-	VMOVUPD          192(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z7, Z25
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z13, Z1
+	VMOVUPD          Z25, Z7
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z7
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z25
+	VMOVUPD          Z0, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          256(CX), Z0
-	VMOVUPD          320(CX), Z1
-	VMOVUPD          384(CX), Z2
-	VMOVUPD          448(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
+	VMOVUPD          Z26, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          512(CX), Z0
-	VMOVUPD          576(CX), Z1
-	VMOVUPD          640(CX), Z2
-	VMOVUPD          704(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
+	VMOVUPD          Z19, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          768(CX), Z0
-	VMOVUPD          832(CX), Z1
-	VMOVUPD          896(CX), Z2
-	VMOVUPD          960(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
+	VMOVUPD          Z7, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          1024(CX), Z0
-	VMOVUPD          1088(CX), Z1
-	VMOVUPD          1152(CX), Z2
-	VMOVUPD          1216(CX), Z3
-	MOVQ             SI, DI
-	VMOVUPD          Z0, Z4
-	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
+	VMOVUPD          Z25, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          1280(CX), Z0
-	VMOVUPD          1344(CX), Z1
-	VMOVUPD          1408(CX), Z2
-	VMOVUPD          1472(CX), Z3
-	MOVQ             SI, DI
+	VMOVUPD          Z13, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z6, Z0
+	VMOVUPD          Z12, Z1
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z18, Z0
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z24, Z1
+	VMOVUPD          Z0, Z7
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z1, Z7
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPD          Z6, Z1
+	VMOVUPD          Z12, Z12
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z18, Z1
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z24, Z12
+	VMOVUPD          Z1, Z13
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z12, Z13
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z12, Z1
+	VMOVUPD          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z13, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z24, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z4, Z0
+	VMOVUPD          Z10, Z1
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z16, Z0
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z22, Z1
+	VMOVUPD          Z0, Z6
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z1, Z6
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPD          Z4, Z1
+	VMOVUPD          Z10, Z7
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z16, Z1
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z22, Z7
+	VMOVUPD          Z1, Z10
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z7, Z10
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z7, Z1
+	VMOVUPD          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z10, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z22, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z2, Z0
+	VMOVUPD          Z8, Z1
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z14, Z0
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z20, Z1
 	VMOVUPD          Z0, Z4
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z1, Z4
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPD          Z2, Z1
+	VMOVUPD          Z8, Z6
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z14, Z1
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z20, Z6
+	VMOVUPD          Z1, Z7
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z6, Z7
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z6, Z1
+	VMOVUPD          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z20, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z5, Z0
+	VMOVUPD          Z11, Z1
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z17, Z0
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z23, Z1
+	VMOVUPD          Z0, Z2
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z1, Z2
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPD          Z5, Z1
+	VMOVUPD          Z11, Z4
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z17, Z1
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z23, Z4
+	VMOVUPD          Z1, Z6
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z4, Z6
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z4, Z1
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z23, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VMOVUPD          Z3, Z0
+	VMOVUPD          Z9, Z1
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z15, Z0
+	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z21, Z1
+	VMOVUPD          Z0, Z2
+	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z1, Z2
+	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z1, Z0
+	VMOVUPD          Z3, Z1
+	VMOVUPD          Z9, Z4
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z15, Z1
+	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z21, Z4
 	VMOVUPD          Z1, Z5
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z2, Z4
-	VFMADD231PD.BCST conv64_3fe2000000000000<>+0(SB), Z3, Z5
-	VMOVUPD          Z4, Z6
-	VFMADD231PD.BCST conv64_3fe8000000000000<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z5, Z4
-	VMOVUPD          Z0, Z5
-	VMOVUPD          Z1, Z1
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z5
-	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z3, Z1
-	VMOVUPD          Z5, Z2
-	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z1, Z2
-	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z1, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VFMADD231PD.BCST conv64_3ff8000000000000<>+0(SB), Z4, Z5
+	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z4, Z1
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z21, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -10964,64 +11652,33 @@ outside15:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ             8(AX), DX
-	MOVQ             16(AX), BX
-	LEAQ             (DX)(DX*2), SI
-	LEAQ             (DX)(DX*4), SI
-	MOVQ             144(AX), SI
-	MOVQ             24(AX), DI
-	ADDQ             SI, DI
-	VMOVUPD          (SI), Z0
-	PREFETCHT0       (DI)
-	VMOVUPD          (SI)(DX*1), Z1
-	PREFETCHT0       (DI)(DX*1)
-	VMOVUPD          (SI)(DX*2), Z2
-	PREFETCHT0       (DI)(DX*2)
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (CX)
-	VMOVUPD          Z5, 192(CX)
-	VMOVUPD          Z3, 384(CX)
-	VMOVUPD          Z6, 576(CX)
-	VMOVUPD          Z4, 768(CX)
-	VMOVUPD          Z2, 960(CX)
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), BX
+	MOVQ             144(AX), BX
+	MOVQ             24(AX), SI
 	ADDQ             BX, SI
-	ADDQ             BX, DI
-	VMOVUPD          (SI), Z0
-	PREFETCHT0       (DI)
-	VMOVUPD          (SI)(DX*1), Z1
-	PREFETCHT0       (DI)(DX*1)
-	VMOVUPD          (SI)(DX*2), Z2
-	PREFETCHT0       (DI)(DX*2)
+	VMOVUPD          (BX), Z0
+	PREFETCHT0       (SI)
+	VMOVUPD          (BX)(CX*1), Z1
+	PREFETCHT0       (SI)(CX*1)
+	VMOVUPD          (BX)(CX*2), Z2
+	PREFETCHT0       (SI)(CX*2)
 	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
 	VMULPD           Z3, Z0, Z3
 	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
@@ -11038,240 +11695,234 @@ grid:
 	VSUBPD           Z1, Z4, Z4
 	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
 	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, 64(CX)
-	VMOVUPD          Z5, 256(CX)
-	VMOVUPD          Z3, 448(CX)
-	VMOVUPD          Z6, 640(CX)
-	VMOVUPD          Z4, 832(CX)
-	VMOVUPD          Z2, 1024(CX)
-	ADDQ             BX, SI
-	ADDQ             BX, DI
-	VMOVUPD          (SI), Z0
-	PREFETCHT0       (DI)
-	VMOVUPD          (SI)(DX*1), Z1
-	PREFETCHT0       (DI)(DX*1)
-	VMOVUPD          (SI)(DX*2), Z2
-	PREFETCHT0       (DI)(DX*2)
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, 128(CX)
-	VMOVUPD          Z5, 320(CX)
-	VMOVUPD          Z3, 512(CX)
-	VMOVUPD          Z6, 704(CX)
-	VMOVUPD          Z4, 896(CX)
-	VMOVUPD          Z2, 1088(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPD          (CX), Z0
-	VMOVUPD          64(CX), Z1
-	VMOVUPD          128(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
+	ADDQ             DX, BX
 	ADDQ             DX, SI
-	VMOVUPD          192(CX), Z0
-	VMOVUPD          256(CX), Z1
-	VMOVUPD          320(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
+	VMOVUPD          (BX), Z1
+	PREFETCHT0       (SI)
+	VMOVUPD          (BX)(CX*1), Z7
+	PREFETCHT0       (SI)(CX*1)
+	VMOVUPD          (BX)(CX*2), Z8
+	PREFETCHT0       (SI)(CX*2)
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z9
+	VMULPD           Z9, Z1, Z9
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z8, Z9
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z10
+	VMULPD           Z10, Z7, Z10
+	VADDPD           Z10, Z9, Z11
+	VSUBPD           Z10, Z9, Z9
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z10
+	VMULPD           Z10, Z1, Z10
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z8, Z10
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z12
+	VMULPD           Z12, Z7, Z7
+	VADDPD           Z7, Z10, Z12
+	VSUBPD           Z7, Z10, Z10
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z7
+	VMULPD           Z7, Z1, Z1
+	ADDQ             DX, BX
 	ADDQ             DX, SI
-	VMOVUPD          384(CX), Z0
-	VMOVUPD          448(CX), Z1
-	VMOVUPD          512(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
+	VMOVUPD          (BX), Z7
+	PREFETCHT0       (SI)
+	VMOVUPD          (BX)(CX*1), Z13
+	PREFETCHT0       (SI)(CX*1)
+	VMOVUPD          (BX)(CX*2), Z14
+	PREFETCHT0       (SI)(CX*2)
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z15
+	VMULPD           Z15, Z7, Z15
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z14, Z15
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z16
+	VMULPD           Z16, Z13, Z16
+	VADDPD           Z16, Z15, Z17
+	VSUBPD           Z16, Z15, Z15
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z16
+	VMULPD           Z16, Z7, Z16
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z14, Z16
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z18
+	VMULPD           Z18, Z13, Z13
+	VADDPD           Z13, Z16, Z18
+	VSUBPD           Z13, Z16, Z16
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z13
+	VMULPD           Z13, Z7, Z7
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z13
+	VMULPD           Z13, Z0, Z13
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z7, Z13
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z19
+	VMULPD           Z19, Z1, Z19
+	VADDPD           Z19, Z13, Z20
+	VSUBPD           Z19, Z13, Z13
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z19
+	VMULPD           Z19, Z0, Z19
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z7, Z19
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z21
+	VMULPD           Z21, Z1, Z1
+	VADDPD           Z1, Z19, Z21
+	VSUBPD           Z1, Z19, Z19
 	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
 	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
+	VMOVUPD          Z0, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          576(CX), Z0
-	VMOVUPD          640(CX), Z1
-	VMOVUPD          704(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
+	VMOVUPD          Z20, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          768(CX), Z0
-	VMOVUPD          832(CX), Z1
-	VMOVUPD          896(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
+	VMOVUPD          Z13, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          960(CX), Z0
-	VMOVUPD          1024(CX), Z1
-	VMOVUPD          1088(CX), Z2
-	MOVQ             SI, DI
-	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z3
-	VMULPD           Z3, Z0, Z3
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z2, Z3
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z4
-	VADDPD           Z4, Z3, Z5
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z4
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z4
-	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z6
-	VMULPD           Z6, Z1, Z1
-	VADDPD           Z1, Z4, Z6
-	VSUBPD           Z1, Z4, Z4
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z1
-	VMULPD           Z1, Z0, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z3, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z6, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z4, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z2, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VMOVUPD          Z21, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z19, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z7, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPD           Z0, Z5, Z0
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z17, Z0
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPD           Z1, Z11, Z1
+	VADDPD           Z1, Z0, Z7
+	VSUBPD           Z1, Z0, Z0
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPD           Z1, Z5, Z1
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z17, Z1
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z13
+	VMULPD           Z13, Z11, Z11
+	VADDPD           Z11, Z1, Z13
+	VSUBPD           Z11, Z1, Z1
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z11
+	VMULPD           Z11, Z5, Z5
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z13, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z17, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPD           Z0, Z3, Z0
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z15, Z0
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPD           Z1, Z9, Z1
+	VADDPD           Z1, Z0, Z5
+	VSUBPD           Z1, Z0, Z0
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPD           Z1, Z3, Z1
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z15, Z1
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z7
+	VMULPD           Z7, Z9, Z7
+	VADDPD           Z7, Z1, Z9
+	VSUBPD           Z7, Z1, Z1
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z7
+	VMULPD           Z7, Z3, Z3
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z9, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z15, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPD           Z0, Z6, Z0
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z18, Z0
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPD           Z1, Z12, Z1
+	VADDPD           Z1, Z0, Z3
+	VSUBPD           Z1, Z0, Z0
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPD           Z1, Z6, Z1
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z18, Z1
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z5
+	VMULPD           Z5, Z12, Z5
+	VADDPD           Z5, Z1, Z7
+	VSUBPD           Z5, Z1, Z1
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z5
+	VMULPD           Z5, Z6, Z6
+	VMOVUPD          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z7, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z18, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPD           Z0, Z4, Z0
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z16, Z0
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPD           Z1, Z10, Z1
+	VADDPD           Z1, Z0, Z3
+	VSUBPD           Z1, Z0, Z0
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPD           Z1, Z4, Z1
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z16, Z1
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z5
+	VMULPD           Z5, Z10, Z5
+	VADDPD           Z5, Z1, Z6
+	VSUBPD           Z5, Z1, Z1
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z5
+	VMULPD           Z5, Z4, Z4
+	VMOVUPD          Z4, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z6, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z16, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z0
+	VMULPD           Z0, Z2, Z0
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z14, Z0
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z1
+	VMULPD           Z1, Z8, Z1
+	VADDPD           Z1, Z0, Z3
+	VSUBPD           Z1, Z0, Z0
+	VBROADCASTSD     conv64_3fc0db20a88f4696<>+0(SB), Z1
+	VMULPD           Z1, Z2, Z1
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z14, Z1
+	VBROADCASTSD     conv64_3fc948b0fcd6e9e0<>+0(SB), Z4
+	VMULPD           Z4, Z8, Z4
+	VADDPD           Z4, Z1, Z5
+	VSUBPD           Z4, Z1, Z1
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
+	VMULPD           Z4, Z2, Z2
+	VMOVUPD          Z2, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z0, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z14, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -11302,40 +11953,39 @@ GLOBL conv64_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512F, MMX+
 TEXT ·winogradFilterGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
-	MOVQ             8(AX), DX
-	MOVQ             16(AX), BX
-	LEAQ             (DX)(DX*2), SI
-	LEAQ             (DX)(DX*4), DI
-	MOVQ             144(AX), R8
-	MOVQ             24(AX), R9
-	ADDQ             R8, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
+	MOVQ             8(AX), CX
+	MOVQ             16(AX), DX
+	LEAQ             (CX)(CX*2), BX
+	LEAQ             (CX)(CX*4), SI
+	MOVQ             144(AX), DI
+	MOVQ             24(AX), R8
+	ADDQ             DI, R8
+	VMOVUPD          (DI), Z0
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z1
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z2
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z3
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z4
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z5
+	PREFETCHT0       (R8)(SI*1)
 	VADDPD           Z2, Z1, Z6
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z4, Z3, Z2
@@ -11349,243 +11999,207 @@ grid:
 	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
 	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
 	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, (CX)
-	VMOVUPD          Z1, 384(CX)
-	VMOVUPD          Z5, 768(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z2
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z3
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z4
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z6
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z7
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z8
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z4, Z3, Z9
 	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, 64(CX)
-	VMOVUPD          Z1, 448(CX)
-	VMOVUPD          Z5, 832(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, 128(CX)
-	VMOVUPD          Z1, 512(CX)
-	VMOVUPD          Z5, 896(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, 192(CX)
-	VMOVUPD          Z1, 576(CX)
-	VMOVUPD          Z5, 960(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, 256(CX)
-	VMOVUPD          Z1, 640(CX)
-	VMOVUPD          Z5, 1024(CX)
-	ADDQ             BX, R8
-	ADDQ             BX, R9
-	VMOVUPD          (R8), Z0
-	PREFETCHT0       (R9)
-	VMOVUPD          (R8)(DX*1), Z1
-	PREFETCHT0       (R9)(DX*1)
-	VMOVUPD          (R8)(DX*2), Z2
-	PREFETCHT0       (R9)(DX*2)
-	VMOVUPD          (R8)(SI*1), Z3
-	PREFETCHT0       (R9)(SI*1)
-	VMOVUPD          (R8)(DX*4), Z4
-	PREFETCHT0       (R9)(DX*4)
-	VMOVUPD          (R8)(DI*1), Z5
-	PREFETCHT0       (R9)(DI*1)
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, 320(CX)
-	VMOVUPD          Z1, 704(CX)
-	VMOVUPD          Z5, 1088(CX)
-	MOVQ             56(AX), DX
-	MOVQ             64(AX), BX
-	MOVQ             152(AX), SI
-	VMOVUPD          (CX), Z0
-	VMOVUPD          64(CX), Z1
-	VMOVUPD          128(CX), Z2
-	VMOVUPD          192(CX), Z3
-	VMOVUPD          256(CX), Z4
-	VMOVUPD          320(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+	VADDPD           Z7, Z6, Z4
+	VSUBPD           Z7, Z6, Z6
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z7
+	VMULPD           Z7, Z2, Z2
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z9, Z2
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z4, Z2
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z7
+	VMULPD           Z7, Z3, Z3
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z6, Z3
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z9, Z8
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z4, Z8
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z4
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z6
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z7
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z9
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z10
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z11
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z7, Z6, Z12
+	VSUBPD           Z7, Z6, Z6
+	VADDPD           Z10, Z9, Z7
+	VSUBPD           Z10, Z9, Z9
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z10
+	VMULPD           Z10, Z4, Z4
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z12, Z4
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z7, Z4
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z10
+	VMULPD           Z10, Z6, Z6
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z9, Z6
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z12, Z11
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z7, Z11
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z7
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z9
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z10
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z12
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z13
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z14
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z10, Z9, Z15
+	VSUBPD           Z10, Z9, Z9
+	VADDPD           Z13, Z12, Z10
+	VSUBPD           Z13, Z12, Z12
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z13
+	VMULPD           Z13, Z7, Z7
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z15, Z7
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z10, Z7
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z13
+	VMULPD           Z13, Z9, Z9
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z12, Z9
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z15, Z14
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z10, Z14
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z10
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z12
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z13
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z15
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z16
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z17
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z13, Z12, Z18
+	VSUBPD           Z13, Z12, Z12
+	VADDPD           Z16, Z15, Z13
+	VSUBPD           Z16, Z15, Z15
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z16
+	VMULPD           Z16, Z10, Z10
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z18, Z10
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z13, Z10
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z16
+	VMULPD           Z16, Z12, Z12
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z15, Z12
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z18, Z17
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z13, Z17
+	ADDQ             DX, DI
+	ADDQ             DX, R8
+	VMOVUPD          (DI), Z13
+	PREFETCHT0       (R8)
+	VMOVUPD          (DI)(CX*1), Z15
+	PREFETCHT0       (R8)(CX*1)
+	VMOVUPD          (DI)(CX*2), Z16
+	PREFETCHT0       (R8)(CX*2)
+	VMOVUPD          (DI)(BX*1), Z18
+	PREFETCHT0       (R8)(BX*1)
+	VMOVUPD          (DI)(CX*4), Z19
+	PREFETCHT0       (R8)(CX*4)
+	VMOVUPD          (DI)(SI*1), Z20
+	PREFETCHT0       (R8)(SI*1)
+	VADDPD           Z16, Z15, Z21
+	VSUBPD           Z16, Z15, Z15
+	VADDPD           Z19, Z18, Z16
+	VSUBPD           Z19, Z18, Z18
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z19
+	VMULPD           Z19, Z13, Z13
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z21, Z13
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z16, Z13
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z19
+	VMULPD           Z19, Z15, Z15
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z18, Z15
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z21, Z20
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z16, Z20
+	MOVQ             56(AX), CX
+	MOVQ             64(AX), DX
+	MOVQ             152(AX), BX
+	MOVQ             BX, SI
+	VADDPD           Z4, Z2, Z16
+	VSUBPD           Z4, Z2, Z2
+	VADDPD           Z10, Z7, Z4
+	VSUBPD           Z10, Z7, Z7
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z10
+	VMULPD           Z10, Z0, Z0
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z16, Z0
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z4, Z0
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z10
+	VMULPD           Z10, Z2, Z2
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z7, Z2
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z16, Z13
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z4, Z13
+	VMOVUPD          Z0, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          384(CX), Z0
-	VMOVUPD          448(CX), Z1
-	VMOVUPD          512(CX), Z2
-	VMOVUPD          576(CX), Z3
-	VMOVUPD          640(CX), Z4
-	VMOVUPD          704(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
-	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
+	VMOVUPD          Z2, (SI)
 	ADDQ             DX, SI
-	VMOVUPD          768(CX), Z0
-	VMOVUPD          832(CX), Z1
-	VMOVUPD          896(CX), Z2
-	VMOVUPD          960(CX), Z3
-	VMOVUPD          1024(CX), Z4
-	VMOVUPD          1088(CX), Z5
-	MOVQ             SI, DI
-	VADDPD           Z2, Z1, Z6
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z4, Z3, Z2
-	VSUBPD           Z4, Z3, Z3
+	VMOVUPD          Z13, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPD           Z6, Z3, Z0
+	VSUBPD           Z6, Z3, Z3
+	VADDPD           Z12, Z9, Z2
+	VSUBPD           Z12, Z9, Z9
 	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z4
-	VMULPD           Z4, Z0, Z0
-	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z6, Z0
-	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z0
-	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
 	VMULPD           Z4, Z1, Z1
-	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z3, Z1
-	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z6, Z5
-	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z5
-	VMOVUPD          Z0, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z1, (DI)
-	ADDQ             BX, DI
-	VMOVUPD          Z5, (DI)
-	MOVQ             24(AX), DX
-	ADDQ             DX, 144(AX)
-	MOVQ             72(AX), DX
-	ADDQ             DX, 152(AX)
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z0, Z1
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z2, Z1
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z4
+	VMULPD           Z4, Z3, Z3
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z9, Z3
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z0, Z15
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z2, Z15
+	VMOVUPD          Z1, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z3, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z15, (SI)
+	ADDQ             CX, BX
+	MOVQ             BX, SI
+	VADDPD           Z11, Z8, Z0
+	VSUBPD           Z11, Z8, Z8
+	VADDPD           Z17, Z14, Z1
+	VSUBPD           Z17, Z14, Z14
+	VBROADCASTSD     conv64_3fe948b0fcd6e9e0<>+0(SB), Z2
+	VMULPD           Z2, Z5, Z5
+	VFMADD231PD.BCST conv64_bfe0db20a88f4696<>+0(SB), Z0, Z5
+	VFMADD231PD.BCST conv64_3fc0db20a88f4696<>+0(SB), Z1, Z5
+	VBROADCASTSD     conv64_bfd948b0fcd6e9e0<>+0(SB), Z2
+	VMULPD           Z2, Z8, Z8
+	VFMADD231PD.BCST conv64_3fc948b0fcd6e9e0<>+0(SB), Z14, Z8
+	VFMADD231PD.BCST conv64_bfd2f684bda12f68<>+0(SB), Z0, Z20
+	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z1, Z20
+	VMOVUPD          Z5, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z8, (SI)
+	ADDQ             DX, SI
+	VMOVUPD          Z20, (SI)
+	MOVQ             24(AX), CX
+	ADDQ             CX, 144(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 152(AX)
 	DECQ             176(AX)
 	JNZ              grid
 	VZEROUPPER
@@ -11594,7 +12208,9 @@ grid:
 // func convTileAVX2F32x1x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x1x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	MOVQ   24(AX), CX
 	MOVQ   32(AX), DX
@@ -11647,15 +12263,28 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x1x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x1x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   24(AX), CX
@@ -11714,16 +12343,29 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x2x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x2x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   24(AX), CX
@@ -11784,17 +12426,30 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x2x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x2x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -11866,19 +12521,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x3x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x3x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -11947,19 +12615,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x3x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x3x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12044,22 +12725,35 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
 	VMOVUPS Y5, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x4x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x4x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12139,21 +12833,34 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y3, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x4x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x4x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12254,25 +12961,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
 	VMOVUPS Y5, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y6, (CX)
 	VMOVUPS Y7, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x5x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x5x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12360,23 +13080,36 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x5x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x5x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12490,28 +13223,41 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
 	VMOVUPS Y5, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y6, (CX)
 	VMOVUPS Y7, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y8, (CX)
 	VMOVUPS Y9, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x6x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x6x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12607,25 +13353,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y5, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F32x6x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F32x6x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -12752,24 +13511,35 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
 	VMOVUPS Y5, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y6, (CX)
 	VMOVUPS Y7, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y8, (CX)
 	VMOVUPS Y9, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPS Y10, (CX)
 	VMOVUPS Y11, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -13238,21 +14008,21 @@ skip15_8:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradInputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ       96(AX), CX
 	MOVQ       8(AX), DX
 	MOVQ       16(AX), BX
 	LEAQ       (DX)(DX*2), SI
@@ -13263,55 +14033,51 @@ grid:
 	ADDQ       R9, R10
 	VXORPS     Y0, Y0, Y0
 	BTQ        $0x00, R8
-	JCC        outside0
+	JCC        columnoutside0
 	VMOVUPS    (R9), Y0
 	PREFETCHT0 (R10)
 
-outside0:
+columnoutside0:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x06, R8
-	JCC        outside6
+	JCC        columnoutside6
 	VMOVUPS    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside6:
+columnoutside6:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0c, R8
-	JCC        outside12
+	JCC        columnoutside12
 	VMOVUPS    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside12:
+columnoutside12:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x12, R8
-	JCC        outside18
+	JCC        columnoutside18
 	VMOVUPS    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside18:
+columnoutside18:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x18, R8
-	JCC        outside24
+	JCC        columnoutside24
 	VMOVUPS    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside24:
+columnoutside24:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x1e, R8
-	JCC        outside30
+	JCC        columnoutside30
 	VMOVUPS    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside30:
+columnoutside30:
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13324,75 +14090,75 @@ outside30:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (CX)
 	VMOVUPS      Y8, 192(CX)
 	VMOVUPS      Y0, 384(CX)
-	VMOVUPS      Y1, 576(CX)
+	VMOVUPS      Y2, 576(CX)
 	VMOVUPS      Y4, 768(CX)
 	VMOVUPS      Y5, 960(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, R8
-	JCC          outside1
+	JCC          columnoutside1
 	VMOVUPS      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside1:
+columnoutside1:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x07, R8
-	JCC        outside7
+	JCC        columnoutside7
 	VMOVUPS    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside7:
+columnoutside7:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0d, R8
-	JCC        outside13
+	JCC        columnoutside13
 	VMOVUPS    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside13:
+columnoutside13:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x13, R8
-	JCC        outside19
+	JCC        columnoutside19
 	VMOVUPS    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside19:
+columnoutside19:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x19, R8
-	JCC        outside25
+	JCC        columnoutside25
 	VMOVUPS    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside25:
+columnoutside25:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x1f, R8
-	JCC        outside31
+	JCC        columnoutside31
 	VMOVUPS    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside31:
+columnoutside31:
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13405,75 +14171,75 @@ outside31:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, 32(CX)
 	VMOVUPS      Y8, 224(CX)
 	VMOVUPS      Y0, 416(CX)
-	VMOVUPS      Y1, 608(CX)
+	VMOVUPS      Y2, 608(CX)
 	VMOVUPS      Y4, 800(CX)
 	VMOVUPS      Y5, 992(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, R8
-	JCC          outside2
+	JCC          columnoutside2
 	VMOVUPS      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside2:
+columnoutside2:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x08, R8
-	JCC        outside8
+	JCC        columnoutside8
 	VMOVUPS    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside8:
+columnoutside8:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0e, R8
-	JCC        outside14
+	JCC        columnoutside14
 	VMOVUPS    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside14:
+columnoutside14:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x14, R8
-	JCC        outside20
+	JCC        columnoutside20
 	VMOVUPS    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside20:
+columnoutside20:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1a, R8
-	JCC        outside26
+	JCC        columnoutside26
 	VMOVUPS    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside26:
+columnoutside26:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x20, R8
-	JCC        outside32
+	JCC        columnoutside32
 	VMOVUPS    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside32:
+columnoutside32:
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13486,75 +14252,75 @@ outside32:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, 64(CX)
 	VMOVUPS      Y8, 256(CX)
 	VMOVUPS      Y0, 448(CX)
-	VMOVUPS      Y1, 640(CX)
+	VMOVUPS      Y2, 640(CX)
 	VMOVUPS      Y4, 832(CX)
 	VMOVUPS      Y5, 1024(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, R8
-	JCC          outside3
+	JCC          columnoutside3
 	VMOVUPS      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside3:
+columnoutside3:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x09, R8
-	JCC        outside9
+	JCC        columnoutside9
 	VMOVUPS    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside9:
+columnoutside9:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0f, R8
-	JCC        outside15
+	JCC        columnoutside15
 	VMOVUPS    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside15:
+columnoutside15:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x15, R8
-	JCC        outside21
+	JCC        columnoutside21
 	VMOVUPS    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside21:
+columnoutside21:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1b, R8
-	JCC        outside27
+	JCC        columnoutside27
 	VMOVUPS    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside27:
+columnoutside27:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x21, R8
-	JCC        outside33
+	JCC        columnoutside33
 	VMOVUPS    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside33:
+columnoutside33:
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13567,75 +14333,75 @@ outside33:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, 96(CX)
 	VMOVUPS      Y8, 288(CX)
 	VMOVUPS      Y0, 480(CX)
-	VMOVUPS      Y1, 672(CX)
+	VMOVUPS      Y2, 672(CX)
 	VMOVUPS      Y4, 864(CX)
 	VMOVUPS      Y5, 1056(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x04, R8
-	JCC          outside4
+	JCC          columnoutside4
 	VMOVUPS      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside4:
+columnoutside4:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x0a, R8
-	JCC        outside10
+	JCC        columnoutside10
 	VMOVUPS    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside10:
+columnoutside10:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x10, R8
-	JCC        outside16
+	JCC        columnoutside16
 	VMOVUPS    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside16:
+columnoutside16:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x16, R8
-	JCC        outside22
+	JCC        columnoutside22
 	VMOVUPS    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside22:
+columnoutside22:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1c, R8
-	JCC        outside28
+	JCC        columnoutside28
 	VMOVUPS    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside28:
+columnoutside28:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x22, R8
-	JCC        outside34
+	JCC        columnoutside34
 	VMOVUPS    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside34:
+columnoutside34:
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13648,75 +14414,75 @@ outside34:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, 128(CX)
 	VMOVUPS      Y8, 320(CX)
 	VMOVUPS      Y0, 512(CX)
-	VMOVUPS      Y1, 704(CX)
+	VMOVUPS      Y2, 704(CX)
 	VMOVUPS      Y4, 896(CX)
 	VMOVUPS      Y5, 1088(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x05, R8
-	JCC          outside5
+	JCC          columnoutside5
 	VMOVUPS      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside5:
+columnoutside5:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x0b, R8
-	JCC        outside11
+	JCC        columnoutside11
 	VMOVUPS    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside11:
+columnoutside11:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x11, R8
-	JCC        outside17
+	JCC        columnoutside17
 	VMOVUPS    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside17:
+columnoutside17:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x17, R8
-	JCC        outside23
+	JCC        columnoutside23
 	VMOVUPS    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside23:
+columnoutside23:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1d, R8
-	JCC        outside29
+	JCC        columnoutside29
 	VMOVUPS    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside29:
+columnoutside29:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x23, R8
-	JCC        outside35
+	JCC        columnoutside35
 	VMOVUPS    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside35:
+columnoutside35:
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13729,41 +14495,41 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, 160(CX)
 	VMOVUPS      Y8, 352(CX)
 	VMOVUPS      Y0, 544(CX)
-	VMOVUPS      Y1, 736(CX)
+	VMOVUPS      Y2, 736(CX)
 	VMOVUPS      Y4, 928(CX)
 	VMOVUPS      Y5, 1120(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
 	VMOVUPS      96(CX), Y3
 	VMOVUPS      128(CX), Y4
 	VMOVUPS      160(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13776,44 +14542,44 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      192(CX), Y0
 	VMOVUPS      224(CX), Y1
 	VMOVUPS      256(CX), Y2
 	VMOVUPS      288(CX), Y3
 	VMOVUPS      320(CX), Y4
 	VMOVUPS      352(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13826,44 +14592,44 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      384(CX), Y0
 	VMOVUPS      416(CX), Y1
 	VMOVUPS      448(CX), Y2
 	VMOVUPS      480(CX), Y3
 	VMOVUPS      512(CX), Y4
 	VMOVUPS      544(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13876,44 +14642,44 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      576(CX), Y0
 	VMOVUPS      608(CX), Y1
 	VMOVUPS      640(CX), Y2
 	VMOVUPS      672(CX), Y3
 	VMOVUPS      704(CX), Y4
 	VMOVUPS      736(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13926,44 +14692,44 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      768(CX), Y0
 	VMOVUPS      800(CX), Y1
 	VMOVUPS      832(CX), Y2
 	VMOVUPS      864(CX), Y3
 	VMOVUPS      896(CX), Y4
 	VMOVUPS      928(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -13976,44 +14742,44 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      960(CX), Y0
 	VMOVUPS      992(CX), Y1
 	VMOVUPS      1024(CX), Y2
 	VMOVUPS      1056(CX), Y3
 	VMOVUPS      1088(CX), Y4
 	VMOVUPS      1120(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPS      Y4, Y6
 	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y2, Y6
 	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PS  Y7, Y0, Y6
-	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y3, Y5
-	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y4, Y0
 	VMOVUPS      Y3, Y7
 	VBROADCASTSS conv32_c002000000000000<>+0(SB), Y8
@@ -14026,31 +14792,35 @@ outside35:
 	VBROADCASTSS conv32_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PS  Y9, Y7, Y0
 	VMOVUPS      Y4, Y4
-	VMOVUPS      Y3, Y3
-	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PS  Y7, Y2, Y4
+	VMOVUPS      Y3, Y7
+	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y2, Y4
 	VBROADCASTSS conv32_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y4, Y1
-	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y2
-	VFMADD231PS  Y2, Y3, Y4
+	VFMADD231PS  Y2, Y1, Y7
+	VMOVUPS      Y4, Y2
+	VBROADCASTSS conv32_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y2
+	VBROADCASTSS conv32_bff8000000000000<>+0(SB), Y9
+	VFMADD231PS  Y9, Y7, Y4
+	VBROADCASTSS conv32_c006800000000000<>+0(SB), Y7
+	VFMADD231PS  Y7, Y3, Y5
+	VBROADCASTSS conv32_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PS  Y3, Y1, Y5
 	VMOVUPS      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPS      Y1, (DI)
+	VMOVUPS      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -14060,21 +14830,21 @@ outside35:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradOutputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ         96(AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
@@ -14301,13 +15071,13 @@ grid:
 	MOVQ         152(AX), SI
 	MOVQ         80(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
 	VMOVUPS      96(CX), Y3
 	VMOVUPS      128(CX), Y4
 	VMOVUPS      160(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14403,13 +15173,13 @@ dropped2:
 
 dropped3:
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      192(CX), Y0
 	VMOVUPS      224(CX), Y1
 	VMOVUPS      256(CX), Y2
 	VMOVUPS      288(CX), Y3
 	VMOVUPS      320(CX), Y4
 	VMOVUPS      352(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14505,13 +15275,13 @@ dropped6:
 
 dropped7:
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      384(CX), Y0
 	VMOVUPS      416(CX), Y1
 	VMOVUPS      448(CX), Y2
 	VMOVUPS      480(CX), Y3
 	VMOVUPS      512(CX), Y4
 	VMOVUPS      544(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14607,13 +15377,13 @@ dropped10:
 
 dropped11:
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      576(CX), Y0
 	VMOVUPS      608(CX), Y1
 	VMOVUPS      640(CX), Y2
 	VMOVUPS      672(CX), Y3
 	VMOVUPS      704(CX), Y4
 	VMOVUPS      736(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -14632,47 +15402,47 @@ dropped11:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), DX
-	TESTQ        DX, DX
+	MOVQ         160(AX), CX
+	TESTQ        CX, CX
 	JZ           biased3
-	VBROADCASTSS (DX), Y1
+	VBROADCASTSS (CX), Y1
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y1, Y4, Y4
 	VADDPS       Y1, Y6, Y6
 	VADDPS       Y1, Y5, Y5
 
 biased3:
-	MOVQ   168(AX), DX
-	TESTQ  DX, DX
+	MOVQ   168(AX), CX
+	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), DX
-	ADDQ   DI, DX
+	SUBQ   152(AX), CX
+	ADDQ   DI, CX
 	BTQ    $0x0c, R8
 	JCC    alone12
-	VADDPS (DX), Y0, Y0
+	VADDPS (CX), Y0, Y0
 
 alone12:
-	ADDQ   BX, DX
+	ADDQ   BX, CX
 	BTQ    $0x0d, R8
 	JCC    alone13
-	VADDPS (DX), Y4, Y4
+	VADDPS (CX), Y4, Y4
 
 alone13:
-	ADDQ   BX, DX
+	ADDQ   BX, CX
 	BTQ    $0x0e, R8
 	JCC    alone14
-	VADDPS (DX), Y6, Y6
+	VADDPS (CX), Y6, Y6
 
 alone14:
-	ADDQ   BX, DX
+	ADDQ   BX, CX
 	BTQ    $0x0f, R8
 	JCC    alone15
-	VADDPS (DX), Y5, Y5
+	VADDPS (CX), Y5, Y5
 
 alone15:
 added3:
-	MOVQ   136(AX), DX
-	TESTQ  DX, DX
+	MOVQ   136(AX), CX
+	TESTQ  CX, CX
 	JZ     rectified3
 	VXORPS Y1, Y1, Y1
 	VMAXPS Y0, Y1, Y0
@@ -14708,14 +15478,14 @@ dropped14:
 	PREFETCHT0 (DI)(R9*1)
 
 dropped15:
-	MOVQ 24(AX), DX
-	ADDQ DX, 144(AX)
-	MOVQ 72(AX), DX
-	ADDQ DX, 152(AX)
-	MOVQ 112(AX), DX
-	ADDQ DX, 160(AX)
-	MOVQ 128(AX), DX
-	ADDQ DX, 168(AX)
+	MOVQ 24(AX), CX
+	ADDQ CX, 144(AX)
+	MOVQ 72(AX), CX
+	ADDQ CX, 152(AX)
+	MOVQ 112(AX), CX
+	ADDQ CX, 160(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 168(AX)
 	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
@@ -14725,21 +15495,21 @@ dropped15:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ       96(AX), CX
 	MOVQ       8(AX), DX
 	MOVQ       16(AX), BX
 	LEAQ       (DX)(DX*2), SI
@@ -14750,32 +15520,32 @@ grid:
 	ADDQ       R8, R9
 	VXORPS     Y0, Y0, Y0
 	BTQ        $0x00, DI
-	JCC        outside0
+	JCC        columnoutside0
 	VMOVUPS    (R8), Y0
 	PREFETCHT0 (R9)
 
-outside0:
+columnoutside0:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x04, DI
-	JCC        outside4
+	JCC        columnoutside4
 	VMOVUPS    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside4:
+columnoutside4:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x08, DI
-	JCC        outside8
+	JCC        columnoutside8
 	VMOVUPS    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside8:
+columnoutside8:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0c, DI
-	JCC        outside12
+	JCC        columnoutside12
 	VMOVUPS    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside12:
+columnoutside12:
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -14808,32 +15578,32 @@ outside12:
 	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, DI
-	JCC          outside1
+	JCC          columnoutside1
 	VMOVUPS      (R8), Y0
 	PREFETCHT0   (R9)
 
-outside1:
+columnoutside1:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x05, DI
-	JCC        outside5
+	JCC        columnoutside5
 	VMOVUPS    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside5:
+columnoutside5:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x09, DI
-	JCC        outside9
+	JCC        columnoutside9
 	VMOVUPS    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside9:
+columnoutside9:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0d, DI
-	JCC        outside13
+	JCC        columnoutside13
 	VMOVUPS    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside13:
+columnoutside13:
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -14866,32 +15636,32 @@ outside13:
 	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, DI
-	JCC          outside2
+	JCC          columnoutside2
 	VMOVUPS      (R8), Y0
 	PREFETCHT0   (R9)
 
-outside2:
+columnoutside2:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x06, DI
-	JCC        outside6
+	JCC        columnoutside6
 	VMOVUPS    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside6:
+columnoutside6:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0a, DI
-	JCC        outside10
+	JCC        columnoutside10
 	VMOVUPS    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside10:
+columnoutside10:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0e, DI
-	JCC        outside14
+	JCC        columnoutside14
 	VMOVUPS    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside14:
+columnoutside14:
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -14924,32 +15694,32 @@ outside14:
 	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, DI
-	JCC          outside3
+	JCC          columnoutside3
 	VMOVUPS      (R8), Y0
 	PREFETCHT0   (R9)
 
-outside3:
+columnoutside3:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x07, DI
-	JCC        outside7
+	JCC        columnoutside7
 	VMOVUPS    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside7:
+columnoutside7:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0b, DI
-	JCC        outside11
+	JCC        columnoutside11
 	VMOVUPS    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside11:
+columnoutside11:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0f, DI
-	JCC        outside15
+	JCC        columnoutside15
 	VMOVUPS    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside15:
+columnoutside15:
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -14981,11 +15751,11 @@ outside15:
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
 	VMOVUPS      96(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -15020,11 +15790,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      128(CX), Y0
 	VMOVUPS      160(CX), Y1
 	VMOVUPS      192(CX), Y2
 	VMOVUPS      224(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -15059,11 +15829,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      256(CX), Y0
 	VMOVUPS      288(CX), Y1
 	VMOVUPS      320(CX), Y2
 	VMOVUPS      352(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -15098,11 +15868,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      384(CX), Y0
 	VMOVUPS      416(CX), Y1
 	VMOVUPS      448(CX), Y2
 	VMOVUPS      480(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -15137,11 +15907,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      512(CX), Y0
 	VMOVUPS      544(CX), Y1
 	VMOVUPS      576(CX), Y2
 	VMOVUPS      608(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -15176,11 +15946,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      640(CX), Y0
 	VMOVUPS      672(CX), Y1
 	VMOVUPS      704(CX), Y2
 	VMOVUPS      736(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPS      Y0, Y4
 	VMOVUPS      Y1, Y5
 	VBROADCASTSS conv32_3fe2000000000000<>+0(SB), Y6
@@ -15214,10 +15984,10 @@ outside15:
 	VMOVUPS      Y5, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -15227,21 +15997,21 @@ outside15:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ         96(AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
@@ -15346,10 +16116,10 @@ grid:
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -15380,10 +16150,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      96(CX), Y0
 	VMOVUPS      128(CX), Y1
 	VMOVUPS      160(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -15414,10 +16184,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      192(CX), Y0
 	VMOVUPS      224(CX), Y1
 	VMOVUPS      256(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -15448,10 +16218,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      288(CX), Y0
 	VMOVUPS      320(CX), Y1
 	VMOVUPS      352(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -15482,10 +16252,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      384(CX), Y0
 	VMOVUPS      416(CX), Y1
 	VMOVUPS      448(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -15516,10 +16286,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      480(CX), Y0
 	VMOVUPS      512(CX), Y1
 	VMOVUPS      544(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSS conv32_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPS       Y3, Y0, Y3
 	VBROADCASTSS conv32_bfd2f684bda12f68<>+0(SB), Y4
@@ -15549,10 +16319,10 @@ grid:
 	VMOVUPS      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -15562,21 +16332,21 @@ grid:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ         96(AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
@@ -15795,13 +16565,13 @@ grid:
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      64(CX), Y2
 	VMOVUPS      96(CX), Y3
 	VMOVUPS      128(CX), Y4
 	VMOVUPS      160(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -15826,13 +16596,13 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      192(CX), Y0
 	VMOVUPS      224(CX), Y1
 	VMOVUPS      256(CX), Y2
 	VMOVUPS      288(CX), Y3
 	VMOVUPS      320(CX), Y4
 	VMOVUPS      352(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -15857,13 +16627,13 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPS      384(CX), Y0
 	VMOVUPS      416(CX), Y1
 	VMOVUPS      448(CX), Y2
 	VMOVUPS      480(CX), Y3
 	VMOVUPS      512(CX), Y4
 	VMOVUPS      544(CX), Y5
-	MOVQ         SI, DI
 	VADDPS       Y2, Y1, Y6
 	VSUBPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y2
@@ -15887,10 +16657,10 @@ grid:
 	VMOVUPS      Y1, (DI)
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -15899,7 +16669,9 @@ grid:
 // func convTileAVX2F64x1x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x1x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	MOVQ   24(AX), CX
 	MOVQ   32(AX), DX
@@ -15952,15 +16724,28 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x1x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x1x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   24(AX), CX
@@ -16019,16 +16804,29 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x2x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x2x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   24(AX), CX
@@ -16089,17 +16887,30 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x2x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x2x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16171,19 +16982,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x3x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x3x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16252,19 +17076,32 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x3x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x3x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16349,22 +17186,35 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
 	VMOVUPD Y5, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x4x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x4x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16444,21 +17294,34 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y3, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x4x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x4x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16559,25 +17422,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
 	VMOVUPD Y5, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y6, (CX)
 	VMOVUPD Y7, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x5x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x5x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16665,23 +17541,36 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x5x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x5x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16795,28 +17684,41 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
 	VMOVUPD Y5, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y6, (CX)
 	VMOVUPD Y7, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y8, (CX)
 	VMOVUPD Y9, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x6x1(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x6x1(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -16912,25 +17814,38 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y3, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y5, (CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
 // func convTileAVX2F64x6x2(a *convTile)
 // Requires: AVX, FMA3
 TEXT ·convTileAVX2F64x6x2(SB), NOSPLIT, $0-8
-	MOVQ   a+0(FP), AX
+	MOVQ a+0(FP), AX
+
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -17057,24 +17972,35 @@ added:
 
 rectified:
 	MOVQ    16(AX), CX
-	MOVQ    72(AX), AX
+	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
 	VMOVUPD Y5, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y6, (CX)
 	VMOVUPD Y7, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y8, (CX)
 	VMOVUPD Y9, 32(CX)
-	ADDQ    AX, CX
+	ADDQ    DX, CX
 	VMOVUPD Y10, (CX)
 	VMOVUPD Y11, 32(CX)
+	DECQ    112(AX)
+	JLE     last
+	MOVQ    120(AX), CX
+	ADDQ    CX, (AX)
+	MOVQ    128(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    136(AX), CX
+	ADDQ    CX, 16(AX)
+	JMP     tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -17122,21 +18048,21 @@ piece:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradInputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ       96(AX), CX
 	MOVQ       8(AX), DX
 	MOVQ       16(AX), BX
 	LEAQ       (DX)(DX*2), SI
@@ -17147,55 +18073,51 @@ grid:
 	ADDQ       R9, R10
 	VXORPS     Y0, Y0, Y0
 	BTQ        $0x00, R8
-	JCC        outside0
+	JCC        columnoutside0
 	VMOVUPD    (R9), Y0
 	PREFETCHT0 (R10)
 
-outside0:
+columnoutside0:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x06, R8
-	JCC        outside6
+	JCC        columnoutside6
 	VMOVUPD    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside6:
+columnoutside6:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0c, R8
-	JCC        outside12
+	JCC        columnoutside12
 	VMOVUPD    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside12:
+columnoutside12:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x12, R8
-	JCC        outside18
+	JCC        columnoutside18
 	VMOVUPD    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside18:
+columnoutside18:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x18, R8
-	JCC        outside24
+	JCC        columnoutside24
 	VMOVUPD    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside24:
+columnoutside24:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x1e, R8
-	JCC        outside30
+	JCC        columnoutside30
 	VMOVUPD    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside30:
+columnoutside30:
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17208,75 +18130,75 @@ outside30:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (CX)
 	VMOVUPD      Y8, 192(CX)
 	VMOVUPD      Y0, 384(CX)
-	VMOVUPD      Y1, 576(CX)
+	VMOVUPD      Y2, 576(CX)
 	VMOVUPD      Y4, 768(CX)
 	VMOVUPD      Y5, 960(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, R8
-	JCC          outside1
+	JCC          columnoutside1
 	VMOVUPD      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside1:
+columnoutside1:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x07, R8
-	JCC        outside7
+	JCC        columnoutside7
 	VMOVUPD    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside7:
+columnoutside7:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0d, R8
-	JCC        outside13
+	JCC        columnoutside13
 	VMOVUPD    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside13:
+columnoutside13:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x13, R8
-	JCC        outside19
+	JCC        columnoutside19
 	VMOVUPD    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside19:
+columnoutside19:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x19, R8
-	JCC        outside25
+	JCC        columnoutside25
 	VMOVUPD    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside25:
+columnoutside25:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x1f, R8
-	JCC        outside31
+	JCC        columnoutside31
 	VMOVUPD    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside31:
+columnoutside31:
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17289,75 +18211,75 @@ outside31:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, 32(CX)
 	VMOVUPD      Y8, 224(CX)
 	VMOVUPD      Y0, 416(CX)
-	VMOVUPD      Y1, 608(CX)
+	VMOVUPD      Y2, 608(CX)
 	VMOVUPD      Y4, 800(CX)
 	VMOVUPD      Y5, 992(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, R8
-	JCC          outside2
+	JCC          columnoutside2
 	VMOVUPD      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside2:
+columnoutside2:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x08, R8
-	JCC        outside8
+	JCC        columnoutside8
 	VMOVUPD    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside8:
+columnoutside8:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0e, R8
-	JCC        outside14
+	JCC        columnoutside14
 	VMOVUPD    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside14:
+columnoutside14:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x14, R8
-	JCC        outside20
+	JCC        columnoutside20
 	VMOVUPD    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside20:
+columnoutside20:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1a, R8
-	JCC        outside26
+	JCC        columnoutside26
 	VMOVUPD    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside26:
+columnoutside26:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x20, R8
-	JCC        outside32
+	JCC        columnoutside32
 	VMOVUPD    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside32:
+columnoutside32:
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17370,75 +18292,75 @@ outside32:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, 64(CX)
 	VMOVUPD      Y8, 256(CX)
 	VMOVUPD      Y0, 448(CX)
-	VMOVUPD      Y1, 640(CX)
+	VMOVUPD      Y2, 640(CX)
 	VMOVUPD      Y4, 832(CX)
 	VMOVUPD      Y5, 1024(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, R8
-	JCC          outside3
+	JCC          columnoutside3
 	VMOVUPD      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside3:
+columnoutside3:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x09, R8
-	JCC        outside9
+	JCC        columnoutside9
 	VMOVUPD    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside9:
+columnoutside9:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0f, R8
-	JCC        outside15
+	JCC        columnoutside15
 	VMOVUPD    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside15:
+columnoutside15:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x15, R8
-	JCC        outside21
+	JCC        columnoutside21
 	VMOVUPD    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside21:
+columnoutside21:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1b, R8
-	JCC        outside27
+	JCC        columnoutside27
 	VMOVUPD    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside27:
+columnoutside27:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x21, R8
-	JCC        outside33
+	JCC        columnoutside33
 	VMOVUPD    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside33:
+columnoutside33:
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17451,75 +18373,75 @@ outside33:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, 96(CX)
 	VMOVUPD      Y8, 288(CX)
 	VMOVUPD      Y0, 480(CX)
-	VMOVUPD      Y1, 672(CX)
+	VMOVUPD      Y2, 672(CX)
 	VMOVUPD      Y4, 864(CX)
 	VMOVUPD      Y5, 1056(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x04, R8
-	JCC          outside4
+	JCC          columnoutside4
 	VMOVUPD      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside4:
+columnoutside4:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x0a, R8
-	JCC        outside10
+	JCC        columnoutside10
 	VMOVUPD    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside10:
+columnoutside10:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x10, R8
-	JCC        outside16
+	JCC        columnoutside16
 	VMOVUPD    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside16:
+columnoutside16:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x16, R8
-	JCC        outside22
+	JCC        columnoutside22
 	VMOVUPD    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside22:
+columnoutside22:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1c, R8
-	JCC        outside28
+	JCC        columnoutside28
 	VMOVUPD    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside28:
+columnoutside28:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x22, R8
-	JCC        outside34
+	JCC        columnoutside34
 	VMOVUPD    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside34:
+columnoutside34:
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17532,75 +18454,75 @@ outside34:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, 128(CX)
 	VMOVUPD      Y8, 320(CX)
 	VMOVUPD      Y0, 512(CX)
-	VMOVUPD      Y1, 704(CX)
+	VMOVUPD      Y2, 704(CX)
 	VMOVUPD      Y4, 896(CX)
 	VMOVUPD      Y5, 1088(CX)
 	ADDQ         BX, R9
 	ADDQ         BX, R10
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x05, R8
-	JCC          outside5
+	JCC          columnoutside5
 	VMOVUPD      (R9), Y0
 	PREFETCHT0   (R10)
 
-outside5:
+columnoutside5:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x0b, R8
-	JCC        outside11
+	JCC        columnoutside11
 	VMOVUPD    (R9)(DX*1), Y1
 	PREFETCHT0 (R10)(DX*1)
 
-outside11:
+columnoutside11:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x11, R8
-	JCC        outside17
+	JCC        columnoutside17
 	VMOVUPD    (R9)(DX*2), Y2
 	PREFETCHT0 (R10)(DX*2)
 
-outside17:
+columnoutside17:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x17, R8
-	JCC        outside23
+	JCC        columnoutside23
 	VMOVUPD    (R9)(SI*1), Y3
 	PREFETCHT0 (R10)(SI*1)
 
-outside23:
+columnoutside23:
 	VXORPS     Y4, Y4, Y4
 	BTQ        $0x1d, R8
-	JCC        outside29
+	JCC        columnoutside29
 	VMOVUPD    (R9)(DX*4), Y4
 	PREFETCHT0 (R10)(DX*4)
 
-outside29:
+columnoutside29:
 	VXORPS     Y5, Y5, Y5
 	BTQ        $0x23, R8
-	JCC        outside35
+	JCC        columnoutside35
 	VMOVUPD    (R9)(DI*1), Y5
 	PREFETCHT0 (R10)(DI*1)
 
-outside35:
+columnoutside35:
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17613,41 +18535,41 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, 160(CX)
 	VMOVUPD      Y8, 352(CX)
 	VMOVUPD      Y0, 544(CX)
-	VMOVUPD      Y1, 736(CX)
+	VMOVUPD      Y2, 736(CX)
 	VMOVUPD      Y4, 928(CX)
 	VMOVUPD      Y5, 1120(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
 	VMOVUPD      96(CX), Y3
 	VMOVUPD      128(CX), Y4
 	VMOVUPD      160(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17660,44 +18582,44 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      192(CX), Y0
 	VMOVUPD      224(CX), Y1
 	VMOVUPD      256(CX), Y2
 	VMOVUPD      288(CX), Y3
 	VMOVUPD      320(CX), Y4
 	VMOVUPD      352(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17710,44 +18632,44 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      384(CX), Y0
 	VMOVUPD      416(CX), Y1
 	VMOVUPD      448(CX), Y2
 	VMOVUPD      480(CX), Y3
 	VMOVUPD      512(CX), Y4
 	VMOVUPD      544(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17760,44 +18682,44 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      576(CX), Y0
 	VMOVUPD      608(CX), Y1
 	VMOVUPD      640(CX), Y2
 	VMOVUPD      672(CX), Y3
 	VMOVUPD      704(CX), Y4
 	VMOVUPD      736(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17810,44 +18732,44 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      768(CX), Y0
 	VMOVUPD      800(CX), Y1
 	VMOVUPD      832(CX), Y2
 	VMOVUPD      864(CX), Y3
 	VMOVUPD      896(CX), Y4
 	VMOVUPD      928(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17860,44 +18782,44 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      960(CX), Y0
 	VMOVUPD      992(CX), Y1
 	VMOVUPD      1024(CX), Y2
 	VMOVUPD      1056(CX), Y3
 	VMOVUPD      1088(CX), Y4
 	VMOVUPD      1120(CX), Y5
-	MOVQ         SI, DI
 	VMOVUPD      Y4, Y6
 	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y7
 	VFMADD231PD  Y7, Y0, Y6
-	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y3, Y5
-	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y0
-	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPD      Y4, Y0
 	VMOVUPD      Y3, Y7
 	VBROADCASTSD conv64_c002000000000000<>+0(SB), Y8
@@ -17910,31 +18832,35 @@ outside35:
 	VBROADCASTSD conv64_bfe8000000000000<>+0(SB), Y9
 	VFMADD231PD  Y9, Y7, Y0
 	VMOVUPD      Y4, Y4
-	VMOVUPD      Y3, Y3
-	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y7
-	VFMADD231PD  Y7, Y2, Y4
+	VMOVUPD      Y3, Y7
+	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y2, Y4
 	VBROADCASTSD conv64_bfe2000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y1, Y3
-	VMOVUPD      Y4, Y1
-	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y2
-	VFMADD231PD  Y2, Y3, Y4
+	VFMADD231PD  Y2, Y1, Y7
+	VMOVUPD      Y4, Y2
+	VBROADCASTSD conv64_3ff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y2
+	VBROADCASTSD conv64_bff8000000000000<>+0(SB), Y9
+	VFMADD231PD  Y9, Y7, Y4
+	VBROADCASTSD conv64_c006800000000000<>+0(SB), Y7
+	VFMADD231PD  Y7, Y3, Y5
+	VBROADCASTSD conv64_3ff4400000000000<>+0(SB), Y3
+	VFMADD231PD  Y3, Y1, Y5
 	VMOVUPD      Y6, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y8, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y0, (DI)
 	ADDQ         BX, DI
-	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -17944,21 +18870,21 @@ outside35:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradOutputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ         96(AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
@@ -18185,13 +19111,13 @@ grid:
 	MOVQ         152(AX), SI
 	MOVQ         80(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
 	VMOVUPD      96(CX), Y3
 	VMOVUPD      128(CX), Y4
 	VMOVUPD      160(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18287,13 +19213,13 @@ dropped2:
 
 dropped3:
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      192(CX), Y0
 	VMOVUPD      224(CX), Y1
 	VMOVUPD      256(CX), Y2
 	VMOVUPD      288(CX), Y3
 	VMOVUPD      320(CX), Y4
 	VMOVUPD      352(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18389,13 +19315,13 @@ dropped6:
 
 dropped7:
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      384(CX), Y0
 	VMOVUPD      416(CX), Y1
 	VMOVUPD      448(CX), Y2
 	VMOVUPD      480(CX), Y3
 	VMOVUPD      512(CX), Y4
 	VMOVUPD      544(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18491,13 +19417,13 @@ dropped10:
 
 dropped11:
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      576(CX), Y0
 	VMOVUPD      608(CX), Y1
 	VMOVUPD      640(CX), Y2
 	VMOVUPD      672(CX), Y3
 	VMOVUPD      704(CX), Y4
 	VMOVUPD      736(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -18516,47 +19442,47 @@ dropped11:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), DX
-	TESTQ        DX, DX
+	MOVQ         160(AX), CX
+	TESTQ        CX, CX
 	JZ           biased3
-	VBROADCASTSD (DX), Y1
+	VBROADCASTSD (CX), Y1
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y1, Y4, Y4
 	VADDPD       Y1, Y6, Y6
 	VADDPD       Y1, Y5, Y5
 
 biased3:
-	MOVQ   168(AX), DX
-	TESTQ  DX, DX
+	MOVQ   168(AX), CX
+	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), DX
-	ADDQ   DI, DX
+	SUBQ   152(AX), CX
+	ADDQ   DI, CX
 	BTQ    $0x0c, R8
 	JCC    alone12
-	VADDPD (DX), Y0, Y0
+	VADDPD (CX), Y0, Y0
 
 alone12:
-	ADDQ   BX, DX
+	ADDQ   BX, CX
 	BTQ    $0x0d, R8
 	JCC    alone13
-	VADDPD (DX), Y4, Y4
+	VADDPD (CX), Y4, Y4
 
 alone13:
-	ADDQ   BX, DX
+	ADDQ   BX, CX
 	BTQ    $0x0e, R8
 	JCC    alone14
-	VADDPD (DX), Y6, Y6
+	VADDPD (CX), Y6, Y6
 
 alone14:
-	ADDQ   BX, DX
+	ADDQ   BX, CX
 	BTQ    $0x0f, R8
 	JCC    alone15
-	VADDPD (DX), Y5, Y5
+	VADDPD (CX), Y5, Y5
 
 alone15:
 added3:
-	MOVQ   136(AX), DX
-	TESTQ  DX, DX
+	MOVQ   136(AX), CX
+	TESTQ  CX, CX
 	JZ     rectified3
 	VXORPS Y1, Y1, Y1
 	VMAXPD Y0, Y1, Y0
@@ -18592,14 +19518,14 @@ dropped14:
 	PREFETCHT0 (DI)(R9*1)
 
 dropped15:
-	MOVQ 24(AX), DX
-	ADDQ DX, 144(AX)
-	MOVQ 72(AX), DX
-	ADDQ DX, 152(AX)
-	MOVQ 112(AX), DX
-	ADDQ DX, 160(AX)
-	MOVQ 128(AX), DX
-	ADDQ DX, 168(AX)
+	MOVQ 24(AX), CX
+	ADDQ CX, 144(AX)
+	MOVQ 72(AX), CX
+	ADDQ CX, 152(AX)
+	MOVQ 112(AX), CX
+	ADDQ CX, 160(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 168(AX)
 	DECQ 176(AX)
 	JNZ  grid
 	VZEROUPPER
@@ -18609,21 +19535,21 @@ dropped15:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ       96(AX), CX
 	MOVQ       8(AX), DX
 	MOVQ       16(AX), BX
 	LEAQ       (DX)(DX*2), SI
@@ -18634,32 +19560,32 @@ grid:
 	ADDQ       R8, R9
 	VXORPS     Y0, Y0, Y0
 	BTQ        $0x00, DI
-	JCC        outside0
+	JCC        columnoutside0
 	VMOVUPD    (R8), Y0
 	PREFETCHT0 (R9)
 
-outside0:
+columnoutside0:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x04, DI
-	JCC        outside4
+	JCC        columnoutside4
 	VMOVUPD    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside4:
+columnoutside4:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x08, DI
-	JCC        outside8
+	JCC        columnoutside8
 	VMOVUPD    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside8:
+columnoutside8:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0c, DI
-	JCC        outside12
+	JCC        columnoutside12
 	VMOVUPD    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside12:
+columnoutside12:
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18692,32 +19618,32 @@ outside12:
 	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x01, DI
-	JCC          outside1
+	JCC          columnoutside1
 	VMOVUPD      (R8), Y0
 	PREFETCHT0   (R9)
 
-outside1:
+columnoutside1:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x05, DI
-	JCC        outside5
+	JCC        columnoutside5
 	VMOVUPD    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside5:
+columnoutside5:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x09, DI
-	JCC        outside9
+	JCC        columnoutside9
 	VMOVUPD    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside9:
+columnoutside9:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0d, DI
-	JCC        outside13
+	JCC        columnoutside13
 	VMOVUPD    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside13:
+columnoutside13:
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18750,32 +19676,32 @@ outside13:
 	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x02, DI
-	JCC          outside2
+	JCC          columnoutside2
 	VMOVUPD      (R8), Y0
 	PREFETCHT0   (R9)
 
-outside2:
+columnoutside2:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x06, DI
-	JCC        outside6
+	JCC        columnoutside6
 	VMOVUPD    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside6:
+columnoutside6:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0a, DI
-	JCC        outside10
+	JCC        columnoutside10
 	VMOVUPD    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside10:
+columnoutside10:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0e, DI
-	JCC        outside14
+	JCC        columnoutside14
 	VMOVUPD    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside14:
+columnoutside14:
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18808,32 +19734,32 @@ outside14:
 	ADDQ         BX, R9
 	VXORPS       Y0, Y0, Y0
 	BTQ          $0x03, DI
-	JCC          outside3
+	JCC          columnoutside3
 	VMOVUPD      (R8), Y0
 	PREFETCHT0   (R9)
 
-outside3:
+columnoutside3:
 	VXORPS     Y1, Y1, Y1
 	BTQ        $0x07, DI
-	JCC        outside7
+	JCC        columnoutside7
 	VMOVUPD    (R8)(DX*1), Y1
 	PREFETCHT0 (R9)(DX*1)
 
-outside7:
+columnoutside7:
 	VXORPS     Y2, Y2, Y2
 	BTQ        $0x0b, DI
-	JCC        outside11
+	JCC        columnoutside11
 	VMOVUPD    (R8)(DX*2), Y2
 	PREFETCHT0 (R9)(DX*2)
 
-outside11:
+columnoutside11:
 	VXORPS     Y3, Y3, Y3
 	BTQ        $0x0f, DI
-	JCC        outside15
+	JCC        columnoutside15
 	VMOVUPD    (R8)(SI*1), Y3
 	PREFETCHT0 (R9)(SI*1)
 
-outside15:
+columnoutside15:
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18865,11 +19791,11 @@ outside15:
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
 	VMOVUPD      96(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18904,11 +19830,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      128(CX), Y0
 	VMOVUPD      160(CX), Y1
 	VMOVUPD      192(CX), Y2
 	VMOVUPD      224(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18943,11 +19869,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      256(CX), Y0
 	VMOVUPD      288(CX), Y1
 	VMOVUPD      320(CX), Y2
 	VMOVUPD      352(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -18982,11 +19908,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      384(CX), Y0
 	VMOVUPD      416(CX), Y1
 	VMOVUPD      448(CX), Y2
 	VMOVUPD      480(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -19021,11 +19947,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      512(CX), Y0
 	VMOVUPD      544(CX), Y1
 	VMOVUPD      576(CX), Y2
 	VMOVUPD      608(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -19060,11 +19986,11 @@ outside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      640(CX), Y0
 	VMOVUPD      672(CX), Y1
 	VMOVUPD      704(CX), Y2
 	VMOVUPD      736(CX), Y3
-	MOVQ         SI, DI
 	VMOVUPD      Y0, Y4
 	VMOVUPD      Y1, Y5
 	VBROADCASTSD conv64_3fe2000000000000<>+0(SB), Y6
@@ -19098,10 +20024,10 @@ outside15:
 	VMOVUPD      Y5, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -19111,21 +20037,21 @@ outside15:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ         96(AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
@@ -19230,10 +20156,10 @@ grid:
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -19264,10 +20190,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      96(CX), Y0
 	VMOVUPD      128(CX), Y1
 	VMOVUPD      160(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -19298,10 +20224,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      192(CX), Y0
 	VMOVUPD      224(CX), Y1
 	VMOVUPD      256(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -19332,10 +20258,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      288(CX), Y0
 	VMOVUPD      320(CX), Y1
 	VMOVUPD      352(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -19366,10 +20292,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      384(CX), Y0
 	VMOVUPD      416(CX), Y1
 	VMOVUPD      448(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -19400,10 +20326,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      480(CX), Y0
 	VMOVUPD      512(CX), Y1
 	VMOVUPD      544(CX), Y2
-	MOVQ         SI, DI
 	VBROADCASTSD conv64_bfe0db20a88f4696<>+0(SB), Y3
 	VMULPD       Y3, Y0, Y3
 	VBROADCASTSD conv64_bfd2f684bda12f68<>+0(SB), Y4
@@ -19433,10 +20359,10 @@ grid:
 	VMOVUPD      Y4, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER
@@ -19446,21 +20372,21 @@ grid:
 // Requires: AVX, FMA3, MMX+
 TEXT ·winogradFilterGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 96(AX), CX
-	MOVQ (AX), DX
-	MOVQ DX, 144(AX)
-	MOVQ 48(AX), DX
-	MOVQ DX, 152(AX)
-	MOVQ 104(AX), DX
-	MOVQ DX, 160(AX)
-	MOVQ 120(AX), DX
-	MOVQ DX, 168(AX)
-	MOVQ 88(AX), DX
-	MOVQ DX, 176(AX)
-	MOVQ 32(AX), DX
-	ADDQ DX, 144(AX)
+	MOVQ (AX), CX
+	MOVQ CX, 144(AX)
+	MOVQ 48(AX), CX
+	MOVQ CX, 152(AX)
+	MOVQ 104(AX), CX
+	MOVQ CX, 160(AX)
+	MOVQ 120(AX), CX
+	MOVQ CX, 168(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 176(AX)
+	MOVQ 32(AX), CX
+	ADDQ CX, 144(AX)
 
 grid:
+	MOVQ         96(AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
@@ -19679,13 +20605,13 @@ grid:
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
 	MOVQ         152(AX), SI
+	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      64(CX), Y2
 	VMOVUPD      96(CX), Y3
 	VMOVUPD      128(CX), Y4
 	VMOVUPD      160(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -19710,13 +20636,13 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      192(CX), Y0
 	VMOVUPD      224(CX), Y1
 	VMOVUPD      256(CX), Y2
 	VMOVUPD      288(CX), Y3
 	VMOVUPD      320(CX), Y4
 	VMOVUPD      352(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -19741,13 +20667,13 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	ADDQ         DX, SI
+	MOVQ         SI, DI
 	VMOVUPD      384(CX), Y0
 	VMOVUPD      416(CX), Y1
 	VMOVUPD      448(CX), Y2
 	VMOVUPD      480(CX), Y3
 	VMOVUPD      512(CX), Y4
 	VMOVUPD      544(CX), Y5
-	MOVQ         SI, DI
 	VADDPD       Y2, Y1, Y6
 	VSUBPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y2
@@ -19771,10 +20697,10 @@ grid:
 	VMOVUPD      Y1, (DI)
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
-	MOVQ         24(AX), DX
-	ADDQ         DX, 144(AX)
-	MOVQ         72(AX), DX
-	ADDQ         DX, 152(AX)
+	MOVQ         24(AX), CX
+	ADDQ         CX, 144(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 152(AX)
 	DECQ         176(AX)
 	JNZ          grid
 	VZEROUPPER

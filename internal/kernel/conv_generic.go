@@ -6,7 +6,7 @@ import "unsafe"
 func genericConvKernels[T float32 | float64]() *convKernels[T] {
 	tiles := make([][]func(*convTile), 4)
 	for r := range tiles {
-		tiles[r] = []func(*convTile){func(a *convTile) { convTileGeneric[T](a, r+1) }}
+		tiles[r] = []func(*convTile){func(a *convTile) { convTilesGeneric[T](a, r+1) }}
 	}
 	return &convKernels[T]{
 		lanes:     LaneBlock,
@@ -30,7 +30,15 @@ func elementAt[T float32 | float64](p unsafe.Pointer, bytes int) *T {
 	return (*T)(unsafe.Add(p, bytes))
 }
 
-// convTileGeneric computes a tile of rows rows and one vector.
+// convTilesGeneric computes tiles of rows rows and one vector.
+func convTilesGeneric[T float32 | float64](t *convTile, rows int) {
+	convTileGeneric[T](t, rows)
+	for ; t.count > 1; t.count-- {
+		t.a, t.b, t.c = unsafe.Add(t.a, t.aNext), unsafe.Add(t.b, t.bNext), unsafe.Add(t.c, t.cNext)
+		convTileGeneric[T](t, rows)
+	}
+}
+
 func convTileGeneric[T float32 | float64](t *convTile, rows int) {
 	var sums [4]block[T]
 	for _, run := range unsafe.Slice(t.runs, t.runCount) {

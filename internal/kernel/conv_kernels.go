@@ -11,7 +11,8 @@ import "unsafe"
 // A direct convolution has one run per tap that sees the pixel, and sums over channels; its weight
 // gradient has one run per piece of a row, and sums over pixels and samples; Winograd's products have one run.
 //
-// The order of operations of an element is the one written, whatever the size of the tile.
+// The order of operations of an element is the one written, whatever the size of the tile. Further tiles, count of them with the first,
+// lie aNext, bNext and cNext bytes after each other; the tile function leaves a, b, c and count changed.
 type convTile struct {
 	a, b, c    unsafe.Pointer
 	runs       *convRun
@@ -22,6 +23,9 @@ type convTile struct {
 	bias, add  unsafe.Pointer // nil for none
 	addRow     int
 	relu       int
+
+	count               int // 0 for one
+	aNext, bNext, cNext int
 }
 
 // convRun is where a run starts, in bytes after convTile.a and b.

@@ -12,7 +12,7 @@ type convShared[T float32 | float64] struct {
 
 // convScratch is the private memory of a thread that computes a part.
 type convScratch[T float32 | float64] struct {
-	packed   []T // pixels arranged for the products
+	packed   []T // pixels arranged for the products, or transformed
 	turned   []T // gradients transposed, or products before the transform back
 	filters  []T // transformed filters of some channels
 	temp     []T // intermediate vectors of a transform

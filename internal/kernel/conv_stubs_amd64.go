@@ -2,122 +2,122 @@
 
 package kernel
 
-// convTileAVX512F32x1x1 computes a tile of 1 rows and 1 vectors.
+// convTileAVX512F32x1x1 computes tiles of 1 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x1x1(a *convTile)
 
-// convTileAVX512F32x1x2 computes a tile of 1 rows and 2 vectors.
+// convTileAVX512F32x1x2 computes tiles of 1 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x1x2(a *convTile)
 
-// convTileAVX512F32x2x1 computes a tile of 2 rows and 1 vectors.
+// convTileAVX512F32x2x1 computes tiles of 2 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x2x1(a *convTile)
 
-// convTileAVX512F32x2x2 computes a tile of 2 rows and 2 vectors.
+// convTileAVX512F32x2x2 computes tiles of 2 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x2x2(a *convTile)
 
-// convTileAVX512F32x3x1 computes a tile of 3 rows and 1 vectors.
+// convTileAVX512F32x3x1 computes tiles of 3 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x3x1(a *convTile)
 
-// convTileAVX512F32x3x2 computes a tile of 3 rows and 2 vectors.
+// convTileAVX512F32x3x2 computes tiles of 3 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x3x2(a *convTile)
 
-// convTileAVX512F32x4x1 computes a tile of 4 rows and 1 vectors.
+// convTileAVX512F32x4x1 computes tiles of 4 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x4x1(a *convTile)
 
-// convTileAVX512F32x4x2 computes a tile of 4 rows and 2 vectors.
+// convTileAVX512F32x4x2 computes tiles of 4 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x4x2(a *convTile)
 
-// convTileAVX512F32x5x1 computes a tile of 5 rows and 1 vectors.
+// convTileAVX512F32x5x1 computes tiles of 5 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x5x1(a *convTile)
 
-// convTileAVX512F32x5x2 computes a tile of 5 rows and 2 vectors.
+// convTileAVX512F32x5x2 computes tiles of 5 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x5x2(a *convTile)
 
-// convTileAVX512F32x6x1 computes a tile of 6 rows and 1 vectors.
+// convTileAVX512F32x6x1 computes tiles of 6 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x6x1(a *convTile)
 
-// convTileAVX512F32x6x2 computes a tile of 6 rows and 2 vectors.
+// convTileAVX512F32x6x2 computes tiles of 6 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x6x2(a *convTile)
 
-// convTileAVX512F32x7x1 computes a tile of 7 rows and 1 vectors.
+// convTileAVX512F32x7x1 computes tiles of 7 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x7x1(a *convTile)
 
-// convTileAVX512F32x7x2 computes a tile of 7 rows and 2 vectors.
+// convTileAVX512F32x7x2 computes tiles of 7 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x7x2(a *convTile)
 
-// convTileAVX512F32x8x1 computes a tile of 8 rows and 1 vectors.
+// convTileAVX512F32x8x1 computes tiles of 8 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x8x1(a *convTile)
 
-// convTileAVX512F32x8x2 computes a tile of 8 rows and 2 vectors.
+// convTileAVX512F32x8x2 computes tiles of 8 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x8x2(a *convTile)
 
-// convTileAVX512F32x9x1 computes a tile of 9 rows and 1 vectors.
+// convTileAVX512F32x9x1 computes tiles of 9 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x9x1(a *convTile)
 
-// convTileAVX512F32x9x2 computes a tile of 9 rows and 2 vectors.
+// convTileAVX512F32x9x2 computes tiles of 9 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x9x2(a *convTile)
 
-// convTileAVX512F32x10x1 computes a tile of 10 rows and 1 vectors.
+// convTileAVX512F32x10x1 computes tiles of 10 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x10x1(a *convTile)
 
-// convTileAVX512F32x10x2 computes a tile of 10 rows and 2 vectors.
+// convTileAVX512F32x10x2 computes tiles of 10 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x10x2(a *convTile)
 
-// convTileAVX512F32x11x1 computes a tile of 11 rows and 1 vectors.
+// convTileAVX512F32x11x1 computes tiles of 11 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x11x1(a *convTile)
 
-// convTileAVX512F32x11x2 computes a tile of 11 rows and 2 vectors.
+// convTileAVX512F32x11x2 computes tiles of 11 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x11x2(a *convTile)
 
-// convTileAVX512F32x12x1 computes a tile of 12 rows and 1 vectors.
+// convTileAVX512F32x12x1 computes tiles of 12 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F32x12x1(a *convTile)
 
-// convTileAVX512F32x12x2 computes a tile of 12 rows and 2 vectors.
+// convTileAVX512F32x12x2 computes tiles of 12 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F32x12x2(a *convTile)
@@ -162,122 +162,122 @@ func winogradFilterAVX512F32(a *convTransform)
 //go:noescape
 func winogradFilterGradientAVX512F32(a *convTransform)
 
-// convTileAVX512F64x1x1 computes a tile of 1 rows and 1 vectors.
+// convTileAVX512F64x1x1 computes tiles of 1 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x1x1(a *convTile)
 
-// convTileAVX512F64x1x2 computes a tile of 1 rows and 2 vectors.
+// convTileAVX512F64x1x2 computes tiles of 1 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x1x2(a *convTile)
 
-// convTileAVX512F64x2x1 computes a tile of 2 rows and 1 vectors.
+// convTileAVX512F64x2x1 computes tiles of 2 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x2x1(a *convTile)
 
-// convTileAVX512F64x2x2 computes a tile of 2 rows and 2 vectors.
+// convTileAVX512F64x2x2 computes tiles of 2 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x2x2(a *convTile)
 
-// convTileAVX512F64x3x1 computes a tile of 3 rows and 1 vectors.
+// convTileAVX512F64x3x1 computes tiles of 3 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x3x1(a *convTile)
 
-// convTileAVX512F64x3x2 computes a tile of 3 rows and 2 vectors.
+// convTileAVX512F64x3x2 computes tiles of 3 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x3x2(a *convTile)
 
-// convTileAVX512F64x4x1 computes a tile of 4 rows and 1 vectors.
+// convTileAVX512F64x4x1 computes tiles of 4 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x4x1(a *convTile)
 
-// convTileAVX512F64x4x2 computes a tile of 4 rows and 2 vectors.
+// convTileAVX512F64x4x2 computes tiles of 4 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x4x2(a *convTile)
 
-// convTileAVX512F64x5x1 computes a tile of 5 rows and 1 vectors.
+// convTileAVX512F64x5x1 computes tiles of 5 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x5x1(a *convTile)
 
-// convTileAVX512F64x5x2 computes a tile of 5 rows and 2 vectors.
+// convTileAVX512F64x5x2 computes tiles of 5 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x5x2(a *convTile)
 
-// convTileAVX512F64x6x1 computes a tile of 6 rows and 1 vectors.
+// convTileAVX512F64x6x1 computes tiles of 6 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x6x1(a *convTile)
 
-// convTileAVX512F64x6x2 computes a tile of 6 rows and 2 vectors.
+// convTileAVX512F64x6x2 computes tiles of 6 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x6x2(a *convTile)
 
-// convTileAVX512F64x7x1 computes a tile of 7 rows and 1 vectors.
+// convTileAVX512F64x7x1 computes tiles of 7 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x7x1(a *convTile)
 
-// convTileAVX512F64x7x2 computes a tile of 7 rows and 2 vectors.
+// convTileAVX512F64x7x2 computes tiles of 7 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x7x2(a *convTile)
 
-// convTileAVX512F64x8x1 computes a tile of 8 rows and 1 vectors.
+// convTileAVX512F64x8x1 computes tiles of 8 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x8x1(a *convTile)
 
-// convTileAVX512F64x8x2 computes a tile of 8 rows and 2 vectors.
+// convTileAVX512F64x8x2 computes tiles of 8 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x8x2(a *convTile)
 
-// convTileAVX512F64x9x1 computes a tile of 9 rows and 1 vectors.
+// convTileAVX512F64x9x1 computes tiles of 9 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x9x1(a *convTile)
 
-// convTileAVX512F64x9x2 computes a tile of 9 rows and 2 vectors.
+// convTileAVX512F64x9x2 computes tiles of 9 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x9x2(a *convTile)
 
-// convTileAVX512F64x10x1 computes a tile of 10 rows and 1 vectors.
+// convTileAVX512F64x10x1 computes tiles of 10 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x10x1(a *convTile)
 
-// convTileAVX512F64x10x2 computes a tile of 10 rows and 2 vectors.
+// convTileAVX512F64x10x2 computes tiles of 10 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x10x2(a *convTile)
 
-// convTileAVX512F64x11x1 computes a tile of 11 rows and 1 vectors.
+// convTileAVX512F64x11x1 computes tiles of 11 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x11x1(a *convTile)
 
-// convTileAVX512F64x11x2 computes a tile of 11 rows and 2 vectors.
+// convTileAVX512F64x11x2 computes tiles of 11 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x11x2(a *convTile)
 
-// convTileAVX512F64x12x1 computes a tile of 12 rows and 1 vectors.
+// convTileAVX512F64x12x1 computes tiles of 12 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX512F64x12x1(a *convTile)
 
-// convTileAVX512F64x12x2 computes a tile of 12 rows and 2 vectors.
+// convTileAVX512F64x12x2 computes tiles of 12 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX512F64x12x2(a *convTile)
@@ -317,62 +317,62 @@ func winogradFilterAVX512F64(a *convTransform)
 //go:noescape
 func winogradFilterGradientAVX512F64(a *convTransform)
 
-// convTileAVX2F32x1x1 computes a tile of 1 rows and 1 vectors.
+// convTileAVX2F32x1x1 computes tiles of 1 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F32x1x1(a *convTile)
 
-// convTileAVX2F32x1x2 computes a tile of 1 rows and 2 vectors.
+// convTileAVX2F32x1x2 computes tiles of 1 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F32x1x2(a *convTile)
 
-// convTileAVX2F32x2x1 computes a tile of 2 rows and 1 vectors.
+// convTileAVX2F32x2x1 computes tiles of 2 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F32x2x1(a *convTile)
 
-// convTileAVX2F32x2x2 computes a tile of 2 rows and 2 vectors.
+// convTileAVX2F32x2x2 computes tiles of 2 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F32x2x2(a *convTile)
 
-// convTileAVX2F32x3x1 computes a tile of 3 rows and 1 vectors.
+// convTileAVX2F32x3x1 computes tiles of 3 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F32x3x1(a *convTile)
 
-// convTileAVX2F32x3x2 computes a tile of 3 rows and 2 vectors.
+// convTileAVX2F32x3x2 computes tiles of 3 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F32x3x2(a *convTile)
 
-// convTileAVX2F32x4x1 computes a tile of 4 rows and 1 vectors.
+// convTileAVX2F32x4x1 computes tiles of 4 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F32x4x1(a *convTile)
 
-// convTileAVX2F32x4x2 computes a tile of 4 rows and 2 vectors.
+// convTileAVX2F32x4x2 computes tiles of 4 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F32x4x2(a *convTile)
 
-// convTileAVX2F32x5x1 computes a tile of 5 rows and 1 vectors.
+// convTileAVX2F32x5x1 computes tiles of 5 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F32x5x1(a *convTile)
 
-// convTileAVX2F32x5x2 computes a tile of 5 rows and 2 vectors.
+// convTileAVX2F32x5x2 computes tiles of 5 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F32x5x2(a *convTile)
 
-// convTileAVX2F32x6x1 computes a tile of 6 rows and 1 vectors.
+// convTileAVX2F32x6x1 computes tiles of 6 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F32x6x1(a *convTile)
 
-// convTileAVX2F32x6x2 computes a tile of 6 rows and 2 vectors.
+// convTileAVX2F32x6x2 computes tiles of 6 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F32x6x2(a *convTile)
@@ -417,62 +417,62 @@ func winogradFilterAVX2F32(a *convTransform)
 //go:noescape
 func winogradFilterGradientAVX2F32(a *convTransform)
 
-// convTileAVX2F64x1x1 computes a tile of 1 rows and 1 vectors.
+// convTileAVX2F64x1x1 computes tiles of 1 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F64x1x1(a *convTile)
 
-// convTileAVX2F64x1x2 computes a tile of 1 rows and 2 vectors.
+// convTileAVX2F64x1x2 computes tiles of 1 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F64x1x2(a *convTile)
 
-// convTileAVX2F64x2x1 computes a tile of 2 rows and 1 vectors.
+// convTileAVX2F64x2x1 computes tiles of 2 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F64x2x1(a *convTile)
 
-// convTileAVX2F64x2x2 computes a tile of 2 rows and 2 vectors.
+// convTileAVX2F64x2x2 computes tiles of 2 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F64x2x2(a *convTile)
 
-// convTileAVX2F64x3x1 computes a tile of 3 rows and 1 vectors.
+// convTileAVX2F64x3x1 computes tiles of 3 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F64x3x1(a *convTile)
 
-// convTileAVX2F64x3x2 computes a tile of 3 rows and 2 vectors.
+// convTileAVX2F64x3x2 computes tiles of 3 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F64x3x2(a *convTile)
 
-// convTileAVX2F64x4x1 computes a tile of 4 rows and 1 vectors.
+// convTileAVX2F64x4x1 computes tiles of 4 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F64x4x1(a *convTile)
 
-// convTileAVX2F64x4x2 computes a tile of 4 rows and 2 vectors.
+// convTileAVX2F64x4x2 computes tiles of 4 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F64x4x2(a *convTile)
 
-// convTileAVX2F64x5x1 computes a tile of 5 rows and 1 vectors.
+// convTileAVX2F64x5x1 computes tiles of 5 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F64x5x1(a *convTile)
 
-// convTileAVX2F64x5x2 computes a tile of 5 rows and 2 vectors.
+// convTileAVX2F64x5x2 computes tiles of 5 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F64x5x2(a *convTile)
 
-// convTileAVX2F64x6x1 computes a tile of 6 rows and 1 vectors.
+// convTileAVX2F64x6x1 computes tiles of 6 rows and 1 vectors.
 //
 //go:noescape
 func convTileAVX2F64x6x1(a *convTile)
 
-// convTileAVX2F64x6x2 computes a tile of 6 rows and 2 vectors.
+// convTileAVX2F64x6x2 computes tiles of 6 rows and 2 vectors.
 //
 //go:noescape
 func convTileAVX2F64x6x2(a *convTile)

@@ -4,8 +4,8 @@ import "unsafe"
 
 // winogradSums computes a convolution forward or its input gradient by Winograd's algorithm.
 //
-// For every chunk the image is transformed to [point][channel c][lane], multiplied, point by point, by the
-// transformed filters [point][channel r][channel c], and the products are transformed back. Where the
+// For every chunk the image is transformed to [point][channel c][lane], multiplied, panel by panel of channels r and point by point, by
+// the transformed filters [point][channel r][channel c], and the products are transformed back. Where the
 // filters of all channels fit the third-level cache they are transformed once and a part is a chunk, all of which
 // stays in the second-level cache. Filters of more channels, which come with small images, would go
 // through memory; there all chunks are transformed first, and a part is a panel of channels r that
@@ -65,16 +65,15 @@ func (p *winogradSums[T]) plan(lanes int) {
 	p.kernels = convKernelsInUse[T]()
 	p.grid.cut(lanes, p.kernels.lanes*p.kernels.vectors())
 	p.panel = evenPanel(p.order.rows, p.kernels.rows())
-	p.need = convNeed{temp: winogradPoints * p.kernels.lanes}
+	p.need = convNeed{temp: winogradPoints * p.kernels.lanes, turned: winogradPoints * p.productPoint()}
 	if p.byPanels {
 		p.need.columns = p.grid.chunks() * p.columnsSize()
 		p.need.packed = winogradPoints * p.filterPoint(p.panel)
-		p.need.turned = winogradPoints * p.productPoint()
 		p.need.filters = 9 * p.panel * p.order.rowStride()
 		return
 	}
 	p.need.weights = winogradPoints * p.filterPoint(p.order.rows)
-	p.need.packed = (winogradPoints + 1) * p.chunkPoint()
+	p.need.packed = p.columnsSize()
 	p.need.filters = 9 * orderBlock * p.order.rowStride()
 }
 
@@ -93,11 +92,6 @@ func (p *winogradSums[T]) columnsSize() int { return winogradPoints * p.columnsP
 
 func (p *winogradSums[T]) columnsPoint() int { return pointStride(p.order.cols * p.grid.group) }
 
-// chunkPoint returns the distance between points of a private chunk, which holds the image and then the products.
-func (p *winogradSums[T]) chunkPoint() int {
-	return pointStride(max(p.order.rows, p.order.cols) * p.grid.group)
-}
-
 // productPoint returns the distance between points of a panel's products.
 func (p *winogradSums[T]) productPoint() int { return pointStride(p.panel * p.grid.group) }
 
@@ -115,19 +109,17 @@ func (p *winogradSums[T]) Run(part int) {
 	case winogradColumns:
 		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, p.columns[part*p.columnsSize():], p.columnsPoint())
 	case winogradChunk:
-		// The products of a point take the place of the transformed image of the point before, which is
-		// in the cache and no longer needed.
-		point := p.chunkPoint()
-		columns := s.packed[point:]
-		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, columns, point)
-		p.multiply(s, part, 0, p.order.rows, p.filters, p.filterPoint(p.order.rows), columns, point, s.packed, point)
+		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, s.packed, p.columnsPoint())
+		for r := 0; r < p.order.rows; r += p.panel {
+			p.multiply(s, part, r, min(r+p.panel, p.order.rows), p.filters[r*p.order.rowStride():], p.filterPoint(p.order.rows), s.packed)
+		}
 	case winogradPanel:
 		r0 := part * p.panel
 		r1 := min(r0+p.panel, p.order.rows)
 		point := p.filterPoint(p.panel)
 		p.transformFilters(s, r0, r1, s.packed, point)
 		for chunk := range p.grid.chunks() {
-			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():], p.columnsPoint(), s.turned, p.productPoint())
+			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():])
 		}
 	}
 	pools.release(s)
@@ -154,28 +146,23 @@ func (p *winogradSums[T]) transformFilters(s *convScratch[T], r0, r1 int, dst []
 	}
 }
 
-// multiply computes channels r0…r1−1 of a chunk from transformed filters, those of channel r0 first, and
-// the transformed chunk. The products go to products; each operand has its distance between points.
-func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters []T, filterPoint int, columns []T, columnPoint int, products []T, productPoint int) {
-	k, size, ld, cols := p.kernels, elementSize[T](), p.order.rowStride(), p.order.cols
+// multiply computes channels r0…r1−1, at most a panel, of a chunk from transformed filters, those of channel r0 first and filterPoint
+// apart, and the transformed chunk.
+func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters []T, filterPoint int, columns []T) {
+	k, size, productPoint := p.kernels, elementSize[T](), p.productPoint()
 	y, x, lane, width := p.grid.chunk(chunk)
-	t := &s.tile
-	*t = convTile{runs: &s.run, runCount: 1, k: cols, aRow: ld * size, aCol: size, bRow: width * size, cRow: width * size}
-	for point := range winogradPoints {
-		t.b = unsafe.Pointer(&columns[point*columnPoint])
-		for r := r0; r < r1; r += p.panel {
-			rows := min(p.panel, r1-r)
-			t.a = unsafe.Pointer(&filters[point*filterPoint+(r-r0)*ld])
-			t.c = unsafe.Pointer(&products[point*productPoint+(r-r0)*width])
-			k.tiles[rows-1][width/k.lanes-1](t)
-		}
+	s.tile = convTile{
+		a: unsafe.Pointer(&filters[0]), b: unsafe.Pointer(&columns[0]), c: unsafe.Pointer(&s.turned[0]),
+		runs: &s.run, runCount: 1, k: p.order.cols, aRow: p.order.rowStride() * size, aCol: size, bRow: width * size, cRow: width * size,
+		count: winogradPoints, aNext: filterPoint * size, bNext: p.columnsPoint() * size, cNext: productPoint * size,
 	}
+	k.tiles[r1-r0-1][width/k.lanes-1](&s.tile)
 	image := p.grid.h * p.grid.w * p.grid.lanes
 	at := r0*image + (y*p.grid.w+x)*p.grid.lanes + lane
 	for l := 0; l < width; l += k.lanes {
 		f := &s.form
 		*f = convTransform{
-			src: unsafe.Pointer(&products[l]), srcRow: 6 * productPoint * size, srcCol: productPoint * size, srcGap: width * size,
+			src: unsafe.Pointer(&s.turned[l]), srcRow: 6 * productPoint * size, srcCol: productPoint * size, srcGap: width * size,
 			srcMask: winogradWhole,
 			dst:     unsafe.Pointer(&p.to[at+l]), dstRow: p.grid.w * p.grid.lanes * size, dstCol: p.grid.lanes * size, dstGap: image * size,
 			dstMask: p.grid.mask(y, x, winogradSide), count: r1 - r0, temp: pointer(s.temp, 0), relu: boolWord(p.relu),

@@ -40,7 +40,7 @@ const (
 )
 
 const (
-	winogradWaveBytes  = 4 << 20  // transformed image and gradient of a wave
+	winogradWaveBytes  = 1 << 20  // transformed image and gradient of a wave
 	winogradWaveChunks = 4        // chunks of a wave are a multiple: sums come from memory and go there once a wave
 	winogradSumsBytes  = 16 << 20 // most sums that are kept between waves if they need not be
 	winogradMostBytes  = 24 << 20 // largest single wave

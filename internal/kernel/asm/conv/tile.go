@@ -26,12 +26,17 @@ const (
 	tileAdd
 	tileAddRow
 	tileReLU
+	tileCount
+	tileANext
+	tileBNext
+	tileCNext
 )
 
 // tile writes the product of rows×vectors sums; convTile tells what it computes.
 func (t target) tile(rows, vectors int) {
 	args := t.function(fmt.Sprintf("%sx%dx%d", t.name("convTile"), rows, vectors), "convTile",
-		fmt.Sprintf("computes a tile of %d rows and %d vectors.", rows, vectors))
+		fmt.Sprintf("computes tiles of %d rows and %d vectors.", rows, vectors))
+	Label("tile")
 	sums := make([][]reg.VecVirtual, rows)
 	for r := range sums {
 		for range vectors {
@@ -42,6 +47,13 @@ func (t target) tile(rows, vectors int) {
 	}
 	t.runs(args, sums)
 	t.finishTile(args, sums)
+	DECQ(Mem{Base: args, Disp: 8 * tileCount})
+	JLE(LabelRef("last"))
+	for _, f := range [][2]int{{tileA, tileANext}, {tileB, tileBNext}, {tileC, tileCNext}} {
+		ADDQ(field(args, f[1]), Mem{Base: args, Disp: 8 * f[0]})
+	}
+	JMP(LabelRef("tile"))
+	Label("last")
 	VZEROUPPER()
 	RET()
 }

@@ -44,19 +44,21 @@ const (
 // transform is a linear map of vectors applied to the columns and then to the rows of a small grid.
 type transform struct {
 	name     string
-	from, to int                                                 // extent of the grid before and after
-	masked   bool                                                // grid points of the source may lie outside it
-	epilogue bool                                                // bias, addend, rectifier; grid points of the result may lie outside it
-	line     func(t target, x []reg.VecVirtual) []reg.VecVirtual // the map on one line
+	from, to int        // extent of the grid before and after
+	masked   bool       // grid points of the source may lie outside it
+	epilogue bool       // bias, addend, rectifier; grid points of the result may lie outside it
+	pieces   []lineFunc // the map on one line: each gives some of its results, in order; only the last may spoil the line
 }
+
+type lineFunc func(t target, x []reg.VecVirtual) []reg.VecVirtual
 
 func (t target) transforms() {
 	for _, f := range []transform{
-		{"winogradInput", 6, 6, true, false, target.inputLine},
-		{"winogradOutput", 6, 4, false, true, target.outputLine},
-		{"winogradGradient", 4, 6, true, false, target.gradientLine},
-		{"winogradFilter", 3, 6, false, false, target.filterLine},
-		{"winogradFilterGradient", 6, 3, false, false, target.filterGradientLine},
+		{"winogradInput", 6, 6, true, false, []lineFunc{target.inputLineFirst, target.inputLineLast}},
+		{"winogradOutput", 6, 4, false, true, []lineFunc{target.outputLine}},
+		{"winogradGradient", 4, 6, true, false, []lineFunc{target.gradientLine}},
+		{"winogradFilter", 3, 6, false, false, []lineFunc{target.filterLine}},
+		{"winogradFilterGradient", 6, 3, false, false, []lineFunc{target.filterGradientLine}},
 	} {
 		t.transform(f)
 	}
@@ -64,14 +66,22 @@ func (t target) transforms() {
 
 func (t target) transform(f transform) {
 	args := t.function(t.name(f.name), "convTransform", fmt.Sprintf("transforms grids of %d×%d vectors to %d×%d.", f.from, f.from, f.to, f.to))
-	temp := field(args, formTemp)
 	for i, f := range nowFields {
 		MOVQ(field(args, f), now(args, i))
 	}
 	ADDQ(field(args, formSrcAt), now(args, nowSrc))
 	Label("grid")
-	t.columns(f, args, temp)
-	t.lines(f, args, temp)
+	if t.width == 64 {
+		// A piece of the columns fits the registers: 24 vectors at most.
+		first := 0
+		for i, piece := range f.pieces {
+			between := t.columns(f, args, fmt.Sprint("piece", i), i == 0, piece)
+			t.lines(f, args, first, between)
+			first += len(between)
+		}
+	} else {
+		t.lines(f, args, 0, t.columnsInMemory(f, args))
+	}
 	advance(args, nowSrc, formSrcGap)
 	advance(args, nowDst, formDstGap)
 	if f.epilogue {
@@ -107,8 +117,47 @@ func load(args reg.Register, i int) reg.Register {
 
 func advance(args reg.Register, i, gap int) { ADDQ(field(args, gap), now(args, i)) }
 
-// columns maps each column of the source and leaves the results in temp, row by row.
-func (t target) columns(f transform, args, temp reg.Register) {
+// line is the whole map on one line, which it spoils.
+func (f *transform) line(t target, x []reg.VecVirtual) (out []reg.VecVirtual) {
+	for _, piece := range f.pieces {
+		out = append(out, piece(t, x)...)
+	}
+	return out
+}
+
+// A between is the rows after the columns have been mapped, in registers or in memory.
+type between [][]Op
+
+// columns applies a piece of the map to each column of the source and returns its results in registers. It asks for the next grid if asked to.
+func (t target) columns(f transform, args reg.Register, label string, ahead bool, piece lineFunc) (rows between) {
+	t.eachColumn(f, args, label, ahead, func(x int, in []reg.VecVirtual) {
+		out := piece(t, in)
+		if x == 0 {
+			rows = make(between, len(out))
+		}
+		for y, v := range out {
+			rows[y] = append(rows[y], v)
+		}
+	})
+	return rows
+}
+
+// columnsInMemory maps each column of the source and leaves the results in temp, row by row.
+func (t target) columnsInMemory(f transform, args reg.Register) between {
+	temp := field(args, formTemp)
+	rows := make(between, f.to)
+	t.eachColumn(f, args, "column", true, func(x int, in []reg.VecVirtual) {
+		for y, v := range f.line(t, in) {
+			at := Mem{Base: temp, Disp: (y*f.from + x) * t.width}
+			t.move(v, at)
+			rows[y] = append(rows[y], at)
+		}
+	})
+	return rows
+}
+
+// eachColumn hands the columns of the source to body.
+func (t target) eachColumn(f transform, args reg.Register, label string, ahead bool, body func(x int, in []reg.VecVirtual)) {
 	row, col := field(args, formSrcRow), field(args, formSrcCol)
 	row3, row5 := GP64(), GP64()
 	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
@@ -125,24 +174,22 @@ func (t target) columns(f transform, args, temp reg.Register) {
 			in[y] = t.vector()
 			at := []Mem{{Base: from}, {Base: from, Index: row, Scale: 1}, {Base: from, Index: row, Scale: 2},
 				{Base: from, Index: row3, Scale: 1}, {Base: from, Index: row, Scale: 4}, {Base: from, Index: row5, Scale: 1}}[y]
-			ahead := at
-			ahead.Base = next
-			if !f.masked {
-				t.move(at, in[y])
-				PREFETCHT0(ahead)
-				continue
+			outside := fmt.Sprintf("%soutside%d", label, y*f.from+x)
+			if f.masked {
+				t.zero(in[y])
+				BTQ(Imm(uint64(y*f.from+x)), mask)
+				JCC(LabelRef(outside))
 			}
-			outside := fmt.Sprintf("outside%d", y*f.from+x)
-			t.zero(in[y])
-			BTQ(Imm(uint64(y*f.from+x)), mask)
-			JCC(LabelRef(outside))
 			t.move(at, in[y])
-			PREFETCHT0(ahead)
-			Label(outside)
+			if ahead {
+				at.Base = next
+				PREFETCHT0(at)
+			}
+			if f.masked {
+				Label(outside)
+			}
 		}
-		for y, v := range f.line(t, in) {
-			t.move(v, Mem{Base: temp, Disp: (y*f.from + x) * t.width})
-		}
+		body(x, in)
 		if x < f.from-1 {
 			ADDQ(col, from)
 			ADDQ(col, next)
@@ -150,22 +197,21 @@ func (t target) columns(f transform, args, temp reg.Register) {
 	}
 }
 
-// lines maps each row of temp and stores the results.
-func (t target) lines(f transform, args, temp reg.Register) {
+// lines maps rows, those of the result from first on, and stores the results.
+func (t target) lines(f transform, args reg.Register, first int, rows between) {
 	row, col := field(args, formDstRow), field(args, formDstCol)
 	line, to := load(args, nowDst), GP64()
+	for range first {
+		ADDQ(row, line)
+	}
 	var mask, gap reg.Register
 	if f.epilogue {
 		mask, gap = field(args, formDstMask), field(args, formDstGap)
 	}
-	for y := range f.to {
-		in := make([]reg.VecVirtual, f.from)
-		for x := range in {
-			in[x] = t.vector()
-			t.move(Mem{Base: temp, Disp: (y*f.from + x) * t.width}, in[x])
-		}
+	for i, between := range rows {
+		y := first + i
 		MOVQ(line, to)
-		out := f.line(t, in)
+		out := f.line(t, t.inRegisters(between))
 		if f.epilogue {
 			t.finishLine(args, y, out, mask, to, col)
 		}
@@ -188,6 +234,20 @@ func (t target) lines(f transform, args, temp reg.Register) {
 			ADDQ(row, line)
 		}
 	}
+}
+
+// inRegisters returns vectors in registers.
+func (t target) inRegisters(from []Op) []reg.VecVirtual {
+	in := make([]reg.VecVirtual, len(from))
+	for i, v := range from {
+		if r, ok := v.(reg.VecVirtual); ok {
+			in[i] = r
+			continue
+		}
+		in[i] = t.vector()
+		t.move(v, in[i])
+	}
+	return in
 }
 
 // finishLine applies the epilogue to row y of the results, which goes to memory at to.
@@ -230,22 +290,30 @@ func (t target) copyOf(v Op) reg.VecVirtual {
 	return c
 }
 
-// inputLine is Bᵀ; see winogradInputLine of package kernel for it and its companions.
-func (t target) inputLine(d []reg.VecVirtual) []reg.VecVirtual {
-	first, last := t.copyOf(d[4]), d[5]
+// inputLineFirst is the first three rows of Bᵀ; see winogradInputLine of package kernel for it and its companions.
+func (t target) inputLineFirst(d []reg.VecVirtual) []reg.VecVirtual {
+	first := t.copyOf(d[4])
 	t.fmaConstant(-(p2 + q2), d[2], first)
 	t.fmaConstant(p2*q2, d[0], first)
+	a, b := t.inputPair(d, p, q2)
+	return []reg.VecVirtual{first, a, b}
+}
+
+// inputLineLast is the other three.
+func (t target) inputLineLast(d []reg.VecVirtual) []reg.VecVirtual {
+	a, b := t.inputPair(d, q, p2)
+	last := d[5]
 	t.fmaConstant(-(p2 + q2), d[3], last)
 	t.fmaConstant(p2*q2, d[1], last)
-	pair := func(x, other2 float64) (plus, minus reg.VecVirtual) {
-		even, odd := t.copyOf(d[4]), t.copyOf(d[3])
-		t.fmaConstant(-other2, d[2], even)
-		t.fmaConstant(-other2, d[1], odd)
-		return t.plusMinus(x, even, odd)
-	}
-	a, b := pair(p, q2)
-	c, e := pair(q, p2)
-	return []reg.VecVirtual{first, a, b, c, e, last}
+	return []reg.VecVirtual{a, b, last}
+}
+
+// inputPair is the rows of Bᵀ for the points ±x; other2 is the square of the other points.
+func (t target) inputPair(d []reg.VecVirtual, x, other2 float64) (plus, minus reg.VecVirtual) {
+	even, odd := t.copyOf(d[4]), t.copyOf(d[3])
+	t.fmaConstant(-other2, d[2], even)
+	t.fmaConstant(-other2, d[1], odd)
+	return t.plusMinus(x, even, odd)
 }
 
 // plusMinus returns even ± x·odd.
