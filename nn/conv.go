@@ -138,9 +138,9 @@ func (u *unit[T]) train(x []T, batch int) []T {
 // trainInto writes the output to y and adds residual unless it is nil. y may be the residual.
 func (u *unit[T]) trainInto(x, residual, y []T, batch int) []T {
 	u.x, u.y = x, y
-	ep := kernel.ConvEpilogue[T]{Bias: u.biases()}
+	ep := kernel.ConvEpilogue[T]{Bias: u.biases(), Cold: true} // what is kept for the backward pass was last read a step ago
 	if u.norm == nil {
-		ep.Residual, ep.ReLU = residual, u.relu
+		ep.Residual, ep.ReLU, ep.Cold = residual, u.relu, residual == nil
 		u.conv.Forward(u.team, batch, x, u.weight.Value, y, ep)
 		u.work.clock.Lap(u.name, OpForward)
 		return y

@@ -83,6 +83,14 @@ type ConvEpilogue[T Float] struct {
 	Bias     []T  // added to every pixel of a channel; length Out, or nil for none
 	Residual []T  // added; shape of y, or nil for none
 	ReLU     bool // y = max(y, 0); NaN stays NaN
+
+	// Cold says that y is not in the caches and not read soon: it may be stored past them, which spares reading it into them first.
+	Cold bool
+}
+
+// epilogueAs is ep with its slices as those of the plain type D, which T is.
+func epilogueAs[D float32 | float64, T Float](ep ConvEpilogue[T]) ConvEpilogue[D] {
+	return ConvEpilogue[D]{Bias: as[D](ep.Bias), Residual: as[D](ep.Residual), ReLU: ep.ReLU, Cold: ep.Cold}
 }
 
 // Conv computes a two-dimensional convolution and its gradients on image tensors with the batch
@@ -107,9 +115,9 @@ type convolution[T float32 | float64] struct {
 	weightGrad         filterSums[T]
 }
 
-// imageSums computes an image from another and weights. bias, add and relu are those of ConvEpilogue.
+// imageSums computes an image from another and weights.
 type imageSums[T float32 | float64] interface {
-	compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool)
+	compute(tm *Team, lanes int, from, w, to []T, ep ConvEpilogue[T])
 	needs(lanes int) convNeed
 }
 
@@ -207,10 +215,10 @@ func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) 
 		panic("kernel: Conv: the residual has not the shape of the output")
 	}
 	if c.single != nil {
-		c.single.forward.compute(tm, Lanes(batch), as[float32](x), as[float32](w), as[float32](y), as[float32](ep.Bias), as[float32](ep.Residual), ep.ReLU)
+		c.single.forward.compute(tm, Lanes(batch), as[float32](x), as[float32](w), as[float32](y), epilogueAs[float32](ep))
 		return
 	}
-	c.double.forward.compute(tm, Lanes(batch), as[float64](x), as[float64](w), as[float64](y), as[float64](ep.Bias), as[float64](ep.Residual), ep.ReLU)
+	c.double.forward.compute(tm, Lanes(batch), as[float64](x), as[float64](w), as[float64](y), epilogueAs[float64](ep))
 }
 
 // InputGrad computes the gradient with respect to x from dy, the one with respect to y, and stores it
@@ -219,15 +227,15 @@ func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) 
 //	dx[c][p·Stride+i−Pad][q·Stride+j−Pad][b] += w[o][c][i][j] · dy[o][p][q][b]
 func (c *Conv[T]) InputGrad(tm *Team, batch int, dy, w, dx []T, accumulate bool) {
 	c.check(batch, dx, w, dy)
-	var add []T
+	var ep ConvEpilogue[T]
 	if accumulate {
-		add = dx
+		ep.Residual = dx
 	}
 	if c.single != nil {
-		c.single.inputGrad.compute(tm, Lanes(batch), as[float32](dy), as[float32](w), as[float32](dx), nil, as[float32](add), false)
+		c.single.inputGrad.compute(tm, Lanes(batch), as[float32](dy), as[float32](w), as[float32](dx), epilogueAs[float32](ep))
 		return
 	}
-	c.double.inputGrad.compute(tm, Lanes(batch), as[float64](dy), as[float64](w), as[float64](dx), nil, as[float64](add), false)
+	c.double.inputGrad.compute(tm, Lanes(batch), as[float64](dy), as[float64](w), as[float64](dx), epilogueAs[float64](ep))
 }
 
 // WeightGrad computes the gradient with respect to w into dw:

@@ -58,18 +58,29 @@ added:
 	VMAXPS Z0, Z1, Z0
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -137,19 +148,31 @@ added:
 	VMAXPS Z1, Z2, Z1
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -218,20 +241,33 @@ added:
 	VMAXPS Z1, Z2, Z1
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -311,6 +347,19 @@ added:
 	VMAXPS Z3, Z4, Z3
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -318,15 +367,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -402,6 +453,19 @@ added:
 	VMAXPS Z2, Z3, Z2
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -409,15 +473,17 @@ rectified:
 	VMOVUPS Z1, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -509,6 +575,22 @@ added:
 	VMAXPS Z5, Z6, Z5
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -519,15 +601,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -613,6 +697,21 @@ added:
 	VMAXPS Z3, Z4, Z3
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -622,15 +721,17 @@ rectified:
 	VMOVUPS Z2, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -737,6 +838,25 @@ added:
 	VMAXPS Z7, Z8, Z7
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -750,15 +870,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -851,6 +973,23 @@ added:
 	VMAXPS Z4, Z5, Z4
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -862,15 +1001,17 @@ rectified:
 	VMOVUPS Z3, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -989,6 +1130,28 @@ added:
 	VMAXPS Z9, Z10, Z9
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1005,15 +1168,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -1113,6 +1278,25 @@ added:
 	VMAXPS Z5, Z6, Z5
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1126,15 +1310,17 @@ rectified:
 	VMOVUPS Z4, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -1265,6 +1451,31 @@ added:
 	VMAXPS Z11, Z12, Z11
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1284,15 +1495,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -1402,6 +1615,27 @@ added:
 	VMAXPS Z6, Z7, Z6
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1417,15 +1651,17 @@ rectified:
 	VMOVUPS Z5, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -1571,6 +1807,34 @@ added:
 	VMAXPS Z13, Z14, Z13
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z12, (CX)
+	VMOVNTPS Z13, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1593,15 +1857,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -1718,6 +1984,29 @@ added:
 	VMAXPS Z7, Z8, Z7
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z7, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1735,15 +2024,17 @@ rectified:
 	VMOVUPS Z6, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -1901,6 +2192,37 @@ added:
 	VMAXPS Z15, Z16, Z15
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z12, (CX)
+	VMOVNTPS Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z14, (CX)
+	VMOVNTPS Z15, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -1926,15 +2248,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -2058,6 +2382,31 @@ added:
 	VMAXPS Z8, Z9, Z8
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -2077,15 +2426,17 @@ rectified:
 	VMOVUPS Z7, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -2255,6 +2606,40 @@ added:
 	VMAXPS Z17, Z18, Z17
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z12, (CX)
+	VMOVNTPS Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z14, (CX)
+	VMOVNTPS Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z16, (CX)
+	VMOVNTPS Z17, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -2283,15 +2668,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z16, (CX)
 	VMOVUPS Z17, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -2425,6 +2812,33 @@ added:
 	VMAXPS Z9, Z10, Z9
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z9, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -2446,15 +2860,17 @@ rectified:
 	VMOVUPS Z8, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z9, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -2639,6 +3055,43 @@ added:
 	VMAXPS Z19, Z20, Z19
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z12, (CX)
+	VMOVNTPS Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z14, (CX)
+	VMOVNTPS Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z16, (CX)
+	VMOVNTPS Z17, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z18, (CX)
+	VMOVNTPS Z19, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -2670,15 +3123,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -2819,6 +3274,35 @@ added:
 	VMAXPS Z10, Z11, Z10
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z9, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -2842,15 +3326,17 @@ rectified:
 	VMOVUPS Z9, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -3047,6 +3533,46 @@ added:
 	VMAXPS Z21, Z22, Z21
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z12, (CX)
+	VMOVNTPS Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z14, (CX)
+	VMOVNTPS Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z16, (CX)
+	VMOVNTPS Z17, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z18, (CX)
+	VMOVNTPS Z19, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z20, (CX)
+	VMOVNTPS Z21, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -3081,15 +3607,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z20, (CX)
 	VMOVUPS Z21, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -3237,6 +3765,37 @@ added:
 	VMAXPS Z11, Z12, Z11
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z9, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z11, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -3262,15 +3821,17 @@ rectified:
 	VMOVUPS Z10, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Z11, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -3479,6 +4040,49 @@ added:
 	VMAXPS Z23, Z24, Z23
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPS Z0, (CX)
+	VMOVNTPS Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z2, (CX)
+	VMOVNTPS Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z4, (CX)
+	VMOVNTPS Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z6, (CX)
+	VMOVNTPS Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z8, (CX)
+	VMOVNTPS Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z10, (CX)
+	VMOVNTPS Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z12, (CX)
+	VMOVNTPS Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z14, (CX)
+	VMOVNTPS Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z16, (CX)
+	VMOVNTPS Z17, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z18, (CX)
+	VMOVNTPS Z19, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z20, (CX)
+	VMOVNTPS Z21, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPS Z22, (CX)
+	VMOVNTPS Z23, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Z0, (CX)
@@ -3516,15 +4120,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Z22, (CX)
 	VMOVUPS Z23, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -3868,17 +4474,17 @@ skip15_0:
 TEXT ·winogradInputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       8(AX), CX
@@ -3886,7 +4492,7 @@ grid:
 	LEAQ       (CX)(CX*2), BX
 	LEAQ       (CX)(CX*4), SI
 	MOVQ       40(AX), DI
-	MOVQ       144(AX), R8
+	MOVQ       152(AX), R8
 	MOVQ       24(AX), R9
 	ADDQ       R8, R9
 	VXORPS     Z0, Z0, Z0
@@ -4213,7 +4819,7 @@ piece0outside35:
 	VFMADD231PS.BCST conv32_bfe8000000000000<>+0(SB), Z18, Z13
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VMOVUPS          Z17, Z16
 	VFMADD231PS.BCST conv32_c006800000000000<>+0(SB), Z11, Z16
@@ -4315,7 +4921,7 @@ piece0outside35:
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), SI
 	MOVQ             40(AX), DI
-	MOVQ             144(AX), R8
+	MOVQ             152(AX), R8
 	MOVQ             24(AX), R9
 	ADDQ             R8, R9
 	VXORPS           Z0, Z0, Z0
@@ -4600,7 +5206,7 @@ piece1outside35:
 	VFMADD231PS.BCST conv32_3ff4400000000000<>+0(SB), Z0, Z19
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	ADDQ             CX, BX
 	ADDQ             CX, BX
 	ADDQ             CX, BX
@@ -4700,10 +5306,10 @@ piece1outside35:
 	ADDQ             DX, SI
 	VMOVUPS          Z19, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -4737,24 +5343,24 @@ GLOBL conv32_bff8000000000000<>(SB), RODATA|NOPTR, $4
 TEXT ·winogradOutputAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ             8(AX), CX
 	MOVQ             16(AX), DX
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), SI
-	MOVQ             144(AX), DI
+	MOVQ             152(AX), DI
 	MOVQ             24(AX), R8
 	ADDQ             DI, R8
 	VMOVUPS          (DI), Z0
@@ -4925,9 +5531,10 @@ grid:
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z23, Z25
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             80(AX), DI
 	MOVQ             72(AX), R8
+	MOVQ             144(AX), R9
 	MOVQ             BX, SI
 	VADDPS           Z2, Z1, Z15
 	VSUBPS           Z2, Z1, Z1
@@ -4943,47 +5550,47 @@ grid:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z2, Z15
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z1, Z11
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z3, Z11
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             168(AX), R10
+	TESTQ            R10, R10
 	JZ               biased0
-	VBROADCASTSS     (R9), Z1
+	VBROADCASTSS     (R10), Z1
 	VADDPS           Z1, Z0, Z0
 	VADDPS           Z1, Z7, Z7
 	VADDPS           Z1, Z15, Z15
 	VADDPS           Z1, Z11, Z11
 
 biased0:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   176(AX), R10
+	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R9
-	ADDQ   SI, R9
+	SUBQ   160(AX), R10
+	ADDQ   SI, R10
 	BTQ    $0x00, DI
 	JCC    alone0
-	VADDPS (R9), Z0, Z0
+	VADDPS (R10), Z0, Z0
 
 alone0:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x01, DI
 	JCC    alone1
-	VADDPS (R9), Z7, Z7
+	VADDPS (R10), Z7, Z7
 
 alone1:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x02, DI
 	JCC    alone2
-	VADDPS (R9), Z15, Z15
+	VADDPS (R10), Z15, Z15
 
 alone2:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x03, DI
 	JCC    alone3
-	VADDPS (R9), Z11, Z11
+	VADDPS (R10), Z11, Z11
 
 alone3:
 added0:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z0, Z1, Z0
@@ -4992,29 +5599,53 @@ added0:
 	VMAXPS Z11, Z1, Z11
 
 rectified0:
-	BTQ        $0x00, DI
-	JCC        dropped0
+	BTQ      $0x00, DI
+	JCC      dropped0
+	TESTQ    R9, R9
+	JZ       kept0
+	VMOVNTPS Z0, (SI)
+	JMP      dropped0
+
+kept0:
 	VMOVUPS    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped0:
-	ADDQ       DX, SI
-	BTQ        $0x01, DI
-	JCC        dropped1
+	ADDQ     DX, SI
+	BTQ      $0x01, DI
+	JCC      dropped1
+	TESTQ    R9, R9
+	JZ       kept1
+	VMOVNTPS Z7, (SI)
+	JMP      dropped1
+
+kept1:
 	VMOVUPS    Z7, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped1:
-	ADDQ       DX, SI
-	BTQ        $0x02, DI
-	JCC        dropped2
+	ADDQ     DX, SI
+	BTQ      $0x02, DI
+	JCC      dropped2
+	TESTQ    R9, R9
+	JZ       kept2
+	VMOVNTPS Z15, (SI)
+	JMP      dropped2
+
+kept2:
 	VMOVUPS    Z15, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped2:
-	ADDQ       DX, SI
-	BTQ        $0x03, DI
-	JCC        dropped3
+	ADDQ     DX, SI
+	BTQ      $0x03, DI
+	JCC      dropped3
+	TESTQ    R9, R9
+	JZ       kept3
+	VMOVNTPS Z11, (SI)
+	JMP      dropped3
+
+kept3:
 	VMOVUPS    Z11, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
@@ -5035,47 +5666,47 @@ dropped3:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z1, Z0
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z8, Z24
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z16, Z24
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             168(AX), R10
+	TESTQ            R10, R10
 	JZ               biased1
-	VBROADCASTSS     (R9), Z1
+	VBROADCASTSS     (R10), Z1
 	VADDPS           Z1, Z4, Z4
 	VADDPS           Z1, Z2, Z2
 	VADDPS           Z1, Z0, Z0
 	VADDPS           Z1, Z24, Z24
 
 biased1:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   176(AX), R10
+	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R9
-	ADDQ   SI, R9
+	SUBQ   160(AX), R10
+	ADDQ   SI, R10
 	BTQ    $0x04, DI
 	JCC    alone4
-	VADDPS (R9), Z4, Z4
+	VADDPS (R10), Z4, Z4
 
 alone4:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x05, DI
 	JCC    alone5
-	VADDPS (R9), Z2, Z2
+	VADDPS (R10), Z2, Z2
 
 alone5:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x06, DI
 	JCC    alone6
-	VADDPS (R9), Z0, Z0
+	VADDPS (R10), Z0, Z0
 
 alone6:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x07, DI
 	JCC    alone7
-	VADDPS (R9), Z24, Z24
+	VADDPS (R10), Z24, Z24
 
 alone7:
 added1:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z4, Z1, Z4
@@ -5084,29 +5715,53 @@ added1:
 	VMAXPS Z24, Z1, Z24
 
 rectified1:
-	BTQ        $0x04, DI
-	JCC        dropped4
+	BTQ      $0x04, DI
+	JCC      dropped4
+	TESTQ    R9, R9
+	JZ       kept4
+	VMOVNTPS Z4, (SI)
+	JMP      dropped4
+
+kept4:
 	VMOVUPS    Z4, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped4:
-	ADDQ       DX, SI
-	BTQ        $0x05, DI
-	JCC        dropped5
+	ADDQ     DX, SI
+	BTQ      $0x05, DI
+	JCC      dropped5
+	TESTQ    R9, R9
+	JZ       kept5
+	VMOVNTPS Z2, (SI)
+	JMP      dropped5
+
+kept5:
 	VMOVUPS    Z2, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped5:
-	ADDQ       DX, SI
-	BTQ        $0x06, DI
-	JCC        dropped6
+	ADDQ     DX, SI
+	BTQ      $0x06, DI
+	JCC      dropped6
+	TESTQ    R9, R9
+	JZ       kept6
+	VMOVNTPS Z0, (SI)
+	JMP      dropped6
+
+kept6:
 	VMOVUPS    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped6:
-	ADDQ       DX, SI
-	BTQ        $0x07, DI
-	JCC        dropped7
+	ADDQ     DX, SI
+	BTQ      $0x07, DI
+	JCC      dropped7
+	TESTQ    R9, R9
+	JZ       kept7
+	VMOVNTPS Z24, (SI)
+	JMP      dropped7
+
+kept7:
 	VMOVUPS    Z24, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
@@ -5127,47 +5782,47 @@ dropped7:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z1, Z0
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z10, Z26
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z18, Z26
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             168(AX), R10
+	TESTQ            R10, R10
 	JZ               biased2
-	VBROADCASTSS     (R9), Z1
+	VBROADCASTSS     (R10), Z1
 	VADDPS           Z1, Z6, Z6
 	VADDPS           Z1, Z2, Z2
 	VADDPS           Z1, Z0, Z0
 	VADDPS           Z1, Z26, Z26
 
 biased2:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   176(AX), R10
+	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R9
-	ADDQ   SI, R9
+	SUBQ   160(AX), R10
+	ADDQ   SI, R10
 	BTQ    $0x08, DI
 	JCC    alone8
-	VADDPS (R9), Z6, Z6
+	VADDPS (R10), Z6, Z6
 
 alone8:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x09, DI
 	JCC    alone9
-	VADDPS (R9), Z2, Z2
+	VADDPS (R10), Z2, Z2
 
 alone9:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x0a, DI
 	JCC    alone10
-	VADDPS (R9), Z0, Z0
+	VADDPS (R10), Z0, Z0
 
 alone10:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x0b, DI
 	JCC    alone11
-	VADDPS (R9), Z26, Z26
+	VADDPS (R10), Z26, Z26
 
 alone11:
 added2:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
 	VMAXPS Z6, Z1, Z6
@@ -5176,29 +5831,53 @@ added2:
 	VMAXPS Z26, Z1, Z26
 
 rectified2:
-	BTQ        $0x08, DI
-	JCC        dropped8
+	BTQ      $0x08, DI
+	JCC      dropped8
+	TESTQ    R9, R9
+	JZ       kept8
+	VMOVNTPS Z6, (SI)
+	JMP      dropped8
+
+kept8:
 	VMOVUPS    Z6, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped8:
-	ADDQ       DX, SI
-	BTQ        $0x09, DI
-	JCC        dropped9
+	ADDQ     DX, SI
+	BTQ      $0x09, DI
+	JCC      dropped9
+	TESTQ    R9, R9
+	JZ       kept9
+	VMOVNTPS Z2, (SI)
+	JMP      dropped9
+
+kept9:
 	VMOVUPS    Z2, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped9:
-	ADDQ       DX, SI
-	BTQ        $0x0a, DI
-	JCC        dropped10
+	ADDQ     DX, SI
+	BTQ      $0x0a, DI
+	JCC      dropped10
+	TESTQ    R9, R9
+	JZ       kept10
+	VMOVNTPS Z0, (SI)
+	JMP      dropped10
+
+kept10:
 	VMOVUPS    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped10:
-	ADDQ       DX, SI
-	BTQ        $0x0b, DI
-	JCC        dropped11
+	ADDQ     DX, SI
+	BTQ      $0x0b, DI
+	JCC      dropped11
+	TESTQ    R9, R9
+	JZ       kept11
+	VMOVNTPS Z26, (SI)
+	JMP      dropped11
+
+kept11:
 	VMOVUPS    Z26, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
@@ -5219,7 +5898,7 @@ dropped11:
 	VFMADD231PS.BCST conv32_4002000000000000<>+0(SB), Z1, Z0
 	VFMADD231PS.BCST conv32_3fdb000000000000<>+0(SB), Z9, Z25
 	VFMADD231PS.BCST conv32_400b000000000000<>+0(SB), Z17, Z25
-	MOVQ             160(AX), CX
+	MOVQ             168(AX), CX
 	TESTQ            CX, CX
 	JZ               biased3
 	VBROADCASTSS     (CX), Z1
@@ -5229,10 +5908,10 @@ dropped11:
 	VADDPS           Z1, Z25, Z25
 
 biased3:
-	MOVQ   168(AX), CX
+	MOVQ   176(AX), CX
 	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), CX
+	SUBQ   160(AX), CX
 	ADDQ   SI, CX
 	BTQ    $0x0c, DI
 	JCC    alone12
@@ -5268,42 +5947,66 @@ added3:
 	VMAXPS Z25, Z1, Z25
 
 rectified3:
-	BTQ        $0x0c, DI
-	JCC        dropped12
+	BTQ      $0x0c, DI
+	JCC      dropped12
+	TESTQ    R9, R9
+	JZ       kept12
+	VMOVNTPS Z5, (SI)
+	JMP      dropped12
+
+kept12:
 	VMOVUPS    Z5, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped12:
-	ADDQ       DX, SI
-	BTQ        $0x0d, DI
-	JCC        dropped13
+	ADDQ     DX, SI
+	BTQ      $0x0d, DI
+	JCC      dropped13
+	TESTQ    R9, R9
+	JZ       kept13
+	VMOVNTPS Z2, (SI)
+	JMP      dropped13
+
+kept13:
 	VMOVUPS    Z2, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped13:
-	ADDQ       DX, SI
-	BTQ        $0x0e, DI
-	JCC        dropped14
+	ADDQ     DX, SI
+	BTQ      $0x0e, DI
+	JCC      dropped14
+	TESTQ    R9, R9
+	JZ       kept14
+	VMOVNTPS Z0, (SI)
+	JMP      dropped14
+
+kept14:
 	VMOVUPS    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped14:
-	ADDQ       DX, SI
-	BTQ        $0x0f, DI
-	JCC        dropped15
+	ADDQ     DX, SI
+	BTQ      $0x0f, DI
+	JCC      dropped15
+	TESTQ    R9, R9
+	JZ       kept15
+	VMOVNTPS Z25, (SI)
+	JMP      dropped15
+
+kept15:
 	VMOVUPS    Z25, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped15:
 	MOVQ 24(AX), CX
-	ADDQ CX, 144(AX)
-	MOVQ 72(AX), CX
 	ADDQ CX, 152(AX)
-	MOVQ 112(AX), CX
+	MOVQ 72(AX), CX
 	ADDQ CX, 160(AX)
-	MOVQ 128(AX), CX
+	MOVQ 112(AX), CX
 	ADDQ CX, 168(AX)
-	DECQ 176(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 176(AX)
+	DECQ 184(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -5325,17 +6028,17 @@ GLOBL conv32_400b000000000000<>(SB), RODATA|NOPTR, $4
 TEXT ·winogradGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       8(AX), CX
@@ -5343,7 +6046,7 @@ grid:
 	LEAQ       (CX)(CX*2), BX
 	LEAQ       (CX)(CX*4), SI
 	MOVQ       40(AX), SI
-	MOVQ       144(AX), DI
+	MOVQ       152(AX), DI
 	MOVQ       24(AX), R8
 	ADDQ       DI, R8
 	VXORPS     Z0, Z0, Z0
@@ -5522,7 +6225,7 @@ piece0outside15:
 	VFMADD231PS.BCST conv32_bff8000000000000<>+0(SB), Z19, Z23
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VMOVUPS          Z0, Z19
 	VMOVUPS          Z1, Z25
@@ -5685,10 +6388,10 @@ piece0outside15:
 	ADDQ             DX, SI
 	VMOVUPS          Z21, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -5698,24 +6401,24 @@ piece0outside15:
 TEXT ·winogradFilterAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ             8(AX), CX
 	MOVQ             16(AX), DX
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), BX
-	MOVQ             144(AX), BX
+	MOVQ             152(AX), BX
 	MOVQ             24(AX), SI
 	ADDQ             BX, SI
 	VMOVUPS          (BX), Z0
@@ -5790,7 +6493,7 @@ grid:
 	VMULPS           Z13, Z7, Z7
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VBROADCASTSS     conv32_bfe0db20a88f4696<>+0(SB), Z13
 	VMULPS           Z13, Z0, Z13
@@ -5965,10 +6668,10 @@ grid:
 	ADDQ             DX, SI
 	VMOVUPS          Z14, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -5999,24 +6702,24 @@ GLOBL conv32_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $4
 TEXT ·winogradFilterGradientAVX512F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ             8(AX), CX
 	MOVQ             16(AX), DX
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), SI
-	MOVQ             144(AX), DI
+	MOVQ             152(AX), DI
 	MOVQ             24(AX), R8
 	ADDQ             DI, R8
 	VMOVUPS          (DI), Z0
@@ -6181,7 +6884,7 @@ grid:
 	VFMADD231PS.BCST conv32_3fd2f684bda12f68<>+0(SB), Z16, Z20
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VADDPS           Z4, Z2, Z16
 	VSUBPS           Z4, Z2, Z2
@@ -6242,10 +6945,10 @@ grid:
 	ADDQ             DX, SI
 	VMOVUPS          Z20, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -6306,18 +7009,29 @@ added:
 	VMAXPD Z0, Z1, Z0
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6385,19 +7099,31 @@ added:
 	VMAXPD Z1, Z2, Z1
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6466,20 +7192,33 @@ added:
 	VMAXPD Z1, Z2, Z1
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z1, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6559,6 +7298,19 @@ added:
 	VMAXPD Z3, Z4, Z3
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -6566,15 +7318,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
 	VMOVUPD Z3, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6650,6 +7404,19 @@ added:
 	VMAXPD Z2, Z3, Z2
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -6657,15 +7424,17 @@ rectified:
 	VMOVUPD Z1, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z2, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6757,6 +7526,22 @@ added:
 	VMAXPD Z5, Z6, Z5
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -6767,15 +7552,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
 	VMOVUPD Z5, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6861,6 +7648,21 @@ added:
 	VMAXPD Z3, Z4, Z3
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -6870,15 +7672,17 @@ rectified:
 	VMOVUPD Z2, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z3, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -6985,6 +7789,25 @@ added:
 	VMAXPD Z7, Z8, Z7
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -6998,15 +7821,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
 	VMOVUPD Z7, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7099,6 +7924,23 @@ added:
 	VMAXPD Z4, Z5, Z4
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7110,15 +7952,17 @@ rectified:
 	VMOVUPD Z3, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z4, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7237,6 +8081,28 @@ added:
 	VMAXPD Z9, Z10, Z9
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7253,15 +8119,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
 	VMOVUPD Z9, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7361,6 +8229,25 @@ added:
 	VMAXPD Z5, Z6, Z5
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7374,15 +8261,17 @@ rectified:
 	VMOVUPD Z4, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z5, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7513,6 +8402,31 @@ added:
 	VMAXPD Z11, Z12, Z11
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7532,15 +8446,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
 	VMOVUPD Z11, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7650,6 +8566,27 @@ added:
 	VMAXPD Z6, Z7, Z6
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7665,15 +8602,17 @@ rectified:
 	VMOVUPD Z5, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z6, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7819,6 +8758,34 @@ added:
 	VMAXPD Z13, Z14, Z13
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z12, (CX)
+	VMOVNTPD Z13, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7841,15 +8808,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z12, (CX)
 	VMOVUPD Z13, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -7966,6 +8935,29 @@ added:
 	VMAXPD Z7, Z8, Z7
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z7, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -7983,15 +8975,17 @@ rectified:
 	VMOVUPD Z6, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z7, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -8149,6 +9143,37 @@ added:
 	VMAXPD Z15, Z16, Z15
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z12, (CX)
+	VMOVNTPD Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z14, (CX)
+	VMOVNTPD Z15, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -8174,15 +9199,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z14, (CX)
 	VMOVUPD Z15, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -8306,6 +9333,31 @@ added:
 	VMAXPD Z8, Z9, Z8
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -8325,15 +9377,17 @@ rectified:
 	VMOVUPD Z7, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z8, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -8503,6 +9557,40 @@ added:
 	VMAXPD Z17, Z18, Z17
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z12, (CX)
+	VMOVNTPD Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z14, (CX)
+	VMOVNTPD Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z16, (CX)
+	VMOVNTPD Z17, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -8531,15 +9619,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z16, (CX)
 	VMOVUPD Z17, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -8673,6 +9763,33 @@ added:
 	VMAXPD Z9, Z10, Z9
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z9, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -8694,15 +9811,17 @@ rectified:
 	VMOVUPD Z8, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z9, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -8887,6 +10006,43 @@ added:
 	VMAXPD Z19, Z20, Z19
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z12, (CX)
+	VMOVNTPD Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z14, (CX)
+	VMOVNTPD Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z16, (CX)
+	VMOVNTPD Z17, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z18, (CX)
+	VMOVNTPD Z19, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -8918,15 +10074,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z18, (CX)
 	VMOVUPD Z19, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -9067,6 +10225,35 @@ added:
 	VMAXPD Z10, Z11, Z10
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z9, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -9090,15 +10277,17 @@ rectified:
 	VMOVUPD Z9, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z10, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -9295,6 +10484,46 @@ added:
 	VMAXPD Z21, Z22, Z21
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z12, (CX)
+	VMOVNTPD Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z14, (CX)
+	VMOVNTPD Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z16, (CX)
+	VMOVNTPD Z17, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z18, (CX)
+	VMOVNTPD Z19, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z20, (CX)
+	VMOVNTPD Z21, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -9329,15 +10558,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z20, (CX)
 	VMOVUPD Z21, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -9485,6 +10716,37 @@ added:
 	VMAXPD Z11, Z12, Z11
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z1, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z3, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z5, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z7, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z9, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z11, (CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -9510,15 +10772,17 @@ rectified:
 	VMOVUPD Z10, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Z11, (CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -9727,6 +10991,49 @@ added:
 	VMAXPD Z23, Z24, Z23
 
 rectified:
+	MOVQ     112(AX), CX
+	TESTQ    CX, CX
+	JZ       kept
+	MOVQ     16(AX), CX
+	MOVQ     72(AX), DX
+	VMOVNTPD Z0, (CX)
+	VMOVNTPD Z1, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z2, (CX)
+	VMOVNTPD Z3, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z4, (CX)
+	VMOVNTPD Z5, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z6, (CX)
+	VMOVNTPD Z7, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z8, (CX)
+	VMOVNTPD Z9, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z10, (CX)
+	VMOVNTPD Z11, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z12, (CX)
+	VMOVNTPD Z13, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z14, (CX)
+	VMOVNTPD Z15, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z16, (CX)
+	VMOVNTPD Z17, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z18, (CX)
+	VMOVNTPD Z19, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z20, (CX)
+	VMOVNTPD Z21, 64(CX)
+	ADDQ     DX, CX
+	VMOVNTPD Z22, (CX)
+	VMOVNTPD Z23, 64(CX)
+	JMP      stored
+
+kept:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Z0, (CX)
@@ -9764,15 +11071,17 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Z22, (CX)
 	VMOVUPD Z23, 64(CX)
-	DECQ    112(AX)
-	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
-	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
-	MOVQ    136(AX), CX
-	ADDQ    CX, 16(AX)
-	JMP     tile
+
+stored:
+	DECQ 120(AX)
+	JLE  last
+	MOVQ 128(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 136(AX), CX
+	ADDQ CX, 8(AX)
+	MOVQ 144(AX), CX
+	ADDQ CX, 16(AX)
+	JMP  tile
 
 last:
 	VZEROUPPER
@@ -9823,17 +11132,17 @@ piece:
 TEXT ·winogradInputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       8(AX), CX
@@ -9841,7 +11150,7 @@ grid:
 	LEAQ       (CX)(CX*2), BX
 	LEAQ       (CX)(CX*4), SI
 	MOVQ       40(AX), DI
-	MOVQ       144(AX), R8
+	MOVQ       152(AX), R8
 	MOVQ       24(AX), R9
 	ADDQ       R8, R9
 	VXORPS     Z0, Z0, Z0
@@ -10168,7 +11477,7 @@ piece0outside35:
 	VFMADD231PD.BCST conv64_bfe8000000000000<>+0(SB), Z18, Z13
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VMOVUPD          Z17, Z16
 	VFMADD231PD.BCST conv64_c006800000000000<>+0(SB), Z11, Z16
@@ -10270,7 +11579,7 @@ piece0outside35:
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), SI
 	MOVQ             40(AX), DI
-	MOVQ             144(AX), R8
+	MOVQ             152(AX), R8
 	MOVQ             24(AX), R9
 	ADDQ             R8, R9
 	VXORPS           Z0, Z0, Z0
@@ -10555,7 +11864,7 @@ piece1outside35:
 	VFMADD231PD.BCST conv64_3ff4400000000000<>+0(SB), Z0, Z19
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	ADDQ             CX, BX
 	ADDQ             CX, BX
 	ADDQ             CX, BX
@@ -10655,10 +11964,10 @@ piece1outside35:
 	ADDQ             DX, SI
 	VMOVUPD          Z19, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -10692,24 +12001,24 @@ GLOBL conv64_bff8000000000000<>(SB), RODATA|NOPTR, $8
 TEXT ·winogradOutputAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ             8(AX), CX
 	MOVQ             16(AX), DX
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), SI
-	MOVQ             144(AX), DI
+	MOVQ             152(AX), DI
 	MOVQ             24(AX), R8
 	ADDQ             DI, R8
 	VMOVUPD          (DI), Z0
@@ -10880,9 +12189,10 @@ grid:
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z23, Z25
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             80(AX), DI
 	MOVQ             72(AX), R8
+	MOVQ             144(AX), R9
 	MOVQ             BX, SI
 	VADDPD           Z2, Z1, Z15
 	VSUBPD           Z2, Z1, Z1
@@ -10898,47 +12208,47 @@ grid:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z2, Z15
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z1, Z11
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z3, Z11
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             168(AX), R10
+	TESTQ            R10, R10
 	JZ               biased0
-	VBROADCASTSD     (R9), Z1
+	VBROADCASTSD     (R10), Z1
 	VADDPD           Z1, Z0, Z0
 	VADDPD           Z1, Z7, Z7
 	VADDPD           Z1, Z15, Z15
 	VADDPD           Z1, Z11, Z11
 
 biased0:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   176(AX), R10
+	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R9
-	ADDQ   SI, R9
+	SUBQ   160(AX), R10
+	ADDQ   SI, R10
 	BTQ    $0x00, DI
 	JCC    alone0
-	VADDPD (R9), Z0, Z0
+	VADDPD (R10), Z0, Z0
 
 alone0:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x01, DI
 	JCC    alone1
-	VADDPD (R9), Z7, Z7
+	VADDPD (R10), Z7, Z7
 
 alone1:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x02, DI
 	JCC    alone2
-	VADDPD (R9), Z15, Z15
+	VADDPD (R10), Z15, Z15
 
 alone2:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x03, DI
 	JCC    alone3
-	VADDPD (R9), Z11, Z11
+	VADDPD (R10), Z11, Z11
 
 alone3:
 added0:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified0
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z0, Z1, Z0
@@ -10947,29 +12257,53 @@ added0:
 	VMAXPD Z11, Z1, Z11
 
 rectified0:
-	BTQ        $0x00, DI
-	JCC        dropped0
+	BTQ      $0x00, DI
+	JCC      dropped0
+	TESTQ    R9, R9
+	JZ       kept0
+	VMOVNTPD Z0, (SI)
+	JMP      dropped0
+
+kept0:
 	VMOVUPD    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped0:
-	ADDQ       DX, SI
-	BTQ        $0x01, DI
-	JCC        dropped1
+	ADDQ     DX, SI
+	BTQ      $0x01, DI
+	JCC      dropped1
+	TESTQ    R9, R9
+	JZ       kept1
+	VMOVNTPD Z7, (SI)
+	JMP      dropped1
+
+kept1:
 	VMOVUPD    Z7, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped1:
-	ADDQ       DX, SI
-	BTQ        $0x02, DI
-	JCC        dropped2
+	ADDQ     DX, SI
+	BTQ      $0x02, DI
+	JCC      dropped2
+	TESTQ    R9, R9
+	JZ       kept2
+	VMOVNTPD Z15, (SI)
+	JMP      dropped2
+
+kept2:
 	VMOVUPD    Z15, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped2:
-	ADDQ       DX, SI
-	BTQ        $0x03, DI
-	JCC        dropped3
+	ADDQ     DX, SI
+	BTQ      $0x03, DI
+	JCC      dropped3
+	TESTQ    R9, R9
+	JZ       kept3
+	VMOVNTPD Z11, (SI)
+	JMP      dropped3
+
+kept3:
 	VMOVUPD    Z11, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
@@ -10990,47 +12324,47 @@ dropped3:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z1, Z0
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z8, Z24
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z16, Z24
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             168(AX), R10
+	TESTQ            R10, R10
 	JZ               biased1
-	VBROADCASTSD     (R9), Z1
+	VBROADCASTSD     (R10), Z1
 	VADDPD           Z1, Z4, Z4
 	VADDPD           Z1, Z2, Z2
 	VADDPD           Z1, Z0, Z0
 	VADDPD           Z1, Z24, Z24
 
 biased1:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   176(AX), R10
+	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R9
-	ADDQ   SI, R9
+	SUBQ   160(AX), R10
+	ADDQ   SI, R10
 	BTQ    $0x04, DI
 	JCC    alone4
-	VADDPD (R9), Z4, Z4
+	VADDPD (R10), Z4, Z4
 
 alone4:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x05, DI
 	JCC    alone5
-	VADDPD (R9), Z2, Z2
+	VADDPD (R10), Z2, Z2
 
 alone5:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x06, DI
 	JCC    alone6
-	VADDPD (R9), Z0, Z0
+	VADDPD (R10), Z0, Z0
 
 alone6:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x07, DI
 	JCC    alone7
-	VADDPD (R9), Z24, Z24
+	VADDPD (R10), Z24, Z24
 
 alone7:
 added1:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified1
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z4, Z1, Z4
@@ -11039,29 +12373,53 @@ added1:
 	VMAXPD Z24, Z1, Z24
 
 rectified1:
-	BTQ        $0x04, DI
-	JCC        dropped4
+	BTQ      $0x04, DI
+	JCC      dropped4
+	TESTQ    R9, R9
+	JZ       kept4
+	VMOVNTPD Z4, (SI)
+	JMP      dropped4
+
+kept4:
 	VMOVUPD    Z4, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped4:
-	ADDQ       DX, SI
-	BTQ        $0x05, DI
-	JCC        dropped5
+	ADDQ     DX, SI
+	BTQ      $0x05, DI
+	JCC      dropped5
+	TESTQ    R9, R9
+	JZ       kept5
+	VMOVNTPD Z2, (SI)
+	JMP      dropped5
+
+kept5:
 	VMOVUPD    Z2, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped5:
-	ADDQ       DX, SI
-	BTQ        $0x06, DI
-	JCC        dropped6
+	ADDQ     DX, SI
+	BTQ      $0x06, DI
+	JCC      dropped6
+	TESTQ    R9, R9
+	JZ       kept6
+	VMOVNTPD Z0, (SI)
+	JMP      dropped6
+
+kept6:
 	VMOVUPD    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped6:
-	ADDQ       DX, SI
-	BTQ        $0x07, DI
-	JCC        dropped7
+	ADDQ     DX, SI
+	BTQ      $0x07, DI
+	JCC      dropped7
+	TESTQ    R9, R9
+	JZ       kept7
+	VMOVNTPD Z24, (SI)
+	JMP      dropped7
+
+kept7:
 	VMOVUPD    Z24, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
@@ -11082,47 +12440,47 @@ dropped7:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z1, Z0
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z10, Z26
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z18, Z26
-	MOVQ             160(AX), R9
-	TESTQ            R9, R9
+	MOVQ             168(AX), R10
+	TESTQ            R10, R10
 	JZ               biased2
-	VBROADCASTSD     (R9), Z1
+	VBROADCASTSD     (R10), Z1
 	VADDPD           Z1, Z6, Z6
 	VADDPD           Z1, Z2, Z2
 	VADDPD           Z1, Z0, Z0
 	VADDPD           Z1, Z26, Z26
 
 biased2:
-	MOVQ   168(AX), R9
-	TESTQ  R9, R9
+	MOVQ   176(AX), R10
+	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R9
-	ADDQ   SI, R9
+	SUBQ   160(AX), R10
+	ADDQ   SI, R10
 	BTQ    $0x08, DI
 	JCC    alone8
-	VADDPD (R9), Z6, Z6
+	VADDPD (R10), Z6, Z6
 
 alone8:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x09, DI
 	JCC    alone9
-	VADDPD (R9), Z2, Z2
+	VADDPD (R10), Z2, Z2
 
 alone9:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x0a, DI
 	JCC    alone10
-	VADDPD (R9), Z0, Z0
+	VADDPD (R10), Z0, Z0
 
 alone10:
-	ADDQ   DX, R9
+	ADDQ   DX, R10
 	BTQ    $0x0b, DI
 	JCC    alone11
-	VADDPD (R9), Z26, Z26
+	VADDPD (R10), Z26, Z26
 
 alone11:
 added2:
-	MOVQ   136(AX), R9
-	TESTQ  R9, R9
+	MOVQ   136(AX), R10
+	TESTQ  R10, R10
 	JZ     rectified2
 	VXORPS Z1, Z1, Z1
 	VMAXPD Z6, Z1, Z6
@@ -11131,29 +12489,53 @@ added2:
 	VMAXPD Z26, Z1, Z26
 
 rectified2:
-	BTQ        $0x08, DI
-	JCC        dropped8
+	BTQ      $0x08, DI
+	JCC      dropped8
+	TESTQ    R9, R9
+	JZ       kept8
+	VMOVNTPD Z6, (SI)
+	JMP      dropped8
+
+kept8:
 	VMOVUPD    Z6, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped8:
-	ADDQ       DX, SI
-	BTQ        $0x09, DI
-	JCC        dropped9
+	ADDQ     DX, SI
+	BTQ      $0x09, DI
+	JCC      dropped9
+	TESTQ    R9, R9
+	JZ       kept9
+	VMOVNTPD Z2, (SI)
+	JMP      dropped9
+
+kept9:
 	VMOVUPD    Z2, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped9:
-	ADDQ       DX, SI
-	BTQ        $0x0a, DI
-	JCC        dropped10
+	ADDQ     DX, SI
+	BTQ      $0x0a, DI
+	JCC      dropped10
+	TESTQ    R9, R9
+	JZ       kept10
+	VMOVNTPD Z0, (SI)
+	JMP      dropped10
+
+kept10:
 	VMOVUPD    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped10:
-	ADDQ       DX, SI
-	BTQ        $0x0b, DI
-	JCC        dropped11
+	ADDQ     DX, SI
+	BTQ      $0x0b, DI
+	JCC      dropped11
+	TESTQ    R9, R9
+	JZ       kept11
+	VMOVNTPD Z26, (SI)
+	JMP      dropped11
+
+kept11:
 	VMOVUPD    Z26, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
@@ -11174,7 +12556,7 @@ dropped11:
 	VFMADD231PD.BCST conv64_4002000000000000<>+0(SB), Z1, Z0
 	VFMADD231PD.BCST conv64_3fdb000000000000<>+0(SB), Z9, Z25
 	VFMADD231PD.BCST conv64_400b000000000000<>+0(SB), Z17, Z25
-	MOVQ             160(AX), CX
+	MOVQ             168(AX), CX
 	TESTQ            CX, CX
 	JZ               biased3
 	VBROADCASTSD     (CX), Z1
@@ -11184,10 +12566,10 @@ dropped11:
 	VADDPD           Z1, Z25, Z25
 
 biased3:
-	MOVQ   168(AX), CX
+	MOVQ   176(AX), CX
 	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), CX
+	SUBQ   160(AX), CX
 	ADDQ   SI, CX
 	BTQ    $0x0c, DI
 	JCC    alone12
@@ -11223,42 +12605,66 @@ added3:
 	VMAXPD Z25, Z1, Z25
 
 rectified3:
-	BTQ        $0x0c, DI
-	JCC        dropped12
+	BTQ      $0x0c, DI
+	JCC      dropped12
+	TESTQ    R9, R9
+	JZ       kept12
+	VMOVNTPD Z5, (SI)
+	JMP      dropped12
+
+kept12:
 	VMOVUPD    Z5, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped12:
-	ADDQ       DX, SI
-	BTQ        $0x0d, DI
-	JCC        dropped13
+	ADDQ     DX, SI
+	BTQ      $0x0d, DI
+	JCC      dropped13
+	TESTQ    R9, R9
+	JZ       kept13
+	VMOVNTPD Z2, (SI)
+	JMP      dropped13
+
+kept13:
 	VMOVUPD    Z2, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped13:
-	ADDQ       DX, SI
-	BTQ        $0x0e, DI
-	JCC        dropped14
+	ADDQ     DX, SI
+	BTQ      $0x0e, DI
+	JCC      dropped14
+	TESTQ    R9, R9
+	JZ       kept14
+	VMOVNTPD Z0, (SI)
+	JMP      dropped14
+
+kept14:
 	VMOVUPD    Z0, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped14:
-	ADDQ       DX, SI
-	BTQ        $0x0f, DI
-	JCC        dropped15
+	ADDQ     DX, SI
+	BTQ      $0x0f, DI
+	JCC      dropped15
+	TESTQ    R9, R9
+	JZ       kept15
+	VMOVNTPD Z25, (SI)
+	JMP      dropped15
+
+kept15:
 	VMOVUPD    Z25, (SI)
 	PREFETCHT0 (SI)(R8*1)
 
 dropped15:
 	MOVQ 24(AX), CX
-	ADDQ CX, 144(AX)
-	MOVQ 72(AX), CX
 	ADDQ CX, 152(AX)
-	MOVQ 112(AX), CX
+	MOVQ 72(AX), CX
 	ADDQ CX, 160(AX)
-	MOVQ 128(AX), CX
+	MOVQ 112(AX), CX
 	ADDQ CX, 168(AX)
-	DECQ 176(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 176(AX)
+	DECQ 184(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -11280,17 +12686,17 @@ GLOBL conv64_400b000000000000<>(SB), RODATA|NOPTR, $8
 TEXT ·winogradGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       8(AX), CX
@@ -11298,7 +12704,7 @@ grid:
 	LEAQ       (CX)(CX*2), BX
 	LEAQ       (CX)(CX*4), SI
 	MOVQ       40(AX), SI
-	MOVQ       144(AX), DI
+	MOVQ       152(AX), DI
 	MOVQ       24(AX), R8
 	ADDQ       DI, R8
 	VXORPS     Z0, Z0, Z0
@@ -11477,7 +12883,7 @@ piece0outside15:
 	VFMADD231PD.BCST conv64_bff8000000000000<>+0(SB), Z19, Z23
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VMOVUPD          Z0, Z19
 	VMOVUPD          Z1, Z25
@@ -11640,10 +13046,10 @@ piece0outside15:
 	ADDQ             DX, SI
 	VMOVUPD          Z21, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -11653,24 +13059,24 @@ piece0outside15:
 TEXT ·winogradFilterAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ             8(AX), CX
 	MOVQ             16(AX), DX
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), BX
-	MOVQ             144(AX), BX
+	MOVQ             152(AX), BX
 	MOVQ             24(AX), SI
 	ADDQ             BX, SI
 	VMOVUPD          (BX), Z0
@@ -11745,7 +13151,7 @@ grid:
 	VMULPD           Z13, Z7, Z7
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VBROADCASTSD     conv64_bfe0db20a88f4696<>+0(SB), Z13
 	VMULPD           Z13, Z0, Z13
@@ -11920,10 +13326,10 @@ grid:
 	ADDQ             DX, SI
 	VMOVUPD          Z14, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -11954,24 +13360,24 @@ GLOBL conv64_3fe948b0fcd6e9e0<>(SB), RODATA|NOPTR, $8
 TEXT ·winogradFilterGradientAVX512F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ             8(AX), CX
 	MOVQ             16(AX), DX
 	LEAQ             (CX)(CX*2), BX
 	LEAQ             (CX)(CX*4), SI
-	MOVQ             144(AX), DI
+	MOVQ             152(AX), DI
 	MOVQ             24(AX), R8
 	ADDQ             DI, R8
 	VMOVUPD          (DI), Z0
@@ -12136,7 +13542,7 @@ grid:
 	VFMADD231PD.BCST conv64_3fd2f684bda12f68<>+0(SB), Z16, Z20
 	MOVQ             56(AX), CX
 	MOVQ             64(AX), DX
-	MOVQ             152(AX), BX
+	MOVQ             160(AX), BX
 	MOVQ             BX, SI
 	VADDPD           Z4, Z2, Z16
 	VSUBPD           Z4, Z2, Z2
@@ -12197,10 +13603,10 @@ grid:
 	ADDQ             DX, SI
 	VMOVUPD          Z20, (SI)
 	MOVQ             24(AX), CX
-	ADDQ             CX, 144(AX)
-	MOVQ             72(AX), CX
 	ADDQ             CX, 152(AX)
-	DECQ             176(AX)
+	MOVQ             72(AX), CX
+	ADDQ             CX, 160(AX)
+	DECQ             184(AX)
 	JNZ              grid
 	VZEROUPPER
 	RET
@@ -12265,13 +13671,13 @@ rectified:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12346,13 +13752,13 @@ rectified:
 	MOVQ    72(AX), DX
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12430,13 +13836,13 @@ rectified:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12527,13 +13933,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12621,13 +14027,13 @@ rectified:
 	VMOVUPS Y1, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12734,13 +14140,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
 	VMOVUPS Y5, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12841,13 +14247,13 @@ rectified:
 	VMOVUPS Y2, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y3, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -12973,13 +14379,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Y6, (CX)
 	VMOVUPS Y7, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -13090,13 +14496,13 @@ rectified:
 	VMOVUPS Y3, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -13238,13 +14644,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Y8, (CX)
 	VMOVUPS Y9, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -13365,13 +14771,13 @@ rectified:
 	VMOVUPS Y4, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y5, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -13529,13 +14935,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPS Y10, (CX)
 	VMOVUPS Y11, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -14009,17 +15415,17 @@ skip15_8:
 TEXT ·winogradInputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       96(AX), CX
@@ -14028,7 +15434,7 @@ grid:
 	LEAQ       (DX)(DX*2), SI
 	LEAQ       (DX)(DX*4), DI
 	MOVQ       40(AX), R8
-	MOVQ       144(AX), R9
+	MOVQ       152(AX), R9
 	MOVQ       24(AX), R10
 	ADDQ       R9, R10
 	VXORPS     Y0, Y0, Y0
@@ -14517,7 +15923,7 @@ columnoutside35:
 	VMOVUPS      Y5, 1120(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -14818,10 +16224,10 @@ columnoutside35:
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -14831,17 +16237,17 @@ columnoutside35:
 TEXT ·winogradOutputAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ         96(AX), CX
@@ -14849,7 +16255,7 @@ grid:
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         144(AX), R8
+	MOVQ         152(AX), R8
 	MOVQ         24(AX), R9
 	ADDQ         R8, R9
 	VMOVUPS      (R8), Y0
@@ -15068,9 +16474,10 @@ grid:
 	VMOVUPS      Y5, 736(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         80(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         144(AX), DI
 	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -15096,7 +16503,7 @@ grid:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	TESTQ        R10, R10
 	JZ           biased0
 	VBROADCASTSS (R10), Y1
@@ -15106,10 +16513,10 @@ grid:
 	VADDPS       Y1, Y5, Y5
 
 biased0:
-	MOVQ   168(AX), R10
+	MOVQ   176(AX), R10
 	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R10
+	SUBQ   160(AX), R10
 	ADDQ   DI, R10
 	BTQ    $0x00, R8
 	JCC    alone0
@@ -15198,7 +16605,7 @@ dropped3:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	TESTQ        R10, R10
 	JZ           biased1
 	VBROADCASTSS (R10), Y1
@@ -15208,10 +16615,10 @@ dropped3:
 	VADDPS       Y1, Y5, Y5
 
 biased1:
-	MOVQ   168(AX), R10
+	MOVQ   176(AX), R10
 	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R10
+	SUBQ   160(AX), R10
 	ADDQ   DI, R10
 	BTQ    $0x04, R8
 	JCC    alone4
@@ -15300,7 +16707,7 @@ dropped7:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	TESTQ        R10, R10
 	JZ           biased2
 	VBROADCASTSS (R10), Y1
@@ -15310,10 +16717,10 @@ dropped7:
 	VADDPS       Y1, Y5, Y5
 
 biased2:
-	MOVQ   168(AX), R10
+	MOVQ   176(AX), R10
 	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R10
+	SUBQ   160(AX), R10
 	ADDQ   DI, R10
 	BTQ    $0x08, R8
 	JCC    alone8
@@ -15402,7 +16809,7 @@ dropped11:
 	VFMADD231PS  Y2, Y1, Y5
 	VBROADCASTSS conv32_400b000000000000<>+0(SB), Y1
 	VFMADD231PS  Y1, Y3, Y5
-	MOVQ         160(AX), CX
+	MOVQ         168(AX), CX
 	TESTQ        CX, CX
 	JZ           biased3
 	VBROADCASTSS (CX), Y1
@@ -15412,10 +16819,10 @@ dropped11:
 	VADDPS       Y1, Y5, Y5
 
 biased3:
-	MOVQ   168(AX), CX
+	MOVQ   176(AX), CX
 	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), CX
+	SUBQ   160(AX), CX
 	ADDQ   DI, CX
 	BTQ    $0x0c, R8
 	JCC    alone12
@@ -15479,14 +16886,14 @@ dropped14:
 
 dropped15:
 	MOVQ 24(AX), CX
-	ADDQ CX, 144(AX)
-	MOVQ 72(AX), CX
 	ADDQ CX, 152(AX)
-	MOVQ 112(AX), CX
+	MOVQ 72(AX), CX
 	ADDQ CX, 160(AX)
-	MOVQ 128(AX), CX
+	MOVQ 112(AX), CX
 	ADDQ CX, 168(AX)
-	DECQ 176(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 176(AX)
+	DECQ 184(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -15496,17 +16903,17 @@ dropped15:
 TEXT ·winogradGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       96(AX), CX
@@ -15515,7 +16922,7 @@ grid:
 	LEAQ       (DX)(DX*2), SI
 	LEAQ       (DX)(DX*4), DI
 	MOVQ       40(AX), DI
-	MOVQ       144(AX), R8
+	MOVQ       152(AX), R8
 	MOVQ       24(AX), R9
 	ADDQ       R8, R9
 	VXORPS     Y0, Y0, Y0
@@ -15750,7 +17157,7 @@ columnoutside15:
 	VMOVUPS      Y3, 736(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -15985,10 +17392,10 @@ columnoutside15:
 	ADDQ         BX, DI
 	VMOVUPS      Y3, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -15998,17 +17405,17 @@ columnoutside15:
 TEXT ·winogradFilterAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ         96(AX), CX
@@ -16016,7 +17423,7 @@ grid:
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), SI
-	MOVQ         144(AX), SI
+	MOVQ         152(AX), SI
 	MOVQ         24(AX), DI
 	ADDQ         SI, DI
 	VMOVUPS      (SI), Y0
@@ -16115,7 +17522,7 @@ grid:
 	VMOVUPS      Y2, 544(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -16320,10 +17727,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y2, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -16333,17 +17740,17 @@ grid:
 TEXT ·winogradFilterGradientAVX2F32(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ         96(AX), CX
@@ -16351,7 +17758,7 @@ grid:
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         144(AX), R8
+	MOVQ         152(AX), R8
 	MOVQ         24(AX), R9
 	ADDQ         R8, R9
 	VMOVUPS      (R8), Y0
@@ -16564,7 +17971,7 @@ grid:
 	VMOVUPS      Y5, 544(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -16658,10 +18065,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPS      Y5, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -16726,13 +18133,13 @@ rectified:
 	MOVQ    16(AX), CX
 	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -16807,13 +18214,13 @@ rectified:
 	MOVQ    72(AX), DX
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -16891,13 +18298,13 @@ rectified:
 	VMOVUPD Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -16988,13 +18395,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17082,13 +18489,13 @@ rectified:
 	VMOVUPD Y1, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y2, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17195,13 +18602,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
 	VMOVUPD Y5, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17302,13 +18709,13 @@ rectified:
 	VMOVUPD Y2, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y3, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17434,13 +18841,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Y6, (CX)
 	VMOVUPD Y7, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17551,13 +18958,13 @@ rectified:
 	VMOVUPD Y3, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y4, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17699,13 +19106,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Y8, (CX)
 	VMOVUPD Y9, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17826,13 +19233,13 @@ rectified:
 	VMOVUPD Y4, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y5, (CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -17990,13 +19397,13 @@ rectified:
 	ADDQ    DX, CX
 	VMOVUPD Y10, (CX)
 	VMOVUPD Y11, 32(CX)
-	DECQ    112(AX)
+	DECQ    120(AX)
 	JLE     last
-	MOVQ    120(AX), CX
-	ADDQ    CX, (AX)
 	MOVQ    128(AX), CX
-	ADDQ    CX, 8(AX)
+	ADDQ    CX, (AX)
 	MOVQ    136(AX), CX
+	ADDQ    CX, 8(AX)
+	MOVQ    144(AX), CX
 	ADDQ    CX, 16(AX)
 	JMP     tile
 
@@ -18049,17 +19456,17 @@ piece:
 TEXT ·winogradInputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       96(AX), CX
@@ -18068,7 +19475,7 @@ grid:
 	LEAQ       (DX)(DX*2), SI
 	LEAQ       (DX)(DX*4), DI
 	MOVQ       40(AX), R8
-	MOVQ       144(AX), R9
+	MOVQ       152(AX), R9
 	MOVQ       24(AX), R10
 	ADDQ       R9, R10
 	VXORPS     Y0, Y0, Y0
@@ -18557,7 +19964,7 @@ columnoutside35:
 	VMOVUPD      Y5, 1120(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
@@ -18858,10 +20265,10 @@ columnoutside35:
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -18871,17 +20278,17 @@ columnoutside35:
 TEXT ·winogradOutputAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ         96(AX), CX
@@ -18889,7 +20296,7 @@ grid:
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         144(AX), R8
+	MOVQ         152(AX), R8
 	MOVQ         24(AX), R9
 	ADDQ         R8, R9
 	VMOVUPD      (R8), Y0
@@ -19108,9 +20515,10 @@ grid:
 	VMOVUPD      Y5, 736(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         80(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         144(AX), DI
 	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
@@ -19136,7 +20544,7 @@ grid:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	TESTQ        R10, R10
 	JZ           biased0
 	VBROADCASTSD (R10), Y1
@@ -19146,10 +20554,10 @@ grid:
 	VADDPD       Y1, Y5, Y5
 
 biased0:
-	MOVQ   168(AX), R10
+	MOVQ   176(AX), R10
 	TESTQ  R10, R10
 	JZ     added0
-	SUBQ   152(AX), R10
+	SUBQ   160(AX), R10
 	ADDQ   DI, R10
 	BTQ    $0x00, R8
 	JCC    alone0
@@ -19238,7 +20646,7 @@ dropped3:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	TESTQ        R10, R10
 	JZ           biased1
 	VBROADCASTSD (R10), Y1
@@ -19248,10 +20656,10 @@ dropped3:
 	VADDPD       Y1, Y5, Y5
 
 biased1:
-	MOVQ   168(AX), R10
+	MOVQ   176(AX), R10
 	TESTQ  R10, R10
 	JZ     added1
-	SUBQ   152(AX), R10
+	SUBQ   160(AX), R10
 	ADDQ   DI, R10
 	BTQ    $0x04, R8
 	JCC    alone4
@@ -19340,7 +20748,7 @@ dropped7:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	TESTQ        R10, R10
 	JZ           biased2
 	VBROADCASTSD (R10), Y1
@@ -19350,10 +20758,10 @@ dropped7:
 	VADDPD       Y1, Y5, Y5
 
 biased2:
-	MOVQ   168(AX), R10
+	MOVQ   176(AX), R10
 	TESTQ  R10, R10
 	JZ     added2
-	SUBQ   152(AX), R10
+	SUBQ   160(AX), R10
 	ADDQ   DI, R10
 	BTQ    $0x08, R8
 	JCC    alone8
@@ -19442,7 +20850,7 @@ dropped11:
 	VFMADD231PD  Y2, Y1, Y5
 	VBROADCASTSD conv64_400b000000000000<>+0(SB), Y1
 	VFMADD231PD  Y1, Y3, Y5
-	MOVQ         160(AX), CX
+	MOVQ         168(AX), CX
 	TESTQ        CX, CX
 	JZ           biased3
 	VBROADCASTSD (CX), Y1
@@ -19452,10 +20860,10 @@ dropped11:
 	VADDPD       Y1, Y5, Y5
 
 biased3:
-	MOVQ   168(AX), CX
+	MOVQ   176(AX), CX
 	TESTQ  CX, CX
 	JZ     added3
-	SUBQ   152(AX), CX
+	SUBQ   160(AX), CX
 	ADDQ   DI, CX
 	BTQ    $0x0c, R8
 	JCC    alone12
@@ -19519,14 +20927,14 @@ dropped14:
 
 dropped15:
 	MOVQ 24(AX), CX
-	ADDQ CX, 144(AX)
-	MOVQ 72(AX), CX
 	ADDQ CX, 152(AX)
-	MOVQ 112(AX), CX
+	MOVQ 72(AX), CX
 	ADDQ CX, 160(AX)
-	MOVQ 128(AX), CX
+	MOVQ 112(AX), CX
 	ADDQ CX, 168(AX)
-	DECQ 176(AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 176(AX)
+	DECQ 184(AX)
 	JNZ  grid
 	VZEROUPPER
 	RET
@@ -19536,17 +20944,17 @@ dropped15:
 TEXT ·winogradGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ       96(AX), CX
@@ -19555,7 +20963,7 @@ grid:
 	LEAQ       (DX)(DX*2), SI
 	LEAQ       (DX)(DX*4), DI
 	MOVQ       40(AX), DI
-	MOVQ       144(AX), R8
+	MOVQ       152(AX), R8
 	MOVQ       24(AX), R9
 	ADDQ       R8, R9
 	VXORPS     Y0, Y0, Y0
@@ -19790,7 +21198,7 @@ columnoutside15:
 	VMOVUPD      Y3, 736(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
@@ -20025,10 +21433,10 @@ columnoutside15:
 	ADDQ         BX, DI
 	VMOVUPD      Y3, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -20038,17 +21446,17 @@ columnoutside15:
 TEXT ·winogradFilterAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ         96(AX), CX
@@ -20056,7 +21464,7 @@ grid:
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), SI
-	MOVQ         144(AX), SI
+	MOVQ         152(AX), SI
 	MOVQ         24(AX), DI
 	ADDQ         SI, DI
 	VMOVUPD      (SI), Y0
@@ -20155,7 +21563,7 @@ grid:
 	VMOVUPD      Y2, 544(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
@@ -20360,10 +21768,10 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y2, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
 	RET
@@ -20373,17 +21781,17 @@ grid:
 TEXT ·winogradFilterGradientAVX2F64(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ CX, 144(AX)
-	MOVQ 48(AX), CX
 	MOVQ CX, 152(AX)
-	MOVQ 104(AX), CX
+	MOVQ 48(AX), CX
 	MOVQ CX, 160(AX)
-	MOVQ 120(AX), CX
+	MOVQ 104(AX), CX
 	MOVQ CX, 168(AX)
-	MOVQ 88(AX), CX
+	MOVQ 120(AX), CX
 	MOVQ CX, 176(AX)
+	MOVQ 88(AX), CX
+	MOVQ CX, 184(AX)
 	MOVQ 32(AX), CX
-	ADDQ CX, 144(AX)
+	ADDQ CX, 152(AX)
 
 grid:
 	MOVQ         96(AX), CX
@@ -20391,7 +21799,7 @@ grid:
 	MOVQ         16(AX), BX
 	LEAQ         (DX)(DX*2), SI
 	LEAQ         (DX)(DX*4), DI
-	MOVQ         144(AX), R8
+	MOVQ         152(AX), R8
 	MOVQ         24(AX), R9
 	ADDQ         R8, R9
 	VMOVUPD      (R8), Y0
@@ -20604,7 +22012,7 @@ grid:
 	VMOVUPD      Y5, 544(CX)
 	MOVQ         56(AX), DX
 	MOVQ         64(AX), BX
-	MOVQ         152(AX), SI
+	MOVQ         160(AX), SI
 	MOVQ         SI, DI
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
@@ -20698,10 +22106,16 @@ grid:
 	ADDQ         BX, DI
 	VMOVUPD      Y5, (DI)
 	MOVQ         24(AX), CX
-	ADDQ         CX, 144(AX)
-	MOVQ         72(AX), CX
 	ADDQ         CX, 152(AX)
-	DECQ         176(AX)
+	MOVQ         72(AX), CX
+	ADDQ         CX, 160(AX)
+	DECQ         184(AX)
 	JNZ          grid
 	VZEROUPPER
+	RET
+
+// func convFence()
+// Requires: MMX+
+TEXT ·convFence(SB), NOSPLIT, $0
+	SFENCE
 	RET

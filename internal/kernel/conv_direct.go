@@ -28,8 +28,7 @@ type pixelSums[T float32 | float64] struct {
 	weights   []T
 	from, to  []T
 	lanes     int
-	bias, add []T
-	relu      bool
+	ep        ConvEpilogue[T]
 	group     int // lanes of a part
 	stripRows int
 	blockRows int // channels of a part
@@ -56,8 +55,8 @@ func newPixelSums[T float32 | float64](s ConvShape, backward bool) *pixelSums[T]
 	return p
 }
 
-// compute runs the sums. add has the layout of to and may be to itself.
-func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool) {
+// compute runs the sums. The residual has the layout of to and may be to itself.
+func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to []T, ep ConvEpilogue[T]) {
 	p.plan(lanes)
 	pools := convPoolsFor[T]()
 	shared := pools.takeShared(p.need)
@@ -65,10 +64,10 @@ func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, 
 	tm.Do(ceilDiv(p.order.rows, orderBlock), &p.ordering)
 	p.ordering = ordering[T]{}
 
-	p.weights, p.from, p.to, p.bias, p.add, p.relu = shared.weights, from, to, bias, add, relu
+	p.weights, p.from, p.to, p.ep = shared.weights, from, to, ep
 	tm.Do(p.strips*p.groups*ceilDiv(p.order.rows, p.blockRows), p)
 
-	p.weights, p.from, p.to, p.bias, p.add = nil, nil, nil, nil, nil
+	p.weights, p.from, p.to, p.ep = nil, nil, nil, ConvEpilogue[T]{}
 	pools.shared.put(shared)
 }
 
@@ -138,6 +137,7 @@ func (p *pixelSums[T]) Run(part int) {
 	for row := block * p.blockRows; row < row1; row += panel {
 		p.panel(s, row, min(panel, row1-row), first, last, lane0, width)
 	}
+	p.kernels.fence()
 	pools.release(s)
 }
 
@@ -181,14 +181,14 @@ func (p *pixelSums[T]) panel(s *convScratch[T], row, rows, first, last, lane0, w
 	*t = convTile{
 		a: pointer(p.weights, row*p.order.rowStride()), b: pointer(s.packed, 0),
 		k: p.order.cols, aRow: p.order.rowStride() * size, aCol: size, bRow: width * size,
-		cRow: channel * size, addRow: channel * size, bias: pointer(p.bias, row), relu: boolWord(p.relu),
+		cRow: channel * size, addRow: channel * size, bias: pointer(p.ep.Bias, row), relu: boolWord(p.ep.ReLU), stream: p.ep.stream(p.to),
 	}
 	compute := p.kernels.tiles[rows-1][width/p.kernels.lanes-1]
 	at := row*channel + first*p.toW*p.lanes + lane0
 	for i := range (last - first) * p.toW {
 		start, end := s.runStart[i], s.runStart[i+1]
 		t.runs, t.runCount = unsafe.SliceData(s.runs[start:]), end-start
-		t.c, t.add = unsafe.Pointer(&p.to[at]), pointer(p.add, at)
+		t.c, t.add = unsafe.Pointer(&p.to[at]), pointer(p.ep.Residual, at)
 		compute(t)
 		at += p.lanes
 	}

@@ -13,6 +13,7 @@ func genericConvKernels[T float32 | float64]() *convKernels[T] {
 		tiles:     tiles,
 		copies:    []func(dst *T, dstStep int, src *T, srcStep, n int){convCopyGeneric[T]},
 		transpose: transposeGeneric[T],
+		fence:     func() {},
 		input:     transformer(6, 6, winogradInputLine[T]), output: transformer(6, 4, winogradOutputLine[T]),
 		gradient: transformer(4, 6, winogradGradientLine[T]),
 		filter:   transformer(3, 6, winogradFilterLine[T]), filterGradient: transformer(6, 3, winogradFilterGradientLine[T]),

@@ -23,6 +23,7 @@ type convTile struct {
 	bias, add  unsafe.Pointer // nil for none
 	addRow     int
 	relu       int
+	stream     int // not 0: vectors of c are whole cache lines and may go past the caches
 
 	count               int // 0 for one
 	aNext, bNext, cNext int
@@ -49,6 +50,7 @@ type convTransform struct {
 	add                    unsafe.Pointer // laid out as dst, or nil
 	addGap                 int            // dstGap, or 0 if add is nil
 	relu                   int
+	stream                 int        // not 0: vectors of the result are whole cache lines and may go past the caches
 	_                      [5]uintptr // kept by the assembly: what advances from grid to grid
 }
 
@@ -77,6 +79,8 @@ type convKernels[T float32 | float64] struct {
 	copies []func(dst *T, dstStep int, src *T, srcStep, n int)
 
 	transpose func(*convTranspose) // of blocks of 16×16 elements
+
+	fence func() // what went past the caches is there for other threads
 
 	// The transforms of F(4×4, 3×3), in the order winograd.go explains them.
 	input, output, gradient, filter, filterGradient func(*convTransform)

@@ -85,6 +85,11 @@ func pointer[T float32 | float64](x []T, i int) unsafe.Pointer {
 	return unsafe.Pointer(&x[i])
 }
 
+// stream returns 1 if to is cold and begins on a cache line, as all its vectors then do.
+func (ep *ConvEpilogue[T]) stream(to []T) int {
+	return boolWord(ep.Cold && uintptr(unsafe.Pointer(unsafe.SliceData(to)))%64 == 0)
+}
+
 // boolWord returns 1 for true.
 func boolWord(b bool) int {
 	if b {

@@ -511,3 +511,6 @@ func winogradFilterAVX2F64(a *convTransform)
 //
 //go:noescape
 func winogradFilterGradientAVX2F64(a *convTransform)
+
+// convFence waits until what went past the caches is there for other threads.
+func convFence()

@@ -20,8 +20,7 @@ type winogradSums[T float32 | float64] struct {
 	phase       winogradPhase
 	kernels     *convKernels[T]
 	w, from, to []T
-	bias, add   []T
-	relu        bool
+	ep          ConvEpilogue[T]
 	filters     []T // [point][r][c]
 	columns     []T // [chunk][point][c][lane]
 	panel       int
@@ -43,11 +42,11 @@ func newWinogradSums[T float32 | float64](s ConvShape, backward bool) *winogradS
 	return p
 }
 
-func (p *winogradSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []T, relu bool) {
+func (p *winogradSums[T]) compute(tm *Team, lanes int, from, w, to []T, ep ConvEpilogue[T]) {
 	p.plan(lanes)
 	pools := convPoolsFor[T]()
 	shared := pools.takeShared(p.need)
-	p.w, p.from, p.to, p.bias, p.add, p.relu = w, from, to, bias, add, relu
+	p.w, p.from, p.to, p.ep = w, from, to, ep
 	p.filters, p.columns = shared.weights, shared.columns
 	if p.byPanels {
 		p.do(tm, winogradColumns, p.grid.chunks())
@@ -56,7 +55,7 @@ func (p *winogradSums[T]) compute(tm *Team, lanes int, from, w, to, bias, add []
 		p.do(tm, winogradFilters, ceilDiv(p.order.rows, orderBlock))
 		p.do(tm, winogradChunk, p.grid.chunks())
 	}
-	p.w, p.from, p.to, p.bias, p.add, p.filters, p.columns = nil, nil, nil, nil, nil, nil, nil
+	p.w, p.from, p.to, p.ep, p.filters, p.columns = nil, nil, nil, ConvEpilogue[T]{}, nil, nil
 	pools.shared.put(shared)
 }
 
@@ -122,6 +121,7 @@ func (p *winogradSums[T]) Run(part int) {
 			p.multiply(s, chunk, r0, r1, s.packed, point, p.columns[chunk*p.columnsSize():])
 		}
 	}
+	p.kernels.fence()
 	pools.release(s)
 }
 
@@ -165,13 +165,13 @@ func (p *winogradSums[T]) multiply(s *convScratch[T], chunk, r0, r1 int, filters
 			src: unsafe.Pointer(&s.turned[l]), srcRow: 6 * productPoint * size, srcCol: productPoint * size, srcGap: width * size,
 			srcMask: winogradWhole,
 			dst:     unsafe.Pointer(&p.to[at+l]), dstRow: p.grid.w * p.grid.lanes * size, dstCol: p.grid.lanes * size, dstGap: image * size,
-			dstMask: p.grid.mask(y, x, winogradSide), count: r1 - r0, temp: pointer(s.temp, 0), relu: boolWord(p.relu),
+			dstMask: p.grid.mask(y, x, winogradSide), count: r1 - r0, temp: pointer(s.temp, 0), relu: boolWord(p.ep.ReLU), stream: p.ep.stream(p.to),
 		}
-		if p.bias != nil {
-			f.bias, f.biasGap = unsafe.Pointer(&p.bias[r0]), size
+		if p.ep.Bias != nil {
+			f.bias, f.biasGap = unsafe.Pointer(&p.ep.Bias[r0]), size
 		}
-		if p.add != nil {
-			f.add, f.addGap = unsafe.Pointer(&p.add[at+l]), f.dstGap
+		if p.ep.Residual != nil {
+			f.add, f.addGap = unsafe.Pointer(&p.ep.Residual[at+l]), f.dstGap
 		}
 		k.output(f)
 	}

@@ -44,6 +44,10 @@ func main() {
 		}
 		t.transforms()
 	}
+	TEXT("convFence", NOSPLIT, "func()")
+	Doc("convFence waits until what went past the caches is there for other threads.")
+	SFENCE()
+	RET()
 	Generate()
 }
 
@@ -77,6 +81,15 @@ func (t target) move(from, to Op) {
 		VMOVUPD(from, to)
 	} else {
 		VMOVUPS(from, to)
+	}
+}
+
+// stream stores a line past the caches.
+func (t target) stream(from, to Op) {
+	if t.double {
+		VMOVNTPD(from, to)
+	} else {
+		VMOVNTPS(from, to)
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	tileAdd
 	tileAddRow
 	tileReLU
+	tileStream
 	tileCount
 	tileANext
 	tileBNext
@@ -147,10 +148,25 @@ func (t target) finishTile(args reg.Register, sums [][]reg.VecVirtual) {
 			}
 		}
 	})
+	if t.width < 64 {
+		t.storeTile(args, sums, t.move)
+		return
+	}
+	stream := field(args, tileStream)
+	TESTQ(stream, stream)
+	JZ(LabelRef("kept"))
+	t.storeTile(args, sums, t.stream)
+	JMP(LabelRef("stored"))
+	Label("kept")
+	t.storeTile(args, sums, t.move)
+	Label("stored")
+}
+
+func (t target) storeTile(args reg.Register, sums [][]reg.VecVirtual, move func(from, to Op)) {
 	c, step := field(args, tileC), field(args, tileCRow)
 	for r, row := range sums {
 		for v, s := range row {
-			t.move(s, Mem{Base: c, Disp: v * t.width})
+			move(s, Mem{Base: c, Disp: v * t.width})
 		}
 		if r < len(sums)-1 {
 			ADDQ(step, c)

@@ -38,6 +38,7 @@ const (
 	formAdd
 	formAddGap
 	formReLU
+	formStream
 	formNow // copies of src, dst, bias, add and count that advance
 )
 
@@ -204,9 +205,9 @@ func (t target) lines(f transform, args reg.Register, first int, rows between) {
 	for range first {
 		ADDQ(row, line)
 	}
-	var mask, gap reg.Register
+	var mask, gap, stream reg.Register
 	if f.epilogue {
-		mask, gap = field(args, formDstMask), field(args, formDstGap)
+		mask, gap, stream = field(args, formDstMask), field(args, formDstGap), field(args, formStream)
 	}
 	for i, between := range rows {
 		y := first + i
@@ -220,8 +221,7 @@ func (t target) lines(f transform, args reg.Register, first int, rows between) {
 				outside := fmt.Sprintf("dropped%d", y*f.to+x)
 				BTQ(Imm(uint64(y*f.to+x)), mask)
 				JCC(LabelRef(outside))
-				t.move(v, Mem{Base: to})
-				PREFETCHT0(Mem{Base: to, Index: gap, Scale: 1})
+				t.storePixel(v, to, gap, stream, fmt.Sprint("kept", y*f.to+x), outside)
 				Label(outside)
 			} else {
 				t.move(v, Mem{Base: to})
@@ -234,6 +234,19 @@ func (t target) lines(f transform, args reg.Register, first int, rows between) {
 			ADDQ(row, line)
 		}
 	}
+}
+
+// storePixel stores a vector of the result: past the caches if stream is set and the vector is a line, else with a request for the next grid's.
+func (t target) storePixel(v reg.VecVirtual, to, gap, stream reg.Register, kept, done string) {
+	if t.width == 64 {
+		TESTQ(stream, stream)
+		JZ(LabelRef(kept))
+		t.stream(v, Mem{Base: to})
+		JMP(LabelRef(done))
+		Label(kept)
+	}
+	t.move(v, Mem{Base: to})
+	PREFETCHT0(Mem{Base: to, Index: gap, Scale: 1})
 }
 
 // inRegisters returns vectors in registers.
