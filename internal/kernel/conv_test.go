@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -258,4 +259,42 @@ func ExampleConvShape() {
 	s := ConvShape{In: 3, Out: 64, H: 32, W: 32, KH: 7, KW: 7, Stride: 2, Pad: 3}
 	fmt.Println(s.OutH(), s.OutW(), s.MACs(1), s.UsefulMACs(1))
 	// Output: 16 16 2408448 2157312
+}
+
+// TestConvCold: where the output goes, past the caches or not, and on a cache line or not, changes no bit of it and nothing beside it.
+func TestConvCold(t *testing.T) {
+	t.Run("float32", testConvCold[float32])
+	t.Run("float64", testConvCold[float64])
+}
+
+func testConvCold[T Float](t *testing.T) {
+	tm := NewTeam(2)
+	defer tm.Close()
+	eachKernel(t, func(t *testing.T) {
+		for _, winograd := range []bool{false, true} {
+			for _, batch := range []int{16, 33, 64} {
+				s := ConvShape{In: 8, Out: 9, H: 6, W: 5, KH: 3, KW: 3, Stride: 1, Pad: 1}
+				c := newConvCase[T](rand.New(rand.NewPCG(1, 1)), s, batch)
+				conv := newConv[T](s, batch, winograd)
+				ep := ConvEpilogue[T]{Bias: c.bias, Residual: c.residual, ReLU: true}
+				conv.Forward(tm, batch, c.x, c.w, c.y, ep)
+				ep.Cold = true
+				for _, offset := range []int{LaneBlock, 1} {
+					const guard = 12345
+					whole := Alloc[T](len(c.y) + 2*LaneBlock)
+					for i := range whole {
+						whole[i] = guard
+					}
+					y := whole[offset:][:len(c.y)]
+					conv.Forward(tm, batch, c.x, c.w, y, ep)
+					if !slices.Equal(y, c.y) {
+						t.Errorf("winograd %v, batch %d, offset %d: other values", winograd, batch, offset)
+					}
+					if whole[offset-1] != guard || whole[offset+len(y)] != guard {
+						t.Errorf("winograd %v, batch %d, offset %d: written beside the output", winograd, batch, offset)
+					}
+				}
+			}
+		}
+	})
 }
