@@ -10,7 +10,7 @@ import "unsafe"
 // dy is transposed to neighbouring channels before its transform, because its tiles, unlike those of the
 // image, do not overlap.
 //
-// Chunks are transformed a wave at a time, as many as fit the third-level cache, and every point
+// Chunks are transformed a wave at a time, about as many as fit the second-level cache but a few at least, and every point
 // then takes up all chunks of the wave; the sums stay in memory between waves. Where the sums of all channels
 // are large and one wave is enough, a part is some panels of channels c whose sums are private and go to dw at once.
 // Every sum is formed by one thread, chunk by chunk in order.
