@@ -10,7 +10,7 @@ import "unsafe"
 // dy is transposed to neighbouring channels before its transform, because its tiles, unlike those of the
 // image, do not overlap.
 //
-// Chunks are transformed a wave at a time, about as many as fit the second-level cache but a few at least, and every point
+// Chunks are transformed a wave at a time, as many as fit the second-level cache or, if those are few, the third-level one, and every point
 // then takes up all chunks of the wave; the sums stay in memory between waves. Where the sums of all channels
 // are large and one wave is enough, a part is some panels of channels c whose sums are private and go to dw at once.
 // Every sum is formed by one thread, chunk by chunk in order.
@@ -40,7 +40,8 @@ const (
 )
 
 const (
-	winogradWaveBytes  = 1 << 20  // transformed image and gradient of a wave
+	winogradWaveNear   = 5 << 18  // transformed image and gradient of a wave, most of it in the second-level cache
+	winogradWaveFar    = 4 << 20  // or, where it holds too few chunks, in the third-level cache
 	winogradWaveChunks = 4        // chunks of a wave are a multiple: sums come from memory and go there once a wave
 	winogradSumsBytes  = 16 << 20 // most sums that are kept between waves if they need not be
 	winogradMostBytes  = 24 << 20 // largest single wave
@@ -81,7 +82,11 @@ func (g *winogradWeights[T]) plan(lanes int) {
 	chunk := g.imageSize() + g.gradientSize()
 	sums := winogradPoints * g.sumPoint(g.shape.In)
 	g.single = sums*size > winogradSumsBytes && chunks*chunk*size <= winogradMostBytes
-	g.wave = min(roundUp(max(1, winogradWaveBytes/(chunk*size)), winogradWaveChunks), chunks)
+	bytes := winogradWaveNear
+	if winogradWaveChunks*chunk*size > bytes {
+		bytes = winogradWaveFar
+	}
+	g.wave = min(roundUp(max(1, bytes/(chunk*size)), winogradWaveChunks), chunks)
 	if g.single {
 		g.wave = chunks
 	}
