@@ -111,7 +111,7 @@ func TestRandomSimplexETF(t *testing.T) {
 		for i := range h1 {
 			h1[i] = x*plane.e1[i] + y*plane.e2[i]
 		}
-		if gs, gt := plane.Place(h1); !(math.Abs(gs-s) <= 1e-12 && math.Abs(gt-theta) <= 1e-9) {
+		if gs, gt := plane.Place(h1); !(math.Abs(gs-s) <= 1e-12 && math.Abs(math.Remainder(gt-theta, 2*math.Pi)) <= 1e-9) {
 			t.Fatalf("placed at (%g, %g), wanted (%g, %g)", gs, gt, s, theta)
 		}
 	})
