@@ -4189,276 +4189,212 @@ TEXT ·convTransposeAVX512(SB), NOSPLIT, $0-8
 	ADDQ CX, BX
 
 block:
-	MOVQ            48(AX), R9
-	VBROADCASTF32X4 (CX)(R9*1), Z0
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            80(AX), R9
-	VINSERTF32X4    $0x01, (CX)(R9*1), Z0, Z0
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            112(AX), R9
-	VINSERTF32X4    $0x02, (CX)(R9*1), Z0, Z0
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            144(AX), R9
-	VINSERTF32X4    $0x03, (CX)(R9*1), Z0, Z0
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            56(AX), R9
-	VBROADCASTF32X4 (CX)(R9*1), Z1
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            88(AX), R9
-	VINSERTF32X4    $0x01, (CX)(R9*1), Z1, Z1
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            120(AX), R9
-	VINSERTF32X4    $0x02, (CX)(R9*1), Z1, Z1
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            152(AX), R9
-	VINSERTF32X4    $0x03, (CX)(R9*1), Z1, Z1
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            64(AX), R9
-	VBROADCASTF32X4 (CX)(R9*1), Z2
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            96(AX), R9
-	VINSERTF32X4    $0x01, (CX)(R9*1), Z2, Z2
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            128(AX), R9
-	VINSERTF32X4    $0x02, (CX)(R9*1), Z2, Z2
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            160(AX), R9
-	VINSERTF32X4    $0x03, (CX)(R9*1), Z2, Z2
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            72(AX), R9
-	VBROADCASTF32X4 (CX)(R9*1), Z3
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            104(AX), R9
-	VINSERTF32X4    $0x01, (CX)(R9*1), Z3, Z3
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            136(AX), R9
-	VINSERTF32X4    $0x02, (CX)(R9*1), Z3, Z3
-	PREFETCHT0      (BX)(R9*1)
-	MOVQ            168(AX), R9
-	VINSERTF32X4    $0x03, (CX)(R9*1), Z3, Z3
-	PREFETCHT0      (BX)(R9*1)
-	VUNPCKLPS       Z1, Z0, Z4
-	VUNPCKLPS       Z3, Z2, Z5
-	VUNPCKHPS       Z1, Z0, Z0
-	VUNPCKHPS       Z3, Z2, Z1
-	VUNPCKLPD       Z5, Z4, Z2
-	VUNPCKHPD       Z5, Z4, Z3
-	MOVQ            176(AX), R9
-	TESTQ           R9, R9
-	JS              skip0_0
-	VMOVUPS         Z2, (SI)(R9*1)
+	MOVQ       48(AX), R9
+	VMOVUPS    (CX)(R9*1), Z0
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       56(AX), R9
+	VMOVUPS    (CX)(R9*1), Z1
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       64(AX), R9
+	VMOVUPS    (CX)(R9*1), Z2
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       72(AX), R9
+	VMOVUPS    (CX)(R9*1), Z3
+	PREFETCHT0 (BX)(R9*1)
+	VUNPCKLPS  Z1, Z0, Z4
+	VUNPCKLPS  Z3, Z2, Z5
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKHPS  Z3, Z2, Z1
+	VUNPCKLPD  Z5, Z4, Z2
+	VUNPCKHPD  Z5, Z4, Z3
+	VUNPCKLPD  Z1, Z0, Z4
+	VUNPCKHPD  Z1, Z0, Z0
+	MOVQ       80(AX), R9
+	VMOVUPS    (CX)(R9*1), Z1
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       88(AX), R9
+	VMOVUPS    (CX)(R9*1), Z5
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       96(AX), R9
+	VMOVUPS    (CX)(R9*1), Z6
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       104(AX), R9
+	VMOVUPS    (CX)(R9*1), Z7
+	PREFETCHT0 (BX)(R9*1)
+	VUNPCKLPS  Z5, Z1, Z8
+	VUNPCKLPS  Z7, Z6, Z9
+	VUNPCKHPS  Z5, Z1, Z1
+	VUNPCKHPS  Z7, Z6, Z5
+	VUNPCKLPD  Z9, Z8, Z6
+	VUNPCKHPD  Z9, Z8, Z7
+	VUNPCKLPD  Z5, Z1, Z8
+	VUNPCKHPD  Z5, Z1, Z1
+	MOVQ       112(AX), R9
+	VMOVUPS    (CX)(R9*1), Z5
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       120(AX), R9
+	VMOVUPS    (CX)(R9*1), Z9
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       128(AX), R9
+	VMOVUPS    (CX)(R9*1), Z10
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       136(AX), R9
+	VMOVUPS    (CX)(R9*1), Z11
+	PREFETCHT0 (BX)(R9*1)
+	VUNPCKLPS  Z9, Z5, Z12
+	VUNPCKLPS  Z11, Z10, Z13
+	VUNPCKHPS  Z9, Z5, Z5
+	VUNPCKHPS  Z11, Z10, Z9
+	VUNPCKLPD  Z13, Z12, Z10
+	VUNPCKHPD  Z13, Z12, Z11
+	VUNPCKLPD  Z9, Z5, Z12
+	VUNPCKHPD  Z9, Z5, Z5
+	MOVQ       144(AX), R9
+	VMOVUPS    (CX)(R9*1), Z9
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       152(AX), R9
+	VMOVUPS    (CX)(R9*1), Z13
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       160(AX), R9
+	VMOVUPS    (CX)(R9*1), Z14
+	PREFETCHT0 (BX)(R9*1)
+	MOVQ       168(AX), R9
+	VMOVUPS    (CX)(R9*1), Z15
+	PREFETCHT0 (BX)(R9*1)
+	VUNPCKLPS  Z13, Z9, Z16
+	VUNPCKLPS  Z15, Z14, Z17
+	VUNPCKHPS  Z13, Z9, Z9
+	VUNPCKHPS  Z15, Z14, Z13
+	VUNPCKLPD  Z17, Z16, Z14
+	VUNPCKHPD  Z17, Z16, Z15
+	VUNPCKLPD  Z13, Z9, Z16
+	VUNPCKHPD  Z13, Z9, Z9
+	VSHUFF32X4 $0x88, Z6, Z2, Z13
+	VSHUFF32X4 $0xdd, Z6, Z2, Z6
+	VSHUFF32X4 $0x88, Z14, Z10, Z2
+	VSHUFF32X4 $0xdd, Z14, Z10, Z10
+	VSHUFF32X4 $0x88, Z2, Z13, Z14
+	MOVQ       176(AX), R9
+	TESTQ      R9, R9
+	JS         skip0_0
+	VMOVUPS    Z14, (SI)(R9*1)
 
 skip0_0:
-	MOVQ    184(AX), R9
-	TESTQ   R9, R9
-	JS      skip1_0
-	VMOVUPS Z3, (SI)(R9*1)
-
-skip1_0:
-	VUNPCKLPD Z1, Z0, Z2
-	VUNPCKHPD Z1, Z0, Z0
-	MOVQ      192(AX), R9
-	TESTQ     R9, R9
-	JS        skip2_0
-	VMOVUPS   Z2, (SI)(R9*1)
-
-skip2_0:
-	MOVQ    200(AX), R9
-	TESTQ   R9, R9
-	JS      skip3_0
-	VMOVUPS Z0, (SI)(R9*1)
-
-skip3_0:
-	MOVQ            48(AX), R9
-	VBROADCASTF32X4 16(CX)(R9*1), Z0
-	MOVQ            80(AX), R9
-	VINSERTF32X4    $0x01, 16(CX)(R9*1), Z0, Z0
-	MOVQ            112(AX), R9
-	VINSERTF32X4    $0x02, 16(CX)(R9*1), Z0, Z0
-	MOVQ            144(AX), R9
-	VINSERTF32X4    $0x03, 16(CX)(R9*1), Z0, Z0
-	MOVQ            56(AX), R9
-	VBROADCASTF32X4 16(CX)(R9*1), Z1
-	MOVQ            88(AX), R9
-	VINSERTF32X4    $0x01, 16(CX)(R9*1), Z1, Z1
-	MOVQ            120(AX), R9
-	VINSERTF32X4    $0x02, 16(CX)(R9*1), Z1, Z1
-	MOVQ            152(AX), R9
-	VINSERTF32X4    $0x03, 16(CX)(R9*1), Z1, Z1
-	MOVQ            64(AX), R9
-	VBROADCASTF32X4 16(CX)(R9*1), Z2
-	MOVQ            96(AX), R9
-	VINSERTF32X4    $0x01, 16(CX)(R9*1), Z2, Z2
-	MOVQ            128(AX), R9
-	VINSERTF32X4    $0x02, 16(CX)(R9*1), Z2, Z2
-	MOVQ            160(AX), R9
-	VINSERTF32X4    $0x03, 16(CX)(R9*1), Z2, Z2
-	MOVQ            72(AX), R9
-	VBROADCASTF32X4 16(CX)(R9*1), Z3
-	MOVQ            104(AX), R9
-	VINSERTF32X4    $0x01, 16(CX)(R9*1), Z3, Z3
-	MOVQ            136(AX), R9
-	VINSERTF32X4    $0x02, 16(CX)(R9*1), Z3, Z3
-	MOVQ            168(AX), R9
-	VINSERTF32X4    $0x03, 16(CX)(R9*1), Z3, Z3
-	VUNPCKLPS       Z1, Z0, Z4
-	VUNPCKLPS       Z3, Z2, Z5
-	VUNPCKHPS       Z1, Z0, Z0
-	VUNPCKHPS       Z3, Z2, Z1
-	VUNPCKLPD       Z5, Z4, Z2
-	VUNPCKHPD       Z5, Z4, Z3
-	MOVQ            208(AX), R9
-	TESTQ           R9, R9
-	JS              skip4_0
-	VMOVUPS         Z2, (SI)(R9*1)
+	VSHUFF32X4 $0x88, Z10, Z6, Z14
+	MOVQ       208(AX), R9
+	TESTQ      R9, R9
+	JS         skip4_0
+	VMOVUPS    Z14, (SI)(R9*1)
 
 skip4_0:
-	MOVQ    216(AX), R9
-	TESTQ   R9, R9
-	JS      skip5_0
-	VMOVUPS Z3, (SI)(R9*1)
-
-skip5_0:
-	VUNPCKLPD Z1, Z0, Z2
-	VUNPCKHPD Z1, Z0, Z0
-	MOVQ      224(AX), R9
-	TESTQ     R9, R9
-	JS        skip6_0
-	VMOVUPS   Z2, (SI)(R9*1)
-
-skip6_0:
-	MOVQ    232(AX), R9
-	TESTQ   R9, R9
-	JS      skip7_0
-	VMOVUPS Z0, (SI)(R9*1)
-
-skip7_0:
-	MOVQ            48(AX), R9
-	VBROADCASTF32X4 32(CX)(R9*1), Z0
-	MOVQ            80(AX), R9
-	VINSERTF32X4    $0x01, 32(CX)(R9*1), Z0, Z0
-	MOVQ            112(AX), R9
-	VINSERTF32X4    $0x02, 32(CX)(R9*1), Z0, Z0
-	MOVQ            144(AX), R9
-	VINSERTF32X4    $0x03, 32(CX)(R9*1), Z0, Z0
-	MOVQ            56(AX), R9
-	VBROADCASTF32X4 32(CX)(R9*1), Z1
-	MOVQ            88(AX), R9
-	VINSERTF32X4    $0x01, 32(CX)(R9*1), Z1, Z1
-	MOVQ            120(AX), R9
-	VINSERTF32X4    $0x02, 32(CX)(R9*1), Z1, Z1
-	MOVQ            152(AX), R9
-	VINSERTF32X4    $0x03, 32(CX)(R9*1), Z1, Z1
-	MOVQ            64(AX), R9
-	VBROADCASTF32X4 32(CX)(R9*1), Z2
-	MOVQ            96(AX), R9
-	VINSERTF32X4    $0x01, 32(CX)(R9*1), Z2, Z2
-	MOVQ            128(AX), R9
-	VINSERTF32X4    $0x02, 32(CX)(R9*1), Z2, Z2
-	MOVQ            160(AX), R9
-	VINSERTF32X4    $0x03, 32(CX)(R9*1), Z2, Z2
-	MOVQ            72(AX), R9
-	VBROADCASTF32X4 32(CX)(R9*1), Z3
-	MOVQ            104(AX), R9
-	VINSERTF32X4    $0x01, 32(CX)(R9*1), Z3, Z3
-	MOVQ            136(AX), R9
-	VINSERTF32X4    $0x02, 32(CX)(R9*1), Z3, Z3
-	MOVQ            168(AX), R9
-	VINSERTF32X4    $0x03, 32(CX)(R9*1), Z3, Z3
-	VUNPCKLPS       Z1, Z0, Z4
-	VUNPCKLPS       Z3, Z2, Z5
-	VUNPCKHPS       Z1, Z0, Z0
-	VUNPCKHPS       Z3, Z2, Z1
-	VUNPCKLPD       Z5, Z4, Z2
-	VUNPCKHPD       Z5, Z4, Z3
-	MOVQ            240(AX), R9
-	TESTQ           R9, R9
-	JS              skip8_0
-	VMOVUPS         Z2, (SI)(R9*1)
+	VSHUFF32X4 $0xdd, Z2, Z13, Z2
+	MOVQ       240(AX), R9
+	TESTQ      R9, R9
+	JS         skip8_0
+	VMOVUPS    Z2, (SI)(R9*1)
 
 skip8_0:
-	MOVQ    248(AX), R9
-	TESTQ   R9, R9
-	JS      skip9_0
-	VMOVUPS Z3, (SI)(R9*1)
-
-skip9_0:
-	VUNPCKLPD Z1, Z0, Z2
-	VUNPCKHPD Z1, Z0, Z0
-	MOVQ      256(AX), R9
-	TESTQ     R9, R9
-	JS        skip10_0
-	VMOVUPS   Z2, (SI)(R9*1)
-
-skip10_0:
-	MOVQ    264(AX), R9
-	TESTQ   R9, R9
-	JS      skip11_0
-	VMOVUPS Z0, (SI)(R9*1)
-
-skip11_0:
-	MOVQ            48(AX), R9
-	VBROADCASTF32X4 48(CX)(R9*1), Z0
-	MOVQ            80(AX), R9
-	VINSERTF32X4    $0x01, 48(CX)(R9*1), Z0, Z0
-	MOVQ            112(AX), R9
-	VINSERTF32X4    $0x02, 48(CX)(R9*1), Z0, Z0
-	MOVQ            144(AX), R9
-	VINSERTF32X4    $0x03, 48(CX)(R9*1), Z0, Z0
-	MOVQ            56(AX), R9
-	VBROADCASTF32X4 48(CX)(R9*1), Z1
-	MOVQ            88(AX), R9
-	VINSERTF32X4    $0x01, 48(CX)(R9*1), Z1, Z1
-	MOVQ            120(AX), R9
-	VINSERTF32X4    $0x02, 48(CX)(R9*1), Z1, Z1
-	MOVQ            152(AX), R9
-	VINSERTF32X4    $0x03, 48(CX)(R9*1), Z1, Z1
-	MOVQ            64(AX), R9
-	VBROADCASTF32X4 48(CX)(R9*1), Z2
-	MOVQ            96(AX), R9
-	VINSERTF32X4    $0x01, 48(CX)(R9*1), Z2, Z2
-	MOVQ            128(AX), R9
-	VINSERTF32X4    $0x02, 48(CX)(R9*1), Z2, Z2
-	MOVQ            160(AX), R9
-	VINSERTF32X4    $0x03, 48(CX)(R9*1), Z2, Z2
-	MOVQ            72(AX), R9
-	VBROADCASTF32X4 48(CX)(R9*1), Z3
-	MOVQ            104(AX), R9
-	VINSERTF32X4    $0x01, 48(CX)(R9*1), Z3, Z3
-	MOVQ            136(AX), R9
-	VINSERTF32X4    $0x02, 48(CX)(R9*1), Z3, Z3
-	MOVQ            168(AX), R9
-	VINSERTF32X4    $0x03, 48(CX)(R9*1), Z3, Z3
-	VUNPCKLPS       Z1, Z0, Z4
-	VUNPCKLPS       Z3, Z2, Z5
-	VUNPCKHPS       Z1, Z0, Z0
-	VUNPCKHPS       Z3, Z2, Z1
-	VUNPCKLPD       Z5, Z4, Z2
-	VUNPCKHPD       Z5, Z4, Z3
-	MOVQ            272(AX), R9
-	TESTQ           R9, R9
-	JS              skip12_0
-	VMOVUPS         Z2, (SI)(R9*1)
+	VSHUFF32X4 $0xdd, Z10, Z6, Z2
+	MOVQ       272(AX), R9
+	TESTQ      R9, R9
+	JS         skip12_0
+	VMOVUPS    Z2, (SI)(R9*1)
 
 skip12_0:
-	MOVQ    280(AX), R9
-	TESTQ   R9, R9
-	JS      skip13_0
-	VMOVUPS Z3, (SI)(R9*1)
+	VSHUFF32X4 $0x88, Z7, Z3, Z2
+	VSHUFF32X4 $0xdd, Z7, Z3, Z6
+	VSHUFF32X4 $0x88, Z15, Z11, Z3
+	VSHUFF32X4 $0xdd, Z15, Z11, Z7
+	VSHUFF32X4 $0x88, Z3, Z2, Z10
+	MOVQ       184(AX), R9
+	TESTQ      R9, R9
+	JS         skip1_0
+	VMOVUPS    Z10, (SI)(R9*1)
+
+skip1_0:
+	VSHUFF32X4 $0x88, Z7, Z6, Z10
+	MOVQ       216(AX), R9
+	TESTQ      R9, R9
+	JS         skip5_0
+	VMOVUPS    Z10, (SI)(R9*1)
+
+skip5_0:
+	VSHUFF32X4 $0xdd, Z3, Z2, Z2
+	MOVQ       248(AX), R9
+	TESTQ      R9, R9
+	JS         skip9_0
+	VMOVUPS    Z2, (SI)(R9*1)
+
+skip9_0:
+	VSHUFF32X4 $0xdd, Z7, Z6, Z2
+	MOVQ       280(AX), R9
+	TESTQ      R9, R9
+	JS         skip13_0
+	VMOVUPS    Z2, (SI)(R9*1)
 
 skip13_0:
-	VUNPCKLPD Z1, Z0, Z2
-	VUNPCKHPD Z1, Z0, Z0
-	MOVQ      288(AX), R9
-	TESTQ     R9, R9
-	JS        skip14_0
-	VMOVUPS   Z2, (SI)(R9*1)
+	VSHUFF32X4 $0x88, Z8, Z4, Z2
+	VSHUFF32X4 $0xdd, Z8, Z4, Z4
+	VSHUFF32X4 $0x88, Z16, Z12, Z3
+	VSHUFF32X4 $0xdd, Z16, Z12, Z6
+	VSHUFF32X4 $0x88, Z3, Z2, Z7
+	MOVQ       192(AX), R9
+	TESTQ      R9, R9
+	JS         skip2_0
+	VMOVUPS    Z7, (SI)(R9*1)
+
+skip2_0:
+	VSHUFF32X4 $0x88, Z6, Z4, Z7
+	MOVQ       224(AX), R9
+	TESTQ      R9, R9
+	JS         skip6_0
+	VMOVUPS    Z7, (SI)(R9*1)
+
+skip6_0:
+	VSHUFF32X4 $0xdd, Z3, Z2, Z2
+	MOVQ       256(AX), R9
+	TESTQ      R9, R9
+	JS         skip10_0
+	VMOVUPS    Z2, (SI)(R9*1)
+
+skip10_0:
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	MOVQ       288(AX), R9
+	TESTQ      R9, R9
+	JS         skip14_0
+	VMOVUPS    Z2, (SI)(R9*1)
 
 skip14_0:
-	MOVQ    296(AX), R9
-	TESTQ   R9, R9
-	JS      skip15_0
-	VMOVUPS Z0, (SI)(R9*1)
+	VSHUFF32X4 $0x88, Z1, Z0, Z2
+	VSHUFF32X4 $0xdd, Z1, Z0, Z1
+	VSHUFF32X4 $0x88, Z9, Z5, Z0
+	VSHUFF32X4 $0xdd, Z9, Z5, Z3
+	VSHUFF32X4 $0x88, Z0, Z2, Z4
+	MOVQ       200(AX), R9
+	TESTQ      R9, R9
+	JS         skip3_0
+	VMOVUPS    Z4, (SI)(R9*1)
+
+skip3_0:
+	VSHUFF32X4 $0x88, Z3, Z1, Z4
+	MOVQ       232(AX), R9
+	TESTQ      R9, R9
+	JS         skip7_0
+	VMOVUPS    Z4, (SI)(R9*1)
+
+skip7_0:
+	VSHUFF32X4 $0xdd, Z0, Z2, Z0
+	MOVQ       264(AX), R9
+	TESTQ      R9, R9
+	JS         skip11_0
+	VMOVUPS    Z0, (SI)(R9*1)
+
+skip11_0:
+	VSHUFF32X4 $0xdd, Z3, Z1, Z0
+	MOVQ       296(AX), R9
+	TESTQ      R9, R9
+	JS         skip15_0
+	VMOVUPS    Z0, (SI)(R9*1)
 
 skip15_0:
 	ADDQ DX, CX
@@ -15032,6 +14968,8 @@ block:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           176(AX), R9
 	TESTQ          R9, R9
 	JS             skip0_0
@@ -15044,12 +14982,10 @@ skip0_0:
 	VMOVUPS Y3, (SI)(R9*1)
 
 skip1_0:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      192(AX), R9
-	TESTQ     R9, R9
-	JS        skip2_0
-	VMOVUPS   Y2, (SI)(R9*1)
+	MOVQ    192(AX), R9
+	TESTQ   R9, R9
+	JS      skip2_0
+	VMOVUPS Y4, (SI)(R9*1)
 
 skip2_0:
 	MOVQ    200(AX), R9
@@ -15088,6 +15024,8 @@ skip3_0:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           176(AX), R9
 	TESTQ          R9, R9
 	JS             skip0_8
@@ -15100,12 +15038,10 @@ skip0_8:
 	VMOVUPS Y3, 32(SI)(R9*1)
 
 skip1_8:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      192(AX), R9
-	TESTQ     R9, R9
-	JS        skip2_8
-	VMOVUPS   Y2, 32(SI)(R9*1)
+	MOVQ    192(AX), R9
+	TESTQ   R9, R9
+	JS      skip2_8
+	VMOVUPS Y4, 32(SI)(R9*1)
 
 skip2_8:
 	MOVQ    200(AX), R9
@@ -15136,6 +15072,8 @@ skip3_8:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           208(AX), R9
 	TESTQ          R9, R9
 	JS             skip4_0
@@ -15148,12 +15086,10 @@ skip4_0:
 	VMOVUPS Y3, (SI)(R9*1)
 
 skip5_0:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      224(AX), R9
-	TESTQ     R9, R9
-	JS        skip6_0
-	VMOVUPS   Y2, (SI)(R9*1)
+	MOVQ    224(AX), R9
+	TESTQ   R9, R9
+	JS      skip6_0
+	VMOVUPS Y4, (SI)(R9*1)
 
 skip6_0:
 	MOVQ    232(AX), R9
@@ -15184,6 +15120,8 @@ skip7_0:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           208(AX), R9
 	TESTQ          R9, R9
 	JS             skip4_8
@@ -15196,12 +15134,10 @@ skip4_8:
 	VMOVUPS Y3, 32(SI)(R9*1)
 
 skip5_8:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      224(AX), R9
-	TESTQ     R9, R9
-	JS        skip6_8
-	VMOVUPS   Y2, 32(SI)(R9*1)
+	MOVQ    224(AX), R9
+	TESTQ   R9, R9
+	JS      skip6_8
+	VMOVUPS Y4, 32(SI)(R9*1)
 
 skip6_8:
 	MOVQ    232(AX), R9
@@ -15232,6 +15168,8 @@ skip7_8:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           240(AX), R9
 	TESTQ          R9, R9
 	JS             skip8_0
@@ -15244,12 +15182,10 @@ skip8_0:
 	VMOVUPS Y3, (SI)(R9*1)
 
 skip9_0:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      256(AX), R9
-	TESTQ     R9, R9
-	JS        skip10_0
-	VMOVUPS   Y2, (SI)(R9*1)
+	MOVQ    256(AX), R9
+	TESTQ   R9, R9
+	JS      skip10_0
+	VMOVUPS Y4, (SI)(R9*1)
 
 skip10_0:
 	MOVQ    264(AX), R9
@@ -15280,6 +15216,8 @@ skip11_0:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           240(AX), R9
 	TESTQ          R9, R9
 	JS             skip8_8
@@ -15292,12 +15230,10 @@ skip8_8:
 	VMOVUPS Y3, 32(SI)(R9*1)
 
 skip9_8:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      256(AX), R9
-	TESTQ     R9, R9
-	JS        skip10_8
-	VMOVUPS   Y2, 32(SI)(R9*1)
+	MOVQ    256(AX), R9
+	TESTQ   R9, R9
+	JS      skip10_8
+	VMOVUPS Y4, 32(SI)(R9*1)
 
 skip10_8:
 	MOVQ    264(AX), R9
@@ -15328,6 +15264,8 @@ skip11_8:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           272(AX), R9
 	TESTQ          R9, R9
 	JS             skip12_0
@@ -15340,12 +15278,10 @@ skip12_0:
 	VMOVUPS Y3, (SI)(R9*1)
 
 skip13_0:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      288(AX), R9
-	TESTQ     R9, R9
-	JS        skip14_0
-	VMOVUPS   Y2, (SI)(R9*1)
+	MOVQ    288(AX), R9
+	TESTQ   R9, R9
+	JS      skip14_0
+	VMOVUPS Y4, (SI)(R9*1)
 
 skip14_0:
 	MOVQ    296(AX), R9
@@ -15376,6 +15312,8 @@ skip15_0:
 	VUNPCKHPS      Y3, Y2, Y1
 	VUNPCKLPD      Y5, Y4, Y2
 	VUNPCKHPD      Y5, Y4, Y3
+	VUNPCKLPD      Y1, Y0, Y4
+	VUNPCKHPD      Y1, Y0, Y0
 	MOVQ           272(AX), R9
 	TESTQ          R9, R9
 	JS             skip12_8
@@ -15388,12 +15326,10 @@ skip12_8:
 	VMOVUPS Y3, 32(SI)(R9*1)
 
 skip13_8:
-	VUNPCKLPD Y1, Y0, Y2
-	VUNPCKHPD Y1, Y0, Y0
-	MOVQ      288(AX), R9
-	TESTQ     R9, R9
-	JS        skip14_8
-	VMOVUPS   Y2, 32(SI)(R9*1)
+	MOVQ    288(AX), R9
+	TESTQ   R9, R9
+	JS      skip14_8
+	VMOVUPS Y4, 32(SI)(R9*1)
 
 skip14_8:
 	MOVQ    296(AX), R9

@@ -124,8 +124,8 @@ func (p *pixelSums[T]) inputRows(first, last int) (y0, y1 int) {
 func (p *pixelSums[T]) Run(part int) {
 	pools := convPoolsFor[T]()
 	s := pools.take(p.need)
-	strip, rest := part%p.strips, part/p.strips
-	group, block := rest%p.groups, rest/p.groups
+	group, rest := part%p.groups, part/p.groups
+	strip, block := rest%p.strips, rest/p.strips
 	first, last := strip*p.stripRows, min((strip+1)*p.stripRows, p.toH)
 	lane0 := group * p.group
 	width := min(p.group, p.lanes-lane0)
@@ -146,6 +146,9 @@ func (p *pixelSums[T]) pack(s *convScratch[T], y0, y1, lane0, width int) {
 	pixels, cols, size := (y1-y0)*p.fromW, p.order.cols, elementSize[T]()
 	if pixels == 0 {
 		return
+	}
+	if lane0 == 0 {
+		touchRows(p.from, cols, p.fromH, p.fromW*p.lanes, y0, y1)
 	}
 	move := p.kernels.copies[width/p.kernels.lanes-1]
 	for c := range cols {

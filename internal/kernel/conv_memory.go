@@ -77,6 +77,19 @@ func convPoolsFor[T float32 | float64]() *convPools[T] {
 	return any(&convPools64).(*convPools[T])
 }
 
+const touchMost = 4 << 20 // rows that are read ahead fit a cache
+
+// touchRows reads rows first…last−1 of each channel of an image, row elements each, in the order of memory, before they are
+// transformed or packed a pixel of every channel at a time: memory is twice as fast in its own order.
+func touchRows[T float32 | float64](image []T, channels, height, row, first, last int) {
+	if (last-first)*row*channels*elementSize[T]() > touchMost {
+		return
+	}
+	for c := range channels {
+		Touch(image[(c*height+first)*row : (c*height+last)*row])
+	}
+}
+
 // pointer returns the address of element i of x, nil for an empty slice.
 func pointer[T float32 | float64](x []T, i int) unsafe.Pointer {
 	if len(x) == 0 {

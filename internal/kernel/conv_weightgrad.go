@@ -152,6 +152,9 @@ func (g *weightSums[T]) packInput(s *convScratch[T], y0, y1, lane int) {
 	if pixels == 0 {
 		return
 	}
+	if lane == 0 {
+		touchRows(g.x, g.shape.In, g.shape.H, g.shape.W*g.lanes, y0, y1)
+	}
 	most := min(g.kernels.vectors(), LaneBlock/g.kernels.lanes)
 	move, width := g.kernels.copies[most-1], most*g.kernels.lanes
 	for c := range g.shape.In {

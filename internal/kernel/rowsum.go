@@ -16,7 +16,7 @@ func Prefetch[T Float | int32](x []T) {
 	}
 }
 
-// Touch has x in a cache for SumRows, which reads it in another order: memory is faster in its own. Loops without SIMD do not need it.
+// Touch has x in a cache for loops that read it in another order, such as SumRows: memory is faster in its own. Loops without SIMD do not need it.
 func Touch[T Float](x []T) {
 	if isFloat32[T]() {
 		touch(as[float32](x))

@@ -88,6 +88,19 @@ func (g *winogradGrid) chunk(i int) (y, x, lane, width int) {
 	return tile / g.tilesX * winogradSide, tile % g.tilesX * winogradSide, lane, min(g.group, g.lanes-lane)
 }
 
+// newRows returns the rows of pixels that the tiles of a row of tiles see first, with halo pixels around a tile: those that
+// the row of tiles above has not seen. They are none unless the chunk is the first of its row of tiles.
+func (g *winogradGrid) newRows(chunk, halo int) (first, last int) {
+	if chunk%(g.tilesX*g.groups) != 0 {
+		return 0, 0
+	}
+	y, _, _, _ := g.chunk(chunk)
+	if y > 0 {
+		first = min(y+halo, g.h)
+	}
+	return first, min(y+winogradSide+halo, g.h)
+}
+
 // mask tells which points of a grid of n×n that begins at pixel (y, x) lie inside the image.
 func (g *winogradGrid) mask(y, x, n int) int {
 	mask := 0
@@ -108,6 +121,8 @@ func pointStride(n int) int { return n + LaneBlock }
 // transformInput transforms channels channels of a chunk of an image into [point][channel][lane], points
 // point elements apart.
 func transformInput[T float32 | float64](s *convScratch[T], k *convKernels[T], g *winogradGrid, image []T, channels, chunk int, dst []T, point int) {
+	first, last := g.newRows(chunk, 1)
+	touchRows(image, channels, g.h, g.w*g.lanes, first, last)
 	y, x, lane, width := g.chunk(chunk)
 	size := elementSize[T]()
 	for l := 0; l < width; l += k.lanes {

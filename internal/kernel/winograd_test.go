@@ -212,3 +212,31 @@ func largestError(got []float32, want []float64) float64 {
 	}
 	return most
 }
+
+// TestNewRows: every row of an image is new to one row of tiles, the first that sees it, and to its first chunk alone.
+func TestNewRows(t *testing.T) {
+	for h := 1; h <= 14; h++ {
+		for halo := range 2 {
+			g := newWinogradGrid(h, 9)
+			g.cut(48, 32)
+			read := 0
+			for chunk := range g.chunks() {
+				y, x, lane, _ := g.chunk(chunk)
+				first, last := g.newRows(chunk, halo)
+				if x > 0 || lane > 0 {
+					if first != last {
+						t.Errorf("h=%d halo=%d: chunk %d is not the first of its row and has rows %d to %d", h, halo, chunk, first, last)
+					}
+					continue
+				}
+				if first != read || last != min(y+winogradSide+halo, h) {
+					t.Errorf("h=%d halo=%d: at row %d rows %d to %d are new; %d were read", h, halo, y, first, last, read)
+				}
+				read = last
+			}
+			if read != h {
+				t.Errorf("h=%d halo=%d: %d rows were read", h, halo, read)
+			}
+		}
+	}
+}

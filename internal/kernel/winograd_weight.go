@@ -162,6 +162,8 @@ func (g *winogradWeights[T]) Run(part int) {
 // transformGradient transposes and transforms a chunk of dy to [point][lane][o].
 func (g *winogradWeights[T]) transformGradient(s *convScratch[T], chunk int, dst []T) {
 	const block = LaneBlock * LaneBlock // a pixel: [lane][channel]
+	first, last := g.grid.newRows(chunk, 0)
+	touchRows(g.dy, g.shape.Out, g.grid.h, g.grid.w*g.grid.lanes, first, last)
 	y, x, lane, width := g.grid.chunk(chunk)
 	k, size, point := g.kernels, elementSize[T](), g.gradientPoint()
 	f := &s.form
