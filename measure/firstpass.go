@@ -91,13 +91,26 @@ func (f *firstPass[T]) Run(part int) {
 			return
 		}
 		g.sort(s.class[at:end])
-		kernel.Touch(rows)
+		if at == from {
+			kernel.Touch(rows)
+		}
+		ahead := f.ahead(end, min(end+f.cut.block, to))
 		for c := range s.k {
 			if in := g.of(c); len(in) > 0 {
-				kernel.SumRows(sums[c*d:][:d], rows, d, in)
+				kernel.SumRows(sums[c*d:][:d], rows, d, in, ahead)
+				ahead = ahead[min(len(in)*d, len(ahead)):]
 			}
 		}
 	}
+}
+
+// ahead returns rows from…to−1 if they are in memory: the sums of a block ask for the next one, whose rows they will read class by class, in its order,
+// in which memory is twice as fast.
+func (f *firstPass[T]) ahead(from, to int) []T {
+	if rows, views := f.s.src.(*Rows[T]); views {
+		return rows.H[from*rows.D : to*rows.D]
+	}
+	return nil
 }
 
 // groups lists the rows of a block class by class, so that the sums of a class are read and written once a block.
@@ -180,7 +193,7 @@ func (t classTask[T]) Run(part int) {
 	d := t.s.d
 	for c := part * partClasses; c < min((part+1)*partClasses, t.s.k); c++ {
 		for in := t.groups[0].of(c); len(in) > 0; in = in[min(partRows, len(in)):] {
-			kernel.SumRows(t.s.means[c*d:][:d], t.block, d, in[:min(partRows, len(in))])
+			kernel.SumRows(t.s.means[c*d:][:d], t.block, d, in[:min(partRows, len(in))], nil)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
@@ -23,13 +24,13 @@ type MeasureResult struct {
 	Spread  float64 `json:"spread"` // of the made features around their class means, beside means of 1
 	Threads int     `json:"threads"`
 
-	Seconds   float64         `json:"seconds"`    // best of Runs
-	Runs      int             `json:"runs"`       // timed measurements
-	Pass1GBs  float64         `json:"pass1_gb_s"` // the first pass's reading, 10⁹ bytes a second, best of Runs
-	ReadGBs   float64         `json:"read_gb_s"`  // what the machine reads at most, in the same run
-	Pass1     float64         `json:"pass1_fraction_of_read"`
-	RSSMB     float64         `json:"rss_mb"`               // peak resident size less the mapped file, in MB (2²⁰ bytes)
-	NC1       float64         `json:"nc1_fraction_of_peak"` // 2·N·d·min(K−1, d/2) operations over the time of NC1's products; 0 where the products were not timed apart
+	Seconds   float64         `json:"seconds"`                // best of Runs
+	Runs      int             `json:"runs"`                   // timed measurements
+	Pass1GBs  float64         `json:"pass1_gb_s"`             // the first pass's reading, 10⁹ bytes a second, best of Runs
+	ReadGBs   float64         `json:"read_gb_s"`              // what reading the features alone gets, best of Runs
+	Pass1     float64         `json:"pass1_fraction_of_read"` // of the same run; median of Runs
+	RSSMB     float64         `json:"rss_mb"`                 // peak resident size less the mapped file, in MB (2²⁰ bytes)
+	NC1       float64         `json:"nc1_fraction_of_peak"`   // 2·N·d·min(K−1, d/2) operations over the time of NC1's products; 0 where the products were not timed apart
 	FMAAll    float64         `json:"fma_gflops_all"`
 	Breakdown []measure.Phase `json:"breakdown"` // of the best run
 	Kernel    string          `json:"kernel"`
@@ -38,7 +39,13 @@ type MeasureResult struct {
 // Collapsed is a spread at which bounds decide nearly every sample; from 1 on they decide hardly any.
 const Collapsed = .05
 
-const quickMillis = 2000 // runs shorter than this are repeated
+// Measurements shorter than slowSeconds are repeated, at least leastRuns times and for leastSeconds: the passes of a small one
+// take a few milliseconds, in which anything else on the machine shows.
+const (
+	slowSeconds  = 2
+	leastRuns    = 5
+	leastSeconds = 0.5
+)
 
 // Measure makes features (class mean + small noise), writes them to a temporary file and measures them: what
 // measure.Options.Measures lists. The result is checked: the made noise's NC1 must come out, if it is measured.
@@ -65,22 +72,22 @@ func Measure(n, d, k int, spread float64, threads int, measures []string) (r Mea
 	defer func() { err = errors.Join(err, mapping.Unmap()) }()
 	h := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mapping))), n*d)
 	limit := newLoop[float32](team)
-	if err := r.time(team, made.input(h), limit, measures); err != nil {
+	if err := r.time(team, made.input(h), h, limit, measures); err != nil {
 		return r, err
 	}
-	r.ReadGBs = rereadRate(team, h)
 	limit.sample()
 	r.FMAAll = limit.best
 	r.rates()
 	return r, nil
 }
 
-// time measures in, once, and again if that was quick.
-func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], limit *loop[float32], measures []string) error {
+// time measures in, whose features are h, once, and again if that was quick; each time it also reads h alone.
+func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], h []float32, limit *loop[float32], measures []string) error {
 	debug.FreeOSMemory()
 	resident := watchResident(4 * r.N * r.D)
 	defer func() { r.RSSMB = resident.stop() }()
-	for r.Runs = 0; r.Runs < 5; {
+	var fractions []float64
+	for spent := 0.0; r.Runs < leastRuns || spent < leastSeconds; {
 		e, err := measure.NewEngine[float32](measure.Options{Team: team, Measures: measures})
 		if err != nil {
 			return err
@@ -97,12 +104,17 @@ func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], limit
 		if r.Runs == 0 || took < r.Seconds {
 			r.Seconds, r.Breakdown = took, e.Phases()
 		}
-		r.Pass1GBs = max(r.Pass1GBs, 4*float64(r.N)*float64(r.D)/seconds(e.Phases(), measure.PhaseFirst)/1e9)
+		pass1, read := 4*float64(r.N)*float64(r.D)/seconds(e.Phases(), measure.PhaseFirst)/1e9, rereadRate(team, h)
+		r.Pass1GBs, r.ReadGBs = max(r.Pass1GBs, pass1), max(r.ReadGBs, read)
+		fractions = append(fractions, pass1/read)
 		r.Runs++
-		if took*1000 > quickMillis {
+		spent += took
+		if took > slowSeconds {
 			break
 		}
 	}
+	slices.Sort(fractions)
+	r.Pass1 = fractions[len(fractions)/2]
 	return nil
 }
 
@@ -118,21 +130,16 @@ func seconds(phases []measure.Phase, name string) float64 {
 
 // rates compares with the limits.
 func (r *MeasureResult) rates() {
-	r.Pass1 = r.Pass1GBs / r.ReadGBs
 	if s := seconds(r.Breakdown, measure.PhaseProducts); s > 0 {
 		products := float64(r.N) * float64(r.D) * min(float64(r.K-1), float64(r.D)/2)
 		r.NC1 = 2 * products / s / 1e9 / r.FMAAll
 	}
 }
 
-// rereadRate returns how fast the team reads h, in 10⁹ bytes a second, at best. h has been read before.
+// rereadRate returns how fast the team reads h, in 10⁹ bytes a second. h has been read before.
 func rereadRate(team *kernel.Team, h []float32) float64 {
 	task := &sumTask{values: h}
-	best := 0.0
-	for range limitRepeats {
-		best = max(best, giga(4*float64(len(h)), timed(func() { team.Do((len(h)+readPart/4-1)/(readPart/4), task) })))
-	}
-	return best
+	return giga(4*float64(len(h)), timed(func() { team.Do((len(h)+readPart/4-1)/(readPart/4), task) }))
 }
 
 // sumTask reads values, readPart bytes a part.

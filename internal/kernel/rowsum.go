@@ -38,9 +38,10 @@ func AddRow[T Float](dst []float64, x []T) {
 
 // SumRows adds rows of x, ld elements apart, to dst in float64, in the given order:
 // dst[j] += Σ_i x[rows[i]·ld + j]. The bits are those of AddRow for one row after the other, but
-// dst is read and written once.
+// dst is read and written once. On the way it asks for memory that is used soon, as much from ahead on as it reads, in the order of
+// memory; nil for none.
 // It panics if a row lies outside x or is shorter than dst.
-func SumRows[T Float](dst []float64, x []T, ld int, rows []int32) {
+func SumRows[T Float](dst []float64, x []T, ld int, rows []int32, ahead []T) {
 	for _, r := range rows {
 		if r < 0 || !fits(int(r)+1, len(dst), len(x), ld) {
 			panic("kernel: SumRows of a row outside its matrix")
@@ -48,7 +49,10 @@ func SumRows[T Float](dst []float64, x []T, ld int, rows []int32) {
 	}
 	done := 0
 	if isFloat32[T]() {
-		done = sumRowsSIMD(dst, as[float32](x), ld, rows)
+		if len(ahead) == 0 {
+			ahead = x
+		}
+		done = sumRowsSIMD(dst, as[float32](x), ld, rows, as[float32](ahead))
 	}
 	for _, r := range rows {
 		addRowGeneric(dst[done:], x[int(r)*ld+done:][:len(dst)-done])

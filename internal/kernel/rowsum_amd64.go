@@ -35,19 +35,19 @@ func addRowSIMD(dst []float64, x []float32) int {
 	return n
 }
 
-func sumRowsSIMD(dst []float64, x []float32, ld int, rows []int32) int {
+func sumRowsSIMD(dst []float64, x []float32, ld int, rows []int32, ahead []float32) int {
 	if len(rows) == 0 {
 		return 0
 	}
 	switch active {
 	case isaAVX512:
 		if n := len(dst) &^ 63; n > 0 {
-			sumRowsAVX512(n, len(rows), ld, &dst[0], &x[0], &rows[0])
+			sumRowsAVX512(n, len(rows), ld, &dst[0], &x[0], &rows[0], &ahead[0])
 			return n
 		}
 	case isaAVX2:
 		if n := len(dst) &^ 31; n > 0 {
-			sumRowsAVX2(n, len(rows), ld, &dst[0], &x[0], &rows[0])
+			sumRowsAVX2(n, len(rows), ld, &dst[0], &x[0], &rows[0], &ahead[0])
 			return n
 		}
 	}

@@ -23,15 +23,16 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sumRowsAVX512(n int, count int, ld int, dst *float64, x *float32, rows *int32)
-// Requires: AVX, AVX512F
-TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-48
+// func sumRowsAVX512(n int, count int, ld int, dst *float64, x *float32, rows *int32, ahead *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ ld+16(FP), DX
 	MOVQ dst+24(FP), BX
 	MOVQ x+32(FP), SI
 	MOVQ rows+40(FP), DI
+	MOVQ ahead+48(FP), R8
 	SHLQ $0x02, DX
 
 strip:
@@ -43,43 +44,48 @@ strip:
 	VMOVUPD 320(BX), Z5
 	VMOVUPD 384(BX), Z6
 	VMOVUPD 448(BX), Z7
-	XORQ    R8, R8
+	XORQ    R9, R9
 
 row:
-	MOVLQSX   (DI)(R8*4), R9
-	IMULQ     DX, R9
-	ADDQ      SI, R9
-	VCVTPS2PD (R9), Z8
-	VADDPD    Z8, Z0, Z0
-	VCVTPS2PD 32(R9), Z8
-	VADDPD    Z8, Z1, Z1
-	VCVTPS2PD 64(R9), Z8
-	VADDPD    Z8, Z2, Z2
-	VCVTPS2PD 96(R9), Z8
-	VADDPD    Z8, Z3, Z3
-	VCVTPS2PD 128(R9), Z8
-	VADDPD    Z8, Z4, Z4
-	VCVTPS2PD 160(R9), Z8
-	VADDPD    Z8, Z5, Z5
-	VCVTPS2PD 192(R9), Z8
-	VADDPD    Z8, Z6, Z6
-	VCVTPS2PD 224(R9), Z8
-	VADDPD    Z8, Z7, Z7
-	INCQ      R8
-	CMPQ      R8, CX
-	JLT       row
-	VMOVUPD   Z0, (BX)
-	VMOVUPD   Z1, 64(BX)
-	VMOVUPD   Z2, 128(BX)
-	VMOVUPD   Z3, 192(BX)
-	VMOVUPD   Z4, 256(BX)
-	VMOVUPD   Z5, 320(BX)
-	VMOVUPD   Z6, 384(BX)
-	VMOVUPD   Z7, 448(BX)
-	ADDQ      $0x00000200, BX
-	ADDQ      $0x00000100, SI
-	SUBQ      $0x00000040, AX
-	JNZ       strip
+	MOVLQSX    (DI)(R9*4), R10
+	IMULQ      DX, R10
+	ADDQ       SI, R10
+	VCVTPS2PD  (R10), Z8
+	VADDPD     Z8, Z0, Z0
+	VCVTPS2PD  32(R10), Z8
+	VADDPD     Z8, Z1, Z1
+	VCVTPS2PD  64(R10), Z8
+	VADDPD     Z8, Z2, Z2
+	VCVTPS2PD  96(R10), Z8
+	VADDPD     Z8, Z3, Z3
+	VCVTPS2PD  128(R10), Z8
+	VADDPD     Z8, Z4, Z4
+	VCVTPS2PD  160(R10), Z8
+	VADDPD     Z8, Z5, Z5
+	VCVTPS2PD  192(R10), Z8
+	VADDPD     Z8, Z6, Z6
+	VCVTPS2PD  224(R10), Z8
+	VADDPD     Z8, Z7, Z7
+	PREFETCHT1 (R8)
+	PREFETCHT1 64(R8)
+	PREFETCHT1 128(R8)
+	PREFETCHT1 192(R8)
+	ADDQ       $0x00000100, R8
+	INCQ       R9
+	CMPQ       R9, CX
+	JLT        row
+	VMOVUPD    Z0, (BX)
+	VMOVUPD    Z1, 64(BX)
+	VMOVUPD    Z2, 128(BX)
+	VMOVUPD    Z3, 192(BX)
+	VMOVUPD    Z4, 256(BX)
+	VMOVUPD    Z5, 320(BX)
+	VMOVUPD    Z6, 384(BX)
+	VMOVUPD    Z7, 448(BX)
+	ADDQ       $0x00000200, BX
+	ADDQ       $0x00000100, SI
+	SUBQ       $0x00000040, AX
+	JNZ        strip
 	VZEROUPPER
 	RET
 
@@ -889,15 +895,16 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sumRowsAVX2(n int, count int, ld int, dst *float64, x *float32, rows *int32)
-// Requires: AVX
-TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-48
+// func sumRowsAVX2(n int, count int, ld int, dst *float64, x *float32, rows *int32, ahead *float32)
+// Requires: AVX, MMX+
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ ld+16(FP), DX
 	MOVQ dst+24(FP), BX
 	MOVQ x+32(FP), SI
 	MOVQ rows+40(FP), DI
+	MOVQ ahead+48(FP), R8
 	SHLQ $0x02, DX
 
 strip:
@@ -909,43 +916,46 @@ strip:
 	VMOVUPD 160(BX), Y5
 	VMOVUPD 192(BX), Y6
 	VMOVUPD 224(BX), Y7
-	XORQ    R8, R8
+	XORQ    R9, R9
 
 row:
-	MOVLQSX   (DI)(R8*4), R9
-	IMULQ     DX, R9
-	ADDQ      SI, R9
-	VCVTPS2PD (R9), Y8
-	VADDPD    Y8, Y0, Y0
-	VCVTPS2PD 16(R9), Y8
-	VADDPD    Y8, Y1, Y1
-	VCVTPS2PD 32(R9), Y8
-	VADDPD    Y8, Y2, Y2
-	VCVTPS2PD 48(R9), Y8
-	VADDPD    Y8, Y3, Y3
-	VCVTPS2PD 64(R9), Y8
-	VADDPD    Y8, Y4, Y4
-	VCVTPS2PD 80(R9), Y8
-	VADDPD    Y8, Y5, Y5
-	VCVTPS2PD 96(R9), Y8
-	VADDPD    Y8, Y6, Y6
-	VCVTPS2PD 112(R9), Y8
-	VADDPD    Y8, Y7, Y7
-	INCQ      R8
-	CMPQ      R8, CX
-	JLT       row
-	VMOVUPD   Y0, (BX)
-	VMOVUPD   Y1, 32(BX)
-	VMOVUPD   Y2, 64(BX)
-	VMOVUPD   Y3, 96(BX)
-	VMOVUPD   Y4, 128(BX)
-	VMOVUPD   Y5, 160(BX)
-	VMOVUPD   Y6, 192(BX)
-	VMOVUPD   Y7, 224(BX)
-	ADDQ      $0x00000100, BX
-	ADDQ      $0x00000080, SI
-	SUBQ      $0x00000020, AX
-	JNZ       strip
+	MOVLQSX    (DI)(R9*4), R10
+	IMULQ      DX, R10
+	ADDQ       SI, R10
+	VCVTPS2PD  (R10), Y8
+	VADDPD     Y8, Y0, Y0
+	VCVTPS2PD  16(R10), Y8
+	VADDPD     Y8, Y1, Y1
+	VCVTPS2PD  32(R10), Y8
+	VADDPD     Y8, Y2, Y2
+	VCVTPS2PD  48(R10), Y8
+	VADDPD     Y8, Y3, Y3
+	VCVTPS2PD  64(R10), Y8
+	VADDPD     Y8, Y4, Y4
+	VCVTPS2PD  80(R10), Y8
+	VADDPD     Y8, Y5, Y5
+	VCVTPS2PD  96(R10), Y8
+	VADDPD     Y8, Y6, Y6
+	VCVTPS2PD  112(R10), Y8
+	VADDPD     Y8, Y7, Y7
+	PREFETCHT1 (R8)
+	PREFETCHT1 64(R8)
+	ADDQ       $0x00000080, R8
+	INCQ       R9
+	CMPQ       R9, CX
+	JLT        row
+	VMOVUPD    Y0, (BX)
+	VMOVUPD    Y1, 32(BX)
+	VMOVUPD    Y2, 64(BX)
+	VMOVUPD    Y3, 96(BX)
+	VMOVUPD    Y4, 128(BX)
+	VMOVUPD    Y5, 160(BX)
+	VMOVUPD    Y6, 192(BX)
+	VMOVUPD    Y7, 224(BX)
+	ADDQ       $0x00000100, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x00000020, AX
+	JNZ        strip
 	VZEROUPPER
 	RET
 

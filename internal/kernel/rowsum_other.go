@@ -6,7 +6,7 @@ package kernel
 
 func addRowSIMD(dst []float64, x []float32) int { return 0 }
 
-func sumRowsSIMD(dst []float64, x []float32, ld int, rows []int32) int { return 0 }
+func sumRowsSIMD(dst []float64, x []float32, ld int, rows []int32, ahead []float32) int { return 0 }
 
 func subRow64SIMD(dst []float64, x []float32, mean []float64, sums *[rowLanes]float64) int { return 0 }
 

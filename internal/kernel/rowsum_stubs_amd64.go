@@ -10,7 +10,7 @@ func addRowAVX512(n int, dst *float64, x *float32)
 // sumRowsAVX512 is sumRowsGeneric for n columns, a multiple of 64, and at least one row.
 //
 //go:noescape
-func sumRowsAVX512(n int, count int, ld int, dst *float64, x *float32, rows *int32)
+func sumRowsAVX512(n int, count int, ld int, dst *float64, x *float32, rows *int32, ahead *float32)
 
 // subRow64AVX512 is subRowGeneric, and leaves its partial sums in sums.
 //
@@ -105,7 +105,7 @@ func addRowAVX2(n int, dst *float64, x *float32)
 // sumRowsAVX2 is sumRowsGeneric for n columns, a multiple of 32, and at least one row.
 //
 //go:noescape
-func sumRowsAVX2(n int, count int, ld int, dst *float64, x *float32, rows *int32)
+func sumRowsAVX2(n int, count int, ld int, dst *float64, x *float32, rows *int32, ahead *float32)
 
 // subRow64AVX2 is subRowGeneric, and leaves its partial sums in sums.
 //

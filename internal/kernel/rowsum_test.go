@@ -149,7 +149,7 @@ func TestSumRows(t *testing.T) {
 				got[j] = rng.NormFloat64()
 				want[j] = got[j]
 			}
-			SumRows(got[:cols], x, ld, rows)
+			SumRows(got[:cols], x, ld, rows, x[:rng.IntN(2)])
 			for _, r := range rows {
 				addRowGeneric(want[:cols], x[int(r)*ld:][:cols])
 			}
@@ -167,7 +167,7 @@ func TestSumRows(t *testing.T) {
 					t.Errorf("rows %v of a matrix of two were taken", rows)
 				}
 			}()
-			SumRows(make([]float64, 4), make([]float32, 8), 4, rows)
+			SumRows(make([]float64, 4), make([]float32, 8), 4, rows, nil)
 		}()
 	}
 }

@@ -129,13 +129,15 @@ func (t target) addRow() {
 // strip is how many elements sumRows keeps in registers: eight vectors of float64.
 func (t target) strip() int { return 8 * t.lanes }
 
-// sumRows keeps a strip of columns of dst in registers while it walks the rows.
+// sumRows keeps a strip of columns of dst in registers while it walks the rows, and asks for as many bytes from ahead on as it reads: for the second-level
+// cache, because the first is full of sums.
 func (t target) sumRows() {
-	TEXT("sumRows"+t.suffix, NOSPLIT, "func(n, count, ld int, dst *float64, x *float32, rows *int32)")
+	TEXT("sumRows"+t.suffix, NOSPLIT, "func(n, count, ld int, dst *float64, x *float32, rows *int32, ahead *float32)")
 	Pragma("noescape")
 	Doc("sumRows" + t.suffix + " is sumRowsGeneric for n columns, a multiple of " + strconv.Itoa(t.strip()) + ", and at least one row.")
 	n, count, ld := Load(Param("n"), GP64()), Load(Param("count"), GP64()), Load(Param("ld"), GP64())
 	dst, x, rows := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("rows"), GP64())
+	ahead := Load(Param("ahead"), GP64())
 	SHLQ(Imm(2), ld)
 	Label("strip")
 	sums := make([]reg.VecVirtual, 8)
@@ -154,6 +156,10 @@ func (t target) sumRows() {
 		VCVTPS2PD(Mem{Base: row, Disp: 4 * t.lanes * v}, wide)
 		VADDPD(wide, s, s)
 	}
+	for line := 0; line < 4*t.strip(); line += 64 {
+		PREFETCHT1(Mem{Base: ahead, Disp: line})
+	}
+	ADDQ(U32(4*t.strip()), ahead)
 	INCQ(i)
 	CMPQ(i, count)
 	JLT(LabelRef("row"))
