@@ -19,10 +19,11 @@ def epochs(lab):
 
 def start(binary, lab, workers, cores):
     command = ["taskset", "-c", cores, binary, "--lab", lab, "--threads", str(workers), "study", "run", "md-fig1", "--seeds", "500", "--workers", str(workers)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(lab + ".log", "w") as log:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
     while not os.path.exists(lab + "/lab.sqlite") or epochs(lab) == 0:
         if process.poll() is not None:
-            sys.exit("the study ended at once: " + " ".join(command))
+            sys.exit("the study ended at once: " + " ".join(command) + "\n" + open(lab + ".log").read())
         time.sleep(0.1)
     process.send_signal(signal.SIGSTOP)
     return process
