@@ -68,6 +68,24 @@ func TestAStudyEndsBesideACancelledRun(t *testing.T) {
 	}
 }
 
+// TestARunLetGoOnAtTheEnd lets a stopped run go on as the last other run ends: the study does not end without it.
+func TestARunLetGoOnAtTheEnd(t *testing.T) {
+	configs := smallGrid()[:3]
+	lab := saved(t, configs)
+	hash := itemsOf(t, configs)[0].Hash
+	must(t, lab.Cancel(hash))
+	o := options(t, 1)
+	o.Watch = func(e Event) {
+		if e.Ended != nil && e.Ended.Hash != hash && e.Done == 2 {
+			must(t, lab.Release(hash))
+		}
+	}
+	s, err := Execute(t.Context(), lab, []string{"s"}, o)
+	if err != nil || s != (Summary{Runs: 3, Done: 3}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // TestNobodyBeginsACancelledRun hands a run that a person has cancelled to a slot of this process, and hears of it from a worker elsewhere.
 func TestNobodyBeginsACancelledRun(t *testing.T) {
 	item := itemsOf(t, smallGrid()[:1])[0]

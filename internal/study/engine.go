@@ -95,7 +95,8 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 		o.Watch = func(Event) {}
 	}
 	o.Queue.Version, o.Queue.Logf = version.Version, o.Logf
-	e := &engine{lab: lab, o: o, names: names, open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{}, started: time.Now()}
+	e := &engine{lab: lab, o: o, names: names, open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{},
+		emptied: make(chan struct{}, 1), started: time.Now()}
 	if err := e.load(); err != nil {
 		return Summary{}, err
 	}
@@ -129,8 +130,12 @@ type engine struct {
 	failed    int
 	doneHere  float64 // runs, or parts of runs, that were done since started
 	cancelled bool
-	finished  func()      // ends the work once open is empty
+	closing   int         // ended runs that are not in open any more and are being told
+	revision  int64       // of the studies in the lab, when they were read
+	finished  func()      // ends the work once nothing is left
 	abort     func(error) // ends the work before
+
+	emptied chan struct{} // holds one: nothing may be left
 
 	watchMu sync.Mutex
 	told    time.Time // of progress
@@ -157,6 +162,10 @@ func isLocal(worker string) bool { return strings.HasPrefix(worker, localPrefix)
 func (e *engine) load() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	var err error
+	if e.revision, err = e.lab.StudyRevision(); err != nil { // first: what changes from here on is read again
+		return err
+	}
 	open, seen := map[string]*openRun{}, map[string]bool{}
 	e.runs, e.done, e.failed, e.cancelled = 0, 0, 0, false
 	for _, name := range e.names {
@@ -253,5 +262,5 @@ func (e *engine) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
 func (e *engine) nothingLeft() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.open) == 0
+	return len(e.open) == 0 && e.closing == 0
 }

@@ -18,7 +18,7 @@ func sortByPosition(list []*openRun) {
 	})
 }
 
-// close counts a run as ended and ends the work after the last one.
+// close counts a run as ended and tells it. After the last one it has heed end the work.
 func (e *engine) close(run store.Run) {
 	e.mu.Lock()
 	o := e.open[run.Hash]
@@ -28,6 +28,7 @@ func (e *engine) close(run store.Run) {
 	}
 	delete(e.open, run.Hash)
 	delete(e.working, run.Hash)
+	e.closing++
 	e.doneHere++
 	ended := &Ended{Hash: run.Hash, Note: o.Note, Failed: run.Status == store.Failed, Text: run.Error}
 	if ended.Failed {
@@ -35,14 +36,19 @@ func (e *engine) close(run store.Run) {
 	} else {
 		e.done++
 	}
-	last := len(e.open) == 0
 	e.mu.Unlock()
 	if kind := kinds[run.Kind]; kind != nil && !ended.Failed {
 		ended.Text = kind.Headline(e.lab.Reader, run.Hash)
 	}
 	e.tell(ended)
-	if last {
-		e.finished()
+	e.mu.Lock()
+	e.closing--
+	e.mu.Unlock()
+	if e.nothingLeft() {
+		select {
+		case e.emptied <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -135,10 +141,6 @@ func (e *engine) heedPeople(ctx context.Context) error {
 	look, tend := time.NewTicker(lookEvery), time.NewTicker(tendEvery)
 	defer look.Stop()
 	defer tend.Stop()
-	known, err := e.lab.StudyRevision()
-	if err != nil {
-		return err
-	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -148,22 +150,39 @@ func (e *engine) heedPeople(ctx context.Context) error {
 				return err
 			}
 		case <-look.C:
-			now, err := e.lab.StudyRevision()
-			if err != nil {
+			if err := e.heed(ctx); err != nil {
 				return err
 			}
-			if now == known {
-				continue
-			}
-			known = now
-			if err := e.reload(ctx); err != nil {
+		case <-e.emptied:
+			if err := e.heed(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// reload takes over what people changed.
+// heed takes over what people changed and ends the work if nothing is left. A person who lets a run go on
+// before the last other one has ended, or as it ends, is heard.
+func (e *engine) heed(ctx context.Context) error {
+	now, err := e.lab.StudyRevision()
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	changed := now != e.revision
+	e.mu.Unlock()
+	if changed {
+		if err := e.reload(ctx); err != nil {
+			return err
+		}
+	}
+	if e.nothingLeft() {
+		e.finished()
+	}
+	return nil
+}
+
+// reload brings the queue in line with the lab.
 func (e *engine) reload(ctx context.Context) error {
 	e.mu.Lock()
 	before := make([]string, 0, len(e.open))
@@ -179,10 +198,6 @@ func (e *engine) reload(ctx context.Context) error {
 	e.mu.Unlock()
 	if err := e.c.Cancel(ctx, gone...); err != nil {
 		return err
-	}
-	if e.nothingLeft() {
-		e.finished()
-		return nil
 	}
 	there, err := e.c.Jobs(ctx)
 	if err != nil {
