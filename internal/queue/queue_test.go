@@ -395,6 +395,53 @@ func TestResultsInHandComeAgainInOrder(t *testing.T) {
 	}
 }
 
+// TestWhatWaitsComesTogether sends more than a batch while nobody receives: it comes in one piece, in order, but not without bound.
+func TestWhatWaitsComesTogether(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ jobs, messages, size, first int }{
+		{1, 5 * batch, 10, 5*batch + 1}, // and what ends the job
+		{1, enough + 3*batch, 10, enough},
+		{1, 2 * batch, enoughBytes / batch, batch},
+		{enoughEnds + 2*batch, 0, 0, enoughEnds},
+	} {
+		_, c, b := local(t, quick(t))
+		must(t, c.Submit(t.Context(), jobs(test.jobs)...))
+		stop := work(t, b, WorkerOptions{Slots: 4}, func(ctx context.Context, task *Task) ([]byte, error) {
+			for i := range test.messages {
+				must(t, task.Send(ctx, fmt.Appendf(nil, "%0*d", test.size, i)))
+			}
+			return nil, nil
+		})
+		all := test.jobs * (test.messages + 1)
+		for info := new(jetstream.StreamInfo); info.State.Msgs < uint64(all); time.Sleep(10 * time.Millisecond) {
+			var err error
+			info, err = c.results.Info(t.Context())
+			must(t, err)
+		}
+		stop()
+		first, got := 0, 0
+		everything := errors.New("everything")
+		err := c.Receive(t.Context(), func(list []Message) error {
+			if got == 0 {
+				first = len(list)
+			}
+			for _, m := range list {
+				if m.Type == Data && string(m.Data) != fmt.Sprintf("%0*d", test.size, got) {
+					t.Fatalf("message %d is %.20s", got, m.Data)
+				}
+				got++
+			}
+			if got < all {
+				return nil
+			}
+			return everything
+		})
+		if !errors.Is(err, everything) || got != all || first != test.first {
+			t.Errorf("%+v: %d at first, %d of %d in all, %v", test, first, got, all, err)
+		}
+	}
+}
+
 func TestReplayGivesWhatReceiveGave(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))

@@ -12,9 +12,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// batch is how many messages Receive hands over at once, at most: enough that one transaction of the
-// reader covers many, few enough to keep memory small.
-const batch = 256
+// Messages are fetched batch by batch, few enough to keep memory small. Receive hands over what is waiting, up to about enough: the
+// more that a transaction of the reader covers, the less it costs for each. Those that end a job cost it more.
+const (
+	batch       = 64
+	enough      = 2048 // messages
+	enoughEnds  = 256
+	enoughBytes = 4 << 20
+)
 
 // readerName is the consumer through which the coordinator reads results: what it acknowledged was handled.
 const readerName = "coordinator"
@@ -75,11 +80,7 @@ var errGap = errors.New("queue: a result was lost on its way")
 func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, handle func([]Message) error) error {
 	read := cons.CachedInfo().Delivered.Consumer
 	for ctx.Err() == nil {
-		got, err := cons.FetchNoWait(batch)
-		if err != nil {
-			return err
-		}
-		raw, list, err := collect(got, &read)
+		raw, list, err := gather(cons, &read)
 		if err != nil {
 			return err
 		}
@@ -99,6 +100,32 @@ func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, hand
 		}
 	}
 	return nil
+}
+
+// gather fetches what is waiting, until that is all or enough.
+func gather(cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
+	ends, bytes := 0, 0
+	for len(raw) < enough && ends < enoughEnds && bytes < enoughBytes {
+		got, err := cons.FetchNoWait(batch)
+		if err != nil {
+			return nil, nil, err
+		}
+		more, messages, err := collect(got, read)
+		if err != nil {
+			return nil, nil, err
+		}
+		raw, list = append(raw, more...), append(list, messages...)
+		if len(more) < batch {
+			break
+		}
+		for _, m := range messages {
+			bytes += len(m.Data)
+			if m.Type != Data {
+				ends++
+			}
+		}
+	}
+	return raw, list, nil
 }
 
 // waitForOne waits a few seconds for a message.

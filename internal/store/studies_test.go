@@ -270,16 +270,22 @@ func BenchmarkStatus(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendAll stores what many workers send, with a reader at work.
+// BenchmarkAppendAll stores what 100 workers send, an epoch or several of each in a transaction, with a reader at work.
 func BenchmarkAppendAll(b *testing.B) {
+	for _, epochs := range []int64{1, 16} {
+		b.Run(fmt.Sprintf("epochs=%d", epochs), func(b *testing.B) { appendAll(b, epochs) })
+	}
+}
+
+func appendAll(b *testing.B, epochs int64) {
 	l := open(b, b.TempDir())
-	var parts []Part
+	var claims []*Claim
 	for i := range 100 {
 		c, _, err := l.Claim(spec(i))
 		if err != nil {
 			b.Fatal(err)
 		}
-		parts = append(parts, Part{Claim: c})
+		claims = append(claims, c)
 	}
 	stop := make(chan struct{})
 	defer close(stop)
@@ -289,19 +295,23 @@ func BenchmarkAppendAll(b *testing.B) {
 			case <-stop:
 				return
 			default:
-				l.Series(parts[7].Claim.Hash, epochRows(1, 0)[0].Key)
+				l.Series(claims[7].Hash, epochRows(1, 0)[0].Key)
 			}
 		}
 	}()
-	epoch := int64(0)
+	stored, last := 0, int64(0)
 	for b.Loop() {
-		epoch++
-		for i := range parts {
-			parts[i].EpochRows = EpochRows{Epoch: epoch, Rows: epochRows(50, epoch)}
+		var parts []Part
+		for epoch := last + 1; epoch <= last+epochs; epoch++ {
+			for _, c := range claims {
+				parts = append(parts, Part{Claim: c, EpochRows: EpochRows{Epoch: epoch, Rows: epochRows(50, epoch)}})
+				stored += 50
+			}
 		}
+		last += epochs
 		if lost, err := l.AppendAll(parts); err != nil || len(lost) > 0 {
 			b.Fatal(lost, err)
 		}
 	}
-	b.ReportMetric(float64(50*len(parts))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	b.ReportMetric(float64(stored)/b.Elapsed().Seconds(), "rows/s")
 }

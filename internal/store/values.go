@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -129,7 +131,11 @@ func appendRows(to []row, run, epoch int64, values []Value, ids []int64) []row {
 	return to
 }
 
+// insertRows writes rows in the order of the table, where each page is met once. Of several for one place the last stays.
 func insertRows(tx *sql.Tx, rows []row) error {
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.series, b.series), cmp.Compare(a.step, b.step))
+	})
 	const columns = 6
 	args := make([]any, 0, chunk*columns)
 	var full *sql.Stmt

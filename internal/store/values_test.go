@@ -86,12 +86,17 @@ func TestRowsAgainstAModel(t *testing.T) {
 					}
 				}
 			} else {
-				rows := make([]Value, rapid.SampledFrom([]int{0, 1, 5, chunk - 1, chunk, chunk + 1, 3 * chunk}).Draw(t, "rows"))
-				for i := range rows {
-					rows[i] = Value{Key: Key{"s", "", fmt.Sprint(i % 7), "m"}, Step: int64(i/7) + epoch, Value: float64(100*epoch) + float64(i)}
-					model[cell{rows[i].Key, rows[i].Step}] = stored{rows[i].Value, epoch}
+				epochs := make([]EpochRows, rapid.IntRange(1, 3).Draw(t, "epochs")) // which meet in steps: the last stays
+				for j := range epochs {
+					rows := make([]Value, rapid.SampledFrom([]int{0, 1, 5, chunk - 1, chunk, chunk + 1, 3 * chunk}).Draw(t, "rows"))
+					for i := range rows {
+						rows[i] = Value{Key: Key{"s", "", fmt.Sprint(i % 7), "m"}, Step: int64(i/7) + epoch, Value: float64(100*epoch) + float64(i)}
+						model[cell{rows[i].Key, rows[i].Step}] = stored{rows[i].Value, epoch}
+					}
+					epochs[j] = EpochRows{epoch, rows}
+					epoch++
 				}
-				err = c.AppendEpoch(epoch, rows)
+				err = c.AppendEpochs(epochs)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -1,15 +1,8 @@
 package study
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
@@ -21,31 +14,51 @@ type remoteRun struct {
 	generation uint64 // of the worker's claim
 }
 
-// apply writes results into the lab. Batches may come again: all it does can be done twice.
+// apply writes results into the lab. Batches may come again: all it does can be done twice. Messages of one run are applied in order,
+// those of different runs do not depend on each other.
 func (e *engine) apply(ctx context.Context, list []queue.Message) error {
 	e.remoteMu.Lock()
 	defer e.remoteMu.Unlock()
+	for len(list) > 0 {
+		var err error
+		if list, err = e.round(ctx, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round applies each run's rows up to its first message of another kind, all in one transaction, then those messages, and returns
+// what comes after them.
+func (e *engine) round(ctx context.Context, list []queue.Message) (later []queue.Message, err error) {
 	var parts []store.Part
+	var others []queue.Message
+	waits := map[string]bool{} // runs whose later messages come after one of others
 	for _, m := range list {
-		if m.Type == queue.Data && !isLocal(m.Worker) && len(m.Data) > 0 && m.Data[0] == tagRows {
+		switch {
+		case waits[m.Job]:
+			later = append(later, m)
+		case m.Type != queue.Data || isLocal(m.Worker) || len(m.Data) == 0 || m.Data[0] != tagRows:
+			others, waits[m.Job] = append(others, m), true
+		default:
 			part, ok, err := e.rowsOf(m)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if ok {
 				parts = append(parts, part)
 			}
-			continue
-		}
-		if err := e.write(ctx, parts); err != nil { // what comes next may depend on them
-			return err
-		}
-		parts = nil
-		if err := e.one(ctx, m); err != nil {
-			return err
 		}
 	}
-	return e.write(ctx, parts)
+	if err := e.write(ctx, parts); err != nil {
+		return nil, err
+	}
+	for _, m := range others {
+		if err := e.one(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	return later, nil
 }
 
 // rowsOf makes a message of rows part of the next transaction; ok is false if it is stale.
@@ -182,159 +195,4 @@ func (e *engine) lostIsNoError(hash string, err error) error {
 		return nil
 	}
 	return err
-}
-
-// manifest is the last message of a worker elsewhere: the run's files, in the message or beside it.
-type manifest struct {
-	Inline []byte      `json:"inline,omitempty"` // a tar archive
-	Blob   *queue.Blob `json:"blob,omitempty"`
-	Shared bool        `json:"shared,omitempty"` // the blob is in the shared folder
-}
-
-// adopt makes the files of a finished run the lab's, then marks it as done, then lets the queue forget.
-func (e *engine) adopt(ctx context.Context, m queue.Message) error {
-	r, err := e.current(m)
-	if err != nil {
-		return err
-	}
-	if r == nil {
-		return e.ended(ctx, m) // done before, or stale
-	}
-	if err := e.fetchFiles(ctx, m, r.claim.Dir); err != nil {
-		return e.unusable(ctx, m, err)
-	}
-	if err := e.lostIsNoError(m.Job, r.claim.Finish()); err != nil {
-		return err
-	}
-	delete(e.remote, m.Job)
-	return e.ended(ctx, m)
-}
-
-func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) error {
-	var files manifest
-	if err := json.Unmarshal(m.Data, &files); err != nil {
-		return fmt.Errorf("study: the list of a run's files: %w", err)
-	}
-	staging := filepath.Join(dir, fmt.Sprintf("g%d", m.Generation))
-	if files.Blob == nil {
-		if err := unpack(bytes.NewReader(files.Inline), staging); err != nil {
-			return err
-		}
-		return moveInto(staging, dir)
-	}
-	blobs, err := e.blobs(ctx, files.Shared)
-	if err != nil {
-		return err
-	}
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(blobs.Get(ctx, *files.Blob, w)) }()
-	err = unpack(r, staging)
-	_, rest := io.Copy(io.Discard, r) // to the end: only there is the digest known
-	if err := errors.Join(err, rest); err != nil {
-		r.CloseWithError(err)
-		return errors.Join(err, os.RemoveAll(staging))
-	}
-	if err := moveInto(staging, dir); err != nil {
-		return err
-	}
-	return blobs.Remove(ctx, m.Job+"/")
-}
-
-func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
-	if !shared {
-		return e.broker.Objects(ctx)
-	}
-	if e.o.Blobs == "" {
-		return nil, errors.New("study: the worker left its files in a shared folder; start the study with --blobs DIR, too")
-	}
-	return queue.Folder(e.o.Blobs), nil
-}
-
-// unusable deals with a finished run whose files cannot be had. A disk that is full here stops the
-// study, nothing is lost; anything else is tried again by another worker, three times.
-func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) error {
-	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, os.ErrPermission) || ctx.Err() != nil {
-		return cause
-	}
-	if r := e.remote[m.Job]; r != nil {
-		delete(e.remote, m.Job)
-		if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
-			return err
-		}
-	}
-	e.mu.Lock()
-	run := e.open[m.Job]
-	if run != nil {
-		run.broken++
-	}
-	e.mu.Unlock()
-	if run == nil {
-		return e.c.Forget(ctx, m.Job)
-	}
-	e.o.Logf("run %.12s: the result of %s cannot be used: %v", m.Job, m.Worker, cause)
-	if run.broken >= 3 {
-		m.Error = cause.Error()
-		return e.fail(ctx, m)
-	}
-	if err := e.c.Forget(ctx, m.Job); err != nil {
-		return err
-	}
-	return e.submit(ctx, run.job())
-}
-
-// fail marks a run as failed, unless its own process did.
-func (e *engine) fail(ctx context.Context, m queue.Message) error {
-	run, err := e.lab.Run(m.Job)
-	var unknown *store.NotFoundError
-	if errors.As(err, &unknown) {
-		return e.ended(ctx, m)
-	}
-	if err != nil {
-		return err
-	}
-	if run.Status == store.Done || run.Status == store.Failed {
-		return e.ended(ctx, m)
-	}
-	var r *remoteRun
-	if isLocal(m.Worker) {
-		r, err = e.claim(run, 0, run.Program)
-		delete(e.remote, m.Job)
-	} else if r, err = e.current(m); r == nil && err == nil && e.remote[m.Job] == nil {
-		r, err = e.claim(run, m.Generation, run.Program) // it failed before its first row
-	}
-	if err != nil {
-		return err
-	}
-	if r == nil { // another process of this machine is at it
-		return e.c.Cancel(ctx, m.Job)
-	}
-	delete(e.remote, m.Job)
-	if err := e.lostIsNoError(m.Job, r.claim.Fail(errors.New(m.Error))); err != nil {
-		return err
-	}
-	return e.ended(ctx, m)
-}
-
-// ended counts a run that the lab holds as done or failed, and lets the queue forget it.
-func (e *engine) ended(ctx context.Context, m queue.Message) error {
-	run, err := e.lab.Run(m.Job)
-	var unknown *store.NotFoundError
-	switch {
-	case errors.As(err, &unknown):
-		return e.c.Forget(ctx, m.Job)
-	case err != nil:
-		return err
-	case run.Status != store.Done && run.Status != store.Failed && isLocal(m.Worker):
-		return e.c.Cancel(ctx, m.Job) // what it did was deleted since: tend submits it again
-	case run.Status != store.Done && run.Status != store.Failed:
-		return nil // a stale message: another worker is at it
-	}
-	if err := e.c.Forget(ctx, m.Job); err != nil {
-		return err
-	}
-	if err := e.dropBeginning(ctx, m.Job); err != nil {
-		e.o.Logf("run %.12s: the checkpoint that it began with stays behind: %v", m.Job, err)
-	}
-	e.close(run)
-	return nil
 }
