@@ -155,11 +155,24 @@ func (c *checkpoints) prune(epoch int) error {
 		if i == at || i == at-1 || e < epoch && c.keep.keeps(e) {
 			continue
 		}
-		if err := c.fs.RemoveAll(c.path(e)); err != nil {
+		if err := c.remove(e); err != nil {
 			return fmt.Errorf("train: removing an old checkpoint: %w", err)
 		}
 	}
 	return nil
+}
+
+// remove removes the checkpoint of epoch. It is renamed first: who reads it meanwhile, as a worker does that sends it to the queue,
+// finds it whole or not at all, never without some of its files.
+func (c *checkpoints) remove(epoch int) error {
+	gone := filepath.Join(c.dir, ".gone")
+	if err := c.fs.RemoveAll(gone); err != nil { // a process was killed here
+		return err
+	}
+	if err := c.fs.Rename(c.path(epoch), gone); err != nil {
+		return err
+	}
+	return c.fs.RemoveAll(gone)
 }
 
 // saved is a checkpoint read back. Its arrays hold the files' bytes.

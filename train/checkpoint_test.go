@@ -151,6 +151,45 @@ func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 	}
 }
 
+// slowFS is seen while it removes a folder, when a part of it is gone.
+type slowFS struct {
+	systemFS
+	seen func()
+}
+
+func (f slowFS) RemoveAll(path string) error {
+	if err := os.Remove(filepath.Join(path, modelFile)); err == nil {
+		f.seen()
+	}
+	return f.systemFS.RemoveAll(path)
+}
+
+// TestACheckpointGoesWhole: what reads the folder while an old checkpoint is being removed finds no half ones.
+func TestACheckpointGoesWhole(t *testing.T) {
+	c := &checkpoints{dir: t.TempDir(), run: "r", keep: keepRule{every: 0}}
+	removals := 0
+	c.fs = slowFS{seen: func() {
+		removals++
+		list, err := c.epochs()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, epoch := range list {
+			if _, err := c.read(epoch); err != nil {
+				t.Errorf("checkpoint %d: %v", epoch, err)
+			}
+		}
+	}}
+	for epoch := 1; epoch <= 4; epoch++ {
+		if err := saveSample(c, epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if removals != 2 {
+		t.Errorf("%d checkpoints were removed", removals)
+	}
+}
+
 func TestKeepRules(t *testing.T) {
 	for rule, want := range map[string][]int{"last": {6, 7}, "all": {1, 2, 3, 4, 5, 6, 7}, "every=3": {3, 6, 7}, "every=2": {2, 4, 6, 7}} {
 		keep, err := parseKeep(rule)

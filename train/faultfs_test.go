@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -56,6 +57,7 @@ func (f *faultFS) RemoveAll(path string) error {
 			}
 		}
 	}
+	f.renamed = slices.DeleteFunc(f.renamed, func(r [2]string) bool { return r[1] == path })
 	return f.systemFS.RemoveAll(path)
 }
 

@@ -98,8 +98,8 @@ func killAgainAndAgain(t *testing.T, optimiser string) {
 	}
 	want, wantValues := endFiles(t, wholeRun), epochValues(t, whole, wholeRun.Run)
 	dir := t.TempDir()
-	// 5 calls prepare the folder, 3 write a frame, 9 make an epoch durable, the 16th being its rename, the 18th the removal of an
-	// old one.
+	// 5 calls prepare the folder, 3 write a frame, 9 make an epoch durable, the 16th being its rename, the 18th to 20th the
+	// removal of an old one.
 	for _, at := range []int{2, 16, 17, 17, 18, 20, 16} {
 		helper := exec.Command(os.Args[0], "-test.run=^$")
 		helper.Env = append(os.Environ(), killLab+"="+dir, killCall+"="+strconv.Itoa(at), killKind+"="+optimiser)

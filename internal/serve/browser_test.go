@@ -68,10 +68,14 @@ func do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-// look evaluates an expression in a tab.
+// look evaluates an expression in a tab. A page that is being loaded again, as that of a run is when it has its first measurement,
+// does not know its names for a moment.
 func look[T any](t testing.TB, tab context.Context, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(tab, chromedp.Evaluate[T](expression))
+	for start := time.Now(); err != nil && time.Since(start) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+		v, err = chromedp.Run(tab, chromedp.Evaluate[T](expression))
+	}
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}

@@ -12,57 +12,68 @@ import (
 	"collapse/internal/version"
 )
 
-// BenchmarkCoordinator takes over what 100 workers elsewhere have sent while nobody coordinated, with a reader at work: 150 runs of 200
-// epochs of 50 measures, from their beginnings to their files.
+// BenchmarkCoordinator takes over what 100 workers elsewhere have sent while nobody coordinated, with a reader at work: runs of 50
+// measures an epoch, from their beginnings to their files.
 func BenchmarkCoordinator(b *testing.B) {
-	const runs, epochs, measures = 150, 200, 50
-	var stored float64
-	for b.Loop() {
-		b.StopTimer()
-		e, items := sentRows(b, runs, epochs, measures)
-		ctx, stop := context.WithCancelCause(b.Context())
-		var reader sync.WaitGroup
-		reader.Go(func() {
-			for ctx.Err() == nil {
-				if _, err := e.lab.Series(items[7].Hash, measure(0)); err != nil {
-					b.Error(err)
-					return
-				}
+	for _, size := range []struct{ runs, epochs int }{{150, 200}, {100, 800}, {1000, 40}} {
+		b.Run(fmt.Sprintf("%dx%d", size.runs, size.epochs), func(b *testing.B) {
+			stored := 0
+			for b.Loop() {
+				b.StopTimer()
+				e, items := sentRows(b, size.runs, size.epochs, 50)
+				takeOver(b, e, items)
+				checkRows(b, e.lab, items, size.epochs*50)
+				stored += size.runs * size.epochs * 50
+				b.StartTimer()
 			}
+			b.ReportMetric(float64(stored)/b.Elapsed().Seconds(), "rows/s")
 		})
-		ended := 0
-		b.StartTimer()
-		err := e.c.Receive(ctx, func(list []queue.Message) error {
-			if err := e.apply(ctx, list); err != nil {
-				return err
-			}
-			for _, m := range list {
-				if m.Type == queue.Done {
-					ended++
-				}
-			}
-			if ended == runs {
-				return errStored
-			}
-			return nil
-		})
-		b.StopTimer()
-		if !errors.Is(err, errStored) {
-			b.Fatal(err)
-		}
-		stored += runs * epochs * measures
-		stop(errStored)
-		reader.Wait()
-		for _, it := range items {
-			run, err1 := e.lab.Run(it.Hash)
-			values, err2 := e.lab.Values(it.Hash)
-			if err := errors.Join(err1, err2); err != nil || run.Status != store.Done || len(values) != epochs*measures {
-				b.Fatalf("%s, %d rows, %v", run.Status, len(values), err)
-			}
-		}
-		b.StartTimer()
 	}
-	b.ReportMetric(stored/b.Elapsed().Seconds(), "rows/s")
+}
+
+// takeOver has e apply what is sent, with the timer on, until all runs have ended.
+func takeOver(b *testing.B, e *engine, items []Item) {
+	ctx, stop := context.WithCancel(b.Context())
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer stop()
+	reader.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := e.lab.Series(items[7].Hash, measure(0)); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	ended := 0
+	b.StartTimer()
+	defer b.StopTimer()
+	if err := e.c.Receive(ctx, func(list []queue.Message) error {
+		if err := e.apply(ctx, list); err != nil {
+			return err
+		}
+		for _, m := range list {
+			if m.Type == queue.Done {
+				ended++
+			}
+		}
+		if ended == len(items) {
+			return errStored
+		}
+		return nil
+	}); !errors.Is(err, errStored) {
+		b.Fatal(err)
+	}
+}
+
+func checkRows(b *testing.B, lab *store.Lab, items []Item, rows int) {
+	for _, it := range items {
+		run, err1 := lab.Run(it.Hash)
+		values, err2 := lab.Values(it.Hash)
+		if err := errors.Join(err1, err2); err != nil || run.Status != store.Done || len(values) != rows {
+			b.Fatalf("%s, %d rows, %v", run.Status, len(values), err)
+		}
+	}
 }
 
 var errStored = errors.New("stored")

@@ -28,8 +28,30 @@ func TestMain(m *testing.M) {
 	reference.remove()
 }
 
+// gate is a file. A process that comes to it waits while it is there: what the test does meanwhile, it does in the midst of things,
+// however slow the machine is.
+type gate string
+
+func newGate(t *testing.T) gate {
+	t.Helper()
+	g := gate(filepath.Join(t.TempDir(), "gate"))
+	must(t, os.WriteFile(string(g), nil, 0o666))
+	return g
+}
+
+func (g gate) open(t *testing.T) {
+	t.Helper()
+	must(t, os.Remove(string(g)))
+}
+
+func (g gate) pass() {
+	for _, err := os.Stat(string(g)); err == nil; _, err = os.Stat(string(g)) {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // roleCoordinator executes study s of the lab args[0], listening on args[1] without slots, or with two
-// slots if that is "".
+// slots if that is "". It comes to the gate args[2], if given, when a run has ended; the others come to a halt, too.
 func roleCoordinator(args []string) error {
 	lab, err := store.Open(args[0], store.Options{})
 	if err != nil {
@@ -39,6 +61,9 @@ func roleCoordinator(args []string) error {
 	o := Options{Slots: 2, Threads: 2, Queue: quickQueue(), Logf: say, Watch: func(e Event) {
 		if e.Ended != nil {
 			fmt.Println("ended", e.Ended.Hash)
+			if len(args) > 2 {
+				gate(args[2]).pass()
+			}
 		}
 	}}
 	if args[1] != "" {
@@ -48,14 +73,19 @@ func roleCoordinator(args []string) error {
 	return err
 }
 
-// roleWorker works for args[0] with the scratch folder args[1].
+// roleWorker works for args[0] with the scratch folder args[1]. It comes to the gate args[2], if given, at epoch 20.
 func roleWorker(args []string) error {
 	b, err := queue.Connect(queue.Remote{URL: args[0], Token: "secret"}, queue.Options{Version: version.Version})
 	if err != nil {
 		return err
 	}
 	return Work(context.Background(), b, WorkerOptions{Slots: 1, Threads: 1, Scratch: args[1], CheckpointEvery: time.Millisecond,
-		Watch: func(hash string, p Progress) { fmt.Println("epoch", p.Epoch) }, Logf: func(string, ...any) {}})
+		Logf: func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }, Watch: func(hash string, p Progress) {
+			fmt.Println("epoch", p.Epoch)
+			if len(args) > 2 && p.Epoch == 20 {
+				gate(args[2]).pass()
+			}
+		}})
 }
 
 // longer is a run of a second or two, with a checkpoint after every fifth epoch.
@@ -180,9 +210,7 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 
 func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
 	t.Parallel()
-	base := longer()
-	base.Run.Epochs = 1200 // longer than a checkpoint takes to the server
-	configs := []train.Config{base}
+	configs := []train.Config{longer()}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
 	url := urlOf(&o)
@@ -192,8 +220,8 @@ func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
 		ended <- err
 	}()
 	at := <-url
-	first, out := faulttest.Play(t, "worker", at, t.TempDir())
-	faulttest.Heard(t, out, "epoch 10")
+	first, out := faulttest.Play(t, "worker", at, t.TempDir(), string(newGate(t)))
+	faulttest.Heard(t, out, "epoch 20")
 	waitForCheckpoint(t, at, itemsOf(t, configs)[0].Hash)
 	must(t, first.Process.Kill())
 	_, out = faulttest.Play(t, "worker", at, t.TempDir())
@@ -218,10 +246,12 @@ func TestAWorkerGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
 	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "127.0.0.1:0")
 	line := faulttest.Heard(t, out, "workers elsewhere")
 	at := strings.Fields(line[strings.Index(line, "nats://"):])[0]
-	_, work := faulttest.Play(t, "worker", at, t.TempDir())
+	gate := newGate(t)
+	_, work := faulttest.Play(t, "worker", at, t.TempDir(), string(gate))
 	faulttest.Heard(t, work, "epoch 20")
 	must(t, first.Process.Kill())
 	first.Wait()
+	gate.open(t)
 	faulttest.Heard(t, work, "epoch 80") // nobody hears of it yet
 	o := options(t, 0)
 	o.Listen, o.Token = strings.TrimPrefix(at, "nats://"), "secret"
@@ -235,11 +265,17 @@ func TestAWorkerGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
 func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
-	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "")
+	gate := newGate(t)
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "", string(gate))
 	faulttest.Heard(t, out, "ended")
 	o := options(t, 2)
 	told := make(chan string, 100)
-	o.Logf = func(format string, args ...any) { told <- fmt.Sprintf(format, args...) }
+	o.Logf = func(format string, args ...any) {
+		told <- fmt.Sprintf(format, args...)
+		if strings.Contains(format, "coordinates this lab") {
+			gate.open(t)
+		}
+	}
 	s, err := Execute(t.Context(), lab, []string{"s"}, o)
 	if err != nil || s != (Summary{Runs: 4, Done: 4}) {
 		t.Fatalf("%+v, %v", s, err)
@@ -258,7 +294,7 @@ func TestASecondCoordinatorTakesOver(t *testing.T) {
 	t.Parallel()
 	configs := Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
-	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "")
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "", string(newGate(t)))
 	faulttest.Heard(t, out, "ended")
 	o := options(t, 2)
 	o.Logf = func(format string, args ...any) {
@@ -283,6 +319,7 @@ func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
 	o.Watch = func(e Event) {
 		if e.Ended != nil {
 			lab.CancelStudy("s")
+			time.Sleep(2 * lookEvery) // it is seen; the other runs come to a halt meanwhile
 		}
 	}
 	s, err := Execute(t.Context(), lab, []string{"s"}, o)

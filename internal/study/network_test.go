@@ -125,12 +125,14 @@ func TestACutNetwork(t *testing.T) {
 				ended <- err
 			}()
 			n, near := networkTo(t, <-url)
-			_, out := faulttest.Play(t, "worker", near, t.TempDir())
+			gate := newGate(t)
+			_, out := faulttest.Play(t, "worker", near, t.TempDir(), string(gate))
 			faulttest.Heard(t, out, "epoch 20")
 			n.sever()
 			if !silent {
 				n.hangUp()
 			}
+			gate.open(t)
 			faulttest.Heard(t, out, "epoch 80") // nobody hears of it yet
 			time.Sleep(2 * o.Queue.AckWait)
 			if run, err := lab.Run(itemsOf(t, configs)[0].Hash); err != nil || run.Status != store.Running {
@@ -166,10 +168,12 @@ func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
 	}()
 	at := <-url
 	n, near := networkTo(t, at)
-	_, first := faulttest.Play(t, "worker", near, t.TempDir())
+	gate := newGate(t)
+	_, first := faulttest.Play(t, "worker", near, t.TempDir(), string(gate))
 	faulttest.Heard(t, first, "epoch 20")
 	n.sever()
 	n.hangUp()
+	gate.open(t)
 	_, second := faulttest.Play(t, "worker", at, t.TempDir())
 	faulttest.Heard(t, second, "epoch")
 	faulttest.Heard(t, first, "epoch 80") // it has a result, too
