@@ -41,27 +41,6 @@ type between struct {
 	work    []float64
 }
 
-// cutoff says which eigenvalues g of C Cᵀ are zero: g ≤ relative·g_max or g ≤ absolute.
-type cutoff struct{ relative, absolute float64 }
-
-// newCutoff returns the cut-off for class means (K×d); single: of features of 32 bits or less.
-func newCutoff(single bool, asked float64, means []float64, d, k int) cutoff {
-	c := cutoff{relative: asked, absolute: 16 * eps64 * eps64 * dot(means, means)}
-	if asked == 0 {
-		c.relative = float64(max(d, k)) * eps64
-		if single {
-			c.relative = 1e-6
-		}
-	}
-	return c
-}
-
-// isFloat32 tells the two element types apart.
-func isFloat32[T kernel.Float]() bool {
-	one, small := T(1), T(0x1p-40)
-	return one+small == one
-}
-
 // build makes the operator from the centred means c (K×d) with null vector given by counts (nil: ones).
 // spectrum asks for the eigenvalues in any case.
 func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
@@ -70,7 +49,7 @@ func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, c
 		b.reason = "one class: there is no between-class scatter"
 		return
 	}
-	if !(dot(c, c) > cut.absolute) {
+	if !(dot(c, c) > cut.total) {
 		b.reason = "the class means coincide: Σ_B = 0"
 		return
 	}
@@ -119,7 +98,7 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	if q > jacobiLimit {
 		limit = solvableByFactor
 	}
-	if !(largest*inverse < limit && largest*inverse*cut.relative < 1 && inverse*cut.absolute < 1) {
+	if !(largest*inverse < limit && largest*inverse*cut.relative < 1 && inverse*cut.largest < 1) {
 		return false
 	}
 	b.rank = q
@@ -171,7 +150,7 @@ func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	var s []float64
 	switch {
 	case b.full > jacobiLimit:
-		directions, s = b.gramDirections(c, k, d)
+		directions, s = b.thinDirections(c, k, d)
 	case b.fromP:
 		directions, s = rowDirections(b.reduced(c, k, d), b.full, d)
 	default:
@@ -183,9 +162,10 @@ func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	for j, sj := range s {
 		g := sj * sj
 		b.values = append(b.values, g)
-		if g > cut.relative*s[0]*s[0] && g > cut.absolute {
+		direction := directions[j*d:][:d]
+		if g > cut.relative*s[0]*s[0] && g > cut.along(direction) {
 			row := b.op[b.rank*d:][:d]
-			for i, u := range directions[j*d:][:d] {
+			for i, u := range direction {
 				row[i] = u / sj
 			}
 			b.rank++

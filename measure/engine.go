@@ -10,9 +10,8 @@ import (
 // Engine measures features again and again in the same scratch memory. It is not safe for concurrent
 // use; make one per goroutine.
 type Engine[T kernel.Float] struct {
-	opt    Options
-	want   wanted
-	single bool // the features have 32 bits or less
+	opt  Options
+	want wanted
 
 	train, test, ood samples[T]
 	head             head
@@ -30,7 +29,7 @@ func NewEngine[T kernel.Float](opt Options) (*Engine[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine[T]{opt: opt, want: want, single: isFloat32[T](), geometry: geometry{team: opt.Team}}, nil
+	return &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}, nil
 }
 
 // Measure is NewEngine and Engine.Measure for one call.
@@ -160,7 +159,9 @@ func (e *Engine[T]) means(s *samples[T], dropped *int) error {
 		}
 	}
 	s.setMeans(e.opt.Imbalance)
-	return nil
+	var err error
+	s.short, err = s.fitsSingle()
+	return err
 }
 
 // operator builds NC1's operator of a split; a reason if NC1 is undefined.
@@ -182,7 +183,7 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 
 // cut is the cut-off of a split's eigenvalues.
 func (e *Engine[T]) cut(s *samples[T]) cutoff {
-	return newCutoff(e.single, e.opt.RankCutoff, s.means, s.d, s.k)
+	return newCutoff(s.short, e.opt.RankCutoff, s.means, s.d, s.k)
 }
 
 // numericalRank runs the dear pass over classes if it was asked for or is cheap.

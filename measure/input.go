@@ -113,8 +113,8 @@ type Options struct {
 	// Budget is the work, in floating-point operations, under which dear measures are part of "default";
 	// 0: 0.5e9.
 	Budget float64
-	// RankCutoff is the rcond of Σ_B's eigenvalues; 0: max(d,K)·2⁻⁵² for float64, 1e-6 for float32
-	// features (1e-6 leaves room for the rounding of the network that made them).
+	// RankCutoff is a chosen rcond: eigenvalues of Σ_B below rcond times the largest count as zero. 0: only those that
+	// the rounding of the given numbers could have made (cutoff).
 	RankCutoff float64
 	// KeepMeans copies class means and the global mean into the report.
 	KeepMeans bool

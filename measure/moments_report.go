@@ -34,7 +34,7 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	if s.n == 0 {
 		return nil, &ShapeError{What: "samples in the moments", Found: 0, Want: 1}
 	}
-	e.single = m.Single
+	s.short = m.Single
 	s.means = append(s.means[:0], m.Mean...)
 	s.centreMeans(e.opt.Imbalance)
 	if w == nil {

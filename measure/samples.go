@@ -22,6 +22,7 @@ type samples[T kernel.Float] struct {
 	centred []float64 // (k×d) μ_k − h_G
 	empty   int       // first class without a sample, −1: none
 	single  int       // first class with one sample, −1: none
+	short   bool      // float32 holds every measured value
 
 	between between
 	tally   tally
@@ -155,7 +156,7 @@ func (s *samples[T]) keptMeans() []float64 {
 
 // shape is what geometry looks at.
 func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
-	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.absolute, head: h, pairs: p}
+	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.total, head: h, pairs: p}
 }
 
 // whiteWeights returns the weight of a sample of each class in NC1's sum.

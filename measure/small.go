@@ -116,31 +116,23 @@ func sortRows(x, s []float64, n int) (rows, sorted []float64) {
 	return rows, sorted
 }
 
-// gramDirections returns the directions u_j (full×d) and singular values of C from the eigenvectors of
-// its smaller Gram matrix, held in b.gram.
-func (b *between) gramDirections(c []float64, k, d int) (directions, s []float64) {
-	q := b.full
-	values, vectors, ok := eigen(b.gram, q)
-	if !ok {
+// thinDirections returns the directions u_j (full×d) and singular values of C from a singular value decomposition, whose
+// error is that of rounding C: the eigenvalues of a Gram matrix would lose those below 10⁻⁸ of the largest.
+// c is C's K×d form and is kept; nil if the iteration fails.
+func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64) {
+	rows, x := k, append([]float64(nil), c[:k*d]...)
+	if b.fromP {
+		rows, x = k-1, b.reduced(c, k, d)
+	}
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(rows, d, x), mat.SVDThinV) {
 		return nil, nil
 	}
-	s = make([]float64, q)
-	for j, v := range values {
-		s[j] = math.Sqrt(max(v, 0))
-	}
-	if !b.fromP {
-		return vectors, s
-	}
-	directions = make([]float64, q*d)
-	reduced := b.reduced(c, k, d)
-	for j := range q {
-		row := directions[j*d:][:d]
-		for i, v := range vectors[j*q:][:q] {
-			axpy(row, v, reduced[i*d:][:d])
-		}
-		if s[j] > 0 {
-			scale(row, 1/s[j])
-		}
+	var v mat.Dense
+	svd.VTo(&v)
+	s, directions = svd.Values(nil), make([]float64, b.full*d)
+	for j := range b.full {
+		mat.Col(directions[j*d:][:d], j, &v)
 	}
 	return directions, s
 }

@@ -212,9 +212,6 @@ func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) 
 	var r *measure.Report
 	var err error
 	if wide || c.Classifier && s.head.wide() {
-		if opt.RankCutoff == 0 && !wide {
-			opt.RankCutoff = narrowCutoff
-		}
 		r, err = measureAs[float64](s, c, opt)
 	} else {
 		r, err = measureAs[float32](s, c, opt)
@@ -224,9 +221,6 @@ func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) 
 	}
 	return r, nil
 }
-
-// narrowCutoff is measure's rcond for features of at most 32 bits, which stay such beside a float64 classifier.
-const narrowCutoff = 1e-6
 
 func measureAs[T float32 | float64](s *Set, c *Column, opt measure.Options) (*measure.Report, error) {
 	in := measure.Input[T]{Classes: s.K, TestClasses: s.TestClasses, True: s.clean, Redrawn: s.redrawn}
