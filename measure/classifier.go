@@ -2,9 +2,9 @@ package measure
 
 import "collapse/internal/kernel"
 
-// head is the classifier in float64.
+// head is the classifier.
 type head struct {
-	w, b        []float64 // (K×d), (K); b is zero for a classifier without bias
+	w, b        []float64 // (K×d) the caller's, (K); b is zero for a classifier without bias
 	k, d        int
 	centre      []float64 // (d) w_G, the mean of the rows
 	centred     []float64 // (K×d) w_k − w_G
@@ -12,21 +12,18 @@ type head struct {
 	centredNorm []float64 // (K) ‖w_k − w_G‖
 }
 
-// setHead converts and checks a classifier of k classes and width d.
-func setHead[T kernel.Float](h *head, w, b []T, k, d int) error {
+// setHead checks a classifier of k classes and width d. It keeps w, and does not change it.
+func setHead(h *head, w, b []float64, k, d int) error {
 	if len(w) != k*d {
 		return &ShapeError{What: "weight elements", Found: len(w), Want: k * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
 	}
 	if b != nil && len(b) != k {
 		return &ShapeError{What: "bias elements", Found: len(b), Want: k}
 	}
-	h.k, h.d = k, d
-	h.w = widen(h.w, w)
+	h.k, h.d, h.w = k, d, w
 	h.b = grow(h.b, k)
 	clear(h.b)
-	for i, v := range b {
-		h.b[i] = float64(v)
-	}
+	copy(h.b, b)
 	if err := checkFinite("weight", h.w, d); err != nil {
 		return err
 	}
@@ -47,14 +44,6 @@ func setHead[T kernel.Float](h *head, w, b []T, k, d int) error {
 		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
 	}
 	return nil
-}
-
-func widen[T kernel.Float](to []float64, from []T) []float64 {
-	to = grow(to, len(from))
-	for i, v := range from {
-		to[i] = float64(v)
-	}
-	return to
 }
 
 // logit returns w_j·x + b_j.

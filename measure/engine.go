@@ -74,7 +74,7 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	return b.finish(), nil
 }
 
-// open checks the input, converts the classifier and makes the train means.
+// open checks the input and makes the train means.
 func (e *Engine[T]) open(in *Input[T], b *builder) (*head, error) {
 	if in.Train.Features == nil || in.Train.Labels == nil {
 		return nil, &ShapeError{What: "train features or labels", Found: 0, Want: 1, Hint: "both are required"}

@@ -51,8 +51,9 @@ type Input[T kernel.Float] struct {
 	// is on clean samples.
 	Only []bool
 
-	// W (K×d, row-major) and B (K) are the classifier; nil B with W is a classifier without bias.
-	W, B []T
+	// W (K×d, row-major) and B (K) are the classifier, in float64 whatever T is; nil B with W is a classifier without
+	// bias. The engine reads W where it lies: it stays unchanged until Measure returns.
+	W, B []float64
 
 	// Test gives dilation, test accuracy and the centres h* of memorization.
 	Test Split[T]

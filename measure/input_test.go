@@ -45,7 +45,7 @@ func TestNonFinite(t *testing.T) {
 	if _, err := Measure(in, Options{}); !errors.As(err, &bad) || bad.Where != "test" {
 		t.Errorf("test features: %v", err)
 	}
-	in.W[41] = nan
+	in.W[41] = math.NaN()
 	if _, err := Measure(in, Options{}); !errors.As(err, &bad) || *bad != (NonFiniteError{Where: "weight", Row: 1, Col: 1, Count: 1, Rows: 1}) {
 		t.Errorf("weight: %v", err)
 	}

@@ -39,7 +39,7 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Secon
 		return nil, &ShapeError{What: "feature width", Found: s.d, Want: m.D, Hint: "the shard is not one of those whose moments were merged"}
 	}
 	out := &Second{K: m.K, D: m.D, Count: append([]int(nil), s.count...)}
-	h, err := e.adopt(m, widen(nil, in.W), widen(nil, in.B))
+	h, err := e.adopt(m, in.W, in.B)
 	if err != nil {
 		return nil, err
 	}

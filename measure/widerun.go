@@ -15,7 +15,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 	if ask.white {
 		op = s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
 	}
-	if !isFloat32[T]() || !singleFits(s.centred, s.k) {
+	if !isFloat32[T]() || !singleFits(s.centred, s.k) || (ask.logits || ask.margins) && !h.singleFits() {
 		_, err := runWide[T, float64](e, s, h, ask, mem, op)
 		return err
 	}

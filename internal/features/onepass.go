@@ -128,7 +128,7 @@ func (s *Set) SecondPass(column int, m *measure.Moments, opt measure.Options) (*
 	c := &s.Columns[column]
 	var second *measure.Second
 	var err error
-	if c.train.wide() || c.Classifier && s.head.wide() {
+	if c.train.wide() {
 		second, err = secondAs[float64](s, c, m, opt)
 	} else {
 		second, err = secondAs[float32](s, c, m, opt)
@@ -146,7 +146,7 @@ func secondAs[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt me
 	}
 	in := measure.Input[T]{Classes: s.K, Train: measure.Split[T]{Features: src, Labels: s.train}}
 	if c.Classifier && s.head != nil {
-		in.W, in.B = as[T](s.head.w), as[T](s.head.b)
+		in.W, in.B = s.head.w, s.head.b
 	}
 	return measure.MeasureSecond(in, m, opt)
 }
