@@ -31,6 +31,7 @@ const (
 type between struct {
 	rank    int       // kept directions
 	full    int       // min(d, K−1)
+	chosen  bool      // the cut-off was chosen
 	reason  string    // why there is no operator; empty if there is
 	fromP   bool      // the operator applies to p = Cᵀ r (K), not to r (d)
 	op      []float64 // (rank × K) if fromP, else (rank × d)
@@ -45,6 +46,7 @@ type between struct {
 // spectrum asks for the eigenvalues in any case.
 func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
 	b.rank, b.full, b.reason, b.fromP, b.values = 0, min(d, k-1), "", k-1 <= d, b.values[:0]
+	b.chosen = cut.relative > 0
 	if k < 2 {
 		b.reason = "one class: there is no between-class scatter"
 		return

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -21,6 +22,8 @@ type Engine[T kernel.Float] struct {
 	geometry         geometry
 	ranks            ranks[T]
 	mem              memorization
+
+	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
 }
 
 // NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.
@@ -71,6 +74,11 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 		return nil, err
 	}
 	e.keep(b.report, in.Test.Features != nil)
+	if e.opt.Uncertainty {
+		if err := e.uncertainties(b, &in, h); err != nil {
+			return nil, err
+		}
+	}
 	return b.finish(), nil
 }
 
@@ -158,7 +166,7 @@ func (e *Engine[T]) means(s *samples[T], dropped *int) error {
 			return &RangeError{Where: s.name, Class: firstNonFinite(s.means) / s.d}
 		}
 	}
-	s.setMeans(e.opt.Imbalance)
+	s.setMeans(e.opt.Imbalance, e.jitter)
 	var err error
 	s.short, err = s.fitsSingle()
 	return err

@@ -117,6 +117,10 @@ type Options struct {
 	// RankCutoff is a chosen rcond: eigenvalues of Σ_B below rcond times the largest count as zero. 0: only those that
 	// the rounding of the given numbers could have made (cutoff).
 	RankCutoff float64
+	// Uncertainty asks how far rounding may have moved every measure: Report.Uncertainty, InputRounding and Reason.
+	Uncertainty bool
+	// Null is how often labels are shuffled to see what measures come to by chance: Report.Null. 0: not.
+	Null int
 	// KeepMeans copies class means and the global mean into the report.
 	KeepMeans bool
 	// KeepMargins copies the sorted cosine margins of all measured train samples into the report.

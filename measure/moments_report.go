@@ -1,6 +1,10 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"math/rand/v2"
+
+	"collapse/internal/kernel"
+)
 
 const secondLook = "one pass cannot give it: it needs every sample again, beside the class means"
 
@@ -12,7 +16,71 @@ func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newBuilder(&e.want, opt.Imbalance)
+	r, err := e.moments(m, w, b)
+	if err == nil && opt.Uncertainty {
+		err = e.momentsUncertainties(r, m, w, b)
+	}
+	return r, err
+}
+
+// momentsUncertainties fills what rounding leaves open in the measures of moments.
+func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) error {
+	r.startUncertainty()
+	x := &meanShaker{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
+	scale(x.variance, 1/float64(max(r.N, 1)))
+	if _, ok := r.Measures[KeyNC1Pinv]; ok {
+		s := &e.train
+		x.within = m.movedScatter
+		op := s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
+		x.base = e.whiteMeanOf(s, m.movedScatter(identity(s.d), 0, nil).trace(e.opt.Team, op, s.between.rank, s.d))
+	}
+	if err := x.shake(r, rand.New(rand.NewPCG(shakeSeed, uint64(r.N)))); err != nil {
+		return err
+	}
+	r.ofSamples(m, x.variance)
+	r.explain(&e.train.between, m.Single)
+	return nil
+}
+
+// movedScatter returns the scatter within classes, or its diagonal where no more is kept, with coordinates in the given order and
+// the variance that rounding of u adds to each.
+func (m *Moments) movedScatter(order []int, u float64, _ *rand.Rand) withinScatter {
+	d, n := m.D, 0
+	square := append([]float64(nil), m.spread()...) // Σ h_i²
+	for c, count := range m.Count {
+		n += count
+		addSquares(square, float64(count), m.Mean[c*d:][:d])
+	}
+	if m.Pooled == nil {
+		out := make(diagonalScatter, d)
+		for j, from := range order {
+			out[j] = m.spread()[from] + u*u/3*square[from]
+		}
+		return out
+	}
+	out := make(pooledScatter, d*d)
+	for j, from := range order {
+		row := m.Pooled[from*d:][:d]
+		for i, c := range order {
+			out[j*d+i] = row[c]
+		}
+		out[j*d+j] += u * u / 3 * square[from]
+	}
+	return out
+}
+
+// identity returns 0 … d−1.
+func identity(d int) []int {
+	order := make([]int, d)
+	for j := range order {
+		order[j] = j
+	}
+	return order
+}
+
+// moments is Moments.Report.
+func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
+	out := newBuilder(&e.want, e.opt.Imbalance)
 	h, err := e.adopt(m, w, b)
 	if err != nil {
 		return nil, err
@@ -60,19 +128,20 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	e.putRank(b, reason)
 	switch {
 	case reason != "":
+	case m.within != nil:
 	case m.Pooled == nil:
 		b.miss(KeyNC1Pinv, "the pooled scatter was not kept")
 	case e.opt.Imbalance == PerClass:
 		b.miss(KeyNC1Pinv, "the pooled scatter weighs samples, not classes; ask for the weighting per sample")
 	default:
-		s.tally.white = s.between.whitenScatter(e.opt.Team, m.Pooled, s.centred, s.k, s.d)
+		m.within = pooledScatter(m.Pooled)
+		defer func() { m.within = nil }()
 	}
-	e.within(b, reason, reason == "" && m.Pooled != nil && e.opt.Imbalance == PerSample)
-}
-
-// whitenScatter returns Σ_i ‖z_i‖² from the scatter of residuals (d×d).
-func (b *between) whitenScatter(team *kernel.Team, pooled, c []float64, k, d int) float64 {
-	return traceOf(team, b.onResiduals(team, c, k, d), b.rank, pooled, d)
+	white := reason == "" && m.within != nil
+	if white {
+		s.tally.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
+	}
+	e.within(b, reason, white)
 }
 
 // onResiduals returns the operator as it applies to residuals (rank×d).

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"collapse/internal/kernel"
 )
@@ -95,13 +96,17 @@ func (s *samples[T]) tallyCounts() {
 	}
 }
 
-// setMeans turns class sums, held in means, into means, and fills the centre and the centred means.
-func (s *samples[T]) setMeans(im Imbalance) {
+// setMeans turns class sums, held in means, into means, and fills the centre and the centred means. jitter, if given, moves
+// means of several samples by a rounding.
+func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 	for c, n := range s.count {
 		if n > 0 {
 			row := s.mean(c)
 			for j := range row {
 				row[j] /= float64(n)
+				if jitter != nil && n > 1 {
+					row[j] *= 1 + roundoff64*(2*jitter.Float64()-1)
+				}
 			}
 		}
 	}

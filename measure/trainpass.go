@@ -93,10 +93,15 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 
 // whiteMean returns NC1 of a split from its tally.
 func (e *Engine[T]) whiteMean(s *samples[T]) float64 {
+	return e.whiteMeanOf(s, s.tally.white)
+}
+
+// whiteMeanOf returns NC1 for Σ ω ‖z‖² over a split.
+func (e *Engine[T]) whiteMeanOf(s *samples[T], white float64) float64 {
 	if e.opt.Imbalance == PerClass {
-		return s.tally.white / float64(s.k)
+		return white / float64(s.k)
 	}
-	return s.tally.white / float64(s.n)
+	return white / float64(s.n)
 }
 
 // cdnv fills the class-distance normalised variance: Σ_{i<j} (v_i + v_j)/(2δ_ij²) = ½ Σ_i v_i Σ_{j≠i} 1/δ_ij².
