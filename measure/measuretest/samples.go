@@ -1,0 +1,302 @@
+package measuretest
+
+import "collapse/measure/internal/dd"
+
+// pairs are numbers of the pairs i<j of unit vectors ĉ_k of the centred means.
+type pairs struct {
+	reason    string
+	deviation []dd.DD // |cos + 1/(K−1)|
+	distance  []dd.DD // δ = ‖ĉ_i − ĉ_j‖
+	log       []dd.DD // log δ; nil if a distance is zero
+}
+
+func (e *Evaluation) pairsOf() *pairs {
+	if e.pairs != nil {
+		return e.pairs
+	}
+	e.pairs = &pairs{}
+	u, ok := units(e.train.centred, e.train.zero())
+	if !ok {
+		e.pairs.reason = "a class mean is the global mean"
+		return e.pairs
+	}
+	target, apart := dd.Of(1).Over(float64(e.k-1)), true // no two in one direction
+	for i, a := range u {
+		for _, b := range u[:i] {
+			e.pairs.deviation = append(e.pairs.deviation, dd.Dot(a, b).Add(target).Abs())
+			d := dd.Distance2(a, b).Sqrt()
+			e.pairs.distance, e.pairs.log = append(e.pairs.distance, d), append(e.pairs.log, d.Log())
+			apart = apart && d.Hi > tiny
+		}
+	}
+	if !apart {
+		e.pairs.log = nil
+	}
+	return e.pairs
+}
+
+// ofPairs is a definition by pairs.
+func ofPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
+	return ofMeans(func(e *Evaluation) Value {
+		if p := e.pairsOf(); p.reason != "" {
+			return undefined(p.reason)
+		}
+		return value(f(e.pairs))
+	})
+}
+
+// ofLogs is a definition by logarithms of distances.
+func ofLogs(f func(*pairs) dd.DD) func(*Evaluation) Value {
+	return func(e *Evaluation) Value {
+		if p := e.pairsOf(); p.reason == "" && p.log == nil {
+			return undefined("two centred means have one direction")
+		}
+		return ofPairs(f)(e)
+	}
+}
+
+func largest(x []dd.DD) dd.DD {
+	most := x[0]
+	for _, v := range x {
+		most = dd.Max(most, v)
+	}
+	return most
+}
+
+// riesz is the variance of δ^−(d−2) over its squared mean; a common factor, here the largest, changes nothing.
+func (e *Evaluation) riesz() Value {
+	if e.d <= 2 {
+		return undefined("the exponent is not positive")
+	}
+	return ofLogs(func(p *pairs) dd.DD {
+		least := p.log[0]
+		for _, x := range p.log {
+			least = dd.Min(least, x)
+		}
+		var kernel []dd.DD
+		for _, x := range p.log {
+			kernel = append(kernel, least.Sub(x).Times(float64(e.d-2)).Exp())
+		}
+		mean, variance := moments(kernel)
+		return variance.Div(mean.Square())
+	})(e)
+}
+
+// rates are shares of samples and their cosine margins.
+type rates struct {
+	correct, nearest, mismatch       dd.DD
+	marginMean, marginMin, marginMax dd.DD
+	reason                           string // why there are no margins
+}
+
+// ofRates is a definition by rates that need a classifier.
+func ofRates(f func(*rates) Value) func(*Evaluation) Value {
+	return ofClassifier(func(e *Evaluation) Value { return f(e.tally()) })
+}
+
+func (r *rates) margin(x dd.DD) Value {
+	if r.reason != "" {
+		return undefined(r.reason)
+	}
+	return value(x)
+}
+
+// argmax returns the place of the largest score. What is larger by the rounding of the evaluation alone is a tie; ties
+// go to the lower place.
+func argmax(scores []dd.DD, rounding float64) int {
+	best := 0
+	for j, x := range scores {
+		if x.Sub(scores[best]).Hi > rounding {
+			best = j
+		}
+	}
+	return best
+}
+
+// logitArgmax returns argmax w_k·h + b_k.
+func (e *Evaluation) logitArgmax(h []dd.DD) int {
+	scores, size := make([]dd.DD, e.k), 0.0
+	for k, w := range e.w {
+		scores[k] = dd.Dot(w, h).Add(e.b[k])
+		size = max(size, dd.Norm(w).Hi*dd.Norm(h).Hi+e.b[k].Abs().Hi)
+	}
+	return argmax(scores, tiny*size)
+}
+
+// tally goes over the samples.
+func (e *Evaluation) tally() *rates {
+	if e.rates != nil {
+		return e.rates
+	}
+	r, s := &rates{}, e.train
+	e.rates = r
+	weight := s.weights(e.set.PerClass)
+	directions := e.weightDirections(r)
+	first := true
+	for i, c := range s.labels {
+		h := s.rows[i]
+		near := e.nearest(h)
+		if near == int(c) {
+			r.nearest = r.nearest.Add(weight[c])
+		}
+		if e.w == nil {
+			continue
+		}
+		best := e.logitArgmax(h)
+		if best == int(c) {
+			r.correct = r.correct.Add(weight[c])
+		}
+		if best != near {
+			r.mismatch = r.mismatch.Add(weight[c])
+		}
+		if r.reason != "" {
+			continue
+		}
+		m, ok := e.marginOf(h, int(c), directions)
+		if !ok {
+			r.reason = "a sample lies at the global mean"
+			continue
+		}
+		r.marginMean = r.marginMean.Add(weight[c].Mul(m))
+		if first {
+			r.marginMin, r.marginMax, first = m, m, false
+		}
+		r.marginMin, r.marginMax = dd.Min(r.marginMin, m), dd.Max(r.marginMax, m)
+	}
+	return r
+}
+
+// nearest returns argmin ‖h − μ_k‖.
+func (e *Evaluation) nearest(h []dd.DD) int {
+	scores, least := make([]dd.DD, e.k), dd.DD{}
+	for k, mean := range e.train.means {
+		scores[k] = dd.Distance2(h, mean).Sqrt().Neg()
+		if k == 0 || least.Less(scores[k]) {
+			least = scores[k]
+		}
+	}
+	return argmax(scores, e.train.zero())
+}
+
+// weightDirections returns the unit vectors of w_k − w_G; if there are none, r says why.
+func (e *Evaluation) weightDirections(r *rates) [][]dd.DD {
+	if e.w == nil {
+		r.reason = noClassifier
+		return nil
+	}
+	centre, size := make([]dd.DD, e.d), 0.0
+	for _, w := range e.w {
+		size = max(size, dd.Norm(w).Hi)
+		for j, x := range w {
+			centre[j] = centre[j].Add(x.Over(float64(e.k)))
+		}
+	}
+	centred := make([][]dd.DD, e.k)
+	for k, w := range e.w {
+		centred[k] = dd.Difference(w, centre)
+	}
+	directions, ok := units(centred, tiny*size)
+	if !ok {
+		r.reason = "w_k − w_G is zero for a class"
+	}
+	return directions
+}
+
+// marginOf is cos_c − max over j≠c of cos_j, cos_j = cos(h − h_G, w_j − w_G).
+func (e *Evaluation) marginOf(h []dd.DD, c int, directions [][]dd.DD) (dd.DD, bool) {
+	u, ok := unit(dd.Difference(h, e.train.centre), e.train.zero())
+	if !ok {
+		return dd.DD{}, false
+	}
+	var own dd.DD
+	var others []dd.DD
+	for j, w := range directions {
+		if cos := dd.Dot(w, u); j == c {
+			own = cos
+		} else {
+			others = append(others, cos)
+		}
+	}
+	return own.Sub(largest(others)), true
+}
+
+// testAccuracy is the share of test samples with argmax_k (w_k·h + b_k) = y.
+func (e *Evaluation) testAccuracy() Value {
+	var sum dd.DD
+	weight := e.test.weights(e.set.PerClass)
+	for i, c := range e.test.labels {
+		if e.logitArgmax(e.test.rows[i]) == int(c) {
+			sum = sum.Add(weight[c])
+		}
+	}
+	return value(sum)
+}
+
+// memory is what corrupted samples add up to.
+type memory struct {
+	reason           string
+	redrawn, flipped dd.DD
+	masked           bool
+	count            int   // flipped samples
+	distance         dd.DD // mean over i<j of ‖h_i* − h_j*‖
+}
+
+// ofMemory is a definition by corrupted samples.
+func ofMemory(f func(*memory) Value) func(*Evaluation) Value {
+	return ofTest(func(e *Evaluation) Value {
+		if e.memory == nil {
+			e.memory = e.memorize()
+		}
+		if e.memory.reason != "" {
+			return undefined(e.memory.reason)
+		}
+		return f(e.memory)
+	})
+}
+
+func (e *Evaluation) memorize() *memory {
+	if e.set.True == nil {
+		return &memory{reason: "no true labels"}
+	}
+	m := &memory{masked: e.set.Redrawn != nil}
+	for i, observed := range e.train.labels {
+		truth := e.set.True[i]
+		distance := dd.Distance2(e.train.rows[i], e.test.means[truth]).Sqrt()
+		if m.masked && e.set.Redrawn[i] {
+			m.redrawn = m.redrawn.Add(distance)
+		}
+		if observed != truth {
+			m.flipped = m.flipped.Add(distance)
+			m.count++
+		}
+	}
+	k := e.test.k
+	for i, a := range e.test.means {
+		for _, b := range e.test.means[:i] {
+			m.distance = m.distance.Add(dd.Distance2(a, b).Sqrt().Over(float64(k * (k - 1) / 2)))
+		}
+	}
+	return m
+}
+
+func (m *memory) redrawnSum() Value {
+	if !m.masked {
+		return undefined("no mask of redrawn samples")
+	}
+	return value(m.redrawn)
+}
+
+func (m *memory) mean() Value {
+	if m.count == 0 {
+		return undefined("no sample is flipped")
+	}
+	return value(m.flipped.Over(float64(m.count)))
+}
+
+func (m *memory) normalised() Value {
+	if mean := m.mean(); mean.Undefined != "" || m.distance.Hi > 0 {
+		mean.V = mean.V.Div(m.distance)
+		return mean
+	}
+	return undefined("all test class means coincide")
+}
