@@ -150,22 +150,25 @@ func spectralBound(team *kernel.Team, a []float64, n int) float64 {
 func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff) {
 	var directions []float64 // rows u_jᵀ (full × d) with the singular values s_j
 	var s []float64
+	least := 0.0 // of s²: what the algorithm itself cannot tell from zero
 	switch {
 	case b.full > jacobiLimit:
 		directions, s = b.thinDirections(c, k, d)
+		least = 16 * 16 * eps64 * eps64 * dot(s[:min(1, len(s))], s[:min(1, len(s))])
 	case b.fromP:
 		directions, s = rowDirections(b.reduced(c, k, d), b.full, d)
 	default:
 		directions, s = columnDirections(c, k, d)
 	}
 	b.fromP = false
+	lengths(team, directions, s, c, k, d)
 	b.op = grow(b.op, b.full*d)
 	b.rank = 0
 	for j, sj := range s {
 		g := sj * sj
 		b.values = append(b.values, g)
 		direction := directions[j*d:][:d]
-		if g > cut.relative*s[0]*s[0] && g > cut.along(direction) {
+		if g > cut.relative*s[0]*s[0] && g > least && g > cut.along(direction) {
 			row := b.op[b.rank*d:][:d]
 			for i, u := range direction {
 				row[i] = u / sj
@@ -176,6 +179,22 @@ func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	b.op = b.op[:b.rank*d]
 	if b.rank == 0 {
 		b.reason = "no eigenvalue of Σ_B could be told from zero"
+	}
+}
+
+// lengths makes the directions (m×d) unit vectors u_j and s_j = ‖Cᵀu_j‖, c (K×d): rotations that should keep lengths each
+// add a rounding, all of one sign.
+func lengths(team *kernel.Team, directions, s, c []float64, k, d int) {
+	for j := range s {
+		u := directions[j*d:][:d]
+		if size := norm(u); size > 0 {
+			scale(u, 1/size)
+		}
+	}
+	image := make([]float64, len(s)*k)
+	kernel.Gemm(team, kernel.NT, len(s), k, d, directions, d, c, d, image, k, kernel.Epilogue[float64]{})
+	for j := range s {
+		s[j] = norm(image[j*k:][:k])
 	}
 }
 

@@ -79,6 +79,11 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 			return nil, err
 		}
 	}
+	if e.opt.Null > 0 {
+		if err := e.shuffles(b.report); err != nil {
+			return nil, err
+		}
+	}
 	return b.finish(), nil
 }
 

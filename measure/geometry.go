@@ -213,7 +213,7 @@ func perClassDuality(b *builder, s shape) {
 			plus += (u + v) * (u + v)
 		}
 		distances[k] = math.Sqrt(minus)
-		sum += cosines[k]
+		sum += minus / 2
 		widest = max(widest, 2*math.Atan2(math.Sqrt(minus), math.Sqrt(plus))) // exact for small angles, unlike arccos
 	}
 	b.report.PerClass["nc3_product"], b.report.PerClass["nc3_cosine"], b.report.PerClass["nc3_distance"] = products, cosines, distances
@@ -221,9 +221,10 @@ func perClassDuality(b *builder, s shape) {
 		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", undefined), KeyNC3Duality, KeyConfWeightAngle)
 		return
 	}
+	// The variance of the cosines is that of 1 − cos = ‖ŵ − m̂‖²/2, which is exact where all cosines are near 1.
 	mean, spread := sum/float64(s.k), 0.0
-	for _, c := range cosines {
-		spread += (c - mean) * (c - mean)
+	for _, x := range distances {
+		spread += (x*x/2 - mean) * (x*x/2 - mean)
 	}
 	b.put(KeyNC3Duality, spread/float64(s.k))
 	b.put(KeyConfWeightAngle, widest)

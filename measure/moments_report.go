@@ -17,10 +17,23 @@ func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
 		return nil, err
 	}
 	r, err := e.moments(m, w, b)
-	if err == nil && opt.Uncertainty {
-		err = e.momentsUncertainties(r, m, w, b)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	return r, e.aboutMoments(r, m, w, b)
+}
+
+// aboutMoments fills uncertainties and nulls of a report of moments.
+func (e *Engine[T]) aboutMoments(r *Report, m *Moments, w, b []float64) error {
+	if e.opt.Uncertainty {
+		if err := e.momentsUncertainties(r, m, w, b); err != nil {
+			return err
+		}
+	}
+	if e.opt.Null > 0 {
+		return e.momentsNull(r, m)
+	}
+	return nil
 }
 
 // momentsUncertainties fills what rounding leaves open in the measures of moments.

@@ -15,7 +15,8 @@ type pairs struct {
 	pairSums
 
 	k, d     int
-	centred  []float64
+	means    []float64 // (K×d)
+	centred  []float64 // (K×d)
 	square   []float64 // (K) ‖c_k‖²
 	length   []float64 // (K) ‖c_k‖
 	unit     []float64 // (K) 1/‖c_k‖
@@ -88,9 +89,9 @@ const (
 	cancelled  = 1e-3
 )
 
-// sweep fills p from the centred means (K×d) and their centre.
-func (p *pairs) sweep(team *kernel.Team, centred, centre []float64, k, d int) {
-	p.k, p.d, p.centred = k, d, centred
+// sweep fills p from the class means (K×d), also around their centre.
+func (p *pairs) sweep(team *kernel.Team, means, centred, centre []float64, k, d int) {
+	p.k, p.d, p.means, p.centred = k, d, means, centred
 	p.prepare(centre)
 	stripe := max(1, min(k, tileElements/k))
 	p.tile, p.rows = grow(p.tile, stripe*k), grow(p.rows, stripe)
@@ -194,7 +195,7 @@ func (p *pairs) distance2(i, j int, g float64) float64 {
 	both := p.square[i] + p.square[j]
 	square := both - 2*g
 	if p.k <= fewClasses || !(square > cancelled*both) {
-		return distance2(p.centred[i*p.d:][:p.d], p.centred[j*p.d:][:p.d])
+		return distance2(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d]) // not of centred means, which are rounded once more
 	}
 	return square
 }
@@ -250,6 +251,6 @@ func (e *Engine[T]) classPairs() {
 		return
 	}
 	if e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
-		e.pairs.sweep(e.opt.Team, s.centred, s.centre, s.k, s.d)
+		e.pairs.sweep(e.opt.Team, s.means, s.centred, s.centre, s.k, s.d)
 	}
 }

@@ -123,18 +123,33 @@ func (s *samples[T]) centreMeans(im Imbalance) {
 		if n == 0 {
 			continue
 		}
-		weight := 1.0
-		if im == PerSample {
-			weight = float64(n)
-		}
+		weight := s.centreWeight(c, im)
 		present += weight
 		axpy(s.centre, weight, s.mean(c))
 	}
 	scale(s.centre, 1/present)
 	s.centred = grow(s.centred, s.k*d)
-	for c := range s.k {
+	// The centre is rounded as the means are, which may be far from 0 for their distances. What is left of the means around it
+	// is exact there, and its mean says how far the centre is off.
+	off := make([]float64, d)
+	for c, n := range s.count {
 		kernel.SubRow(s.centred[c*d:][:d], s.mean(c), s.centre)
+		if n > 0 {
+			axpy(off, s.centreWeight(c, im)/present, s.centred[c*d:][:d])
+		}
 	}
+	for c := range s.k {
+		axpy(s.centred[c*d:][:d], -1, off)
+	}
+	axpy(s.centre, 1, off)
+}
+
+// centreWeight returns the weight of a class mean in h_G, up to a factor.
+func (s *samples[T]) centreWeight(c int, im Imbalance) float64 {
+	if im == PerSample {
+		return float64(s.count[c])
+	}
+	return 1
 }
 
 func scale(x []float64, by float64) {

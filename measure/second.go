@@ -142,10 +142,5 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
 	out.miss(KeyNumericalRank, "two passes over shards cannot give it: it needs a class's samples together")
 	r := e.momentsReport(out, m)
-	if opt.Uncertainty {
-		if err := e.momentsUncertainties(r, m, w, b); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	return r, e.aboutMoments(r, m, w, b)
 }

@@ -141,10 +141,9 @@ func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits [
 		return
 	}
 	values := make(Vector, s.k)
-	total, mean := 0, 0.0
+	total := 0
 	for k, n := range s.count {
 		values[k] = float64(hits[k]) / float64(n) // 0/0 is NaN: null
-		mean += values[k] / float64(s.k)
 		total += hits[k]
 	}
 	b.report.PerClass[perClass] = values
@@ -154,7 +153,7 @@ func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits [
 	case s.empty >= 0:
 		b.miss(key, emptyReason(s.empty))
 	default:
-		b.put(key, mean)
+		b.put(key, compensated(values)/float64(s.k))
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 
 // certainty is the factor of the root mean square of m draws. Rounding errors are near normal; fewer draws tell less about
 // their size and need more room.
-func certainty(m int) float64 { return 8 * (1 + 6/float64(m)) }
+func certainty(m int) float64 { return 6.5 * (1 + 6/float64(m)) }
 
 // moved sums up how far values move.
 type moved struct {
@@ -78,11 +78,32 @@ func (r *Report) startUncertainty() {
 	r.Uncertainty, r.InputRounding, r.Reason = map[string]float64{}, map[string]float64{}, map[string]string{}
 }
 
-// state stores what arithmetic and the rounding of the given numbers leave open in a value; the former is at least a few
-// roundings of the value itself.
+// state stores what arithmetic and the rounding of the given numbers leave open in a value; the former is at least what is
+// rounded alike in whatever order.
 func (r *Report) state(key string, arithmetic, given float64) {
-	r.Uncertainty[key] = finiteOr(arithmetic+4*roundoff64*math.Abs(r.Measures[key]), math.MaxFloat64)
+	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.D), math.MaxFloat64)
 	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
+}
+
+// leastRounding is a few roundings of a value and of what it is put together from: numbers of size 1, squares of small
+// differences of such, roots of differences of such, or powers.
+func leastRounding(key string, v float64, d int) float64 {
+	const few = 4 * roundoff64
+	own := few * math.Abs(v)
+	switch key {
+	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
+		KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyConfWeightAngle:
+		return own + few
+	case KeyNC5OOD:
+		return own + 2*few
+	case KeyGNC2Distance, KeyGNC2Log:
+		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
+	case KeyNC2RankD, KeyNC3RankD:
+		return own + min(math.Sqrt(few), few/v)
+	case KeyGNC2Riesz:
+		return own * (1 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
+	}
+	return own
 }
 
 func finiteOr(x, other float64) float64 {
@@ -118,6 +139,11 @@ func (r *Report) explain(between *between, short bool) {
 			r.Reason[key] = fmt.Sprintf("the features have %d significant bits, and rounding them moves this measure", bits)
 		default:
 			r.Reason[key] = "class means are so nearly dependent, or so close for their size, that sums of float64 lose digits"
+		}
+	}
+	for _, key := range []string{KeyRankBetween, KeyRankCut} {
+		if _, ok := r.Measures[key]; ok && !between.chosen { // what was cut may be there, smaller than rounding
+			r.Uncertainty[key] = max(r.Uncertainty[key], float64(between.full-between.rank))
 		}
 	}
 	if _, ok := r.Measures[KeyNC1Pinv]; ok && between.rank < between.full {
