@@ -197,8 +197,8 @@ func shaped(n, d, k int, size float64, kind string) Input[float32] {
 // The bound on what float32 products cost must hold, and be below 1e-5 for ordinary data.
 func TestSingleProductsWithinBound(t *testing.T) {
 	for kind := range spreads {
-		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {90000, 120, 100}} { // products with the operator, the scatter of floats and of words
-			if c.n > 12000 && (!kernel.FastPairs() || testing.Short()) {
+		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {90000, 120, 100}} { // products with the operator, the scatter of one block and of several
+			if c.n > 12000 && testing.Short() {
 				continue
 			}
 			for _, im := range []Imbalance{PerSample, PerClass} {
@@ -235,7 +235,7 @@ func whitenerBound(t testing.TB, in Input[float32], opt Options) float64 {
 	e.operator(s)
 	e.second.weight = s.whiteWeights(nil, opt.Imbalance)
 	f := &widePass[float32, float32]{s: s, ask: asked{white: true, im: opt.Imbalance}, out: &e.second}
-	f.white.prepare(s.between.onResiduals(nil, s.centred, s.k, s.d)[:s.between.rank*s.d], s.between.rank, s.d, s.n, min(wideRows(s.d), s.rows))
+	f.white.prepare(s.between.onResiduals(nil, s.centred, s.k, s.d)[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	}
 	collect()
 	if ask.white {
-		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, s.n, min(wideRows(s.d), s.rows))
+		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
 	}
 	err = f.run()
 	return f.certified, err
