@@ -130,7 +130,7 @@ func TestBitsDependOnTheKernelsNameAlone(t *testing.T) {
 	for _, c := range []struct {
 		name, hidden string
 		fast         bool // products of words are fast before features are hidden
-	}{{"avx512", "cpu.avx512vnni=off", true}, {"avx2", noAVX512, false}} {
+	}{{"avx512", "cpu.avx512vnni=off", true}, {"avx2", noAVX512, false}, {"generic", noAVX512 + ",cpu.avx2=off,cpu.fma=off", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			if !slices.Contains(kernel.Available(), c.name) {
 				t.Skipf("this processor cannot run %s", c.name)

@@ -64,7 +64,7 @@ func (s *spread) merge(o spread) {
 // scale changes the scale to e^−top.
 func (s *spread) scale(top float64) {
 	if s.top != top {
-		f := math.Exp(s.top - top)
+		f := kernel.Exp(s.top - top)
 		s.mean, s.m2, s.top = s.mean*f, s.m2*f*f, top
 	}
 }

@@ -123,5 +123,5 @@ func ranksOf(squares []float64) (numerical, stable, effective float64) {
 	if sum2 == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	return sum * sum / sum2, sum2 / squares[0], math.Exp(entropy)
+	return sum * sum / sum2, sum2 / squares[0], kernel.Exp(entropy)
 }
