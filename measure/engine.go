@@ -182,8 +182,6 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 	switch {
 	case s.empty >= 0:
 		return emptyReason(s.empty)
-	case s.single >= 0:
-		return singleReason(s.single)
 	}
 	e.second.clock.enter(PhaseBetween)
 	count := s.count

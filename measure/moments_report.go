@@ -137,7 +137,7 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	s := &e.train
 	s.tally.reset(s.k)
 	copy(s.tally.scatter, m.Scatter)
-	reason := e.operator(s)
+	reason := s.roundedMeans(e.operator(s))
 	e.putRank(b, reason)
 	switch {
 	case reason != "":

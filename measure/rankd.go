@@ -44,7 +44,8 @@ func rankD(b *builder, key string, g *gram, f float64) {
 	b.put(key, math.Sqrt(max(0, 2-2/math.Sqrt(float64(g.d))*sum)))
 }
 
-// symmetricEigenvalues returns the size largest eigenvalues of P sym(A Bᵀ) P, size = min(K, 2d); others are 0.
+// symmetricEigenvalues returns at least the d largest eigenvalues of P sym(A Bᵀ) P on the complement of 1, size = min(K, 2d).
+// For size < K there are at least d that are not negative among those returned: J has as many positive as negative ones.
 func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 	if size == g.k {
 		g.fill(0, g.k)
@@ -55,6 +56,11 @@ func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 			}
 		}
 		centreBoth(a, g.k)
+		// Q1 = 0: direction 1 may not lend its eigenvalue 0 where fewer than d others are positive. It is sent below all of them.
+		below := 2 * norm(a) / float64(g.k)
+		for i := range a {
+			a[i] -= below
+		}
 		return eigenvalues(a, g.k)
 	}
 	return g.factoredEigenvalues(size)

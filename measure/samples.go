@@ -22,8 +22,8 @@ type samples[T kernel.Float] struct {
 	centre  []float64 // (d) h_G, by the imbalance convention
 	centred []float64 // (k×d) μ_k − h_G
 	empty   int       // first class without a sample, −1: none
-	single  int       // first class with one sample, −1: none
 	short   bool      // float32 holds every measured value
+	alone   bool      // every class that has samples has one: no spread is seen
 
 	between between
 	tally   tally
@@ -82,17 +82,15 @@ func (s *samples[T]) countClasses() {
 	s.tallyCounts()
 }
 
-// tallyCounts derives n, empty and single from count.
+// tallyCounts derives n, empty and alone from count.
 func (s *samples[T]) tallyCounts() {
-	s.n, s.empty, s.single = 0, -1, -1
+	s.n, s.empty, s.alone = 0, -1, true
 	for c, n := range s.count {
 		s.n += n
 		if n == 0 && s.empty < 0 {
 			s.empty = c
 		}
-		if n == 1 && s.single < 0 {
-			s.single = c
-		}
+		s.alone = s.alone && n <= 1
 	}
 }
 
@@ -128,6 +126,7 @@ func (s *samples[T]) centreMeans(im Imbalance) {
 		axpy(s.centre, weight, s.mean(c))
 	}
 	scale(s.centre, 1/present)
+	s.tally.reset(s.k)
 	s.centred = grow(s.centred, s.k*d)
 	// The centre is rounded as the means are, which may be far from 0 for their distances. What is left of the means around it
 	// is exact there, and its mean says how far the centre is off.
@@ -176,7 +175,8 @@ func (s *samples[T]) keptMeans() []float64 {
 
 // shape is what geometry looks at.
 func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
-	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.total, head: h, pairs: p}
+	r := s.rounding()
+	return shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: max(cut.total, r.floor()), head: h, pairs: p}
 }
 
 // whiteWeights returns the weight of a sample of each class in NC1's sum.

@@ -133,9 +133,10 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error
 		}
 	}
 	noOperator := e.operator(&e.train)
+	e.train.tally = s.tally
+	noOperator = e.train.roundedMeans(noOperator)
 	e.putRank(out, noOperator)
 	e.classPairs()
-	e.train.tally = s.tally
 	e.within(out, noOperator, s.ask.white)
 	e.rates(out, h)
 	e.marginMeasures(out, h, s.ask)

@@ -11,10 +11,9 @@ const zeroMargin = "w_k − w_G is zero for a class"
 func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	s := &e.train
 	noOperator := e.operator(s)
-	e.putRank(b, noOperator)
 	ask := e.asks(h, noOperator)
 	// Traces come from the class tallies; skip the pass only if nothing of it was asked.
-	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV)) {
+	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
 		return nil
 	}
 	if err := e.secondRun(s, h, ask, mem); err != nil {
@@ -23,6 +22,8 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if k := firstNonFinite(s.tally.scatter); k >= 0 {
 		return &RangeError{Where: s.name, Class: k}
 	}
+	noOperator = s.roundedMeans(noOperator)
+	e.putRank(b, noOperator)
 	e.within(b, noOperator, ask.white)
 	e.rates(b, h)
 	e.marginMeasures(b, h, ask)
@@ -39,7 +40,7 @@ func (e *Engine[T]) asks(h *head, noOperator string) asked {
 	several := s.empty < 0 && s.k > 1
 	return asked{
 		im:      e.opt.Imbalance,
-		white:   noOperator == "" && e.want.any(KeyNC1Pinv),
+		white:   noOperator == "" && !s.alone && e.want.any(KeyNC1Pinv),
 		nearest: several && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
 		logits:  h != nil && (e.want.any(KeyAccuracy, KeyNC4NCCMismatch) || e.want.any(margins...)),
 		margins: h != nil && several && !hasZero(h.centredNorm) && e.want.any(margins...),
@@ -72,8 +73,8 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	case s.empty >= 0:
 		b.missAll(emptyReason(s.empty), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
 		return
-	case s.single >= 0:
-		b.missAll(singleReason(s.single), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
+	case s.alone:
+		b.missAll(allAlone, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
 		return
 	}
 	traceWithin := average(t.scatter, s.count, s.n, e.opt.Imbalance)
@@ -87,7 +88,7 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	}
 	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
 	if b.any(KeyCDNV) {
-		e.cdnv(b, perClass)
+		e.cdnv(b)
 	}
 }
 
@@ -105,9 +106,10 @@ func (e *Engine[T]) whiteMeanOf(s *samples[T], white float64) float64 {
 }
 
 // cdnv fills the class-distance normalised variance: Σ_{i<j} (v_i + v_j)/(2δ_ij²) = ½ Σ_i v_i Σ_{j≠i} 1/δ_ij².
-func (e *Engine[T]) cdnv(b *builder, variance Vector) {
-	if i, j := e.pairs.coincide[0], e.pairs.coincide[1]; j >= 0 {
-		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", i, j))
+func (e *Engine[T]) cdnv(b *builder) {
+	variance := e.train.variances()
+	if i, j, found := e.pairs.oneMean(e.train.rounding()); found {
+		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean, up to rounding", i, j))
 		return
 	}
 	k := float64(len(variance))
