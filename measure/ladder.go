@@ -1,6 +1,10 @@
 package measure
 
-import "math"
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
 
 // rung is the share of the largest eigenvalue down to which a step of ladder takes eigenvalues from a Gram matrix.
 const rung = 1e-4
@@ -83,5 +87,5 @@ func ranksOf(singular []float64) (numerical, stable, effective float64) {
 			entropy -= q * math.Log(q)
 		}
 	}
-	return sum * sum / square, square / (most * most), math.Exp(entropy)
+	return sum * sum / square, square / (most * most), kernel.Exp(entropy)
 }
