@@ -139,6 +139,7 @@ func measureSet[T float32 | float64](s *measuretest.Set) (*measure.Report, error
 		in.OOD = rows
 	}
 	opt := measure.Options{Measures: []string{"all"}}
+	askUncertainty(&opt)
 	if s.PerClass {
 		opt.Imbalance = measure.PerClass
 	}

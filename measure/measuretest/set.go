@@ -2,7 +2,8 @@
 // double-double arithmetic, and random sets to compare on. Only test files import it, and it imports nothing of
 // package measure, so that no mistake is shared.
 //
-// set.go says what is measured, evaluation.go evaluates it, definitions.go names the keys; generate.go draws sets.
+// definitions.go is the table of keys, where a new one goes; set.go says what is measured, evaluation.go evaluates it;
+// generate.go draws sets.
 package measuretest
 
 import (
@@ -133,6 +134,9 @@ func (s *split) fillMeans(perClass bool) {
 		s.variance[c] = x.Over(s.count[c])
 	}
 }
+
+// spreads reports whether a class has two samples.
+func (s *split) spreads() bool { return len(s.rows) > s.k }
 
 // weights returns the weight of a sample of each class; all samples together weigh 1.
 func (s *split) weights(perClass bool) []dd.DD {

@@ -81,12 +81,9 @@ func (x DD) Div(y DD) DD {
 	if q == 0 || math.IsInf(q, 0) || math.IsNaN(q) {
 		return DD{Hi: q}
 	}
-	r := x.Sub(y.Times(q))
-	q2 := r.Hi / y.Hi
-	r = r.Sub(y.Times(q2))
-	q3 := r.Hi / y.Hi
-	q, q2 = quickTwoSum(q, q2)
-	return DD{q, q2}.Add(Of(q3))
+	r := x.Sub(y.Times(q)) // exact but for its last digits
+	q, q2 := quickTwoSum(q, r.Hi/y.Hi)
+	return DD{q, q2}
 }
 
 // Over returns x/a.

@@ -68,10 +68,6 @@ func Atan2(y, x DD) DD {
 	}
 	angle := Of(math.Atan2(y.Hi, x.Hi))
 	length := x.Square().Add(y.Square()).Sqrt()
-	for range 2 { // sin(θ − angle) is the small cross product; arcsine to third order
-		sin, cos := sinCos(angle)
-		rest := y.Mul(cos).Sub(x.Mul(sin)).Div(length)
-		angle = angle.Add(rest).Add(rest.Square().Mul(rest).Over(6))
-	}
-	return angle
+	sin, cos := sinCos(angle) // the cross product is the sine of what is left, so small that it is the angle
+	return angle.Add(y.Mul(cos).Sub(x.Mul(sin)).Div(length))
 }

@@ -98,12 +98,9 @@ func sorted(rows, turn [][]DD, floor DD) (values []DD, directions [][]DD) {
 	return values, directions
 }
 
-// Cosines of rows that count as orthogonal, and those after which one more sweep gives full precision: convergence is
-// quadratic.
-const (
-	orthogonal = 0x1p-100
-	nearly     = 0x1p-60
-)
+// orthogonal is the cosine of rows that counts as 0. Sweeps go on until none is larger: where singular values are equal,
+// the angles of rotations are not small, and a sweep need not square what is left.
+const orthogonal = 0x1p-96
 
 // rotateRows makes rows orthogonal; turn, if there is one, turns with them. Rows shorter than floor are left alone.
 func rotateRows(rows, turn [][]DD, floor DD) {
@@ -129,7 +126,7 @@ func rotateRows(rows, turn [][]DD, floor DD) {
 				worst = max(worst, c)
 			}
 		}
-		if worst < nearly {
+		if worst <= orthogonal {
 			return
 		}
 	}
@@ -198,7 +195,7 @@ func Eigenvalues(a [][]DD) []DD {
 				rotateSymmetric(a, i, j)
 			}
 		}
-		if worst <= size*nearly {
+		if worst <= size*orthogonal {
 			break
 		}
 	}
