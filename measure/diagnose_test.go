@@ -35,6 +35,7 @@ func TestDiagnose(t *testing.T) {
 		for key, exact := range c.exact {
 			value, measured := c.report.Measures[key]
 			switch {
+			case exact.TooDear:
 			case measured && exact.Undefined != "":
 				missing[key] = append(missing[key], fmt.Sprintf("set %d: VALUE %.6g, oracle undefined: %s", c.index, value, exact.Undefined))
 			case measured:

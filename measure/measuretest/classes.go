@@ -43,45 +43,50 @@ func (e *Evaluation) traceRatio(s *split) Value {
 	return value(s.traceWithin(e.set.PerClass).Div(between))
 }
 
-// cdnv is the mean over i<j of (v_i + v_j) / (2 ‖μ_i − μ_j‖²).
-func (e *Evaluation) cdnv() Value {
-	s := e.train
-	if !s.spreads() {
-		return undefined(allSingle)
-	}
-	var sum dd.DD
-	for i, a := range s.means {
-		for j, b := range s.means[:i] {
-			distance := dd.Distance2(a, b)
-			if !(distance.Sqrt().Hi > s.zero()) {
-				return undefined("two class means coincide")
-			}
-			sum = sum.Add(s.variance[i].Add(s.variance[j]).Div(distance.Times(2)))
+// ofSpreads is a definition by (v_i + v_j) / (2 ‖μ_i − μ_j‖²) over i<j.
+func ofSpreads(f func([]dd.DD) dd.DD) func(*Evaluation) Value {
+	return func(e *Evaluation) Value {
+		s := e.train
+		if !s.spreads() {
+			return undefined(allSingle)
 		}
+		var all []dd.DD
+		for i, a := range s.means {
+			for j, b := range s.means[:i] {
+				distance := dd.Distance2(a, b)
+				if !(distance.Sqrt().Hi > s.zero()) {
+					return undefined("two class means coincide")
+				}
+				all = append(all, s.variance[i].Add(s.variance[j]).Div(distance.Times(2)))
+			}
+		}
+		return value(f(all))
 	}
-	return value(sum.Over(float64(e.k * (e.k - 1) / 2)))
 }
 
-// normCV is the standard deviation over the mean of ‖μ_k − h_G‖.
-func (e *Evaluation) normCV() Value {
+// variation is the standard deviation over the mean of the lengths of rows.
+func variation(rows [][]dd.DD) Value {
 	var norms []dd.DD
-	for _, c := range e.train.centred {
-		norms = append(norms, dd.Norm(c))
+	for _, row := range rows {
+		norms = append(norms, dd.Norm(row))
 	}
 	mean, variance := moments(norms)
+	if !(mean.Hi > 0) {
+		return undefined("a matrix of zeros has no direction")
+	}
 	return value(variance.Sqrt().Div(mean))
 }
 
-// direct is ‖U(W) − U(H̄ᵀ)‖.
-func (e *Evaluation) direct() Value {
-	w, h := frobenius(e.w), frobenius(e.train.means)
+// apart is ‖U(W) − U(x)‖ for rows x.
+func (e *Evaluation) apart(rows [][]dd.DD) Value {
+	w, h := frobenius(e.w), frobenius(rows)
 	if !(w.Hi > 0 && h.Hi > 0) {
 		return undefined("a matrix of zeros has no direction")
 	}
 	var sum dd.DD
 	for k, row := range e.w {
 		for j, x := range row {
-			sum = sum.Add(x.Div(w).Sub(e.train.means[k][j].Div(h)).Square())
+			sum = sum.Add(x.Div(w).Sub(rows[k][j].Div(h)).Square())
 		}
 	}
 	return value(sum.Sqrt())

@@ -1,6 +1,10 @@
 package measuretest
 
-import "collapse/measure/internal/dd"
+import (
+	"slices"
+
+	"collapse/measure/internal/dd"
+)
 
 // Reasons that many definitions share.
 const (
@@ -15,7 +19,7 @@ var definitions = map[string]func(*Evaluation) Value{
 	"nc1_trace_ratio": func(e *Evaluation) Value {
 		return e.traceRatio(e.train)
 	},
-	"cdnv": (*Evaluation).cdnv,
+	"cdnv": ofSpreads(func(x []dd.DD) dd.DD { m, _ := moments(x); return m }),
 	"trace_within": func(e *Evaluation) Value {
 		if !e.train.spreads() {
 			return undefined(allSingle)
@@ -36,7 +40,7 @@ var definitions = map[string]func(*Evaluation) Value{
 		return from(products(e.train.centred, e.train.centred), simplexETF(e.k))
 	}),
 	"nc2_means_of":          func(e *Evaluation) Value { return from(products(e.train.means, e.train.means), frame(e.k)) },
-	"nc2_norm_cv":           ofMeans((*Evaluation).normCV),
+	"nc2_norm_cv":           ofMeans(func(e *Evaluation) Value { return variation(e.train.centred) }),
 	"nc2_cos_deviation":     ofPairs(func(p *pairs) dd.DD { m, _ := moments(p.deviation); return m }),
 	"nc2_cos_max_deviation": ofPairs(func(p *pairs) dd.DD { return largest(p.deviation) }),
 	"nc2_rank_d":            ofClassifier(func(e *Evaluation) Value { return rankD(products(e.w, e.w), e.d) }),
@@ -45,7 +49,7 @@ var definitions = map[string]func(*Evaluation) Value{
 	"gnc2_riesz":            (*Evaluation).riesz,
 
 	"nc3_gram":            ofDuality(func(e *Evaluation) Value { return from(products(e.w, e.train.centred), simplexETF(e.k)) }),
-	"nc3_direct":          ofClassifier((*Evaluation).direct),
+	"nc3_direct":          ofClassifier(func(e *Evaluation) Value { return e.apart(e.train.means) }),
 	"nc3_rank_d":          ofDuality(func(e *Evaluation) Value { return rankD(products(e.w, e.train.centred), e.d) }),
 	"nc3_uniform_duality": ofDuality((*Evaluation).uniformDuality),
 
@@ -73,6 +77,40 @@ var definitions = map[string]func(*Evaluation) Value{
 	"config_max_abs_cos":     (*Evaluation).maxCos,
 	"config_support_overlap": (*Evaluation).overlap,
 	"config_weight_angle":    ofDuality((*Evaluation).weightAngle),
+	"min_class_count":        func(e *Evaluation) Value { return value(dd.Of(slices.Min(e.train.count))) },
+
+	"cdnv_std": ofSpreads(func(x []dd.DD) dd.DD { _, v := moments(x); return v.Sqrt() }),
+	"cdnv_max": ofSpreads(largest),
+	"vci":      ofCloud((*Evaluation).vci),
+
+	"nc2_w_centred": ofClassifier(func(e *Evaluation) Value {
+		w, _ := e.centredWeights()
+		return from(products(w, w), simplexETF(e.k))
+	}),
+	"nc2_w_norm_cv":       ofClassifier(func(e *Evaluation) Value { return variation(e.w) }),
+	"nc2_w_cos_deviation": ofWeightPairs(func(p *pairs) dd.DD { m, _ := moments(p.deviation); return m }),
+	"nc2_w_cos_std":       ofWeightPairs((*pairs).cosStd),
+	"nc2_w_coherence":     ofWeightPairs((*pairs).coherence),
+	"nc2_cos_std":         ofPairs((*pairs).cosStd),
+	"nc2_coherence":       ofPairs((*pairs).coherence),
+
+	"nc3_centred":      ofDuality(func(e *Evaluation) Value { return e.apart(e.train.centred) }),
+	"w_mean_alignment": ofDuality((*Evaluation).alignment),
+
+	"test_ncc_accuracy": ofTest(func(e *Evaluation) Value { n, _ := e.testCentres(); return value(n) }),
+	"test_nc4_ncc_mismatch": ofTest(ofClassifier(func(e *Evaluation) Value {
+		_, m := e.testCentres()
+		return value(m)
+	})),
+
+	"feature_rank":        ofCloud((*Evaluation).featureRank),
+	"feature_stable_rank": ofCloud((*Evaluation).stableRank),
+
+	"ood_auroc_msp":         ofLogits(softmaxScore),
+	"ood_auroc_max_logit":   ofLogits(largest),
+	"ood_auroc_energy":      ofLogits(energy),
+	"ood_auroc_neco":        ofOOD(ofCloud((*Evaluation).neco)),
+	"ood_auroc_mahalanobis": ofOOD(ofCloud((*Evaluation).mahalanobis)),
 }
 
 // Uncovered names registry keys that have no definition here, each with the reason. A test compares both with the registry.
@@ -102,6 +140,16 @@ func ofTest(f func(*Evaluation) Value) func(*Evaluation) Value {
 	return func(e *Evaluation) Value {
 		if e.test == nil {
 			return undefined(noTest)
+		}
+		return f(e)
+	}
+}
+
+// ofOOD is a definition that needs out-of-distribution features.
+func ofOOD(f func(*Evaluation) Value) func(*Evaluation) Value {
+	return func(e *Evaluation) Value {
+		if e.ood == nil {
+			return undefined("no out-of-distribution features")
 		}
 		return f(e)
 	}

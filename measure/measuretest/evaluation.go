@@ -19,6 +19,7 @@ type Evaluation struct {
 	pairs  *pairs
 	rates  *rates
 	memory *memory
+	cloud  *cloud
 }
 
 // Ranks are the numbers of directions over which NC1 and dilation are taken; 0: all that are not zero.

@@ -5,6 +5,7 @@ import "collapse/measure/internal/dd"
 // pairs are numbers of the pairs i<j of unit vectors ĉ_k of the centred means.
 type pairs struct {
 	reason    string
+	cos       []dd.DD
 	deviation []dd.DD // |cos + 1/(K−1)|
 	distance  []dd.DD // δ = ‖ĉ_i − ĉ_j‖
 	log       []dd.DD // log δ; nil if a distance is zero
@@ -14,25 +15,57 @@ func (e *Evaluation) pairsOf() *pairs {
 	if e.pairs != nil {
 		return e.pairs
 	}
-	e.pairs = &pairs{}
-	u, ok := units(e.train.centred, e.train.zero())
+	e.pairs = newPairs(e.train.centred, e.train.zero(), "a class mean is the global mean")
+	return e.pairs
+}
+
+// newPairs compares rows; reason says what a row of length zero is.
+func newPairs(rows [][]dd.DD, zero float64, reason string) *pairs {
+	p := &pairs{}
+	u, ok := units(rows, zero)
 	if !ok {
-		e.pairs.reason = "a class mean is the global mean"
-		return e.pairs
+		p.reason = reason
+		return p
 	}
-	target, apart := dd.Of(1).Over(float64(e.k-1)), true // no two in one direction
+	target, apart := dd.Of(1).Over(float64(len(rows)-1)), true // no two in one direction
 	for i, a := range u {
 		for _, b := range u[:i] {
-			e.pairs.deviation = append(e.pairs.deviation, dd.Dot(a, b).Add(target).Abs())
-			d := dd.Distance2(a, b).Sqrt()
-			e.pairs.distance, e.pairs.log = append(e.pairs.distance, d), append(e.pairs.log, d.Log())
+			cos, d := dd.Dot(a, b), dd.Distance2(a, b).Sqrt()
+			p.cos, p.deviation = append(p.cos, cos), append(p.deviation, cos.Add(target).Abs())
+			p.distance, p.log = append(p.distance, d), append(p.log, d.Log())
 			apart = apart && d.Hi > tiny
 		}
 	}
 	if !apart {
-		e.pairs.log = nil
+		p.log = nil
 	}
-	return e.pairs
+	return p
+}
+
+// coherence is the largest |cos|.
+func (p *pairs) coherence() dd.DD {
+	var most dd.DD
+	for _, x := range p.cos {
+		most = dd.Max(most, x.Abs())
+	}
+	return most
+}
+
+// cosStd is the standard deviation of cosines.
+func (p *pairs) cosStd() dd.DD {
+	_, variance := moments(p.cos)
+	return variance.Sqrt()
+}
+
+// ofWeightPairs is a definition by pairs of rows of W.
+func ofWeightPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
+	return ofClassifier(func(e *Evaluation) Value {
+		p := newPairs(e.w, 0, "a row of W is zero")
+		if p.reason != "" {
+			return undefined(p.reason)
+		}
+		return value(f(p))
+	})
 }
 
 // ofPairs is a definition by pairs.
@@ -184,22 +217,42 @@ func (e *Evaluation) weightDirections(r *rates) [][]dd.DD {
 		r.reason = noClassifier
 		return nil
 	}
-	centre, size := make([]dd.DD, e.d), 0.0
+	centred, size := e.centredWeights()
+	directions, ok := units(centred, tiny*size)
+	if !ok {
+		r.reason = "w_k − w_G is zero for a class"
+	}
+	return directions
+}
+
+// centredWeights returns the rows w_k − w_G, and max ‖w_k‖.
+func (e *Evaluation) centredWeights() (centred [][]dd.DD, size float64) {
+	centre := make([]dd.DD, e.d)
 	for _, w := range e.w {
 		size = max(size, dd.Norm(w).Hi)
 		for j, x := range w {
 			centre[j] = centre[j].Add(x.Over(float64(e.k)))
 		}
 	}
-	centred := make([][]dd.DD, e.k)
-	for k, w := range e.w {
-		centred[k] = dd.Difference(w, centre)
+	for _, w := range e.w {
+		centred = append(centred, dd.Difference(w, centre))
 	}
-	directions, ok := units(centred, tiny*size)
-	if !ok {
-		r.reason = "w_k − w_G is zero for a class"
+	return centred, size
+}
+
+// testCentres are the shares of test samples nearest to their class's training centre, and of those that W gives another class.
+func (e *Evaluation) testCentres() (nearest, mismatch dd.DD) {
+	weight := e.test.weights(e.set.PerClass)
+	for i, c := range e.test.labels {
+		near := e.nearest(e.test.rows[i])
+		if near == int(c) {
+			nearest = nearest.Add(weight[c])
+		}
+		if e.w != nil && e.logitArgmax(e.test.rows[i]) != near {
+			mismatch = mismatch.Add(weight[c])
+		}
 	}
-	return directions
+	return nearest, mismatch
 }
 
 // marginOf is cos_c − max over j≠c of cos_j, cos_j = cos(h − h_G, w_j − w_G).

@@ -50,6 +50,8 @@ type Traits struct {
 type Value struct {
 	V         dd.DD
 	Undefined string
+	Blurred   bool // there is a value, but in float64 rounding may decide whether there is
+	TooDear   bool // the evaluation was left out
 }
 
 func value(x dd.DD) Value { return Value{V: x} }

@@ -219,3 +219,43 @@ func rotateSymmetric(a [][]DD, i, j int) {
 		a[k][j] = s.Mul(x).Add(c.Mul(y))
 	}
 }
+
+// Triangle returns R (d×d) with RᵀR = xᵀx of the rows x (m×d), by modified Gram–Schmidt on columns; rows that are zero stand
+// for columns that depend on others.
+func Triangle(x [][]DD) [][]DD {
+	columns := Transpose(x)
+	r := make([][]DD, len(columns))
+	for i, q := range columns {
+		r[i] = make([]DD, len(columns))
+		length := Norm(q)
+		if length.Hi == 0 {
+			continue
+		}
+		r[i][i] = length
+		inverse := Of(1).Div(length)
+		for k := range q {
+			q[k] = q[k].Mul(inverse)
+		}
+		for j := i + 1; j < len(columns); j++ {
+			p := Dot(q, columns[j])
+			r[i][j] = p
+			for k, a := range q {
+				columns[j][k] = columns[j][k].Sub(p.Mul(a))
+			}
+		}
+	}
+	return r
+}
+
+// SolveTransposed returns y with Rᵀy = b, R upper triangular.
+func SolveTransposed(r [][]DD, b []DD) []DD {
+	y := make([]DD, len(b))
+	for i := range b {
+		sum := b[i]
+		for j := range i {
+			sum = sum.Sub(r[j][i].Mul(y[j]))
+		}
+		y[i] = sum.Div(r[i][i])
+	}
+	return y
+}

@@ -140,3 +140,28 @@ func BenchmarkSingular(b *testing.B) {
 		SingularValues(x, DD{})
 	}
 }
+
+// RᵀR = xᵀx, and Rᵀy = b.
+func TestTriangle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	x := random(rng, 9, 5)
+	r := Triangle(x)
+	columns, back := Transpose(x), Transpose(r)
+	for i := range columns {
+		for j := range columns {
+			if e := Dot(columns[i], columns[j]).Sub(Dot(back[i], back[j])).Abs().Hi; !(e <= 1e-29) {
+				t.Errorf("RᵀR is off by %g at %d, %d", e, i, j)
+			}
+			if i > j && r[i][j] != (DD{}) {
+				t.Errorf("R has %v below the diagonal", r[i][j])
+			}
+		}
+	}
+	b := random(rng, 1, 5)[0]
+	y := SolveTransposed(r, b)
+	for i := range b {
+		if e := Dot(back[i], y).Sub(b[i]).Abs().Hi; !(e <= 1e-28) {
+			t.Errorf("Rᵀy is off by %g at %d", e, i)
+		}
+	}
+}
