@@ -38,11 +38,20 @@ func TestByHand(t *testing.T) {
 		"nc3_direct": math.Hypot(math.Sqrt(.5)-.6, math.Sqrt(.5)-.8),
 		// Samples less h_G: (.5,−2), (2.5,−2), (−1.5,0), (−1.5,4); w_0 − w_G = (½,−½), cos_1 = −cos_0.
 		"cosine_margin_min": 2 * 1.5 / 1.5 / math.Sqrt2, "cosine_margin_max": 2 * 4.5 / math.Hypot(2.5, 2) / math.Sqrt2,
-		"numerical_rank": 1,
+		"numerical_rank": 1, "min_class_count": 2, "cdnv_std": 0, "cdnv_max": (1 + 4.) / 2 / 25,
+		// With c = (1.5,−2): Σ_B = ccᵀ, cᵀΣ_W⁻¹c = 6.5, and Σ_T = [2.75 −3; −3 6] has trace 8.75 and determinant 7.5.
+		"vci": 1 - 6.5/7.5, "feature_rank": 2, "feature_stable_rank": 17.5 / (8.75 + math.Sqrt(8.75*8.75-30)),
+		"nc2_w_centred": 0, "nc2_w_norm_cv": 0, "nc2_w_cos_deviation": 1, "nc2_w_cos_std": 0, "nc2_w_coherence": 0, "nc2_cos_std": 0, "nc2_coherence": 1,
+		"nc3_centred": math.Sqrt(.6), "w_mean_alignment": 3.5 / 2.5 / math.Sqrt2, "test_ncc_accuracy": 1, "test_nc4_ncc_mismatch": 0,
+		// (1,1) has logits 1.5 and 1.25; (0,1) alone has a smaller largest one. Each score puts one test sample of four below.
+		"ood_auroc_msp": 1, "ood_auroc_max_logit": .75, "ood_auroc_energy": .75, "ood_auroc_neco": .75, "ood_auroc_mahalanobis": .75,
 	} {
 		if v := got[key]; v.Undefined != "" || !(math.Abs(v.V.Hi-want) <= 4e-16*(1+math.Abs(want))) {
 			t.Errorf("%s: %.17g (%s), want %.17g", key, v.V.Hi, v.Undefined, want)
 		}
+	}
+	if len(got) != len(definitions) {
+		t.Errorf("%d values of %d definitions", len(got), len(definitions))
 	}
 	for _, key := range []string{"nc2_rank_d", "nc3_rank_d", "gnc2_riesz"} {
 		if got[key].Undefined == "" {
