@@ -25,7 +25,7 @@ const (
 
 // certainty is the factor of the root mean square of m draws. Rounding errors are near normal; fewer draws tell less about
 // their size and need more room.
-func certainty(m int) float64 { return 6.5 * (1 + 6/float64(m)) }
+func certainty(m int) float64 { return 5.5 * (1 + 6/float64(m)) }
 
 // moved sums up how far values move.
 type moved struct {
@@ -92,16 +92,16 @@ func leastRounding(key string, v float64, d int) float64 {
 	own := few * math.Abs(v)
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
-		KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyConfWeightAngle:
+		KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyConfWeightAngle, KeyNC5OOD:
 		return own + few
-	case KeyNC5OOD:
-		return own + 2*few
 	case KeyGNC2Distance, KeyGNC2Log:
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
 	case KeyNC2RankD, KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyGNC2Riesz:
-		return own * (1 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
+		return own * (2 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
+	case KeyNumericalRank, KeyNC3Duality:
+		return 4 * own
 	}
 	return own
 }
