@@ -1,6 +1,9 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
+)
 
 // head is the classifier.
 type head struct {
@@ -46,5 +49,7 @@ func setHead(h *head, w, b []float64, k, d int) error {
 	return nil
 }
 
-// logit returns w_j·x + b_j.
-func (h *head) logit(j int, x []float64) float64 { return dot(h.w[j*h.d:][:h.d], x) + h.b[j] }
+// wide is the classifier as the wide pass takes it.
+func (h *head) wide() *wide.Classifier {
+	return &wide.Classifier{W: h.w, B: h.b, K: h.k, D: h.d, Centred: h.centred, Norms: h.norms, CentredNorm: h.centredNorm}
+}

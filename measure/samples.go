@@ -27,6 +27,8 @@ type samples[T kernel.Float] struct {
 
 	between between
 	tally   tally
+
+	whiteBound float64 // relative error of the tally's NC1 sum that float32 products may have added; 0: none were used
 }
 
 // open takes a split, checks shapes and labels, and applies the mask. labels nil: every row is of class 0.
