@@ -53,3 +53,6 @@ func setHead(h *head, w, b []float64, k, d int) error {
 func (h *head) wide() *wide.Classifier {
 	return &wide.Classifier{W: h.w, B: h.b, K: h.k, D: h.d, Centred: h.centred, Norms: h.norms, CentredNorm: h.centredNorm}
 }
+
+// logit returns w_j·x + b_j.
+func (h *head) logit(j int, x []float64) float64 { return dot(h.w[j*h.d:][:h.d], x) + h.b[j] }

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"collapse/internal/kernel"
 )
@@ -101,7 +102,7 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 	e.classPairs()
 	e.momentsWithin(out, m)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank} {
+	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank, KeyVCI, KeyFeatureRank, KeyFeatureStableRank} {
 		out.miss(key, secondLook)
 	}
 	return e.momentsReport(out, m), nil
@@ -127,6 +128,7 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 // momentsReport fills what a report says about its samples.
 func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 	r := out.report
+	out.put(KeyMinClassCount, float64(slices.Min(e.train.count)))
 	r.N, r.D, r.K, r.ClassCounts, r.Dropped = e.train.n, m.D, m.K, append([]int(nil), m.Count...), m.Dropped
 	e.keep(r, false)
 	return out.finish()

@@ -12,7 +12,7 @@ func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization
 	}
 	memKeys := []string{KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised}
 	if in.Test.Features == nil {
-		b.missAll("no test features were given", KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy)
+		b.missAll("no test features were given", KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch)
 		b.missAll("no test features were given: h* is their class mean", memKeys...)
 		return nil, nil
 	}
@@ -47,6 +47,9 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		return &ShapeError{What: "test samples", Found: 0, Want: 1}
 	}
 	if err := e.means(s, &b.report.Dropped); err != nil {
+		return err
+	}
+	if err := e.testCentres(b, h); err != nil {
 		return err
 	}
 	reason := e.operator(s)
@@ -85,8 +88,11 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 
 // oodPass fills NC5.
 func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
-	if in.OOD == nil || !e.want.any(KeyNC5OOD) {
-		b.miss(KeyNC5OOD, "no out-of-distribution features were given")
+	if in.OOD == nil {
+		b.missAll("no out-of-distribution features were given", append([]string{KeyNC5OOD}, oodKeys...)...)
+		return nil
+	}
+	if !e.want.any(KeyNC5OOD) && !e.want.any(oodKeys...) {
 		return nil
 	}
 	s := &e.ood

@@ -55,3 +55,12 @@ func compensated(x []float64) float64 {
 	}
 	return sum + lost
 }
+
+// inFloat64 copies x to the memory of to.
+func inFloat64[T kernel.Float](to []float64, x []T) []float64 {
+	to = grow(to, len(x))
+	for i, v := range x {
+		to[i] = float64(v)
+	}
+	return to
+}

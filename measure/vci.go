@@ -1,0 +1,101 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// vci fills the variability collapse index 1 − tr(Σ_T⁺ Σ_B)/rank Σ_B.
+//
+// The trace does not change under invertible maps of the features, so each coordinate is divided by its deviation first. In
+// directions v_j with v_jᵀΣ_T v_j = λ_j, which ladder finds down to the rounding of the largest deviation, it is
+// Σ_j Σ_k (c_k·v_j)²/(K λ_j); where Σ_T has no extent neither has Σ_B.
+func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
+	s := &e.train
+	if !b.any(KeyVCI) || b.report.Missing[KeyVCI] != "" {
+		return nil
+	}
+	if reason := s.unranked(); reason != "" {
+		b.miss(KeyVCI, reason)
+		return nil
+	}
+	if s.n < s.d+s.k {
+		b.miss(KeyVCI, fmt.Sprintf("N = %d is below d + K = %d: 0 for almost any features", s.n, s.d+s.k))
+		return nil
+	}
+	d, by := s.d, make([]float64, s.d)
+	for j := range by {
+		if v := c.total[j*d+j]; v > 0 {
+			by[j] = 1 / math.Sqrt(v)
+		}
+	}
+	means := s.keptDirections()
+	for i := range means {
+		means[i] *= by[i%d]
+	}
+	trace := 0.0
+	ok, err := ladder(d, true, func(basis []float64, q int) ([]float64, error) {
+		gram := make([]float64, q*q)
+		if basis == nil {
+			for i := range gram {
+				gram[i] = c.total[i] * by[i/d] * by[i%d]
+			}
+			return gram, nil
+		}
+		c.addBetween(gram, by, basis, q)
+		return gram, c.addWithin(gram, by, basis, q)
+	}, func(values, directions []float64) {
+		trace += explained(e.opt.Team, means, directions, values, s.k, d)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		b.miss(KeyVCI, "the eigenvalue iteration failed")
+	default:
+		b.put(KeyVCI, min(max(0, 1-trace/float64(s.between.rank)), 1))
+	}
+	return nil
+}
+
+// explained returns Σ_j Σ_k (c_k·v_j)²/(K λ_j), c (K×d), v (len(λ)×d).
+func explained(team *kernel.Team, c, v, values []float64, k, d int) float64 {
+	q := len(values)
+	image := make([]float64, q*k)
+	kernel.Gemm(team, kernel.NT, q, k, d, v, d, c, d, image, k, kernel.Epilogue[float64]{})
+	sum := 0.0
+	for j, g := range values {
+		sum += dot(image[j*k:][:k], image[j*k:]) / (float64(k) * g)
+	}
+	return sum
+}
+
+// unranked returns why rank Σ_B is not known; empty if it is.
+func (s *samples[T]) unranked() string {
+	switch {
+	case s.k < 2:
+		return oneClass
+	case s.alone:
+		return allAlone
+	}
+	return s.roundedMeans(s.between.reason)
+}
+
+// keptDirections returns the centred means (K×d) without the directions that the rank of Σ_B leaves out, in fresh memory.
+func (s *samples[T]) keptDirections() []float64 {
+	between, d := &s.between, s.d
+	if between.rank == between.full {
+		return append([]float64(nil), s.centred[:s.k*d]...)
+	}
+	kept := make([]float64, s.k*d)
+	for j := range between.rank {
+		row := between.op[j*d:][:d] // u_jᵀ/s_j
+		square := dot(row, row)
+		for k := range s.k {
+			axpy(kept[k*d:][:d], dot(row, s.centred[k*d:])/square, row)
+		}
+	}
+	return kept
+}
