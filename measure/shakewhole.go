@@ -64,7 +64,7 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 		}
 		arithmetic.add(again)
 	}
-	for range leastShakes {
+	for range givenShakes {
 		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil)
 		if err != nil {
 			return err
