@@ -27,7 +27,7 @@ func (g *geometry) alignment(b *builder, s shape) {
 		b.miss(KeyWMeanAlignment, "the rows of W span less than K−1 directions around their mean")
 		return
 	}
-	means, ok := spanOf(s.centred, s.k, s.d, s.floor)
+	means, ok := spanOf(s.centred, s.k, s.d, dot(s.rounding.mean, s.rounding.mean))
 	if !ok {
 		b.miss(KeyWMeanAlignment, "the class means span less than K−1 directions around their centre")
 		return

@@ -67,14 +67,19 @@ func (c *cloud[T]) leading(r int) (values, vectors []float64, ok bool) {
 	if !ok || c.short == nil || r > c.size {
 		return values, vectors, ok
 	}
+	return values, c.long(vectors, r), true
+}
+
+// long returns the unit vectors (rows r×d) that belong to left singular vectors of the short form.
+func (c *cloud[T]) long(left []float64, r int) []float64 {
 	d := c.s.d
-	out := rowsTimes(vectors[:r*c.size], c.short, r, c.size, d)
+	out := rowsTimes(left[:r*c.size], c.short, r, c.size, d)
 	for j := range r {
 		if length := norm(out[j*d:][:d]); length > 0 {
 			scale(out[j*d:][:d], 1/length)
 		}
 	}
-	return values, out, true
+	return out
 }
 
 // addWithin adds (RBᵀ)ᵀ(RBᵀ) to out (q×q), RᵀR = Σ_W with coordinates multiplied by by (nil: 1), B rows (q×d) (nil: identity).

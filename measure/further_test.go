@@ -271,7 +271,7 @@ func (f *furtherInput) wantCloud(out map[string]float64, n *naive) {
 			r := mat.NewVecDense(f.d, minus(h, n.mean[c]))
 			nearest = min(nearest, mat.Inner(r, &precision, r))
 		}
-		return [oodCount]float64{-math.Log1p(others), z[best], z[best] + math.Log1p(others), math.Sqrt(part / plainDot(offset, offset)), -nearest}
+		return [oodCount]float64{-math.Log(others), z[best], z[best] + math.Log1p(others), math.Sqrt(part / plainDot(offset, offset)), -nearest}
 	}
 	var known, unknown [oodCount][]float64
 	for _, h := range rowsOf(f.test, f.d) {
@@ -490,14 +490,35 @@ func TestShortCloud(t *testing.T) {
 	in.W, in.Train, in.Test = wide(f.in.W), Memory(wide(f.h), 90, f.in.Train.Labels), Memory(wide(f.test), 90, f.yTest)
 	in.OOD = &Rows[float64]{H: wide(f.ood), D: 90}
 	got := mustMeasure(t, in, Options{Measures: []string{"all"}})
-	for _, key := range []string{KeyFeatureRank, KeyFeatureStableRank, KeyOODNECO} {
+	for _, key := range []string{KeyFeatureRank, KeyFeatureStableRank, KeyOODNECO, KeyVCI} {
 		if g, w := got.Measures[key], want.Measures[key]; !(math.Abs(g-w) <= 1e-10*w) || w == 0 {
 			t.Errorf("%s: %g (%q), in 20 coordinates %g", key, g, got.Missing[key], w)
 		}
 	}
-	for _, key := range []string{KeyVCI, KeyOODMahalanobis} {
-		if !strings.Contains(got.Missing[key], "d + K") {
-			t.Errorf("%s: %g, reason %q", key, got.Measures[key], got.Missing[key])
+	if reason := got.Missing[KeyOODMahalanobis]; !strings.Contains(reason, "d + K") {
+		t.Errorf("%s: %g, reason %q", KeyOODMahalanobis, got.Measures[KeyOODMahalanobis], reason)
+	}
+}
+
+// Inputs that move the logits by less than the rounding of the logits themselves are told apart by the largest
+// and by the energy all the same, and those whose probability rounds to 1 by all scores.
+func TestScoresKeepDigits(t *testing.T) {
+	h := []float64{-1, 1, -2, 2}
+	in := Input[float64]{
+		W: []float64{-1e-18, 1e-18}, B: []float64{3, 5}, Train: Memory(h, 1, []int32{0, 1, 0, 1}), Test: Memory([]float64{4, 5}, 1, []int32{1, 1}),
+		OOD: &Rows[float64]{H: []float64{1, 2, 3}, D: 1},
+	}
+	far := in
+	far.W = []float64{-1e4, 1e4}
+	for _, c := range []struct {
+		in   Input[float64]
+		keys []string
+	}{{in, oodKeys[1:3]}, {far, oodKeys[:3]}} {
+		r := mustMeasure(t, c.in, Options{})
+		for _, key := range c.keys {
+			if got := r.Measures[key]; got != 1 {
+				t.Errorf("weights of %g: %s: %g (%q), want 1", c.in.W[1], key, got, r.Missing[key])
+			}
 		}
 	}
 }

@@ -16,7 +16,8 @@ const oodCount = 5
 // oodScorer gives each sample scores that are high for known inputs. A score whose part is nil is not asked.
 type oodScorer struct {
 	k, d  int
-	base  []float64 // (K) w_k·h_G + b_k, nil: no logits
+	base  []float64 // (K) w_k·h_G + b_k less the largest of them, nil: no logits
+	prior []float64 // (K) softmax of base
 	neco  []float64 // (r×d) orthonormal principal directions
 	maha  []float64 // (d×d) A with Σ_W⁻¹ = AᵀA
 	image []float64 // (K×d) A (μ_k − h_G)
@@ -35,7 +36,7 @@ func (o *oodScorer) stack() []float64 {
 // score fills to from x = h − h_G and y = stack·x.
 func (o *oodScorer) score(to *[oodCount]float64, x, y []float64) {
 	if o.base != nil {
-		to[0], to[1], to[2] = logitScores(y[:o.k], o.base)
+		to[0], to[1], to[2] = logitScores(y[:o.k], o.base, o.prior)
 		y = y[o.k:]
 	}
 	if o.neco != nil {
@@ -55,19 +56,48 @@ func (o *oodScorer) score(to *[oodCount]float64, x, y []float64) {
 	}
 }
 
-// logitScores returns log max_k softmax(z)_k, max_k z_k and log Σ_k exp z_k of z = y + base. The first is −log(1 + Σ of the other
-// terms), which still tells inputs apart where the probability itself rounds to 1.
-func logitScores(y, base []float64) (softmax, largest, energy float64) {
-	best := largestSum(y, base)
+// logits takes what the classifier says at the training centre. Logits less a constant order inputs as logits do, and keep the digits
+// of inputs that hardly move them.
+func (o *oodScorer) logits(h *head, centre []float64) {
+	o.base, o.prior = make([]float64, o.k), make([]float64, o.k)
+	for j := range o.base {
+		o.base[j] = h.logit(j, centre)
+	}
+	most, sum := slices.Max(o.base), 0.0
+	for j := range o.base {
+		o.base[j] -= most
+		o.prior[j] = kernel.Exp(o.base[j])
+		sum += o.prior[j]
+	}
+	scale(o.prior, 1/sum)
+}
+
+// logitScores returns, for z = y + base, the log-odds of the largest softmax probability, which order inputs as it does and tell
+// them apart where it rounds to 1, max_k z_k, and log Σ_k exp z_k less that of base.
+func logitScores(y, base, prior []float64) (odds, largest, energy float64) {
+	best, second := largestSum(y, base), math.Inf(-1)
 	largest = y[best] + base[best]
-	others := 0.0
 	for j, v := range y {
 		if j != best {
-			others += math.Exp(v + base[j] - largest)
+			second = max(second, v+base[j])
 		}
 	}
-	softmax = -math.Log1p(others)
-	return softmax, largest, largest - softmax
+	others, most := 0.0, 0.0 // beside the second
+	for j, v := range y {
+		most = max(most, math.Abs(v))
+		if j != best {
+			others += kernel.Exp(v + base[j] - second)
+		}
+	}
+	odds = largest - second - math.Log(others)
+	if most < .5 {
+		for j, v := range y {
+			energy += prior[j] * math.Expm1(v)
+		}
+		return odds, largest, math.Log1p(energy)
+	}
+	top := slices.Max(prior) // exp 0 / Σ exp base
+	return odds, largest, largest + math.Log1p(kernel.Exp(-odds)) + math.Log(top)
 }
 
 // oodScores fills the AUROC of out-of-distribution scores; c is nil where its measures were left out. tested says that there
@@ -84,10 +114,7 @@ func (e *Engine[T]) oodScores(b *builder, h *head, c *cloud[T], tested bool) err
 	if h == nil {
 		b.missAll(noWeights, oodKeys[:3]...)
 	} else if b.any(oodKeys[:3]...) {
-		o.base = make([]float64, o.k)
-		for j := range o.base {
-			o.base[j] = h.logit(j, e.train.centre)
-		}
+		o.logits(h, e.train.centre)
 	}
 	if c != nil {
 		o.neco = principal(b, c, o.k)

@@ -129,7 +129,7 @@ var definitions = []Definition{
 		Source: "Galanti, György & Hutter 2022 (the pairs); ours", Pitfall: "the worst pair: grows with the number of classes."},
 	{Key: KeyVCI, Group: "NC1", Name: "variability collapse index",
 		Formula: "1 − tr(Σ_T⁺ Σ_B)/rank Σ_B, Σ_T = Σ_W + Σ_B", Sample: nc1Sample, Class: nc1Class, Source: "Xu & Liu 2023",
-		Pitfall: "in [0,1], the same for any invertible map of the features. Defined for N ≥ d + K: below, it is 0 for almost any features, collapsed or not.", Dear: true},
+		Pitfall: "in [0,1], the same for any invertible map of the features; for N < d + K it is 0 for almost any features, collapsed or not.", Dear: true},
 	{Key: KeyTraceWithin, Group: "NC1", Name: "within-class variance",
 		Formula: "tr Σ_W", Sample: nc1Sample, Class: nc1Class, Source: "M-D", Pitfall: "in squared feature units: not comparable between losses."},
 	{Key: KeyTraceBetween, Group: "NC1", Name: "between-class variance",
@@ -213,7 +213,7 @@ var definitions = []Definition{
 		Formula: "mean over k of |cos(μ_k, μ_OOD)|", Sample: unweighted, Class: unweighted, Source: "Ammar et al. 2024", Pitfall: "not centred."},
 
 	{Key: KeyOODMaxSoftmax, Group: "OOD", Name: "AUROC of the largest softmax probability",
-		Formula: "AUROC of max_k softmax(Wh + b)_k", Sample: oodSets, Class: oodSets, Source: "Hendrycks & Gimpel 2017", Pitfall: "compared through its logarithm, which does not round to 1."},
+		Formula: "AUROC of max_k softmax(Wh + b)_k", Sample: oodSets, Class: oodSets, Source: "Hendrycks & Gimpel 2017", Pitfall: "compared through its log-odds, which do not round to 1."},
 	{Key: KeyOODMaxLogit, Group: "OOD", Name: "AUROC of the largest logit",
 		Formula: "AUROC of max_k (w_k·h + b_k)", Sample: oodSets, Class: oodSets, Source: "Hendrycks et al. 2022", Pitfall: "moves with the scale of features."},
 	{Key: KeyOODEnergy, Group: "OOD", Name: "AUROC of the energy",

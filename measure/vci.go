@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"math"
 
 	"collapse/internal/kernel"
@@ -21,34 +20,7 @@ func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 		b.miss(KeyVCI, reason)
 		return nil
 	}
-	if s.n < s.d+s.k {
-		b.miss(KeyVCI, fmt.Sprintf("N = %d is below d + K = %d: 0 for almost any features", s.n, s.d+s.k))
-		return nil
-	}
-	d, by := s.d, make([]float64, s.d)
-	for j := range by {
-		if v := c.total[j*d+j]; v > 0 {
-			by[j] = 1 / math.Sqrt(v)
-		}
-	}
-	means := s.keptDirections()
-	for i := range means {
-		means[i] *= by[i%d]
-	}
-	trace := 0.0
-	ok, err := ladder(d, true, func(basis []float64, q int) ([]float64, error) {
-		gram := make([]float64, q*q)
-		if basis == nil {
-			for i := range gram {
-				gram[i] = c.total[i] * by[i/d] * by[i%d]
-			}
-			return gram, nil
-		}
-		c.addBetween(gram, by, basis, q)
-		return gram, c.addWithin(gram, by, basis, q)
-	}, func(values, directions []float64) {
-		trace += explained(e.opt.Team, means, directions, values, s.k, d)
-	})
+	trace, ok, err := e.explainedTrace(c)
 	switch {
 	case err != nil:
 		return err
@@ -58,6 +30,55 @@ func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 		b.put(KeyVCI, min(max(0, 1-trace/float64(s.between.rank)), 1))
 	}
 	return nil
+}
+
+// explainedTrace returns tr(Σ_T⁺ Σ_B).
+func (e *Engine[T]) explainedTrace(c *cloud[T]) (trace float64, ok bool, err error) {
+	s, d, by := &e.train, e.train.d, c.inverseDeviations()
+	means := s.keptDirections()
+	for i := range means {
+		means[i] *= by[i%d]
+	}
+	ok, err = ladder(c.size, true, func(basis []float64, q int) ([]float64, error) { return c.scaledGram(by, basis, q) }, func(values, directions []float64) {
+		if c.short != nil {
+			directions = c.long(directions, len(values))
+		}
+		trace += explained(e.opt.Team, means, directions, values, s.k, d)
+	})
+	return trace, ok, err
+}
+
+// inverseDeviations returns 1/√(Σ_T)_jj for every coordinate j; 1 in the short form and where a coordinate does not move.
+func (c *cloud[T]) inverseDeviations() []float64 {
+	d := c.s.d
+	by := make([]float64, d)
+	for j := range by {
+		by[j] = 1
+		if c.short == nil && c.total[j*d+j] > 0 {
+			by[j] = 1 / math.Sqrt(c.total[j*d+j])
+		}
+	}
+	return by
+}
+
+// scaledGram returns the Gram matrix of the cloud with coordinates multiplied by by, in the directions of basis (rows q×size).
+func (c *cloud[T]) scaledGram(by, basis []float64, q int) ([]float64, error) {
+	d, gram := c.s.d, make([]float64, q*q)
+	switch {
+	case c.short != nil && basis != nil:
+		rows := rowsTimes(basis, c.short, q, c.size, d)
+		kernel.Gemm(c.team, kernel.NT, q, q, d, rows, d, rows, d, gram, q, kernel.Epilogue[float64]{})
+	case c.short != nil:
+		copy(gram, c.total)
+	case basis != nil:
+		c.addBetween(gram, by, basis, q)
+		return gram, c.addWithin(gram, by, basis, q)
+	default:
+		for i := range gram {
+			gram[i] = c.total[i] * by[i/d] * by[i%d]
+		}
+	}
+	return gram, nil
 }
 
 // explained returns Σ_j Σ_k (c_k·v_j)²/(K λ_j), c (K×d), v (len(λ)×d).
