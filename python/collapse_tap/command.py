@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 
-from .tap import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS, layer_stream
+from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS
+from .tap import layer_stream
 
 
 class MeasureError(RuntimeError):
