@@ -43,6 +43,8 @@ class Head:
         if product is None or output is None:
             raise ClassifierError("module %r ran in the first batch, but not in a later one; capture with a model that takes the "
                                   "same way for every batch" % self.name, [])
+        if 0 in product.positions:
+            return product  # an empty batch
         ways = proof.arrangements(output, product.positions, self.shape[0])
         if len(ways) <= self._way:
             raise ClassifierError("the output of a later batch has shape %s, which is not that of the classifier %r on positions %s"
@@ -56,9 +58,9 @@ class Head:
         return product
 
     def _spot_check(self, product, output):
-        rows = proof.sampled(output.shape[0], 4)
+        rows = proof.sampled(output.shape[0], proof.SPOT_ROWS)
         k, d = self.shape
-        most = k if self.reading.transform not in proof.TRANSFORMS[:4] else max(16, proof.CHUNK // max(1, d))
+        most = k if self.reading.transform not in proof.TRANSFORMS[:4] else max(16, proof.SPOT_WEIGHTS // max(1, d))
         classes = proof.sampled(k, most)
         r, scale = proof.products_in_float64(product, rows, classes)
         picked = output[rows.to(output.device)][:, classes.to(output.device)].detach().cpu().double()

@@ -20,14 +20,14 @@ class Product:
 
     h        (*positions, d): the input as the product read it. positions is (N), (N, T) for tokens, (N, H, W) for images.
     weight   (K, d); bias (K) or None.
-    precise  the dtype of the result, which says how the product was rounded.
+    precise  the dtype of the result, which says how the product was rounded; convolution: whether one computed it.
     module   the innermost module that ran, None outside of all.
     finished how many modules had returned when it ran; a place in Recorder.finished.
     """
 
     def __init__(self, h, weight, bias, result, module, finished):
         self.h, self.weight, self.bias = h.detach(), weight.detach(), None if bias is None else bias.detach()
-        self.precise = result.dtype
+        self.precise, self.convolution = result.dtype, False
         self.module, self.finished = module, finished
 
     @property
@@ -113,6 +113,7 @@ class Recorder(TorchFunctionMode):
             return
         module = self._running[-1] if self._running else None
         product = Product(*operands, result, module, len(self.finished))
+        product.convolution = read is _conv
         self._count += 1
         if self.wanted is not None:
             if self.wanted(product):
@@ -151,7 +152,7 @@ def _einsum(equation, *operands):
         return None
     d = h[-1]
     k = w.replace(d, "", 1)
-    if k in h or output != h[:-1] + k:
+    if k in h or d in h[:-1] or output != h[:-1] + k:
         return None
     weight = operands[1] if w == k + d else operands[1].transpose(0, 1)
     return operands[0], weight, None

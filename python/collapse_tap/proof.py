@@ -10,6 +10,7 @@ ROUNDOFF = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16:
 MOST_ROWS, FEWEST_ROWS = 256, 8
 MOST_MULTIPLICATIONS = 1 << 31  # about a second of one core; fewer rows are compared above it
 CHUNK = 1 << 21  # elements of the weights that are widened at a time
+SPOT_ROWS, SPOT_WEIGHTS = 4, 1 << 18  # of later batches: rows, and about how many elements of the weights
 
 # What a model may do to the logits W h + b before it returns them. The first that holds is taken.
 TRANSFORMS = ("none", "scale", "offset", "scale and offset", "log_softmax", "softmax", "sigmoid")
@@ -38,16 +39,18 @@ def tolerance(product, output):
     kinds = [t for t in (product.h.dtype, product.weight.dtype, product.precise, output.dtype) if t in ROUNDOFF]
     u = max(ROUNDOFF[kind] for kind in kinds)
     if u == ROUNDOFF[torch.float32]:
-        u = _faster_float32(product.h.is_cuda) or u
+        u = _faster_float32(product) or u
     wide = all(kind is torch.float64 for kind in kinds)
     return 16 * u + product.weight.shape[1] * ROUNDOFF[torch.float64 if wide else torch.float32]
 
 
-def _faster_float32(cuda):
+def _faster_float32(product):
+    """The roundoff that torch's settings allow for float32 products; None if they ask for float32."""
+    backend = torch.backends.cudnn if product.convolution else torch.backends.cuda.matmul
     named = getattr(torch, "get_float32_matmul_precision", lambda: "highest")()
     if named == "medium":
         return ROUNDOFF[torch.bfloat16]
-    if named == "high" or cuda and (torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32):
+    if named == "high" or product.h.is_cuda and backend.allow_tf32:
         return ROUNDOFF[torch.float16]  # TensorFloat-32 has as many digits
     return None
 

@@ -56,7 +56,7 @@ def _none(products, outputs, held, wanted, others, before):
     else:
         last = held.names_of(products[-1])[0]
         found = ("what the model returns is not W h + b of any of its linear layers (the last one to run was %r): something else "
-                 "follows or is added, such as a margin, a mean of several heads or an adapter" % (last[0] if last else ""))
+                 "follows or is added, such as a margin, a mean of several heads, an adapter or a scripted module" % (last[0] if last else ""))
     if others:
         names = sorted({head.name for head in others})
         return ClassifierError("%s; %s gives it. Write %s" % (found, " or ".join(map(repr, names)),

@@ -57,6 +57,9 @@ class Tap:
         if type(model).__name__ == "DataParallel":
             raise TypeError("collapse_tap: nn.DataParallel runs copies of the model in threads, and hooks would mix their "
                             "batches; run model.module, and write Tap(model.module, folder)")
+        if type(model).__name__ in ("OptimizedModule", "RecursiveScriptModule"):
+            raise TypeError("collapse_tap: a compiled or scripted model cannot be watched; run the plain model it was made from (of "
+                            "torch.compile: model._orig_mod), and write Tap(plain_model, folder)")
         if isinstance(layers, str):
             raise TypeError("collapse_tap: layers is the string %r; it must be a list: [%r]" % (layers, layers))
         if not callable(pool) and pool not in POOLS:

@@ -423,6 +423,57 @@ class KindsTest(HeadTest):
 
 
 @needs_torch
+class ProductsTest(unittest.TestCase):
+    """What a forward pass's expressions are read as: the linear map h -> W h + b of the last axis."""
+
+    def products(self, expression):
+        from collapse_tap.products import Recorder
+        recorder = Recorder()
+        with recorder, torch.no_grad():
+            recorder.begin(None)
+            result = expression()
+            return recorder.end(), result
+
+    def test_expressions_that_are_linear(self):
+        h, tokens, image, W, b = torch.randn(7, D), torch.randn(7, T, D), torch.randn(7, D, 3, 2), torch.randn(K, D), torch.randn(K)
+        for name, expression in {
+            "linear": lambda: F.linear(tokens, W, b), "by keyword": lambda: F.linear(h, weight=W, bias=b), "@": lambda: tokens @ W.t(),
+            "matmul": lambda: torch.matmul(h, W.t()), "method": lambda: h.matmul(W.t()), "mm": lambda: h.mm(W.t()), "one column": lambda: h @ W[0],
+            "addmm": lambda: torch.addmm(b, h, W.t()), "einsum": lambda: torch.einsum("...d,kd->...k", tokens, W), "einsum of a list": lambda: torch.einsum("ntd,kd->ntk", [tokens, W]),
+            "einsum of a transposed one": lambda: torch.einsum("nd, dk -> nk", h, W.t()), "1d": lambda: F.conv1d(image.flatten(2), W[:, :, None], b),
+            "2d": lambda: F.conv2d(image, W[:, :, None, None], b), "same": lambda: F.conv2d(image, W[:, :, None, None], b, padding="same"),
+            "whole": lambda: F.conv2d(image, torch.randn(K, D, 3, 2), b), "3d": lambda: F.conv3d(image[..., None], W[:, :, None, None, None]),
+        }.items():
+            with self.subTest(name):
+                (product,), result = self.products(expression)
+                values = product.h @ product.weight.t() + (0 if product.bias is None else product.bias)
+                if "d" in name and name[0] in "123" or name == "same":
+                    result = result.movedim(1, -1)
+                self.assertEqual(values.shape[:-1], product.positions)
+                np.testing.assert_allclose(values.reshape(-1).numpy(), result.reshape(-1).numpy(), atol=1e-5)
+
+    def test_expressions_that_are_not(self):
+        h, image, W, b = torch.randn(7, D), torch.randn(7, D, 3, 2), torch.randn(K, D), torch.randn(K)
+        pixel, half = W[:, :, None, None], torch.randn(D, 1, 1, 1)
+        for name, expression in {
+            "attention": lambda: image @ image.transpose(2, 3), "scaled": lambda: torch.addmm(b, h, W.t(), alpha=2), "beta": lambda: torch.addmm(b, h, W.t(), beta=0.5),
+            "a matrix added": lambda: torch.addmm(torch.zeros(7, K), h, W.t()), "outer": lambda: torch.einsum("nd,kd->nkd", h, W), "a diagonal": lambda: torch.einsum("dd,kd->dk", h[:D], W),
+            "three": lambda: torch.einsum("nd,kd,k->nk", h, W, b),
+            "groups": lambda: F.conv2d(image, half, groups=D), "padding": lambda: F.conv2d(image, pixel, padding=1), "stride": lambda: F.conv2d(image, pixel, stride=2),
+            "a 3x3 kernel": lambda: F.conv2d(F.pad(image, (1, 2, 1, 2)), torch.randn(K, D, 3, 3)), "same, wider": lambda: F.conv2d(image, torch.randn(K, D, 3, 2), padding="same"),
+            "integers": lambda: torch.ones(3, 2, dtype=torch.int64) @ torch.ones(2, 2, dtype=torch.int64), "distances": lambda: torch.cdist(h, W),
+        }.items():
+            with self.subTest(name):
+                self.assertEqual(self.products(expression)[0], [])
+
+    def test_only_the_last_products_are_kept(self):
+        from collapse_tap.products import LATEST
+        h, W = torch.randn(7, D), torch.randn(D, D)
+        found, _ = self.products(lambda: [F.linear(h, W * i) for i in range(LATEST + 5)])
+        self.assertEqual([float(p.weight[0, 0] / W[0, 0]) for p in found], [float(i) for i in range(5, LATEST + 5)])
+
+
+@needs_torch
 class ChoiceTest(HeadTest):
     def refused(self, model, x, words, modules, **options):
         with self.assertRaisesRegex(ClassifierError, words) as caught:
@@ -443,6 +494,8 @@ class ChoiceTest(HeadTest):
         info = self.capture(build("Sequence"), [inputs("Net")], classifier="head_")
         self.assertEqual(info["classifier"], "head_.1")
         self.setUp()
+        self.assertEqual(self.capture(build("Cosine"), [inputs("Net")], classifier="")["classifier"], "")
+        self.setUp()
         info = self.capture(build("TwoTasks"), [inputs("Net")], classifier="right")
         self.assertEqual((info["classifier"], info["proof"]["output"]), ("right", "[1]"))
 
@@ -457,10 +510,10 @@ class ChoiceTest(HeadTest):
         self.refused(named, x, r'Tap\(model, folder, logits="a"\) or Tap\(model, folder, logits="b"\)', ["fc"])
         for model, pick, sign in ((build("TwoViews"), 1, -1), (build("TwoViews"), lambda out: out[0], 1), (named, "b", -1), (named, "a", 1)):
             self.setUp()
-            self.capture(model, [x], logits=pick)
+            self.capture(model, [x, inputs("Net", 1)], logits=pick)
+            x2 = torch.cat([x, inputs("Net", 1)])
             with torch.no_grad():
-                h = model.body(x) if sign == 1 or model is named else model.body(-x)
-                h = -h if model is named and sign == -1 else h
+                h = sign * model.body(x2) if model is named else model.body(sign * x2)
             np.testing.assert_allclose(self.stream("features"), h.numpy(), atol=1e-6)
         self.setUp()
         self.refused(build("TwoViews"), x, "picks a tuple", [], logits=lambda out: out)
@@ -592,6 +645,20 @@ class ProofTest(HeadTest):
                 model.fc.weight[0, 0] += 1e-3
         with open(self.folder + "/tap.json") as f:
             self.assertFalse(json.load(f)["complete"])
+
+    def test_an_empty_batch_may_come_later(self):
+        self.capture(build("Net"), [inputs("Net"), inputs("Net")[:0], inputs("Net")])
+        self.assertEqual(len(self.stream("features")), 2 * N)
+
+    def test_compiled_and_scripted_models_are_refused(self):
+        net = nn.Sequential(nn.Linear(8, D), nn.Linear(D, K)).eval()
+        with self.assertRaisesRegex(TypeError, r"Tap\(plain_model, folder\)"):
+            Tap(torch.jit.script(net), self.folder)
+        x = inputs("Net")
+        for inner in (torch.jit.script(net), torch.jit.trace(net, x)):
+            self.setUp()
+            with self.assertRaisesRegex(ClassifierError, "no linear layer"):
+                self.capture(nn.Sequential(inner, nn.Identity()), [x])
 
     def test_nothing_stays_behind(self):
         from torch.nn.modules import module

@@ -157,6 +157,12 @@ class OverwriteTest(CaptureTest):
         self.capture(calls=self.CALLS, overwrite=True)  # over what the interrupted one left
         self.assertEqual(os.listdir(os.path.dirname(self.folder)), ["capture"])
 
+    def test_a_capture_without_samples_leaves_no_files(self):
+        with self.assertRaises(ValueError), torch.no_grad(), Tap(build("Net"), self.folder) as tap:
+            tap._model(inputs("Net"))  # its weights are saved, and its labels never come
+            self.assertIn("weight.npy", os.listdir(self.folder))
+        self.assertEqual(os.listdir(self.folder), [])
+
     def interrupted(self, batches):
         model = build("Tied")
         with torch.no_grad(), Tap(model, self.folder, overwrite=True) as tap:
