@@ -141,7 +141,7 @@ class Held:
         for name, module in modules.items():
             for tensor in list(module.parameters(recurse=False)) + list(module.buffers(recurse=False)):
                 try:
-                    self._holders.setdefault(tensor.data_ptr(), []).append((name, tensor.numel()))
+                    self._holders.setdefault(tensor.data_ptr(), []).append((_plain(name), tensor.numel()))
                 except (RuntimeError, ValueError):
                     pass  # a lazy parameter of a module that has not run
         self._holders.pop(0, None)
@@ -156,6 +156,11 @@ class Held:
             holders.remove(ran)
             return [ran] + holders, True
         return holders + ([] if ran is None else [ran]), bool(holders)
+
+
+def _plain(name):
+    """The module itself in place of the list in which torch.nn.utils.parametrize keeps its parameter."""
+    return ("." + name).partition(".parametrizations.")[0][1:]
 
 
 def under(name, wanted):

@@ -15,6 +15,8 @@ def call(**options):
 
 def only_head(products, outputs, modules, wanted, finished, pool):
     """The one head that gives the model's output. Raises ClassifierError if there is none, or more than one."""
+    if outputs and all(output.numel() == 0 for _, output in outputs):
+        raise ClassifierError("the first batch is empty, and the classifier is proved on it; begin with one that holds samples")
     heads = find(products, outputs, modules, wanted)
     if len(heads) == 1:
         return heads[0]
@@ -46,6 +48,8 @@ def _pick(path):
 def _none(products, outputs, held, wanted, others, before):
     if not outputs:
         found = "the model returns no tensor of logits, so that no classifier can be proved; let it return them"
+    elif not any(bool(output.isfinite().all()) for _, output in outputs):
+        found = "what the model returns for the first batch holds NaN or infinity, which proves no classifier"
     elif wanted is not None and not any(under(name, wanted) for product in products for name in held.names_of(product)[0]):
         found = ("module %r multiplied nothing by weights of its own in the first forward pass (a compiled or scripted module "
                  "cannot be seen)" % wanted)

@@ -192,6 +192,13 @@ if torch:
         def build(self):
             self.fc = nn.utils.parametrizations.orthogonal(nn.Linear(D, K))
 
+    class ParametrizedByItself(Net):
+        """The product reads the very parameter, which another module holds."""
+
+        def build(self):
+            self.fc = nn.Linear(D, K)
+            nn.utils.parametrize.register_parametrization(self.fc, "weight", nn.Identity())
+
     class Auxiliary(Net):
         """As GoogLeNet: a named tuple with the logits and those of an auxiliary classifier."""
         Outputs = collections.namedtuple("Outputs", "logits aux")
@@ -235,6 +242,10 @@ if torch:
 
         def forward(self, x):
             return torch.cat([self.fc(self.body(x)), self.fc(self.body(-x))])
+
+    class StackedCrops(Crops):
+        def forward(self, x):
+            return torch.stack([self.fc(self.body(x)), self.fc(self.body(-x))])
 
     class Wrapper(nn.Module):
         """As DistributedDataParallel."""
@@ -310,12 +321,14 @@ FOUND = {
     "LazyLinear": ("Lazy", "fc", "none"),
     "weight norm": ("WeightNorm", "fc", "none"),
     "a parametrized layer": ("Parametrized", "fc", "none"),
+    "a layer with a parametrization that changes nothing": ("ParametrizedByItself", "fc", "none"),
     "an auxiliary classifier": ("Auxiliary", "fc", "none"),
     "an object with logits": ("HuggingFace", "fc", "none"),
     "log_softmax": ("LogSoftmax", "fc", "log_softmax"),
     "softmax": ("Softmax", "fc", "softmax"),
     "one sigmoid": ("SigmoidColumn", "fc", "sigmoid"),
     "one classifier for two views": ("Crops", "fc", "none"),
+    "one classifier for two views, stacked": ("StackedCrops", "fc", "none"),
     "a wrapper": ("Wrapper", "module.fc", "none"),
 }
 
@@ -592,7 +605,7 @@ class ProofTest(HeadTest):
                 torch.manual_seed(5)
                 model = Spoilt().eval()
                 model.by = by
-                with self.assertRaises(ClassifierError):
+                with self.assertRaisesRegex(ClassifierError, "is not W h" if by == 0 else "NaN or infinity"):
                     self.capture(model, [inputs("Net")])
 
     def test_an_offset_is_not_read_from_equal_rows(self):
@@ -646,7 +659,9 @@ class ProofTest(HeadTest):
         with open(self.folder + "/tap.json") as f:
             self.assertFalse(json.load(f)["complete"])
 
-    def test_an_empty_batch_may_come_later(self):
+    def test_an_empty_batch_may_come_later_but_not_first(self):
+        with self.assertRaisesRegex(ClassifierError, "the first batch is empty"):
+            self.capture(build("Net"), [inputs("Net")[:0]])
         self.capture(build("Net"), [inputs("Net"), inputs("Net")[:0], inputs("Net")])
         self.assertEqual(len(self.stream("features")), 2 * N)
 
