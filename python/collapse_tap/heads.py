@@ -19,9 +19,9 @@ class Head:
              None if all of them together, one behind the other.
     """
 
-    def __init__(self, candidate, path, reading, way, held):
+    def __init__(self, candidate, path, reading, held):
         names, self._owned, self.place, self.last = candidate
-        self.name, self.path, self.reading, self._way = names[0] if names else "", path, reading, way
+        self.name, self.path, self.reading = names[0] if names else "", path, reading
         self.shape, self._address, self._held = tuple(self.last.weight.shape), self.last.address, held
 
     def wants(self, product):
@@ -44,12 +44,13 @@ class Head:
             raise ClassifierError("module %r ran in the first batch, but not in a later one; capture with a model that takes the "
                                   "same way for every batch" % self.name, [])
         if 0 in product.positions:
+            self.last = product
             return product  # an empty batch
         ways = proof.arrangements(output, product.positions, self.shape[0])
-        if len(ways) <= self._way:
+        if not ways:
             raise ClassifierError("the output of a later batch has shape %s, which is not that of the classifier %r on positions %s"
                                   % (tuple(output.shape), self.name, product.positions))
-        error = self._spot_check(product, ways[self._way])
+        error = min(self._spot_check(product, way) for way in ways)
         if not error <= self.reading.tolerance:
             raise ClassifierError("in a later batch the output is not what the classifier %r gives: it is off by %.1e of its size, "
                                   "where %.1e is rounding; the model does something else there"
@@ -215,11 +216,10 @@ def _together(calls):
 
 
 def _prove(candidates, path, output, held):
-    fitting = [(entry, i, way) for entry in candidates
-               for i, way in enumerate(proof.arrangements(output, entry[3].positions, len(entry[3].weight)))]
+    fitting = [(entry, way) for entry in candidates for way in proof.arrangements(output, entry[3].positions, len(entry[3].weight))]
     computed = {}
     for transform in proof.TRANSFORMS:
-        for candidate, i, way in fitting:
+        for candidate, way in fitting:
             product = candidate[3]
             rows = proof.sampled(way.shape[0], proof.rows_to_compare(product))
             if id(product) not in computed:
@@ -227,5 +227,5 @@ def _prove(candidates, path, output, held):
             picked = way[rows.to(way.device)].detach().cpu().double()
             reading = proof.fit(transform, *computed[id(product)], picked, proof.tolerance(product, output), torch.finfo(output.dtype).tiny)
             if reading is not None:
-                return Head(candidate, path, reading, i, held)
+                return Head(candidate, path, reading, held)
     return None

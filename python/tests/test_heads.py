@@ -1,384 +1,24 @@
 """Which layer is taken: kinds of classifiers, each found and proved, or refused with the call that would work."""
 
-import collections
-import json
 import os
 import re
 import unittest
 
 import numpy as np
 
-from support import FolderTest, needs_torch, torch
+import kinds
+from kinds import D, FOUND, K, N, REFUSED, T, build, inputs, logits_of
+from support import CaptureTest, needs_torch, torch
 
 from collapse_tap import ClassifierError, Tap
-
-D, K, N, T = 6, 4, 12, 5
 
 if torch:
     from torch import nn
     from torch.nn import functional as F
 
-    class Body(nn.Module):
-        """A network with a linear layer, so that a classifier is never the only one."""
-
-        def __init__(self, d=D):
-            super().__init__()
-            self.one, self.two = nn.Linear(8, 16), nn.Linear(16, d)
-
-        def forward(self, x):
-            return torch.tanh(self.two(torch.relu(self.one(x))))
-
-    class Net(nn.Module):
-        """body, then what a subclass's head(h) does."""
-
-        def __init__(self, d=D):
-            super().__init__()
-            self.body = Body(d)
-            self.build()
-
-        def build(self):
-            self.fc = nn.Linear(D, K)
-
-        def features(self, x):
-            return self.body(x)
-
-        def head(self, h):
-            return self.fc(h)
-
-        def forward(self, x):
-            return self.head(self.features(x))
-
-    class DeclaredFirst(Net):
-        def __init__(self):
-            nn.Module.__init__(self)
-            self.fc = nn.Linear(D, K)
-            self.body = Body()
-
-    class Sequence(Net):
-        def build(self):
-            self.head_ = nn.Sequential(nn.Dropout(0.5), nn.Linear(D, K))
-
-        def head(self, h):
-            return self.head_(h)
-
-    class TwoLayers(Net):
-        def build(self):
-            self.mlp = nn.Sequential(nn.Linear(D, 9), nn.ReLU(), nn.Linear(9, K))
-
-        def features(self, x):
-            return torch.relu(self.mlp[0](self.body(x)))
-
-        def head(self, h):
-            return self.mlp[2](h)
-
-    class Functional(Net):
-        def head(self, h):
-            return F.linear(h, self.fc.weight)
-
-    class FunctionalBeforeALayer(Net):
-        """A linear layer that is declared last and runs, but not as the classifier."""
-
-        def build(self):
-            self.fc = nn.Linear(D, K)
-            self.aside = nn.Linear(D, K)
-
-        def head(self, h):
-            self.aside(h)
-            return F.linear(h, self.fc.weight, self.fc.bias)
-
-    class MatrixProduct(Net):
-        def build(self):
-            self.W, self.b = nn.Parameter(torch.randn(D, K)), nn.Parameter(torch.randn(K))
-
-        def head(self, h):
-            return h @ self.W + self.b
-
-    class Einsum(Net):
-        def build(self):
-            self.W = nn.Parameter(torch.randn(K, D))
-
-        def head(self, h):
-            return torch.einsum("nd,kd->nk", h, self.W)
-
-    class Addmm(Net):
-        """As GPT-2's Conv1D."""
-
-        def build(self):
-            self.W, self.b = nn.Parameter(torch.randn(D, K)), nn.Parameter(torch.randn(K))
-
-        def head(self, h):
-            return torch.addmm(self.b, h, self.W)
-
-    class Cosine(Net):
-        def build(self):
-            self.prototypes, self.scale = nn.Parameter(torch.randn(K, D)), 16.0
-
-        def features(self, x):
-            return F.normalize(self.body(x))
-
-        def head(self, h):
-            return self.scale * F.linear(h, F.normalize(self.prototypes))
-
-    class Tied(nn.Module):
-        """A language model whose output embedding is its input embedding: a layer that shares the parameter."""
-
-        def __init__(self):
-            super().__init__()
-            self.embed = nn.Embedding(K, D)
-            self.mix = nn.Linear(D, D)
-            self.build()
-
-        def build(self):
-            self.lm_head = nn.Linear(D, K, bias=False)
-            self.lm_head.weight = self.embed.weight
-
-        def features(self, x):
-            return torch.tanh(self.mix(self.embed(x)))
-
-        def head(self, h):
-            return self.lm_head(h)
-
-        def forward(self, x):
-            return self.head(self.features(x))
-
-    class TiedFunctional(Tied):
-        def build(self):
-            pass
-
-        def head(self, h):
-            return h @ self.embed.weight.t()
-
-    class PixelConvolution(Net):
-        def build(self):
-            self.conv = nn.Conv2d(D, K, 1)
-
-        def head(self, h):
-            return self.conv(h[:, :, None, None]).flatten(1)
-
-    class DenseConvolution(Net):
-        """A class for each pixel: logits (N, K, 2, 2)."""
-
-        def __init__(self):
-            super().__init__(d=D * 4)
-
-        def build(self):
-            self.conv = nn.Conv2d(D, K, 1)
-
-        def features(self, x):
-            return self.body(x).reshape(-1, D, 2, 2).permute(0, 2, 3, 1)
-
-        def head(self, h):
-            return self.conv(h.permute(0, 3, 1, 2))
-
-    class WholeImageConvolution(Net):
-        def __init__(self):
-            super().__init__(d=24)
-
-        def build(self):
-            self.conv = nn.Conv2d(6, K, 2)
-
-        def head(self, h):
-            return self.conv(h.reshape(-1, 6, 2, 2)).flatten(1)
-
-    class Lazy(Net):
-        def build(self):
-            self.fc = nn.LazyLinear(K)
-
-    class WeightNorm(Net):
-        def build(self):
-            self.fc = nn.utils.weight_norm(nn.Linear(D, K))
-
-    class Parametrized(Net):
-        def build(self):
-            self.fc = nn.utils.parametrizations.orthogonal(nn.Linear(D, K))
-
-    class ParametrizedByItself(Net):
-        """The product reads the very parameter, which another module holds."""
-
-        def build(self):
-            self.fc = nn.Linear(D, K)
-            nn.utils.parametrize.register_parametrization(self.fc, "weight", nn.Identity())
-
-    class Auxiliary(Net):
-        """As GoogLeNet: a named tuple with the logits and those of an auxiliary classifier."""
-        Outputs = collections.namedtuple("Outputs", "logits aux")
-
-        def build(self):
-            self.aux, self.fc = nn.Linear(16, K), nn.Linear(D, K)
-
-        def forward(self, x):
-            middle = torch.relu(self.body.one(x))
-            return self.Outputs(self.fc(torch.tanh(self.body.two(middle))), self.aux(middle))
-
-    class HuggingFace(Net):
-        """An object with attributes: logits beside other tensors, one of which is a linear layer's output as well."""
-
-        def forward(self, x):
-            h = self.body(x)
-            return collections.OrderedDict(loss=h.sum(), logits=self.fc(h), hidden_states=(self.body.one(x), h))
-
-    class LogSoftmax(Net):
-        def forward(self, x):
-            return torch.log_softmax(super().forward(x), 1)
-
-    class Softmax(Net):
-        def forward(self, x):
-            return torch.softmax(super().forward(x), 1)
-
-    class SigmoidColumn(Net):
-        """Two classes, one logit, squeezed."""
-
-        def build(self):
-            self.fc = nn.Linear(D, 1)
-
-        def forward(self, x):
-            return torch.sigmoid(super().forward(x)).squeeze(1)
-
-    class Crops(Net):
-        """The same classifier for two views of each sample, one behind the other."""
-
-        def features(self, x):
-            return torch.cat([self.body(x), self.body(-x)])
-
-        def forward(self, x):
-            return torch.cat([self.fc(self.body(x)), self.fc(self.body(-x))])
-
-    class StackedCrops(Crops):
-        def forward(self, x):
-            return torch.stack([self.fc(self.body(x)), self.fc(self.body(-x))])
-
-    class Wrapper(nn.Module):
-        """As DistributedDataParallel."""
-
-        def __init__(self):
-            super().__init__()
-            self.module = Net()
-
-        def features(self, x):
-            return self.module.features(x)
-
-        def forward(self, x):
-            return self.module(x)
-
-    class TwoTasks(Net):
-        def build(self):
-            self.left, self.right = nn.Linear(D, K), nn.Linear(D, K + 1)
-
-        def head(self, h):
-            return self.left(h), self.right(h)
-
-    class TwoViews(Net):
-        def forward(self, x):
-            return self.fc(self.body(x)), self.fc(self.body(-x))
-
-    class Adapter(Net):
-        """As LoRA: a low-rank product is added to that of the frozen layer."""
-
-        def build(self):
-            self.fc, self.a, self.b = nn.Linear(D, K), nn.Linear(D, 2, bias=False), nn.Linear(2, K, bias=False)
-
-        def head(self, h):
-            return self.fc(h) + self.b(self.a(h))
-
-    class Ensemble(Net):
-        def build(self):
-            self.left, self.right = nn.Linear(D, K), nn.Linear(D, K)
-
-        def head(self, h):
-            return (self.left(h) + self.right(h)) / 2
-
-    class Distances(Net):
-        def build(self):
-            self.prototypes = nn.Parameter(torch.randn(K, D))
-
-        def head(self, h):
-            return -torch.cdist(h, self.prototypes)
-
-    class Cosh(Net):
-        """A temperature that depends on the sample."""
-
-        def head(self, h):
-            return self.fc(h) * torch.cosh(h.sum(1, keepdim=True))
-
-
-# name of the kind: (class, the module that is taken, what the model does to the product before it returns it)
-FOUND = {
-    "a linear layer": ("Net", "fc", "none"),
-    "declared before the body": ("DeclaredFirst", "fc", "none"),
-    "dropout and a linear layer in a Sequential": ("Sequence", "head_.1", "none"),
-    "two layers": ("TwoLayers", "mlp.2", "none"),
-    "F.linear with a layer's weight": ("Functional", "fc", "none"),
-    "F.linear beside a later layer that is not it": ("FunctionalBeforeALayer", "fc", "none"),
-    "a matrix product and a bias": ("MatrixProduct", "", "offset"),
-    "einsum": ("Einsum", "", "none"),
-    "addmm": ("Addmm", "", "none"),
-    "cosine": ("Cosine", "", "scale"),
-    "a language model with a tied layer": ("Tied", "lm_head", "none"),
-    "a language model with tied weights in a product": ("TiedFunctional", "embed", "none"),
-    "a 1×1 convolution": ("PixelConvolution", "conv", "none"),
-    "a 1×1 convolution for each pixel": ("DenseConvolution", "conv", "none"),
-    "a convolution over the whole image": ("WholeImageConvolution", "conv", "none"),
-    "LazyLinear": ("Lazy", "fc", "none"),
-    "weight norm": ("WeightNorm", "fc", "none"),
-    "a parametrized layer": ("Parametrized", "fc", "none"),
-    "a layer with a parametrization that changes nothing": ("ParametrizedByItself", "fc", "none"),
-    "an auxiliary classifier": ("Auxiliary", "fc", "none"),
-    "an object with logits": ("HuggingFace", "fc", "none"),
-    "log_softmax": ("LogSoftmax", "fc", "log_softmax"),
-    "softmax": ("Softmax", "fc", "softmax"),
-    "one sigmoid": ("SigmoidColumn", "fc", "sigmoid"),
-    "one classifier for two views": ("Crops", "fc", "none"),
-    "one classifier for two views, stacked": ("StackedCrops", "fc", "none"),
-    "a wrapper": ("Wrapper", "module.fc", "none"),
-}
-
-# name of the kind: (class, the calls that the error names)
-REFUSED = {
-    "two tasks": ("TwoTasks", ['Tap(model, folder, classifier="left")', 'Tap(model, folder, classifier="right")']),
-    "two views in a tuple": ("TwoViews", ["Tap(model, folder, logits=0)", "Tap(model, folder, logits=1)"]),
-    "an adapter": ("Adapter", ['Tap(model, folder, classifier=None, layers=["body"])']),
-    "the mean of two classifiers": ("Ensemble", ['Tap(model, folder, classifier=None, layers=["body"])']),
-    "distances to prototypes": ("Distances", ['Tap(model, folder, classifier=None, layers=["body"])']),
-    "a temperature for each sample": ("Cosh", ['Tap(model, folder, classifier=None, layers=["body"])']),
-}
-
-
-def inputs(kind, seed=0):
-    g = torch.Generator().manual_seed(seed)
-    if kind.startswith("Tied"):
-        return torch.randint(0, K, (N, T), generator=g)
-    return torch.randn(N, 8, generator=g)
-
-
-def build(kind):
-    torch.manual_seed(5)
-    return globals()[kind]().eval()
-
-
-def logits_of(output):
-    return output["logits"] if isinstance(output, dict) else getattr(output, "logits", output)
-
-
-class HeadTest(FolderTest):
-    def capture(self, model, batches, labels=None, **options):
-        with torch.no_grad(), Tap(model, self.folder, labelled=labels is not None, **options) as tap:
-            for i, x in enumerate(batches):
-                model(x)
-                if labels is not None:
-                    tap.labels(labels[i])
-        with open(self.folder + "/tap.json") as f:
-            return json.load(f)
-
-    def recorded(self):
-        """(h, W, b) from the files, in float64."""
-        weight = np.load(self.folder + "/weight.npy").astype(np.float64)
-        path = self.folder + "/bias.npy"
-        bias = np.load(path).astype(np.float64) if os.path.exists(path) else np.zeros(len(weight))
-        return self.stream("features").astype(np.float64), weight, bias
-
 
 @needs_torch
-class KindsTest(HeadTest):
+class KindsTest(CaptureTest):
     def test_at_least_twelve_kinds_of_which_nine_are_found(self):
         self.assertGreaterEqual(len(FOUND), 9)
         self.assertGreaterEqual(len(FOUND) + len(REFUSED), 12)
@@ -487,7 +127,7 @@ class ProductsTest(unittest.TestCase):
 
 
 @needs_torch
-class ChoiceTest(HeadTest):
+class ChoiceTest(CaptureTest):
     def refused(self, model, x, words, modules, **options):
         with self.assertRaisesRegex(ClassifierError, words) as caught:
             self.capture(model, [x], **options)
@@ -513,7 +153,7 @@ class ChoiceTest(HeadTest):
         self.assertEqual((info["classifier"], info["proof"]["output"]), ("right", "[1]"))
 
     def test_logits_picks_by_index_key_and_function(self):
-        class Dictionary(Net):
+        class Dictionary(kinds.Net):
             def forward(self, x):
                 h = self.body(x)
                 return {"a": self.fc(h), "b": self.fc(-h)}
@@ -532,14 +172,14 @@ class ChoiceTest(HeadTest):
         self.refused(build("TwoViews"), x, "picks a tuple", [], logits=lambda out: out)
 
     def test_models_that_return_no_logits(self):
-        class OnlyLoss(Net):
+        class OnlyLoss(kinds.Net):
             def forward(self, x):
                 return super().forward(x).logsumexp(1).mean()
 
         self.refused(OnlyLoss().eval(), inputs("Net"), r"returns no tensor of logits.*layers=\[", [])
 
     def test_the_classifier_is_found_far_from_the_end_if_it_is_named(self):
-        class Decoder(Net):
+        class Decoder(kinds.Net):
             """Twenty layers run after the classifier."""
 
             def build(self):
@@ -550,141 +190,6 @@ class ChoiceTest(HeadTest):
 
         model, x = Decoder().eval(), inputs("Net")
         self.assertEqual(self.capture(model, [x, x], classifier="fc")["classifier"], "fc")
-
-
-@needs_torch
-class ProofTest(HeadTest):
-    def test_dtypes_and_modes(self):
-        x = inputs("Net")
-        for dtype, tolerance in ((torch.float64, 1e-14), (torch.float32, 2e-6), (torch.bfloat16, 0.07)):
-            with self.subTest(dtype):
-                self.setUp()
-                info = self.capture(build("Net").to(dtype), [x.to(dtype)])
-                self.assertLessEqual(info["proof"]["largest_error"], info["proof"]["tolerance"])
-                self.assertTrue(tolerance / 10 < info["proof"]["tolerance"] < tolerance, info["proof"])
-
-    def test_gradients_inference_mode_and_autocast(self):
-        model, x = build("Net"), inputs("Net")
-        for context in (torch.inference_mode, torch.enable_grad, lambda: torch.autocast("cpu", torch.bfloat16)):
-            self.setUp()
-            with context(), Tap(model, self.folder, labelled=False):
-                want = model(x).float().detach()
-            h, weight, bias = self.recorded()
-            self.assertLess(np.abs(h @ weight.T + bias - want.numpy()).max(), 0.02)
-            np.testing.assert_array_equal(weight, model.fc.weight.detach().double().numpy())
-
-    def test_an_output_slightly_off_is_refused(self):
-        class Off(Net):
-            by = 0.0
-
-            def forward(self, x):
-                z = super().forward(x)
-                return z + self.by * z.square()
-
-        for by, proved in ((0.0, True), (1e-4, False)):
-            self.setUp()
-            torch.manual_seed(5)
-            model = Off().eval()
-            model.by = by
-            if proved:
-                self.capture(model, [inputs("Net")])
-            else:
-                with self.assertRaises(ClassifierError):
-                    self.capture(model, [inputs("Net")])
-
-    def test_an_output_of_zeros_or_nan_proves_nothing(self):
-        class Spoilt(Net):
-            by = 0.0
-
-            def forward(self, x):
-                return super().forward(x) * self.by
-
-        for by in (0.0, float("nan"), float("inf")):
-            with self.subTest(by):
-                self.setUp()
-                torch.manual_seed(5)
-                model = Spoilt().eval()
-                model.by = by
-                with self.assertRaisesRegex(ClassifierError, "is not W h" if by == 0 else "NaN or infinity"):
-                    self.capture(model, [inputs("Net")])
-
-    def test_an_offset_is_not_read_from_equal_rows(self):
-        """On a batch of one repeated sample any layer that is K wide would do."""
-        model = build("MatrixProduct")
-        with self.assertRaises(ClassifierError):
-            self.capture(model, [inputs("Net")[:1].repeat(N, 1)])
-        self.setUp()
-        with self.assertRaises(ClassifierError):
-            self.capture(model, [inputs("Net")[:3]])
-
-    def test_saturated_probabilities_prove_nothing(self):
-        model = build("Softmax")
-        with torch.no_grad():
-            model.fc.weight *= 1e4
-        with self.assertRaises(ClassifierError):
-            self.capture(model, [inputs("Net")])
-
-    def test_many_rows_are_sampled(self):
-        x = torch.randn(5000, 8)
-        self.assertEqual(self.capture(build("Net"), [x])["proof"]["rows"], 256)
-        self.assertEqual(len(self.stream("features")), 5000)
-
-    def test_a_model_that_changes_its_way_is_refused(self):
-        class Changes(Net):
-            calls = 0
-
-            def head(self, h):
-                self.calls += 1
-                return self.fc(h) if self.calls == 1 else self.later(h)
-
-        x = inputs("Net")
-        for later, words in ((lambda h: self.model.fc(h) * 1.01, "off by"), (lambda h: h @ torch.ones(D, K), "not in a later one"),
-                             (lambda h: self.model.fc(h)[:, :2], "output of a later batch has shape")):
-            self.setUp()
-            torch.manual_seed(5)
-            self.model = Changes().eval()
-            self.model.later = later
-            with self.assertRaisesRegex(ClassifierError, words):
-                self.capture(self.model, [x, x])
-            with open(self.folder + "/tap.json") as f:
-                info = json.load(f)
-            self.assertEqual((info["complete"], info["samples"], info["error"]), (False, N, "ClassifierError"))
-
-    def test_weights_that_change_inside_the_block_are_refused(self):
-        model, x = build("Net"), inputs("Net")
-        with self.assertRaisesRegex(ValueError, "weights changed inside"):
-            with torch.no_grad(), Tap(model, self.folder, labelled=False):
-                model(x)
-                model.fc.weight[0, 0] += 1e-3
-        with open(self.folder + "/tap.json") as f:
-            self.assertFalse(json.load(f)["complete"])
-
-    def test_an_empty_batch_may_come_later_but_not_first(self):
-        with self.assertRaisesRegex(ClassifierError, "the first batch is empty"):
-            self.capture(build("Net"), [inputs("Net")[:0]])
-        self.capture(build("Net"), [inputs("Net"), inputs("Net")[:0], inputs("Net")])
-        self.assertEqual(len(self.stream("features")), 2 * N)
-
-    def test_compiled_and_scripted_models_are_refused(self):
-        net = nn.Sequential(nn.Linear(8, D), nn.Linear(D, K)).eval()
-        with self.assertRaisesRegex(TypeError, r"Tap\(plain_model, folder\)"):
-            Tap(torch.jit.script(net), self.folder)
-        x = inputs("Net")
-        for inner in (torch.jit.script(net), torch.jit.trace(net, x)):
-            self.setUp()
-            with self.assertRaisesRegex(ClassifierError, "no linear layer"):
-                self.capture(nn.Sequential(inner, nn.Identity()), [x])
-
-    def test_nothing_stays_behind(self):
-        from torch.nn.modules import module
-        before = len(module._global_forward_hooks), len(module._global_forward_pre_hooks)
-        model = build("Net")
-        with self.assertRaises(RuntimeError):
-            with Tap(model, self.folder, labelled=False):
-                self.assertGreater(len(model._forward_hooks), 0)
-                model(torch.zeros(2, 9))
-        self.assertEqual((len(module._global_forward_hooks), len(module._global_forward_pre_hooks)), before)
-        self.assertEqual(torch._C._len_torch_function_stack() if hasattr(torch._C, "_len_torch_function_stack") else 0, 0)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,17 @@
 """Labels of tokens and pixels, labels that stand for none, and folders that are used again."""
 
-import json
 import os
 import unittest
 
 import numpy as np
 
-from support import FolderTest, needs_torch, torch
-from test_heads import D, K, N, T, build, inputs
+from kinds import D, K, N, T, build, inputs
+from support import CaptureTest, needs_torch, torch
 
 from collapse_tap import Tap, capture_info
 
 
-class CaptureTest(FolderTest):
+class LabelledTest(CaptureTest):
     def capture(self, kind="Tied", calls=(), folder=None, **options):
         """One batch for each call: (args, kwargs) of labels. Returns tap.json."""
         model = build(kind)
@@ -22,10 +21,6 @@ class CaptureTest(FolderTest):
                 tap.labels(*args, **kwargs)
         return self.info(folder)
 
-    def info(self, folder=None):
-        with open((folder or self.folder) + "/tap.json") as f:
-            return json.load(f)
-
     def features(self, kind, seed=0):
         """The classifier's input, one row a position."""
         with torch.no_grad():
@@ -33,7 +28,7 @@ class CaptureTest(FolderTest):
 
 
 @needs_torch
-class LabelsTest(CaptureTest):
+class LabelsTest(LabelledTest):
     def test_tokens_are_rows_in_the_order_of_their_labels(self):
         y = torch.arange(N * T).reshape(N, T) % K
         info = self.capture(calls=[((y,), {}), ((y.reshape(-1),), {})])
@@ -114,7 +109,7 @@ class LabelsTest(CaptureTest):
 
 
 @needs_torch
-class OverwriteTest(CaptureTest):
+class OverwriteTest(LabelledTest):
     CALLS = [((torch.zeros(N, T, dtype=torch.int64),), {})] if torch else []
 
     def tree(self):
