@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS, CaptureFolder
-from .rows import POOLS, Dropped, array_of, integers, rows_of, to_numpy
+from .rows import POOLS, Dropped, array_of, integers, rows_of, same_weights, to_numpy
 from .shards import ShardWriter
 
 
@@ -248,10 +248,8 @@ class Tap:
         """Whether the weights are still those of the first batch, up to rounding."""
         weight, bias = self._head.weights()
         for name, tensor in (("weight.npy", weight), ("bias.npy", bias)):
-            if tensor is not None:
-                now, then = to_numpy(tensor), np.load(os.path.join(self._folder.path, name), mmap_mode="r")
-                if not np.abs(now - then).max() <= 16 * np.finfo(now.dtype).eps * np.abs(then).max():
-                    return False
+            if tensor is not None and not same_weights(to_numpy(tensor), np.load(os.path.join(self._folder.path, name), mmap_mode="r")):
+                return False
         return True
 
     def _save_info(self, writer, error):

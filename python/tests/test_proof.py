@@ -118,7 +118,7 @@ class ProofTest(CaptureTest):
                 return super().head(h).transpose(1, 2)
 
         torch.manual_seed(5)
-        model, lengths = Transposed().eval(), (K, 1, 7)
+        model, lengths = Transposed().eval(), (K, 1, 7, K)
         batches = [torch.randint(0, K, (N, length)) for length in lengths]
         self.capture(model, batches, [x % 2 for x in batches])
         with torch.no_grad():
