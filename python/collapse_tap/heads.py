@@ -65,7 +65,7 @@ class Head:
         classes = proof.sampled(k, most)
         r, scale = proof.products_in_float64(product, rows, classes)
         picked = output[rows.to(output.device)][:, classes.to(output.device)].detach().cpu().double()
-        return proof.deviation(self.reading, r, scale, picked, classes)
+        return proof.deviation(self.reading, r, scale, picked, classes, proving=False)
 
     def weights(self):
         """(W, b) with W h + b the logits, as tensors on the processor; b is None if there is none."""
@@ -98,7 +98,11 @@ def outputs_of(value, pick=None):
     """[(path, tensor)] of what a model returned: floating-point tensors with at least one axis. Logits that are called so stand
     alone. pick is a key, an index or a function that says which."""
     if pick is not None:
-        chosen = pick(value) if callable(pick) else value[pick] if not isinstance(pick, str) else _named(value, pick)
+        try:
+            chosen = pick(value) if callable(pick) else _named(value, pick) if isinstance(pick, str) else value[pick]
+        except (KeyError, IndexError, AttributeError, TypeError) as e:
+            raise ClassifierError("logits=%r is no part of the %s that the model returns (%s: %s)"
+                                  % (pick, type(value).__name__, type(e).__name__, e)) from None
         if not isinstance(chosen, torch.Tensor):
             raise ClassifierError("logits=%r picks a %s from what the model returns; a tensor is wanted" % (pick, type(chosen).__name__))
         return [("logits=%s" % (getattr(pick, "__name__", "function") if callable(pick) else repr(pick)), chosen)]

@@ -132,11 +132,11 @@ def fit(transform, r, scale, output, tol, tiny):
     return reading if reading.error <= tol else None  # false for NaN as well
 
 
-def deviation(reading, r, scale, output, classes=None):
+def deviation(reading, r, scale, output, classes=None, proving=True):
     """The largest |output − transform(r)|, in units of the scale of r (and of the output's own size, which is rounded too).
 
-    Probabilities are compared by their logarithms, so that small ones count as much as large ones; infinite if too many
-    are exactly 0 or 1 to say anything.
+    Probabilities are compared by their logarithms, so that small ones count as much as large ones; infinite, where a
+    classifier is to be proved by them, if too many are 0 or 1 to say anything.
     """
     if reading.transform in TRANSFORMS[:4]:
         offset = 0.0 if reading.offset is None else reading.offset if classes is None else reading.offset[classes]
@@ -146,7 +146,7 @@ def deviation(reading, r, scale, output, classes=None):
         wanted = torch.nn.functional.logsigmoid(r) if reading.transform == "sigmoid" else torch.log_softmax(r, 1)
         size = 2 * scale.amax(1, keepdim=True) + 1
         if reading.transform != "log_softmax":
-            output, wanted = _logarithms(output, wanted, reading.tiny)
+            output, wanted = _logarithms(output, wanted, reading.tiny, proving)
             if output is None:
                 return float("inf")
         size = size + output.abs()
@@ -154,11 +154,11 @@ def deviation(reading, r, scale, output, classes=None):
     return float(torch.where(gap == 0, torch.zeros_like(gap), gap / size).amax())
 
 
-def _logarithms(p, wanted, tiny):
+def _logarithms(p, wanted, tiny, proving):
     """log p and what it should be; p below the smallest normal number counts as right where it should be that small."""
     small = p < tiny
     telling = ~small & (p < 0.999)
-    if bool((p < 0).any()) or int(telling.sum()) < max(4, p.numel() // 4):
+    if bool((p < 0).any()) or proving and int(telling.sum()) < max(4, p.numel() // 4):
         return None, None
     if bool((wanted[small] > math.log(tiny) + 2).any()):
         return None, None

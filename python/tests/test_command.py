@@ -99,6 +99,9 @@ class CommandTest(FolderTest):
                             measure(self.folder, binary=sys.executable, **{role: other})
                     else:
                         self.called_with(self.folder, **{role: other})
+        np.save(other + "/weight.npy", np.zeros((4, 2), np.float32))
+        with self.assertRaisesRegex(ValueError, "hold different classifiers"):
+            measure(self.folder, binary=sys.executable, test=other)
         shutil.rmtree(other)
         write_capture(other, classifier=None, bias=None)
         self.called_with(self.folder, test=other)

@@ -170,6 +170,9 @@ class ChoiceTest(CaptureTest):
             np.testing.assert_allclose(self.stream("features"), h.numpy(), atol=1e-6)
         self.setUp()
         self.refused(build("TwoViews"), x, "picks a tuple", [], logits=lambda out: out)
+        for model, pick in ((build("TwoViews"), 2), (build("TwoViews"), "b"), (named, "c"), (named, 0)):
+            self.setUp()
+            self.refused(model, x, "is no part of the (tuple|dict) that the model returns", [], logits=pick)
 
     def test_models_that_return_no_logits(self):
         class OnlyLoss(kinds.Net):

@@ -144,8 +144,9 @@ class OverwriteTest(LabelledTest):
         self.capture(calls=self.CALLS)
         before = self.tree()
         for batches in (0, 1):
-            with self.assertRaises(KeyboardInterrupt), self.assertWarnsRegex(UserWarning, "older one in .* stays") if batches else self.subTest():
-                self.interrupted(batches)
+            with self.assertWarnsRegex(UserWarning, "older one in .* stays") if batches else self.subTest():
+                with self.assertRaises(KeyboardInterrupt):
+                    self.interrupted(batches)
             now = self.tree()
             self.assertEqual({name: now[name] for name in before}, before)
             self.assertEqual(len(now) > len(before), batches == 1)

@@ -86,6 +86,19 @@ class ProofTest(CaptureTest):
         with self.assertRaises(ClassifierError):
             self.capture(model, [inputs("Net")])
 
+    def test_sure_probabilities_may_follow(self):
+        """Once proved, a classifier may be certain of a whole batch, as trained ones are."""
+        for kind in ("SigmoidColumn", "Softmax"):
+            self.setUp()
+            model = build(kind)
+            with torch.no_grad():
+                model.fc.weight *= 300
+                x = torch.cat([inputs(kind, seed) for seed in range(9)])
+                sure = model(x) > 0.9999 if kind == "SigmoidColumn" else model(x).amax(1) > 0.9999
+            self.assertGreater(int(sure.sum()), 6)
+            self.capture(model, [x[~sure][:20], x[sure]])
+            self.assertEqual(len(self.stream("features")), len(x[~sure][:20]) + int(sure.sum()))
+
     def test_many_rows_are_sampled(self):
         x = torch.randn(5000, 8)
         self.assertEqual(self.capture(build("Net"), [x])["proof"]["rows"], 256)

@@ -95,11 +95,12 @@ class TakesTest(FolderTest):
     def test_pooling(self):
         t = torch.arange(2 * 3 * 4, dtype=torch.float32).reshape(2, 3, 4)
         model = torch.nn.Sequential(torch.nn.Identity()).eval()
-        cases = ((t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)), (t, lambda v: v[:, 0], t[:, 0]),
+        pixels = t.reshape(2, 3, 2, 2)
+        cases = ((pixels, "positions", pixels.permute(0, 2, 3, 1).reshape(8, 3)), (t, "positions", t.reshape(6, 4)), (t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)), (t, lambda v: v[:, 0], t[:, 0]),
                  (t.reshape(2, 3, 2, 2), "mean", t.mean(2)), (t.reshape(2, 3, 2, 2, 1), "mean", t.mean(2)))
         for value, pool, want in cases:
             self.setUp()
-            self.run_tap(model, [(value, [0, 1])], classifier=None, layers=["0"], pool=pool)
+            self.run_tap(model, [(value, [0] * len(want))], classifier=None, layers=["0"], pool=pool)
             np.testing.assert_array_equal(self.stream("layers/0"), want.numpy())
         self.setUp()
         with self.assertRaisesRegex(ValueError, r"'0' has shape \(2, 3, 4\), which pool='mean' does not cover"):
