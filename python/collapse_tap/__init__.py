@@ -10,11 +10,14 @@
 Put this directory's parent on PYTHONPATH; there is nothing to install. numpy is needed; torch only where
 a model is tapped; the `collapse` program only for `measure`.
 
-Open tap.py for the hooks, shards.py for the files, command.py for the call of `collapse measure`.
+Open tap.py for the hooks; products.py, heads.py and proof.py for how the classifier is found and proved, and refusal.py
+for what is said where it is not; folders.py, shards.py and rows.py for the files; command.py for the call of
+`collapse measure`.
 """
 
 from .command import MeasureError, capture_info, find_binary, measure
+from .errors import ClassifierError
 from .shards import ShardWriter
 from .tap import Tap
 
-__all__ = ["MeasureError", "ShardWriter", "Tap", "capture_info", "find_binary", "measure"]
+__all__ = ["ClassifierError", "MeasureError", "ShardWriter", "Tap", "capture_info", "find_binary", "measure"]

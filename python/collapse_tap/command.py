@@ -6,7 +6,11 @@ import os
 import shutil
 import subprocess
 
-from .tap import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS, layer_stream
+import numpy as np
+
+from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS
+from .rows import same_weights
+from .tap import layer_stream
 
 
 class MeasureError(RuntimeError):
@@ -29,9 +33,14 @@ def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(
     binary     path of the program; otherwise $COLLAPSE_BINARY, otherwise `collapse` on PATH.
     arguments  more flags, as on the command line, for example ["--measures", "all"].
     partial    True to accept a capture that an exception ended.
+
+    Raises ValueError if test or ood holds another classifier than folder: they are of another model, or another epoch.
     """
     command = [find_binary(binary), "measure", "--json"]
     command += capture_flags(folder, layer, partial)
+    for other in (test, ood):
+        if other is not None:
+            _refuse_other_model(folder, other, partial)
     if test is not None:
         info = capture_info(test, partial)
         command += ["--test-features", _shards(test, info, _stream(layer)), "--test-labels", _shards(test, info, LABELS)]
@@ -86,6 +95,20 @@ def find_binary(binary=None):
         raise FileNotFoundError("collapse_tap: the program `collapse` was not found on PATH; build it (go build ./cmd/collapse) and "
                                 "pass binary=..., or set COLLAPSE_BINARY")
     return path
+
+
+def _refuse_other_model(folder, other, partial):
+    one, two = _classifier(folder, partial), _classifier(other, partial)
+    if one and two and not (one.keys() == two.keys() and all(same_weights(one[name], two[name]) for name in one)):
+        raise ValueError("collapse_tap: the captures %r and %r hold different classifiers, so that they are of different models or epochs; "
+                         "capture both with one model" % (os.fspath(folder), os.fspath(other)))
+
+
+def _classifier(folder, partial):
+    """{"weight.npy": W, "bias.npy": b} of a capture, without the bias if it has none; empty without a classifier."""
+    info = capture_info(folder, partial)
+    names = [] if info["classifier"] is None else ["weight.npy", "bias.npy"] if info["bias"] else ["weight.npy"]
+    return {name: np.load(os.path.join(os.fspath(folder), name), mmap_mode="r") for name in names}
 
 
 def _stream(layer):

@@ -1,4 +1,4 @@
-"""Hooks that take features from a PyTorch model while the user's own loop runs."""
+"""Takes features from a PyTorch model while the user's own loop runs, and proves which layer is its classifier."""
 
 import json
 import os
@@ -7,10 +7,9 @@ import warnings
 
 import numpy as np
 
+from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS, CaptureFolder
+from .rows import POOLS, Dropped, array_of, integers, rows_of, same_weights, to_numpy
 from .shards import ShardWriter
-
-INFO_FILE = "tap.json"
-FEATURES, LABELS, TRUE_LABELS, CORRUPTED = "features", "labels", "true_labels", "corrupted"
 
 
 class Tap:
@@ -24,101 +23,147 @@ class Tap:
     What is written is described in FOLDER/tap.json:
         features/*.npy       the classifier's input, what the papers call last-layer features
         layers/NAME/*.npy    the output of each module of `layers`
-        labels/*.npy         int64, one label a sample
-        weight.npy, bias.npy the classifier's parameters when the block ends
+        labels/*.npy         int64, one label a row
+        weight.npy, bias.npy W (K, d) and b (K): W h + b are the model's logits
+
+    The classifier is the linear product, of whatever layer or expression, whose result is the model's output. That is
+    proved on the first batch in float64: |output − (W h + b)| ≤ (16 u + d u') · (√(Σ W² h² + b²) + |output|), with u the unit
+    roundoff of the least precise dtype involved and u' that of the sums (2⁻²⁴; 2⁻⁵³ for float64). The output may be scaled
+    (then W and b are), have a bias added, or be the log_softmax, softmax or sigmoid of the logits. A few rows of every later
+    batch are compared too. What cannot be proved is refused with a ClassifierError that names the call that would work.
 
     Values are float32 (float64 where the model computes in it; float16 and bfloat16 are widened, which
     is exact). At most one batch is held in memory. Hooks are removed when the block ends, also after
-    an exception; the capture is then marked incomplete.
+    an exception; the capture is then marked incomplete, and one without any sample leaves no files.
 
     model       any torch.nn.Module on any device. Put it in eval mode first, as the papers do.
     folder      new or empty: one capture, one folder.
-    classifier  name of the last linear module; "auto" is the last nn.Linear of model.named_modules();
-                None takes `layers` only.
-    layers      names of modules, as in model.named_modules(), whose outputs are taken as well.
-    pool        how an output with more than two axes becomes one row a sample: "mean" over the spatial
-                axes of (N, C, H, W) or (N, C, D, H, W); "flatten"; "tokens", the mean over axis 1 of
-                (N, T, C); or a function from what the module takes or gives to a tensor (N, width).
+    classifier  "auto" finds it; the name of a module (as in model.named_modules()) that holds the weights or in
+                which they are used chooses among several; None takes `layers` only, and proves nothing.
+    layers      names of modules whose outputs are taken as well.
+    pool        how an output of `layers` with more than two axes becomes rows: "mean" over the spatial axes of
+                (N, C, H, W) or (N, C, D, H, W); "flatten"; "tokens", the mean over axis 1 of (N, T, C);
+                "positions", a row for each token or pixel; or a function from the module's output to a
+                tensor (rows, width). The classifier's input always has a row for each of its positions.
     labelled    False for data without labels, such as out-of-distribution samples.
+    logits      which part of the model's output the logits are, where it returns several: a key, an index or
+                a function of the output.
+    overwrite   True to replace an older capture in the folder, once the new one is whole.
     shard_bytes size at which a file ends and the next begins.
     """
 
-    def __init__(self, model, folder, *, classifier="auto", layers=(), pool="mean", labelled=True, shard_bytes=64 << 20):
+    def __init__(self, model, folder, *, classifier="auto", layers=(), pool="mean", labelled=True, logits=None, overwrite=False,
+                 shard_bytes=64 << 20):
         if type(model).__name__ == "DataParallel":
             raise TypeError("collapse_tap: nn.DataParallel runs copies of the model in threads, and hooks would mix their "
-                            "batches; tap model.module and run that")
+                            "batches; run model.module, and write Tap(model.module, folder)")
+        if type(model).__name__ in ("OptimizedModule", "RecursiveScriptModule"):
+            raise TypeError("collapse_tap: a compiled or scripted model cannot be watched; run the plain model it was made from (of "
+                            "torch.compile: model._orig_mod), and write Tap(plain_model, folder)")
         if isinstance(layers, str):
             raise TypeError("collapse_tap: layers is the string %r; it must be a list: [%r]" % (layers, layers))
-        if not callable(pool) and pool not in ("mean", "flatten", "tokens"):
-            raise ValueError("collapse_tap: pool is %r; it must be 'mean', 'flatten', 'tokens' or a function" % (pool,))
+        if not callable(pool) and pool not in POOLS:
+            raise ValueError("collapse_tap: pool is %r; it must be %s or a function" % (pool, ", ".join(map(repr, POOLS))))
         modules = dict(model.named_modules())
         self._model, self._pool, self._labelled = model, pool, labelled
-        self._classifier_name = _last_linear(modules) if classifier == "auto" else classifier
-        self._sources = {}  # stream -> (module, its name, True if its input is taken)
-        if self._classifier_name is not None:
-            self._sources[FEATURES] = (_module(modules, self._classifier_name), self._classifier_name, True)
-        for name in layers:
-            self._sources[layer_stream(name)] = (_module(modules, name), name, False)
-        if not self._sources:
+        self._wanted = None if classifier == "auto" else classifier
+        self._takes_head = classifier is not None
+        if self._wanted is not None:
+            _module(modules, classifier)
+        self._sources = {layer_stream(name): (_module(modules, name), name) for name in layers}
+        if not self._sources and not self._takes_head:
             raise ValueError("collapse_tap: there is nothing to take: classifier is None and layers is empty")
-        self._folder, self._shard_bytes = os.fspath(folder), shard_bytes
-        self._writer, self._hooks = None, []
-        self._pending = {}  # stream -> rows of the batch that waits for its labels
+        self._given, self._shard_bytes, self._overwrite, self._pick = os.fspath(folder), shard_bytes, overwrite, logits
+        self._folder, self._writer, self._hooks, self._recorder = None, None, [], None
+        self._head, self._positions, self._dropped = None, None, Dropped()
+        self._pending = {}  # stream -> rows of the batch that runs, then waits for its labels
+        self._waiting = False  # the batch is whole
         self._modes = set()
 
     def __enter__(self):
-        self._writer = ShardWriter(self._folder, self._shard_bytes)
+        self._folder = CaptureFolder(self._given, self._overwrite)
+        self._writer = ShardWriter(self._folder.path, self._shard_bytes)
         # The model's own hooks come first: they must see a new batch before its layers do.
         self._hooks = [self._model.register_forward_pre_hook(self._batch_begins)]
-        for stream, (module, name, takes_input) in self._sources.items():
-            take = self._taker(stream, name)
-            if takes_input:
-                hook = module.register_forward_pre_hook(lambda module, inputs, take=take: take(inputs))
-            else:
-                hook = module.register_forward_hook(lambda module, inputs, output, take=take: take(output))
-            self._hooks.append(hook)
-        if not self._labelled:
-            self._hooks.append(self._model.register_forward_hook(lambda module, inputs, output: self._write({})))
+        for stream, (module, name) in self._sources.items():
+            self._hooks.append(module.register_forward_hook(self._taker(stream, name)))
+        self._hooks.append(self._model.register_forward_hook(self._batch_ends))
+        if self._takes_head:
+            from .products import Recorder
+            self._recorder = Recorder(self._asked_for)
+            self._recorder.__enter__()
         return self
 
-    def labels(self, y, *, true=None, corrupted=None):
+    def labels(self, y, *, true=None, corrupted=None, ignore_index=None, mask=None):
         """Pairs the batch that just ran with its labels, and writes both.
 
-        y: integers (N), as a tensor, an array or a list; what the model is trained on.
+        y: integers (N), or (N, T) for tokens, (N, H, W) for pixels: the shape on which the classifier ran, or that
+        shape flattened; as a tensor, an array or a list; what the model is trained on.
         true: the labels before noise; corrupted: True where a label was redrawn. Both are for
-        memorization measures, and are given for every batch or for none.
+        memorization measures, have y's shape, and are given for every batch or for none.
+        ignore_index: a label, or a list of them, that stands for "no label", as in cross_entropy (-100).
+        mask: of y's shape, True where a label counts. Rows that are left out are written nowhere;
+        tap.json counts them. Other negative labels are refused.
         """
         if self._writer is None:
             raise RuntimeError("collapse_tap: labels was called outside the `with` block")
         if not self._labelled:
             raise RuntimeError("collapse_tap: labels was called on a Tap with labelled=False")
-        if not self._pending:
+        if not self._waiting:
             raise RuntimeError("collapse_tap: labels was called, but no batch ran since the last call; run model(x) first, "
-                               "once for each call of labels")
-        extra = {LABELS: _integers(y, "labels")}
+                               "once for each call of labels, the model itself and not its parts")
+        positions = self._shape_of_labels(y)
+        extra = {LABELS: integers(y, "labels", positions)}
         if true is not None:
-            extra[TRUE_LABELS] = _integers(true, "true labels")
+            extra[TRUE_LABELS] = integers(true, "true labels", positions)
         if corrupted is not None:
-            extra[CORRUPTED] = _integers(corrupted, "corrupted").astype(bool)
-        self._write(extra)
+            extra[CORRUPTED] = integers(corrupted, "corrupted", positions).astype(bool)
+        kept, counts = self._dropped.keep(extra[LABELS], positions, ignore_index, mask)
+        self._write(extra, kept)
+        self._dropped.count(kept, counts)
 
     def __exit__(self, kind, error, trace):
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
+        if self._recorder is not None:
+            self._recorder.stop()
+            self._recorder.__exit__(kind, error, trace)
         writer, self._writer = self._writer, None
         writer.close()
-        complaint = None
-        if kind is None and self._pending:
-            complaint = "the last batch has no labels; call tap.labels(y) after each model(x)"
-        elif kind is None and writer.samples == 0:
-            complaint = "no batch ran inside the `with` block; run the model itself, not a compiled or scripted copy of it"
-        self._pending = {}
-        bias = self._save_classifier()
-        self._save_info(writer, bias, kind.__name__ if kind else complaint)
+        complaint = self._complaint(writer) if kind is None else None
+        self._pending, self._waiting = {}, False
+        if writer.samples == 0:
+            self._folder.clear()
+        else:
+            self._save_info(writer, kind.__name__ if kind else complaint)
+            if kind is None and complaint is None:
+                self._folder.commit()
+            elif self._folder.replaces:
+                warnings.warn("collapse_tap: the capture did not end well; the older one in %r stays, what was taken is in %r"
+                              % (self._given, self._folder.path), stacklevel=2)
         if complaint:
             raise ValueError("collapse_tap: " + complaint)
         return False
+
+    def _complaint(self, writer):
+        """What is wrong with a block that ended without an exception; None if nothing is."""
+        if self._waiting:
+            return "the last batch has no labels; call tap.labels(y) after each model(x)"
+        if writer.samples == 0 and self._dropped.total:
+            return "ignore_index and mask left out all %d positions" % self._dropped.total
+        if writer.samples == 0:
+            return "no batch ran inside the `with` block; run the model itself, not a compiled or scripted copy of it"
+        if self._head is not None and not self._weights_as_saved():
+            return ("the classifier's weights changed inside the `with` block (an optimiser's step?), so that the features belong to several "
+                    "models; capture after the epoch, in a loop of its own")
+        return None
+
+    def _asked_for(self, product):
+        """Whether a product of the first batch ran inside the module that the user named."""
+        from .heads import under
+        name = next((name for name, module in self._model.named_modules() if module is product.module), None)
+        return self._wanted is not None and name is not None and under(name, self._wanted)
 
     def _batch_begins(self, module, inputs):
         """Runs before each forward pass of the model."""
@@ -126,56 +171,105 @@ class Tap:
             warnings.warn("collapse_tap: the model is in training mode: batch norm and dropout act on the features, and the "
                           "weights may change between batches; call model.eval() first", stacklevel=4)
         self._modes.add(bool(module.training))
-        if self._pending and set(self._pending) == set(self._sources):
+        if self._waiting:
             raise RuntimeError("collapse_tap: the model ran twice without labels; call tap.labels(y) after each model(x), "
                                "or use Tap(..., labelled=False)")
         self._pending = {}  # what a forward pass left that failed half-way
+        if self._recorder is not None:
+            self._recorder.forget_modules()
+            if self._head is None:
+                self._recorder.watch_modules()
+            self._recorder.begin(module)
+
+    def _batch_ends(self, module, inputs, output):
+        """Runs after each forward pass of the model: proves the classifier, and takes its input."""
+        for stream, (_, name) in self._sources.items():
+            if stream not in self._pending:
+                raise RuntimeError("collapse_tap: module %r did not run in this batch" % name)
+        if self._recorder is not None:
+            self._take_features(output)
+        self._waiting = True
+        if not self._labelled:
+            self._write({})
+
+    def _take_features(self, output):
+        from .heads import outputs_of
+        from .refusal import only_head
+        finished, products = self._recorder.finished, self._recorder.end()
+        outputs = outputs_of(output, self._pick)
+        if self._head is None:
+            self._recorder.forget_modules()
+            head = only_head(products, outputs, dict(self._model.named_modules()), self._wanted, finished, self._pool)
+            product = head.last
+            self._save_classifier(head)
+            self._head, self._recorder.wanted = head, head.wants
+        else:
+            product = self._head.take(products, outputs)
+        self._positions = product.positions
+        h = product.h.reshape(-1, product.h.shape[-1])
+        self._pending[FEATURES] = rows_of(h, None, self._head.name)
+        self._head.release()
 
     def _taker(self, stream, name):
-        def take(value):
+        def take(module, inputs, output):
             if stream in self._pending:
                 raise RuntimeError("collapse_tap: module %r ran twice before tap.labels(y); only a module that runs once a "
                                    "batch can be tapped" % name)
-            self._pending[stream] = rows_of(value, self._pool, name)
+            self._pending[stream] = rows_of(output, self._pool, name)
         return take
 
-    def _write(self, extra):
-        batch, self._pending = self._pending, {}
-        for stream, (_, name, _) in self._sources.items():
-            if stream not in batch:
-                raise RuntimeError("collapse_tap: module %r did not run in this batch" % name)
-        rows = {len(array) for array in batch.values()}
-        for name, array in extra.items():
-            if {len(array)} != rows:
-                raise ValueError("collapse_tap: %d %s for a batch of %s samples" % (len(array), name.replace("_", " "), sorted(rows)))
-        self._writer.append({**batch, **extra})
+    def _shape_of_labels(self, y):
+        """The shape that labels have: the classifier's positions, or what the layers' rows allow."""
+        if FEATURES in self._pending:
+            return self._positions
+        rows, shape = len(next(iter(self._pending.values()))), array_of(y).shape
+        fits = self._pool == "positions" and int(np.prod(shape, dtype=np.int64)) == rows
+        return shape if fits else (rows,)
 
-    def _save_classifier(self):
-        """Writes weight.npy and bias.npy; returns whether there is a bias, None without classifier."""
-        if self._classifier_name is None:
-            return None
-        module = self._sources[FEATURES][0]
-        np.save(os.path.join(self._folder, "weight.npy"), to_numpy(module.weight))
-        if module.bias is None:
-            return False
-        np.save(os.path.join(self._folder, "bias.npy"), to_numpy(module.bias))
+    def _write(self, extra, kept=None):
+        batch = {**self._pending, **extra}
+        sizes = {name: len(array) for name, array in batch.items()}
+        if len(set(sizes.values())) != 1:
+            raise ValueError("collapse_tap: streams have different numbers of rows: %s; the classifier's input has a row for each token or "
+                             "pixel, and pool='positions' gives layers the same" % sizes)
+        self._pending, self._waiting = {}, False
+        if kept is None or kept.all():
+            self._writer.append(batch)
+        elif kept.any():
+            self._writer.append({name: array[kept] for name, array in batch.items()})
+
+    def _save_classifier(self, head):
+        weight, bias = head.weights()
+        np.save(os.path.join(self._folder.path, "weight.npy"), to_numpy(weight))
+        if bias is not None:
+            np.save(os.path.join(self._folder.path, "bias.npy"), to_numpy(bias))
+
+    def _weights_as_saved(self):
+        """Whether the weights are still those of the first batch, up to rounding."""
+        weight, bias = self._head.weights()
+        for name, tensor in (("weight.npy", weight), ("bias.npy", bias)):
+            if tensor is not None and not same_weights(to_numpy(tensor), np.load(os.path.join(self._folder.path, name), mmap_mode="r")):
+                return False
         return True
 
-    def _save_info(self, writer, bias, error):
+    def _save_info(self, writer, error):
         """Writes tap.json, last and in one piece: a capture without it did not end."""
+        head = self._head
         info = {
             "format": "collapse_tap 1",
             "complete": error is None,
             "error": error,
             "samples": writer.samples,
             "shards": writer.shards,
-            "classifier": self._classifier_name,
-            "bias": bias,
+            "classifier": None if head is None else head.name,
+            "bias": None if head is None else os.path.exists(os.path.join(self._folder.path, "bias.npy")),
+            "proof": None if head is None else head.describe(),
             "mode": {frozenset(): None, frozenset([True]): "train", frozenset([False]): "eval"}.get(frozenset(self._modes), "mixed"),
             "pool": getattr(self._pool, "__name__", repr(self._pool)) if callable(self._pool) else self._pool,
+            "dropped": self._dropped.describe(),
             "streams": {name: self._describe(name, dtype, shape) for name, (dtype, shape) in writer.streams.items()},
         }
-        path = os.path.join(self._folder, INFO_FILE)
+        path = os.path.join(self._folder.path, INFO_FILE)
         with open(path + ".part", "w") as f:
             json.dump(info, f, indent=1)
             f.write("\n")
@@ -183,9 +277,10 @@ class Tap:
 
     def _describe(self, stream, dtype, shape):
         entry = {"dtype": dtype.str, "width": shape[0] if shape else None}
-        if stream in self._sources:
-            _, entry["module"], takes_input = self._sources[stream]
-            entry["side"] = "input" if takes_input else "output"
+        if stream == FEATURES:
+            entry["module"], entry["side"] = self._head.name, "input"
+        elif stream in self._sources:
+            entry["module"], entry["side"] = self._sources[stream][1], "output"
         return entry
 
 
@@ -194,75 +289,9 @@ def layer_stream(name):
     return "layers/" + (urllib.parse.quote(name, safe="") or "model")
 
 
-def rows_of(value, pool, name):
-    """One row a sample, as a numpy array that shares no memory with the model.
-
-    The copy matters: the next layer may work in place (ReLU(inplace=True)) before the batch is written.
-    """
-    if callable(pool):
-        value = pool(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
-    elif isinstance(value, tuple) and len(value) == 1:
-        value = value[0]  # the positional arguments of a module that takes one
-    if not hasattr(value, "detach"):
-        raise TypeError("collapse_tap: module %r takes or gives a %s, not one tensor; pass pool=function to pick the tensor "
-                        "(arguments given by keyword cannot be tapped)" % (name, type(value).__name__))
-    if not value.is_floating_point():
-        raise TypeError("collapse_tap: module %r takes or gives %s; features must be floating point" % (name, value.dtype))
-    value = value.detach()
-    if str(value.dtype) != "torch.float64":
-        value = value.float()  # numpy has no bfloat16, and means of float16 would lose digits
-    if not callable(pool):
-        value = _pooled(value, pool, name)
-    if value.dim() != 2:
-        raise ValueError("collapse_tap: module %r gives rows of shape %s; one row a sample, (N, width), is wanted"
-                         % (name, tuple(value.shape)))
-    return np.array(value.cpu().numpy(), order="C", copy=True)
-
-
-def _pooled(value, pool, name):
-    axes = value.dim()
-    if axes == 2:
-        return value
-    if pool == "flatten" and axes > 2:
-        return value.flatten(1)
-    if pool == "tokens" and axes == 3:
-        return value.mean(1)
-    if pool == "mean" and axes in (4, 5):
-        return value.flatten(2).mean(2)
-    raise ValueError("collapse_tap: module %r has shape %s, which pool=%r does not cover; use 'mean' for (N, C, H, W), 'tokens' "
-                     "for (N, T, C), 'flatten', or a function such as lambda t: t[:, 0]" % (name, tuple(value.shape), pool))
-
-
-def to_numpy(tensor):
-    tensor = tensor.detach()
-    return (tensor if str(tensor.dtype) == "torch.float64" else tensor.float()).cpu().numpy()
-
-
-def _integers(values, what):
-    """int64 (N) from a tensor, an array or a list of integers."""
-    array = np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError("collapse_tap: %s have shape %s; one integer a sample is wanted (for one-hot rows: y.argmax(1))"
-                         % (what, array.shape))
-    if array.dtype.kind not in "biu":
-        raise TypeError("collapse_tap: %s are %s; integers are wanted" % (what, array.dtype))
-    return array.astype(np.int64)
-
-
 def _module(modules, name):
     if name in modules:
         return modules[name]
     import difflib
     near = difflib.get_close_matches(str(name), modules, n=3) or [n for n in modules if n][:8]
     raise ValueError("collapse_tap: the model has no module %r; near or first names: %s" % (name, ", ".join(map(repr, near))))
-
-
-def _last_linear(modules):
-    import torch
-    names = [name for name, module in modules.items() if isinstance(module, torch.nn.Linear)]
-    if not names:
-        raise ValueError("collapse_tap: the model has no nn.Linear; name the classifier (classifier='...'), or classifier=None "
-                         "with layers=[...]")
-    return names[-1]

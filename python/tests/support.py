@@ -1,6 +1,7 @@
 """What the tests share: the import path, optional packages, temporary folders, reading a stream back."""
 
 import glob
+import json
 import os
 import sys
 import tempfile
@@ -20,6 +21,8 @@ try:
 except ImportError:
     torchvision = None
 
+import collapse_tap  # after its folder has joined the path
+
 needs_torch = unittest.skipUnless(torch, "torch is not installed (Debian: python3-torch)")
 needs_torchvision = unittest.skipUnless(torch and torchvision, "torchvision is not installed (Debian: python3-torchvision)")
 
@@ -38,3 +41,27 @@ class FolderTest(unittest.TestCase):
     def stream(self, stream):
         """All shards of a stream as one array."""
         return np.concatenate([np.load(path) for path in self.files(stream)])
+
+
+class CaptureTest(FolderTest):
+    """Captures of the models of kinds.py."""
+
+    def info(self, folder=None):
+        """What tap.json says."""
+        with open((folder or self.folder) + "/tap.json") as f:
+            return json.load(f)
+
+    def capture(self, model, batches, labels=None, **options):
+        with torch.no_grad(), collapse_tap.Tap(model, self.folder, labelled=labels is not None, **options) as tap:
+            for i, x in enumerate(batches):
+                model(x)
+                if labels is not None:
+                    tap.labels(labels[i])
+        return self.info()
+
+    def recorded(self):
+        """(h, W, b) from the files, in float64."""
+        weight = np.load(self.folder + "/weight.npy").astype(np.float64)
+        path = self.folder + "/bias.npy"
+        bias = np.load(path).astype(np.float64) if os.path.exists(path) else np.zeros(len(weight))
+        return self.stream("features").astype(np.float64), weight, bias

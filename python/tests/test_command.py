@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import sys
 import unittest
@@ -16,7 +17,7 @@ from collapse_tap import MeasureError, ShardWriter, capture_info, find_binary, m
 ANSWER = {"n": 3, "measures": {"nc1_pinv": 0.5}}
 
 
-def write_capture(folder, labels=True, classifier="fc", bias=True, complete=True, extra=(), layers=()):
+def write_capture(folder, labels=True, classifier="fc", bias=True, complete=True, extra=(), layers=(), weights=0.0):
     """What a Tap leaves, without torch."""
     writer = ShardWriter(folder)
     batch = {"features": np.ones((3, 2), np.float32)}
@@ -30,6 +31,10 @@ def write_capture(folder, labels=True, classifier="fc", bias=True, complete=True
     writer.close()
     info = {"complete": complete, "error": None if complete else "KeyboardInterrupt", "samples": 3, "classifier": classifier, "bias": bias,
             "streams": {name: {} for name in batch}}
+    if classifier is not None:
+        np.save(os.path.join(folder, "weight.npy"), np.arange(6, dtype=np.float32).reshape(3, 2) + weights)
+        if bias:
+            np.save(os.path.join(folder, "bias.npy"), np.ones(3, np.float32))
     with open(os.path.join(folder, "tap.json"), "w") as f:
         json.dump(info, f)
 
@@ -80,6 +85,26 @@ class CommandTest(FolderTest):
                          ["--test-features", test + "/features/*.npy", "--test-labels", test + "/labels/*.npy", "--ood", ood + "/features/*.npy"])
         with self.assertRaisesRegex(ValueError, "can only be `ood`"):
             measure(ood, binary=sys.executable)
+
+    def test_captures_of_different_models_are_not_measured_together(self):
+        other = self.folder + "-other"
+        write_capture(self.folder)
+        for weights, bias, refused in ((1e-3, True, True), (1e-7, True, False), (0, False, True), (float("nan"), True, True)):
+            for role in ("test", "ood"):
+                with self.subTest(weights=weights, bias=bias, role=role):
+                    shutil.rmtree(other, ignore_errors=True)
+                    write_capture(other, weights=weights, bias=bias)
+                    if refused:
+                        with self.assertRaisesRegex(ValueError, "hold different classifiers.*capture both with one model"):
+                            measure(self.folder, binary=sys.executable, **{role: other})
+                    else:
+                        self.called_with(self.folder, **{role: other})
+        np.save(other + "/weight.npy", np.zeros((4, 2), np.float32))
+        with self.assertRaisesRegex(ValueError, "hold different classifiers"):
+            measure(self.folder, binary=sys.executable, test=other)
+        shutil.rmtree(other)
+        write_capture(other, classifier=None, bias=None)
+        self.called_with(self.folder, test=other)
 
     def test_pattern_characters_in_a_folder_are_not_patterns(self):
         folder = self.folder + "[1]*"

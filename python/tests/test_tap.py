@@ -9,7 +9,7 @@ import numpy as np
 
 from support import FolderTest, needs_torch, needs_torchvision, torch, torchvision
 
-from collapse_tap import Tap
+from collapse_tap import ClassifierError, Tap
 
 
 def small_net(dtype=None):
@@ -95,11 +95,12 @@ class TakesTest(FolderTest):
     def test_pooling(self):
         t = torch.arange(2 * 3 * 4, dtype=torch.float32).reshape(2, 3, 4)
         model = torch.nn.Sequential(torch.nn.Identity()).eval()
-        cases = ((t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)), (t, lambda v: v[:, 0], t[:, 0]),
+        pixels = t.reshape(2, 3, 2, 2)
+        cases = ((pixels, "positions", pixels.permute(0, 2, 3, 1).reshape(8, 3)), (t, "positions", t.reshape(6, 4)), (t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)), (t, lambda v: v[:, 0], t[:, 0]),
                  (t.reshape(2, 3, 2, 2), "mean", t.mean(2)), (t.reshape(2, 3, 2, 2, 1), "mean", t.mean(2)))
         for value, pool, want in cases:
             self.setUp()
-            self.run_tap(model, [(value, [0, 1])], classifier=None, layers=["0"], pool=pool)
+            self.run_tap(model, [(value, [0] * len(want))], classifier=None, layers=["0"], pool=pool)
             np.testing.assert_array_equal(self.stream("layers/0"), want.numpy())
         self.setUp()
         with self.assertRaisesRegex(ValueError, r"'0' has shape \(2, 3, 4\), which pool='mean' does not cover"):
@@ -215,7 +216,7 @@ class LoopTest(FolderTest):
 
     def test_labels_that_do_not_fit(self):
         model, (x, y) = small_net(), batches(1)[0]
-        for labels, kind, words in ((y[:3], ValueError, r"3 labels for a batch of \[5\] samples"), (y.float(), TypeError, "float32; integers"),
+        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float(), TypeError, "float32; integers"),
                                     (torch.nn.functional.one_hot(y, 3), ValueError, r"one-hot rows: y.argmax\(1\)")):
             self.setUp()
             with self.assertRaisesRegex(kind, words):
@@ -244,15 +245,17 @@ class LoopTest(FolderTest):
             Tap(small_net(), self.folder, layers=["layer4"])
         with self.assertRaisesRegex(ValueError, "near or first names: 'relu'"):
             Tap(small_net(), self.folder, layers=["rleu"])
-        with self.assertRaisesRegex(ValueError, "no nn.Linear"):
-            Tap(torch.nn.Sequential(torch.nn.ReLU()), self.folder)
+        with self.assertRaisesRegex(ClassifierError, "no linear layer, matrix product or 1×1 convolution was seen"):
+            with Tap(torch.nn.Sequential(torch.nn.ReLU()).eval(), self.folder) as tap:
+                tap._model(x)
+        self.assertEqual(os.listdir(self.folder), [])  # so that the next attempt may use it
         with self.assertRaisesRegex(ValueError, "nothing to take"):
             Tap(small_net(), self.folder, classifier=None)
         with self.assertRaisesRegex(TypeError, "it must be a list"):
             Tap(small_net(), self.folder, layers="conv")
         with self.assertRaisesRegex(ValueError, "pool is 'max'"):
             Tap(small_net(), self.folder, pool="max")
-        with self.assertRaisesRegex(TypeError, "tap model.module"):
+        with self.assertRaisesRegex(TypeError, r"Tap\(model.module, folder\)"):
             Tap(torch.nn.DataParallel(small_net()), self.folder)
         with self.assertRaisesRegex(RuntimeError, "'relu' ran twice"):
             with Tap(twice, self.folder, layers=["relu"]):
@@ -265,7 +268,13 @@ class LoopTest(FolderTest):
         self.setUp()
         with self.assertRaisesRegex(RuntimeError, "module 'conv' did not run"):
             model = small_net()
+            model.forward = lambda x: model.fc(x)
             with Tap(model, self.folder, layers=["conv"]) as tap:
+                model(torch.zeros(5, 6))
+        self.setUp()
+        with self.assertRaisesRegex(RuntimeError, "the model itself and not its parts"):
+            model = small_net()
+            with Tap(model, self.folder) as tap:
                 model.fc(torch.zeros(5, 6))
                 tap.labels(y)
 
