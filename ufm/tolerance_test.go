@@ -25,6 +25,12 @@ func TestVerdictsAtTinyPenalties(t *testing.T) {
 			if !strings.HasPrefix(best.Verdict, "global") && !strings.HasPrefix(best.Verdict, "best known") {
 				t.Errorf("%s, λ = %g: the optimum is %q", model, lambda, best.Verdict)
 			}
+			if best.Negative != nil && *best.Negative != 0 {
+				t.Errorf("%s, λ = %g: the optimum has %d negative eigenvalues", model, lambda, *best.Negative)
+			}
+			if best.Negative == nil {
+				t.Errorf("%s, λ = %g: no count: %s", model, lambda, best.Missing["negative_eigenvalues"])
+			}
 			scale(at.W, 2)
 			scale(at.H, .5)
 			value := p.Eval(at.X, make([]float64, p.Dim()))
