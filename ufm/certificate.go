@@ -214,7 +214,7 @@ func (p *Problem) verdict(x []float64, value float64, critical bool, e Exact, ce
 	case e.Available && math.Abs(value-best) <= matchGap*best:
 		return matchWords(e, math.Abs(value-best)/best)
 	case e.Available && value < best:
-		return fmt.Sprintf("%.3g below the best known value (%s)", best-value, e.Regime)
+		return fmt.Sprintf("%.3g below the listed value of the best known point (%s); not proved global", best-value, e.Regime)
 	case !critical:
 		return "not critical"
 	}

@@ -79,7 +79,7 @@ func circulantPoint(c Config, row []float64, p float64) Point {
 // Every composition's closed form is the objective of its instance, and its place is stationary along the scale.
 func TestCyclicValuesAreThoseOfInstances(t *testing.T) {
 	regimes := map[string]bool{}
-	for _, K := range []int{5, 6, 7, 10, 11, 13, 14, 20, 21, 26} {
+	for _, K := range []int{5, 6, 7, 9, 10, 11, 13, 14, 15, 20, 21, 26} {
 		for _, q := range []float64{.33, .365, .375, .39, .402, .405} {
 			c := equalPenalties(K, K+K%3, 1+K%2, q)
 			c.L2, c.L1 = 2*c.L2, c.L1/2
@@ -113,7 +113,7 @@ func TestCyclicValuesAreThoseOfInstances(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"orthogonal-frame", "zero", "2 pentagons", "hexagon + 1 orthogonal column", "hexagon + 1 class at zero",
+	for _, want := range []string{"orthogonal-frame", "zero", "nonagon", "decagon", "cycle of 15", "hexagon + 1 orthogonal column", "hexagon + 1 class at zero",
 		"pentagon + hexagon", "cycle of 13", "cycle of 20", "cycle of 21"} {
 		if !regimes[want] {
 			t.Errorf("no setting has %q; there are %v", want, slices.Sorted(maps.Keys(regimes)))
@@ -123,7 +123,7 @@ func TestCyclicValuesAreThoseOfInstances(t *testing.T) {
 
 // The points lie on kinks of the ReLU: with the slopes there free in [0,1] they are stationary, and a moved point is not.
 func TestCyclicPointsAreStationaryAtKinks(t *testing.T) {
-	for _, K := range []int{5, 6, 20} {
+	for _, K := range []int{5, 6, 9, 10, 15, 20} {
 		c := equalPenalties(K, K+1, 2, .395)
 		c.L2, c.L1 = 3*c.L2, c.L1/3
 		e, p := exactOf(t, c), mustProblem(t, c)

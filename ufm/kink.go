@@ -9,7 +9,7 @@ import (
 // Limits of the search for a subgradient at kinks.
 const (
 	kinkWidth = 1e-9  // pre-activations below this share of the largest count as 0
-	kinkSteps = 1000  // accelerated steps over the slopes; each costs four products
+	kinkSteps = 400   // accelerated steps over the slopes; each costs four products
 	kinkMoved = 1e-11 // movement of all slopes that ends them
 )
 
@@ -88,10 +88,14 @@ func (s *slopes) minimise(step float64) {
 		p.gemm(kernel.NN, d, N, d, s.out.W1, s.at.H, slope, false)
 		p.gemm(kernel.NN, d, N, d, s.at.W1, s.out.H, slope, true)
 		copy(last, alpha)
-		moved := 0.0
+		moved, turn := 0.0, 0.0
 		for i, j := range s.free {
 			alpha[i] = math.Min(1, math.Max(0, ahead[i]-step*s.down[j]*slope[j]))
 			moved = math.Max(moved, math.Abs(alpha[i]-ahead[i]))
+			turn += (ahead[i] - alpha[i]) * (alpha[i] - last[i])
+		}
+		if turn > 0 { // the momentum points uphill: restart (O'Donoghue & Candès 2015)
+			momentum = 1
 		}
 		next := (1 + math.Sqrt(1+4*momentum*momentum)) / 2
 		for i := range ahead {

@@ -256,7 +256,7 @@ func (r *Recipe) windows(p *Page) error {
 		Caption: "How far the best known point lies below the smaller of the frame's value and zero's. Dark: the theorem seems to hold.",
 		Panels:  []chart.Panel{{ID: "map", Title: "Over q and K", X: chart.Axis{Label: "q"}, Y: chart.Axis{Label: "classes K"}, Series: []chart.Series{{ID: "below", Kind: chart.HeatMap, Heat: heat}}}, curves}}},
 		p.Figures...)
-	p.Notes = append(p.Notes, "Best known means: the least of the frame, zero and compositions of five circulants found by descent (of 5, 6, 13, 20 and 21 classes); a longer search may find lower points, "+
+	p.Notes = append(p.Notes, "Best known means: the least of the frame, zero and compositions of eight circulants found by descent (of 5, 6, 9, 10, 13, 15, 20 and 21 classes); a longer search may find lower points, "+
 		"and at smaller q: the window widens with K.")
 	return nil
 }
