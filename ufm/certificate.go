@@ -117,6 +117,13 @@ func (p *Problem) certifyCurvature(x []float64, rng *rand.Rand, cert *Certificat
 		return
 	}
 	p.Linearize(x)
+	if p.Model == ReLU3 {
+		if _, kinks := p.kinks(p.View(x)); len(kinks) > 0 {
+			reason := fmt.Sprintf("%d features lie on a kink of the ReLU with a slope to either side: the objective has no Hessian there", len(kinks))
+			cert.Missing["min_hessian_eigenvalue"], cert.Missing["negative_eigenvalues"] = reason, reason
+			return
+		}
+	}
 	free := p.freeVariables(x)
 	apply := operator(p.HessVec)
 	if p.relu {

@@ -131,8 +131,12 @@ func TestCyclicPointsAreStationaryAtKinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := float64(p.Certify(at.X, e).Residual); !(r < 1e-8) {
+		cert := p.Certify(at.X, e)
+		if r := float64(cert.Residual); !(r < 1e-8) {
 			t.Errorf("%s: residual %g", e.Regime, r)
+		}
+		if cert.MinHessian.Known() || cert.Negative != nil || cert.Missing["min_hessian_eigenvalue"] == "" {
+			t.Errorf("%s: a Hessian at kinks, smallest eigenvalue %g", e.Regime, float64(cert.MinHessian))
 		}
 		at.H[3] *= 1.01
 		if r := float64(p.Certify(at.X, e).Residual); !(r > 1e-5) {

@@ -24,32 +24,42 @@ func (p *Problem) settleKinks(x, grad []float64, value float64) {
 	if p.Model != ReLU3 || p.isCritical(x, grad, value) {
 		return
 	}
-	at, d, N := p.View(x), p.D, p.K*p.N
-	before := make([]float64, d*N)
-	p.gemm(kernel.NN, d, N, d, at.W1, at.H, before, false)
-	down := make([]float64, d*N)
-	p.gemm(kernel.TN, d, N, p.K, at.W, p.g, down, false)
-	width := kinkWidth * maxAbs(before)
-	var free []int
-	largest := 0.0
-	for i, v := range before {
-		switch {
-		case math.Abs(v) <= width && down[i] > 0:
-			free = append(free, i)
-			largest = math.Max(largest, down[i])
-		case v < -width:
-			down[i] = 0
-		}
-	}
+	at := p.View(x)
+	down, free := p.kinks(at)
 	if len(free) == 0 || !(p.pW1 > 0 && p.pH > 0) {
 		return
 	}
 	s := &slopes{p: p, at: at, down: down, free: free, masked: append([]float64(nil), down...), out: p.NewPoint()}
 	s.r1, s.rH = math.Sqrt(p.naturalLambda()/p.pW1), math.Sqrt(p.naturalLambda()/p.pH)
+	largest := 0.0
+	for _, j := range free {
+		largest = math.Max(largest, down[j])
+	}
 	bound := s.r1*s.r1*sumSquares(at.H) + s.rH*s.rH*sumSquares(at.W1) // of the map's norm, over largest²
 	s.minimise(1 / (largest * largest * bound))
 	copy(p.View(grad).W1, s.out.W1)
 	copy(p.View(grad).H, s.out.H)
+}
+
+// kinks lists the entries of the features that lie on a convex kink, and returns W2ᵀ·G with slope 1 there and 0 where no
+// unit is active. The last Eval or Linearize must have been at this point.
+func (p *Problem) kinks(at Point) (down []float64, free []int) {
+	d, N := p.D, p.K*p.N
+	before := make([]float64, d*N)
+	p.gemm(kernel.NN, d, N, d, at.W1, at.H, before, false)
+	down = make([]float64, d*N)
+	p.gemm(kernel.TN, d, N, p.K, at.W, p.g, down, false)
+	width := kinkWidth * maxAbs(before)
+	least := kinkWidth*maxAbs(down) + p.gradientRounding(at.X)*Norm(at.W)
+	for i, v := range before {
+		switch {
+		case math.Abs(v) <= width && down[i] > least:
+			free = append(free, i)
+		case v < -width:
+			down[i] = 0
+		}
+	}
+	return down, free
 }
 
 // slopes is the least-squares problem of settleKinks.
