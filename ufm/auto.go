@@ -14,7 +14,7 @@ const (
 	blindStarts   = 10    // starts where no exact value is known
 	searchLimit   = 3000  // L-BFGS iterations per descent
 	searchGrad    = 1e-14 // in practice: until floating point allows no further decrease
-	escapeEnough  = 1e-9  // curvature below which a saddle is left
+	escapeEnough  = 1e-9  // curvature below which a saddle is left, relative to the penalties
 	relativeMatch = 1e-12
 )
 
@@ -88,7 +88,9 @@ func (p *Problem) auto(ctx context.Context, x []float64, e Exact, seed uint64) F
 		starts = blindStarts
 	}
 	for try := range starts {
-		if try > 0 {
+		if at, ok := small.knownPoint(seed); ok && try == 1 {
+			start = at.X
+		} else if try > 0 {
 			at := small.Start(small.balanced(), seed+uint64(try)<<32)
 			if !e.Available && p.ThreeFactor() { // local minima of every rank: look in each
 				small.limitRank(at, 1+try%min(p.K, p.D))
@@ -113,9 +115,24 @@ func (p *Problem) auto(ctx context.Context, x []float64, e Exact, seed uint64) F
 	return s.found
 }
 
+// knownPoint returns the best known point where that has circulant blocks (see cyclic.go): random starts
+// reach it too rarely, because it lies on kinks of the ReLU.
+func (p *Problem) knownPoint(seed uint64) (Point, bool) {
+	if p.Model != ReLU3 || p.CrossEntropy() || p.D < p.K {
+		return Point{}, false
+	}
+	e, err := p.Exact()
+	if err != nil || e.shape.kind != threeCyclic {
+		return Point{}, false
+	}
+	at, err := p.Instance(e, seeded64(seed))
+	return at, err == nil
+}
+
 // reached says whether value is the exact optimum up to rounding.
 func (s *search) reached(value float64) bool {
-	return s.exact.Available && value <= float64(s.exact.Objective)+relativeMatch*math.Max(1, math.Abs(value))
+	best := float64(s.exact.Objective)
+	return s.exact.Available && value <= best+math.Min(relativeMatch*math.Max(1, best), matchGap*best)
 }
 
 // descend runs L-BFGS from x (in place) and leaves saddles until none is found.
@@ -161,7 +178,7 @@ func (s *search) escape(x []float64, value float64) bool {
 	}
 	s.p.Linearize(x)
 	curvature, direction, _ := smallestEigen(s.p.Dim(), s.p.HessVec, seeded64(s.seed))
-	if !(curvature < -escapeEnough) {
+	if !(curvature < -escapeEnough*math.Min(1, s.p.naturalLambda())) {
 		return false
 	}
 	best, bestValue := append([]float64(nil), x...), value

@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 )
 
-// Tolerances of verdicts.
+// Tolerances of verdicts. All are relative: small penalties make objective, gradient and curvature small
+// together, so that no fixed size tells an optimum from a point that is twice as high.
 const (
-	provedGap      = 1e-10 // Fenchel bound below which a point is proved global, relative to max(1, f)
+	provedGap      = 1e-10 // Fenchel bound below which a point is proved global, as a share of f*
 	matchGap       = 1e-8  // distance to the exact value that counts as matching, likewise
-	criticalLimit  = 1e-6  // largest gradient entry of a critical point
-	curvatureLimit = 1e-7  // how negative an eigenvalue must be to count as a way down
+	criticalDrop   = 1e-8  // share of f that a step in the curvature of the penalties could gain; see isCritical
+	curvatureLimit = 1e-6  // how negative an eigenvalue must be to count as a way down; see fallsBelow
 )
 
 // hessianVariables is the size above which no Hessian eigenvalue is sought.
@@ -23,7 +24,7 @@ type Certificate struct {
 	DualNorm     Number `json:"dual_norm"` // ‖∇g‖₂
 	Threshold    Number `json:"threshold"` // √(λ_Wλ_H)
 	GapBound     Number `json:"gap_bound"` // f − f* is at most this
-	Residual     Number `json:"residual"`  // largest gradient entry; KKT residual for ls-nonneg
+	Residual     Number `json:"residual"`  // largest gradient entry; KKT residual for ls-nonneg; for relu3 with the best slopes at kinks
 	MinHessian   Number `json:"min_hessian_eigenvalue"`
 	Negative     *int   `json:"negative_eigenvalues"`
 	NegativeMany *int   `json:"negative_eigenvalues_at_least,omitempty"`
@@ -45,8 +46,10 @@ func (p *Problem) Certify(x []float64, e Exact) Certificate {
 	small, y := p.collapsed(x)
 	grad := make([]float64, len(y))
 	value := small.Eval(y, grad)
+	small.settleKinks(y, grad, value)
 	residual := small.kktResidual(y, grad)
 	cert.Residual = Number(residual)
+	critical := small.isCritical(y, grad, value)
 	if math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(residual) || math.IsInf(residual, 0) {
 		cert.Residual = None
 		cert.Verdict = "not finite: objective or gradient overflow here (after a descent: it diverged, take a smaller step)"
@@ -62,7 +65,7 @@ func (p *Problem) Certify(x []float64, e Exact) Certificate {
 	if p.Model == LSNonneg {
 		cert.NonnegReport = p.nonnegReport(x)
 	}
-	cert.Verdict = p.verdict(x, value, residual, e, &cert)
+	cert.Verdict = p.verdict(x, value, critical, e, &cert)
 	return cert
 }
 
@@ -114,21 +117,33 @@ func (p *Problem) certifyCurvature(x []float64, rng *rand.Rand, cert *Certificat
 		return
 	}
 	p.Linearize(x)
+	if p.Model == ReLU3 {
+		if _, kinks := p.kinks(p.View(x)); len(kinks) > 0 {
+			reason := fmt.Sprintf("%d features lie on a kink of the ReLU with a slope to either side: the objective has no Hessian there", len(kinks))
+			cert.Missing["min_hessian_eigenvalue"], cert.Missing["negative_eigenvalues"] = reason, reason
+			return
+		}
+	}
+	free := p.freeVariables(x)
 	apply := operator(p.HessVec)
 	if p.relu {
 		cert.Notes = append(cert.Notes, "Hessian eigenvalues are those of the active piece: near a kink of the ReLU a negative one need not be a way down")
 	}
 	if p.Model == LSNonneg {
 		cert.Notes = append(cert.Notes, "the smallest Hessian eigenvalue is over variables that are not at their bound")
-		apply = p.freeHessian(x)
+		apply = p.freeHessian(free)
 	}
-	value, vector, ok := smallestEigen(p.Dim(), apply, rng)
+	value, vector, ok := smallestEigen(len(free), apply, rng)
 	cert.MinHessian = Number(value)
 	if !ok {
 		cert.Notes = append(cert.Notes, "min_hessian_eigenvalue: Lanczos did not converge, the value is an upper bound")
 	}
-	if value < -curvatureLimit {
-		cert.Direction = vector
+	falls := p.fallsBelow(x)
+	if value < -falls {
+		cert.Direction = make([]float64, len(x))
+		for i, j := range free {
+			cert.Direction[j] = vector[i]
+		}
 	}
 	if p.Model == LSNonneg {
 		cert.Missing["negative_eigenvalues"] = "counted only without a sign constraint"
@@ -140,25 +155,34 @@ func (p *Problem) certifyCurvature(x []float64, rng *rand.Rand, cert *Certificat
 		return
 	}
 	cert.Missing["negative_eigenvalues"] = err.Error()
-	some := p.negativeAtLeast(apply, rng)
+	some := p.negativeAtLeast(apply, falls, rng)
 	cert.NegativeMany = &some
 }
 
-// freeHessian is the Hessian restricted to variables that are not at their bound.
-func (p *Problem) freeHessian(x []float64) operator {
-	scratch := make([]float64, len(x))
-	clear := func(v []float64) {
-		for i := range v {
-			if p.nonneg(i) && x[i] == 0 {
-				v[i] = 0
-			}
+// freeVariables lists the variables that are not at their bound: all of them without a sign constraint.
+// W is always among them.
+func (p *Problem) freeVariables(x []float64) []int {
+	free := make([]int, 0, len(x))
+	for i, v := range x {
+		if !p.nonneg(i) || v != 0 {
+			free = append(free, i)
 		}
 	}
+	return free
+}
+
+// freeHessian is the block of the Hessian of the variables in free, so that those at their bound are no
+// directions at all: as rows of zeros they would bring eigenvalues 0.
+func (p *Problem) freeHessian(free []int) operator {
+	in, product := make([]float64, p.Dim()), make([]float64, p.Dim())
 	return func(v, out []float64) {
-		copy(scratch, v)
-		clear(scratch)
-		p.HessVec(scratch, out)
-		clear(out)
+		for i, j := range free {
+			in[j] = v[i]
+		}
+		p.HessVec(in, product)
+		for i, j := range free {
+			out[i] = product[j]
+		}
 	}
 }
 
@@ -167,7 +191,7 @@ const deflationLimit = 24
 
 // negativeAtLeast counts negative eigenvalues by Lanczos with deflation: each found eigenvector is
 // shifted away before the next search.
-func (p *Problem) negativeAtLeast(apply operator, rng *rand.Rand) int {
+func (p *Problem) negativeAtLeast(apply operator, falls float64, rng *rand.Rand) int {
 	var found [][]float64
 	var shift []float64
 	deflated := func(v, out []float64) {
@@ -178,7 +202,7 @@ func (p *Problem) negativeAtLeast(apply operator, rng *rand.Rand) int {
 	}
 	for len(found) < deflationLimit {
 		value, vector, ok := smallestEigen(p.Dim(), deflated, rng)
-		if !ok || !(value < -curvatureLimit) {
+		if !ok || !(value < -falls) {
 			break
 		}
 		found, shift = append(found, vector), append(shift, 1-value)
@@ -187,17 +211,18 @@ func (p *Problem) negativeAtLeast(apply operator, rng *rand.Rand) int {
 }
 
 // verdict says in words what the point is.
-func (p *Problem) verdict(x []float64, value, residual float64, e Exact, cert *Certificate) string {
-	size := math.Max(1, math.Abs(value))
-	gap := math.Abs(value - float64(e.Objective))
-	switch {
+func (p *Problem) verdict(x []float64, value float64, critical bool, e Exact, cert *Certificate) string {
+	best := float64(e.Objective)
+	switch bound := float64(cert.GapBound); {
 	case !p.feasible(x):
 		return "not feasible: an entry of H is negative"
-	case cert.GapBound.Known() && float64(cert.GapBound) <= provedGap*size:
+	case cert.GapBound.Known() && bound <= provedGap*(value-bound): // f* is at least value − bound
 		return "global (proved)"
-	case e.Available && gap <= matchGap*size:
-		return "global (matches the exact value to " + powerOfTen(gap/size) + ")"
-	case !(residual <= criticalLimit):
+	case e.Available && math.Abs(value-best) <= matchGap*best:
+		return matchWords(e, math.Abs(value-best)/best)
+	case e.Available && value < best:
+		return fmt.Sprintf("%.3g below the listed value of the best known point (%s); not proved global", best-value, e.Regime)
+	case !critical:
 		return "not critical"
 	}
 	if words, direction := p.wayDown(x, cert); words != "" {
@@ -208,7 +233,7 @@ func (p *Problem) verdict(x []float64, value, residual float64, e Exact, cert *C
 		return "local trap: " + trap
 	}
 	if e.Available {
-		return fmt.Sprintf("critical, %.3g above the exact optimum, no direction of negative curvature found", value-float64(e.Objective))
+		return fmt.Sprintf("critical, %.3g above the "+e.words()+", no direction of negative curvature found", value-best)
 	}
 	words := "critical, no direction of negative curvature found; nothing proved"
 	if p.relu {
@@ -217,17 +242,25 @@ func (p *Problem) verdict(x []float64, value, residual float64, e Exact, cert *C
 	return words
 }
 
+// matchWords says what a value stands for that is reached up to a share.
+func matchWords(e Exact, share float64) string {
+	if e.Status == Proved {
+		return "global (matches the exact value to " + powerOfTen(share) + ")"
+	}
+	return "best known (" + e.Regime + ", matched to " + powerOfTen(share) + "; not proved global)"
+}
+
 // wayDown names a direction of negative curvature, "" if none is known.
 func (p *Problem) wayDown(x []float64, cert *Certificate) (string, []float64) {
 	s, mu := float64(cert.DualNorm), float64(cert.Threshold)
-	if p.twoFactor() && s > mu*(1+1e-9) && p.Dim() <= hessianVariables {
+	if p.twoFactor() && s > mu*(1+1e-9)+p.gradientRounding(x) && p.Dim() <= hessianVariables {
 		p.Linearize(x)
 		rng := rand.New(rand.NewPCG(11, 13))
 		if direction, _, curvature, ok := p.NullDirection(x, rng); ok && curvature < 0 {
 			return fmt.Sprintf("dW = (λ_H/λ_W)^¼·u·aᵀ, dH = −(λ_W/λ_H)^¼·a·vᵀ (W·a = 0, (u,v) the top singular pair of ∇g), curvature %.6g", curvature), direction
 		}
 	}
-	if cert.Direction != nil {
+	if cert.Direction != nil && (!p.relu || p.lowers(x, cert.Direction, p.Eval(x, make([]float64, len(x))))) {
 		return fmt.Sprintf("the eigenvector of the smallest Hessian eigenvalue, curvature %.6g", float64(cert.MinHessian)), cert.Direction
 	}
 	return "", nil

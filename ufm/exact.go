@@ -35,13 +35,21 @@ const (
 	Observed Status = "observed"
 )
 
+// words names the value in a verdict.
+func (e Exact) words() string {
+	if e.Status == Proved {
+		return "exact optimum"
+	}
+	return "best known value"
+}
+
 // Exact is the global optimum of a model in closed form, or the reason why there is none.
 type Exact struct {
 	Available bool   `json:"available"`
 	Reason    string `json:"reason,omitempty"` // why not available
 
 	Objective Number `json:"objective"` // f*
-	Regime    string `json:"regime"`    // "zero", "full", "etf", "rank-d", "tight-frame", "orthogonal-frame", …
+	Regime    string `json:"regime"`    // "zero", "full", "etf", "rank-d", "tight-frame", "orthogonal-frame", "2 hexagons + 1 orthogonal column", …
 	Rank      int    `json:"rank"`      // of the outputs Z
 	Bias      Number `json:"bias"`      // β: b = β·1
 	Margin    Number `json:"margin"`    // z_k − z_j of class means
@@ -84,6 +92,8 @@ type shape struct {
 	kind shapeKind
 	x, y float64 // Z̄ = x·P + y·11ᵀ/K, or x·Q
 	sd   float64 // H̄ = sd·Wᵀ
+
+	blocks []block // threeCyclic
 }
 
 type shapeKind uint8
@@ -97,6 +107,7 @@ const (
 	nonnegative            // orthogonal non-negative means, W an ETF
 	threeLinear            // W2·W1·H̄1 = σ·(projection of rank min(d,K))
 	threeReLU              // relu(W1·H̄1) non-negative and orthogonal
+	threeCyclic            // W1·H̄1 of circulant blocks
 	plainReLU              // relu(H̄) non-negative and orthogonal
 	zeroOfShape            // everything zero but the bias
 	shapeUnknown           // a value without an instance

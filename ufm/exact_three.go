@@ -42,31 +42,44 @@ func directionCost(q, tau float64) float64 {
 	return (1-sigma)*(1-sigma)/2 + 1.5*q*tau*tau
 }
 
-// exactThree is TB Theorem 4.1 (linear) and the value of Theorem 4.2 (ReLU, d ≥ K), with the
-// condition for a non-zero optimum that both lack.
+// exactThree is TB Theorem 4.1 (linear) with the condition for a non-zero optimum that it lacks, and for the ReLU
+// (d ≥ K) the best point known: TB Theorem 4.2, which has the linear value, fails where exactCyclic is lower.
 func (c Config) exactThree() Exact {
-	K, q := float64(c.K), c.q()
-	relu := c.Model == ReLU3
-	if relu && c.D < c.K && q <= qZero {
-		return unavailable("relu3 with d = %d < k = %d has no closed form; solved numerically", c.D, c.K)
+	q, relu := c.q(), c.Model == ReLU3
+	var blocks []block
+	least := math.Inf(1)
+	if relu {
+		blocks, least = bestBlocks(c.K, q)
+		if c.D < c.K && (q <= qZero || isCyclic(blocks)) {
+			return unavailable("relu3 with d = %d < k = %d has no closed form; solved numerically", c.D, c.K)
+		}
 	}
 	e := newExact()
 	e.Available, e.Q = true, Number(q)
 	e.Status, e.Source = Proved, "TB Theorem 4.1 with the non-zero condition nK³λ_2λ_1λ_H1 ≤ 1/16 (ours)"
 	if relu {
-		e.Status, e.Source = Observed, "TB Theorem 4.2: the linear value, never undercut numerically"
+		e.Status, e.Source = Observed, "the best point known; TB Theorem 4.2 claims the linear value and frame, its proof has a gap"
 	}
-	r := min(c.D, c.K)
 	if q <= qExists {
-		tau := largerRoot(q)
-		for k := r; k >= 0; k-- {
+		tau, K := largerRoot(q), float64(c.K)
+		for k := min(c.D, c.K); k >= 0; k-- {
 			value := (float64(k)*directionCost(q, tau) + (K-float64(k))/2) / K
 			e.LocalObjectives = append(e.LocalObjectives, value)
 		}
 	}
-	if q > qZero {
+	switch {
+	case isCyclic(blocks):
+		return c.exactCyclic(e, blocks, least/float64(c.K))
+	case q > qZero:
 		return c.threeZero(e)
 	}
+	return c.threeFrame(e, q)
+}
+
+// threeFrame is q up to qZero: equal singular values in as many directions as there are, for d ≥ K an orthogonal
+// frame.
+func (c Config) threeFrame(e Exact, q float64) Exact {
+	r, K, n := min(c.D, c.K), float64(c.K), float64(c.N)
 	tau := largerRoot(q)
 	sigma := tau * tau * tau
 	e.Objective = Number(e.LocalObjectives[0])
@@ -76,7 +89,6 @@ func (c Config) exactThree() Exact {
 		e.Regime = "rank-d"
 	}
 	e.Tau, e.Sigma, e.Margin = Number(tau), Number(sigma), Number(sigma)
-	n := float64(c.N)
 	energy := q / K * tau * tau // λ_2 s_2² = λ_1 s_1² = n λ_H s_H²
 	s2, s1, sH := math.Sqrt(energy/c.L2), math.Sqrt(energy/c.L1), math.Sqrt(energy/(n*c.LH1))
 	e.Singular = Singular{W2: Number(s2), W1: Number(s1), H1: Number(sH), H2: Number(s1 * sH)}
@@ -109,7 +121,7 @@ func (c Config) fillThree(e *Exact, r int, s2, s21 float64) {
 	}
 }
 
-// threeZero is q above qZero: everything is zero, f = 1/2.
+// threeZero is q above qZero: everything is zero, f = 1/2. That is proved for the linear model alone.
 func (c Config) threeZero(e Exact) Exact {
 	e.Objective, e.Regime = 0.5, "zero"
 	e.Sigma, e.Margin, e.WNorm2, e.HNorm2, e.ClassMeanNorm2 = 0, 0, 0, 0, 0
@@ -119,7 +131,6 @@ func (c Config) threeZero(e Exact) Exact {
 	if n := len(e.LocalObjectives); n > 0 {
 		e.LocalObjectives = e.LocalObjectives[:n-1] // the last is zero itself
 	}
-	e.Status = Proved
 	return e
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	inertiaOuter    = 3000
 	inertiaCoupling = 60_000_000
+	inertiaRounding = 1e-14  // rounding of the complement, as a share of what it is the difference of
 	inertiaPenalty  = 1e-150 // below it the square of a penalty is 0, and so is what tells signs apart
 )
 
@@ -34,27 +35,41 @@ func (p *Problem) NegativeEigenvalues() (int, error) {
 	if len(outer) > inertiaOuter || len(outer)*p.D*p.K*p.N > inertiaCoupling {
 		return 0, errInertiaSize
 	}
-	schur, err := p.schurComplement(outer)
+	schur, before, err := p.schurComplement(outer)
 	if err != nil {
 		return 0, err
 	}
-	values := mat.NewSymDense(len(outer), nil)
-	for i := range outer {
-		for j := i; j < len(outer); j++ {
-			values.SetSym(i, j, (schur[i*len(outer)+j]+schur[j*len(outer)+i])/2)
+	if p.CrossEntropy() { // p(1−p), in which p near 1 keeps few digits of 1−p
+		before = math.Max(before, sumSquares(p.features(p.at))/float64(p.K*p.N))
+	}
+	return countNegative(schur, len(outer), before)
+}
+
+// countNegative counts the negative eigenvalues of the m×m schur, the difference of matrices with entries up to
+// before: at an optimum of tiny penalties it is small beside them.
+func countNegative(schur []float64, m int, before float64) (int, error) {
+	values := mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := i; j < m; j++ {
+			values.SetSym(i, j, (schur[i*m+j]+schur[j*m+i])/2)
 		}
 	}
-	if size := normalise(values); math.IsNaN(size) || math.IsInf(size, 0) || math.IsNaN(mat.Sum(values)) {
+	size := normalise(values)
+	if math.IsNaN(size) || math.IsInf(size, 0) || math.IsNaN(mat.Sum(values)) {
 		return 0, errors.New("the Schur complement overflows: the penalties are too small or the point is too large for float64")
+	}
+	rounding := inertiaRounding * before / size
+	if rounding > .01 {
+		return 0, errors.New("the penalties are so small that rounding decides the signs of eigenvalues")
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(values, false) {
 		return 0, errors.New("the eigenvalue iteration did not converge")
 	}
 	all := eigen.Values(nil)
-	cut := 1e-9 * math.Max(math.Abs(all[0]), math.Abs(all[len(all)-1]))
+	cut := math.Max(1e-9*math.Max(math.Abs(all[0]), math.Abs(all[m-1])), rounding)
 	count := 0
-	for count < len(all) && all[count] < -cut {
+	for count < m && all[count] < -cut {
 		count++
 	}
 	return count, nil
@@ -77,8 +92,9 @@ func (p *Problem) outerVariables() []int {
 }
 
 // schurComplement returns A − Σ_i B_i D_i⁻¹ B_iᵀ (row-major), from one Hessian product per outer
-// variable and one per row of H: a direction e_j on all samples at once gives column j of every D_i.
-func (p *Problem) schurComplement(outer []int) ([]float64, error) {
+// variable and one per row of H: a direction e_j on all samples at once gives column j of every D_i. size is the
+// largest entry of A.
+func (p *Problem) schurComplement(outer []int) (schur []float64, size float64, err error) {
 	d, N, m := p.D, p.K*p.N, len(outer)
 	unit, column := p.NewPoint(), p.NewPoint()
 	blocks := make([]float64, N*d*d)
@@ -95,7 +111,8 @@ func (p *Problem) schurComplement(outer []int) ([]float64, error) {
 			}
 		}
 	}
-	schur, coupling := make([]float64, m*m), make([]float64, m*d*N)
+	schur = make([]float64, m*m)
+	coupling := make([]float64, m*d*N)
 	for a, index := range outer {
 		unit.X[index] = 1
 		p.HessVec(unit.X, column.X)
@@ -109,12 +126,13 @@ func (p *Problem) schurComplement(outer []int) ([]float64, error) {
 			}
 		}
 	}
+	size = maxAbs(schur)
 	for i := range N {
 		if err := eliminate(schur, blocks[i*d*d:][:d*d], coupling[i*m*d:][:m*d], m, d); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return schur, nil
+	return schur, size, nil
 }
 
 // eliminate subtracts B·D⁻¹·Bᵀ from the m×m schur: with D = LLᵀ and X = B·L⁻ᵀ it is X·Xᵀ.

@@ -43,6 +43,8 @@ func (c Config) Instance(e Exact, rng *rand.Rand) (Point, error) {
 		c.placeFactors(p, frame.T(), e.shape.sd)
 	case threeLinear, threeReLU:
 		c.placeThree(p, e, rng)
+	case threeCyclic:
+		c.placePreactivations(p, preactivations(e.shape.blocks, c.K), rng)
 	}
 	for k := range p.B {
 		p.B[k] = float64(e.Bias)

@@ -16,7 +16,7 @@ const denseBelow = 200
 // smallestEigen returns the smallest eigenvalue of a symmetric operator on R^n with a unit
 // eigenvector: from the whole matrix for small n, else by Lanczos with full reorthogonalisation,
 // restarted from its best vector. ok is false if the residual ‖Av − λv‖ did not come below
-// 1e-9·max(1, |A|); the value is then an upper bound of the smallest eigenvalue.
+// 1e-9·|A|; the value is then an upper bound of the smallest eigenvalue.
 func smallestEigen(n int, apply operator, rng *rand.Rand) (value float64, vector []float64, ok bool) {
 	if n <= denseBelow {
 		values, vectors := denseEigen(n, apply)
@@ -127,7 +127,7 @@ func lanczos(start []float64, apply operator, steps int) (float64, []float64, bo
 	for i, b := range basis[:len(ritz)] {
 		addScaled(vector, ritz[i], b)
 	}
-	return value, vector, residual <= 1e-9*math.Max(1, largest)
+	return value, vector, residual <= 1e-9*largest
 }
 
 // tridiagonalEigen returns the eigenvalues, ascending, and eigenvectors of the matrix with the given

@@ -133,6 +133,7 @@ func (p *Problem) finish(found *Found, at Point, e Exact) {
 	grad := make([]float64, p.Dim())
 	value := p.Eval(at.X, grad)
 	found.Objective, found.Gap = Number(value), None
+	p.settleKinks(at.X, grad, value)
 	found.Gradient = Number(p.kktResidual(at.X, grad))
 	if e.Available {
 		found.Gap = Number(value - float64(e.Objective))

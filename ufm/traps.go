@@ -10,7 +10,7 @@ import (
 // Trap names the known trap that a point sits in, "" if it is in none or there is no exact value to
 // compare with: lost ranks (three factors), dead samples (ReLU), classes whose features are all zero.
 func (p *Problem) Trap(x []float64, value float64, e Exact) string {
-	if !e.Available || !(value > float64(e.Objective)+matchGap*math.Max(1, math.Abs(value))) || e.Regime == "zero" && p.Model != Linear3 {
+	if !e.Available || e.within(value, matchGap) || e.Regime == "zero" && p.Model != Linear3 {
 		return ""
 	}
 	at := p.View(x)
@@ -59,8 +59,8 @@ func (p *Problem) deadSamples(at Point) (samples, classes int) {
 	return samples, classes
 }
 
-// outputRank is the number of singular values above 1e-3, where fitted directions are of order 1, of
-// the class means of W·F.
+// outputRank is the number of singular values above 1e-3·M, where fitted directions are of order M (1 but
+// for rescaled-mse), of the class means of W·F.
 func (p *Problem) outputRank(at Point) int {
 	K, n, N := p.K, p.N, p.K*p.N
 	means := mat.NewDense(K, K, nil)
@@ -79,7 +79,7 @@ func (p *Problem) outputRank(at Point) int {
 	}
 	rank := 0
 	for _, s := range svd.Values(nil) {
-		if s > 1e-3 {
+		if s > 1e-3*p.M {
 			rank++
 		}
 	}

@@ -291,7 +291,11 @@ var headline = []string{measure.KeyNC1Pinv, measure.KeyNC2W, measure.KeyNC2Means
 func printSolved(a *app, s *solved) {
 	a.printf("%s, K = %d, d = %d, n = %d\nminimise   %s\n\n", s.Model, s.K, s.D, s.N, s.Objective)
 	if e := s.Exact; e.Available {
-		a.printf("exact      f* = %.10g  (%s; %s: %s)\n", float64(e.Objective), e.Regime, e.Status, e.Source)
+		label := "exact      f* ="
+		if e.Status != ufm.Proved {
+			label = "best known f ="
+		}
+		a.printf("%s %.10g  (%s; %s: %s)\n", label, float64(e.Objective), e.Regime, e.Status, e.Source)
 		for _, v := range []struct {
 			name  string
 			value ufm.Number

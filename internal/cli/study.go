@@ -84,7 +84,7 @@ func (w *whereFlags) options(a *app) (study.Options, error) {
 type studyRunCmd struct {
 	Study  string   `arg:"" help:"A study's TOML file, a recipe (see collapse reproduce --list), or the name of a study of the lab." placeholder:"FILE|ID|NAME"`
 	Scale  string   `enum:"quick,paper" default:"quick" help:"Of a recipe: quick or paper."`
-	Set    []string `help:"Override a setting of all runs, or a list of the grid: --set data.noise=[0,0.2] (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+	Set    []string `help:"Override a setting of all runs, or a list of the grid: --set data.noise=[0,0.2], or [[60,120],[80]] for a key that takes lists (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
 	Seeds  int      `help:"Seeds 1 to N instead of the file's." placeholder:"N"`
 	DryRun bool     `help:"Say what would be computed and what it would take, and stop."`
 	whereFlags

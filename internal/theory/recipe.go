@@ -32,6 +32,7 @@ type Recipe struct {
 	Curve      curveTable     `toml:"curve"`
 	Reductions []reductionRow `toml:"nc1"`
 	Cases      []modelTable   `toml:"case"`
+	ReLU       reluTable      `toml:"relu"`
 }
 
 // modelTable is ufm.Config in the words of the flags.

@@ -35,6 +35,7 @@ var runners = map[string]func(context.Context, *Recipe, Options, *Page) error{
 	"optima":      runOptima,
 	"saddles":     runSaddles,
 	"outputs":     runOutputs,
+	"relu":        runReLU,
 }
 
 // Kinds lists what a recipe's kind may be.

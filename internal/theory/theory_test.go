@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,4 +104,40 @@ func TestCancelledRecipe(t *testing.T) {
 	if _, err := Run(ctx, r, Options{}); err == nil {
 		t.Error("a cancelled recipe returned no error")
 	}
+}
+
+// TB Theorem 4.2 is judged false, its proof's steps too, the lower points and the classes where it seems to hold true; the map
+// is 0 for few classes and positive for the hexagon's.
+func TestReLUTheoremIsJudged(t *testing.T) {
+	r, err := Load("tb-thm4.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Cases, r.ReLU.KMax, r.ReLU.Steps = []modelTable{r.Cases[0], r.Cases[4]}, 7, 24
+	p, err := Run(context.Background(), r, Options{Quick: true, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Verdict{"TB Theorem 4.2": Fails, "K = 6, d = 7": Holds, "K = 5, d = 6": Holds, "for K = 2, 3, 4": Holds,
+		"Appendix E: every s_k²": Fails, "Appendix E: by Jensen": Fails, "Appendix E: that flat": Fails, "the counterexample is feasible": Holds}
+	for prefix, verdict := range want {
+		i := slices.IndexFunc(p.Claims, func(c Claim) bool { return strings.HasPrefix(c.Statement, prefix) })
+		if i < 0 || p.Claims[i].Verdict != verdict {
+			t.Errorf("%s: %+v, wanted %s", prefix, p.Claims, verdict)
+		}
+	}
+	if len(p.Claims) != len(want) {
+		t.Errorf("%d claims, wanted %d", len(p.Claims), len(want))
+	}
+	heat := p.Figures[0].Panels[0].Series[0].Heat
+	rows := make([]float64, heat.Rows) // largest share of each K from 2
+	for i, z := range heat.Z {
+		rows[i/heat.Columns] = max(rows[i/heat.Columns], z)
+	}
+	for i, share := range rows {
+		if K := i + 2; K <= 4 && share != 0 || K >= 5 && !(share > .5 && share < 2) {
+			t.Errorf("K = %d: up to %g %% below the theorem", K, share)
+		}
+	}
+	checkPage(t, p)
 }
