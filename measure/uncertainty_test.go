@@ -56,9 +56,16 @@ func least(key string, value float64, exact measuretest.Value) float64 {
 
 // oracleError is what the evaluation in double-double arithmetic may itself be off by.
 func oracleError(key string, exact measuretest.Value) float64 {
+	const unit = 1e-30 // rounding of parts of size 1
 	size := exact.V.Abs().Hi
+	switch key {
+	case measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyNC3Duality: // variances of such parts
+		return 1e-28*size + unit*math.Sqrt(size) + unit*unit
+	case measure.KeyNC2RankD, measure.KeyNC3RankD: // roots of differences of such parts
+		return unit / max(size, 1e-15)
+	}
 	if unitless[key] {
-		size = max(size, 1)
+		return 1e-28*size + unit
 	}
 	return 1e-28 * size
 }
