@@ -40,8 +40,8 @@ func sets(t testing.TB, usual int) int {
 	return n
 }
 
-// compareAll compares sets from…from+n−1, on all processors; each is handed to visit in order of index.
-func compareAll(from, n int, jitter bool, visit func(*compared)) {
+// compareAll compares the sets of indices below n, on all processors; each is handed to visit in order of index.
+func compareAll(draw func(int) *measuretest.Set, n int, jitter bool, visit func(*compared)) {
 	results := make([]chan *compared, n)
 	for i := range results {
 		results[i] = make(chan *compared, 1)
@@ -58,7 +58,7 @@ func compareAll(from, n int, jitter bool, visit func(*compared)) {
 				if i >= n {
 					return
 				}
-				results[i] <- compare(from+i, jitter)
+				results[i] <- compare(i, draw(i), jitter)
 			}
 		}()
 	}
@@ -67,9 +67,9 @@ func compareAll(from, n int, jitter bool, visit func(*compared)) {
 	}
 }
 
-// compare measures the set of an index and evaluates its definitions.
-func compare(index int, jitter bool) *compared {
-	c := &compared{index: index, set: measuretest.Random(index)}
+// compare measures a set and evaluates its definitions.
+func compare(index int, s *measuretest.Set, jitter bool) *compared {
+	c := &compared{index: index, set: s}
 	if c.set.Single {
 		c.report, c.err = measureSet[float32](c.set)
 	} else {

@@ -120,6 +120,33 @@ func (c *compared) name() string {
 // within the stated uncertainty every time, the uncertainty is not far above it, and one that is ten times too small is
 // found out. COLLAPSE_SETS is the number of sets.
 func TestUncertaintyHolds(t *testing.T) {
+	accounts := accountFor(t, measuretest.Random, sets(t, 200))
+	judge(t, accounts)
+}
+
+// The large products of many classes hold their uncertainty too. Four sets say nothing of shares.
+func TestUncertaintyHoldsWide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each set takes seconds")
+	}
+	compared := 0
+	for key, a := range accountFor(t, measuretest.Wide, 4) {
+		compared += a.sets
+		if a.wrong > 0 {
+			t.Errorf("%s: %d of %d sets outside the stated uncertainty; %s", key, a.wrong, a.sets, a.worst)
+		}
+		if len(a.withheld) > 0 {
+			t.Errorf("%s: withheld in %d sets; %s", key, len(a.withheld), a.withheld[0])
+		}
+	}
+	if compared < 100 {
+		t.Errorf("only %d numbers compared", compared)
+	}
+}
+
+// accountFor compares sets and accounts for the uncertainties, key by key.
+func accountFor(t *testing.T, draw func(int) *measuretest.Set, n int) map[string]*account {
+	t.Helper()
 	if !askUncertainty(&measure.Options{}) {
 		t.Skip("this engine states no uncertainty")
 	}
@@ -127,7 +154,7 @@ func TestUncertaintyHolds(t *testing.T) {
 	for _, d := range measure.Definitions() {
 		accounts[d.Key] = &account{}
 	}
-	compareAll(0, sets(t, 200), false, func(c *compared) {
+	compareAll(draw, n, false, func(c *compared) {
 		if c.err != nil {
 			t.Errorf("set %d: %v", c.index, c.err)
 			return
@@ -148,7 +175,7 @@ func TestUncertaintyHolds(t *testing.T) {
 			}
 		}
 	})
-	judge(t, accounts)
+	return accounts
 }
 
 // judge makes the assertions on all sets together.
