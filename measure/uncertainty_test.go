@@ -29,6 +29,8 @@ const (
 	usefulFactor = 100  // a useful uncertainty is at most so many times the true error
 	usefulShare  = .9   // in this share of the sets, for each key
 	wellRelative = 1e-9 // of a value, where the set is well conditioned
+	smallest     = 1e-5 // of a value put together from numbers of size 1: below it, 1e-9 of this
+	unknowable   = 1e-3 // of a value that the rounding of the given numbers moves: it may be withheld
 )
 
 // structuralZero is the size below which an exact value is 0 by its structure (two classes have one angle, d = 1 has no
@@ -102,8 +104,14 @@ func (a *account) count(c *compared, key string, value, stated float64) {
 	}
 	if c.well {
 		a.well++
-		rooted := key == measure.KeyNC3RankD // the root of a small difference of numbers of size 1
-		if stated <= wellRelative*math.Abs(value) || (floor > halfUlp(value) || rooted) && stated <= wellRelative {
+		size := math.Abs(value)
+		switch {
+		case key == measure.KeyNC3RankD: // the root of a small difference of numbers of size 1
+			size = max(size, 1)
+		case unitless[key]:
+			size = max(size, smallest)
+		}
+		if stated <= wellRelative*size {
 			a.sharp++
 		} else {
 			a.blunt = fmt.Sprintf("%s: %.17g ± %.3g", c.name(), value, stated)
@@ -221,9 +229,9 @@ func (a *account) miss(c *compared, key string) {
 	if exact.Undefined != "" || exact.Blurred {
 		return
 	}
-	for seed := range uint64(2) {
-		v := measuretest.NewJittered(c.set, seed).Values(measuretest.Ranks{})[key]
-		if v.Undefined != "" || v.V.Sub(exact.V).Abs().Hi > exact.V.Abs().Hi/2 {
+	for seed := range uint64(4) {
+		v := measuretest.NewRounded(c.set, seed).Values(measuretest.Ranks{})[key]
+		if v.Undefined != "" || v.V.Sub(exact.V).Abs().Hi > unknowable*exact.V.Abs().Hi {
 			return
 		}
 	}
