@@ -67,16 +67,18 @@ func ofSpreads(f func([]dd.DD) dd.DD) func(*Evaluation) Value {
 			return undefined(allSingle)
 		}
 		var all []dd.DD
+		blurred := false
 		for i, a := range s.means {
 			for j, b := range s.means[:i] {
 				distance := dd.Distance2(a, b)
 				if !(distance.Sqrt().Hi > s.zero()) {
 					return undefined("two class means coincide")
 				}
+				blurred = blurred || distance.Sqrt().Hi < blur*e.roundoff()*s.largest
 				all = append(all, s.variance[i].Add(s.variance[j]).Div(distance.Times(2)))
 			}
 		}
-		return value(f(all))
+		return Value{V: f(all), Blurred: blurred}
 	}
 }
 
