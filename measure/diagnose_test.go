@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"collapse/measure"
+	"collapse/measure/measuretest"
 )
 
 // erring is one measured number of one set.
@@ -25,7 +26,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	found, missing, traits := map[string][]erring{}, map[string][]string{}, map[int]string{}
 	n := sets(t, 200)
-	compareAll(0, n, true, func(c *compared) {
+	compareAll(measuretest.Random, n, true, func(c *compared) {
 		if c.err != nil {
 			t.Fatalf("set %d: %v", c.index, c.err)
 		}

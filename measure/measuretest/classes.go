@@ -17,19 +17,35 @@ func (e *Evaluation) nc1(s *split, rank int) Value {
 	return s.nc1(rank, e.set.PerClass)
 }
 
-// rankBetween is the rank that is asked for if it leaves out only what rounding of the given numbers could have made: singular
-// values up to √K·u·max ‖h‖, u the roundoff of their type. Else it is the number of directions that are not zero.
+// rankBetween is the rank that is asked for if it leaves out only what rounding could have made. Else it is the number of
+// directions that are not zero.
 func (e *Evaluation) rankBetween() int {
-	rank, u := e.train.rank(e.set.PerClass), 0x1p-53
-	if e.set.Single {
-		u = 0x1p-24
+	if asked := e.ranks.Train; e.admits(e.train, asked) {
+		return asked
 	}
-	asked := e.ranks.Train
-	if asked < 1 || asked >= rank || e.train.singular[asked].Hi > math.Sqrt(float64(e.k))*u*e.train.largest {
-		return rank
-	}
-	return asked
+	return e.train.rank(e.set.PerClass)
 }
+
+// admits reports whether a rank leaves out only what rounding of the given numbers could have made: singular values up to
+// √K·u·max ‖h‖, u the roundoff of their type.
+func (e *Evaluation) admits(s *split, rank int) bool {
+	full := s.rank(e.set.PerClass)
+	if rank < 1 || rank >= full {
+		return rank > 0 && rank == full
+	}
+	return s.singular[rank].Hi <= math.Sqrt(float64(s.k))*e.roundoff()*s.largest
+}
+
+// roundoff is that of the type of the features.
+func (e *Evaluation) roundoff() float64 {
+	if e.set.Single {
+		return 0x1p-24
+	}
+	return 0x1p-53
+}
+
+// AdmitsTest reports whether a rank of the test split leaves out only what rounding could have made.
+func (e *Evaluation) AdmitsTest(rank int) bool { return e.test != nil && e.admits(e.test, rank) }
 
 // traceRatio is tr Σ_W / tr Σ_B.
 func (e *Evaluation) traceRatio(s *split) Value {
@@ -51,16 +67,18 @@ func ofSpreads(f func([]dd.DD) dd.DD) func(*Evaluation) Value {
 			return undefined(allSingle)
 		}
 		var all []dd.DD
+		blurred := false
 		for i, a := range s.means {
 			for j, b := range s.means[:i] {
 				distance := dd.Distance2(a, b)
 				if !(distance.Sqrt().Hi > s.zero()) {
 					return undefined("two class means coincide")
 				}
+				blurred = blurred || distance.Sqrt().Hi < blur*e.roundoff()*s.largest
 				all = append(all, s.variance[i].Add(s.variance[j]).Div(distance.Times(2)))
 			}
 		}
-		return value(f(all))
+		return Value{V: f(all), Blurred: blurred}
 	}
 }
 

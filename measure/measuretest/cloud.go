@@ -73,6 +73,9 @@ func scaledCondition(r [][]dd.DD) float64 {
 // vci is 1 − tr(Σ_T⁺ Σ_B)/rank Σ_B, Σ_B in the directions that the rank keeps: Σ_j s_j²/K · u_jᵀ Σ_T⁺ u_j.
 func (e *Evaluation) vci(c *cloud) Value {
 	s := e.train
+	if len(s.rows) < e.d+e.k {
+		return undefined("0 for almost any features")
+	}
 	rank := e.ranks.Train
 	if rank == 0 {
 		rank = s.rank(e.set.PerClass)
@@ -136,7 +139,7 @@ func (e *Evaluation) alignment() Value {
 		sum = sum.Add(s.Over(float64(r)))
 	}
 	v := value(sum)
-	v.Blurred = first[r-1].Hi < 1e-12*first[0].Hi || second[r-1].Hi < 1e-12*second[0].Hi || second[r-1].Hi < 1e-13*e.train.largest
+	v.Blurred = first[r-1].Hi < 1e-12*first[0].Hi || second[r-1].Hi < 1e-12*second[0].Hi || second[r-1].Hi < 8*math.Sqrt(float64(e.k))*e.roundoff()*e.train.largest
 	return v
 }
 

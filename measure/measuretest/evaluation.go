@@ -29,12 +29,25 @@ type Ranks struct{ Train, Test int }
 func New(s *Set) *Evaluation { return newEvaluation(s, nil) }
 
 // NewJittered returns the evaluation of a set whose class means and samples, and the classifier, are off by about
-// one rounding to float64: what no algorithm in float64 that rounds means can be blamed for.
-func NewJittered(s *Set, seed uint64) *Evaluation {
-	return newEvaluation(s, rand.New(rand.NewPCG(seed, 5)))
+// one rounding u: 2⁻⁵³ is what no algorithm in float64 that rounds means can be blamed for.
+func NewJittered(s *Set, u float64, seed uint64) *Evaluation {
+	return newEvaluation(s, &jitter{rand.New(rand.NewPCG(seed, 5)), u})
 }
 
-func newEvaluation(s *Set, jitter *rand.Rand) *Evaluation {
+// NewRounded is NewJittered by the roundoff of the type of the features: what the given numbers cannot tell.
+func NewRounded(s *Set, seed uint64) *Evaluation {
+	return NewJittered(s, (&Evaluation{set: s}).roundoff(), seed)
+}
+
+// jitter moves numbers within ±u of their size.
+type jitter struct {
+	*rand.Rand
+	u float64
+}
+
+func (j *jitter) sign() float64 { return 2*j.Float64() - 1 }
+
+func newEvaluation(s *Set, jitter *jitter) *Evaluation {
 	e := &Evaluation{set: s, k: s.Train.K, d: s.D, train: newSplit(s.Train, s.D, s.PerClass, jitter)}
 	if s.Test != nil {
 		e.test = newSplit(*s.Test, s.D, s.PerClass, jitter)
@@ -50,7 +63,7 @@ func newEvaluation(s *Set, jitter *rand.Rand) *Evaluation {
 		row := dd.Vector(s.W[c*e.d:][:e.d])
 		if jitter != nil {
 			for j, x := range row {
-				row[j] = x.Add(dd.Of(x.Hi * (2*jitter.Float64() - 1) * 0x1p-53))
+				row[j] = x.Add(dd.Of(x.Hi * jitter.sign() * jitter.u))
 			}
 		}
 		e.w = append(e.w, row)

@@ -17,14 +17,26 @@ const (
 func Random(index int) *Set {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(index), 0x0c0117a95e))}
 	k, d := g.whole(2, mostClasses), g.whole(1, mostWidth)
+	return g.set(k, d, mostWork)
+}
+
+// Wide returns a set of an index with about 200 classes of width 200, which large products serve; the same otherwise. Its
+// evaluation takes seconds.
+func Wide(index int) *Set {
+	g := &generator{Rand: rand.New(rand.NewPCG(uint64(index), 0x31de))}
+	return g.set(180+g.IntN(40), 200, 20*mostWork)
+}
+
+// set draws a set whose evaluation takes so much work at most.
+func (g *generator) set(k, d int, work float64) *Set {
 	g.k, g.d = k, d
 	g.traits = Traits{Heavy: 1, Dependence: 1, Scale: 1, Spread: g.power(-6, 1)}
 	g.drawMeans()
 	g.drawCoordinates()
 	s := &Set{D: d, PerClass: g.chance(.3), Single: g.chance(.4)}
-	s.Train = g.split(g.counts(mostWork), k)
+	s.Train = g.split(g.counts(work), k)
 	if g.chance(.4) {
-		g.addTest(s)
+		g.addTest(s, work/4)
 	}
 	if g.chance(.4) {
 		s.OOD = g.outside(1 + g.IntN(20))
@@ -219,12 +231,12 @@ func reflect(h, v []float64) {
 }
 
 // addTest adds test samples, true labels and, in half of the sets, a mask of redrawn samples.
-func (g *generator) addTest(s *Set) {
+func (g *generator) addTest(s *Set, work float64) {
 	k := g.k
 	if g.chance(.2) {
 		k = 1 + g.IntN(g.k) // the other classes are latent
 	}
-	test := g.split(g.counts(mostWork/4), k)
+	test := g.split(g.counts(work), k)
 	s.Test = &test
 	s.True = make([]int32, len(s.Train.Labels))
 	masked, rate := g.chance(.5), .3*g.Float64()

@@ -8,7 +8,6 @@ package measuretest
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"collapse/measure/internal/dd"
 )
@@ -76,21 +75,20 @@ type split struct {
 // Rounding of the evaluation itself, relative to the largest features: below it lengths count as zero.
 const tiny = 1e-27
 
-// newSplit finds means. jitter, if not nil, moves every class and every sample by about one rounding of its numbers.
-func newSplit(s Split, d int, perClass bool, jitter *rand.Rand) *split {
+// newSplit finds means. jitter, if not nil, moves every class and every sample by about one of its roundings.
+func newSplit(s Split, d int, perClass bool, jitter *jitter) *split {
 	out := &split{labels: s.Labels, k: s.K, d: d, count: make([]float64, s.K)}
 	shift := make([]float64, s.K*d)
 	if jitter != nil {
 		for i := range shift {
-			shift[i] = 2*jitter.Float64() - 1
+			shift[i] = jitter.sign()
 		}
 	}
 	for i, c := range s.Labels {
 		row := dd.Vector(s.H[i*d:][:d])
 		if jitter != nil {
 			for j, x := range row {
-				move := shift[int(c)*d+j] + 2*jitter.Float64() - 1
-				row[j] = x.Add(dd.Of(x.Hi * move * 0x1p-53))
+				row[j] = x.Add(dd.Of(x.Hi * (shift[int(c)*d+j] + jitter.sign()) * jitter.u))
 			}
 		}
 		out.count[c]++
