@@ -71,6 +71,7 @@ func (e *Engine[T]) shuffles(r *Report) error {
 	if err != nil {
 		return err
 	}
+	r.Directions = e.directions(p)
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
 	again := *s
 	again.tally, again.between, again.own = tally{}, between{}, slices.Clone(s.class)

@@ -31,6 +31,9 @@ type Report struct {
 
 	// Null holds what measures of class means come to when labels are shuffled; with Options.Null.
 	Null map[string]Null `json:"null,omitempty"`
+	// Directions are the eigenvalues, descending, of Σ_B^(−½) Σ_W Σ_B^(−½) on the span of the centred class means, whose mean is
+	// K/rank_between·nc1_pinv: how far classes have collapsed, direction by direction; with Options.Null, up to 128 directions.
+	Directions Vector `json:"directions,omitempty"`
 
 	Imbalance string `json:"imbalance"` // "sample" or "class"
 	Dropped   int    `json:"dropped"`   // rows with NaN or infinity left out

@@ -105,9 +105,7 @@ func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
 	if w.ood != nil {
 		in.OOD = &Rows[T]{H: reorder(w.ood, w.d, random.Perm(len(w.ood)/w.d), columns), D: w.d}
 	}
-	if w.in.W != nil {
-		in.W = reorder(w.in.W, w.d, nil, columns)
-	}
+	in.W = reorder(w.in.W, w.d, nil, columns)
 	return in
 }
 
@@ -134,8 +132,11 @@ func (w *whole[T]) rounded(random *rand.Rand, u float64) Input[float64] {
 	return in
 }
 
-// reorder returns x (rows×d) with rows (nil: as they are) and columns in the given order.
+// reorder returns x (rows×d) with rows (nil: as they are) and columns in the given order; nil for nil.
 func reorder[E any](x []E, d int, rows, columns []int) []E {
+	if x == nil {
+		return nil
+	}
 	out := make([]E, len(x))
 	for i := range len(x) / d {
 		from := i

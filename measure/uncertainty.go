@@ -93,9 +93,13 @@ func leastRounding(key string, v float64, d int) float64 {
 	own := few * math.Abs(v)
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
-		KeyNC2RankD, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
-		KeyNC3Centred, KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyConfWeightAngle, KeyNC5OOD:
+		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
+		KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyNC5OOD:
 		return own + few
+	case KeyNC2WCentred:
+		return own + 2*few
+	case KeyNC2RankD, KeyNC3Centred, KeyConfWeightAngle:
+		return own + few/4
 	case KeyGNC2Distance, KeyGNC2Log:
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
 	case KeyNC3RankD:
