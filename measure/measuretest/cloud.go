@@ -136,7 +136,7 @@ func (e *Evaluation) alignment() Value {
 		sum = sum.Add(s.Over(float64(r)))
 	}
 	v := value(sum)
-	v.Blurred = first[r-1].Hi < 1e-12*first[0].Hi || second[r-1].Hi < 1e-12*second[0].Hi || second[r-1].Hi < 1e-13*e.train.largest
+	v.Blurred = first[r-1].Hi < 1e-12*first[0].Hi || second[r-1].Hi < 1e-12*second[0].Hi || second[r-1].Hi < 8*math.Sqrt(float64(e.k))*e.roundoff()*e.train.largest
 	return v
 }
 
