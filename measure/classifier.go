@@ -10,17 +10,19 @@ type head struct {
 	centred     []float64 // (K×d) w_k − w_G
 	norms       []float64 // (K) ‖w_k‖
 	centredNorm []float64 // (K) ‖w_k − w_G‖
+	rivals      *head     // these rows and those of classes that are not there; nil: there are none
 }
 
 // setHead converts and checks a classifier of k classes and width d.
 func setHead[T kernel.Float](h *head, w, b []T, k, d int) error {
-	if len(w) != k*d {
-		return &ShapeError{What: "weight elements", Found: len(w), Want: k * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
+	biases := -1
+	if b != nil {
+		biases = len(b)
 	}
-	if b != nil && len(b) != k {
-		return &ShapeError{What: "bias elements", Found: len(b), Want: k}
+	if err := checkRows(len(w), biases, k, d); err != nil {
+		return err
 	}
-	h.k, h.d = k, d
+	h.k, h.d, h.rivals = k, d, nil
 	h.w = widen(h.w, w)
 	h.b = grow(h.b, k)
 	clear(h.b)
@@ -33,20 +35,26 @@ func setHead[T kernel.Float](h *head, w, b []T, k, d int) error {
 	if err := checkFinite("bias", h.b, 1); err != nil {
 		return err
 	}
+	h.centreOn(k)
+	return nil
+}
+
+// centreOn makes w_G the mean of the first k rows, and fills what follows from it.
+func (h *head) centreOn(k int) {
+	d := h.d
 	h.centre = grow(h.centre, d)
 	clear(h.centre)
 	for c := range k {
 		kernel.AddRow(h.centre, h.w[c*d:][:d])
 	}
 	scale(h.centre, 1/float64(k))
-	h.centred = grow(h.centred, k*d)
-	h.norms, h.centredNorm = grow(h.norms, k), grow(h.centredNorm, k)
-	for c := range k {
+	h.centred = grow(h.centred, h.k*d)
+	h.norms, h.centredNorm = grow(h.norms, h.k), grow(h.centredNorm, h.k)
+	for c := range h.k {
 		row := h.centred[c*d:][:d]
 		kernel.SubRow(row, h.w[c*d:][:d], h.centre)
 		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
 	}
-	return nil
 }
 
 func widen[T kernel.Float](to []float64, from []T) []float64 {

@@ -53,6 +53,18 @@ func (e *ShapeError) Error() string {
 	return s
 }
 
+// noneLeft says that no sample is left to measure.
+func noneLeft(what string, left []LeftOut) error {
+	e := &ShapeError{What: what, Found: 0, Want: 1}
+	for _, l := range left {
+		if l.Samples > 0 {
+			e.Hint = fmt.Sprintf("%d samples are left out (%s): ask for a smaller minimum count or ignore fewer labels", l.Samples, l.Reason)
+			break
+		}
+	}
+	return e
+}
+
 // UnknownMeasureError lists asked keys that the registry does not have.
 type UnknownMeasureError struct{ Keys []string }
 

@@ -218,7 +218,7 @@ func perClassDuality(b *builder, s shape) {
 	}
 	b.report.PerClass["nc3_product"], b.report.PerClass["nc3_cosine"], b.report.PerClass["nc3_distance"] = products, cosines, distances
 	if undefined >= 0 {
-		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", undefined), KeyNC3Duality, KeyConfWeightAngle)
+		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", b.report.Class(undefined)), KeyNC3Duality, KeyConfWeightAngle)
 		return
 	}
 	mean, spread := sum/float64(s.k), 0.0

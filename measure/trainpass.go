@@ -17,11 +17,11 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV)) {
 		return nil
 	}
-	if err := e.secondRun(s, h, ask, mem); err != nil {
+	if err := e.decisions(s, h, ask, mem); err != nil {
 		return err
 	}
 	if k := firstNonFinite(s.tally.scatter); k >= 0 {
-		return &RangeError{Where: s.name, Class: k}
+		return &RangeError{Where: s.name, Class: s.number(k)}
 	}
 	e.within(b, noOperator, ask.white)
 	e.rates(b, h)
@@ -102,7 +102,7 @@ func (e *Engine[T]) whiteMean(s *samples[T]) float64 {
 // cdnv fills the class-distance normalised variance: Σ_{i<j} (v_i + v_j)/(2δ_ij²) = ½ Σ_i v_i Σ_{j≠i} 1/δ_ij².
 func (e *Engine[T]) cdnv(b *builder, variance Vector) {
 	if i, j := e.pairs.coincide[0], e.pairs.coincide[1]; j >= 0 {
-		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", i, j))
+		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", e.train.number(i), e.train.number(j)))
 		return
 	}
 	k := float64(len(variance))
