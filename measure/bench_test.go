@@ -15,9 +15,9 @@ func gaussian[T float32 | float64](n, d, k int, spread float64, seed uint64) Inp
 	for i := range means {
 		means[i] = rng.NormFloat64()
 	}
-	in := Input[T]{Classes: k, W: make([]T, k*d), B: make([]T, k)}
+	in := Input[T]{Classes: k, W: make([]float64, k*d), B: make([]float64, k)}
 	for i, m := range means {
-		in.W[i] = T(m + .1*rng.NormFloat64())
+		in.W[i] = float64(T(m + .1*rng.NormFloat64()))
 	}
 	h, labels := make([]T, n*d), make([]int32, n)
 	for i := range n {
@@ -29,6 +29,15 @@ func gaussian[T float32 | float64](n, d, k int, spread float64, seed uint64) Inp
 	}
 	in.Train = Memory(h, d, labels)
 	return in
+}
+
+// widen converts features.
+func widen[T kernel.Float](from []T) []float64 {
+	to := make([]float64, len(from))
+	for i, v := range from {
+		to[i] = float64(v)
+	}
+	return to
 }
 
 func BenchmarkMeasure(b *testing.B) {

@@ -31,6 +31,7 @@ const (
 type between struct {
 	rank    int       // kept directions
 	full    int       // min(d, K−1)
+	chosen  bool      // the cut-off was chosen
 	reason  string    // why there is no operator; empty if there is
 	fromP   bool      // the operator applies to p = Cᵀ r (K), not to r (d)
 	op      []float64 // (rank × K) if fromP, else (rank × d)
@@ -41,36 +42,16 @@ type between struct {
 	work    []float64
 }
 
-// cutoff says which eigenvalues g of C Cᵀ are zero: g ≤ relative·g_max or g ≤ absolute.
-type cutoff struct{ relative, absolute float64 }
-
-// newCutoff returns the cut-off for class means (K×d); single: of features of 32 bits or less.
-func newCutoff(single bool, asked float64, means []float64, d, k int) cutoff {
-	c := cutoff{relative: asked, absolute: 16 * eps64 * eps64 * dot(means, means)}
-	if asked == 0 {
-		c.relative = float64(max(d, k)) * eps64
-		if single {
-			c.relative = 1e-6
-		}
-	}
-	return c
-}
-
-// isFloat32 tells the two element types apart.
-func isFloat32[T kernel.Float]() bool {
-	one, small := T(1), T(0x1p-40)
-	return one+small == one
-}
-
 // build makes the operator from the centred means c (K×d) with null vector given by counts (nil: ones).
 // spectrum asks for the eigenvalues in any case.
 func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
 	b.rank, b.full, b.reason, b.fromP, b.values = 0, min(d, k-1), "", k-1 <= d, b.values[:0]
+	b.chosen = cut.relative > 0
 	if k < 2 {
 		b.reason = "one class: there is no between-class scatter"
 		return
 	}
-	if !(dot(c, c) > cut.absolute) {
+	if !(dot(c, c) > cut.total) {
 		b.reason = "the class means coincide: Σ_B = 0"
 		return
 	}
@@ -119,7 +100,7 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	if q > jacobiLimit {
 		limit = solvableByFactor
 	}
-	if !(largest*inverse < limit && largest*inverse*cut.relative < 1 && inverse*cut.absolute < 1) {
+	if !(largest*inverse < limit && largest*inverse*cut.relative < 1 && inverse*cut.largest < 1) {
 		return false
 	}
 	b.rank = q
@@ -169,23 +150,27 @@ func spectralBound(team *kernel.Team, a []float64, n int) float64 {
 func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff) {
 	var directions []float64 // rows u_jᵀ (full × d) with the singular values s_j
 	var s []float64
+	least := 0.0 // of s²: what the algorithm itself cannot tell from zero
 	switch {
 	case b.full > jacobiLimit:
-		directions, s = b.gramDirections(c, k, d)
+		directions, s = b.thinDirections(c, k, d)
+		least = 16 * 16 * eps64 * eps64 * dot(s[:min(1, len(s))], s[:min(1, len(s))])
 	case b.fromP:
 		directions, s = rowDirections(b.reduced(c, k, d), b.full, d)
 	default:
 		directions, s = columnDirections(c, k, d)
 	}
 	b.fromP = false
+	lengths(team, directions, s, c, k, d)
 	b.op = grow(b.op, b.full*d)
 	b.rank = 0
 	for j, sj := range s {
 		g := sj * sj
 		b.values = append(b.values, g)
-		if g > cut.relative*s[0]*s[0] && g > cut.absolute {
+		direction := directions[j*d:][:d]
+		if g > cut.relative*s[0]*s[0] && g > least && g > cut.along(direction) {
 			row := b.op[b.rank*d:][:d]
-			for i, u := range directions[j*d:][:d] {
+			for i, u := range direction {
 				row[i] = u / sj
 			}
 			b.rank++
@@ -194,6 +179,22 @@ func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	b.op = b.op[:b.rank*d]
 	if b.rank == 0 {
 		b.reason = "no eigenvalue of Σ_B could be told from zero"
+	}
+}
+
+// lengths makes the directions (m×d) unit vectors u_j and s_j = ‖Cᵀu_j‖, c (K×d): rotations that should keep lengths each
+// add a rounding, all of one sign.
+func lengths(team *kernel.Team, directions, s, c []float64, k, d int) {
+	for j := range s {
+		u := directions[j*d:][:d]
+		if size := norm(u); size > 0 {
+			scale(u, 1/size)
+		}
+	}
+	image := make([]float64, len(s)*k)
+	kernel.Gemm(team, kernel.NT, len(s), k, d, directions, d, c, d, image, k, kernel.Epilogue[float64]{})
+	for j := range s {
+		s[j] = norm(image[j*k:][:k])
 	}
 }
 

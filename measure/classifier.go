@@ -2,9 +2,9 @@ package measure
 
 import "collapse/internal/kernel"
 
-// head is the classifier in float64.
+// head is the classifier.
 type head struct {
-	w, b        []float64 // (K×d), (K); b is zero for a classifier without bias
+	w, b        []float64 // (K×d) the caller's, (K); b is zero for a classifier without bias
 	k, d        int
 	centre      []float64 // (d) w_G, the mean of the rows
 	centred     []float64 // (K×d) w_k − w_G
@@ -13,22 +13,15 @@ type head struct {
 	rivals      *head     // these rows and those of classes that are not there; nil: there are none
 }
 
-// setHead converts and checks a classifier of k classes and width d.
-func setHead[T kernel.Float](h *head, w, b []T, k, d int) error {
-	biases := -1
-	if b != nil {
-		biases = len(b)
-	}
-	if err := checkRows(len(w), biases, k, d); err != nil {
+// setHead checks a classifier of k classes and width d. It keeps w, and does not change it.
+func setHead(h *head, w, b []float64, k, d int) error {
+	if err := checkRows(w, b, k, d); err != nil {
 		return err
 	}
-	h.k, h.d, h.rivals = k, d, nil
-	h.w = widen(h.w, w)
+	h.k, h.d, h.w, h.rivals = k, d, w, nil
 	h.b = grow(h.b, k)
 	clear(h.b)
-	for i, v := range b {
-		h.b[i] = float64(v)
-	}
+	copy(h.b, b)
 	if err := checkFinite("weight", h.w, d); err != nil {
 		return err
 	}
@@ -55,14 +48,6 @@ func (h *head) centreOn(k int) {
 		kernel.SubRow(row, h.w[c*d:][:d], h.centre)
 		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
 	}
-}
-
-func widen[T kernel.Float](to []float64, from []T) []float64 {
-	to = grow(to, len(from))
-	for i, v := range from {
-		to[i] = float64(v)
-	}
-	return to
 }
 
 // logit returns w_j·x + b_j.

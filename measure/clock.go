@@ -23,6 +23,9 @@ const (
 	PhaseRows      = "rows by class" // read once more, for margins
 	PhaseGeometry  = "geometry"
 	PhaseRanks     = "ranks"
+
+	PhaseUncertainty = "uncertainty"
+	PhaseNull        = "shuffled labels"
 )
 
 // clock tells how long each stage took.

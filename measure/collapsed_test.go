@@ -74,7 +74,7 @@ func TestCollapsedFloat32(t *testing.T) {
 		in := collapsed(k, n, d, seed)
 		rows := in.Train.Features.(*Rows[float32])
 		// The same float32 numbers in float64: two passes lose 1e-16/1e-7 of the residuals, so this is exact to 1e-8.
-		within, between := newNaive(widen(nil, rows.H), d, in.Train.Labels, k, PerSample).covariances()
+		within, between := newNaive(widen(rows.H), d, in.Train.Labels, k, PerSample).covariances()
 		want := nc1(within, between, k, 1e-11)
 		got := mustMeasure(t, in, Options{}).Measures[KeyNC1Pinv]
 		if !(math.Abs(got-want) <= 1e-6*want) {
@@ -125,7 +125,7 @@ func TestRankDeficientFloat32(t *testing.T) {
 	if got := r.Measures[KeyRankBetween]; got != rank {
 		t.Fatalf("rank of Σ_B: got %g, want %d; eigenvalues %g", got, rank, r.Eigenvalues)
 	}
-	within, between := newNaive(widen(nil, h), d, labels, k, PerSample).covariances()
+	within, between := newNaive(widen(h), d, labels, k, PerSample).covariances()
 	want := nc1(within, between, k, 1e-6)
 	if got := r.Measures[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-5*want) {
 		t.Fatalf("NC1 over the kept directions: got %g, want %g", got, want)

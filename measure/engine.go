@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -10,19 +11,23 @@ import (
 // Engine measures features again and again in the same scratch memory. It is not safe for concurrent
 // use; make one per goroutine.
 type Engine[T kernel.Float] struct {
-	opt    Options
-	want   wanted
-	single bool // the features have 32 bits or less
+	opt  Options
+	want wanted
 
 	train, test, ood samples[T]
 	head, testHead   head  // rows of the classes of a split first
 	order            []int // of the rows of head; nil: as they came
+	stay             []int // classes of moments: those that are there; nil: all
+	gone             []LeftOut
+	mixed            bool // the pooled scatter holds samples of classes that are left out
 	first            firstPass[T]
 	second           secondPass[T]
 	pairs            pairs
 	geometry         geometry
 	ranks            ranks[T]
 	mem              memorization
+
+	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
 }
 
 // NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.
@@ -31,7 +36,7 @@ func NewEngine[T kernel.Float](opt Options) (*Engine[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine[T]{opt: opt, want: want, single: isFloat32[T](), geometry: geometry{team: opt.Team}}, nil
+	return &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}, nil
 }
 
 // Measure is NewEngine and Engine.Measure for one call.
@@ -75,10 +80,20 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	}
 	b.report.LeftOut = leftOut(e.train.left, e.test.left)
 	e.keep(b.report, in.Test.Features != nil)
+	if e.opt.Uncertainty {
+		if err := e.uncertainties(b, &in, h); err != nil {
+			return nil, err
+		}
+	}
+	if e.opt.Null > 0 {
+		if err := e.shuffles(b.report); err != nil {
+			return nil, err
+		}
+	}
 	return b.finish(), nil
 }
 
-// open checks the input, converts the classifier and makes the train means.
+// open checks the input and makes the train means.
 func (e *Engine[T]) open(in *Input[T], b *builder) (*head, error) {
 	if in.Train.Features == nil || in.Train.Labels == nil {
 		return nil, &ShapeError{What: "train features or labels", Found: 0, Want: 1, Hint: "both are required"}
@@ -184,8 +199,10 @@ func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 			return &RangeError{Where: s.name, Class: s.number(firstNonFinite(s.means) / s.d)}
 		}
 	}
-	s.setMeans(e.opt.Imbalance)
-	return nil
+	s.setMeans(e.opt.Imbalance, e.jitter)
+	var err error
+	s.short, err = s.fitsSingle()
+	return err
 }
 
 // operator builds NC1's operator of a split; a reason if NC1 is undefined.
@@ -193,8 +210,6 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 	switch {
 	case s.empty >= 0:
 		return emptyReason(s.empty)
-	case s.single >= 0:
-		return singleReason(s.single)
 	}
 	e.second.clock.enter(PhaseBetween)
 	count := s.count
@@ -207,7 +222,7 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 
 // cut is the cut-off of a split's eigenvalues.
 func (e *Engine[T]) cut(s *samples[T]) cutoff {
-	return newCutoff(e.single, e.opt.RankCutoff, s.means, s.d, s.k)
+	return newCutoff(s.short, e.opt.RankCutoff, s.means, s.d, s.k)
 }
 
 // numericalRank runs the dear pass over classes if it was asked for or is cheap.

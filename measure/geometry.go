@@ -16,15 +16,11 @@ type geometry struct {
 const (
 	oneClass  = "one class: there is nothing to compare"
 	noWeights = "no classifier weight was given"
+	allAlone  = "every class has a single sample: no spread can be seen"
 )
 
 // emptyReason names the class without samples.
 func emptyReason(class int) string { return fmt.Sprintf("class %d has no sample", class) }
-
-// singleReason names the class with a single sample.
-func singleReason(class int) string {
-	return fmt.Sprintf("class %d has a single sample: its spread cannot be seen", class)
-}
 
 // shape is what geometry looks at.
 type shape struct {
@@ -33,7 +29,8 @@ type shape struct {
 	k, d           int
 	empty          int     // class without samples, −1: none
 	floor          float64 // ‖C‖² at or below which the class means coincide
-	head           *head   // nil: none
+	rounding       rounding
+	head           *head // nil: none
 	pairs          *pairs
 }
 
@@ -136,21 +133,24 @@ func (g *geometry) centredMeans(b *builder, s shape) {
 		b.missAll("a class mean is the global mean: its direction is undefined", KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
-	angles(b, s.pairs, s.d)
+	angles(b, s)
 }
 
 // angles fills what the angles between centred means say.
-func angles(b *builder, p *pairs, d int) {
-	n := p.distance.n
+func angles(b *builder, s shape) {
+	p, n := s.pairs, s.pairs.distance.n
 	b.put(KeyNC2CosDeviation, p.deviation/n)
 	b.put(KeyNC2CosMax, p.largest)
 	b.put(KeyGNC2Distance, p.distance.m2/n)
-	if math.IsInf(p.log.mean, 0) || math.IsNaN(p.log.mean) {
-		b.missAll("two centred class means have one direction", KeyGNC2Log, KeyGNC2Riesz)
+	if !b.any(KeyGNC2Log, KeyGNC2Riesz) {
+		return
+	}
+	if p.oneDirection(s.rounding) {
+		b.missAll("two centred class means have one direction, up to rounding", KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
 	b.put(KeyGNC2Log, p.log.m2/n)
-	if d <= 2 {
+	if s.d <= 2 {
 		b.miss(KeyGNC2Riesz, "the exponent d − 2 is not positive; see gnc2_log")
 		return
 	}
@@ -213,7 +213,7 @@ func perClassDuality(b *builder, s shape) {
 			plus += (u + v) * (u + v)
 		}
 		distances[k] = math.Sqrt(minus)
-		sum += cosines[k]
+		sum += minus / 2
 		widest = max(widest, 2*math.Atan2(math.Sqrt(minus), math.Sqrt(plus))) // exact for small angles, unlike arccos
 	}
 	b.report.PerClass["nc3_product"], b.report.PerClass["nc3_cosine"], b.report.PerClass["nc3_distance"] = products, cosines, distances
@@ -221,9 +221,10 @@ func perClassDuality(b *builder, s shape) {
 		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", b.report.Class(undefined)), KeyNC3Duality, KeyConfWeightAngle)
 		return
 	}
+	// The variance of the cosines is that of 1 − cos = ‖ŵ − m̂‖²/2, which is exact where all cosines are near 1.
 	mean, spread := sum/float64(s.k), 0.0
-	for _, c := range cosines {
-		spread += (c - mean) * (c - mean)
+	for _, x := range distances {
+		spread += (x*x/2 - mean) * (x*x/2 - mean)
 	}
 	b.put(KeyNC3Duality, spread/float64(s.k))
 	b.put(KeyConfWeightAngle, widest)

@@ -51,8 +51,9 @@ type Input[T kernel.Float] struct {
 	// is on clean samples.
 	Only []bool
 
-	// W (K×d, row-major) and B (K) are the classifier; nil B with W is a classifier without bias.
-	W, B []T
+	// W (K×d, row-major) and B (K) are the classifier, in float64 whatever T is; nil B with W is a classifier without
+	// bias. The engine reads W where it lies: it stays unchanged until Measure returns.
+	W, B []float64
 
 	// Test gives dilation, test accuracy and the centres h* of memorization.
 	Test Split[T]
@@ -113,9 +114,13 @@ type Options struct {
 	// Budget is the work, in floating-point operations, under which dear measures are part of "default";
 	// 0: 0.5e9.
 	Budget float64
-	// RankCutoff is the rcond of Σ_B's eigenvalues; 0: max(d,K)·2⁻⁵² for float64, 1e-6 for float32
-	// features (1e-6 leaves room for the rounding of the network that made them).
+	// RankCutoff is a chosen rcond: eigenvalues of Σ_B below rcond times the largest count as zero. 0: only those that
+	// the rounding of the given numbers could have made (cutoff).
 	RankCutoff float64
+	// Uncertainty asks how far rounding may have moved every measure: Report.Uncertainty, InputRounding and Reason.
+	Uncertainty bool
+	// Null is how often labels are shuffled to see what measures come to by chance: Report.Null. 0: not.
+	Null int
 	// KeepMeans copies class means and the global mean into the report.
 	KeepMeans bool
 	// KeepMargins copies the sorted cosine margins of all measured train samples into the report.

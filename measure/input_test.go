@@ -46,7 +46,7 @@ func TestNonFinite(t *testing.T) {
 	if _, err := Measure(in, Options{}); !errors.As(err, &bad) || bad.Where != "test" {
 		t.Errorf("test features: %v", err)
 	}
-	in.W[41] = nan
+	in.W[41] = math.NaN()
 	if _, err := Measure(in, Options{}); !errors.As(err, &bad) || *bad != (NonFiniteError{Where: "weight", Row: 1, Col: 1, Count: 1, Rows: 1}) {
 		t.Errorf("weight: %v", err)
 	}
@@ -115,11 +115,11 @@ func (f *failing) Read(buf []float64, from, to int) ([]float64, error) {
 
 // Every read that fails ends in its error, whichever pass it is in.
 func TestSourceErrors(t *testing.T) {
-	for after := range 7 { // four reads of one block by the passes, and rows for the ranks
+	for after := range 8 { // four reads of one block by the passes, one for its precision, and rows for the ranks
 		in := tiny()
 		in.Train.Features = &failing{chunked: chunked[float64]{*in.Train.Features.(*Rows[float64])}, after: after}
 		_, err := Measure(in, Options{})
-		if after < 6 != errors.Is(err, errBroken) {
+		if after < 7 != errors.Is(err, errBroken) {
 			t.Errorf("broken after %d reads: %v", after, err)
 		}
 	}

@@ -86,8 +86,8 @@ func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, roundin
 	return nil
 }
 
-// fine reports whether base has to be formed in float64: its rounding would blur what the sieve tells apart. The first row
-// of each class speaks for all of them.
+// fine reports whether base has to be formed in float64: its rounding would blur what a sieve of words tells apart, whether
+// there is one or not, since lead depends on the answer. The first row of each class speaks for all of them.
 func (m *marginPass[T, P]) fine() (bool, error) {
 	if !isFloat32[P]() {
 		return false, nil
@@ -109,5 +109,5 @@ func (m *marginPass[T, P]) fine() (bool, error) {
 		residuals += x.length[0]
 		means += norm(m.s.centred[c*m.s.d:][:m.s.d])
 	}
-	return m.gamma*means > 2*m.sieve.err*residuals, nil
+	return m.gamma*means > 2*wordError(m.s.d)*residuals, nil
 }

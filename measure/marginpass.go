@@ -23,7 +23,8 @@ import (
 //
 // Where products with all classes were made, the largest logit of rows that no radius decides comes from them too.
 //
-// Where the error bound is below certainScore of ‖h − h_G‖ the largest score is itself exact enough.
+// In float64 the largest score is itself exact enough where its error bound is below certainScore of ‖h − h_G‖. In float32 the
+// sieve's products never are the result (sieve says why); residuals shorter than that leave the answer to class b.
 type marginPass[T, P kernel.Float] struct {
 	s       *samples[T]
 	head    *head
@@ -245,9 +246,13 @@ func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []i
 		return math.NaN()
 	}
 	own := m.cosine(x.q, class, length)
+	// Residuals so short leave the lead at the class mean ahead, or behind by less than anyone can see.
+	if isFloat32[P]() && 2*(x.length[i]*(1+slack)+rounding) < certainScore*length {
+		return own - m.cosine(x.q, int(m.lead[class-m.from]), length)
+	}
 	most := x.products.add(x.scores, x.base, i)
 	err := m.sieve.errorOf(x.length[i])*(1+slack) + 2*rounding
-	if err < certainScore*length {
+	if !isFloat32[P]() && err < certainScore*length {
 		return own - most/length
 	}
 	least, other := most-2*err, math.Inf(-1)

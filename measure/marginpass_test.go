@@ -61,19 +61,19 @@ func TestMarginsAreExact(t *testing.T) {
 // with residuals of the given size, and the ETF as classifier.
 func simplex(n, d, k int, size float64) Input[float32] {
 	rng := rand.New(rand.NewPCG(9, uint64(d)))
-	in := Input[float32]{Classes: k, W: make([]float32, k*d), B: make([]float32, k)}
+	in := Input[float32]{Classes: k, W: make([]float64, k*d), B: make([]float64, k)}
 	for c := range k {
 		for j := range k {
-			in.W[c*d+j] = -1 / float32(k)
+			in.W[c*d+j] = float64(-1 / float32(k))
 		}
-		in.W[c*d+c]++
+		in.W[c*d+c] = float64(float32(in.W[c*d+c]) + 1)
 	}
 	h, labels := make([]float32, n*d), make([]int32, n)
 	for i := range n {
 		c := i % k
 		labels[i] = int32(c)
 		for j := range d {
-			h[i*d+j] = in.W[c*d+j] + float32(size*rng.NormFloat64())
+			h[i*d+j] = float32(in.W[c*d+j]) + float32(size*rng.NormFloat64())
 		}
 	}
 	in.Train = Memory(h, d, labels)
@@ -89,7 +89,7 @@ func TestMarginsOfSimplex(t *testing.T) {
 
 // Margins do not depend on the scale of the classifier, even where float32 products with it would overflow or vanish.
 func TestMarginsOfScale(t *testing.T) {
-	for _, scale := range []float32{1e-34, 1e-20, 1e20, 1e34} {
+	for _, scale := range []float64{1e-34, 1e-20, 1e20, 1e34} {
 		in := gaussian[float32](300, 300, 60, .3, 5)
 		for i := range in.W {
 			in.W[i] *= scale
@@ -156,7 +156,7 @@ func sieveWithinBound[P kernel.Float](t *testing.T) {
 				for j := range d {
 					residual[i*d+j] = P(size * draw(rng, j))
 				}
-				length[i] = norm(widen(nil, residual[i*d:][:d]))
+				length[i] = norm(widen(residual[i*d:][:d]))
 			}
 			if hasZero(h.centredNorm) {
 				continue
@@ -179,7 +179,7 @@ func sieveWithinBound[P kernel.Float](t *testing.T) {
 					}
 				}
 				for j, got := range scores {
-					want := dot(h.centred[j*d:][:d], widen(nil, residual[i*d:][:d])) / h.centredNorm[j]
+					want := dot(h.centred[j*d:][:d], widen(residual[i*d:][:d])) / h.centredNorm[j]
 					if !(math.Abs(got-want) <= v.errorOf(length[i])+1e-15*length[i]) {
 						t.Fatalf("%s d=%d: product %g, want %g ± %g", kind, d, got, want, v.errorOf(length[i]))
 					}

@@ -109,9 +109,9 @@ func TestMissing(t *testing.T) {
 		{"no test sample left", func(in *Input[float64]) {
 			in.Test.Labels = []int32{-100, -100, -100, -100}
 		}, "no test sample is left", []string{KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyMemFlipped}},
-		{"single sample", func(in *Input[float64]) {
-			in.Train, in.True, in.Redrawn = plane(0, 0, 1), nil, nil
-		}, "class 1 has a single sample", []string{KeyNC1Pinv, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV}},
+		{"single samples", func(in *Input[float64]) {
+			in.Train, in.True, in.Redrawn = Memory([]float64{2, 0, 0, 6}, 2, []int32{0, 1}), nil, nil
+		}, "every class has a single sample", []string{KeyNC1Pinv, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV}},
 		{"one mean", func(in *Input[float64]) {
 			in.Train = Memory([]float64{1, 0, -1, 0, 0, 1, 0, -1}, 2, []int32{0, 0, 1, 1})
 		}, "coincide", []string{KeyNC1Pinv, KeyNC1TraceRatio, KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC3Gram, KeyNC3Duality, KeyConfWeightAngle}},

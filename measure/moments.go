@@ -18,15 +18,20 @@ type Moments struct {
 	Scatter []float64 // (K) Σ ‖h − μ_k‖²
 	Pooled  []float64 // (D×D) Σ (h − μ_k)(h − μ_k)ᵀ over all classes, symmetric; nil: not kept, and no nc1_pinv
 
+	// Spread (D) is Σ (h_i − μ_ki)² of each coordinate over all rows: it tells how large the numbers are whose rounding
+	// uncertainties come from. nil: not known, as in states of version 1.
+	Spread []float64
+
 	// Values holds the label value of each class, ascending, where data sets name classes by other numbers than
 	// 0 … K−1; nil: those. Moments that have it merge by value, and classes of either side only are kept.
 	Values []int64
-	// Single is set once rows of float32 were added: it loosens the rank cut-off as for a float32 Input.
+	// Single is set while float32 holds every number that was added: class means are then known to 24 bits.
 	Single bool
 	// Dropped counts rows with NaN or infinity that the caller left out; Merge adds it up.
 	Dropped int
 
-	block    *Moments // of the rows being added
+	within   withinScatter // instead of Pooled, for either weighting; nil: not known
+	block    *Moments      // of the rows being added
 	scatter  *scatter[float64]
 	residual []float64 // (rows × D)
 	apart    []float64 // (classes × D) distances between merged means, weighted
@@ -38,7 +43,7 @@ func NewMoments(k, d int, pooled bool) *Moments {
 	if k < 1 || d < 1 {
 		panic("measure: NewMoments needs at least one class and one feature")
 	}
-	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Scatter: make([]float64, k)}
+	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Scatter: make([]float64, k), Spread: make([]float64, d), Single: true}
 	if pooled {
 		m.Pooled = make([]float64, d*d)
 	}
@@ -102,7 +107,7 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 		m.scatter = newScatter[float64](m.D, nil)
 	}
 	b := m.block
-	b.Single = isFloat32[T]()
+	b.Single = allSingle(rows)
 	b.sum(labels, func(to []float64, i int) { kernel.AddRow(to, rows[i*m.D:][:m.D]) })
 	if !finite(b.Mean) {
 		if err := checkFinite("rows", rows, m.D); err != nil {
@@ -112,8 +117,11 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 	}
 	m.residual = grow(m.residual, len(rows))
 	clear(b.Scatter)
+	clear(b.Spread)
 	for i, c := range labels {
-		b.Scatter[c] += kernel.SubRow(m.residual[i*m.D:][:m.D], rows[i*m.D:][:m.D], b.Mean[int(c)*m.D:][:m.D])
+		residual := m.residual[i*m.D:][:m.D]
+		b.Scatter[c] += kernel.SubRow(residual, rows[i*m.D:][:m.D], b.Mean[int(c)*m.D:][:m.D])
+		addSquares(b.Spread, 1, residual)
 	}
 	if m.Pooled != nil {
 		clear(b.Pooled)
@@ -183,7 +191,11 @@ func (m *Moments) adopt(values []int64) []int {
 // With δ = μ_2 − μ_1: S = S_1 + S_2 + δδᵀ n_1 n_2/n, μ = μ_1 + δ n_2/n. The products δδᵀ of all classes are one
 // matrix product.
 func (m *Moments) merge(team *kernel.Team, o *Moments, class []int) error {
-	m.Single = m.Single || o.Single
+	m.Single = m.Single && o.Single
+	m.Spread, o = m.spread(), o.withSpread()
+	for i, x := range o.Spread {
+		m.Spread[i] += x
+	}
 	m.Dropped += o.Dropped
 	m.apart = m.apart[:0]
 	delta := make([]float64, m.D)
@@ -199,6 +211,7 @@ func (m *Moments) merge(team *kernel.Team, o *Moments, class []int) error {
 		weight := float64(m.Count[c]) * float64(n2) / n
 		mean := m.Mean[c*m.D:][:m.D]
 		m.Scatter[c] += o.Scatter[from] + weight*kernel.SubRow(delta, o.Mean[from*m.D:][:m.D], mean)
+		addSquares(m.Spread, weight, delta)
 		axpy(mean, float64(n2)/n, delta)
 		m.Count[c] += n2
 		if m.Pooled != nil && weight > 0 {
@@ -213,4 +226,41 @@ func (m *Moments) merge(team *kernel.Team, o *Moments, class []int) error {
 		kernel.Gemm(team, kernel.TN, m.D, m.D, rows, m.apart, m.D, m.apart, m.D, m.Pooled, m.D, kernel.Epilogue[float64]{Accumulate: true})
 	}
 	return nil
+}
+
+// addSquares adds weight·x_i² to each element of sums.
+func addSquares(sums []float64, weight float64, x []float64) {
+	x = x[:len(sums)]
+	for i := range sums {
+		sums[i] += weight * x[i] * x[i]
+	}
+}
+
+// spread returns Spread or, where it is not known, what the scatter implies: the diagonal of the pooled scatter, or the scatter of
+// the classes as if all coordinates had the same part in it.
+func (m *Moments) spread() []float64 {
+	if m.Spread != nil {
+		return m.Spread
+	}
+	out := make([]float64, m.D)
+	for i := range out {
+		if m.Pooled != nil {
+			out[i] = m.Pooled[i*m.D+i]
+			continue
+		}
+		for _, s := range m.Scatter {
+			out[i] += s / float64(m.D)
+		}
+	}
+	return out
+}
+
+// withSpread returns m, or a copy of it that has its implied Spread.
+func (m *Moments) withSpread() *Moments {
+	if m.Spread != nil {
+		return m
+	}
+	copied := *m
+	copied.Spread = m.spread()
+	return &copied
 }

@@ -1,6 +1,11 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"math/rand/v2"
+	"slices"
+
+	"collapse/internal/kernel"
+)
 
 const secondLook = "one pass cannot give it: it needs every sample again, beside the class means"
 
@@ -12,7 +17,87 @@ func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newBuilder(&e.want, opt.Imbalance)
+	if m, w, b, err = e.there(m, w, b); err != nil {
+		return nil, err
+	}
+	r, err := e.moments(m, w, b)
+	if err != nil {
+		return nil, err
+	}
+	return r, e.aboutMoments(r, m, w, b)
+}
+
+// aboutMoments fills uncertainties and nulls of a report of moments.
+func (e *Engine[T]) aboutMoments(r *Report, m *Moments, w, b []float64) error {
+	if e.opt.Uncertainty {
+		if err := e.momentsUncertainties(r, m, w, b); err != nil {
+			return err
+		}
+	}
+	if e.opt.Null > 0 {
+		return e.momentsNull(r, m)
+	}
+	return nil
+}
+
+// momentsUncertainties fills what rounding leaves open in the measures of moments.
+func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) error {
+	r.startUncertainty()
+	x := &meanShaker{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
+	scale(x.variance, 1/float64(max(r.N, 1)))
+	if _, ok := r.Measures[KeyNC1Pinv]; ok {
+		s := &e.train
+		x.within = m.movedScatter
+		op := s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
+		x.base = e.whiteMeanOf(s, m.movedScatter(identity(s.d), 0, nil).trace(e.opt.Team, op, s.between.rank, s.d))
+	}
+	if err := x.shake(r, rand.New(rand.NewPCG(shakeSeed, uint64(r.N)))); err != nil {
+		return err
+	}
+	r.ofSamples(m, x.variance)
+	r.explain(&e.train.between, m.Single)
+	return nil
+}
+
+// movedScatter returns the scatter within classes, or its diagonal where no more is kept, with coordinates in the given order and
+// the variance that rounding of u adds to each.
+func (m *Moments) movedScatter(order []int, u float64, _ *rand.Rand) withinScatter {
+	d, n := m.D, 0
+	square := append([]float64(nil), m.spread()...) // Σ h_i²
+	for c, count := range m.Count {
+		n += count
+		addSquares(square, float64(count), m.Mean[c*d:][:d])
+	}
+	if m.Pooled == nil {
+		out := make(diagonalScatter, d)
+		for j, from := range order {
+			out[j] = m.spread()[from] + u*u/3*square[from]
+		}
+		return out
+	}
+	out := make(pooledScatter, d*d)
+	for j, from := range order {
+		row := m.Pooled[from*d:][:d]
+		for i, c := range order {
+			out[j*d+i] = row[c]
+		}
+		out[j*d+j] += u * u / 3 * square[from]
+	}
+	return out
+}
+
+// identity returns 0 … d−1.
+func identity(d int) []int {
+	order := make([]int, d)
+	for j := range order {
+		order[j] = j
+	}
+	return order
+}
+
+// moments is Moments.Report.
+func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
+	out := newBuilder(&e.want, e.opt.Imbalance)
 	h, err := e.adopt(m, w, b)
 	if err != nil {
 		return nil, err
@@ -27,39 +112,53 @@ func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
 	return e.momentsReport(out, m), nil
 }
 
-// adopt takes the class means of m, of the classes that are there, instead of those of a first pass. The first m.K rows of w belong to
-// the classes of m; the others compete in argmax alone.
+// there returns m with the classes that are there alone, and the classifier with their rows first. Its first m.K rows belong to the classes
+// of m; the others compete in argmax alone. The engine's options then leave nothing out any more.
+func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []float64, error) {
+	rows := max(len(w)/m.D, m.K)
+	if w != nil {
+		if err := checkRows(w, b, rows, m.D); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	classes, left := m.choose(e.trainPresent())
+	if len(classes) == 0 {
+		return nil, nil, nil, noneLeft("samples in the moments", left)
+	}
+	e.opt.MinCount, e.opt.IgnoreLabels, e.gone = 0, nil, left
+	if len(classes) == m.K {
+		return m, w, b, nil
+	}
+	e.stay = classes
+	out := &Moments{K: len(classes), D: m.D, Single: m.Single, Dropped: m.Dropped, Spread: m.Spread, Pooled: m.Pooled}
+	for _, c := range classes {
+		out.Count, out.Scatter = append(out.Count, m.Count[c]), append(out.Scatter, m.Scatter[c])
+		out.Mean = append(out.Mean, m.Mean[c*m.D:][:m.D]...)
+	}
+	for c, x := range m.Scatter {
+		if _, stays := slices.BinarySearch(classes, c); !stays && x > 0 {
+			e.mixed, out.Pooled, out.Spread = m.Pooled != nil, nil, nil
+		}
+	}
+	order := rowOrder(classes, rows)
+	return out, arrange(w, order, m.D), arrange(b, order, 1), nil
+}
+
+// adopt takes the class means of m instead of those of a first pass.
 func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	s := &e.train
-	classes, left := m.choose(e.trainPresent())
-	s.name, s.d, s.k, s.classes, s.left = "moments", m.D, len(classes), classes, left
-	if s.k == m.K {
-		s.classes = nil
+	s.name, s.d, s.k, s.classes, s.left, s.count = "moments", m.D, m.K, e.stay, e.gone, append(s.count[:0], m.Count...)
+	s.tallyCounts()
+	if s.n == 0 {
+		return nil, noneLeft("samples in the moments", nil)
 	}
-	if s.countAll(m); s.n == 0 {
-		return nil, noneLeft("samples in the moments", left)
-	}
-	s.means = s.means[:0]
-	for _, c := range classes {
-		s.means = append(s.means, m.Mean[c*m.D:][:m.D]...)
-	}
-	e.single = m.Single
+	s.short = m.Single
+	s.means = append(s.means[:0], m.Mean...)
 	s.centreMeans(e.opt.Imbalance)
 	if w == nil {
 		return nil, nil
 	}
-	rows := max(len(w)/m.D, m.K)
-	e.order = rowOrder(s.classes, rows)
-	return newHeads(&e.head, w, b, e.order, rows, s.k, m.D)
-}
-
-// countAll takes the counts of m for the classes that are there.
-func (s *samples[T]) countAll(m *Moments) {
-	s.count = s.count[:0]
-	for c := range s.k {
-		s.count = append(s.count, m.Count[s.number(c)])
-	}
-	s.tallyCounts()
+	return newHeads(&e.head, w, b, nil, max(len(w)/m.D, m.K), s.k, m.D)
 }
 
 // choose returns the classes that p does not leave out, and what it does.
@@ -89,33 +188,27 @@ func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	s := &e.train
 	s.tally.reset(s.k)
-	without := 0.0 // of classes that are left out
-	for c, x := range m.Scatter {
-		if k, there := s.place(c); there {
-			s.tally.scatter[k] = x
-		} else {
-			without += x
-		}
-	}
-	reason := e.operator(s)
+	copy(s.tally.scatter, m.Scatter)
+	reason := s.roundedMeans(e.operator(s))
 	e.putRank(b, reason)
 	switch {
 	case reason != "":
+	case m.within != nil:
+	case e.mixed:
+		b.miss(KeyNC1Pinv, "the pooled scatter holds the samples of classes that are left out; a second pass, or states without them, give it")
 	case m.Pooled == nil:
 		b.miss(KeyNC1Pinv, "the pooled scatter was not kept")
 	case e.opt.Imbalance == PerClass:
 		b.miss(KeyNC1Pinv, "the pooled scatter weighs samples, not classes; ask for the weighting per sample")
-	case without > 0:
-		b.miss(KeyNC1Pinv, "the pooled scatter holds the samples of classes that are left out; a second pass, or states without them, give it")
 	default:
-		s.tally.white = s.between.whitenScatter(e.opt.Team, m.Pooled, s.centred, s.k, s.d)
+		m.within = pooledScatter(m.Pooled)
+		defer func() { m.within = nil }()
 	}
-	e.within(b, reason, reason == "" && m.Pooled != nil && e.opt.Imbalance == PerSample && without == 0)
-}
-
-// whitenScatter returns Σ_i ‖z_i‖² from the scatter of residuals (d×d).
-func (b *between) whitenScatter(team *kernel.Team, pooled, c []float64, k, d int) float64 {
-	return traceOf(team, b.onResiduals(team, c, k, d), b.rank, pooled, d)
+	white := reason == "" && m.within != nil
+	if white {
+		s.tally.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
+	}
+	e.within(b, reason, white)
 }
 
 // onResiduals returns the operator as it applies to residuals (rank×d).

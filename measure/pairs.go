@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 
 	"collapse/internal/kernel"
 )
@@ -9,13 +10,14 @@ import (
 // pairs is what all pairs of class means give, found in one sweep over the lower triangle of the Gram matrix
 // of the centred means c_k: a stripe of rows at a time, so that memory stays O(K·d).
 type pairs struct {
-	inverse  []float64 // (K) Σ_{j≠k} 1/‖μ_k − μ_j‖²
-	nearest  []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²; max of the inverses while the sweep is under way
-	coincide [2]int    // the first two classes with one mean; [1] is −1 if there are none
+	inverse []float64 // (K) Σ_{j≠k} 1/‖μ_k − μ_j‖²
+	nearest []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²; max of the inverses while the sweep is under way
+	closest []float64 // (K) min over j<i of ‖ĉ_i − ĉ_j‖
 	pairSums
 
 	k, d     int
-	centred  []float64
+	means    []float64 // (K×d)
+	centred  []float64 // (K×d)
 	square   []float64 // (K) ‖c_k‖²
 	length   []float64 // (K) ‖c_k‖
 	unit     []float64 // (K) 1/‖c_k‖
@@ -36,7 +38,6 @@ type pairSums struct {
 	distance  spread  // of δ_ij = ‖ĉ_i − ĉ_j‖, the unit vectors' distance
 	log       spread  // of log δ_ij
 	riesz     spread  // of δ_ij^−(d−2), scaled
-	zero      int     // first j with ‖μ_i − μ_j‖ = 0, −1: none
 }
 
 // spread is a number of values with their mean and Σ (x − mean)², all scaled by e^−top and its square.
@@ -63,7 +64,7 @@ func (s *spread) merge(o spread) {
 // scale changes the scale to e^−top.
 func (s *spread) scale(top float64) {
 	if s.top != top {
-		f := math.Exp(s.top - top)
+		f := kernel.Exp(s.top - top)
 		s.mean, s.m2, s.top = s.mean*f, s.m2*f*f, top
 	}
 }
@@ -88,9 +89,9 @@ const (
 	cancelled  = 1e-3
 )
 
-// sweep fills p from the centred means (K×d) and their centre.
-func (p *pairs) sweep(team *kernel.Team, centred, centre []float64, k, d int) {
-	p.k, p.d, p.centred = k, d, centred
+// sweep fills p from the class means (K×d), also around their centre.
+func (p *pairs) sweep(team *kernel.Team, means, centred, centre []float64, k, d int) {
+	p.k, p.d, p.means, p.centred = k, d, means, centred
 	p.prepare(centre)
 	stripe := max(1, min(k, tileElements/k))
 	p.tile, p.rows = grow(p.tile, stripe*k), grow(p.rows, stripe)
@@ -101,7 +102,7 @@ func (p *pairs) sweep(team *kernel.Team, centred, centre []float64, k, d int) {
 		team.Do((p.to-p.from+pairRows-1)/pairRows, pairRowTask{p})
 		team.Do((p.to+stripColumns-1)/stripColumns, pairColumnTask{p})
 		for i := range p.to - p.from {
-			p.add(&p.rows[i], p.from+i)
+			p.add(&p.rows[i])
 		}
 	}
 	for c, most := range p.nearest {
@@ -112,10 +113,10 @@ func (p *pairs) sweep(team *kernel.Team, centred, centre []float64, k, d int) {
 // prepare fills the vectors over classes.
 func (p *pairs) prepare(centre []float64) {
 	k, d := p.k, p.d
-	for _, x := range []*[]float64{&p.inverse, &p.nearest, &p.square, &p.length, &p.unit, &p.shift, &p.whole, &p.wholeOne} {
+	for _, x := range []*[]float64{&p.inverse, &p.nearest, &p.closest, &p.square, &p.length, &p.unit, &p.shift, &p.whole, &p.wholeOne} {
 		*x = grow(*x, k)
 	}
-	p.coincide, p.pairSums = [2]int{0, -1}, pairSums{}
+	p.pairSums = pairSums{}
 	half := dot(centre, centre) / 2
 	for i := range k {
 		c := p.centred[i*d:][:d]
@@ -128,17 +129,14 @@ func (p *pairs) prepare(centre []float64) {
 	}
 }
 
-// add adds the sums of row i.
-func (p *pairs) add(o *pairSums, i int) {
+// add adds the sums of a row.
+func (p *pairs) add(o *pairSums) {
 	p.deviation += o.deviation
 	p.largest = max(p.largest, o.largest)
 	p.maxCos = max(p.maxCos, o.maxCos)
 	p.distance.merge(o.distance)
 	p.log.merge(o.log)
 	p.riesz.merge(o.riesz)
-	if o.zero >= 0 && p.coincide[1] < 0 {
-		p.coincide = [2]int{o.zero, i}
-	}
 }
 
 // pairRowTask handles rows of the stripe: pairs (i, j < i).
@@ -155,21 +153,24 @@ func (t pairRowTask) Run(part int) {
 func (p *pairs) row(i int, distances, logs []float64) {
 	tile := p.tile[(i-p.from)*p.k:][:i]
 	w := kernel.GramRow{Unit: p.unit, Whole: p.wholeOne, Shift: p.shift, Square: p.square, Distance: distances, Inverse: logs}
-	own, zero := kernel.GramVector{Unit: p.unit[i], Whole: p.wholeOne[i], Shift: p.shift[i], Square: p.square[i]}, -1
+	own := kernel.GramVector{Unit: p.unit[i], Whole: p.wholeOne[i], Shift: p.shift[i], Square: p.square[i]}
 	if p.k <= fewClasses || !w.Walk(tile, own, 1/float64(p.k-1), cancelled) {
-		zero = p.one(&w, i, tile)
+		p.one(&w, i, tile)
 	}
 	copy(tile, w.Inverse)
 	p.inverse[i], p.nearest[i] = w.InverseSum, w.MostInverse
 	kernel.Logs(logs, distances)
-	sums := pairSums{deviation: w.Away, largest: w.MostAway, maxCos: w.MostCosine, distance: spreadOf(distances), log: spreadOf(logs), zero: zero}
+	sums := pairSums{deviation: w.Away, largest: w.MostAway, maxCos: w.MostCosine, distance: spreadOf(distances), log: spreadOf(logs)}
 	sums.riesz = rieszSpread(logs, p.d)
+	p.closest[i] = math.Inf(1)
+	if i > 0 {
+		p.closest[i] = slices.Min(distances)
+	}
 	p.rows[i-p.from] = sums
 }
 
-// one is Walk pair by pair, with differences of vectors where squares would cancel. It returns the first j of one mean with i, −1: none.
-func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) (zero int) {
-	zero = -1
+// one is Walk pair by pair, with differences of vectors where squares would cancel.
+func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) {
 	w.Away, w.MostAway, w.MostCosine, w.InverseSum, w.MostInverse = 0, 0, 0, 0, 0
 	for j, g := range tile {
 		cos := g * (p.unit[i] * p.unit[j])
@@ -178,15 +179,10 @@ func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) (zero int) {
 		w.MostAway = max(w.MostAway, away)
 		w.MostCosine = max(w.MostCosine, math.Abs(g+p.shift[i]+p.shift[j])*(p.wholeOne[i]*p.wholeOne[j]))
 		w.Distance[j] = p.apart(i, j, cos)
-		square := p.distance2(i, j, g)
-		if !(square > 0) && zero < 0 {
-			zero = j
-		}
-		w.Inverse[j] = 1 / square
+		w.Inverse[j] = 1 / p.distance2(i, j, g)
 		w.InverseSum += w.Inverse[j]
 		w.MostInverse = max(w.MostInverse, w.Inverse[j])
 	}
-	return zero
 }
 
 // distance2 returns ‖μ_i − μ_j‖², g = c_i·c_j.
@@ -194,7 +190,7 @@ func (p *pairs) distance2(i, j int, g float64) float64 {
 	both := p.square[i] + p.square[j]
 	square := both - 2*g
 	if p.k <= fewClasses || !(square > cancelled*both) {
-		return distance2(p.centred[i*p.d:][:p.d], p.centred[j*p.d:][:p.d])
+		return distance2(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d]) // not of centred means, which are rounded once more
 	}
 	return square
 }
@@ -250,6 +246,6 @@ func (e *Engine[T]) classPairs() {
 		return
 	}
 	if e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
-		e.pairs.sweep(e.opt.Team, s.centred, s.centre, s.k, s.d)
+		e.pairs.sweep(e.opt.Team, s.means, s.centred, s.centre, s.k, s.d)
 	}
 }

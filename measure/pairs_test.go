@@ -62,10 +62,10 @@ func TestPairsSweep(t *testing.T) {
 		centred = append(centred, minus(r.ClassMeans[c*d:][:d], r.GlobalMean)...)
 	}
 	var whole, striped pairs
-	whole.sweep(nil, centred, r.GlobalMean, k, d)
+	whole.sweep(nil, r.ClassMeans, centred, r.GlobalMean, k, d)
 	team := kernel.NewTeam(3)
 	defer team.Close()
-	striped.sweep(team, centred, r.GlobalMean, k, d)
+	striped.sweep(team, r.ClassMeans, centred, r.GlobalMean, k, d)
 	if whole.pairSums != striped.pairSums {
 		t.Errorf("%+v on one thread, %+v on three", whole.pairSums, striped.pairSums)
 	}

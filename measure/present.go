@@ -94,14 +94,6 @@ func (s *samples[T]) place(class int) (int, bool) {
 	return slices.BinarySearch(s.classes, class)
 }
 
-// index is place with −1 for a class that is not there.
-func (s *samples[T]) index(class int) int {
-	if c, there := s.place(class); there {
-		return c
-	}
-	return -1
-}
-
 // restrict numbers the samples anew as those of the given classes, ascending; the others are not measured.
 func (s *samples[T]) restrict(classes []int) {
 	if len(classes) == s.k {

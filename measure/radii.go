@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 
 	"collapse/internal/kernel"
 )
@@ -63,6 +64,13 @@ type logitRadii[P kernel.Float] struct {
 
 // manyRows is the number of rows for each class from which distances pay.
 const manyRows = 128
+
+// singleFits reports whether float32 products with the classifier's centred rows neither overflow nor vanish, but for what
+// the bound on their rounding covers.
+func (h *head) singleFits() bool {
+	reach := slices.Max(h.centredNorm)
+	return reach < farMagnitude && (reach > 1/farMagnitude || reach == 0)
+}
 
 // newLogitRadii prepares to fill logit and first for a split of n rows.
 func newLogitRadii[P kernel.Float](r *radii, centred, centre []float64, n, k, d int, h *head) *logitRadii[P] {

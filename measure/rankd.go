@@ -13,7 +13,7 @@ func eigenWork(n int) float64 { return 25 * float64(n) * float64(n) * float64(n)
 // rankD fills min over projections Q (Q1 = 0, rank d) of ‖U(G) − Q/√d‖ = √(2 − (2/√d) Σ of the d largest
 // eigenvalues of P sym(U(G)) P), defined for d < K−1; f = ‖G‖, G = A Bᵀ.
 //
-// For A = B that sum is tr(P A Aᵀ P), all there is. Else P sym(A Bᵀ) P has rank 2d at most, and its
+// For A = B that sum is tr(P A Aᵀ P), all there is (toProjection). Else P sym(A Bᵀ) P has rank 2d at most, and its
 // eigenvalues are those of a min(K, 2d)-sized matrix.
 func rankD(b *builder, key string, g *gram, f float64) {
 	if g.d >= g.k-1 {
@@ -23,28 +23,57 @@ func rankD(b *builder, key string, g *gram, f float64) {
 	if !b.any(key) {
 		return
 	}
-	var sum float64
 	if &g.a[0] == &g.b[0] {
-		sum = (g.trace() - g.total()/float64(g.k)) / f
-	} else {
-		size := min(g.k, 2*g.d)
-		if work := eigenWork(size); !b.pays(work) {
-			b.missDear(key, work)
-			return
-		}
-		values, ok := g.symmetricEigenvalues(size)
-		if !ok {
-			b.miss(key, "the eigenvalue iteration failed")
-			return
-		}
-		for _, v := range values[:g.d] {
-			sum += v / f
-		}
+		b.put(key, g.toProjection(f))
+		return
+	}
+	size := min(g.k, 2*g.d)
+	if work := eigenWork(size); !b.pays(work) {
+		b.missDear(key, work)
+		return
+	}
+	values, ok := g.symmetricEigenvalues(size)
+	if !ok {
+		b.miss(key, "the eigenvalue iteration failed")
+		return
+	}
+	var sum float64
+	for _, v := range values[:g.d] {
+		sum += v / f
 	}
 	b.put(key, math.Sqrt(max(0, 2-2/math.Sqrt(float64(g.d))*sum)))
 }
 
-// symmetricEigenvalues returns the size largest eigenvalues of P sym(A Bᵀ) P, size = min(K, 2d); others are 0.
+// toProjection returns the distance of U(AAᵀ) to the best Q/√d, which spans PA: with M = AᵀPA (d×d) and s = Aᵀ1, ‖M/f − I/√d‖² has
+// what lies in its span, and (2‖PAs‖² /K + (sᵀs/K)²)/f² what does not. Nothing cancels where the distance is small.
+func (g *gram) toProjection(f float64) float64 {
+	d, k := g.d, float64(g.k)
+	s, centred := g.rowSum(g.a), append([]float64(nil), g.a[:g.k*d]...)
+	outside := 0.0
+	for i := range g.k {
+		row := centred[i*d:][:d]
+		axpy(row, -1/k, s)
+		x := dot(row, s)
+		outside += 2 * x * x / k
+	}
+	outside += dot(s, s) / k * dot(s, s) / k
+	m := make([]float64, d*d)
+	squareInto(g.team, m, centred, g.k, d)
+	inside := 0.0
+	for i := range d {
+		for j, x := range m[i*d:][:d] {
+			x /= f
+			if i == j {
+				x -= 1 / math.Sqrt(float64(d))
+			}
+			inside += x * x
+		}
+	}
+	return math.Sqrt(inside + outside/f/f)
+}
+
+// symmetricEigenvalues returns at least the d largest eigenvalues of P sym(A Bᵀ) P on the complement of 1, size = min(K, 2d).
+// For size < K there are at least d that are not negative among those returned: J has as many positive as negative ones.
 func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 	if size == g.k {
 		g.fill(0, g.k)
@@ -55,6 +84,11 @@ func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 			}
 		}
 		centreBoth(a, g.k)
+		// Q1 = 0: direction 1 may not lend its eigenvalue 0 where fewer than d others are positive. It is sent below all of them.
+		below := 2 * norm(a) / float64(g.k)
+		for i := range a {
+			a[i] -= below
+		}
 		return eigenvalues(a, g.k)
 	}
 	return g.factoredEigenvalues(size)

@@ -6,13 +6,14 @@ import (
 	"collapse/internal/kernel"
 )
 
-// ranks computes the numerical, stable and effective rank of the uncentred features of every class from
-// the eigenvalues of the smaller Gram matrix, H_kᵀH_k (d×d) or H_kH_kᵀ (n_k×n_k).
+// ranks computes the numerical, stable and effective rank of the uncentred features H_k of every class from their singular
+// values: the roots of the eigenvalues of H_kᵀH_k (d×d) or H_kH_kᵀ (n_k×n_k), found step by step so that small ones keep their digits.
 type ranks[T kernel.Float] struct {
-	order []int32 // rows of all classes, class by class
-	rows  []float64
-	gram  []float64
-	buf   []T
+	order  []int32 // rows of all classes, class by class
+	rows   []float64
+	turned []float64 // rows times a basis
+	gram   []float64
+	buf    []T
 }
 
 // ranksWork estimates the operations of run.
@@ -20,7 +21,7 @@ func ranksWork(count []int, d int) float64 {
 	work := 0.0
 	for _, n := range count {
 		m := min(n, d)
-		work += 2*float64(n)*float64(d)*float64(m) + eigenWork(m)
+		work += 4*float64(n)*float64(d)*float64(m) + 3*eigenWork(m) // one step down
 	}
 	return work
 }
@@ -35,7 +36,7 @@ func (r *ranks[T]) run(b *builder, team *kernel.Team, s *samples[T]) error {
 	numerical, stable, effective := make(Vector, s.k), make(Vector, s.k), make(Vector, s.k)
 	mean, from := 0.0, 0
 	for k, n := range s.count {
-		values, ok, err := r.eigen(team, s, r.order[from:from+n])
+		sigma, ok, err := r.singular(team, s, r.order[from:from+n])
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (r *ranks[T]) run(b *builder, team *kernel.Team, s *samples[T]) error {
 			b.miss(KeyNumericalRank, "the eigenvalue iteration failed")
 			return nil
 		}
-		numerical[k], stable[k], effective[k] = ranksOf(values)
+		numerical[k], stable[k], effective[k] = ranksOf(sigma)
 		mean += numerical[k] / float64(s.k)
 	}
 	b.report.PerClass["numerical_rank"], b.report.PerClass["stable_rank"], b.report.PerClass["effective_rank"] = numerical, stable, effective
@@ -71,57 +72,70 @@ func (r *ranks[T]) sortRows(s *samples[T]) {
 	}
 }
 
-// eigen returns the eigenvalues, descending, of the smaller Gram matrix of the given rows.
-func (r *ranks[T]) eigen(team *kernel.Team, s *samples[T], order []int32) ([]float64, bool, error) {
+// singular returns the singular values of the given rows.
+func (r *ranks[T]) singular(team *kernel.Team, s *samples[T], order []int32) (sigma []float64, ok bool, err error) {
 	n, d := len(order), s.d
-	m := min(n, d)
-	block := n
-	if d < n {
-		block = min(n, max(256, blockRows(d)))
-	}
-	r.rows, r.gram, r.buf = grow(r.rows, block*d), grow(r.gram, m*m), grow(r.buf, d)
-	for at := 0; at < n; at += block {
-		end := min(at+block, n)
-		for i, row := range order[at:end] {
-			x, err := s.src.Read(r.buf, int(row), int(row)+1)
-			if err != nil {
-				return nil, false, err
-			}
-			for j, v := range x {
-				r.rows[i*d+j] = float64(v)
-			}
+	gram := func(basis []float64, q int) ([]float64, error) { return r.longGram(team, s, order, basis, q) }
+	if n <= d {
+		if err := r.read(s, order); err != nil {
+			return nil, false, err
 		}
-		if d < n {
-			kernel.Gemm(team, kernel.TN, d, d, end-at, r.rows, d, r.rows, d, r.gram, d, kernel.Epilogue[float64]{Accumulate: at > 0})
-		} else {
-			kernel.Gemm(team, kernel.NT, n, n, d, r.rows, d, r.rows, d, r.gram, n, kernel.Epilogue[float64]{})
-		}
+		gram = func(basis []float64, q int) ([]float64, error) { return r.wideGram(team, basis, q, n, d), nil }
 	}
-	values, ok := eigenvalues(r.gram, m)
-	return values, ok, nil
+	ok, err = ladder(min(n, d), false, gram, func(values, _ []float64) {
+		for _, v := range values {
+			sigma = append(sigma, math.Sqrt(v))
+		}
+	})
+	return sigma, ok, err
 }
 
-// ranksOf returns, from the squared singular values σ², the numerical rank (Σσ)²/Σσ², the stable rank
-// Σσ²/σ_1² and the effective rank exp(−Σ q log q), q = σ/Σσ (Roy & Vetterli 2007); NaN if all are zero.
-func ranksOf(squares []float64) (numerical, stable, effective float64) {
-	// Eigenvalues under the rounding of the Gram matrix are zero: their square roots would not be small.
-	floor := squares[0] * eps64 * float64(len(squares))
-	var sum, sum2 float64
-	for _, g := range squares {
-		if g > floor {
-			sum += math.Sqrt(g)
-			sum2 += g
+// read copies rows of the source, in float64.
+func (r *ranks[T]) read(s *samples[T], order []int32) error {
+	d := s.d
+	r.rows, r.buf = grow(r.rows, len(order)*d), grow(r.buf, d)
+	for i, row := range order {
+		x, err := s.src.Read(r.buf, int(row), int(row)+1)
+		if err != nil {
+			return err
+		}
+		for j, v := range x {
+			r.rows[i*d+j] = float64(v)
 		}
 	}
-	entropy := 0.0
-	for _, g := range squares {
-		if g > floor {
-			q := math.Sqrt(g) / sum
-			entropy -= q * math.Log(q)
+	return nil
+}
+
+// longGram returns (HBᵀ)ᵀ(HBᵀ) for the rows H of the given order, read block by block.
+func (r *ranks[T]) longGram(team *kernel.Team, s *samples[T], order []int32, basis []float64, q int) ([]float64, error) {
+	n, d := len(order), s.d
+	block := min(n, max(256, blockRows(d)))
+	r.gram = grow(r.gram, q*q)
+	for at := 0; at < n; at += block {
+		m := min(block, n-at)
+		if err := r.read(s, order[at:at+m]); err != nil {
+			return nil, err
 		}
+		x := r.rows
+		if basis != nil {
+			r.turned = grow(r.turned, m*q)
+			kernel.Gemm(team, kernel.NT, m, q, d, r.rows, d, basis, d, r.turned, q, kernel.Epilogue[float64]{})
+			x = r.turned
+		}
+		kernel.Gemm(team, kernel.TN, q, q, m, x, q, x, q, r.gram, q, kernel.Epilogue[float64]{Accumulate: at > 0})
 	}
-	if sum2 == 0 {
-		return math.NaN(), math.NaN(), math.NaN()
+	return r.gram[:q*q], nil
+}
+
+// wideGram returns (BH)(BH)ᵀ for the n rows H that were read.
+func (r *ranks[T]) wideGram(team *kernel.Team, basis []float64, q, n, d int) []float64 {
+	r.gram = grow(r.gram, q*q)
+	x := r.rows
+	if basis != nil {
+		r.turned = grow(r.turned, q*d)
+		kernel.Gemm(team, kernel.NN, q, d, n, basis, n, r.rows, d, r.turned, d, kernel.Epilogue[float64]{})
+		x = r.turned
 	}
-	return sum * sum / sum2, sum2 / squares[0], math.Exp(entropy)
+	kernel.Gemm(team, kernel.NT, q, q, d, x, d, x, d, r.gram, q, kernel.Epilogue[float64]{})
+	return r.gram[:q*q]
 }

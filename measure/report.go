@@ -26,6 +26,18 @@ type Report struct {
 	// Conventions says for every key of Measures how it is defined and weighted.
 	Conventions map[string]Convention `json:"conventions"`
 
+	// With Options.Uncertainty: Uncertainty bounds |value − value of the definition for the given numbers in exact arithmetic|.
+	// InputRounding is how far the value moves when every given number is moved within its own precision, of SignificantBits bits
+	// (24 where float32 holds them all, else 53). Reason says of values with a digit that is not known, or with directions cut,
+	// where that comes from.
+	Uncertainty     map[string]float64 `json:"uncertainty,omitempty"`
+	InputRounding   map[string]float64 `json:"input_rounding,omitempty"`
+	Reason          map[string]string  `json:"reason,omitempty"`
+	SignificantBits int                `json:"significant_bits,omitempty"`
+
+	// Null holds what measures of class means come to when labels are shuffled; with Options.Null.
+	Null map[string]Null `json:"null,omitempty"`
+
 	Imbalance string `json:"imbalance"` // "sample" or "class"
 	Dropped   int    `json:"dropped"`   // rows with NaN or infinity left out
 

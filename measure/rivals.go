@@ -1,10 +1,6 @@
 package measure
 
-import (
-	"slices"
-
-	"collapse/internal/kernel"
-)
+import "slices"
 
 // rowOrder returns the rows of W with those of the given classes first, both parts ascending; nil if that is their order.
 func rowOrder(classes []int, rows int) []int {
@@ -40,11 +36,11 @@ func sameLead(order, classes []int, k int) bool {
 }
 
 // arrange returns the elements of x (rows of width d) in an order; nil: x itself.
-func arrange[T any](x []T, order []int, d int) []T {
+func arrange(x []float64, order []int, d int) []float64 {
 	if order == nil || x == nil {
 		return x
 	}
-	out := make([]T, 0, len(x))
+	out := make([]float64, 0, len(x))
 	for _, j := range order {
 		out = append(out, x[j*d:][:d]...)
 	}
@@ -53,12 +49,8 @@ func arrange[T any](x []T, order []int, d int) []T {
 
 // newHeads converts and checks a classifier of so many rows whose first k, in the given order, belong to the classes that are there, and
 // returns these as a head of their own. Its rivals are all rows; its centre w_G, which all share, is the mean of the first k.
-func newHeads[T kernel.Float](to *head, w, b []T, order []int, rows, k, d int) (*head, error) {
-	biases := -1
-	if b != nil {
-		biases = len(b)
-	}
-	if err := checkRows(len(w), biases, rows, d); err != nil {
+func newHeads(to *head, w, b []float64, order []int, rows, k, d int) (*head, error) {
+	if err := checkRows(w, b, rows, d); err != nil {
 		return nil, err
 	}
 	if err := checkFinite("weight", w, d); err != nil {
@@ -79,12 +71,12 @@ func newHeads[T kernel.Float](to *head, w, b []T, order []int, rows, k, d int) (
 }
 
 // checkRows checks the shape of a classifier.
-func checkRows(w, b, rows, d int) error {
-	if w != rows*d {
-		return &ShapeError{What: "weight elements", Found: w, Want: rows * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
+func checkRows(w, b []float64, rows, d int) error {
+	if len(w) != rows*d {
+		return &ShapeError{What: "weight elements", Found: len(w), Want: rows * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
 	}
-	if b >= 0 && b != rows {
-		return &ShapeError{What: "bias elements", Found: b, Want: rows}
+	if b != nil && len(b) != rows {
+		return &ShapeError{What: "bias elements", Found: len(b), Want: rows}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"collapse/internal/kernel"
 )
@@ -21,7 +22,8 @@ type samples[T kernel.Float] struct {
 	centre  []float64 // (d) h_G, by the imbalance convention
 	centred []float64 // (k×d) μ_k − h_G
 	empty   int       // first class without a sample, −1: none
-	single  int       // first class with one sample, −1: none
+	short   bool      // float32 holds every measured value
+	alone   bool      // every class that has samples has one: no spread is seen
 
 	classes []int     // class number of each class, ascending; nil: all classes are there
 	before  []int     // samples of each class before any was left out
@@ -92,27 +94,29 @@ func (s *samples[T]) countClasses() {
 	s.tallyCounts()
 }
 
-// tallyCounts derives n, empty and single from count.
+// tallyCounts derives n, empty and alone from count.
 func (s *samples[T]) tallyCounts() {
-	s.n, s.empty, s.single = 0, -1, -1
+	s.n, s.empty, s.alone = 0, -1, true
 	for c, n := range s.count {
 		s.n += n
 		if n == 0 && s.empty < 0 {
 			s.empty = c
 		}
-		if n == 1 && s.single < 0 {
-			s.single = c
-		}
+		s.alone = s.alone && n <= 1
 	}
 }
 
-// setMeans turns class sums, held in means, into means, and fills the centre and the centred means.
-func (s *samples[T]) setMeans(im Imbalance) {
+// setMeans turns class sums, held in means, into means, and fills the centre and the centred means. jitter, if given, moves
+// means of several samples by a rounding.
+func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 	for c, n := range s.count {
 		if n > 0 {
 			row := s.mean(c)
 			for j := range row {
 				row[j] /= float64(n)
+				if jitter != nil && n > 1 {
+					row[j] *= 1 + roundoff64*(2*jitter.Float64()-1)
+				}
 			}
 		}
 	}
@@ -129,18 +133,34 @@ func (s *samples[T]) centreMeans(im Imbalance) {
 		if n == 0 {
 			continue
 		}
-		weight := 1.0
-		if im == PerSample {
-			weight = float64(n)
-		}
+		weight := s.centreWeight(c, im)
 		present += weight
 		axpy(s.centre, weight, s.mean(c))
 	}
 	scale(s.centre, 1/present)
+	s.tally.reset(s.k)
 	s.centred = grow(s.centred, s.k*d)
-	for c := range s.k {
+	// The centre is rounded as the means are, which may be far from 0 for their distances. What is left of the means around it
+	// is exact there, and its mean says how far the centre is off.
+	off := make([]float64, d)
+	for c, n := range s.count {
 		kernel.SubRow(s.centred[c*d:][:d], s.mean(c), s.centre)
+		if n > 0 {
+			axpy(off, s.centreWeight(c, im)/present, s.centred[c*d:][:d])
+		}
 	}
+	for c := range s.k {
+		axpy(s.centred[c*d:][:d], -1, off)
+	}
+	axpy(s.centre, 1, off)
+}
+
+// centreWeight returns the weight of a class mean in h_G, up to a factor.
+func (s *samples[T]) centreWeight(c int, im Imbalance) float64 {
+	if im == PerSample {
+		return float64(s.count[c])
+	}
+	return 1
 }
 
 func scale(x []float64, by float64) {
@@ -167,7 +187,8 @@ func (s *samples[T]) keptMeans() []float64 {
 
 // shape is what geometry looks at.
 func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
-	return shape{means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: cut.absolute, head: h, pairs: p}
+	r := s.rounding()
+	return shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: max(cut.total, r.floor()), head: h, pairs: p}
 }
 
 // whiteWeights returns the weight of a sample of each class in NC1's sum.

@@ -39,10 +39,15 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Secon
 	if s.d != m.D {
 		return nil, &ShapeError{What: "feature width", Found: s.d, Want: m.D, Hint: "the shard is not one of those whose moments were merged"}
 	}
-	classes, _ := m.choose(p)
-	s.restrict(classes)
+	m, w, b, err := e.there(m, in.W, in.B)
+	if err != nil {
+		return nil, err
+	}
+	if e.stay != nil {
+		s.restrict(e.stay)
+	}
 	out := &Second{K: s.k, D: m.D, Count: append([]int(nil), s.count...)}
-	h, err := e.adopt(m, widen(nil, in.W), widen(nil, in.B))
+	h, err := e.adopt(m, w, b)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +63,8 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Secon
 			return nil, err
 		}
 		out.Count = append(out.Count[:0], s.count...)
-		s.countAll(m)
+		s.count = append(s.count[:0], m.Count...)
+		s.tallyCounts()
 		if err := e.decisions(s, h, out.ask, nil); err != nil {
 			return nil, err
 		}
@@ -82,10 +88,7 @@ func (e *Engine[T]) identity(m *Moments, h *head) (sum [sha256.Size]byte) {
 		}
 	}
 	write([]float64{float64(e.opt.Imbalance), e.opt.RankCutoff, float64(m.K), float64(m.D)})
-	for c, n := range m.Count {
-		if e.train.k != m.K {
-			write([]float64{float64(e.train.index(c))})
-		}
+	for _, n := range m.Count {
 		write([]float64{float64(n)})
 	}
 	write(m.Mean)
@@ -127,6 +130,9 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error
 		return nil, err
 	}
 	e.opt.KeepMargins = false
+	if m, w, b, err = e.there(m, w, b); err != nil {
+		return nil, err
+	}
 	out := newBuilder(&e.want, opt.Imbalance)
 	h, err := e.adopt(m, w, b)
 	if err != nil {
@@ -142,13 +148,15 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error
 		}
 	}
 	noOperator := e.operator(&e.train)
+	e.train.tally = s.tally
+	noOperator = e.train.roundedMeans(noOperator)
 	e.putRank(out, noOperator)
 	e.classPairs()
-	e.train.tally = s.tally
 	e.within(out, noOperator, s.ask.white)
 	e.rates(out, h)
 	e.marginMeasures(out, h, s.ask)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
 	out.miss(KeyNumericalRank, "two passes over shards cannot give it: it needs a class's samples together")
-	return e.momentsReport(out, m), nil
+	r := e.momentsReport(out, m)
+	return r, e.aboutMoments(r, m, w, b)
 }

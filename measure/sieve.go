@@ -9,6 +9,9 @@ import (
 // sieve forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
 // them can be the largest: of 16-bit words where the processor has them and P is float32, else in P. The unit vector of
 // zero is zero.
+//
+// In float32 it is a sieve and nothing else: which of its products are words depends on more than the kernel's name, so no
+// product may be part of a result, and no choice that a result's bits depend on may ask for err.
 type sieve[P kernel.Float] struct {
 	k, d  int
 	half  int     // pairs of words of a vector
@@ -29,14 +32,19 @@ func newSieve[P kernel.Float](team *kernel.Team, vectors, norms []float64, k, d 
 	v := &sieve[P]{k: k, d: d, half: (d + 1) / 2}
 	if isFloat32[P]() && kernel.FastPairs() {
 		v.words = kernel.Alloc[int32](v.k * v.half)
-		phi := .502*math.Sqrt(float64(v.d))/sieveScale + 2*roundoff32
-		v.err = 2*phi + phi*phi
+		v.err = wordError(d)
 	} else {
 		v.float = kernel.Alloc[P](v.k * v.d)
 		v.err = float64(v.d+10) * roundoff[P]()
 	}
 	team.Do((v.k+wideStrip-1)/wideStrip, unitTask[P]{v, vectors, norms})
 	return v
+}
+
+// wordError is sieve.err of words.
+func wordError(d int) float64 {
+	phi := .502*math.Sqrt(float64(d))/sieveScale + 2*roundoff32
+	return 2*phi + phi*phi
 }
 
 // unitTask makes a strip of unit vectors.

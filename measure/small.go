@@ -15,13 +15,22 @@ import (
 // invertFactor replaces the symmetric a (n×n) by the inverse of its lower Cholesky factor, zeros above the
 // diagonal; false if a is not positive definite.
 func invertFactor(a []float64, n int) bool {
+	if !lowerFactor(a, n) {
+		return false
+	}
+	return lapack64.Trtri(blas64.Triangular{N: n, Stride: n, Data: a, Uplo: blas.Lower, Diag: blas.NonUnit})
+}
+
+// lowerFactor replaces the symmetric a (n×n) by its lower Cholesky factor, zeros above the diagonal; false if a is not positive
+// definite.
+func lowerFactor(a []float64, n int) bool {
 	if _, ok := lapack64.Potrf(blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Lower}); !ok {
 		return false
 	}
 	for i := range n {
 		clear(a[i*n+i+1 : (i+1)*n])
 	}
-	return lapack64.Trtri(blas64.Triangular{N: n, Stride: n, Data: a, Uplo: blas.Lower, Diag: blas.NonUnit})
+	return true
 }
 
 // rowDirections returns the right singular vectors (m×n, rows) and singular values, descending, of x
@@ -60,16 +69,18 @@ func columnDirections(c []float64, k, d int) (directions, s []float64) {
 // rotateRows makes the rows of x (m×n) orthogonal by rotations in pairs, applied to turn (m×t) as well.
 func rotateRows(x []float64, m, n int, turn []float64, t int) {
 	const sweeps = 40 // six to ten are enough in practice
+	last := false     // one sweep more: what the one before left is not rounding, and large beside a row that is much shorter
 	for range sweeps {
 		turned := false
 		for i := range m {
 			for j := i + 1; j < m; j++ {
 				a, b := x[i*n:][:n], x[j*n:][:n]
 				aa, bb, ab := dot(a, a), dot(b, b), dot(a, b)
-				if !(math.Abs(ab) > eps64*math.Sqrt(aa)*math.Sqrt(bb)) {
+				size := math.Abs(ab) / (math.Sqrt(aa) * math.Sqrt(bb))
+				if !(size > eps64 || last && size > 0) {
 					continue
 				}
-				turned = true
+				turned = turned || !last
 				zeta := (bb - aa) / (2 * ab)
 				tangent := math.Copysign(1, zeta) / (math.Abs(zeta) + math.Hypot(1, zeta))
 				cos := 1 / math.Hypot(1, tangent)
@@ -79,9 +90,10 @@ func rotateRows(x []float64, m, n int, turn []float64, t int) {
 				}
 			}
 		}
-		if !turned {
+		if last {
 			return
 		}
+		last = !turned
 	}
 }
 
@@ -116,31 +128,23 @@ func sortRows(x, s []float64, n int) (rows, sorted []float64) {
 	return rows, sorted
 }
 
-// gramDirections returns the directions u_j (full×d) and singular values of C from the eigenvectors of
-// its smaller Gram matrix, held in b.gram.
-func (b *between) gramDirections(c []float64, k, d int) (directions, s []float64) {
-	q := b.full
-	values, vectors, ok := eigen(b.gram, q)
-	if !ok {
+// thinDirections returns the directions u_j (full×d) and singular values of C from a singular value decomposition, whose
+// error is that of rounding C: the eigenvalues of a Gram matrix would lose those below 10⁻⁸ of the largest.
+// c is C's K×d form and is kept; nil if the iteration fails.
+func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64) {
+	rows, x := k, append([]float64(nil), c[:k*d]...)
+	if b.fromP {
+		rows, x = k-1, b.reduced(c, k, d)
+	}
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(rows, d, x), mat.SVDThinV) {
 		return nil, nil
 	}
-	s = make([]float64, q)
-	for j, v := range values {
-		s[j] = math.Sqrt(max(v, 0))
-	}
-	if !b.fromP {
-		return vectors, s
-	}
-	directions = make([]float64, q*d)
-	reduced := b.reduced(c, k, d)
-	for j := range q {
-		row := directions[j*d:][:d]
-		for i, v := range vectors[j*q:][:q] {
-			axpy(row, v, reduced[i*d:][:d])
-		}
-		if s[j] > 0 {
-			scale(row, 1/s[j])
-		}
+	var v mat.Dense
+	svd.VTo(&v)
+	s, directions = svd.Values(nil), make([]float64, b.full*d)
+	for j := range b.full {
+		mat.Col(directions[j*d:][:d], j, &v)
 	}
 	return directions, s
 }

@@ -189,7 +189,7 @@ func TestWideShards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := whole.Report(m, widen(nil, in.W), widen(nil, in.B), Options{})
+	got, err := whole.Report(m, in.W, in.B, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

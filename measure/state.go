@@ -12,7 +12,8 @@ import (
 // Second after a second one. Little endian, fixed layout, the same state the same bytes, and a SHA-256
 // of everything before it at the end.
 const (
-	stateMagic  = "NCS1"
+	stateMagic  = "NCS2"
+	firstMagic  = "NCS1" // version 1: first passes lack the spread of coordinates
 	kindMoments = 1
 	kindSecond  = 2
 	stateHeader = 4 + 4 + 4 + 4 + 4 // magic, kind, flags, K, D
@@ -36,7 +37,7 @@ type State struct {
 // the file claims. It returns *StateError for anything but a sound file.
 func ReadState(b []byte) (State, error) {
 	body := len(b) - sha256.Size
-	if body < stateHeader || string(b[:4]) != stateMagic {
+	if body < stateHeader || string(b[:4]) != stateMagic && string(b[:4]) != firstMagic {
 		return State{}, &StateError{fmt.Sprintf("it starts with %.4q and has %d bytes; want %q, as `collapse measure --state-out` writes it", b[:min(4, len(b))], len(b), stateMagic)}
 	}
 	if sum := sha256.Sum256(b[:body]); string(sum[:]) != string(b[body:]) {
@@ -47,7 +48,7 @@ func ReadState(b []byte) (State, error) {
 
 // parseState reads what lies before the checksum.
 func parseState(b []byte) (State, error) {
-	r := &stateReader{rest: b[4:]}
+	r := &stateReader{rest: b[4:], first: string(b[:4]) == firstMagic}
 	kind, flags, k, d := r.uint32(), r.uint32(), r.uint32(), r.uint32()
 	if k == 0 || d == 0 || k > math.MaxInt32 || d > math.MaxInt32 {
 		return State{}, &StateError{fmt.Sprintf("%d classes of width %d are impossible", k, d)}
@@ -106,8 +107,9 @@ func (w *stateWriter) finish(to io.Writer) (int64, error) {
 
 // stateReader takes fields off the front; the caller checks lengths with need first.
 type stateReader struct {
-	rest []byte
-	bad  string // the first field that no writer of ours writes
+	rest  []byte
+	first bool   // version 1
+	bad   string // the first field that no writer of ours writes
 }
 
 // need reports whether exactly that many numbers of 8 bytes are left, given as terms of a sum that may

@@ -9,7 +9,8 @@ import (
 // WriteTo writes m as a .ncs file; it implements io.WriterTo.
 func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 	flags := uint32(0)
-	size := 8 * (1 + len(m.Values) + 2*m.K + m.K*m.D)
+	m = m.withSpread()
+	size := 8 * (1 + len(m.Values) + 2*m.K + m.K*m.D + m.D)
 	if m.Pooled != nil {
 		flags |= flagPooled
 		size += 4 * m.D * (m.D + 1)
@@ -28,6 +29,7 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 	w.integers(m.Count)
 	w.floats(m.Scatter)
 	w.floats(m.Mean)
+	w.floats(m.Spread)
 	for i := range m.D {
 		if m.Pooled != nil {
 			w.floats(m.Pooled[i*m.D:][:i+1])
@@ -42,6 +44,9 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 		return nil, &StateError{fmt.Sprintf("flags %#x are unknown; a newer program wrote it", flags)}
 	}
 	terms := [][2]int{{1, 1}, {2, k}, {k, d}}
+	if !r.first {
+		terms = append(terms, [2]int{1, d})
+	}
 	if flags&flagValues != 0 {
 		terms = append(terms, [2]int{1, k})
 	}
@@ -68,6 +73,9 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 	m.Count = r.integers("class count", k)
 	m.Scatter = r.squares("within-class scatter", k)
 	m.Mean = r.floats("class mean", k*d)
+	if !r.first {
+		m.Spread = r.squares("spread of a coordinate", d)
+	}
 	if flags&flagPooled != 0 {
 		m.Pooled = r.triangle(d)
 	}

@@ -262,7 +262,7 @@ func TestStatesRefused(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"empty":             {nil, "want \"NCS1\""},
+		"empty":             {nil, "want \"NCS2\""},
 		"another file":      {bytes.Repeat([]byte("PK"), 100), "starts with \"PKPK\""},
 		"a flipped bit":     {flipped, "checksum"},
 		"cut":               {a.Bytes()[:a.Len()-1], "checksum"},

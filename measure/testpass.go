@@ -79,6 +79,9 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		return err
 	}
 	reason := e.operator(s)
+	if reason == "" && s.alone {
+		reason = allAlone
+	}
 	ask := asked{im: e.opt.Imbalance, white: reason == "" && e.want.any(KeyDilation), logits: h != nil && e.want.any(KeyTestAccuracy)}
 	if !(ask.white || ask.logits || e.want.any(KeyTestNC1Ratio)) {
 		return nil
@@ -95,7 +98,7 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		perClass[k] = t.scatter[k] / float64(n)
 	}
 	b.report.PerClass["test_within_trace"] = e.aligned(perClass, 1)
-	if reason == "" {
+	if reason = s.roundedMeans(reason); reason == "" {
 		b.put(KeyDilation, math.Sqrt(e.whiteMean(s)))
 		b.put(KeyTestNC1Ratio, average(t.scatter, s.count, s.n, e.opt.Imbalance)/(dot(s.centred, s.centred)/float64(s.k)))
 	} else {

@@ -11,10 +11,9 @@ const zeroMargin = "w_k − w_G is zero for a class"
 func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	s := &e.train
 	noOperator := e.operator(s)
-	e.putRank(b, noOperator)
 	ask := e.asks(h, noOperator)
 	// Traces come from the class tallies; skip the pass only if nothing of it was asked.
-	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV)) {
+	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
 		return nil
 	}
 	if err := e.decisions(s, h, ask, mem); err != nil {
@@ -23,6 +22,8 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if k := firstNonFinite(s.tally.scatter); k >= 0 {
 		return &RangeError{Where: s.name, Class: s.number(k)}
 	}
+	noOperator = s.roundedMeans(noOperator)
+	e.putRank(b, noOperator)
 	e.within(b, noOperator, ask.white)
 	e.rates(b, h)
 	e.marginMeasures(b, h, ask)
@@ -39,7 +40,7 @@ func (e *Engine[T]) asks(h *head, noOperator string) asked {
 	several := s.empty < 0 && s.k > 1
 	return asked{
 		im:      e.opt.Imbalance,
-		white:   noOperator == "" && e.want.any(KeyNC1Pinv),
+		white:   noOperator == "" && !s.alone && e.want.any(KeyNC1Pinv),
 		nearest: several && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
 		logits:  h != nil && (e.want.any(KeyAccuracy, KeyNC4NCCMismatch) || e.want.any(margins...)),
 		margins: h != nil && several && !hasZero(h.centredNorm) && e.want.any(margins...),
@@ -72,8 +73,8 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	case s.empty >= 0:
 		b.missAll(emptyReason(s.empty), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
 		return
-	case s.single >= 0:
-		b.missAll(singleReason(s.single), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
+	case s.alone:
+		b.missAll(allAlone, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
 		return
 	}
 	traceWithin := average(t.scatter, s.count, s.n, e.opt.Imbalance)
@@ -87,22 +88,28 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	}
 	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
 	if b.any(KeyCDNV) {
-		e.cdnv(b, perClass)
+		e.cdnv(b)
 	}
 }
 
 // whiteMean returns NC1 of a split from its tally.
 func (e *Engine[T]) whiteMean(s *samples[T]) float64 {
+	return e.whiteMeanOf(s, s.tally.white)
+}
+
+// whiteMeanOf returns NC1 for Σ ω ‖z‖² over a split.
+func (e *Engine[T]) whiteMeanOf(s *samples[T], white float64) float64 {
 	if e.opt.Imbalance == PerClass {
-		return s.tally.white / float64(s.k)
+		return white / float64(s.k)
 	}
-	return s.tally.white / float64(s.n)
+	return white / float64(s.n)
 }
 
 // cdnv fills the class-distance normalised variance: Σ_{i<j} (v_i + v_j)/(2δ_ij²) = ½ Σ_i v_i Σ_{j≠i} 1/δ_ij².
-func (e *Engine[T]) cdnv(b *builder, variance Vector) {
-	if i, j := e.pairs.coincide[0], e.pairs.coincide[1]; j >= 0 {
-		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean", e.train.number(i), e.train.number(j)))
+func (e *Engine[T]) cdnv(b *builder) {
+	variance := e.train.variances()
+	if i, j, found := e.pairs.oneMean(e.train.rounding()); found {
+		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean, up to rounding", e.train.number(i), e.train.number(j)))
 		return
 	}
 	k := float64(len(variance))
@@ -136,10 +143,9 @@ func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits [
 		return
 	}
 	values := make(Vector, s.k)
-	total, mean := 0, 0.0
+	total := 0
 	for k, n := range s.count {
 		values[k] = float64(hits[k]) / float64(n) // 0/0 is NaN: null
-		mean += values[k] / float64(s.k)
 		total += hits[k]
 	}
 	b.report.PerClass[perClass] = values
@@ -149,7 +155,7 @@ func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits [
 	case s.empty >= 0:
 		b.miss(key, emptyReason(s.empty))
 	default:
-		b.put(key, mean)
+		b.put(key, compensated(values)/float64(s.k))
 	}
 }
 

@@ -60,3 +60,18 @@ func transpose(out, x []float64, rows, cols int) {
 		}
 	}
 }
+
+// compensated returns Σ x with the rounding of each sum carried along (Neumaier 1974).
+func compensated(x []float64) float64 {
+	sum, lost := 0.0, 0.0
+	for _, v := range x {
+		next := sum + v
+		if math.Abs(sum) >= math.Abs(v) {
+			lost += (sum - next) + v
+		} else {
+			lost += (v - next) + sum
+		}
+		sum = next
+	}
+	return sum + lost
+}

@@ -9,8 +9,7 @@ import (
 
 // whitener sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
 // z itself (rank·d for a row), or the scatter S = Σ ω r rᵀ, of which one triangle suffices (d²/2 for a row), and
-// tr(A S Aᵀ) at the end, with products of floats (scatter) or, for float32 where the processor has them, of 16-bit
-// words (wordScatter). The choice depends on shapes and the kernel in use alone.
+// tr(A S Aᵀ) at the end. The choice depends on shapes alone.
 //
 // # What float32 products may cost
 //
@@ -28,11 +27,6 @@ import (
 // a row with partial sums ≤ √(S_pp S_qq); so tr(A δS Aᵀ) with M = AᵀA has variance ≤ 2u²n Σ_pq M_pq² S_pp S_qq, both
 // triangles having one error. Rounded residuals, twice where they are weighted: D ≤ 4u² Σ_p M_pp S_pp.
 //
-// Form S of words, Δ their largest step: the errors e of dithered residuals are independent by construction, of mean zero,
-// variance ≤ Δ²/4, and act off the diagonal alone. Terms linear in e have together a variance ≤ Δ²(√tr(M S M) + √Σ_p M_pp² S_pp)²,
-// quadratic ones ≤ 2N‖M‖²Δ⁴/16; λ standard deviations of each. The grain of the dither, 2⁻¹⁷Δ, and a third rounding to
-// float32 are errors of inputs: D ≤ 4u² Σ_p M_pp S_pp + 2⁻³⁴Δ² N tr M. Sums are exact.
-//
 // The measure is kept if the sum of these, divided by W, is below 10⁻⁵; else the pass is made again in float64.
 // Data with most of their variance outside the between-class directions end there, and so do small
 // samples, whose errors do not average out.
@@ -44,9 +38,8 @@ type whitener[P kernel.Float] struct {
 	a       []P // (rank × d), form z
 	product []P // (block × rank)
 
-	scatter *scatter[P]  // form S of floats
-	words   *wordScatter // form S of words
-	rows    int          // largest block
+	scatter *scatter[P] // form S
+	rows    int         // largest block
 
 	sums  whiteSums
 	bound float64 // errorBound, once certified was asked
@@ -58,7 +51,6 @@ type whiteSums struct {
 	square float64 // Σ ω ρ²
 	cross  float64 // Σ ω² ‖z‖² ρ²
 	weight float64 // Σ ω
-	rows   float64 // Σ 1
 }
 
 func (s *whiteSums) add(o *whiteSums) {
@@ -66,7 +58,6 @@ func (s *whiteSums) add(o *whiteSums) {
 	s.square += o.square
 	s.cross += o.cross
 	s.weight += o.weight
-	s.rows += o.rows
 }
 
 const (
@@ -83,13 +74,9 @@ func singleFits(centred []float64, k int) bool {
 	return size < mostMagnitude && size > 1/mostMagnitude
 }
 
-// prepare takes the operator A (rank×d) of a split of so many rows, in blocks of at most so many.
-func (w *whitener[P]) prepare(op []float64, rank, d, rows, block int) {
+// prepare takes the operator A (rank×d) for blocks of at most so many rows.
+func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
 	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(norm(op) / math.Sqrt(float64(rank)))))}
-	if isFloat32[P]() && kernel.FastPairs() && wordsPay(rank, d, rows, block) {
-		w.words = newWordScatter(d, block, make([]float64, d*d))
-		return
-	}
 	if scatterPays(rank, d) {
 		w.scatter = newScatter[P](d, make([]float64, d*d))
 		return
@@ -104,33 +91,21 @@ func (w *whitener[P]) prepare(op []float64, rank, d, rows, block int) {
 // scatterPays chooses the form: d²/2 products for a row against rank·d, where form S comes a little nearer to the peak.
 func scatterPays(rank, d int) bool { return 10*d < 21*rank }
 
-// wordsPay chooses between a scatter of words, which takes half the time of one of floats, and the forms of floats. Random
-// rounding has to average out: for even noise the step is √block/wordLimit of its size, and the error 6/√(rows·rank)
-// of that.
-func wordsPay(rank, d, rows, block int) bool {
-	expected := 2 * certain * math.Sqrt(float64(min(block, rows))/(float64(rows)*float64(rank))) / wordLimit
-	return 10*d < 38*rank && expected < singleBound/3
-}
-
 // squared reports whether form S is in use.
-func (w *whitener[P]) squared() bool { return w.scatter != nil || w.words != nil }
+func (w *whitener[P]) squared() bool { return w.scatter != nil }
 
-// block takes n residuals, stride apart, from row first of the source on.
-func (w *whitener[P]) block(team *kernel.Team, residual []P, stride, n, first int) {
+// block takes n residuals, stride apart.
+func (w *whitener[P]) block(team *kernel.Team, residual []P, stride, n int) {
 	w.rows = max(w.rows, n)
-	switch {
-	case w.words != nil:
-		w.words.block(team, any(residual).([]float32), stride, n, first)
-	case w.scatter != nil:
+	if w.squared() {
 		w.scatter.block(team, residual, stride, n)
-	default:
-		kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, stride, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
+		return
 	}
+	kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, stride, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
 }
 
 // sample adds one row of the block to the sums.
 func (w *whitener[P]) sample(to *whiteSums, weight, square float64, row int) {
-	to.rows++
 	to.weight += weight
 	to.square += weight * square
 	if !w.squared() {
@@ -146,9 +121,6 @@ func (w *whitener[P]) finishBlocks() {
 	if w.scatter != nil {
 		w.scatter.tile = nil
 	}
-	if w.words != nil {
-		w.words.numbers = nil
-	}
 }
 
 // total returns Σ ω ‖z‖² of all blocks.
@@ -156,15 +128,8 @@ func (w *whitener[P]) total(team *kernel.Team) float64 {
 	if !w.squared() {
 		return w.sums.white
 	}
-	var sum []float64
-	if w.words != nil {
-		w.words.finish()
-		sum = w.words.sum
-	} else {
-		sum = w.scatter.sum
-	}
-	mirror(sum, w.d)
-	w.sums.white = traceOf(team, w.op, w.rank, sum, w.d)
+	mirror(w.scatter.sum, w.d)
+	w.sums.white = traceOf(team, w.op, w.rank, w.scatter.sum, w.d)
 	return w.sums.white
 }
 
@@ -195,9 +160,6 @@ func (w *whitener[P]) release() { *w = whitener[P]{bound: w.bound} }
 func (w *whitener[P]) errorBound(team *kernel.Team) float64 {
 	const u2 = roundoff32 * roundoff32
 	total := w.sums.white
-	if w.words != nil {
-		return w.words.errorBound(team, w.op, w.rank, w.sums.rows, total)
-	}
 	var rounding, inputs float64
 	if w.scatter == nil {
 		q := u2 * float64(w.d) * dot(w.op, w.op)

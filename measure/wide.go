@@ -137,7 +137,7 @@ func (f *widePass[T, P]) runBlock() error {
 		return nil
 	}
 	f.out.clock.enter(PhaseProducts)
-	f.white.block(f.team, f.residual, f.stride, n, f.from)
+	f.white.block(f.team, f.residual, f.stride, n)
 	f.out.clock.enter(PhaseSums)
 	f.team.Do(strips, whiteTask[T, P]{f})
 	for i := range strips {
@@ -168,10 +168,6 @@ func (f residualTask[T, P]) Run(part int) {
 		sums.err = err
 		return
 	}
-	words := f.white.words
-	if words != nil {
-		words.begin(part)
-	}
 	for i := from; i < to; i++ {
 		at, residual := f.from+i, f.residual[i*f.stride:][:d]
 		c := s.class[at]
@@ -191,9 +187,6 @@ func (f residualTask[T, P]) Run(part int) {
 		}
 		if w := f.out.weight[c]; w != 1 && f.ask.white && f.white.squared() {
 			scaleRow(residual, w)
-		}
-		if words != nil {
-			words.see(part, any(residual).([]float32))
 		}
 	}
 }

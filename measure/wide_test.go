@@ -94,13 +94,13 @@ func drawDecided(t *rapid.T) Input[float32] {
 		return size * rng.NormFloat64()
 	}
 	means := make([]float64, k*d)
-	in := Input[float32]{Classes: k, W: make([]float32, k*d), B: make([]float32, k)}
+	in := Input[float32]{Classes: k, W: make([]float64, k*d), B: make([]float64, k)}
 	for i := range means {
 		means[i] = offset + draw(1)
-		in.W[i] = float32(means[i] + draw(.1))
+		in.W[i] = float64(float32(means[i] + draw(.1)))
 	}
 	for c := range k {
-		in.B[c] = float32(draw(.1))
+		in.B[c] = float64(float32(draw(.1)))
 	}
 	var h []float32
 	var labels []int32
@@ -197,8 +197,8 @@ func shaped(n, d, k int, size float64, kind string) Input[float32] {
 // The bound on what float32 products cost must hold, and be below 1e-5 for ordinary data.
 func TestSingleProductsWithinBound(t *testing.T) {
 	for kind := range spreads {
-		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {90000, 120, 100}} { // products with the operator, the scatter of floats and of words
-			if c.n > 12000 && (!kernel.FastPairs() || testing.Short()) {
+		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {90000, 120, 100}} { // products with the operator, the scatter of one block and of several
+			if c.n > 12000 && testing.Short() {
 				continue
 			}
 			for _, im := range []Imbalance{PerSample, PerClass} {
@@ -235,7 +235,7 @@ func whitenerBound(t testing.TB, in Input[float32], opt Options) float64 {
 	e.operator(s)
 	e.second.weight = s.whiteWeights(nil, opt.Imbalance)
 	f := &widePass[float32, float32]{s: s, ask: asked{white: true, im: opt.Imbalance}, out: &e.second}
-	f.white.prepare(s.between.onResiduals(nil, s.centred, s.k, s.d)[:s.between.rank*s.d], s.between.rank, s.d, s.n, min(wideRows(s.d), s.rows))
+	f.white.prepare(s.between.onResiduals(nil, s.centred, s.k, s.d)[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -303,6 +303,38 @@ func TestWideMatchesNarrow(t *testing.T) {
 				if !(math.Abs(p[0]-p[1]) <= 1e-11*(1+math.Abs(p[0]))) {
 					t.Fatalf("%v %v: number %d is %.17g, narrow %.17g", c, im, i, p[1], p[0])
 				}
+			}
+		}
+	}
+}
+
+// A float64 classifier may lie beyond float32; radii of float32 features still decide as those of float64.
+func TestScaleOfClassifier(t *testing.T) {
+	in := gaussian[float32](600, 350, 100, 1e-4, 5)
+	if !wide(100, 350) {
+		t.Fatal("the shape does not take the wide pass")
+	}
+	w := in.W
+	in.W = make([]float64, len(w))
+	keys := []string{KeyAccuracy, KeyNC4NCCMismatch, KeyMarginMean}
+	for j := range 70 {
+		for c := range 100 {
+			w[c*350+5*j] = 3 * math.Sin(float64(c*j+c))
+		}
+	}
+	want := map[string]float64{}
+	for _, exponent := range []int{0, -500, -140, 140, 400} {
+		for i, x := range w {
+			in.W[i] = math.Ldexp(x, exponent)
+		}
+		r := mustMeasure(t, in, Options{Measures: keys})
+		for _, key := range keys {
+			got, found := r.Measures[key]
+			if exponent == 0 {
+				want[key] = got
+			}
+			if !found || !(math.Abs(got-want[key]) <= 1e-12) || key == KeyAccuracy && !(got > .5) {
+				t.Errorf("W·2^%d: %s is %.17g (missing: %q), want %.17g", exponent, key, got, r.Missing[key], want[key])
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 	if ask.white {
 		op = s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
 	}
-	if !isFloat32[T]() || !singleFits(s.centred, s.k) {
+	if !isFloat32[T]() || !singleFits(s.centred, s.k) || (ask.logits || ask.margins) && !h.singleFits() {
 		_, err := runWide[T, float64](e, s, h, ask, mem, op)
 		return err
 	}
@@ -48,7 +48,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	}
 	collect()
 	if ask.white {
-		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, s.n, min(wideRows(s.d), s.rows))
+		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
 	}
 	err = f.run()
 	return f.certified, err

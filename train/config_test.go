@@ -203,6 +203,41 @@ func TestListsAreReadFromTOMLAndText(t *testing.T) {
 	}
 }
 
+// An override takes the TOML list that a file takes.
+func TestListsAreReadFromOverrides(t *testing.T) {
+	multistep, perClass := "optim.schedule.kind=multistep", "data.noise_kind=per_class"
+	for _, value := range []string{"[60, 120]", "[60,120]", "60,120", `"60, 120"`, `["60", "120"]`} {
+		c, err := Load("", nil, multistep, "optim.schedule.milestones="+value)
+		if err != nil || !slices.Equal(c.Optim.Schedule.milestones(), []int{60, 120}) {
+			t.Errorf("milestones=%s: %v, %v", value, c.Optim.Schedule.milestones(), err)
+		}
+	}
+	rates := strings.TrimSuffix(strings.Repeat("0.25, ", Default().Data.Classes), ", ")
+	c, err := Load("", nil, perClass, "data.noise_rates=["+rates+"]")
+	if want := strings.ReplaceAll(rates, " ", ""); err != nil || c.Data.NoiseRates != want {
+		t.Errorf("noise_rates: %q, %v; wanted %q", c.Data.NoiseRates, err, want)
+	}
+	for _, value := range []string{"[1, 7]", "1,7"} {
+		c, err := Load("", nil, "run.save_features="+value)
+		rule, bad := parseEpochs(c.Run.SaveFeatures)
+		if err != nil || bad != nil || !rule.holds(7, 9) || rule.holds(2, 9) {
+			t.Errorf("save_features=%s: %q, %v, %v", value, c.Run.SaveFeatures, err, bad)
+		}
+	}
+	for override, want := range map[string]string{
+		"optim.schedule.milestones=[60, ":     "not a TOML list",
+		"optim.schedule.milestones=[60.5]":    "wanted a list of whole numbers",
+		"optim.schedule.milestones=[[60]]":    "wanted a list of whole numbers",
+		"run.save_features=[0]":               "wanted none, last, every=N",
+		"data.noise_rates=[0.5, \"x\"]":       "wanted a list of numbers",
+		"optim.schedule.kind=[\"multistep\"]": "wanted",
+	} {
+		if _, err := Load("", nil, multistep, perClass, override); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, wanted %q", override, err, want)
+		}
+	}
+}
+
 func TestPrintedConfigLoadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)

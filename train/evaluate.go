@@ -132,11 +132,7 @@ func (s *session[T]) measureAll() ([]row, error) {
 	train := s.in.train
 	s.passBoth()
 	onTrain := s.input(s.train.features, s.test.features, s.net.FeatureDim())
-	w, b := s.net.Classifier()
-	onTrain.W = w.Value
-	if b != nil {
-		onTrain.B = b.Value
-	}
+	onTrain.W, onTrain.B = s.classifier()
 	var rows []row
 	report, err := s.onTrain.Measure(onTrain)
 	if err != nil {
@@ -168,6 +164,25 @@ func (s *session[T]) measureAll() ([]row, error) {
 	}
 	layers, err := s.measureLayers()
 	return append(rows, layers...), err
+}
+
+// classifier returns W and b (nil without a bias) in float64, in memory that the next call uses again.
+func (s *session[T]) classifier() (weight, bias []float64) {
+	w, b := s.net.Classifier()
+	s.weight = widen(s.weight[:0], w.Value)
+	if b == nil {
+		return s.weight, nil
+	}
+	s.bias = widen(s.bias[:0], b.Value)
+	return s.weight, s.bias
+}
+
+// widen appends the numbers of from to to.
+func widen[T Float](to []float64, from []T) []float64 {
+	for _, x := range from {
+		to = append(to, float64(x))
+	}
+	return to
 }
 
 // input is features of both splits, d wide, as package measure wants them.

@@ -125,7 +125,7 @@ func (c *Config) fields() []field {
 		{key: "run.tap_pool", ptr: &r.TapPool, doc: "what becomes of a tapped layer's maps: their averages, or every value", choices: []string{"average", "flatten"}, only: forTaps},
 		{key: "run.checkpoint_every", ptr: &r.CheckpointEvery, doc: "epochs between checkpoints; the last epoch always has one", limits: between(1, 1e7), outside: true},
 		{key: "run.keep", ptr: &r.Keep, doc: "checkpoints kept besides the last two: last (none), every=N, all", outside: true},
-		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved whole: none, last, every=N, all or a list", outside: true},
+		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved whole: none, last, every=N, all or a list", list: epochList, outside: true},
 		{key: "run.dtype", ptr: &r.DType, doc: "float32, or float64 for parity tests", choices: []string{"float32", "float64"}},
 	}
 }

@@ -14,7 +14,19 @@ const (
 	wholeNumbers listOf = "whole numbers"
 	numbers      listOf = "numbers"
 	names        listOf = "names"
+	epochList    listOf = "epochs" // or a word for a rule: Check reads it whole (parseEpochs)
 )
+
+// TakesList says whether the value of a key is a list, so that one TOML list is one value of it.
+func TakesList(key string) bool {
+	c := Default()
+	for _, f := range c.fields() {
+		if f.key == key {
+			return f.list != ""
+		}
+	}
+	return false
+}
 
 // joined is a TOML list as text.
 func joined(list []any) (string, bool) {
@@ -55,6 +67,9 @@ func (l listOf) plain(text string) string {
 
 // complaint says which element is not what the list holds, or "".
 func (l listOf) complaint(text string) string {
+	if l == epochList {
+		return ""
+	}
 	for _, p := range split(text) {
 		ok := p != ""
 		switch l {

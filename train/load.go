@@ -171,6 +171,14 @@ func (l *loader) override(text string) {
 	var one struct{ V any }
 	err := toml.Unmarshal([]byte("V = "+value), &one)
 	f := l.fields[key]
+	if f.list != "" && strings.HasPrefix(value, "[") {
+		if err != nil {
+			l.report(key, fmt.Sprintf("is %s, not a TOML list; wanted %s such as [1, 2]", value, f.wanted()))
+			return
+		}
+		l.set(key, one.V)
+		return
+	}
 	if _, isText := f.ptr.(*string); err != nil || isText && !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, `'`) {
 		one.V = value
 	}

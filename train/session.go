@@ -114,6 +114,8 @@ type session[T Float] struct {
 	onClean     *measure.Engine[T]
 	onTest      *measure.Engine[T]
 	onLayer     *measure.Engine[T]
+	weight      []float64 // the classifier being measured
+	bias        []float64
 	collect     bool // the training pass keeps its features for the measures
 
 	need     Footprint

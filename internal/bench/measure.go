@@ -215,7 +215,11 @@ func (m *made) Run(part int) {
 }
 
 func (m *made) input(h []float32) measure.Input[float32] {
-	return measure.Input[float32]{Classes: m.k, Train: measure.Memory(h, m.d, m.labels), W: m.means}
+	w := make([]float64, len(m.means))
+	for i, x := range m.means {
+		w[i] = float64(x)
+	}
+	return measure.Input[float32]{Classes: m.k, Train: measure.Memory(h, m.d, m.labels), W: w}
 }
 
 // checkMade compares tr Σ_W / tr Σ_B with the ratio of the made variances, spread² (1 − 1/n_k) beside 1 − 1/K.

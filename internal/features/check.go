@@ -10,14 +10,11 @@ import (
 
 // classifier is W (K×d) and b (K), nil if there is none.
 type classifier struct {
-	w, b     []float64
-	k, d     int
-	wPart    part
-	bPart    part
-	wFloat64 bool
+	w, b  []float64
+	k, d  int
+	wPart part
+	bPart part
 }
-
-func (c *classifier) wide() bool { return c != nil && c.wFloat64 }
 
 // allLabels finds the labels of the train samples.
 func (f *finder) allLabels(s *Set) error {
@@ -94,7 +91,6 @@ func (f *finder) head(d int, file string) (*classifier, error) {
 	if c.b, err = c.bPart.Float64s(); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.bPart.where(), err)
 	}
-	c.wFloat64 = c.wFloat64 || c.bPart.DType == arrayfile.F64
 	return c, nil
 }
 
@@ -125,7 +121,6 @@ func (c *classifier) weights(transpose bool, d int, file string) error {
 	if transpose {
 		c.k, c.d, c.w = shape[1], shape[0], transposed(w, shape[0], shape[1])
 	}
-	c.wFloat64 = c.wPart.DType == arrayfile.F64
 	if c.d == d {
 		return nil
 	}

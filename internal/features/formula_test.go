@@ -230,7 +230,7 @@ func inMemory(t *testing.T, arrays []arrayfile.Array) *measure.Report {
 	}
 	in.Train = measure.Memory(read(0), arrays[0].Shape[1], labels)
 	in.W, in.B = read(2), read(3)
-	r, err := measure.Measure(in, measure.Options{RankCutoff: narrowCutoff})
+	r, err := measure.Measure(in, measure.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

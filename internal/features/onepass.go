@@ -144,7 +144,7 @@ func (s *Set) SecondPass(column int, m *measure.Moments, opt measure.Options) (*
 	c := &s.Columns[column]
 	var second *measure.Second
 	var err error
-	if c.train.wide() || c.Classifier && s.head.wide() {
+	if c.train.wide() {
 		second, err = secondAs[float64](s, c, m, opt)
 	} else {
 		second, err = secondAs[float32](s, c, m, opt)
@@ -163,7 +163,7 @@ func secondAs[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt me
 	in := measure.Input[T]{Classes: s.K, Train: measure.Split[T]{Features: src, Labels: s.train}}
 	opt.IgnoreLabels = s.table.codes()
 	if c.Classifier && s.head != nil {
-		in.W, in.B = as[T](arrange(s.head.w, s.rows, c.D)), as[T](arrange(s.head.b, s.rows, 1))
+		in.W, in.B = arrange(s.head.w, s.rows, c.D), arrange(s.head.b, s.rows, 1)
 	}
 	return measure.MeasureSecond(in, m, opt)
 }

@@ -109,15 +109,15 @@ func TestTransposedWeights(t *testing.T) {
 	near(t, "transposed", measured(t, req, measure.Options{}), p.want, 0, 1e-9)
 }
 
-// TestNarrowFeaturesBesideAFloat64Classifier: the rank cut-off is that of the features. Their class means lie in a
-// plane up to 1e-5, which float32 features cannot tell from rounding.
+// TestNarrowFeaturesBesideAFloat64Classifier: what counts as zero is a matter of the features alone. Their class means lie in
+// a plane up to 1e-9 in a coordinate that is shared with larger numbers, which float32 features cannot tell from rounding.
 func TestNarrowFeaturesBesideAFloat64Classifier(t *testing.T) {
 	const k, n, d = 4, 3, 3
 	h, y := make([]float32, k*n*d), make([]int64, k*n)
 	for i := range y {
 		y[i] = int64(i % k)
 		h[i*d+0], h[i*d+1] = []float32{1, -1, 0, 0}[y[i]], []float32{0, 0, 1, -1}[y[i]]
-		h[i*d+2] = []float32{1e-5, 1e-5, -1e-5, -1e-5}[y[i]]
+		h[i*d+2] = 1 + 1e-9*[]float32{1, 1, -1, -1}[y[i]]
 	}
 	for _, c := range []struct {
 		weight arrayfile.Array

@@ -211,14 +211,10 @@ func (s *Set) list(r Role, parts []part, shape []int) {
 // Measure measures one column. Errors name files and flags; see explain.go.
 func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) {
 	c := &s.Columns[column]
-	wide := c.train.wide() || c.test != nil && c.test.wide() || c.ood != nil && c.ood.wide()
 	var r *measure.Report
 	var err error
 	opt.IgnoreLabels = s.table.codes()
-	if wide || c.Classifier && s.head.wide() {
-		if opt.RankCutoff == 0 && !wide {
-			opt.RankCutoff = narrowCutoff
-		}
+	if c.train.wide() || c.test != nil && c.test.wide() || c.ood != nil && c.ood.wide() {
 		r, err = measureAs[float64](s, c, opt)
 	} else {
 		r, err = measureAs[float32](s, c, opt)
@@ -229,9 +225,6 @@ func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) 
 	s.nameLeftOut(r)
 	return r, nil
 }
-
-// narrowCutoff is measure's rcond for features of at most 32 bits, which stay such beside a float64 classifier.
-const narrowCutoff = 1e-6
 
 func measureAs[T float32 | float64](s *Set, c *Column, opt measure.Options) (*measure.Report, error) {
 	in := measure.Input[T]{Classes: s.K, TestClasses: s.TestClasses, True: s.clean, Redrawn: s.redrawn}
@@ -252,21 +245,9 @@ func measureAs[T float32 | float64](s *Set, c *Column, opt measure.Options) (*me
 		in.Test.Labels = nil
 	}
 	if c.Classifier && s.head != nil {
-		in.W, in.B = as[T](s.head.w), as[T](s.head.b)
+		in.W, in.B = s.head.w, s.head.b
 	}
 	return measure.Measure(in, opt)
-}
-
-// as converts a classifier, which Set.Measure has made sure fits T.
-func as[T float32 | float64](x []float64) []T {
-	if x == nil {
-		return nil
-	}
-	out := make([]T, len(x))
-	for i, v := range x {
-		out[i] = T(v)
-	}
-	return out
 }
 
 // Sample returns at most n rows of a column's features, evenly spaced, with their classes as r, the column's report, numbers them: of

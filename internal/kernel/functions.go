@@ -10,6 +10,10 @@ func Logs(dst, x []float64) { function(dst, x, logsSIMD, logGeneric) }
 // It panics if the lengths differ.
 func Exps(dst, x []float64) { function(dst, x, expsSIMD, expGeneric) }
 
+// Exp returns the exponential of x: within two ulp, with the bits of Exps. math.Exp has other bits on processors that lack
+// fused multiply-adds.
+func Exp(x float64) float64 { return expGeneric(x) }
+
 // function applies a function to every element: simd to as many as it takes, one to the rest, with the same bits.
 func function(dst, x []float64, simd func(dst, x []float64) int, one func(float64) float64) {
 	if len(dst) != len(x) {

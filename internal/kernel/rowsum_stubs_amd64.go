@@ -142,16 +142,6 @@ func sumsAboutAVX2(n int, x *float64, about *float64, sums *float64, squares *fl
 //go:noescape
 func roundPairsAVX512(n int, dst *int32, x *float32, scale float32)
 
-// ditherPairsAVX512 is ditherPairsGeneric.
-//
-//go:noescape
-func ditherPairsAVX512(n int, dst *int32, a *float32, b *float32, scale float32, state *uint32)
-
-// squareSumsAVX512 is squareSumsGeneric; most holds the largest magnitude for each of 16 elements.
-//
-//go:noescape
-func squareSumsAVX512(n int, dst *float64, x *float32, most *float32)
-
 // prefetchLines asks for n cache lines, at least one, from x on.
 //
 //go:noescape

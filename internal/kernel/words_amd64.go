@@ -15,19 +15,3 @@ func roundPairsSIMD(dst []int32, x []float32, scale float32) int {
 	}
 	return n
 }
-
-func ditherPairsSIMD(dst []int32, a, b []float32, scale float32, state *Dither) int {
-	n := wordSteps(len(dst))
-	if n > 0 {
-		ditherPairsAVX512(n, &dst[0], &a[0], &b[0], scale, &state[0])
-	}
-	return n
-}
-
-func squareSumsSIMD(dst []float64, x []float32, most *[rowLanes]float32) int {
-	n := wordSteps(len(x))
-	if n > 0 {
-		squareSumsAVX512(n, &dst[0], &x[0], &most[0])
-	}
-	return n
-}

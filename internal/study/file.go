@@ -196,6 +196,9 @@ func (f *File) override(overrides []string, bad *FileError) {
 				bad.add("--set %s: not a list of values: %v", o, err)
 				continue
 			}
+			if isOneList(key, list.V) {
+				list.V = []any{list.V}
+			}
 			f.setAxis(key, list.V, bad)
 		case inGrid:
 			f.axes = append(slices.DeleteFunc(f.axes, func(a axis) bool { return a.key == key }), axis{key, []string{value}})
@@ -203,6 +206,16 @@ func (f *File) override(overrides []string, bad *FileError) {
 			f.base = append(f.base, key+"="+value)
 		}
 	}
+}
+
+// isOneList says whether a list is a single value: the key takes lists, and the elements are neither lists
+// nor texts that hold one each, such as "60,120".
+func isOneList(key string, list []any) bool {
+	return train.TakesList(key) && !slices.ContainsFunc(list, func(v any) bool {
+		_, isList := v.([]any)
+		_, isText := v.(string)
+		return isList || isText
+	})
 }
 
 func (f *File) readSeeds(v any, bad *FileError) {

@@ -83,6 +83,29 @@ func TestOverridesChangeBaseOrGrid(t *testing.T) {
 	}
 }
 
+// For a key that takes a list, one list is one value; the grid is a list of lists or of texts.
+func TestOverridesOfListsAreValues(t *testing.T) {
+	base := []byte("[base]\noptim.schedule.kind = 'multistep'\noptim.schedule.milestones = [5, 6]\n")
+	for override, want := range map[string][]string{
+		"run.epochs=9":                                   {"5,6"},
+		"optim.schedule.milestones=[60, 120]":            {"60,120"},
+		"optim.schedule.milestones=[[60, 120], [80]]":    {"60,120", "80"},
+		"optim.schedule.milestones=['60,120', '80, 90']": {"60,120", "80, 90"},
+	} {
+		f, err := ParseFile("x.toml", base, []string{override}, 1)
+		must(t, err)
+		configs, _, err := f.Configs()
+		must(t, err)
+		var got []string
+		for _, c := range configs {
+			got = append(got, c.Optim.Schedule.Milestones)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: milestones %q, wanted %q", override, got, want)
+		}
+	}
+}
+
 func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

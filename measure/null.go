@@ -1,0 +1,186 @@
+package measure
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"collapse/internal/kernel"
+)
+
+// Null is what a measure comes to when labels mean nothing: smallest, middle and largest of several shuffles of the labels
+// of all samples.
+type Null struct {
+	Low    float64 `json:"low"`
+	Median float64 `json:"median"`
+	High   float64 `json:"high"`
+}
+
+// A measure is small or large beside what the same features give when their labels are shuffled: with few samples, many
+// coordinates or many classes, class means are far apart, or nearly a simplex, by chance. Shuffled class means are those of all
+// samples; what is asked of single samples is asked of a probe of them.
+
+// DefaultNull is the number of shuffles that `collapse measure` makes.
+const DefaultNull = 9
+
+const (
+	nullWork = 4e9 // floating-point operations of all shuffles, beyond which there are fewer
+	fewNulls = 3
+	nullSeed = 0xca11
+)
+
+// nulls returns how many of the asked shuffles are made for n samples of width d in k classes.
+func nulls(asked, n, k, d int) int {
+	work := 4*float64(n)*float64(d) + 12*float64(k)*float64(k)*float64(d)
+	return min(asked, max(fewNulls, int(nullWork/work)))
+}
+
+// collectNull gathers the values of shuffles.
+type collectNull map[string][]float64
+
+func (c collectNull) add(values map[string]float64) {
+	for key, v := range values {
+		c[key] = append(c[key], v)
+	}
+}
+
+// ranges returns the null of every measure that all m shuffles have.
+func (c collectNull) ranges(m int) map[string]Null {
+	out := make(map[string]Null, len(c))
+	for key, x := range c {
+		if len(x) < m {
+			continue
+		}
+		slices.Sort(x)
+		out[key] = Null{Low: x[0], Median: (x[(m-1)/2] + x[m/2]) / 2, High: x[m-1]}
+	}
+	return out
+}
+
+// nullKeys are the measures that have a null: those that labels and features give without a classifier.
+var nullKeys = []string{KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV, KeyTraceWithin, KeyTraceBetween, KeyRankBetween, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF,
+	KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyMeanNormRatio, KeyConfMaxCos, KeyNCCAccuracy}
+
+// shuffles fills Report.Null from features.
+func (e *Engine[T]) shuffles(r *Report) error {
+	e.second.clock.enter(PhaseNull)
+	s := &e.train
+	if s.k < 2 || s.n < 2 {
+		return nil
+	}
+	p, err := newProbe(s)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
+	again := *s
+	again.tally, again.between, again.own = tally{}, between{}, slices.Clone(s.class)
+	again.class, again.means, again.centre, again.centred = again.own, nil, nil, nil
+	values, m := collectNull{}, nulls(e.opt.Null, s.n, s.k, s.d)
+	for range m {
+		shuffle(random, again.class)
+		if err := e.first.run(e.opt.Team, &again); err != nil {
+			return err
+		}
+		again.setMeans(e.opt.Imbalance, nil)
+		found, err := e.shuffled(r, &again, p)
+		if err != nil {
+			return err
+		}
+		values.add(found)
+	}
+	r.Null = values.ranges(m)
+	return nil
+}
+
+// shuffle permutes the classes of the measured rows.
+func shuffle(random *rand.Rand, class []int32) {
+	measured := make([]int, 0, len(class))
+	for i, c := range class {
+		if c >= 0 {
+			measured = append(measured, i)
+		}
+	}
+	random.Shuffle(len(measured), func(i, j int) {
+		i, j = measured[i], measured[j]
+		class[i], class[j] = class[j], class[i]
+	})
+}
+
+// shuffled returns the measures of class means of shuffled labels. Scatter within classes is what is left of the total; that of
+// single classes, which cdnv asks for, is as large for all.
+func (e *Engine[T]) shuffled(r *Report, s *samples[T], p *probe) (map[string]float64, error) {
+	classes := make([]int32, len(p.row))
+	for i, row := range p.row {
+		classes[i] = s.class[row]
+	}
+	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Single: s.short}
+	m.Scatter = restOfTotal(&e.train, s)
+	q := *p
+	q.class, q.means = classes, s.means
+	m.within = &probed{residual: q.residuals(identity(s.d), 0, nil), weight: q.weights(e.opt.Imbalance)}
+	opt := e.opt.plain(r.Measures)
+	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) })
+	fresh, err := NewEngine[float64](opt)
+	if err != nil {
+		return nil, err
+	}
+	found, err := fresh.moments(m, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := r.Measures[KeyNCCAccuracy]; ok {
+		found.Measures[KeyNCCAccuracy] = q.nearest(e.opt.Team, e.opt.Imbalance)
+	}
+	return found.Measures, nil
+}
+
+// restOfTotal returns Σ ‖h − μ_k‖² of each class of shuffled labels, in parts of the whole like their counts: the scatter around
+// h_G less that of the means.
+func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
+	total := 0.0
+	for c, x := range labelled.tally.scatter {
+		mean := labelled.centred[c*labelled.d:][:labelled.d]
+		total += x + float64(labelled.count[c])*dot(mean, mean)
+	}
+	for c, n := range shuffled.count {
+		total -= float64(n) * distance2(shuffled.mean(c), labelled.centre)
+	}
+	out := make([]float64, shuffled.k)
+	for c, n := range shuffled.count {
+		if n > 1 {
+			out[c] = max(0, total) * float64(n-1) / float64(max(1, shuffled.n-shuffled.k))
+		}
+	}
+	return out
+}
+
+// nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class.
+func (p *probe) nearest(team *kernel.Team, im Imbalance) float64 {
+	m := len(p.class)
+	products, squares := make([]float64, m*p.k), make([]float64, p.k)
+	centre := p.means[:p.d] // any point near the data: distances are of differences
+	means, rows := relative(p.means, centre), relative(p.h, centre)
+	kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows, p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+	for c := range squares {
+		x := means[c*p.d:][:p.d]
+		squares[c] = dot(x, x)
+	}
+	hits, all := 0.0, 0.0
+	for i, weight := range p.weights(im) {
+		all += weight
+		if nearestMean(squares, products[i*p.k:][:p.k]) == int(p.class[i]) {
+			hits += weight
+		}
+	}
+	return hits / all
+}
+
+// relative returns the rows of x less a point.
+func relative(x, point []float64) []float64 {
+	d := len(point)
+	out := make([]float64, len(x))
+	for at := 0; at < len(x); at += d {
+		kernel.SubRow(out[at:at+d], x[at:at+d], point)
+	}
+	return out
+}

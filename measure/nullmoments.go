@@ -1,0 +1,122 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"collapse/internal/kernel"
+)
+
+// momentsNull fills Report.Null from moments that keep the pooled scatter, where no sample is at hand to be shuffled.
+//
+// Of labels shuffled over N samples with covariance T (divisor N) around their mean, class means have covariance
+// T N/(N−1) (δ_kl/n_k − 1/N) (samples are drawn without replacement), and are near normal. So they are drawn: c_k = g_k − Σ_l n_l g_l/N
+// with g_k normal of covariance T N/((N−1) n_k). The scatter within classes is what the means leave of N·T.
+func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
+	s := &e.train
+	if m.Pooled == nil || s.k < 2 || s.n < 2 || s.empty >= 0 {
+		return nil
+	}
+	total := m.total(e.opt.Team)
+	root := choleskyRoot(total, m.D)
+	if root == nil {
+		return nil
+	}
+	centre := m.centre()
+	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
+	values, draws := collectNull{}, nulls(e.opt.Null, m.D, m.K, m.D)
+	opt := e.opt.plain(r.Measures)
+	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) || key == KeyNCCAccuracy })
+	for range draws {
+		fresh, err := NewEngine[float64](opt)
+		if err != nil {
+			return err
+		}
+		found, err := fresh.moments(m.drawn(e.opt.Team, total, root, centre, random), nil, nil)
+		if err != nil {
+			return err
+		}
+		values.add(found.Measures)
+	}
+	r.Null = values.ranges(draws)
+	return nil
+}
+
+// centre returns the mean of all samples.
+func (m *Moments) centre() []float64 {
+	centre, n := make([]float64, m.D), 0
+	for c, count := range m.Count {
+		axpy(centre, float64(count), m.Mean[c*m.D:][:m.D])
+		n += count
+	}
+	scale(centre, 1/float64(n))
+	return centre
+}
+
+// total returns N·T (D×D): the scatter of all samples around their mean.
+func (m *Moments) total(team *kernel.Team) []float64 {
+	out, centre := slices.Clone(m.Pooled), m.centre()
+	apart := make([]float64, m.K*m.D)
+	for c, n := range m.Count {
+		row := apart[c*m.D:][:m.D]
+		kernel.SubRow(row, m.Mean[c*m.D:][:m.D], centre)
+		scale(row, math.Sqrt(float64(n)))
+	}
+	kernel.Gemm(team, kernel.TN, m.D, m.D, m.K, apart, m.D, apart, m.D, out, m.D, kernel.Epilogue[float64]{Accumulate: true})
+	return out
+}
+
+// choleskyRoot returns a lower triangular L with L Lᵀ = a, up to 10⁻¹² of its trace on the diagonal, which makes scatter of fewer
+// samples than coordinates positive definite; nil if a is zero.
+func choleskyRoot(a []float64, d int) []float64 {
+	root, trace := slices.Clone(a), 0.0
+	for i := range d {
+		trace += a[i*d+i]
+	}
+	for i := range d {
+		root[i*d+i] += 1e-12 * trace
+	}
+	if !(trace > 0) || !lowerFactor(root, d) {
+		return nil
+	}
+	return root
+}
+
+// drawn returns moments as shuffled labels may give them.
+func (m *Moments) drawn(team *kernel.Team, total, root, centre []float64, random *rand.Rand) *Moments {
+	n := 0
+	for _, count := range m.Count {
+		n += count
+	}
+	z, means := make([]float64, m.K*m.D), make([]float64, m.K*m.D)
+	for i := range z {
+		z[i] = random.NormFloat64()
+	}
+	kernel.Gemm(team, kernel.NT, m.K, m.D, m.D, z, m.D, root, m.D, means, m.D, kernel.Epilogue[float64]{})
+	out := &Moments{K: m.K, D: m.D, Count: m.Count, Mean: means, Scatter: make([]float64, m.K), Pooled: slices.Clone(total), Single: m.Single}
+	for c, count := range m.Count { // root is that of N·T
+		scale(means[c*m.D:][:m.D], 1/math.Sqrt(float64(n-1)*float64(count)))
+	}
+	off, left := out.centre(), 0.0
+	for c, count := range m.Count {
+		row := means[c*m.D:][:m.D]
+		axpy(row, -1, off)
+		copy(z[c*m.D:], row)
+		scale(z[c*m.D:][:m.D], math.Sqrt(float64(count)))
+		axpy(row, 1, centre)
+	}
+	taken := z // Σ n_k c_k c_kᵀ leaves N·T
+	negative := slices.Clone(taken)
+	scale(negative, -1)
+	kernel.Gemm(team, kernel.TN, m.D, m.D, m.K, negative, m.D, taken, m.D, out.Pooled, m.D, kernel.Epilogue[float64]{Accumulate: true})
+	for i := range m.D {
+		left += max(0, out.Pooled[i*m.D+i])
+	}
+	for c, count := range m.Count {
+		if count > 1 {
+			out.Scatter[c] = left * float64(count-1) / float64(max(1, n-m.K))
+		}
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package measure
+
+import "collapse/internal/kernel"
+
+const (
+	roundoff64 = 0x1p-53
+	roundoff24 = 0x1p-24
+)
+
+// inputRoundoff returns u, the relative rounding of the numbers that were given: 2⁻²⁴ where float32 holds every one of
+// them, else 2⁻⁵³. It is read off the numbers, so that it is the same for any type that holds them.
+func inputRoundoff(single bool) float64 {
+	if single {
+		return roundoff24
+	}
+	return roundoff64
+}
+
+// isFloat32 tells the two element types apart.
+func isFloat32[T kernel.Float]() bool {
+	one, small := T(1), T(0x1p-40)
+	return one+small == one
+}
+
+// fitsSingle reports whether float32 holds every measured value of a source. It stops at the first that does not, which
+// is among the first of features that were computed in float64.
+func (s *samples[T]) fitsSingle() (bool, error) {
+	if isFloat32[T]() {
+		return true, nil
+	}
+	block := blockRows(s.d)
+	buf := make([]T, min(block, s.rows)*s.d)
+	for at := 0; at < s.rows; at += block {
+		rows, err := s.src.Read(buf, at, min(at+block, s.rows))
+		if err != nil {
+			return false, err
+		}
+		for i := range len(rows) / s.d {
+			if s.class[at+i] >= 0 && !allSingle(rows[i*s.d:][:s.d]) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// allSingle reports whether float32 holds every element of x; NaN and infinities count as held.
+func allSingle[T kernel.Float](x []T) bool {
+	for _, v := range x {
+		if T(float32(v)) != v && v-v == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// cutoff says which singular values of the centred means C (d×K) cannot be told from zero.
+//
+// An element μ_ki of the class means is known up to e_ki = c·u·|μ_ki|, u the relative rounding of the given numbers; so the
+// image of C in the direction of a unit vector v is known up to √(Σ_i v_i² Σ_k e_ki²). A coordinate that is a million times
+// larger than the others blurs the directions that contain it, and no other.
+type cutoff struct {
+	relative   float64   // chosen: g ≤ relative·g_max is zero; 0: not chosen
+	coordinate []float64 // (d) Σ_k e_ki²
+	total      float64   // Σ_i of coordinate: ‖C‖² at or below it is zero
+	largest    float64   // of coordinate
+}
+
+// arithmetic is c for numbers of float64: their rounding and that of sums over samples.
+const arithmetic = 8
+
+// newCutoff returns the cut-off for class means (K×d).
+func newCutoff(single bool, asked float64, means []float64, d, k int) cutoff {
+	c := cutoff{relative: asked, coordinate: make([]float64, d)}
+	u := inputRoundoff(single)
+	if !single {
+		u *= arithmetic
+	}
+	for class := range k {
+		for i, x := range means[class*d:][:d] {
+			e := u * x
+			c.coordinate[i] += e * e
+		}
+	}
+	for _, e := range c.coordinate {
+		c.total += e
+		c.largest = max(c.largest, e)
+	}
+	return c
+}
+
+// along returns the squared rounding in the direction of the unit vector v.
+func (c *cutoff) along(v []float64) float64 {
+	sum := 0.0
+	for i, x := range v {
+		sum += x * x * c.coordinate[i]
+	}
+	return sum
+}

@@ -1,0 +1,127 @@
+package measure
+
+import (
+	"math/rand/v2"
+
+	"collapse/internal/kernel"
+)
+
+// probeElements bounds the elements of a probe; small sets are probed whole.
+const probeElements = 1 << 18
+
+// probe is some of the measured rows of a split, spread evenly over it. What is dear to ask of all rows again, how far rounding
+// moves a sum over them, is asked of these.
+type probe struct {
+	k, d, n  int       // n: measured rows of the whole split
+	row      []int32   // (m) rows of the source
+	class    []int32   // (m)
+	h        []float64 // (m×d)
+	means    []float64 // (k×d) of the whole split
+	count    []int     // (k) of the whole split
+	variance []float64 // (d) mean of (h_i − μ_ki)² over the probe: within-class variance of each coordinate
+}
+
+// newProbe reads the probe of a split whose means are known.
+func newProbe[T kernel.Float](s *samples[T]) (*probe, error) {
+	p := &probe{k: s.k, d: s.d, n: s.n, means: s.means[:s.k*s.d], count: s.count, variance: make([]float64, s.d)}
+	m := min(s.n, max(64, probeElements/s.d))
+	buf := make([]T, s.d)
+	seen, taken := 0, 0
+	for i, c := range s.class {
+		if c < 0 {
+			continue
+		}
+		if seen++; seen*m/s.n == taken { // the m-th part of the rows seen so far is taken already
+			continue
+		}
+		taken++
+		row, err := s.src.Read(buf, i, i+1)
+		if err != nil {
+			return nil, err
+		}
+		p.row, p.class = append(p.row, int32(i)), append(p.class, c)
+		for j, v := range row {
+			x := float64(v)
+			p.h = append(p.h, x)
+			r := x - s.means[int(c)*s.d+j]
+			p.variance[j] += r * r
+		}
+	}
+	scale(p.variance, 1/float64(len(p.class)))
+	return p, nil
+}
+
+// at returns row i.
+func (p *probe) at(i int) []float64 { return p.h[i*p.d:][:p.d] }
+
+// residuals returns h − μ_k of every row (m×d), columns in the given order, each coordinate of h moved at random within
+// ±u|h_i|; u = 0: as they are.
+func (p *probe) residuals(order []int, u float64, r *rand.Rand) []float64 {
+	out := make([]float64, len(p.h))
+	for i, c := range p.class {
+		to, h, mean := out[i*p.d:][:p.d], p.at(i), p.means[int(c)*p.d:][:p.d]
+		for j, from := range order {
+			to[j] = h[from] - mean[from]
+			if u > 0 {
+				to[j] += u * h[from] * (2*r.Float64() - 1)
+			}
+		}
+	}
+	return out
+}
+
+// weights returns the weight of every row in Σ ω ‖z‖² over the whole split: what it stands for, times ω of its class.
+func (p *probe) weights(im Imbalance) []float64 {
+	w := make([]float64, len(p.class))
+	for i, c := range p.class {
+		w[i] = float64(p.n) / float64(len(p.class))
+		if im == PerClass {
+			w[i] /= float64(p.count[c])
+		}
+	}
+	return w
+}
+
+// probed is the within-class scatter of a probe.
+type probed struct {
+	residual []float64 // (m×d)
+	weight   []float64 // (m)
+}
+
+// trace returns Σ ω ‖A r‖², A (rank×d).
+func (p *probed) trace(team *kernel.Team, a []float64, rank, d int) float64 {
+	m := len(p.weight)
+	z := make([]float64, m*rank)
+	kernel.Gemm(team, kernel.NT, m, rank, d, p.residual, d, a, d, z, rank, kernel.Epilogue[float64]{})
+	total := 0.0
+	for i, w := range p.weight {
+		row := z[i*rank:][:rank]
+		total += w * dot(row, row)
+	}
+	return total
+}
+
+// withinScatter is the within-class scatter S as NC1 needs it: tr(A S Aᵀ), A (rank×d).
+type withinScatter interface {
+	trace(team *kernel.Team, a []float64, rank, d int) float64
+}
+
+// pooledScatter is S itself (d×d).
+type pooledScatter []float64
+
+func (s pooledScatter) trace(team *kernel.Team, a []float64, rank, d int) float64 {
+	return traceOf(team, a, rank, s, d)
+}
+
+// diagonalScatter is S without what lies off its diagonal (d).
+type diagonalScatter []float64
+
+func (s diagonalScatter) trace(_ *kernel.Team, a []float64, rank, d int) float64 {
+	total := 0.0
+	for j := range rank {
+		for i, x := range a[j*d:][:d] {
+			total += x * x * s[i]
+		}
+	}
+	return total
+}

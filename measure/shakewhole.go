@@ -1,0 +1,163 @@
+package measure
+
+import (
+	"math/rand/v2"
+
+	"collapse/internal/kernel"
+)
+
+// whole is an input held in memory, to be measured again and again.
+type whole[T kernel.Float] struct {
+	in               Input[T]
+	opt              Options
+	train, test, ood []T
+	d                int
+	short            bool
+}
+
+// hold reads an input into memory; nil if it is too large for that.
+func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
+	w := &whole[T]{in: *in, opt: e.opt, d: e.train.d, short: e.train.short}
+	elements := 0
+	for _, src := range []Source[T]{in.Train.Features, in.Test.Features, in.OOD} {
+		if src != nil {
+			n, d := src.Size()
+			elements += n * d
+		}
+	}
+	if elements > wholeElements || wide(e.train.k, e.train.d) {
+		return nil, nil
+	}
+	w.in.Only = make([]bool, e.train.rows)
+	for _, split := range []struct {
+		to  *[]T
+		src Source[T]
+	}{{&w.train, in.Train.Features}, {&w.test, in.Test.Features}, {&w.ood, in.OOD}} {
+		if split.src == nil {
+			continue
+		}
+		n, _ := split.src.Size()
+		buf := make([]T, n*w.d)
+		rows, err := split.src.Read(buf, 0, n)
+		if err != nil {
+			return nil, err
+		}
+		*split.to = rows
+	}
+	for i := range w.in.Only { // classes are left out again, of the same samples; rows that are not finite are dropped
+		masked := in.Only != nil && !in.Only[i]
+		w.in.Only[i] = !masked && checkFinite("train", w.train[i*w.d:][:w.d], w.d) == nil
+	}
+	return w, nil
+}
+
+// shake measures again and fills what moved.
+func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
+	w.opt = w.opt.plain(r.Measures)
+	n := len(w.train) + len(w.test) + len(w.ood)
+	m := max(leastShakes, min(mostShakes, wholeElements/max(n, 1)))
+	arithmetic, given := newMoved(r.Measures), newMoved(r.Measures)
+	for range m {
+		again, err := measureShaken(w.shuffled(random), w.opt, random)
+		if err != nil {
+			return err
+		}
+		arithmetic.add(again)
+	}
+	for range leastShakes {
+		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil)
+		if err != nil {
+			return err
+		}
+		given.add(again)
+	}
+	for key := range r.Measures {
+		r.state(key, certainty(m)*arithmetic.size(key), 3*given.size(key))
+	}
+	return nil
+}
+
+// measureShaken measures with class means moved by a rounding of their own if random is given.
+func measureShaken[T kernel.Float](in Input[T], opt Options, random *rand.Rand) (map[string]float64, error) {
+	e, err := NewEngine[T](opt)
+	if err != nil {
+		return nil, err
+	}
+	e.jitter = random
+	report, err := e.Measure(in)
+	if err != nil {
+		return nil, err
+	}
+	return report.Measures, nil
+}
+
+// shuffled returns the input with samples and coordinates in random order.
+func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
+	in := w.in
+	columns := random.Perm(w.d)
+	rows := random.Perm(len(w.in.Train.Labels))
+	in.Train = Memory(reorder(w.train, w.d, rows, columns), w.d, pick(w.in.Train.Labels, rows))
+	in.Only, in.True, in.Redrawn = pick(w.in.Only, rows), pick(w.in.True, rows), pick(w.in.Redrawn, rows)
+	if w.test != nil {
+		rows := random.Perm(len(w.in.Test.Labels))
+		in.Test = Memory(reorder(w.test, w.d, rows, columns), w.d, pick(w.in.Test.Labels, rows))
+	}
+	if w.ood != nil {
+		in.OOD = &Rows[T]{H: reorder(w.ood, w.d, random.Perm(len(w.ood)/w.d), columns), D: w.d}
+	}
+	if w.in.W != nil {
+		in.W = reorder(w.in.W, w.d, nil, columns)
+	}
+	return in
+}
+
+// rounded returns the input with every number moved at random within ±u of its size.
+func (w *whole[T]) rounded(random *rand.Rand, u float64) Input[float64] {
+	if !w.short {
+		u *= 4 // what a rotation or another scale of the features rounds, beside what is moved by half a bit and rounded back
+	}
+	move := func(x []T) []float64 {
+		out := make([]float64, len(x))
+		for i, v := range x {
+			out[i] = float64(v) * (1 + u*(2*random.Float64()-1))
+		}
+		return out
+	}
+	in := Input[float64]{Classes: w.in.Classes, Only: w.in.Only, W: w.in.W, B: w.in.B, TestClasses: w.in.TestClasses, True: w.in.True, Redrawn: w.in.Redrawn}
+	in.Train = Memory(move(w.train), w.d, w.in.Train.Labels)
+	if w.test != nil {
+		in.Test = Memory(move(w.test), w.d, w.in.Test.Labels)
+	}
+	if w.ood != nil {
+		in.OOD = &Rows[float64]{H: move(w.ood), D: w.d}
+	}
+	return in
+}
+
+// reorder returns x (rows×d) with rows (nil: as they are) and columns in the given order.
+func reorder[E any](x []E, d int, rows, columns []int) []E {
+	out := make([]E, len(x))
+	for i := range len(x) / d {
+		from := i
+		if rows != nil {
+			from = rows[i]
+		}
+		to, row := out[i*d:][:d], x[from*d:][:d]
+		for j, c := range columns {
+			to[j] = row[c]
+		}
+	}
+	return out
+}
+
+// pick returns x in the given order; nil for nil.
+func pick[E any](x []E, order []int) []E {
+	if x == nil {
+		return nil
+	}
+	out := make([]E, len(x))
+	for i, from := range order {
+		out[i] = x[from]
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package measure_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"testing"
+
+	"collapse/measure"
+	"collapse/measure/measuretest"
+)
+
+// askUncertainty sets Options.Uncertainty; false if this engine states none.
+func askUncertainty(opt *measure.Options) bool {
+	f := reflect.ValueOf(opt).Elem().FieldByName("Uncertainty")
+	if f.IsValid() {
+		f.SetBool(true)
+	}
+	return f.IsValid()
+}
+
+// uncertainty returns Report.Uncertainty.
+func uncertainty(r *measure.Report) map[string]float64 {
+	return reflect.ValueOf(r).Elem().FieldByName("Uncertainty").Interface().(map[string]float64)
+}
+
+const (
+	usefulFactor = 100  // a useful uncertainty is at most so many times the true error
+	usefulShare  = .9   // in this share of the sets, for each key
+	wellRelative = 1e-9 // of a value, where the set is well conditioned
+)
+
+// structuralZero is the size below which an exact value is 0 by its structure (two classes have one angle, d = 1 has no
+// angle but 0 and π): all these measures have no unit, and their parts are of size 1.
+const structuralZero = 1e-25
+
+// unitless names the keys whose value is put together from numbers of size 1, and can be 0 by structure.
+var unitless = map[string]bool{
+	measure.KeyNC2W: true, measure.KeyNC2MeansETF: true, measure.KeyNC2MeansCentred: true, measure.KeyNC2MeansOF: true,
+	measure.KeyNC2NormCV: true, measure.KeyNC2CosDeviation: true, measure.KeyNC2CosMax: true, measure.KeyNC2RankD: true,
+	measure.KeyGNC2Distance: true, measure.KeyGNC2Log: true, measure.KeyGNC2Riesz: true, measure.KeyNC3Gram: true,
+	measure.KeyNC3Direct: true, measure.KeyNC3RankD: true, measure.KeyNC3Duality: true, measure.KeyMarginMean: true,
+	measure.KeyMarginMin: true, measure.KeyMarginMax: true, measure.KeyConfMaxCos: true, measure.KeyConfWeightAngle: true,
+	"vci": true, "nc2_w_centred": true, "nc2_w_norm_cv": true, "nc2_w_cos_deviation": true, "nc2_w_cos_std": true, "nc2_w_coherence": true,
+	"nc2_cos_std": true, "nc2_coherence": true, "nc3_centred": true, "w_mean_alignment": true,
+}
+
+// least is the error that no uncertainty is asked to be below.
+func least(key string, value float64, exact measuretest.Value) float64 {
+	if unitless[key] && exact.V.Abs().Hi < structuralZero {
+		return 0x1p-53
+	}
+	return halfUlp(value)
+}
+
+// oracleError is what the evaluation in double-double arithmetic may itself be off by.
+func oracleError(key string, exact measuretest.Value) float64 {
+	size := exact.V.Abs().Hi
+	if unitless[key] {
+		size = max(size, 1)
+	}
+	return 1e-28 * size
+}
+
+// account is how the uncertainties of one key did.
+type account struct {
+	sets, useful, well, sharp, wrong, tenth int
+	worst                                   string // where the error is the largest part of the uncertainty
+	ratio                                   float64
+	blunt                                   string // a well-conditioned set with a large uncertainty
+	withheld, useless                       []string
+}
+
+// count adds one number.
+func (a *account) count(c *compared, key string, value, stated float64) {
+	exact := c.exact[key]
+	err := max(0, errorOf(value, exact)-oracleError(key, exact))
+	a.sets++
+	if !(err <= stated) {
+		a.wrong++
+	}
+	if !(err <= stated/10) {
+		a.tenth++
+	}
+	if ratio := err / stated; err > 0 && !(ratio <= a.ratio) {
+		a.ratio = ratio
+		a.worst = fmt.Sprintf("%s: %.17g ± %.3g, exact %.17g, off by %.3g", c.name(), value, stated, exact.V.Hi, err)
+	}
+	floor := least(key, value, exact)
+	if stated <= usefulFactor*max(err, floor) {
+		a.useful++
+	} else {
+		a.useless = append(a.useless, fmt.Sprintf("%.3g ± %.2g, off by %.2g, half ulp %.2g (set %d, K=%d, d=%d)", value, stated, err, floor, c.index, c.set.Train.K, c.set.D))
+	}
+	if c.well {
+		a.well++
+		if stated <= wellRelative*math.Abs(value) || floor > halfUlp(value) && stated <= wellRelative {
+			a.sharp++
+		} else {
+			a.blunt = fmt.Sprintf("%s: %.17g ± %.3g", c.name(), value, stated)
+		}
+	}
+}
+
+// name says which set it is.
+func (c *compared) name() string {
+	return fmt.Sprintf("set %d (K=%d, d=%d, N=%d, %+v)", c.index, c.set.Train.K, c.set.D, len(c.set.Train.Labels), c.set.Traits)
+}
+
+// TestUncertaintyHolds compares every measure of random sets with its definition in double-double arithmetic: the error is
+// within the stated uncertainty every time, the uncertainty is not far above it, and one that is ten times too small is
+// found out. COLLAPSE_SETS is the number of sets.
+func TestUncertaintyHolds(t *testing.T) {
+	if !askUncertainty(&measure.Options{}) {
+		t.Skip("this engine states no uncertainty")
+	}
+	accounts := map[string]*account{}
+	for _, d := range measure.Definitions() {
+		accounts[d.Key] = &account{}
+	}
+	compareAll(0, sets(t, 200), false, func(c *compared) {
+		if c.err != nil {
+			t.Errorf("set %d: %v", c.index, c.err)
+			return
+		}
+		stated := uncertainty(c.report)
+		for key, exact := range c.exact {
+			value, measured := c.report.Measures[key]
+			switch u, known := stated[key]; {
+			case exact.TooDear || accounts[key] == nil:
+			case !measured:
+				accounts[key].miss(c, key)
+			case exact.Undefined != "":
+				t.Errorf("set %d, %s: value %g, but it is undefined: %s", c.index, key, value, exact.Undefined)
+			case !known || !(u >= 0):
+				t.Errorf("set %d, %s: no uncertainty (%g)", c.index, key, u)
+			default:
+				accounts[key].count(c, key, value, u)
+			}
+		}
+	})
+	judge(t, accounts)
+}
+
+// judge makes the assertions on all sets together.
+func judge(t *testing.T, accounts map[string]*account) {
+	tenth := 0
+	for _, d := range measure.Definitions() {
+		a := accounts[d.Key]
+		if n := len(a.withheld); n > 0 {
+			t.Errorf("%s: withheld in %d sets; %s", d.Key, n, a.withheld[0])
+		}
+		if a.sets == 0 {
+			if _, without := measuretest.Uncovered[d.Key]; !without {
+				t.Errorf("%s: compared in no set", d.Key)
+			}
+			continue
+		}
+		tenth += a.tenth
+		if os.Getenv("COLLAPSE_DIAGNOSE") != "" {
+			fmt.Printf("%-24s %5d sets, %d outside, %d outside a tenth, useful %.1f%%, sharp %d of %d, at most %.2g of the uncertainty\n", d.Key, a.sets, a.wrong,
+				a.tenth, 100*float64(a.useful)/float64(a.sets), a.sharp, a.well, a.ratio)
+			for _, line := range a.useless {
+				fmt.Printf("    useless: %s\n", line)
+			}
+		}
+		if a.wrong > 0 {
+			t.Errorf("%s: %d of %d sets outside the stated uncertainty; %s", d.Key, a.wrong, a.sets, a.worst)
+		}
+		if float64(a.useful) < usefulShare*float64(a.sets) {
+			t.Errorf("%s: the uncertainty is useful (at most %d times the error) in %d of %d sets", d.Key, usefulFactor, a.useful, a.sets)
+		}
+		if a.sharp < a.well {
+			t.Errorf("%s: below %g relative in %d of %d well-conditioned sets; not %s", d.Key, wellRelative, a.sharp, a.well, a.blunt)
+		}
+	}
+	if tenth == 0 {
+		t.Error("uncertainties ten times smaller hold as well: they say nothing")
+	}
+}
+
+// miss notes a value that is withheld though the definition gives it and rounding does not blur it.
+func (a *account) miss(c *compared, key string) {
+	exact := c.exact[key]
+	if exact.Undefined != "" || exact.Blurred {
+		return
+	}
+	for seed := range uint64(2) {
+		v := measuretest.NewJittered(c.set, seed).Values(measuretest.Ranks{})[key]
+		if v.Undefined != "" || v.V.Sub(exact.V).Abs().Hi > exact.V.Abs().Hi/2 {
+			return
+		}
+	}
+	a.withheld = append(a.withheld, fmt.Sprintf("%s: missing (%s), but it is %g", c.name(), c.report.Missing[key], exact.V.Hi))
+}
