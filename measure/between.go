@@ -4,10 +4,11 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 const (
-	eps64 = 0x1p-52
+	eps64 = vec.Eps64
 	// wellConditioned bounds the condition number of a Gram matrix that is solved by Cholesky: NC1 then
 	// keeps a relative error near eps64·wellConditioned; beyond it singular values are computed. Above jacobiLimit
 	// those come from the Gram matrix itself and are no more exact, so only the cut-off calls for them.

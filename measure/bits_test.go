@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // bitsChild marks the process that TestBitsDependOnTheKernelsNameAlone starts.
@@ -86,7 +87,7 @@ func TestPrintBits(t *testing.T) {
 	sets := bitsSets(os.Getenv(bitsChild) == "short")
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
 		in := sets[name]
-		if _, d := in.Train.Features.Size(); !wide(in.Classes, d) {
+		if _, d := in.Train.Features.Size(); !wide.Due(in.Classes, d) {
 			t.Fatalf("%s does not take the wide pass", name)
 		}
 		for _, im := range []Imbalance{PerSample, PerClass} {

@@ -1,6 +1,9 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
+)
 
 // head is the classifier.
 type head struct {
@@ -48,6 +51,11 @@ func (h *head) centreOn(k int) {
 		kernel.SubRow(row, h.w[c*d:][:d], h.centre)
 		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
 	}
+}
+
+// wide is the classifier as the wide pass takes it.
+func (h *head) wide() *wide.Classifier {
+	return &wide.Classifier{W: h.w, B: h.b, K: h.k, D: h.d, Centred: h.centred, Norms: h.norms, CentredNorm: h.centredNorm}
 }
 
 // logit returns w_j·x + b_j.

@@ -1,6 +1,10 @@
 package measure
 
-import "time"
+import (
+	"time"
+
+	"collapse/measure/internal/wide"
+)
 
 // Phase is a stage of a measurement and the seconds it took.
 type Phase struct {
@@ -14,13 +18,13 @@ const (
 	PhasePairs     = "class pairs"
 	PhaseBetween   = "between"
 	PhaseSecond    = "second pass" // as a whole, where K·d is small; else the next seven
-	PhaseRadii     = "radii"
-	PhaseResiduals = "residuals"
-	PhaseProducts  = "nc1 products"
-	PhaseSums      = "nc1 sums"
-	PhaseUndecided = "undecided"
-	PhaseMargins   = "margins"
-	PhaseRows      = "rows by class" // read once more, for margins
+	PhaseRadii     = wide.PhaseRadii
+	PhaseResiduals = wide.PhaseResiduals
+	PhaseProducts  = wide.PhaseProducts
+	PhaseSums      = wide.PhaseSums
+	PhaseUndecided = wide.PhaseUndecided
+	PhaseMargins   = wide.PhaseMargins
+	PhaseRows      = wide.PhaseRows
 	PhaseGeometry  = "geometry"
 	PhaseRanks     = "ranks"
 

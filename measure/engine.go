@@ -73,12 +73,16 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	}
 	s := &e.train
 	e.second.clock.enter(PhaseGeometry)
+	b.put(KeyMinClassCount, float64(slices.Min(s.count)))
 	e.geometry.all(b, s.shape(e.cut(s), h, &e.pairs))
 	e.second.clock.enter(PhaseRanks)
 	if err := e.numericalRank(b); err != nil {
 		return nil, err
 	}
 	b.report.LeftOut = leftOut(e.train.left, e.test.left)
+	if err := e.clouds(b, h, &in); err != nil {
+		return nil, err
+	}
 	e.keep(b.report, in.Test.Features != nil)
 	if e.opt.Uncertainty {
 		if err := e.uncertainties(b, &in, h); err != nil {

@@ -1,6 +1,10 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
+	"collapse/measure/internal/wide"
+)
 
 // Sizes of the partition; they depend on shapes alone, so that the bits do not depend on the team.
 const (
@@ -75,7 +79,7 @@ func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
 	for p := 1; p < parts; p++ {
 		kernel.AddRow(s.means, f.partial[p*size:][:size])
 	}
-	return firstError(f.errs)
+	return vec.FirstError(f.errs)
 }
 
 // Run sums the rows of one part.
@@ -161,7 +165,7 @@ const (
 func (f *firstPass[T]) byClasses(team *kernel.Team) error {
 	s := f.s
 	clear(s.means)
-	block := wideRows(s.d)
+	block := wide.BlockRows(s.d)
 	if _, views := s.src.(*Rows[T]); views {
 		block = viewElements / s.d
 	}
@@ -210,13 +214,4 @@ func blockBuffers[T kernel.Float](bufs [][]T, src Source[T], parts, size int) []
 		bufs[p] = grow(bufs[p], size)
 	}
 	return bufs
-}
-
-func firstError(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 type geometry struct {
 	team *kernel.Team
 	gram gram
+	rows pairs // of the rows of W
 }
 
 const (
@@ -37,6 +38,7 @@ type shape struct {
 func (g *geometry) all(b *builder, s shape) {
 	g.gram.forget()
 	defer g.gram.forget()
+	g.further(b, s)
 	if s.head != nil {
 		g.weight(b, s)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 // gram is the K×K matrix G_ij = a_i·b_j of two sets of K rows, visited row by row. Up to tileElements it
@@ -20,7 +21,7 @@ type gram struct {
 	sums    map[*float64][]float64 // (d) Xᵀ1 of the same
 }
 
-const tileElements = 1 << 22
+const tileElements = vec.TileElements
 
 func (g *gram) of(team *kernel.Team, a, b []float64, k, d int) *gram {
 	g.team, g.a, g.b, g.k, g.d, g.held = team, a, b, k, d, false

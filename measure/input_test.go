@@ -115,11 +115,11 @@ func (f *failing) Read(buf []float64, from, to int) ([]float64, error) {
 
 // Every read that fails ends in its error, whichever pass it is in.
 func TestSourceErrors(t *testing.T) {
-	for after := range 8 { // four reads of one block by the passes, one for its precision, and rows for the ranks
+	for after := range 9 { // five reads of one block by the passes, one for its precision, and rows for the ranks
 		in := tiny()
 		in.Train.Features = &failing{chunked: chunked[float64]{*in.Train.Features.(*Rows[float64])}, after: after}
 		_, err := Measure(in, Options{})
-		if after < 7 != errors.Is(err, errBroken) {
+		if after < 8 != errors.Is(err, errBroken) {
 			t.Errorf("broken after %d reads: %v", after, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // fullMargins are the margins of every measured row from every cosine, in float64.
@@ -42,7 +43,7 @@ func checkMargins[T, P kernel.Float](t rapid.TB, in Input[T]) {
 	}
 	for i, want := range fullMargins(e, in) {
 		got := e.second.margins[i]
-		if !(math.Abs(got-want) <= 2*certainScore || want != want && got != got) {
+		if !(math.Abs(got-want) <= 2*wide.CertainScore || want != want && got != got) {
 			t.Fatalf("row %d: margin %.17g, the full computation has %.17g", i, got, want)
 		}
 	}
@@ -124,94 +125,9 @@ func TestMarginsOfTeam(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, x := range mustMeasure(t, in, Options{KeepMargins: true}).Margins {
-			if !(math.Abs(x-alone.Margins[i]) <= 2*certainScore) {
+			if !(math.Abs(x-alone.Margins[i]) <= 2*wide.CertainScore) {
 				t.Fatalf("margin %d: %.17g with %s, %.17g with %s", i, x, name, alone.Margins[i], used)
 			}
 		}
-	}
-}
-
-// The sieve's products must lie within its bound, whatever residuals and vectors look like, and it must be small enough to
-// tell classes apart.
-func TestSieveWithinBound(t *testing.T) {
-	sieveWithinBound[float32](t)
-	sieveWithinBound[float64](t)
-}
-
-func sieveWithinBound[P kernel.Float](t *testing.T) {
-	const n, k = 40, 30
-	for kind, draw := range spreads {
-		for _, d := range []int{1, 7, 64, 501} {
-			rng := rand.New(rand.NewPCG(4, uint64(d)))
-			w, residual, length := make([]float64, k*d), make([]P, n*d), make([]float64, n)
-			for i := range w {
-				w[i] = draw(rng, i%d)
-			}
-			var h head
-			if err := setHead(&h, w, nil, k, d); err != nil {
-				t.Fatal(err)
-			}
-			for i := range n {
-				size := math.Pow(10, float64(i%41-20)) // 1e-20…1e20
-				for j := range d {
-					residual[i*d+j] = P(size * draw(rng, j))
-				}
-				length[i] = norm(widen(residual[i*d:][:d]))
-			}
-			if hasZero(h.centredNorm) {
-				continue
-			}
-			v := newSieve[P](nil, h.centred, h.centredNorm, k, d)
-			if !(v.err < 1e-3) {
-				t.Fatalf("%s d=%d: error bound %g", kind, d, v.err)
-			}
-			list := []int32{3, 0, int32(k - 1)}
-			var all, some sifted[P]
-			v.multiply(&all, nil, residual, length, nil)
-			v.multiply(&some, nil, residual, length, list)
-			scores, few := make([]float64, k), make([]float64, len(list))
-			for i := range n {
-				all.add(scores, make([]float64, k), i)
-				some.add(few, make([]float64, len(list)), i)
-				for q, j := range list {
-					if few[q] != scores[j] {
-						t.Fatalf("%s d=%d: product %g of a list, %g of all", kind, d, few[q], scores[j])
-					}
-				}
-				for j, got := range scores {
-					want := dot(h.centred[j*d:][:d], widen(residual[i*d:][:d])) / h.centredNorm[j]
-					if !(math.Abs(got-want) <= v.errorOf(length[i])+1e-15*length[i]) {
-						t.Fatalf("%s d=%d: product %g, want %g ± %g", kind, d, got, want, v.errorOf(length[i]))
-					}
-				}
-			}
-		}
-	}
-}
-
-// Geometry must leave out most classes of a collapsed model whose means are not all alike, and none that ties.
-func TestMarginCandidates(t *testing.T) {
-	count := func(in Input[float32]) int {
-		e, _ := wideTally[float32, float32](t, in, Options{Measures: []string{"all"}})
-		m := newMarginPass[float32, float32](nil, &e.train, &e.head, e.second.margins)
-		var r radii
-		l := newLogitRadii[float32](&r, e.train.centred, e.train.centre, e.train.n, 60, 300, &e.head)
-		l.fill(nil, 0, 60)
-		m.search = &logits{radii: &r, best: make([]int32, e.train.rows), offset: l.base}
-		if err := m.stripe(nil, 0, 60, l.logits); err != nil {
-			t.Fatal(err)
-		}
-		var x marginScratch[float32, float32]
-		if err := x.read(m.s, m.order[m.start[59]:m.start[60]], 59); err != nil {
-			t.Fatal(err)
-		}
-		m.candidates(&x, 59, 0)
-		return len(x.list)
-	}
-	if n := count(gaussian[float32](1200, 300, 60, 1e-4, 3)); n > 3 {
-		t.Errorf("%d of 60 classes are candidates around random means", n)
-	}
-	if n := count(simplex(1200, 300, 60, 1e-4)); n != 59 {
-		t.Errorf("%d of 60 classes are candidates in an ETF, want all but the own", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // Moments are what one pass over a stream or a shard keeps: count, mean and scatter of each class. Moments of
@@ -32,7 +33,7 @@ type Moments struct {
 
 	within   withinScatter // instead of Pooled, for either weighting; nil: not known
 	block    *Moments      // of the rows being added
-	scatter  *scatter[float64]
+	scatter  *wide.Scatter[float64]
 	residual []float64 // (rows × D)
 	apart    []float64 // (classes × D) distances between merged means, weighted
 }
@@ -74,7 +75,7 @@ func AddSource[T kernel.Float](m *Moments, team *kernel.Team, split Split[T]) er
 	if len(split.Labels) != n {
 		return &ShapeError{What: "labels", Found: len(split.Labels), Want: n, Hint: "one label for every feature row"}
 	}
-	block := max(256, wideElements/d, min(m.K, viewElements/d)) // rows enough that clearing K means is little beside them
+	block := max(256, wide.Elements/d, min(m.K, viewElements/d)) // rows enough that clearing K means is little beside them
 	buf := make([]T, min(block, n)*d)
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)
@@ -104,7 +105,7 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 		m.block = NewMoments(m.K, m.D, m.Pooled != nil)
 	}
 	if m.scatter == nil && m.Pooled != nil {
-		m.scatter = newScatter[float64](m.D, nil)
+		m.scatter = wide.NewScatter[float64](m.D, nil)
 	}
 	b := m.block
 	b.Single = allSingle(rows)
@@ -125,9 +126,9 @@ func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []i
 	}
 	if m.Pooled != nil {
 		clear(b.Pooled)
-		m.scatter.sum = b.Pooled
-		m.scatter.block(team, m.residual, m.D, len(labels))
-		mirror(m.scatter.sum, m.scatter.d)
+		m.scatter.Sum = b.Pooled
+		m.scatter.Add(team, m.residual, m.D, len(labels))
+		wide.Mirror(b.Pooled, m.D)
 	}
 	return m.merge(team, b, nil)
 }

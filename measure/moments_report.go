@@ -106,7 +106,7 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 	e.classPairs()
 	e.momentsWithin(out, m)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank} {
+	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank, KeyVCI, KeyFeatureRank, KeyFeatureStableRank} {
 		out.miss(key, secondLook)
 	}
 	return e.momentsReport(out, m), nil
@@ -178,6 +178,7 @@ func (m *Moments) choose(p present) (classes []int, left []LeftOut) {
 func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 	r := out.report
 	s := &e.train
+	out.put(KeyMinClassCount, float64(slices.Min(s.count)))
 	r.N, r.D, r.K, r.Classes, r.ClassCounts, r.Dropped = s.n, m.D, s.k, s.classes, append([]int(nil), s.count...), m.Dropped
 	r.LeftOut = leftOut(s.left)
 	e.keep(r, false)

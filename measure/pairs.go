@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math"
-	"slices"
 
 	"collapse/internal/kernel"
 )
@@ -38,6 +37,7 @@ type pairSums struct {
 	distance  spread  // of δ_ij = ‖ĉ_i − ĉ_j‖, the unit vectors' distance
 	log       spread  // of log δ_ij
 	riesz     spread  // of δ_ij^−(d−2), scaled
+	angles    angleSums
 }
 
 // spread is a number of values with their mean and Σ (x − mean)², all scaled by e^−top and its square.
@@ -137,6 +137,7 @@ func (p *pairs) add(o *pairSums) {
 	p.distance.merge(o.distance)
 	p.log.merge(o.log)
 	p.riesz.merge(o.riesz)
+	p.angles.merge(o.angles)
 }
 
 // pairRowTask handles rows of the stripe: pairs (i, j < i).
@@ -162,10 +163,7 @@ func (p *pairs) row(i int, distances, logs []float64) {
 	kernel.Logs(logs, distances)
 	sums := pairSums{deviation: w.Away, largest: w.MostAway, maxCos: w.MostCosine, distance: spreadOf(distances), log: spreadOf(logs)}
 	sums.riesz = rieszSpread(logs, p.d)
-	p.closest[i] = math.Inf(1)
-	if i > 0 {
-		p.closest[i] = slices.Min(distances)
-	}
+	sums.angles, p.closest[i] = anglesOf(distances, logs)
 	p.rows[i-p.from] = sums
 }
 
@@ -245,7 +243,7 @@ func (e *Engine[T]) classPairs() {
 	if s.empty >= 0 || s.k < 2 {
 		return
 	}
-	if e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
+	if e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC2CosStd, KeyNC2Coherence, KeyCDNVStd, KeyCDNVMax, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
 		e.pairs.sweep(e.opt.Team, s.means, s.centred, s.centre, s.k, s.d)
 	}
 }

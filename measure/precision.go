@@ -1,6 +1,9 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
+)
 
 const (
 	roundoff64 = 0x1p-53
@@ -16,16 +19,10 @@ func inputRoundoff(single bool) float64 {
 	return roundoff64
 }
 
-// isFloat32 tells the two element types apart.
-func isFloat32[T kernel.Float]() bool {
-	one, small := T(1), T(0x1p-40)
-	return one+small == one
-}
-
 // fitsSingle reports whether float32 holds every measured value of a source. It stops at the first that does not, which
 // is among the first of features that were computed in float64.
 func (s *samples[T]) fitsSingle() (bool, error) {
-	if isFloat32[T]() {
+	if vec.IsFloat32[T]() {
 		return true, nil
 	}
 	block := blockRows(s.d)

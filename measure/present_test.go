@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // rivalKeys are the measures in which rows of W compete whose classes are not there.
-var rivalKeys = []string{KeyAccuracy, KeyNC4NCCMismatch, KeyTestAccuracy}
+var rivalKeys = []string{KeyAccuracy, KeyNC4NCCMismatch, KeyTestAccuracy, KeyTestNCCMismatch}
 
 // dense is in with only the given classes, numbered anew, and their rows of W: what a user would do by hand. Samples of other
 // classes are taken out of the arrays.
@@ -132,7 +133,7 @@ func TestAbsentClasses(t *testing.T) {
 // The same where the second pass is the wide one.
 func TestAbsentClassesWide(t *testing.T) {
 	shape := func(*rand.Rand) (n, d, k int) { return 3000, 300, 600 }
-	if !wide(200, 300) {
+	if !wide.Due(200, 300) {
 		t.Fatal("the shape is not wide")
 	}
 	absent[float64](t, 1, shape)
@@ -157,8 +158,8 @@ func absent[T float32 | float64](t *testing.T, sets int, shape func(*rand.Rand) 
 		}
 		if opt.Imbalance == PerSample {
 			accuracy, mismatch := rates(in, in.Train, stay, got.ClassMeans)
-			tested, _ := rates(in, in.Test, stay, got.ClassMeans)
-			for key, v := range map[string]float64{KeyAccuracy: accuracy, KeyNC4NCCMismatch: mismatch, KeyTestAccuracy: tested} {
+			tested, apart := rates(in, in.Test, stay, got.ClassMeans)
+			for key, v := range map[string]float64{KeyAccuracy: accuracy, KeyNC4NCCMismatch: mismatch, KeyTestAccuracy: tested, KeyTestNCCMismatch: apart} {
 				if g, ok := got.Measures[key]; !ok || !(math.Abs(g-v) <= 1e-12) {
 					t.Errorf("%s: %s is %g (missing %q), want %g", what, key, g, got.Missing[key], v)
 				}
@@ -269,6 +270,31 @@ func TestOtherTestClasses(t *testing.T) {
 		if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("%s: %.17g (missing %q), want %.17g", key, got, r.Missing[key], want)
 		}
+	}
+	near, apart := 0.0, 0.0 // nearest training centre against label and against argmax of all rows
+	for i, label := range in.Test.Labels {
+		h := in.Test.Features.(*Rows[float64]).H[i*6:][:6]
+		best, at, most, least := -1, -1, math.Inf(-1), math.Inf(1)
+		for j := range 5 {
+			if x := dot(in.W[j*6:][:6], h) + in.B[j]; x > most {
+				best, most = j, x
+			}
+		}
+		for k, c := range r.Classes {
+			if x := distance2(h, r.ClassMeans[k*6:][:6]); x < least {
+				at, least = c, x
+			}
+		}
+		if at == int(label) {
+			near++
+		}
+		if at != best {
+			apart++
+		}
+	}
+	n := float64(len(in.Test.Labels))
+	if a, m := r.Measures[KeyTestNCCAccuracy], r.Measures[KeyTestNCCMismatch]; a != near/n || m != apart/n || near == 0 || apart == 0 {
+		t.Errorf("beside training centres: accuracy %g, want %g; mismatch %g, want %g", a, near/n, m, apart/n)
 	}
 	// Train classes 0, 2, 3, 4; the test split has 1, 3, 4.
 	for _, v := range []Vector{r.PerClass["test_within_trace"], r.PerClass["test_accuracy"]} {

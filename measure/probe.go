@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // probeElements bounds the elements of a probe; small sets are probed whole.
@@ -110,7 +111,7 @@ type withinScatter interface {
 type pooledScatter []float64
 
 func (s pooledScatter) trace(team *kernel.Team, a []float64, rank, d int) float64 {
-	return traceOf(team, a, rank, s, d)
+	return wide.TraceOf(team, a, rank, s, d)
 }
 
 // diagonalScatter is S without what lies off its diagonal (d).

@@ -71,6 +71,29 @@ const (
 	KeyConfMaxCos        = "config_max_abs_cos"
 	KeyConfOverlap       = "config_support_overlap"
 	KeyConfWeightAngle   = "config_weight_angle"
+
+	KeyCDNVStd           = "cdnv_std"
+	KeyCDNVMax           = "cdnv_max"
+	KeyVCI               = "vci"
+	KeyNC2WCentred       = "nc2_w_centred"
+	KeyNC2WNormCV        = "nc2_w_norm_cv"
+	KeyNC2WCosDeviation  = "nc2_w_cos_deviation"
+	KeyNC2WCosStd        = "nc2_w_cos_std"
+	KeyNC2WCoherence     = "nc2_w_coherence"
+	KeyNC2CosStd         = "nc2_cos_std"
+	KeyNC2Coherence      = "nc2_coherence"
+	KeyNC3Centred        = "nc3_centred"
+	KeyWMeanAlignment    = "w_mean_alignment"
+	KeyTestNCCMismatch   = "test_nc4_ncc_mismatch"
+	KeyTestNCCAccuracy   = "test_ncc_accuracy"
+	KeyFeatureRank       = "feature_rank"
+	KeyFeatureStableRank = "feature_stable_rank"
+	KeyOODMaxSoftmax     = "ood_auroc_msp"
+	KeyOODMaxLogit       = "ood_auroc_max_logit"
+	KeyOODEnergy         = "ood_auroc_energy"
+	KeyOODNECO           = "ood_auroc_neco"
+	KeyOODMahalanobis    = "ood_auroc_mahalanobis"
+	KeyMinClassCount     = "min_class_count"
 )
 
 // Weightings that many lines share.
@@ -83,6 +106,7 @@ const (
 	rateSample  = "share of samples"
 	rateClass   = "mean over classes of the share of a class's samples"
 	noWeighting = "no weighting"
+	oodSets     = "known: the test samples, or the training samples where there are none; every sample counts the same, ties one half"
 )
 
 // definitions is the registry, in the order of tables.
@@ -97,6 +121,15 @@ var definitions = []Definition{
 	{Key: KeyCDNV, Group: "NC1", Name: "class-distance normalised variance",
 		Formula: "mean over i<j of (v_i + v_j) / (2 ‖μ_i − μ_j‖²), v_k = (1/n_k) Σ ‖h − μ_k‖²", Sample: unweighted, Class: unweighted,
 		Source: "Galanti, György & Hutter 2022", Pitfall: "biased variances (divisor n_k); two classes with one mean make it undefined."},
+	{Key: KeyCDNVStd, Group: "NC1", Name: "spread of the class-distance normalised variance",
+		Formula: "standard deviation over i<j of (v_i + v_j) / (2 ‖μ_i − μ_j‖²)", Sample: unweighted, Class: unweighted,
+		Source: "Galanti, György & Hutter 2022 (the pairs); ours", Pitfall: "divisor K(K−1)/2; the report's histogram shows the pairs."},
+	{Key: KeyCDNVMax, Group: "NC1", Name: "largest class-distance normalised variance of a pair",
+		Formula: "max over i<j of (v_i + v_j) / (2 ‖μ_i − μ_j‖²)", Sample: unweighted, Class: unweighted,
+		Source: "Galanti, György & Hutter 2022 (the pairs); ours", Pitfall: "the worst pair: grows with the number of classes."},
+	{Key: KeyVCI, Group: "NC1", Name: "variability collapse index",
+		Formula: "1 − tr(Σ_T⁺ Σ_B)/rank Σ_B, Σ_T = Σ_W + Σ_B", Sample: nc1Sample, Class: nc1Class, Source: "Xu & Liu 2023",
+		Pitfall: "in [0,1], the same for any invertible map of the features; for N < d + K it is 0 for almost any features, collapsed or not.", Dear: true},
 	{Key: KeyTraceWithin, Group: "NC1", Name: "within-class variance",
 		Formula: "tr Σ_W", Sample: nc1Sample, Class: nc1Class, Source: "M-D", Pitfall: "in squared feature units: not comparable between losses."},
 	{Key: KeyTraceBetween, Group: "NC1", Name: "between-class variance",
@@ -116,6 +149,17 @@ var definitions = []Definition{
 	{Key: KeyNC2W, Group: "NC2", Name: "classifier against a simplex ETF",
 		Formula: "‖WWᵀ/‖WWᵀ‖ − E‖, E = (I − 11ᵀ/K)/√(K−1)", Sample: noWeighting, Class: noWeighting, Source: "ZHU (7), ZHOU (7)",
 		Pitfall: "W is not centred (ZHOU's code centres it); cannot reach 0 if d < K−1: see nc2_rank_d."},
+	{Key: KeyNC2WCentred, Group: "NC2", Name: "centred classifier against a simplex ETF",
+		Formula: "‖U(W_cW_cᵀ) − E‖, W_c = W − 1w_Gᵀ", Sample: noWeighting, Class: noWeighting, Source: "ZHOU's code",
+		Pitfall: "softmax does not see w_G; cannot reach 0 if d < K−1."},
+	{Key: KeyNC2WNormCV, Group: "NC2", Name: "variation of the classifier's norms",
+		Formula: "standard deviation / mean of ‖w_k‖ over classes", Sample: noWeighting, Class: noWeighting, Source: "Papyan, Han & Donoho 2020, Fig. 2", Pitfall: "divisor K; W is not centred."},
+	{Key: KeyNC2WCosDeviation, Group: "NC2", Name: "mean deviation of the classifier's angles",
+		Formula: "mean over i<j of |cos(w_i, w_j) + 1/(K−1)|", Sample: noWeighting, Class: noWeighting, Source: "Papyan, Han & Donoho 2020, Fig. 4", Pitfall: "W is not centred; undefined if a row is zero."},
+	{Key: KeyNC2WCosStd, Group: "NC2", Name: "spread of the classifier's angles",
+		Formula: "standard deviation over i<j of cos(w_i, w_j)", Sample: noWeighting, Class: noWeighting, Source: "Papyan, Han & Donoho 2020, Fig. 3", Pitfall: "0 for any equal angles, not only those of a simplex."},
+	{Key: KeyNC2WCoherence, Group: "NC2", Name: "coherence of the classifier",
+		Formula: "max over i<j of |cos(w_i, w_j)|", Sample: noWeighting, Class: noWeighting, Source: "Strohmer & Heath 2003; Welch 1974", Pitfall: "1/(K−1) for a simplex, 0 for orthogonal rows; at least √((K−d)/(d(K−1))) where d < K."},
 	{Key: KeyNC2MeansETF, Group: "NC2", Name: "class means against a simplex ETF",
 		Formula: "‖U(H̄ᵀH̄) − E‖, H̄ the uncentred class means, U(A) = A/‖A‖", Sample: unweighted, Class: unweighted, Source: "TB (27)",
 		Pitfall: "uncentred: its limit is 0 only where the means sum to zero."},
@@ -129,6 +173,10 @@ var definitions = []Definition{
 		Formula: "mean over i<j of |cos(μ_i − h_G, μ_j − h_G) + 1/(K−1)|", Sample: meanSample, Class: meanClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "undefined if a class mean is the global mean."},
 	{Key: KeyNC2CosMax, Group: "NC2", Name: "largest deviation of angles",
 		Formula: "max over i<j of |cos(μ_i − h_G, μ_j − h_G) + 1/(K−1)|", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "as nc2_cos_deviation."},
+	{Key: KeyNC2CosStd, Group: "NC2", Name: "spread of angles",
+		Formula: "standard deviation over i<j of cos(μ_i − h_G, μ_j − h_G)", Sample: meanSample, Class: meanClass, Source: "Papyan, Han & Donoho 2020, Fig. 3", Pitfall: "0 for any equal angles, not only those of a simplex."},
+	{Key: KeyNC2Coherence, Group: "NC2", Name: "coherence of the class means",
+		Formula: "max over i<j of |cos(μ_i − h_G, μ_j − h_G)|", Sample: meanSample, Class: meanClass, Source: "Strohmer & Heath 2003; Welch 1974", Pitfall: "1/(K−1) for a simplex, and never less; at least √((K−d)/(d(K−1))) where d < K−1. Always 1 for K = 2."},
 	{Key: KeyNC2RankD, Group: "NC2", Name: "classifier against the best rank-d ETF",
 		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(WWᵀ) − Q/√d‖", Sample: noWeighting, Class: noWeighting, Source: "ours (ZHOU Thm 3.1, d < K−1)",
 		Pitfall: "defined only for d < K−1."},
@@ -144,22 +192,48 @@ var definitions = []Definition{
 		Formula: "‖U(W H_c) − E‖", Sample: meanSample, Class: meanClass, Source: "ZHU (8), ZHOU (8)", Pitfall: "sensitive to the sign; W is not centred."},
 	{Key: KeyNC3Direct, Group: "NC3", Name: "self-duality, direct form",
 		Formula: "‖U(W) − U(H̄ᵀ)‖, uncentred means", Sample: unweighted, Class: unweighted, Source: "TB (28)", Pitfall: "uncentred."},
+	{Key: KeyNC3Centred, Group: "NC3", Name: "self-duality, centred",
+		Formula: "‖U(W) − U(H_cᵀ)‖", Sample: meanSample, Class: meanClass, Source: "Papyan, Han & Donoho 2020 (NC3)", Pitfall: "the text's norm; Fig. 5 of the paper draws its square. W is not centred."},
 	{Key: KeyNC3RankD, Group: "NC3", Name: "self-duality against the best rank-d ETF",
 		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(W H_c) − Q/√d‖", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "defined only for d < K−1.", Dear: true},
 	{Key: KeyNC3Duality, Group: "NC3", Name: "uniform duality",
 		Formula: "variance over classes of cos(w_k, μ_k − h_G)", Sample: meanSample, Class: meanClass, Source: "reference library, with cosines instead of raw products", Pitfall: "divisor K."},
+	{Key: KeyWMeanAlignment, Group: "NC3", Name: "alignment of the classifier's row space with the class means",
+		Formula: "mean of the cosines of the K−1 principal angles between span{w_k − w_G} and span{μ_k − h_G}", Sample: meanSample, Class: meanClass, Source: "Rangamani et al. 2023 (intermediate neural collapse)",
+		Pitfall: "1 means one subspace, not that w_k points to μ_k. Defined for d > K−1, both of rank K−1.", Dear: true},
 
 	{Key: KeyNC4Bias, Group: "NC4", Name: "bias residual",
 		Formula: "‖b + W h_G‖", Sample: meanSample, Class: meanClass, Source: "ZHU (9)", Pitfall: "scale dependent; its limit is not 0 for MSE nor for CE without bias decay."},
 	{Key: KeyNC4NCCMismatch, Group: "NC4", Name: "classifier against nearest class centre",
 		Formula: "share with argmax_k (w_k·h + b_k) ≠ argmin_k ‖h − μ_k‖", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "the bias counts here; ties go to the lower class."},
+	{Key: KeyTestNCCMismatch, Group: "NC4", Name: "classifier against nearest training centre, test samples",
+		Formula: "share of test samples with argmax_k (w_k·h + b_k) ≠ argmin_k ‖h − μ_k‖, μ_k of the training samples", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020, Fig. 7", Pitfall: "centres of the training samples, unlike dilation."},
 
 	{Key: KeyNC5OOD, Group: "NC5", Name: "out-of-distribution orthogonality",
 		Formula: "mean over k of |cos(μ_k, μ_OOD)|", Sample: unweighted, Class: unweighted, Source: "Ammar et al. 2024", Pitfall: "not centred."},
 
+	{Key: KeyOODMaxSoftmax, Group: "OOD", Name: "AUROC of the largest softmax probability",
+		Formula: "AUROC of max_k softmax(Wh + b)_k", Sample: oodSets, Class: oodSets, Source: "Hendrycks & Gimpel 2017", Pitfall: "compared through its log-odds, which do not round to 1."},
+	{Key: KeyOODMaxLogit, Group: "OOD", Name: "AUROC of the largest logit",
+		Formula: "AUROC of max_k (w_k·h + b_k)", Sample: oodSets, Class: oodSets, Source: "Hendrycks et al. 2022", Pitfall: "moves with the scale of features."},
+	{Key: KeyOODEnergy, Group: "OOD", Name: "AUROC of the energy",
+		Formula: "AUROC of log Σ_k exp(w_k·h + b_k)", Sample: oodSets, Class: oodSets, Source: "Liu et al. 2020 (energy)", Pitfall: "temperature 1."},
+	{Key: KeyOODNECO, Group: "OOD", Name: "AUROC of NECO",
+		Formula: "AUROC of ‖P(h − h_G)‖/‖h − h_G‖, P on the K−1 leading eigenvectors of Σ_T = Σ_W + Σ_B of the training samples", Sample: oodSets + "; " + nc1Sample, Class: oodSets + "; " + nc1Class,
+		Source: "Ammar et al. 2024", Pitfall: "K−1 components, as a simplex has; the released code tunes their number, may scale coordinates to unit variance, and may multiply by the largest logit.", Dear: true},
+	{Key: KeyOODMahalanobis, Group: "OOD", Name: "AUROC of the Mahalanobis distance",
+		Formula: "AUROC of −min_k (h − μ_k)ᵀ Σ_W⁻¹ (h − μ_k), training means and Σ_W", Sample: oodSets + "; " + nc1Sample, Class: oodSets + "; " + nc1Class,
+		Source: "Lee et al. 2018", Pitfall: "last layer only, without input noise; defined where Σ_W can be inverted, so N ≥ d + K.", Dear: true},
+
 	{Key: KeyNumericalRank, Group: "rank", Name: "numerical rank",
 		Formula: "mean over k of (‖H_k‖_* / ‖H_k‖_F)², H_k the uncentred features of class k", Sample: "classes count the same", Class: "classes count the same",
 		Source: "ZHOU (the released code forgets the square)", Pitfall: "in [1, min(d, n_k)].", Dear: true},
+	{Key: KeyFeatureRank, Group: "rank", Name: "rank of the layer",
+		Formula: "eigenvalues of Σ_T = Σ_W + Σ_B above 10⁻³ of the largest", Sample: nc1Sample, Class: nc1Class,
+		Source: "Masarczyk et al. 2023 (tunnel effect)", Pitfall: "about K−1 behind the entrance of a tunnel: measure several layers. The limit 10⁻³ is the paper's.", Dear: true},
+	{Key: KeyFeatureStableRank, Group: "rank", Name: "stable rank of the layer",
+		Formula: "tr Σ_T / λ_max(Σ_T), Σ_T = Σ_W + Σ_B", Sample: nc1Sample, Class: nc1Class,
+		Source: "Rudelson & Vershynin 2007", Pitfall: "in [1, d], K−1 for a simplex; without a limit, unlike feature_rank.", Dear: true},
 
 	{Key: KeyMarginMean, Group: "margin", Name: "cosine margin, mean",
 		Formula: "mean of cos_y − max over j≠y of cos_j, cos_j = cos(h − h_G, w_j − w_G)", Sample: "mean over samples; h_G is the mean of all samples", Class: "mean over classes of class means; h_G is the mean of the class means", Source: "ZHOU", Pitfall: "the released code divides the uncentred logit by centred norms."},
@@ -174,6 +248,8 @@ var definitions = []Definition{
 		Formula: "share with argmin_k ‖h − μ_k‖ = y", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020", Pitfall: "centres of the same samples."},
 	{Key: KeyTestAccuracy, Group: "accuracy", Name: "test accuracy",
 		Formula: "share of test samples with argmax_k (w_k·h + b_k) = y", Sample: rateSample, Class: rateClass, Source: "all", Pitfall: "argmax runs over all K classes: a latent class counts as an error."},
+	{Key: KeyTestNCCAccuracy, Group: "accuracy", Name: "test accuracy of the nearest training centre",
+		Formula: "share of test samples with argmin_k ‖h − μ_k‖ = y, μ_k of the training samples", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020; Galanti, György & Hutter 2022", Pitfall: "argmin runs over all K training classes; ties go to the lower class."},
 
 	{Key: KeyMemRedrawn, Group: "memorization", Name: "memorization, redrawn samples",
 		Formula: "Σ over redrawn train samples of ‖h − h*‖, h* the mean of the test features of the sample's true class", Sample: "a sum over samples", Class: "a sum over samples", Source: "M-D (3)", Pitfall: "a sum: grows with the data; a redrawn label may equal the true one."},
@@ -186,6 +262,8 @@ var definitions = []Definition{
 
 	{Key: KeyMeanNormRatio, Group: "configuration", Name: "ratio of class mean norms",
 		Formula: "min_k ‖μ_k‖ / max_k ‖μ_k‖", Sample: unweighted, Class: unweighted, Source: "ours (M-D Fig. 4a)", Pitfall: "below 0.1 a run is called degenerate; ask it on clean samples."},
+	{Key: KeyMinClassCount, Group: "configuration", Name: "samples of the rarest class",
+		Formula: "min_k n_k", Sample: noWeighting, Class: noWeighting, Source: "ours", Pitfall: "below d/K or so, means and spread of the rarest class are noise."},
 	{Key: KeyConfSmallestEntry, Group: "configuration", Name: "smallest entry of the class means",
 		Formula: "min over k, c of μ_kc", Sample: unweighted, Class: unweighted, Source: "M-D Def. 3.1", Pitfall: "negative: the features are not those of a ReLU."},
 	{Key: KeyConfMaxCos, Group: "configuration", Name: "largest cosine between class means",

@@ -41,6 +41,9 @@ type Report struct {
 	Imbalance string `json:"imbalance"` // "sample" or "class"
 	Dropped   int    `json:"dropped"`   // rows with NaN or infinity left out
 
+	// Histograms shows the pairs behind cdnv.
+	Histograms map[string]Histogram `json:"histograms,omitempty"`
+
 	// Eigenvalues of Σ_B, descending, before the cut-off; with Options.KeepSpectrum.
 	Eigenvalues Vector `json:"eigenvalues,omitempty"`
 	// Margins are the cosine margins in ascending order; with Options.KeepMargins.

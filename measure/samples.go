@@ -31,6 +31,8 @@ type samples[T kernel.Float] struct {
 
 	between between
 	tally   tally
+
+	whiteBound float64 // relative error of the tally's NC1 sum that float32 products may have added; 0: none were used
 }
 
 // open takes a split, checks shapes and labels, applies the mask and leaves out what p does. labels nil: every row is of class 0.
@@ -114,13 +116,24 @@ func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 			row := s.mean(c)
 			for j := range row {
 				row[j] /= float64(n)
-				if jitter != nil && n > 1 {
-					row[j] *= 1 + roundoff64*(2*jitter.Float64()-1)
-				}
+			}
+			if n > 1 {
+				jog(row, jitter)
 			}
 		}
 	}
 	s.centreMeans(im)
+	jog(s.centred, jitter)
+}
+
+// jog moves numbers by a rounding each; random nil: not.
+func jog(x []float64, random *rand.Rand) {
+	if random == nil {
+		return
+	}
+	for j := range x {
+		x[j] *= 1 + roundoff64*(2*random.Float64()-1)
+	}
 }
 
 // centreMeans fills the centre and the centred means.

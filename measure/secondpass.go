@@ -2,6 +2,8 @@ package measure
 
 import (
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
+	"collapse/measure/internal/wide"
 )
 
 // secondPass takes every sample's residual r = h − μ_k in float64 and its products with a few fixed
@@ -21,13 +23,13 @@ type secondPass[T kernel.Float] struct {
 	width      int
 	atP, atOp  int // first row of each group in S, −1: not there
 	atV        int
-	pair       []float64 // (K×K) ‖μ_k − μ_j‖²
-	logit      []float64 // (K × classifier rows) w_j·μ_k + b_j
-	sparing    bool      // the classifier is not in S: its products are made for blocks with a sample that no radius decides
-	radius     radii     // its logit and first, if sparing
-	classifier []float64 // Wᵀ (d × classifier rows), if sparing
-	cosBase    []float64 // (K × K) (w_j − w_G)·(μ_k − h_G)
-	centreNorm []float64 // (K) ‖μ_k − h_G‖²
+	pair       []float64  // (K×K) ‖μ_k − μ_j‖²
+	logit      []float64  // (K × classifier rows) w_j·μ_k + b_j
+	sparing    bool       // the classifier is not in S: its products are made for blocks with a sample that no radius decides
+	radius     wide.Radii // its Logit and First, if sparing
+	classifier []float64  // Wᵀ (d × classifier rows), if sparing
+	cosBase    []float64  // (K × K) (w_j − w_G)·(μ_k − h_G)
+	centreNorm []float64  // (K) ‖μ_k − h_G‖²
 
 	weight  []float64 // (K) ω_k of the tally's white
 	margins []float64 // (rows) cosine margin of each row; NaN: undefined
@@ -84,24 +86,11 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	return nil
 }
 
-// residualStride keeps rows of d residuals from lying a multiple of 4 KiB apart, where they share one set of a
-// first-level cache and products would copy them first.
-func residualStride[P kernel.Float](d int) int {
-	size := 8
-	if isFloat32[P]() {
-		size = 4
-	}
-	if d*size%4096 == 0 {
-		return d + 64/size
-	}
-	return d
-}
-
 func (p *part[T]) resize(block, d, width, rank, k int, buffer bool) {
 	if buffer {
 		p.buf = grow(p.buf, block*d)
 	}
-	p.residual = grow(p.residual, block*residualStride[float64](d))
+	p.residual = grow(p.residual, block*vec.Stride[float64](d))
 	p.square = grow(p.square, block)
 	p.product = grow(p.product, block*width)
 	p.white = grow(p.white, block*rank)
@@ -179,7 +168,7 @@ func (f *secondPass[T]) Run(index int) {
 
 // tallyBlock tallies rows [at, end).
 func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
-	d, stride := f.s.d, residualStride[float64](f.s.d)
+	d, stride := f.s.d, vec.Stride[float64](f.s.d)
 	m, err := f.residuals(p, at, end)
 	if err != nil || f.width == 0 && !f.ask.logits {
 		return err
@@ -202,7 +191,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 
 // residuals forms those of rows [at, end), measured rows together, and tallies what needs nothing else. It returns how many they are.
 func (f *secondPass[T]) residuals(p *part[T], at, end int) (m int, err error) {
-	s, d, stride := f.s, f.s.d, residualStride[float64](f.s.d)
+	s, d, stride := f.s, f.s.d, vec.Stride[float64](f.s.d)
 	rows, err := s.src.Read(p.buf, at, end)
 	if err != nil {
 		return 0, err

@@ -149,6 +149,9 @@ func (e *Engine[T]) shakeMeans(r *Report, h *head, random *rand.Rand) error {
 		return err
 	}
 	r.ofSamples(x.m, x.variance)
+	if v, ok := r.Measures[KeyNC1Pinv]; ok {
+		r.Uncertainty[KeyNC1Pinv] += s.whiteBound * v
+	}
 	return e.shakeTest(r, random)
 }
 
@@ -192,7 +195,7 @@ func (e *Engine[T]) shakeTest(r *Report, random *rand.Rand) error {
 		r.state(KeyTestNC1Ratio, test.Uncertainty[KeyNC1TraceRatio], test.InputRounding[KeyNC1TraceRatio])
 	}
 	if measured { // d√x = dx/(2√x)
-		r.state(KeyDilation, test.Uncertainty[KeyNC1Pinv]/(2*dilation), test.InputRounding[KeyNC1Pinv]/(2*dilation))
+		r.state(KeyDilation, test.Uncertainty[KeyNC1Pinv]/(2*dilation)+s.whiteBound*dilation/2, test.InputRounding[KeyNC1Pinv]/(2*dilation))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // whole is an input held in memory, to be measured again and again.
@@ -25,7 +26,7 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 			elements += n * d
 		}
 	}
-	if elements > wholeElements || wide(e.train.k, e.train.d) {
+	if elements > wholeElements || wide.Due(e.train.k, e.train.d) {
 		return nil, nil
 	}
 	w.in.Only = make([]bool, e.train.rows)
@@ -64,7 +65,7 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 		}
 		arithmetic.add(again)
 	}
-	for range leastShakes {
+	for range givenShakes {
 		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil)
 		if err != nil {
 			return err

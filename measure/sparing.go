@@ -1,6 +1,10 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
+	"collapse/measure/internal/wide"
+)
 
 // Near collapse the class means' own logits decide for nearly every sample (radii). A second pass that needs the largest logit alone,
 // no margin, then leaves the classifier out of S, and makes its products only for blocks with a sample that is not decided.
@@ -12,7 +16,7 @@ func (f *secondPass[T]) spare(team *kernel.Team) error {
 	if f.ask.margins {
 		return nil
 	}
-	fillLogitRadii[float64](team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h)
+	wide.FillLogitRadii[float64](team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h.wide())
 	p, end := &f.parts[0], min(f.cut.block, s.rows)
 	_, views := s.src.(*Rows[T])
 	p.resize(f.cut.block, s.d, 0, 0, s.k, !views)
@@ -31,7 +35,7 @@ func (f *secondPass[T]) undecided(p *part[T], at, end int) (n int) {
 	m := 0
 	for _, c := range f.s.class[at:end] {
 		if c >= 0 {
-			if !(p.square[m] < f.radius.logit[c]) {
+			if !(p.square[m] < f.radius.Logit[c]) {
 				n++
 			}
 			m++
@@ -50,14 +54,14 @@ func (f *secondPass[T]) scores(p *part[T], at, end, m int) (scores []float64, ro
 	}
 	row = f.head.k
 	p.logits = grow(p.logits, m*row)
-	kernel.Gemm(nil, kernel.NN, m, row, f.s.d, p.residual, residualStride[float64](f.s.d), f.classifier, row, p.logits, row, kernel.Epilogue[float64]{})
+	kernel.Gemm(nil, kernel.NN, m, row, f.s.d, p.residual, vec.Stride[float64](f.s.d), f.classifier, row, p.logits, row, kernel.Epilogue[float64]{})
 	return p.logits, row
 }
 
 // largestLogit returns argmax_j of the logits of a sample of class c, of ‖r‖² = square and W r = v; v is nil where no sample of the block needs it.
 func (f *secondPass[T]) largestLogit(c int, square float64, v []float64) int {
-	if f.sparing && square < f.radius.logit[c] {
-		return int(f.radius.first[c])
+	if f.sparing && square < f.radius.Logit[c] {
+		return int(f.radius.First[c])
 	}
 	return largestSum(f.logit[c*f.head.k:][:f.head.k], v)
 }

@@ -13,7 +13,7 @@ func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization
 	}
 	memKeys := []string{KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised}
 	if in.Test.Features == nil {
-		b.missAll("no test features were given", KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy)
+		b.missAll("no test features were given", KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch)
 		b.missAll("no test features were given: h* is their class mean", memKeys...)
 		return nil, nil
 	}
@@ -68,10 +68,13 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		return &ShapeError{What: "test samples", Found: 0, Want: 1}
 	}
 	if s.n == 0 {
-		b.missAll(noTestLeft, KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy)
+		b.missAll(noTestLeft, KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch)
 		return nil
 	}
 	if err := e.means(s, &b.report.Dropped, p); err != nil {
+		return err
+	}
+	if err := e.testCentres(b, h); err != nil {
 		return err
 	}
 	h, err := e.forTest(in, h)
@@ -108,11 +111,16 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		b.miss(KeyTestAccuracy, noWeights)
 		return nil
 	}
-	e.rate(b, s, KeyTestAccuracy, "test_accuracy", t.correct)
-	if x := b.report.PerClass["test_accuracy"]; x != nil {
-		b.report.PerClass["test_accuracy"] = e.aligned(x, 1)
-	}
+	e.testRate(b, KeyTestAccuracy, "test_accuracy", t.correct)
 	return nil
+}
+
+// testRate fills a share of test samples and its values per class.
+func (e *Engine[T]) testRate(b *builder, key, perClass string, hits []int) {
+	e.rate(b, &e.test, key, perClass, hits)
+	if x := b.report.PerClass[perClass]; x != nil {
+		b.report.PerClass[perClass] = e.aligned(x, 1)
+	}
 }
 
 // forTest returns the classifier with the rows of the test classes first; all its rows compete.
@@ -137,8 +145,11 @@ func (e *Engine[T]) forTest(in *Input[T], h *head) (*head, error) {
 
 // oodPass fills NC5.
 func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
-	if in.OOD == nil || !e.want.any(KeyNC5OOD) {
-		b.miss(KeyNC5OOD, "no out-of-distribution features were given")
+	if in.OOD == nil {
+		b.missAll("no out-of-distribution features were given", append([]string{KeyNC5OOD}, oodKeys...)...)
+		return nil
+	}
+	if !e.want.any(KeyNC5OOD) && !e.want.any(oodKeys...) {
 		return nil
 	}
 	s := &e.ood

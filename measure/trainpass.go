@@ -71,23 +71,23 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	b.report.PerClass["within_trace"] = perClass
 	switch {
 	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
+		b.missAll(emptyReason(s.empty), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv, KeyCDNVStd, KeyCDNVMax, KeyVCI)
 		return
 	case s.alone:
-		b.missAll(allAlone, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv)
+		b.missAll(allAlone, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv, KeyCDNVStd, KeyCDNVMax, KeyVCI)
 		return
 	}
 	traceWithin := average(t.scatter, s.count, s.n, e.opt.Imbalance)
 	b.put(KeyTraceWithin, traceWithin)
 	if noOperator != "" {
-		b.missAll(noOperator, KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV)
+		b.missAll(noOperator, KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV, KeyCDNVStd, KeyCDNVMax, KeyVCI)
 		return
 	}
 	if white {
 		b.put(KeyNC1Pinv, e.whiteMean(s))
 	}
 	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
-	if b.any(KeyCDNV) {
+	if b.any(KeyCDNV, KeyCDNVStd, KeyCDNVMax) {
 		e.cdnv(b)
 	}
 }
@@ -109,11 +109,12 @@ func (e *Engine[T]) whiteMeanOf(s *samples[T], white float64) float64 {
 func (e *Engine[T]) cdnv(b *builder) {
 	variance := e.train.variances()
 	if i, j, found := e.pairs.oneMean(e.train.rounding()); found {
-		b.miss(KeyCDNV, fmt.Sprintf("classes %d and %d have one mean, up to rounding", e.train.number(i), e.train.number(j)))
+		b.missAll(fmt.Sprintf("classes %d and %d have one mean, up to rounding", e.train.number(i), e.train.number(j)), KeyCDNV, KeyCDNVStd, KeyCDNVMax)
 		return
 	}
 	k := float64(len(variance))
 	b.put(KeyCDNV, dot(variance, e.pairs.inverse)/2/(k*(k-1)/2))
+	e.cdnvPairs(b, variance)
 }
 
 // rates fills accuracy, nearest-centre accuracy and mismatch.

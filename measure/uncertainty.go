@@ -19,7 +19,8 @@ import (
 const (
 	wholeElements = 1 << 18 // of all features of a set that is measured again as a whole
 	mostShakes    = 16
-	leastShakes   = 4
+	leastShakes   = 8
+	givenShakes   = 4
 	shakeSeed     = 0x5eed
 )
 
@@ -92,16 +93,19 @@ func leastRounding(key string, v float64, d int) float64 {
 	own := few * math.Abs(v)
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
-		KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyConfWeightAngle, KeyNC5OOD:
+		KeyNC2RankD, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
+		KeyNC3Centred, KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyConfWeightAngle, KeyNC5OOD:
 		return own + few
 	case KeyGNC2Distance, KeyGNC2Log:
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
-	case KeyNC2RankD, KeyNC3RankD:
+	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyGNC2Riesz:
 		return own * (2 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
-	case KeyNumericalRank, KeyNC3Duality:
+	case KeyNC3Duality:
 		return 4 * own
+	case KeyNumericalRank:
+		return 20 * own
 	}
 	return own
 }

@@ -46,12 +46,12 @@ var unitless = map[string]bool{
 	"nc2_cos_std": true, "nc2_coherence": true, "nc3_centred": true, "w_mean_alignment": true,
 }
 
-// least is the error that no uncertainty is asked to be below.
+// least is the error that no uncertainty is asked to be below: a rounding of the value, and what the oracle cannot see.
 func least(key string, value float64, exact measuretest.Value) float64 {
 	if unitless[key] && exact.V.Abs().Hi < structuralZero {
 		return 0x1p-53
 	}
-	return halfUlp(value)
+	return max(halfUlp(value), oracleError(key, exact))
 }
 
 // oracleError is what the evaluation in double-double arithmetic may itself be off by.
@@ -95,7 +95,8 @@ func (a *account) count(c *compared, key string, value, stated float64) {
 	}
 	if c.well {
 		a.well++
-		if stated <= wellRelative*math.Abs(value) || floor > halfUlp(value) && stated <= wellRelative {
+		rooted := key == measure.KeyNC3RankD // the root of a small difference of numbers of size 1
+		if stated <= wellRelative*math.Abs(value) || (floor > halfUlp(value) || rooted) && stated <= wellRelative {
 			a.sharp++
 		} else {
 			a.blunt = fmt.Sprintf("%s: %.17g ± %.3g", c.name(), value, stated)

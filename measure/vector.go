@@ -4,38 +4,18 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
-// dot returns Σ_j a[j]·b[j] over the length of a.
-func dot[B kernel.Float](a []float64, b []B) float64 { return kernel.Dot(a, b[:len(a)]) }
+// Short names of what this package shares with its wide pass.
 
-// norm returns the Euclidean norm of a.
-func norm(a []float64) float64 { return math.Sqrt(dot(a, a)) }
+func dot[B kernel.Float](a []float64, b []B) float64 { return vec.Dot(a, b) }
 
-// distance2 returns ‖a − b‖², from the differences: nothing cancels between close vectors.
-func distance2(a, b []float64) float64 {
-	b = b[:len(a)]
-	var s0, s1 float64
-	j := 0
-	for ; j+2 <= len(a); j += 2 {
-		x, y := a[j]-b[j], a[j+1]-b[j+1]
-		s0 += x * x
-		s1 += y * y
-	}
-	for ; j < len(a); j++ {
-		x := a[j] - b[j]
-		s0 += x * x
-	}
-	return s0 + s1
-}
+func norm(a []float64) float64 { return vec.Norm(a) }
 
-// grow returns buf with length n, reallocated only if it is too short. The content is not kept.
-func grow[E any](buf []E, n int) []E {
-	if cap(buf) < n {
-		return make([]E, n)
-	}
-	return buf[:n]
-}
+func distance2(a, b []float64) float64 { return vec.Distance2(a, b) }
+
+func grow[E any](buf []E, n int) []E { return vec.Grow(buf, n) }
 
 // finite reports whether every entry is a number.
 func finite(x []float64) bool {
@@ -74,4 +54,13 @@ func compensated(x []float64) float64 {
 		sum = next
 	}
 	return sum + lost
+}
+
+// inFloat64 copies x to the memory of to.
+func inFloat64[T kernel.Float](to []float64, x []T) []float64 {
+	to = grow(to, len(x))
+	for i, v := range x {
+		to[i] = float64(v)
+	}
+	return to
 }

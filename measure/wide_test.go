@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/wide"
 )
 
 // wideTally measures the train split of in with the wide pass, products in P, whatever its shape.
@@ -30,11 +31,11 @@ func wideTally[T, P kernel.Float](t rapid.TB, in Input[T], opt Options) (*Engine
 	if ask.white {
 		op = s.between.onResiduals(nil, s.centred, s.k, s.d)
 	}
-	certified, err := runWide[T, P](e, s, h, ask, nil, op)
+	found, err := runWide[T, P](e, s, h, ask, nil, op)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e, certified
+	return e, found.Certified
 }
 
 // decisions are the full computation: every distance and every logit of every sample in float64.
@@ -149,32 +150,6 @@ func TestDecisionsAreExact(t *testing.T) {
 	})
 }
 
-// Radii must decide what is collapsed, or the search would do all the work.
-func TestRadiiDecideCollapsed(t *testing.T) {
-	in := gaussian[float32](2000, 64, 20, .01, 4)
-	e, err := NewEngine[float32](Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := e.open(&in, newBuilder(&e.want, PerSample))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.classPairs()
-	s := &e.train
-	var r radii
-	r.nearRadii(&e.pairs)
-	for _, n := range []int{s.n, manyRows * s.k} { // with bounds of distances, and with distances
-		fillLogitRadii[float32](nil, &r, s.centred, s.centre, n, s.k, s.d, h)
-		for c := range s.k {
-			// Means are about √128 apart and a residual is about 0.08 long.
-			if !(r.near[c] > 9 && r.logit[c] > 2) || r.first[c] != int32(c) {
-				t.Fatalf("class %d: squared radii %g and %g, first %d", c, r.near[c], r.logit[c], r.first[c])
-			}
-		}
-	}
-}
-
 // spreads are data whose float32 products err in different ways.
 var spreads = map[string]func(rng *rand.Rand, j int) float64{
 	"even":           func(rng *rand.Rand, _ int) float64 { return rng.NormFloat64() },
@@ -214,7 +189,7 @@ func TestSingleProductsWithinBound(t *testing.T) {
 				if err := math.Abs(got-want) / want; !(err <= bound) || err == 0 {
 					t.Errorf("%s d=%d: float32 products err by %.2g, the bound is %.2g", kind, c.d, err, bound)
 				}
-				if certified != (bound < singleBound) || kind == "even" && !certified {
+				if certified != (bound < wide.SingleBound) || kind == "even" && !certified {
 					t.Errorf("%s d=%d: bound %.2g, certified %v", kind, c.d, bound, certified)
 				}
 			}
@@ -234,12 +209,12 @@ func whitenerBound(t testing.TB, in Input[float32], opt Options) float64 {
 	s := &e.train
 	e.operator(s)
 	e.second.weight = s.whiteWeights(nil, opt.Imbalance)
-	f := &widePass[float32, float32]{s: s, ask: asked{white: true, im: opt.Imbalance}, out: &e.second}
-	f.white.prepare(s.between.onResiduals(nil, s.centred, s.k, s.d)[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
-	if err := f.run(); err != nil {
+	op := s.between.onResiduals(nil, s.centred, s.k, s.d)
+	found, err := runWide[float32, float32](e, s, nil, asked{white: true, im: opt.Imbalance}, nil, op)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return f.white.bound
+	return found.Bound
 }
 
 // Variance far outside the between-class directions is not left to float32.
@@ -255,7 +230,7 @@ func TestSingleProductsRefused(t *testing.T) {
 			}
 		}
 	}
-	if !wide(k, d) {
+	if !wide.Due(k, d) {
 		t.Fatal("the shape does not take the wide pass")
 	}
 	opt := Options{Measures: []string{KeyNC1Pinv}}
@@ -311,7 +286,7 @@ func TestWideMatchesNarrow(t *testing.T) {
 // A float64 classifier may lie beyond float32; radii of float32 features still decide as those of float64.
 func TestScaleOfClassifier(t *testing.T) {
 	in := gaussian[float32](600, 350, 100, 1e-4, 5)
-	if !wide(100, 350) {
+	if !wide.Due(100, 350) {
 		t.Fatal("the shape does not take the wide pass")
 	}
 	w := in.W

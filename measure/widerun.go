@@ -1,11 +1,16 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
+	"collapse/measure/internal/wide"
+)
 
 // secondRun makes the second pass over a split in the form its shape asks for, and fills s.tally. s.between must
 // be built if ask.white, e.pairs if ask.nearest.
 func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorization) error {
-	if !wide(s.k, s.d) && !(ask.logits && wide(h.k, s.d)) {
+	s.whiteBound = 0
+	if !wide.Due(s.k, s.d) && !(ask.logits && wide.Due(h.k, s.d)) {
 		e.second.clock.enter(PhaseSecond)
 		return e.second.run(e.opt.Team, s, h, ask, mem)
 	}
@@ -15,12 +20,13 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 	if ask.white {
 		op = s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
 	}
-	if !isFloat32[T]() || !singleFits(s.centred, s.k) || (ask.logits || ask.margins) && !h.singleFits() {
+	if !vec.IsFloat32[T]() || !wide.SingleFits(s.centred, s.k) || (ask.logits || ask.margins) && !h.wide().SingleFits() {
 		_, err := runWide[T, float64](e, s, h, ask, mem, op)
 		return err
 	}
-	certified, err := runWide[T, float32](e, s, h, ask, mem, op)
-	if certified || err != nil {
+	found, err := runWide[T, float32](e, s, h, ask, mem, op)
+	if found.Certified || err != nil {
+		s.whiteBound = found.Bound
 		return err
 	}
 	again := *s
@@ -30,26 +36,70 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 	return err
 }
 
-// runWide runs the wide pass with products in P and reports whether they were exact enough.
-func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked, mem *memorization, op []float64) (certified bool, err error) {
-	f := &widePass[T, P]{team: e.opt.Team, s: s, head: h, ask: ask, mem: mem, out: &e.second}
-	f.near, f.best = undecided(ask.nearest, s.rows), undecided(ask.logits, s.rows)
-	if ask.nearest {
-		f.radius.nearRadii(&e.pairs)
+// runWide makes the wide pass with products in P, fills s.tally and returns what was found.
+func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked, mem *memorization, op []float64) (wide.Result, error) {
+	_, views := s.src.(*Rows[T])
+	in := wide.Input[T]{
+		Team: e.opt.Team,
+		Set: &wide.Set[T]{Source: s.src, Views: views, Class: s.class, Rows: s.rows, N: s.n, K: s.k, D: s.d,
+			Means: s.means, Centre: s.centre, Centred: s.centred},
+		Ask:    wide.Ask{White: ask.white, Nearest: ask.nearest, Logits: ask.logits, Margins: ask.margins},
+		Weight: e.second.weight, Op: op, Rank: s.between.rank,
+		Nearest: e.pairs.nearest, Lengths: e.pairs.whole, Margins: e.second.margins,
+		Enter: e.second.clock.enter, MoveTime: e.second.clock.move,
 	}
-	switch {
-	case ask.margins:
-		if err := f.margins(); err != nil {
-			return false, err
+	if h != nil {
+		in.Classifier = h.wide()
+	}
+	var strips []corrupted // a goroutine each
+	if mem != nil {
+		strips = make([]corrupted, (s.rows+wide.Strip-1)/wide.Strip)
+		in.EachRow = func(row int, h []T) { tallyCorrupted(mem, &strips[row/wide.Strip], row, h) }
+	}
+	found, err := wide.Run[T, P](&in)
+	if err != nil {
+		return found, err
+	}
+	s.tally.reset(s.k)
+	for _, t := range strips {
+		s.tally.memory.add(t)
+	}
+	s.tally.take(&found, s.class)
+	if ask.margins {
+		e.second.margins = found.Margins
+	}
+	return found, nil
+}
+
+// take counts what the wide pass has found for rows of the given classes (−1: not measured), and adds up their margins.
+func (t *tally) take(found *wide.Result, class []int32) {
+	copy(t.scatter, found.Scatter)
+	t.white = found.White
+	for i, c := range class {
+		if c < 0 {
+			continue
 		}
-	case ask.logits:
-		e.second.clock.enter(PhaseRadii)
-		fillLogitRadii[P](e.opt.Team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h)
+		if found.Near != nil && found.Near[i] == c {
+			t.nearest[c]++
+		}
+		if found.Best != nil && found.Best[i] == c {
+			t.correct[c]++
+		}
+		if found.Near != nil && found.Best != nil && found.Near[i] != found.Best[i] {
+			t.mismatch[c]++
+		}
+		if found.Margins != nil {
+			t.takeMargin(c, found.Margins[i])
+		}
 	}
-	collect()
-	if ask.white {
-		f.white.prepare(op[:s.between.rank*s.d], s.between.rank, s.d, min(wideRows(s.d), s.rows))
+}
+
+// takeMargin adds one margin of a sample of class c; NaN is none.
+func (t *tally) takeMargin(c int32, margin float64) {
+	if margin != margin {
+		t.marginless++
+		return
 	}
-	err = f.run()
-	return f.certified, err
+	t.margin[c] += margin
+	t.marginMin, t.marginMax = min(t.marginMin, margin), max(t.marginMax, margin)
 }

@@ -33,6 +33,9 @@ var forbidden = map[string][]string{
 	"collapse/internal/tensorboard": {"collapse…"},
 	"collapse/internal/recipe":      {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
+
+	"collapse/measure/internal/vec":  {"collapse/measure", "collapse/measure/internal/wide", "collapse/arrayfile"},
+	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/train", "collapse/internal/store"},
 }
 
 func TestArrowsPointDown(t *testing.T) {

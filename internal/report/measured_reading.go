@@ -49,6 +49,11 @@ var readings = map[string]reading{
 		"less variance within classes than between them", "more variance within classes than between them"),
 	measure.KeyCDNV: steps(smallIsCollapse, "pairs of classes are points beside their distance", "pairs of classes are far apart for their spread", "pairs of classes are well separated for their spread",
 		"pairs of classes overlap somewhat", "pairs of classes overlap"),
+	measure.KeyCDNVStd: plain("how much pairs of classes differ in that"),
+	measure.KeyCDNVMax: steps(smallIsCollapse, "even the closest pair of classes are points beside their distance", "even the closest pair of classes is far apart for its spread", "even the closest pair of classes is well separated for its spread",
+		"the closest pair of classes overlaps somewhat", "some pair of classes overlaps"),
+	measure.KeyVCI: steps([]float64{1e-3, 0.1, 0.5}, "a linear map separates the classes without spread", "a linear map leaves little spread within classes",
+		"a linear map leaves part of the spread within classes", "no linear map makes the classes tight"),
 	measure.KeyTraceWithin:  plain("variance within classes, in squared feature units"),
 	measure.KeyTraceBetween: plain("variance between class means, in squared feature units"),
 	measure.KeyRankBetween: func(v float64, r *measure.Report) string {
@@ -78,34 +83,65 @@ var readings = map[string]reading{
 	measure.KeyNC2CosMax: func(v float64, r *measure.Report) string {
 		return fmt.Sprintf("the worst pair of class means is %s off %s", digits(v), digits(-1/float64(r.K-1)))
 	},
-	measure.KeyNC2RankD:     etfDistance("the classifier's rows", "the best rank-d simplex"),
-	measure.KeyGNC2Distance: steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
-	measure.KeyGNC2Log:      steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
-	measure.KeyNC3Gram:      etfDistance("products of classifier rows and class means", "a simplex ETF"),
-	measure.KeyNC3Direct:    steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
-	measure.KeyNC3RankD:     etfDistance("products of classifier rows and class means", "the best rank-d simplex"),
-	measure.KeyNC3Duality:   steps(distance, "every row points to its class mean as much as any other", "rows point to their class means almost alike", "rows point to their class means unevenly", "rows point to their class means very unevenly"),
-	measure.KeyNC4Bias:      plain("length of b + W h_G: 0 if the classifier is even at the centre of all samples"),
+	measure.KeyNC2WCentred: etfDistance("the classifier's rows around their mean", "a simplex ETF"),
+	measure.KeyNC2WNormCV:  steps([]float64{1e-6, 0.05, 0.3}, "the classifier's rows are equally long", "the classifier's rows are nearly equally long", "the classifier's rows differ moderately in length", "the classifier's rows differ widely in length"),
+	measure.KeyNC2WCosDeviation: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("cosines of the classifier's rows are on average %s off %s", digits(v), digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2CosStd:     steps(distance, "all pairs of class means have one angle", "pairs of class means have nearly one angle", "angles of class means vary", "angles of class means vary widely"),
+	measure.KeyNC2WCosStd:    steps(distance, "all pairs of the classifier's rows have one angle", "pairs of the classifier's rows have nearly one angle", "angles of the classifier's rows vary", "angles of the classifier's rows vary widely"),
+	measure.KeyNC2Coherence:  coherence("class means around their centre"),
+	measure.KeyNC2WCoherence: coherence("rows of the classifier"),
+	measure.KeyNC2RankD:      etfDistance("the classifier's rows", "the best rank-d simplex"),
+	measure.KeyGNC2Distance:  steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyGNC2Log:       steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyNC3Gram:       etfDistance("products of classifier rows and class means", "a simplex ETF"),
+	measure.KeyNC3Direct:     steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
+	measure.KeyNC3Centred:    steps(distance, "classifier rows and centred class means are the same up to scale", "classifier rows nearly are the centred class means up to scale", "classifier rows resemble the centred class means", "classifier rows differ from the centred class means"),
+	measure.KeyWMeanAlignment: func(v float64, _ *measure.Report) string {
+		return "the classifier reads the directions of the class means with cosine " + digits(v) + " on average (1 = those and no other)"
+	},
+	measure.KeyNC3RankD:   etfDistance("products of classifier rows and class means", "the best rank-d simplex"),
+	measure.KeyNC3Duality: steps(distance, "every row points to its class mean as much as any other", "rows point to their class means almost alike", "rows point to their class means unevenly", "rows point to their class means very unevenly"),
+	measure.KeyNC4Bias:    plain("length of b + W h_G: 0 if the classifier is even at the centre of all samples"),
 	measure.KeyNC4NCCMismatch: func(v float64, _ *measure.Report) string {
 		if v == 0 {
 			return "the classifier always picks the nearest class centre"
 		}
 		return "the classifier picks another class than the nearest centre for " + percent(v)
 	},
+	measure.KeyTestNCCMismatch: func(v float64, _ *measure.Report) string {
+		if v == 0 {
+			return "on test samples the classifier always picks the nearest training centre"
+		}
+		return "on test samples the classifier picks another class than the nearest training centre for " + percent(v)
+	},
 	measure.KeyNC5OOD: steps([]float64{0.01, 0.1, 0.5}, "out-of-distribution samples are orthogonal to the class means on average", "nearly orthogonal to out-of-distribution samples",
 		"out-of-distribution samples lie partly along class means", "out-of-distribution samples lie along class means"),
+	measure.KeyOODMaxSoftmax:  detection("the largest softmax probability"),
+	measure.KeyOODMaxLogit:    detection("the largest logit"),
+	measure.KeyOODEnergy:      detection("the energy"),
+	measure.KeyOODNECO:        detection("NECO"),
+	measure.KeyOODMahalanobis: detection("the Mahalanobis distance"),
+	measure.KeyFeatureRank: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the layer's features fill %d of %d directions (%d = the class means alone)", int(v), r.D, min(r.D, r.K-1))
+	},
+	measure.KeyFeatureStableRank: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the layer's variance is worth %s equal directions (%d in a simplex)", digits(v), min(r.D, r.K-1))
+	},
 	measure.KeyNumericalRank: func(v float64, r *measure.Report) string {
 		return fmt.Sprintf("a class fills about %s of %d directions (1 = collapsed)", digits(v), r.D)
 	},
-	measure.KeyMarginMean:   plain("how much closer samples point to their class's row than to any other, on average"),
-	measure.KeyMarginMin:    func(v float64, _ *measure.Report) string { return sideOfBoundary(v) },
-	measure.KeyMarginMax:    plain("the clearest sample"),
-	measure.KeyAccuracy:     share("%s of samples are classified as labelled"),
-	measure.KeyNCCAccuracy:  share("%s of samples are nearest to their own class centre"),
-	measure.KeyTestAccuracy: share("%s of test samples are classified as labelled"),
-	measure.KeyMemRedrawn:   plain("distance of redrawn samples to where their true class lies on test data, summed"),
-	measure.KeyMemFlipped:   plain("the same over samples whose label really changed"),
-	measure.KeyMemMean:      plain("the same for one sample"),
+	measure.KeyMarginMean:      plain("how much closer samples point to their class's row than to any other, on average"),
+	measure.KeyMarginMin:       func(v float64, _ *measure.Report) string { return sideOfBoundary(v) },
+	measure.KeyMarginMax:       plain("the clearest sample"),
+	measure.KeyAccuracy:        share("%s of samples are classified as labelled"),
+	measure.KeyNCCAccuracy:     share("%s of samples are nearest to their own class centre"),
+	measure.KeyTestAccuracy:    share("%s of test samples are classified as labelled"),
+	measure.KeyTestNCCAccuracy: share("%s of test samples are nearest to their class's training centre"),
+	measure.KeyMemRedrawn:      plain("distance of redrawn samples to where their true class lies on test data, summed"),
+	measure.KeyMemFlipped:      plain("the same over samples whose label really changed"),
+	measure.KeyMemMean:         plain("the same for one sample"),
 	measure.KeyMemNormalised: func(v float64, _ *measure.Report) string {
 		return "a corrupted sample is " + digits(v) + " class distances away from its true class"
 	},
@@ -114,6 +150,12 @@ var readings = map[string]reading{
 			return "degenerate: one class mean lies near the origin"
 		}
 		return "shortest class mean beside the longest"
+	},
+	measure.KeyMinClassCount: func(v float64, r *measure.Report) string {
+		if int(v) <= r.D {
+			return fmt.Sprintf("the rarest class has %d samples, not more than the %d directions", int(v), r.D)
+		}
+		return fmt.Sprintf("the rarest class has %d samples", int(v))
 	},
 	measure.KeyConfSmallestEntry: func(v float64, _ *measure.Report) string {
 		if v < 0 {
@@ -126,6 +168,24 @@ var readings = map[string]reading{
 	measure.KeyConfWeightAngle: func(v float64, _ *measure.Report) string {
 		return fmt.Sprintf("the row furthest from its class mean is %.1f° off", v*180/math.Pi)
 	},
+}
+
+// coherence reads the largest |cos| of K vectors beside that of a simplex, 1/(K−1), or in too few directions beside the Welch
+// bound √((K−d)/(d(K−1))).
+func coherence(what string) reading {
+	return func(v float64, r *measure.Report) string {
+		beside := digits(1/float64(r.K-1)) + " in a simplex"
+		if k, d := float64(r.K), float64(r.D); d < k-1 {
+			beside = fmt.Sprintf("at least %s in %d directions", digits(math.Sqrt((k-d)/(d*(k-1)))), r.D)
+		}
+		return fmt.Sprintf("two %s come as close to one line as cosine %s (%s)", what, digits(v), beside)
+	}
+}
+
+// detection reads an AUROC.
+func detection(score string) reading {
+	return steps([]float64{.4, .6, .9, .999}, score+" is higher for unknown inputs: it misleads", score+" does not tell unknown inputs from known ones",
+		score+" tells some unknown inputs from known ones", score+" tells most unknown inputs from known ones", score+" tells unknown inputs from known ones")
 }
 
 func sideOfBoundary(v float64) string {

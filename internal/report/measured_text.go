@@ -16,7 +16,7 @@ import (
 var groupTitles = map[string]string{
 	"NC1": "NC1  Do samples gather at their class mean?", "NC2": "NC2  Are the class means a simplex?",
 	"NC3": "NC3  Does the classifier mirror the class means?", "NC4": "NC4  Does it choose the nearest centre?",
-	"NC5": "NC5  Do unknown inputs lie across the classes?", "rank": "Rank of the classes", "margin": "Cosine margin",
+	"NC5": "NC5  Do unknown inputs lie across the classes?", "OOD": "Which scores tell unknown inputs from known ones?", "rank": "Rank of the classes and of the layer", "margin": "Cosine margin",
 	"accuracy": "Accuracy", "memorization": "Memorization of wrong labels", "configuration": "Configuration (M-D Def. 3.1)",
 }
 

@@ -1,4 +1,4 @@
-package measure
+package wide
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 // marginPass finds the cosine margin of every row: cos_c − max over j≠c of cos_j, cos_j = û_j·(h − h_G)/‖h − h_G‖. In a
@@ -23,11 +24,11 @@ import (
 //
 // Where products with all classes were made, the largest logit of rows that no radius decides comes from them too.
 //
-// In float64 the largest score is itself exact enough where its error bound is below certainScore of ‖h − h_G‖. In float32 the
+// In float64 the largest score is itself exact enough where its error bound is below CertainScore of ‖h − h_G‖. In float32 the
 // sieve's products never are the result (sieve says why); residuals shorter than that leave the answer to class b.
 type marginPass[T, P kernel.Float] struct {
-	s       *samples[T]
-	head    *head
+	s       *Set[T]
+	head    *Classifier
 	sieve   *sieve[P]
 	inverse []float64 // (K) 1/‖w_j − w_G‖
 	order   []int32   // measured rows, class by class
@@ -66,7 +67,7 @@ type marginScratch[T, P kernel.Float] struct {
 
 // logits is what the largest logit takes beside the products of margins.
 type logits struct {
-	*radii
+	*Radii
 	best           []int32   // (rows) to be filled
 	offset         []float64 // (K) (w_j − w_G)·h_G + b_j
 	reach, largest float64   // max ‖w_j − w_G‖, max |offset|
@@ -75,15 +76,15 @@ type logits struct {
 const (
 	marginRows   = 256   // of a part
 	rowsAhead    = 2     // rows that are asked for while one is at hand
-	certainScore = 1e-10 // of a cosine
+	CertainScore = 1e-10 // of a cosine
 	farMagnitude = 0x1p60
 )
 
 // newMarginPass prepares to fill margins.
-func newMarginPass[T, P kernel.Float](team *kernel.Team, s *samples[T], h *head, margins []float64) *marginPass[T, P] {
-	m := &marginPass[T, P]{s: s, head: h, sieve: newSieve[P](team, h.centred, h.centredNorm, s.k, s.d), margins: margins, inverse: make([]float64, s.k)}
+func newMarginPass[T, P kernel.Float](team *kernel.Team, s *Set[T], h *Classifier, margins []float64) *marginPass[T, P] {
+	m := &marginPass[T, P]{s: s, head: h, sieve: newSieve[P](team, h.Centred, h.CentredNorm, s.K, s.D), margins: margins, inverse: make([]float64, s.K)}
 	m.scratch.New = func() any { return new(marginScratch[T, P]) }
-	for j, x := range h.centredNorm {
+	for j, x := range h.CentredNorm {
 		m.inverse[j] = 1 / x
 	}
 	m.start = m.sort()
@@ -91,36 +92,36 @@ func newMarginPass[T, P kernel.Float](team *kernel.Team, s *samples[T], h *head,
 }
 
 // margins fills the margins of rows and the radii of logits, which need the same products of class means.
-func (f *widePass[T, P]) margins() error {
-	s, clock := f.s, &f.out.clock
-	clock.enter(PhaseMargins)
-	f.out.margins = grow(f.out.margins, s.rows)
-	m := newMarginPass[T, P](f.team, s, f.head, f.out.margins)
-	clock.enter(PhaseRadii)
-	l := newLogitRadii[P](&f.radius, s.centred, s.centre, s.n, s.k, s.d, f.head)
-	m.search = &logits{radii: &f.radius, best: f.best, offset: l.base, reach: l.reach}
+func (f *pass[T, P]) margins() error {
+	s := f.s
+	f.Enter(PhaseMargins)
+	f.found.Margins = vec.Grow(f.Margins, s.Rows)
+	m := newMarginPass[T, P](f.Team, s, f.head, f.found.Margins)
+	f.Enter(PhaseRadii)
+	l := newLogitRadii[P](&f.radius, s.Centred, s.Centre, s.N, s.K, s.D, f.head)
+	m.search = &logits{Radii: &f.radius, best: f.found.Best, offset: l.base, reach: l.reach}
 	for _, x := range l.base {
 		m.search.largest = max(m.search.largest, math.Abs(x))
 	}
-	stripe := stripeRows(s.k, s.k)
-	for from := 0; from < s.k; from += stripe {
-		to := min(from+stripe, s.k)
-		clock.enter(PhaseRadii)
-		l.fill(f.team, from, to)
-		clock.enter(PhaseMargins)
-		if err := m.stripe(f.team, from, to, l.logits); err != nil {
+	stripe := stripeRows(s.K, s.K)
+	for from := 0; from < s.K; from += stripe {
+		to := min(from+stripe, s.K)
+		f.Enter(PhaseRadii)
+		l.fill(f.Team, from, to)
+		f.Enter(PhaseMargins)
+		if err := m.stripe(f.Team, from, to, l.logits); err != nil {
 			return err
 		}
 	}
-	clock.move(PhaseMargins, PhaseRows, time.Duration(m.reading.Load()).Seconds()/float64(f.team.Threads()))
+	f.MoveTime(PhaseMargins, PhaseRows, time.Duration(m.reading.Load()).Seconds()/float64(f.Team.Threads()))
 	return nil
 }
 
 // stripe finds the margins of rows of classes [from, to); logits (stripe×K) are (w_j − w_G)·(μ_c − h_G) in P.
 func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) error {
-	k, d, n := m.s.k, m.s.d, to-from
+	k, d, n := m.s.K, m.s.D, to-from
 	m.from, m.to, m.logits, m.exact = from, to, logits, m.exact[:0]
-	m.lead = grow(m.lead, n)
+	m.lead = vec.Grow(m.lead, n)
 	m.gamma = float64(d+10) * roundoff[P]()
 	fine, err := m.fine()
 	if err != nil {
@@ -128,8 +129,8 @@ func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) e
 	}
 	if fine {
 		m.gamma = float64(d+10) * roundoff[float64]()
-		m.exact = grow(m.exact, n*k)
-		kernel.Gemm(team, kernel.NT, n, k, d, m.s.centred[from*d:], d, m.head.centred, d, m.exact, k, kernel.Epilogue[float64]{})
+		m.exact = vec.Grow(m.exact, n*k)
+		kernel.Gemm(team, kernel.NT, n, k, d, m.s.Centred[from*d:], d, m.head.Centred, d, m.exact, k, kernel.Epilogue[float64]{})
 	}
 	team.Do(n, leadTask[T, P]{m})
 	m.parts = m.parts[:0]
@@ -149,18 +150,18 @@ func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) e
 
 // sort lists the measured rows class by class, and returns where each class begins, and the end.
 func (m *marginPass[T, P]) sort() (start []int) {
-	start = make([]int, m.s.k+1)
-	for _, c := range m.s.class { // s.count may be that of several shards
+	start = make([]int, m.s.K+1)
+	for _, c := range m.s.Class { // s.count may be that of several shards
 		if c >= 0 {
 			start[c+1]++
 		}
 	}
-	for c := range m.s.k {
+	for c := range m.s.K {
 		start[c+1] += start[c]
 	}
 	end := append([]int(nil), start...)
-	m.order = make([]int32, start[m.s.k])
-	for i, c := range m.s.class {
+	m.order = make([]int32, start[m.s.K])
+	for i, c := range m.s.Class {
 		if c >= 0 {
 			m.order[end[c]] = int32(i)
 			end[c]++
@@ -181,13 +182,13 @@ func (m *marginPass[T, P]) Run(part int) {
 	}
 	m.reading.Add(int64(time.Since(began)))
 	// Rounding of base: γ of a sum of d products of vectors of length ‖μ_c − h_G‖ and 1.
-	rounding := m.gamma * norm(m.s.centred[p.class*m.s.d:][:m.s.d])
+	rounding := m.gamma * vec.Norm(m.s.Centred[p.class*m.s.D:][:m.s.D])
 	list := m.candidates(x, p.class, rounding)
 	m.sieve.multiply(&x.products, nil, x.residual, x.length, list)
-	x.scores, x.q = grow(x.scores, len(x.base)), grow(x.q, m.s.d)
+	x.scores, x.q = vec.Grow(x.scores, len(x.base)), vec.Grow(x.q, m.s.D)
 	for i, row := range rows {
 		m.margins[row] = m.margin(x, p.class, i, list, rounding)
-		if square := x.length[i] * x.length[i]; list == nil && !(square < m.search.logit[p.class]) {
+		if square := x.length[i] * x.length[i]; list == nil && !(square < m.search.Logit[p.class]) {
 			m.search.best[row] = m.largestLogit(x, p.class, i, rounding)
 		}
 	}
@@ -195,17 +196,17 @@ func (m *marginPass[T, P]) Run(part int) {
 
 // largestLogit returns the class of the largest logit of residual i, as exactSearch does.
 func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, rounding float64) int32 {
-	l, d := m.search, float64(m.s.d)
+	l, d := m.search, float64(m.s.D)
 	x.base[class] = x.own
 	x.products.add(x.scores, x.base, i)
 	x.base[class] = math.Inf(-1)
 	most := math.Inf(-1)
 	for j, cosine := range x.scores {
-		x.scores[j] = l.offset[j] + m.head.centredNorm[j]*cosine
+		x.scores[j] = l.offset[j] + m.head.CentredNorm[j]*cosine
 		most = max(most, x.scores[j])
 	}
-	length := x.length[i] + norm(m.s.centred[class*m.s.d:][:m.s.d])
-	err := (m.sieve.errorOf(x.length[i])*(1+slack)+2*rounding+d*0x1p-126)*l.reach + 64*eps64*d*(length*l.reach+l.largest)
+	length := x.length[i] + vec.Norm(m.s.Centred[class*m.s.D:][:m.s.D])
+	err := (m.sieve.errorOf(x.length[i])*(1+slack)+2*rounding+d*0x1p-126)*l.reach + 64*vec.Eps64*d*(length*l.reach+l.largest)
 	for p, v := range x.rows[i] {
 		x.q[p] = float64(v)
 	}
@@ -213,18 +214,18 @@ func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, ro
 }
 
 // read reads rows of a class and forms their residuals.
-func (x *marginScratch[T, P]) read(s *samples[T], rows []int32, class int) error {
-	d := s.d
-	if _, views := s.src.(*Rows[T]); !views {
-		x.buf = grow(x.buf, len(rows)*d)
+func (x *marginScratch[T, P]) read(s *Set[T], rows []int32, class int) error {
+	d := s.D
+	if !s.Views {
+		x.buf = vec.Grow(x.buf, len(rows)*d)
 	}
-	x.residual, x.length, x.rows = grow(x.residual, len(rows)*d), grow(x.length, len(rows)), grow(x.rows, len(rows))
+	x.residual, x.length, x.rows = vec.Grow(x.residual, len(rows)*d), vec.Grow(x.length, len(rows)), vec.Grow(x.rows, len(rows))
 	for i, at := range rows {
 		var buf []T
 		if x.buf != nil {
 			buf = x.buf[i*d:][:d]
 		}
-		row, err := s.src.Read(buf, int(at), int(at)+1)
+		row, err := s.Source.Read(buf, int(at), int(at)+1)
 		if err != nil {
 			return err
 		}
@@ -241,18 +242,18 @@ func (x *marginScratch[T, P]) read(s *samples[T], rows []int32, class int) error
 
 // margin returns the margin of residual i of the part; NaN if h = h_G.
 func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []int32, rounding float64) float64 {
-	length := math.Sqrt(kernel.SubRow(x.q, x.rows[i], m.s.centre))
+	length := math.Sqrt(kernel.SubRow(x.q, x.rows[i], m.s.Centre))
 	if !(length > 0) {
 		return math.NaN()
 	}
 	own := m.cosine(x.q, class, length)
 	// Residuals so short leave the lead at the class mean ahead, or behind by less than anyone can see.
-	if isFloat32[P]() && 2*(x.length[i]*(1+slack)+rounding) < certainScore*length {
+	if vec.IsFloat32[P]() && 2*(x.length[i]*(1+slack)+rounding) < CertainScore*length {
 		return own - m.cosine(x.q, int(m.lead[class-m.from]), length)
 	}
 	most := x.products.add(x.scores, x.base, i)
 	err := m.sieve.errorOf(x.length[i])*(1+slack) + 2*rounding
-	if !isFloat32[P]() && err < certainScore*length {
+	if !vec.IsFloat32[P]() && err < CertainScore*length {
 		return own - most/length
 	}
 	least, other := most-2*err, math.Inf(-1)
@@ -272,5 +273,5 @@ func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []i
 
 // cosine returns û_j·q/‖q‖.
 func (m *marginPass[T, P]) cosine(q []float64, j int, length float64) float64 {
-	return dot(m.head.centred[j*m.s.d:][:m.s.d], q) / (m.head.centredNorm[j] * length)
+	return vec.Dot(m.head.Centred[j*m.s.D:][:m.s.D], q) / (m.head.CentredNorm[j] * length)
 }

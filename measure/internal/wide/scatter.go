@@ -1,11 +1,11 @@
-package measure
+package wide
 
 import "collapse/internal/kernel"
 
-// scatter sums S = Σ r rᵀ over blocks of residuals: the upper triangle, with products in P, blocks added in float64.
-type scatter[P kernel.Float] struct {
+// Scatter sums S = Σ r rᵀ over blocks of residuals: the upper triangle, with products in P, blocks added in float64.
+type Scatter[P kernel.Float] struct {
 	d      int
-	sum    []float64 // (d×d) S; below the diagonal only after mirror
+	Sum    []float64 // (d×d) S; below the diagonal only after Mirror
 	tile   []P       // (d×d) of a block
 	pieces []piece
 
@@ -24,9 +24,9 @@ const (
 // piece is a part of the upper triangle of S: rows from row on, columns from column on.
 type piece struct{ row, column int }
 
-// newScatter adds to sum (d×d).
-func newScatter[P kernel.Float](d int, sum []float64) *scatter[P] {
-	return &scatter[P]{d: d, sum: sum, tile: kernel.Alloc[P](d * d), pieces: scatterPieces(d)}
+// NewScatter adds to sum (d×d).
+func NewScatter[P kernel.Float](d int, sum []float64) *Scatter[P] {
+	return &Scatter[P]{d: d, Sum: sum, tile: kernel.Alloc[P](d * d), pieces: scatterPieces(d)}
 }
 
 // scatterPieces cuts the upper triangle.
@@ -40,19 +40,19 @@ func scatterPieces(d int) []piece {
 	return pieces
 }
 
-// block adds n residuals, stride apart.
-func (s *scatter[P]) block(team *kernel.Team, residual []P, stride, n int) {
+// Add adds n residuals, stride apart.
+func (s *Scatter[P]) Add(team *kernel.Team, residual []P, stride, n int) {
 	if n == 0 {
 		return
 	}
 	s.residual, s.stride, s.n = residual, stride, n
 	team.Do(len(s.pieces), scatterTask[P]{s})
-	team.Do((s.d+wideStrip-1)/wideStrip, addScatter[P]{s})
+	team.Do((s.d+Strip-1)/Strip, addScatter[P]{s})
 	s.residual = nil
 }
 
 // scatterTask forms one piece of the block's scatter.
-type scatterTask[P kernel.Float] struct{ *scatter[P] }
+type scatterTask[P kernel.Float] struct{ *Scatter[P] }
 
 func (s scatterTask[P]) Run(part int) {
 	at := s.pieces[part]
@@ -65,16 +65,16 @@ func (s scatterTask[P]) Run(part int) {
 }
 
 // addScatter adds the block's upper triangle to S, a strip of rows each.
-type addScatter[P kernel.Float] struct{ *scatter[P] }
+type addScatter[P kernel.Float] struct{ *Scatter[P] }
 
 func (s addScatter[P]) Run(strip int) {
-	for i := strip * wideStrip; i < min((strip+1)*wideStrip, s.d); i++ {
-		kernel.AddRow(s.sum[i*s.d+i:(i+1)*s.d], s.tile[i*s.d+i:(i+1)*s.d])
+	for i := strip * Strip; i < min((strip+1)*Strip, s.d); i++ {
+		kernel.AddRow(s.Sum[i*s.d+i:(i+1)*s.d], s.tile[i*s.d+i:(i+1)*s.d])
 	}
 }
 
-// mirror copies the upper triangle of S (d×d) below the diagonal.
-func mirror(s []float64, d int) {
+// Mirror copies the upper triangle of S (d×d) below the diagonal.
+func Mirror(s []float64, d int) {
 	for i := range d {
 		for j := range i {
 			s[i*d+j] = s[j*d+i]

@@ -1,13 +1,13 @@
-package measure
+package wide
 
 import (
 	"math"
-	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
-// radii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
+// Radii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
 //
 //   - no mean is nearer than μ_c if ‖r‖ < ½ min_j ‖μ_c − μ_j‖;
 //   - the largest logit is that at μ_c, of class a, if ‖r‖ < (l_a − l_j)/‖w_a − w_j‖ for all j, l_j the logits
@@ -15,32 +15,32 @@ import (
 //
 // Both are lowered by more than rounding can amount to, here and in the products they replace; a tie is never
 // decided here.
-type radii struct {
-	near  []float64 // (K) square of the first bound
-	logit []float64 // (K) square of the second
-	first []int32   // (K) class of the largest logit at μ_c
+type Radii struct {
+	Near  []float64 // (K) square of the first bound
+	Logit []float64 // (K) square of the second
+	First []int32   // (K) class of the largest logit at μ_c
 }
 
 // slack is what every bound is lowered by, relatively.
 const slack = 1e-9
 
 func roundoff[P kernel.Float]() float64 {
-	if isFloat32[P]() {
+	if vec.IsFloat32[P]() {
 		return roundoff32
 	}
-	return eps64 / 2
+	return vec.Eps64 / 2
 }
 
-// nearRadii fills near from the nearest pairs.
-func (r *radii) nearRadii(p *pairs) {
-	r.near = make([]float64, p.k)
+// nearRadii fills Near from the squared distances of class means to the nearest other one and the lengths of the means.
+func (r *Radii) nearRadii(nearest, lengths []float64) {
+	r.Near = make([]float64, len(nearest))
 	longest := 0.0
-	for _, x := range p.whole {
+	for _, x := range lengths {
 		longest = max(longest, x)
 	}
-	for c, square := range p.nearest {
-		bound := max(0, math.Sqrt(square)/2*(1-slack)-64*eps64*longest)
-		r.near[c] = bound * bound
+	for c, square := range nearest {
+		bound := max(0, math.Sqrt(square)/2*(1-slack)-64*vec.Eps64*longest)
+		r.Near[c] = bound * bound
 	}
 }
 
@@ -48,10 +48,10 @@ func (r *radii) nearRadii(p *pairs) {
 // products again; with few rows for each class it is cheaper to bound them by ‖w_a − w_G‖ + ‖w_j − w_G‖ and
 // search more of the rows.
 type logitRadii[P kernel.Float] struct {
-	*radii
+	*Radii
 	k, rows, d int       // classes, rows of W
 	centred    []float64 // (k×d) c
-	head       *head
+	head       *Classifier
 	base       []float64 // (rows) (w_j − w_G)·h_G + b_j
 	reach      float64   // max ‖w_j − w_G‖
 	rounding   float64   // of a logit in float64, absolute
@@ -65,40 +65,33 @@ type logitRadii[P kernel.Float] struct {
 // manyRows is the number of rows for each class from which distances pay.
 const manyRows = 128
 
-// singleFits reports whether float32 products with the classifier's centred rows neither overflow nor vanish, but for what
-// the bound on their rounding covers.
-func (h *head) singleFits() bool {
-	reach := slices.Max(h.centredNorm)
-	return reach < farMagnitude && (reach > 1/farMagnitude || reach == 0)
-}
-
-// newLogitRadii prepares to fill logit and first for a split of n rows.
-func newLogitRadii[P kernel.Float](r *radii, centred, centre []float64, n, k, d int, h *head) *logitRadii[P] {
-	l := &logitRadii[P]{radii: r, k: k, rows: h.k, d: d, centred: centred, head: h, base: h.offsets(centre), distances: n >= manyRows*k}
-	r.logit, r.first = make([]float64, k), make([]int32, k)
-	l.w = make([]P, h.k*d)
-	for i, x := range h.centred {
+// newLogitRadii prepares to fill Logit and First for a split of n rows.
+func newLogitRadii[P kernel.Float](r *Radii, centred, centre []float64, n, k, d int, h *Classifier) *logitRadii[P] {
+	l := &logitRadii[P]{Radii: r, k: k, rows: h.K, d: d, centred: centred, head: h, base: h.offsets(centre), distances: n >= manyRows*k}
+	r.Logit, r.First = make([]float64, k), make([]int32, k)
+	l.w = make([]P, h.K*d)
+	for i, x := range h.Centred {
 		l.w[i] = P(x)
 	}
 	longest, widest, bias := 0.0, 0.0, 0.0
-	for j := range h.k {
-		l.reach, widest, bias = max(l.reach, h.centredNorm[j]), max(widest, h.norms[j]), max(bias, math.Abs(h.b[j]))
+	for j := range h.K {
+		l.reach, widest, bias = max(l.reach, h.CentredNorm[j]), max(widest, h.Norms[j]), max(bias, math.Abs(h.B[j]))
 	}
 	for c := range k {
-		longest = max(longest, norm(centred[c*d:][:d]))
+		longest = max(longest, vec.Norm(centred[c*d:][:d]))
 	}
-	l.rounding = 64 * eps64 * (float64(d)*(longest+norm(centre))*widest + bias)
-	rows := stripeRows(k, h.k)
+	l.rounding = 64 * vec.Eps64 * (float64(d)*(longest+vec.Norm(centre))*widest + bias)
+	rows := stripeRows(k, h.K)
 	l.stripe, l.chosen = make([]P, rows*d), make([]P, rows*d)
-	l.logits = make([]P, rows*h.k)
+	l.logits = make([]P, rows*h.K)
 	if l.distances {
-		l.products = make([]P, rows*h.k)
+		l.products = make([]P, rows*h.K)
 	}
 	return l
 }
 
 // stripeRows returns how many of k rows of a table of so many columns are made at a time.
-func stripeRows(k, columns int) int { return max(1, min(k, tileElements/columns)) }
+func stripeRows(k, columns int) int { return max(1, min(k, vec.TileElements/columns)) }
 
 // fill handles classes [from, to), at most a stripe; logits then holds (w_j − w_G)·c of each.
 func (l *logitRadii[P]) fill(team *kernel.Team, from, to int) {
@@ -115,22 +108,13 @@ func (l *logitRadii[P]) fill(team *kernel.Team, from, to int) {
 	team.Do(n, gapTask[P]{l})
 }
 
-// fillLogitRadii fills logit and first for a split of n rows.
-func fillLogitRadii[P kernel.Float](team *kernel.Team, r *radii, centred, centre []float64, n, k, d int, h *head) {
+// FillLogitRadii fills Logit and First for a split of n rows.
+func FillLogitRadii[P kernel.Float](team *kernel.Team, r *Radii, centred, centre []float64, n, k, d int, h *Classifier) {
 	l := newLogitRadii[P](r, centred, centre, n, k, d, h)
-	stripe := stripeRows(k, h.k)
+	stripe := stripeRows(k, h.K)
 	for from := 0; from < k; from += stripe {
 		l.fill(team, from, min(from+stripe, k))
 	}
-}
-
-// offsets returns (w_j − w_G)·x + b_j, the logits at x less what all share.
-func (h *head) offsets(x []float64) []float64 {
-	out := make([]float64, h.k)
-	for j := range out {
-		out[j] = dot(h.centred[j*h.d:][:h.d], x) + h.b[j]
-	}
-	return out
 }
 
 // chooseTask finds the largest logit at a class mean.
@@ -139,7 +123,7 @@ type chooseTask[P kernel.Float] struct{ *logitRadii[P] }
 func (l chooseTask[P]) Run(i int) {
 	_, best := kernel.LargestSum(l.logits[i*l.rows:][:l.rows], l.base)
 	best = max(best, 0) // without any number: no gap decides then
-	l.first[l.from+i] = int32(best)
+	l.First[l.from+i] = int32(best)
 	copy(l.chosen[i*l.d:][:l.d], l.w[best*l.d:][:l.d])
 }
 
@@ -148,11 +132,11 @@ type gapTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l gapTask[P]) Run(i int) {
 	c := l.from + i
-	logits, norms := l.logits[i*l.rows:][:l.rows], l.head.centredNorm
-	best := int(l.first[c])
+	logits, norms := l.logits[i*l.rows:][:l.rows], l.head.CentredNorm
+	best := int(l.First[c])
 	gamma := float64(l.d+8) * roundoff[P]()
 	own, most := norms[best], float64(logits[best])+l.base[best]
-	err := 2 * (gamma*norm(l.centred[c*l.d:][:l.d])*l.reach + l.rounding)
+	err := 2 * (gamma*vec.Norm(l.centred[c*l.d:][:l.d])*l.reach + l.rounding)
 	var bound float64 // NaN stays and decides nothing
 	if l.distances {
 		bound = l.leastGap(logits, l.products[i*l.rows:][:l.rows], best, most-err, gamma)
@@ -161,17 +145,17 @@ func (l gapTask[P]) Run(i int) {
 			kernel.LeastGap(logits[best+1:], l.base[best+1:], norms[best+1:], most, err, own))
 	}
 	bound = max(0, bound*(1-slack))
-	l.logit[c] = bound * bound
+	l.Logit[c] = bound * bound
 }
 
 // leastGap is kernel.LeastGap with the distances of w_best and the other rows, from their products.
 func (l gapTask[P]) leastGap(logits, products []P, best int, most, gamma float64) float64 {
-	own, bound := l.head.centredNorm[best], math.Inf(1)
+	own, bound := l.head.CentredNorm[best], math.Inf(1)
 	for j, x := range logits {
 		if j == best {
 			continue
 		}
-		gap, other := most-(float64(x)+l.base[j]), l.head.centredNorm[j]
+		gap, other := most-(float64(x)+l.base[j]), l.head.CentredNorm[j]
 		apart := math.Sqrt(max(0, own*own+other*other-2*float64(products[j])) + 3*gamma*own*other)
 		if !(gap >= bound*apart) {
 			bound = min(bound, gap/apart)

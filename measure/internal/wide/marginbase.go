@@ -1,9 +1,10 @@
-package measure
+package wide
 
 import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 // baseRow is base_cj of a class c and all j, made as it is read: the products of μ_c − h_G with w_j − w_G over ‖w_j − w_G‖.
@@ -15,7 +16,7 @@ type baseRow[P kernel.Float] struct {
 
 // row returns the base of a class of the stripe.
 func (m *marginPass[T, P]) row(class int) baseRow[P] {
-	at, k := class-m.from, m.s.k
+	at, k := class-m.from, m.s.K
 	if len(m.exact) > 0 {
 		return baseRow[P]{exact: m.exact[at*k:][:k], inverse: m.inverse}
 	}
@@ -56,7 +57,7 @@ type leadTask[T, P kernel.Float] struct{ *marginPass[T, P] }
 func (m leadTask[T, P]) Run(i int) {
 	own, row := m.from+i, m.row(m.from+i)
 	most, best := row.largest(0, own)
-	if after, at := row.largest(own+1, m.s.k); best < 0 || after > most {
+	if after, at := row.largest(own+1, m.s.K); best < 0 || after > most {
 		best = at
 	}
 	m.lead[i] = int32(max(best, 0))
@@ -65,20 +66,20 @@ func (m leadTask[T, P]) Run(i int) {
 // candidates returns the classes whose score can be the largest of a row, nil for all of them, and fills base with theirs: what
 // the lead's score is, less what a residual of that length can add to another's, is the least that a base must be.
 func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, rounding float64) []int32 {
-	row, best, d := m.row(class), int(m.lead[class-m.from]), m.s.d
-	lead, inverse := m.head.centred[best*d:][:d], m.inverse[best]
+	row, best, d := m.row(class), int(m.lead[class-m.from]), m.s.D
+	lead, inverse := m.head.Centred[best*d:][:d], m.inverse[best]
 	gain := math.Inf(1)
 	for i, length := range x.length {
-		gain = min(gain, dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out
+		gain = min(gain, vec.Dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out
 	}
 	least := row.at(best) + gain - 2*rounding
 	x.own = row.at(class)
 	x.list, x.base = row.choose(x.list[:0], x.base[:0], 0, class, least)
-	x.list, x.base = row.choose(x.list, x.base, class+1, m.s.k, least)
-	if len(x.list) < m.s.k*3/4 {
+	x.list, x.base = row.choose(x.list, x.base, class+1, m.s.K, least)
+	if len(x.list) < m.s.K*3/4 {
 		return x.list
 	}
-	x.base = grow(x.base, m.s.k)
+	x.base = vec.Grow(x.base, m.s.K)
 	for j := range x.base {
 		x.base[j] = row.at(j)
 	}
@@ -89,10 +90,10 @@ func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, roundin
 // fine reports whether base has to be formed in float64: its rounding would blur what a sieve of words tells apart, whether
 // there is one or not, since lead depends on the answer. The first row of each class speaks for all of them.
 func (m *marginPass[T, P]) fine() (bool, error) {
-	if !isFloat32[P]() {
+	if !vec.IsFloat32[P]() {
 		return false, nil
 	}
-	for _, x := range m.head.centredNorm {
+	for _, x := range m.head.CentredNorm {
 		if !(x < farMagnitude && x > 1/farMagnitude) { // products could leave float32
 			return true, nil
 		}
@@ -107,7 +108,7 @@ func (m *marginPass[T, P]) fine() (bool, error) {
 			return false, err
 		}
 		residuals += x.length[0]
-		means += norm(m.s.centred[c*m.s.d:][:m.s.d])
+		means += vec.Norm(m.s.Centred[c*m.s.D:][:m.s.D])
 	}
-	return m.gamma*means > 2*wordError(m.s.d)*residuals, nil
+	return m.gamma*means > 2*wordError(m.s.D)*residuals, nil
 }

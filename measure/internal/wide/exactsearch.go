@@ -1,9 +1,10 @@
-package measure
+package wide
 
 import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 // exactSearch finds, for rows that no radius decides, the largest of K scores: a sieve says which scores can be the largest,
@@ -12,7 +13,7 @@ import (
 // The scores of q = h − h_G are 2 c_j·q − ‖c_j‖² for the nearest mean (‖q‖² less the squared distance) and
 // (w_j − w_G)·q + offset_j for the logits.
 type exactSearch[T, P kernel.Float] struct {
-	s       *samples[T]
+	s       *Set[T]
 	base    []float64 // (K)
 	weight  []float64 // (K) of a product with a unit vector: twice or once the vector's norm
 	exact   func(j int, h []float64) float64
@@ -35,36 +36,36 @@ type exactSearch[T, P kernel.Float] struct {
 const searchStrip = 8 // rows that a thread takes at a time
 
 // search decides the rows that are left.
-func (f *widePass[T, P]) search() error {
-	f.out.clock.enter(PhaseUndecided)
+func (f *pass[T, P]) search() error {
+	f.Enter(PhaseUndecided)
 	s := f.s
-	if f.ask.nearest {
-		e := &exactSearch[T, P]{s: s, k: s.k, base: make([]float64, s.k), weight: make([]float64, s.k), answer: f.near}
-		norms := make([]float64, s.k)
+	if f.Ask.Nearest {
+		e := &exactSearch[T, P]{s: s, k: s.K, base: make([]float64, s.K), weight: make([]float64, s.K), answer: f.found.Near}
+		norms := make([]float64, s.K)
 		for j := range norms {
-			norms[j] = norm(s.centred[j*s.d:][:s.d])
+			norms[j] = vec.Norm(s.Centred[j*s.D:][:s.D])
 			e.base[j], e.weight[j] = -norms[j]*norms[j], 2*norms[j]
 		}
-		e.exact = func(j int, h []float64) float64 { return -distance2(h, s.mean(j)) }
-		if err := e.run(f.team, s.centred, norms); err != nil {
+		e.exact = func(j int, h []float64) float64 { return -vec.Distance2(h, s.mean(j)) }
+		if err := e.run(f.Team, s.Centred, norms); err != nil {
 			return err
 		}
 	}
-	if f.ask.logits {
+	if f.Ask.Logits {
 		h := f.head
-		e := &exactSearch[T, P]{s: s, k: h.k, base: h.offsets(s.centre), weight: h.centredNorm, answer: f.best}
+		e := &exactSearch[T, P]{s: s, k: h.K, base: h.offsets(s.Centre), weight: h.CentredNorm, answer: f.found.Best}
 		e.exact = h.logit
-		return e.run(f.team, h.centred, h.centredNorm)
+		return e.run(f.Team, h.Centred, h.CentredNorm)
 	}
 	return nil
 }
 
 // run fills answer where it is −1 and the row is measured, with products with vectors (K×d) of the given norms.
 func (e *exactSearch[T, P]) run(team *kernel.Team, vectors, norms []float64) error {
-	e.d = e.s.d
+	e.d = e.s.D
 	var todo []int32
 	for i, a := range e.answer {
-		if a < 0 && e.s.class[i] >= 0 {
+		if a < 0 && e.s.Class[i] >= 0 {
 			todo = append(todo, int32(i))
 		}
 	}
@@ -76,7 +77,7 @@ func (e *exactSearch[T, P]) run(team *kernel.Team, vectors, norms []float64) err
 		e.largest = max(e.largest, math.Abs(e.base[j]))
 	}
 	e.sieve = newSieve[P](team, vectors, norms, e.k, e.d)
-	chunk := min(len(todo), max(1, wideElements/max(e.k, e.d)))
+	chunk := min(len(todo), max(1, Elements/max(e.k, e.d)))
 	strips := (chunk + searchStrip - 1) / searchStrip
 	e.buf, e.wide, e.scores = make([]T, chunk*e.d), make([]float64, strips*e.d), make([]float64, strips*e.k)
 	e.q, e.length = kernel.Alloc[P](chunk*e.d), make([]float64, chunk)
@@ -86,7 +87,7 @@ func (e *exactSearch[T, P]) run(team *kernel.Team, vectors, norms []float64) err
 		n := len(e.todo)
 		strips = (n + searchStrip - 1) / searchStrip
 		team.Do(strips, centreTask[T, P]{e})
-		if err := firstError(e.errs); err != nil {
+		if err := vec.FirstError(e.errs); err != nil {
 			return err
 		}
 		e.sieve.multiply(&e.products, team, e.q[:n*e.d], e.length[:n], nil)
@@ -101,13 +102,13 @@ type centreTask[T, P kernel.Float] struct{ *exactSearch[T, P] }
 func (e centreTask[T, P]) Run(part int) {
 	for i := part * searchStrip; i < min((part+1)*searchStrip, len(e.todo)); i++ {
 		at, row := int(e.todo[i]), e.buf[i*e.d:][:e.d]
-		x, err := e.s.src.Read(row, at, at+1)
+		x, err := e.s.Source.Read(row, at, at+1)
 		if err != nil {
 			e.errs[part] = err
 			return
 		}
 		copy(row, x)
-		e.length[i] = math.Sqrt(kernel.SubRow(e.q[i*e.d:][:e.d], row, e.s.centre))
+		e.length[i] = math.Sqrt(kernel.SubRow(e.q[i*e.d:][:e.d], row, e.s.Centre))
 	}
 }
 
@@ -129,7 +130,7 @@ func (e chooseBest[T, P]) Run(part int) {
 func (e *exactSearch[T, P]) choose(scores []float64, i int, h []float64) int32 {
 	most := e.products.addTimes(scores, e.base, e.weight, i)
 	d, length := float64(e.d), e.length[i]
-	err := (e.sieve.errorOf(length)+d*0x1p-126)*e.reach + 64*eps64*d*(length*e.reach+e.largest)
+	err := (e.sieve.errorOf(length)+d*0x1p-126)*e.reach + 64*vec.Eps64*d*(length*e.reach+e.largest)
 	return largestExact(scores, most-2*err, h, e.exact)
 }
 

@@ -1,10 +1,11 @@
-package measure
+package wide
 
 import (
 	"math"
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 // whitener sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
@@ -38,7 +39,7 @@ type whitener[P kernel.Float] struct {
 	a       []P // (rank × d), form z
 	product []P // (block × rank)
 
-	scatter *scatter[P] // form S
+	scatter *Scatter[P] // form S
 	rows    int         // largest block
 
 	sums  whiteSums
@@ -62,23 +63,17 @@ func (s *whiteSums) add(o *whiteSums) {
 
 const (
 	certain       = 6    // λ
-	singleBound   = 1e-5 // of the relative error of NC1 that float32 products may add
+	SingleBound   = 1e-5 // of the relative error of NC1 that float32 products may add
 	roundoff32    = 0x1p-24
 	mostMagnitude = 0x1p20 // of class means in float32 products, and its inverse the least
 	leastVariance = 0x1p-80
 )
 
-// singleFits reports whether the scale of the centred means (K×d) is one that float32 products take.
-func singleFits(centred []float64, k int) bool {
-	size := math.Sqrt(dot(centred, centred) / float64(k))
-	return size < mostMagnitude && size > 1/mostMagnitude
-}
-
 // prepare takes the operator A (rank×d) for blocks of at most so many rows.
 func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
-	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(norm(op) / math.Sqrt(float64(rank)))))}
+	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(vec.Norm(op) / math.Sqrt(float64(rank)))))}
 	if scatterPays(rank, d) {
-		w.scatter = newScatter[P](d, make([]float64, d*d))
+		w.scatter = NewScatter[P](d, make([]float64, d*d))
 		return
 	}
 	w.a = kernel.Alloc[P](rank * d)
@@ -98,7 +93,7 @@ func (w *whitener[P]) squared() bool { return w.scatter != nil }
 func (w *whitener[P]) block(team *kernel.Team, residual []P, stride, n int) {
 	w.rows = max(w.rows, n)
 	if w.squared() {
-		w.scatter.block(team, residual, stride, n)
+		w.scatter.Add(team, residual, stride, n)
 		return
 	}
 	kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, stride, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
@@ -128,29 +123,29 @@ func (w *whitener[P]) total(team *kernel.Team) float64 {
 	if !w.squared() {
 		return w.sums.white
 	}
-	mirror(w.scatter.sum, w.d)
-	w.sums.white = traceOf(team, w.op, w.rank, w.scatter.sum, w.d)
+	Mirror(w.scatter.Sum, w.d)
+	w.sums.white = TraceOf(team, w.op, w.rank, w.scatter.Sum, w.d)
 	return w.sums.white
 }
 
-// traceOf returns tr(A S Aᵀ), A (rank×d), S (d×d) positive semidefinite.
-func traceOf(team *kernel.Team, a []float64, rank int, s []float64, d int) float64 {
+// TraceOf returns tr(A S Aᵀ), A (rank×d), S (d×d) positive semidefinite.
+func TraceOf(team *kernel.Team, a []float64, rank int, s []float64, d int) float64 {
 	image := make([]float64, rank*d)
 	kernel.Gemm(team, kernel.NN, rank, d, d, a, d, s, d, image, d, kernel.Epilogue[float64]{})
 	total := 0.0
 	for j := range rank {
-		total += max(0, dot(a[j*d:][:d], image[j*d:][:d])) // below zero is rounding
+		total += max(0, vec.Dot(a[j*d:][:d], image[j*d:][:d])) // below zero is rounding
 	}
 	return total
 }
 
 // certified reports whether the total is as exact as it has to be. It is in float64, and where there is no spread.
 func (w *whitener[P]) certified(team *kernel.Team) bool {
-	if !isFloat32[P]() || w.op == nil || w.sums.square == 0 {
+	if !vec.IsFloat32[P]() || w.op == nil || w.sums.square == 0 {
 		return true
 	}
 	w.bound = w.errorBound(team)
-	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.bound < singleBound
+	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.bound < SingleBound
 }
 
 // release frees everything but the bound.
@@ -162,7 +157,7 @@ func (w *whitener[P]) errorBound(team *kernel.Team) float64 {
 	total := w.sums.white
 	var rounding, inputs float64
 	if w.scatter == nil {
-		q := u2 * float64(w.d) * dot(w.op, w.op)
+		q := u2 * float64(w.d) * vec.Dot(w.op, w.op)
 		rounding = 2*certain*math.Sqrt(q*w.sums.cross) + q*w.sums.square
 		inputs = 2 * u2 * w.largestColumn() * w.sums.square
 	} else {
@@ -190,7 +185,7 @@ func columnSquares(a []float64, rank, d int) []float64 {
 
 // scatterErrors returns Σ_pq M_pq² S_pp S_qq and Σ_p M_pp S_pp.
 func (w *whitener[P]) scatterErrors(team *kernel.Team) (variance, diagonal float64) {
-	m, sum := make([]float64, w.d*w.d), w.scatter.sum
+	m, sum := make([]float64, w.d*w.d), w.scatter.Sum
 	kernel.Gemm(team, kernel.TN, w.d, w.d, w.rank, w.op, w.d, w.op, w.d, m, w.d, kernel.Epilogue[float64]{})
 	for p := range w.d {
 		own := sum[p*w.d+p]

@@ -1,9 +1,10 @@
-package measure
+package wide
 
 import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
 // sieve forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
@@ -30,14 +31,14 @@ const sieveScale = 32690
 // newSieve takes vectors (k×d) and their norms (k).
 func newSieve[P kernel.Float](team *kernel.Team, vectors, norms []float64, k, d int) *sieve[P] {
 	v := &sieve[P]{k: k, d: d, half: (d + 1) / 2}
-	if isFloat32[P]() && kernel.FastPairs() {
+	if vec.IsFloat32[P]() && kernel.FastPairs() {
 		v.words = kernel.Alloc[int32](v.k * v.half)
 		v.err = wordError(d)
 	} else {
 		v.float = kernel.Alloc[P](v.k * v.d)
 		v.err = float64(v.d+10) * roundoff[P]()
 	}
-	team.Do((v.k+wideStrip-1)/wideStrip, unitTask[P]{v, vectors, norms})
+	team.Do((v.k+Strip-1)/Strip, unitTask[P]{v, vectors, norms})
 	return v
 }
 
@@ -55,7 +56,7 @@ type unitTask[P kernel.Float] struct {
 
 func (t unitTask[P]) Run(strip int) {
 	row := make([]float32, t.d)
-	for j := strip * wideStrip; j < min((strip+1)*wideStrip, t.k); j++ {
+	for j := strip * Strip; j < min((strip+1)*Strip, t.k); j++ {
 		w, inverse := t.vectors[j*t.d:][:t.d], 0.0
 		if t.norms[j] > 0 {
 			inverse = 1 / t.norms[j]
@@ -89,12 +90,12 @@ func (v *sieve[P]) multiply(to *sifted[P], team *kernel.Team, residual []P, leng
 	if list != nil {
 		columns = len(list)
 	}
-	to.factor = grow(to.factor, n)
+	to.factor = vec.Grow(to.factor, n)
 	if v.words == nil {
-		to.rounded = grow(to.rounded, n*columns)
+		to.rounded = vec.Grow(to.rounded, n*columns)
 		vectors := v.float
 		if list != nil {
-			to.float = grow(to.float, columns*v.d)
+			to.float = vec.Grow(to.float, columns*v.d)
 			vectors = gather(to.float, v.float, list, v.d)
 		}
 		for i := range to.factor {
@@ -103,7 +104,7 @@ func (v *sieve[P]) multiply(to *sifted[P], team *kernel.Team, residual []P, leng
 		kernel.Gemm(team, kernel.NT, n, columns, v.d, residual, v.d, vectors, v.d, to.rounded, columns, kernel.Epilogue[P]{})
 		return
 	}
-	to.words, to.exact = grow(to.words, n*v.half), grow(to.exact, n*columns)
+	to.words, to.exact = vec.Grow(to.words, n*v.half), vec.Grow(to.exact, n*columns)
 	for i, x := range length {
 		row, scale := to.words[i*v.half:][:v.half], float32(sieveScale/x)
 		to.factor[i] = 1 / (float64(scale) * sieveScale)
@@ -116,7 +117,7 @@ func (v *sieve[P]) multiply(to *sifted[P], team *kernel.Team, residual []P, leng
 	}
 	vectors := v.words
 	if list != nil {
-		to.ofWords = grow(to.ofWords, columns*v.half)
+		to.ofWords = vec.Grow(to.ofWords, columns*v.half)
 		vectors = gather(to.ofWords, v.words, list, v.half)
 	}
 	kernel.GemmPairs(team, kernel.NT, n, columns, v.half, to.words, v.half, vectors, v.half, to.exact, columns, false)

@@ -1,0 +1,246 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"collapse/internal/kernel"
+)
+
+// oodKeys are the measures of out-of-distribution scores, in the order of oodScorer's values.
+var oodKeys = []string{KeyOODMaxSoftmax, KeyOODMaxLogit, KeyOODEnergy, KeyOODNECO, KeyOODMahalanobis}
+
+const oodCount = 5
+
+// oodScorer gives each sample scores that are high for known inputs. A score whose part is nil is not asked.
+type oodScorer struct {
+	k, d  int
+	base  []float64 // (K) w_k·h_G + b_k less the largest of them, nil: no logits
+	prior []float64 // (K) softmax of base
+	neco  []float64 // (r×d) orthonormal principal directions
+	maha  []float64 // (d×d) A with Σ_W⁻¹ = AᵀA
+	image []float64 // (K×d) A (μ_k − h_G)
+	head  *head
+}
+
+// stack returns the rows whose products with h − h_G the scores need: W, the principal directions and A.
+func (o *oodScorer) stack() []float64 {
+	var rows []float64
+	if o.base != nil {
+		rows = append(rows, o.head.w...)
+	}
+	return append(append(rows, o.neco...), o.maha...)
+}
+
+// score fills to from x = h − h_G and y = stack·x.
+func (o *oodScorer) score(to *[oodCount]float64, x, y []float64) {
+	if o.base != nil {
+		to[0], to[1], to[2] = logitScores(y[:o.k], o.base, o.prior)
+		y = y[o.k:]
+	}
+	if o.neco != nil {
+		r := len(o.neco) / o.d
+		length := norm(x)
+		if to[3] = norm(y[:r]) / length; !(length > 0) {
+			to[3] = 0 // at the centre itself no component is principal
+		}
+		y = y[r:]
+	}
+	if o.maha != nil {
+		nearest := math.Inf(1)
+		for k := range o.k {
+			nearest = min(nearest, distance2(y[:o.d], o.image[k*o.d:][:o.d]))
+		}
+		to[4] = -nearest
+	}
+}
+
+// logits takes what the classifier says at the training centre. Logits less a constant order inputs as logits do, and keep the digits
+// of inputs that hardly move them.
+func (o *oodScorer) logits(h *head, centre []float64) {
+	o.base, o.prior = make([]float64, o.k), make([]float64, o.k)
+	for j := range o.base {
+		o.base[j] = h.logit(j, centre)
+	}
+	most, sum := slices.Max(o.base), 0.0
+	for j := range o.base {
+		o.base[j] -= most
+		o.prior[j] = kernel.Exp(o.base[j])
+		sum += o.prior[j]
+	}
+	scale(o.prior, 1/sum)
+}
+
+// logitScores returns, for z = y + base, the log-odds of the largest softmax probability, which order inputs as it does and tell
+// them apart where it rounds to 1, max_k z_k, and log Σ_k exp z_k less that of base.
+func logitScores(y, base, prior []float64) (odds, largest, energy float64) {
+	best, second := largestSum(y, base), math.Inf(-1)
+	largest = y[best] + base[best]
+	for j, v := range y {
+		if j != best {
+			second = max(second, v+base[j])
+		}
+	}
+	others, most := 0.0, 0.0 // beside the second
+	for j, v := range y {
+		most = max(most, math.Abs(v))
+		if j != best {
+			others += kernel.Exp(v + base[j] - second)
+		}
+	}
+	odds = largest - second - math.Log(others)
+	if most < .5 {
+		for j, v := range y {
+			energy += prior[j] * math.Expm1(v)
+		}
+		return odds, largest, math.Log1p(energy)
+	}
+	top := slices.Max(prior) // exp 0 / Σ exp base
+	return odds, largest, largest + math.Log1p(kernel.Exp(-odds)) + math.Log(top)
+}
+
+// oodScores fills the AUROC of out-of-distribution scores; c is nil where its measures were left out. tested says that there
+// are test samples, which then are the known inputs.
+func (e *Engine[T]) oodScores(b *builder, h *head, c *cloud[T], tested bool) error {
+	if !b.any(oodKeys...) {
+		return nil
+	}
+	known := &e.train
+	if tested {
+		known = &e.test
+	}
+	o := oodScorer{k: e.train.k, d: e.train.d, head: h}
+	if h == nil {
+		b.missAll(noWeights, oodKeys[:3]...)
+	} else if b.any(oodKeys[:3]...) {
+		o.logits(h, e.train.centre)
+	}
+	if c != nil {
+		o.neco = principal(b, c, o.k)
+		e.mahalanobis(b, &o, c.within)
+	}
+	in, err := e.scores(known, &o)
+	if err != nil {
+		return err
+	}
+	out, err := e.scores(&e.ood, &o)
+	if err != nil {
+		return err
+	}
+	for i, there := range []bool{o.base != nil, o.base != nil, o.base != nil, o.neco != nil, o.maha != nil} {
+		if there {
+			b.put(oodKeys[i], auroc(in[i], out[i]))
+		}
+	}
+	return nil
+}
+
+// scores returns the scores of all measured samples of a split, one list for each kind.
+func (e *Engine[T]) scores(s *samples[T], o *oodScorer) (lists [oodCount][]float64, err error) {
+	at := make([]int, s.rows) // place of a measured row
+	n := 0
+	for i, c := range s.class {
+		if at[i] = n; c >= 0 {
+			n++
+		}
+	}
+	for i := range lists {
+		lists[i] = make([]float64, n)
+	}
+	p := products[T]{s: s, centre: e.train.centre, stack: o.stack(), visit: func(_, row int, _ []T, x, y []float64) {
+		var to [oodCount]float64
+		o.score(&to, x, y)
+		for i, v := range to {
+			lists[i][at[row]] = v
+		}
+	}}
+	return lists, p.run(e.opt.Team, func(int) {})
+}
+
+// principal returns the K−1 leading eigenvectors of Σ_T (rows), nil if they are not determined.
+func principal[T kernel.Float](b *builder, c *cloud[T], k int) []float64 {
+	r, d := k-1, c.s.d
+	switch {
+	case !b.any(KeyOODNECO):
+		return nil
+	case r < 1:
+		b.miss(KeyOODNECO, oneClass)
+		return nil
+	case r >= d:
+		b.miss(KeyOODNECO, fmt.Sprintf("d = %d is not above K−1 = %d: all directions are principal", d, r))
+		return nil
+	}
+	values, vectors, ok := c.leading(r)
+	switch {
+	case !ok:
+		b.miss(KeyOODNECO, "the eigenvalue iteration failed")
+	case !(values[r-1]-values[r] > float64(c.size)*eps64*values[0]):
+		b.miss(KeyOODNECO, fmt.Sprintf("eigenvalues %d and %d of Σ_T are the same up to rounding: the leading directions are not determined", r, r+1))
+	default:
+		return vectors[:r*d]
+	}
+	return nil
+}
+
+// invertible bounds the condition number of Σ_W, its coordinates scaled to one deviation, that is inverted.
+const invertible = 1e12
+
+// mahalanobis takes the inverse of Σ_W, if it has one.
+func (e *Engine[T]) mahalanobis(b *builder, o *oodScorer, within []float64) {
+	const singular = "Σ_W cannot be inverted: it needs N ≥ d + K samples and linearly independent features"
+	switch {
+	case !b.any(KeyOODMahalanobis):
+		return
+	case within == nil || e.train.n < o.d+o.k:
+		b.miss(KeyOODMahalanobis, singular)
+		return
+	}
+	d, by := o.d, make([]float64, o.d)
+	for j := range by {
+		if v := within[j*d+j]; v > 0 {
+			by[j] = 1 / math.Sqrt(v)
+		}
+	}
+	factor := make([]float64, d*d)
+	for i := range factor {
+		factor[i] = within[i] * by[i/d] * by[i%d]
+	}
+	size := norm(factor)
+	if ok := invertFactor(factor, d); !ok || !(size*dot(factor, factor) < invertible) { // ‖A‖_F² ≥ ‖Σ_W⁻¹‖
+		b.miss(KeyOODMahalanobis, singular)
+		return
+	}
+	for i := range factor {
+		factor[i] *= by[i%d]
+	}
+	o.maha, o.image = factor, rowsTimesTransposed(e.train.centred, factor, o.k, d)
+}
+
+// rowsTimesTransposed returns X Aᵀ, x (n×d), a (d×d).
+func rowsTimesTransposed(x, a []float64, n, d int) []float64 {
+	out := make([]float64, n*d)
+	for i := range n {
+		for j := range d {
+			out[i*d+j] = dot(x[i*d:][:d], a[j*d:])
+		}
+	}
+	return out
+}
+
+// auroc returns the share of pairs (one known, one unknown sample) in which the known one scores higher, ties counted one half
+// (Mann & Whitney 1947). Both lists are sorted.
+func auroc(known, unknown []float64) float64 {
+	slices.Sort(known)
+	slices.Sort(unknown)
+	sum, below, upTo := 0.0, 0, 0
+	for _, v := range known {
+		for below < len(unknown) && unknown[below] < v {
+			below++
+		}
+		for upTo = max(upTo, below); upTo < len(unknown) && unknown[upTo] <= v; upTo++ {
+		}
+		sum += float64(below) + float64(upTo-below)/2
+	}
+	return sum / float64(len(known)) / float64(len(unknown))
+}

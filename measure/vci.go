@@ -1,0 +1,122 @@
+package measure
+
+import (
+	"math"
+
+	"collapse/internal/kernel"
+)
+
+// vci fills the variability collapse index 1 − tr(Σ_T⁺ Σ_B)/rank Σ_B.
+//
+// The trace does not change under invertible maps of the features, so each coordinate is divided by its deviation first. In
+// directions v_j with v_jᵀΣ_T v_j = λ_j, which ladder finds down to the rounding of the largest deviation, it is
+// Σ_j Σ_k (c_k·v_j)²/(K λ_j); where Σ_T has no extent neither has Σ_B.
+func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
+	s := &e.train
+	if !b.any(KeyVCI) || b.report.Missing[KeyVCI] != "" {
+		return nil
+	}
+	if reason := s.unranked(); reason != "" {
+		b.miss(KeyVCI, reason)
+		return nil
+	}
+	trace, ok, err := e.explainedTrace(c)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		b.miss(KeyVCI, "the eigenvalue iteration failed")
+	default:
+		b.put(KeyVCI, min(max(0, 1-trace/float64(s.between.rank)), 1))
+	}
+	return nil
+}
+
+// explainedTrace returns tr(Σ_T⁺ Σ_B).
+func (e *Engine[T]) explainedTrace(c *cloud[T]) (trace float64, ok bool, err error) {
+	s, d, by := &e.train, e.train.d, c.inverseDeviations()
+	means := s.keptDirections()
+	for i := range means {
+		means[i] *= by[i%d]
+	}
+	ok, err = ladder(c.size, true, func(basis []float64, q int) ([]float64, error) { return c.scaledGram(by, basis, q) }, func(values, directions []float64) {
+		if c.short != nil {
+			directions = c.long(directions, len(values))
+		}
+		trace += explained(e.opt.Team, means, directions, values, s.k, d)
+	})
+	return trace, ok, err
+}
+
+// inverseDeviations returns 1/√(Σ_T)_jj for every coordinate j; 1 in the short form and where a coordinate does not move.
+func (c *cloud[T]) inverseDeviations() []float64 {
+	d := c.s.d
+	by := make([]float64, d)
+	for j := range by {
+		by[j] = 1
+		if c.short == nil && c.total[j*d+j] > 0 {
+			by[j] = 1 / math.Sqrt(c.total[j*d+j])
+		}
+	}
+	return by
+}
+
+// scaledGram returns the Gram matrix of the cloud with coordinates multiplied by by, in the directions of basis (rows q×size).
+func (c *cloud[T]) scaledGram(by, basis []float64, q int) ([]float64, error) {
+	d, gram := c.s.d, make([]float64, q*q)
+	switch {
+	case c.short != nil && basis != nil:
+		rows := rowsTimes(basis, c.short, q, c.size, d)
+		kernel.Gemm(c.team, kernel.NT, q, q, d, rows, d, rows, d, gram, q, kernel.Epilogue[float64]{})
+	case c.short != nil:
+		copy(gram, c.total)
+	case basis != nil:
+		c.addBetween(gram, by, basis, q)
+		return gram, c.addWithin(gram, by, basis, q)
+	default:
+		for i := range gram {
+			gram[i] = c.total[i] * by[i/d] * by[i%d]
+		}
+	}
+	return gram, nil
+}
+
+// explained returns Σ_j Σ_k (c_k·v_j)²/(K λ_j), c (K×d), v (len(λ)×d).
+func explained(team *kernel.Team, c, v, values []float64, k, d int) float64 {
+	q := len(values)
+	image := make([]float64, q*k)
+	kernel.Gemm(team, kernel.NT, q, k, d, v, d, c, d, image, k, kernel.Epilogue[float64]{})
+	sum := 0.0
+	for j, g := range values {
+		sum += dot(image[j*k:][:k], image[j*k:]) / (float64(k) * g)
+	}
+	return sum
+}
+
+// unranked returns why rank Σ_B is not known; empty if it is.
+func (s *samples[T]) unranked() string {
+	switch {
+	case s.k < 2:
+		return oneClass
+	case s.alone:
+		return allAlone
+	}
+	return s.roundedMeans(s.between.reason)
+}
+
+// keptDirections returns the centred means (K×d) without the directions that the rank of Σ_B leaves out, in fresh memory.
+func (s *samples[T]) keptDirections() []float64 {
+	between, d := &s.between, s.d
+	if between.rank == between.full {
+		return append([]float64(nil), s.centred[:s.k*d]...)
+	}
+	kept := make([]float64, s.k*d)
+	for j := range between.rank {
+		row := between.op[j*d:][:d] // u_jᵀ/s_j
+		square := dot(row, row)
+		for k := range s.k {
+			axpy(kept[k*d:][:d], dot(row, s.centred[k*d:])/square, row)
+		}
+	}
+	return kept
+}
