@@ -2,6 +2,7 @@ package arrayfile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -44,10 +45,22 @@ func Convert[T Number](a Array, first int, dst []T) error {
 
 // Float32s returns all elements in row-major order, rounded to float32; always a copy. The error
 // is Convert's.
-func (a Array) Float32s() ([]float32, error) { return convertAll[float32](a) }
+func (a Array) Float32s() ([]float32, error) {
+	if a.Categories != nil {
+		return nil, errText
+	}
+	return convertAll[float32](a)
+}
 
 // Float64s returns all elements in row-major order; always a copy. The error is Convert's.
-func (a Array) Float64s() ([]float64, error) { return convertAll[float64](a) }
+func (a Array) Float64s() ([]float64, error) {
+	if a.Categories != nil {
+		return nil, errText
+	}
+	return convertAll[float64](a)
+}
+
+var errText = errors.New("arrayfile: the elements are text; numbers are wanted")
 
 // Int64s returns all elements in row-major order; always a copy. The error is Convert's.
 func (a Array) Int64s() ([]int64, error) { return convertAll[int64](a) }

@@ -50,8 +50,7 @@ func Parse(b []byte) (*File, error) { return parse(b) }
 func parse(b []byte) (*File, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte(npyMagic)):
-		a, err := ParseNPY(b)
-		return &File{entries: loaded(a)}, err
+		return parseBareNPY(b)
 	case bytes.HasPrefix(b, []byte("PK")):
 		entries, err := parseZip(b)
 		return &File{entries: entries}, err
@@ -82,7 +81,7 @@ func loaded(arrays ...Array) []entry {
 }
 
 // Headers returns the arrays that can be read, in file order. Names are unique; the one of a .npy
-// is "". Members of another nature, such as an array of strings, are left out: Load says why.
+// is "". Members of another nature, such as an array of objects, are left out: Refused says why.
 func (f *File) Headers() []Header {
 	var headers []Header
 	for _, e := range f.entries {
@@ -91,6 +90,23 @@ func (f *File) Headers() []Header {
 		}
 	}
 	return headers
+}
+
+// Refused says of an array why it cannot be read.
+type Refused struct {
+	Name string
+	Err  error
+}
+
+// Refused returns the arrays that Headers leaves out, in file order.
+func (f *File) Refused() []Refused {
+	var out []Refused
+	for _, e := range f.entries {
+		if e.err != nil {
+			out = append(out, Refused{e.Name, e.err})
+		}
+	}
+	return out
 }
 
 // Load returns one array by name. An array that lies in the file as it is shares the file's memory

@@ -180,7 +180,7 @@ func parseNPYText(text string) (Header, error) {
 	}
 	h.Fortran, h.Shape = fortran, shape
 	if h.DType, h.BigEndian, err = npyType(descr); err != nil {
-		return Header{}, err
+		return Header{}, textType(h, descr, err)
 	}
 	if _, ok := product(shape, math.MaxInt/h.DType.Size()); !ok || len(shape) > maxAxes {
 		return Header{}, fmt.Errorf("shape %v is impossible", shape)
@@ -200,7 +200,13 @@ func npyType(descr string) (DType, bool, error) {
 		big := order == ">" || order == "=" && hostBigEndian
 		return t, big && t.Size() > 1, nil
 	case strings.HasPrefix(name, "O"):
-		return 0, false, errors.New("object arrays hold pickled Python, which may run code, and are not read; save plain numbers")
+		return 0, false, errors.New("object arrays hold pickled Python, which may run code, and are not read; save plain numbers, or text as text (.astype(str))")
+	case strings.HasPrefix(name, "c"):
+		return 0, false, fmt.Errorf("complex numbers (element type %q) are not read; save real and imaginary parts side by side as twice as many columns", descr)
+	case name == "f12" || name == "f16":
+		return 0, false, fmt.Errorf("floats of more than 64 bits (element type %q) are not read; save them with .astype('f8')", descr)
+	case strings.HasPrefix(name, "U") || strings.HasPrefix(name, "S"):
+		return 0, false, fmt.Errorf("text (element type %q) is read as labels, from a file; here numbers are wanted", descr)
 	}
 	return 0, false, fmt.Errorf("element type %q is not read; convert to a boolean, integer or floating-point type of at most 64 bits", descr)
 }

@@ -168,10 +168,25 @@ func (m member) entry(name string) entry {
 	if err == io.EOF {
 		err = errors.New("the member is empty")
 	}
+	start := counted.n
+	var text *textError
+	if errors.As(err, &text) {
+		e, err := text.entry(int64(min(m.UncompressedSize64, math.MaxInt64))-start, func() ([]byte, error) {
+			all, err := m.bytes()
+			if err != nil {
+				return nil, err
+			}
+			return all[start:], nil
+		})
+		if err != nil {
+			return fail(err)
+		}
+		e.Name = name
+		return e
+	}
 	if err != nil {
 		return fail(err)
 	}
-	start := counted.n
 	if want := uint64(start) + uint64(h.Len()*h.DType.Size()); want != m.UncompressedSize64 {
 		return fail(fmt.Errorf("shape %v of %s makes %d bytes, and the member has %d", h.Shape, h.DType, want, m.UncompressedSize64))
 	}

@@ -13,17 +13,15 @@ type head struct {
 	centred     []float64 // (K×d) w_k − w_G
 	norms       []float64 // (K) ‖w_k‖
 	centredNorm []float64 // (K) ‖w_k − w_G‖
+	rivals      *head     // these rows and those of classes that are not there; nil: there are none
 }
 
 // setHead checks a classifier of k classes and width d. It keeps w, and does not change it.
 func setHead(h *head, w, b []float64, k, d int) error {
-	if len(w) != k*d {
-		return &ShapeError{What: "weight elements", Found: len(w), Want: k * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
+	if err := checkRows(w, b, k, d); err != nil {
+		return err
 	}
-	if b != nil && len(b) != k {
-		return &ShapeError{What: "bias elements", Found: len(b), Want: k}
-	}
-	h.k, h.d, h.w = k, d, w
+	h.k, h.d, h.w, h.rivals = k, d, w, nil
 	h.b = grow(h.b, k)
 	clear(h.b)
 	copy(h.b, b)
@@ -33,20 +31,26 @@ func setHead(h *head, w, b []float64, k, d int) error {
 	if err := checkFinite("bias", h.b, 1); err != nil {
 		return err
 	}
+	h.centreOn(k)
+	return nil
+}
+
+// centreOn makes w_G the mean of the first k rows, and fills what follows from it.
+func (h *head) centreOn(k int) {
+	d := h.d
 	h.centre = grow(h.centre, d)
 	clear(h.centre)
 	for c := range k {
 		kernel.AddRow(h.centre, h.w[c*d:][:d])
 	}
 	scale(h.centre, 1/float64(k))
-	h.centred = grow(h.centred, k*d)
-	h.norms, h.centredNorm = grow(h.norms, k), grow(h.centredNorm, k)
-	for c := range k {
+	h.centred = grow(h.centred, h.k*d)
+	h.norms, h.centredNorm = grow(h.norms, h.k), grow(h.centredNorm, h.k)
+	for c := range h.k {
 		row := h.centred[c*d:][:d]
 		kernel.SubRow(row, h.w[c*d:][:d], h.centre)
 		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
 	}
-	return nil
 }
 
 // wide is the classifier as the wide pass takes it.

@@ -178,7 +178,7 @@ func (e *Engine[T]) clouds(b *builder, h *head, in *Input[T]) error {
 	if in.OOD == nil {
 		return nil
 	}
-	return e.oodScores(b, h, c, in.Test.Features != nil)
+	return e.oodScores(b, h, c, in.Test.Features != nil && e.test.n > 0)
 }
 
 // leastShare is the share of the largest eigenvalue above which Masarczyk et al. 2023 count one.

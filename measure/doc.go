@@ -2,8 +2,8 @@
 // statistics in float64 by two passes, then NC1 to NC5, accuracy, memorization and dilation.
 //
 // An Engine keeps its scratch memory between calls, so that a training run can measure each epoch
-// without garbage; Measure is the same for one call. What is undefined (0/0, one class, a class
-// without samples) is listed in Report.Missing with its reason: never 0, never NaN.
+// without garbage; Measure is the same for one call. What is undefined (0/0, one class,
+// means that coincide) is listed in Report.Missing with its reason: never 0, never NaN.
 //
 // Nothing here knows networks: features, labels, a classifier and masks go in, a Report comes out.
 //
@@ -11,8 +11,9 @@
 // (moments.go), which merge, and a Second pass beside merged Moments (second.go); both are kept in .ncs files (state.go).
 //
 // Open registry.go first: the table of definitions. Then input.go for what goes in, engine.go for the
-// order of the passes, firstpass.go and secondpass.go for the loops, widerun.go for the second pass where K·d is large
-// (internal/wide), between.go for NC1 without a pseudo-inverse's cut-off lottery, pairs.go and geometry.go for NC2 and NC3.
+// order of the passes, present.go for the classes that are measured, firstpass.go and secondpass.go for the loops, widerun.go for the
+// second pass where K·d is large (internal/wide), between.go for NC1 without a pseudo-inverse's cut-off lottery, pairs.go and geometry.go
+// for NC2 and NC3.
 //
 // Notation, as in the papers: K classes, N samples, n_k of them in class k, width d; h_i (d) is a
 // feature row, μ_k a class mean, h_G the global mean, W (K×d) and b (K) the classifier.

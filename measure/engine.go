@@ -15,7 +15,11 @@ type Engine[T kernel.Float] struct {
 	want wanted
 
 	train, test, ood samples[T]
-	head             head
+	head, testHead   head  // rows of the classes of a split first
+	order            []int // of the rows of head; nil: as they came
+	stay             []int // classes of moments: those that are there; nil: all
+	gone             []LeftOut
+	mixed            bool // the pooled scatter holds samples of classes that are left out
 	first            firstPass[T]
 	second           secondPass[T]
 	pairs            pairs
@@ -53,6 +57,7 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	e.second.clock.start()
 	defer func() { e.second.clock.stop(time.Now()) }()
 	b := newBuilder(&e.want, e.opt.Imbalance)
+	e.test.left = nil
 	h, err := e.open(&in, b)
 	if err != nil {
 		return nil, err
@@ -74,6 +79,7 @@ func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
 	if err := e.numericalRank(b); err != nil {
 		return nil, err
 	}
+	b.report.LeftOut = leftOut(e.train.left, e.test.left)
 	if err := e.clouds(b, h, &in); err != nil {
 		return nil, err
 	}
@@ -98,46 +104,61 @@ func (e *Engine[T]) open(in *Input[T], b *builder) (*head, error) {
 	}
 	s := &e.train
 	_, d := in.Train.Features.Size()
-	k := classes(in, d)
+	k, p := e.classes(in, d), e.trainPresent()
 	if in.TestClasses == 0 {
 		in.TestClasses = k
 	}
-	if err := s.open("train", in.Train, k, in.Only); err != nil {
+	if err := s.open("train", in.Train, k, in.Only, p); err != nil {
 		return nil, err
 	}
 	if s.n == 0 {
-		return nil, &ShapeError{What: "measured train samples", Found: 0, Want: 1}
+		return nil, noneLeft("measured train samples", s.left)
 	}
 	if err := e.checkNoise(in, s.rows); err != nil {
 		return nil, err
 	}
-	var h *head
-	if in.W != nil {
-		h = &e.head
-		if err := setHead(h, in.W, in.B, k, s.d); err != nil {
+	h, err := e.classifier(in, k)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.means(s, &b.report.Dropped, p); err != nil {
+		return nil, err
+	}
+	if h != nil && !sameLead(e.order, s.classes, s.k) || h != nil && h.k != s.k { // rows were dropped, and a class with them
+		if h, err = e.classifier(in, k); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.means(s, &b.report.Dropped); err != nil {
-		return nil, err
-	}
 	r := b.report
-	r.N, r.D, r.K, r.ClassCounts = s.n, s.d, s.k, append([]int(nil), s.count...)
+	r.N, r.D, r.K, r.Classes, r.ClassCounts = s.n, s.d, s.k, slices.Clone(s.classes), append([]int(nil), s.count...)
 	return h, nil
 }
 
-// classes returns K: what the caller said, else the rows of W, else one more than the largest label.
-func classes[T kernel.Float](in *Input[T], d int) int {
+// classifier converts W and b of k classes for the train classes that are there; nil without W.
+func (e *Engine[T]) classifier(in *Input[T], k int) (*head, error) {
+	if in.W == nil {
+		return nil, nil
+	}
+	s := &e.train
+	e.order = rowOrder(s.classes, k)
+	return newHeads(&e.head, in.W, in.B, e.order, k, s.k, s.d)
+}
+
+// classes returns K: what the caller said, else the rows of W, else one more than the largest label that is not ignored.
+func (e *Engine[T]) classes(in *Input[T], d int) int {
 	if in.Classes > 0 {
 		return in.Classes
 	}
 	if d > 0 && len(in.W) >= d {
 		return len(in.W) / d
 	}
-	if len(in.Train.Labels) == 0 {
-		return 1
+	p, most := e.trainPresent(), int32(0)
+	for _, label := range in.Train.Labels {
+		if label > most && !p.ignored(label) {
+			most = label
+		}
 	}
-	return 1 + int(max(0, slices.Max(in.Train.Labels)))
+	return 1 + int(most)
 }
 
 // checkNoise checks the true labels and the mask of redrawn samples.
@@ -148,16 +169,17 @@ func (e *Engine[T]) checkNoise(in *Input[T], rows int) error {
 	if in.Redrawn != nil && len(in.Redrawn) != rows {
 		return &ShapeError{What: "mask of redrawn samples", Found: len(in.Redrawn), Want: rows}
 	}
+	p := e.trainPresent()
 	for i, label := range in.True {
-		if label < 0 || int(label) >= in.TestClasses {
+		if (label < 0 || int(label) >= in.TestClasses) && !p.ignored(label) {
 			return &LabelError{Where: "true", Row: i, Label: label, K: in.TestClasses}
 		}
 	}
 	return nil
 }
 
-// means runs the first pass, and again without rows that are not finite if those may be dropped.
-func (e *Engine[T]) means(s *samples[T], dropped *int) error {
+// means runs the first pass, and again without rows that are not finite, and classes that p leaves out then, if those may be dropped.
+func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 	e.second.clock.enter(PhaseFirst)
 	if err := e.first.run(e.opt.Team, s); err != nil {
 		return err
@@ -168,11 +190,17 @@ func (e *Engine[T]) means(s *samples[T], dropped *int) error {
 			return err
 		}
 		*dropped += n
+		if s != &e.ood {
+			s.choose(&p)
+		}
+		if s.n == 0 {
+			return noneLeft("measured "+s.name+" samples", s.left)
+		}
 		if err := e.first.run(e.opt.Team, s); err != nil {
 			return err
 		}
 		if !finite(s.means) {
-			return &RangeError{Where: s.name, Class: firstNonFinite(s.means) / s.d}
+			return &RangeError{Where: s.name, Class: s.number(firstNonFinite(s.means) / s.d)}
 		}
 	}
 	s.setMeans(e.opt.Imbalance, e.jitter)
@@ -219,7 +247,7 @@ func (e *Engine[T]) keep(r *Report, test bool) {
 		r.ClassMeans = e.train.keptMeans()
 		r.GlobalMean = append([]float64(nil), e.train.centre...)
 		if test {
-			r.TestClassMeans = e.test.keptMeans()
+			r.TestClassMeans = e.aligned(e.test.keptMeans(), e.test.d)
 		}
 	}
 	if _, measured := r.Measures[KeyMarginMean]; e.opt.KeepMargins && measured {

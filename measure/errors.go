@@ -1,6 +1,9 @@
 package measure
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // NonFiniteError says that features or weights hold NaN or infinity.
 type NonFiniteError struct {
@@ -51,6 +54,21 @@ func (e *ShapeError) Error() string {
 		s += "; " + e.Hint
 	}
 	return s
+}
+
+// noneLeft says that no sample is left to measure.
+func noneLeft(what string, left []LeftOut) error {
+	e := &ShapeError{What: what, Found: 0, Want: 1}
+	var words []string
+	for _, l := range left {
+		if l.Samples > 0 {
+			words = append(words, fmt.Sprintf("%d samples are left out (%s)", l.Samples, l.Reason))
+		}
+	}
+	if words != nil {
+		e.Hint = strings.Join(words, ", ") + ": ask for a smaller minimum count or ignore fewer labels"
+	}
+	return e
 }
 
 // UnknownMeasureError lists asked keys that the registry does not have.

@@ -220,7 +220,7 @@ func perClassDuality(b *builder, s shape) {
 	}
 	b.report.PerClass["nc3_product"], b.report.PerClass["nc3_cosine"], b.report.PerClass["nc3_distance"] = products, cosines, distances
 	if undefined >= 0 {
-		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", undefined), KeyNC3Duality, KeyConfWeightAngle)
+		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", b.report.Class(undefined)), KeyNC3Duality, KeyConfWeightAngle)
 		return
 	}
 	// The variance of the cosines is that of 1 − cos = ‖ŵ − m̂‖²/2, which is exact where all cosines are near 1.

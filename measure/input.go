@@ -28,7 +28,7 @@ func (r *Rows[T]) Size() (n, d int) {
 // Read returns a view; buf is not touched.
 func (r *Rows[T]) Read(_ []T, from, to int) ([]T, error) { return r.H[from*r.D : to*r.D], nil }
 
-// Split is a set of samples: feature rows and one label in [0,K) for each.
+// Split is a set of samples: feature rows and one label in [0,K), or of Options.IgnoreLabels, for each.
 type Split[T kernel.Float] struct {
 	Features Source[T]
 	Labels   []int32
@@ -42,8 +42,8 @@ func Memory[T kernel.Float](h []T, d int, labels []int32) Split[T] {
 // Input is what a report is made of. Only Train is required; measures that need what is absent are
 // listed as missing.
 type Input[T kernel.Float] struct {
-	// Classes is K, the number of classes of the observed labels and of the rows of W.
-	// 0: the rows of W, without W 1 + the largest label.
+	// Classes is K, the number of classes of the observed labels and of the rows of W: label k belongs to row k.
+	// 0: the rows of W, without W 1 + the largest label. Classes without samples are left out (Report.LeftOut).
 	Classes int
 	// Train holds the measured features with their observed labels.
 	Train Split[T]
@@ -127,6 +127,11 @@ type Options struct {
 	KeepMargins bool
 	// KeepSpectrum computes the eigenvalues of Σ_B for the report; O(min(K,d)³).
 	KeepSpectrum bool
+	// MinCount is the number of train samples that a class needs; classes with fewer are left out of everything, the test split
+	// included. 0: 1.
+	MinCount int
+	// IgnoreLabels are labels whose samples are left out of everything; they need not lie in [0,K).
+	IgnoreLabels []int32
 	// DropNonFinite leaves out feature rows with NaN or infinity, counted in Report.Dropped, instead of
 	// failing with *NonFiniteError.
 	DropNonFinite bool

@@ -3,6 +3,7 @@ package measure
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -173,8 +174,15 @@ func TestJSONKeys(t *testing.T) {
 	if err := json.Unmarshal(got["per_class"], &perClass); err != nil {
 		t.Fatal(err)
 	}
-	if w := perClass["within_trace"]; len(w) != 3 || w[0] == nil || w[2] != nil {
-		t.Errorf("within_trace of two classes and an empty one: %s", got["per_class"])
+	if w := perClass["within_trace"]; len(w) != 2 || w[0] == nil || w[1] == nil {
+		t.Errorf("within_trace of two classes beside an empty one: %s", got["per_class"])
+	}
+	var left []map[string]any
+	if err := json.Unmarshal(got["left_out"], &left); err != nil {
+		t.Fatal(err)
+	}
+	if want := `[map[classes:[2] count:1 reason:no sample samples:0 split:train] map[classes:[2] count:1 reason:no sample samples:0 split:test]]`; fmt.Sprint(left) != want {
+		t.Errorf("left out: %v, want %s", left, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 
 	"collapse/internal/kernel"
@@ -12,13 +13,29 @@ type memorization struct {
 	observed, truth []int32
 	redrawn         []bool    // nil: unknown
 	centres         []float64 // (test K × d) h*
+	centre          []int32   // (true classes) row of centres, noCentre or notCounted
 	d               int
+}
+
+// What stands in memorization.centre where a class has no h*.
+const (
+	noCentre   = -1
+	notCounted = -2
+)
+
+// of returns the row of h* of a true label.
+func (m *memorization) of(label int32) int32 {
+	if label < 0 || int(label) >= len(m.centre) { // an ignored one
+		return notCounted
+	}
+	return m.centre[label]
 }
 
 // corrupted is a tally of corrupted samples.
 type corrupted struct {
 	redrawn, flipped           float64 // Σ ‖h − h*‖
 	redrawnCount, flippedCount int
+	centreless                 int // whose true class has no test sample
 }
 
 func (c *corrupted) add(o corrupted) {
@@ -26,6 +43,7 @@ func (c *corrupted) add(o corrupted) {
 	c.flipped += o.flipped
 	c.redrawnCount += o.redrawnCount
 	c.flippedCount += o.flippedCount
+	c.centreless += o.centreless
 }
 
 // tallyCorrupted adds the sample h of a row if it is corrupted.
@@ -38,8 +56,16 @@ func tallyCorrupted[T kernel.Float](m *memorization, to *corrupted, row int, h [
 	if !redrawn && !flipped {
 		return
 	}
+	centre := m.of(m.truth[row])
+	switch centre {
+	case noCentre:
+		to.centreless++
+		return
+	case notCounted:
+		return
+	}
 	sum := 0.0
-	for j, c := range m.centres[int(m.truth[row])*m.d:][:m.d] {
+	for j, c := range m.centres[int(centre)*m.d:][:m.d] {
 		x := float64(h[j]) - c
 		sum += x * x
 	}
@@ -67,6 +93,11 @@ func meanDistance(means []float64, k, d int) float64 {
 
 // memorized fills the four forms of memorization.
 func memorized(b *builder, t corrupted, mem *memorization) {
+	if t.centreless > 0 {
+		b.missAll(fmt.Sprintf("%d corrupted samples have a true class without a test sample: there is no h*", t.centreless),
+			KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised)
+		return
+	}
 	if mem.redrawn == nil {
 		b.miss(KeyMemRedrawn, "no mask of redrawn samples was given: labels alone cannot tell")
 	} else {

@@ -17,6 +17,9 @@ func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m, w, b, err = e.there(m, w, b); err != nil {
+		return nil, err
+	}
 	r, err := e.moments(m, w, b)
 	if err != nil {
 		return nil, err
@@ -99,6 +102,7 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	out.report.Classes = e.train.classes
 	e.classPairs()
 	e.momentsWithin(out, m)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
@@ -108,13 +112,45 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 	return e.momentsReport(out, m), nil
 }
 
+// there returns m with the classes that are there alone, and the classifier with their rows first. Its first m.K rows belong to the classes
+// of m; the others compete in argmax alone. The engine's options then leave nothing out any more.
+func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []float64, error) {
+	rows := max(len(w)/m.D, m.K)
+	if w != nil {
+		if err := checkRows(w, b, rows, m.D); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	classes, left := m.choose(e.trainPresent())
+	if len(classes) == 0 {
+		return nil, nil, nil, noneLeft("samples in the moments", left)
+	}
+	e.opt.MinCount, e.opt.IgnoreLabels, e.gone = 0, nil, left
+	if len(classes) == m.K {
+		return m, w, b, nil
+	}
+	e.stay = classes
+	out := &Moments{K: len(classes), D: m.D, Single: m.Single, Dropped: m.Dropped, Spread: m.Spread, Pooled: m.Pooled}
+	for _, c := range classes {
+		out.Count, out.Scatter = append(out.Count, m.Count[c]), append(out.Scatter, m.Scatter[c])
+		out.Mean = append(out.Mean, m.Mean[c*m.D:][:m.D]...)
+	}
+	for c, x := range m.Scatter {
+		if _, stays := slices.BinarySearch(classes, c); !stays && x > 0 {
+			e.mixed, out.Pooled, out.Spread = m.Pooled != nil, nil, nil
+		}
+	}
+	order := rowOrder(classes, rows)
+	return out, arrange(w, order, m.D), arrange(b, order, 1), nil
+}
+
 // adopt takes the class means of m instead of those of a first pass.
 func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	s := &e.train
-	s.name, s.d, s.k, s.count = "moments", m.D, m.K, append(s.count[:0], m.Count...)
+	s.name, s.d, s.k, s.classes, s.left, s.count = "moments", m.D, m.K, e.stay, e.gone, append(s.count[:0], m.Count...)
 	s.tallyCounts()
 	if s.n == 0 {
-		return nil, &ShapeError{What: "samples in the moments", Found: 0, Want: 1}
+		return nil, noneLeft("samples in the moments", nil)
 	}
 	s.short = m.Single
 	s.means = append(s.means[:0], m.Mean...)
@@ -122,14 +158,29 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	if w == nil {
 		return nil, nil
 	}
-	return &e.head, setHead(&e.head, w, b, m.K, m.D)
+	return newHeads(&e.head, w, b, nil, max(len(w)/m.D, m.K), s.k, m.D)
+}
+
+// choose returns the classes that p does not leave out, and what it does.
+func (m *Moments) choose(p present) (classes []int, left []LeftOut) {
+	s := samples[float64]{name: "train", k: m.K, count: m.Count}
+	for c, n := range m.Count {
+		if reason := p.reason(c, n); reason != "" {
+			s.leaveOut(reason, c, n)
+			continue
+		}
+		classes = append(classes, c)
+	}
+	return classes, s.left
 }
 
 // momentsReport fills what a report says about its samples.
 func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 	r := out.report
-	out.put(KeyMinClassCount, float64(slices.Min(e.train.count)))
-	r.N, r.D, r.K, r.ClassCounts, r.Dropped = e.train.n, m.D, m.K, append([]int(nil), m.Count...), m.Dropped
+	s := &e.train
+	out.put(KeyMinClassCount, float64(slices.Min(s.count)))
+	r.N, r.D, r.K, r.Classes, r.ClassCounts, r.Dropped = s.n, m.D, s.k, s.classes, append([]int(nil), s.count...), m.Dropped
+	r.LeftOut = leftOut(s.left)
 	e.keep(r, false)
 	return out.finish()
 }
@@ -144,6 +195,8 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	switch {
 	case reason != "":
 	case m.within != nil:
+	case e.mixed:
+		b.miss(KeyNC1Pinv, "the pooled scatter holds the samples of classes that are left out; a second pass, or states without them, give it")
 	case m.Pooled == nil:
 		b.miss(KeyNC1Pinv, "the pooled scatter was not kept")
 	case e.opt.Imbalance == PerClass:

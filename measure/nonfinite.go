@@ -49,7 +49,7 @@ func (s *samples[T]) nonFinite(drop bool) (int, error) {
 		}
 	}
 	if e.Count == 0 {
-		return 0, &RangeError{Where: s.name, Class: firstNonFinite(s.means) / s.d}
+		return 0, &RangeError{Where: s.name, Class: s.number(firstNonFinite(s.means) / s.d)}
 	}
 	if !drop {
 		return 0, &e

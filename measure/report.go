@@ -9,13 +9,19 @@ import (
 type Report struct {
 	N           int   `json:"n"` // measured samples
 	D           int   `json:"d"`
-	K           int   `json:"k"`
+	K           int   `json:"k"` // classes that are there
 	ClassCounts []int `json:"class_counts"`
+
+	// Classes is the class number of each of the K classes, ascending; nil where all classes are there: 0 … K−1. Vectors and class means
+	// are in this order.
+	Classes []int `json:"-"`
+	// LeftOut says which classes are not there, and why.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 
 	// Measures holds the finite values; Missing the reason for every other key of the registry.
 	Measures map[string]float64 `json:"measures"`
 	Missing  map[string]string  `json:"missing"`
-	// PerClass holds vectors over classes (test_… over test classes); undefined entries are null.
+	// PerClass holds vectors over classes (test_… over test classes, or, where either split lacks one, over the train classes); undefined entries are null.
 	PerClass map[string]Vector `json:"per_class"`
 	// Conventions says for every key of Measures how it is defined and weighted.
 	Conventions map[string]Convention `json:"conventions"`

@@ -25,15 +25,19 @@ type samples[T kernel.Float] struct {
 	short   bool      // float32 holds every measured value
 	alone   bool      // every class that has samples has one: no spread is seen
 
+	classes []int     // class number of each class, ascending; nil: all classes are there
+	before  []int     // samples of each class before any was left out
+	left    []LeftOut // classes that are not there
+
 	between between
 	tally   tally
 
 	whiteBound float64 // relative error of the tally's NC1 sum that float32 products may have added; 0: none were used
 }
 
-// open takes a split, checks shapes and labels, and applies the mask. labels nil: every row is of class 0.
-func (s *samples[T]) open(name string, split Split[T], k int, only []bool) error {
-	s.name, s.src, s.k = name, split.Features, k
+// open takes a split, checks shapes and labels, applies the mask and leaves out what p does. labels nil: every row is of class 0.
+func (s *samples[T]) open(name string, split Split[T], k int, only []bool, p present) error {
+	s.name, s.src, s.k, s.classes, s.left = name, split.Features, k, nil, nil
 	s.rows, s.d = split.Features.Size()
 	if s.d < 1 {
 		return &ShapeError{What: name + " feature width", Found: s.d, Want: 1}
@@ -45,20 +49,28 @@ func (s *samples[T]) open(name string, split Split[T], k int, only []bool) error
 		return &ShapeError{What: name + " selection mask", Found: len(only), Want: s.rows}
 	}
 	for i, label := range split.Labels {
-		if label < 0 || int(label) >= k {
+		if (label < 0 || int(label) >= k) && !p.ignored(label) {
 			return &LabelError{Where: name, Row: i, Label: label, K: k}
 		}
 	}
 	s.class = split.Labels
-	if only != nil || split.Labels == nil {
+	if only != nil || split.Labels == nil || len(p.ignore) > 0 {
 		s.copyClasses()
-		for i := range only {
-			if !only[i] {
+		for i, label := range s.class {
+			switch {
+			case only != nil && !only[i]:
 				s.class[i] = -1
+			case split.Labels != nil && p.ignored(label):
+				s.class[i] = -1
+				s.leaveOut(LeftIgnored, int(label), 1)
 			}
 		}
 	}
 	s.countClasses()
+	s.before = append(s.before[:0], s.count...)
+	if split.Labels != nil && p.least > 0 {
+		s.choose(&p)
+	}
 	return nil
 }
 

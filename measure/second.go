@@ -11,7 +11,7 @@ import (
 // Second is what a second pass over a shard adds to the Moments of all shards: sums of what samples give beside the
 // final class means. Those of all shards merge in any order and grouping.
 type Second struct {
-	K, D    int
+	K, D    int   // K: classes that the moments have, without those that were left out
 	Count   []int // (K) samples of the shards
 	Dropped int   // rows with NaN or infinity left out
 
@@ -32,14 +32,22 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Secon
 	if in.Train.Features == nil || in.Train.Labels == nil {
 		return nil, &ShapeError{What: "train features or labels", Found: 0, Want: 1, Hint: "both are required"}
 	}
-	if err := s.open("train", in.Train, m.K, in.Only); err != nil {
+	p := e.trainPresent()
+	if err := s.open("train", in.Train, m.K, in.Only, present{ignore: p.ignore}); err != nil {
 		return nil, err
 	}
 	if s.d != m.D {
 		return nil, &ShapeError{What: "feature width", Found: s.d, Want: m.D, Hint: "the shard is not one of those whose moments were merged"}
 	}
-	out := &Second{K: m.K, D: m.D, Count: append([]int(nil), s.count...)}
-	h, err := e.adopt(m, in.W, in.B)
+	m, w, b, err := e.there(m, in.W, in.B)
+	if err != nil {
+		return nil, err
+	}
+	if e.stay != nil {
+		s.restrict(e.stay)
+	}
+	out := &Second{K: s.k, D: m.D, Count: append([]int(nil), s.count...)}
+	h, err := e.adopt(m, w, b)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +55,7 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Secon
 	noOperator := e.operator(s)
 	e.classPairs()
 	out.ask = e.asks(h, noOperator)
-	if err := e.secondRun(s, h, out.ask, nil); err != nil {
+	if err := e.decisions(s, h, out.ask, nil); err != nil {
 		return nil, err
 	}
 	if !finite(s.tally.scatter) {
@@ -57,7 +65,7 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Secon
 		out.Count = append(out.Count[:0], s.count...)
 		s.count = append(s.count[:0], m.Count...)
 		s.tallyCounts()
-		if err := e.secondRun(s, h, out.ask, nil); err != nil {
+		if err := e.decisions(s, h, out.ask, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -85,6 +93,9 @@ func (e *Engine[T]) identity(m *Moments, h *head) (sum [sha256.Size]byte) {
 	}
 	write(m.Mean)
 	if h != nil {
+		if h.rivals != nil {
+			h = h.rivals
+		}
 		write(h.w)
 		write(h.b)
 	}
@@ -95,7 +106,7 @@ func (e *Engine[T]) identity(m *Moments, h *head) (sum [sha256.Size]byte) {
 // Merge adds the samples of o, which is not changed. It returns *StateError if they were measured beside other
 // means, another classifier or other options.
 func (s *Second) Merge(o *Second) error {
-	if s.of != o.of {
+	if s.of != o.of || s.K != o.K {
 		return &StateError{"these second passes were made beside different class means, weights or options; pass the same merged state, classifier and --imbalance to all"}
 	}
 	if s.ask != o.ask {
@@ -119,15 +130,19 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error
 		return nil, err
 	}
 	e.opt.KeepMargins = false
+	if m, w, b, err = e.there(m, w, b); err != nil {
+		return nil, err
+	}
 	out := newBuilder(&e.want, opt.Imbalance)
 	h, err := e.adopt(m, w, b)
 	if err != nil {
 		return nil, err
 	}
-	if e.identity(m, h) != s.of {
+	if e.identity(m, h) != s.of || s.K != e.train.k {
 		return nil, &StateError{"the second pass was made beside other class means, weights or options; pass the merged state, classifier and --imbalance it was made with"}
 	}
-	for c, n := range m.Count {
+	out.report.Classes = e.train.classes
+	for c, n := range e.train.count {
 		if n != s.Count[c] {
 			return nil, &ShapeError{What: "samples of a class in the second passes", Found: s.Count[c], Want: n, Hint: "merge the second pass of every shard, each once"}
 		}

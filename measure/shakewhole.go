@@ -30,9 +30,6 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 		return nil, nil
 	}
 	w.in.Only = make([]bool, e.train.rows)
-	for i, c := range e.train.class[:e.train.rows] {
-		w.in.Only[i] = c >= 0
-	}
 	for _, split := range []struct {
 		to  *[]T
 		src Source[T]
@@ -47,6 +44,10 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 			return nil, err
 		}
 		*split.to = rows
+	}
+	for i := range w.in.Only { // classes are left out again, of the same samples; rows that are not finite are dropped
+		masked := in.Only != nil && !in.Only[i]
+		w.in.Only[i] = !masked && checkFinite("train", w.train[i*w.d:][:w.d], w.d) == nil
 	}
 	return w, nil
 }

@@ -10,7 +10,7 @@ type chooser struct {
 	longest     float64   // largest ‖c_k‖
 	offset      float64   // ‖h_G‖
 	head        *head     // nil: none
-	base        []float64 // (K) w_k·h_G + b_k
+	base        []float64 // (rows of W) w_k·h_G + b_k
 	widest      float64   // largest ‖w_k‖
 	largestBase float64   // largest |base|
 	k, d        int
@@ -24,8 +24,8 @@ func newChooser(means, centred, centre []float64, h *head, k, d int) *chooser {
 		c.longest = max(c.longest, math.Sqrt(square))
 	}
 	if h != nil {
-		c.base = make([]float64, k)
-		for j := range k {
+		c.base = make([]float64, h.k)
+		for j := range h.k {
 			c.base[j] = h.logit(j, centre)
 			c.widest, c.largestBase = max(c.widest, h.norms[j]), max(c.largestBase, math.Abs(c.base[j]))
 		}
@@ -83,7 +83,7 @@ type hits struct{ nearest, mismatch []int }
 
 // testCentres fills nearest-centre accuracy and mismatch of test samples beside the training centres.
 func (e *Engine[T]) testCentres(b *builder, h *head) error {
-	train, test := &e.train, &e.test
+	train := &e.train
 	keys := []string{KeyTestNCCAccuracy, KeyTestNCCMismatch}
 	if h == nil {
 		b.miss(KeyTestNCCMismatch, noWeights)
@@ -102,9 +102,9 @@ func (e *Engine[T]) testCentres(b *builder, h *head) error {
 	if err != nil {
 		return err
 	}
-	e.rate(b, test, KeyTestNCCAccuracy, "test_ncc_accuracy", total.nearest)
+	e.testRate(b, KeyTestNCCAccuracy, "test_ncc_accuracy", total.nearest)
 	if h != nil {
-		e.rate(b, test, KeyTestNCCMismatch, "test_ncc_mismatch", total.mismatch)
+		e.testRate(b, KeyTestNCCMismatch, "test_ncc_mismatch", total.mismatch)
 	}
 	return nil
 }
@@ -114,6 +114,16 @@ func (e *Engine[T]) testCentres(b *builder, h *head) error {
 func (e *Engine[T]) chooseTest(h *head) (hits, error) {
 	train, test := &e.train, &e.test
 	k, d := train.k, train.d
+	if h != nil && h.rivals != nil {
+		h = h.rivals
+	}
+	own := make([]int, test.k) // the train class of each test class, −1: none
+	for c := range own {
+		own[c] = -1
+		if at, there := train.place(test.number(c)); there {
+			own[c] = at
+		}
+	}
 	c := newChooser(train.means, train.centred, train.centre, h, k, d)
 	stack := append([]float64(nil), train.centred[:k*d]...)
 	if h != nil {
@@ -125,7 +135,7 @@ func (e *Engine[T]) chooseTest(h *head) (hits, error) {
 		wides[part] = inFloat64(wides[part], raw)
 		class := int(test.class[row])
 		near := c.nearest(wides[part], x, y[:k])
-		if near == class {
+		if near == own[class] {
 			parts[part].nearest[class]++
 		}
 		if h != nil && c.largest(wides[part], x, y[k:]) != near {

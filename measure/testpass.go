@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 )
 
 // testAndOOD measures the test and out-of-distribution features, and returns what the train pass needs
@@ -22,19 +23,39 @@ func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization
 	switch s := &e.test; {
 	case in.True == nil:
 		b.missAll("no true labels were given", memKeys...)
-	case s.empty >= 0:
-		b.missAll("test "+emptyReason(s.empty), memKeys...)
+	case s.n == 0:
+		b.missAll(noTestLeft, memKeys...)
 	case e.want.any(memKeys...):
-		e.mem = memorization{observed: in.Train.Labels, truth: in.True, redrawn: in.Redrawn, centres: s.means, d: s.d}
+		e.mem = memorization{observed: in.Train.Labels, truth: in.True, redrawn: in.Redrawn, centres: s.means, centre: e.centres(in.TestClasses), d: s.d}
 		return &e.mem, nil
 	}
 	return nil, nil
 }
 
+const noTestLeft = "no test sample is left: see left_out"
+
+// centres returns which test class mean is h* of each of k true classes: noCentre if the test split has no sample of it, notCounted if the class
+// is left out.
+func (e *Engine[T]) centres(k int) []int32 {
+	s, p := &e.test, e.testPresent()
+	to := make([]int32, k)
+	for c := range to {
+		to[c] = noCentre
+		if _, out := slices.BinarySearch(p.out, c); out || p.ignored(int32(c)) {
+			to[c] = notCounted
+		}
+	}
+	for c := range s.k {
+		to[s.number(c)] = int32(c)
+	}
+	return to
+}
+
 // testPass fills dilation and test accuracy.
 func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	s := &e.test
-	if err := s.open("test", in.Test, in.TestClasses, nil); err != nil {
+	p := e.testPresent()
+	if err := s.open("test", in.Test, in.TestClasses, nil, p); err != nil {
 		return err
 	}
 	if in.Test.Labels == nil {
@@ -43,13 +64,21 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	if s.d != e.train.d {
 		return &ShapeError{What: "test feature width", Found: s.d, Want: e.train.d}
 	}
-	if s.n == 0 {
+	if s.rows == 0 {
 		return &ShapeError{What: "test samples", Found: 0, Want: 1}
 	}
-	if err := e.means(s, &b.report.Dropped); err != nil {
+	if s.n == 0 {
+		b.missAll(noTestLeft, KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch)
+		return nil
+	}
+	if err := e.means(s, &b.report.Dropped, p); err != nil {
 		return err
 	}
 	if err := e.testCentres(b, h); err != nil {
+		return err
+	}
+	h, err := e.forTest(in, h)
+	if err != nil {
 		return err
 	}
 	reason := e.operator(s)
@@ -65,13 +94,13 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	}
 	t := &s.tally
 	if k := firstNonFinite(t.scatter); k >= 0 {
-		return &RangeError{Where: s.name, Class: k}
+		return &RangeError{Where: s.name, Class: s.number(k)}
 	}
 	perClass := make(Vector, s.k)
 	for k, n := range s.count {
 		perClass[k] = t.scatter[k] / float64(n)
 	}
-	b.report.PerClass["test_within_trace"] = perClass
+	b.report.PerClass["test_within_trace"] = e.aligned(perClass, 1)
 	if reason = s.roundedMeans(reason); reason == "" {
 		b.put(KeyDilation, math.Sqrt(e.whiteMean(s)))
 		b.put(KeyTestNC1Ratio, average(t.scatter, s.count, s.n, e.opt.Imbalance)/(dot(s.centred, s.centred)/float64(s.k)))
@@ -82,8 +111,36 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		b.miss(KeyTestAccuracy, noWeights)
 		return nil
 	}
-	e.rate(b, s, KeyTestAccuracy, "test_accuracy", t.correct)
+	e.testRate(b, KeyTestAccuracy, "test_accuracy", t.correct)
 	return nil
+}
+
+// testRate fills a share of test samples and its values per class.
+func (e *Engine[T]) testRate(b *builder, key, perClass string, hits []int) {
+	e.rate(b, &e.test, key, perClass, hits)
+	if x := b.report.PerClass[perClass]; x != nil {
+		b.report.PerClass[perClass] = e.aligned(x, 1)
+	}
+}
+
+// forTest returns the classifier with the rows of the test classes first; all its rows compete.
+func (e *Engine[T]) forTest(in *Input[T], h *head) (*head, error) {
+	if h == nil || !e.want.any(KeyTestAccuracy) {
+		return h, nil
+	}
+	if h.rivals != nil {
+		h = h.rivals
+	}
+	s := &e.test
+	if sameLead(e.order, s.classes, s.k) {
+		return h, nil
+	}
+	classes := s.classes
+	if classes == nil { // all of them, and the train split lacks one
+		return &e.testHead, setHead(&e.testHead, in.W, in.B, h.k, s.d)
+	}
+	order := rowOrder(classes, h.k)
+	return &e.testHead, setHead(&e.testHead, arrange(in.W, order, s.d), arrange(in.B, order, 1), h.k, s.d)
 }
 
 // oodPass fills NC5.
@@ -96,7 +153,7 @@ func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
 		return nil
 	}
 	s := &e.ood
-	if err := s.open("ood", Split[T]{Features: in.OOD}, 1, nil); err != nil {
+	if err := s.open("ood", Split[T]{Features: in.OOD}, 1, nil, present{}); err != nil {
 		return err
 	}
 	if s.d != e.train.d {
@@ -105,7 +162,7 @@ func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
 	if s.n == 0 {
 		return &ShapeError{What: "ood samples", Found: 0, Want: 1}
 	}
-	if err := e.means(s, &b.report.Dropped); err != nil {
+	if err := e.means(s, &b.report.Dropped, present{}); err != nil {
 		return err
 	}
 	train := &e.train

@@ -16,11 +16,11 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
 		return nil
 	}
-	if err := e.secondRun(s, h, ask, mem); err != nil {
+	if err := e.decisions(s, h, ask, mem); err != nil {
 		return err
 	}
 	if k := firstNonFinite(s.tally.scatter); k >= 0 {
-		return &RangeError{Where: s.name, Class: k}
+		return &RangeError{Where: s.name, Class: s.number(k)}
 	}
 	noOperator = s.roundedMeans(noOperator)
 	e.putRank(b, noOperator)
@@ -109,7 +109,7 @@ func (e *Engine[T]) whiteMeanOf(s *samples[T], white float64) float64 {
 func (e *Engine[T]) cdnv(b *builder) {
 	variance := e.train.variances()
 	if i, j, found := e.pairs.oneMean(e.train.rounding()); found {
-		b.missAll(fmt.Sprintf("classes %d and %d have one mean, up to rounding", i, j), KeyCDNV, KeyCDNVStd, KeyCDNVMax)
+		b.missAll(fmt.Sprintf("classes %d and %d have one mean, up to rounding", e.train.number(i), e.train.number(j)), KeyCDNV, KeyCDNVStd, KeyCDNVMax)
 		return
 	}
 	k := float64(len(variance))

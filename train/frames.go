@@ -29,11 +29,11 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 		h = append(h, narrow(s.train.features[at*d:(at+1)*d])...)
 		observed[i], truth[i] = train.Observed[at], train.True[at]
 	}
-	means, counts := make([]float32, k*d), make([]int64, k)
+	means, counts, all := make([]float32, k*d), make([]int64, k), s.means.Padded(k)
 	for c := range k {
-		counts[c] = int64(s.means.ClassCounts[c])
+		counts[c] = int64(all.ClassCounts[c])
 		if counts[c] > 0 { // the mean of no sample is not a number
-			copy(means[c*d:], narrow(s.means.ClassMeans[c*d:(c+1)*d]))
+			copy(means[c*d:], narrow(all.ClassMeans[c*d:(c+1)*d]))
 		}
 	}
 	w, b := s.net.Classifier()

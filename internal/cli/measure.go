@@ -37,6 +37,8 @@ type measureCmd struct {
 
 	Measures      []string `help:"default, all, or keys of docs/measures.md." default:"default" placeholder:"LIST" group:"What is measured:"`
 	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
+	MinCount      int      `help:"Leave out classes with fewer train samples." default:"1" placeholder:"N" group:"What is measured:"`
+	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
 	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
 
 	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
@@ -79,6 +81,9 @@ func (c *measureCmd) Run(a *app) error {
 func (c *measureCmd) check() error {
 	if len(c.Files) > 0 && len(c.Features) > 0 {
 		return usagef("--features %s and %d more files: a pattern must be quoted, or the shell expands it (--features '%s')", c.Features[0], len(c.Files), c.Features[0])
+	}
+	if c.MinCount < 1 {
+		return usagef("--min-count %d: want at least 1, the number of samples a class needs", c.MinCount)
 	}
 	stream := slices.Contains(c.Files, "-")
 	switch {
@@ -124,7 +129,7 @@ func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
 }
 
 func (c *measureCmd) request() features.Request {
-	req := features.Request{Files: c.Files, Layers: c.Layers, Classes: c.Classes, TransposeWeights: c.TransposeWeights}
+	req := features.Request{Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
 	for r, from := range map[features.Role][]string{
 		features.Features: c.Features, features.Labels: c.Labels, features.Weights: c.Weights, features.Bias: c.Bias,
 		features.TestFeatures: c.TestFeatures, features.TestLabels: c.TestLabels, features.TrueLabels: c.TrueLabels,
@@ -141,7 +146,7 @@ func (c *measureCmd) request() features.Request {
 }
 
 func (c *measureCmd) options(team *kernel.Team) measure.Options {
-	opt := measure.Options{Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, KeepMargins: true}
+	opt := measure.Options{Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, MinCount: c.MinCount, KeepMargins: true}
 	if c.Imbalance == "class" {
 		opt.Imbalance = measure.PerClass
 	}
@@ -160,12 +165,13 @@ func (c *measureCmd) columns(set *features.Set, team *kernel.Team) (*report.Meas
 		}
 		column := report.NewMeasuredColumn(set.Columns[i].Name, r)
 		if c.HTML != "" {
-			if column.Sample, column.Classes, err = set.Sample(i, report.SampleSize, report.SampleClasses); err != nil {
+			if column.Sample, column.Classes, err = set.Sample(i, r, report.SampleSize, report.SampleClasses); err != nil {
 				return nil, err
 			}
 		}
 		found.Columns = append(found.Columns, column)
 	}
+	found.NoteLeftOut()
 	return found, nil
 }
 

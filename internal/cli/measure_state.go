@@ -15,7 +15,7 @@ func (c *measureCmd) merge(team *kernel.Team) (*report.Measured, error) {
 	req := c.request()
 	if c.Means != "" {
 		var err error
-		if req.Means, err = features.ReadMoments(c.Means); err != nil {
+		if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel); err != nil {
 			return nil, err
 		}
 	}
@@ -43,8 +43,10 @@ func (c *measureCmd) onePass(one *features.OnePass, team *kernel.Team) (*report.
 	if err != nil {
 		return nil, err
 	}
-	return &report.Measured{Columns: []report.MeasuredColumn{report.NewMeasuredColumn("features", r)},
-		Values: one.Values(), Inputs: one.Inputs, Notes: one.Notes}, nil
+	found := &report.Measured{Columns: []report.MeasuredColumn{report.NewMeasuredColumn("features", r)},
+		Values: one.Values(), Inputs: one.Inputs, Notes: one.Notes}
+	found.NoteLeftOut()
+	return found, nil
 }
 
 // secondDone is the JSON document of a second pass over one shard.
@@ -59,7 +61,7 @@ type secondDone struct {
 func (c *measureCmd) secondPass(a *app, team *kernel.Team) error {
 	req := c.request()
 	var err error
-	if req.Means, err = features.ReadMoments(c.Means); err != nil {
+	if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel); err != nil {
 		return err
 	}
 	set, err := features.Open(req)

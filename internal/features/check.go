@@ -98,7 +98,7 @@ func (f *finder) head(d int, file string) (*classifier, error) {
 func only(r Role, parts []part) (part, error) {
 	for _, p := range parts[1:] {
 		if p.DType != parts[0].DType || !slices.Equal(p.Shape, parts[0].Shape) || !bytes.Equal(p.Data, parts[0].Data) {
-			return part{}, fmt.Errorf("%s and %s hold different %s; want one classifier for all samples, give it with %s", parts[0].where(), p.where(), r, roles[r].flag)
+			return part{}, fmt.Errorf("%s and %s hold different %s; want one classifier for all samples, give it with %s; files of different models are measured one by one", parts[0].where(), p.where(), r, roles[r].flag)
 		}
 	}
 	return parts[0], nil
@@ -226,14 +226,13 @@ func (f *finder) beware(s *Set) error {
 	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
 	count := make([]int, s.K)
 	for _, c := range s.train {
-		count[c]++
+		if c >= 0 {
+			count[c]++
+		}
 	}
-	var empty, single []string
+	var single []string
 	for c, n := range count {
-		switch n {
-		case 0:
-			empty = append(empty, s.className(c))
-		case 1:
+		if n == 1 {
 			single = append(single, s.className(c))
 		}
 	}
@@ -243,11 +242,8 @@ func (f *finder) beware(s *Set) error {
 	if len(s.train) < s.K {
 		note("%s: %d samples for %d classes (N < K); want at least 2 of each class", file, len(s.train), s.K)
 	}
-	if len(empty) > 0 {
-		note("%s: %d of %d classes have no sample (%s); measures over all classes are missing, leave these classes out of the classifier or add samples", file, len(empty), s.K, shorten(empty))
-	}
 	if len(single) > 0 {
-		note("%s: %d of %d classes have a single sample (%s), which shows no spread; want at least 2", file, len(single), s.K, shorten(single))
+		note("%s: %d of %d classes have a single sample (%s), which shows no spread; want at least 2 (--min-count 2 leaves them out)", file, len(single), s.K, shorten(single))
 	}
 	for _, c := range s.Columns {
 		where := c.train.parts[0].where()
@@ -263,7 +259,7 @@ func (f *finder) beware(s *Set) error {
 
 // className is how notes call a class.
 func (s *Set) className(c int) string {
-	if s.Values != nil {
+	if c < len(s.Values) {
 		return s.Values[c]
 	}
 	return fmt.Sprint(c)

@@ -2,7 +2,8 @@
 // to package measure.
 //
 // It knows names and files, not numbers: which array of a file is what (roles.go, find.go), how shards
-// pair and whether shapes agree (set.go, check.go), which label value is which class (labels.go), how rows
+// pair and whether shapes agree (set.go, check.go), which label value is which class (labels.go) and
+// which is ignored (ignore.go), whether several files can be shards of one set (onemodel.go), how rows
 // reach the engine without being held in memory (matrix.go), and where in which file a bad number lies
 // (explain.go). stream.go reads npy records from a pipe, in one pass.
 //

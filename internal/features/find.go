@@ -113,7 +113,7 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 	if key := f.req.Keys[r]; key != "" {
 		i := slices.IndexFunc(headers, func(h arrayfile.Header) bool { return s.label(h) == key })
 		if i < 0 {
-			return "", false, nil
+			return "", false, s.refusedKey(r, key)
 		}
 		return headers[i].Name, true, nil
 	}
@@ -129,7 +129,7 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 	}
 	switch len(hits) {
 	case 0:
-		return "", false, nil
+		return "", false, s.refused(r, own, mine)
 	case 1:
 		return hits[0], true, nil
 	}
@@ -138,6 +138,29 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 		hint = "say which with " + r.keyFlag() + " NAME"
 	}
 	return "", false, fmt.Errorf("%s: several arrays could be the %s: %s; %s", s.path, r, strings.Join(hits, ", "), hint)
+}
+
+// refused returns why an array cannot be read that has the name of a role: it must not vanish. mine says that the role's own
+// flag names the file, where a lone array needs no name.
+func (s *shard) refused(r Role, own, mine bool) error {
+	list := s.file.Refused()
+	for _, x := range list {
+		name := s.label(arrayfile.Header{Name: x.Name})
+		if r.recognises(name, own) || mine && len(list) == 1 && len(s.file.Headers()) == 0 {
+			return fmt.Errorf("%s (%s): the %s cannot be read: %w", s.path, name, r, x.Err)
+		}
+	}
+	return nil
+}
+
+// refusedKey is refused for an array that a user named.
+func (s *shard) refusedKey(r Role, key string) error {
+	for _, x := range s.file.Refused() {
+		if s.label(arrayfile.Header{Name: x.Name}) == key {
+			return fmt.Errorf("%s (%s): the %s cannot be read: %w", s.path, key, r, x.Err)
+		}
+	}
+	return nil
 }
 
 // unknown says that a file holds no array for a role.

@@ -69,7 +69,7 @@ func made() map[string]arrayfile.Array {
 	return map[string]arrayfile.Array{
 		"h.npy": arrayfile.Of("", []int{n, d}, h), "y.npy": arrayfile.Of("", []int{n}, y), "w.npy": rows(k, d), "b.npy": arrayfile.Of("", []int{k}, make([]float32, k)),
 		"wt.npy": rows(d, k), "w7.npy": rows(k, 7), "w1.npy": arrayfile.Of("", []int{k}, make([]float32, k)), "b5.npy": arrayfile.Of("", []int{5}, make([]float32, 5)),
-		"y19.npy": arrayfile.Of("", []int{n - 1}, y[1:]), "y9.npy": ints(func(i int) int64 { return max(y[i], int64(i/7%2*9)) }, n), "yneg.npy": ints(func(i int) int64 { return y[i]%3 - 1 }, n),
+		"y19.npy": arrayfile.Of("", []int{n - 1}, y[1:]), "y9.npy": ints(func(i int) int64 { return max(y[i], int64(i/7%2*9)) }, n), "ymin.npy": ints(func(i int) int64 { return y[i] - 1 }, n), "yneg.npy": ints(func(i int) int64 { return y[i]%3 - 1 }, n),
 		"one.npy": ints(func(int) int64 { return 0 }, n), "gap.npy": ints(func(i int) int64 { return []int64{0, 1, 3}[i%3] }, n), "mask.npy": ints(func(i int) int64 { return int64(i) }, n),
 		"d1.npy": rows(n, 1), "few.npy": rows(3, d), "yfew.npy": arrayfile.Of("", []int{3}, y[:3]), "h5.npy": rows(n, 5), "none.npy": rows(0, d), "ynone.npy": ints(nil, 0),
 		"nan.npy": arrayfile.Of("", []int{n, d}, bad), "vector.npy": arrayfile.Of("", []int{n}, h[:n]), "deep.npy": arrayfile.Of("", []int{n, 2, 3}, h), "huge.npy": arrayfile.Of("", []int{n, d}, huge),
@@ -88,6 +88,8 @@ func asked(dir, text string) Request {
 		switch key {
 		case "classes":
 			fmt.Sscan(value, &req.Classes)
+		case "ignore-label":
+			req.IgnoreLabels = append(req.IgnoreLabels, value)
 		case "transpose":
 			req.TransposeWeights = true
 		case "layers":
@@ -121,7 +123,11 @@ func TestBadInput(t *testing.T) {
 		"features=h.npy labels=y.npy weights=w.npy bias=b5.npy":              {"b5.npy", "5 numbers", "w.npy has 4 classes"},
 		"features=h.npy labels=y.npy bias=b.npy":                             {"b.npy holds a bias", "--weights"},
 		"features=h.npy labels=y9.npy weights=w.npy":                         {"y9.npy", "sample 7 has label 9", "0 to 3", "classifier has 4 classes"},
-		"features=h.npy labels=yneg.npy classes=4":                           {"yneg.npy", "label -1", "0 to 3", "--classes"},
+		"features=h.npy labels=yneg.npy classes=4":                           {"yneg.npy", "label -1", "0 to 3", "--classes", "--ignore-label=-1"},
+		"features=h.npy labels=ymin.npy weights=w.npy":                       {"ymin.npy", "sample 0 has label -1", "0 to 3", "--ignore-label=-1"},
+		"features=h.npy labels=yneg.npy weights=w.npy":                       {"yneg.npy", "label -1", "0 to 3", "classifier has 4 classes", "--ignore-label=-1"},
+		"features=h.npy labels=y.npy ignore-label=cat":                       {"--ignore-label cat", "whole numbers"},
+		"features=h.npy labels=one.npy ignore-label=0":                       {"one.npy", "nothing is left"},
 		"features=h.npy labels=y.npy weights=w.npy classes=5":                {"--classes 5", "w.npy has 4 rows"},
 		"features=h.npy labels=onehot.npy":                                   {"onehot.npy", "20×4", "argmax"},
 		"features=h.npy labels=yfloat.npy":                                   {"yfloat.npy", "whole numbers"},
@@ -194,9 +200,9 @@ func TestNotes(t *testing.T) {
 	for request, want := range map[string][]string{
 		"features=h.npy labels=one.npy":                  {"one.npy: 1 class", "at least 2"},
 		"features=d1.npy labels=y.npy":                   {"d1.npy: features of width 1", "K−1 = 3"},
-		"features=few.npy labels=yfew.npy weights=w.npy": {"yfew.npy: 3 samples for 4 classes", "have no sample (3)", "single sample (0, 1, 2)"},
+		"features=few.npy labels=yfew.npy weights=w.npy": {"yfew.npy: 3 samples for 4 classes", "single sample (0, 1, 2)", "--min-count 2"},
 		"features=h.npy labels=gap.npy":                  {"gap.npy have the values 0, 1, 3", "--classes K"},
-		"features=h.npy labels=gap.npy classes=4":        {"gap.npy: 1 of 4 classes have no sample (2)"},
+		"features=h.npy labels=y.npy ignore-label=77":    {"--ignore-label 77: no sample has this label"},
 		"features=bf16.npy labels=y.npy":                 {"bf16.npy", "numpy has no bfloat16"},
 		"features=h.npy labels=y.npy":                    {},
 	} {

@@ -21,6 +21,9 @@ type labelled struct {
 func newLabelled(r Role, parts []part) (*labelled, error) {
 	l := &labelled{role: r, first: []int{0}}
 	for _, p := range parts {
+		if r == Corrupted && p.Categories != nil {
+			return nil, fmt.Errorf("%s: the %s is text; want 0 or 1 for each sample", p.where(), r)
+		}
 		if n := len(p.Shape); n == 0 || p.Len() != p.Shape[0] && n > 1 && p.Shape[1] != 1 {
 			return nil, fmt.Errorf("%s: %s of shape %s; want one number for each sample%s", p.where(), r, size(p.Shape), oneHotHint(n))
 		}
@@ -80,30 +83,41 @@ type table struct {
 	k      int
 	class  map[int64]int32 // nil: labels are the classes 0…k−1 themselves
 	values []int64         // of each class; nil as class
+	ignore []ignored
 }
 
 // newTable numbers the values of all labels. rows is K of the classifier, 0 without one; stated is
 // --classes, 0 without it.
 //
-// Labels that can be class numbers are. Other values are mapped in ascending order, if a classifier does
-// not leave open which row is whose.
-func newTable(all []*labelled, rows, stated int) (*table, error) {
+// Labels that can be class numbers are: with a classifier, the numbers of its rows. Other values are mapped in ascending order, if a
+// classifier does not leave open which row is whose: it has as many rows as there are values, and none is negative. Text, whose order says
+// nothing of rows, is mapped if there are as many words as rows.
+func newTable(all []*labelled, rows, stated int, ignore []ignored, words []string) (*table, error) {
 	k := max(rows, stated)
-	distinct := distinctValues(all)
+	distinct := kept(distinctValues(all), ignore)
+	if len(distinct) == 0 {
+		return nil, fmt.Errorf("%s: every label is one that --ignore-label names; nothing is left to measure", names(all[0].parts))
+	}
 	lo, hi := distinct[0], distinct[len(distinct)-1]
+	if rows > 0 && words != nil && len(distinct) != rows {
+		return nil, fmt.Errorf("%s: the labels are %d different words, and the classifier has %d rows: which row is whose cannot be told; number the labels by row", names(all[0].parts), len(distinct), rows)
+	}
+	if rows > 0 && lo < 0 {
+		return nil, outOfRange(all, k, true, len(distinct), ignore)
+	}
 	if k == 0 && lo >= 0 && hi == int64(len(distinct)-1) {
-		return &table{k: len(distinct)}, nil
+		return &table{k: len(distinct), ignore: ignore}, nil
 	}
 	if k > 0 && lo >= 0 && hi < int64(k) {
-		return &table{k: k}, nil
+		return &table{k: k, ignore: ignore}, nil
 	}
 	if k > 0 && len(distinct) != k {
-		return nil, outOfRange(all, k, rows > 0, len(distinct))
+		return nil, outOfRange(all, k, rows > 0, len(distinct), ignore)
 	}
 	if len(distinct) > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: %d different labels; want classes", all[0].parts[0].where(), len(distinct))
 	}
-	t := &table{k: len(distinct), class: make(map[int64]int32, len(distinct)), values: distinct}
+	t := &table{k: len(distinct), class: make(map[int64]int32, len(distinct)), values: distinct, ignore: ignore}
 	for c, v := range distinct {
 		t.class[v] = int32(c)
 	}
@@ -142,18 +156,23 @@ func distinctValues(all []*labelled) []int64 {
 }
 
 // outOfRange names the first label that cannot be a class number.
-func outOfRange(all []*labelled, k int, classifier bool, distinct int) error {
+func outOfRange(all []*labelled, k int, classifier bool, distinct int, ignore []ignored) error {
 	of := "--classes says"
 	if classifier {
 		of = "the classifier has"
 	}
 	for _, l := range all {
 		for i, v := range l.values {
-			if v < 0 || v >= int64(k) {
-				p, row := l.locate(i)
-				return fmt.Errorf("%s: %s: sample %d has label %d; want 0 to %d, since %s %d classes (%d different labels: they cannot be matched to classes in order either)",
-					p.where(), l.role, row, v, k-1, of, k, distinct)
+			if v >= 0 && v < int64(k) || ignores(ignore, v) {
+				continue
 			}
+			p, row := l.locate(i)
+			if v < 0 {
+				return fmt.Errorf("%s: %s: sample %d has label %d; want 0 to %d, since %s %d classes; --ignore-label=%d leaves such samples out, if it marks those without a class",
+					p.where(), l.role, row, v, k-1, of, k, v)
+			}
+			return fmt.Errorf("%s: %s: sample %d has label %d; want 0 to %d, since %s %d classes (%d different labels: they cannot be matched to classes in order either)",
+				p.where(), l.role, row, v, k-1, of, k, distinct)
 		}
 	}
 	panic("features: no label is out of range")
@@ -171,7 +190,7 @@ func (t *table) all() []int64 {
 	return out
 }
 
-// classes maps labels.
+// classes maps labels; ignored ones to their codes.
 func (t *table) classes(l *labelled) []int32 {
 	out := make([]int32, len(l.values))
 	for i, v := range l.values {
@@ -179,6 +198,14 @@ func (t *table) classes(l *labelled) []int32 {
 			out[i] = int32(v)
 		} else {
 			out[i] = t.class[v]
+		}
+	}
+	for j, x := range t.ignore {
+		code := t.code(j)
+		for i, v := range l.values {
+			if v == x.value && x.known {
+				out[i] = code
+			}
 		}
 	}
 	return out

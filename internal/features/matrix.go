@@ -20,6 +20,9 @@ type matrix struct {
 func newMatrix(r Role, parts []part) (*matrix, error) {
 	m := &matrix{role: r, first: []int{0}}
 	for i, p := range parts {
+		if p.Categories != nil {
+			return nil, fmt.Errorf("%s: the %s are text; want numbers", p.where(), r)
+		}
 		shape := p.Shape
 		for len(shape) > 2 && shape[len(shape)-1] == 1 {
 			shape = shape[:len(shape)-1]
@@ -34,7 +37,7 @@ func newMatrix(r Role, parts []part) (*matrix, error) {
 			m.d = shape[1]
 		}
 		if shape[1] != m.d {
-			return nil, fmt.Errorf("shards of the %s differ in width: %s is %d wide, %s is %d wide", r, parts[0].where(), m.d, p.where(), shape[1])
+			return nil, fmt.Errorf("shards of the %s differ in width: %s is %d wide, %s is %d wide; different models or layers are measured one by one", r, parts[0].where(), m.d, p.where(), shape[1])
 		}
 		p.Shape = shape
 		m.parts = append(m.parts, p)

@@ -7,8 +7,8 @@ import (
 	"collapse/measure"
 )
 
-// ReadMoments reads a state file of a first pass.
-func ReadMoments(path string) (*measure.Moments, error) {
+// ReadMoments reads a state file of a first pass, without classes whose label is ignored.
+func ReadMoments(path string, ignore []string) (*measure.Moments, error) {
 	state, err := readState(path)
 	if err != nil {
 		return nil, err
@@ -16,7 +16,12 @@ func ReadMoments(path string) (*measure.Moments, error) {
 	if state.Moments == nil {
 		return nil, fmt.Errorf("%s holds a second pass; want the merged first passes (--merge FILES --state-out FILE)", path)
 	}
-	return state.Moments, nil
+	labels, err := parseIgnored(ignore, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := withoutIgnored(state.Moments, labels)
+	return m, nil
 }
 
 func readState(path string) (measure.State, error) {
@@ -51,6 +56,13 @@ func Merge(req Request) (*OnePass, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	if req.Means == nil {
+		labels, err := parseIgnored(req.IgnoreLabels, nil)
+		if err != nil {
+			return nil, err
+		}
+		out.Moments, out.left = withoutIgnored(out.Moments, labels)
+	}
 	out.Inputs[0].Shape = []int{out.Moments.K, out.Moments.D}
 	return out, out.classifier(req)
 }
@@ -80,10 +92,11 @@ func (o *OnePass) classifier(req Request) error {
 	if err != nil || c == nil {
 		return err
 	}
-	if c.k != o.Moments.K {
-		return fmt.Errorf("%s: a classifier of %d classes, and the samples have %d; want one row for each class", c.wPart.where(), c.k, o.Moments.K)
+	order, err := matchRows(o.Moments, c.k)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.wPart.where(), err)
 	}
-	o.W, o.B = c.w, c.b
+	o.W, o.B = arrange(c.w, order, c.d), arrange(c.b, order, 1)
 	return nil
 }
 

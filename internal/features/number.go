@@ -43,7 +43,11 @@ func (f *finder) number(s *Set) error {
 			return fmt.Errorf("--classes %d, and %s has %d rows; want one for each class", f.req.Classes, s.head.wPart.where(), rows)
 		}
 	}
-	t, err := f.numbering(all, rows)
+	ignore, err := parseIgnored(f.req.IgnoreLabels, words)
+	if err != nil {
+		return err
+	}
+	t, err := f.numbering(s, all, rows, ignore, words)
 	if err != nil {
 		return err
 	}
@@ -63,7 +67,7 @@ func (f *finder) number(s *Set) error {
 		}
 	}
 	if others != nil {
-		s.TestClasses = 1 + int(slices.Max(others))
+		s.TestClasses = 1 + int(max(0, slices.Max(others)))
 	}
 	if t.values != nil && f.req.Means == nil {
 		hint := ""
@@ -72,28 +76,32 @@ func (f *finder) number(s *Set) error {
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("the labels of %s have the values %s, numbered as classes 0 to %d in this order%s", names(s.labels.parts), shorten(s.Values), t.k-1, hint))
 	}
+	s.noteUnseen(all, ignore)
 	return nil
 }
 
 // numbering numbers the labels: as the state of a first pass does, if there is one.
-func (f *finder) numbering(all []*labelled, rows int) (*table, error) {
+func (f *finder) numbering(s *Set, all []*labelled, rows int, ignore []ignored, words []string) (*table, error) {
 	m := f.req.Means
 	if m == nil {
-		return newTable(all, rows, f.req.Classes)
+		return newTable(all, rows, f.req.Classes, ignore, words)
 	}
-	if rows > 0 && rows != m.K {
-		return nil, fmt.Errorf("the classifier has %d classes, and the state of --means has %d", rows, m.K)
+	if rows > 0 {
+		var err error
+		if s.rows, err = matchRows(m, rows); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.head.wPart.where(), err)
+		}
 	}
 	if m.Values == nil {
-		return newTable(all, m.K, m.K)
+		return newTable(all, m.K, m.K, ignore, words)
 	}
-	t := &table{k: m.K, values: m.Values, class: make(map[int64]int32, m.K)}
+	t := &table{k: m.K, values: m.Values, class: make(map[int64]int32, m.K), ignore: ignore}
 	for c, v := range m.Values {
 		t.class[v] = int32(c)
 	}
 	for _, l := range all {
 		for i, v := range l.values {
-			if _, ok := t.class[v]; !ok {
+			if _, ok := t.class[v]; !ok && !ignores(ignore, v) {
 				p, row := l.locate(i)
 				return nil, fmt.Errorf("%s: %s: sample %d has label %d, which the state of --means does not have; merge the first pass of this shard, too", p.where(), l.role, row, v)
 			}

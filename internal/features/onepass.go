@@ -19,6 +19,7 @@ type OnePass struct {
 	W, B    []float64       // the classifier; nil if there is none
 	Inputs  []Input
 	Notes   []string
+	left    []measure.LeftOut // ignored before anything was summed up
 }
 
 // Values spells the label of each class; nil if labels are the class numbers themselves.
@@ -35,11 +36,25 @@ func (o *OnePass) Values() []string {
 }
 
 // Report returns the measures that one pass can give, or both passes if there is a second.
-func (o *OnePass) Report(opt measure.Options) (*measure.Report, error) {
+func (o *OnePass) Report(opt measure.Options) (r *measure.Report, err error) {
 	if o.Second != nil {
-		return o.Second.Report(o.Moments, o.W, o.B, opt)
+		r, err = o.Second.Report(o.Moments, o.W, o.B, opt)
+	} else {
+		r, err = o.Moments.Report(o.W, o.B, opt)
 	}
-	return o.Moments.Report(o.W, o.B, opt)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.LeftOut {
+		l := &r.LeftOut[i]
+		for j, c := range l.Classes {
+			if o.Moments.Values != nil {
+				l.Labels[j] = fmt.Sprint(o.Moments.Values[c])
+			}
+		}
+	}
+	r.LeftOut = append(r.LeftOut, o.left...)
+	return r, nil
 }
 
 // OnePass reads a column once. Without a classifier and without Request.Classes the state keeps label values, so that
@@ -50,11 +65,11 @@ func (s *Set) OnePass(column int, opt measure.Options) (*OnePass, error) {
 		return nil, fmt.Errorf("%s: a state file holds numbers of classes, and these labels are text; number them alike in all shards", names(s.labels.parts))
 	}
 	m := measure.NewMoments(s.K, c.D, c.D <= pooledWidth)
-	out := &OnePass{Moments: m, Inputs: s.Inputs, Notes: s.Notes}
+	out := &OnePass{Moments: m, Inputs: s.Inputs, Notes: s.Notes, left: s.ignored()}
 	if s.head != nil && s.table.values != nil {
 		return nil, fmt.Errorf("%s: the labels of this shard are no class numbers from 0 to %d; a shard may lack classes, so that they cannot be matched in order; number them alike in all shards", names(s.labels.parts), s.K-1)
 	}
-	if s.head == nil && !s.fixed {
+	if s.head == nil && (!s.fixed || s.table.values != nil) {
 		m.Values = s.table.all()
 	}
 	if c.Classifier && s.head != nil {
@@ -86,7 +101,8 @@ func addColumn[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt m
 		if err != nil {
 			return err
 		}
-		if err := addBlock(m, opt, rows, s.train[at:end]); err != nil {
+		rows, classes := labelledRows(rows, s.train[at:end], c.D)
+		if err := addBlock(m, opt, rows, classes); err != nil {
 			return shifted(err, at)
 		}
 	}
@@ -145,8 +161,9 @@ func secondAs[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt me
 		return nil, err
 	}
 	in := measure.Input[T]{Classes: s.K, Train: measure.Split[T]{Features: src, Labels: s.train}}
+	opt.IgnoreLabels = s.table.codes()
 	if c.Classifier && s.head != nil {
-		in.W, in.B = s.head.w, s.head.b
+		in.W, in.B = arrange(s.head.w, s.rows, c.D), arrange(s.head.b, s.rows, 1)
 	}
 	return measure.MeasureSecond(in, m, opt)
 }

@@ -140,8 +140,11 @@ func (s *shard) contents() string {
 		}
 		words = append(words, fmt.Sprintf("%q %s", s.label(h), describe(h)))
 	}
+	if refused := s.file.Refused(); len(refused) > 0 {
+		words = append(words, fmt.Sprintf("%d that cannot be read, the first %q: %v", len(refused), refused[0].Name, refused[0].Err))
+	}
 	if len(words) == 0 {
-		return "no array that can be read"
+		return "no array"
 	}
 	return strings.Join(words, ", ")
 }

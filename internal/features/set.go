@@ -20,6 +20,8 @@ type Request struct {
 	Classes int
 	// Means is the merged first pass of all shards, which numbers the classes; nil without one.
 	Means *measure.Moments
+	// IgnoreLabels spells labels whose samples have no part in anything, such as -100.
+	IgnoreLabels []string
 	// TransposeWeights says that the classifier is stored d×K.
 	TransposeWeights bool
 }
@@ -49,8 +51,9 @@ type Set struct {
 	redrawn []bool
 	head    *classifier
 	table   *table
-	textual bool // labels are text
-	fixed   bool // K was stated
+	textual bool  // labels are text
+	fixed   bool  // K was stated
+	rows    []int // of the classifier, those of the classes of Request.Means first; nil: as they are
 }
 
 // Column is one layer's features.
@@ -104,7 +107,7 @@ func (f *finder) set() (*Set, error) {
 		return nil, err
 	}
 	s := &Set{}
-	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.classifier, f.number, f.testSplit, f.masks, f.beware} {
+	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.testSplit, f.masks, f.beware} {
 		if err := step(s); err != nil {
 			return nil, err
 		}
@@ -210,6 +213,7 @@ func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) 
 	c := &s.Columns[column]
 	var r *measure.Report
 	var err error
+	opt.IgnoreLabels = s.table.codes()
 	if c.train.wide() || c.test != nil && c.test.wide() || c.ood != nil && c.ood.wide() {
 		r, err = measureAs[float64](s, c, opt)
 	} else {
@@ -218,6 +222,7 @@ func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) 
 	if err != nil {
 		return nil, s.explain(c, err)
 	}
+	s.nameLeftOut(r)
 	return r, nil
 }
 
@@ -245,18 +250,22 @@ func measureAs[T float32 | float64](s *Set, c *Column, opt measure.Options) (*me
 	return measure.Measure(in, opt)
 }
 
-// Sample returns at most n rows of a column's features, evenly spaced, with their classes: of every class, or,
-// of many, of at most so many evenly chosen ones (every step-th, from class 0).
-func (s *Set) Sample(column, n, classes int) (rows []float64, class []int32, err error) {
+// Sample returns at most n rows of a column's features, evenly spaced, with their classes as r, the column's report, numbers them: of
+// every class, or, of many, of at most so many evenly chosen ones (every step-th, from class 0).
+func (s *Set) Sample(column int, r *measure.Report, n, classes int) (rows []float64, class []int32, err error) {
 	m := s.Columns[column].train
 	src, err := newSource[float64](m)
 	if err != nil {
 		return nil, nil, err
 	}
-	step := int32((s.K + classes - 1) / classes)
+	place := make(map[int32]int32, r.K)
+	for k := range r.K {
+		place[int32(r.Class(k))] = int32(k)
+	}
+	step := int32((r.K + classes - 1) / classes)
 	var from []int
-	for i, k := range s.train {
-		if k%step == 0 {
+	for i, c := range s.train {
+		if k, there := place[c]; there && k%step == 0 {
 			from = append(from, i)
 		}
 	}
@@ -269,7 +278,7 @@ func (s *Set) Sample(column, n, classes int) (rows []float64, class []int32, err
 			return nil, nil, err
 		}
 		copy(rows[i*m.d:], row)
-		class = append(class, s.train[at])
+		class = append(class, place[s.train[at]])
 	}
 	return rows, class, nil
 }

@@ -81,7 +81,8 @@ func TestLabelValues(t *testing.T) {
 		{func(i int) int64 { return int64(i%3) + 1 }, 0, 0, 3, "[1 2 3]"},
 		{func(i int) int64 { return int64(i%3) + 1 }, 3, 0, 3, "[1 2 3]"},
 		{func(i int) int64 { return int64(i%3) + 1 }, 4, 0, 4, "[]"},
-		{func(i int) int64 { return int64(i%3)*1e12 - 5 }, 3, 0, 3, "[-5 999999999995 1999999999995]"},
+		{func(i int) int64 { return int64(i%3)*1e12 - 5 }, 0, 0, 3, "[-5 999999999995 1999999999995]"},
+		{func(i int) int64 { return int64(i%3)*1e12 + 5 }, 3, 0, 3, "[5 1000000000005 2000000000005]"},
 		{func(i int) int64 { return int64(i%2) * 2 }, 0, 0, 2, "[0 2]"},
 		{func(i int) int64 { return int64(i%2) * 2 }, 0, 5, 5, "[]"},
 	} {

@@ -14,7 +14,11 @@ import (
 // Stream reads npy records, features (n×d) and labels (n) in turn, until the end, in one pass: memory
 // holds one pair. Classifier and K come from req; without them classes are the label values that appear.
 func Stream(r io.Reader, req Request, opt measure.Options) (*OnePass, error) {
-	s := &stream{r: r, opt: opt, classes: req.Classes}
+	ignore, err := parseIgnored(req.IgnoreLabels, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{r: r, opt: opt, classes: req.Classes, ignore: table{ignore: ignore}}
 	for {
 		more, err := s.pair(&req)
 		if err != nil {
@@ -27,6 +31,10 @@ func Stream(r io.Reader, req Request, opt measure.Options) (*OnePass, error) {
 	if s.out == nil {
 		return nil, errors.New("standard input is empty; want npy records: features (n×d), labels (n), features, labels, …")
 	}
+	if s.out.Moments == nil {
+		return nil, errors.New("standard input: every label is one that --ignore-label names; nothing is left to measure")
+	}
+	s.out.left = s.ignore.leftOut(s.ignored)
 	s.out.Inputs = append(s.out.Inputs,
 		Input{Role: Features.String(), Files: []string{"-"}, DType: s.dtype.String(), Shape: []int{s.rows, s.d}})
 	return s.out, nil
@@ -36,7 +44,9 @@ type stream struct {
 	r       io.Reader
 	opt     measure.Options
 	classes int // K, 0: as labels appear
-	record  int // number of the record being read, from 1
+	ignore  table
+	ignored []int // samples of each ignored label
+	record  int   // number of the record being read, from 1
 	rows    int
 	d       int
 	dtype   arrayfile.DType
@@ -123,6 +133,9 @@ func addRecord[T float32 | float64](s *stream, m *matrix, labels []int64) error 
 	if err != nil {
 		return err
 	}
+	if rows, classes = labelledRows(rows, classes, m.d); len(classes) == 0 {
+		return nil
+	}
 	to := s.out.Moments
 	if values != nil { // classes of this record, matched to the others by value
 		to = measure.NewMoments(len(values), m.d, m.d <= pooledWidth)
@@ -145,12 +158,17 @@ func addRecord[T float32 | float64](s *stream, m *matrix, labels []int64) error 
 func (s *stream) number(labels []int64) (classes []int32, values []int64, err error) {
 	classes = make([]int32, len(labels))
 	if s.classes == 0 {
-		values = slices.Compact(slices.Sorted(slices.Values(labels)))
+		values = kept(slices.Compact(slices.Sorted(slices.Values(labels))), s.ignore.ignore)
 	}
+	s.ignored = s.ignore.countIgnored(s.ignored, labels)
 	for i, v := range labels {
+		if ignores(s.ignore.ignore, v) {
+			classes[i] = -1
+			continue
+		}
 		if s.classes > 0 {
 			if v < 0 || v >= int64(s.classes) {
-				return nil, nil, fmt.Errorf("sample %d has label %d; want 0 to %d", i, v, s.classes-1)
+				return nil, nil, fmt.Errorf("sample %d has label %d; want 0 to %d (--ignore-label=%d leaves such samples out)", i, v, s.classes-1, v)
 			}
 			classes[i] = int32(v)
 			continue

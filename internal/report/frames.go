@@ -205,6 +205,7 @@ func (f *Film) Pictures(epoch int64) ([]Picture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: features of epoch %d: %w", epoch, err)
 	}
+	r = r.Padded(frame.K)
 	r.ClassMeans, r.ClassCounts = frame.Means, frame.Counts // of all samples, not of those kept
 	r.GlobalMean = globalMean(frame)
 	m := &Measured{Columns: []MeasuredColumn{NewMeasuredColumn("features", r)}}

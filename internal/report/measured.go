@@ -56,12 +56,26 @@ func NewMeasuredColumn(name string, r *measure.Report) MeasuredColumn {
 // main is the column whose keys stand at the top of the JSON document.
 func (m *Measured) main() *MeasuredColumn { return &m.Columns[m.Main] }
 
-// class names class k as its label.
-func (m *Measured) class(k int) string {
+// class names class k of a column as its label.
+func (m *Measured) class(c *MeasuredColumn, k int) string {
+	k = c.Class(k)
 	if k < len(m.Values) {
 		return m.Values[k]
 	}
 	return fmt.Sprint(k)
+}
+
+// labels names the classes of the main column; nil if they are 0…K−1.
+func (m *Measured) labels() []string {
+	c := m.main()
+	if m.Values == nil && c.Report.Classes == nil {
+		return nil
+	}
+	out := make([]string, c.K)
+	for k := range out {
+		out[k] = m.class(c, k)
+	}
+	return out
 }
 
 // MarshalJSON writes the main column's report with its stable keys, then labels, inputs, notes and, if there
@@ -79,7 +93,7 @@ func (m *Measured) MarshalJSON() ([]byte, error) {
 		Inputs []features.Input `json:"inputs"`
 		Notes  []string         `json:"notes"`
 		Layers []MeasuredColumn `json:"layers,omitempty"`
-	}{MeasuredColumn: slim(*m.main()), Labels: m.Values, Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
+	}{MeasuredColumn: slim(*m.main()), Labels: m.labels(), Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
 	if len(m.Columns) > 1 {
 		for _, c := range m.Columns {
 			doc.Layers = append(doc.Layers, slim(c))

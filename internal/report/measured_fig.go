@@ -65,8 +65,8 @@ func (m *Measured) gram(c *MeasuredColumn) picture {
 	cosines, off := gramMaps(mean, target)
 	p.Caption = fmt.Sprintf("Centred class means μ_k − h_G. In a simplex ETF every pair has the cosine −1/(K−1) = %s and all lengths are equal; the second map is 0 there: lengths on its diagonal (squared, over their mean), angles beside it.", digits(target))
 	if n <= drawnClasses {
-		p.Panels = append(p.Panels, m.heat("cosine", "cosine of two class means", class, cosines, chart.Range(-1, 1)),
-			m.heat("deviation", "difference from a simplex ETF", class, off, symmetric(off)))
+		p.Panels = append(p.Panels, m.heat(c, "cosine", "cosine of two class means", class, cosines, chart.Range(-1, 1)),
+			m.heat(c, "deviation", "difference from a simplex ETF", class, off, symmetric(off)))
 	} else {
 		p.Caption += fmt.Sprintf(" %d classes do not fit: the map shows means over blocks of neighbouring classes, and a histogram counts the pairs.", c.K)
 		blocks, side := aggregate(off, n)
@@ -137,10 +137,10 @@ func aggregate(z chart.Numbers, n int) (blocks chart.Numbers, side int) {
 	return blocks, side
 }
 
-func (m *Measured) heat(id, title string, class []int, z chart.Numbers, limits *[2]float64) chart.Panel {
+func (m *Measured) heat(c *MeasuredColumn, id, title string, class []int, z chart.Numbers, limits *[2]float64) chart.Panel {
 	n := len(class)
 	edge := float64(n) - 0.5
-	axis := chart.Axis{Label: "class", Range: chart.Range(-0.5, edge), Ticks: m.classTicks(class)}
+	axis := chart.Axis{Label: "class", Range: chart.Range(-0.5, edge), Ticks: m.classTicks(c, class)}
 	return chart.Panel{ID: id, Title: title, X: axis, Y: axis, Series: []chart.Series{{ID: id, Kind: chart.HeatMap,
 		Heat: &chart.Heat{Columns: n, Rows: n, X: [2]float64{-0.5, edge}, Y: [2]float64{-0.5, edge}, Z: z, Range: limits}}}}
 }
@@ -152,13 +152,13 @@ func blockHeat(k, side int, z chart.Numbers) chart.Panel {
 }
 
 // classTicks names the classes at places 0, 1, …; nil where there are too many.
-func (m *Measured) classTicks(class []int) []chart.Tick {
+func (m *Measured) classTicks(c *MeasuredColumn, class []int) []chart.Tick {
 	if len(class) > namedClasses {
 		return nil
 	}
 	ticks := make([]chart.Tick, len(class))
 	for i, k := range class {
-		name := []rune(m.class(k))
+		name := []rune(m.class(c, k))
 		if len(name) > 8 {
 			name = append(name[:7], '…')
 		}
@@ -228,7 +228,7 @@ func (m *Measured) perClass(c *MeasuredColumn, p picture, panels ...classPanel) 
 	p.Table = table{Columns: []string{"class", "samples"}}
 	var vectors []measure.Vector
 	for _, at := range panels {
-		panel := chart.Panel{ID: at.id, Title: at.title, X: m.classAxis(c.K, sorted), Y: chart.Axis{Label: at.y, Zero: at.zero}}
+		panel := chart.Panel{ID: at.id, Title: at.title, X: m.classAxis(c, sorted), Y: chart.Axis{Label: at.y, Zero: at.zero}}
 		for _, key := range at.series {
 			v := c.PerClass[key[0]]
 			if len(v) == 0 {
@@ -246,7 +246,7 @@ func (m *Measured) perClass(c *MeasuredColumn, p picture, panels ...classPanel) 
 		}
 	}
 	for k := range min(c.K, drawnClasses) {
-		row := []string{m.class(k), strconv.Itoa(c.ClassCounts[k])}
+		row := []string{m.class(c, k), strconv.Itoa(c.ClassCounts[k])}
 		for _, v := range vectors {
 			text := "–"
 			if k < len(v) {
@@ -273,15 +273,16 @@ func upToOne(series []chart.Series) *[2]float64 {
 	return chart.Range(lo-pad, 1+pad)
 }
 
-func (m *Measured) classAxis(k int, sorted bool) chart.Axis {
+func (m *Measured) classAxis(c *MeasuredColumn, sorted bool) chart.Axis {
 	if sorted {
 		return chart.Axis{Label: "classes, sorted"}
 	}
+	k := c.K
 	all := make([]int, k)
 	for i := range all {
 		all[i] = i
 	}
-	return chart.Axis{Label: "class", Range: chart.Range(-0.5, float64(k)-0.5), Ticks: m.classTicks(all)}
+	return chart.Axis{Label: "class", Range: chart.Range(-0.5, float64(k)-0.5), Ticks: m.classTicks(c, all)}
 }
 
 func (m *Measured) classSeries(id, label string, v measure.Vector, color int, sorted bool) chart.Series {

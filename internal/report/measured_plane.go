@@ -25,7 +25,7 @@ func (m *Measured) plane(c *MeasuredColumn) picture {
 	p.Table.Columns = []string{"class", "axis 1", "axis 2"}
 	for _, k := range shown {
 		mean := minusVec(c.ClassMeans[k*c.D:(k+1)*c.D], c.GlobalMean)
-		p.Table.Rows = append(p.Table.Rows, []string{m.class(k), digits(dot(mean, axes[0])), digits(dot(mean, axes[1]))})
+		p.Table.Rows = append(p.Table.Rows, []string{m.class(c, k), digits(dot(mean, axes[0])), digits(dot(mean, axes[1]))})
 	}
 	return p
 }
@@ -83,7 +83,7 @@ func (m *Measured) planePanel(c *MeasuredColumn, axes [][]float64, second int, s
 	for n, k := range shown {
 		s := chart.Series{ID: "class-" + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(n), Marker: chart.Dot, Size: 2.6, Faint: true}
 		if len(shown) <= 8 {
-			s.Label = "class " + m.class(k)
+			s.Label = "class " + m.class(c, k)
 		}
 		for _, i := range byClass[k] {
 			x, y := at(c.Sample[i*c.D : (i+1)*c.D])
@@ -91,7 +91,7 @@ func (m *Measured) planePanel(c *MeasuredColumn, axes [][]float64, second int, s
 		}
 		panel.Series = append(panel.Series, s)
 		x, y := at(c.ClassMeans[k*c.D : (k+1)*c.D])
-		means.X, means.Y, means.Labels = append(means.X, x), append(means.Y, y), append(means.Labels, m.class(k))
+		means.X, means.Y, means.Labels = append(means.X, x), append(means.Y, y), append(means.Labels, m.class(c, k))
 	}
 	panel.Series = append(panel.Series, means)
 	return panel

@@ -15,11 +15,12 @@ func MeasureSet(set *features.Set, opt measure.Options) (*Measured, error) {
 			return nil, err
 		}
 		column := NewMeasuredColumn(set.Columns[i].Name, r)
-		if column.Sample, column.Classes, err = set.Sample(i, SampleSize, SampleClasses); err != nil {
+		if column.Sample, column.Classes, err = set.Sample(i, r, SampleSize, SampleClasses); err != nil {
 			return nil, err
 		}
 		found.Columns = append(found.Columns, column)
 	}
+	found.NoteLeftOut()
 	return found, nil
 }
 

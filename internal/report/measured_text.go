@@ -185,13 +185,14 @@ func (m *Measured) WriteCSV(w io.Writer) error {
 		}
 		for _, key := range sortedKeys(c.PerClass) {
 			for k, v := range c.PerClass[key] {
-				row := []string{c.Name, m.class(k), key, exact(v), "", "", "", ""}
+				row := []string{c.Name, m.class(&c, k), key, exact(v), "", "", "", ""}
 				if v != v {
 					row[3], row[4] = "", "undefined for this class"
 				}
 				rows = append(rows, row)
 			}
 		}
+		rows = append(rows, c.leftOutRows()...)
 		for i, v := range c.Eigenvalues {
 			rows = append(rows, []string{c.Name, "", "eigenvalue_between_" + strconv.Itoa(i), exact(v), "", "", "eigenvalue of Σ_B, descending", ""})
 		}

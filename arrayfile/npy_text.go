@@ -1,0 +1,137 @@
+package arrayfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text of fixed width, as numpy stores it: "S7" is 7 bytes, "U7" 7 UTF-32 units of either byte order, both filled up with zeros. It is read as a
+// column of categories, of files only: a stream of features and labels holds numbers.
+
+// textError is the header of an array of text. As an error it says that numbers are wanted.
+type textError struct {
+	Header       // without a type; Categories are found with the elements
+	unit   int   // bytes of a character: 1 or 4
+	width  int   // characters of an element
+	err    error // what a reader of numbers says
+}
+
+func (t *textError) Error() string { return t.err.Error() }
+
+// textType returns err, as a *textError if the type is one of text.
+func textType(h Header, descr string, err error) error {
+	name := strings.TrimLeft(descr, "<>|=")
+	if name == "" || name[0] != 'S' && name[0] != 'U' {
+		return err
+	}
+	width, bad := strconv.Atoi(name[1:])
+	if bad != nil || width < 1 {
+		return err
+	}
+	t := &textError{Header: h, unit: 1, width: width, err: err}
+	if name[0] == 'U' {
+		t.unit = 4
+	}
+	t.BigEndian = descr[0] == '>' || descr[0] == '=' && hostBigEndian
+	return t
+}
+
+// entry returns the array, whose elements are so many bytes that read returns.
+func (t *textError) entry(size int64, read func() ([]byte, error)) (entry, error) {
+	if t.width > math.MaxInt32 {
+		return entry{}, fmt.Errorf("text of %d characters is impossible", t.width)
+	}
+	n, ok := product(t.Shape, math.MaxInt/(t.unit*t.width))
+	if !ok || len(t.Shape) > maxAxes || int64(n)*int64(t.unit*t.width) != size {
+		return entry{}, fmt.Errorf("shape %v of text of %d bytes does not make the %d bytes that are there", t.Shape, t.unit*t.width, size)
+	}
+	h := t.Header
+	h.DType, h.BigEndian = I64, false
+	var codes []byte
+	return entry{Header: h,
+		words: func() ([]string, error) {
+			data, err := read()
+			if err != nil {
+				return nil, err
+			}
+			var words []string
+			words, codes, err = t.categories(data, n)
+			return words, err
+		},
+		load: func() ([]byte, error) { return codes, nil },
+	}, nil
+}
+
+// categories returns the different words of n elements, in order of appearance, and the number of each element's word as I64.
+func (t *textError) categories(data []byte, n int) (words []string, codes []byte, err error) {
+	seen := map[string]uint64{}
+	codes = make([]byte, 0, 8*n)
+	size := t.unit * t.width
+	for i := range n {
+		raw := data[i*size:][:size]
+		code, known := seen[string(raw)]
+		if !known {
+			word, err := t.decode(raw)
+			if err != nil {
+				return nil, nil, fmt.Errorf("element %d: %w", i, err)
+			}
+			code = uint64(len(words))
+			seen[string(raw)] = code
+			words = append(words, word)
+		}
+		codes = binary.LittleEndian.AppendUint64(codes, code)
+	}
+	return words, codes, nil
+}
+
+// decode returns an element without the zeros behind it.
+func (t *textError) decode(raw []byte) (string, error) {
+	if t.unit == 1 {
+		raw = bytes.TrimRight(raw, "\x00")
+		if !utf8.Valid(raw) {
+			return "", errors.New("bytes that are no UTF-8 text; decode them first, or number the labels")
+		}
+		return string(raw), nil
+	}
+	var runes []rune
+	for at := 0; at < len(raw); at += 4 {
+		unit := binary.LittleEndian.Uint32(raw[at:])
+		if t.BigEndian {
+			unit = binary.BigEndian.Uint32(raw[at:])
+		}
+		if unit > utf8.MaxRune || !utf8.ValidRune(rune(unit)) {
+			return "", fmt.Errorf("%#x is no character", unit)
+		}
+		runes = append(runes, rune(unit))
+	}
+	for len(runes) > 0 && runes[len(runes)-1] == 0 {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes), nil
+}
+
+// parseBareNPY reads a .npy file held in memory, of numbers or of text.
+func parseBareNPY(b []byte) (*File, error) {
+	a, err := ParseNPY(b)
+	var text *textError
+	if !errors.As(err, &text) {
+		return &File{entries: loaded(a)}, err
+	}
+	r := bytes.NewReader(b)
+	if _, err := readNPYText(r); err != nil {
+		return nil, err
+	}
+	data := slices.Clip(b[len(b)-r.Len():])
+	e, err := text.entry(int64(len(data)), func() ([]byte, error) { return data, nil })
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: npy: %w", err)
+	}
+	return &File{entries: []entry{e}}, nil
+}
