@@ -308,7 +308,7 @@ func TestStatesLeaveOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := c.alone(t, opt, -7, 2, 4)
-	once := []string{"nc1_pinv", "ncc_accuracy", "cosine_margin_mean", "cosine_margin_min", "cosine_margin_max", "numerical_rank"}
+	once := []string{"nc1_pinv", "ncc_accuracy", "cosine_margin_mean", "cosine_margin_min", "cosine_margin_max", "numerical_rank", "vci", "feature_rank", "feature_stable_rank"}
 	sameBut(t, "merged", one, want, 1e-11, once...)
 	if got := said(one.LeftOut); !strings.Contains(got, `["4"] fewer than 3 samples, 2 of 1`) || !strings.Contains(got, `["-7"] ignored label`) {
 		t.Errorf("left out of the merge: %s", got)
@@ -348,7 +348,7 @@ func TestStatesLeaveOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameBut(t, "second passes", two, want, 1e-11, "numerical_rank")
+	sameBut(t, "second passes", two, want, 1e-11, "numerical_rank", "vci", "feature_rank", "feature_stable_rank")
 	whole := measured(t, asked(dir, "features=h.npy labels=y.npy weights=w.npy ignore-label=-7"), opt)
 	for _, key := range []string{"accuracy", "nc4_ncc_mismatch"} {
 		if a, b := two.Measures[key], whole.Measures[key]; !(math.Abs(a-b) <= 1e-14) || b == 0 {
