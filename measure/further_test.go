@@ -522,3 +522,39 @@ func TestScoresKeepDigits(t *testing.T) {
 		}
 	}
 }
+
+// Whole numbers have exact ties in plenty, and a centre between them rounds every product.
+func TestTestCentresOfWholeNumbers(t *testing.T) {
+	const k, d, n = 7, 5, 60
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		whole := func(n int) []float64 {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = float64(rng.IntN(7) - 3)
+			}
+			return x
+		}
+		means, w, h := whole(k*d), whole(k*d), whole(n*d)
+		var y []int32
+		mismatch := 0.0
+		for _, row := range rowsOf(h, d) {
+			near, logits := make([]float64, k), make([]float64, k)
+			for c := range k {
+				r := minus(row, means[c*d:][:d])
+				near[c], logits[c] = -plainDot(r, r), plainDot(row, w[c*d:][:d])
+			}
+			y = append(y, int32(argmax(near)))
+			if argmax(near) != argmax(logits) {
+				mismatch += 1. / n
+			}
+		}
+		r := mustMeasure(t, Input[float64]{W: w, Train: Memory(means, d, []int32{0, 1, 2, 3, 4, 5, 6}), Test: Memory(h, d, y)}, Options{Measures: []string{KeyTestNCCAccuracy, KeyTestNCCMismatch}})
+		if got := r.Measures[KeyTestNCCAccuracy]; got != 1 {
+			t.Errorf("seed %d: accuracy %g, want 1", seed, got)
+		}
+		if got := r.Measures[KeyTestNCCMismatch]; !(math.Abs(got-mismatch) <= 1e-12) {
+			t.Errorf("seed %d: mismatch %g, want %g", seed, got, mismatch)
+		}
+	}
+}

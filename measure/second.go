@@ -156,7 +156,8 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error
 	e.rates(out, h)
 	e.marginMeasures(out, h, s.ask)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	out.missAll("two passes over shards cannot give it: it needs a class's samples together", KeyNumericalRank, KeyVCI, KeyFeatureRank, KeyFeatureStableRank)
+	out.miss(KeyNumericalRank, "two passes over shards cannot give it: it needs a class's samples together")
+	out.missAll("two passes over shards cannot give it: it needs the covariance of all samples", KeyVCI, KeyFeatureRank, KeyFeatureStableRank)
 	r := e.momentsReport(out, m)
 	return r, e.aboutMoments(r, m, w, b)
 }
