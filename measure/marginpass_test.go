@@ -16,9 +16,13 @@ func fullMargins[T kernel.Float](e *Engine[T], in Input[T]) []float64 {
 	s, h := &e.train, &e.head
 	out, q := make([]float64, s.rows), make([]float64, s.d)
 	for i, c := range s.class {
+		if c < 0 {
+			out[i] = math.NaN()
+			continue
+		}
 		row := in.Train.Features.(*Rows[T]).H[i*s.d:][:s.d]
 		for p, x := range row {
-			q[p] = float64(x) - s.centre[p]
+			q[p] = float64(x) - s.mean(int(c))[p] + s.centred[int(c)*s.d+p]
 		}
 		own, other := 0.0, math.Inf(-1)
 		for j := range s.k {

@@ -129,7 +129,7 @@ var definitions = []Definition{
 		Source: "Galanti, György & Hutter 2022 (the pairs); ours", Pitfall: "the worst pair: grows with the number of classes."},
 	{Key: KeyVCI, Group: "NC1", Name: "variability collapse index",
 		Formula: "1 − tr(Σ_T⁺ Σ_B)/rank Σ_B, Σ_T = Σ_W + Σ_B", Sample: nc1Sample, Class: nc1Class, Source: "Xu & Liu 2023",
-		Pitfall: "in [0,1], the same for any invertible map of the features; for N < d + K it is 0 for almost any features, collapsed or not.", Dear: true},
+		Pitfall: "in [0,1], the same for any invertible map of the features; defined for N ≥ d + K: below, it is 0 for almost any features, collapsed or not.", Dear: true},
 	{Key: KeyTraceWithin, Group: "NC1", Name: "within-class variance",
 		Formula: "tr Σ_W", Sample: nc1Sample, Class: nc1Class, Source: "M-D", Pitfall: "in squared feature units: not comparable between losses."},
 	{Key: KeyTraceBetween, Group: "NC1", Name: "between-class variance",

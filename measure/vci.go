@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 
 	"collapse/internal/kernel"
@@ -18,6 +19,10 @@ func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 	}
 	if reason := s.unranked(); reason != "" {
 		b.miss(KeyVCI, reason)
+		return nil
+	}
+	if s.n < s.d+s.k {
+		b.miss(KeyVCI, fmt.Sprintf("N = %d is below d + K = %d: it is 0 for almost any features, collapsed or not", s.n, s.d+s.k))
 		return nil
 	}
 	trace, ok, err := e.explainedTrace(c)
@@ -40,9 +45,6 @@ func (e *Engine[T]) explainedTrace(c *cloud[T]) (trace float64, ok bool, err err
 		means[i] *= by[i%d]
 	}
 	ok, err = ladder(c.size, true, func(basis []float64, q int) ([]float64, error) { return c.scaledGram(by, basis, q) }, func(values, directions []float64) {
-		if c.short != nil {
-			directions = c.long(directions, len(values))
-		}
 		trace += explained(e.opt.Team, means, directions, values, s.k, d)
 	})
 	return trace, ok, err

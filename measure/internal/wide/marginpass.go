@@ -242,7 +242,9 @@ func (x *marginScratch[T, P]) read(s *Set[T], rows []int32, class int) error {
 
 // margin returns the margin of residual i of the part; NaN if h = h_G.
 func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []int32, rounding float64) float64 {
-	length := math.Sqrt(kernel.SubRow(x.q, x.rows[i], m.s.Centre))
+	kernel.SubRow(x.q, x.rows[i], m.s.mean(class)) // h − h_G by way of the mean: h_G alone is rounded as far as it is from 0
+	kernel.AddRow(x.q, m.s.Centred[class*m.s.D:][:m.s.D])
+	length := vec.Norm(x.q)
 	if !(length > 0) {
 		return math.NaN()
 	}
