@@ -205,7 +205,13 @@ func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 	}
 	s.setMeans(e.opt.Imbalance, e.jitter)
 	var err error
-	s.short, err = s.fitsSingle()
+	if s.short, err = s.fitsSingle(); err != nil {
+		return err
+	}
+	few, err := newProbe(s, fewRows)
+	if err == nil {
+		s.variance = few.variance
+	}
 	return err
 }
 
@@ -226,7 +232,7 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 
 // cut is the cut-off of a split's eigenvalues.
 func (e *Engine[T]) cut(s *samples[T]) cutoff {
-	return newCutoff(s.short, e.opt.RankCutoff, s.means, s.d, s.k)
+	return newCutoff(s.short, e.opt.RankCutoff, s.means, s.variance, s.d, s.k)
 }
 
 // numericalRank runs the dear pass over classes if it was asked for or is cheap.

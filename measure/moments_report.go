@@ -152,7 +152,8 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	if s.n == 0 {
 		return nil, noneLeft("samples in the moments", nil)
 	}
-	s.short = m.Single
+	s.short, s.variance = m.Single, append(s.variance[:0], m.spread()...)
+	scale(s.variance, 1/float64(s.n))
 	s.means = append(s.means[:0], m.Mean...)
 	s.centreMeans(e.opt.Imbalance)
 	if w == nil {

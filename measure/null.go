@@ -30,7 +30,7 @@ const (
 
 // nulls returns how many of the asked shuffles are made for n samples of width d in k classes.
 func nulls(asked, n, k, d int) int {
-	work := 4*float64(n)*float64(d) + 12*float64(k)*float64(k)*float64(d)
+	work := 4*float64(n)*float64(d) + pairsWork(k, d)
 	return min(asked, max(fewNulls, int(nullWork/work)))
 }
 
@@ -67,7 +67,7 @@ func (e *Engine[T]) shuffles(r *Report) error {
 	if s.k < 2 || s.n < 2 {
 		return nil
 	}
-	p, err := newProbe(s)
+	p, err := newProbe(s, manyRows(s.d))
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,8 @@ func (e *Engine[T]) shuffled(r *Report, s *samples[T], p *probe) (map[string]flo
 	for i, row := range p.row {
 		classes[i] = s.class[row]
 	}
-	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Single: s.short}
+	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Single: s.short, Spread: slices.Clone(p.variance)}
+	scale(m.Spread, float64(s.n))
 	m.Scatter = restOfTotal(&e.train, s)
 	q := *p
 	q.class, q.means = classes, s.means

@@ -53,8 +53,8 @@ func allSingle[T kernel.Float](x []T) bool {
 
 // cutoff says which singular values of the centred means C (d×K) cannot be told from zero.
 //
-// An element μ_ki of the class means is known up to e_ki = c·u·|μ_ki|, u the relative rounding of the given numbers; so the
-// image of C in the direction of a unit vector v is known up to √(Σ_i v_i² Σ_k e_ki²). A coordinate that is a million times
+// An element μ_ki of the class means is known up to e_ki = c·u·√(μ_ki² + v_i), u the relative rounding of the given numbers and v_i
+// the variance of coordinate i within classes: numbers of that size were rounded, summed and divided. So the image of C in the direction of a unit vector v is known up to √(Σ_i v_i² Σ_k e_ki²). A coordinate that is a million times
 // larger than the others blurs the directions that contain it, and no other.
 type cutoff struct {
 	relative   float64   // chosen: g ≤ relative·g_max is zero; 0: not chosen
@@ -66,8 +66,8 @@ type cutoff struct {
 // arithmetic is c for numbers of float64: their rounding and that of sums over samples.
 const arithmetic = 8
 
-// newCutoff returns the cut-off for class means (K×d).
-func newCutoff(single bool, asked float64, means []float64, d, k int) cutoff {
+// newCutoff returns the cut-off for class means (K×d) of samples whose coordinates have a variance (d) within classes.
+func newCutoff(single bool, asked float64, means, variance []float64, d, k int) cutoff {
 	c := cutoff{relative: asked, coordinate: make([]float64, d)}
 	u := inputRoundoff(single)
 	if !single {
@@ -75,8 +75,7 @@ func newCutoff(single bool, asked float64, means []float64, d, k int) cutoff {
 	}
 	for class := range k {
 		for i, x := range means[class*d:][:d] {
-			e := u * x
-			c.coordinate[i] += e * e
+			c.coordinate[i] += u * u * (x*x + variance[i])
 		}
 	}
 	for _, e := range c.coordinate {

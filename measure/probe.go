@@ -22,10 +22,16 @@ type probe struct {
 	variance []float64 // (d) mean of (h_i − μ_ki)² over the probe: within-class variance of each coordinate
 }
 
-// newProbe reads the probe of a split whose means are known.
-func newProbe[T kernel.Float](s *samples[T]) (*probe, error) {
+// fewRows are enough to know the size of the numbers.
+const fewRows = 64
+
+// manyRows returns the rows of a probe of what samples add up to.
+func manyRows(d int) int { return max(fewRows, probeElements/d) }
+
+// newProbe reads the probe of a split, of so many rows, whose means are known.
+func newProbe[T kernel.Float](s *samples[T], rows int) (*probe, error) {
 	p := &probe{k: s.k, d: s.d, n: s.n, means: s.means[:s.k*s.d], count: s.count, variance: make([]float64, s.d)}
-	m := min(s.n, max(64, probeElements/s.d))
+	m := min(s.n, rows)
 	buf := make([]T, s.d)
 	seen, taken := 0, 0
 	for i, c := range s.class {

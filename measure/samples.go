@@ -23,7 +23,9 @@ type samples[T kernel.Float] struct {
 	centred []float64 // (k×d) μ_k − h_G
 	empty   int       // first class without a sample, −1: none
 	short   bool      // float32 holds every measured value
-	alone   bool      // every class that has samples has one: no spread is seen
+
+	variance []float64 // (d) of each coordinate within classes, from a few samples: how large the numbers are that were rounded
+	alone    bool      // every class that has samples has one: no spread is seen
 
 	classes []int     // class number of each class, ascending; nil: all classes are there
 	before  []int     // samples of each class before any was left out

@@ -22,9 +22,12 @@ type meanShaker struct {
 
 // meanDraws returns how many evaluations are made for k classes of width d.
 func meanDraws(k, d int) int {
-	work := 12 * float64(k) * float64(k) * float64(d)
-	return int(max(1, min(mostShakes, shakeWork/work)))
+	return int(max(1, min(mostShakes, shakeWork/pairsWork(k, d))))
 }
+
+// pairsWork estimates the floating-point operations that measures of k class means of width d take: products of all pairs, and
+// logarithms and powers of their distances.
+func pairsWork(k, d int) float64 { return 12 * float64(k) * float64(k) * (float64(d) + 20) }
 
 // shake fills the uncertainties of measures that class means, class variances and the classifier give.
 func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
@@ -82,7 +85,13 @@ func (x *meanShaker) once(r *Report, random *rand.Rand, given bool) (map[string]
 // moved returns the moments with coordinates in the given order and rounding drawn anew.
 func (x *meanShaker) moved(order []int, given bool, random *rand.Rand) *Moments {
 	k, d := x.m.K, x.m.D
-	out := &Moments{K: k, D: d, Count: x.m.Count, Mean: make([]float64, k*d), Scatter: make([]float64, k), Single: x.m.Single}
+	out := &Moments{K: k, D: d, Count: x.m.Count, Mean: make([]float64, k*d), Scatter: make([]float64, k), Single: x.m.Single,
+		Spread: reorder(x.variance, d, nil, order)}
+	n := 0
+	for _, count := range x.m.Count {
+		n += count
+	}
+	scale(out.Spread, float64(n))
 	u := 0.0
 	if given {
 		u = inputRoundoff(x.m.Single)
@@ -133,7 +142,7 @@ func (o Options) plain(values map[string]float64) Options {
 // shakeMeans fills the uncertainties of a report of features too large to be measured again as a whole.
 func (e *Engine[T]) shakeMeans(r *Report, h *head, random *rand.Rand) error {
 	s := &e.train
-	p, err := newProbe(s)
+	p, err := newProbe(s, manyRows(s.d))
 	if err != nil {
 		return err
 	}
@@ -173,7 +182,7 @@ func (e *Engine[T]) shakeTest(r *Report, random *rand.Rand) error {
 		return nil
 	}
 	s := &e.test
-	p, err := newProbe(s)
+	p, err := newProbe(s, manyRows(s.d))
 	if err != nil {
 		return err
 	}

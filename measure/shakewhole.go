@@ -26,7 +26,7 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 			elements += n * d
 		}
 	}
-	if elements > wholeElements || wide.Due(e.train.k, e.train.d) {
+	if elements > wholeElements || wide.Due(e.train.k, e.train.d) || pairsWork(e.train.k, e.train.d)*mostShakes > shakeWork*2 {
 		return nil, nil
 	}
 	w.in.Only = make([]bool, e.train.rows)

@@ -36,6 +36,8 @@ type measureCmd struct {
 	OOD          []string `name:"ood" help:"Out-of-distribution features: NC5." placeholder:"GLOB" sep:"none" group:"More samples:"`
 
 	Measures      []string `help:"default, all, or keys of docs/measures.md." default:"default" placeholder:"LIST" group:"What is measured:"`
+	Null          int      `help:"How often labels are shuffled to see what measures come to by chance; 0: not." default:"9" placeholder:"N" group:"What is measured:"`
+	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, instead of those that the rounding of the features could have made." placeholder:"SHARE" group:"What is measured:"`
 	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
 	MinCount      int      `help:"Leave out classes with fewer train samples." default:"1" placeholder:"N" group:"What is measured:"`
 	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
@@ -87,6 +89,10 @@ func (c *measureCmd) check() error {
 	}
 	stream := slices.Contains(c.Files, "-")
 	switch {
+	case !(c.Rcond >= 0 && c.Rcond < 1):
+		return usagef("--rcond %g: a share of the largest eigenvalue, from 0 (not chosen) to below 1", c.Rcond)
+	case c.Null < 0 || c.Null > 1000:
+		return usagef("--null %d: a number of shuffles, 0 to 1000", c.Null)
 	case stream && (len(c.Files) > 1 || c.Merge || c.Means != ""):
 		return usagef("- reads features and labels from standard input: leave out the other files, --merge and --means")
 	case c.Means != "" && !c.Merge && c.StateOut == "":
@@ -146,7 +152,7 @@ func (c *measureCmd) request() features.Request {
 }
 
 func (c *measureCmd) options(team *kernel.Team) measure.Options {
-	opt := measure.Options{Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, MinCount: c.MinCount, KeepMargins: true}
+	opt := measure.Options{Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, MinCount: c.MinCount, KeepMargins: true, Uncertainty: true, Null: c.Null, RankCutoff: c.Rcond}
 	if c.Imbalance == "class" {
 		opt.Imbalance = measure.PerClass
 	}

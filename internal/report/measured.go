@@ -88,12 +88,13 @@ func (m *Measured) MarshalJSON() ([]byte, error) {
 		return c
 	}
 	doc := struct {
+		Finding string `json:"finding"`
 		MeasuredColumn
 		Labels []string         `json:"labels,omitempty"`
 		Inputs []features.Input `json:"inputs"`
 		Notes  []string         `json:"notes"`
 		Layers []MeasuredColumn `json:"layers,omitempty"`
-	}{MeasuredColumn: slim(*m.main()), Labels: m.labels(), Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
+	}{Finding: m.finding(), MeasuredColumn: slim(*m.main()), Labels: m.labels(), Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
 	if len(m.Columns) > 1 {
 		for _, c := range m.Columns {
 			doc.Layers = append(doc.Layers, slim(c))

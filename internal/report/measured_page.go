@@ -116,19 +116,8 @@ func prepareAlone(pictures []picture) []figure {
 	return out
 }
 
-// finding is the headline: NC1 to NC3 in words.
-func (m *Measured) finding() string {
-	c := m.main()
-	nc1, ok := c.Measures[measure.KeyNC1Pinv]
-	if !ok {
-		return "NC1 is not defined for these features"
-	}
-	words := capital(Reading(measure.KeyNC1Pinv, nc1, c.Report))
-	if v, ok := c.Measures[measure.KeyNC2MeansCentred]; ok {
-		words += "; " + Reading(measure.KeyNC2MeansCentred, v, c.Report)
-	}
-	return words
-}
+// finding is the headline.
+func (m *Measured) finding() string { return Finding(m.main().Report) }
 
 func capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)

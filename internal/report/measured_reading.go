@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"collapse/measure"
 )
@@ -43,8 +44,7 @@ func plain(words string) reading {
 }
 
 var readings = map[string]reading{
-	measure.KeyNC1Pinv: steps(smallIsCollapse, "samples sit on their class mean: complete collapse", "spread within classes is tiny beside the class means: collapsed",
-		"spread within classes is small beside the class means: close to collapse", "spread within classes is comparable to the distances of class means", "classes spread wider than their means are apart: no collapse"),
+	measure.KeyNC1Pinv: readNC1,
 	measure.KeyNC1TraceRatio: steps(smallIsCollapse, "no variance is left within classes", "nearly all variance is between classes", "most variance is between classes",
 		"less variance within classes than between them", "more variance within classes than between them"),
 	measure.KeyCDNV: steps(smallIsCollapse, "pairs of classes are points beside their distance", "pairs of classes are far apart for their spread", "pairs of classes are well separated for their spread",
@@ -195,8 +195,66 @@ func sideOfBoundary(v float64) string {
 	return "even the worst sample points most to its own class"
 }
 
-// Reading is one line in plain language for a measure.
+// readNC1 says how wide classes are beside the distance of their means, on average over the directions between them.
+func readNC1(v float64, r *measure.Report) string {
+	rank := r.Measures[measure.KeyRankBetween]
+	if !(rank > 0) {
+		return "spread within classes beside the distance of class means"
+	}
+	return fmt.Sprintf("between class means, classes vary %s as much as the means do (average of %s)", ratioWords(v*float64(r.K)/rank), count(int(rank), "direction"))
+}
+
+// ratioWords writes a ratio as a percentage or, from 2 on, as a multiple.
+func ratioWords(ratio float64) string {
+	if ratio >= 2 {
+		return digits(ratio) + " times"
+	}
+	return digits(100*ratio) + "\u00a0%"
+}
+
+// smallByCollapse are the measures that are small where classes have collapsed to a simplex, and small by chance where samples are few.
+var smallByCollapse = []string{measure.KeyNC1Pinv, measure.KeyNC1TraceRatio, measure.KeyCDNV, measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF,
+	measure.KeyNC2NormCV, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyConfMaxCos}
+
+// twoClasses are the measures of angles that have one value for two classes, whatever the model.
+var twoClasses = []string{measure.KeyNC2MeansCentred, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz}
+
+// saysNothing reports whether a measure has one value whatever the model.
+func saysNothing(key string, r *measure.Report) bool {
+	return r.K == 2 && slices.Contains(twoClasses, key)
+}
+
+// byChanceWords says that a value is what shuffled labels give; "" if it is not, or nobody knows.
+func byChanceWords(key string, v float64, r *measure.Report) string {
+	null, known := r.Null[key]
+	switch {
+	case !known:
+		return ""
+	case key == measure.KeyNCCAccuracy && v <= null.High+.01:
+		return fmt.Sprintf("%s of samples are nearest to their own class centre, as with shuffled labels (%s)", percent(v), percent(null.Median))
+	case slices.Contains(smallByCollapse, key) && v >= .8*null.Low:
+		return fmt.Sprintf("no smaller than with shuffled labels (%s to %s)", digits(null.Low), digits(null.High))
+	}
+	return ""
+}
+
+// Reading is one line in plain language for a measure: beside what shuffled labels give, and with what rounding leaves open.
 func Reading(key string, v float64, r *measure.Report) string {
+	if saysNothing(key, r) {
+		return "two centred class means are opposite whatever the model"
+	}
+	words := plainReading(key, v, r)
+	if chance := byChanceWords(key, v, r); chance != "" {
+		words = chance
+	}
+	if reason := r.Reason[key]; reason != "" {
+		words += "; " + reason
+	}
+	return words
+}
+
+// plainReading is the reading of the value alone.
+func plainReading(key string, v float64, r *measure.Report) string {
 	if f, ok := readings[key]; ok {
 		return f(v, r)
 	}

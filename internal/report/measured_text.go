@@ -49,7 +49,7 @@ func (m *Measured) groups() []measuredGroup {
 // and what is missing with its reason. brief leaves definitions out.
 func (m *Measured) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", m.subject())
+	fmt.Fprintf(&b, "%s.\n%s\n", m.finding(), m.subject())
 	for _, note := range m.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
@@ -94,9 +94,20 @@ func (m *Measured) writeGroup(b *strings.Builder, g measuredGroup) {
 
 func (c *MeasuredColumn) value(key string) string {
 	if v, ok := c.Measures[key]; ok {
-		return significant(v)
+		return significant(v) + c.open(key)
 	}
 	return "–"
+}
+
+// open writes what rounding leaves open in a measure, if it is more than the digits shown hide.
+func (c *MeasuredColumn) open(key string) string {
+	if c.Reason[key] == "" || saysNothing(key, c.Report) {
+		return ""
+	}
+	if size, known := c.Open(key); known && size > 0 {
+		return " ± " + strconv.FormatFloat(size, 'g', 2, 64)
+	}
+	return ""
 }
 
 // significant writes a measure: six significant digits, plain for people to copy.

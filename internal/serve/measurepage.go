@@ -143,7 +143,7 @@ func measureFiles(paths []string) (*report.Measured, error) {
 	defer set.Close()
 	team := kernel.NewTeam(0)
 	defer team.Close()
-	return report.MeasureSet(set, measure.Options{Team: team, KeepMargins: true, KeepMeans: true})
+	return report.MeasureSet(set, measure.Options{Team: team, KeepMargins: true, KeepMeans: true, Uncertainty: true, Null: measure.DefaultNull})
 }
 
 // forget takes the folder out of what was found: only the names that were uploaded mean anything.
