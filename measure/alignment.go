@@ -2,8 +2,11 @@ package measure
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"collapse/internal/kernel"
 )
 
 // alignment fills the mean cosine of the principal angles between the row space of W − 1w_Gᵀ and the span of the centred means:
@@ -22,6 +25,10 @@ func (g *geometry) alignment(b *builder, s shape) {
 		b.missDear(KeyWMeanAlignment, work)
 		return
 	}
+	if product, ok := g.whitenedProduct(s.head.centred, s.centred, s.k, s.d); ok {
+		b.putAlignment(product, r)
+		return
+	}
 	rows, ok := spanOf(s.head.centred, s.k, s.d, 0)
 	if !ok {
 		b.miss(KeyWMeanAlignment, "the rows of W span less than K−1 directions around their mean")
@@ -34,8 +41,13 @@ func (g *geometry) alignment(b *builder, s shape) {
 	}
 	var product mat.Dense
 	product.Mul(rows.T(), means)
+	b.putAlignment(&product, r)
+}
+
+// putAlignment fills the mean of the r singular values of the product of two orthonormal bases.
+func (b *builder) putAlignment(product mat.Matrix, r int) {
 	var svd mat.SVD
-	if !svd.Factorize(&product, mat.SVDNone) {
+	if !svd.Factorize(product, mat.SVDNone) {
 		b.miss(KeyWMeanAlignment, "the singular value iteration failed")
 		return
 	}
@@ -44,6 +56,43 @@ func (g *geometry) alignment(b *builder, s shape) {
 		sum += min(cosine, 1)
 	}
 	b.put(KeyWMeanAlignment, sum/float64(r))
+}
+
+// wellSpanned is the ratio of the extreme eigenvalues of a Gram matrix from which on it gives an orthonormal basis as exactly as
+// singular values do, but for two digits.
+const wellSpanned = 1e-4
+
+// whitenedProduct returns the product of orthonormal bases of the row spaces of x and y (K×d), each of K−1 dimensions, from
+// K×K matrices alone; false unless both are well conditioned.
+func (g *geometry) whitenedProduct(x, y []float64, k, d int) (*mat.Dense, bool) {
+	a, ok := g.whitening(x, k, d)
+	if !ok {
+		return nil, false
+	}
+	b, ok := g.whitening(y, k, d)
+	if !ok {
+		return nil, false
+	}
+	cross := make([]float64, k*k)
+	kernel.Gemm(g.team, kernel.NT, k, k, d, x, d, y, d, cross, k, kernel.Epilogue[float64]{})
+	var left, out mat.Dense
+	left.Mul(a, mat.NewDense(k, k, cross))
+	out.Mul(&left, b.T())
+	return &out, true
+}
+
+// whitening returns A (K−1×K) with A x of orthonormal rows, for x (K×d).
+func (g *geometry) whitening(x []float64, k, d int) (*mat.Dense, bool) {
+	gram := make([]float64, k*k)
+	kernel.Gemm(g.team, kernel.NT, k, k, d, x, d, x, d, gram, k, kernel.Epilogue[float64]{})
+	values, vectors, ok := eigen(gram, k)
+	if !ok || !(values[k-2] > wellSpanned*values[0]) {
+		return nil, false
+	}
+	for j, v := range values[:k-1] {
+		scale(vectors[j*k:][:k], 1/math.Sqrt(v))
+	}
+	return mat.NewDense(k-1, k, vectors[:(k-1)*k]), true
 }
 
 // spanOf returns an orthonormal basis (d×(K−1)) of the span of the rows of x (K×d), which add up to zero with some weights;

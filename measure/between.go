@@ -30,24 +30,25 @@ const (
 // z = (M̃ M̃ᵀ)⁻¹ M̃ r. For d < K−1 the Cholesky factor of C Cᵀ = L Lᵀ gives z = L⁻¹ r. Where that is
 // rank-deficient, z_j = u_jᵀ r / s_j over the kept singular values s_j of C.
 type between struct {
-	rank    int       // kept directions
-	full    int       // min(d, K−1)
-	chosen  bool      // the cut-off was chosen
-	reason  string    // why there is no operator; empty if there is
-	fromP   bool      // the operator applies to p = Cᵀ r (K), not to r (d)
-	op      []float64 // (rank × K) if fromP, else (rank × d)
-	values  []float64 // eigenvalues of C Cᵀ, descending, if they were computed
-	reflect []float64 // (K) Householder vector that takes ν to the first axis
-	gram    []float64
-	factor  []float64
-	work    []float64
+	rank      int       // kept directions
+	full      int       // min(d, K−1)
+	chosen    bool      // the cut-off was chosen
+	condition float64   // of the Gram matrix that was solved; 0: singular values were computed instead
+	reason    string    // why there is no operator; empty if there is
+	fromP     bool      // the operator applies to p = Cᵀ r (K), not to r (d)
+	op        []float64 // (rank × K) if fromP, else (rank × d)
+	values    []float64 // eigenvalues of C Cᵀ, descending, if they were computed
+	reflect   []float64 // (K) Householder vector that takes ν to the first axis
+	gram      []float64
+	factor    []float64
+	work      []float64
 }
 
 // build makes the operator from the centred means c (K×d) with null vector given by counts (nil: ones).
 // spectrum asks for the eigenvalues in any case.
 func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
 	b.rank, b.full, b.reason, b.fromP, b.values = 0, min(d, k-1), "", k-1 <= d, b.values[:0]
-	b.chosen = cut.relative > 0
+	b.chosen, b.condition = cut.relative > 0, 0
 	if k < 2 {
 		b.reason = "one class: there is no between-class scatter"
 		return
@@ -104,7 +105,7 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 	if !(largest*inverse < limit && largest*inverse*cut.relative < 1 && inverse*cut.largest < 1) {
 		return false
 	}
-	b.rank = q
+	b.rank, b.condition = q, largest*inverse
 	if !b.fromP {
 		b.op = append(b.op[:0], b.factor...)
 		return true

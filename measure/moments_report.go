@@ -45,45 +45,24 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 	r.startUncertainty()
 	x := &meanShaker{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
 	scale(x.variance, 1/float64(max(r.N, 1)))
+	s := &e.train
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
-		s := &e.train
-		x.within = m.movedScatter
-		op := s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
-		x.base = e.whiteMeanOf(s, m.movedScatter(identity(s.d), 0, nil).trace(e.opt.Team, op, s.between.rank, s.d))
+		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
+		x.within = diagonalScatter(m.spread())
+		if m.Pooled != nil {
+			x.within = pooledScatter(m.Pooled)
+		}
+		x.base = e.whiteMeanOf(s, x.within.trace(e.opt.Team, x.op, x.rank, s.d))
 	}
 	if err := x.shake(r, rand.New(rand.NewPCG(shakeSeed, uint64(r.N)))); err != nil {
 		return err
 	}
 	r.ofSamples(m, x.variance)
+	if v, ok := r.Measures[KeyNC1Pinv]; ok {
+		r.Uncertainty[KeyNC1Pinv] += s.operatorRounding() * v
+	}
 	r.explain(&e.train.between, m.Single)
 	return nil
-}
-
-// movedScatter returns the scatter within classes, or its diagonal where no more is kept, with coordinates in the given order and
-// the variance that rounding of u adds to each.
-func (m *Moments) movedScatter(order []int, u float64, _ *rand.Rand) withinScatter {
-	d, n := m.D, 0
-	square := append([]float64(nil), m.spread()...) // Σ h_i²
-	for c, count := range m.Count {
-		n += count
-		addSquares(square, float64(count), m.Mean[c*d:][:d])
-	}
-	if m.Pooled == nil {
-		out := make(diagonalScatter, d)
-		for j, from := range order {
-			out[j] = m.spread()[from] + u*u/3*square[from]
-		}
-		return out
-	}
-	out := make(pooledScatter, d*d)
-	for j, from := range order {
-		row := m.Pooled[from*d:][:d]
-		for i, c := range order {
-			out[j*d+i] = row[c]
-		}
-		out[j*d+j] += u * u / 3 * square[from]
-	}
-	return out
 }
 
 // identity returns 0 … d−1.

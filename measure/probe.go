@@ -32,25 +32,25 @@ func manyRows(d int) int { return max(fewRows, probeElements/d) }
 func newProbe[T kernel.Float](s *samples[T], rows int) (*probe, error) {
 	p := &probe{k: s.k, d: s.d, n: s.n, means: s.means[:s.k*s.d], count: s.count, variance: make([]float64, s.d)}
 	m := min(s.n, rows)
+	p.h = make([]float64, 0, m*s.d)
 	buf := make([]T, s.d)
-	seen, taken := 0, 0
-	for i, c := range s.class {
-		if c < 0 {
-			continue
+	for j, i := 0, -1; j < m; j++ {
+		for i = max(i+1, j*s.rows/m); i < s.rows && s.class[i] < 0; i++ { // the next measured row from there
 		}
-		if seen++; seen*m/s.n == taken { // the m-th part of the rows seen so far is taken already
-			continue
+		if i >= s.rows {
+			break
 		}
-		taken++
+		c := s.class[i]
 		row, err := s.src.Read(buf, i, i+1)
 		if err != nil {
 			return nil, err
 		}
 		p.row, p.class = append(p.row, int32(i)), append(p.class, c)
-		for j, v := range row {
-			x := float64(v)
-			p.h = append(p.h, x)
-			r := x - s.means[int(c)*s.d+j]
+		h := p.h[len(p.h) : len(p.h)+s.d]
+		p.h = p.h[:len(p.h)+s.d]
+		for j, mean := range s.mean(int(c)) {
+			h[j] = float64(row[j])
+			r := h[j] - mean
 			p.variance[j] += r * r
 		}
 	}

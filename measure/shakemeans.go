@@ -3,26 +3,38 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
+
+	"collapse/internal/kernel"
+	"collapse/measure/internal/vec"
 )
 
-// shakeWork is the number of floating-point operations that evaluating measures of class means again may take, where more than
-// one draw is made.
-const shakeWork = 4e8
+// Of sets that are too large to be measured again, class means are moved at random by a share step of the size of the numbers that
+// they are means of, and the measures of class means are evaluated anew. How far they move, divided by step, is how much they
+// depend on rounding; it is multiplied by the rounding of sums, and by that of the given numbers.
+const (
+	step      = 0x1p-26 // far above the rounding of an evaluation, far below what is not linear any more
+	shakeWork = 4e8     // floating-point operations of an evaluation that is made once only
+	mostMoves = 2
+)
 
 // meanShaker evaluates the measures of class means again.
 type meanShaker struct {
 	opt      Options
 	m        *Moments
-	variance []float64 // (d) of each coordinate within classes
-	w, b     []float64 // nil: no classifier
-	// within gives the scatter within classes with coordinates in the given order and each number moved within ±u; nil: no nc1_pinv.
-	within func(order []int, u float64, r *rand.Rand) withinScatter
-	base   float64 // Σ ω ‖z‖² of the unmoved scatter by the operator of the report
+	variance []float64     // (d) of each coordinate within classes
+	w, b     []float64     // nil: no classifier
+	within   withinScatter // nil: no nc1_pinv
+	base     float64       // NC1 of within by the operator of the report
+	op       []float64     // that operator, on residuals
+	rank     int
 }
 
-// meanDraws returns how many evaluations are made for k classes of width d.
-func meanDraws(k, d int) int {
-	return int(max(1, min(mostShakes, shakeWork/pairsWork(k, d))))
+// meanMoves returns how many evaluations are made for k classes of width d.
+func meanMoves(k, d int) int {
+	if pairsWork(k, d) > shakeWork {
+		return 1
+	}
+	return mostMoves
 }
 
 // pairsWork estimates the floating-point operations that measures of k class means of width d take: products of all pairs, and
@@ -32,25 +44,112 @@ func pairsWork(k, d int) float64 { return 12 * float64(k) * float64(k) * (float6
 // shake fills the uncertainties of measures that class means, class variances and the classifier give.
 func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
 	x.opt = x.opt.plain(r.Measures)
-	m := meanDraws(x.m.K, x.m.D)
-	arithmetic, given := newMoved(r.Measures), newMoved(r.Measures)
-	for range m {
-		for _, to := range []*moved{arithmetic, given} {
-			again, err := x.once(r, random, to == given)
-			if err != nil {
-				return err
-			}
-			to.add(again)
-		}
+	moves := moveTask{x: x, r: r, seed: random.Uint64(), values: make([]map[string]float64, meanMoves(x.m.K, x.m.D))}
+	moves.errs = make([]error, len(moves.values))
+	if len(moves.values) == 1 {
+		moves.team = x.opt.Team
+		moves.Run(0)
+	} else {
+		x.opt.Team.Do(len(moves.values), &moves)
 	}
+	if err := vec.FirstError(moves.errs); err != nil {
+		return err
+	}
+	again := newMoved(r.Measures)
+	for _, values := range moves.values {
+		again.add(values)
+	}
+	sums, given := x.roundings()
+	least := x.leastDependence()
 	n := 0
 	for _, c := range x.m.Count {
 		n += c
 	}
+	spread, white := x.noise(n)
 	for key, v := range r.Measures {
-		r.state(key, certainty(m)*arithmetic.size(key)+sumsRounding(n, x.m.D)*math.Abs(v), certainty(m)/3*given.size(key))
+		dependence := certainty(len(moves.values)) * max(again.size(key)/step, least*math.Abs(v)/4)
+		own := dependence*sums + sumsRounding(n, x.m.D)*math.Abs(v)
+		var noise float64
+		switch key {
+		case KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyCDNVStd, KeyCDNVMax:
+			noise = spread
+		case KeyNC1Pinv:
+			noise = white
+		}
+		r.state(key, own, dependence*given/3+noise*math.Abs(v))
 	}
 	return nil
+}
+
+// moveTask evaluates measures beside several moves, each by a thread of its own, or one by a team.
+type moveTask struct {
+	team   *kernel.Team // of a move
+	x      *meanShaker
+	r      *Report
+	seed   uint64
+	values []map[string]float64
+	errs   []error
+}
+
+// Run makes one move.
+func (t *moveTask) Run(i int) {
+	t.values[i], t.errs[i] = t.x.once(t.team, t.r, rand.New(rand.NewPCG(t.seed, uint64(i))))
+}
+
+// leastDependence is how much larger the numbers are than the distances of class means: what anything that depends on these
+// distances loses at least, should few moves have happened not to show it.
+func (x *meanShaker) leastDependence() float64 {
+	var square, between float64
+	centre := make([]float64, x.m.D)
+	for at := 0; at < len(x.m.Mean); at += x.m.D {
+		axpy(centre, 1/float64(x.m.K), x.m.Mean[at:][:x.m.D])
+	}
+	for at := 0; at < len(x.m.Mean); at += x.m.D {
+		mean := x.m.Mean[at:][:x.m.D]
+		square, between = square+dot(mean, mean), between+distance2(mean, centre)
+	}
+	for _, v := range x.variance {
+		square += float64(x.m.K) * v
+	}
+	if !(between > 0) {
+		return 1
+	}
+	return math.Sqrt(square / between)
+}
+
+// roundings returns the standard deviations of the rounding of a class mean, beside the size of its numbers: by sums, and by the
+// rounding of the numbers, which averages out. The largest of any class.
+func (x *meanShaker) roundings() (sums, given float64) {
+	for _, n := range x.m.Count {
+		sums = max(sums, sumRounding(n, x.m.Single))
+		given = max(given, inputRoundoff(x.m.Single)/math.Sqrt(3*float64(max(n, 1))))
+	}
+	return sums, given
+}
+
+// noise returns what the rounding of the given numbers adds to the spread within classes, and to NC1, beside these: its mean, and
+// twice the deviation of its product with what it is added to.
+func (x *meanShaker) noise(n int) (spread, white float64) {
+	u := inputRoundoff(x.m.Single)
+	added := make(diagonalScatter, x.m.D) // of a sample
+	for c, count := range x.m.Count {
+		addSquares(added, float64(count)/float64(n), x.m.Mean[c*x.m.D:][:x.m.D])
+	}
+	var all, variance float64
+	for i, v := range x.variance {
+		added[i] = u * u / 3 * (added[i] + v)
+		all, variance = all+added[i], variance+v
+	}
+	share := func(part float64) float64 {
+		if !(part > 0) {
+			return 0
+		}
+		return part + 2*math.Sqrt(part/float64(n))
+	}
+	if x.within != nil && x.base > 0 {
+		white = share(added.trace(nil, x.op, x.rank, x.m.D) / x.base)
+	}
+	return share(all / variance), white
 }
 
 // sumsRounding bounds the relative rounding of a sum of squares over n samples of width d, whose errors are independent.
@@ -58,16 +157,15 @@ func sumsRounding(n, d int) float64 {
 	return roundoff64 * (4 + math.Sqrt(float64(n)*float64(d))/16)
 }
 
-// once evaluates the measures beside one draw of rounding: of the given numbers, or of sums. What one pass cannot give is as in
-// the report.
-func (x *meanShaker) once(r *Report, random *rand.Rand, given bool) (map[string]float64, error) {
-	order := random.Perm(x.m.D)
-	m := x.moved(order, given, random)
-	e, err := NewEngine[float64](x.opt)
+// once evaluates the measures beside one move of the class means. What one pass cannot give is as in the report.
+func (x *meanShaker) once(team *kernel.Team, r *Report, random *rand.Rand) (map[string]float64, error) {
+	opt := x.opt
+	opt.Team = team
+	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err
 	}
-	again, err := e.moments(m, reorder(x.w, x.m.D, nil, order), x.b)
+	again, err := e.moments(x.moved(random), x.w, x.b)
 	if err != nil {
 		return nil, err
 	}
@@ -75,49 +173,25 @@ func (x *meanShaker) once(r *Report, random *rand.Rand, given bool) (map[string]
 		again.Measures[KeyNC1Pinv] = white / x.base * r.Measures[KeyNC1Pinv]
 	}
 	for key, v := range r.Measures {
-		if again.Missing[key] == secondLook {
+		if _, ok := again.Measures[key]; !ok && again.Missing[key] == secondLook {
 			again.Measures[key] = v
 		}
 	}
 	return again.Measures, nil
 }
 
-// moved returns the moments with coordinates in the given order and rounding drawn anew.
-func (x *meanShaker) moved(order []int, given bool, random *rand.Rand) *Moments {
-	k, d := x.m.K, x.m.D
-	out := &Moments{K: k, D: d, Count: x.m.Count, Mean: make([]float64, k*d), Scatter: make([]float64, k), Single: x.m.Single,
-		Spread: reorder(x.variance, d, nil, order)}
-	n := 0
-	for _, count := range x.m.Count {
-		n += count
-	}
-	scale(out.Spread, float64(n))
-	u := 0.0
-	if given {
-		u = inputRoundoff(x.m.Single)
-	}
-	for c, n := range x.m.Count {
-		size := float64(max(n, 1))
-		var noise, cross float64 // added to the scatter: its mean, and the variance of what samples give
-		for j, from := range order {
-			mean := x.m.Mean[c*d+from]
-			square := mean*mean + x.variance[from]
-			sigma := sumRounding(n, x.m.Single) * math.Sqrt(square)
-			if given {
-				sigma = u * math.Sqrt(square/3/size)
-				noise += u * u * square / 3
-				cross += u * u * square / 3 * x.variance[from]
-			}
-			out.Mean[c*d+j] = mean + sigma*random.NormFloat64()
-		}
-		if n > 1 {
-			out.Scatter[c] = max(0, x.m.Scatter[c]+size*noise+2*math.Sqrt(size*cross)*random.NormFloat64())
+// moved returns the moments with moved class means.
+func (x *meanShaker) moved(random *rand.Rand) *Moments {
+	d := x.m.D
+	out := *x.m
+	out.Mean, out.Pooled, out.within = append([]float64(nil), x.m.Mean...), nil, x.within
+	for at := 0; at < len(out.Mean); at += d {
+		for i, v := range x.variance {
+			mean := &out.Mean[at+i]
+			*mean += step * math.Sqrt(*mean**mean+v) * random.NormFloat64()
 		}
 	}
-	if x.within != nil {
-		out.within = x.within(order, u, random)
-	}
-	return out
+	return &out
 }
 
 // sumRounding returns the standard deviation of the rounding of a mean of n numbers, beside their root mean square. Partial
@@ -142,36 +216,41 @@ func (o Options) plain(values map[string]float64) Options {
 // shakeMeans fills the uncertainties of a report of features too large to be measured again as a whole.
 func (e *Engine[T]) shakeMeans(r *Report, h *head, random *rand.Rand) error {
 	s := &e.train
-	p, err := newProbe(s, manyRows(s.d))
+	x, err := e.meanShaker(s, r)
 	if err != nil {
 		return err
 	}
-	x := &meanShaker{opt: e.opt, variance: p.variance}
-	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Scatter: s.tally.scatter, Single: s.short}
 	if h != nil {
 		x.w, x.b = h.w, h.b
-	}
-	if _, ok := r.Measures[KeyNC1Pinv]; ok {
-		e.probeWithin(x, s, p)
 	}
 	if err := x.shake(r, random); err != nil {
 		return err
 	}
 	r.ofSamples(x.m, x.variance)
 	if v, ok := r.Measures[KeyNC1Pinv]; ok {
-		r.Uncertainty[KeyNC1Pinv] += s.whiteBound * v
+		r.Uncertainty[KeyNC1Pinv] += s.operatorRounding() * v
 	}
 	return e.shakeTest(r, random)
 }
 
-// probeWithin takes the scatter within classes from a probe.
-func (e *Engine[T]) probeWithin(x *meanShaker, s *samples[T], p *probe) {
-	weight := p.weights(e.opt.Imbalance)
-	x.within = func(order []int, u float64, random *rand.Rand) withinScatter {
-		return &probed{residual: p.residuals(order, u, random), weight: weight}
+// operatorRounding is the relative error of NC1 by float32 products and by the condition of the system that was solved.
+func (s *samples[T]) operatorRounding() float64 { return s.whiteBound + 2*eps64*s.between.condition }
+
+// meanShaker returns that of a split, with NC1 if the report has it.
+func (e *Engine[T]) meanShaker(s *samples[T], r *Report) (*meanShaker, error) {
+	p, err := newProbe(s, fewRows)
+	if err != nil {
+		return nil, err
 	}
-	op := s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
-	x.base = e.whiteMeanOf(s, x.within(identity(s.d), 0, nil).trace(e.opt.Team, op, s.between.rank, s.d))
+	x := &meanShaker{opt: e.opt, variance: p.variance}
+	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.tally.scatter, Single: s.short, Spread: append([]float64(nil), p.variance...)}
+	scale(x.m.Spread, float64(s.n))
+	if _, ok := r.Measures[KeyNC1Pinv]; ok {
+		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
+		x.within = &probed{residual: p.residuals(identity(s.d), 0, nil), weight: p.weights(e.opt.Imbalance)}
+		x.base = e.whiteMeanOf(s, x.within.trace(e.opt.Team, x.op, x.rank, s.d))
+	}
+	return x, nil
 }
 
 // shakeTest fills the uncertainties of dilation and the trace ratio of the test features.
@@ -182,20 +261,17 @@ func (e *Engine[T]) shakeTest(r *Report, random *rand.Rand) error {
 		return nil
 	}
 	s := &e.test
-	p, err := newProbe(s, manyRows(s.d))
-	if err != nil {
-		return err
-	}
 	test := &Report{Measures: map[string]float64{}}
 	test.startUncertainty()
-	x := &meanShaker{opt: e.opt, variance: p.variance}
-	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Scatter: s.tally.scatter, Single: s.short}
 	if both {
 		test.Measures[KeyNC1TraceRatio] = ratio
 	}
 	if measured {
 		test.Measures[KeyNC1Pinv] = dilation * dilation
-		e.probeWithin(x, s, p)
+	}
+	x, err := e.meanShaker(s, test)
+	if err != nil {
+		return err
 	}
 	if err := x.shake(test, random); err != nil {
 		return err
@@ -204,7 +280,7 @@ func (e *Engine[T]) shakeTest(r *Report, random *rand.Rand) error {
 		r.state(KeyTestNC1Ratio, test.Uncertainty[KeyNC1TraceRatio], test.InputRounding[KeyNC1TraceRatio])
 	}
 	if measured { // d√x = dx/(2√x)
-		r.state(KeyDilation, test.Uncertainty[KeyNC1Pinv]/(2*dilation)+s.whiteBound*dilation/2, test.InputRounding[KeyNC1Pinv]/(2*dilation))
+		r.state(KeyDilation, test.Uncertainty[KeyNC1Pinv]/(2*dilation)+s.operatorRounding()*dilation/2, test.InputRounding[KeyNC1Pinv]/(2*dilation))
 	}
 	return nil
 }

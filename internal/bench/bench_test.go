@@ -117,7 +117,7 @@ func TestMeasureReport(t *testing.T) {
 		n, d, k int
 		spread  float64
 	}{{4000, 40, 8, Collapsed}, {3000, 400, 100, Collapsed}, {3000, 400, 100, 1.5}} {
-		r, err := Measure(c.n, c.d, c.k, c.spread, 2, nil)
+		r, err := Measure(c.n, c.d, c.k, c.spread, 2, measure.Options{Uncertainty: true, Null: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,21 +144,21 @@ func TestMeasureReport(t *testing.T) {
 			}
 		}
 	}
-	r, err := Measure(3000, 400, 100, Collapsed, 2, []string{measure.KeyNC1Pinv, measure.KeyNC2W})
+	r, err := Measure(3000, 400, 100, Collapsed, 2, measure.Options{Measures: []string{measure.KeyNC1Pinv, measure.KeyNC2W}})
 	if err != nil || r.NC1 <= 0 || slices.ContainsFunc(r.Breakdown, func(p measure.Phase) bool { return p.Name == measure.PhaseMargins }) {
 		t.Errorf("two measures, none of margins: %+v, %v", r, err)
 	}
-	if _, err := Measure(3000, 400, 100, Collapsed, 2, []string{"nc9"}); err == nil || !strings.Contains(err.Error(), "nc9") {
+	if _, err := Measure(3000, 400, 100, Collapsed, 2, measure.Options{Measures: []string{"nc9"}}); err == nil || !strings.Contains(err.Error(), "nc9") {
 		t.Errorf("a measure that does not exist: %v", err)
 	}
 	wrong := &measure.Report{N: 4000, D: 40, K: 8, Measures: map[string]float64{measure.KeyNC1TraceRatio: .01, measure.KeyNC1Pinv: 1}}
 	if checkMade(wrong, Collapsed) == nil {
 		t.Error("a wrong trace ratio was timed")
 	}
-	if _, err := Measure(10, 4, 8, Collapsed, 1, nil); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
+	if _, err := Measure(10, 4, 8, Collapsed, 1, measure.Options{}); err == nil || !strings.Contains(err.Error(), "two samples of each class") {
 		t.Errorf("too few samples: %v", err)
 	}
-	if _, err := Measure(100, 4, 8, 0, 1, nil); err == nil || !strings.Contains(err.Error(), "spread 0") {
+	if _, err := Measure(100, 4, 8, 0, 1, measure.Options{}); err == nil || !strings.Contains(err.Error(), "spread 0") {
 		t.Errorf("no spread: %v", err)
 	}
 }

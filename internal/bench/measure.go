@@ -47,9 +47,9 @@ const (
 	leastSeconds = 0.5
 )
 
-// Measure makes features (class mean + small noise), writes them to a temporary file and measures them: what
-// measure.Options.Measures lists. The result is checked: the made noise's NC1 must come out, if it is measured.
-func Measure(n, d, k int, spread float64, threads int, measures []string) (r MeasureResult, err error) {
+// Measure makes features (class mean + small noise), writes them to a temporary file and measures them as opt says,
+// whose team is not used. The result is checked: the made noise's NC1 must come out, if it is measured.
+func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r MeasureResult, err error) {
 	if k < 2 || d < 2 || n < 2*k {
 		return r, fmt.Errorf("bench: n=%d d=%d k=%d: want at least two classes, two features and two samples of each class", n, d, k)
 	}
@@ -72,7 +72,7 @@ func Measure(n, d, k int, spread float64, threads int, measures []string) (r Mea
 	defer func() { err = errors.Join(err, mapping.Unmap()) }()
 	h := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mapping))), n*d)
 	limit := newLoop[float32](team)
-	if err := r.time(team, made.input(h), h, limit, measures); err != nil {
+	if err := r.time(team, made.input(h), h, limit, opt); err != nil {
 		return r, err
 	}
 	limit.sample()
@@ -82,13 +82,14 @@ func Measure(n, d, k int, spread float64, threads int, measures []string) (r Mea
 }
 
 // time measures in, whose features are h, once, and again if that was quick; each time it also reads h alone.
-func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], h []float32, limit *loop[float32], measures []string) error {
+func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], h []float32, limit *loop[float32], opt measure.Options) error {
+	opt.Team = team
 	debug.FreeOSMemory()
 	resident := watchResident(4 * r.N * r.D)
 	defer func() { r.RSSMB = resident.stop() }()
 	var fractions []float64
 	for spent := 0.0; r.Runs < leastRuns || spent < leastSeconds; {
-		e, err := measure.NewEngine[float32](measure.Options{Team: team, Measures: measures})
+		e, err := measure.NewEngine[float32](opt)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package cli
 
-import "collapse/internal/bench"
+import (
+	"collapse/internal/bench"
+	"collapse/measure"
+)
 
 type benchMeasureCmd struct {
 	N int `name:"n" default:"50000" help:"Samples." placeholder:"N"`
@@ -9,11 +12,13 @@ type benchMeasureCmd struct {
 
 	Measures []string `default:"default" help:"What is measured: default, all, or keys of docs/measures.md." placeholder:"LIST"`
 
+	Null int `help:"How often labels are shuffled, as in collapse measure; timed as a stage of its own." default:"0" placeholder:"N"`
+
 	Spread float64 `default:"0.05" help:"Spread of samples around their class mean, beside means of size 1; from about 1 on no sample is near its own mean." placeholder:"S"`
 }
 
 func (c benchMeasureCmd) Run(a *app) error {
-	r, err := bench.Measure(c.N, c.D, c.K, c.Spread, a.flags.Threads, c.Measures)
+	r, err := bench.Measure(c.N, c.D, c.K, c.Spread, a.flags.Threads, measure.Options{Measures: c.Measures, Uncertainty: true, Null: c.Null})
 	if err != nil {
 		return err
 	}
