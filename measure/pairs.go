@@ -199,8 +199,9 @@ func (p *pairs) apart(i, j int, cos float64) float64 {
 	if p.k <= fewClasses || !(square > cancelled) {
 		square = 0
 		a, b := p.centred[i*p.d:][:p.d], p.centred[j*p.d:][:p.d]
+		u, v := p.unit[i], p.unit[j]
 		for q, x := range a {
-			x = x/p.length[i] - b[q]/p.length[j]
+			x = float64(x*u) - float64(b[q]*v)
 			square += x * x
 		}
 	}

@@ -3,6 +3,7 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
@@ -29,6 +30,9 @@ type meanShaker struct {
 	rank     int
 }
 
+// ofWeights are the measures of the classifier alone, which no class mean moves.
+var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2RankD}
+
 // meanMoves returns how many evaluations are made for k classes of width d.
 func meanMoves(k, d int) int {
 	if pairsWork(k, d) > shakeWork {
@@ -44,6 +48,7 @@ func pairsWork(k, d int) float64 { return 12 * float64(k) * float64(k) * (float6
 // shake fills the uncertainties of measures that class means, class variances and the classifier give.
 func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
 	x.opt = x.opt.plain(r.Measures)
+	x.opt.Measures = slices.DeleteFunc(x.opt.Measures, func(key string) bool { return slices.Contains(ofWeights, key) })
 	moves := moveTask{x: x, r: r, seed: random.Uint64(), values: make([]map[string]float64, meanMoves(x.m.K, x.m.D))}
 	moves.errs = make([]error, len(moves.values))
 	if len(moves.values) == 1 {
@@ -173,7 +178,7 @@ func (x *meanShaker) once(team *kernel.Team, r *Report, random *rand.Rand) (map[
 		again.Measures[KeyNC1Pinv] = white / x.base * r.Measures[KeyNC1Pinv]
 	}
 	for key, v := range r.Measures {
-		if _, ok := again.Measures[key]; !ok && again.Missing[key] == secondLook {
+		if _, ok := again.Measures[key]; !ok && (again.Missing[key] == secondLook || slices.Contains(ofWeights, key)) {
 			again.Measures[key] = v
 		}
 	}
