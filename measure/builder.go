@@ -10,14 +10,15 @@ const defaultBudget = 0.5e9
 
 // wanted is the choice of measures.
 type wanted struct {
-	keys   map[string]bool // nil: all of the registry
-	dear   bool            // dear measures whatever they cost
-	budget float64
+	keys    map[string]bool // nil: all of the registry but those of without
+	without []string
+	dear    bool // dear measures whatever they cost
+	budget  float64
 }
 
 // newWanted reads Options.Measures.
 func newWanted(opt Options) (wanted, error) {
-	w := wanted{budget: opt.Budget}
+	w := wanted{budget: opt.Budget, without: opt.Without}
 	if w.budget == 0 {
 		w.budget = defaultBudget
 	}
@@ -47,7 +48,7 @@ func newWanted(opt Options) (wanted, error) {
 
 func (w *wanted) any(keys ...string) bool {
 	for _, key := range keys {
-		if w.keys == nil || w.keys[key] {
+		if w.keys[key] || w.keys == nil && !slices.Contains(w.without, key) {
 			return true
 		}
 	}

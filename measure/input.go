@@ -111,6 +111,8 @@ type Options struct {
 	// Measures lists registry keys, or "default", or "all". nil means "default": everything whose work is
 	// O(N·K·d), and the dearer ones while their estimated work stays below Budget.
 	Measures []string
+	// Without lists keys that "default" and "all" leave out.
+	Without []string
 	// Budget is the work, in floating-point operations, under which dear measures are part of "default";
 	// 0: 0.5e9.
 	Budget float64

@@ -150,7 +150,7 @@ func newSession[T Float](c Config, in inputs, team *kernel.Team) (*session[T], e
 		return nil, err
 	}
 	for _, e := range []**measure.Engine[T]{&s.onTrain, &s.onClean, &s.onTest, &s.onLayer} {
-		if *e, err = measure.NewEngine[T](measure.Options{Team: team, KeepMeans: e == &s.onTrain}); err != nil {
+		if *e, err = measure.NewEngine[T](measure.Options{Team: team, KeepMeans: e == &s.onTrain, Without: notEveryEpoch}); err != nil {
 			return nil, err
 		}
 	}
@@ -215,3 +215,7 @@ func (s *session[T]) parameters() int {
 	}
 	return n
 }
+
+// notEveryEpoch are the measures that need the covariance of the features, which costs as much as all others together: a
+// capture of the features gives them.
+var notEveryEpoch = []string{measure.KeyVCI, measure.KeyFeatureRank, measure.KeyFeatureStableRank, measure.KeyWMeanAlignment}
