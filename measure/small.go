@@ -153,31 +153,50 @@ func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64
 // false if the iteration fails.
 func eigen(a []float64, n int) (values, vectors []float64, ok bool) {
 	var e mat.EigenSym
-	if !e.Factorize(symmetric(a, n), true) {
+	scaled, unit := symmetric(a, n)
+	if !e.Factorize(scaled, true) {
 		return nil, nil, false
 	}
 	var columns mat.Dense
 	e.VectorsTo(&columns)
 	values, vectors = e.Values(nil), make([]float64, n*n)
 	slices.Reverse(values) // gonum sorts ascending
+	scale(values, unit)
 	for j := range n {
 		mat.Col(vectors[j*n:][:n], n-1-j, &columns)
 	}
 	return values, vectors, true
 }
 
-// symmetric copies a (n×n) into gonum's form.
-func symmetric(a []float64, n int) *mat.SymDense {
-	return mat.NewSymDense(n, append([]float64(nil), a[:n*n]...))
+// symmetric copies a (n×n) into gonum's form, divided by unit, a power of two, so that its largest element is near 1. Elements
+// far below the rounding of the largest are zero: gonum v0.17 panics where a part of a matrix consists of numbers so small that
+// it scales them.
+func symmetric(a []float64, n int) (scaled *mat.SymDense, unit float64) {
+	const negligible = 0x1p-100
+	most := 0.0
+	for _, v := range a[:n*n] {
+		most = max(most, math.Abs(v))
+	}
+	_, exponent := math.Frexp(most)
+	unit = math.Ldexp(1, max(-1000, min(exponent, 1000)))
+	x := make([]float64, n*n)
+	for i, v := range a[:n*n] {
+		if !(math.Abs(v) < negligible*most) {
+			x[i] = v / unit
+		}
+	}
+	return mat.NewSymDense(n, x), unit
 }
 
 // eigenvalues returns the eigenvalues of the symmetric a (n×n), descending; false if the iteration fails.
 func eigenvalues(a []float64, n int) ([]float64, bool) {
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric(a, n), false) {
+	scaled, unit := symmetric(a, n)
+	if !eigen.Factorize(scaled, false) {
 		return nil, false
 	}
 	values := eigen.Values(nil)
 	slices.Reverse(values)
+	scale(values, unit)
 	return values, true
 }
