@@ -12,8 +12,8 @@
 //
 // Open registry.go first: the table of definitions. Then input.go for what goes in, engine.go for the
 // order of the passes, present.go for the classes that are measured, firstpass.go and secondpass.go for the loops, widerun.go for the
-// second pass where K·d is large (internal/wide), between.go for NC1 without a pseudo-inverse's cut-off lottery, pairs.go and geometry.go
-// for NC2 and NC3.
+// second pass where K·d is large (internal/wide), between.go and precision.go for NC1 and what it cuts, pairs.go and geometry.go
+// for NC2 and NC3, uncertainty.go for what rounding leaves open, null.go for what shuffled labels give, directions.go for NC1 direction by direction.
 //
 // Notation, as in the papers: K classes, N samples, n_k of them in class k, width d; h_i (d) is a
 // feature row, μ_k a class mean, h_G the global mean, W (K×d) and b (K) the classifier.

@@ -34,6 +34,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/recipe":      {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 
+	"collapse/measure/internal/dd":   {"collapse…"},
 	"collapse/measure/internal/vec":  {"collapse/measure", "collapse/measure/internal/wide", "collapse/arrayfile"},
 	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/train", "collapse/internal/store"},
 }

@@ -37,7 +37,7 @@ type measureCmd struct {
 
 	Measures      []string `help:"default, all, or keys of docs/measures.md." default:"default" placeholder:"LIST" group:"What is measured:"`
 	Null          int      `help:"How often labels are shuffled to see what measures come to by chance; 0: not." default:"9" placeholder:"N" group:"What is measured:"`
-	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, instead of those that the rounding of the features could have made." placeholder:"SHARE" group:"What is measured:"`
+	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, beside those that the rounding of the features could have made." placeholder:"SHARE" group:"What is measured:"`
 	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
 	MinCount      int      `help:"Leave out classes with fewer train samples." default:"1" placeholder:"N" group:"What is measured:"`
 	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
