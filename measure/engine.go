@@ -28,6 +28,7 @@ type Engine[T kernel.Float] struct {
 	mem              memorization
 
 	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
+	resum  bool       // sums classes again with the rounding carried along
 }
 
 // NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.
@@ -203,8 +204,13 @@ func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 			return &RangeError{Where: s.name, Class: s.number(firstNonFinite(s.means) / s.d)}
 		}
 	}
-	s.setMeans(e.opt.Imbalance, e.jitter)
 	var err error
+	if e.resum {
+		if err = s.resum(); err != nil {
+			return err
+		}
+	}
+	s.setMeans(e.opt.Imbalance, e.jitter)
 	if s.short, err = s.fitsSingle(); err != nil {
 		return err
 	}

@@ -138,6 +138,36 @@ func jog(x []float64, random *rand.Rand) {
 	}
 }
 
+// resum replaces class sums, held in means, by sums with the rounding carried along (Neumaier 1974). It is for sets in memory.
+func (s *samples[T]) resum() error {
+	rows, err := s.src.Read(make([]T, s.rows*s.d), 0, s.rows)
+	if err != nil {
+		return err
+	}
+	rest := make([]float64, s.k*s.d)
+	clear(s.means[:s.k*s.d])
+	for i := range s.rows {
+		if s.class[i] < 0 {
+			continue
+		}
+		at := int(s.class[i]) * s.d
+		for j, v := range rows[i*s.d:][:s.d] {
+			x, sum := float64(v), s.means[at+j]
+			total := sum + x
+			if math.Abs(sum) >= math.Abs(x) {
+				rest[at+j] += (sum - total) + x
+			} else {
+				rest[at+j] += (x - total) + sum
+			}
+			s.means[at+j] = total
+		}
+	}
+	for i, x := range rest {
+		s.means[i] += x
+	}
+	return nil
+}
+
 // centreMeans fills the centre and the centred means.
 func (s *samples[T]) centreMeans(im Imbalance) {
 	d := s.d

@@ -123,13 +123,36 @@ func (x *meanShaker) leastDependence() float64 {
 }
 
 // roundings returns the standard deviations of the rounding of a class mean, beside the size of its numbers: by sums, and by the
-// rounding of the numbers, which averages out. The largest of any class.
+// rounding of the numbers, which averages out unless samples are too near to each other. The largest of any class.
 func (x *meanShaker) roundings() (sums, given float64) {
+	alike := x.alike()
 	for _, n := range x.m.Count {
 		sums = max(sums, sumRounding(n, x.m.Single))
-		given = max(given, inputRoundoff(x.m.Single)/math.Sqrt(3*float64(max(n, 1))))
+		given = max(given, inputRoundoff(x.m.Single)*math.Sqrt((alike+(1-alike)/float64(max(n, 1)))/3))
 	}
 	return sums, given
+}
+
+// alike returns the share, by squares of numbers, of coordinates whose spread within classes is no larger than the rounding of
+// their numbers: the samples of a class are one number there, or a few, and are rounded alike.
+func (x *meanShaker) alike() float64 {
+	const few = 4
+	square := make([]float64, x.m.D)
+	for at := 0; at < len(x.m.Mean); at += x.m.D {
+		addSquares(square, 1/float64(x.m.K), x.m.Mean[at:][:x.m.D])
+	}
+	var same, all float64
+	u := few * inputRoundoff(x.m.Single)
+	for i, v := range x.variance {
+		all += square[i] + v
+		if v <= u*u*square[i] {
+			same += square[i] + v
+		}
+	}
+	if !(all > 0) {
+		return 0
+	}
+	return same / all
 }
 
 // noise returns what the rounding of the given numbers adds to the spread within classes, and to NC1, beside these: its mean, and

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
@@ -58,15 +59,15 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 	n := len(w.train) + len(w.test) + len(w.ood)
 	m := max(leastShakes, min(mostShakes, wholeElements/max(n, 1)))
 	arithmetic, given := newMoved(r.Measures), newMoved(r.Measures)
-	for range m {
-		again, err := measureShaken(w.shuffled(random), w.opt, random)
+	for draw := range m {
+		again, err := measureShaken(w.shuffled(random), w.opt, random, draw%2 == 1)
 		if err != nil {
 			return err
 		}
 		arithmetic.add(again)
 	}
 	for range givenShakes {
-		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil)
+		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil, false)
 		if err != nil {
 			return err
 		}
@@ -78,13 +79,14 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 	return nil
 }
 
-// measureShaken measures with class means moved by a rounding of their own if random is given.
-func measureShaken[T kernel.Float](in Input[T], opt Options, random *rand.Rand) (map[string]float64, error) {
+// measureShaken measures with class means moved by a rounding of their own if random is given, and with class sums that are exact
+// to a rounding if resum: sums of numbers that are nearly alike round nearly alike in any order, which no other order shows.
+func measureShaken[T kernel.Float](in Input[T], opt Options, random *rand.Rand, resum bool) (map[string]float64, error) {
 	e, err := NewEngine[T](opt)
 	if err != nil {
 		return nil, err
 	}
-	e.jitter = random
+	e.jitter, e.resum = random, resum
 	report, err := e.Measure(in)
 	if err != nil {
 		return nil, err
@@ -110,15 +112,17 @@ func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
 	return in
 }
 
-// rounded returns the input with every number moved at random within ±u of its size.
+// rounded returns the input with every number moved at random within ±u of its size. Rounding is a function of a number: equal
+// numbers of a coordinate move alike, so that what it does to samples of one place does not average out.
 func (w *whole[T]) rounded(random *rand.Rand, u float64) Input[float64] {
 	if !w.short {
 		u *= 4 // what a rotation or another scale of the features rounds, beside what is moved by half a bit and rounded back
 	}
+	seed := random.Uint64()
 	move := func(x []T) []float64 {
 		out := make([]float64, len(x))
 		for i, v := range x {
-			out[i] = float64(v) * (1 + u*(2*random.Float64()-1))
+			out[i] = float64(v) * (1 + u*evenly(seed, uint64(i%w.d), math.Float64bits(float64(v))))
 		}
 		return out
 	}
@@ -131,6 +135,19 @@ func (w *whole[T]) rounded(random *rand.Rand, u float64) Input[float64] {
 		in.OOD = &Rows[float64]{H: move(w.ood), D: w.d}
 	}
 	return in
+}
+
+// evenly returns a number in [−1, 1) that looks random and depends on a seed and a number of a coordinate (SplitMix64; Steele, Lea & Flood
+// 2014).
+func evenly(seed, coordinate, number uint64) float64 {
+	z := number
+	for _, x := range [...]uint64{seed, coordinate} {
+		z += x + 0x9e3779b97f4a7c15
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		z ^= z >> 31
+	}
+	return float64(z>>11)*0x1p-52 - 1
 }
 
 // reorder returns x (rows×d) with rows (nil: as they are) and columns in the given order; nil for nil.
