@@ -42,6 +42,8 @@ func pairsPanel(c *MeasuredColumn, h measure.Histogram) chart.Panel {
 	for i, n := range h.Counts {
 		s.X, s.Y = append(s.X, h.Edges[i], h.Edges[i+1]), append(s.Y, float64(n), float64(n))
 	}
+	last := len(h.Edges) - 1 // both ends stand on the axis
+	s.X, s.Y = append(append(chart.Numbers{h.Edges[0]}, s.X...), h.Edges[last]), append(append(chart.Numbers{0}, s.Y...), 0)
 	series := []chart.Series{s}
 	if null, known := c.Null[measure.KeyCDNV]; known && null.Median > 0 {
 		series = append(series, chart.Series{ID: "shuffled", Label: "mean of shuffled labels", Kind: chart.VLine, Color: chart.Muted, Dashed: true, X: chart.Numbers{null.Median}})

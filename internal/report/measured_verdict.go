@@ -200,8 +200,7 @@ func tightClasses(r *measure.Report) int {
 
 // simplexWords says how near class means are to a simplex, once classes have shrunk.
 func simplexWords(r *measure.Report) string {
-	v, ok := r.Measures[measure.KeyNC2MeansCentred]
-	switch {
+	switch _, ok := r.Measures[measure.KeyNC2MeansCentred]; {
 	case !ok:
 		return ""
 	case r.K == 2:
@@ -209,12 +208,24 @@ func simplexWords(r *measure.Report) string {
 	case r.D < r.K-1:
 		return fmt.Sprintf("%d class means cannot be a simplex ETF in %s", r.K, count(r.D, "coordinate"))
 	}
-	open, _ := r.Open(measure.KeyNC2MeansCentred)
-	null, known := r.Null[measure.KeyNC2MeansCentred]
-	if v+open <= simplexDistance && !(known && v+open > asByChance*null.Low) {
+	if isNear(r, measure.KeyNC2MeansCentred) {
 		return "class means are near a simplex ETF"
 	}
+	switch frame := isNear(r, measure.KeyNC2MeansOF); {
+	case frame && slices.Min(r.ClassCounts) < slices.Max(r.ClassCounts):
+		return "class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes pull"
+	case frame:
+		return "class means are near an orthogonal frame, but not near a simplex ETF"
+	}
 	return "class means are not near a simplex ETF"
+}
+
+// isNear reports whether a distance to a frame is small, whatever rounding leaves open, and smaller than shuffled labels give.
+func isNear(r *measure.Report, key string) bool {
+	v, ok := r.Measures[key]
+	open, _ := r.Open(key)
+	null, known := r.Null[key]
+	return ok && v+open <= simplexDistance && !(known && v+open > asByChance*null.Low)
 }
 
 // Finding is the headline: what all readings together say, in a sentence or two.

@@ -34,6 +34,9 @@ func TestFindingSentences(t *testing.T) {
 			"1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv] = 1e-9 }, "Collapsed completely: samples sit on their class means; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.Measures[measure.KeyNC2MeansCentred] = .6 }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are not near a simplex ETF"},
+		{func(r *measure.Report) {
+			r.Measures[measure.KeyNC2MeansCentred], r.Measures[measure.KeyNC2MeansOF], r.ClassCounts[0] = .6, .1, 30
+		}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes pull"},
 		{func(r *measure.Report) { r.Measures[measure.KeyRankBetween] = 7 }, "Whether classes have shrunk cannot be told: 2 of 9 directions between class means are no larger than rounding or lie below the chosen cut, and NC1 leaves them out"},
 		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions[0] = 14.4, 100 }, "No collapse: NC1 is what shuffled labels give (with 20 samples of a class in 64 coordinates, class means are far apart by chance)"},
 		{func(r *measure.Report) {
@@ -130,7 +133,7 @@ func TestSeparationPicture(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	pairs := p.Panels[1].Series
-	if len(pairs) != 2 || pairs[1].X[0] != 3 || len(pairs[0].X) != 4 || pairs[0].X[3] != 4 || pairs[0].Y[0] != 30 || pairs[0].Y[3] != 15 {
+	if len(pairs) != 2 || pairs[1].X[0] != 3 || len(pairs[0].X) != 6 || pairs[0].X[4] != 4 || pairs[0].Y[0] != 0 || pairs[0].Y[1] != 30 || pairs[0].Y[4] != 15 {
 		t.Errorf("%+v", pairs)
 	}
 	if html := savedPage(t, m); !strings.Contains(html, `data-panel="directions"`) || !strings.Contains(html, `data-panel="pairs"`) || !strings.Contains(html, `class="chance">8.00 to 10.0<`) {
