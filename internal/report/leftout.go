@@ -37,6 +37,20 @@ func (c *MeasuredColumn) leftOut() []string {
 	return out
 }
 
+// leftOutWords says how many classes the train split leaves out; "" if none.
+func (c *MeasuredColumn) leftOutWords(format string) string {
+	n := 0
+	for _, l := range c.LeftOut {
+		if l.Split == "train" {
+			n += l.Count
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, classCount(n))
+}
+
 // leftOutRows are rows of the CSV file, one for each class that is named.
 func (c *MeasuredColumn) leftOutRows() (rows [][]string) {
 	for _, l := range c.LeftOut {

@@ -29,7 +29,7 @@ func (m *Measured) pictures(at int) []picture {
 		id = "-layer" + strconv.Itoa(at)
 	}
 	var out []picture
-	for _, draw := range []func(*MeasuredColumn) picture{m.plane, m.gram, m.lengths, m.decisions, m.spectrum, m.margins} {
+	for _, draw := range []func(*MeasuredColumn) picture{m.plane, m.separation, m.gram, m.lengths, m.decisions, m.spectrum, m.margins} {
 		if p := draw(c); len(p.Panels) > 0 {
 			p.ID += id
 			out = append(out, p)

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,32 +28,50 @@ var measuredTemplate = template.Must(template.Must(pageTemplate.Clone()).Parse(m
 
 // measuredPage is what the template prints.
 type measuredPage struct {
-	Title, Finding, Subject string
-	Style                   template.CSS
-	Tiles                   []tile
-	Notes                   []string
-	Main                    string // the layer that the pictures show; "" if there is one only
-	Pictures                []figure
-	Others                  []epochs // the other layers, folded
-	Layers                  []figure
-	Groups                  []measuredRows
-	ColumnNames             []string
-	Many                    bool
-	Missing                 []string
-	Weighting               string
-	Inputs                  table
-	Command, Made           string
+	Title, Subject string
+	Finding        twoSizes
+	Style          template.CSS
+	Tiles          []tile
+	Notes          []string
+	Main           string // the layer that the pictures show; "" if there is one only
+	Pictures       []figure
+	Others         []epochs // the other layers, folded
+	Layers         []figure
+	Groups         []measuredRows
+	ColumnNames    []string
+	Many           bool
+	Open           []string
+	Missing        []string
+	Weighting      string
+	Inputs         table
+	Command, Made  string
 }
+
+// twoSizes is a headline in two sizes: up to its first colon, and what follows.
+type twoSizes string
+
+// Lead is the part of the sentence that stands large.
+func (s twoSizes) Lead() string {
+	if at := strings.Index(string(s), ": "); at >= 0 {
+		return string(s[:at+1])
+	}
+	return string(s)
+}
+
+// Rest is what follows the lead; "" if nothing does.
+func (s twoSizes) Rest() string { return strings.TrimSpace(string(s[len(s.Lead()):])) }
 
 // measuredRows is one group of measures.
 type measuredRows struct {
 	Name, Title string
+	Shuffled    bool // a column says what shuffled labels give
 	Rows        []measuredRow
 }
 
 type measuredRow struct {
 	Key                 string
 	Values              []string
+	Shuffled            string
 	Reading, Definition string
 }
 
@@ -76,9 +95,10 @@ func (m *Measured) SavePage(path string) error {
 
 func (m *Measured) page() measuredPage {
 	r := m.main().Report
-	p := measuredPage{Title: "Collapse measures", Finding: m.finding(), Style: template.CSS(chart.StyleSheet()), Notes: m.Notes,
-		Many: len(m.Columns) > 1, Missing: m.missing(), Weighting: "per " + r.Imbalance, Command: m.Command, Tiles: m.tiles()}
+	p := measuredPage{Title: "Collapse measures", Finding: twoSizes(m.finding()), Style: template.CSS(chart.StyleSheet()), Notes: m.Notes,
+		Many: len(m.Columns) > 1, Open: m.opened(), Missing: m.missing(), Weighting: "per " + r.Imbalance, Command: m.Command, Tiles: m.tiles()}
 	p.Subject = fmt.Sprintf("%s of width %d, %s.", count(r.N, "sample"), r.D, classes(r.ClassCounts))
+	p.Subject += m.main().leftOutWords(" %s left out.")
 	if r.Dropped > 0 {
 		p.Subject += fmt.Sprintf(" %s with NaN or infinity left out.", count(r.Dropped, "row"))
 	}
@@ -153,7 +173,7 @@ func shortPercent(v float64) string {
 func (m *Measured) rows() []measuredRows {
 	var out []measuredRows
 	for _, g := range m.groups() {
-		rows := measuredRows{Name: g.Name, Title: g.Title}
+		rows := measuredRows{Name: g.Name, Title: g.Title, Shuffled: m.shuffled(g)}
 		for _, d := range g.Keys {
 			row := measuredRow{Key: d.Key, Definition: d.Formula}
 			for _, c := range m.Columns {
@@ -163,7 +183,7 @@ func (m *Measured) rows() []measuredRows {
 				}
 			}
 			if v, ok := m.main().Measures[d.Key]; ok {
-				row.Reading = Reading(d.Key, v, m.main().Report)
+				row.Reading, row.Shuffled = Reading(d.Key, v, m.main().Report), m.main().chance(d.Key)
 			}
 			rows.Rows = append(rows.Rows, row)
 		}

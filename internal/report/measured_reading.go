@@ -153,9 +153,9 @@ var readings = map[string]reading{
 	},
 	measure.KeyMinClassCount: func(v float64, r *measure.Report) string {
 		if int(v) <= r.D {
-			return fmt.Sprintf("the rarest class has %d samples, not more than the %d directions", int(v), r.D)
+			return fmt.Sprintf("the rarest class has %s, not more than the %d directions", count(int(v), "sample"), r.D)
 		}
-		return fmt.Sprintf("the rarest class has %d samples", int(v))
+		return "the rarest class has " + count(int(v), "sample")
 	},
 	measure.KeyConfSmallestEntry: func(v float64, _ *measure.Report) string {
 		if v < 0 {
@@ -201,7 +201,7 @@ func readNC1(v float64, r *measure.Report) string {
 	if !(rank > 0) {
 		return "spread within classes beside the distance of class means"
 	}
-	return fmt.Sprintf("between class means, classes vary %s as much as the means do (average of %s)", ratioWords(v*float64(r.K)/rank), count(int(rank), "direction"))
+	return fmt.Sprintf("samples spread %s (rms over %s)", spreadWords(v*float64(r.K)/rank), count(int(rank), "direction"))
 }
 
 // ratioWords writes a ratio as a percentage or, from 2 on, as a multiple.
@@ -224,33 +224,30 @@ func saysNothing(key string, r *measure.Report) bool {
 	return r.K == 2 && slices.Contains(twoClasses, key)
 }
 
-// byChanceWords says that a value is what shuffled labels give; "" if it is not, or nobody knows.
+// byChanceWords says of a value that it is no better than what shuffled labels give; "" if it is better, or nobody knows.
 func byChanceWords(key string, v float64, r *measure.Report) string {
 	null, known := r.Null[key]
 	switch {
 	case !known:
 		return ""
 	case key == measure.KeyNCCAccuracy && v <= null.High+.01:
-		return fmt.Sprintf("%s of samples are nearest to their own class centre, as with shuffled labels (%s)", percent(v), percent(null.Median))
-	case slices.Contains(smallByCollapse, key) && v >= .8*null.Low:
-		return fmt.Sprintf("no smaller than with shuffled labels (%s to %s)", digits(null.Low), digits(null.High))
+		return "; shuffled labels do as well"
+	case key == measure.KeyMeanNormRatio && v < measure.DegenerateRatio && v >= null.Low/2:
+		return "; shuffled labels give that too"
+	case !slices.Contains(smallByCollapse, key) || v < .8*null.Low:
+		return ""
+	case v > 1.25*null.High:
+		return "; shuffled labels give less"
 	}
-	return ""
+	return "; shuffled labels do as well"
 }
 
-// Reading is one line in plain language for a measure: beside what shuffled labels give, and with what rounding leaves open.
+// Reading is one line in plain language for a measure, also beside what shuffled labels give.
 func Reading(key string, v float64, r *measure.Report) string {
 	if saysNothing(key, r) {
 		return "two centred class means are opposite whatever the model"
 	}
-	words := plainReading(key, v, r)
-	if chance := byChanceWords(key, v, r); chance != "" {
-		words = chance
-	}
-	if reason := r.Reason[key]; reason != "" {
-		words += "; " + reason
-	}
-	return words
+	return plainReading(key, v, r) + byChanceWords(key, v, r)
 }
 
 // plainReading is the reading of the value alone.

@@ -26,20 +26,21 @@ func MeasureSet(set *features.Set, opt measure.Options) (*Measured, error) {
 
 // MeasuredSummary is a measurement in words and numbers, for pages that other packages lay out.
 type MeasuredSummary struct {
-	Finding, Subject string
-	Summary          []tile
-	Remarks          []string
-	Groups           []measuredRows
-	Missing          []string
-	Weighting        string
-	Inputs           table
+	Finding       twoSizes
+	Subject       string
+	Summary       []tile
+	Remarks       []string
+	Groups        []measuredRows
+	Open, Missing []string
+	Weighting     string
+	Inputs        table
 }
 
 // Summary puts the main column into words.
 func (m *Measured) Summary() MeasuredSummary {
 	p := m.page()
 	return MeasuredSummary{Finding: p.Finding, Subject: p.Subject, Summary: p.Tiles, Remarks: p.Notes, Groups: p.Groups,
-		Missing: p.Missing, Weighting: p.Weighting, Inputs: p.Inputs}
+		Open: p.Open, Missing: p.Missing, Weighting: p.Weighting, Inputs: p.Inputs}
 }
 
 // Pictures draws the main column and, where there are several, every measure against depth.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"collapse/measure"
 )
@@ -46,7 +45,7 @@ func (m *Measured) groups() []measuredGroup {
 }
 
 // WriteText prints the report for people: what was measured, the numbers by question with a reading each,
-// and what is missing with its reason. brief leaves definitions out.
+// what rounding leaves open, and what is missing with its reason.
 func (m *Measured) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n%s\n", m.finding(), m.subject())
@@ -57,39 +56,11 @@ func (m *Measured) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s\n", g.Title)
 		m.writeGroup(&b, g)
 	}
-	if missing := m.missing(); len(missing) > 0 {
-		b.WriteString("\nNot measured\n")
-		for _, line := range missing {
-			fmt.Fprintf(&b, "  %s\n", line)
-		}
-	}
+	writeLines(&b, "Digits that are open (±)", m.opened())
+	writeLines(&b, "Not measured", m.missing())
 	fmt.Fprintf(&b, "\nWeighting per %s; definitions and sources of every number: --json (conventions), docs/measures.md\n", m.main().Imbalance)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (m *Measured) writeGroup(b *strings.Builder, g measuredGroup) {
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	if len(m.Columns) > 1 {
-		fmt.Fprint(w, "  \t")
-		for _, c := range m.Columns {
-			fmt.Fprintf(w, "%s\t", c.Name)
-		}
-		fmt.Fprintln(w, "")
-	}
-	for _, d := range g.Keys {
-		fmt.Fprintf(w, "  %s", d.Key)
-		for _, c := range m.Columns {
-			fmt.Fprintf(w, "\t%s", c.value(d.Key))
-		}
-		if len(m.Columns) == 1 {
-			fmt.Fprintf(w, "\t%s", Reading(d.Key, m.main().Measures[d.Key], m.main().Report))
-		} else {
-			fmt.Fprintf(w, "\t%s", d.Name)
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
 }
 
 func (c *MeasuredColumn) value(key string) string {
@@ -120,6 +91,7 @@ func (m *Measured) subject() string {
 	if len(m.Columns) > 1 {
 		words = fmt.Sprintf("%s, %s, %d layers", count(r.N, "sample"), classes(r.ClassCounts), len(m.Columns))
 	}
+	words += m.main().leftOutWords("; %s left out")
 	if r.Dropped > 0 {
 		words += fmt.Sprintf("; %s with NaN or infinity left out", count(r.Dropped, "row"))
 	}
@@ -154,31 +126,6 @@ func classes(counts []int) string {
 		return fmt.Sprintf("%d classes of %d", len(counts), lo)
 	}
 	return fmt.Sprintf("%d classes of %d to %d", len(counts), lo, hi)
-}
-
-// missing groups the keys without a value by their reason, in the registry's order.
-func (m *Measured) missing() []string {
-	var order []string
-	keys := map[string][]string{}
-	for _, c := range m.Columns {
-		for _, d := range measure.Definitions() {
-			reason, ok := c.Missing[d.Key]
-			if !ok {
-				continue
-			}
-			if len(m.Columns) > 1 {
-				reason = c.Name + ": " + reason
-			}
-			if keys[reason] == nil {
-				order = append(order, reason)
-			}
-			keys[reason] = append(keys[reason], d.Key)
-		}
-	}
-	for i, reason := range order {
-		order[i] = strings.Join(keys[reason], ", ") + ": " + reason
-	}
-	return order
 }
 
 // WriteCSV writes tidy rows: layer, class (empty for a measure of all classes), key, value, why there is

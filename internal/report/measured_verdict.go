@@ -34,7 +34,10 @@ const (
 	complete
 )
 
-// verdict is the state, and a sentence for it.
+// stateNames are the words for states that more is said of.
+var stateNames = map[state]string{onTheWay: "On the way to collapse", collapsed: "Collapsed", complete: "Collapsed completely"}
+
+// verdict is the state, and a sentence for it, which follows the state's name where it has one.
 type verdict struct {
 	state state
 	words string
@@ -119,28 +122,60 @@ func byLuck(r *measure.Report, ratio float64) float64 {
 
 // explainState is a sentence for a state.
 func explainState(r *measure.Report, s state, ratio float64) verdict {
-	spread := fmt.Sprintf("in the directions between class means, classes spread %s times as far as the means do", digits(math.Sqrt(ratio)))
-	accuracy, measured := r.Measures[measure.KeyNCCAccuracy]
+	spread := "in the directions that tell classes apart, samples spread " + spreadWords(ratio)
+	if s >= onTheWay && r.N <= r.K {
+		return verdict{unknown, "Too few samples to tell: with one sample of each class no spread is seen"}
+	}
 	if s >= onTheWay && byLuck(r, ratio) > luck {
-		return verdict{unknown, fmt.Sprintf("Too few samples to tell: %d samples of %d classes are as tight by chance once in %s times", r.N, r.K, digits(1/byLuck(r, ratio)))}
+		return verdict{unknown, fmt.Sprintf("Too few samples to tell: with %s of %d classes, noise is as tight about once in %.0f times", count(r.N, "sample"), r.K, 1/byLuck(r, ratio))}
 	}
 	switch s {
 	case complete:
-		return verdict{s, "Collapsed completely: samples sit on their class means"}
-	case collapsed:
-		return verdict{s, "Collapsed: " + spread}
-	case onTheWay:
-		return verdict{s, "On the way to collapse: " + spread}
+		return verdict{s, "samples sit on their class means"}
+	case collapsed, onTheWay:
+		return verdict{s, spread}
 	case byChance:
 		return verdict{s, chance(r)}
 	}
-	if tight := tightClasses(r); tight > 0 && tight < r.K {
-		return verdict{s, fmt.Sprintf("No collapse of all classes: %d of %d are tight, the others spread out", tight, r.K)}
+	return verdict{s, notCollapsed(r, spread, ratio)}
+}
+
+// spreadWords says how far samples spread around their class's mean, from the ratio of variances.
+func spreadWords(ratio float64) string {
+	return ratioWords(math.Sqrt(ratio)) + " as far as class means do"
+}
+
+// notCollapsed says why classes have not collapsed, where some reading alone might say that they have.
+func notCollapsed(r *measure.Report, spread string, ratio float64) string {
+	accuracy, measured := r.Measures[measure.KeyNCCAccuracy]
+	null, known := r.Null[measure.KeyNC1Pinv]
+	tight, nc1 := tightClasses(r), r.Measures[measure.KeyNC1Pinv]
+	switch {
+	case tight > 0 && tight < r.K:
+		return fmt.Sprintf("No collapse of all classes: %d of %d are tight, the others spread out", tight, r.K)
+	case measured && accuracy < separate && ratio <= partRatio:
+		return fmt.Sprintf("No collapse: NC1 is small, but only %s of samples are nearest to their own class mean: classes overlap", percent(accuracy))
+	case known && nc1 > belowChance*null.Median && ratio <= partRatio:
+		return fmt.Sprintf("No clear collapse: NC1 is small, but still %s of what shuffled labels give", ratioWords(nc1/null.Median))
 	}
-	if measured && accuracy < separate && ratio <= partRatio {
-		return verdict{s, fmt.Sprintf("No collapse: NC1 is small, but only %s of samples are nearest to their own class mean: classes overlap", percent(accuracy))}
+	words := "No collapse: " + spread
+	if few := tightDirections(r); few > 0 {
+		words += fmt.Sprintf("; only %d of %s is tight", few, count(len(r.Directions), "direction"))
+		if few > 1 {
+			words = strings.TrimSuffix(words, "is tight") + "are tight"
+		}
 	}
-	return verdict{s, "No collapse: " + spread}
+	return words
+}
+
+// tightDirections counts the directions between class means in which classes are as tight as where they have collapsed.
+func tightDirections(r *measure.Report) (n int) {
+	for _, v := range r.Directions {
+		if v <= collapsedRatio {
+			n++
+		}
+	}
+	return n
 }
 
 // chance says that shuffled labels give the same.
@@ -165,34 +200,48 @@ func tightClasses(r *measure.Report) int {
 
 // simplexWords says how near class means are to a simplex, once classes have shrunk.
 func simplexWords(r *measure.Report) string {
-	v, ok := r.Measures[measure.KeyNC2MeansCentred]
-	switch {
+	switch _, ok := r.Measures[measure.KeyNC2MeansCentred]; {
 	case !ok:
 		return ""
 	case r.K == 2:
 		return "two class means are opposite around their centre whatever the model, so their angles say nothing"
 	case r.D < r.K-1:
-		return fmt.Sprintf("%d class means cannot be a simplex in %s", r.K, count(r.D, "coordinate"))
+		return fmt.Sprintf("%d class means cannot be a simplex ETF in %s", r.K, count(r.D, "coordinate"))
 	}
-	open, _ := r.Open(measure.KeyNC2MeansCentred)
-	null, known := r.Null[measure.KeyNC2MeansCentred]
-	if v+open <= simplexDistance && !(known && v+open > asByChance*null.Low) {
+	if isNear(r, measure.KeyNC2MeansCentred) {
 		return "class means are near a simplex ETF"
 	}
+	switch frame := isNear(r, measure.KeyNC2MeansOF); {
+	case frame && slices.Min(r.ClassCounts) < slices.Max(r.ClassCounts):
+		return "class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes pull"
+	case frame:
+		return "class means are near an orthogonal frame, but not near a simplex ETF"
+	}
 	return "class means are not near a simplex ETF"
+}
+
+// isNear reports whether a distance to a frame is small, whatever rounding leaves open, and smaller than shuffled labels give.
+func isNear(r *measure.Report, key string) bool {
+	v, ok := r.Measures[key]
+	open, _ := r.Open(key)
+	null, known := r.Null[key]
+	return ok && v+open <= simplexDistance && !(known && v+open > asByChance*null.Low)
 }
 
 // Finding is the headline: what all readings together say, in a sentence or two.
 func Finding(r *measure.Report) string {
 	v := judgeCollapse(r)
-	words := v.words
-	if v.state >= onTheWay {
-		if more := simplexWords(r); more != "" {
-			words += "; " + more
-		}
+	if v.state < onTheWay {
+		return v.words
 	}
-	if degenerate, known := r.Degenerate(); v.state >= onTheWay && known && degenerate {
-		words += fmt.Sprintf("; degenerate: one class mean lies near the origin (%s of the longest)", percent(r.Measures[measure.KeyMeanNormRatio]))
+	words := stateNames[v.state]
+	if degenerate, known := r.Degenerate(); known && degenerate {
+		words += fmt.Sprintf(", but degenerate: one class mean lies near the origin (its length is %s of the longest)", percent(r.Measures[measure.KeyMeanNormRatio])) + "; " + v.words
+	} else {
+		words += ": " + v.words
+	}
+	if more := simplexWords(r); more != "" {
+		words += "; " + more
 	}
 	return words
 }
