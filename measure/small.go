@@ -153,31 +153,57 @@ func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64
 // false if the iteration fails.
 func eigen(a []float64, n int) (values, vectors []float64, ok bool) {
 	var e mat.EigenSym
-	if !e.Factorize(symmetric(a, n), true) {
+	copied, exponent, finite := symmetric(a, n)
+	if !finite || !e.Factorize(copied, true) {
 		return nil, nil, false
 	}
 	var columns mat.Dense
 	e.VectorsTo(&columns)
-	values, vectors = e.Values(nil), make([]float64, n*n)
-	slices.Reverse(values) // gonum sorts ascending
+	values, vectors = descending(&e, exponent), make([]float64, n*n)
 	for j := range n {
 		mat.Col(vectors[j*n:][:n], n-1-j, &columns)
 	}
 	return values, vectors, true
 }
 
-// symmetric copies a (n×n) into gonum's form.
-func symmetric(a []float64, n int) *mat.SymDense {
-	return mat.NewSymDense(n, append([]float64(nil), a[:n*n]...))
+// symmetric copies a (n×n), divided by 2^exponent, into gonum's form; finite is false if it holds NaN or an infinity. gonum's
+// iteration without vectors panics where numbers are above about 1e150 or below 1e-120, so that such are scaled.
+func symmetric(a []float64, n int) (copied *mat.SymDense, exponent int, finite bool) {
+	largest := 0.0
+	for _, x := range a[:n*n] {
+		if x-x != 0 {
+			return nil, 0, false
+		}
+		largest = max(largest, math.Abs(x))
+	}
+	x := append([]float64(nil), a[:n*n]...)
+	if largest > 0x1p300 || largest > 0 && largest < 0x1p-300 {
+		_, exponent = math.Frexp(largest)
+		for i := range x {
+			x[i] = math.Ldexp(x[i], -exponent)
+		}
+	}
+	return mat.NewSymDense(n, x), exponent, true
+}
+
+// descending returns the eigenvalues, times 2^exponent, the largest first.
+func descending(e *mat.EigenSym, exponent int) []float64 {
+	values := e.Values(nil)
+	slices.Reverse(values) // gonum sorts ascending
+	if exponent != 0 {
+		for i, v := range values {
+			values[i] = math.Ldexp(v, exponent)
+		}
+	}
+	return values
 }
 
 // eigenvalues returns the eigenvalues of the symmetric a (n×n), descending; false if the iteration fails.
 func eigenvalues(a []float64, n int) ([]float64, bool) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric(a, n), false) {
+	var e mat.EigenSym
+	copied, exponent, finite := symmetric(a, n)
+	if !finite || !e.Factorize(copied, false) {
 		return nil, false
 	}
-	values := eigen.Values(nil)
-	slices.Reverse(values)
-	return values, true
+	return descending(&e, exponent), true
 }
