@@ -77,7 +77,7 @@ func newBuilder(w *wanted, im Imbalance) *builder {
 // put stores a value.
 func (b *builder) put(key string, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		b.miss(key, "the value overflows float64; scale the features down")
+		b.miss(key, "the value leaves the range of float64; scale the features towards 1")
 		return
 	}
 	if b.any(key) {

@@ -153,50 +153,57 @@ func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64
 // false if the iteration fails.
 func eigen(a []float64, n int) (values, vectors []float64, ok bool) {
 	var e mat.EigenSym
-	scaled, unit := symmetric(a, n)
-	if !e.Factorize(scaled, true) {
+	copied, exponent, finite := symmetric(a, n)
+	if !finite || !e.Factorize(copied, true) {
 		return nil, nil, false
 	}
 	var columns mat.Dense
 	e.VectorsTo(&columns)
-	values, vectors = e.Values(nil), make([]float64, n*n)
-	slices.Reverse(values) // gonum sorts ascending
-	scale(values, unit)
+	values, vectors = descending(&e, exponent), make([]float64, n*n)
 	for j := range n {
 		mat.Col(vectors[j*n:][:n], n-1-j, &columns)
 	}
 	return values, vectors, true
 }
 
-// symmetric copies a (n×n) into gonum's form, divided by unit, a power of two, so that its largest element is near 1. Elements
-// far below the rounding of the largest are zero: gonum v0.17 panics where a part of a matrix consists of numbers so small that
-// it scales them.
-func symmetric(a []float64, n int) (scaled *mat.SymDense, unit float64) {
-	const negligible = 0x1p-100
-	most := 0.0
-	for _, v := range a[:n*n] {
-		most = max(most, math.Abs(v))
+// symmetric copies a (n×n), divided by 2^exponent, into gonum's form; finite is false if it holds NaN or an infinity. gonum v0.17
+// panics where numbers of a part of a matrix are above about 1e150 or below 1e-120: the largest element is brought near 1, and
+// elements far below its rounding are zero.
+func symmetric(a []float64, n int) (copied *mat.SymDense, exponent int, finite bool) {
+	largest := 0.0
+	for _, x := range a[:n*n] {
+		if x-x != 0 {
+			return nil, 0, false
+		}
+		largest = max(largest, math.Abs(x))
 	}
-	_, exponent := math.Frexp(most)
-	unit = math.Ldexp(1, max(-1000, min(exponent, 1000)))
+	const negligible = 0x1p-100
+	_, exponent = math.Frexp(largest)
 	x := make([]float64, n*n)
 	for i, v := range a[:n*n] {
-		if !(math.Abs(v) < negligible*most) {
-			x[i] = v / unit
+		if !(math.Abs(v) < negligible*largest) {
+			x[i] = math.Ldexp(v, -exponent)
 		}
 	}
-	return mat.NewSymDense(n, x), unit
+	return mat.NewSymDense(n, x), exponent, true
+}
+
+// descending returns the eigenvalues, times 2^exponent, the largest first.
+func descending(e *mat.EigenSym, exponent int) []float64 {
+	values := e.Values(nil)
+	slices.Reverse(values) // gonum sorts ascending
+	for i, v := range values {
+		values[i] = math.Ldexp(v, exponent)
+	}
+	return values
 }
 
 // eigenvalues returns the eigenvalues of the symmetric a (n×n), descending; false if the iteration fails.
 func eigenvalues(a []float64, n int) ([]float64, bool) {
-	var eigen mat.EigenSym
-	scaled, unit := symmetric(a, n)
-	if !eigen.Factorize(scaled, false) {
+	var e mat.EigenSym
+	copied, exponent, finite := symmetric(a, n)
+	if !finite || !e.Factorize(copied, false) {
 		return nil, false
 	}
-	values := eigen.Values(nil)
-	slices.Reverse(values)
-	scale(values, unit)
-	return values, true
+	return descending(&e, exponent), true
 }

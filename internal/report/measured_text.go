@@ -129,17 +129,18 @@ func classes(counts []int) string {
 }
 
 // WriteCSV writes tidy rows: layer, class (empty for a measure of all classes), key, value, why there is
-// none, weighting, definition, source.
+// none, weighting, definition, source; then what rounding leaves open, what shuffled labels give, and a reason in words. A cell is
+// empty where that was not found out.
 func (m *Measured) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{{"layer", "class", "key", "value", "missing", "weighting", "definition", "source"}}
+	rows := [][]string{{"layer", "class", "key", "value", "missing", "weighting", "definition", "source", "uncertainty", "input_rounding", "null_low", "null_median", "null_high", "reason"}}
 	for _, c := range m.Columns {
 		for _, d := range measure.Definitions() {
 			row := []string{c.Name, "", d.Key, "", c.Missing[d.Key], "", d.Formula, d.Source}
 			if v, ok := c.Measures[d.Key]; ok {
 				row[3], row[5] = exact(v), c.Conventions[d.Key].Weighting
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, c.certaintyCells(d.Key)...))
 		}
 		for _, key := range sortedKeys(c.PerClass) {
 			for k, v := range c.PerClass[key] {
@@ -158,10 +159,29 @@ func (m *Measured) WriteCSV(w io.Writer) error {
 			rows = append(rows, []string{c.Name, "", "cosine_margin_sorted_" + strconv.Itoa(i), exact(v), "", "", "cosine margins of samples, ascending", ""})
 		}
 	}
+	for i, row := range rows {
+		rows[i] = append(row, make([]string, len(rows[0])-len(row))...)
+	}
 	if err := out.WriteAll(rows); err != nil {
 		return fmt.Errorf("report: writing CSV: %w", err)
 	}
 	return nil
+}
+
+// certaintyCells are the cells behind the source: uncertainty, input rounding, null, reason.
+func (c *MeasuredColumn) certaintyCells(key string) []string {
+	cells := make([]string, 6)
+	if v, ok := c.Uncertainty[key]; ok {
+		cells[0] = exact(v)
+	}
+	if v, ok := c.InputRounding[key]; ok {
+		cells[1] = exact(v)
+	}
+	if n, ok := c.Null[key]; ok {
+		cells[2], cells[3], cells[4] = exact(n.Low), exact(n.Median), exact(n.High)
+	}
+	cells[5] = c.Reason[key]
+	return cells
 }
 
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -90,6 +90,9 @@ func stateOf(r *measure.Report, nc1, perDirection float64) state {
 	}
 	most := ratio
 	if typical, ok := median(r.Directions); ok { // a few directions in which means hardly differ do not decide
+		if found := r.Measures[measure.KeyNC1Pinv]; found > 0 {
+			typical *= nc1 / found // directions are as open as NC1 is
+		}
 		most = min(most, typical)
 	}
 	if accuracy, measured := r.Measures[measure.KeyNCCAccuracy]; measured && accuracy < separate && most <= partRatio {
