@@ -124,7 +124,7 @@ func (p *pairs) prepare(centre []float64) {
 		p.square[i] = dot(c, c)
 		p.length[i] = math.Sqrt(p.square[i])
 		p.shift[i] = dot(c, centre) + half
-		p.whole[i] = math.Sqrt(max(0, p.square[i]+2*p.shift[i]))
+		p.whole[i] = math.Sqrt(dot(p.means[i*d:][:d], p.means[i*d:][:d]))
 		p.unit[i], p.wholeOne[i] = 1/p.length[i], 1/p.whole[i]
 	}
 }
@@ -175,7 +175,11 @@ func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) {
 		away := math.Abs(cos + 1/float64(p.k-1))
 		w.Away += away
 		w.MostAway = max(w.MostAway, away)
-		w.MostCosine = max(w.MostCosine, math.Abs(g+p.shift[i]+p.shift[j])*(p.wholeOne[i]*p.wholeOne[j]))
+		whole := g + p.shift[i] + p.shift[j]
+		if p.k <= fewClasses { // where the centre is far larger than the mean, the sum cancels
+			whole = dot(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d])
+		}
+		w.MostCosine = max(w.MostCosine, math.Abs(whole)*(p.wholeOne[i]*p.wholeOne[j]))
 		w.Distance[j] = p.apart(i, j, cos)
 		w.Inverse[j] = 1 / p.distance2(i, j, g)
 		w.InverseSum += w.Inverse[j]

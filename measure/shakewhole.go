@@ -109,6 +109,7 @@ func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
 		in.OOD = &Rows[T]{H: reorder(w.ood, w.d, random.Perm(len(w.ood)/w.d), columns), D: w.d}
 	}
 	in.W = reorder(w.in.W, w.d, nil, columns)
+	jog(in.W, random) // products with W round even where there is but one coordinate, and no order of it
 	return in
 }
 

@@ -26,7 +26,7 @@ const (
 
 // certainty is the factor of the root mean square of m draws. Rounding errors are near normal; fewer draws tell less about
 // their size and need more room.
-func certainty(m int) float64 { return 5.5 * (1 + 6/float64(m)) }
+func certainty(m int) float64 { return 6 * (1 + 6/float64(m)) }
 
 // moved sums up how far values move.
 type moved struct {
@@ -82,21 +82,21 @@ func (r *Report) startUncertainty() {
 // state stores what arithmetic and the rounding of the given numbers leave open in a value; the former is at least what is
 // rounded alike in whatever order.
 func (r *Report) state(key string, arithmetic, given float64) {
-	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.D), math.MaxFloat64)
+	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.N, r.D), math.MaxFloat64)
 	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
 }
 
 // leastRounding is a few roundings of a value and of what it is put together from: numbers of size 1, squares of small
 // differences of such, roots of differences of such, or powers.
-func leastRounding(key string, v float64, d int) float64 {
+func leastRounding(key string, v float64, n, d int) float64 {
 	const few = 4 * roundoff64
 	own := few * math.Abs(v)
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
 		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
-		KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos, KeyNC5OOD:
+		KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos:
 		return own + few
-	case KeyNC2WCentred:
+	case KeyNC2WCentred, KeyNC5OOD:
 		return own + 2*few
 	case KeyNC2RankD, KeyNC3Centred, KeyConfWeightAngle:
 		return own + few/4
@@ -105,11 +105,13 @@ func leastRounding(key string, v float64, d int) float64 {
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyGNC2Riesz:
-		return own * (2 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
+		return own * (4 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
 	case KeyNC3Duality:
 		return 4 * own
 	case KeyNumericalRank:
-		return 20 * own
+		return (18 + math.Sqrt(float64(n))/2) * own // the Gram matrix of a class, summed once more for small singular values
+	case KeyMemNormalised:
+		return 2 * own
 	}
 	return own
 }

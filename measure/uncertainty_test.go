@@ -106,7 +106,7 @@ func (a *account) count(c *compared, key string, value, stated float64) {
 		a.well++
 		size := math.Abs(value)
 		switch {
-		case key == measure.KeyNC3RankD: // the root of a small difference of numbers of size 1
+		case key == measure.KeyNC3RankD, unitless[key] && exact.V.Abs().Hi < structuralZero: // a difference of numbers of size 1, or its root
 			size = max(size, 1)
 		case unitless[key]:
 			size = max(size, smallest)

@@ -98,6 +98,10 @@ func stateOf(r *measure.Report, nc1, perDirection float64) state {
 	if accuracy, measured := r.Measures[measure.KeyNCCAccuracy]; measured && accuracy < separate && most <= partRatio {
 		return noCollapse
 	}
+	// Even noise of the same size in all coordinates has a ratio of N/(K+d); nobody has shuffled the labels of these features.
+	if noise := float64(r.N) / float64(r.K+r.D); !known && most <= partRatio && ratio > belowChance*noise {
+		return unknown
+	}
 	switch {
 	case known && nc1 > belowChance*null.Median || most > partRatio:
 		return noCollapse
@@ -133,6 +137,9 @@ func explainState(r *measure.Report, s state, ratio float64) verdict {
 		return verdict{unknown, fmt.Sprintf("Too few samples to tell: with %s of %d classes, noise is as tight about once in %.0f times", count(r.N, "sample"), r.K, 1/byLuck(r, ratio))}
 	}
 	switch s {
+	case unknown:
+		return verdict{s, fmt.Sprintf("Whether classes have shrunk cannot be told without shuffled labels (--null %d): %s in %s may look like this by chance", measure.DefaultNull,
+			count(r.N, "sample"), count(r.D, "coordinate"))}
 	case complete:
 		return verdict{s, "samples sit on their class means"}
 	case collapsed, onTheWay:

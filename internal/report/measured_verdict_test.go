@@ -120,3 +120,32 @@ func withUnused(r *rand.Rand, s featureSet, size float64) featureSet {
 	}
 	return out
 }
+
+// Where nobody has shuffled labels, noise of few samples in many coordinates is not called collapsed either.
+func TestNoiseWithoutShuffledLabels(t *testing.T) {
+	r := rand.New(rand.NewPCG(14, 1))
+	const k, n, d = 10, 20, 5120
+	s := featureSet{k: k, d: d, h: make([]float64, k*n*d)}
+	for i := range s.h {
+		s.h[i] = r.NormFloat64()
+	}
+	for i := range k * n {
+		s.labels = append(s.labels, int32(i%k))
+	}
+	m, err := measure.Measure(measure.Input[float64]{Train: measure.Memory(s.h, d, s.labels)}, measure.Options{Uncertainty: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := Finding(m); !strings.Contains(words, "cannot be told without shuffled labels") {
+		t.Errorf("%q (NC1 %g)", words, m.Measures[measure.KeyNC1Pinv])
+	}
+	for i, c := range s.labels { // classes that are far apart are told without
+		s.h[i*d+int(c)] += 1000
+	}
+	if m, err = measure.Measure(measure.Input[float64]{Train: measure.Memory(s.h, d, s.labels)}, measure.Options{Uncertainty: true}); err != nil {
+		t.Fatal(err)
+	}
+	if words := Finding(m); !strings.HasPrefix(words, "Collapsed") {
+		t.Errorf("far apart: %q (NC1 %g)", words, m.Measures[measure.KeyNC1Pinv])
+	}
+}
