@@ -121,10 +121,5 @@ func centredDuality(b *builder, s shape) {
 		b.miss(KeyNC3Centred, "W is zero")
 		return
 	}
-	sum := 0.0
-	for i, w := range s.head.w {
-		x := w/wNorm - s.centred[i]/meanNorm
-		sum += x * x
-	}
-	b.put(KeyNC3Centred, math.Sqrt(sum))
+	b.put(KeyNC3Centred, unitDistance(s.head.w, s.centred[:s.k*s.d], wNorm, meanNorm, s.d))
 }

@@ -171,12 +171,7 @@ func (g *geometry) duality(b *builder, s shape) {
 		return
 	}
 	if meanNorm > 0 {
-		sum := 0.0
-		for i, w := range h.w {
-			x := w/wNorm - s.means[i]/meanNorm
-			sum += x * x
-		}
-		b.put(KeyNC3Direct, math.Sqrt(sum))
+		b.put(KeyNC3Direct, unitDistance(h.w, s.means, wNorm, meanNorm, s.d))
 	} else {
 		b.miss(KeyNC3Direct, "all class means are zero")
 	}
@@ -192,6 +187,20 @@ func (g *geometry) duality(b *builder, s shape) {
 		b.missAll("W is orthogonal to all centred class means", KeyNC3Gram, KeyNC3RankD)
 	}
 	perClassDuality(b, s)
+}
+
+// unitDistance returns ‖X/‖X‖ − Y/‖Y‖‖ for matrices of rows of width d, from their differences, row by row.
+func unitDistance(x, y []float64, normX, normY float64, d int) float64 {
+	squares := make([]float64, 0, len(x)/d)
+	for at := 0; at < len(x); at += d {
+		sum, row := 0.0, y[at:][:d]
+		for j, v := range x[at:][:d] {
+			v = v/normX - row[j]/normY
+			sum += v * v
+		}
+		squares = append(squares, sum)
+	}
+	return math.Sqrt(compensated(squares))
 }
 
 // perClassDuality compares w_k with μ_k − h_G, class by class.

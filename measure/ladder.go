@@ -7,7 +7,7 @@ import (
 )
 
 // rung is the share of the largest eigenvalue down to which a step of ladder takes eigenvalues from a Gram matrix.
-const rung = 1e-4
+const rung = 1e-2
 
 // ladder finds the eigenvalues of XᵀX (m×m) for a matrix X that is too long to be held, small ones as exactly as large ones:
 // gram(B, q) returns (XBᵀ)ᵀ(XBᵀ) for rows B (q×m), nil: the identity. A Gram matrix keeps eigenvalues to the

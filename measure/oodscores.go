@@ -131,6 +131,7 @@ func (e *Engine[T]) oodScores(b *builder, h *head, c *cloud[T], tested bool) err
 	for i, there := range []bool{o.base != nil, o.base != nil, o.base != nil, o.neco != nil, o.maha != nil} {
 		if there {
 			b.put(oodKeys[i], auroc(in[i], out[i]))
+			b.blur(oodKeys[i], nearTies(in[i], out[i]))
 		}
 	}
 	return nil
@@ -226,6 +227,35 @@ func rowsTimesTransposed(x, a []float64, n, d int) []float64 {
 		}
 	}
 	return out
+}
+
+// blur notes the share of pairs of scores that rounding may turn.
+func (b *builder) blur(key string, share float64) {
+	if b.report.blurred == nil {
+		b.report.blurred = map[string]float64{}
+	}
+	b.report.blurred[key] = share
+}
+
+// nearTies returns the share of pairs (one known, one unknown sample) whose scores differ by no more than some roundings of the largest
+// score, but differ. Both lists are sorted.
+func nearTies(known, unknown []float64) float64 {
+	const roundings = 64 * roundoff64
+	most := max(math.Abs(known[0]), math.Abs(known[len(known)-1]), math.Abs(unknown[0]), math.Abs(unknown[len(unknown)-1]))
+	apart, pairs, from, to := roundings*most, 0, 0, 0
+	for _, v := range known {
+		for from < len(unknown) && unknown[from] < v-apart {
+			from++
+		}
+		for to = max(to, from); to < len(unknown) && unknown[to] <= v+apart; to++ {
+		}
+		for _, w := range unknown[from:to] {
+			if w != v {
+				pairs++
+			}
+		}
+	}
+	return float64(pairs) / float64(len(known)) / float64(len(unknown))
 }
 
 // auroc returns the share of pairs (one known, one unknown sample) in which the known one scores higher, ties counted one half

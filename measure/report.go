@@ -35,6 +35,8 @@ type Report struct {
 	Reason          map[string]string  `json:"reason,omitempty"`
 	SignificantBits int                `json:"significant_bits,omitempty"`
 
+	blurred map[string]float64 // share of pairs of scores that rounding may turn
+
 	// Null holds what measures of class means come to when labels are shuffled; with Options.Null.
 	Null map[string]Null `json:"null,omitempty"`
 	// Directions are the eigenvalues, descending, of Σ_B^(−½) Σ_W Σ_B^(−½) on the span of the centred class means, whose mean is

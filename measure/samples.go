@@ -126,6 +126,24 @@ func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 	}
 	s.centreMeans(im)
 	jog(s.centred, jitter)
+	s.jogCentre(jitter)
+}
+
+// jogCentre moves all centred means together by a rounding of the largest in each coordinate, as that of h_G does; random nil: not.
+func (s *samples[T]) jogCentre(random *rand.Rand) {
+	if random == nil {
+		return
+	}
+	for j := range s.d {
+		most := 0.0
+		for c := range s.k {
+			most = max(most, math.Abs(s.centred[c*s.d+j]))
+		}
+		shift := roundoff64 / 2 * most * (2*random.Float64() - 1)
+		for c := range s.k {
+			s.centred[c*s.d+j] += shift
+		}
+	}
 }
 
 // jog moves numbers by a rounding each; random nil: not.

@@ -134,7 +134,7 @@ func (f *secondPass[T]) marginAt(p *part[T], c int, r []float64) float64 {
 	return lead(p.cosines, c)
 }
 
-// lead returns x_c less the largest other.
+// lead returns x_c less the largest other, cosines that rounding may have taken beyond ±1.
 func lead(x []float64, c int) float64 {
 	other := math.Inf(-1)
 	for j, v := range x {
@@ -142,5 +142,5 @@ func lead(x []float64, c int) float64 {
 			other = max(other, v)
 		}
 	}
-	return x[c] - other
+	return min(max(x[c], -1), 1) - min(max(other, -1), 1)
 }

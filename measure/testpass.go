@@ -171,12 +171,12 @@ func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
 		return nil
 	}
 	cosines := make(Vector, train.k)
-	mean, length := 0.0, norm(s.means)
+	length := norm(s.means)
 	for k := range cosines {
-		cosines[k] = math.Abs(dot(train.mean(k), s.means)) / (norm(train.mean(k)) * length)
-		mean += cosines[k] / float64(train.k)
+		cosines[k] = min(math.Abs(dot(train.mean(k), s.means))/(norm(train.mean(k))*length), 1)
 	}
 	b.report.PerClass["nc5_cosine"] = cosines
+	mean := compensated(cosines) / float64(train.k)
 	if mean != mean {
 		b.miss(KeyNC5OOD, "a class mean or the mean of the out-of-distribution features is zero")
 		return nil

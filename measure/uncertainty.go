@@ -82,13 +82,13 @@ func (r *Report) startUncertainty() {
 // state stores what arithmetic and the rounding of the given numbers leave open in a value; the former is at least what is
 // rounded alike in whatever order.
 func (r *Report) state(key string, arithmetic, given float64) {
-	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.N, r.D), math.MaxFloat64)
+	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.D)+r.blurred[key], math.MaxFloat64)
 	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
 }
 
 // leastRounding is a few roundings of a value and of what it is put together from: numbers of size 1, squares of small
 // differences of such, roots of differences of such, or powers.
-func leastRounding(key string, v float64, n, d int) float64 {
+func leastRounding(key string, v float64, d int) float64 {
 	const few = 4 * roundoff64
 	own := few * math.Abs(v)
 	switch key {
@@ -98,19 +98,21 @@ func leastRounding(key string, v float64, n, d int) float64 {
 		return own + few
 	case KeyNC2WCentred, KeyNC5OOD:
 		return own + 2*few
-	case KeyNC2RankD, KeyNC3Centred, KeyConfWeightAngle:
+	case KeyNC2RankD:
 		return own + few/4
 	case KeyGNC2Distance, KeyGNC2Log:
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyGNC2Riesz:
-		return own * (4 + float64(d)/16) // kernels are δ^−(d−2), by a logarithm that is rounded
+		return own * (8 + float64(d)/4) // kernels are δ^−(d−2), by a logarithm that is rounded
 	case KeyNC3Duality:
 		return 4 * own
 	case KeyNumericalRank:
-		return (18 + math.Sqrt(float64(n))/2) * own // the Gram matrix of a class, summed once more for small singular values
-	case KeyMemNormalised:
+		return 20 * own
+	case KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised:
+		return 3 * own
+	case KeyTraceWithin, KeyNC1TraceRatio, KeyTestNC1Ratio:
 		return 2 * own
 	}
 	return own

@@ -48,6 +48,9 @@ var unitless = map[string]bool{
 	"nc2_cos_std": true, "nc2_coherence": true, "nc3_centred": true, "w_mean_alignment": true,
 }
 
+// rank names shares of pairs in order: a pair that rounding turns is a share of all, however well conditioned the rest is.
+var rank = map[string]bool{"ood_auroc_msp": true, "ood_auroc_max_logit": true, "ood_auroc_energy": true, "ood_auroc_neco": true, "ood_auroc_mahalanobis": true}
+
 // least is the error that no uncertainty is asked to be below: a rounding of the value, and what the oracle cannot see.
 func least(key string, value float64, exact measuretest.Value) float64 {
 	if unitless[key] && exact.V.Abs().Hi < structuralZero {
@@ -106,7 +109,11 @@ func (a *account) count(c *compared, key string, value, stated float64) {
 		a.well++
 		size := math.Abs(value)
 		switch {
-		case key == measure.KeyNC3RankD, unitless[key] && exact.V.Abs().Hi < structuralZero: // a difference of numbers of size 1, or its root
+		case key == measure.KeyNC3RankD: // whose error is that of its square, divided by it
+			size = max(size, 64*0x1p-53/wellRelative/size)
+		case rank[key]:
+			size = math.Inf(1)
+		case key == measure.KeyVCI, unitless[key] && exact.V.Abs().Hi < structuralZero: // a difference of numbers of size 1, or its root
 			size = max(size, 1)
 		case unitless[key]:
 			size = max(size, smallest)

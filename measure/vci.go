@@ -32,7 +32,11 @@ func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 	case !ok:
 		b.miss(KeyVCI, "the eigenvalue iteration failed")
 	default:
-		b.put(KeyVCI, min(max(0, 1-trace/float64(s.between.rank)), 1))
+		index := 1 - trace/float64(s.between.rank)
+		if e.jitter == nil { // what rounding does at the ends of [0,1] is to be seen
+			index = min(max(0, index), 1)
+		}
+		b.put(KeyVCI, index)
 	}
 	return nil
 }
