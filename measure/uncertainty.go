@@ -96,8 +96,10 @@ func leastRounding(key string, v float64, d int) float64 {
 		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
 		KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos:
 		return own + few
-	case KeyNC2WCentred, KeyNC5OOD:
+	case KeyNC2WCentred:
 		return own + 2*few
+	case KeyNC5OOD:
+		return own + few/2
 	case KeyNC2RankD:
 		return own + few/4
 	case KeyGNC2Distance, KeyGNC2Log:
