@@ -30,6 +30,7 @@ type secondPass[T kernel.Float] struct {
 	classifier []float64  // Wᵀ (d × classifier rows), if sparing
 	cosBase    []float64  // (K × K) (w_j − w_G)·(μ_k − h_G)
 	centreNorm []float64  // (K) ‖μ_k − h_G‖²
+	perNorm    []float64  // (K) 1/‖w_k − w_G‖
 
 	weight  []float64 // (K) ω_k of the tally's white
 	margins []float64 // (rows) cosine margin of each row; NaN: undefined
@@ -54,7 +55,6 @@ type part[T kernel.Float] struct {
 	product  []float64 // (block × width)
 	logits   []float64 // (block × classifier rows) W r, where that is not in product
 	white    []float64 // (block × rank) z, where the operator applies to p
-	cosines  []float64 // (K)
 	offset   []float64 // (d) h − h_G of a sample near h_G
 	tally    tally
 	err      error
@@ -94,7 +94,6 @@ func (p *part[T]) resize(block, d, width, rank, k int, buffer bool) {
 	p.square = grow(p.square, block)
 	p.product = grow(p.product, block*width)
 	p.white = grow(p.white, block*rank)
-	p.cosines = grow(p.cosines, k)
 	p.tally.reset(k)
 	p.err = nil
 }
@@ -143,13 +142,14 @@ func (f *secondPass[T]) classifierTables(team *kernel.Team) {
 	kernel.Gemm(team, kernel.NT, s.k, h.k, s.d, s.means, s.d, h.w, s.d, f.logit, h.k, kernel.Epilogue[float64]{Bias: h.b})
 }
 
-// marginTables fills cosBase and centreNorm.
+// marginTables fills cosBase, centreNorm and perNorm.
 func (f *secondPass[T]) marginTables(team *kernel.Team) {
 	s, h := f.s, f.head
 	f.cosBase = grow(f.cosBase, s.k*s.k)
 	kernel.Gemm(team, kernel.NT, s.k, s.k, s.d, s.centred, s.d, h.centred, s.d, f.cosBase, s.k, kernel.Epilogue[float64]{})
-	f.centreNorm = grow(f.centreNorm, s.k)
+	f.centreNorm, f.perNorm = grow(f.centreNorm, s.k), grow(f.perNorm, s.k)
 	for c := range s.k {
+		f.perNorm[c] = 1 / h.centredNorm[c]
 		mean := s.centred[c*s.d:][:s.d]
 		f.centreNorm[c] = dot(mean, mean)
 	}

@@ -101,7 +101,7 @@ func largestSum(a, b []float64) int {
 // margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G.
 // (w_j − w_G)·r = v_j − mean v. Where r nearly takes h to h_G the sums would cancel, and h − h_G is formed itself.
 func (f *secondPass[T]) margin(p *part[T], c int, r []float64, square float64, y, v []float64) float64 {
-	k, h := f.s.k, f.head
+	k := f.s.k
 	length2 := f.centreNorm[c] + 2*y[f.atP+c] + square
 	if !(length2 > cancelled*(f.centreNorm[c]+square)) {
 		return f.marginAt(p, c, r)
@@ -112,10 +112,17 @@ func (f *secondPass[T]) margin(p *part[T], c int, r []float64, square float64, y
 		mean += x
 	}
 	mean /= float64(k)
+	own, other, perNorm := 0.0, math.Inf(-1), f.perNorm[:k]
 	for j, x := range f.cosBase[c*k:][:k] {
-		p.cosines[j] = (x + (v[j] - mean)) / (h.centredNorm[j] * length)
+		x = (x + (v[j] - mean)) * perNorm[j]
+		switch {
+		case j == c:
+			own = x
+		case x > other:
+			other = x
+		}
 	}
-	return lead(p.cosines, c)
+	return lead(own/length, other/length)
 }
 
 // marginAt is margin from h − h_G = r + (μ_c − h_G).
@@ -128,19 +135,17 @@ func (f *secondPass[T]) marginAt(p *part[T], c int, r []float64) float64 {
 	if !(length > 0) {
 		return math.NaN()
 	}
-	for j := range p.cosines {
-		p.cosines[j] = dot(h.centred[j*d:][:d], p.offset) / (h.centredNorm[j] * length)
-	}
-	return lead(p.cosines, c)
-}
-
-// lead returns x_c less the largest other, cosines that rounding may have taken beyond ±1.
-func lead(x []float64, c int) float64 {
-	other := math.Inf(-1)
-	for j, v := range x {
-		if j != c {
-			other = max(other, v)
+	own, other := 0.0, math.Inf(-1)
+	for j := range f.s.k {
+		cosine := dot(h.centred[j*d:][:d], p.offset) / (h.centredNorm[j] * length)
+		if j == c {
+			own = cosine
+		} else {
+			other = max(other, cosine)
 		}
 	}
-	return min(max(x[c], -1), 1) - min(max(other, -1), 1)
+	return lead(own, other)
 }
+
+// lead returns the lead of one cosine over another, which rounding may have taken beyond ±1.
+func lead(own, other float64) float64 { return min(max(own, -1), 1) - min(max(other, -1), 1) }
