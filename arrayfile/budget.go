@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -137,3 +138,35 @@ func (b *Budget) opened(n int64) {
 	b.files = min(b.files, math.MaxInt64-n) + n
 	b.limit = max(FreeMemory, RatioMemory*min(b.files, math.MaxInt64/RatioMemory))
 }
+
+// account is what one opened file has taken from a budget.
+type account struct {
+	budget *Budget
+	taken  atomic.Int64
+}
+
+// newAccount counts a file of n bytes; a nil budget is one for this file alone.
+func newAccount(budget *Budget, n int) *account {
+	if budget == nil {
+		budget = NewFileBudget()
+		budget.Advice = "if the file is to be trusted, save it without compression"
+	}
+	budget.opened(int64(n))
+	return &account{budget: budget}
+}
+
+// take reserves memory until close.
+func (a *account) take(n int64) error {
+	if err := a.budget.Take(n); err != nil {
+		return err
+	}
+	a.taken.Add(n)
+	return nil
+}
+
+func (a *account) give(n int64) {
+	a.taken.Add(-n)
+	a.budget.Give(n)
+}
+
+func (a *account) close() { a.budget.Give(a.taken.Swap(0)) }
