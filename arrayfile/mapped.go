@@ -2,14 +2,15 @@ package arrayfile
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/edsrzf/mmap-go"
+
+	"collapse/internal/inputfile"
 )
 
 // mapped maps a file into memory; want names what it should be.
 func mapped(path, want string) (mmap.MMap, error) {
-	f, err := os.Open(path)
+	f, err := inputfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: %w", err)
 	}

@@ -3,8 +3,9 @@ package data
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+
+	"collapse/internal/inputfile"
 )
 
 // The binary version of CIFAR is a row of records without any header: one label byte (CIFAR-100: a coarse and a fine one), then
@@ -57,7 +58,7 @@ func readCIFAR(info *Info, split Split, labelBytes int, paths ...string) (*Set, 
 
 // addCIFAR appends the records of a file.
 func (s *Set) addCIFAR(path string, labelBytes int) error {
-	f, err := os.Open(path)
+	f, err := inputfile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -68,8 +69,6 @@ func (s *Set) addCIFAR(path string, labelBytes int) error {
 	}
 	record := int64(labelBytes + cifarPixels)
 	switch n := info.Size(); {
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("it is no regular file")
 	case n == 0 || n%record != 0:
 		return fmt.Errorf("it has %d bytes, which is no whole number of records of %d; it was cut short or is not the binary version, fetch it again", n, record)
 	case n/record*cifarPixels > maxPixels-int64(len(s.Pixels)):

@@ -96,7 +96,7 @@ func TestCIFARErrors(t *testing.T) {
 	}
 	root := t.TempDir()
 	os.MkdirAll(filepath.Join(root, "cifar-100-binary", "train.bin"), 0o755)
-	if _, err := Open(Source{Name: "cifar-100", Root: root}, Train); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := Open(Source{Name: "cifar-100", Root: root}, Train); err == nil || !strings.Contains(err.Error(), "is a directory; want a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"collapse/internal/inputfile"
 )
 
 // What a download bears before it gives an address up. Variables, so that tests need not wait.
@@ -264,7 +266,7 @@ func partSize(path string) int64 {
 
 // fileSum returns a file's SHA-256 in hex, and its size.
 func fileSum(path string) (sum string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := inputfile.Open(path)
 	if err != nil {
 		return "", 0, err
 	}

@@ -1,7 +1,7 @@
 package data
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"image"
 	"image/color"
@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"collapse/internal/inputfile"
 )
 
 // folderName is the set that any directory is which holds train/ and test/, in each of them a folder for every class, and in those
@@ -19,8 +21,12 @@ import (
 // torchvision's ImageFolder; transparency is dropped.
 const folderName = "folder"
 
-// maxImage bounds the pixels of one image that is decoded: 4096×4096.
-const maxImage = 1 << 24
+// What is decoded of one image, at most.
+const (
+	maxImage     = 1 << 24 // pixels: 4096×4096
+	maxImageFile = 256 << 20
+	maxScans     = 1000 // of a progressive JPEG, each of which goes over all pixels; usual are 10
+)
 
 // maxFolderClasses is the most classes that a folder may have.
 const maxFolderClasses = 10000
@@ -51,6 +57,11 @@ func readFolder(info *Info, dir string, split Split, size int) (*Set, error) {
 	d := s.Shape.Dim()
 	if len(files) > maxPixels/d {
 		return nil, fmt.Errorf("data: %s: %d images of %d×%d have more than %d bytes of pixels; make them smaller with data.size", dir, len(files), s.Shape.H, s.Shape.W, maxPixels)
+	}
+	if size == 0 && len(files) > freePixels/d {
+		if packed := fileBytes(files); len(files) > mostPixels(packed)/d {
+			return nil, fmt.Errorf("data: %s: %d images of %d×%d have %d times the %d bytes of their files, and at most %d times are read; make them smaller with data.size", dir, len(files), s.Shape.H, s.Shape.W, int64(len(files)*d)/max(packed, 1), packed, ratioPixels)
+		}
 	}
 	s.Pixels, s.True = make([]uint8, len(files)*d), make([]int32, len(files))
 	if err := s.decodeAll(files, size != 0); err != nil {
@@ -116,6 +127,19 @@ func folderFiles(dir string, classes []string) ([]labelledFile, error) {
 	return files, nil
 }
 
+// fileBytes adds up the sizes of files; one that cannot be asked for is an error once it is read.
+func fileBytes(files []labelledFile) (n int64) {
+	for _, f := range files {
+		if info, err := os.Stat(f.path); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// decodingLarge lets one image at a time be decoded of those that are far larger than their files: a pixel takes up to 20 bytes.
+var decodingLarge sync.Mutex
+
 // decodeAll decodes on all cores. Of several errors the one of the first file is returned.
 func (s *Set) decodeAll(files []labelledFile, resized bool) error {
 	var mu sync.Mutex
@@ -139,18 +163,20 @@ func (s *Set) decodeAll(files []labelledFile, resized bool) error {
 
 // imageSize reads height and width of an image without decoding it.
 func imageSize(path string) (h, w int, err error) {
-	f, err := os.Open(path)
+	b, err := inputfile.Read(path, maxImageFile)
 	if err != nil {
 		return 0, 0, fmt.Errorf("data: %w", err)
 	}
-	defer f.Close()
-	return sizeOf(f, path)
+	return sizeOf(b, path)
 }
 
-func sizeOf(f *os.File, path string) (h, w int, err error) {
-	c, _, err := image.DecodeConfig(bufio.NewReader(f))
+func sizeOf(b []byte, path string) (h, w int, err error) {
+	c, kind, err := image.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
 		return 0, 0, fmt.Errorf("data: %s: %w", path, err)
+	}
+	if n := bytes.Count(b, []byte("\xff\xda")); kind == "jpeg" && n > maxScans {
+		return 0, 0, fmt.Errorf("data: %s: the image has %d scans; at most %d are decoded, save it anew", path, n, maxScans)
 	}
 	if c.Width < 1 || c.Height < 1 || c.Width > maxImage/c.Height {
 		return 0, 0, fmt.Errorf("data: %s: the image is %d×%d; at most %d pixels are decoded, make it smaller", path, c.Height, c.Width, maxImage)
@@ -167,12 +193,11 @@ type resizer struct {
 }
 
 func (r *resizer) read(dst []uint8, path string) error {
-	f, err := os.Open(path)
+	b, err := inputfile.Read(path, maxImageFile)
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	defer f.Close()
-	h, w, err := sizeOf(f, path)
+	h, w, err := sizeOf(b, path)
 	if err != nil {
 		return err
 	}
@@ -180,15 +205,16 @@ func (r *resizer) read(dst []uint8, path string) error {
 	if !same && !r.any {
 		return fmt.Errorf("data: %s: the image is %d×%d, the first one %d×%d; set data.size to resize all to one size", path, h, w, r.to.H, r.to.W)
 	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return fmt.Errorf("data: %s: %w", path, err)
+	if 3*h*w > ratioPixels*len(b) {
+		decodingLarge.Lock()
+		defer decodingLarge.Unlock()
 	}
-	img, _, err := image.Decode(bufio.NewReader(f))
+	img, _, err := image.Decode(bytes.NewReader(b))
 	if err != nil {
 		return fmt.Errorf("data: %s: %w", path, err)
 	}
-	if b := img.Bounds(); b.Dx() != w || b.Dy() != h {
-		return fmt.Errorf("data: %s: the image is %d×%d, its header says %d×%d", path, b.Dy(), b.Dx(), h, w)
+	if size := img.Bounds(); size.Dx() != w || size.Dy() != h {
+		return fmt.Errorf("data: %s: the image is %d×%d, its header says %d×%d", path, size.Dy(), size.Dx(), h, w)
 	}
 	if same {
 		rgbPlanes(dst, img)

@@ -8,7 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"collapse/internal/inputfile"
 )
 
 // IDX is the layout of MNIST and the sets made after it: two zero bytes, 8 for unsigned bytes, the
@@ -22,30 +23,49 @@ type idx struct {
 
 // readIDXFile reads a file of the given number of sizes, gzipped or plain as its first bytes say.
 func readIDXFile(path string, dims int) (*idx, error) {
-	f, err := os.Open(path)
+	f, err := inputfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	defer f.Close()
-	x, err := readIDX(f, dims)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	x, err := readIDXUpTo(f, dims, mostPixels(info.Size()))
 	if err != nil {
 		return nil, fmt.Errorf("data: %s: %w", path, err)
 	}
 	return x, nil
 }
 
-// readIDX reads to the end of r. It holds at most about twice the bytes that r really delivers,
-// whatever the header claims, and reads at most the claimed bytes, which maxPixels caps.
-func readIDX(r io.Reader, dims int) (*idx, error) {
+// Bytes of pixels that any files may unpack to, and how many times their own size larger ones may. MNIST unpacks to 5 times its size,
+// photographs as JPEG to 5 to 30 times.
+const (
+	freePixels  = 128 << 20
+	ratioPixels = 32
+)
+
+// mostPixels bounds what files of so many bytes unpack to.
+func mostPixels(packed int64) int {
+	return int(min(max(freePixels, ratioPixels*min(packed, maxPixels)), maxPixels))
+}
+
+// readIDX is readIDXUpTo of any file that is not compressed.
+func readIDX(r io.Reader, dims int) (*idx, error) { return readIDXUpTo(r, dims, maxPixels) }
+
+// readIDXUpTo reads to the end of r. It holds at most about twice the bytes that r really delivers,
+// whatever the header claims, and reads at most the claimed bytes, which most caps.
+func readIDXUpTo(r io.Reader, dims, most int) (*idx, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := br.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
-		return readPlainIDX(br, dims)
+		return readPlainIDX(br, dims, maxPixels)
 	}
 	zr, err := gzip.NewReader(br)
 	if err != nil {
 		return nil, gzipError(err)
 	}
-	x, err := readPlainIDX(zr, dims)
+	x, err := readPlainIDX(zr, dims, most)
 	if err != nil {
 		return nil, gzipError(err)
 	}
@@ -64,8 +84,8 @@ func gzipError(err error) error {
 	return err
 }
 
-func readPlainIDX(r io.Reader, dims int) (*idx, error) {
-	sizes, total, err := readIDXHeader(r, dims)
+func readPlainIDX(r io.Reader, dims, most int) (*idx, error) {
+	sizes, total, err := readIDXHeader(r, dims, most)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +103,7 @@ func readPlainIDX(r io.Reader, dims int) (*idx, error) {
 	return &idx{sizes, data}, nil
 }
 
-func readIDXHeader(r io.Reader, dims int) (sizes []int, total int, err error) {
+func readIDXHeader(r io.Reader, dims, most int) (sizes []int, total int, err error) {
 	head := make([]byte, 4+4*dims)
 	if n, err := io.ReadFull(r, head); err != nil {
 		return nil, 0, truncated(err, n, len(head))
@@ -95,12 +115,20 @@ func readIDXHeader(r io.Reader, dims int) (sizes []int, total int, err error) {
 	for i := range dims {
 		n := int(binary.BigEndian.Uint32(head[4+4*i:]))
 		sizes = append(sizes, n)
-		if n == 0 || n > maxPixels/total {
-			return nil, 0, fmt.Errorf("its header announces sizes %v; each has to be at least 1 and their product at most %d", sizes, maxPixels)
+		if n == 0 || n > most/total {
+			return nil, 0, fmt.Errorf("its header announces sizes %v; each has to be at least 1 and their product at most %d%s", sizes, most, unpackHint(most))
 		}
 		total *= n
 	}
 	return sizes, total, nil
+}
+
+// unpackHint says what to try where compression is why sizes are refused.
+func unpackHint(most int) string {
+	if most == maxPixels {
+		return ""
+	}
+	return fmt.Sprintf(" (%d times the compressed file); unpack it with gunzip if that is meant", ratioPixels)
 }
 
 // readGrowing reads n bytes into memory that grows with what has been read.

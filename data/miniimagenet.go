@@ -83,6 +83,7 @@ func (s *Set) miniClasses(p arrayfile.Pickle, n int, seen map[string]bool) (keep
 	if err != nil {
 		return nil, err
 	}
+	all := 0
 	for _, c := range classes {
 		if seen[c.Key] {
 			return nil, fmt.Errorf("class %q occurs twice in the three files; is one of them there twice?", c.Key)
@@ -91,6 +92,9 @@ func (s *Set) miniClasses(p arrayfile.Pickle, n int, seen map[string]bool) (keep
 		members, err := c.Value.Ints()
 		if err != nil {
 			return nil, fmt.Errorf("class %q: %w", c.Key, err)
+		}
+		if all += len(members); all > n {
+			return nil, fmt.Errorf("its classes list %d images or more, and it holds %d", all, n)
 		}
 		cut := len(members) - len(members)/6
 		if s.Split == Train {

@@ -9,13 +9,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"collapse/internal/inputfile"
 )
 
 // unpack takes the wanted files out of a .tar.gz, by their last names and with exactly their sizes, into a folder, and removes the
 // archive. Nothing else of the archive is written, no name of it is used as a path, and no more is unpacked than the wanted files
 // and as much again. Each file comes to its place whole or not at all.
 func unpack(archive, folder string, members []member) error {
-	f, err := os.Open(archive)
+	f, err := inputfile.Open(archive)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"collapse/arrayfile"
+	"collapse/internal/inputfile"
 )
 
 // Names inside a checkpoint's folder.
@@ -200,7 +201,7 @@ func (c *checkpoints) newest() (*saved, []string, error) {
 }
 
 func (c *checkpoints) read(epoch int) (*saved, error) {
-	text, err := os.ReadFile(filepath.Join(c.path(epoch), stateFile))
+	text, err := inputfile.Read(filepath.Join(c.path(epoch), stateFile), inputfile.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +225,7 @@ func (c *checkpoints) read(epoch int) (*saved, error) {
 }
 
 func (c *checkpoints) readArrays(epoch int, name string, sums map[string]fileSum) ([]arrayfile.Array, error) {
-	b, err := os.ReadFile(filepath.Join(c.path(epoch), name))
+	b, err := inputfile.Read(filepath.Join(c.path(epoch), name), sums[name].Bytes)
 	if err != nil {
 		return nil, err
 	}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"collapse/internal/inputfile"
 )
 
 // LoadFile reads a TOML file and then the overrides; see Load.
@@ -19,7 +20,7 @@ func LoadFile(path string, overrides ...string) (Config, error) {
 
 // LoadFileOver is LoadFile from another configuration than Default.
 func LoadFileOver(c Config, path string, overrides ...string) (Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := inputfile.Read(path, inputfile.Text)
 	if err != nil {
 		return Config{}, fmt.Errorf("train: configuration: %w", err)
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/inputfile"
 	"collapse/internal/report"
 	"collapse/internal/store"
 	"collapse/internal/theory"
@@ -65,7 +65,7 @@ func (c *dilationCmd) fit(a *app) error {
 
 // measuredPairs reads a CSV file or, where there is no such file, a run of the lab.
 func measuredPairs(a *app, source string) (pairs []fittedPair, notes []string, err error) {
-	f, err := os.Open(source)
+	f, err := inputfile.Open(source)
 	if errors.Is(err, fs.ErrNotExist) {
 		return runPairs(a, source)
 	}

@@ -3,12 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"collapse/internal/inputfile"
 	"collapse/internal/recipe"
 	"collapse/internal/report"
 	"collapse/internal/theory"
@@ -232,7 +232,7 @@ func (c *reproduceCmd) all(a *app) error {
 func (c *reproduceCmd) oneOfAll(a *app, id string) (report.IndexEntry, error) {
 	kept := filepath.Join(c.dir(id), "result.json")
 	var before reproduced
-	if text, err := os.ReadFile(kept); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
+	if text, err := inputfile.Read(kept, inputfile.Record); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
 		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !recipe.Is(id)) {
 		return before.IndexEntry, nil
 	}

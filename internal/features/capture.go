@@ -3,13 +3,17 @@ package features
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"collapse/internal/inputfile"
 )
 
 // capture is a folder that python/collapse_tap wrote: tap.json, and a folder of shards for each stream.
@@ -69,15 +73,11 @@ func fromCapture(req *Request) (*capture, error) {
 // read reads tap.json.
 func (c *capture) read() (classifier, bias bool, err error) {
 	name := filepath.Join(c.folder, captureInfo)
-	stat, err := os.Stat(name)
-	if err != nil {
+	text, err := inputfile.Read(name, mostInfo)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, fmt.Errorf("%s: a folder is read if collapse_tap wrote it, and this one has no %s (a capture that did not end has none); to read shards name them: --features '%s'",
 			c.folder, captureInfo, filepath.Join(c.folder, "*.npy"))
 	}
-	if stat.Size() > mostInfo {
-		return false, false, fmt.Errorf("%s: %d bytes are more than a capture's description has", name, stat.Size())
-	}
-	text, err := os.ReadFile(name)
 	if err != nil {
 		return false, false, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"collapse/internal/inputfile"
 )
 
 // Blob names something too large for a message, and says what it holds.
@@ -127,7 +129,7 @@ func (f folder) Get(_ context.Context, b Blob, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := os.Open(path)
+	r, err := inputfile.Open(path)
 	if err != nil {
 		return fmt.Errorf("queue: a blob of the shared folder: %w; the coordinator and its workers must see the same --blobs folder", err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"collapse/internal/inputfile"
 )
 
 // Broker is a connection to a queue. It comes back by itself when the server was away.
@@ -37,6 +39,9 @@ func Connect(r Remote, opt Options) (*Broker, error) {
 		more = append(more, nats.Token(r.Token))
 	}
 	if r.CAFile != "" {
+		if err := inputfile.Check(r.CAFile, inputfile.Bundle); err != nil {
+			return nil, fmt.Errorf("queue: certificates: %w", err)
+		}
 		more = append(more, nats.RootCAs(r.CAFile))
 	}
 	return connect(r.URL, opt, more...)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"collapse/internal/inputfile"
 )
 
 // ServerOptions describe an embedded server.
@@ -85,6 +87,11 @@ func opts2listen(opts *server.Options, o ServerOptions) error {
 	}
 	if o.CertFile == "" {
 		return nil
+	}
+	for _, path := range []string{o.CertFile, o.KeyFile} {
+		if err := inputfile.Check(path, inputfile.Bundle); err != nil {
+			return fmt.Errorf("queue: certificate: %w", err)
+		}
 	}
 	tls, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.CertFile, KeyFile: o.KeyFile})
 	if err != nil {

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"collapse/internal/inputfile"
 )
 
 // TokenFile reads a token from a file. With create, a file that is not there is made, with a new random
 // token that only its owner can read.
 func TokenFile(path string, create bool) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := inputfile.Read(path, inputfile.Line)
 	if create && errors.Is(err, os.ErrNotExist) {
 		return newToken(path)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"collapse/internal/inputfile"
 	"collapse/train"
 )
 
@@ -64,7 +64,7 @@ func (e *FileError) Error() string {
 // ReadFile reads a study's file. Overrides ("section.key=value") replace settings of base; one whose key
 // is in the grid, or whose value is a list, replaces the values there. seeds above 0 replaces the seeds.
 func ReadFile(path string, overrides []string, seeds int) (*File, error) {
-	text, err := os.ReadFile(path)
+	text, err := inputfile.Read(path, inputfile.Text)
 	if err != nil {
 		return nil, fmt.Errorf("study: %w", err)
 	}
@@ -109,7 +109,9 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		bad.add("seeds and [grid] run.seed both list seeds; leave one out")
 	}
 	slices.SortFunc(f.axes, func(a, b axis) int { return strings.Compare(a.key, b.key) })
-	f.checkKeys(bad)
+	if f.checkSize(bad) {
+		f.checkKeys(bad)
+	}
 	if len(bad.Problems) == 0 && f.Search != nil {
 		f.Search.check(f, bad)
 		f.Source = f.searchText()
@@ -244,6 +246,22 @@ func (f *File) readSeeds(v any, bad *FileError) {
 		}
 		f.seeds = append(f.seeds, uint64(s))
 	}
+}
+
+// maxRuns is the most combinations of a grid: a short text can ask for more than any machine holds.
+const maxRuns = 100_000
+
+// checkSize reports whether the grid is not too large, before anything is made of it.
+func (f *File) checkSize(bad *FileError) bool {
+	runs := max(1, len(f.seeds))
+	for _, a := range f.axes {
+		if len(a.values) > maxRuns/runs {
+			bad.add("[grid] and seeds ask for more than %d runs; leave out values, or make it several studies", maxRuns)
+			return false
+		}
+		runs *= max(1, len(a.values))
+	}
+	return true
 }
 
 // checkKeys loads the base and each value of the grid on its own, so that every misspelt key and every

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"collapse/internal/inputfile"
 )
 
 // pack writes the files below dir that keep wants, by their paths relative to dir, as a tar archive.
@@ -32,7 +34,7 @@ func pack(w io.Writer, dir string, keep func(path string) bool) error {
 }
 
 func packFile(t *tar.Writer, path, name string) error {
-	f, err := os.Open(path)
+	f, err := inputfile.Open(path)
 	if err != nil {
 		return err
 	}
