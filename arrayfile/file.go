@@ -18,6 +18,7 @@ type File struct {
 	path    string
 	entries []entry
 	memory  mmap.MMap
+	account *account
 }
 
 // entry is one array of a file, loaded when asked for.
@@ -30,13 +31,17 @@ type entry struct {
 
 // Open opens a .npy, .npz, .safetensors, PyTorch .pt, Parquet or MATLAB (5 to 7) .mat file, recognised by its content, and
 // reads the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
-// meanwhile crashes the reader.
-func Open(path string) (*File, error) {
+// meanwhile crashes the reader. What is unpacked or copied stays within NewFileBudget.
+func Open(path string) (*File, error) { return OpenWithin(path, nil) }
+
+// OpenWithin is Open within a budget that other files and callers may share; Close gives back what the file has taken of it. What does
+// not fit is a *BudgetError, of this call or of Load.
+func OpenWithin(path string, budget *Budget) (*File, error) {
 	memory, err := mapped(path, ".npy, .npz, .safetensors, .pt, .parquet or .mat")
 	if err != nil {
 		return nil, err
 	}
-	file, err := parse(memory)
+	file, err := ParseWithin(memory, budget)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w (in %s)", err, path), memory.Unmap())
 	}
@@ -44,24 +49,36 @@ func Open(path string) (*File, error) {
 	return file, nil
 }
 
-// Parse is Open for a file held in memory, which the arrays share. Close does nothing.
-func Parse(b []byte) (*File, error) { return parse(b) }
+// Parse is Open for a file held in memory, which the arrays share.
+func Parse(b []byte) (*File, error) { return ParseWithin(b, nil) }
 
-func parse(b []byte) (*File, error) {
+// ParseWithin is OpenWithin for a file held in memory.
+func ParseWithin(b []byte, budget *Budget) (*File, error) {
+	account := newAccount(budget, len(b))
+	f, err := parse(b, account)
+	if err != nil {
+		account.close()
+		return nil, err
+	}
+	f.account = account
+	return f, nil
+}
+
+func parse(b []byte, account *account) (*File, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte(npyMagic)):
-		return parseBareNPY(b)
+		return parseBareNPY(b, account)
 	case bytes.HasPrefix(b, []byte("PK")):
-		entries, err := parseZip(b)
+		entries, err := parseZip(b, account)
 		return &File{entries: entries}, err
 	case bytes.HasPrefix(b, []byte(legacyMagic)):
-		entries, err := parseLegacyPT(b)
+		entries, err := parseLegacyPT(b, account)
 		return &File{entries: entries}, err
 	case bytes.HasPrefix(b, []byte(parquetMagic)):
-		entries, err := parseParquet(b)
+		entries, err := parseParquet(b, account)
 		return &File{entries: entries}, err
 	case isMAT(b):
-		entries, err := parseMAT(b)
+		entries, err := parseMAT(b, account)
 		return &File{entries: entries}, err
 	case len(b) > 8 && b[8] == '{':
 		arrays, metadata, err := ParseSafetensors(b)
@@ -140,6 +157,7 @@ func (f *File) Load(name string) (Array, error) {
 
 // Close releases the file; arrays that share its memory become invalid.
 func (f *File) Close() error {
+	f.account.close()
 	if f.memory == nil {
 		return nil
 	}

@@ -38,10 +38,10 @@ func (p *literal) dictionary() (map[string]any, error) {
 			return nil, err
 		}
 		if _, twice := d[key]; twice {
-			return nil, fmt.Errorf("key %q occurs twice", key)
+			return nil, fmt.Errorf("key %.40q occurs twice", key)
 		}
 		if !p.eat(":") {
-			return nil, fmt.Errorf("want : after %q", key)
+			return nil, fmt.Errorf("want : after %.40q", key)
 		}
 		if d[key], err = p.value(); err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (p *literal) dictionary() (map[string]any, error) {
 			return map[string]any{"descr": records{}, "fortran_order": false, "shape": []int{}}, nil
 		}
 		if !p.eat(",") && !strings.HasPrefix(strings.TrimLeft(p.rest, " \t\r\n\f"), "}") {
-			return nil, fmt.Errorf("want , or } after the value of %q", key)
+			return nil, fmt.Errorf("want , or } after the value of %.40q", key)
 		}
 	}
 	if p.space(); p.rest != "" {
@@ -100,7 +100,9 @@ func (p *literal) tuple() ([]int, error) {
 		if err != nil || strconv.IntSize < 64 && n > 1<<31-1 {
 			return nil, fmt.Errorf("%.20q is not a size", p.rest[:end])
 		}
-		shape = append(shape, int(n))
+		if shape = append(shape, int(n)); len(shape) > 10*maxAxes {
+			return nil, fmt.Errorf("a shape of more than %d axes is impossible", 10*maxAxes)
+		}
 		p.rest = p.rest[end:]
 		if !p.eat(",") && !strings.HasPrefix(strings.TrimLeft(p.rest, " "), ")") {
 			return nil, errors.New("want , or ) in a tuple")

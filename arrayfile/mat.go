@@ -30,7 +30,7 @@ func isMAT(b []byte) bool {
 }
 
 // parseMAT lists the arrays of a file; compressed ones are unpacked as far as their names and shapes.
-func parseMAT(b []byte) ([]entry, error) {
+func parseMAT(b []byte, account *account) ([]entry, error) {
 	order, err := matOrder(b)
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: mat: %w", err)
@@ -38,7 +38,7 @@ func parseMAT(b []byte) ([]entry, error) {
 	var entries []entry
 	seen := map[string]bool{}
 	for at := matHeader; at < len(b); {
-		e, end, err := nextMAT(b, at, order)
+		e, end, err := nextMAT(b, at, order, account)
 		if err != nil {
 			return nil, fmt.Errorf("arrayfile: mat: element at byte %d: %w", at, err)
 		}
@@ -79,7 +79,7 @@ func matOrder(b []byte) (binary.ByteOrder, error) {
 }
 
 // nextMAT reads the element at a byte, and where the next one starts.
-func nextMAT(b []byte, at int, order binary.ByteOrder) (entry, int, error) {
+func nextMAT(b []byte, at int, order binary.ByteOrder, account *account) (entry, int, error) {
 	if len(b)-at < 8 {
 		return entry{}, 0, fmt.Errorf("the file ends with %d bytes, which hold no tag", len(b)-at)
 	}
@@ -91,7 +91,7 @@ func nextMAT(b []byte, at int, order binary.ByteOrder) (entry, int, error) {
 	end := at + 8 + int(size)
 	switch kind {
 	case matCompressed:
-		e, err := matElement{packed: body, limit: int64(max(freeInflate, ratioInflate*len(b))), order: order}.entry()
+		e, err := matElement{packed: body, account: account, order: order}.entry()
 		return e, end, err
 	case matMatrix:
 		e, err := matElement{body: body, order: order}.entry()

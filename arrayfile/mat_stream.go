@@ -11,10 +11,10 @@ import (
 
 // matElement is one array of a MAT-file: its content, or the zlib stream of a whole element.
 type matElement struct {
-	body   []byte // of a matrix, after its tag
-	packed []byte
-	limit  int64 // what packed may unpack to
-	order  binary.ByteOrder
+	body    []byte // of a matrix, after its tag
+	packed  []byte
+	account *account // from which unpacked bytes are taken
+	order   binary.ByteOrder
 }
 
 // matStream reads the content of a matrix from its start.
@@ -43,8 +43,6 @@ func (m matElement) open() (*matStream, error) {
 		return nil, fmt.Errorf("a compressed element of type %d; want 14, an array", kind)
 	case size/maxDeflate > int64(len(m.packed)):
 		return nil, fmt.Errorf("%d packed bytes cannot hold the %d that the file claims", len(m.packed), size)
-	case size > m.limit:
-		return nil, fmt.Errorf("it unpacks to %d bytes, more than %d times the file; unpack it by hand if that is meant", size, ratioInflate)
 	}
 	s.at, s.size = 0, size
 	return s, nil
@@ -113,6 +111,9 @@ func (m matElement) load(h matArray) ([]byte, error) {
 	}
 	if _, err := io.CopyN(io.Discard, s.r, h.first); err != nil {
 		return nil, fmt.Errorf("unpacking: %w", cut(err))
+	}
+	if err := m.account.take(n); err != nil {
+		return nil, err
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(s.r, b); err != nil {

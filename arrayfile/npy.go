@@ -202,11 +202,11 @@ func npyType(descr string) (DType, bool, error) {
 	case strings.HasPrefix(name, "O"):
 		return 0, false, errors.New("object arrays hold pickled Python, which may run code, and are not read; save plain numbers, or text as text (.astype(str))")
 	case strings.HasPrefix(name, "c"):
-		return 0, false, fmt.Errorf("complex numbers (element type %q) are not read; save real and imaginary parts side by side as twice as many columns", descr)
+		return 0, false, fmt.Errorf("complex numbers (element type %.40q) are not read; save real and imaginary parts side by side as twice as many columns", descr)
 	case name == "f12" || name == "f16":
 		return 0, false, fmt.Errorf("floats of more than 64 bits (element type %q) are not read; save them with .astype('f8')", descr)
 	case strings.HasPrefix(name, "U") || strings.HasPrefix(name, "S"):
-		return 0, false, fmt.Errorf("text (element type %q) is read as labels, from a file; here numbers are wanted", descr)
+		return 0, false, fmt.Errorf("text (element type %.40q) is read as labels, from a file; here numbers are wanted", descr)
 	}
-	return 0, false, fmt.Errorf("element type %q is not read; convert to a boolean, integer or floating-point type of at most 64 bits", descr)
+	return 0, false, fmt.Errorf("element type %.40q is not read; convert to a boolean, integer or floating-point type of at most 64 bits", descr)
 }

@@ -15,6 +15,13 @@ import (
 // Text of fixed width, as numpy stores it: "S7" is 7 bytes, "U7" 7 UTF-32 units of either byte order, both filled up with zeros. It is read as a
 // column of categories, of files only: a stream of features and labels holds numbers.
 
+// wordMemory is what a word takes beside its bytes: its place in a list, in the table that finds it again and in that of whoever
+// numbers the words of several files.
+const wordMemory = 160
+
+// maxWord is the longest text that is read, in characters.
+const maxWord = 1 << 20
+
 // textError is the header of an array of text. As an error it says that numbers are wanted.
 type textError struct {
 	Header       // without a type; Categories are found with the elements
@@ -44,9 +51,9 @@ func textType(h Header, descr string, err error) error {
 }
 
 // entry returns the array, whose elements are so many bytes that read returns.
-func (t *textError) entry(size int64, read func() ([]byte, error)) (entry, error) {
-	if t.width > math.MaxInt32 {
-		return entry{}, fmt.Errorf("text of %d characters is impossible", t.width)
+func (t *textError) entry(size int64, account *account, read func() ([]byte, error)) (entry, error) {
+	if t.width > maxWord {
+		return entry{}, fmt.Errorf("text of %d characters is impossible for a label; at most %d are read", t.width, maxWord)
 	}
 	n, ok := product(t.Shape, math.MaxInt/(t.unit*t.width))
 	if !ok || len(t.Shape) > maxAxes || int64(n)*int64(t.unit*t.width) != size {
@@ -62,7 +69,7 @@ func (t *textError) entry(size int64, read func() ([]byte, error)) (entry, error
 				return nil, err
 			}
 			var words []string
-			words, codes, err = t.categories(data, n)
+			words, codes, err = t.categories(data, n, account)
 			return words, err
 		},
 		load: func() ([]byte, error) { return codes, nil },
@@ -70,7 +77,10 @@ func (t *textError) entry(size int64, read func() ([]byte, error)) (entry, error
 }
 
 // categories returns the different words of n elements, in order of appearance, and the number of each element's word as I64.
-func (t *textError) categories(data []byte, n int) (words []string, codes []byte, err error) {
+func (t *textError) categories(data []byte, n int, account *account) (words []string, codes []byte, err error) {
+	if err := account.take(8 * int64(n)); err != nil {
+		return nil, nil, err
+	}
 	seen := map[string]uint64{}
 	codes = make([]byte, 0, 8*n)
 	size := t.unit * t.width
@@ -81,6 +91,9 @@ func (t *textError) categories(data []byte, n int) (words []string, codes []byte
 			word, err := t.decode(raw)
 			if err != nil {
 				return nil, nil, fmt.Errorf("element %d: %w", i, err)
+			}
+			if err := account.take(int64(size) + wordMemory); err != nil {
+				return nil, nil, fmt.Errorf("element %d, word %d: %w", i, len(words), err)
 			}
 			code = uint64(len(words))
 			seen[string(raw)] = code
@@ -100,7 +113,10 @@ func (t *textError) decode(raw []byte) (string, error) {
 		}
 		return string(raw), nil
 	}
-	var runes []rune
+	for len(raw) > 0 && binary.LittleEndian.Uint32(raw[len(raw)-4:]) == 0 {
+		raw = raw[:len(raw)-4]
+	}
+	runes := make([]rune, 0, len(raw)/4)
 	for at := 0; at < len(raw); at += 4 {
 		unit := binary.LittleEndian.Uint32(raw[at:])
 		if t.BigEndian {
@@ -111,14 +127,11 @@ func (t *textError) decode(raw []byte) (string, error) {
 		}
 		runes = append(runes, rune(unit))
 	}
-	for len(runes) > 0 && runes[len(runes)-1] == 0 {
-		runes = runes[:len(runes)-1]
-	}
 	return string(runes), nil
 }
 
 // parseBareNPY reads a .npy file held in memory, of numbers or of text.
-func parseBareNPY(b []byte) (*File, error) {
+func parseBareNPY(b []byte, account *account) (*File, error) {
 	a, err := ParseNPY(b)
 	var text *textError
 	if !errors.As(err, &text) {
@@ -129,7 +142,7 @@ func parseBareNPY(b []byte) (*File, error) {
 		return nil, err
 	}
 	data := slices.Clip(b[len(b)-r.Len():])
-	e, err := text.entry(int64(len(data)), func() ([]byte, error) { return data, nil })
+	e, err := text.entry(int64(len(data)), account, func() ([]byte, error) { return data, nil })
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: npy: %w", err)
 	}

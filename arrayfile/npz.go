@@ -14,13 +14,8 @@ import (
 	"strings"
 )
 
-const (
-	// maxDeflate is the most that deflate can expand: 258 bytes from two bits.
-	maxDeflate = 1032
-	// freeInflate is what any file may expand to; beyond it, ratioInflate times its own size.
-	freeInflate  = 1 << 30
-	ratioInflate = 100
-)
+// maxDeflate is the most that deflate can expand: 258 bytes from two bits.
+const maxDeflate = 1032
 
 // WriteNPZ writes arrays as a zip archive of .npy members, in the order given, uncompressed and
 // without dates. Each member starts at a multiple of 64 bytes, so that the arrays of a mapped file
@@ -92,17 +87,17 @@ func alignment(offset int64) []byte {
 }
 
 // parseZip reads the directory of a zip archive, numpy's or PyTorch's, and the headers of its arrays.
-func parseZip(b []byte) ([]entry, error) {
+func parseZip(b []byte, account *account) ([]entry, error) {
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: npz: %w", err)
 	}
-	members, err := disjoint(z.File, b)
+	members, err := disjoint(z.File, b, account)
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: npz: %w", err)
 	}
 	if pickle, ok := pickleMember(members); ok {
-		return parsePT(members, pickle)
+		return parsePT(members, pickle, account)
 	}
 	var entries []entry
 	seen := map[string]bool{}
@@ -123,13 +118,13 @@ func parseZip(b []byte) ([]entry, error) {
 // member is a file of a zip archive whose packed bytes lie in the archive and nowhere else.
 type member struct {
 	*zip.File
-	packed []byte
-	limit  uint64 // the most it may expand to
+	packed  []byte
+	account *account // of the archive, from which unpacked bytes are taken
 }
 
 // disjoint returns the members, in directory order, and refuses archives whose members share
 // bytes, by which a small one can unpack to any size.
-func disjoint(files []*zip.File, b []byte) ([]member, error) {
+func disjoint(files []*zip.File, b []byte, account *account) ([]member, error) {
 	type span struct{ begin, end uint64 }
 	members, spans := make([]member, len(files)), make([]span, 0, len(files))
 	for i, f := range files {
@@ -141,7 +136,7 @@ func disjoint(files []*zip.File, b []byte) ([]member, error) {
 		if begin > uint64(len(b)) || n > uint64(len(b))-begin {
 			return nil, fmt.Errorf("%q lies outside the file, which may be cut short", f.Name)
 		}
-		members[i] = member{f, b[begin : begin+n : begin+n], max(freeInflate, ratioInflate*uint64(len(b)))}
+		members[i] = member{f, b[begin : begin+n : begin+n], account}
 		if n > 0 {
 			spans = append(spans, span{begin, begin + n})
 		}
@@ -171,7 +166,7 @@ func (m member) entry(name string) entry {
 	start := counted.n
 	var text *textError
 	if errors.As(err, &text) {
-		e, err := text.entry(int64(min(m.UncompressedSize64, math.MaxInt64))-start, func() ([]byte, error) {
+		e, err := text.entry(int64(min(m.UncompressedSize64, math.MaxInt64))-start, m.account, func() ([]byte, error) {
 			all, err := m.bytes()
 			if err != nil {
 				return nil, err
@@ -211,8 +206,6 @@ func (m member) check() error {
 		return fmt.Errorf("%d packed bytes cannot hold the %d that the archive claims", packed, size)
 	case m.Method != zip.Store && m.Method != zip.Deflate:
 		return fmt.Errorf("compression method %d is not read; numpy uses none (0) and deflate (8)", m.Method)
-	case size > m.limit:
-		return fmt.Errorf("unpacks to %d bytes, more than %d times the file; unpack it by hand if that is meant", size, ratioInflate)
 	}
 	return nil
 }
@@ -240,6 +233,9 @@ func (m member) bytes() ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
+	if err := m.account.take(int64(m.UncompressedSize64)); err != nil {
+		return nil, err
+	}
 	b := make([]byte, m.UncompressedSize64)
 	if _, err := io.ReadFull(r, b); err != nil {
 		return nil, cut(err)

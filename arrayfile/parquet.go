@@ -2,6 +2,7 @@ package arrayfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,22 +18,30 @@ import (
 const parquetMagic = "PAR1"
 
 // maxFooter is the metadata that any Parquet file may have; beyond it, an eighth of the file. Decoded it
-// takes a hundred times its bytes.
-const maxFooter = 1 << 20
+// takes footerMemory times its bytes.
+const (
+	maxFooter    = 1 << 20
+	footerMemory = 100
+)
 
-// freeParquet is what a column of any Parquet file may unpack to: runs of equal labels take no space.
-const freeParquet = 64 << 20
+// A column may unpack to freeParquet bytes, since runs of equal labels take no space, or ratioParquet times its file if that is more. The
+// pages are unpacked one after the other: this bounds the work; the memory is taken from the budget.
+const (
+	freeParquet  = 64 << 20
+	ratioParquet = 100
+)
 
 // parquetFile is an opened file of columns.
 type parquetFile struct {
-	b     []byte
-	file  *parquet.File
-	limit int64 // bytes that a column may unpack to
+	b       []byte
+	file    *parquet.File
+	limit   int64 // bytes that a column may unpack to
+	account *account
 }
 
 // parseParquet lists the columns of a Parquet file: a column of numbers is a vector, one of lists of equal
 // lengths a matrix, one of text a vector with Categories. Names of nested columns are joined by dots.
-func parseParquet(b []byte) (entries []entry, err error) {
+func parseParquet(b []byte, account *account) (entries []entry, err error) {
 	defer recovered(&err)
 	if len(b) < 12 || string(b[len(b)-4:]) != parquetMagic {
 		return nil, errors.New("arrayfile: parquet: the end of the file is missing: it is cut short or encrypted")
@@ -41,14 +50,17 @@ func parseParquet(b []byte) (entries []entry, err error) {
 	if footer > int64(len(b)-12) || footer > max(maxFooter, int64(len(b)/8)) {
 		return nil, fmt.Errorf("arrayfile: parquet: %d bytes of metadata in a file of %d are impossible or too many", footer, len(b))
 	}
-	if _, err := thriftStruct(b[int64(len(b))-8-footer : len(b)-8]); err != nil {
+	if err := account.take(footerMemory * footer); err != nil {
+		return nil, fmt.Errorf("arrayfile: parquet: %d bytes of metadata: %w", footer, err)
+	}
+	if err := checkFooter(b[int64(len(b))-8-footer : len(b)-8]); err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
 	}
 	file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
 	}
-	p := &parquetFile{b, file, max(freeParquet, ratioInflate*int64(len(b)))}
+	p := &parquetFile{b, file, max(freeParquet, ratioParquet*int64(len(b))), account}
 	p.leaves(file.Root(), func(c *parquet.Column) { entries = append(entries, p.entry(c)) })
 	seen := map[string]bool{}
 	for _, e := range entries {
@@ -109,7 +121,7 @@ func (p *parquetFile) entry(c *parquet.Column) entry {
 	case c.MaxRepetitionLevel() > 1:
 		e.err = errors.New("lists of lists are not read")
 	case values > p.limit/int64(dtype.Size()):
-		e.err = fmt.Errorf("it claims %d values, more than %d times the file", values, ratioInflate)
+		e.err = fmt.Errorf("it claims %d values, more than %d times the file", values, ratioParquet)
 	case c.MaxRepetitionLevel() == 0 && values != rows:
 		e.err = fmt.Errorf("%d values in %d rows", values, rows)
 	case c.MaxRepetitionLevel() == 1 && (rows == 0 || values%rows != 0):
@@ -121,7 +133,7 @@ func (p *parquetFile) entry(c *parquet.Column) entry {
 		return e
 	}
 	e.DType, e.Shape = dtype, shape
-	r := &columnReader{p: p, c: c, dtype: dtype, width: 1}
+	r := &columnReader{p: p, c: c, dtype: dtype, rows: int(rows), width: 1}
 	if len(shape) == 2 {
 		r.width = shape[1]
 	}
@@ -175,6 +187,7 @@ type columnReader struct {
 	p     *parquetFile
 	c     *parquet.Column
 	dtype DType
+	rows  int
 	width int // values of each row
 	codes map[string]int64
 }
@@ -183,8 +196,16 @@ type columnReader struct {
 func (r *columnReader) words() (words []string, err error) {
 	defer recovered(&err)
 	seen := map[string]bool{}
-	err = r.each(func(v parquet.Value) { seen[string(v.ByteArray())] = true })
-	if err != nil {
+	var over error
+	err = r.each(func(v parquet.Value) {
+		if over != nil || seen[string(v.ByteArray())] {
+			return
+		}
+		if over = r.p.account.take(int64(len(v.ByteArray())) + wordMemory); over == nil {
+			seen[string(v.ByteArray())] = true
+		}
+	})
+	if err = cmp.Or(over, err); err != nil {
 		return nil, err
 	}
 	words = make([]string, 0, len(seen))
@@ -202,8 +223,15 @@ func (r *columnReader) words() (words []string, err error) {
 // load returns the elements, little endian.
 func (r *columnReader) load() (out []byte, err error) {
 	defer recovered(&err)
+	size := r.rows * r.width * r.dtype.Size()
+	if err := r.p.account.take(int64(size)); err != nil {
+		return nil, err
+	}
 	le := binary.LittleEndian
 	err = r.each(func(v parquet.Value) {
+		if out == nil { // the pages hold what they claim
+			out = make([]byte, 0, size)
+		}
 		switch r.dtype {
 		case Bool:
 			b := byte(0)
@@ -229,24 +257,33 @@ func (r *columnReader) load() (out []byte, err error) {
 			out = le.AppendUint64(out, n)
 		}
 	})
+	if err == nil && len(out) != size {
+		err = fmt.Errorf("%d bytes of values, and its shape makes %d: the file is damaged", len(out), size)
+	}
 	return out, err
 }
 
 // each visits all values in order. A null, or a list of another length, is an error that names the row.
 func (r *columnReader) each(visit func(parquet.Value)) error {
-	guard := &pageGuard{file: r.p.b, limit: r.p.limit, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
-	row, column := -1, r.width // before the first value
-	for i, group := range r.p.file.RowGroups() {
+	guard := &pageGuard{file: r.p.b, limit: r.p.limit, account: r.p.account, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
+	defer guard.done()
+	groups := r.p.file.RowGroups()
+	for i := range groups {
 		if err := guard.column(&r.p.file.Metadata().RowGroups[i].Columns[r.c.Index()].MetaData); err != nil {
 			return err
 		}
+	}
+	row, column := -1, r.width // before the first value
+	for _, group := range groups {
 		pages := group.ColumnChunks()[r.c.Index()].Pages()
 		err := eachValue(pages, func(v parquet.Value) error {
 			if v.RepetitionLevel() == 0 {
 				if column != r.width {
 					return fmt.Errorf("row %d has %d values, and others %d; want lists of one length", row, column, r.width)
 				}
-				row, column = row+1, 0
+				if row, column = row+1, 0; row == r.rows {
+					return fmt.Errorf("it holds more than the %d rows that the metadata claim", r.rows)
+				}
 			}
 			if v.IsNull() {
 				return fmt.Errorf("row %d is null or holds a null; drop such rows", row)
@@ -263,6 +300,9 @@ func (r *columnReader) each(visit func(parquet.Value)) error {
 	}
 	if column != r.width {
 		return fmt.Errorf("row %d has %d values, and others %d; want lists of one length", row, column, r.width)
+	}
+	if row+1 != r.rows {
+		return fmt.Errorf("its pages hold %d rows, and the metadata claim %d: the file is damaged", row+1, r.rows)
 	}
 	return nil
 }

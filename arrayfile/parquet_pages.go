@@ -21,6 +21,8 @@ import (
 type pageGuard struct {
 	file       []byte
 	limit      int64 // bytes that pages may unpack to in all
+	account    *account
+	held       int64 // taken from account for the page that needs most
 	rep, def   int   // largest repetition and definition level
 	unpacked   int64
 	values     int64 // values of data pages so far
@@ -69,9 +71,12 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 		return 0, fmt.Errorf("a page claims %d bytes, and %d are left", packed, len(b)-n)
 	}
 	if g.unpacked += int64(h.UncompressedPageSize); g.unpacked > g.limit {
-		return 0, fmt.Errorf("its pages unpack to more than %d bytes, %d times the file; write it anew if that is meant", g.limit, ratioInflate)
+		return 0, fmt.Errorf("its pages unpack to more than %d bytes, %d times the file; write it anew if that is meant", g.limit, ratioParquet)
 	}
 	data := b[n : n+int(packed)]
+	if err := g.hold(&h); err != nil {
+		return 0, err
+	}
 	switch h.Type {
 	case format.DictionaryPage:
 		data, err = unpack(data, codec, int(h.UncompressedPageSize))
@@ -87,6 +92,24 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 	}
 	return n + int(packed), err
 }
+
+// hold takes the memory of a page: unpacked here and by the library, and as many decoded indexes and levels as it claims, which grow into
+// place or are dropped by the page after it.
+func (g *pageGuard) hold(h *format.PageHeader) error {
+	count := max(h.DictionaryPageHeader.V.NumValues, h.DataPageHeader.V.NumValues, h.DataPageHeaderV2.V.NumValues, 0)
+	need := 3*int64(h.UncompressedPageSize) + 12*int64(count)
+	if need <= g.held {
+		return nil
+	}
+	if err := g.account.take(need - g.held); err != nil {
+		return fmt.Errorf("a page of %d bytes and %d values: %w", h.UncompressedPageSize, count, err)
+	}
+	g.held = need
+	return nil
+}
+
+// done gives back what the pages took.
+func (g *pageGuard) done() { g.account.give(g.held) }
 
 func (g *pageGuard) count(n int32) error {
 	if n < 0 || int64(n) > g.mostValues-g.values {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 // Parquet's metadata is Thrift in its compact form. Decoders make room for as many list items as a header
@@ -12,6 +14,41 @@ import (
 const thriftDepth = 32
 
 var errThrift = errors.New("metadata that ends before its claims do")
+
+// maxSchemaDepth is how deep columns may be nested: the library lists the names above each.
+const maxSchemaDepth = 32
+
+// checkFooter walks the metadata of a file and the tree of its columns.
+func checkFooter(b []byte) error {
+	if _, err := thriftStruct(b); err != nil {
+		return err
+	}
+	var meta struct {
+		Schema []struct {
+			NumChildren thrift.Null[int32] `thrift:"5,optional"`
+		} `thrift:"2,required"`
+	}
+	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(b)).Decode(&meta); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	var open []int32 // columns that are still to come, of each group that is not complete
+	for _, s := range meta.Schema {
+		if n := s.NumChildren; n.Valid && n.V > 0 {
+			open = append(open, n.V)
+			if len(open) > maxSchemaDepth {
+				return fmt.Errorf("columns nested more than %d deep", maxSchemaDepth)
+			}
+			continue
+		}
+		for len(open) > 0 {
+			if open[len(open)-1]--; open[len(open)-1] > 0 {
+				break
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return nil
+}
 
 // thriftStruct returns the length of the structure at the start of b.
 func thriftStruct(b []byte) (int, error) {

@@ -36,6 +36,8 @@ type machine struct {
 	marks []int
 	memo  map[uint64]any
 	dialect
+	account *account
+	owed    int64 // memory that is not yet taken from account
 }
 
 // dialect is what the pickles of one program hold besides plain values.
@@ -48,13 +50,14 @@ type dialect interface {
 	state(of, state any) error
 	// outside is what a reference to something outside of the pickle stands for.
 	outside(reference any) (any, error)
-	// string holds a text or bytes of the file.
+	// string holds a text or bytes of the file; copies reports whether as a copy.
 	string(b []byte) string
+	copies() bool
 }
 
 // unpickle reads the pickle at the start of b and returns its value and its length.
-func unpickle(b []byte, d dialect) (any, int, error) {
-	m := &machine{b: b, memo: map[uint64]any{}, dialect: d}
+func unpickle(b []byte, d dialect, account *account) (any, int, error) {
+	m := &machine{b: b, memo: map[uint64]any{}, dialect: d, account: account}
 	for {
 		at := m.at
 		op, err := m.take(1)
@@ -67,13 +70,52 @@ func unpickle(b []byte, d dialect) (any, int, error) {
 			}
 			return m.stack[0], m.at, nil
 		}
-		if err := m.step(op[0]); err != nil {
+		err = m.cost(opMemory)
+		if err == nil {
+			err = m.step(op[0])
+		}
+		if err != nil {
 			return nil, 0, fmt.Errorf("pickle: byte %d: %w", at, err)
 		}
 		if len(m.stack) > maxStack || len(m.marks) > maxStack || len(m.memo) > maxMemo {
 			return nil, 0, fmt.Errorf("pickle: byte %d: more than %d values wait on the stack or %d are remembered", at, maxStack, maxMemo)
 		}
 	}
+}
+
+// Memory, at most and about, of what opcodes make: few bytes of a file can ask for much.
+const (
+	opMemory    = 48  // any value
+	itemMemory  = 48  // an item of a list, a tuple or a dict, with the room that lists grow into
+	memoMemory  = 48  // a value that is remembered
+	callMemory  = 320 // what is called, beside what its arguments hold
+	oweAtMost   = 1 << 20
+	entryMemory = 768 // a tensor that was found
+)
+
+// cost takes n bytes of memory from the account, a million at once.
+func (m *machine) cost(n int64) error {
+	if m.owed += n; m.owed < oweAtMost {
+		return nil
+	}
+	n, m.owed = m.owed, 0
+	return m.account.take(n)
+}
+
+// costOf is the cost of a copy of arguments.
+func (m *machine) costOf(args tuple) error {
+	n := int64(callMemory)
+	for _, a := range args {
+		switch a := a.(type) {
+		case tuple:
+			n += itemMemory * int64(len(a))
+		case *list:
+			n += itemMemory * int64(len(a.items))
+		case string:
+			n += int64(len(a))
+		}
+	}
+	return m.cost(n)
 }
 
 // take returns the next n bytes.
@@ -134,6 +176,9 @@ func (m *machine) popMark() ([]any, error) {
 	}
 	at := m.marks[len(m.marks)-1]
 	m.marks = m.marks[:len(m.marks)-1]
+	if err := m.cost(itemMemory * int64(len(m.stack)-at)); err != nil {
+		return nil, err
+	}
 	out := slices.Clone(m.stack[at:])
 	m.stack = m.stack[:at]
 	return out, nil
@@ -198,6 +243,9 @@ func (m *machine) numeral(op byte) error {
 		return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
 	}
 	b, err := m.counted(1) // LONG1
+	if err == nil {
+		err = m.cost(int64(len(b)))
+	}
 	if err != nil {
 		return err
 	}
@@ -223,6 +271,9 @@ func (m *machine) text(op byte) error {
 		size = 8
 	}
 	b, err := m.counted(size)
+	if err == nil && m.copies() {
+		err = m.cost(int64(len(b)))
+	}
 	if err != nil {
 		return err
 	}
@@ -330,5 +381,5 @@ func (m *machine) remember(op byte) error {
 		return errEmpty
 	}
 	m.memo[key] = m.stack[len(m.stack)-1]
-	return nil
+	return m.cost(memoMemory)
 }

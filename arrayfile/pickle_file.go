@@ -11,10 +11,10 @@ import (
 // Pickle is a value of a pickle that holds numpy arrays, numbers, text, lists, tuples and dicts and nothing else.
 type Pickle struct{ v any }
 
-// ParsePickle reads a pickle of protocol 2 to 5. Nothing in it is executed: any class or function but those of which numpy's own
+// ParsePickle reads a pickle of protocol 2 to 5. Nothing in it is executed, and it stays within NewFileBudget: any class or function but those of which numpy's own
 // pickles are made is an error that names it. The value shares b's memory.
 func ParsePickle(b []byte) (Pickle, error) {
-	v, n, err := unpickle(b, numpyDialect{})
+	v, n, err := unpickle(b, numpyDialect{}, newAccount(nil, len(b)))
 	switch {
 	case err != nil:
 		return Pickle{}, fmt.Errorf("arrayfile: %w", err)

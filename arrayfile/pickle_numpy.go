@@ -48,6 +48,8 @@ func (numpyDialect) outside(any) (any, error) {
 // string shares the file's memory: images of hundreds of megabytes are kept as text or bytes.
 func (numpyDialect) string(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
+func (numpyDialect) copies() bool { return false }
+
 func (numpyDialect) call(callee any, args tuple) (any, error) {
 	g, ok := callee.(global)
 	if !ok {

@@ -11,6 +11,9 @@ func (m *machine) object(op byte) error {
 	switch op {
 	case 'c', 0x93: // GLOBAL, STACK_GLOBAL
 		g, err := m.globalName(op)
+		if err == nil {
+			err = m.cost(int64(len(g)))
+		}
 		if err != nil {
 			return err
 		}
@@ -36,6 +39,11 @@ func (m *machine) object(op byte) error {
 		if err != nil {
 			return err
 		}
+		if s, ok := state.(tuple); ok {
+			if err := m.costOf(s); err != nil {
+				return err
+			}
+		}
 		if err := m.state(v, state); err != nil {
 			return err
 		}
@@ -52,6 +60,9 @@ func (m *machine) object(op byte) error {
 	args, ok := arguments.(tuple)
 	if !ok {
 		return errors.New("the arguments of a call are no tuple")
+	}
+	if err := m.costOf(args); err != nil {
+		return err
 	}
 	v, err := m.call(callee, args)
 	if err != nil {

@@ -63,6 +63,8 @@ func (torchDialect) outside(reference any) (any, error) { return newStorage(refe
 
 func (torchDialect) string(b []byte) string { return string(b) }
 
+func (torchDialect) copies() bool { return true }
+
 // call recognises the three calls of PyTorch's own files.
 func (torchDialect) call(callee any, args tuple) (any, error) {
 	switch callee {

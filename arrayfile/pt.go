@@ -27,7 +27,7 @@ func pickleMember(members []member) (member, bool) {
 }
 
 // parsePT reads an archive whose pickle is known.
-func parsePT(members []member, pickle member) ([]entry, error) {
+func parsePT(members []member, pickle member, account *account) ([]entry, error) {
 	folder := strings.TrimSuffix(pickle.Name, "data.pkl")
 	byName := make(map[string]member, len(members))
 	for _, m := range members {
@@ -48,14 +48,14 @@ func parsePT(members []member, pickle member) ([]entry, error) {
 		}
 		big = string(order) == "big"
 	}
-	root, n, err := unpickle(text, torchDialect{})
+	root, n, err := unpickle(text, torchDialect{}, account)
 	if err == nil && n != len(text) {
 		err = fmt.Errorf("pickle: %d bytes follow its end", len(text)-n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
-	return flatten(root, big, func(s storage) ([]byte, error) {
+	return flatten(root, big, account, func(s storage) ([]byte, error) {
 		m, ok := byName[folder+"data/"+s.key]
 		if !ok {
 			return nil, fmt.Errorf("the archive has no member %q", folder+"data/"+s.key)
@@ -66,11 +66,11 @@ func parsePT(members []member, pickle member) ([]entry, error) {
 
 // parseLegacyPT reads the older format: magic, version, system, value, keys, then for each key the
 // number of elements and the elements.
-func parseLegacyPT(b []byte) ([]entry, error) {
+func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 	var parts [5]any
 	at := 0
 	for i := range parts {
-		v, n, err := unpickle(b[at:], torchDialect{})
+		v, n, err := unpickle(b[at:], torchDialect{}, account)
 		if err != nil {
 			return nil, fmt.Errorf("arrayfile: pt: part %d: %w", i+1, err)
 		}
@@ -108,7 +108,7 @@ func parseLegacyPT(b []byte) ([]entry, error) {
 	if at != len(b) {
 		return nil, fmt.Errorf("arrayfile: pt: %d bytes follow the last storage", len(b)-at)
 	}
-	return flatten(parts[3], false, func(s storage) ([]byte, error) {
+	return flatten(parts[3], false, account, func(s storage) ([]byte, error) {
 		data, ok := where[s.key]
 		if !ok {
 			return nil, fmt.Errorf("storage %.40q is missing", s.key)

@@ -37,10 +37,13 @@ func eachChild(v any, visit func(name string, child any) error) error {
 	return nil
 }
 
+// maxName is the longest name of a tensor, the names of its containers before it.
+const maxName = 1 << 12
+
 // flatten lists the tensors of nested containers, with keys joined by dots, and lists of numbers as
 // one-dimensional arrays. A lone tensor has the name "".
-func flatten(root any, big bool, data stored) ([]entry, error) {
-	f := flattener{big: big, data: data, seen: map[string]bool{}}
+func flatten(root any, big bool, account *account, data stored) ([]entry, error) {
+	f := flattener{big: big, account: account, data: data, seen: map[string]bool{}}
 	if err := f.walk("", root, 0); err != nil {
 		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
@@ -49,6 +52,7 @@ func flatten(root any, big bool, data stored) ([]entry, error) {
 
 type flattener struct {
 	big     bool
+	account *account
 	data    stored
 	entries []entry
 	seen    map[string]bool
@@ -61,7 +65,7 @@ func (f *flattener) walk(name string, v any, depth int) error {
 	}
 	switch v := v.(type) {
 	case tensor:
-		return f.add(v.entry(name, f.big, f.data))
+		return f.add(v.entry(name, f.big, f.account, f.data))
 	case *list:
 		return f.sequence(name, v.items, depth)
 	case tuple:
@@ -86,6 +90,9 @@ func (f *flattener) children(name string, v any, depth int) error {
 		if depth > 0 {
 			key = name + "." + key
 		}
+		if len(key) > maxName {
+			return fmt.Errorf("the name %.40q… has %d bytes; at most %d are read", key, len(key), maxName)
+		}
 		return f.walk(key, child, depth+1)
 	})
 }
@@ -93,6 +100,9 @@ func (f *flattener) children(name string, v any, depth int) error {
 func (f *flattener) add(e entry) error {
 	if f.seen[e.Name] {
 		return fmt.Errorf("two tensors are called %.80q", e.Name)
+	}
+	if err := f.account.take(int64(len(e.Name)) + entryMemory); err != nil {
+		return err
 	}
 	f.seen[e.Name] = true
 	f.entries = append(f.entries, e)
@@ -124,7 +134,7 @@ func numbers(name string, items []any) (Array, bool) {
 
 // entry checks a tensor against its storage. Elements that lie in row-major or column-major order stay
 // where they are; others are copied when loaded.
-func (t tensor) entry(name string, big bool, data stored) entry {
+func (t tensor) entry(name string, big bool, account *account, data stored) entry {
 	e := entry{Header: Header{Name: name, DType: t.dtype}}
 	if !t.dtype.valid() {
 		e.err = fmt.Errorf("elements of %s are not read; convert to real numbers of at most 64 bits", t.class)
@@ -167,6 +177,9 @@ func (t tensor) entry(name string, big bool, data stored) entry {
 			return nil, nil
 		case rows || columns:
 			return b[t.offset*size : (t.offset+count)*size], nil
+		}
+		if err := account.take(count * size); err != nil {
+			return nil, err
 		}
 		return t.gather(b, count*size, size), nil
 	}

@@ -14,7 +14,8 @@ import (
 
 // library holds every opened file once.
 type library struct {
-	files map[string]*shard
+	files  map[string]*shard
+	budget *arrayfile.Budget
 }
 
 // shard is one opened file.
@@ -28,7 +29,7 @@ func (l *library) open(path string) (*shard, error) {
 	if s, ok := l.files[path]; ok {
 		return s, nil
 	}
-	f, err := arrayfile.Open(path)
+	f, err := arrayfile.OpenWithin(path, l.budget)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package features
 import (
 	"fmt"
 
+	"collapse/arrayfile"
 	"collapse/measure"
 )
 
@@ -24,6 +25,8 @@ type Request struct {
 	IgnoreLabels []string
 	// TransposeWeights says that the classifier is stored d×K.
 	TransposeWeights bool
+	// Budget bounds the memory that the files take when they are unpacked and decoded, together; nil: arrayfile.NewFileBudget.
+	Budget *arrayfile.Budget
 }
 
 // Set is features, labels and classifier found in files, checked against each other. Close releases
@@ -76,11 +79,14 @@ type Input struct {
 
 // Open finds, opens and checks what a request names. The caller must Close the set.
 func Open(req Request) (*Set, error) {
+	if req.Budget == nil {
+		req.Budget = arrayfile.NewFileBudget()
+	}
 	capture, err := fromCapture(&req)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{req: &req, capture: capture, taken: map[[2]string]bool{}}
+	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget}, taken: map[[2]string]bool{}}
 	s, err := f.set()
 	if err != nil {
 		return nil, joinClose(err, f.lib.close())

@@ -1,0 +1,97 @@
+package arrayfile
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestBudgetTakesAndGives(t *testing.T) {
+	b := NewBudget(100)
+	b.Advice = "ask for less"
+	if err := b.Take(60); err != nil {
+		t.Fatal(err)
+	}
+	err := b.Take(41)
+	var over *BudgetError
+	if !errors.As(err, &over) || over.Need != 41 || over.Used != 60 || over.Limit != 100 || over.Shared {
+		t.Fatalf("taking 41 of the 40 that are left: %#v", err)
+	}
+	if text := err.Error(); !strings.Contains(text, "41 bytes") || !strings.Contains(text, "limit is 100 bytes") || !strings.HasSuffix(text, "; ask for less") {
+		t.Errorf("the error says %q", text)
+	}
+	if err := b.Take(40); err != nil || b.Used() != 100 {
+		t.Errorf("taking the 40 that are left: %v, and %d are in use", err, b.Used())
+	}
+	b.Give(100)
+	if b.Used() != 0 {
+		t.Errorf("%d are in use after all was given back", b.Used())
+	}
+}
+
+// TestBudgetParts: parts share their parent, and an error tells whose limit it was.
+func TestBudgetParts(t *testing.T) {
+	all := NewBudget(100)
+	one, two := all.Part(80), all.Part(80)
+	if err := one.Take(70); err != nil {
+		t.Fatal(err)
+	}
+	var over *BudgetError
+	if err := two.Take(50); !errors.As(err, &over) || !over.Shared || over.Limit != 100 || two.Used() != 0 {
+		t.Errorf("a part that finds the common budget used up by another: %#v, %d in use", err, two.Used())
+	}
+	if err := two.Take(90); !errors.As(err, &over) || over.Shared || over.Limit != 80 {
+		t.Errorf("a part that asks for more than its own limit: %#v", err)
+	}
+	one.Release()
+	if one.Used() != 0 || all.Used() != 0 {
+		t.Errorf("after Release %d and %d are in use", one.Used(), all.Used())
+	}
+	if err := two.Take(50); err != nil || all.Used() != 50 {
+		t.Errorf("after the other part's Release: %v, %d in use of all", err, all.Used())
+	}
+	if err := all.Part(200).Take(120); !errors.As(err, &over) || over.Shared {
+		t.Errorf("more than the common budget ever has is refused as if it could succeed later: %#v", err)
+	}
+}
+
+func TestBudgetGrowsWithItsFiles(t *testing.T) {
+	b := NewFileBudget()
+	if b.opened(1 << 20); b.Limit() != FreeMemory {
+		t.Errorf("1 MiB of files may take %d", b.Limit())
+	}
+	b.opened(1 << 30)
+	if want := int64(RatioMemory * (1<<30 + 1<<20)); b.Limit() != want {
+		t.Errorf("1025 MiB of files may take %d; want %d", b.Limit(), want)
+	}
+	b.opened(1<<63 - 1)
+	if b.Limit() < 1<<62 {
+		t.Errorf("sizes overflow: the limit is %d", b.Limit())
+	}
+}
+
+func TestBudgetOfManyGoroutines(t *testing.T) {
+	b := NewBudget(1000)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			part := b.Part(500)
+			for range 1000 {
+				if part.Take(125) != nil || part.Take(125) != nil {
+					part.Release()
+					continue
+				}
+				if used := b.Used(); used < 250 || used > 1000 {
+					t.Errorf("%d of 1000 are in use", used)
+				}
+				part.Give(125)
+				part.Release()
+			}
+		})
+	}
+	wg.Wait()
+	if b.Used() != 0 {
+		t.Errorf("%d are in use at the end", b.Used())
+	}
+}
