@@ -37,7 +37,12 @@ func NewEngine[T kernel.Float](opt Options) (*Engine[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}, nil
+	opt.Team = opt.Team.Until(opt.Context)
+	e := &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}
+	for _, s := range []*samples[T]{&e.train, &e.test, &e.ood} {
+		s.team = opt.Team
+	}
+	return e, nil
 }
 
 // Measure is NewEngine and Engine.Measure for one call.
@@ -49,12 +54,13 @@ func Measure[T kernel.Float](in Input[T], opt Options) (*Report, error) {
 	return e.Measure(in)
 }
 
-// Measure returns the report of in. Errors: *NonFiniteError, *RangeError, *LabelError, *ShapeError, or
-// what a Source returned.
+// Measure returns the report of in. Errors: *NonFiniteError, *RangeError, *LabelError, *ShapeError, what a
+// Source returned, or the error of Options.Context.
 //
 // Train is read twice (class sums, then residuals), test likewise; the test means come first, because
 // memorization needs them while the train residuals are at hand.
-func (e *Engine[T]) Measure(in Input[T]) (*Report, error) {
+func (e *Engine[T]) Measure(in Input[T]) (r *Report, err error) {
+	defer kernel.Stopping(&err)
 	e.second.clock.start()
 	defer func() { e.second.clock.stop(time.Now()) }()
 	b := newBuilder(&e.want, e.opt.Imbalance)

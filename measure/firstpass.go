@@ -87,7 +87,7 @@ func (f *firstPass[T]) Run(part int) {
 	s, d := f.s, f.s.d
 	sums, g := f.partial[part*s.k*d:][:s.k*d], &f.groups[part]
 	from, to := f.cut.span(part)
-	for at := from; at < to; at += f.cut.block {
+	for at := from; at < to && s.team.Err() == nil; at += f.cut.block {
 		end := min(at+f.cut.block, to)
 		rows, err := s.src.Read(f.bufs[part], at, end)
 		if err != nil {

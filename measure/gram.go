@@ -47,6 +47,7 @@ func (g *gram) sum(f func(i int, row []float64) float64) float64 {
 	total := 0.0
 	for from := 0; from < g.k; from += g.rows {
 		to := min(from+g.rows, g.k)
+		g.team.Check()
 		g.fill(from, to)
 		for i := from; i < to; i++ {
 			total += f(i, g.tile[(i-from)*g.k:][:g.k])

@@ -1,6 +1,10 @@
 package measure
 
-import "collapse/internal/kernel"
+import (
+	"context"
+
+	"collapse/internal/kernel"
+)
 
 // Source gives feature rows. Several goroutines read from one source at a time.
 type Source[T kernel.Float] interface {
@@ -104,6 +108,10 @@ func (im Imbalance) String() string {
 
 // Options say how to measure; the zero value is the default.
 type Options struct {
+	// Context stops a measurement when it ends: the error is then the context's. It is asked between blocks of rows, stripes of pairs of
+	// classes, moves and shuffles, and within large products; a decomposition of a matrix of the class means, of up to min(K,d) rows, is
+	// done first. nil: nothing stops it.
+	Context context.Context
 	// Team shares the work; nil: the caller's goroutine alone. The result has the same bits for any team.
 	Team *kernel.Team
 	// Imbalance weights samples or classes.

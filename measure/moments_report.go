@@ -12,7 +12,8 @@ const secondLook = "one pass cannot give it: it needs every sample again, beside
 // Report returns every measure that one pass can give; w (K×D) and b (K) are the classifier, nil if there is
 // none. rcond of Σ_B's eigenvalues is that of the features that were added unless opt.RankCutoff says otherwise.
 // Only PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
-func (m *Moments) Report(w, b []float64, opt Options) (*Report, error) {
+func (m *Moments) Report(w, b []float64, opt Options) (found *Report, err error) {
+	defer kernel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ func (s *samples[T]) nonFinite(drop bool) (int, error) {
 	buf := make([]T, blockRows(s.d)*s.d)
 	s.copyClasses()
 	for at := 0; at < s.rows; at += blockRows(s.d) {
+		s.team.Check()
 		rows, err := s.src.Read(buf, at, min(at+blockRows(s.d), s.rows))
 		if err != nil {
 			return 0, err

@@ -242,18 +242,12 @@ func (b *builder) blur(key string, share float64) {
 func nearTies(known, unknown []float64) float64 {
 	const roundings = 64 * roundoff64
 	most := max(math.Abs(known[0]), math.Abs(known[len(known)-1]), math.Abs(unknown[0]), math.Abs(unknown[len(unknown)-1]))
-	apart, pairs, from, to := roundings*most, 0, 0, 0
+	apart, pairs := roundings*most, 0
+	var near, equal window
 	for _, v := range known {
-		for from < len(unknown) && unknown[from] < v-apart {
-			from++
-		}
-		for to = max(to, from); to < len(unknown) && unknown[to] <= v+apart; to++ {
-		}
-		for _, w := range unknown[from:to] {
-			if w != v {
-				pairs++
-			}
-		}
+		near.move(unknown, v-apart, v+apart)
+		equal.move(unknown, v, v)
+		pairs += near.to - near.from - (equal.to - equal.from)
 	}
 	return float64(pairs) / float64(len(known)) / float64(len(unknown))
 }
@@ -263,14 +257,22 @@ func nearTies(known, unknown []float64) float64 {
 func auroc(known, unknown []float64) float64 {
 	slices.Sort(known)
 	slices.Sort(unknown)
-	sum, below, upTo := 0.0, 0, 0
+	sum := 0.0
+	var equal window
 	for _, v := range known {
-		for below < len(unknown) && unknown[below] < v {
-			below++
-		}
-		for upTo = max(upTo, below); upTo < len(unknown) && unknown[upTo] <= v; upTo++ {
-		}
-		sum += float64(below) + float64(upTo-below)/2
+		equal.move(unknown, v, v)
+		sum += float64(equal.from) + float64(equal.to-equal.from)/2
 	}
 	return sum / float64(len(known)) / float64(len(unknown))
+}
+
+// window is the part [from, to) of a sorted list that lies between two bounds, neither of which ever falls.
+type window struct{ from, to int }
+
+func (w *window) move(sorted []float64, low, high float64) {
+	for w.from < len(sorted) && sorted[w.from] < low {
+		w.from++
+	}
+	for w.to = max(w.to, w.from); w.to < len(sorted) && sorted[w.to] <= high; w.to++ {
+	}
 }

@@ -28,6 +28,7 @@ func (s *samples[T]) fitsSingle() (bool, error) {
 	block := blockRows(s.d)
 	buf := make([]T, min(block, s.rows)*s.d)
 	for at := 0; at < s.rows; at += block {
+		s.team.Check()
 		rows, err := s.src.Read(buf, at, min(at+block, s.rows))
 		if err != nil {
 			return false, err

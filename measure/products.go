@@ -45,7 +45,7 @@ func (p *products[T]) run(team *kernel.Team, start func(parts int)) error {
 // Run visits the rows of one part.
 func (p *products[T]) Run(part int) {
 	from, to := p.cut.span(part)
-	for at := from; at < to && p.errs[part] == nil; at += p.cut.block {
+	for at := from; at < to && p.errs[part] == nil && p.s.team.Err() == nil; at += p.cut.block {
 		p.errs[part] = p.block(part, at, min(at+p.cut.block, to))
 	}
 }

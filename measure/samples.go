@@ -9,7 +9,8 @@ import (
 
 // samples is one split while it is measured: its rows, their classes, and what the passes learn.
 type samples[T kernel.Float] struct {
-	name  string // "train", "test", "ood": for errors
+	name  string       // "train", "test", "ood": for errors
+	team  *kernel.Team // whose context stops loops over rows
 	src   Source[T]
 	class []int32 // (rows) class of each row, −1: not measured
 	own   []int32 // memory of class where labels cannot be used as they are

@@ -23,7 +23,8 @@ type Second struct {
 // MeasureSecond makes the second pass over a shard: in.Train with labels that are classes of m, in.W and in.B, and
 // in.Only; tests, noise and out-of-distribution features belong to a whole measurement. m holds the merged
 // moments of all shards. Errors are those of Engine.Measure.
-func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (*Second, error) {
+func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (found *Second, err error) {
+	defer kernel.Stopping(&err)
 	e, err := NewEngine[T](opt)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,8 @@ func (s *Second) Merge(o *Second) error {
 // and extremes, not as a curve.
 //
 // It returns *StateError if s was made beside other moments, or if samples of m are missing from s.
-func (s *Second) Report(m *Moments, w, b []float64, opt Options) (*Report, error) {
+func (s *Second) Report(m *Moments, w, b []float64, opt Options) (found *Report, err error) {
+	defer kernel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err

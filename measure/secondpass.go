@@ -159,7 +159,7 @@ func (f *secondPass[T]) marginTables(team *kernel.Team) {
 func (f *secondPass[T]) Run(index int) {
 	p := &f.parts[index]
 	from, to := f.cut.span(index)
-	for at := from; at < to; at += f.cut.block {
+	for at := from; at < to && f.s.team.Err() == nil; at += f.cut.block {
 		if p.err = f.tallyBlock(p, at, min(at+f.cut.block, to)); p.err != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -49,12 +50,15 @@ type measureCmd struct {
 
 	CSV  string `name:"csv" help:"Also write tidy rows to FILE." type:"path" placeholder:"FILE" group:"Output:"`
 	HTML string `name:"html" help:"Also write a self-contained page to FILE." type:"path" placeholder:"FILE" group:"Output:"`
+
+	ctx context.Context // stops the measurement
 }
 
 func (c *measureCmd) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.ctx = a.ctx
 	team := kernel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	if c.Means != "" && !c.Merge {
@@ -113,7 +117,7 @@ func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
 	case slices.Equal(c.Files, []string{"-"}):
 		req := c.request()
 		req.Files = nil
-		one, err := features.Stream(os.Stdin, req, c.options(team))
+		one, err := c.stream(req, team)
 		if err != nil {
 			return nil, err
 		}
@@ -134,8 +138,25 @@ func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
 	return c.onePass(one, team)
 }
 
+// stream reads standard input; Ctrl-C ends it while it waits for more, too.
+func (c *measureCmd) stream(req features.Request, team *kernel.Team) (*features.OnePass, error) {
+	in, read := os.Stdin, make(chan struct{})
+	var found *features.OnePass
+	var failed error
+	go func() {
+		defer close(read)
+		found, failed = features.Stream(in, req, c.options(team))
+	}()
+	select {
+	case <-read:
+		return found, failed
+	case <-c.ctx.Done():
+		return nil, c.ctx.Err()
+	}
+}
+
 func (c *measureCmd) request() features.Request {
-	req := features.Request{Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
+	req := features.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
 	for r, from := range map[features.Role][]string{
 		features.Features: c.Features, features.Labels: c.Labels, features.Weights: c.Weights, features.Bias: c.Bias,
 		features.TestFeatures: c.TestFeatures, features.TestLabels: c.TestLabels, features.TrueLabels: c.TrueLabels,
@@ -152,7 +173,7 @@ func (c *measureCmd) request() features.Request {
 }
 
 func (c *measureCmd) options(team *kernel.Team) measure.Options {
-	opt := measure.Options{Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, MinCount: c.MinCount, KeepMargins: true, Uncertainty: true, Null: c.Null, RankCutoff: c.Rcond}
+	opt := measure.Options{Context: c.ctx, Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, MinCount: c.MinCount, KeepMargins: true, Uncertainty: true, Null: c.Null, RankCutoff: c.Rcond}
 	if c.Imbalance == "class" {
 		opt.Imbalance = measure.PerClass
 	}

@@ -96,6 +96,9 @@ func addColumn[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt m
 	block := max(256, blockElements/c.D)
 	buf := make([]T, min(block, c.N)*c.D)
 	for at := 0; at < c.N; at += block {
+		if err := ended(opt.Context); err != nil {
+			return err
+		}
 		end := min(at+block, c.N)
 		rows, err := src.Read(buf, at, end)
 		if err != nil {

@@ -2,6 +2,7 @@ package features
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +15,9 @@ import (
 
 // library holds every opened file once.
 type library struct {
-	files  map[string]*shard
-	budget *arrayfile.Budget
+	files   map[string]*shard
+	budget  *arrayfile.Budget
+	context context.Context // nil: never ends
 }
 
 // shard is one opened file.
@@ -28,6 +30,9 @@ type shard struct {
 func (l *library) open(path string) (*shard, error) {
 	if s, ok := l.files[path]; ok {
 		return s, nil
+	}
+	if err := ended(l.context); err != nil {
+		return nil, err
 	}
 	f, err := arrayfile.OpenWithin(path, l.budget)
 	if err != nil {

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"fmt"
 
 	"collapse/arrayfile"
@@ -25,6 +26,8 @@ type Request struct {
 	IgnoreLabels []string
 	// TransposeWeights says that the classifier is stored d×K.
 	TransposeWeights bool
+	// Context stops Open between files and arrays when it ends, with its error; nil: nothing does.
+	Context context.Context
 	// Budget bounds the memory that the files take when they are unpacked and decoded, together; nil: arrayfile.NewFileBudget.
 	Budget *arrayfile.Budget
 }
@@ -86,13 +89,21 @@ func Open(req Request) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget}, taken: map[[2]string]bool{}}
+	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget, context: req.Context}, taken: map[[2]string]bool{}}
 	s, err := f.set()
 	if err != nil {
 		return nil, joinClose(err, f.lib.close())
 	}
 	s.lib = f.lib
 	return s, nil
+}
+
+// ended returns the error of a context that has ended; nil is one that never does.
+func ended(ctx context.Context) error {
+	if ctx == nil {
+		return nil
+	}
+	return ctx.Err()
 }
 
 func joinClose(err, closing error) error {
@@ -114,6 +125,9 @@ func (f *finder) set() (*Set, error) {
 	}
 	s := &Set{}
 	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.testSplit, f.masks, f.beware} {
+		if err := ended(f.req.Context); err != nil {
+			return nil, err
+		}
 		if err := step(s); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // Stream reads npy records, features (n×d) and labels (n) in turn, until the end, in one pass: memory
-// holds one pair. Classifier and K come from req; without them classes are the label values that appear.
+// holds one pair. The end of opt.Context stops it between pairs. Classifier and K come from req; without them classes are the label values that appear.
 func Stream(r io.Reader, req Request, opt measure.Options) (*OnePass, error) {
 	ignore, err := parseIgnored(req.IgnoreLabels, nil)
 	if err != nil {
@@ -20,6 +20,9 @@ func Stream(r io.Reader, req Request, opt measure.Options) (*OnePass, error) {
 	}
 	s := &stream{r: r, opt: opt, classes: req.Classes, ignore: table{ignore: ignore}}
 	for {
+		if err := ended(opt.Context); err != nil {
+			return nil, err
+		}
 		more, err := s.pair(&req)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: record %d: %w", s.record, err)

@@ -22,6 +22,7 @@ type Team struct {
 	workers []*worker
 	done    chan struct{} // a worker tells the waiting caller that it was the last to leave
 	closed  atomic.Bool
+	until   *until // of a team that stops with a context; it has no workers of its own
 
 	_     [64]byte
 	next  atomic.Int64 // first part nobody has taken
@@ -74,6 +75,9 @@ func (tm *Team) Threads() int {
 	if tm == nil {
 		return 1
 	}
+	if tm.until != nil {
+		return tm.until.of.Threads()
+	}
 	return len(tm.workers) + 1
 }
 
@@ -92,6 +96,10 @@ func (tm *Team) Close() {
 // when all have ended. It allocates nothing if t is a pointer. Called while another job of the team
 // runs (from a part, or from another goroutine), it runs on the caller's goroutine alone.
 func (tm *Team) Do(parts int, t Task) {
+	if tm != nil && tm.until != nil {
+		tm.until.do(parts, t)
+		return
+	}
 	if tm == nil || parts <= 1 || len(tm.workers) == 0 || tm.closed.Load() || !tm.mu.TryLock() {
 		for part := range parts {
 			t.Run(part)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,12 +10,13 @@ import (
 
 // events streams states as server-sent events until the browser goes, does not read, or the server ends.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	queue, err := s.hub.join()
+	address := addressOf(r)
+	queue, err := s.hub.join(address)
 	if err != nil {
 		s.fail(w, r, http.StatusServiceUnavailable, err)
 		return
 	}
-	defer s.hub.leave(queue)
+	defer s.hub.leave(queue, address)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -28,6 +30,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			return false
 		}
 		return out.Flush() == nil
+	}
+	// The deadline of the request would end the stream.
+	if err := out.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return
 	}
 	if !send("retry: 1000\n\n") {
 		return

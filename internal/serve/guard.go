@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
+	"unicode"
 )
 
 // policy is the content-security policy of every answer: nothing from elsewhere, no script in a page's text.
@@ -84,13 +86,21 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 func (s *Server) redirectWithout(w http.ResponseWriter, r *http.Request, field string) {
 	q := r.URL.Query()
 	q.Del(field)
-	to := url.URL{Path: localPath(r.URL.Path), RawQuery: q.Encode()}
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	http.Redirect(w, r, localPath(r.URL.EscapedPath()+"?"+q.Encode()), http.StatusSeeOther)
 }
 
-// localPath keeps a path from being read as another host's ("//evil").
-func localPath(p string) string { return "/" + strings.TrimLeft(p, "/\\") }
+// localPath is an address as the path and query of a page of this server, or the first page where it is something else: browsers drop
+// control characters from an address and take a backslash for a slash, so that more than "//evil" leads to another host.
+func localPath(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") ||
+		strings.Contains(address+u.Path, `\`) || strings.ContainsFunc(address+u.Path, unicode.IsControl) {
+		return "/"
+	}
+	to := url.URL{Path: path.Clean(u.Path), RawQuery: u.RawQuery}
+	return to.String()
+}
 
 // ask shows the form for the token.
 func (s *Server) ask(w http.ResponseWriter, problem string) {

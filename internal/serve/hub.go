@@ -27,8 +27,11 @@ type moment struct {
 // remembered bounds how many ended runs a state names.
 const remembered = 64
 
-// maxStreams bounds the event streams of all browsers together.
-const maxStreams = 256
+// maxStreams bounds the event streams of all browsers together, and maxStreamsEach those of one address.
+const (
+	maxStreams     = 256
+	maxStreamsEach = 128
+)
 
 var errTooMany = errors.New("too many event streams are open; close some pages")
 
@@ -39,6 +42,7 @@ type hub struct {
 
 	mu      sync.Mutex
 	clients map[chan state]bool
+	each    map[string]int // by address
 	now     state
 	ended   []string // of now.Runs, oldest first
 
@@ -48,25 +52,29 @@ type hub struct {
 }
 
 func newHub(l *lab, poll time.Duration) *hub {
-	return &hub{lab: l, poll: poll, clients: map[chan state]bool{}, now: state{Runs: map[string]moment{}}}
+	return &hub{lab: l, poll: poll, clients: map[chan state]bool{}, each: map[string]int{}, now: state{Runs: map[string]moment{}}}
 }
 
 // join adds a browser, whose channel holds the present state at once.
-func (h *hub) join() (chan state, error) {
+func (h *hub) join(address string) (chan state, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.clients) >= maxStreams {
+	if len(h.clients) >= maxStreams || h.each[address] >= maxStreamsEach {
 		return nil, errTooMany
 	}
+	h.each[address]++
 	c := make(chan state, 1)
 	c <- h.now
 	h.clients[c] = true
 	return c, nil
 }
 
-func (h *hub) leave(c chan state) {
+func (h *hub) leave(c chan state, address string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.each[address]--; h.each[address] == 0 {
+		delete(h.each, address)
+	}
 	delete(h.clients, c)
 }
 

@@ -1,23 +1,24 @@
 package serve
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
-	"collapse/internal/features"
-	"collapse/internal/kernel"
 	"collapse/internal/report"
-	"collapse/measure"
+	"collapse/internal/store"
 )
 
 // measurePage asks for files.
@@ -34,6 +35,7 @@ func (s *Server) measurePage(w http.ResponseWriter, r *http.Request) error {
 // Bounds of an upload's parts beside its bytes.
 const (
 	mostFiles = 16
+	mostParts = 64
 	nameBytes = 200
 )
 
@@ -42,44 +44,48 @@ var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".parq
 
 // measureUpload measures the files of a form. They lie in a folder of their own for as long as that takes, and are then gone.
 func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
-	if err := take(r.Context(), s.heavy); err != nil {
-		return err
-	}
-	defer func() { <-s.heavy }()
-	r.Body = http.MaxBytesReader(w, r.Body, s.opt.MaxUpload)
-	form, err := r.MultipartReader()
+	in := &body{Reader: http.MaxBytesReader(w, r.Body, s.opt.MaxUpload), out: http.NewResponseController(w), patience: s.opt.UploadPatience, began: time.Now()}
+	in.last = in.began.Add(s.opt.UploadTime)
+	up, err := s.uploads.begin(r)
 	if err != nil {
-		return badRequest("the files of a measurement come as a form: %v", err)
+		in.refuse()
+		return s.uploadError(err)
 	}
-	dir, err := os.MkdirTemp("", "collapse-measure-")
+	r.Body = io.NopCloser(in)
+	paths, err := s.receive(r, up)
 	if err != nil {
-		return err
+		in.refuse()
+		return errors.Join(s.uploadError(err), up.end())
 	}
-	defer os.RemoveAll(dir)
-	paths, err := s.receive(form, dir)
-	if err != nil {
-		return err
+	if err := in.arrived(); err != nil {
+		return errors.Join(err, up.end())
 	}
-	found, err := measureFiles(paths)
-	if err != nil {
-		return badRequest("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	found, err := s.measureTimely(r.Context(), up, paths)
+	// The deadline of the whole request may have passed.
+	if late := in.out.SetWriteDeadline(time.Now().Add(s.opt.Stalled)); late != nil && !errors.Is(late, http.ErrNotSupported) || err != nil {
+		return errors.Join(err, late)
 	}
-	forget(found, dir)
-	token := s.shown.keep(found)
-	http.Redirect(w, r, "/measure/"+token, http.StatusSeeOther)
+	http.Redirect(w, r, "/measure/"+s.shown.keep(found), http.StatusSeeOther)
 	return nil
 }
 
 // receive stores the files of a form under their own base names, which must be of a kind that can be read.
-func (s *Server) receive(form *multipart.Reader, dir string) ([]string, error) {
+func (s *Server) receive(r *http.Request, up *uploading) ([]string, error) {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return nil, badRequest("the files of a measurement come as a form: %v", err)
+	}
 	var paths []string
-	for {
+	for parts := 0; ; parts++ {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, s.uploadError(err)
+			return nil, err
+		}
+		if parts == mostParts {
+			return nil, badRequest("the form has more than %d parts", mostParts)
 		}
 		name := part.FileName() // the base name: package multipart drops folders
 		if name == "" {
@@ -89,11 +95,11 @@ func (s *Server) receive(form *multipart.Reader, dir string) ([]string, error) {
 			return nil, badRequest("at most %d files can be measured together", mostFiles)
 		}
 		ext := strings.ToLower(filepath.Ext(name))
-		if len(name) > nameBytes || strings.ContainsAny(name, "/\\\x00*?[") || !slices.Contains(uploadKinds, ext) {
+		if len(name) > nameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable) || strings.ContainsAny(name, "/\\*?[") || !slices.Contains(uploadKinds, ext) {
 			return nil, badRequest("%s cannot be measured; wanted a file that ends in %s", clip(name), strings.Join(uploadKinds, ", "))
 		}
-		path := filepath.Join(dir, fmt.Sprintf("%d", len(paths)), name)
-		if err := s.store(part, path); err != nil {
+		path := filepath.Join(up.folder.dir, strconv.Itoa(len(paths)), name)
+		if err := up.store(part, path); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
@@ -101,10 +107,15 @@ func (s *Server) receive(form *multipart.Reader, dir string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, badRequest("no file came with the form; choose one, or drop it on the page")
 	}
-	return paths, nil
+	_, err = io.Copy(io.Discard, r.Body) // to its end: from then on the server notices when the browser leaves
+	return paths, err
 }
 
-func (s *Server) store(part io.Reader, path string) error {
+// unprintable finds characters that have no place in a name: control characters and what turns the direction of writing.
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// store writes a part of a form to a file in a folder of its own.
+func (up *uploading) store(part io.Reader, path string) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -112,38 +123,43 @@ func (s *Server) store(part io.Reader, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, part)
-	if closing := f.Close(); err == nil && closing != nil {
-		return closing
-	}
-	return s.uploadError(err)
+	_, err = io.Copy(counted{f, up}, part)
+	return cmp.Or(err, f.Close())
 }
 
-// uploadError says what is wrong with an upload.
+// counted is a file whose bytes an upload counts before they are written.
+type counted struct {
+	to *os.File
+	up *uploading
+}
+
+func (c counted) Write(b []byte) (int, error) {
+	if err := c.up.take(int64(len(b))); err != nil {
+		return 0, err
+	}
+	return c.to.Write(b)
+}
+
+// uploadError says what is wrong with an upload. What it says of the server's disk names no folder.
 func (s *Server) uploadError(err error) error {
 	var large *http.MaxBytesError
+	var known statusError
 	var disk *os.PathError
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, errSlow):
+		return statusError{http.StatusRequestTimeout, fmt.Errorf("the files came too slowly: fewer than %d KiB a second, or longer than %v altogether; `collapse measure` on the command line needs no upload", uploadRate>>10, s.opt.UploadTime)}
 	case errors.As(err, &large):
 		return statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the files are larger than %d MiB; `collapse measure` on the command line has no such limit", s.opt.MaxUpload>>20)}
+	case store.IsFull(err):
+		s.opt.Log("serve: an upload: %v", err)
+		return statusError{http.StatusInsufficientStorage, errors.New("the server's disk for temporary files is full; make room there, or set TMPDIR to a folder that has some")}
 	case errors.As(err, &disk):
-		return err
+		s.opt.Log("serve: an upload: %v", err)
+		return statusError{http.StatusServiceUnavailable, errors.New("the server cannot store the files; its log says why")}
 	}
 	return badRequest("the upload broke off or is no form: %v", err)
-}
-
-// measureFiles is `collapse measure FILES --html`, on all processors.
-func measureFiles(paths []string) (*report.Measured, error) {
-	set, err := features.Open(features.Request{Files: paths})
-	if err != nil {
-		return nil, err
-	}
-	defer set.Close()
-	team := kernel.NewTeam(0)
-	defer team.Close()
-	return report.MeasureSet(set, measure.Options{Team: team, KeepMargins: true, KeepMeans: true, Uncertainty: true, Null: measure.DefaultNull})
 }
 
 // forget takes the folder out of what was found: only the names that were uploaded mean anything.
@@ -162,8 +178,9 @@ func forget(found *report.Measured, dir string) {
 
 // Bounds of what is remembered of measurements: numbers and pictures, never the files.
 const (
-	mostShown = 8
-	shownFor  = 30 * time.Minute
+	mostShown   = 8
+	mostNumbers = 32 << 20 // of all of them; the newest stays, whatever it has
+	shownFor    = 30 * time.Minute
 )
 
 // shown keeps the results of the last measurements under addresses that cannot be guessed.
@@ -178,6 +195,20 @@ type shownItem struct {
 	token string
 	until time.Time
 	found *report.Measured
+	size  int // numbers
+}
+
+// numbersOf counts the numbers of a measurement that grow with the files.
+func numbersOf(found *report.Measured) (n int) {
+	for _, c := range found.Columns {
+		if r := c.Report; r != nil {
+			n += len(r.Margins) + len(r.ClassMeans) + len(r.TestClassMeans) + len(c.Sample)
+			for _, v := range r.PerClass {
+				n += len(v)
+			}
+		}
+	}
+	return n
 }
 
 func newShown(now func() time.Time) *shown { return &shown{now: now} }
@@ -186,11 +217,14 @@ func (s *shown) keep(found *report.Measured) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	if len(s.items) == mostShown {
-		s.items = s.items[1:]
+	token, total := rand.Text(), 0
+	s.items = append(s.items, shownItem{token, s.now().Add(shownFor), found, numbersOf(found)})
+	for i, it := range slices.Backward(s.items) {
+		if total += it.size; i < len(s.items)-1 && (total > mostNumbers || len(s.items)-i > mostShown) {
+			s.items = slices.Delete(s.items, 0, i+1)
+			break
+		}
 	}
-	token := rand.Text()
-	s.items = append(s.items, shownItem{token, s.now().Add(shownFor), found})
 	return token
 }
 

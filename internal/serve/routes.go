@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func (s *Server) Handler() http.Handler {
 	page("GET /compare", s.comparePage)
 	page("GET /compare/figures/{file}", s.figures(s.compareFigures))
 	page("GET /measure", s.measurePage)
-	page("POST /measure", s.measureUpload)
+	mux.HandleFunc("POST /measure", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.measureUpload) }) // pages do not wait for it
 	page("GET /measure/{token}", s.measuredPage)
 	page("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
 	page("GET /theory", s.theoryPage)
@@ -95,22 +96,6 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// page limits how many pages are made at once and turns errors into pages.
-func (s *Server) page(show func(w http.ResponseWriter, r *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.busy <- struct{}{}:
-			defer func() { <-s.busy }()
-		case <-r.Context().Done():
-			return
-		}
-		w = &paced{ResponseWriter: w, began: time.Now()}
-		if err := show(w, r); err != nil {
-			s.fail(w, r, statusOf(err), err)
-		}
-	})
-}
-
 // frame is what every page has around its content.
 type frame struct {
 	Title   string
@@ -153,7 +138,15 @@ type failPage struct {
 // fail answers with a readable error: a page to a browser's address bar, a line to scripts.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, err error) {
 	if status == http.StatusInternalServerError {
-		s.opt.Log("serve: %s: %v", r.URL.Path, err)
+		s.opt.Log("serve: %q: %v", r.URL.Path, err)
+		var bug *panicError
+		if errors.As(err, &bug) {
+			err = errors.New("this page could not be made: a fault of the program, which its log tells")
+		}
+	}
+	var busy busyError
+	if errors.As(err, &busy) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(busy.retry.Seconds())))
 	}
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		s.plain(w, status, err.Error())

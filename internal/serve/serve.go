@@ -19,7 +19,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"collapse/arrayfile"
 )
 
 // Options say what to serve and to whom.
@@ -34,6 +37,10 @@ type Options struct {
 	Poll    time.Duration // between looks at the lab; 0 is 250 ms
 	Beat    time.Duration // between signs of life on an event stream; 0 is 15 s
 	Stalled time.Duration // after which a browser that does not read is let go; 0 is 10 s
+
+	MeasureLimit   time.Duration // of one measurement; 0 is a minute
+	UploadPatience time.Duration // by which an upload may lie behind uploadRate; 0 is 10 s
+	UploadTime     time.Duration // in which an upload must have arrived; 0 is 5 minutes
 }
 
 // Control carries out what a page with Options.Control may ask for. Errors are shown on the page.
@@ -68,7 +75,13 @@ type Server struct {
 	recipes recipes
 	answers answers
 	busy    chan struct{} // as many pages at once as it holds
-	heavy   chan struct{} // as many measurements and theory solutions at once
+	heavy   chan struct{} // as many theory solutions at once
+	unsent  atomic.Int64  // bytes of answers on their way
+
+	uploads   uploads
+	measuring chan struct{}     // as many measurements at once
+	memory    *arrayfile.Budget // of all of them
+	working   sync.WaitGroup    // measurements, until they have stopped
 
 	listener net.Listener
 	http     *http.Server
@@ -88,8 +101,14 @@ func newServer(opt Options, gate *gate) *Server {
 	opt.Poll = orDefault(opt.Poll, 250*time.Millisecond)
 	opt.Beat = orDefault(opt.Beat, 15*time.Second)
 	opt.Stalled = orDefault(opt.Stalled, 10*time.Second)
+	opt.MeasureLimit = orDefault(opt.MeasureLimit, time.Minute)
+	opt.UploadPatience = orDefault(opt.UploadPatience, 10*time.Second)
+	opt.UploadTime = orDefault(opt.UploadTime, 5*time.Minute)
 	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), recipes: recipes{known: map[string]keptRecipe{}},
-		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0))}
+		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		uploads: uploads{mostBytes: uploadsOnDisk * opt.MaxUpload, each: map[string]int{}}, measuring: make(chan struct{}, max(4, runtime.GOMAXPROCS(0))),
+		memory: arrayfile.NewBudget(uploadsMemory)}
+	s.memory.Advice = "`collapse measure` on the command line allows more"
 	s.hub = newHub(s.lab, opt.Poll)
 	return s
 }
@@ -116,12 +135,13 @@ func Start(opt Options) (*Server, error) {
 	}
 	s := newServer(opt, gate)
 	s.listener = listener
+	sweepFolders()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.http = &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       5 * time.Minute, // an upload over a slow line
+		ReadTimeout:       time.Minute,     // uploads set their own
 		WriteTimeout:      5 * time.Minute, // event streams set their own
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -164,5 +184,6 @@ func (s *Server) Close() error {
 		err = s.http.Close()
 	}
 	s.ended.Wait()
+	s.finish(5 * time.Second)
 	return errors.Join(err, s.failure, s.lab.close())
 }
