@@ -31,7 +31,7 @@ func (c *demoCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	if err := dataAtHand(runs); err != nil {
 		return reproduced{}, err
 	}
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return reproduced{}, err
 	}

@@ -162,7 +162,7 @@ type runsRmCmd struct {
 }
 
 func (c runsRmCmd) Run(a *app) error {
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (c runsRmCmd) Run(a *app) error {
 type runsGCCmd struct{}
 
 func (runsGCCmd) Run(a *app) error {
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"collapse/internal/serve"
-	"collapse/internal/store"
 )
 
 type serveCmd struct {
@@ -23,7 +22,7 @@ type serving struct {
 func (c *serveCmd) Run(a *app) error {
 	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.serveLog}
 	if c.Control {
-		lab, err := store.Open(a.flags.Lab, store.Options{})
+		lab, err := a.openLab()
 		if err != nil {
 			return err
 		}

@@ -126,7 +126,7 @@ func (c *studyRunCmd) Run(a *app) error {
 	if c.DryRun {
 		return dryRun(a, f.Name, configs, items, o)
 	}
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (c *studyResumeCmd) Run(a *app) error {
 	if _, err := os.Stat(filepath.Join(a.flags.Lab, "lab.sqlite")); err != nil {
 		return fmt.Errorf("there is no lab in %s, so no study %s; is %s the name of a file, or --lab wrong?", a.flags.Lab, c.Names[0], c.Names[0])
 	}
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ type studyCancelCmd struct {
 }
 
 func (c *studyCancelCmd) Run(a *app) error {
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ type studyRetryCmd struct {
 }
 
 func (c *studyRetryCmd) Run(a *app) error {
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (c *studyRunCmd) search(a *app, f *study.File, o study.Options) error {
 				f.Name, f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule)
 		})
 	}
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (c *trainCmd) Run(a *app) error {
 	if c.PrintConfig {
 		return c.print(a)
 	}
-	lab, err := store.Open(a.flags.Lab, store.Options{})
+	lab, err := a.openLab()
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
 		var v Value
 		var x sql.NullFloat64
 		err := scan(&e, &v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
-		v.Value = x.Float64
+		v.Value, v.Missing = finite(x.Float64, v.Missing)
 		if n := len(all); n == 0 || all[n-1].Epoch != e {
 			all = append(all, EpochRows{Epoch: e})
 		}
@@ -54,7 +54,7 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 		}
 	}
 	var fresh map[Key]int64
-	err = l.write(func(tx *sql.Tx) error {
+	err = l.writePatiently(func(tx *sql.Tx) error {
 		held := map[*Claim]bool{}
 		for _, c := range claims {
 			err := c.fence(tx)

@@ -80,7 +80,7 @@ func (l *Lab) ensure(tx *sql.Tx, s Spec, config []byte) (int64, Run, error) {
 //
 // It returns ErrDone if the run is finished already, *HeldError if another process works on it.
 // A claim is taken over from a process that is seen to be dead on this host, or not heard from for
-// Options.Stale. The Run, valid in all three cases, is the row as it was before: its Status,
+// Options.Stale, or whose heartbeat is further than that in the future. The Run, valid in all three cases, is the row as it was before: its Status,
 // LastEpoch and Program tell how far an earlier attempt came, and where (Ensure tells without
 // claiming). Rows of an earlier attempt stay until Claim.DeleteAfter.
 func (l *Lab) Claim(s Spec) (*Claim, Run, error) { return l.claim(s, false) }
@@ -96,8 +96,8 @@ func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
 	}
 	var c *Claim
 	var before Run
-	var trash trashed
-	err = l.write(func(tx *sql.Tx) error {
+	var voidFolder bool
+	err = l.writePatiently(func(tx *sql.Tx) error {
 		var id int64
 		if id, before, err = l.ensure(tx, s, config); err != nil {
 			return err
@@ -108,24 +108,37 @@ func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
 		if before.Status == Done && !again {
 			return ErrDone
 		}
-		if again {
-			if err := clearRun(tx, id); err != nil {
-				return err
-			}
-			if trash, err = l.trash(before.Hash); err != nil {
-				return err
-			}
+		if voidFolder, err = l.void(tx, id, before.Hash, again); err != nil {
+			return err
 		}
 		c = &Claim{Hash: before.Hash, Dir: l.RunDir(before.Hash), Generation: before.Generation + 1, lab: l, run: id, lost: make(chan struct{})}
 		return l.take(tx, c, s.Program)
 	})
 	if err != nil {
-		return nil, before, errors.Join(err, trash.putBack())
+		return nil, before, err
 	}
-	if err := errors.Join(trash.remove(), os.MkdirAll(c.Dir, 0o777)); err != nil {
+	atStep("claimed")
+	if voidFolder {
+		if err := l.finishRemoval(before.Hash); err != nil {
+			return nil, before, errors.Join(err, c.Interrupt())
+		}
+	}
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return nil, before, errors.Join(fmt.Errorf("store: %w", err), c.Interrupt())
 	}
 	return c, before, nil
+}
+
+// void reports whether the folder of a run that is being claimed is to go: because the run starts over, or because a process that
+// was to delete it was killed. The tables say so from the commit on, so the folder is never gone while they call the run done.
+func (l *Lab) void(tx *sql.Tx, run int64, hash string, again bool) (bool, error) {
+	if again {
+		atStep("clearing")
+		return true, errors.Join(clearRun(tx, run), noteRemoval(tx, hash))
+	}
+	var noted bool
+	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM removal WHERE folder = ?)", hash).Scan(&noted)
+	return noted, err
 }
 
 // free returns *HeldError if a process that may be alive holds the run.
@@ -141,7 +154,9 @@ func (l *Lab) free(tx *sql.Tx, run int64, hash string) error {
 		return err
 	}
 	last := time.UnixMilli(beat)
-	if l.self.knowsDead(holder) || l.now().Sub(last) > l.stale {
+	// A heartbeat from the future was written before the clock was set back: whoever lives has written another since, or will within
+	// seconds. A write of one that was taken for dead changes nothing.
+	if silence := l.now().Sub(last); l.self.knowsDead(holder) || silence > l.stale || silence < -l.stale {
 		return nil
 	}
 	return &HeldError{Hash: hash, Host: holder.host, PID: holder.pid, Heartbeat: last}

@@ -267,3 +267,27 @@ func TestOneOfManyGetsTheRun(t *testing.T) {
 		t.Fatalf("%d of 16 have the run", len(won))
 	}
 }
+
+// TestAHeartbeatFromTheFuture takes a run over from a process of another host, which cannot be seen, whose clock was ahead.
+func TestAHeartbeatFromTheFuture(t *testing.T) {
+	for _, c := range []struct {
+		ahead time.Duration
+		held  bool
+	}{{30 * time.Second, true}, {61 * time.Second, false}, {24 * 365 * time.Hour, false}} {
+		now := newClock()
+		l := openAt(t, t.TempDir(), Options{Now: now.Now})
+		first := claimed(t, l, spec(1))
+		_, err := l.db.Exec("UPDATE claim SET host = 'elsewhere', host_id = 'elsewhere', heartbeat = ?", now.Now().Add(c.ahead).UnixMilli())
+		must(t, err)
+		second, _, err := l.Claim(spec(1))
+		if errors.As(err, new(*HeldError)) != c.held {
+			t.Errorf("%v ahead: %v", c.ahead, err)
+		}
+		if second != nil {
+			if err := first.AppendEpoch(1, epochRows(1, 1)); !errors.Is(err, ErrLost) {
+				t.Errorf("%v ahead: the first one wrote: %v", c.ahead, err)
+			}
+			must(t, second.Finish())
+		}
+	}
+}

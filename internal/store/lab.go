@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -17,6 +18,9 @@ import (
 // recovery.
 const busyWait = 10 * time.Second
 
+// writing are the parameters of a connection that writes.
+const writing = "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=synchronous(full)"
+
 // Options change how a lab is opened. The zero value is right for programs.
 type Options struct {
 	// Now is the clock of claims and time stamps. Default time.Now.
@@ -24,6 +28,11 @@ type Options struct {
 	// Stale is the silence after which a claim may be taken over from a process that cannot be
 	// seen to be dead. Default 60 s; beats come every sixth of it.
 	Stale time.Duration
+	// Context ends the waiting of claims, and of writes through them, for another process that holds the lab's write lock, which a
+	// suspended one may do for as long as it likes. Default context.Background().
+	Context context.Context
+	// Waiting is told from time to time what such a write waits for. May be nil.
+	Waiting func(*BusyError)
 }
 
 // Lab is a lab opened for writing, over one connection. It is a Reader, too. Its methods may be
@@ -34,6 +43,9 @@ type Lab struct {
 	now   func() time.Time
 	stale time.Duration
 	self  process
+	ctx   context.Context
+
+	waiting func(*BusyError)
 
 	mu   sync.Mutex
 	keys map[Key]int64 // committed rows of table series, which never change
@@ -47,7 +59,7 @@ type Reader struct {
 	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to understand most queries than to answer them
 }
 
-// Open opens the lab in dir for writing and makes it if there is none. It refuses a network file
+// Open opens the lab in dir for writing, makes it if there is none, and finishes removals that a killed process began. It refuses a network file
 // system, a lab of a newer version (*NewerError) and a lab.sqlite that is not a lab.
 func Open(dir string, opt Options) (*Lab, error) {
 	if err := refuseNetwork(dir); err != nil {
@@ -57,7 +69,10 @@ func Open(dir string, opt Options) (*Lab, error) {
 		return nil, fmt.Errorf("store: making the lab: %w", err)
 	}
 	path := databasePath(dir)
-	db, err := openDatabase(path, "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=synchronous(full)")
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	db, err := openDatabase(path, writing)
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +84,21 @@ func Open(dir string, opt Options) (*Lab, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	l := &Lab{Reader: r, db: db, now: opt.Now, stale: opt.Stale, self: thisProcess(), keys: map[Key]int64{}}
+	l := &Lab{Reader: r, db: db, now: opt.Now, stale: opt.Stale, self: thisProcess(), ctx: opt.Context, waiting: opt.Waiting, keys: map[Key]int64{}}
 	if l.now == nil {
 		l.now = time.Now
 	}
 	if l.stale == 0 {
 		l.stale = time.Minute
 	}
+	if l.ctx == nil {
+		l.ctx = context.Background()
+	}
+	if l.waiting == nil {
+		l.waiting = func(*BusyError) {}
+	}
+	// What cannot be finished now stays noted for the next one; `collapse runs check` names it.
+	_ = l.finishRemovals()
 	return l, nil
 }
 
@@ -94,10 +117,14 @@ func prepare(db *sql.DB, path string) error {
 		if err == nil {
 			break
 		}
-		if !isBusy(err) || time.Since(start) > busyWait {
+		if !isBusy(err) {
 			return readOnly(err, path)
 		}
+		if time.Since(start) > busyWait {
+			return busy(path, err)
+		}
 	}
+	atStep("write-ahead log")
 	if err := migrate(db, path, all); err != nil {
 		return err
 	}
@@ -160,7 +187,14 @@ func OpenReader(dir string) (*Reader, error) {
 		}
 		v, err = version(db, path, known)
 	}
-	if err == nil && v < known {
+	if err == nil && v == 0 && isEmpty(db) {
+		db.Close()
+		if err := finishCreation(dir); err != nil {
+			return nil, err
+		}
+		return OpenReader(dir)
+	}
+	if err == nil && v < readable {
 		err = fmt.Errorf("store: %s has schema %d, older than this program's %d; any command that writes, such as `collapse runs gc`, brings it up to date", path, v, known)
 	}
 	if err != nil {
@@ -168,6 +202,18 @@ func OpenReader(dir string) (*Reader, error) {
 	}
 	return &Reader{dir: dir, db: db}, nil
 }
+
+// finishCreation makes a lab of an empty file, which a process that was killed while it made one has left.
+func finishCreation(dir string) error {
+	l, err := Open(dir, Options{})
+	if err != nil {
+		return fmt.Errorf("%s is empty, as a process leaves it that was killed while it made the lab, and cannot be made whole: %w", databasePath(dir), err)
+	}
+	return l.Close()
+}
+
+// readable is the oldest schema that can be read as it is: what later ones added only matters to writers.
+const readable = 2
 
 // needsWritableDir recognises SQLite's answer when it cannot make the index of the write-ahead log.
 func needsWritableDir(err error) bool {

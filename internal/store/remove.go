@@ -9,46 +9,88 @@ import (
 	"strings"
 )
 
-// trashPrefix marks directories on their way out: renamed while the tables change, deleted after.
+// trashPrefix marks folders on their way out. A folder moves aside at once and is deleted, which may take long, after.
 const trashPrefix = ".trash-"
 
-// trashed is a run's directory that was moved aside. The zero value is none.
-type trashed struct{ home, now string }
+// noteRemoval notes in a transaction that the folder of a run is void from its commit on. finishRemoval does the rest.
+func noteRemoval(tx *sql.Tx, hash string) error {
+	_, err := tx.Exec("INSERT OR IGNORE INTO removal (folder) VALUES (?)", hash)
+	return err
+}
 
-// trash moves a run's directory aside, if there is one.
-func (l *Lab) trash(name string) (trashed, error) {
-	home := filepath.Join(l.dir, "runs", name)
-	if _, err := os.Lstat(home); errors.Is(err, os.ErrNotExist) {
-		return trashed{}, nil
-	}
-	now, err := os.MkdirTemp(filepath.Join(l.dir, "runs"), trashPrefix)
+// moveAside moves the folder of a run aside if it was noted as void. It runs in a write transaction, so that nobody fills a folder
+// of that name meanwhile; if the commit fails, the note is still there and a folder moved aside is no loss.
+func (l *Lab) moveAside(tx *sql.Tx, hash string) error {
+	res, err := tx.Exec("DELETE FROM removal WHERE folder = ?", hash)
 	if err != nil {
-		return trashed{}, err
+		return err
 	}
-	if err := os.Rename(home, filepath.Join(now, name)); err != nil {
-		return trashed{}, errors.Join(err, os.Remove(now))
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err
 	}
-	return trashed{home: home, now: now}, nil
+	if _, err := tx.Exec("INSERT OR IGNORE INTO removal (folder) VALUES (?)", trashPrefix+hash); err != nil {
+		return err
+	}
+	err = l.trash(hash)
+	atStep("moved aside")
+	return err
 }
 
-func (t trashed) putBack() error {
-	if t.now == "" {
+// trash renames a folder below runs, if there is one.
+func (l *Lab) trash(name string) error {
+	from, to := filepath.Join(l.dir, "runs", name), filepath.Join(l.dir, "runs", trashPrefix+name)
+	if _, err := os.Lstat(from); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(os.Rename(filepath.Join(t.now, filepath.Base(t.home)), t.home), os.Remove(t.now))
+	if err := os.RemoveAll(to); err != nil { // of an earlier removal that is still under way
+		return err
+	}
+	return os.Rename(from, to)
 }
 
-func (t trashed) remove() error {
-	if t.now == "" {
-		return nil
+// finishRemoval deletes the folder of a run that was noted as void, whatever part of that is done already.
+func (l *Lab) finishRemoval(hash string) error {
+	if err := l.write(func(tx *sql.Tx) error { return l.moveAside(tx, hash) }); err != nil {
+		return err
 	}
-	return os.RemoveAll(t.now)
+	return l.emptyTrash(hash)
+}
+
+// emptyTrash deletes what moveAside left, and its note.
+func (l *Lab) emptyTrash(hash string) error {
+	path := filepath.Join(l.dir, "runs", trashPrefix+hash)
+	atStep("before deleting")
+	if err := os.RemoveAll(path); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	atStep("deleted")
+	return l.write(func(tx *sql.Tx) error {
+		if _, err := os.Lstat(path); err == nil { // another removal of the same run has come this far
+			return nil
+		}
+		_, err := tx.Exec("DELETE FROM removal WHERE folder = ?", trashPrefix+hash)
+		return err
+	})
+}
+
+// finishRemovals finishes what processes that were killed left of removals. The table is empty but for them and for those under way.
+func (l *Lab) finishRemovals() error {
+	folders, err := collect(l.Reader, func(scan func(...any) error) (name string, err error) { return name, scan(&name) }, "SELECT folder FROM removal")
+	for _, folder := range folders {
+		if hash, moved := strings.CutPrefix(folder, trashPrefix); moved {
+			err = errors.Join(err, l.emptyTrash(hash))
+		} else {
+			err = errors.Join(err, l.finishRemoval(folder))
+		}
+	}
+	return err
 }
 
 // Remove deletes a run, given by its whole hash, with its values and files. *NotFoundError;
 // *HeldError if a process that may be alive works on it.
+//
+// The tables change first: a process killed on the way leaves either the whole run, or files that the next one to open the lab deletes.
 func (l *Lab) Remove(hash string) error {
-	var trash trashed
 	err := l.write(func(tx *sql.Tx) error {
 		var id int64
 		err := tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
@@ -64,20 +106,44 @@ func (l *Lab) Remove(hash string) error {
 		if _, err := tx.Exec("DELETE FROM run WHERE id = ?", id); err != nil {
 			return err
 		}
-		trash, err = l.trash(hash)
-		return err
+		atStep("removing")
+		return noteRemoval(tx, hash)
 	})
 	if err != nil {
-		return errors.Join(err, trash.putBack())
+		return err
 	}
-	return trash.remove()
+	atStep("removed")
+	return l.finishRemoval(hash)
+}
+
+// Leftovers returns the names of what lies below runs without being the folder of a run, and of databases that were being made, as
+// killed processes leave them.
+func (r *Reader) Leftovers() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(r.dir, "runs"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	known, err := collect(r, func(scan func(...any) error) (hash string, err error) { return hash, scan(&hash) }, "SELECT hash FROM run")
+	if err != nil {
+		return nil, err
+	}
+	have := make(map[string]bool, len(known))
+	for _, hash := range known {
+		have[hash] = true
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && !have[e.Name()] {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // GC deletes every directory under runs that belongs to no run, such as one a killed Remove left,
 // and returns their names.
 func (l *Lab) GC() ([]string, error) {
-	var names []string
-	var gone []trashed
+	var names, gone []string
 	// Within a write transaction no process can add a run; its directory comes after its row.
 	err := l.write(func(tx *sql.Tx) error {
 		entries, err := os.ReadDir(filepath.Join(l.dir, "runs"))
@@ -93,20 +159,19 @@ func (l *Lab) GC() ([]string, error) {
 				continue
 			}
 			names = append(names, e.Name())
-			if strings.HasPrefix(e.Name(), trashPrefix) {
-				gone = append(gone, trashed{now: filepath.Join(l.dir, "runs", e.Name())})
-				continue
+			trash := e.Name()
+			if !strings.HasPrefix(trash, trashPrefix) {
+				trash = trashPrefix + trash
+				if err := l.trash(e.Name()); err != nil {
+					return err
+				}
 			}
-			t, err := l.trash(e.Name())
-			gone = append(gone, t)
-			if err != nil {
-				return err
-			}
+			gone = append(gone, trash)
 		}
 		return nil
 	})
-	for _, t := range gone {
-		err = errors.Join(err, t.remove())
+	for _, name := range gone {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(l.dir, "runs", name)))
 	}
 	if err != nil {
 		return names, fmt.Errorf("store: cleaning up: %w", err)

@@ -74,6 +74,9 @@ func migrate(db *sql.DB, path string, steps []string) error {
 		return err
 	}
 	tx, err := db.Begin()
+	if isBusy(err) {
+		return busy(path, err)
+	}
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", path, err)
 	}
@@ -85,12 +88,22 @@ func migrate(db *sql.DB, path string, steps []string) error {
 		if _, err := tx.Exec(steps[v]); err != nil {
 			return fmt.Errorf("store: %s: bringing schema %d to %d: %w", path, v, v+1, err)
 		}
+		atStep("migrated")
 	}
 	if _, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, v)); err != nil {
 		return fmt.Errorf("store: %s: %w", path, err)
 	}
+	atStep("before the commit")
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("store: %s: %w", path, err)
 	}
+	atStep("committed")
 	return nil
+}
+
+// isEmpty reports whether a file has no tables yet.
+func isEmpty(db querier) bool {
+	var tables int
+	err := db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables)
+	return err == nil && tables == 0
 }

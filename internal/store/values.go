@@ -43,9 +43,20 @@ func scanValue(scan func(...any) error) (Value, error) {
 	var v Value
 	var x sql.NullFloat64
 	err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
-	v.Value = x.Float64
+	v.Value, v.Missing = finite(x.Float64, v.Missing)
 	return v, err
 }
+
+// finite makes an infinite value, as labs of earlier versions may hold, a missing one: JSON has no other way to say it.
+func finite(x float64, missing string) (float64, string) {
+	if math.IsInf(x, 0) {
+		return 0, infinite
+	}
+	return x, missing
+}
+
+// infinite is why an infinite value is missing.
+const infinite = "the value was infinite"
 
 // Keys returns the series that a run has, sorted.
 func (r *Reader) Keys(hash string) ([]Key, error) {
@@ -63,7 +74,7 @@ func (r *Reader) Series(hash string, k Key) ([]Point, error) {
 		var p Point
 		var x sql.NullFloat64
 		err := scan(&p.Step, &x, &p.Missing)
-		p.Value = x.Float64
+		p.Value, p.Missing = finite(x.Float64, p.Missing)
 		return p, err
 	}, `SELECT step, value, coalesce(missing, '') FROM value
 		WHERE run = (SELECT id FROM run WHERE hash = ?)
@@ -174,13 +185,15 @@ func insertQuery(n int) string {
 }
 
 // cell returns the columns value and missing of a row. A NaN, which SQLite would turn into NULL in
-// silence, becomes a missing value with that as the reason.
+// silence, and an infinite value become missing values with that as the reason.
 func cell(v Value) (value, missing any) {
 	switch {
 	case v.Missing != "":
 		return nil, v.Missing
 	case math.IsNaN(v.Value):
 		return nil, "the value was not a number (NaN)"
+	case math.IsInf(v.Value, 0):
+		return nil, infinite
 	}
 	return v.Value, nil
 }

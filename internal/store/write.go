@@ -6,11 +6,12 @@ import (
 	"fmt"
 )
 
-// write runs one transaction that holds the lab's write lock from its start.
+// write runs one transaction that holds the lab's write lock from its start. Another process may have the lock for busyWait; then it is
+// a *BusyError.
 func (l *Lab) write(do func(tx *sql.Tx) error) error {
 	tx, err := l.db.Begin()
 	if isBusy(err) {
-		return fmt.Errorf("store: %s: another process has been writing for %v; try again: %w", databasePath(l.dir), busyWait, err)
+		return busy(databasePath(l.dir), err)
 	}
 	if err != nil {
 		return l.wrap(err)
@@ -20,6 +21,18 @@ func (l *Lab) write(do func(tx *sql.Tx) error) error {
 		return l.explain(err)
 	}
 	return l.explain(tx.Commit())
+}
+
+// writePatiently is write for work under way, which another process's hold-up must not end: it waits until Options.Context ends.
+func (l *Lab) writePatiently(do func(tx *sql.Tx) error) error {
+	for {
+		err := l.write(do)
+		var busy *BusyError
+		if !errors.As(err, &busy) || l.ctx.Err() != nil {
+			return err
+		}
+		l.waiting(busy)
+	}
 }
 
 // explain adds the file to errors of SQLite; the package's own name the run already.
@@ -45,7 +58,7 @@ func (c *Claim) write(do func(tx *sql.Tx) error) error {
 
 // fenced is write for a caller that holds c.mu. What it writes is a beat, too.
 func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
-	err := c.lab.write(func(tx *sql.Tx) error {
+	err := c.lab.writePatiently(func(tx *sql.Tx) error {
 		if err := c.fence(tx); err != nil {
 			return err
 		}
@@ -72,7 +85,7 @@ func (c *Claim) fence(tx *sql.Tx) error {
 }
 
 // AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one
-// of the same key and step. A Value that is NaN is kept as missing.
+// of the same key and step. A Value that is NaN or infinite is kept as missing.
 func (c *Claim) AppendEpoch(epoch int64, rows []Value) error {
 	return c.AppendEpochs([]EpochRows{{epoch, rows}})
 }

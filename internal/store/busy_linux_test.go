@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func init() { roles["hold"] = holdTheLock }
+
+// holdTheLock takes the lab's write lock, says so, and keeps it until the process ends.
+func holdTheLock(dir string) error {
+	db, err := openDatabase(databasePath(dir), writing)
+	if err != nil {
+		return err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	fmt.Println("held")
+	time.Sleep(time.Hour)
+	return nil
+}
+
+// TestASuspendedProcessHoldsTheWriteLock stops a process in the midst of a transaction: a person's change says which process that is,
+// a claim's write waits until the process has gone on or ended.
+func TestASuspendedProcessHoldsTheWriteLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	told := make(chan *BusyError, 100)
+	l, err := Open(dir, Options{Waiting: func(e *BusyError) { told <- e }})
+	must(t, err)
+	defer l.Close()
+	_, err = l.db.Exec("PRAGMA busy_timeout = 100") // each try, not the whole waiting
+	must(t, err)
+	c := claimed(t, l, spec(1))
+	cmd, out := startRole(t, "hold", dir)
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	if _, err := out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	must(t, cmd.Process.Signal(syscall.SIGSTOP))
+	for _, _, stopped := lockHolder(databasePath(dir)); !stopped; _, _, stopped = lockHolder(databasePath(dir)) {
+		time.Sleep(time.Millisecond)
+	}
+	err = l.Cancel(c.Hash)
+	var busy *BusyError
+	if want := fmt.Sprintf("kill -CONT %d", cmd.Process.Pid); !errors.As(err, &busy) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "suspended") {
+		t.Fatalf("%v; wanted %q in it", err, want)
+	}
+	wrote := make(chan error, 1)
+	go func() { wrote <- c.AppendEpoch(1, epochRows(3, 1)) }()
+	for range 3 {
+		select {
+		case e := <-told:
+			if e.Resume != busy.Resume {
+				t.Errorf("told %v", e)
+			}
+		case err := <-wrote:
+			t.Fatalf("the write did not wait: %v", err)
+		}
+	}
+	must(t, cmd.Process.Kill())
+	must(t, <-wrote)
+	must(t, c.Finish())
+}
+
+func TestWaitingForTheLockEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := Open(dir, Options{Context: ctx, Waiting: func(*BusyError) { cancel() }})
+	must(t, err)
+	defer l.Close()
+	c := claimed(t, l, spec(1))
+	_, err = l.db.Exec("PRAGMA busy_timeout = 100")
+	must(t, err)
+	cmd, out := startRole(t, "hold", dir)
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	if _, err := out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	var busy *BusyError
+	if err := c.AppendEpoch(1, epochRows(3, 1)); !errors.As(err, &busy) || busy.Resume != "" || !strings.Contains(err.Error(), fmt.Sprintf("process %d", cmd.Process.Pid)) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTheHolderIsReadFromTheTableOfLocks(t *testing.T) {
+	const table = `1: FLOCK  ADVISORY  WRITE 11 fd:01:5 0 EOF
+2: POSIX  ADVISORY  READ 12 fd:01:5 120 120
+2: -> POSIX  ADVISORY  WRITE 13 fd:01:5 120 120
+3: POSIX  ADVISORY  WRITE 14 fd:01:5 121 128
+4: POSIX  ADVISORY  WRITE 15 fd:01:6 120 120
+5: broken
+`
+	for _, c := range []struct {
+		more string
+		want int
+	}{
+		{"", 0},
+		{"6: POSIX  ADVISORY  WRITE 16 fd:01:5 120 120\n", 16},
+		{"6: POSIX  ADVISORY  WRITE 17 00:2f:5 120 127\n", 17},
+		{"6: POSIX  ADVISORY  WRITE 18 00:2f:5 0 EOF\n", 18},
+		{"6: POSIX  ADVISORY  WRITE 19 00:2f:7 1073741825 1073741825\n", 19},
+	} {
+		if got := holderIn(strings.NewReader(table+c.more), 5, 7); got != c.want {
+			t.Errorf("%q: process %d, wanted %d", c.more, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// newSuffix follows the name of a database that is being made, and precedes the number of the process that makes it.
+const newSuffix = ".new-"
+
+// create makes the database at path unless there is a file. It is made under another name and gets its own when it is whole: a process
+// killed on the way leaves no lab, and the next one starts again.
+func create(path string) error {
+	sweepNew(path)
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return nil // prepare says what is wrong with it, if anything
+	}
+	made := path + newSuffix + strconv.Itoa(os.Getpid()) + "-" + rand.Text()[:8]
+	defer removeDatabase(made)
+	db, err := openDatabase(made, writing)
+	if err != nil {
+		return err
+	}
+	err = prepare(db, made)
+	atStep("new database")
+	if err := errors.Join(err, db.Close()); err != nil { // closing folds the log into the file
+		return err
+	}
+	atStep("whole database")
+	err = os.Link(made, path)
+	switch {
+	case err == nil:
+		atStep("named")
+		return syncDir(filepath.Dir(path))
+	case errors.Is(err, os.ErrExist): // another process was first
+		return nil
+	case errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported):
+		return nil // a file system without links: prepare makes the database where it is to be
+	}
+	return fmt.Errorf("store: making the lab: %w", err)
+}
+
+// sweepNew removes databases that processes of this host were making when they were killed.
+func sweepNew(path string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return // opening the database says so
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+newSuffix)
+		maker, _, _ := strings.Cut(rest, "-")
+		if pid, err := strconv.Atoi(maker); ok && err == nil && ended(pid, "") {
+			os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+}
+
+// removeDatabase removes a database with the files that SQLite keeps beside it.
+func removeDatabase(path string) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		os.Remove(path + suffix)
+	}
+}
+
+// syncDir makes the names in a folder durable, where folders can be synced.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) && !os.IsPermission(err) {
+		return fmt.Errorf("store: syncing %s: %w", path, err)
+	}
+	return nil
+}
