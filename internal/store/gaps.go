@@ -1,0 +1,56 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Span is a gap in a series: the steps First, First+Every, …, Last are not there.
+type Span struct{ First, Last, Every int64 }
+
+func (s Span) String() string {
+	switch {
+	case s.First == s.Last:
+		return fmt.Sprint(s.First)
+	case s.Every == 1:
+		return fmt.Sprintf("%d–%d", s.First, s.Last)
+	}
+	return fmt.Sprintf("%d–%d (every %d)", s.First, s.Last, s.Every)
+}
+
+// spansNamed bounds how many gaps a text names.
+const spansNamed = 8
+
+// NameSpans writes gaps for people: "21–99, 140".
+func NameSpans(list []Span) string {
+	var parts []string
+	for i, s := range list {
+		if i == spansNamed {
+			parts = append(parts, fmt.Sprintf("and %d more gaps", len(list)-i))
+			break
+		}
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// MissingSteps lists which multiples of every, from every up to last, the series k of a run lacks; all of them for an unknown run.
+// It reads the steps of that one series in the order of the table and keeps only the gaps.
+func (r *Reader) MissingSteps(hash string, k Key, every, last int64) ([]Span, error) {
+	if every < 1 {
+		panic("store: steps that are multiples of nothing")
+	}
+	end := last - last%every + every // stands behind the last step, so that a gap there has two ends, too
+	return collect(r, func(scan func(...any) error) (Span, error) {
+		var before, after int64
+		err := scan(&before, &after)
+		return Span{First: before + every, Last: after - every, Every: every}, err
+	}, `SELECT before, step FROM (
+			SELECT lag(step, 1, 0) OVER (ORDER BY step) AS before, step FROM (
+				SELECT step FROM value
+				WHERE run = (SELECT id FROM run WHERE hash = ?)
+				AND series = (SELECT id FROM series WHERE series = ? AND split = ? AND layer = ? AND measure = ?)
+				AND step BETWEEN 1 AND ? AND step % ? = 0
+				UNION ALL SELECT ?))
+		WHERE step - before > ? ORDER BY step`, hash, k.Series, k.Split, k.Layer, k.Measure, last, every, end, every)
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestMissingSteps(t *testing.T) {
+	lab := open(t, t.TempDir())
+	run := claimed(t, lab, spec(1))
+	key, other := Key{Series: "epoch", Measure: "lr"}, Key{Series: "epoch", Measure: "loss"}
+	for epoch := int64(1); epoch <= 40; epoch++ {
+		rows := []Value{{Key: other, Step: epoch}}
+		if epoch < 11 || epoch > 13 && epoch != 20 && epoch < 36 {
+			rows = append(rows, Value{Key: key, Step: epoch, Missing: "a reason is a row, too"})
+		}
+		must(t, run.AppendEpoch(epoch, rows))
+	}
+	for _, c := range []struct {
+		key         Key
+		hash        string
+		every, last int64
+		want        []Span
+		text        string
+	}{
+		{other, run.Hash, 1, 40, nil, ""},
+		{other, run.Hash, 1, 42, []Span{{41, 42, 1}}, "41–42"},
+		{key, run.Hash, 1, 40, []Span{{11, 13, 1}, {20, 20, 1}, {36, 40, 1}}, "11–13, 20, 36–40"},
+		{key, run.Hash, 1, 35, []Span{{11, 13, 1}, {20, 20, 1}}, "11–13, 20"},
+		{key, run.Hash, 1, 10, nil, ""},
+		{key, run.Hash, 1, 0, nil, ""},
+		{key, run.Hash, 4, 40, []Span{{12, 12, 4}, {20, 20, 4}, {36, 40, 4}}, "12, 20, 36–40 (every 4)"},
+		{key, run.Hash, 7, 34, nil, ""},
+		{key, run.Hash, 50, 40, nil, ""},
+		{key, run.Hash, 40, 40, []Span{{40, 40, 40}}, "40"},
+		{key, "unknown", 3, 10, []Span{{3, 9, 3}}, "3–9 (every 3)"},
+		{Key{Series: "epoch", Measure: "nobody's"}, run.Hash, 1, 5, []Span{{1, 5, 1}}, "1–5"},
+	} {
+		got, err := lab.MissingSteps(c.hash, c.key, c.every, c.last)
+		if err != nil || !slices.Equal(got, c.want) || NameSpans(got) != c.text {
+			t.Errorf("%v of %.8s, every %d up to %d: %v (%s), %v; want %v", c.key, c.hash, c.every, c.last, got, NameSpans(got), err, c.want)
+		}
+	}
+	if text := NameSpans(make([]Span, 20)); text != "0, 0, 0, 0, 0, 0, 0, 0, and 12 more gaps" {
+		t.Errorf("many gaps are %q", text)
+	}
+}
