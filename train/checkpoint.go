@@ -3,7 +3,6 @@ package train
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,8 @@ const (
 // state is state.json: all that a run needs to go on besides the two files of tensors. It holds nothing that differs between
 // two computations of one run, such as times, so that checkpoints can be compared byte for byte.
 type state struct {
-	Format  int                `json:"format"` // 1
+	Format  int                `json:"format"` // stateFormat; 1 had no digest
+	Digest  string             `json:"digest"` // of this file without it; Files has those of the others
 	Run     string             `json:"run"`    // the identity: hash of kind and configuration
 	Epoch   int                `json:"epoch"`  // finished epochs
 	Step    int64              `json:"step"`   // finished steps
@@ -37,6 +37,9 @@ type state struct {
 	Files   map[string]fileSum `json:"files"`
 	Rows    []row              `json:"rows"` // of this epoch: a kill between rename and transaction must not lose them
 }
+
+// stateFormat is what this program writes. It reads 1, too, which had no digest.
+const stateFormat = 2
 
 // randomState is enough to continue every random stream: they are keyed by (seed, epoch, sample), none has a position.
 type randomState struct {
@@ -110,12 +113,12 @@ func (c *checkpoints) fill(tmp string, st state, model, optim []arrayfile.Array)
 		}
 		st.Files[name] = sum
 	}
-	text, err := json.MarshalIndent(st, "", " ")
+	text, err := st.encode()
 	if err != nil {
-		return fmt.Errorf("train: %s: %w", stateFile, err)
+		return err
 	}
 	_, err = writeSynced(c.fs, filepath.Join(tmp, stateFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+		_, err := w.Write(text)
 		return err
 	})
 	if err != nil {
@@ -181,15 +184,18 @@ type saved struct {
 	model, optim []arrayfile.Array
 }
 
-// newest returns the newest checkpoint whose digests match, or nil, and what was wrong with those that it passed over. Those stay
-// until a new checkpoint is safe: what looks broken may only be unreadable today.
-func (c *checkpoints) newest() (*saved, []string, error) {
+// newest returns the newest checkpoint of an epoch up to last whose digests match, or nil, and what was wrong with those that it
+// passed over. Those stay until a new checkpoint is safe: what looks broken may only be unreadable today.
+func (c *checkpoints) newest(last int) (*saved, []string, error) {
 	list, err := c.epochs()
 	if err != nil {
 		return nil, nil, err
 	}
 	var notes []string
 	for _, epoch := range slices.Backward(list) {
+		if epoch > last {
+			continue
+		}
 		s, err := c.read(epoch)
 		if err == nil {
 			return s, notes, nil
@@ -205,12 +211,10 @@ func (c *checkpoints) read(epoch int) (*saved, error) {
 		return nil, err
 	}
 	s := &saved{}
-	if err := json.Unmarshal(text, &s.state); err != nil {
-		return nil, fmt.Errorf("%s: %w", stateFile, err)
+	if s.state, err = decodeState(text); err != nil {
+		return nil, err
 	}
 	switch {
-	case s.state.Format != 1:
-		return nil, fmt.Errorf("%s has format %d; this program reads 1", stateFile, s.state.Format)
 	case s.state.Run != c.run:
 		return nil, fmt.Errorf("%s belongs to run %s", stateFile, short(s.state.Run))
 	case s.state.Epoch != epoch:
