@@ -178,6 +178,49 @@ func (c *checkpoints) remove(epoch int) error {
 	return c.fs.RemoveAll(gone)
 }
 
+// RetireCheckpoints removes the checkpoints in a run's folder of epochs after the given one: another process computes those epochs anew.
+func RetireCheckpoints(dir string, after int) error {
+	c := &checkpoints{fs: systemFS{}, dir: filepath.Join(dir, ckptDir)}
+	list, err := c.epochs()
+	if err != nil {
+		return err
+	}
+	for _, epoch := range list {
+		if epoch <= after {
+			continue
+		}
+		if err := c.remove(epoch); err != nil {
+			return fmt.Errorf("train: removing a checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+// CheckFolder returns an error unless dir has the files of a finished run of so many epochs: the last checkpoint, by the digest of its
+// state and the sizes of the others, and the features.
+func CheckFolder(dir, run string, epochs int) error {
+	c := &checkpoints{dir: filepath.Join(dir, ckptDir), run: run}
+	st, err := c.readState(epochs)
+	if err != nil {
+		return fmt.Errorf("train: checkpoint %d: %w", epochs, err)
+	}
+	for _, name := range []string{modelFile, optimFile} {
+		info, err := os.Stat(filepath.Join(c.path(epochs), name))
+		if err != nil {
+			return fmt.Errorf("train: checkpoint %d: %w", epochs, err)
+		}
+		if info.Size() != st.Files[name].Bytes {
+			return fmt.Errorf("train: checkpoint %d: %s has %d bytes, wanted %d", epochs, name, info.Size(), st.Files[name].Bytes)
+		}
+	}
+	for _, name := range []string{featuresFile, configFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	return nil
+}
+
 // saved is a checkpoint read back. Its arrays hold the files' bytes.
 type saved struct {
 	state        state
@@ -206,25 +249,33 @@ func (c *checkpoints) newest(last int) (*saved, []string, error) {
 }
 
 func (c *checkpoints) read(epoch int) (*saved, error) {
-	text, err := os.ReadFile(filepath.Join(c.path(epoch), stateFile))
+	st, err := c.readState(epoch)
 	if err != nil {
 		return nil, err
 	}
-	s := &saved{}
-	if s.state, err = decodeState(text); err != nil {
+	s := &saved{state: st}
+	if s.model, err = c.readArrays(epoch, modelFile, st.Files); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.state.Run != c.run:
-		return nil, fmt.Errorf("%s belongs to run %s", stateFile, short(s.state.Run))
-	case s.state.Epoch != epoch:
-		return nil, fmt.Errorf("%s is of epoch %d", stateFile, s.state.Epoch)
-	}
-	if s.model, err = c.readArrays(epoch, modelFile, s.state.Files); err != nil {
-		return nil, err
-	}
-	s.optim, err = c.readArrays(epoch, optimFile, s.state.Files)
+	s.optim, err = c.readArrays(epoch, optimFile, st.Files)
 	return s, err
+}
+
+func (c *checkpoints) readState(epoch int) (state, error) {
+	text, err := os.ReadFile(filepath.Join(c.path(epoch), stateFile))
+	if err != nil {
+		return state{}, err
+	}
+	st, err := decodeState(text)
+	switch {
+	case err != nil:
+		return st, err
+	case st.Run != c.run:
+		return st, fmt.Errorf("%s belongs to run %s", stateFile, short(st.Run))
+	case st.Epoch != epoch:
+		return st, fmt.Errorf("%s is of epoch %d", stateFile, st.Epoch)
+	}
+	return st, nil
 }
 
 func (c *checkpoints) readArrays(epoch int, name string, sums map[string]fileSum) ([]arrayfile.Array, error) {

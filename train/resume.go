@@ -46,7 +46,7 @@ func (j *job[T]) tidy() error {
 	}
 	dir := j.claim.Dir
 	hidden, half := func(name string) bool { return name[0] == '.' }, func(name string) bool { return strings.HasSuffix(name, ".tmp") }
-	return errors.Join(j.sweep(dir, half), j.sweep(filepath.Join(dir, framesDir), half),
+	return errors.Join(j.sweep(dir, half), j.sweep(dir, hidden), j.sweep(filepath.Join(dir, framesDir), half),
 		j.sweep(j.ckpt.dir, hidden), j.sweep(filepath.Join(dir, featuresDir), hidden))
 }
 
