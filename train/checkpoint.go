@@ -3,7 +3,6 @@ package train
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,8 @@ const (
 // state is state.json: all that a run needs to go on besides the two files of tensors. It holds nothing that differs between
 // two computations of one run, such as times, so that checkpoints can be compared byte for byte.
 type state struct {
-	Format  int                `json:"format"` // 1
+	Format  int                `json:"format"` // stateFormat; 1 had no digest
+	Digest  string             `json:"digest"` // of this file without it; Files has those of the others
 	Run     string             `json:"run"`    // the identity: hash of kind and configuration
 	Epoch   int                `json:"epoch"`  // finished epochs
 	Step    int64              `json:"step"`   // finished steps
@@ -38,6 +38,9 @@ type state struct {
 	Files   map[string]fileSum `json:"files"`
 	Rows    []row              `json:"rows"` // of this epoch: a kill between rename and transaction must not lose them
 }
+
+// stateFormat is what this program writes. It reads 1, too, which had no digest.
+const stateFormat = 2
 
 // randomState is enough to continue every random stream: they are keyed by (seed, epoch, sample), none has a position.
 type randomState struct {
@@ -111,12 +114,12 @@ func (c *checkpoints) fill(tmp string, st state, model, optim []arrayfile.Array)
 		}
 		st.Files[name] = sum
 	}
-	text, err := json.MarshalIndent(st, "", " ")
+	text, err := st.encode()
 	if err != nil {
-		return fmt.Errorf("train: %s: %w", stateFile, err)
+		return err
 	}
 	_, err = writeSynced(c.fs, filepath.Join(tmp, stateFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+		_, err := w.Write(text)
 		return err
 	})
 	if err != nil {
@@ -176,21 +179,67 @@ func (c *checkpoints) remove(epoch int) error {
 	return c.fs.RemoveAll(gone)
 }
 
+// RetireCheckpoints removes the checkpoints in a run's folder of epochs after the given one: another process computes those epochs anew.
+func RetireCheckpoints(dir string, after int) error {
+	c := &checkpoints{fs: systemFS{}, dir: filepath.Join(dir, ckptDir)}
+	list, err := c.epochs()
+	if err != nil {
+		return err
+	}
+	for _, epoch := range list {
+		if epoch <= after {
+			continue
+		}
+		if err := c.remove(epoch); err != nil {
+			return fmt.Errorf("train: removing a checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+// CheckFolder returns an error unless dir has the files of a finished run of so many epochs: the last checkpoint, by the digest of its
+// state and the sizes of the others, and the features.
+func CheckFolder(dir, run string, epochs int) error {
+	c := &checkpoints{dir: filepath.Join(dir, ckptDir), run: run}
+	st, err := c.readState(epochs)
+	if err != nil {
+		return fmt.Errorf("train: checkpoint %d: %w", epochs, err)
+	}
+	for _, name := range []string{modelFile, optimFile} {
+		info, err := os.Stat(filepath.Join(c.path(epochs), name))
+		if err != nil {
+			return fmt.Errorf("train: checkpoint %d: %w", epochs, err)
+		}
+		if info.Size() != st.Files[name].Bytes {
+			return fmt.Errorf("train: checkpoint %d: %s has %d bytes, wanted %d", epochs, name, info.Size(), st.Files[name].Bytes)
+		}
+	}
+	for _, name := range []string{featuresFile, configFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	return nil
+}
+
 // saved is a checkpoint read back. Its arrays hold the files' bytes.
 type saved struct {
 	state        state
 	model, optim []arrayfile.Array
 }
 
-// newest returns the newest checkpoint whose digests match, or nil, and what was wrong with those that it passed over. Those stay
-// until a new checkpoint is safe: what looks broken may only be unreadable today.
-func (c *checkpoints) newest() (*saved, []string, error) {
+// newest returns the newest checkpoint of an epoch up to last whose digests match, or nil, and what was wrong with those that it
+// passed over. Those stay until a new checkpoint is safe: what looks broken may only be unreadable today.
+func (c *checkpoints) newest(last int) (*saved, []string, error) {
 	list, err := c.epochs()
 	if err != nil {
 		return nil, nil, err
 	}
 	var notes []string
 	for _, epoch := range slices.Backward(list) {
+		if epoch > last {
+			continue
+		}
 		s, err := c.read(epoch)
 		if err == nil {
 			return s, notes, nil
@@ -201,27 +250,33 @@ func (c *checkpoints) newest() (*saved, []string, error) {
 }
 
 func (c *checkpoints) read(epoch int) (*saved, error) {
-	text, err := inputfile.Read(filepath.Join(c.path(epoch), stateFile), inputfile.Record)
+	st, err := c.readState(epoch)
 	if err != nil {
 		return nil, err
 	}
-	s := &saved{}
-	if err := json.Unmarshal(text, &s.state); err != nil {
-		return nil, fmt.Errorf("%s: %w", stateFile, err)
-	}
-	switch {
-	case s.state.Format != 1:
-		return nil, fmt.Errorf("%s has format %d; this program reads 1", stateFile, s.state.Format)
-	case s.state.Run != c.run:
-		return nil, fmt.Errorf("%s belongs to run %s", stateFile, short(s.state.Run))
-	case s.state.Epoch != epoch:
-		return nil, fmt.Errorf("%s is of epoch %d", stateFile, s.state.Epoch)
-	}
-	if s.model, err = c.readArrays(epoch, modelFile, s.state.Files); err != nil {
+	s := &saved{state: st}
+	if s.model, err = c.readArrays(epoch, modelFile, st.Files); err != nil {
 		return nil, err
 	}
-	s.optim, err = c.readArrays(epoch, optimFile, s.state.Files)
+	s.optim, err = c.readArrays(epoch, optimFile, st.Files)
 	return s, err
+}
+
+func (c *checkpoints) readState(epoch int) (state, error) {
+	text, err := inputfile.Read(filepath.Join(c.path(epoch), stateFile), inputfile.Record)
+	if err != nil {
+		return state{}, err
+	}
+	st, err := decodeState(text)
+	switch {
+	case err != nil:
+		return st, err
+	case st.Run != c.run:
+		return st, fmt.Errorf("%s belongs to run %s", stateFile, short(st.Run))
+	case st.Epoch != epoch:
+		return st, fmt.Errorf("%s is of epoch %d", stateFile, st.Epoch)
+	}
+	return st, nil
 }
 
 func (c *checkpoints) readArrays(epoch int, name string, sums map[string]fileSum) ([]arrayfile.Array, error) {

@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ func sampleArrays(epoch int) (model, optim []arrayfile.Array) {
 
 func saveSample(c *checkpoints, epoch int) error {
 	model, optim := sampleArrays(epoch)
-	if err := c.save(state{Format: 1, Run: c.run, Epoch: epoch, Step: int64(epoch), Machine: ThisMachine()}, model, optim); err != nil {
+	if err := c.save(state{Format: stateFormat, Run: c.run, Epoch: epoch, Step: int64(epoch), Machine: ThisMachine()}, model, optim); err != nil {
 		return err
 	}
 	return c.prune(epoch)
@@ -32,7 +33,7 @@ func saveSample(c *checkpoints, epoch int) error {
 // mustHold checks that the newest whole checkpoint is of one of the wanted epochs and holds that epoch's tensors.
 func mustHold(t *testing.T, c *checkpoints, when string, wanted ...int) int {
 	t.Helper()
-	s, notes, err := c.newest()
+	s, notes, err := c.newest(math.MaxInt)
 	if err != nil {
 		t.Fatalf("%s: %v", when, err)
 	}
@@ -146,7 +147,7 @@ func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.run = "another run"
-	if s, notes, err := c.newest(); s != nil || len(notes) != 1 || err != nil {
+	if s, notes, err := c.newest(math.MaxInt); s != nil || len(notes) != 1 || err != nil {
 		t.Errorf("a checkpoint of another run was taken: %v %q %v", s, notes, err)
 	}
 }

@@ -39,6 +39,13 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	if epoch >= j.cfg.Run.Epochs || !j.cfg.measures(epoch) {
 		return nil, fmt.Sprintf("its last epoch, %d, is none that this run measures (run.measure_every)", epoch), nil
 	}
+	whole, gap, err := Reach(j.lab.Reader, run.Hash, shorter, 0, epoch)
+	if err != nil {
+		return nil, "", err
+	}
+	if whole < epoch {
+		return nil, fmt.Sprintf("the lab has no rows of its epoch %s, though it says done; `collapse train --again` computes it anew", gap), nil
+	}
 	theirs := &checkpoints{dir: filepath.Join(j.lab.RunDir(run.Hash), ckptDir), run: run.Hash}
 	if s, err = theirs.read(epoch); err != nil {
 		return nil, err.Error(), nil

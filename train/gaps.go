@@ -15,24 +15,57 @@ var (
 // Gaps lists the epochs up to upTo of which a run of configuration c should have rows in the lab and has none: every epoch has rows of
 // training, the measured ones (run.measure_every, and the last) rows of measures, too. A finished run has no gaps up to its last epoch.
 func Gaps(lab *store.Reader, hash string, c Config, upTo int) ([]store.Span, error) {
+	trained, measured, err := missing(lab, hash, c, upTo)
+	if err == nil && len(trained) == 0 {
+		return measured, nil
+	}
+	return trained, err
+}
+
+// missing lists the epochs up to upTo without rows of training, and the measured ones without rows of measures.
+func missing(lab *store.Reader, hash string, c Config, upTo int) (trained, measured []store.Span, err error) {
 	last, every := int64(min(upTo, c.Run.Epochs)), int64(c.Run.MeasureEvery)
 	if every < 1 || last < 0 {
-		return nil, fmt.Errorf("train: run %s: a configuration with run.measure_every = %d and run.epochs = %d has no epochs to look for",
+		return nil, nil, fmt.Errorf("train: run %s: a configuration with run.measure_every = %d and run.epochs = %d has no epochs to look for",
 			short(hash), c.Run.MeasureEvery, c.Run.Epochs)
 	}
-	gaps, err := lab.MissingSteps(hash, rateKey, 1, last)
-	if err != nil || len(gaps) > 0 {
-		return gaps, err
+	if trained, err = lab.MissingSteps(hash, rateKey, 1, last); err != nil {
+		return nil, nil, err
 	}
-	if gaps, err = lab.MissingSteps(hash, lossKey, every, last); err != nil {
-		return nil, err
+	if measured, err = lab.MissingSteps(hash, lossKey, every, last); err != nil {
+		return nil, nil, err
 	}
 	if last == int64(c.Run.Epochs) && last%every != 0 {
 		end, err := lab.MissingSteps(hash, lossKey, last, last)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		gaps = append(gaps, end...)
+		measured = append(measured, end...)
 	}
-	return gaps, nil
+	return trained, measured, nil
+}
+
+// Reach returns the last epoch up to which the lab has the rows of a run of configuration c without a gap, at most upTo, and the first
+// gap, if that is what ends it. Rows up to epoch elsewhere are in another lab.
+func Reach(lab *store.Reader, hash string, c Config, elsewhere, upTo int) (whole int, gap string, err error) {
+	trained, measured, err := missing(lab, hash, c, upTo)
+	if err != nil {
+		return 0, "", err
+	}
+	whole = max(0, min(upTo, c.Run.Epochs))
+	for _, spans := range [][]store.Span{trained, measured} {
+		for _, s := range spans {
+			if s.Last <= int64(elsewhere) {
+				continue
+			}
+			if s.First <= int64(elsewhere) {
+				s.First += (int64(elsewhere)-s.First)/s.Every*s.Every + s.Every
+			}
+			if int(s.First) <= whole {
+				whole, gap = int(s.First)-1, s.String()
+			}
+			break
+		}
+	}
+	return whole, gap, nil
 }

@@ -90,7 +90,15 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		j.s.passBoth() // features.npz is of the final weights in eval mode
 	}
 	result.Features = filepath.Join(j.claim.Dir, featuresFile)
-	return result, writeFeatures(j.fs, result.Features, j.s)
+	if err := writeFeatures(j.fs, result.Features, j.s); err != nil {
+		return result, err
+	}
+	if j.claim.Generation > 1 {
+		if err := j.tidy(); err != nil {
+			return result, err
+		}
+	}
+	return result, j.complete()
 }
 
 // describe brings the result up to date.
@@ -117,10 +125,7 @@ func valueName(layer, split, measure string) string {
 
 // restore loads the newest whole checkpoint, if any, and makes the lab's rows agree with it.
 func (j *job[T]) restore() error {
-	saved, notes, err := j.ckpt.newest()
-	for _, n := range notes {
-		j.note(n)
-	}
+	saved, err := j.newest()
 	if err != nil {
 		return err
 	}
@@ -280,7 +285,7 @@ func (j *job[T]) save(epoch int, rows []row) error {
 
 func (j *job[T]) state(epoch int, rows []row) state {
 	c := j.s.cfg
-	return state{Format: 1, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
+	return state{Format: stateFormat, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
 		Random:  randomState{Seed: c.Run.Seed, NoiseSeed: c.Data.NoiseSeed, NextEpoch: epoch},
 		Version: version.Version, Machine: ThisMachine(), Changes: j.changes, Rows: rows}
 }

@@ -17,7 +17,11 @@ type Options struct {
 	AllowKernelChange bool // resume under another kernel, GOARCH or GOAMD64; recorded in the run
 	// From is the hash of a finished run of the lab that is the same but for fewer run.epochs: this one goes on from its end, with
 	// the bits it would have without. Anything that is not so is passed over and noted.
-	From  string
+	From string
+	// RowsElsewhere says that rows of epochs up to this one are in another lab, as a worker's are in the coordinator's: a checkpoint
+	// need not find them here. A checkpoint whose rows are nowhere is passed over.
+	RowsElsewhere int
+
 	Label string
 	Tags  []string // for people and filters, as in store.Spec
 	FS    FS       // nil: the operating system's files

@@ -137,9 +137,7 @@ func TestAnotherMachineIsRefusedOrRecorded(t *testing.T) {
 	if !bytes.Contains(text, []byte(old)) {
 		t.Fatalf("%s does not name the kernel:\n%s", stateFile, text)
 	}
-	if err := os.WriteFile(file, bytes.Replace(text, []byte(old), []byte(`"kernel": "abacus"`), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	olderState(t, file, func(text []byte) []byte { return bytes.Replace(text, []byte(old), []byte(`"kernel": "abacus"`), 1) })
 	var other *MachineError
 	if _, err = Resume(context.Background(), lab, r.Run, Options{Open: openOnce}); !errors.As(err, &other) || other.Was.Kernel != "abacus" {
 		t.Fatalf("resumed under another kernel: %v", err)

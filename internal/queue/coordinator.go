@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -197,6 +198,46 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 		}
 	}
 	return nil
+}
+
+// settledEvery is how often Settled looks.
+const settledEvery = 10 * time.Millisecond
+
+// Settled returns once Receive has handled every result that was on the server when Settled was called. It waits while the server is away.
+func (c *Coordinator) Settled(ctx context.Context) error {
+	var last uint64
+	if err := c.b.outlast(ctx, func(ctx context.Context) error {
+		info, err := c.results.Info(ctx)
+		if err == nil {
+			last = info.State.LastSeq
+		}
+		return err
+	}); err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	for {
+		var settled bool
+		err := c.b.outlast(ctx, func(ctx context.Context) error {
+			reader, err := c.results.Consumer(ctx, readerName)
+			if errors.Is(err, jetstream.ErrConsumerNotFound) { // it is about to be made
+				return nil
+			}
+			if err == nil {
+				i := reader.CachedInfo()
+				settled = i.AckFloor.Stream >= last || i.NumPending == 0 && i.NumAckPending == 0
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("queue: %w", err)
+		}
+		if settled {
+			return nil
+		}
+		if err := c.b.pause(ctx, settledEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // Free gives up the claims of workers that are known to be dead, so that their jobs, submitted again,

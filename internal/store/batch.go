@@ -129,6 +129,14 @@ func (c *Claim) SetRemote(generation uint64) error {
 	})
 }
 
+// SetRemote is Claim.SetRemote for the coordinator of the lab's studies while it holds no claim of the run.
+func (l *Lab) SetRemote(hash string, generation uint64) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET remote = ? WHERE hash = ?", int64(generation), hash)
+		return err
+	})
+}
+
 // Remote returns what SetRemote noted last, 0 if nothing.
 func (r *Reader) Remote(hash string) (uint64, error) {
 	var g int64

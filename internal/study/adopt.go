@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,6 +21,7 @@ type manifest struct {
 	Inline []byte      `json:"inline,omitempty"` // a tar archive
 	Blob   *queue.Blob `json:"blob,omitempty"`
 	Shared bool        `json:"shared,omitempty"` // the blob is in the shared folder
+	Left   bool        `json:"left,omitempty"`   // there may be blobs of checkpoints, too
 }
 
 // adopt makes the files of a finished run the lab's, then marks it as done, then lets the queue forget.
@@ -28,8 +30,11 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 	if err != nil {
 		return err
 	}
-	if r == nil {
-		return e.ended(ctx, m) // done before, or stale
+	if r == nil { // done before, or stale
+		return errors.Join(e.dropBlobs(ctx, m), e.ended(ctx, m))
+	}
+	if err := e.complete(m.Job); err != nil {
+		return e.unusable(ctx, m, err)
 	}
 	if err := e.fetchFiles(ctx, m, r.claim.Dir); err != nil {
 		return e.unusable(ctx, m, err)
@@ -38,7 +43,38 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 		return err
 	}
 	delete(e.remote, m.Job)
-	return e.ended(ctx, m)
+	return errors.Join(e.dropBlobs(ctx, m), e.ended(ctx, m))
+}
+
+// dropBlobs removes what workers elsewhere left with the queue of a run that the lab holds as done. It comes after that, so that a
+// coordinator that is killed before can do it all again.
+func (e *engine) dropBlobs(ctx context.Context, m queue.Message) error {
+	run, err := e.lab.Run(m.Job)
+	var files manifest
+	if err != nil || run.Status != store.Done || json.Unmarshal(m.Data, &files) != nil || files.Blob == nil && !files.Left {
+		return nil
+	}
+	blobs, err := e.blobs(ctx, files.Shared)
+	if err == nil {
+		err = blobs.Remove(ctx, m.Job+"/")
+	}
+	if err != nil {
+		e.o.Logf("run %.12s: its checkpoints stay behind with the queue: %v", m.Job, err)
+	}
+	return nil
+}
+
+// complete returns an error unless the lab has rows of every epoch of a run that a worker says is done.
+func (e *engine) complete(hash string) error {
+	run, err := e.lab.Run(hash)
+	if err != nil || kinds[run.Kind] == nil {
+		return err
+	}
+	whole, gap, err := kinds[run.Kind].Reach(e.lab.Reader, hash, 0, math.MaxInt64)
+	if err == nil && gap != "" {
+		err = fmt.Errorf("study: it says that the run is done, but the lab has no rows of epoch %s (they are whole up to epoch %d)", gap, whole)
+	}
+	return err
 }
 
 func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) error {
@@ -46,12 +82,12 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 	if err := json.Unmarshal(m.Data, &files); err != nil {
 		return fmt.Errorf("study: the list of a run's files: %w", err)
 	}
-	staging := filepath.Join(dir, fmt.Sprintf("g%d", m.Generation))
+	staging := filepath.Join(dir, fmt.Sprintf(".g%d", m.Generation))
 	if files.Blob == nil {
 		if err := unpack(bytes.NewReader(files.Inline), staging); err != nil {
 			return err
 		}
-		return moveInto(staging, dir)
+		return e.takeFiles(m.Job, staging, dir)
 	}
 	blobs, err := e.blobs(ctx, files.Shared)
 	if err != nil {
@@ -65,10 +101,22 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 		r.CloseWithError(err)
 		return errors.Join(err, os.RemoveAll(staging))
 	}
+	return e.takeFiles(m.Job, staging, dir)
+}
+
+// takeFiles makes the files of a finished run, which are in staging, those of its folder.
+func (e *engine) takeFiles(hash, staging, dir string) error {
+	run, err := e.lab.Run(hash)
+	if err == nil && kinds[run.Kind] != nil {
+		err = kinds[run.Kind].CheckFiles(e.lab.Reader, hash, staging)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
 	if err := moveInto(staging, dir); err != nil {
 		return err
 	}
-	return blobs.Remove(ctx, m.Job+"/")
+	return sweepFolder(dir)
 }
 
 func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {

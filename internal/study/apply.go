@@ -6,6 +6,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/train"
 )
 
 // remoteRun is a run of a worker elsewhere, under the lab's claim of this process.
@@ -185,8 +186,47 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 			return e.c.Cancel(ctx, m.Job)
 		}
 	}
+	if refused, err := e.refuseGap(ctx, m, run, b); refused || err != nil {
+		return err
+	}
 	c := e.remote[m.Job].claim
+	if err := train.RetireCheckpoints(c.Dir, int(b.From)); err != nil { // they would be gone on from later, over a gap
+		return err
+	}
 	return e.lostIsNoError(m.Job, errors.Join(c.DeleteAfter(b.From), c.SetRemote(m.Generation)))
+}
+
+// refuseGap ends an attempt that goes on from epochs whose rows the lab has not got, and has the run computed anew from what is whole.
+func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, b begin) (refused bool, err error) {
+	kind := kinds[run.Kind]
+	if kind == nil {
+		return false, nil
+	}
+	whole, gap, err := kind.Reach(e.lab.Reader, m.Job, 0, b.Rows-1)
+	if err != nil || whole >= b.Rows-1 {
+		return false, err
+	}
+	e.o.Logf("run %.12s: %s goes on from epoch %d, but the lab has no rows of epoch %s; the run is computed again from what is whole", m.Job, m.Worker, b.From, gap)
+	r := e.remote[m.Job]
+	delete(e.remote, m.Job)
+	if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
+		return true, err
+	}
+	return true, e.again(ctx, m.Job)
+}
+
+// again stops whoever is at a run and hands it out anew, without the checkpoint that the queue kept.
+func (e *engine) again(ctx context.Context, hash string) error {
+	if err := e.c.Cancel(ctx, hash); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	run := e.open[hash]
+	e.mu.Unlock()
+	if run == nil {
+		return nil
+	}
+	return e.submit(ctx, run.job())
 }
 
 func (e *engine) lostIsNoError(hash string, err error) error {

@@ -17,7 +17,7 @@ import (
 )
 
 // checkpointState is what the queue keeps of a run with its claim, for the next worker: the newest
-// checkpoint that left its machine. Rows up to its epoch were sent before.
+// checkpoint that left its machine. Rows up to its epoch were sent before. Epoch 0 is none.
 type checkpointState struct {
 	Machine train.Machine `json:"machine"` // another one's bits would differ, so it starts again
 	Epoch   int64         `json:"epoch"`
@@ -33,18 +33,30 @@ func (s checkpointState) encode() []byte {
 	return text
 }
 
-// restoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has
-// one as new. state may be empty.
-func restoreCheckpoint(ctx context.Context, state []byte, dir string, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
-	if len(state) == 0 {
-		return nil
+// decodeState reads what the queue keeps of a run; text may be empty.
+func decodeState(text []byte) (s checkpointState, err error) {
+	if len(text) == 0 {
+		return s, nil
 	}
-	var s checkpointState
-	if err := json.Unmarshal(state, &s); err != nil {
-		return fmt.Errorf("study: the saved state of a run: %w", err)
+	if err := json.Unmarshal(text, &s); err != nil || s.Epoch < 0 {
+		return checkpointState{}, fmt.Errorf("study: the saved state of a run is of epoch %d: %w", s.Epoch, err)
 	}
+	return s, nil
+}
+
+// usable returns the epoch of the checkpoint if this machine can go on from it, else 0.
+func (s checkpointState) usable() int64 {
+	if s.Machine != train.ThisMachine() {
+		return 0
+	}
+	return s.Epoch
+}
+
+// restoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
+// reach: they are whole up to epoch whole.
+func restoreCheckpoint(ctx context.Context, s checkpointState, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
 	home := filepath.Join(dir, "ckpt")
-	if s.Machine != train.ThisMachine() || newestOf(home) >= s.Epoch {
+	if s.usable() == 0 || newestUpTo(home, whole+1) >= s.Epoch {
 		return nil
 	}
 	store, err := blobs(ctx, s.Shared)
@@ -60,7 +72,11 @@ func restoreCheckpoint(ctx context.Context, state []byte, dir string, blobs func
 		r.CloseWithError(err)
 		return errors.Join(err, os.RemoveAll(staging))
 	}
-	if err := os.Rename(staging, filepath.Join(home, strconv.FormatInt(s.Epoch, 10))); err != nil {
+	final := filepath.Join(home, strconv.FormatInt(s.Epoch, 10))
+	if err := os.RemoveAll(final); err != nil { // it was passed over
+		return fmt.Errorf("study: %w", err)
+	}
+	if err := os.Rename(staging, final); err != nil {
 		return fmt.Errorf("study: %w", err)
 	}
 	return syncDir(home)
@@ -114,9 +130,9 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 const inlineLimit = queue.MaxMessage / 2
 
 // sendFiles makes a finished run's files reach the coordinator, and returns the last message.
-func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
+func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared, left bool) ([]byte, error) {
 	keep := runFiles(newestOf(filepath.Join(dir, "ckpt")))
-	var m manifest
+	m := manifest{Shared: shared, Left: left}
 	small := &bounded{limit: inlineLimit}
 	err := pack(small, dir, keep)
 	switch {
@@ -133,7 +149,7 @@ func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (que
 		if err != nil {
 			return nil, err
 		}
-		m.Blob, m.Shared = &blob, shared
+		m.Blob = &blob
 	}
 	text, err := json.Marshal(m)
 	if err != nil {

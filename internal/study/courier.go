@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"collapse/internal/queue"
+	"collapse/internal/store"
 )
 
 // courier sends a run's rows and checkpoints from the scratch lab to the queue, beside the computation.
@@ -22,14 +24,29 @@ type courier struct {
 	ended chan struct{}
 	start chan int64 // the epoch that the run starts after
 
+	state checkpointState // that the task came with
+	safe  atomic.Int64    // the run has come to this epoch: later checkpoints in the scratch lab were passed over
+
 	begun bool
 	sent  int64 // rows up to this epoch are on the server's disk
+	left  bool  // blobs of checkpoints
 	saved time.Time
 	err   error // why it gave up
 }
 
-func newCourier(w *remoteWorker, t *queue.Task) *courier {
-	return &courier{w: w, t: t, news: make(chan struct{}, 1), start: make(chan int64, 1), sent: -1, saved: time.Now()}
+func newCourier(w *remoteWorker, t *queue.Task, s checkpointState) *courier {
+	return &courier{w: w, t: t, news: make(chan struct{}, 1), start: make(chan int64, 1), state: s, saved: time.Now()}
+}
+
+// reached says that rows up to an epoch are in the scratch lab.
+func (c *courier) reached(epoch int64) {
+	c.safe.Store(epoch)
+	c.poke()
+}
+
+// newest is the epoch of the newest checkpoint that the run has come to, 0 if there is none.
+func (c *courier) newest() int64 {
+	return newestUpTo(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt"), c.safe.Load())
 }
 
 // begin starts it: the run computes on from epoch from.
@@ -37,6 +54,7 @@ func (c *courier) begin(from int64) {
 	if c.ended != nil { // a run starts once
 		return
 	}
+	c.safe.Store(from)
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop, c.ended = stop, make(chan struct{})
 	go func() {
@@ -78,13 +96,37 @@ func (c *courier) run(ctx context.Context, from int64) error {
 // again: an attempt whose worker died may have left with some of them unsent.
 func (c *courier) deliver(ctx context.Context, from int64) error {
 	if !c.begun {
-		host, _ := os.Hostname()
-		if err := c.t.Send(ctx, begin{From: from, Program: program(), Host: host}.encode()); err != nil {
+		first, err := c.first(from)
+		if err != nil {
 			return err
 		}
-		c.begun = true
+		host, _ := os.Hostname()
+		if err := c.t.Send(ctx, begin{From: from, Rows: first, Program: program(), Host: host}.encode()); err != nil {
+			return err
+		}
+		if from < c.state.Epoch || c.state.usable() != c.state.Epoch {
+			// The checkpoint that the queue keeps is of epochs that this attempt computes anew, maybe into other bits: nobody goes on from it.
+			if err := c.t.SetState(ctx, checkpointState{}.encode()); err != nil {
+				return err
+			}
+		}
+		c.begun, c.sent = true, first-1
 	}
 	return c.rows(ctx)
+}
+
+// first returns the epoch from which on the scratch lab has all rows up to an epoch that the run computes on from. Where the run came
+// with a checkpoint from the queue, those of the epochs before were sent by others.
+func (c *courier) first(from int64) (int64, error) {
+	kind := kinds[store.Kind(c.t.Kind)]
+	if kind == nil {
+		return 1, nil
+	}
+	whole, _, err := kind.Reach(c.w.scratch.Reader, c.t.ID, 0, from)
+	if err != nil || whole == from {
+		return 1, err
+	}
+	return min(from, max(0, c.state.usable()-1)) + 1, nil
 }
 
 // rows sends all rows that were not sent.
@@ -111,14 +153,14 @@ func (c *courier) checkpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir := c.w.scratch.RunDir(c.t.ID)
-	epoch := newestOf(filepath.Join(dir, "ckpt"))
+	dir, epoch := c.w.scratch.RunDir(c.t.ID), c.newest()
 	if epoch == 0 {
 		return nil
 	}
 	if err := c.rows(ctx); err != nil {
 		return err
 	}
+	c.left = true
 	err = saveCheckpoint(ctx, c.t, dir, epoch, blobs, c.w.o.Blobs != "")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -132,11 +174,13 @@ func (c *courier) checkpoint(ctx context.Context) error {
 // finish ends the courier once everything is sent. stopping says that the worker stops: then the run's
 // newest checkpoint goes, too, and the server being away is no reason to wait for long.
 func (c *courier) finish(ctx context.Context, stopping bool) error {
-	newest := newestOf(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt"))
 	if c.ended != nil {
 		c.stop()
 		<-c.ended
+	} else { // the scratch lab had the run as done, or as failed
+		c.safe.Store(newestOf(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt")))
 	}
+	newest := c.newest()
 	if c.err != nil {
 		return c.err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,8 +131,27 @@ func moveInto(from, to string) error {
 	return syncDir(to)
 }
 
+// sweepFolder removes what killed processes left half-written in a run's folder.
+func sweepFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".tmp") {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("study: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
 // newestOf returns the largest number that names a folder in dir, 0 if there is none.
-func newestOf(dir string) int64 {
+func newestOf(dir string) int64 { return newestUpTo(dir, math.MaxInt64) }
+
+// newestUpTo is newestOf among numbers up to last.
+func newestUpTo(dir string, last int64) int64 {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return 0
@@ -139,7 +159,7 @@ func newestOf(dir string) int64 {
 	newest := int64(0)
 	for _, e := range entries {
 		var n int64
-		if _, err := fmt.Sscanf(e.Name(), "%d", &n); err == nil && fmt.Sprint(n) == e.Name() {
+		if _, err := fmt.Sscanf(e.Name(), "%d", &n); err == nil && fmt.Sprint(n) == e.Name() && n <= last {
 			newest = max(newest, n)
 		}
 	}

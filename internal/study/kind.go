@@ -28,6 +28,11 @@ type Kind interface {
 	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
 	// another process is at it. Any other error is this machine's trouble. The context's end is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
+	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first
+	// gap if that is what ends it. Rows up to epoch elsewhere are in another lab. Nothing reaches into a run that lab does not know.
+	Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (whole int64, gap string, err error)
+	// CheckFiles returns an error unless dir has the files of the run as it ends.
+	CheckFiles(lab *store.Reader, hash, dir string) error
 	// Headline says in a few words what came out of a finished run.
 	Headline(lab *store.Reader, hash string) string
 }
@@ -38,6 +43,10 @@ type Env struct {
 	Started  func(from int64)  // the run starts after epoch from; what the lab has of later ones is void
 	Saved    func(epoch int64) // rows, and what is needed to go on, are safe up to epoch
 	Progress func(Progress)
+	Note     func(string) // what a person may want to know, such as why the run does not go on from its newest checkpoint
+
+	// RowsElsewhere says up to which epoch the run's rows are in another lab.
+	RowsElsewhere int64
 }
 
 // Progress is how far a run is.
@@ -83,7 +92,8 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
 			"`collapse data check` on both shows which set", hash, here)
 	}
-	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open})
+	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open,
+		RowsElsewhere: int(env.RowsElsewhere)})
 	var diverged *train.DivergedError
 	var failed *train.FailedError
 	var config *train.ConfigError
@@ -95,6 +105,35 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return queue.Postpone(err)
 	}
 	return err
+}
+
+// configOf is the configuration of a training run that the lab knows.
+func configOf(lab *store.Reader, hash string) (train.Config, error) {
+	run, err := lab.Run(hash)
+	if err != nil {
+		return train.Config{}, err
+	}
+	return train.FromCanonical(run.Config)
+}
+
+func (*trainKind) Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (int64, string, error) {
+	cfg, err := configOf(lab, hash)
+	if isUnknown(err) {
+		return min(elsewhere, upTo), "", nil
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	whole, gap, err := train.Reach(lab, hash, cfg, int(elsewhere), int(upTo))
+	return int64(whole), gap, err
+}
+
+func (*trainKind) CheckFiles(lab *store.Reader, hash, dir string) error {
+	cfg, err := configOf(lab, hash)
+	if err != nil {
+		return err
+	}
+	return train.CheckFolder(dir, hash, cfg.Run.Epochs)
 }
 
 func (*trainKind) Headline(lab *store.Reader, hash string) string {
@@ -119,7 +158,7 @@ func (s trainSink) Started(e train.Started) {
 	s.env.Progress(Progress{Epoch: e.FirstEpoch - 1, Epochs: s.epochs})
 }
 func (s trainSink) Step(train.StepDone) {}
-func (s trainSink) Note(string)         {}
+func (s trainSink) Note(text string)    { s.env.Note(text) }
 func (s trainSink) Epoch(e train.EpochDone) {
 	s.env.Saved(int64(e.Epoch))
 	s.env.Progress(Progress{Epoch: e.Epoch, Epochs: s.epochs, Text: fmt.Sprintf("acc %.1f %%", 100*e.RunningAccuracy)})

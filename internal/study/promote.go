@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"collapse/internal/kernel"
 	"collapse/internal/queue"
@@ -61,11 +60,10 @@ func (e *engine) beginning(ctx context.Context, job queue.Job) ([]byte, error) {
 	if err != nil && !errors.As(err, &interrupted) {
 		return nil, err
 	}
-	dir := e.lab.RunDir(job.ID)
-	epoch := newestOf(filepath.Join(dir, "ckpt"))
-	if epoch == 0 {
+	if interrupted == nil || interrupted.Epoch == 0 { // it is done, or has to start at its beginning
 		return nil, nil
 	}
+	dir, epoch := e.lab.RunDir(job.ID), int64(interrupted.Epoch)
 	blobs, err := e.blobs(ctx, e.o.Blobs != "")
 	if err != nil {
 		return nil, err

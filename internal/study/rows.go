@@ -21,9 +21,11 @@ const (
 	tagRows  = 'R'
 )
 
-// begin opens an attempt: the lab drops rows of later epochs than From, which are void.
+// begin opens an attempt: the lab drops rows of later epochs than From, which are void. Rows of epochs from Rows to From come again; those
+// of earlier ones are not on the worker's machine, and must be in the lab.
 type begin struct {
 	From    int64         `json:"from"`
+	Rows    int64         `json:"rows"`
 	Program store.Program `json:"program"`
 	Host    string        `json:"host"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -149,14 +150,16 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	dir := w.scratch.RunDir(t.ID)
-	if err := restoreCheckpoint(ctx, t.State, dir, w.blobs); err != nil {
-		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	state, elsewhere, err := w.prepare(ctx, t, kind)
+	if err != nil {
+		return nil, err
 	}
+	dir := w.scratch.RunDir(t.ID)
 	team := <-w.teams
 	defer func() { w.teams <- team }()
-	c := newCourier(w, t)
-	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), Env{Team: team, Started: c.begin, Saved: func(int64) { c.poke() },
+	c := newCourier(w, t, state)
+	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), Env{Team: team, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
+		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p Progress) {
 			t.Progress(p.encode())
 			w.o.Watch(t.ID, p)
@@ -175,7 +178,7 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	if sendErr := c.finish(ctx, false); err != nil || sendErr != nil {
 		return nil, errors.Join(err, sendErr)
 	}
-	final, err := sendFiles(ctx, t, dir, func() (queue.Blobs, error) { return w.blobs(ctx, w.o.Blobs != "") }, w.o.Blobs != "")
+	final, err := sendFiles(ctx, t, dir, func() (queue.Blobs, error) { return w.blobs(ctx, w.o.Blobs != "") }, w.o.Blobs != "", c.left || state.Epoch > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +186,32 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	w.sent = append(w.sent, t.ID)
 	w.mu.Unlock()
 	return final, nil
+}
+
+// prepare makes the scratch lab ready for a task: it has the checkpoint that came with the task, and no result that nobody can use. Rows
+// up to the epoch before that checkpoint were sent to the queue before it, by whoever made it: they are elsewhere.
+func (w *remoteWorker) prepare(ctx context.Context, t *queue.Task, kind Kind) (state checkpointState, elsewhere int64, err error) {
+	if state, err = decodeState(t.State); err != nil {
+		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	}
+	elsewhere = max(0, state.usable()-1)
+	dir := w.scratch.RunDir(t.ID)
+	whole, gap, err := kind.Reach(w.scratch.Reader, t.ID, elsewhere, math.MaxInt64)
+	if err != nil {
+		return state, 0, err
+	}
+	if run, err := w.scratch.Run(t.ID); err == nil && gap != "" && (run.Status == store.Done || run.Status == store.Failed) {
+		// It went on from a checkpoint whose rows the coordinator has not got after all.
+		w.o.Logf("run %.12s: it ended here without the rows of epoch %s, which have not come to the lab either; it starts again", t.ID, gap)
+		if err := w.scratch.Remove(t.ID); err != nil {
+			return state, 0, err
+		}
+		whole = elsewhere
+	}
+	if err := restoreCheckpoint(ctx, state, dir, whole, w.blobs); err != nil {
+		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	}
+	return state, elsewhere, nil
 }
 
 // program describes this program for the lab.

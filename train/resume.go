@@ -1,0 +1,68 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// newest returns the newest whole checkpoint that the lab's rows reach, or nil. Whoever goes on from a checkpoint does not compute the
+// epochs before it, so one behind a gap would leave a run that lacks them.
+func (j *job[T]) newest() (*saved, error) {
+	list, err := j.ckpt.epochs()
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	last := list[len(list)-1]
+	whole, gap, err := Reach(j.lab.Reader, j.claim.Hash, j.cfg, j.opts.RowsElsewhere, last-1)
+	if err != nil {
+		return nil, err
+	}
+	if whole < last-1 {
+		j.note(fmt.Sprintf("checkpoints after epoch %d are passed over: the lab has no rows of epoch %s; what is missing is computed again", whole+1, gap))
+	}
+	saved, notes, err := j.ckpt.newest(whole + 1)
+	for _, n := range notes {
+		j.note(n)
+	}
+	return saved, err
+}
+
+// complete returns an error unless the lab has rows of every epoch of the run.
+func (j *job[T]) complete() error {
+	whole, gap, err := Reach(j.lab.Reader, j.claim.Hash, j.cfg, j.opts.RowsElsewhere, j.cfg.Run.Epochs)
+	if err == nil && whole < j.cfg.Run.Epochs {
+		err = fmt.Errorf("train: run %s has trained all its epochs, but the lab has no rows of epoch %s; resuming computes them again", short(j.claim.Hash), gap)
+	}
+	return err
+}
+
+// tidy removes what earlier attempts left behind when they were killed: half-written files, and checkpoints that were about to go.
+func (j *job[T]) tidy() error {
+	if err := j.ckpt.prune(j.safe); err != nil {
+		return err
+	}
+	dir := j.claim.Dir
+	hidden, half := func(name string) bool { return name[0] == '.' }, func(name string) bool { return strings.HasSuffix(name, ".tmp") }
+	return errors.Join(j.sweep(dir, half), j.sweep(dir, hidden), j.sweep(filepath.Join(dir, framesDir), half),
+		j.sweep(j.ckpt.dir, hidden), j.sweep(filepath.Join(dir, featuresDir), hidden))
+}
+
+// sweep removes what is directly in dir, if it is there, under a name that gone wants.
+func (j *job[T]) sweep(dir string, gone func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("train: %w", err)
+	}
+	for _, e := range entries {
+		if !gone(e.Name()) {
+			continue
+		}
+		if err := j.fs.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("train: removing what an earlier attempt left: %w", err)
+		}
+	}
+	return nil
+}
