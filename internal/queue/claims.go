@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -105,3 +106,6 @@ func (c *Coordinator) Watch(ctx context.Context, f func(Claim)) error {
 		}
 	}
 }
+
+// AckWait is the silence after which a job is given to another worker.
+func (c *Coordinator) AckWait() time.Duration { return c.b.opt.AckWait }

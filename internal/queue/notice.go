@@ -117,3 +117,11 @@ func (c *Coordinator) Waiters() []Waiting {
 	slices.SortFunc(list, func(a, b Waiting) int { return cmp.Or(cmp.Compare(a.Worker, b.Worker), a.Since.Compare(b.Since)) })
 	return list
 }
+
+// Waits tells the coordinator that a worker which has not begun to work cannot, and why; "" says that it can now.
+func (b *Broker) Waits(worker, why string) {
+	text, err := json.Marshal(notice{Worker: worker, Waits: why})
+	if err == nil && b.conn.IsConnected() {
+		b.conn.Publish(b.noticeSubject(), text)
+	}
+}

@@ -44,7 +44,7 @@ func (w *worker) note(err error) (why string, fresh bool) {
 func (w *worker) fine() {
 	w.rest.mu.Lock()
 	defer w.rest.mu.Unlock()
-	w.rest.times = 0
+	w.rest.times, w.rest.until = 0, time.Now() // what was taken by another task may be free
 }
 
 // waits returns why the worker asks for no work, "" if it does, and when it looks again.
@@ -66,8 +66,11 @@ func (w *worker) untilFit(ctx context.Context) error {
 		if why == "" {
 			return nil
 		}
-		if err := w.b.pauseWhole(ctx, time.Until(until)); err != nil {
-			return err
+		if left := time.Until(until); left > 0 {
+			if err := w.b.pauseWhole(ctx, min(left, time.Second)); err != nil {
+				return err
+			}
+			continue
 		}
 		err := w.ready()
 		w.rest.mu.Lock()

@@ -144,3 +144,6 @@ func parseInfo(b []byte) (*info, error) {
 	}
 	return i, nil
 }
+
+// Clean returns a text from the network as valid UTF-8 on one line, without control characters, cut to at most so many bytes.
+func Clean(text string, most int) string { return clean(text, most) }

@@ -3,13 +3,11 @@ package study
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
@@ -42,9 +40,9 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 }
 
 func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) error {
-	var files manifest
-	if err := json.Unmarshal(m.Data, &files); err != nil {
-		return fmt.Errorf("study: the list of a run's files: %w", err)
+	files, err := readManifest(m)
+	if err != nil {
+		return err
 	}
 	staging := filepath.Join(dir, fmt.Sprintf("g%d", m.Generation))
 	if files.Blob == nil {
@@ -68,7 +66,10 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 	if err := moveInto(staging, dir); err != nil {
 		return err
 	}
-	return blobs.Remove(ctx, m.Job+"/")
+	if err := blobs.Remove(ctx, m.Job+"/"); err != nil {
+		e.o.Logf("run %.12s: its files are in the lab, and their copy stays in the queue: %v", m.Job, err)
+	}
+	return nil
 }
 
 func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
@@ -81,10 +82,10 @@ func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
 	return queue.Folder(e.o.Blobs), nil
 }
 
-// unusable deals with a finished run whose files cannot be had. A disk that is full here stops the
+// unusable deals with a finished run whose files cannot be had. A disk that is full or broken here stops the
 // study, nothing is lost; anything else is tried again by another worker, three times.
 func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) error {
-	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, os.ErrPermission) || ctx.Err() != nil {
+	if diskTrouble(cause) || ctx.Err() != nil {
 		return cause
 	}
 	if r := e.remote[m.Job]; r != nil {
