@@ -64,7 +64,7 @@ func (c *studyStatusCmd) Run(a *app) error {
 	}
 	health, err := study.ReadHealth(a.flags.Lab)
 	if err != nil {
-		return err
+		a.notef("%v\n", err) // no reason to say nothing of the runs
 	}
 	return a.emit(struct {
 		studyRow
