@@ -62,15 +62,21 @@ func (c *studyStatusCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	health, err := study.ReadHealth(a.flags.Lab)
+	if err != nil {
+		a.notef("%v\n", err) // no reason to say nothing of the runs
+	}
 	return a.emit(struct {
 		studyRow
+		study.QueueHealth
 		Searches []searchRow   `json:"searches,omitempty"`
 		Running  []studyRunRow `json:"running"` // at most 10 of each
 		Failed   []studyRunRow `json:"failed"`
 		Last     []studyRunRow `json:"last"`
-	}{studyRowOf(s), searches, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
+	}{studyRowOf(s), health.QueueHealth, searches, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
 		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		printHealth(a, health)
 		printSearches(a, searches)
 		printStudyRuns(a, "running", running)
 		printStudyRuns(a, "failed", failed)
@@ -79,6 +85,26 @@ func (c *studyStatusCmd) Run(a *app) error {
 			a.printf("\ntry the failed ones again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
 		}
 	})
+}
+
+// printHealth says what is wrong with the lab's queue and workers, if anything is.
+func printHealth(a *app, h study.Health) {
+	if h.Stuck {
+		a.printf("no worker can go on; the study waits until one can, or another joins\n")
+	}
+	for _, w := range h.Waiting[:min(len(h.Waiting), shown)] {
+		a.printf("worker %s: waits: %s (since %s)\n", w.Worker, w.Why, w.Since.Local().Format(time.DateTime))
+	}
+	if more := len(h.Waiting) - shown; more > 0 {
+		a.printf("%d more workers wait\n", more)
+	}
+	if h.Unusable.Count == 0 {
+		return
+	}
+	a.printf("%d messages could not be used and were set aside; the last:\n", h.Unusable.Count)
+	for _, s := range h.Unusable.Last {
+		a.printf("  %s  %s, %d bytes: %s\n", s.Time.Local().Format(time.DateTime), s.What, s.Bytes, s.Why)
+	}
 }
 
 func printStudyRuns(a *app, title string, runs []store.StudyRun) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,44 +42,7 @@ func (b *Broker) Objects(ctx context.Context) (Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue: the object store: %w", err)
 	}
-	return objects{s}, nil
-}
-
-type objects struct{ s jetstream.ObjectStore }
-
-func (o objects) Put(ctx context.Context, name string, r io.Reader) (Blob, error) {
-	sum := summer{h: sha256.New()}
-	if _, err := o.s.Put(ctx, jetstream.ObjectMeta{Name: name}, io.TeeReader(r, &sum)); err != nil {
-		return Blob{}, fmt.Errorf("queue: storing %s: %w", name, err)
-	}
-	return sum.blob(name), nil
-}
-
-func (o objects) Get(ctx context.Context, b Blob, w io.Writer) error {
-	r, err := o.s.Get(ctx, b.Name)
-	if err != nil {
-		return fmt.Errorf("queue: fetching %s: %w", b.Name, err)
-	}
-	defer r.Close()
-	return b.copy(w, r)
-}
-
-func (o objects) Remove(ctx context.Context, prefix string) error {
-	list, err := o.s.List(ctx)
-	if errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("queue: %w", err)
-	}
-	for _, i := range list {
-		if strings.HasPrefix(i.Name, prefix) {
-			if err := o.s.Delete(ctx, i.Name); err != nil {
-				return fmt.Errorf("queue: removing %s: %w", i.Name, err)
-			}
-		}
-	}
-	return nil
+	return objects{s: s, js: b.js, bucket: b.blobBucket()}, nil
 }
 
 // Folder keeps blobs as files of a folder that all machines see.
@@ -164,10 +128,13 @@ func (s *summer) blob(name string) Blob {
 	return Blob{Name: name, SHA256: hex.EncodeToString(s.h.Sum(nil)), Bytes: s.n}
 }
 
-// copy copies and checks.
+// copy copies and checks. What is larger than b says is cut off after one byte too many.
 func (b Blob) copy(w io.Writer, r io.Reader) error {
+	if b.Bytes < 0 || b.Bytes == math.MaxInt64 {
+		return fmt.Errorf("queue: %s shall have %d bytes", b.Name, b.Bytes)
+	}
 	sum := summer{h: sha256.New()}
-	if _, err := io.Copy(io.MultiWriter(w, &sum), r); err != nil {
+	if _, err := io.Copy(io.MultiWriter(w, &sum), io.LimitReader(r, b.Bytes+1)); err != nil {
 		return fmt.Errorf("queue: reading %s: %w", b.Name, err)
 	}
 	if got := sum.blob(b.Name); got != b {

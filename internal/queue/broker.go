@@ -2,11 +2,11 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,6 +20,8 @@ type Broker struct {
 	opt  Options
 	conn *nats.Conn
 	js   jetstream.JetStream
+
+	refused atomic.Bool // a refusal was told
 
 	mu   sync.Mutex
 	back chan struct{} // closed, and replaced, when the connection is back
@@ -58,7 +60,7 @@ func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
 				logf("the queue's server is away (%v); work goes on", err)
 			}
 		}),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+		nats.ErrorHandler(b.heedRefusal))...)
 	if errors.Is(err, nats.ErrAuthorization) {
 		return nil, &TokenError{URL: url}
 	}
@@ -73,6 +75,13 @@ func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
 	return b, nil
+}
+
+// heedRefusal tells, once, that the server does not allow something: on a cluster whose permissions are too narrow nothing else would.
+func (b *Broker) heedRefusal(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) && b.refused.CompareAndSwap(false, true) {
+		b.opt.Logf("the queue's server refuses (docs/cluster.md lists what must be allowed): %s", clean(err.Error(), longestText))
+	}
 }
 
 // Close ends the connection.
@@ -148,9 +157,11 @@ func (b *Broker) resultStream() string { return b.opt.Name + "-results" }
 func (b *Broker) claimBucket() string  { return b.opt.Name + "-claims" }
 func (b *Broker) blobBucket() string   { return b.opt.Name + "-blobs" }
 func (b *Broker) jobSubject(p, id string) string {
-	return b.opt.Name + ".job." + p + "." + id
+	return b.jobPrefix() + p + "." + id
 }
-func (b *Broker) resultSubject(id string) string { return b.opt.Name + ".res." + id }
+func (b *Broker) jobPrefix() string              { return b.opt.Name + ".job." }
+func (b *Broker) resultPrefix() string           { return b.opt.Name + ".res." }
+func (b *Broker) resultSubject(id string) string { return b.resultPrefix() + id }
 func (b *Broker) controlSubject() string         { return b.opt.Name + ".stop" } // payload: a job's ID
 func (b *Broker) wakeSubject() string            { return b.opt.Name + ".wake" }
 
@@ -185,9 +196,9 @@ func (b *Broker) readInfo(ctx context.Context) (*info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
-	i := &info{}
-	if err := json.Unmarshal(e.Value(), i); err != nil {
-		return nil, fmt.Errorf("queue: the queue's description: %w", err)
+	i, err := parseInfo(e.Value())
+	if err != nil {
+		return nil, err
 	}
 	if i.Protocol != protocol {
 		return nil, &VersionError{Coordinator: i.Version, Here: b.opt.Version}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -20,14 +19,6 @@ type claimValue struct {
 	Progress   []byte `json:"progress,omitempty"`
 }
 
-func parseClaim(b []byte) (claimValue, error) {
-	var v claimValue
-	if err := json.Unmarshal(b, &v); err != nil {
-		return v, fmt.Errorf("queue: a claim that is not one: %w", err)
-	}
-	return v, nil
-}
-
 func (v claimValue) encode() []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -37,7 +28,7 @@ func (v claimValue) encode() []byte {
 }
 
 func (v claimValue) public(job string, revision uint64) Claim {
-	return Claim{Job: job, Generation: v.generation(revision), Held: v.Held, Worker: v.Worker, Attempt: v.Attempt, Progress: v.Progress}
+	return Claim{Job: job, Generation: v.generation(revision), Held: v.Held, Worker: v.Worker, Attempt: v.Attempt, Progress: v.Progress, Revision: revision}
 }
 
 func (v claimValue) generation(revision uint64) uint64 {
@@ -88,6 +79,7 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 	return v, revision, err
 }
 
+// readClaim reads a job's claim. An entry that is none counts as a claim that nobody holds.
 func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEntry, claimValue, error) {
 	e, err := w.kv.Get(ctx, claimPrefix+id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -96,8 +88,11 @@ func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEn
 	if err != nil {
 		return nil, claimValue{}, err
 	}
-	v, err := parseClaim(e.Value())
-	return e, v, err
+	v, err := parseClaim(e.Value(), e.Revision())
+	if err != nil { // whoever held it cannot know that it is still theirs
+		return e, claimValue{}, nil
+	}
+	return e, v, nil
 }
 
 // update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose

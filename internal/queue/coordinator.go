@@ -21,34 +21,69 @@ type Coordinator struct {
 	results jetstream.Stream
 	claims  jetstream.Stream // the stream below the bucket
 	kv      jetstream.KeyValue
+	text    []byte // the queue's description
+
+	aside   deadLetters
+	waiters waiters
 }
 
 // Coordinate makes the queue, or takes up the one that is there. owner names the lab; *OwnerError if
 // the queue is another's.
 func (b *Broker) Coordinate(ctx context.Context, owner string) (*Coordinator, error) {
-	old, err := b.readInfo(ctx)
-	var version *VersionError
-	if err != nil && !errors.As(err, &version) {
+	c := &Coordinator{b: b, waiters: waiters{list: map[string]*waiter{}}}
+	old, err := c.owner(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("queue: the queue was made by another version of the program (%s); finish its studies with that one, or choose another --queue", version.Coordinator)
+	if old != "" && old != owner {
+		return nil, &OwnerError{Name: b.opt.Name, Owner: old}
 	}
-	if old != nil && old.Owner != owner {
-		return nil, &OwnerError{Name: b.opt.Name, Owner: old.Owner}
-	}
-	c := &Coordinator{b: b}
-	if err := c.create(ctx); err != nil {
+	if err := c.create(ctx, owner); err != nil {
+		if b.refused.Load() {
+			err = fmt.Errorf("the server does not allow it; a worker's token can make no queue (docs/cluster.md): %w", err)
+		}
 		return nil, fmt.Errorf("queue: making the queue: %w", err)
 	}
-	text, err := json.Marshal(info{Protocol: protocol, Version: b.opt.Version, Owner: owner, AckWait: b.opt.AckWait})
-	if err != nil {
+	if c.text, err = json.Marshal(info{Protocol: protocol, Version: b.opt.Version, Owner: owner, AckWait: b.opt.AckWait}); err != nil {
 		panic("queue: a description that JSON cannot hold")
 	}
-	if _, err := c.kv.Put(ctx, infoKey, text); err != nil {
+	if _, err := c.kv.Put(ctx, infoKey, c.text); err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
 	return c, nil
+}
+
+// metaOwner is the key of the owner in the description of the stream of jobs, which workers cannot change.
+const metaOwner = "collapse.owner"
+
+// owner returns whose queue this is, "" if nobody's; mine is its reader. What the queue says about itself may be damaged: then it is
+// written again, and the stream of jobs says whose it is.
+func (c *Coordinator) owner(ctx context.Context, mine string) (string, error) {
+	old, err := c.b.readInfo(ctx)
+	var version *VersionError
+	if errors.As(err, &version) {
+		return "", fmt.Errorf("queue: the queue was made by another version of the program (%s); finish its studies with that one, or choose another --queue", version.Coordinator)
+	}
+	var damaged *infoError
+	if err != nil && !errors.As(err, &damaged) {
+		return "", err
+	}
+	if damaged != nil {
+		c.SetAside("the key "+infoKey, 0, damaged)
+	}
+	if old != nil && old.Owner == mine {
+		return mine, nil
+	}
+	s, err := c.b.js.Stream(ctx, c.b.jobStream())
+	switch {
+	case err == nil && s.CachedInfo().Config.Metadata[metaOwner] != "":
+		return s.CachedInfo().Config.Metadata[metaOwner], nil
+	case old != nil:
+		return old.Owner, nil
+	case err != nil && !errors.Is(err, jetstream.ErrStreamNotFound):
+		return "", fmt.Errorf("queue: %w", err)
+	}
+	return "", nil
 }
 
 // replicas is how many servers of a cluster keep a copy.
@@ -59,13 +94,14 @@ func (b *Broker) replicas() int {
 	return 1
 }
 
-func (c *Coordinator) create(ctx context.Context) error {
+func (c *Coordinator) create(ctx context.Context, owner string) error {
 	b, replicas := c.b, c.b.replicas()
 	var err error
 	if c.jobs, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: b.jobStream(), Subjects: []string{b.jobSubject("*", "*")}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
 		// A second message for a job that is in the queue is refused.
 		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, Replicas: replicas,
+		Metadata: map[string]string{metaOwner: owner},
 	}); err != nil {
 		return err
 	}
@@ -89,7 +125,10 @@ func (c *Coordinator) create(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	c.claims, err = b.js.Stream(ctx, "KV_"+b.claimBucket())
+	if c.claims, err = b.js.Stream(ctx, "KV_"+b.claimBucket()); err != nil {
+		return err
+	}
+	_, err = b.Objects(ctx) // workers may use it, and not make it
 	return err
 }
 
@@ -154,7 +193,7 @@ func (c *Coordinator) Waiting(ctx context.Context) (int, error) {
 	return int(i.State.Msgs), nil
 }
 
-// Jobs returns the jobs in the queue, those being worked on included.
+// Jobs returns the jobs in the queue, those being worked on included. Messages that are none are taken out of it.
 func (c *Coordinator) Jobs(ctx context.Context) ([]string, error) {
 	i, err := c.jobs.Info(ctx, jetstream.WithSubjectFilter(c.b.jobSubject("*", "*")))
 	if err != nil {
@@ -162,7 +201,15 @@ func (c *Coordinator) Jobs(ctx context.Context) ([]string, error) {
 	}
 	ids := make([]string, 0, len(i.State.Subjects))
 	for subject := range i.State.Subjects {
-		ids = append(ids, subject[strings.LastIndexByte(subject, '.')+1:])
+		_, id, err := parseJob(c.b.jobPrefix(), subject)
+		if err != nil {
+			c.SetAside("a message on "+subject, 0, err)
+			if err := c.dropJob(ctx, subject); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }
@@ -236,84 +283,6 @@ func (c *Coordinator) Settled(ctx context.Context) error {
 		}
 		if err := c.b.pause(ctx, settledEvery); err != nil {
 			return err
-		}
-	}
-}
-
-// Free gives up the claims of workers that are known to be dead, so that their jobs, submitted again,
-// are taken at once instead of after AckWait. It returns the jobs, which must be submitted again.
-func (c *Coordinator) Free(ctx context.Context, dead func(worker string) bool) ([]string, error) {
-	var freed []string
-	err := c.eachClaim(ctx, func(e jetstream.KeyValueEntry) error {
-		v, err := parseClaim(e.Value())
-		if err != nil || !v.Held || !dead(v.Worker) {
-			return err
-		}
-		id := strings.TrimPrefix(e.Key(), claimPrefix)
-		v.Held = false
-		if _, err := c.kv.Update(ctx, e.Key(), v.encode(), e.Revision()); err != nil {
-			return fmt.Errorf("queue: %w", err)
-		}
-		freed = append(freed, id)
-		return c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id)))
-	})
-	return freed, err
-}
-
-// eachClaim calls f for every claim there is now.
-func (c *Coordinator) eachClaim(ctx context.Context, f func(jetstream.KeyValueEntry) error) error {
-	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
-	if err != nil {
-		return fmt.Errorf("queue: %w", err)
-	}
-	defer w.Stop()
-	for {
-		select {
-		case e := <-w.Updates():
-			if e == nil { // all that were there
-				return nil
-			}
-			if err := f(e); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// Claims returns who works on what now.
-func (c *Coordinator) Claims(ctx context.Context) ([]Claim, error) {
-	var all []Claim
-	err := c.eachClaim(ctx, func(e jetstream.KeyValueEntry) error {
-		v, err := parseClaim(e.Value())
-		all = append(all, v.public(strings.TrimPrefix(e.Key(), claimPrefix), e.Revision()))
-		return err
-	})
-	return all, err
-}
-
-// Watch calls f with every claim there is and, until ctx ends, with every one that changes.
-func (c *Coordinator) Watch(ctx context.Context, f func(Claim)) error {
-	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
-	if err != nil {
-		return fmt.Errorf("queue: %w", err)
-	}
-	defer w.Stop()
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			if !ok {
-				return context.Cause(ctx)
-			}
-			if e == nil {
-				continue
-			}
-			if v, err := parseClaim(e.Value()); err == nil {
-				f(v.public(strings.TrimPrefix(e.Key(), claimPrefix), e.Revision()))
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
 }

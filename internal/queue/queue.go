@@ -13,9 +13,13 @@
 //     whose generation is below one that it has met earlier in the stream for the same job. The same
 //     stream therefore always gives the same result, and can be read again from its start (Replay).
 //   - No decision compares two machines' clocks.
+//   - Nothing that comes over the network ends a coordinator or a worker: what cannot be used is counted, set aside, and told
+//     (Coordinator.SetAside), and whoever has only a worker's token can change nothing that a worker need not change.
+//   - Trouble of a machine is no attempt of a job (Unfit): its worker says that it waits (Coordinator.Waiters).
 //
 // Open server.go for the embedded server, coordinator.go for the side that submits and collects,
-// worker.go for the side that computes, claim.go for claims, blobs.go for what does not fit a message.
+// worker.go for the side that computes, claim.go for claims, blobs.go for what does not fit a message, untrusted.go for
+// how what comes from the network is read, roles.go for who may do what.
 package queue
 
 import (
@@ -79,6 +83,7 @@ type Claim struct {
 	Worker     string
 	Attempt    int
 	Progress   []byte // as the worker's last heartbeat carried it
+	Revision   uint64 // of its entry, which every heartbeat changes
 }
 
 // Options are shared by everybody who uses a queue. The zero value is right for programs.
@@ -152,6 +157,21 @@ type postponed struct{ error }
 
 func (p postponed) Unwrap() error { return p.error }
 
+// unfit marks an error as the machine's.
+type unfit struct{ error }
+
+func (u unfit) Unwrap() error { return u.error }
+
+// Unfit marks an error as trouble of this machine, such as a full disk, that says nothing of the job: it does not count as an
+// attempt, the job is given back at once, and the worker asks for no more until the trouble may have gone (WorkerOptions.Ready).
+func Unfit(err error) error { return unfit{err} }
+
+// IsUnfit reports whether err was marked by Unfit.
+func IsUnfit(err error) bool {
+	var u unfit
+	return errors.As(err, &u)
+}
+
 // Postpone marks an error as a reason to come back later that does not count as an attempt: something
 // the job needs is in use.
 func Postpone(err error) error { return postponed{err} }
@@ -203,18 +223,4 @@ func checkSize(what string, b []byte) error {
 		return &TooLargeError{What: what, Bytes: len(b)}
 	}
 	return nil
-}
-
-// checkID panics on an ID that is no word of a subject.
-func checkID(id string) {
-	for _, c := range []byte(id) {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_':
-		default:
-			panic("queue: a job's ID may hold letters, digits, '-' and '_' only")
-		}
-	}
-	if id == "" {
-		panic("queue: a job without an ID")
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -80,12 +78,12 @@ var errGap = errors.New("queue: a result was lost on its way")
 func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, handle func([]Message) error) error {
 	read := cons.CachedInfo().Delivered.Consumer
 	for ctx.Err() == nil {
-		raw, list, err := gather(cons, &read)
+		raw, list, err := c.gather(cons, &read)
 		if err != nil {
 			return err
 		}
 		if len(raw) == 0 {
-			if raw, list, err = waitForOne(ctx, cons, &read); err != nil {
+			if raw, list, err = c.waitForOne(ctx, cons, &read); err != nil {
 				return err
 			}
 			if len(raw) == 0 {
@@ -103,14 +101,14 @@ func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, hand
 }
 
 // gather fetches what is waiting, until that is all or enough.
-func gather(cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
+func (c *Coordinator) gather(cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
 	ends, bytes := 0, 0
 	for len(raw) < enough && ends < enoughEnds && bytes < enoughBytes {
 		got, err := cons.FetchNoWait(batch)
 		if err != nil {
 			return nil, nil, err
 		}
-		more, messages, err := collect(got, read)
+		more, messages, err := c.collect(got, read)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -129,14 +127,14 @@ func gather(cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []
 }
 
 // waitForOne waits a few seconds for a message.
-func waitForOne(ctx context.Context, cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
+func (c *Coordinator) waitForOne(ctx context.Context, cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
 	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	got, err := cons.Fetch(1, jetstream.FetchContext(bounded))
 	if err != nil {
 		return nil, nil, err
 	}
-	if raw, list, err = collect(got, read); err != nil || len(raw) > 0 {
+	if raw, list, err = c.collect(got, read); err != nil || len(raw) > 0 {
 		return raw, list, err
 	}
 	if err := got.Error(); err != nil && !isTimeout(err) {
@@ -150,8 +148,8 @@ func isTimeout(err error) bool {
 }
 
 // collect empties a batch, and counts in read, unless that is nil, what the consumer has handed out: errGap if something is missing. A
-// message that no version of this program wrote is left out.
-func collect(got jetstream.MessageBatch, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
+// message that cannot be read is set aside: it is in raw, and not in list.
+func (c *Coordinator) collect(got jetstream.MessageBatch, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
 	for m := range got.Messages() {
 		meta, bad := m.Metadata()
 		if err != nil || bad != nil {
@@ -164,9 +162,12 @@ func collect(got jetstream.MessageBatch, read *uint64) (raw []jetstream.Msg, lis
 			}
 		}
 		raw = append(raw, m)
-		if msg, err := parseMessage(m.Subject(), m.Headers(), m.Data(), meta.Sequence.Stream); err == nil {
-			list = append(list, msg)
+		msg, why := parseMessage(c.b.resultPrefix(), m.Subject(), m.Headers(), m.Data(), meta.Sequence.Stream)
+		if why != nil {
+			c.asideResult(m.Subject(), len(m.Data()), meta.Sequence.Stream, why)
+			continue
 		}
+		list = append(list, msg)
 	}
 	return raw, list, err
 }
@@ -190,27 +191,22 @@ func (c *Coordinator) Replay(ctx context.Context, handle func([]Message) error) 
 		if err != nil {
 			return fmt.Errorf("queue: reading the results again: %w", err)
 		}
-		_, list, _ := collect(got, nil) // an ordered consumer misses nothing
-		if len(list) == 0 {
+		raw, list, _ := c.collect(got, nil) // an ordered consumer misses nothing
+		if len(raw) == 0 {
 			return fmt.Errorf("queue: reading the results again: the server sends no more: %w", got.Error())
 		}
 		if err := handle(list); err != nil {
 			return err
 		}
-		if list[len(list)-1].Sequence >= last {
+		meta, err := raw[len(raw)-1].Metadata()
+		if err != nil {
+			return fmt.Errorf("queue: %w", err)
+		}
+		if meta.Sequence.Stream >= last {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
-}
-
-func parseMessage(subject string, h nats.Header, data []byte, sequence uint64) (Message, error) {
-	m := Message{Job: subject[strings.LastIndexByte(subject, '.')+1:], Type: Type(h.Get(headType)), Worker: h.Get(headWorker),
-		Error: h.Get(headError), Data: data, Sequence: sequence}
-	var err1, err2 error
-	m.Generation, err1 = strconv.ParseUint(h.Get(headGeneration), 10, 64)
-	m.Attempt, err2 = strconv.Atoi(h.Get(headAttempt))
-	return m, errors.Join(err1, err2)
 }

@@ -19,7 +19,8 @@ import (
 type ServerOptions struct {
 	Dir    string // its files; one server at a time: take the lab's Lock first
 	Listen string // "host:port" to open it to other machines, ":port" for this one; "": this process only
-	Token  string // that others must bring; needed to listen
+	Token  string // that workers must bring; needed to listen
+	Queue  string // Options.Name of the queue that workers may take part in; default "collapse"
 
 	// CertFile and KeyFile switch TLS on for those who connect from outside.
 	CertFile, KeyFile string
@@ -32,7 +33,7 @@ type ServerOptions struct {
 type Server struct {
 	s     *server.Server
 	dir   string
-	token string
+	roles *roles
 	url   string
 }
 
@@ -41,8 +42,9 @@ func StartServer(o ServerOptions) (*Server, error) {
 	opts := &server.Options{
 		ServerName: "collapse", DontListen: o.Listen == "", NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20,
-		Authorization: o.Token,
 	}
+	who := newRoles(o.Queue, o.Token)
+	opts.CustomClientAuthentication = who
 	if o.Listen != "" {
 		if err := opts2listen(opts, o); err != nil {
 			return nil, err
@@ -60,7 +62,7 @@ func StartServer(o ServerOptions) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("queue: the server did not start (files in %s, listening on %q): is the address free, and the folder writable?", o.Dir, o.Listen)
 	}
-	q := &Server{s: s, dir: o.Dir, token: o.Token}
+	q := &Server{s: s, dir: o.Dir, roles: who}
 	if o.Listen != "" {
 		q.url = s.ClientURL()
 	}
@@ -124,9 +126,9 @@ func (s *Server) Close() {
 	s.s.WaitForShutdown()
 }
 
-// Connect connects within the process.
+// Connect connects within the process, with every right.
 func (s *Server) Connect(opt Options) (*Broker, error) {
-	return connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.token))
+	return connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
 }
 
 // errorLog passes a server's errors on.

@@ -70,6 +70,9 @@ var errDied = errors.New("its workers died or fell silent each time: is there en
 func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) error {
 	var own failure
 	var later postponed
+	if !IsUnfit(err) {
+		t.w.fine()
+	}
 	switch {
 	case err == nil:
 		return t.finish(ctx, Done, final, "")
@@ -81,6 +84,12 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 		err := t.update(release, func(v *claimValue) { v.Held = false })
 		t.msg.Nak()
 		return err
+	case IsUnfit(err):
+		t.w.unfit(err)
+		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
+			return err
+		}
+		return t.msg.Nak() // others take it at once
 	case errors.As(err, &later):
 		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
 			return err
@@ -104,6 +113,10 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 
 func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) error {
 	if err := t.send(ctx, how, data, text); err != nil {
+		return err
+	}
+	// A process that was suspended may have lost its claim without knowing: another worker's job stays in the queue.
+	if err := t.insist(ctx, func(ctx context.Context) error { return t.update(ctx, func(*claimValue) {}) }); err != nil {
 		return err
 	}
 	return t.msg.Ack() // should it get lost: the coordinator takes the message out, too
@@ -165,7 +178,7 @@ func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) er
 	m.Header.Set(headWorker, t.w.name)
 	m.Header.Set(headAttempt, strconv.Itoa(t.Attempt))
 	if text != "" {
-		m.Header.Set(headError, strings.Join(strings.Fields(text), " ")) // a header is one line
+		m.Header.Set(headError, clean(strings.Join(strings.Fields(text), " "), longestText)) // a header is one line
 	}
 	// The server drops a second copy of one that it has: its answer may have been lost on the way.
 	id := fmt.Sprintf("%s/%d/%d", t.ID, t.Generation, n)

@@ -1,12 +1,12 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +19,11 @@ import (
 type WorkerOptions struct {
 	Name  string // for people and for Coordinator.Free; default: a random one
 	Slots int    // tasks side by side; default 1
+
+	// After a task that ended with Unfit the worker asks for no work for Retry, default 1 min, and longer if that happens again at
+	// once. Then Ready says why this machine can still do none, or nil; nil for Ready itself means that it can.
+	Ready func() error
+	Retry time.Duration
 }
 
 // worker is one Work call.
@@ -28,6 +33,10 @@ type worker struct {
 	name   string
 	kv     jetstream.KeyValue
 	queues []jetstream.Consumer // by priority
+	self   string               // tells this Work call from others
+	ready  func() error
+	retry  time.Duration
+	rest   rest
 
 	mu    sync.Mutex
 	tasks map[string]*Task // at work, by job
@@ -40,11 +49,15 @@ func (w *worker) nonce() string { return nuid.Next() }
 // under way; it returns why it ended, *VersionError if the coordinator is another version.
 //
 // What do returns ends the task: nil sends Done with the bytes returned; Fail(err) sends Failed; any
-// other error is trouble of this machine, the job is tried again elsewhere or later, and given up after
-// Options.MaxAttempts. do must return soon once its context has ended: the claim is lost
+// other error breaks this attempt, the job is tried again elsewhere or later, and given up after
+// Options.MaxAttempts, but for Postpone and Unfit, which count nothing. do must return soon once its context has ended: the claim is lost
 // (context.Cause is ErrLost) or the worker stops, which leaves the job to others at once.
 func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) error {
-	w := &worker{b: b, opt: b.opt, name: o.Name, tasks: map[string]*Task{}, idle: make(chan struct{}, 1)}
+	w := &worker{b: b, opt: b.opt, name: o.Name, tasks: map[string]*Task{}, idle: make(chan struct{}, 1),
+		self: nuid.Next(), ready: o.Ready, retry: cmp.Or(o.Retry, time.Minute)}
+	if w.ready == nil {
+		w.ready = func() error { return nil }
+	}
 	if w.name == "" {
 		w.name = nuid.Next()
 	}
@@ -57,6 +70,9 @@ func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Cont
 	}
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
+	announced := make(chan struct{})
+	go func() { defer close(announced); w.announce(ctx) }()
+	defer func() { <-announced }()
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for range max(1, o.Slots) {
@@ -134,6 +150,9 @@ func (w *worker) poke() {
 // slot does one job after another. Only what ends the whole worker is an error.
 func (w *worker) slot(ctx context.Context, do func(context.Context, *Task) ([]byte, error)) error {
 	for ctx.Err() == nil {
+		if w.untilFit(ctx) != nil {
+			return nil
+		}
 		m, err := w.next()
 		if err != nil || m == nil {
 			w.wait(ctx)
@@ -183,12 +202,14 @@ func (w *worker) wait(ctx context.Context) {
 
 // one does the job of a message, or leaves it to whoever is at it.
 func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Context, *Task) ([]byte, error)) error {
-	if v := m.Headers().Get(headVersion); v != w.opt.Version {
-		m.Nak()
-		return &VersionError{Coordinator: v, Here: w.opt.Version}
+	priority, id, err := parseJob(w.b.jobPrefix(), m.Subject())
+	if err != nil {
+		w.refuse(m, err)
+		return nil
 	}
-	subject := m.Subject()
-	id := subject[strings.LastIndexByte(subject, '.')+1:]
+	if m.Headers().Get(headVersion) != w.opt.Version {
+		return w.otherVersion(ctx, m)
+	}
 	claim, revision, err := w.take(ctx, id)
 	switch {
 	case errors.Is(err, ErrLost):
@@ -198,14 +219,38 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 		m.NakWithDelay(w.opt.AckWait)
 		return nil
 	}
-	meta, err := m.Metadata()
-	if err != nil {
-		return fmt.Errorf("queue: %w", err)
-	}
-	priority, _ := strconv.Atoi(strings.TrimPrefix(meta.Consumer, "p"))
-	t := &Task{Job: Job{ID: id, Kind: m.Headers().Get(headKind), Priority: Priority(priority), Payload: m.Data(), State: stateOf(claim, m)},
+	t := &Task{Job: Job{ID: id, Kind: clean(m.Headers().Get(headKind), longestName), Priority: priority, Payload: m.Data(), State: stateOf(claim, m)},
 		Generation: revision, Attempt: claim.Attempt, w: w, msg: m, claim: claim, revision: revision}
 	t.do(ctx, do)
+	return nil
+}
+
+// refuse takes a message that is no job out of the queue and tells the coordinator.
+func (w *worker) refuse(m jetstream.Msg, why error) {
+	w.opt.Logf("set aside: a message on %s is no job: %v", clean(m.Subject(), longestName), why)
+	w.tell(notice{Job: "a message on " + clean(m.Subject(), longestName), Why: clean(why.Error(), longestText/4), Bytes: len(m.Data())})
+	m.Term()
+}
+
+// otherVersion deals with a job of another version of the program: *VersionError if the queue is that version's now, else it is no
+// coordinator's job.
+func (w *worker) otherVersion(ctx context.Context, m jetstream.Msg) error {
+	bounded, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	i, err := w.b.readInfo(bounded)
+	var version *VersionError
+	switch {
+	case errors.As(err, &version):
+		m.Nak()
+		return err
+	case err != nil || i == nil:
+		m.NakWithDelay(w.opt.AckWait)
+		return nil
+	case i.Version != w.opt.Version:
+		m.Nak()
+		return &VersionError{Coordinator: i.Version, Here: w.opt.Version}
+	}
+	w.refuse(m, fmt.Errorf("queue: a job of version %q in a queue of %q", clean(m.Headers().Get(headVersion), longestName), i.Version))
 	return nil
 }
 

@@ -19,5 +19,5 @@ func IsFull(err error) bool {
 	if errors.As(err, &e) && (e.Code()&0xff == sqliteFull || e.Code() == sqliteIOErrShmSize) {
 		return true
 	}
-	return errors.Is(err, syscall.ENOSPC)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -3,14 +3,12 @@ package study
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
@@ -50,8 +48,11 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 // coordinator that is killed before can do it all again.
 func (e *engine) dropBlobs(ctx context.Context, m queue.Message) error {
 	run, err := e.lab.Run(m.Job)
-	var files manifest
-	if err != nil || run.Status != store.Done || json.Unmarshal(m.Data, &files) != nil || files.Blob == nil && !files.Left {
+	if err != nil || run.Status != store.Done {
+		return nil
+	}
+	files, err := readManifest(m)
+	if err != nil || files.Blob == nil && !files.Left {
 		return nil
 	}
 	blobs, err := e.blobs(ctx, files.Shared)
@@ -78,9 +79,9 @@ func (e *engine) complete(hash string) error {
 }
 
 func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) error {
-	var files manifest
-	if err := json.Unmarshal(m.Data, &files); err != nil {
-		return fmt.Errorf("study: the list of a run's files: %w", err)
+	files, err := readManifest(m)
+	if err != nil {
+		return err
 	}
 	staging := filepath.Join(dir, fmt.Sprintf(".g%d", m.Generation))
 	if files.Blob == nil {
@@ -129,10 +130,10 @@ func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
 	return queue.Folder(e.o.Blobs), nil
 }
 
-// unusable deals with a finished run whose files cannot be had. A disk that is full here stops the
+// unusable deals with a finished run whose files cannot be had. A disk that is full or broken here stops the
 // study, nothing is lost; anything else is tried again by another worker, three times.
 func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) error {
-	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, os.ErrPermission) || ctx.Err() != nil {
+	if diskTrouble(cause) || ctx.Err() != nil {
 		return cause
 	}
 	if r := e.remote[m.Job]; r != nil {

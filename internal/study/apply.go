@@ -20,6 +20,7 @@ type remoteRun struct {
 func (e *engine) apply(ctx context.Context, list []queue.Message) error {
 	e.remoteMu.Lock()
 	defer e.remoteMu.Unlock()
+	list = e.admit(ctx, list)
 	for len(list) > 0 {
 		var err error
 		if list, err = e.round(ctx, list); err != nil {
@@ -68,9 +69,9 @@ func (e *engine) rowsOf(m queue.Message) (part store.Part, ok bool, err error) {
 	if err != nil || r == nil {
 		return part, false, err
 	}
-	rows, err := decodeRows(m.Data[1:])
+	rows, err := e.readRows(m)
 	if err != nil {
-		e.o.Logf("run %.12s: %v (from %s)", m.Job, err, m.Worker)
+		e.setAside(m, err)
 		return part, false, nil
 	}
 	return store.Part{Claim: r.claim, EpochRows: rows}, true, nil
@@ -153,9 +154,9 @@ func (e *engine) claim(run store.Run, generation uint64, program store.Program) 
 
 // begin starts an attempt of a worker elsewhere. Older attempts' later messages are stale from here on.
 func (e *engine) begin(ctx context.Context, m queue.Message) error {
-	b, err := decodeBegin(m.Data[1:])
+	b, err := e.readBegin(m)
 	if err != nil {
-		e.o.Logf("%v (from %s)", err, m.Worker)
+		e.setAside(m, err)
 		return nil
 	}
 	run, err := e.lab.Run(m.Job)

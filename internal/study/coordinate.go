@@ -53,7 +53,7 @@ func (e *engine) connect() error {
 		e.broker, err = queue.Connect(*e.o.Remote, e.o.Queue)
 		return err
 	}
-	if e.server, err = queue.StartServer(queue.ServerOptions{Dir: filepath.Join(e.lab.Dir(), "queue"), Listen: e.o.Listen, Token: e.o.Token,
+	if e.server, err = queue.StartServer(queue.ServerOptions{Dir: filepath.Join(e.lab.Dir(), "queue"), Listen: e.o.Listen, Token: e.o.Token, Queue: e.o.Queue.Name,
 		CertFile: e.o.CertFile, KeyFile: e.o.KeyFile, Logf: e.o.Logf}); err != nil {
 		return err
 	}
@@ -170,6 +170,8 @@ func (e *engine) work(ctx context.Context) error {
 		return e.c.Receive(ctx, func(list []queue.Message) error { return e.apply(ctx, list) })
 	})
 	part(e.watchClaims)
+	part(e.c.Guard)
+	part(e.watchHealth)
 	part(e.heedPeople)
 	if e.server != nil {
 		part(e.heedDisk)
@@ -233,10 +235,7 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) 
 	if errors.Is(err, store.ErrLost) { // to a person, or to another process
 		return queue.Postpone(err)
 	}
-	if store.IsFull(err) { // another attempt would end the same way
-		e.abort(err)
-	}
-	return err
+	return e.localTrouble(t.ID, err)
 }
 
 // prepare puts the checkpoint that a worker elsewhere left with the queue into the run's folder, if the lab has the rows before it.

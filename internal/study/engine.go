@@ -142,6 +142,7 @@ type engine struct {
 
 	remoteMu sync.Mutex            // held while results are applied
 	remote   map[string]*remoteRun // runs of workers elsewhere
+	epochs   map[string]int64      // that runs have, as far as it was asked
 }
 
 // openRun is a run that has not ended.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -195,6 +196,9 @@ func TestRowsSurviveTheWay(t *testing.T) {
 				}
 			}
 		}
+		if n > 3 {
+			want.Rows[1].Value, want.Rows[1].Missing = 0, "the value was infinite"
+		}
 		if diff := cmp.Diff(want.Rows, got); diff != "" {
 			t.Errorf("%d rows: %s", n, diff)
 		}
@@ -208,6 +212,12 @@ func FuzzDecodeRows(f *testing.F) {
 		e, err := decodeRows(b)
 		if err == nil && len(e.Rows) > len(b) {
 			t.Fatalf("%d rows of %d bytes", len(e.Rows), len(b))
+		}
+		for _, v := range e.Rows {
+			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || v.Step < 0 || v.Measure == "" || len(v.Measure) > longestKey || len(v.Missing) > longestMissing ||
+				!utf8.ValidString(v.Measure+v.Missing) {
+				t.Fatalf("%+v", v)
+			}
 		}
 	})
 }

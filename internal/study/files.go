@@ -67,6 +67,9 @@ func unpack(r io.Reader, dir string) error {
 		if err != nil {
 			return fmt.Errorf("study: a run's files: %w", err)
 		}
+		if sparse(h) {
+			return fmt.Errorf("study: a run's files: %q has holes, which could be of any size", h.Name)
+		}
 		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(h.Name)) {
 			return fmt.Errorf("study: a run's files: %q is not a plain file inside the run's folder", h.Name)
 		}
@@ -74,6 +77,16 @@ func unpack(r io.Reader, dir string) error {
 			return fmt.Errorf("study: a run's files: %w", err)
 		}
 	}
+}
+
+// sparse says whether a file is larger than its part of the archive.
+func sparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 func unpackFile(r io.Reader, path string) error {

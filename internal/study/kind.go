@@ -26,7 +26,8 @@ type Kind interface {
 	// as done. It checks that payload gives the run hash on this machine, too.
 	//
 	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
-	// another process is at it. Any other error is this machine's trouble. The context's end is passed on.
+	// another process is at it. Any other error breaks this attempt; machineTrouble tells which of them are
+	// no fault of the run. The context's end is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
 	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first
 	// gap if that is what ends it. Rows up to epoch elsewhere are in another lab. Nothing reaches into a run that lab does not know.
@@ -84,19 +85,22 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 	if err != nil {
 		return queue.Fail(err)
 	}
+	var config *train.ConfigError
 	here, _, err := train.Identify(cfg, trainSets.open)
+	if err != nil && !errors.As(err, &config) {
+		return elsewhereError{err} // its data are missing on this machine
+	}
 	if err != nil {
 		return err
 	}
 	if here != hash {
-		return fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
-			"`collapse data check` on both shows which set", hash, here)
+		return elsewhereError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
+			"`collapse data check` on both shows which set", hash, here)}
 	}
 	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open,
 		RowsElsewhere: int(env.RowsElsewhere)})
 	var diverged *train.DivergedError
 	var failed *train.FailedError
-	var config *train.ConfigError
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &diverged), errors.As(err, &failed), errors.As(err, &config):

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -108,11 +107,7 @@ func (e *engine) watchClaims(ctx context.Context) error {
 			if isLocal(c.Worker) { // its progress is known at first hand
 				return
 			}
-			var p Progress
-			if len(c.Progress) > 0 && json.Unmarshal(c.Progress, &p) != nil {
-				return
-			}
-			worker := c.Worker
+			p, worker := parseProgress(c.Progress), c.Worker
 			if !c.Held {
 				worker = ""
 			}

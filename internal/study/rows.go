@@ -132,7 +132,7 @@ func (r *rowReader) count(size int) int {
 	return int(n)
 }
 
-// decodeRows reads one message of rows, without its tag.
+// decodeRows reads one message of rows, without its tag. Values that are not finite are missing.
 func decodeRows(b []byte) (store.EpochRows, error) {
 	r := &rowReader{b: b}
 	e := store.EpochRows{Epoch: r.varint()}
@@ -156,6 +156,9 @@ func decodeRows(b []byte) (store.EpochRows, error) {
 	if r.bad || len(r.b) != 0 {
 		return store.EpochRows{}, errRows
 	}
+	if err := checkValues(keys, e.Rows); err != nil {
+		return store.EpochRows{}, err
+	}
 	return e, nil
 }
 
@@ -164,5 +167,5 @@ func decodeBegin(b []byte) (begin, error) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return v, fmt.Errorf("study: the first message of an attempt: %w", err)
 	}
-	return v, nil
+	return cleanBegin(v), nil
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type WorkerOptions struct {
 	// lost of a run when the machine is.
 	CheckpointEvery time.Duration
 
+	// Retry is how long the worker asks for no runs after its machine could not do one, before it looks again; default 1 minute.
+	Retry time.Duration
+
 	Watch func(hash string, p Progress) // may be nil
 	Logf  func(format string, args ...any)
 }
@@ -40,7 +44,7 @@ type WorkerOptions struct {
 // coordinator's lab: it computes each run in its scratch lab and sends the rows from there, so that what
 // was computed while the coordinator or the network was away arrives later.
 func Work(ctx context.Context, b *queue.Broker, o WorkerOptions) error {
-	w, err := newRemoteWorker(b, o)
+	w, err := openRemoteWorker(ctx, b, o)
 	if err != nil {
 		return err
 	}
@@ -48,7 +52,46 @@ func Work(ctx context.Context, b *queue.Broker, o WorkerOptions) error {
 	for range w.o.Slots {
 		w.teams <- kernel.NewTeam(max(1, w.o.Threads/w.o.Slots))
 	}
-	return b.Work(ctx, queue.WorkerOptions{Name: w.o.Name, Slots: w.o.Slots}, w.compute)
+	return b.Work(ctx, queue.WorkerOptions{Name: w.o.Name, Slots: w.o.Slots, Ready: w.ready, Retry: w.o.Retry},
+		func(ctx context.Context, t *queue.Task) ([]byte, error) {
+			final, err := w.compute(ctx, t)
+			return final, w.unfit(err)
+		})
+}
+
+// openRemoteWorker makes a worker, and waits with that while the disk of its scratch folder is full.
+func openRemoteWorker(ctx context.Context, b *queue.Broker, o WorkerOptions) (*remoteWorker, error) {
+	for told := false; ; told = true {
+		w, err := newRemoteWorker(b, o)
+		if err == nil && told {
+			b.Waits(w.o.Name, "")
+		}
+		if err == nil || !store.IsFull(err) {
+			return w, err
+		}
+		why := fullAt(o.Scratch)
+		if !told && o.Logf != nil {
+			o.Logf("this machine can do no work now and asks for none until that has changed: %v", why)
+		}
+		b.Waits(workerName(o), why.Error())
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(min(cmp.Or(o.Retry, time.Minute), fullEvery)):
+		}
+	}
+}
+
+// fullEvery is how often a worker that has not begun looks whether there is space.
+const fullEvery = 3 * time.Second
+
+// workerName is what people call the worker.
+func workerName(o WorkerOptions) string {
+	if o.Name != "" {
+		return o.Name
+	}
+	host, _ := os.Hostname()
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
 
 type remoteWorker struct {
@@ -72,10 +115,7 @@ func newRemoteWorker(b *queue.Broker, o WorkerOptions) (*remoteWorker, error) {
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = time.Minute
 	}
-	host, _ := os.Hostname()
-	if o.Name == "" {
-		o.Name = fmt.Sprintf("%s/%d", host, os.Getpid())
-	}
+	o.Name = workerName(o)
 	if isLocal(o.Name) {
 		return nil, fmt.Errorf("study: a worker's name may not begin with %q", localPrefix)
 	}
@@ -102,8 +142,11 @@ func (w *remoteWorker) ownScratch() (string, error) {
 		if errors.As(err, &held) {
 			continue
 		}
+		if err != nil {
+			return "", err
+		}
 		w.lock = lock
-		return dir, err
+		return dir, nil
 	}
 }
 
@@ -208,7 +251,9 @@ func (w *remoteWorker) prepare(ctx context.Context, t *queue.Task, kind Kind) (s
 		}
 		whole = elsewhere
 	}
-	if err := restoreCheckpoint(ctx, state, dir, whole, w.blobs); err != nil {
+	if err := restoreCheckpoint(ctx, state, dir, whole, w.blobs); machineTrouble(err) {
+		return state, 0, err
+	} else if err != nil {
 		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
 	}
 	return state, elsewhere, nil

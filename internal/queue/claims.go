@@ -1,0 +1,111 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Free gives up the claims of workers that are known to be dead, so that their jobs, submitted again,
+// are taken at once instead of after AckWait. It returns the jobs, which must be submitted again.
+func (c *Coordinator) Free(ctx context.Context, dead func(worker string) bool) ([]string, error) {
+	var freed []string
+	err := c.eachClaim(ctx, func(id string, v claimValue, revision uint64) error {
+		if !v.Held || !dead(v.Worker) {
+			return nil
+		}
+		v.Held = false
+		_, err := c.kv.Update(ctx, claimPrefix+id, v.encode(), revision)
+		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return nil // not dead at all
+		}
+		if err != nil {
+			return fmt.Errorf("queue: %w", err)
+		}
+		freed = append(freed, id)
+		return c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id)))
+	})
+	return freed, err
+}
+
+// readClaim reads an entry below claimPrefix. One that is no claim is set aside; ok is false.
+func (c *Coordinator) readClaim(ctx context.Context, e jetstream.KeyValueEntry) (id string, v claimValue, ok bool) {
+	id = strings.TrimPrefix(e.Key(), claimPrefix)
+	v, err := parseClaim(e.Value(), e.Revision())
+	if !validID(id) {
+		err = errors.New("queue: the name of no job")
+	}
+	if err == nil {
+		return id, v, true
+	}
+	if err := c.dropClaim(ctx, e, err); err != nil && ctx.Err() == nil {
+		c.b.opt.Logf("the key %s stays: %v", clean(e.Key(), longestName), err)
+	}
+	return "", v, false
+}
+
+// eachClaim calls f for every claim there is now.
+func (c *Coordinator) eachClaim(ctx context.Context, f func(id string, v claimValue, revision uint64) error) error {
+	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	defer w.Stop()
+	for {
+		select {
+		case e := <-w.Updates():
+			if e == nil { // all that were there
+				return nil
+			}
+			if id, v, ok := c.readClaim(ctx, e); ok {
+				if err := f(id, v, e.Revision()); err != nil {
+					return err
+				}
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Claims returns who works on what now.
+func (c *Coordinator) Claims(ctx context.Context) ([]Claim, error) {
+	var all []Claim
+	err := c.eachClaim(ctx, func(id string, v claimValue, revision uint64) error {
+		all = append(all, v.public(id, revision))
+		return nil
+	})
+	return all, err
+}
+
+// Watch calls f with every claim there is and, until ctx ends, with every one that changes.
+func (c *Coordinator) Watch(ctx context.Context, f func(Claim)) error {
+	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	defer w.Stop()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok {
+				return context.Cause(ctx)
+			}
+			if e == nil {
+				continue
+			}
+			if id, v, ok := c.readClaim(ctx, e); ok {
+				f(v.public(id, e.Revision()))
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// AckWait is the silence after which a job is given to another worker.
+func (c *Coordinator) AckWait() time.Duration { return c.b.opt.AckWait }

@@ -1,0 +1,124 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Guard listens to what workers say about themselves and keeps the queue's description as Coordinate wrote it, until ctx ends.
+func (c *Coordinator) Guard(ctx context.Context) error {
+	sub, err := c.b.conn.Subscribe(c.b.noticeSubject(), c.hear)
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	defer sub.Unsubscribe()
+	for {
+		c.keepInfo(ctx) // its error says that the server is away, or that the entry was changed
+		if err := c.b.pauseWhole(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+var errChanged = errors.New("queue: the description was changed")
+
+// keepInfo watches the description and writes it again when somebody else did.
+func (c *Coordinator) keepInfo(ctx context.Context) error {
+	w, err := c.kv.Watch(ctx, infoKey)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok {
+				return errChanged
+			}
+			if e == nil || bytes.Equal(e.Value(), c.text) {
+				continue
+			}
+			c.SetAside("the key "+infoKey, len(e.Value()), errors.New("it is not what this coordinator wrote, and was written again"))
+			_, err := c.kv.Put(ctx, infoKey, c.text)
+			return errors.Join(errChanged, err)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// dropJob takes a message out of the queue that is on no job's subject. Subjects with '*' or '>' in them exist, too, so nothing is
+// purged by its subject.
+func (c *Coordinator) dropJob(ctx context.Context, subject string) error {
+	for next := uint64(1); ; {
+		m, err := c.jobs.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("queue: %w", err)
+		}
+		if m.Subject == subject {
+			return c.jobs.DeleteMsg(ctx, m.Sequence)
+		}
+		next = m.Sequence + 1
+	}
+}
+
+// dropClaim removes an entry that is no claim. Whoever works under it finds out at the next heartbeat and leaves the job to others.
+func (c *Coordinator) dropClaim(ctx context.Context, e jetstream.KeyValueEntry, why error) error {
+	c.SetAside("the key "+e.Key(), len(e.Value()), why)
+	return c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+e.Key()), jetstream.WithPurgeSequence(e.Revision()+1))
+}
+
+// Release gives up a claim whose entry is still the one of the given revision: its job, submitted again, is taken at once.
+func (c *Coordinator) Release(ctx context.Context, id string, revision uint64) error {
+	e, err := c.kv.Get(ctx, claimPrefix+id)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || err == nil && e.Revision() != revision {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	v, err := parseClaim(e.Value(), revision)
+	if err != nil {
+		return c.dropClaim(ctx, e, err)
+	}
+	v.Held = false
+	_, err = c.kv.Update(ctx, e.Key(), v.encode(), revision)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		return nil
+	}
+	return err
+}
+
+// Plausible returns an error if no claim can have had the generation of a message: a claim that there is now is at least as new as
+// any message of its job, and no generation is above the newest revision.
+func (c *Coordinator) Plausible(ctx context.Context, m Message) error {
+	newest := uint64(0)
+	e, err := c.kv.Get(ctx, claimPrefix+m.Job)
+	switch {
+	case err == nil:
+		v, err := parseClaim(e.Value(), e.Revision())
+		if newest = e.Revision(); err == nil {
+			newest = v.generation(e.Revision())
+		}
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		i, err := c.claims.Info(ctx)
+		if err != nil {
+			return nil // the server is away: the rule of generations still holds
+		}
+		newest = i.State.LastSeq
+	default:
+		return nil
+	}
+	if m.Generation > newest {
+		return fmt.Errorf("queue: generation %d was never given out; the newest is %d", m.Generation, newest)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package queue
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+)
+
+// objects are blobs in an object store. Whatever it holds may be damaged: an entry that links to itself, one whose parts are missing,
+// one that is none. The library would follow the first and wait for the second and the third without end.
+type objects struct {
+	s      jetstream.ObjectStore
+	js     jetstream.JetStream
+	bucket string
+}
+
+// Put leaves what has the name already where it is, for only the coordinator may remove anything, and takes another one.
+func (o objects) Put(ctx context.Context, name string, r io.Reader) (Blob, error) {
+	if _, err := o.s.GetInfo(ctx, name, jetstream.GetObjectInfoShowDeleted()); !errors.Is(err, jetstream.ErrObjectNotFound) {
+		name += "~" + nuid.Next()
+	}
+	sum := summer{h: sha256.New()}
+	if _, err := o.s.Put(ctx, jetstream.ObjectMeta{Name: name}, io.TeeReader(r, &sum)); err != nil {
+		return Blob{}, fmt.Errorf("queue: storing %s: %w", name, err)
+	}
+	return sum.blob(name), nil
+}
+
+// slowest is the speed, in bytes a second, below which fetching a blob is given up.
+const slowest = 64 << 10
+
+func (o objects) Get(ctx context.Context, b Blob, w io.Writer) error {
+	if err := o.whole(ctx, b); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second+time.Duration(b.Bytes/slowest)*time.Second)
+	defer cancel()
+	r, err := o.s.Get(ctx, b.Name)
+	if err != nil {
+		return fmt.Errorf("queue: fetching %s: %w", b.Name, err)
+	}
+	defer r.Close()
+	return b.copy(w, r)
+}
+
+// whole returns an error unless the store has an object of the blob's name and size with all its parts.
+func (o objects) whole(ctx context.Context, b Blob) error {
+	i, err := o.s.GetInfo(ctx, b.Name)
+	if err != nil {
+		return fmt.Errorf("queue: fetching %s: %w", b.Name, err)
+	}
+	switch {
+	case i.Opts != nil && i.Opts.Link != nil:
+		return fmt.Errorf("queue: %s is a link, wanted a blob", b.Name)
+	case !validID(i.NUID):
+		return fmt.Errorf("queue: %s has no parts", b.Name)
+	case b.Bytes < 0 || i.Size != uint64(b.Bytes):
+		return fmt.Errorf("queue: %s has %d bytes, wanted %d", b.Name, i.Size, b.Bytes)
+	}
+	subject := "$O." + o.bucket + ".C." + i.NUID
+	subjects, err := o.subjects(ctx, subject)
+	if err != nil {
+		return err
+	}
+	if have := subjects[subject]; have != uint64(i.Chunks) {
+		return fmt.Errorf("queue: %s has %d of its %d parts", b.Name, have, i.Chunks)
+	}
+	return nil
+}
+
+// subjects returns how many messages the store has on each subject that matches filter.
+func (o objects) subjects(ctx context.Context, filter string) (map[string]uint64, error) {
+	s, err := o.js.Stream(ctx, "OBJ_"+o.bucket)
+	if err != nil {
+		return nil, fmt.Errorf("queue: the object store: %w", err)
+	}
+	i, err := s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	if err != nil {
+		return nil, fmt.Errorf("queue: the object store: %w", err)
+	}
+	return i.State.Subjects, nil
+}
+
+// Remove leaves entries that are no blob's alone.
+func (o objects) Remove(ctx context.Context, prefix string) error {
+	above := "$O." + o.bucket + ".M."
+	subjects, err := o.subjects(ctx, above+">")
+	if err != nil {
+		return err
+	}
+	for subject := range subjects {
+		name, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, above))
+		if err != nil || !strings.HasPrefix(string(name), prefix) {
+			continue
+		}
+		i, err := o.s.GetInfo(ctx, string(name))
+		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBadObjectMeta) || err == nil && !validID(i.NUID) {
+			continue // it was removed before, or is none
+		}
+		if err == nil {
+			err = o.s.Delete(ctx, string(name))
+		}
+		if err != nil {
+			return fmt.Errorf("queue: removing %s: %w", name, err)
+		}
+	}
+	return nil
+}

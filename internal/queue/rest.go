@@ -1,0 +1,97 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// rest is a worker's state while its machine can do no work. While why is not "", no slot asks for any.
+type rest struct {
+	mu    sync.Mutex
+	why   string
+	until time.Time // the next look
+	times int       // tasks in a row that ended unfit
+	look  sync.Mutex
+}
+
+// longestRest bounds how the pauses grow when work breaks again as soon as it is taken up.
+const longestRest = 16 // times WorkerOptions.Retry
+
+// unfit notes, and tells, that a task ended for trouble of this machine.
+func (w *worker) unfit(err error) {
+	why, fresh := w.note(err)
+	if fresh {
+		w.opt.Logf("this machine can do no work now and asks for none until that has changed: %s", why)
+	}
+	w.tell(notice{Waits: why})
+}
+
+// note begins a rest; fresh is false if there is one already.
+func (w *worker) note(err error) (why string, fresh bool) {
+	r := &w.rest
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if fresh = r.why == ""; fresh {
+		r.times++
+		r.until = time.Now().Add(w.retry * time.Duration(min(longestRest, 1<<min(r.times-1, 10))))
+	}
+	r.why = clean(err.Error(), longestText/4)
+	return r.why, fresh
+}
+
+// fine notes that a task ended as tasks should.
+func (w *worker) fine() {
+	w.rest.mu.Lock()
+	defer w.rest.mu.Unlock()
+	w.rest.times, w.rest.until = 0, time.Now() // what was taken by another task may be free
+}
+
+// waits returns why the worker asks for no work, "" if it does, and when it looks again.
+func (w *worker) waits() (why string, until time.Time) {
+	w.rest.mu.Lock()
+	defer w.rest.mu.Unlock()
+	return w.rest.why, w.rest.until
+}
+
+// untilFit returns once this machine can work, or why ctx ended. One slot looks for all.
+func (w *worker) untilFit(ctx context.Context) error {
+	if why, _ := w.waits(); why == "" {
+		return nil
+	}
+	w.rest.look.Lock()
+	defer w.rest.look.Unlock()
+	for {
+		why, until := w.waits()
+		if why == "" {
+			return nil
+		}
+		if left := time.Until(until); left > 0 {
+			if err := w.b.pauseWhole(ctx, min(left, time.Second)); err != nil {
+				return err
+			}
+			continue
+		}
+		err := w.ready()
+		w.rest.mu.Lock()
+		if err != nil {
+			w.rest.why, w.rest.until = clean(err.Error(), longestText/4), time.Now().Add(w.retry)
+		} else {
+			w.rest.why = ""
+		}
+		w.rest.mu.Unlock()
+		if err == nil {
+			w.opt.Logf("this machine can work again")
+			w.tell(notice{})
+		}
+	}
+}
+
+// announce says with every beat that the worker waits, for coordinators that have not heard it yet.
+func (w *worker) announce(ctx context.Context) {
+	for w.b.pauseWhole(ctx, w.opt.beat()) == nil {
+		if why, _ := w.waits(); why != "" {
+			w.tell(notice{Waits: why})
+		}
+	}
+}

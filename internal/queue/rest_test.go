@@ -1,0 +1,160 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// guard runs a coordinator's Guard until the test ends.
+func guard(t *testing.T, c *Coordinator) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Guard(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+}
+
+// TestTroubleOfAMachineIsNoAttempt has a worker whose disk is full beside one that is well. The first asks once, says that it waits,
+// and takes work again when the trouble has gone.
+func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	guard(t, c)
+	l := collectFrom(t, c)
+	var asked, worked atomic.Int64
+	var full atomic.Bool
+	full.Store(true)
+	work(t, b, WorkerOptions{Name: "full", Slots: 1, Retry: 20 * time.Millisecond, Ready: func() error {
+		if full.Load() {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}, func(_ context.Context, task *Task) ([]byte, error) {
+		asked.Add(1)
+		if full.Load() {
+			return nil, Unfit(syscall.ENOSPC)
+		}
+		worked.Add(1)
+		return task.Payload, nil
+	})
+	must(t, c.Submit(t.Context(), jobs(6)...))
+	for start := time.Now(); len(c.Waiters()) == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("nobody waits")
+		}
+	}
+	if w := c.Waiters(); len(w) != 1 || w[0].Worker != "full" || !strings.Contains(w[0].Why, "no space") {
+		t.Errorf("%+v", w)
+	}
+	stop := work(t, b, WorkerOptions{Name: "well"}, func(_ context.Context, task *Task) ([]byte, error) {
+		if task.Attempt != 1 {
+			t.Errorf("%s is at attempt %d", task.ID, task.Attempt)
+		}
+		return task.Payload, nil
+	})
+	l.wait(t, 6, 60*time.Second)
+	for id, got := range l.final {
+		if got[0].Type != Done || got[0].Worker != "well" || got[0].Attempt != 1 {
+			t.Errorf("%s: %+v", id, got)
+		}
+	}
+	if l.trouble != 0 || asked.Load() != 1 {
+		t.Errorf("%d attempts broke; the full worker took %d jobs, want 1", l.trouble, asked.Load())
+	}
+	stop()
+	full.Store(false)
+	more := jobs(8)[6:]
+	must(t, c.Submit(t.Context(), more...))
+	l.wait(t, 8, 60*time.Second)
+	if worked.Load() != 2 {
+		t.Errorf("the worker does %d of 2 jobs after its trouble", worked.Load())
+	}
+	for start := time.Now(); len(c.Waiters()) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("it still counts as waiting")
+		}
+	}
+}
+
+// TestPausesGrowWhileWorkBreaksAtOnce: without a look at what is wrong, a worker must not burn through jobs.
+func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
+	w := &worker{opt: Options{}.withDefaults(), b: &Broker{}, retry: time.Second, ready: func() error { return nil }}
+	w.b.conn = nil
+	last := time.Duration(0)
+	for range 12 {
+		w.rest.mu.Lock()
+		w.rest.why = ""
+		w.rest.mu.Unlock()
+		w.note(errors.New("too little memory"))
+		_, until := w.waits()
+		pause := time.Until(until).Round(time.Second)
+		if pause < last || pause > longestRest*time.Second {
+			t.Errorf("a pause of %v after one of %v", pause, last)
+		}
+		last = pause
+	}
+	if last != longestRest*time.Second {
+		t.Errorf("the last pause is %v", last)
+	}
+	w.fine()
+	w.rest.why = ""
+	w.note(errors.New("again"))
+	if _, until := w.waits(); time.Until(until) > 2*time.Second {
+		t.Error("a task that went well does not end the growth")
+	}
+}
+
+// TestAWorkerThatLostItsClaimLeavesTheJob: one that was suspended, or cut off, and finishes after another has taken the job over must
+// not take that one's job out of the queue: should the second die, nobody else would ever have it.
+func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
+	_, c, b := local(t, quick(t))
+	must(t, c.Submit(t.Context(), jobs(1)...))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan struct{})
+	go b.Work(ctx, WorkerOptions{Name: "sleeper"}, func(ctx context.Context, task *Task) ([]byte, error) {
+		defer close(ended)
+		// Another one takes the claim over while this process is suspended: it hears of nothing.
+		e, err := c.kv.Get(ctx, claimPrefix+task.ID)
+		if err != nil {
+			return nil, err
+		}
+		_, err = c.kv.Update(ctx, claimPrefix+task.ID, claimValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}.encode(), e.Revision())
+		return task.Payload, err
+	})
+	<-ended
+	found := false
+	bounded, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	must(t, ignoreFound(c.Receive(bounded, func(list []Message) error {
+		for _, m := range list {
+			found = found || m.Type == Done
+		}
+		if found {
+			return errFound
+		}
+		return nil
+	})))
+	for start := time.Now(); time.Since(start) < time.Second; time.Sleep(20 * time.Millisecond) {
+		if n, err := c.Waiting(t.Context()); err != nil || n != 1 {
+			t.Fatalf("%d jobs in the queue, want that of the other worker; %v", n, err)
+		}
+	}
+	claims, err := c.Claims(t.Context())
+	if err != nil || len(claims) != 1 || claims[0].Worker != "other" || !found {
+		t.Errorf("%+v, %v", claims, err)
+	}
+}
+
+var errFound = errors.New("found")
+
+func ignoreFound(err error) error {
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// TestWhatAWorkersTokenMayNotDo asks for what only a coordinator may do. Each is refused by name, and nothing of it has happened.
+func TestWhatAWorkersTokenMayNotDo(t *testing.T) {
+	s, c := listening(t, quick(t), "")
+	must(t, c.Submit(t.Context(), jobs(3)...))
+	var mu sync.Mutex
+	refused := map[string]bool{}
+	conn, err := nats.Connect(s.URL(), nats.Token(testToken), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		refused[err.Error()] = true
+	}))
+	must(t, err)
+	defer conn.Close()
+	heard := func(want string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for text := range refused {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(want)) {
+				return true
+			}
+		}
+		return false
+	}
+	forbidden := []string{
+		"collapse.job.p1.bad", "collapse.job.p0.job00001", "collapse.stop", "collapse.wake", "$KV.collapse-claims.info", "$KV.collapse-claims.other",
+		"$KV.another-claims.claim.a", "another.res.a", "anything", "_INBOX.somebody",
+		"$JS.API.STREAM.DELETE.collapse-jobs", "$JS.API.STREAM.PURGE.collapse-jobs", "$JS.API.STREAM.PURGE.collapse-results", "$JS.API.STREAM.PURGE.KV_collapse-claims",
+		"$JS.API.STREAM.PURGE.OBJ_collapse-blobs", "$JS.API.STREAM.DELETE.OBJ_collapse-blobs", "$JS.API.STREAM.DELETE.KV_collapse-claims",
+		"$JS.API.STREAM.UPDATE.collapse-jobs", "$JS.API.STREAM.CREATE.more", "$JS.API.STREAM.MSG.DELETE.collapse-results", "$JS.API.STREAM.SNAPSHOT.collapse-jobs",
+		"$JS.API.CONSUMER.DELETE.collapse-results.coordinator", "$JS.API.CONSUMER.DELETE.collapse-jobs.p1", "$JS.API.CONSUMER.CREATE.collapse-results",
+		"$JS.API.CONSUMER.CREATE.collapse-jobs.mine", "$JS.API.CONSUMER.MSG.NEXT.collapse-results.coordinator", "$JS.ACK.collapse-results.coordinator.1.1.1.1.0",
+		"$JS.API.ACCOUNT.PURGE.$G", "$JS.API.INFO", "$SYS.REQ.SERVER.PING",
+	}
+	for _, subject := range forbidden {
+		must(t, conn.Publish(subject, []byte("{}")))
+	}
+	for _, subject := range []string{"collapse.res.>", ">", "collapse.notice", "$KV.>", "$JS.>"} {
+		sub, err := conn.SubscribeSync(subject)
+		must(t, err)
+		defer sub.Unsubscribe()
+		forbidden = append(forbidden, "subscription to \""+subject)
+	}
+	must(t, conn.Flush())
+	for _, subject := range forbidden {
+		for start := time.Now(); !heard(strings.TrimPrefix(subject, "subscription to ")) && time.Since(start) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+		}
+		if !heard(strings.TrimPrefix(subject, "subscription to ")) {
+			t.Errorf("%s is allowed", subject)
+		}
+	}
+	if n, err := c.Waiting(t.Context()); err != nil || n != 3 {
+		t.Errorf("%d jobs are left of 3, %v", n, err)
+	}
+	i, err := c.b.readInfo(t.Context())
+	if err != nil || i.Owner != "lab" {
+		t.Errorf("%+v, %v", i, err)
+	}
+}
+
+// TestWhatAWorkersTokenMayDo is a job with everything that a worker does, over the network.
+func TestWhatAWorkersTokenMayDo(t *testing.T) {
+	s, c := listening(t, quick(t), "")
+	l := collectFrom(t, c)
+	b, err := Connect(Remote{URL: s.URL(), Token: testToken}, quick(t))
+	must(t, err)
+	t.Cleanup(b.Close)
+	large := strings.Repeat("0123456789", 100<<10) // of several parts
+	must(t, c.Submit(t.Context(), jobs(1)...))
+	tries := 0
+	work(t, b, WorkerOptions{}, func(ctx context.Context, task *Task) ([]byte, error) {
+		if tries++; tries == 1 {
+			return nil, errors.New("once more")
+		}
+		blobs, err := b.Objects(ctx)
+		if err != nil {
+			return nil, Fail(err)
+		}
+		blob, err := blobs.Put(ctx, task.ID+"/x", strings.NewReader(large))
+		if err != nil {
+			return nil, Fail(err)
+		}
+		if blob, err = blobs.Put(ctx, task.ID+"/x", strings.NewReader(large)); err != nil { // as a try whose answer was lost does
+			return nil, Fail(err)
+		}
+		var back strings.Builder
+		if err := errors.Join(blobs.Get(ctx, blob, &back), task.SetState(ctx, []byte("state")), task.Send(ctx, []byte("rows"))); err != nil {
+			return nil, Fail(err)
+		}
+		if back.String() != large {
+			return nil, Fail(errors.New("another blob came back"))
+		}
+		return []byte("end"), nil
+	})
+	l.wait(t, 1, 60*time.Second)
+	if got := l.final["job00000"]; got[0].Type != Done || string(got[0].Data) != "end" || l.trouble != 1 || len(l.data["job00000"]) != 1 {
+		t.Errorf("%+v, %d times trouble, %d results", got, l.trouble, len(l.data["job00000"]))
+	}
+	if b.refused.Load() {
+		t.Error("a worker was refused something")
+	}
+	var gone *jetstream.APIError
+	if _, err := c.kv.Get(t.Context(), "claim.job00000"); errors.As(err, &gone) {
+		t.Error(err)
+	}
+}
