@@ -2,7 +2,12 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
+
+	"collapse/internal/outfile"
+	"collapse/internal/theory"
 )
 
 // emit prints v as the command's one JSON document if --json was given, else the text that
@@ -25,3 +30,54 @@ func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.stdout, format,
 
 // notef prints a message that is not a result.
 func (a *app) notef(format string, args ...any) { fmt.Fprintf(a.stderr, format, args...) }
+
+// outputs collects what a command reads and writes.
+func (a *app) outputs() *outfile.Outputs { return outfile.New(a.ctx, a.stdout) }
+
+// labOutputs are the outputs of a command that reads the lab.
+func (a *app) labOutputs() *outfile.Outputs {
+	o := a.outputs()
+	for _, name := range []string{"lab.sqlite", "lab.sqlite-wal", "lab.sqlite-shm", "queue.token", "queue.lock"} {
+		o.Reads(filepath.Join(a.flags.Lab, name))
+	}
+	o.ReadsBelow(filepath.Join(a.flags.Lab, "runs"))
+	return o
+}
+
+// file checks an output that a flag names, before the work. If it is standard output, then nothing else goes there: what
+// people read goes to standard error.
+func (a *app) file(o *outfile.Outputs, flag, path string) (*outfile.File, error) {
+	f, err := o.File(flag, path)
+	if err != nil {
+		return nil, misuse(err)
+	}
+	if f.Stdout() {
+		if a.flags.JSON {
+			return nil, usagef("%s %s and --json both want standard output: leave one out, or name a file", flag, path)
+		}
+		a.stdout = a.stderr
+	}
+	return f, nil
+}
+
+// pageFolder checks that a page can be written to a folder, before the work.
+func (a *app) pageFolder(o *outfile.Outputs, dir string) error {
+	return misuse(o.Folder("--out", dir, "index.html", "figures/x.svg"))
+}
+
+// writePage writes a page of the theory, over none of the files that the command reads.
+func writePage(o *outfile.Outputs, page *theory.Page, dir string) (index string, err error) {
+	if err := o.Folder("--out", dir, page.Files()...); err != nil {
+		return "", misuse(err)
+	}
+	return page.Write(dir)
+}
+
+// misuse marks names that cannot be meant as a wrong call.
+func misuse(err error) error {
+	var wrong *outfile.MisuseError
+	if errors.As(err, &wrong) {
+		return usageError{err}
+	}
+	return err
+}
