@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"collapse/internal/outfile"
+	"collapse/internal/safetext"
 	"collapse/internal/theory"
 )
 
@@ -25,11 +26,14 @@ func (a *app) emit(v any, human func()) error {
 	return nil
 }
 
-// printf prints results for people.
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.stdout, format, args...) }
+// printf prints results for people. Its arguments only show themselves, whatever names they hold.
+func (a *app) printf(format string, args ...any) { safetext.Fprintf(a.stdout, format, args...) }
 
-// notef prints a message that is not a result.
-func (a *app) notef(format string, args ...any) { fmt.Fprintf(a.stderr, format, args...) }
+// notef prints a message that is not a result, in the same way.
+func (a *app) notef(format string, args ...any) { safetext.Fprintf(a.stderr, format, args...) }
+
+// print prints a text of the program's own, or one that is to be saved, as it is.
+func (a *app) print(text string) { fmt.Fprint(a.stdout, text) }
 
 // outputs collects what a command reads and writes.
 func (a *app) outputs() *outfile.Outputs { return outfile.New(a.ctx, a.stdout) }

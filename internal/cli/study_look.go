@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collapse/internal/report"
+	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
@@ -92,7 +93,7 @@ func printStudyRuns(a *app, title string, runs []store.StudyRun) {
 		if r.Error != "" {
 			what = r.Error
 		}
-		fmt.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
+		safetext.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
 	}
 	w.Flush()
 }
