@@ -95,15 +95,23 @@ func TestPipeWithoutReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		done := make(chan error)
+		go func() {
+			done <- f.Write(func(w io.Writer) error {
+				_, err := w.Write(make([]byte, 1<<20)) // in one piece
+				return err
+			})
+		}()
 		if reader {
-			r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+			r, err := os.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer r.Close()
+			if _, err := r.Read(make([]byte, 1)); err != nil { // then the write is under way
+				t.Fatal(err)
+			}
 		}
-		done := make(chan error)
-		go func() { done <- f.Write(text(strings.Repeat("x", 1<<20))) }()
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("with a reader %v: %v, want that it was cancelled", reader, err)
@@ -174,9 +182,9 @@ func TestDescriptors(t *testing.T) {
 		t.Errorf("/dev/fd/3: %v, %s", err, out)
 	}
 	holds(t, third.Name(), "before;rows")
-	for _, n := range []string{"/dev/fd/0", "/dev/fd/9"} { // for reading only; not open
-		if out, err := program(t, n, "rows").CombinedOutput(); err == nil || !strings.Contains(string(out), "--csv "+n) || !strings.Contains(string(out), "descriptor") {
-			t.Errorf("%s: %v, %q; want a clear error", n, err, out)
+	for n, words := range map[string]string{"/dev/fd/0": "open for reading only", "/dev/fd/9": "was not open when the program started"} {
+		if out, err := program(t, n, "rows").CombinedOutput(); err == nil || !strings.Contains(string(out), "--csv "+n+": descriptor") || !strings.Contains(string(out), words) {
+			t.Errorf("%s: %v, %q; want %q", n, err, out, words)
 		}
 	}
 	alone(t, dir, "log")
