@@ -31,6 +31,8 @@ var forbidden = map[string][]string{
 	"collapse/internal/queue":       {"collapse/train", "collapse/internal/store", "collapse/measure", "collapse/nn"},
 	"collapse/internal/search":      {"collapse…"},
 	"collapse/internal/tensorboard": {"collapse…"},
+	"collapse/internal/outfile":     {"collapse…"},
+	"collapse/internal/safetext":    {"collapse…"},
 	"collapse/internal/recipe":      {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 

@@ -233,6 +233,22 @@ func TestCSVHoldsEveryNumber(t *testing.T) {
 }
 
 // TestPaintersAgree finds the mark of one point in the pixels where the SVG puts it.
+// TestCSVHasNoFormulas names a series and a point as a spreadsheet's formula.
+func TestCSVHasNoFormulas(t *testing.T) {
+	f := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "s", Label: "=1+1", Kind: Points, X: Numbers{-1}, Y: Numbers{-2}, Labels: []string{"@SUM(A1)"}}}}}}
+	var b bytes.Buffer
+	if err := WriteCSV(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if row := rows[1]; row[3] != "'=1+1" || row[6] != "-1" || row[7] != "-2" || row[16] != "'@SUM(A1)" {
+		t.Errorf("the row is %q", row)
+	}
+}
+
 func TestPaintersAgree(t *testing.T) {
 	f := Figure{ID: "f", Panels: []Panel{{ID: "p", X: Axis{Label: "x", Range: Range(0, 10)},
 		Y: Axis{Label: "y", Range: Range(0, 10), Ticks: []Tick{{8, "8"}}}, Series: []Series{{ID: "s", Kind: Points, Marker: Square, Size: 12, Color: 2, X: Numbers{2}, Y: Numbers{8}}}}}}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"collapse/internal/safetext"
 )
 
 // csvHeader names the columns of WriteCSV: one row per point, segment or heat-map cell.
@@ -32,7 +34,7 @@ func WriteCSV(w io.Writer, figures ...Figure) error {
 
 func seriesRows(figure, panel string, s *Series) [][]string {
 	head := func(i int) []string {
-		return []string{figure, panel, s.ID, s.Label, string(s.Kind), strconv.Itoa(i)}
+		return []string{safetext.Cell(figure), safetext.Cell(panel), safetext.Cell(s.ID), safetext.Cell(s.Label), string(s.Kind), strconv.Itoa(i)}
 	}
 	var rows [][]string
 	if h := s.Heat; h != nil {
@@ -52,7 +54,7 @@ func seriesRows(figure, panel string, s *Series) [][]string {
 			n = strconv.Itoa(s.N[i])
 		}
 		if i < len(s.Labels) {
-			label = s.Labels[i]
+			label = safetext.Cell(s.Labels[i])
 		}
 		rows = append(rows, append(row, numberAt(s.Z, i), n, label))
 	}

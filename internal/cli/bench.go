@@ -5,6 +5,7 @@ import (
 	"text/tabwriter"
 
 	"collapse/internal/bench"
+	"collapse/internal/safetext"
 )
 
 type benchCmd struct {
@@ -44,7 +45,7 @@ func (c benchGemmCmd) Run(a *app) error {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "form\ttype\tm\tn\tk\tbest GFLOP/s\tmedian\tof the limit\t")
 		for _, p := range r.Rates {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%.1f\t%.0f %%\t\n", p.Form, p.DType, p.M, p.N, p.K, p.Best, p.Median, 100*p.Fraction)
+			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%.1f\t%.0f %%\t\n", p.Form, p.DType, p.M, p.N, p.K, p.Best, p.Median, 100*p.Fraction)
 		}
 		w.Flush()
 	})

@@ -6,6 +6,7 @@ import (
 
 	"collapse/internal/bench"
 	"collapse/internal/kernel"
+	"collapse/internal/safetext"
 )
 
 type benchLayersCmd struct {
@@ -32,11 +33,11 @@ func (c benchLayersCmd) Run(a *app) error {
 			if o.GFLOPS > 0 {
 				rates = fmt.Sprintf("%.1f\t%.1f\t%.0f %%", o.GFLOPS, o.UsefulGFLOPS, 100*o.FractionOfPeak)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.1f %%\t%s\t\n", o.Layer, o.Op, o.Algorithm, o.MS, 100*o.Share, rates)
+			safetext.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.1f %%\t%s\t\n", o.Layer, o.Op, o.Algorithm, o.MS, 100*o.Share, rates)
 		}
 		fmt.Fprintln(w, "\t\t\t\t\t\t\t\t")
 		for _, k := range r.Kinds {
-			fmt.Fprintf(w, "all layers\t%s\t\t%.3f\t%.1f %%\t\t\t\t\n", k.Op, k.MS, 100*k.Share)
+			safetext.Fprintf(w, "all layers\t%s\t\t%.3f\t%.1f %%\t\t\t\t\n", k.Op, k.MS, 100*k.Share)
 		}
 		w.Flush()
 	})

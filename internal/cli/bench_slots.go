@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"collapse/internal/bench"
+	"collapse/internal/safetext"
 )
 
 type benchSlotsCmd struct {
@@ -23,7 +24,7 @@ func (c benchSlotsCmd) Run(a *app) error {
 		fmt.Fprintln(w, "network\tbatch\truns side by side\tthreads each\timages an hour\tof one run's\t")
 		for _, n := range r.Nets {
 			for _, way := range n.Ways {
-				fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.0f\t%.2f\t\n", n.Net, n.Batch, way.Slots, way.ThreadsEach, way.ImagesPerHour, way.ImagesPerHour/n.Ways[0].ImagesPerHour)
+				safetext.Fprintf(w, "%s\t%d\t%d\t%d\t%.0f\t%.2f\t\n", n.Net, n.Batch, way.Slots, way.ThreadsEach, way.ImagesPerHour, way.ImagesPerHour/n.Ways[0].ImagesPerHour)
 			}
 		}
 		w.Flush()

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"collapse/internal/kernel"
+	"collapse/internal/safetext"
 )
 
 // Exit codes of every command.
@@ -109,7 +110,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "collapse: %v\nTry 'collapse --help'.\n", err)
+		safetext.Fprintf(stderr, "collapse: %v\nTry 'collapse --help'.\n", err)
 		return exitUsage
 	}
 	a := &app{ctx: ctx, stdout: stdout, stderr: stderr, flags: &flags, model: parser, args: args}
@@ -137,7 +138,7 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(a.stderr, "collapse: %v\n", err)
+	safetext.Fprintf(a.stderr, "collapse: %v\n", err)
 	var wrong usageError
 	switch {
 	case errors.Is(err, context.Canceled):

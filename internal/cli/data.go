@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"collapse/data"
+	"collapse/internal/safetext"
 )
 
 type dataCmd struct {
@@ -135,7 +136,7 @@ func printFindings(a *app, findings []data.Finding) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SET\tSPLIT\tSTATE\tSAMPLES\tOFFICIAL\tA CLASS\tDIGEST")
 	for _, f := range findings {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%.12s\n", f.Name, f.Split, f.State, f.Samples, official(f), aClass(f.Histogram), f.Digest)
+		safetext.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%.12s\n", f.Name, f.Split, f.State, f.Samples, official(f), aClass(f.Histogram), f.Digest)
 	}
 	w.Flush()
 	for _, f := range findings {

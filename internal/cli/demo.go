@@ -27,6 +27,9 @@ type demoCmd struct {
 
 func (c *demoCmd) Run(a *app) error {
 	start := time.Now()
+	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
+		return err
+	}
 	demo, err := c.plan(a)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"collapse/arrayfile"
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/outfile"
 	"collapse/internal/theory"
 )
 
@@ -26,6 +27,8 @@ type dilationCmd struct {
 	Out   string  `help:"Directory for pictures and a page." type:"path" placeholder:"DIR"`
 
 	More []string `arg:"" optional:"" help:"More runs or files for --fit." placeholder:"RUN"`
+
+	files *outfile.Outputs
 }
 
 // dilated is the JSON of collapse dilation.
@@ -48,6 +51,13 @@ type dilationSetting struct {
 }
 
 func (c *dilationCmd) Run(a *app) error {
+	c.files = a.labOutputs()
+	c.files.Reads(append([]string{c.Law, c.Fit}, c.More...)...)
+	if c.Out != "" {
+		if err := a.pageFolder(c.files, c.Out); err != nil {
+			return err
+		}
+	}
 	if c.Fit != "" {
 		return c.fit(a)
 	}
@@ -74,7 +84,7 @@ func (c *dilationCmd) Run(a *app) error {
 	if c.Out != "" {
 		page := &theory.Page{ID: "dilation", Title: "The memorization–dilation model", Caption: "Nguyen et al. 2023, Definition 4.1.", Facts: theory.SolutionFacts(sol),
 			Figures: []chart.Figure{theory.RiskFigure(sol), theory.FeasibleFigure(sol)}, Command: "collapse dilation " + c.flags()}
-		if out.Index, err = page.Write(c.Out); err != nil {
+		if out.Index, err = writePage(c.files, page, c.Out); err != nil {
 			return err
 		}
 	}
@@ -218,7 +228,7 @@ func (c *dilationCmd) sweep(a *app, base dilation.Params) error {
 	if c.Out != "" {
 		page := &theory.Page{ID: "dilation-sweep", Title: "Where Theorem 4.3 holds", Caption: "Nguyen et al. 2023, Assumption 4.2 and Theorem 4.3.",
 			Figures: []chart.Figure{theory.SweepFigure(points)}, Command: "collapse dilation " + c.flags() + " --sweep " + c.Sweep}
-		if out.Index, err = page.Write(c.Out); err != nil {
+		if out.Index, err = writePage(c.files, page, c.Out); err != nil {
 			return err
 		}
 	}

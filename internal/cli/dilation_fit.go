@@ -56,7 +56,7 @@ func (c *dilationCmd) fit(a *app) error {
 	}
 	if c.Out != "" {
 		page := fitPage(&out, points, a.commandLine())
-		if out.Index, err = page.Write(c.Out); err != nil {
+		if out.Index, err = writePage(c.files, page, c.Out); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
+	"collapse/internal/outfile"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
@@ -39,9 +41,9 @@ func (c *studyExportCmd) Run(a *app) error {
 // exportTo is how and where results go.
 type exportTo struct {
 	CSV         bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
-	Parquet     bool   `help:"A Parquet file; needs --out." xor:"format"`
+	Parquet     bool   `help:"A Parquet file; needs --out (- for standard output)." xor:"format"`
 	Tensorboard string `help:"Event files of TensorBoard, a folder of DIR for each run: tensorboard --logdir DIR." type:"path" placeholder:"DIR" xor:"format,out"`
-	Out         string `help:"File to write; default: standard output." type:"path" placeholder:"FILE" xor:"out"`
+	Out         string `help:"File to write; default: - for standard output." type:"path" placeholder:"FILE" xor:"out"`
 }
 
 // format is the format of the table. --json, which every command has, is the table as JSON here.
@@ -73,6 +75,10 @@ func (c *exportTo) export(a *app, names []string) error {
 	if err != nil {
 		return err
 	}
+	out, err := c.check(a, format)
+	if err != nil {
+		return err
+	}
 	lab, err := store.OpenReader(a.flags.Lab)
 	if err != nil {
 		return err
@@ -94,18 +100,23 @@ func (c *exportTo) export(a *app, names []string) error {
 			a.printf("%d values of %d runs; see them with\ntensorboard --logdir %s\n", done.Values, done.Runs, done.Dir)
 		})
 	}
-	if c.Out == "" {
-		_, err := study.Export(lab, runs, format, a.stdout)
-		return err
-	}
 	lines := 0
-	err = writeBeside(c.Out, func(w io.Writer) error {
+	err = out.Write(func(w io.Writer) error {
 		lines, err = study.Export(lab, runs, format, w)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil && !out.Stdout() {
+		a.notef("%d lines in %s\n", lines, c.Out)
 	}
-	a.notef("%d lines in %s\n", lines, c.Out)
-	return nil
+	return err
+}
+
+// check returns the file to write, nil for a folder of event files, before the lab is read.
+func (c *exportTo) check(a *app, format string) (*outfile.File, error) {
+	o := a.labOutputs()
+	if format == "tensorboard" {
+		return nil, misuse(o.Folder("--tensorboard", c.Tensorboard))
+	}
+	out, err := o.File("--out", cmp.Or(c.Out, "-"))
+	return out, misuse(err)
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"collapse/arrayfile"
@@ -62,18 +64,19 @@ func (c *landscapeCmd) Run(a *app) error {
 	if !(c.SMax > 0) || !(c.ThetaMax > 0) || math.IsInf(c.SMax+c.ThetaMax, 0) {
 		return usagef("--s-max and --theta-max are %g and %g, wanted finite and above 0", c.SMax, c.ThetaMax)
 	}
-	began := time.Now()
+	began, out := time.Now(), cmp.Or(c.Out, filepath.Join("out", "landscape"))
+	o := a.outputs()
+	o.Reads(c.Classifier, c.Path)
+	if err := a.pageFolder(o, out); err != nil {
+		return err
+	}
 	extra, path, err := c.trained()
 	if err != nil {
 		return err
 	}
 	page := theory.LandscapePage(params, c.SMax, c.ThetaMax, extra, path)
 	page.Command = fmt.Sprintf("collapse landscape --k %d --alpha %g --m %g", c.K, c.Alpha, c.M)
-	out := c.Out
-	if out == "" {
-		out = "out/landscape"
-	}
-	result, err := writeTheory(page, out)
+	result, err := writeTheory(o, page, out)
 	if err != nil {
 		return err
 	}

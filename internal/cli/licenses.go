@@ -5,5 +5,5 @@ import "collapse/internal/licenses"
 type licensesCmd struct{}
 
 func (licensesCmd) Run(a *app) error {
-	return a.emit(map[string]string{"licenses": licenses.Text}, func() { a.printf("%s", licenses.Text) })
+	return a.emit(map[string]string{"licenses": licenses.Text}, func() { a.print(licenses.Text) })
 }

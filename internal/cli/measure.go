@@ -10,6 +10,7 @@ import (
 
 	"collapse/internal/features"
 	"collapse/internal/kernel"
+	"collapse/internal/outfile"
 	"collapse/internal/report"
 	"collapse/measure"
 )
@@ -44,21 +45,28 @@ type measureCmd struct {
 	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
 	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
 
-	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
+	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs, - for standard output." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
 	Merge    bool   `help:"The files are states: combine them." group:"Beyond one machine:"`
 	Means    string `help:"Merged first passes; the second pass is made beside them." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
 
-	CSV  string `name:"csv" help:"Also write tidy rows to FILE." type:"path" placeholder:"FILE" group:"Output:"`
-	HTML string `name:"html" help:"Also write a self-contained page to FILE." type:"path" placeholder:"FILE" group:"Output:"`
+	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, and the table for people then goes to standard error." type:"path" placeholder:"FILE" group:"Output:"`
+	HTML string `name:"html" help:"Also write a self-contained page to FILE, - for standard output." type:"path" placeholder:"FILE" group:"Output:"`
 
+	out measureOut
 	ctx context.Context // stops the measurement
 }
+
+// measureOut are the files that were asked for; nil: not this one.
+type measureOut struct{ csv, html, state *outfile.File }
 
 func (c *measureCmd) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	c.ctx = a.ctx
+	if err := c.outputs(a); err != nil {
+		return err
+	}
 	team := kernel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	if c.Means != "" && !c.Merge {
@@ -81,6 +89,24 @@ func (c *measureCmd) Run(a *app) error {
 		return err
 	}
 	return printing
+}
+
+// outputs checks what is to be written, before minutes of work: against the disk and against what is read.
+func (c *measureCmd) outputs(a *app) (err error) {
+	o := a.outputs()
+	o.Reads(append(features.Paths(c.request()), c.Means)...)
+	if slices.Contains(c.Files, "-") {
+		o.ReadsOpen("standard input", os.Stdin)
+	}
+	for _, f := range []struct {
+		flag, path string
+		to         **outfile.File
+	}{{"--state-out", c.StateOut, &c.out.state}, {"--csv", c.CSV, &c.out.csv}, {"--html", c.HTML, &c.out.html}} {
+		if *f.to, err = a.file(o, f.flag, f.path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check finds calls that contradict themselves.
@@ -204,13 +230,8 @@ func (c *measureCmd) columns(set *features.Set, team *kernel.Team) (*report.Meas
 
 // write makes the files that were asked for.
 func (c *measureCmd) write(found *report.Measured) error {
-	if c.CSV != "" {
-		if err := found.SaveCSV(c.CSV); err != nil {
-			return err
-		}
+	if err := c.out.csv.Write(found.WriteCSV); err != nil {
+		return err
 	}
-	if c.HTML != "" {
-		return found.SavePage(c.HTML)
-	}
-	return nil
+	return c.out.html.Write(found.WritePage)
 }

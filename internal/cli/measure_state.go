@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 
 	"collapse/internal/features"
@@ -33,7 +31,7 @@ func (c *measureCmd) onePass(one *features.OnePass, team *kernel.Team) (*report.
 		if one.Second != nil {
 			state = one.Second
 		}
-		if err := saveState(c.StateOut, state); err != nil {
+		if err := c.saveState(state); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +71,7 @@ func (c *measureCmd) secondPass(a *app, team *kernel.Team) error {
 	if err != nil {
 		return err
 	}
-	if err := saveState(c.StateOut, second); err != nil {
+	if err := c.saveState(second); err != nil {
 		return err
 	}
 	done := secondDone{State: c.StateOut, D: second.D, K: second.K}
@@ -86,14 +84,10 @@ func (c *measureCmd) secondPass(a *app, team *kernel.Team) error {
 	})
 }
 
-// saveState writes a state file under its name when it is whole.
-func saveState(path string, state io.WriterTo) error {
-	var b bytes.Buffer
-	if _, err := state.WriteTo(&b); err != nil {
+// saveState writes the file of --state-out.
+func (c *measureCmd) saveState(state io.WriterTo) error {
+	return c.out.state.Write(func(w io.Writer) error {
+		_, err := state.WriteTo(w)
 		return err
-	}
-	if err := report.WriteFile(path, b.Bytes()); err != nil {
-		return fmt.Errorf("--state-out: %w", err)
-	}
-	return nil
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
+
+	"collapse/internal/safetext"
 )
 
 // onTerminal says whether w is a terminal, where a bar can be redrawn in place.
@@ -31,13 +33,13 @@ func newBar(w io.Writer, total int64, name string) *bar {
 	b := &bar{progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond))}
 	b.text.Store("")
 	b.bar = b.progress.AddBar(total,
-		mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d/%d ")),
+		mpb.PrependDecorators(decor.Name(safetext.Line(name)+" "), decor.CountersNoUnit("%d/%d ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + b.text.Load().(string) })))
 	return b
 }
 
 func (b *bar) set(done int64, format string, args ...any) {
-	b.text.Store(fmt.Sprintf(format, args...))
+	b.text.Store(safetext.Line(fmt.Sprintf(format, args...)))
 	b.bar.SetCurrent(done)
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"collapse/internal/safetext"
 	"collapse/internal/study"
 )
 
@@ -33,7 +34,7 @@ func (p *engineProgress) event(e study.Event) {
 	}
 	if !onTerminal(p.w) {
 		if e.Ended != nil {
-			fmt.Fprintf(p.w, "%d/%d  %s  %s left\n", e.Done+e.Failed, e.Runs, p.last, left(e.Left))
+			safetext.Fprintf(p.w, "%d/%d  %s  %s left\n", e.Done+e.Failed, e.Runs, p.last, left(e.Left))
 		}
 		return
 	}
@@ -66,10 +67,10 @@ func (p *engineProgress) logf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil { // a line of its own would tear the bar
-		p.last = fmt.Sprintf(format, args...)
+		p.last = safetext.Sprintf(format, args...)
 		return
 	}
-	fmt.Fprintf(p.w, format+"\n", args...)
+	safetext.Fprintf(p.w, format+"\n", args...)
 }
 
 func (p *engineProgress) close() {

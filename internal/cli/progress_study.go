@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"collapse/internal/safetext"
 	"collapse/internal/study"
 	"collapse/train"
 )
@@ -51,7 +52,7 @@ func (p *studyProgress) Done(i int, o study.Outcome) {
 		p.bar.set(int64(p.done), "%s: %s  %s left", study.Name(p.configs[i]), what, left(p.left()))
 		return
 	}
-	fmt.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), study.Name(p.configs[i]), what, left(p.left()))
+	safetext.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), study.Name(p.configs[i]), what, left(p.left()))
 }
 
 // left estimates the time to the end from the epochs done here so far.

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"math"
 
+	"collapse/internal/safetext"
 	"collapse/train"
 )
 
@@ -20,10 +20,10 @@ func newTrainProgress(w io.Writer) *trainProgress { return &trainProgress{w: w, 
 
 func (p *trainProgress) Started(s train.Started) {
 	p.epochs = s.Epochs
-	fmt.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, about %d MB beside the images, kernel %s, %d threads\n",
+	safetext.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, about %d MB beside the images, kernel %s, %d threads\n",
 		s.Run, s.TrainSamples, s.TestSamples, s.Parameters, s.Memory.Total()>>20, s.Kernel, s.Threads)
 	if s.FirstEpoch > 1 {
-		fmt.Fprintf(p.w, "resuming at epoch %d of %d\n", s.FirstEpoch, s.Epochs)
+		safetext.Fprintf(p.w, "resuming at epoch %d of %d\n", s.FirstEpoch, s.Epochs)
 	}
 	if onTerminal(p.w) {
 		p.bar = newBar(p.w, int64(s.Epochs), "epoch")
@@ -50,11 +50,11 @@ func (p *trainProgress) Epoch(e train.EpochDone) {
 	if !e.Measured {
 		return
 	}
-	fmt.Fprintf(p.w, "epoch %d/%d  loss %.4g  acc %.2f %%  test acc %.2f %%  NC1 %s  %.0f images/s  %s left\n",
+	safetext.Fprintf(p.w, "epoch %d/%d  loss %.4g  acc %.2f %%  test acc %.2f %%  NC1 %s  %.0f images/s  %s left\n",
 		e.Epoch, p.epochs, e.TrainLoss, 100*e.TrainAccuracy, 100*e.TestAccuracy, number(e.NC1), e.ImagesPerSecond, left(e.Left))
 }
 
-func (p *trainProgress) Note(text string) { fmt.Fprintln(p.w, text) }
+func (p *trainProgress) Note(text string) { safetext.Fprintf(p.w, "%s\n", text) }
 
 func (p *trainProgress) close() {
 	if p.bar != nil {

@@ -15,6 +15,9 @@ type reportCmd struct {
 }
 
 func (c *reportCmd) Run(a *app) error {
+	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
+		return err
+	}
 	lab, err := store.OpenReader(a.flags.Lab)
 	if err != nil {
 		return err

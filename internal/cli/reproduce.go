@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/outfile"
 	"collapse/internal/recipe"
 	"collapse/internal/report"
 	"collapse/internal/theory"
@@ -56,6 +57,9 @@ type recipeRow struct {
 }
 
 func (c *reproduceCmd) Run(a *app) error {
+	if err := c.folder(a); err != nil {
+		return err
+	}
 	if !c.List && !c.DryRun {
 		defer c.beside(a)()
 	}
@@ -84,6 +88,17 @@ func (c *reproduceCmd) Run(a *app) error {
 		return openInBrowser(result.Index)
 	}
 	return nil
+}
+
+// folder checks where pages will go, before hours of work.
+func (c *reproduceCmd) folder(a *app) error {
+	switch {
+	case c.List || c.DryRun || c.ID == "" && !c.All:
+		return nil
+	case c.All:
+		return misuse(a.labOutputs().Folder("--out", c.allDir(), "index.html"))
+	}
+	return a.pageFolder(a.labOutputs(), c.dir(c.ID))
 }
 
 // one makes the page of a recipe of either kind.
@@ -119,14 +134,14 @@ func (c *reproduceCmd) theory(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	result, err := writeTheory(page, c.dir(id))
+	result, err := writeTheory(a.outputs(), page, c.dir(id))
 	result.Paper = r.Paper
 	return result, err
 }
 
 // writeTheory writes a page of the theory and says what is on it.
-func writeTheory(page *theory.Page, dir string) (reproduced, error) {
-	index, err := page.Write(dir)
+func writeTheory(o *outfile.Outputs, page *theory.Page, dir string) (reproduced, error) {
+	index, err := writePage(o, page, dir)
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -245,7 +260,7 @@ func (c *reproduceCmd) oneOfAll(a *app, id string) (report.IndexEntry, error) {
 	if err != nil {
 		return report.IndexEntry{}, err
 	}
-	return result.IndexEntry, report.WriteFile(kept, text)
+	return result.IndexEntry, outfile.Write(kept, text)
 }
 
 func printAll(a *app, index string, entries []report.IndexEntry) {

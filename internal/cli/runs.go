@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"collapse/internal/safetext"
 	"collapse/internal/store"
 )
 
@@ -70,7 +71,7 @@ func (c runsListCmd) Run(a *app) error {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "RUN\tKIND\tSTATUS\tEPOCH\tCREATED\tWHAT")
 		for _, run := range runs {
-			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", run.Hash, run.Kind, run.Status, epochOf(run),
+			safetext.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", run.Hash, run.Kind, run.Status, epochOf(run),
 				run.Created.Local().Format("2006-01-02 15:04"), run.Label)
 		}
 		w.Flush()
@@ -152,7 +153,7 @@ func printRun(a *app, run store.Run, dir string, last []lastValue) {
 		if v.Value != nil {
 			text = fmt.Sprintf("%.6g", *v.Value)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", v.Split, v.Measure, v.Step, text)
+		safetext.Fprintf(w, "%s\t%s\t%d\t%s\n", v.Split, v.Measure, v.Step, text)
 	}
 	w.Flush()
 }

@@ -1,14 +1,14 @@
 package cli
 
 import (
-	"fmt"
+	"io"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"collapse/internal/kernel"
+	"collapse/internal/outfile"
 	"collapse/measure"
 	"collapse/ufm"
 )
@@ -42,8 +42,10 @@ type solveCmd struct {
 	TraceAt   []int     `help:"Iterations of the trace." placeholder:"I" group:"Numerically:"`
 
 	At        string `help:"Value, gradient and certificate of the point in a file." type:"existingfile" placeholder:"POINT.npz" group:"Points:"`
-	Save      string `help:"Write the point (found, or exact) to a file." type:"path" placeholder:"POINT.npz" group:"Points:"`
+	Save      string `help:"Write the point (found, or exact) to a file; - is standard output, and the result then goes to standard error." type:"path" placeholder:"POINT.npz" group:"Points:"`
 	ExactOnly bool   `help:"Values and spectra alone: no point, no certificate." group:"Points:"`
+
+	saved *outfile.File // of --save; nil: not asked for
 }
 
 // manyVariables is the size from which a problem is shared between threads.
@@ -81,6 +83,11 @@ type solvedAt struct {
 func (c *solveCmd) Run(a *app) error {
 	cfg, err := c.config()
 	if err != nil {
+		return err
+	}
+	o := a.outputs()
+	o.Reads(c.At, c.Init)
+	if c.saved, err = a.file(o, "--save", c.Save); err != nil {
 		return err
 	}
 	var given *ufm.Point
@@ -178,19 +185,8 @@ func (c *solveCmd) fit(cfg ufm.Config, out *solved) error {
 }
 
 func (c *solveCmd) save(cfg ufm.Config, point ufm.Point, out *solved) error {
-	if c.Save == "" {
-		return nil
-	}
-	f, err := os.Create(c.Save)
-	if err != nil {
-		return err
-	}
-	if err := cfg.WritePoint(f, point); err != nil {
-		f.Close()
-		return fmt.Errorf("writing %s: %w", c.Save, err)
-	}
 	out.Saved = c.Save
-	return f.Close()
+	return c.saved.Write(func(w io.Writer) error { return cfg.WritePoint(w, point) })
 }
 
 // pointFile is the file to read, "" for none.

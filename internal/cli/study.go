@@ -12,6 +12,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/recipe"
+	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/train"
@@ -288,7 +289,7 @@ func (studyListCmd) Run(a *app) error {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "STUDY\tSTATUS\tRUNS\tDONE\tFAILED\tCREATED\tTITLE")
 		for i, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", r.Name, r.Status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
+			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", r.Name, r.Status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
 				list[i].Created.Local().Format("2006-01-02 15:04"), r.Title)
 		}
 		w.Flush()

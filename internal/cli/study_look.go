@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
 	"collapse/internal/report"
+	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
@@ -118,7 +119,7 @@ func printStudyRuns(a *app, title string, runs []store.StudyRun) {
 		if r.Error != "" {
 			what = r.Error
 		}
-		fmt.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
+		safetext.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
 	}
 	w.Flush()
 }
@@ -173,6 +174,9 @@ type studyReportCmd struct {
 }
 
 func (c *studyReportCmd) Run(a *app) error {
+	if err := a.pageFolder(a.labOutputs(), c.dir()); err != nil {
+		return err
+	}
 	lab, err := store.OpenReader(a.flags.Lab)
 	if err != nil {
 		return err
@@ -210,15 +214,12 @@ func (c *studyReportCmd) Run(a *app) error {
 	return nil
 }
 
+// dir is where the page goes.
+func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
+
 // write makes the page: of a search what it tried and found, else memorization, dilation and every measure.
 func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []report.Run) (report.Result, error) {
-	out, title := c.Out, s.Title
-	if out == "" {
-		out = "out/" + c.Name
-	}
-	if title == "" {
-		title = c.Name
-	}
+	out, title := c.dir(), cmp.Or(s.Title, c.Name)
 	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
 	f, err := study.SearchOf(s)
 	if err != nil {
@@ -240,16 +241,4 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 		page.Searches = append(page.Searches, searchForPage(f.Search, p))
 	}
 	return report.WriteRecipe(out, page)
-}
-
-// writeBeside makes path hold what write writes, or what it held before.
-func writeBeside(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path + ".tmp")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("writing %s: %w", path, err), os.Remove(path+".tmp"))
-	}
-	return os.Rename(path+".tmp", path)
 }

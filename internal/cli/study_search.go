@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
@@ -164,9 +165,9 @@ func printSearches(a *app, rows []searchRow) {
 		}
 		a.printf("\n%s: %d of %d trials begun, %d of at most %d epochs spent\n", title, len(s.Trials), s.Wanted, s.Spent, s.Whole)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(w, "  TRIAL\tEPOCHS\t%s\tTEST ACC.\tSTATUS\tSETTINGS\n", strings.ToUpper(s.Metric))
+		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\tTEST ACC.\tSTATUS\tSETTINGS\n", strings.ToUpper(s.Metric))
 		line := func(name string, t trialRow) {
-			fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%s\n", name, t.Epochs, orDash(t.Value), orDash(t.Test), t.Status, strings.Join(study.InWords(t.Settings), ", "))
+			safetext.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%s\n", name, t.Epochs, orDash(t.Value), orDash(t.Test), t.Status, strings.Join(study.InWords(t.Settings), ", "))
 		}
 		for _, t := range s.Trials {
 			name := fmt.Sprint(t.Number)

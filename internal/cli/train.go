@@ -110,7 +110,7 @@ func (c *trainCmd) print(a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	a.printf("%s", train.PrintConfig(cfg))
+	a.print(train.PrintConfig(cfg))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"collapse/internal/chart"
+	"collapse/internal/outfile"
 )
 
 //go:embed index.html
@@ -100,9 +101,9 @@ func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
 	index := filepath.Join(dir, "index.html")
-	return index, WriteFile(index, html)
+	return index, outfile.Write(index, html)
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -75,22 +76,14 @@ type measuredRow struct {
 	Reading, Definition string
 }
 
-// SaveCSV writes the CSV file under its name when it is whole.
-func (m *Measured) SaveCSV(path string) error {
-	var b bytes.Buffer
-	if err := m.WriteCSV(&b); err != nil {
-		return err
-	}
-	return WriteFile(path, b.Bytes())
-}
-
-// SavePage writes one self-contained HTML file under its name when it is whole.
-func (m *Measured) SavePage(path string) error {
+// WritePage writes one self-contained HTML page.
+func (m *Measured) WritePage(w io.Writer) error {
 	var b bytes.Buffer
 	if err := measuredTemplate.ExecuteTemplate(&b, "measured", m.page()); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
-	return WriteFile(path, b.Bytes())
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 func (m *Measured) page() measuredPage {

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"collapse/internal/safetext"
 	"collapse/measure"
 )
 
@@ -45,7 +46,7 @@ func (m *Measured) cells(g measuredGroup) (rows [][]string, widths []int) {
 		if one {
 			head = append(head, "")
 		} else {
-			head = append(head, c.Name)
+			head = append(head, safetext.Line(c.Name))
 		}
 	}
 	shuffled := m.shuffled(g)
@@ -103,7 +104,7 @@ func writeLines(b *strings.Builder, title string, lines []string) {
 	}
 	fmt.Fprintf(b, "\n%s\n", title)
 	for _, line := range lines {
-		fmt.Fprintf(b, "  %s\n", strings.Join(wrapped(line, lineWidth-6), "\n      "))
+		fmt.Fprintf(b, "  %s\n", strings.Join(wrapped(safetext.Line(line), lineWidth-6), "\n      "))
 	}
 }
 

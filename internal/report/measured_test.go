@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,15 +38,11 @@ func spikes(t *testing.T, k, n, d int, spread float64) MeasuredColumn {
 
 func savedPage(t *testing.T, m *Measured) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "page.html")
-	if err := m.SavePage(path); err != nil {
+	var b bytes.Buffer
+	if err := m.WritePage(&b); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return b.String()
 }
 
 // TestMeasuredPageOfManyClasses: pictures aggregate, and the page stays small.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse/internal/safetext"
 	"collapse/measure"
 )
 
@@ -48,9 +49,9 @@ func (m *Measured) groups() []measuredGroup {
 // what rounding leaves open, and what is missing with its reason.
 func (m *Measured) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s.\n%s\n", m.finding(), m.subject())
+	fmt.Fprintf(&b, "%s.\n%s\n", safetext.Line(m.finding()), m.subject())
 	for _, note := range m.Notes {
-		fmt.Fprintf(&b, "note: %s\n", note)
+		fmt.Fprintf(&b, "note: %s\n", safetext.Line(note))
 	}
 	for _, g := range m.groups() {
 		fmt.Fprintf(&b, "\n%s\n", g.Title)
@@ -96,9 +97,9 @@ func (m *Measured) subject() string {
 		words += fmt.Sprintf("; %s with NaN or infinity left out", count(r.Dropped, "row"))
 	}
 	for _, in := range m.Inputs {
-		words += fmt.Sprintf("\n%-28s %s", in.Role, inputFiles(in.Files))
+		words += fmt.Sprintf("\n%-28s %s", in.Role, safetext.Line(inputFiles(in.Files)))
 		if in.Array != "" {
-			words += " (" + in.Array + ")"
+			words += " (" + safetext.Line(in.Array) + ")"
 		}
 		words += fmt.Sprintf(", %s %s", in.DType, times(in.Shape))
 	}
@@ -160,7 +161,7 @@ func (m *Measured) WriteCSV(w io.Writer) error {
 		}
 	}
 	for i, row := range rows {
-		rows[i] = append(row, make([]string, len(rows[0])-len(row))...)
+		rows[i] = safetext.Cells(append(row, make([]string, len(rows[0])-len(row))...)) // numbers pass
 	}
 	if err := out.WriteAll(rows); err != nil {
 		return fmt.Errorf("report: writing CSV: %w", err)

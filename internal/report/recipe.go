@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"collapse/internal/chart"
+	"collapse/internal/outfile"
 	"collapse/internal/store"
 )
 
@@ -79,7 +80,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 		return Result{}, err
 	}
 	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
+	if err := os.MkdirAll(figures, 0o777); err != nil {
 		return Result{}, fmt.Errorf("report: %w", err)
 	}
 	if err := writePictures(figures, pictures); err != nil {
@@ -98,7 +99,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	for _, f := range pictures {
 		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
 	}
-	return res, WriteFile(res.Index, html)
+	return res, outfile.Write(res.Index, html)
 }
 
 // Judge is what the runs of a recipe say so far, with the figures of its page. Runs that have not finished are drawn nowhere.

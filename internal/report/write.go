@@ -10,18 +10,19 @@ import (
 	"sync"
 
 	"collapse/internal/chart"
+	"collapse/internal/outfile"
 )
 
 // Write makes the page of a study, dir/index.html, and dir/figures/<id>.svg, .png, .csv and .json
-// for each of its pictures. With a single run it is the page of that run. Every file is written
-// under another name and then renamed, the page last: whoever opens it finds its figures.
+// for each of its pictures. With a single run it is the page of that run. Every file is whole
+// before it takes its place (see package outfile), the page last: whoever opens it finds its figures.
 //
 // The same runs and words give the same bytes. dir is made if it is not there; other files in it
 // stay.
 func Write(dir string, study Study) (Result, error) {
 	p, pictures, res := build(study)
 	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
+	if err := os.MkdirAll(figures, 0o777); err != nil {
 		return Result{}, fmt.Errorf("report: %w", err)
 	}
 	if err := writePictures(figures, pictures); err != nil {
@@ -37,7 +38,7 @@ func Write(dir string, study Study) (Result, error) {
 		}
 	}
 	res.Index = filepath.Join(dir, "index.html")
-	if err := WriteFile(res.Index, html); err != nil {
+	if err := outfile.Write(res.Index, html); err != nil {
 		return Result{}, err
 	}
 	for _, f := range pictures {
@@ -97,32 +98,9 @@ func writePicture(dir string, f chart.Figure) error {
 		if err := r.draw(&b); err != nil {
 			return err
 		}
-		if err := WriteFile(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
+		if err := outfile.Write(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// WriteFile writes beside the target and renames: a reader sees the old file or the new one.
-func WriteFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	defer os.Remove(tmp.Name()) // nothing to remove once it has its name
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("report: writing %s: %w", path, err)
 	}
 	return nil
 }

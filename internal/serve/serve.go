@@ -161,7 +161,7 @@ func Start(opt Options) (*Server, error) {
 type logWriter func(format string, args ...any)
 
 func (w logWriter) Write(p []byte) (int, error) {
-	w("%s", strings.TrimSpace(string(p)))
+	w("%v", errors.New(strings.TrimSpace(string(p)))) // an error may have lines: those of a stack
 	return len(p), nil
 }
 

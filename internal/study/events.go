@@ -1,7 +1,7 @@
 package study
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"collapse/internal/outfile"
 	"collapse/internal/store"
 	"collapse/internal/tensorboard"
 )
@@ -72,14 +73,11 @@ func writeEvents(folder string, run store.Run, rows []store.Value) error {
 		return err
 	}
 	path := filepath.Join(folder, tensorboard.FileName(run.Created))
-	f, err := os.Create(filepath.Join(folder, "export.tmp"))
-	if err != nil {
+	var b bytes.Buffer
+	if err := events(&b, run, rows); err != nil {
 		return err
 	}
-	if err := errors.Join(events(f, run, rows), f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), path)
+	return outfile.Write(path, b.Bytes())
 }
 
 // events writes the values step by step.

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/pelletier/go-toml/v2"
 
+	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -125,7 +126,7 @@ func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, er
 	switch format {
 	case "csv":
 		c := &csvTidy{w: csv.NewWriter(w), line: make([]string, len(columns))}
-		return c, c.w.Write(columns)
+		return c, c.w.Write(safetext.Cells(columns))
 	case "json":
 		_, err := io.WriteString(w, "[")
 		return &jsonTidy{w: w, columns: columns}, err
@@ -154,6 +155,9 @@ type csvTidy struct {
 
 func (c *csvTidy) write(texts []string, v store.Value) error {
 	fill(c.line, texts, v)
+	for i, text := range c.line {
+		c.line[i] = safetext.Cell(text)
+	}
 	if v.Missing == "" {
 		c.line[valueColumn] = strconv.FormatFloat(v.Value, 'g', -1, 64)
 	}

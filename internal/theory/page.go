@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"collapse/internal/chart"
+	"collapse/internal/outfile"
 )
 
 // Verdict is what the numbers say about a claim.
@@ -80,7 +81,7 @@ type legendItem struct {
 // returns the page's path.
 func (p *Page) Write(dir string) (string, error) {
 	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
+	if err := os.MkdirAll(figures, 0o777); err != nil {
 		return "", fmt.Errorf("theory: %w", err)
 	}
 	for _, f := range p.Figures {
@@ -98,7 +99,18 @@ func (p *Page) Write(dir string) (string, error) {
 		return "", fmt.Errorf("theory: page: %w", err)
 	}
 	index := filepath.Join(dir, "index.html")
-	return index, os.WriteFile(index, html.Bytes(), 0o644)
+	return index, outfile.Write(index, html.Bytes())
+}
+
+// Files lists what Write writes, by names below its folder.
+func (p *Page) Files() []string {
+	files := []string{"index.html"}
+	for _, f := range p.Figures {
+		for _, ext := range []string{".svg", ".png", ".csv", ".json"} {
+			files = append(files, filepath.Join("figures", f.ID+ext))
+		}
+	}
+	return files
 }
 
 func (p *Page) inline() []drawn {
@@ -129,7 +141,7 @@ func WriteFigure(dir string, f chart.Figure) error {
 		if err := write(&b); err != nil {
 			return fmt.Errorf("theory: figure %s: %w", f.ID, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, f.ID+"."+ext), b.Bytes(), 0o644); err != nil {
+		if err := outfile.Write(filepath.Join(dir, f.ID+"."+ext), b.Bytes()); err != nil {
 			return fmt.Errorf("theory: figure %s: %w", f.ID, err)
 		}
 	}

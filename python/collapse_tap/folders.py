@@ -39,6 +39,8 @@ class CaptureFolder:
         if os.path.isdir(self.path):  # what a killed process left
             refuse_foreign(self.path)
             shutil.rmtree(self.path)
+        os.mkdir(self.path, 0o700)
+        shutil.copymode(self.final, self.path)  # who could not read the old capture cannot read the new one
 
     @property
     def replaces(self):

@@ -204,6 +204,13 @@ class OverwriteTest(LabelledTest):
         self.assertTrue(os.path.islink(link))
         self.assertEqual(self.info()["samples"], 2 * N * T)
 
+    def test_overwrite_keeps_the_mode_of_the_folder(self):
+        self.capture(calls=self.CALLS)
+        os.chmod(self.folder, 0o700)
+        self.capture(calls=self.CALLS * 2, overwrite=True)
+        self.assertEqual(self.info()["samples"], 2 * N * T)
+        self.assertEqual(os.stat(self.folder).st_mode & 0o777, 0o700)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,56 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestOutputsThroughPipes sends each output of measure, and a table, through a named pipe.
+func TestOutputsThroughPipes(t *testing.T) {
+	dir := t.TempDir()
+	for _, flag := range []string{"--csv", "--html", "--state-out"} {
+		pipe := filepath.Join(dir, flag)
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Skipf("mkfifo: %v", err)
+		}
+		read := make(chan []byte)
+		go func() {
+			b, _ := os.ReadFile(pipe)
+			read <- b
+		}()
+		called(t, exitOK, "measure", formula, flag, pipe)
+		if got := <-read; len(got) < 500 {
+			t.Errorf("%s: %d bytes came through the pipe", flag, len(got))
+		}
+		if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+			t.Errorf("%s: the pipe is now %v (%v)", flag, info.Mode(), err)
+		}
+	}
+}
+
+func TestOutputsOnDevices(t *testing.T) {
+	for _, dev := range []string{"/dev/null", "/dev/full"} {
+		before, err := os.Lstat(dev)
+		if err != nil {
+			t.Skip(err)
+		}
+		for _, args := range [][]string{{"measure", formula, "--csv"}, {"measure", formula, "--html"}, {"measure", formula, "--state-out"},
+			{"solve", "mse", "--k", "2", "--d", "2", "--n", "2", "--save"}} {
+			var out, errs strings.Builder
+			code := run(t.Context(), append(args, dev), &out, &errs)
+			said := errs.String()
+			named := strings.Contains(said, args[len(args)-1]+" "+dev+": ") && strings.Contains(said, "no space left on device")
+			if dev == "/dev/full" && (code != exitFailed || !named) || dev == "/dev/null" && code != exitOK {
+				t.Errorf("%v %s: exit code %d, %s", args, dev, code, said)
+			}
+			if after, err := os.Lstat(dev); err != nil || !os.SameFile(before, after) {
+				t.Fatalf("%s was replaced (%v)", dev, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package outfile
+
+func hasList(string) bool { return false }
