@@ -88,7 +88,7 @@ func (p *pairs) oneDirection(r rounding) bool {
 	for i := range p.k {
 		if !(p.closest[i] > turn[i]+most) {
 			for j := range i {
-				if !(p.apart(i, j, 1) > turn[i]+turn[j]) {
+				if !(math.Sqrt(p.apart2(i, j, 1)) > turn[i]+turn[j]) {
 					return true
 				}
 			}

@@ -26,7 +26,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	found, missing, traits := map[string][]erring{}, map[string][]string{}, map[int]string{}
 	n := sets(t, 200)
-	compareAll(measuretest.Random, n, true, func(c *compared) {
+	compareAll(measuretest.Random, setsFrom(t), n, true, func(c *compared) {
 		if c.err != nil {
 			t.Fatalf("set %d: %v", c.index, c.err)
 		}

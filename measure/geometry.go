@@ -156,7 +156,7 @@ func angles(b *builder, s shape) {
 		b.miss(KeyGNC2Riesz, "the exponent d − 2 is not positive; see gnc2_log")
 		return
 	}
-	b.put(KeyGNC2Riesz, p.riesz.m2/n/(p.riesz.mean*p.riesz.mean))
+	b.put(KeyGNC2Riesz, p.rieszVariance())
 }
 
 // duality fills NC3.

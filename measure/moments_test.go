@@ -126,3 +126,36 @@ func TestMomentsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// States without the pooled scatter say as much about NC1 as those with it, and as the whole set: the spread of the coordinates stands in.
+func TestUncertaintyWithoutPooledScatter(t *testing.T) {
+	in, opt := gaussian[float32](600, 12, 5, .4, 21), Options{Uncertainty: true}
+	states := func(pooled bool) *Report {
+		m := NewMoments(5, 12, pooled)
+		if err := AddSource(m, nil, in.Train); err != nil {
+			t.Fatal(err)
+		}
+		second, err := MeasureSecond(in, m, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := second.Report(m, in.W, in.B, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	with, without := states(true), states(false)
+	size := without.Measures[KeyNC1Pinv]
+	if u := without.Uncertainty[KeyNC1Pinv]; !(u > 0 && u <= 1e-11*size) {
+		t.Errorf("nc1_pinv: %g ± %g, want less than 1e-11 of it", size, u)
+	}
+	for name, of := range map[string]func(*Report) float64{
+		"uncertainty": func(r *Report) float64 { return r.Uncertainty[KeyNC1Pinv] }, "input rounding": func(r *Report) float64 { return r.InputRounding[KeyNC1Pinv] },
+	} {
+		got, want := of(without), of(with)
+		if !(want > 0 && got >= want/4 && got <= 4*want) {
+			t.Errorf("%s of nc1_pinv without pooled scatter: %g, with it %g", name, got, want)
+		}
+	}
+}

@@ -28,20 +28,26 @@ type compared struct {
 }
 
 // sets returns how many sets COLLAPSE_SETS asks for.
-func sets(t testing.TB, usual int) int {
-	text := os.Getenv("COLLAPSE_SETS")
+func sets(t testing.TB, usual int) int { return asked(t, "COLLAPSE_SETS", usual, 1) }
+
+// setsFrom returns the index of the first set, which COLLAPSE_SETS_FROM asks for.
+func setsFrom(t testing.TB) int { return asked(t, "COLLAPSE_SETS_FROM", 0, 0) }
+
+// asked returns the number in an environment variable, which is at least least.
+func asked(t testing.TB, variable string, usual, least int) int {
+	text := os.Getenv(variable)
 	if text == "" {
 		return usual
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("COLLAPSE_SETS=%q: want a number of sets", text)
+	if err != nil || n < least {
+		t.Fatalf("%s=%q: want a whole number of at least %d", variable, text, least)
 	}
 	return n
 }
 
-// compareAll compares the sets of indices below n, on all processors; each is handed to visit in order of index.
-func compareAll(draw func(int) *measuretest.Set, n int, jitter bool, visit func(*compared)) {
+// compareAll compares n sets from an index on, on all processors; each is handed to visit in order of index.
+func compareAll(draw func(int) *measuretest.Set, from, n int, jitter bool, visit func(*compared)) {
 	results := make([]chan *compared, n)
 	for i := range results {
 		results[i] = make(chan *compared, 1)
@@ -58,7 +64,7 @@ func compareAll(draw func(int) *measuretest.Set, n int, jitter bool, visit func(
 				if i >= n {
 					return
 				}
-				results[i] <- compare(i, draw(i), jitter)
+				results[i] <- compare(from+i, draw(from+i), jitter)
 			}
 		}()
 	}

@@ -27,6 +27,7 @@ type pairs struct {
 	from, to int
 	rows     []pairSums // of the stripe
 	scratch  []float64  // two rows of K for each part
+	apart    []float64  // (K(K−1)/2) ‖ĉ_i − ĉ_j‖², of up to fewClasses classes
 }
 
 // pairSums are sums over pairs of classes.
@@ -36,7 +37,7 @@ type pairSums struct {
 	maxCos    float64 // max |cos(μ_i, μ_j)|
 	distance  spread  // of δ_ij = ‖ĉ_i − ĉ_j‖, the unit vectors' distance
 	log       spread  // of log δ_ij
-	riesz     spread  // of δ_ij^−(d−2), scaled
+	riesz     spread  // of δ_ij^−(d−2), scaled; of more than fewClasses classes
 	angles    angleSums
 }
 
@@ -116,6 +117,9 @@ func (p *pairs) prepare(centre []float64) {
 	for _, x := range []*[]float64{&p.inverse, &p.nearest, &p.closest, &p.square, &p.length, &p.unit, &p.shift, &p.whole, &p.wholeOne} {
 		*x = grow(*x, k)
 	}
+	if k <= fewClasses {
+		p.apart = grow(p.apart, at(k))
+	}
 	p.pairSums = pairSums{}
 	half := dot(centre, centre) / 2
 	for i := range k {
@@ -162,7 +166,9 @@ func (p *pairs) row(i int, distances, logs []float64) {
 	p.inverse[i], p.nearest[i] = w.InverseSum, w.MostInverse
 	kernel.Logs(logs, distances)
 	sums := pairSums{deviation: w.Away, largest: w.MostAway, maxCos: w.MostCosine, distance: spreadOf(distances), log: spreadOf(logs)}
-	sums.riesz = rieszSpread(logs, p.d)
+	if p.k > fewClasses {
+		sums.riesz = rieszSpread(logs, p.d)
+	}
 	sums.angles, p.closest[i] = anglesOf(distances, logs)
 	p.rows[i-p.from] = sums
 }
@@ -180,7 +186,11 @@ func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) {
 			whole = dot(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d])
 		}
 		w.MostCosine = max(w.MostCosine, math.Abs(whole)*(p.wholeOne[i]*p.wholeOne[j]))
-		w.Distance[j] = p.apart(i, j, cos)
+		square := p.apart2(i, j, cos)
+		if p.k <= fewClasses {
+			p.apart[at(i)+j] = square
+		}
+		w.Distance[j] = math.Sqrt(square)
 		w.Inverse[j] = 1 / p.distance2(i, j, g)
 		w.InverseSum += w.Inverse[j]
 		w.MostInverse = max(w.MostInverse, w.Inverse[j])
@@ -197,8 +207,8 @@ func (p *pairs) distance2(i, j int, g float64) float64 {
 	return square
 }
 
-// apart returns ‖ĉ_i − ĉ_j‖.
-func (p *pairs) apart(i, j int, cos float64) float64 {
+// apart2 returns ‖ĉ_i − ĉ_j‖².
+func (p *pairs) apart2(i, j int, cos float64) float64 {
 	square := 2 - 2*cos
 	if p.k <= fewClasses || !(square > cancelled) {
 		square = 0
@@ -209,7 +219,15 @@ func (p *pairs) apart(i, j int, cos float64) float64 {
 			square += x * x
 		}
 	}
-	return math.Sqrt(square)
+	return square
+}
+
+// rieszVariance returns the variance of the kernel δ^−(d−2) over its squared mean.
+func (p *pairs) rieszVariance() float64 {
+	if p.k <= fewClasses {
+		return p.rieszFew()
+	}
+	return p.riesz.m2 / p.riesz.n / (p.riesz.mean * p.riesz.mean)
 }
 
 // rieszSpread returns the spread of δ^−(d−2) over the logs of δ, which it overwrites.

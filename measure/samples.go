@@ -130,11 +130,13 @@ func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 	s.jogCentre(jitter)
 }
 
-// jogCentre moves all centred means together by a rounding of the largest in each coordinate, as that of h_G does; random nil: not.
+// jogCentre moves h_G by a rounding of its own and by one of the largest centred mean in each coordinate, from which it was corrected,
+// and all centred means with it; random nil: not.
 func (s *samples[T]) jogCentre(random *rand.Rand) {
 	if random == nil {
 		return
 	}
+	jog(s.centre, random)
 	for j := range s.d {
 		most := 0.0
 		for c := range s.k {
@@ -144,6 +146,7 @@ func (s *samples[T]) jogCentre(random *rand.Rand) {
 		for c := range s.k {
 			s.centred[c*s.d+j] += shift
 		}
+		s.centre[j] -= shift
 	}
 }
 

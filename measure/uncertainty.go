@@ -107,7 +107,7 @@ func leastRounding(key string, v float64, d int) float64 {
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyGNC2Riesz:
-		return own * (4 + float64(d)/3) // kernels are δ^−(d−2), by a logarithm that is rounded
+		return 2 * own
 	case KeyNC3Duality:
 		return 4 * own
 	case KeyNumericalRank:

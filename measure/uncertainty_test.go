@@ -133,9 +133,9 @@ func (c *compared) name() string {
 
 // TestUncertaintyHolds compares every measure of random sets with its definition in double-double arithmetic: the error is
 // within the stated uncertainty every time, the uncertainty is not far above it, and one that is ten times too small is
-// found out. COLLAPSE_SETS is the number of sets.
+// found out. COLLAPSE_SETS is the number of sets, COLLAPSE_SETS_FROM the first of them.
 func TestUncertaintyHolds(t *testing.T) {
-	accounts := accountFor(t, measuretest.Random, sets(t, 200))
+	accounts := accountFor(t, measuretest.Random, setsFrom(t), sets(t, 200))
 	judge(t, accounts)
 }
 
@@ -145,7 +145,7 @@ func TestUncertaintyHoldsWide(t *testing.T) {
 		t.Skip("each set takes seconds")
 	}
 	compared := 0
-	for key, a := range accountFor(t, measuretest.Wide, 4) {
+	for key, a := range accountFor(t, measuretest.Wide, 0, 4) {
 		compared += a.sets
 		if a.wrong > 0 {
 			t.Errorf("%s: %d of %d sets outside the stated uncertainty; %s", key, a.wrong, a.sets, a.worst)
@@ -159,8 +159,27 @@ func TestUncertaintyHoldsWide(t *testing.T) {
 	}
 }
 
+// found are sets of measuretest.Random where a value once lay outside, each for a rounding that evaluating again did not show.
+var found = []struct {
+	index int
+	key   string
+}{
+	{50280, measure.KeyNC4Bias},   // the centre's correction by centred means larger than itself, beside classes of one sample
+	{50317, measure.KeyGNC2Riesz}, // logarithms, multiplied by the exponent
+}
+
+// Sets that were outside once are inside now.
+func TestUncertaintyHoldsWhereItDidNot(t *testing.T) {
+	for _, f := range found {
+		a := accountFor(t, measuretest.Random, f.index, 1)[f.key]
+		if a.sets != 1 || a.wrong > 0 {
+			t.Errorf("%s: %d of %d outside the stated uncertainty; %s", f.key, a.wrong, a.sets, a.worst)
+		}
+	}
+}
+
 // accountFor compares sets and accounts for the uncertainties, key by key.
-func accountFor(t *testing.T, draw func(int) *measuretest.Set, n int) map[string]*account {
+func accountFor(t *testing.T, draw func(int) *measuretest.Set, from, n int) map[string]*account {
 	t.Helper()
 	if !askUncertainty(&measure.Options{}) {
 		t.Skip("this engine states no uncertainty")
@@ -169,7 +188,7 @@ func accountFor(t *testing.T, draw func(int) *measuretest.Set, n int) map[string
 	for _, d := range measure.Definitions() {
 		accounts[d.Key] = &account{}
 	}
-	compareAll(draw, n, false, func(c *compared) {
+	compareAll(draw, from, n, false, func(c *compared) {
 		if c.err != nil {
 			t.Errorf("set %d: %v", c.index, c.err)
 			return
