@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/edsrzf/mmap-go"
 )
 
 // File is an opened file of arrays.
@@ -17,7 +15,7 @@ type File struct {
 
 	path    string
 	entries []entry
-	memory  mmap.MMap
+	memory  *mapping // nil: parsed from memory
 	account *account
 }
 
@@ -30,22 +28,24 @@ type entry struct {
 }
 
 // Open opens a .npy, .npz, .safetensors, PyTorch .pt, Parquet or MATLAB (5 to 7) .mat file, recognised by its content, and
-// reads the headers of its arrays. The file is memory-mapped until Close: another program that cuts it
-// meanwhile crashes the reader. What is unpacked or copied stays within NewFileBudget.
+// reads the headers of its arrays. The file is memory-mapped until Close: where its arrays are read call Guard, and File.Changed
+// after it, or call Read in place of Open. Otherwise another program that cuts the file meanwhile crashes the reader.
+// What is unpacked or copied stays within NewFileBudget.
 func Open(path string) (*File, error) { return OpenWithin(path, nil) }
 
 // OpenWithin is Open within a budget that other files and callers may share; Close gives back what the file has taken of it. What does
 // not fit is a *BudgetError, of this call or of Load.
 func OpenWithin(path string, budget *Budget) (*File, error) {
-	memory, err := mapped(path, ".npy, .npz, .safetensors, .pt, .parquet or .mat")
+	m, err := mapped(path, ".npy, .npz, .safetensors, .pt, .parquet or .mat")
 	if err != nil {
 		return nil, err
 	}
-	file, err := ParseWithin(memory, budget)
+	var file *File
+	err = m.parse(func() (err error) { file, err = ParseWithin(m.memory, budget); return })
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w (in %s)", err, path), memory.Unmap())
+		return nil, err
 	}
-	file.path, file.memory = path, memory
+	file.path, file.memory = path, m
 	return file, nil
 }
 
@@ -55,12 +55,17 @@ func Parse(b []byte) (*File, error) { return ParseWithin(b, nil) }
 // ParseWithin is OpenWithin for a file held in memory.
 func ParseWithin(b []byte, budget *Budget) (*File, error) {
 	account := newAccount(budget, len(b))
+	parsed := false
+	defer func() { // also where the memory cannot be read, which panics
+		if !parsed {
+			account.close()
+		}
+	}()
 	f, err := parse(b, account)
 	if err != nil {
-		account.close()
 		return nil, err
 	}
-	f.account = account
+	f.account, parsed = account, true
 	return f, nil
 }
 
@@ -128,7 +133,12 @@ func (f *File) Refused() []Refused {
 
 // Load returns one array by name. An array that lies in the file as it is shares the file's memory
 // until Close; a compressed one is a copy.
-func (f *File) Load(name string) (Array, error) {
+func (f *File) Load(name string) (a Array, err error) {
+	err = Guard(func() error { a, err = f.load(name); return err })
+	return a, err
+}
+
+func (f *File) load(name string) (Array, error) {
 	i := slices.IndexFunc(f.entries, func(e entry) bool { return e.Name == name })
 	if i < 0 {
 		var names []string
@@ -155,13 +165,22 @@ func (f *File) Load(name string) (Array, error) {
 	return Array{Header: e.Header, Data: data}, nil
 }
 
+// Changed returns *ChangedError if the file is no longer what was opened: then what was read of it may be part old and part new. It
+// sees another size and another time of writing, also of a file whose name belongs to another file by now, which changes nothing.
+func (f *File) Changed() error {
+	if f.memory == nil {
+		return nil
+	}
+	return f.memory.changed()
+}
+
 // Close releases the file; arrays that share its memory become invalid.
 func (f *File) Close() error {
 	f.account.close()
 	if f.memory == nil {
 		return nil
 	}
-	err := f.memory.Unmap()
+	err := f.memory.close()
 	f.entries, f.memory = nil, nil
 	return err
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/edsrzf/mmap-go"
 )
 
 // Pickle is a value of a pickle that holds numpy arrays, numbers, text, lists, tuples and dicts and nothing else.
@@ -27,24 +25,29 @@ func ParsePickle(b []byte) (Pickle, error) {
 // PickleFile is an opened pickle.
 type PickleFile struct {
 	Pickle
-	memory mmap.MMap
+	memory *mapping
 }
 
-// OpenPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied.
+// OpenPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied. What Open says of
+// files that change holds here, too.
 func OpenPickle(path string) (*PickleFile, error) {
-	memory, err := mapped(path, "a pickle")
+	m, err := mapped(path, "a pickle")
 	if err != nil {
 		return nil, err
 	}
-	p, err := ParsePickle(memory)
+	f := &PickleFile{memory: m}
+	err = m.parse(func() (err error) { f.Pickle, err = ParsePickle(m.memory); return })
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w (in %s)", err, path), memory.Unmap())
+		return nil, err
 	}
-	return &PickleFile{p, memory}, nil
+	return f, nil
 }
 
+// Changed returns *ChangedError if the file is no longer what was opened.
+func (f *PickleFile) Changed() error { return f.memory.changed() }
+
 // Close releases the file; its values become invalid.
-func (f *PickleFile) Close() error { return f.memory.Unmap() }
+func (f *PickleFile) Close() error { return f.memory.close() }
 
 // PickleItem is an entry of a dict.
 type PickleItem struct {

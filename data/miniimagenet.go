@@ -30,16 +30,15 @@ func readMini(info *Info, dir string, split Split, _ int) (*Set, error) {
 
 // addMini appends the images of a file that belong to the split.
 func (s *Set) addMini(path string, seen map[string]bool) error {
-	p, err := arrayfile.OpenPickle(path)
+	return arrayfile.ReadPickle(path, func(p arrayfile.Pickle) error { return s.addMiniPickle(p, seen) })
+}
+
+func (s *Set) addMiniPickle(p arrayfile.Pickle, seen map[string]bool) error {
+	images, err := miniImages(p, s.Shape)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	images, err := miniImages(p.Pickle, s.Shape)
-	if err != nil {
-		return err
-	}
-	keep, err := s.miniClasses(p.Pickle, len(images)/s.Shape.Dim(), seen)
+	keep, err := s.miniClasses(p, len(images)/s.Shape.Dim(), seen)
 	if err != nil {
 		return err
 	}
@@ -50,12 +49,11 @@ func (s *Set) addMini(path string, seen map[string]bool) error {
 	grown := make([]uint8, len(s.Pixels)+len(keep)*d)
 	to := grown[copy(grown, s.Pixels):]
 	s.Pixels = grown
-	parallel(len(keep), func(first, end int) {
+	return parallelRead(len(keep), func(first, end int) {
 		for i := first; i < end; i++ {
 			planes(to[i*d:(i+1)*d], images[keep[i]*d:(keep[i]+1)*d], s.Shape)
 		}
 	})
-	return nil
 }
 
 func miniImages(p arrayfile.Pickle, shape Shape) ([]uint8, error) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+
+	"collapse/arrayfile"
 )
 
 // Pipeline says how 8-bit pixels become network inputs, in torchvision's order: grey to channels,
@@ -241,4 +243,18 @@ func parallel(n int, work func(first, end int)) {
 		wg.Go(func() { work(p*n/parts, (p+1)*n/parts) })
 	}
 	wg.Wait()
+}
+
+// parallelRead is parallel for work that reads from an opened file's memory.
+func parallelRead(n int, work func(first, end int)) error {
+	var mu sync.Mutex
+	var failed error
+	parallel(n, func(first, end int) {
+		if err := arrayfile.Guard(func() error { work(first, end); return nil }); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = err
+		}
+	})
+	return failed
 }

@@ -11,17 +11,18 @@ import (
 // first) and the labels y (N numbers from 1 to 10, of which 10 is the digit 0). The result is not sealed.
 func readSVHN(info *Info, dir string, split Split, _ int) (*Set, error) {
 	path := filepath.Join(dir, info.files[split][0])
-	f, err := arrayfile.Open(path)
+	s := &Set{Name: info.Name, Split: split, Classes: info.Classes, Shape: info.Shape, Norm: info.Norm}
+	err := arrayfile.Read(path, func(f *arrayfile.File) (err error) {
+		if s.True, err = svhnLabels(f); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if s.Pixels, err = svhnPixels(f, s.Shape, len(s.True)); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
-	}
-	defer f.Close()
-	s := &Set{Name: info.Name, Split: split, Classes: info.Classes, Shape: info.Shape, Norm: info.Norm}
-	if s.True, err = svhnLabels(f); err != nil {
-		return nil, fmt.Errorf("data: %s: %w", path, err)
-	}
-	if s.Pixels, err = svhnPixels(f, s.Shape, len(s.True)); err != nil {
-		return nil, fmt.Errorf("data: %s: %w", path, err)
 	}
 	return s, nil
 }
@@ -66,12 +67,11 @@ func svhnPixels(f *arrayfile.File, shape Shape, n int) ([]uint8, error) {
 	}
 	pixels := make([]uint8, len(x.Data))
 	plane := shape.H * shape.W
-	parallel(n*shape.C, func(first, end int) {
+	return pixels, parallelRead(n*shape.C, func(first, end int) {
 		for i := first; i < end; i++ {
 			transpose(pixels[i*plane:(i+1)*plane], x.Data[i*plane:(i+1)*plane], shape.H, shape.W)
 		}
 	})
-	return pixels, nil
 }
 
 // transpose writes rows of what src holds by columns.

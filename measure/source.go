@@ -106,7 +106,8 @@ type Shards[T float32 | float64] struct {
 	files []*arrayfile.File
 }
 
-// OpenShards maps the files at paths. The error names the file. Close releases them.
+// OpenShards maps the files at paths. The error names the file. Close releases them. Rows are read within Reading, or another
+// program that cuts a file crashes this one.
 func OpenShards[T float32 | float64](paths ...string) (*Shards[T], error) {
 	s := &Shards[T]{}
 	var parts []Source[T]
@@ -136,6 +137,18 @@ func (s *Shards[T]) open(path string) (Source[T], error) {
 		return nil, err
 	}
 	return FromArray[T](a)
+}
+
+// Reading calls f, which measures the rows of the shards. Where another program changes one of their files meanwhile the error is
+// *arrayfile.ChangedError, and what f has found is worth nothing.
+func (s *Shards[T]) Reading(f func() error) error {
+	err := arrayfile.Guard(f)
+	for _, file := range s.files {
+		if changed := file.Changed(); changed != nil {
+			return changed
+		}
+	}
+	return err
 }
 
 // Close unmaps the files; rows read from them become invalid.

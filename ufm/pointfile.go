@@ -48,11 +48,18 @@ func (c Config) WritePoint(w io.Writer, p Point) error {
 // It returns an error that names a missing or unknown array, a wrong shape, or the first variable that
 // is not finite.
 func (c Config) ReadPoint(path string) (Config, Point, error) {
-	f, err := arrayfile.Open(path)
+	found, p := c, Point{}
+	err := arrayfile.Read(path, func(f *arrayfile.File) (err error) {
+		found, p, err = c.readPoint(f, path)
+		return err
+	})
 	if err != nil {
 		return c, Point{}, err
 	}
-	defer f.Close()
+	return found, p, nil
+}
+
+func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error) {
 	fail := func(format string, args ...any) (Config, Point, error) {
 		return c, Point{}, fmt.Errorf("ufm: point file %s: %w", path, fmt.Errorf(format, args...))
 	}

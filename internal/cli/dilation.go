@@ -113,11 +113,16 @@ func (c *dilationCmd) law() (dilation.Law, error) {
 	if !strings.HasSuffix(c.Law, ".npy") {
 		return dilation.NamedLaw(c.Law)
 	}
-	f, err := arrayfile.Open(c.Law)
-	if err != nil {
-		return dilation.Law{}, err
-	}
-	defer f.Close()
+	var law dilation.Law
+	err := arrayfile.Read(c.Law, func(f *arrayfile.File) (err error) {
+		law, err = c.sampleLaw(f)
+		return err
+	})
+	return law, err
+}
+
+// sampleLaw is the law of the samples of a file.
+func (c *dilationCmd) sampleLaw(f *arrayfile.File) (dilation.Law, error) {
 	headers := f.Headers()
 	if len(headers) != 1 || len(headers[0].Shape) < 1 || len(headers[0].Shape) > 2 {
 		return dilation.Law{}, fmt.Errorf("%s does not hold one matrix of samples, one per row", c.Law)

@@ -119,24 +119,20 @@ func (c *landscapeCmd) trained() (map[string]func(s, theta float64) landscape.Va
 	if len(c.Classes) != 2 {
 		return nil, nil, usagef("--classes wants two classes, such as 0,1")
 	}
-	f, err := arrayfile.Open(c.Classifier)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	name, err := c.weightName(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, shape, err := loadMatrix(f, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	var bias []float64
-	if c.Bias != "" {
-		if bias, _, err = loadMatrix(f, c.Bias); err != nil {
-			return nil, nil, err
+	var w, bias []float64
+	var shape []int
+	err := arrayfile.Read(c.Classifier, func(f *arrayfile.File) error {
+		name, err := c.weightName(f)
+		if err != nil {
+			return err
 		}
+		if w, shape, err = loadMatrix(f, name); err == nil && c.Bias != "" {
+			bias, _, err = loadMatrix(f, c.Bias)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	plane, err := landscape.NewPlane(w, bias, shape[0], shape[1], c.Classes[0], c.Classes[1])
 	if err != nil {
@@ -182,16 +178,16 @@ func (c *landscapeCmd) path(plane *landscape.Plane, d int) ([]chart.Series, erro
 	if c.Path == "" {
 		return nil, nil
 	}
-	f, err := arrayfile.Open(c.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	headers := f.Headers()
-	if len(headers) != 1 {
-		return nil, fmt.Errorf("%s holds %d arrays, wanted one of features over time", c.Path, len(headers))
-	}
-	h, shape, err := loadMatrix(f, headers[0].Name)
+	var h []float64
+	var shape []int
+	err := arrayfile.Read(c.Path, func(f *arrayfile.File) (err error) {
+		headers := f.Headers()
+		if len(headers) != 1 {
+			return fmt.Errorf("%s holds %d arrays, wanted one of features over time", c.Path, len(headers))
+		}
+		h, shape, err = loadMatrix(f, headers[0].Name)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

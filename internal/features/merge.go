@@ -105,11 +105,15 @@ func (o *OnePass) classifier(req Request) error {
 func classifierOf(req *Request, d int, source string) (*classifier, error) {
 	f := &finder{req: req, taken: map[[2]string]bool{}}
 	defer f.lib.close()
-	for _, r := range []Role{Weights, Bias} {
-		var err error
-		if f.own[r], err = f.lib.openAll(r, req.From[r]); err != nil {
-			return nil, err
+	var c *classifier
+	err := f.lib.reading(func() (err error) {
+		for _, r := range []Role{Weights, Bias} {
+			if f.own[r], err = f.lib.openAll(r, req.From[r]); err != nil {
+				return err
+			}
 		}
-	}
-	return f.head(d, source)
+		c, err = f.head(d, source)
+		return err
+	})
+	return c, err
 }

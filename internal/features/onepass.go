@@ -75,12 +75,12 @@ func (s *Set) OnePass(column int, opt measure.Options) (*OnePass, error) {
 	if c.Classifier && s.head != nil {
 		out.W, out.B = s.head.w, s.head.b
 	}
-	var err error
-	if c.train.wide() {
-		err = addColumn[float64](s, c, m, opt)
-	} else {
-		err = addColumn[float32](s, c, m, opt)
-	}
+	err := s.lib.reading(func() error {
+		if c.train.wide() {
+			return addColumn[float64](s, c, m, opt)
+		}
+		return addColumn[float32](s, c, m, opt)
+	})
 	if err != nil {
 		return nil, s.explain(c, err)
 	}
@@ -146,12 +146,14 @@ func shifted(err error, by int) error {
 func (s *Set) SecondPass(column int, m *measure.Moments, opt measure.Options) (*measure.Second, error) {
 	c := &s.Columns[column]
 	var second *measure.Second
-	var err error
-	if c.train.wide() {
-		second, err = secondAs[float64](s, c, m, opt)
-	} else {
-		second, err = secondAs[float32](s, c, m, opt)
-	}
+	err := s.lib.reading(func() (err error) {
+		if c.train.wide() {
+			second, err = secondAs[float64](s, c, m, opt)
+		} else {
+			second, err = secondAs[float32](s, c, m, opt)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, s.explain(c, err)
 	}

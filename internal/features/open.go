@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,6 +60,18 @@ func (l *library) openAll(r Role, patterns []string) ([]*shard, error) {
 		}
 	}
 	return out, nil
+}
+
+// reading calls f, which reads from the opened files. An error of a file that changed meanwhile comes before any other: what f says
+// of its contents may be of neither the old file nor the new one.
+func (l *library) reading(f func() error) error {
+	err := arrayfile.Guard(f)
+	for _, path := range slices.Sorted(maps.Keys(l.files)) {
+		if changed := l.files[path].file.Changed(); changed != nil {
+			return changed
+		}
+	}
+	return err
 }
 
 func (l *library) close() error {

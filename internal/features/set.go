@@ -90,7 +90,8 @@ func Open(req Request) (*Set, error) {
 		return nil, err
 	}
 	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget, context: req.Context}, taken: map[[2]string]bool{}}
-	s, err := f.set()
+	var s *Set
+	err = f.lib.reading(func() (err error) { s, err = f.set(); return err })
 	if err != nil {
 		return nil, joinClose(err, f.lib.close())
 	}
@@ -232,13 +233,15 @@ func (s *Set) list(r Role, parts []part, shape []int) {
 func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) {
 	c := &s.Columns[column]
 	var r *measure.Report
-	var err error
 	opt.IgnoreLabels = s.table.codes()
-	if c.train.wide() || c.test != nil && c.test.wide() || c.ood != nil && c.ood.wide() {
-		r, err = measureAs[float64](s, c, opt)
-	} else {
-		r, err = measureAs[float32](s, c, opt)
-	}
+	err := s.lib.reading(func() (err error) {
+		if c.train.wide() || c.test != nil && c.test.wide() || c.ood != nil && c.ood.wide() {
+			r, err = measureAs[float64](s, c, opt)
+		} else {
+			r, err = measureAs[float32](s, c, opt)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, s.explain(c, err)
 	}
@@ -273,6 +276,11 @@ func measureAs[T float32 | float64](s *Set, c *Column, opt measure.Options) (*me
 // Sample returns at most n rows of a column's features, evenly spaced, with their classes as r, the column's report, numbers them: of
 // every class, or, of many, of at most so many evenly chosen ones (every step-th, from class 0).
 func (s *Set) Sample(column int, r *measure.Report, n, classes int) (rows []float64, class []int32, err error) {
+	err = s.lib.reading(func() (err error) { rows, class, err = s.sample(column, r, n, classes); return err })
+	return rows, class, err
+}
+
+func (s *Set) sample(column int, r *measure.Report, n, classes int) (rows []float64, class []int32, err error) {
 	m := s.Columns[column].train
 	src, err := newSource[float64](m)
 	if err != nil {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -22,7 +23,8 @@ type Team struct {
 	workers []*worker
 	done    chan struct{} // a worker tells the waiting caller that it was the last to leave
 	closed  atomic.Bool
-	until   *until // of a team that stops with a context; it has no workers of its own
+	until   *until                // of a team that stops with a context; it has no workers of its own
+	fault   atomic.Pointer[Fault] // of a worker in this job
 
 	_     [64]byte
 	next  atomic.Int64 // first part nobody has taken
@@ -95,6 +97,9 @@ func (tm *Team) Close() {
 // Do runs t.Run(0) … t.Run(parts-1), handed out one by one to whichever thread is free, and returns
 // when all have ended. It allocates nothing if t is a pointer. Called while another job of the team
 // runs (from a part, or from another goroutine), it runs on the caller's goroutine alone.
+//
+// A part that reads memory which is not there panics on the caller's goroutine: with *Fault if a worker ran it, else
+// as the runtime does after debug.SetPanicOnFault.
 func (tm *Team) Do(parts int, t Task) {
 	if tm != nil && tm.until != nil {
 		tm.until.do(parts, t)
@@ -129,6 +134,22 @@ func (tm *Team) take() {
 	}
 }
 
+// takeFaults is take for a worker: a fault is kept for the caller, and no more parts are handed out. Any other panic ends the
+// process, as one of a goroutine does.
+func (tm *Team) takeFaults() {
+	defer func() {
+		if r := recover(); r != nil {
+			fault := newFault(r)
+			if fault == nil {
+				panic(r)
+			}
+			tm.fault.CompareAndSwap(nil, fault)
+			tm.next.Store(tm.parts)
+		}
+	}()
+	tm.take()
+}
+
 // finish closes the job to workers that have not joined and waits for those inside.
 func (tm *Team) finish() {
 	tm.next.Store(tm.parts) // after a panic of the caller's part, hand out nothing more
@@ -146,18 +167,23 @@ func (tm *Team) finish() {
 		}
 	}
 	tm.task = nil
+	fault := tm.fault.Swap(nil)
 	tm.mu.Unlock()
+	if fault != nil {
+		panic(fault)
+	}
 }
 
 // serve is a worker's life: join each new job, leave it when no part is left, park when none comes.
 func (tm *Team) serve(w *worker) {
+	debug.SetPanicOnFault(true)
 	var seen uint64 // generation of the last job joined
 	for poll := 0; !tm.closed.Load(); {
 		s := tm.state.Load()
 		if s&stateOpen != 0 && s>>genShift != seen {
 			if tm.state.CompareAndSwap(s, s+1) {
 				seen, poll = s>>genShift, 0
-				tm.take()
+				tm.takeFaults()
 				tm.leave()
 			}
 			continue

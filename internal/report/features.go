@@ -16,16 +16,20 @@ const featuresFile = "features.npz"
 // and what was wanted; the arrays of a Features never disagree.
 func loadFeatures(dir string) (*Features, error) {
 	path := filepath.Join(dir, featuresFile)
-	file, err := arrayfile.Open(path)
+	f := &Features{}
+	err := arrayfile.Read(path, f.read)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("the run saved no features (they are written after its last epoch)")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("report: features: %w", err)
+		return nil, fmt.Errorf("report: %s: %w", featuresFile, err)
 	}
-	defer file.Close()
+	return f, nil
+}
+
+// read fills f from its file.
+func (f *Features) read(file *arrayfile.File) error {
 	in := featureReader{file: file}
-	f := &Features{}
 	var n, m int
 	f.TrainH, n, f.D = in.matrix("train_h")
 	f.TestH, m, _ = in.matrixOf("test_h", f.D)
@@ -38,10 +42,7 @@ func loadFeatures(dir string) (*Features, error) {
 		f.Redrawn = append(f.Redrawn, v != 0)
 	}
 	f.TrainN, f.TestN = in.total("train_samples", n), in.total("test_samples", m)
-	if in.err != nil {
-		return nil, fmt.Errorf("report: %s: %w", featuresFile, in.err)
-	}
-	return f, nil
+	return in.err
 }
 
 // featureReader reads arrays until the first problem, which it keeps.

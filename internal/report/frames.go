@@ -112,13 +112,16 @@ func (f *Film) Frame(epoch int64) (*Frame, error) {
 		return f.only, nil
 	}
 	path := filepath.Join(f.dir, framesDir, strconv.FormatInt(epoch, 10)+".npz")
-	file, err := arrayfile.Open(path)
-	if err != nil {
+	out := &Frame{Epoch: epoch}
+	if err := arrayfile.Read(path, out.read); err != nil {
 		return nil, fmt.Errorf("report: features of epoch %d: %w", epoch, err)
 	}
-	defer file.Close()
+	return out, nil
+}
+
+// read fills a frame from its file.
+func (out *Frame) read(file *arrayfile.File) error {
 	in := featureReader{file: file}
-	out := &Frame{Epoch: epoch}
 	var m int
 	out.H, m, out.D = in.matrix("h")
 	out.Means, out.K, _ = in.matrixOf("means", out.D)
@@ -132,10 +135,7 @@ func (f *Film) Frame(epoch int64) (*Frame, error) {
 	if in.err == nil && rows != out.K {
 		in.err = fmt.Errorf("weight has %d rows; wanted a row for each of %d classes", rows, out.K)
 	}
-	if in.err != nil {
-		return nil, fmt.Errorf("report: features of epoch %d: %w", epoch, in.err)
-	}
-	return out, nil
+	return in.err
 }
 
 // look chooses axes from the last frame and room from frames of the whole run.
