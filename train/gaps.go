@@ -24,10 +24,9 @@ func Gaps(lab *store.Reader, hash string, c Config, upTo int) ([]store.Span, err
 
 // missing lists the epochs up to upTo without rows of training, and the measured ones without rows of measures.
 func missing(lab *store.Reader, hash string, c Config, upTo int) (trained, measured []store.Span, err error) {
-	last, every := int64(min(upTo, c.Run.Epochs)), int64(c.Run.MeasureEvery)
-	if every < 1 || last < 0 {
-		return nil, nil, fmt.Errorf("train: run %s: a configuration with run.measure_every = %d and run.epochs = %d has no epochs to look for",
-			short(hash), c.Run.MeasureEvery, c.Run.Epochs)
+	last, every := int64(max(0, min(upTo, c.Run.Epochs))), int64(c.Run.MeasureEvery)
+	if every < 1 {
+		return nil, nil, fmt.Errorf("train: run %s: run.measure_every is %d; wanted at least 1", short(hash), every)
 	}
 	if trained, err = lab.MissingSteps(hash, rateKey, 1, last); err != nil {
 		return nil, nil, err

@@ -250,19 +250,24 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 // settledEvery is how often Settled looks.
 const settledEvery = 10 * time.Millisecond
 
-// Settled returns once Receive has handled every result that was on the server when Settled was called. It waits while the server is away.
-func (c *Coordinator) Settled(ctx context.Context) error {
-	var last uint64
+// Settled returns once Receive has handled every result of a job that was on the server when Settled was called. It waits while the
+// server is away.
+func (c *Coordinator) Settled(ctx context.Context, id string) error {
+	checkID(id)
+	var last uint64 // 0: there is none
 	if err := c.b.outlast(ctx, func(ctx context.Context) error {
-		info, err := c.results.Info(ctx)
+		m, err := c.results.GetLastMsgForSubject(ctx, c.b.resultSubject(id))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
 		if err == nil {
-			last = info.State.LastSeq
+			last = m.Sequence
 		}
 		return err
 	}); err != nil {
 		return fmt.Errorf("queue: %w", err)
 	}
-	for {
+	for last > 0 {
 		var settled bool
 		err := c.b.outlast(ctx, func(ctx context.Context) error {
 			reader, err := c.results.Consumer(ctx, readerName)
@@ -285,4 +290,5 @@ func (c *Coordinator) Settled(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }

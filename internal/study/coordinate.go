@@ -216,7 +216,7 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) 
 		return errors.Join(e.takeBack(t), queue.Postpone(errCancelled)) // heedPeople takes the job out of the queue
 	}
 	// What workers elsewhere have sent of the run is in the lab before anybody looks how far it is.
-	if err := e.c.Settled(ctx); err != nil {
+	if err := e.c.Settled(ctx, t.ID); err != nil {
 		return err
 	}
 	if err := e.takeBack(t); err != nil {

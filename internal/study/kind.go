@@ -58,7 +58,7 @@ type Progress struct {
 }
 
 // kinds are the kinds of run that studies have.
-var kinds = map[store.Kind]Kind{store.Train: &trainKind{}}
+var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, simulated: &simulatedKind{}}
 
 func kindNamed(name string) (Kind, error) {
 	k, ok := kinds[store.Kind(name)]
