@@ -30,8 +30,11 @@ func Inspect(lab *store.Reader, run store.Run) (Inspection, error) {
 		ckpt: &checkpoints{dir: filepath.Join(dir, ckptDir), run: run.Hash}}
 	if given, err := ConfigOf(dir); err == nil { // what is kept is no part of the identity
 		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = given.Run.Keep, given.Run.SaveFeatures
-	} else if i.done {
-		i.wrong("%s", plain(err))
+	} else {
+		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = "all", "none"
+		if i.done {
+			i.wrong("%s", plain(err))
+		}
 	}
 	if err := i.inspect(); err != nil {
 		return Inspection{}, err
