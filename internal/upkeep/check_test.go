@@ -223,10 +223,16 @@ func (*firstEpoch) Note(string)               {}
 // stopped computes a run up to an epoch.
 func stopped(t *testing.T, lab *store.Lab, c train.Config, epoch int) string {
 	t.Helper()
+	return halfway(t, lab, c, epoch, train.Options{})
+}
+
+func halfway(t *testing.T, lab *store.Lab, c train.Config, epoch int, o train.Options) string {
+	t.Helper()
 	s := &stopAt{epoch: epoch}
-	var ctx = t.Context()
+	ctx := t.Context()
 	ctx, s.stop = withStop(ctx)
-	r, err := train.Run(ctx, c, lab, train.Options{Sink: s})
+	o.Sink = s
+	r, err := train.Run(ctx, c, lab, o)
 	var interrupted *train.InterruptedError
 	if !errors.As(err, &interrupted) {
 		t.Fatalf("%v", err)

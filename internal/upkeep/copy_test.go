@@ -119,7 +119,7 @@ func wholeCopy(t *testing.T, dir string, least map[string]int64) *store.Lab {
 	return c
 }
 
-// TestACopyWhileRunsComeAndGo removes a run, starts one over and finishes one while the lab is copied.
+// TestACopyWhileRunsComeAndGo removes a run, starts one over, without finishing it, and finishes one while the lab is copied.
 func TestACopyWhileRunsComeAndGo(t *testing.T) {
 	for _, when := range []string{"checkpoints", "database", "folders"} {
 		lab := newLab(t)
@@ -131,9 +131,7 @@ func TestACopyWhileRunsComeAndGo(t *testing.T) {
 			}
 			must(t, lab.Remove(gone))
 			trained(t, lab, tiny(3))
-			if _, err := train.Run(t.Context(), tiny(2), lab, train.Options{Again: true}); err != nil {
-				t.Error(err)
-			}
+			halfway(t, lab, tiny(2), 3, train.Options{Again: true})
 			trained(t, lab, tiny(4)) // a new one
 		}
 		dest := filepath.Join(t.TempDir(), "copy")
@@ -144,6 +142,7 @@ func TestACopyWhileRunsComeAndGo(t *testing.T) {
 		if _, err := c.Run(gone); err == nil != (when == "folders") {
 			t.Errorf("%s: the removed run: %v", when, err)
 		}
+		trained(t, lab, tiny(2))
 		for seed, hash := range map[uint64]string{2: again, 3: ends} {
 			trained(t, c, tiny(seed))
 			if at := difference(content(t, lab.Reader, hash), content(t, c.Reader, hash)); at != "" {
