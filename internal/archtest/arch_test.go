@@ -34,6 +34,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/outfile":     {"collapse…"},
 	"collapse/internal/safetext":    {"collapse…"},
 	"collapse/internal/recipe":      {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
+	"collapse/internal/upkeep":      {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue", "collapse/internal/report"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 
 	"collapse/measure/internal/dd":   {"collapse…"},

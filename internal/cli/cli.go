@@ -45,6 +45,7 @@ type program struct {
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Export     exportCmd     `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
+	WholeLab   labCmd        `cmd:"" name:"lab" help:"The lab as a whole: copy it."`
 	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`
 	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit."`
 	Version    versionCmd    `cmd:"" help:"Version, kernel and processor."`

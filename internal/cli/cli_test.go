@@ -112,7 +112,7 @@ func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 		want  []string
 	}{
 		{[]string{"--", "tr"}, []string{"train"}},
-		{[]string{"runs", ""}, []string{"gc", "list", "rm", "show"}},
+		{[]string{"runs", ""}, []string{"check", "gc", "list", "rm", "show"}},
 		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
 		{[]string{"demo", "--scale", ""}, []string{"default", "smoke"}},
 		{[]string{"completion", "b"}, []string{"bash"}},

@@ -4,7 +4,40 @@ import (
 	"fmt"
 
 	"collapse/internal/store"
+	"collapse/internal/upkeep"
 )
+
+type labCmd struct {
+	Copy labCopyCmd `cmd:"" help:"Copy the lab, whole, while it is written to."`
+}
+
+type labCopyCmd struct {
+	Dest string `arg:"" type:"path" help:"Folder that becomes the copy. It must not exist or be empty."`
+}
+
+func (labCopyCmd) Help() string {
+	return `The copy is a lab of its own: finished runs have all their files there, the others go on there to the same numbers (collapse study
+resume, collapse train --resume). Studies may be under way meanwhile. The queue of workers is not copied. It is written beside DEST, under
+a name that begins with a dot, and renamed at the end.`
+}
+
+func (c labCopyCmd) Run(a *app) error {
+	r, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	done, err := upkeep.Copy(a.ctx, r, c.Dest)
+	if err != nil {
+		return err
+	}
+	return a.emit(done, func() {
+		a.printf("copied %d runs, %d of them unfinished, and %d files (%.1f MB) to %s\n", done.Runs, done.Open, done.Files, float64(done.Bytes)/1e6, done.Dir)
+		for _, hash := range done.Restarted {
+			a.printf("  %.12s was started over meanwhile: the copy has it from its start\n", hash)
+		}
+	})
+}
 
 // openLab opens the lab for writing. Work under way waits, and says so, while another process holds up the lab's writers.
 func (a *app) openLab() (*store.Lab, error) {

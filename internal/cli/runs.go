@@ -11,10 +11,11 @@ import (
 )
 
 type runsCmd struct {
-	List runsListCmd `cmd:"" help:"Every run, newest first."`
-	Show runsShowCmd `cmd:"" help:"One run: configuration, state and last values."`
-	Rm   runsRmCmd   `cmd:"" help:"Delete runs with their values and files."`
-	GC   runsGCCmd   `cmd:"" name:"gc" help:"Delete directories of runs that the lab does not know."`
+	List  runsListCmd  `cmd:"" help:"Every run, newest first."`
+	Show  runsShowCmd  `cmd:"" help:"One run: configuration, state and last values."`
+	Check runsCheckCmd `cmd:"" help:"Find runs that lack epochs or files, and open them again."`
+	Rm    runsRmCmd    `cmd:"" help:"Delete runs with their values and files."`
+	GC    runsGCCmd    `cmd:"" name:"gc" help:"Delete directories of runs that the lab does not know."`
 }
 
 // runRow is a run in JSON.
@@ -168,14 +169,9 @@ func (c runsRmCmd) Run(a *app) error {
 		return err
 	}
 	defer lab.Close()
-	// Find all before removing any: a misspelt hash then removes nothing.
-	var hashes []string
-	for _, prefix := range c.Runs {
-		run, err := lab.Find(prefix)
-		if err != nil {
-			return err
-		}
-		hashes = append(hashes, run.Hash)
+	hashes, err := findAll(lab.Reader, c.Runs) // before removing any: a misspelt hash then removes nothing
+	if err != nil {
+		return err
 	}
 	for _, hash := range hashes {
 		if err := lab.Remove(hash); err != nil {

@@ -143,9 +143,13 @@ func (l *Lab) void(tx *sql.Tx, run int64, hash string, again bool) (bool, error)
 
 // free returns *HeldError if a process that may be alive holds the run.
 func (l *Lab) free(tx *sql.Tx, run int64, hash string) error {
+	return free(tx, run, hash, l.self, l.now(), l.stale)
+}
+
+func free(db querier, run int64, hash string, self process, now time.Time, stale time.Duration) error {
 	var holder process
 	var beat int64
-	err := tx.QueryRow("SELECT host, host_id, pid, pid_started, heartbeat FROM claim WHERE run = ?", run).
+	err := db.QueryRow("SELECT host, host_id, pid, pid_started, heartbeat FROM claim WHERE run = ?", run).
 		Scan(&holder.host, &holder.hostID, &holder.pid, &holder.started, &beat)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -156,7 +160,7 @@ func (l *Lab) free(tx *sql.Tx, run int64, hash string) error {
 	last := time.UnixMilli(beat)
 	// A heartbeat from the future was written before the clock was set back: whoever lives has written another since, or will within
 	// seconds. A write of one that was taken for dead changes nothing.
-	if silence := l.now().Sub(last); l.self.knowsDead(holder) || silence > l.stale || silence < -l.stale {
+	if silence := now.Sub(last); self.knowsDead(holder) || silence > stale || silence < -stale {
 		return nil
 	}
 	return &HeldError{Hash: hash, Host: holder.host, PID: holder.pid, Heartbeat: last}

@@ -21,6 +21,9 @@ const busyWait = 10 * time.Second
 // writing are the parameters of a connection that writes.
 const writing = "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=synchronous(full)"
 
+// stale is the default of Options.Stale.
+const stale = time.Minute
+
 // Options change how a lab is opened. The zero value is right for programs.
 type Options struct {
 	// Now is the clock of claims and time stamps. Default time.Now.
@@ -89,7 +92,7 @@ func Open(dir string, opt Options) (*Lab, error) {
 		l.now = time.Now
 	}
 	if l.stale == 0 {
-		l.stale = time.Minute
+		l.stale = stale
 	}
 	if l.ctx == nil {
 		l.ctx = context.Background()

@@ -8,6 +8,9 @@ type process struct {
 	started string // distinguishes a process from a later one with the same number; "" if unknown
 }
 
+// Ended reports whether this host has no process of that number, as far as it can tell.
+func Ended(pid int) bool { return ended(pid, "") }
+
 // sees reports whether p can tell if q lives.
 func (p process) sees(q process) bool { return p.hostID != "" && p.hostID == q.hostID }
 

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// RowsPerStep counts the rows of one series of a run at each step, without those of some measures.
+func (r *Reader) RowsPerStep(hash, series string, without []string) (map[int64]int, error) {
+	counts := map[int64]int{}
+	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
+		var step int64
+		var n int
+		err := scan(&step, &n)
+		counts[step] = n
+		return struct{}{}, err
+	}, `SELECT v.step, count(*) FROM value v JOIN series s ON s.id = v.series
+		WHERE v.run = (SELECT id FROM run WHERE hash = ?) AND s.series = ? AND s.measure NOT IN (SELECT value FROM json_each(?))
+		GROUP BY v.step`, hash, series, jsonList(without))
+	return counts, err
+}
+
+// Infinite counts the infinite values of a run, which readers show as missing, and gives the first step that has one.
+func (r *Reader) Infinite(hash string) (n int, first int64, err error) {
+	err = r.db.QueryRow(`SELECT count(*), coalesce(min(step), 0) FROM value
+		WHERE run = (SELECT id FROM run WHERE hash = ?) AND value IN (9e999, -9e999)`, hash).Scan(&n, &first)
+	return n, first, r.wrap(err)
+}
+
+// Damage has SQLite check its file, and returns what it complains of, at most twenty things.
+func (r *Reader) Damage() ([]string, error) {
+	found, err := collect(r, func(scan func(...any) error) (text string, err error) { return text, scan(&text) }, "PRAGMA quick_check(20)")
+	if err != nil || len(found) == 1 && found[0] == "ok" {
+		found = nil
+	}
+	return found, err
+}
+
+// Held returns *HeldError if a process that may be alive works on the run.
+func (r *Reader) Held(hash string) error {
+	var id int64
+	err := r.db.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &NotFoundError{Prefix: hash, Dir: r.dir}
+	}
+	if err != nil {
+		return r.wrap(err)
+	}
+	var held *HeldError
+	if err := free(r.db, id, hash, thisProcess(), time.Now(), stale); !errors.As(err, &held) {
+		return r.wrap(err)
+	}
+	return held
+}
+
+// Reopen makes a run that no process works on ready to be computed again where it is not whole: a finished one is Interrupted from then
+// on, and whoever coordinates a study of it takes it up. Its rows stay. tidy, which changes the run's folder, is called after that, while
+// nobody can claim the run. *NotFoundError, *HeldError.
+func (l *Lab) Reopen(hash string, tidy func() error) error {
+	err := l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
+		if err := l.free(tx, id, hash); err != nil {
+			return err
+		}
+		if r.Status != Done {
+			return nil
+		}
+		_, err := tx.Exec("UPDATE run SET status = ?, finished = NULL WHERE id = ?", Interrupted, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	atStep("reopened")
+	return l.Tidy(hash, tidy)
+}
+
+// Tidy calls tidy, which changes the folder of a run, while nobody can claim the run. *NotFoundError, *HeldError.
+func (l *Lab) Tidy(hash string, tidy func() error) error {
+	return l.write(func(tx *sql.Tx) error {
+		var id int64
+		err := tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return &NotFoundError{Prefix: hash, Dir: l.dir}
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.free(tx, id, hash); err != nil {
+			return err
+		}
+		if err := tidy(); err != nil {
+			return fmt.Errorf("run %.12s: %w", hash, err)
+		}
+		return nil
+	})
+}

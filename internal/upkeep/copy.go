@@ -1,0 +1,209 @@
+package upkeep
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+// Copied says what a copy holds.
+type Copied struct {
+	Dir       string   `json:"dir"`
+	Runs      int      `json:"runs"`
+	Open      int      `json:"open"` // of them, not done
+	Files     int      `json:"files"`
+	Bytes     int64    `json:"bytes"` // of the files beside the database
+	Restarted []string `json:"restarted,omitempty"`
+}
+
+// Copy copies a lab to the folder dest, which must not exist or be empty, while processes may go on writing to it. The copy is a lab of
+// its own: a run that is done there has its files, and another one goes on there to the same numbers as here. It has no queue.
+//
+// The order makes it whole. The checkpoints of unfinished runs come first: the rows before a checkpoint are in the lab before it has
+// its name, so the database, which comes next, reaches every one of them. The folders of the runs that are done in that database come
+// last: nothing changes in them any more, but for removals and new starts, which are looked for after each. All is written beside dest
+// and renamed.
+func Copy(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
+	to, err := newBeside(dest)
+	if err != nil {
+		return Copied{}, err
+	}
+	c := &copier{ctx: ctx, lab: lab, to: to, Copied: Copied{Dir: dest}}
+	if err := c.copy(); err != nil {
+		return Copied{}, errors.Join(err, os.RemoveAll(to))
+	}
+	if err := settle(to, dest); err != nil {
+		return Copied{}, errors.Join(err, os.RemoveAll(to))
+	}
+	return c.Copied, nil
+}
+
+type copier struct {
+	Copied
+	ctx  context.Context
+	lab  *store.Reader
+	to   string
+	snap *store.Snapshot
+	open map[string]int64 // unfinished runs, with their generation before their checkpoints were copied
+}
+
+// ahead is called between the steps of a copy. Tests let the original go on there.
+var ahead = func(step string) {}
+
+func (c *copier) copy() error {
+	if err := os.Mkdir(filepath.Join(c.to, "runs"), 0o777); err != nil {
+		return fmt.Errorf("copying the lab: %w", err)
+	}
+	open, err := c.lab.List(store.Filter{Statuses: []store.Status{store.Pending, store.Running, store.Interrupted, store.Failed}})
+	if err != nil {
+		return err
+	}
+	c.open = map[string]int64{}
+	for _, run := range open {
+		c.open[run.Hash] = run.Generation
+		if err := c.checkpoints(run.Hash); err != nil {
+			return err
+		}
+	}
+	ahead("checkpoints")
+	if c.snap, err = c.lab.Snapshot(c.to); err != nil {
+		return err
+	}
+	ahead("database")
+	if err := c.folders(); err != nil {
+		return errors.Join(err, c.snap.Close())
+	}
+	ahead("folders")
+	if err := syncTree(c.to); err != nil {
+		return errors.Join(err, c.snap.Close())
+	}
+	return c.snap.Finish()
+}
+
+// folders copies what the runs of the snapshot have beside it.
+func (c *copier) folders() error {
+	runs, err := c.snap.List(store.Filter{})
+	if err != nil {
+		return err
+	}
+	void, err := c.snap.Void()
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := c.folder(run, void[run.Hash]); err != nil {
+			return fmt.Errorf("run %.12s: %w", run.Hash, err)
+		}
+	}
+	return nil
+}
+
+func (c *copier) folder(run store.Run, void bool) error {
+	var err error
+	switch {
+	case void:
+		err = os.RemoveAll(c.home(run.Hash))
+	case run.Status == store.Done:
+		if err = os.RemoveAll(c.home(run.Hash)); err == nil {
+			err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), func(name string) bool { return !staging.MatchString(name) })
+		}
+	default:
+		err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), func(name string) bool { return name != ckpt && !staging.MatchString(name) })
+	}
+	if err != nil {
+		return err
+	}
+	kept, there, err := c.lab.Kept(run.Hash, run.Generation)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		return errors.Join(c.snap.Drop(run.Hash), os.RemoveAll(c.home(run.Hash)))
+	case !kept || void && run.Status == store.Done:
+		c.Restarted = append(c.Restarted, run.Hash)
+		err = errors.Join(c.snap.Restart(run.Hash), os.RemoveAll(c.home(run.Hash)))
+	case run.Status != store.Done:
+		err = c.reach(run)
+	}
+	c.Runs++
+	if run.Status != store.Done || !kept {
+		c.Open++
+	}
+	return err
+}
+
+// reach takes checkpoints out of the copy that its rows or files do not reach: the original went back to an earlier one meanwhile. The
+// run goes on from the one before, or from its start.
+func (c *copier) reach(run store.Run) error {
+	if before, _, err := c.snap.Kept(run.Hash, c.open[run.Hash]); err != nil || !before { // they are of a start before this one
+		return errors.Join(err, os.RemoveAll(filepath.Join(c.home(run.Hash), ckpt)))
+	}
+	if run.Kind != store.Train {
+		return nil
+	}
+	found, err := train.Inspect(c.snap.Reader, run)
+	if err != nil || len(found.Wrong) == 0 {
+		return err
+	}
+	return found.Clear(c.snap.Reader, run.Hash)
+}
+
+func (c *copier) home(hash string) string { return filepath.Join(c.to, "runs", hash) }
+
+// newBeside makes the folder that becomes dest, beside it, so that a copy that is cut short has another name.
+func newBeside(dest string) (string, error) {
+	if entries, err := os.ReadDir(dest); err == nil && len(entries) > 0 {
+		return "", fmt.Errorf("%s is not empty (it has %s); a copy needs a folder of its own: name a new one", dest, entries[0].Name())
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s cannot take a copy: %w", dest, err)
+	}
+	abs, err := filepath.Abs(dest)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o777); err != nil {
+		return "", fmt.Errorf("making the folder of the copy: %w", err)
+	}
+	prefix := "." + filepath.Base(abs) + ".copy-"
+	sweep(filepath.Dir(abs), prefix)
+	to := filepath.Join(filepath.Dir(abs), prefix+strconv.Itoa(os.Getpid())+"-"+rand.Text()[:8])
+	if err := os.Mkdir(to, 0o777); err != nil {
+		return "", fmt.Errorf("making the folder of the copy: %w", err)
+	}
+	return to, nil
+}
+
+// sweep removes copies to the same name that processes of this host were making when they were killed.
+func sweep(dir, prefix string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // making the new one says so
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
+		maker, _, _ := strings.Cut(rest, "-")
+		if pid, err := strconv.Atoi(maker); ok && err == nil && store.Ended(pid) {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// settle gives the copy its name.
+func settle(to, dest string) error {
+	if err := os.Remove(dest); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
+		return fmt.Errorf("%s cannot be replaced by the copy: %w; name a new folder in it", dest, err)
+	}
+	if err := os.Rename(to, dest); err != nil {
+		return fmt.Errorf("naming the copy: %w", err)
+	}
+	return syncFolder(filepath.Dir(dest))
+}

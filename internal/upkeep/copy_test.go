@@ -1,0 +1,234 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"collapse/internal/faulttest"
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+// long is a run that is under way for some time.
+func long(seed uint64) train.Config {
+	c := tiny(seed)
+	c.Run.Epochs, c.Run.Keep = 60, "last"
+	return c
+}
+
+// turns lets a run compute some epochs whenever a copy comes to its next step.
+type turns struct {
+	stopAt
+	turn chan struct{}
+	quit chan struct{}
+}
+
+func (s *turns) Epoch(e train.EpochDone) {
+	select {
+	case <-s.turn:
+	case <-s.quit:
+	}
+}
+
+// underWay computes runs, each an epoch a turn, until the test lets go of them. It returns once all have started.
+func underWay(t *testing.T, lab *store.Lab, configs ...train.Config) (advance func(epochs int), finish func()) {
+	t.Helper()
+	s := &turns{turn: make(chan struct{}), quit: make(chan struct{})}
+	var wg sync.WaitGroup
+	for _, c := range configs {
+		wg.Go(func() {
+			if _, err := train.Run(t.Context(), c, lab, train.Options{Sink: s}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	advance = func(epochs int) {
+		for range epochs {
+			s.turn <- struct{}{}
+		}
+	}
+	advance(4 * len(configs))
+	finish = sync.OnceFunc(func() { close(s.quit); wg.Wait() })
+	t.Cleanup(finish)
+	return advance, finish
+}
+
+// TestACopyOfALabThatIsWrittenIsWhole copies while runs go on between the steps of the copy, by more epochs than checkpoints are kept.
+// Nothing is wrong with the copy, its unfinished runs have not lost what they had at the copy's beginning, and end there as they end in
+// the original.
+func TestACopyOfALabThatIsWrittenIsWhole(t *testing.T) {
+	lab := newLab(t)
+	finished := trained(t, lab, tiny(1)).Run
+	configs := []train.Config{long(2), long(3)}
+	advance, finish := underWay(t, lab, configs...)
+	var copies []*store.Lab
+	for range 3 {
+		least := map[string]int64{}
+		runs, err := lab.List(store.Filter{Statuses: []store.Status{store.Running}})
+		must(t, err)
+		for _, run := range runs {
+			least[run.Hash] = run.LastEpoch
+		}
+		ahead = func(string) { advance(6) }
+		dest := filepath.Join(t.TempDir(), "copy")
+		done, err := Copy(t.Context(), lab.Reader, dest)
+		must(t, err)
+		ahead = func(string) {}
+		if done.Runs != 3 || done.Open != 2 || len(done.Restarted) != 0 {
+			t.Errorf("%+v", done)
+		}
+		copies = append(copies, wholeCopy(t, dest, least))
+	}
+	finish()
+	for _, c := range copies {
+		for _, config := range configs {
+			hash := trained(t, c, config).Run
+			if at := difference(content(t, lab.Reader, hash), content(t, c.Reader, hash)); at != "" {
+				t.Errorf("%s of run %.12s differs", at, hash)
+			}
+		}
+		if at := difference(content(t, lab.Reader, finished), content(t, c.Reader, finished)); at != "" {
+			t.Errorf("%s of the finished run differs", at)
+		}
+	}
+}
+
+// wholeCopy opens a copy and checks it. Runs have checkpoints of the given epochs, or later ones.
+func wholeCopy(t *testing.T, dir string, least map[string]int64) *store.Lab {
+	t.Helper()
+	c, err := store.Open(dir, store.Options{})
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	if r, err := Check(c.Reader, nil); err != nil || !r.Whole() || r.Working != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for hash, epoch := range least {
+		epochs, err := numbered(filepath.Join(c.RunDir(hash), ckpt))
+		must(t, err)
+		run, err := c.Run(hash)
+		must(t, err)
+		if n := len(epochs); n == 0 || int64(epochs[n-1]) < epoch || run.Status != store.Interrupted || run.LastEpoch < epoch {
+			t.Errorf("run %.12s, at epoch %d when the copy began, has checkpoints %v, rows up to %d, is %s", hash, epoch, epochs, run.LastEpoch, run.Status)
+		}
+	}
+	return c
+}
+
+// TestACopyWhileRunsComeAndGo removes a run, starts one over, without finishing it, and finishes one while the lab is copied.
+func TestACopyWhileRunsComeAndGo(t *testing.T) {
+	for _, when := range []string{"checkpoints", "database", "folders"} {
+		lab := newLab(t)
+		gone, again := trained(t, lab, tiny(1)).Run, trained(t, lab, tiny(2)).Run
+		ends := stopped(t, lab, tiny(3), 5)
+		ahead = func(step string) {
+			if step != when {
+				return
+			}
+			must(t, lab.Remove(gone))
+			trained(t, lab, tiny(3))
+			halfway(t, lab, tiny(2), 3, train.Options{Again: true})
+			trained(t, lab, tiny(4)) // a new one
+		}
+		dest := filepath.Join(t.TempDir(), "copy")
+		_, err := Copy(t.Context(), lab.Reader, dest)
+		must(t, err)
+		ahead = func(string) {}
+		c := wholeCopy(t, dest, nil)
+		if _, err := c.Run(gone); err == nil != (when == "folders") {
+			t.Errorf("%s: the removed run: %v", when, err)
+		}
+		trained(t, lab, tiny(2))
+		for seed, hash := range map[uint64]string{2: again, 3: ends} {
+			trained(t, c, tiny(seed))
+			if at := difference(content(t, lab.Reader, hash), content(t, c.Reader, hash)); at != "" {
+				t.Errorf("%s: %s of seed %d differs", when, at, seed)
+			}
+		}
+		if r, err := Check(c.Reader, nil); err != nil || !r.Whole() {
+			t.Errorf("%s: %+v, %v", when, r, err)
+		}
+	}
+}
+
+func TestACopyNeedsAFolderOfItsOwn(t *testing.T) {
+	lab := newLab(t)
+	trained(t, lab, tiny(1))
+	dest := t.TempDir() // an empty one will do
+	_, err := Copy(t.Context(), lab.Reader, dest)
+	must(t, err)
+	wholeCopy(t, dest, nil)
+	if _, err := Copy(t.Context(), lab.Reader, dest); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("over a lab: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, []byte("mine"), 0o666))
+	if _, err := Copy(t.Context(), lab.Reader, file); err == nil {
+		t.Error("over a file")
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "mine" {
+		t.Errorf("%q, %v", b, err)
+	}
+	ctx, stop := withStop(t.Context())
+	ahead = func(string) { stop() }
+	defer func() { ahead = func(string) {} }()
+	parent := t.TempDir()
+	if _, err := Copy(ctx, lab.Reader, filepath.Join(parent, "cut")); err == nil {
+		t.Error("a copy that was stopped says nothing")
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// TestMain lets the test binary play a process that copies a lab until it is killed.
+func TestMain(m *testing.M) {
+	faulttest.Main(m, map[string]func([]string) error{"copy": func(args []string) error {
+		r, err := store.OpenReader(args[0])
+		if err != nil {
+			return err
+		}
+		ahead = func(step string) {
+			os.Stdout.WriteString("step " + step + "\n")
+			if step == args[2] {
+				select {}
+			}
+		}
+		_, err = Copy(context.Background(), r, args[1])
+		return err
+	}})
+}
+
+// TestACopyThatWasKilledIsNoLab kills the copying process at each of its steps.
+func TestACopyThatWasKilledIsNoLab(t *testing.T) {
+	lab := newLab(t)
+	trained(t, lab, tiny(1))
+	for _, step := range []string{"checkpoints", "database", "folders"} {
+		parent := t.TempDir()
+		dest := filepath.Join(parent, "copy")
+		cmd, out := faulttest.Play(t, "copy", lab.Dir(), dest, step)
+		faulttest.Heard(t, out, "step "+step)
+		must(t, cmd.Process.Kill())
+		cmd.Wait()
+		if _, err := os.Stat(dest); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", step, err)
+		}
+		left, err := os.ReadDir(parent)
+		must(t, err)
+		for _, e := range left {
+			if _, err := store.OpenReader(filepath.Join(parent, e.Name())); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %s opens as a lab: %v", step, e.Name(), err)
+			}
+		}
+		_, err = Copy(t.Context(), lab.Reader, dest)
+		must(t, err)
+		wholeCopy(t, dest, nil)
+		if left, err := os.ReadDir(parent); err != nil || len(left) != 1 {
+			t.Errorf("%s: after another copy there is %v, %v", step, left, err)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collapse/internal/store"
+)
+
+// Inspection is what is wrong with a training run that no process works on.
+type Inspection struct {
+	Wrong []string // in words; empty: nothing
+	From  int      // epoch of the newest checkpoint that the run can go on from to be whole; 0: from its start
+	Drop  []int    // epochs of checkpoints that it must not go on from, or that nothing asks for
+	Stray []string // what killed processes left in the folder of a finished run, relative to it
+}
+
+// Inspect compares the rows and the folder of a training run with what its configuration asks for: of a finished run everything, of
+// another one what its checkpoints stand on. It reads every checkpoint, because they have digests.
+func Inspect(lab *store.Reader, run store.Run) (Inspection, error) {
+	cfg, err := FromCanonical(run.Config)
+	if err != nil {
+		return Inspection{}, err
+	}
+	dir := lab.RunDir(run.Hash)
+	i := &inspector{lab: lab, run: run, cfg: cfg, dir: dir, done: run.Status == store.Done,
+		ckpt: &checkpoints{dir: filepath.Join(dir, ckptDir), run: run.Hash}}
+	if given, err := ConfigOf(dir); err == nil { // what is kept is no part of the identity
+		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = given.Run.Keep, given.Run.SaveFeatures
+	} else {
+		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = "all", "none"
+		if i.done {
+			i.wrong("%s", plain(err))
+		}
+	}
+	if err := i.inspect(); err != nil {
+		return Inspection{}, err
+	}
+	if len(i.Wrong) == 0 && len(i.Stray) == 0 {
+		i.Drop = nil
+	}
+	return i.Inspection, nil
+}
+
+type inspector struct {
+	Inspection
+	lab  *store.Reader
+	run  store.Run
+	cfg  Config
+	dir  string
+	done bool
+	ckpt *checkpoints
+
+	all   []int // epochs with a checkpoint
+	whole []int // those that can be read
+}
+
+func (i *inspector) wrong(format string, args ...any) {
+	i.Wrong = append(i.Wrong, fmt.Sprintf(format, args...))
+}
+
+func (i *inspector) inspect() error {
+	if _, err := os.Stat(i.dir); os.IsNotExist(err) && i.done {
+		i.Wrong = []string{"its folder is missing"}
+		return nil
+	}
+	if err := i.checkpoints(); err != nil {
+		return err
+	}
+	upTo := i.cfg.Run.Epochs
+	if !i.done {
+		if len(i.whole) == 0 {
+			return nil
+		}
+		upTo = i.whole[len(i.whole)-1]
+	}
+	rows, err := i.rows(upTo)
+	if err != nil {
+		return err
+	}
+	files, err := i.files(upTo)
+	if err != nil {
+		return err
+	}
+	i.choose(rows, files)
+	if i.done {
+		i.finished()
+	}
+	return nil
+}
+
+// checkpoints reads all there are.
+func (i *inspector) checkpoints() error {
+	var err error
+	if i.all, err = i.ckpt.epochs(); err != nil {
+		return err
+	}
+	for _, epoch := range i.all {
+		if _, err := i.ckpt.read(epoch); err != nil {
+			i.wrong("checkpoint %d is not whole: %s", epoch, plain(err))
+			i.Drop = append(i.Drop, epoch)
+			continue
+		}
+		i.whole = append(i.whole, epoch)
+	}
+	return nil
+}
+
+// rows returns the first epoch up to upTo, or upTo+1, whose rows are not all there or hold what no epoch has. The rows of the newest
+// checkpoint's epoch may be missing from a run under way: the checkpoint has them.
+func (i *inspector) rows(upTo int) (first int, err error) {
+	if !i.done {
+		upTo--
+	}
+	first = upTo + 1
+	gaps, err := Gaps(i.lab, i.run.Hash, i.cfg, upTo)
+	if err != nil {
+		return 0, err
+	}
+	if len(gaps) > 0 {
+		i.wrong("rows of epochs %s are missing", store.NameSpans(gaps))
+		first = int(gaps[0].First)
+	}
+	for _, look := range []func(upTo int) ([]int, error){i.incomplete, i.impossible, i.infinite} {
+		epochs, err := look(upTo)
+		if err != nil {
+			return 0, err
+		}
+		if len(epochs) > 0 {
+			first = min(first, epochs[0])
+		}
+	}
+	return first, nil
+}
+
+// incomplete finds epochs that have fewer rows than others of their kind.
+func (i *inspector) incomplete(upTo int) ([]int, error) {
+	counts, err := i.lab.RowsPerStep(i.run.Hash, seriesEpoch, SpeedMeasures)
+	if err != nil {
+		return nil, err
+	}
+	most := map[bool]int{}
+	for epoch, n := range counts {
+		kind := i.cfg.measures(int(epoch))
+		most[kind] = max(most[kind], n)
+	}
+	var fewer []int
+	for epoch := 1; epoch <= upTo; epoch++ {
+		if n := counts[int64(epoch)]; n > 0 && n < most[i.cfg.measures(epoch)] {
+			fewer = append(fewer, epoch)
+		}
+	}
+	if len(fewer) > 0 {
+		i.wrong("rows of some measures are missing in epochs %s", nameEpochs(fewer))
+	}
+	if i.done {
+		for epoch := range counts {
+			if int(epoch) > i.cfg.Run.Epochs {
+				i.wrong("there are rows of epoch %d, but the run has %d epochs", epoch, i.cfg.Run.Epochs)
+				return append([]int{1}, fewer...), nil
+			}
+		}
+	}
+	return fewer, nil
+}
+
+// SpeedMeasures are the rows of an epoch that say how it was computed: whoever goes on from a checkpoint cannot know them.
+var SpeedMeasures = []string{"images_per_s", SpentKey.Measure}
+
+// impossible finds epochs without a number that every epoch has: a run whose loss is none ends as diverged.
+func (i *inspector) impossible(upTo int) ([]int, error) {
+	values, err := i.lab.Pick(i.run.Hash, []string{"lr", "loss", "running_loss", "running_accuracy"})
+	if err != nil {
+		return nil, err
+	}
+	var epochs []int
+	for _, v := range values {
+		if v.Series != seriesEpoch || v.Layer != "" || v.Missing == "" || int(v.Step) > upTo || v.Split != "" && v.Split != splitTrain && v.Split != splitTest {
+			continue
+		}
+		i.wrong("%s of epoch %d is no number: %s", strings.TrimPrefix(v.Split+" "+v.Measure, " "), v.Step, v.Missing)
+		if epochs = append(epochs, int(v.Step)); len(epochs) == 8 {
+			break
+		}
+	}
+	slices.Sort(epochs)
+	return epochs, nil
+}
+
+// infinite finds values that this program stores as missing ones, from wherever they came.
+func (i *inspector) infinite(upTo int) ([]int, error) {
+	n, first, err := i.lab.Infinite(i.run.Hash)
+	if err != nil || n == 0 || int(first) > upTo {
+		return nil, err
+	}
+	i.wrong("%d values are infinite, the first in epoch %d", n, first)
+	return []int{int(first)}, nil
+}
+
+// choose finds the checkpoint to go on from: whole, with all rows before it and all files up to it.
+func (i *inspector) choose(rows, files int) {
+	for _, epoch := range i.whole {
+		if rows >= epoch && files > epoch {
+			i.From = epoch
+		}
+	}
+	for _, epoch := range i.whole {
+		if epoch > i.From {
+			i.Drop = append(i.Drop, epoch)
+		}
+	}
+	if !i.done && len(i.whole) > 0 && rows < i.whole[len(i.whole)-1] {
+		i.wrong("checkpoint %d is ahead of the rows", i.whole[len(i.whole)-1])
+	}
+	slices.Sort(i.Drop)
+}
+
+// finished looks at what only a finished run has.
+func (i *inspector) finished() {
+	last := i.cfg.Run.Epochs
+	if !slices.Contains(i.all, last) {
+		i.wrong("checkpoint %d, its last, is missing", last)
+	}
+	if err := readable(filepath.Join(i.dir, featuresFile)); err != nil {
+		i.wrong("%s", plain(err))
+	}
+	i.stray()
+}
+
+// nameEpochs writes ascending epochs as ranges.
+func nameEpochs(epochs []int) string {
+	var spans []store.Span
+	for _, e := range epochs {
+		if n := len(spans); n > 0 && int(spans[n-1].Last) == e-1 {
+			spans[n-1].Last++
+			continue
+		}
+		spans = append(spans, store.Span{First: int64(e), Last: int64(e), Every: 1})
+	}
+	return store.NameSpans(spans)
+}

@@ -1,0 +1,163 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"collapse/arrayfile"
+	"collapse/internal/store"
+	"collapse/nn"
+)
+
+// files returns the first epoch up to upTo, or upTo+1, whose frame or saved features are not all there.
+func (i *inspector) files(upTo int) (first int, err error) {
+	first = upTo + 1
+	frames, err := i.frames(upTo)
+	if err != nil {
+		return 0, err
+	}
+	features := i.features(upTo)
+	for _, found := range []struct {
+		what   string
+		epochs []int
+	}{{"frames", frames}, {"features (run.save_features)", features}} {
+		if len(found.epochs) > 0 {
+			i.wrong("%s of epochs %s are missing or cannot be read", found.what, nameEpochs(found.epochs))
+			first = min(first, found.epochs[0])
+		}
+	}
+	return first, nil
+}
+
+// frames lists the measured epochs up to upTo without a frame. Epochs that were taken from a shorter run, which the run has no time of,
+// have theirs there.
+func (i *inspector) frames(upTo int) ([]int, error) {
+	if i.cfg.Data.Classes*i.featureDim() > frameMeans {
+		return nil, nil
+	}
+	spent, err := i.lab.Series(i.run.Hash, SpentKey)
+	if err != nil {
+		return nil, err
+	}
+	var missing []int
+	for _, p := range spent {
+		epoch := int(p.Step)
+		if epoch > upTo || !i.cfg.measures(epoch) {
+			continue
+		}
+		if readable(filepath.Join(i.dir, framesDir, strconv.Itoa(epoch)+".npz")) != nil {
+			missing = append(missing, epoch)
+		}
+	}
+	return missing, nil
+}
+
+func (i *inspector) featureDim() int {
+	n := i.cfg.Net
+	return nn.Arch{Kind: n.Kind, Classes: i.cfg.Data.Classes, StemWidth: n.StemWidth, FeatureDim: n.FeatureDim}.Features()
+}
+
+// features lists the epochs up to upTo whose features were to be saved and are not.
+func (i *inspector) features(upTo int) []int {
+	rule, err := parseEpochs(i.cfg.Run.SaveFeatures)
+	if err != nil {
+		return nil // ConfigOf has refused it
+	}
+	var missing []int
+	for epoch := 1; epoch <= upTo; epoch++ {
+		if rule.holds(epoch, i.cfg.Run.Epochs) && shardsReadable(filepath.Join(i.dir, featuresDir, strconv.Itoa(epoch))) != nil {
+			missing = append(missing, epoch)
+		}
+	}
+	return missing
+}
+
+// shardsReadable reports what is wrong with a folder of saved features: shards are numbered without a gap.
+func shardsReadable(dir string) error {
+	all := []error{readable(filepath.Join(dir, "classifier.safetensors"))}
+	for _, split := range []string{splitTrain, splitTest} {
+		found, err := filepath.Glob(filepath.Join(dir, split+"-*.safetensors"))
+		all = append(all, err)
+		for n := range max(1, len(found)) {
+			all = append(all, readable(filepath.Join(dir, fmt.Sprintf("%s-%d.safetensors", split, n))))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// readable reports why the arrays of a file cannot be read, from their headers and lengths.
+func readable(path string) error {
+	f, err := arrayfile.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if refused := f.Refused(); len(refused) > 0 || len(f.Headers()) == 0 {
+		return fmt.Errorf("%s: %d of its arrays can be read, %d cannot", path, len(f.Headers()), len(refused))
+	}
+	return nil
+}
+
+// plain is an error with the name of a file alone where the folder is clear.
+func plain(err error) string {
+	var path *os.PathError
+	if !errors.As(err, &path) {
+		return err.Error()
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return filepath.Base(path.Path) + " is missing"
+	}
+	return filepath.Base(path.Path) + ": " + path.Err.Error()
+}
+
+// staging are the folders in which files of a worker elsewhere arrive.
+var staging = regexp.MustCompile(`^g[0-9]+$`)
+
+// stray finds what a finished run has no use for: half-written files, folders on their way in or out, and checkpoints that run.keep
+// does not keep.
+func (i *inspector) stray() {
+	for _, dir := range []string{"", ckptDir, framesDir, featuresDir} {
+		entries, err := os.ReadDir(filepath.Join(i.dir, dir))
+		if err != nil {
+			continue // missing files are found elsewhere
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".tmp") || dir == "" && e.IsDir() && staging.MatchString(name) {
+				i.Stray = append(i.Stray, filepath.ToSlash(filepath.Join(dir, name)))
+			}
+		}
+	}
+	keep, err := parseKeep(i.cfg.Run.Keep)
+	if err != nil || len(i.Drop) > 0 {
+		return
+	}
+	for n, epoch := range i.all {
+		if n < len(i.all)-2 && !keep.keeps(epoch) {
+			i.Stray = append(i.Stray, ckptDir+"/"+strconv.Itoa(epoch))
+		}
+	}
+}
+
+// Clear takes what an inspection found out of the folder of the run: checkpoints that computing must not go on from, which are renamed
+// first and so never half there, and strays. Rows and whole files stay.
+func (i Inspection) Clear(lab *store.Reader, hash string) error {
+	dir := lab.RunDir(hash)
+	ckpt := &checkpoints{fs: systemFS{}, dir: filepath.Join(dir, ckptDir)}
+	for _, epoch := range i.Drop {
+		if err := ckpt.remove(epoch); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	for _, name := range i.Stray {
+		if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	return nil
+}
