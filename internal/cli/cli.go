@@ -57,6 +57,7 @@ type program struct {
 type app struct {
 	ctx    context.Context
 	stdout io.Writer // results only
+	file1  io.Writer // what stdout goes to, for outputs that are it
 	stderr io.Writer // progress and messages
 	flags  *program
 	model  *kong.Kong
@@ -114,11 +115,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		safetext.Fprintf(stderr, "collapse: %v\nTry 'collapse --help'.\n", err)
 		return exitUsage
 	}
-	a := &app{ctx: ctx, stdout: stdout, stderr: stderr, flags: &flags, model: parser, args: args}
+	out := &results{w: stdout}
+	a := &app{ctx: ctx, stdout: out, file1: stdout, stderr: stderr, flags: &flags, model: parser, args: args}
 	if err := kernel.Err(); err != nil {
 		return a.report(usageError{err})
 	}
-	return a.report(parsed.Run(a))
+	err = parsed.Run(a)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("standard output: %w", out.err)
+	}
+	return a.report(err)
 }
 
 // exitRequest carries the exit code that kong asks for (--help) out of the parser.

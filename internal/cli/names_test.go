@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,6 +100,10 @@ func TestProgressOnlyShowsNames(t *testing.T) {
 	s.Done(0, study.Outcome{Err: errors.New(evil)})
 	s.close()
 	newTrainProgress(&b).Note(evil)
+	drawn := newBar(io.Discard, 1, evil)
+	drawn.set(1, "%s: %v", evil, errors.New(evil))
+	tame(t, "a bar", drawn.text.Load().(string))
+	drawn.close()
 	tame(t, "progress", b.String())
 	if n := strings.Count(b.String(), `\x1b[2J`); n != 9 {
 		t.Errorf("names are shown %d times, want 9:\n%s", n, b.String())

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"collapse/internal/outfile"
@@ -26,6 +27,20 @@ func (a *app) emit(v any, human func()) error {
 	return nil
 }
 
+// results is standard output. It remembers the first error: results that were lost on a full disk are no success.
+type results struct {
+	w   io.Writer
+	err error
+}
+
+func (r *results) Write(p []byte) (int, error) {
+	n, err := r.w.Write(p)
+	if r.err == nil {
+		r.err = err
+	}
+	return n, err
+}
+
 // printf prints results for people. Its arguments only show themselves, whatever names they hold.
 func (a *app) printf(format string, args ...any) { safetext.Fprintf(a.stdout, format, args...) }
 
@@ -36,7 +51,7 @@ func (a *app) notef(format string, args ...any) { safetext.Fprintf(a.stderr, for
 func (a *app) print(text string) { fmt.Fprint(a.stdout, text) }
 
 // outputs collects what a command reads and writes.
-func (a *app) outputs() *outfile.Outputs { return outfile.New(a.ctx, a.stdout) }
+func (a *app) outputs() *outfile.Outputs { return outfile.New(a.ctx, a.file1) }
 
 // labOutputs are the outputs of a command that reads the lab.
 func (a *app) labOutputs() *outfile.Outputs {

@@ -172,6 +172,7 @@ func TestWhatCannotBeWrittenIsSaidFirst(t *testing.T) {
 		{exitUsage, append(lab, "demo", "--out", at("file")), "is not a folder"},
 		{exitUsage, append(lab, "reproduce", "tb-fig1", "--out", at("file")), "is not a folder"},
 		{exitUsage, append(lab, "reproduce", "--all", "--out", at("file")), "is not a folder"},
+		{exitUsage, append(lab, "train", "--data", "glyphs", "--trace", at("file")), "is not a folder"},
 		{exitUsage, []string{"landscape", "--out", at("file")}, "is not a folder"},
 		{exitUsage, []string{"dilation", "--out", at("file")}, "is not a folder"},
 		{exitUsage, []string{"dilation", "--out", "-"}, "standard output"},

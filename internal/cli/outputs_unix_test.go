@@ -33,6 +33,23 @@ func TestOutputsThroughPipes(t *testing.T) {
 	}
 }
 
+// TestLostResultsAreNoSuccess prints to a full disk what commands print to people.
+func TestLostResultsAreNoSuccess(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	lab, hash := evilLab(t)
+	for _, args := range [][]string{{"runs", "list"}, {"runs", "show", hash}, {"study", "list"}, {"export"}, {"--json", "runs", "list"}, {"version"}, {"licenses"}, {"measure", formula},
+		{"measure", formula, "--csv", "-"}, {"completion", "bash"}, {"train", "--print-config"}} {
+		var errs strings.Builder
+		if code := run(t.Context(), append([]string{"--lab", lab}, args...), full, &errs); code != exitFailed || !strings.Contains(errs.String(), "no space left on device") {
+			t.Errorf("%v: exit code %d, %s", args, code, errs.String())
+		}
+	}
+}
+
 func TestOutputsOnDevices(t *testing.T) {
 	for _, dev := range []string{"/dev/null", "/dev/full"} {
 		before, err := os.Lstat(dev)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sort"
 
 	"collapse/internal/kernel"
@@ -83,6 +84,9 @@ func (c *trainCmd) Run(a *app) error {
 	if c.PrintConfig {
 		return c.print(a)
 	}
+	if err := c.traceable(a); err != nil {
+		return err
+	}
 	lab, err := a.openLab()
 	if err != nil {
 		return err
@@ -94,6 +98,17 @@ func (c *trainCmd) Run(a *app) error {
 		return err
 	}
 	return a.emit(resultJSON(result), func() { printResult(a, result) })
+}
+
+// traceable checks that a trace can be written, before images are read and the lab is touched. A named pipe is one, too.
+func (c *trainCmd) traceable(a *app) error {
+	if c.Trace == "" {
+		return nil
+	}
+	if info, err := os.Stat(c.Trace); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		return nil
+	}
+	return misuse(a.labOutputs().Folder("--trace", c.Trace))
 }
 
 func listSettings(a *app) error {

@@ -1,0 +1,46 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestOneWriter checks that rooms which write what a user names, or print what others name, do it through outfile and safetext.
+func TestOneWriter(t *testing.T) {
+	files := 0
+	for _, rule := range []struct {
+		room, instead string
+		forbidden     *regexp.Regexp
+	}{
+		{"cli", "safetext.Fprintf, a.printf or a.notef", regexp.MustCompile(`\bfmt\.(Fprintf|Printf|Print|Println)\(`)},
+		{"cli", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"report", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"theory", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+	} {
+		names, err := filepath.Glob(filepath.Join("..", rule.room, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			files++
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if found := rule.forbidden.FindString(line); found != "" {
+					t.Errorf("%s:%d: %s…): use %s, which docs/architecture.md asks for", name, i+1, found, rule.instead)
+				}
+			}
+		}
+	}
+	if files < 100 {
+		t.Fatalf("only %d files were looked at: the names in this test are out of date", files)
+	}
+}
