@@ -20,7 +20,7 @@ import (
 
 type studyCmd struct {
 	Run    studyRunCmd    `cmd:"" help:"Compute the runs of a study that the lab does not hold."`
-	Status studyStatusCmd `cmd:"" help:"How far a study is."`
+	Status studyStatusCmd `cmd:"" help:"How far a study is, which workers wait and why, and what was set aside."`
 	Resume studyResumeCmd `cmd:"" help:"Go on with a study of the lab, also one that was cancelled."`
 	Cancel studyCancelCmd `cmd:"" help:"Stop a study, wherever it is computed. What is done stays."`
 	Retry  studyRetryCmd  `cmd:"" help:"Make the failed runs of a study ready to be tried again; then resume."`

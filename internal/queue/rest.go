@@ -10,8 +10,9 @@ import (
 type rest struct {
 	mu    sync.Mutex
 	why   string
-	until time.Time // the next look
-	times int       // tasks in a row that ended unfit
+	until time.Time      // the next look
+	times int            // tasks in a row that ended unfit
+	jobs  map[string]int // times that a job ended unfit here, as far as that is remembered
 	look  sync.Mutex
 }
 
@@ -38,6 +39,26 @@ func (w *worker) note(err error) (why string, fresh bool) {
 	}
 	r.why = clean(err.Error(), longestText/4)
 	return r.why, fresh
+}
+
+// mostRefused bounds the jobs that are remembered as too much for this machine.
+const mostRefused = 10_000
+
+// handBack returns how long a job that ended unfit here is kept back. The first time it is not: another machine may do it. A job that
+// comes here again would come first whenever this worker asks, before others that it could do: it waits until after that.
+func (w *worker) handBack(id string) time.Duration {
+	r := &w.rest
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.jobs == nil || len(r.jobs) > mostRefused {
+		r.jobs = map[string]int{}
+	}
+	r.jobs[id]++
+	n := r.jobs[id]
+	if n == 1 {
+		return 0
+	}
+	return max(0, time.Until(r.until)) + w.opt.AckWait + w.retry*time.Duration(min(4, 1<<min(n-2, 10)))
 }
 
 // fine notes that a task ended as tasks should.

@@ -89,6 +89,9 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
 			return err
 		}
+		if d := t.w.handBack(t.ID); d > 0 {
+			return t.msg.NakWithDelay(d)
+		}
 		return t.msg.Nak() // others take it at once
 	case errors.As(err, &later):
 		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {

@@ -66,10 +66,14 @@ func (w *remoteWorker) unfit(err error) error {
 	return queue.Unfit(w.where(err))
 }
 
-// where says of a full disk which one it is, and nothing of how to go on with a run that others go on with.
+// where says in a few words what is wrong with which disk, and nothing of how to go on with a run that others go on with.
 func (w *remoteWorker) where(err error) error {
-	if store.IsFull(err) {
+	var file *os.PathError
+	switch {
+	case store.IsFull(err):
 		return fullAt(w.o.Scratch)
+	case diskTrouble(err) && errors.As(err, &file):
+		return fmt.Errorf("%w at %s", file.Err, file.Path)
 	}
 	return err
 }
