@@ -206,8 +206,8 @@ func unitDistance(x, y []float64, normX, normY float64, d int) float64 {
 // perClassDuality compares w_k with μ_k − h_G, class by class.
 func perClassDuality(b *builder, s shape) {
 	h := s.head
-	products, cosines, distances := make(Vector, s.k), make(Vector, s.k), make(Vector, s.k)
-	sum, widest, undefined := 0.0, 0.0, -1
+	products, cosines, distances, away := make(Vector, s.k), make(Vector, s.k), make(Vector, s.k), make([]float64, s.k)
+	widest, undefined := 0.0, -1
 	for k := range cosines {
 		w, m := h.w[k*s.d:][:s.d], s.centred[k*s.d:][:s.d]
 		wNorm, mNorm := h.norms[k], norm(m)
@@ -224,7 +224,7 @@ func perClassDuality(b *builder, s shape) {
 			plus += (u + v) * (u + v)
 		}
 		distances[k] = math.Sqrt(minus)
-		sum += minus / 2
+		away[k] = minus / 2
 		widest = max(widest, 2*math.Atan2(math.Sqrt(minus), math.Sqrt(plus))) // exact for small angles, unlike arccos
 	}
 	b.report.PerClass["nc3_product"], b.report.PerClass["nc3_cosine"], b.report.PerClass["nc3_distance"] = products, cosines, distances
@@ -233,10 +233,10 @@ func perClassDuality(b *builder, s shape) {
 		return
 	}
 	// The variance of the cosines is that of 1 − cos = ‖ŵ − m̂‖²/2, which is exact where all cosines are near 1.
-	mean, spread := sum/float64(s.k), 0.0
-	for _, x := range distances {
-		spread += (x*x/2 - mean) * (x*x/2 - mean)
+	mean := compensated(away) / float64(s.k)
+	for i, x := range away {
+		away[i] = (x - mean) * (x - mean)
 	}
-	b.put(KeyNC3Duality, spread/float64(s.k))
+	b.put(KeyNC3Duality, compensated(away)/float64(s.k))
 	b.put(KeyConfWeightAngle, widest)
 }

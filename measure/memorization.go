@@ -33,14 +33,14 @@ func (m *memorization) of(label int32) int32 {
 
 // corrupted is a tally of corrupted samples.
 type corrupted struct {
-	redrawn, flipped           float64 // Σ ‖h − h*‖
+	redrawn, flipped           carried // Σ ‖h − h*‖
 	redrawnCount, flippedCount int
 	centreless                 int // whose true class has no test sample
 }
 
 func (c *corrupted) add(o corrupted) {
-	c.redrawn += o.redrawn
-	c.flipped += o.flipped
+	c.redrawn.merge(o.redrawn)
+	c.flipped.merge(o.flipped)
 	c.redrawnCount += o.redrawnCount
 	c.flippedCount += o.flippedCount
 	c.centreless += o.centreless
@@ -71,24 +71,26 @@ func tallyCorrupted[T kernel.Float](m *memorization, to *corrupted, row int, h [
 	}
 	distance := math.Sqrt(sum)
 	if redrawn {
-		to.redrawn += distance
+		to.redrawn.add(distance)
 		to.redrawnCount++
 	}
 	if flipped {
-		to.flipped += distance
+		to.flipped.add(distance)
 		to.flippedCount++
 	}
 }
 
 // meanDistance returns the mean over i<j of ‖μ_i − μ_j‖ for the rows of means (k×d).
 func meanDistance(means []float64, k, d int) float64 {
-	sum := 0.0
+	row, rows := make([]float64, 0, k), make([]float64, k)
 	for i := range k {
+		row = row[:0]
 		for j := range i {
-			sum += math.Sqrt(distance2(means[i*d:][:d], means[j*d:][:d]))
+			row = append(row, math.Sqrt(distance2(means[i*d:][:d], means[j*d:][:d])))
 		}
+		rows[i] = compensated(row) // the classes have no other order that would show how sums of them are rounded
 	}
-	return sum / float64(k*(k-1)/2)
+	return compensated(rows) / float64(k*(k-1)/2)
 }
 
 // memorized fills the four forms of memorization.
@@ -101,14 +103,14 @@ func memorized(b *builder, t corrupted, mem *memorization) {
 	if mem.redrawn == nil {
 		b.miss(KeyMemRedrawn, "no mask of redrawn samples was given: labels alone cannot tell")
 	} else {
-		b.put(KeyMemRedrawn, t.redrawn)
+		b.put(KeyMemRedrawn, t.redrawn.value())
 	}
-	b.put(KeyMemFlipped, t.flipped)
+	b.put(KeyMemFlipped, t.flipped.value())
 	if t.flippedCount == 0 {
 		b.missAll("no measured sample is flipped", KeyMemMean, KeyMemNormalised)
 		return
 	}
-	mean := t.flipped / float64(t.flippedCount)
+	mean := t.flipped.value() / float64(t.flippedCount)
 	b.put(KeyMemMean, mean)
 	k := len(mem.centres) / mem.d
 	if k < 2 {

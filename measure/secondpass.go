@@ -83,6 +83,9 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 		}
 		s.tally.add(&f.parts[i].tally)
 	}
+	if ask.margins {
+		s.tally.sumMargins(f.margins, s.class)
+	}
 	return nil
 }
 

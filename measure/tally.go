@@ -44,6 +44,41 @@ func (t *tally) add(o *tally) {
 	t.memory.add(o.memory)
 }
 
+// carried is a sum with the rounding carried along (Neumaier 1974). Samples of a collapsed class have nearly one value, and sums of numbers
+// that are nearly alike are rounded nearly alike, in whatever order.
+type carried struct{ sum, lost float64 }
+
+func (c *carried) add(x float64) {
+	next := c.sum + x
+	if math.Abs(c.sum) >= math.Abs(x) {
+		c.lost += (c.sum - next) + x
+	} else {
+		c.lost += (x - next) + c.sum
+	}
+	c.sum = next
+}
+
+// merge adds the sum of o.
+func (c *carried) merge(o carried) {
+	c.add(o.sum)
+	c.lost += o.lost
+}
+
+func (c *carried) value() float64 { return c.sum + c.lost }
+
+// sumMargins fills margin from those of single samples of the given classes (−1: not measured); NaN is none.
+func (t *tally) sumMargins(margins []float64, class []int32) {
+	sums := make([]carried, len(t.margin))
+	for i, c := range class {
+		if x := margins[i]; c >= 0 && x == x {
+			sums[c].add(x)
+		}
+	}
+	for c := range sums {
+		t.margin[c] = sums[c].value()
+	}
+}
+
 // tallySample uses the products y = S r and v = W r of the sample in a row, of class c, with residual r and ‖r‖² = square.
 func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square float64, y, v []float64) {
 	s, t := f.s, &p.tally
@@ -71,7 +106,6 @@ func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square 
 			t.marginless++
 			return
 		}
-		t.margin[c] += margin
 		t.marginMin, t.marginMax = min(t.marginMin, margin), max(t.marginMax, margin)
 	}
 }

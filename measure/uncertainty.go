@@ -90,32 +90,28 @@ func (r *Report) state(key string, arithmetic, given float64) {
 // differences of such, roots of differences of such, or powers.
 func leastRounding(key string, v float64, d int) float64 {
 	const few = 4 * roundoff64
-	own := few * math.Abs(v)
+	own := 2 * few * math.Abs(v)
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
 		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
-		KeyWMeanAlignment, KeyVCI, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyConfMaxCos:
+		KeyWMeanAlignment, KeyVCI, KeyConfMaxCos:
 		return own + few
-	case KeyNC2WCentred:
+	case KeyNC2WCentred, KeyMarginMean, KeyMarginMin, KeyMarginMax: // differences of two such
 		return own + 2*few
 	case KeyNC5OOD:
 		return own + few/2
-	case KeyNC2RankD:
-		return own + few/4
+	case KeyNC2RankD: // the entries of a projection over √d
+		return own + few/4/math.Sqrt(float64(d))
 	case KeyGNC2Distance, KeyGNC2Log:
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
-	case KeyGNC2Riesz:
-		return 2 * own
 	case KeyNC3Duality:
-		return 4 * own
-	case KeyNumericalRank:
-		return 20 * own
-	case KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised:
-		return 3 * own
-	case KeyTraceWithin, KeyNC1TraceRatio, KeyTestNC1Ratio:
 		return 2 * own
+	case KeyNumericalRank:
+		return 10 * own
+	case KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised:
+		return 3 * own / 2
 	}
 	return own
 }

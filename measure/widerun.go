@@ -89,17 +89,19 @@ func (t *tally) take(found *wide.Result, class []int32) {
 			t.mismatch[c]++
 		}
 		if found.Margins != nil {
-			t.takeMargin(c, found.Margins[i])
+			t.takeMargin(found.Margins[i])
 		}
+	}
+	if found.Margins != nil {
+		t.sumMargins(found.Margins, class)
 	}
 }
 
-// takeMargin adds one margin of a sample of class c; NaN is none.
-func (t *tally) takeMargin(c int32, margin float64) {
+// takeMargin counts one margin; NaN is none.
+func (t *tally) takeMargin(margin float64) {
 	if margin != margin {
 		t.marginless++
 		return
 	}
-	t.margin[c] += margin
 	t.marginMin, t.marginMax = min(t.marginMin, margin), max(t.marginMax, margin)
 }
