@@ -138,7 +138,7 @@ func leaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 			}
 			size += info.Size()
 		}
-		if n > 0 && parts[n-1].Blob.Bytes <= size {
+		if n > 0 && parts[n-1].Blob.Bytes <= 2*size {
 			continue
 		}
 		b, err := put(ctx, blobs, fmt.Sprintf("%s/beside-%d-%d.tar", where, after, epoch), func(w io.Writer) error { return packList(w, dir, list) })
