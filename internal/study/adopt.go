@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -94,13 +93,8 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 	if err != nil {
 		return err
 	}
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(blobs.Get(ctx, *files.Blob, w)) }()
-	err = unpack(r, staging)
-	_, rest := io.Copy(io.Discard, r) // to the end: only there is the digest known
-	if err := errors.Join(err, rest); err != nil {
-		r.CloseWithError(err)
-		return errors.Join(err, os.RemoveAll(staging))
+	if err := fetch(ctx, blobs, *files.Blob, staging); err != nil {
+		return err
 	}
 	return e.takeFiles(m.Job, staging, dir)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,6 +24,13 @@ type checkpointState struct {
 	Epoch   int64         `json:"epoch"`
 	Blob    queue.Blob    `json:"blob"`
 	Shared  bool          `json:"shared"` // in the shared folder
+	Beside  []sidePart    `json:"beside,omitempty"`
+}
+
+// sidePart is an archive of what a run has left besides checkpoints, up to an epoch from that of the part before.
+type sidePart struct {
+	UpTo int64      `json:"up_to"`
+	Blob queue.Blob `json:"blob"`
 }
 
 func (s checkpointState) encode() []byte {
@@ -63,14 +71,17 @@ func restoreCheckpoint(ctx context.Context, s checkpointState, dir string, whole
 	if err != nil {
 		return err
 	}
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(store.Get(ctx, s.Blob, w)) }()
 	staging := filepath.Join(home, ".fetched")
-	err = unpack(r, staging)
-	_, rest := io.Copy(io.Discard, r)
-	if err := errors.Join(err, rest); err != nil {
-		r.CloseWithError(err)
-		return errors.Join(err, os.RemoveAll(staging))
+	for _, part := range s.Beside {
+		if err := fetch(ctx, store, part.Blob, staging); err != nil {
+			return err
+		}
+		if err := mergeInto(staging, dir); err != nil {
+			return err
+		}
+	}
+	if err := fetch(ctx, store, s.Blob, staging); err != nil {
+		return err
 	}
 	final := filepath.Join(home, strconv.FormatInt(s.Epoch, 10))
 	if err := os.RemoveAll(final); err != nil { // it was passed over
@@ -82,14 +93,57 @@ func restoreCheckpoint(ctx context.Context, s checkpointState, dir string, whole
 	return syncDir(home)
 }
 
+// fetch makes the folder staging of what is in a blob.
+func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(store.Get(ctx, b, w)) }()
+	err := unpack(r, staging)
+	_, rest := io.Copy(io.Discard, r) // to the end: only there is the digest known
+	if err := errors.Join(err, rest); err != nil {
+		r.CloseWithError(err)
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	return nil
+}
+
 // saveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
-// claim next goes on from there: all rows of the epochs before must have been sent.
-func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool) error {
+// claim next goes on from there: all rows of the epochs before must have been sent, and beside is where the other files are.
+func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...sidePart) error {
 	s, err := leaveCheckpoint(ctx, blobs, shared, fmt.Sprintf("%s/g%d", t.ID, t.Generation), dir, epoch)
 	if err != nil {
 		return err
 	}
+	s.Beside = beside
 	return t.SetState(ctx, s.encode())
+}
+
+// leaveBeside puts what a run has left besides checkpoints, up to an epoch, where other machines find it, and returns the parts that
+// hold all of it. Files go with the first checkpoint after them; small parts are made again together with what comes after them, so that
+// there are never many, and no file goes often.
+func leaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoch int64, parts []sidePart) ([]sidePart, error) {
+	for n := len(parts); ; n-- {
+		after := int64(0)
+		if n > 0 {
+			after = parts[n-1].UpTo
+		}
+		list, err := train.SideFiles(dir, int(after), int(epoch))
+		if err != nil || len(list) == 0 {
+			return parts, err
+		}
+		size := int64(0)
+		for _, name := range list {
+			info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil {
+				return parts, err
+			}
+			size += info.Size()
+		}
+		if n > 0 && parts[n-1].Blob.Bytes <= 2*size {
+			continue
+		}
+		b, err := put(ctx, blobs, fmt.Sprintf("%s/beside-%d-%d.tar", where, after, epoch), func(w io.Writer) error { return packList(w, dir, list) })
+		return append(slices.Clone(parts[:n]), sidePart{UpTo: epoch, Blob: b}), err
+	}
 }
 
 // leaveCheckpoint puts the checkpoint of an epoch, in a run's folder, where other machines find it.
@@ -131,10 +185,15 @@ const inlineLimit = queue.MaxMessage / 2
 
 // sendFiles makes a finished run's files reach the coordinator, and returns the last message.
 func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared, left bool) ([]byte, error) {
-	keep := runFiles(newestOf(filepath.Join(dir, "ckpt")))
+	newest := newestOf(filepath.Join(dir, "ckpt"))
+	kept, err := train.SideFiles(dir, 0, int(newest))
+	if err != nil {
+		return nil, err
+	}
+	keep := runFiles(newest, kept)
 	m := manifest{Shared: shared, Left: left}
 	small := &bounded{limit: inlineLimit}
-	err := pack(small, dir, keep)
+	err = pack(small, dir, keep)
 	switch {
 	case err == nil:
 		m.Inline = small.Bytes()

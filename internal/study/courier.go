@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -24,7 +26,7 @@ type courier struct {
 	ended chan struct{}
 	start chan int64 // the epoch that the run starts after
 
-	state checkpointState // that the task came with
+	state checkpointState // that the task came with, then what it has left
 	safe  atomic.Int64    // the run has come to this epoch: later checkpoints in the scratch lab were passed over
 
 	begun bool
@@ -34,8 +36,10 @@ type courier struct {
 	err   error // why it gave up
 }
 
-func newCourier(w *remoteWorker, t *queue.Task, s checkpointState) *courier {
-	return &courier{w: w, t: t, news: make(chan struct{}, 1), start: make(chan int64, 1), state: s, saved: time.Now()}
+func newCourier(w *remoteWorker, t *queue.Task) *courier {
+	c := &courier{w: w, t: t, news: make(chan struct{}, 1), start: make(chan int64, 1), saved: time.Now()}
+	c.safe.Store(math.MaxInt64)
+	return c
 }
 
 // reached says that rows up to an epoch are in the scratch lab.
@@ -106,9 +110,13 @@ func (c *courier) deliver(ctx context.Context, from int64) error {
 		}
 		if from < c.state.Epoch || c.state.usable() != c.state.Epoch {
 			// The checkpoint that the queue keeps is of epochs that this attempt computes anew, maybe into other bits: nobody goes on from it.
-			if err := c.t.SetState(ctx, checkpointState{}.encode()); err != nil {
+			c.state = checkpointState{}
+			if err := c.t.SetState(ctx, c.state.encode()); err != nil {
 				return err
 			}
+		}
+		if c.state.Shared != (c.w.o.Blobs != "") {
+			c.state.Beside = nil // it goes again, to where this worker leaves things
 		}
 		c.begun, c.sent = true, first-1
 	}
@@ -161,7 +169,10 @@ func (c *courier) checkpoint(ctx context.Context) error {
 		return err
 	}
 	c.left = true
-	err = saveCheckpoint(ctx, c.t, dir, epoch, blobs, c.w.o.Blobs != "")
+	if c.state.Beside, err = leaveBeside(ctx, blobs, fmt.Sprintf("%s/g%d", c.t.ID, c.t.Generation), dir, epoch, c.state.Beside); err != nil {
+		return err
+	}
+	err = saveCheckpoint(ctx, c.t, dir, epoch, blobs, c.w.o.Blobs != "", c.state.Beside...)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -177,8 +188,6 @@ func (c *courier) finish(ctx context.Context, stopping bool) error {
 	if c.ended != nil {
 		c.stop()
 		<-c.ended
-	} else { // the scratch lab had the run as done, or as failed
-		c.safe.Store(newestOf(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt")))
 	}
 	newest := c.newest()
 	if c.err != nil {

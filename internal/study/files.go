@@ -34,6 +34,21 @@ func pack(w io.Writer, dir string, keep func(path string) bool) error {
 	return nil
 }
 
+// packList writes the named files of dir, by these names, as a tar archive.
+func packList(w io.Writer, dir string, list []string) error {
+	t := tar.NewWriter(w)
+	var err error
+	for _, name := range list {
+		if err = packFile(t, filepath.Join(dir, filepath.FromSlash(name)), name); err != nil {
+			break
+		}
+	}
+	if err := errors.Join(err, t.Close()); err != nil {
+		return fmt.Errorf("study: packing %s: %w", dir, err)
+	}
+	return nil
+}
+
 func packFile(t *tar.Writer, path, name string) error {
 	f, err := inputfile.Open(path)
 	if err != nil {
@@ -144,6 +159,27 @@ func moveInto(from, to string) error {
 	return syncDir(to)
 }
 
+// mergeInto moves every file below from to the same place below to, replacing what is there, and removes from.
+func mergeInto(from, to string) error {
+	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o777)
+		}
+		return os.Rename(path, filepath.Join(to, rel))
+	})
+	if err := errors.Join(err, os.RemoveAll(from)); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return nil
+}
+
 // sweepFolder removes what killed processes left half-written in a run's folder.
 func sweepFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -180,14 +216,14 @@ func newestUpTo(dir string, last int64) int64 {
 }
 
 // runFiles says which files of a run's folder go to the coordinator: all but what is half written and
-// what stays behind of older checkpoints.
-func runFiles(newest int64) func(path string) bool {
+// what stays behind of older checkpoints. kept are paths of those that the run is to keep.
+func runFiles(newest int64, kept []string) func(path string) bool {
 	last := fmt.Sprintf("ckpt/%d/", newest)
 	return func(path string) bool {
 		parts := strings.Split(path, "/")
 		if slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, ".") }) || strings.HasSuffix(path, ".tmp") {
 			return false
 		}
-		return parts[0] != "ckpt" || strings.HasPrefix(path, last)
+		return parts[0] != "ckpt" || strings.HasPrefix(path, last) || slices.Contains(kept, path)
 	}
 }

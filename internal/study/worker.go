@@ -200,7 +200,8 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	dir := w.scratch.RunDir(t.ID)
 	team := <-w.teams
 	defer func() { w.teams <- team }()
-	c := newCourier(w, t, state)
+	c := newCourier(w, t)
+	c.state = state
 	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), Env{Team: team, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
 		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p Progress) {
