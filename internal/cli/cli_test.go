@@ -113,6 +113,8 @@ func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 	}{
 		{[]string{"--", "tr"}, []string{"train"}},
 		{[]string{"runs", ""}, []string{"check", "gc", "list", "rm", "show"}},
+		{[]string{"runs", "check", "--rep"}, []string{"--repair"}},
+		{[]string{"lab", ""}, []string{"copy"}},
 		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
 		{[]string{"demo", "--scale", ""}, []string{"default", "smoke"}},
 		{[]string{"completion", "b"}, []string{"bash"}},
