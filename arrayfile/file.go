@@ -118,14 +118,22 @@ func (f *File) Headers() []Header {
 type Refused struct {
 	Name string
 	Err  error
+	// Damaged tells an array that is not whole from one of a nature that is not read, such as objects.
+	Damaged bool
 }
+
+// natureError says that an array is whole, and of no type that is read.
+type natureError struct{ error }
+
+func naturef(format string, args ...any) error { return natureError{fmt.Errorf(format, args...)} }
 
 // Refused returns the arrays that Headers leaves out, in file order.
 func (f *File) Refused() []Refused {
 	var out []Refused
 	for _, e := range f.entries {
 		if e.err != nil {
-			out = append(out, Refused{e.Name, e.err})
+			var nature natureError
+			out = append(out, Refused{e.Name, e.err, !errors.As(e.err, &nature)})
 		}
 	}
 	return out

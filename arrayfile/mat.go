@@ -161,7 +161,7 @@ func (m matElement) header() (matArray, error) {
 		} else if what == "" {
 			what = fmt.Sprintf("of class %d", class)
 		}
-		return h, fmt.Errorf("the array is %s; only real numerical arrays are read", what)
+		return h, naturef("the array is %s; only real numerical arrays are read", what)
 	}
 	for i := 0; i < len(dims); i += 4 {
 		h.Shape = append(h.Shape, int(int32(m.order.Uint32(dims[i:]))))

@@ -173,7 +173,7 @@ func parseNPYText(text string) (Header, error) {
 	fortran, ok2 := d["fortran_order"].(bool)
 	shape, ok3 := d["shape"].([]int)
 	if _, list := d["descr"].(records); list {
-		return Header{}, errors.New("records (several named columns) are not read; save one array for each column")
+		return Header{}, naturef("records (several named columns) are not read; save one array for each column")
 	}
 	if !ok1 || !ok2 || !ok3 {
 		return Header{}, fmt.Errorf("header %.200q: want a type name for descr, True or False for fortran_order, a tuple for shape", text)
@@ -200,13 +200,13 @@ func npyType(descr string) (DType, bool, error) {
 		big := order == ">" || order == "=" && hostBigEndian
 		return t, big && t.Size() > 1, nil
 	case strings.HasPrefix(name, "O"):
-		return 0, false, errors.New("object arrays hold pickled Python, which may run code, and are not read; save plain numbers, or text as text (.astype(str))")
+		return 0, false, naturef("object arrays hold pickled Python, which may run code, and are not read; save plain numbers, or text as text (.astype(str))")
 	case strings.HasPrefix(name, "c"):
-		return 0, false, fmt.Errorf("complex numbers (element type %.40q) are not read; save real and imaginary parts side by side as twice as many columns", descr)
+		return 0, false, naturef("complex numbers (element type %.40q) are not read; save real and imaginary parts side by side as twice as many columns", descr)
 	case name == "f12" || name == "f16":
-		return 0, false, fmt.Errorf("floats of more than 64 bits (element type %q) are not read; save them with .astype('f8')", descr)
+		return 0, false, naturef("floats of more than 64 bits (element type %q) are not read; save them with .astype('f8')", descr)
 	case strings.HasPrefix(name, "U") || strings.HasPrefix(name, "S"):
-		return 0, false, fmt.Errorf("text (element type %.40q) is read as labels, from a file; here numbers are wanted", descr)
+		return 0, false, naturef("text (element type %.40q) is read as labels, from a file; here numbers are wanted", descr)
 	}
-	return 0, false, fmt.Errorf("element type %.40q is not read; convert to a boolean, integer or floating-point type of at most 64 bits", descr)
+	return 0, false, naturef("element type %.40q is not read; convert to a boolean, integer or floating-point type of at most 64 bits", descr)
 }

@@ -126,7 +126,7 @@ type member struct {
 // bytes, by which a small one can unpack to any size.
 func disjoint(files []*zip.File, b []byte, account *account) ([]member, error) {
 	type span struct{ begin, end uint64 }
-	members, spans := make([]member, len(files)), make([]span, 0, len(files))
+	members, begins, spans := make([]member, len(files)), make([]uint64, len(files)), make([]span, 0, len(files))
 	for i, f := range files {
 		at, err := f.DataOffset()
 		if err != nil {
@@ -136,7 +136,7 @@ func disjoint(files []*zip.File, b []byte, account *account) ([]member, error) {
 		if begin > uint64(len(b)) || n > uint64(len(b))-begin {
 			return nil, fmt.Errorf("%q lies outside the file, which may be cut short", f.Name)
 		}
-		members[i] = member{f, b[begin : begin+n : begin+n], account}
+		members[i], begins[i] = member{f, b[begin : begin+n : begin+n], account}, begin
 		if n > 0 {
 			spans = append(spans, span{begin, begin + n})
 		}
@@ -147,7 +147,25 @@ func disjoint(files []*zip.File, b []byte, account *account) ([]member, error) {
 			return nil, errors.New("members overlap, as in archives made to fill the disk")
 		}
 	}
+	for i, f := range files {
+		if !namedAlike(b[:begins[i]], f.Name) {
+			return nil, fmt.Errorf("%q has another name in the archive's directory than where it lies: the file is damaged", f.Name)
+		}
+	}
 	return members, nil
+}
+
+// namedAlike reports whether the local header that ends b has the name that the directory gives: damage to either would let an array
+// pass for one that was never there.
+func namedAlike(b []byte, name string) bool {
+	const fixed = 30 // bytes before the name
+	for extra := 0; extra <= min(math.MaxUint16, len(b)-fixed-len(name)); extra++ {
+		h := b[len(b)-extra-len(name)-fixed:]
+		if string(h[:4]) == "PK\x03\x04" && int(binary.LittleEndian.Uint16(h[26:])) == len(name) && int(binary.LittleEndian.Uint16(h[28:])) == extra {
+			return string(h[fixed:][:len(name)]) == name
+		}
+	}
+	return false
 }
 
 // entry reads the header of a .npy member.

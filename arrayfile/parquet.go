@@ -119,13 +119,13 @@ func (p *parquetFile) entry(c *parquet.Column) entry {
 	shape := []int{int(rows)}
 	switch {
 	case c.MaxRepetitionLevel() > 1:
-		e.err = errors.New("lists of lists are not read")
+		e.err = naturef("lists of lists are not read")
 	case values > p.limit/int64(dtype.Size()):
 		e.err = fmt.Errorf("it claims %d values, more than %d times the file", values, ratioParquet)
 	case c.MaxRepetitionLevel() == 0 && values != rows:
 		e.err = fmt.Errorf("%d values in %d rows", values, rows)
 	case c.MaxRepetitionLevel() == 1 && (rows == 0 || values%rows != 0):
-		e.err = fmt.Errorf("its lists have different lengths (%d values in %d rows); want one width", values, rows)
+		e.err = naturef("its lists have different lengths (%d values in %d rows); want one width", values, rows)
 	case c.MaxRepetitionLevel() == 1:
 		shape = append(shape, int(values/rows))
 	}
@@ -148,7 +148,7 @@ func (p *parquetFile) entry(c *parquet.Column) entry {
 func parquetType(c *parquet.Column) (t DType, text bool, err error) {
 	logical := c.Type().LogicalType()
 	if name := c.Type().String(); strings.HasPrefix(name, "DECIMAL") {
-		return 0, false, fmt.Errorf("columns of type %s are not read; convert to floating-point numbers", name)
+		return 0, false, naturef("columns of type %s are not read; convert to floating-point numbers", name)
 	}
 	integer := func(signed, unsigned DType) DType {
 		if i := logical.Value; i != nil {
@@ -179,7 +179,7 @@ func parquetType(c *parquet.Column) (t DType, text bool, err error) {
 			return F16, false, nil
 		}
 	}
-	return 0, false, fmt.Errorf("columns of type %s are not read; want numbers, or text for labels", c.Type())
+	return 0, false, naturef("columns of type %s are not read; want numbers, or text for labels", c.Type())
 }
 
 // columnReader reads one column whole.

@@ -137,7 +137,7 @@ func numbers(name string, items []any) (Array, bool) {
 func (t tensor) entry(name string, big bool, account *account, data stored) entry {
 	e := entry{Header: Header{Name: name, DType: t.dtype}}
 	if !t.dtype.valid() {
-		e.err = fmt.Errorf("elements of %s are not read; convert to real numbers of at most 64 bits", t.class)
+		e.err = naturef("elements of %s are not read; convert to real numbers of at most 64 bits", t.class)
 		return e
 	}
 	e.BigEndian = big && t.dtype.Size() > 1
@@ -155,7 +155,7 @@ func (t tensor) entry(name string, big bool, account *account, data stored) entr
 	case last == math.MaxInt64, count > 0 && last >= t.count:
 		e.err = fmt.Errorf("shape %v with strides %v from element %d does not fit a storage of %d elements", t.shape, t.stride, t.offset, t.count)
 	case count > t.count:
-		e.err = fmt.Errorf("shape %v repeats the %d elements of its storage; save it with .clone()", t.shape, t.count)
+		e.err = naturef("shape %v repeats the %d elements of its storage; save it with .clone()", t.shape, t.count)
 	}
 	if e.err != nil {
 		e.Header = Header{Name: name}

@@ -117,10 +117,13 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 		}
 		return headers[i].Name, true, nil
 	}
+	own := mine || r == TestLabels && slices.Contains(f.own[TestFeatures], s)
+	if err := s.refused(r, own, mine); err != nil {
+		return "", false, err
+	}
 	if mine && len(headers) == 1 {
 		return headers[0].Name, true, nil
 	}
-	own := mine || r == TestLabels && slices.Contains(f.own[TestFeatures], s)
 	var hits []string
 	for _, h := range headers {
 		if r.recognises(s.label(h), own) && (own || !f.taken[[2]string{s.path, h.Name}]) {
@@ -129,7 +132,7 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 	}
 	switch len(hits) {
 	case 0:
-		return "", false, s.refused(r, own, mine)
+		return "", false, nil
 	case 1:
 		return hits[0], true, nil
 	}
@@ -147,6 +150,9 @@ func (s *shard) refused(r Role, own, mine bool) error {
 	for _, x := range list {
 		name := s.label(arrayfile.Header{Name: x.Name})
 		if r.recognises(name, own) || mine && len(list) == 1 && len(s.file.Headers()) == 0 {
+			if hint := " (say which array to take instead with " + r.keyFlag() + " NAME)"; r.HasKeyFlag() && len(s.file.Headers()) > 0 {
+				return fmt.Errorf("%s (%s): the %s cannot be read: %w%s", s.path, name, r, x.Err, hint)
+			}
 			return fmt.Errorf("%s (%s): the %s cannot be read: %w", s.path, name, r, x.Err)
 		}
 	}
@@ -185,6 +191,9 @@ func (s *shard) load(name string) (part, error) {
 func named(files []*shard, name string) ([]part, error) {
 	var out []part
 	for _, s := range files {
+		if err := s.damaged(func(x string) bool { return x == name }); err != nil {
+			return nil, err
+		}
 		for _, h := range s.file.Headers() {
 			if h.Name != name {
 				continue
@@ -202,12 +211,29 @@ func named(files []*shard, name string) ([]part, error) {
 	return out, nil
 }
 
+// damaged returns an error for an array that is not whole and whose name is asked for: as a layer it would be missing without a word.
+func (s *shard) damaged(asked func(name string) bool) error {
+	for _, x := range s.file.Refused() {
+		if x.Damaged && asked(x.Name) {
+			return fmt.Errorf("%s (%s): this layer cannot be read: %w", s.path, x.Name, x.Err)
+		}
+	}
+	return nil
+}
+
 // layerNames returns the names that a pattern matches, in natural order. A * matches everything, also
 // dots and slashes.
 func layerNames(files []*shard, pattern string) ([]string, error) {
 	flat := strings.NewReplacer("/", "\x01").Replace
 	var out []string
 	for _, s := range files {
+		err := s.damaged(func(x string) bool {
+			ok, err := path.Match(flat(pattern), flat(x))
+			return ok && err == nil
+		})
+		if err != nil {
+			return nil, err
+		}
 		for _, h := range s.file.Headers() {
 			ok, err := path.Match(flat(pattern), flat(h.Name))
 			if err != nil {
