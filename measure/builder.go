@@ -11,6 +11,8 @@ const defaultBudget = 0.5e9
 // wanted is the choice of measures.
 type wanted struct {
 	keys    map[string]bool // nil: all of the registry but those of without
+	named   map[string]bool // by the caller, beside "default" as well
+	left    map[string]bool // of the default, left out of this measurement: leaveUnasked
 	without []string
 	dear    bool // dear measures whatever they cost
 	budget  float64
@@ -29,10 +31,10 @@ func newWanted(opt Options) (wanted, error) {
 			w.dear = true
 		case key == "default":
 		case known:
-			if w.keys == nil {
-				w.keys = map[string]bool{}
+			if w.named == nil {
+				w.named = map[string]bool{}
 			}
-			w.keys[key] = true
+			w.named[key] = true
 		default:
 			unknown = append(unknown, key)
 		}
@@ -40,15 +42,15 @@ func newWanted(opt Options) (wanted, error) {
 	if unknown != nil {
 		return w, &UnknownMeasureError{Keys: unknown}
 	}
-	if slices.Contains(opt.Measures, "all") || slices.Contains(opt.Measures, "default") {
-		w.keys = nil
+	if !slices.Contains(opt.Measures, "all") && !slices.Contains(opt.Measures, "default") {
+		w.keys = w.named
 	}
 	return w, nil
 }
 
 func (w *wanted) any(keys ...string) bool {
 	for _, key := range keys {
-		if w.keys[key] || w.keys == nil && !slices.Contains(w.without, key) {
+		if w.keys[key] || w.keys == nil && !w.left[key] && !slices.Contains(w.without, key) {
 			return true
 		}
 	}
@@ -67,6 +69,7 @@ type builder struct {
 
 func newBuilder(w *wanted, im Imbalance) *builder {
 	n := len(definitions)
+	w.left = nil
 	return &builder{wanted: w, im: im, report: &Report{
 		Measures: make(map[string]float64, n), Missing: make(map[string]string, n),
 		PerClass: make(map[string]Vector, 16), Conventions: make(map[string]Convention, n),

@@ -69,6 +69,7 @@ func (e *Engine[T]) Measure(in Input[T]) (r *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	e.leaveUnasked(b, &in, h)
 	mem, err := e.testAndOOD(&in, b, h)
 	if err != nil {
 		return nil, err

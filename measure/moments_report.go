@@ -83,6 +83,7 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 		return nil, err
 	}
 	out.report.Classes = e.train.classes
+	e.leaveUnaskedMeans(out)
 	e.classPairs()
 	e.momentsWithin(out, m)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))

@@ -158,19 +158,23 @@ func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 
 // nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class.
 func (p *probe) nearest(team *kernel.Team, im Imbalance) float64 {
-	m := len(p.class)
-	products, squares := make([]float64, m*p.k), make([]float64, p.k)
+	squares := make([]float64, p.k)
 	centre := p.means[:p.d] // any point near the data: distances are of differences
 	means, rows := relative(p.means, centre), relative(p.h, centre)
-	kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows, p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+	block := max(1, min(len(p.class), productElements/p.k)) // of rows whose products are held
+	products := make([]float64, block*p.k)
 	for c := range squares {
 		x := means[c*p.d:][:p.d]
 		squares[c] = dot(x, x)
 	}
 	hits, all := 0.0, 0.0
 	for i, weight := range p.weights(im) {
+		if i%block == 0 {
+			m := min(block, len(p.class)-i)
+			kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows[i*p.d:], p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+		}
 		all += weight
-		if nearestMean(squares, products[i*p.k:][:p.k]) == int(p.class[i]) {
+		if nearestMean(squares, products[i%block*p.k:][:p.k]) == int(p.class[i]) {
 			hits += weight
 		}
 	}

@@ -29,7 +29,7 @@ const productElements = 1 << 24 // of the products of all parts together
 func (p *products[T]) run(team *kernel.Team, start func(parts int)) error {
 	d := p.s.d
 	p.width = len(p.stack) / d
-	p.cut = newPartition(p.s.rows, blockRows(d))
+	p.cut = newPartition(p.s.rows, max(1, min(blockRows(d), productElements/max(p.width, 1))))
 	p.cut.parts = max(1, min(p.cut.parts, productElements/(p.cut.block*max(p.width, 1))))
 	parts := p.cut.parts
 	p.buf = blockBuffers(nil, p.s.src, parts, p.cut.block*d)

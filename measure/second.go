@@ -54,6 +54,7 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (found 
 	}
 	out.of = e.identity(m, h)
 	noOperator := e.operator(s)
+	e.leaveUnaskedMeans(newBuilder(&e.want, opt.Imbalance))
 	e.classPairs()
 	out.ask = e.asks(h, noOperator)
 	if err := e.decisions(s, h, out.ask, nil); err != nil {
@@ -144,6 +145,7 @@ func (s *Second) Report(m *Moments, w, b []float64, opt Options) (found *Report,
 		return nil, &StateError{"the second pass was made beside other class means, weights or options; pass the merged state, classifier and --imbalance it was made with"}
 	}
 	out.report.Classes = e.train.classes
+	e.leaveUnaskedMeans(out)
 	for c, n := range e.train.count {
 		if n != s.Count[c] {
 			return nil, &ShapeError{What: "samples of a class in the second passes", Found: s.Count[c], Want: n, Hint: "merge the second pass of every shard, each once"}

@@ -16,6 +16,7 @@ const (
 	step      = 0x1p-26 // far above the rounding of an evaluation, far below what is not linear any more
 	shakeWork = 4e8     // floating-point operations of an evaluation that is made once only
 	mostMoves = 2
+	oneMove   = 1 << 21 // numbers of class means beyond which there is one move: an evaluation holds several copies of them
 )
 
 // meanShaker evaluates the measures of class means again.
@@ -35,7 +36,7 @@ var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDevia
 
 // meanMoves returns how many evaluations are made for k classes of width d.
 func meanMoves(k, d int) int {
-	if pairsWork(k, d) > shakeWork {
+	if pairsWork(k, d) > shakeWork || k*d > oneMove {
 		return 1
 	}
 	return mostMoves
