@@ -159,18 +159,21 @@ func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 // nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class.
 func (p *probe) nearest(team *kernel.Team, im Imbalance) float64 {
 	m := len(p.class)
-	products, squares := make([]float64, m*p.k), make([]float64, p.k)
+	stripe := max(1, min(m, tileElements/p.k)) // rows whose products are held at a time
+	products, squares := make([]float64, stripe*p.k), make([]float64, p.k)
 	centre := p.means[:p.d] // any point near the data: distances are of differences
 	means, rows := relative(p.means, centre), relative(p.h, centre)
-	kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows, p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
 	for c := range squares {
 		x := means[c*p.d:][:p.d]
 		squares[c] = dot(x, x)
 	}
 	hits, all := 0.0, 0.0
 	for i, weight := range p.weights(im) {
+		if i%stripe == 0 {
+			kernel.Gemm(team, kernel.NT, min(stripe, m-i), p.k, p.d, rows[i*p.d:], p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+		}
 		all += weight
-		if nearestMean(squares, products[i*p.k:][:p.k]) == int(p.class[i]) {
+		if nearestMean(squares, products[i%stripe*p.k:][:p.k]) == int(p.class[i]) {
 			hits += weight
 		}
 	}
