@@ -48,13 +48,15 @@ type stripSums struct {
 const (
 	// stack is the size of the dense pass's matrix S from which this pass takes over: about what a second-level cache holds.
 	stack = 1 << 16
+	// classes is the number of classes of which the dense pass can hold tables of all pairs: 128 MiB each.
+	classes = 1 << 12
 
 	Elements = 1 << 22 // of a block of rows
 	Strip    = 64      // rows that a thread takes at a time
 )
 
 // Due reports whether this pass is due for k classes of width d.
-func Due(k, d int) bool { return 2*k*d > stack }
+func Due(k, d int) bool { return 2*k*d > stack || k > classes }
 
 // BlockRows returns the rows of a block with so many elements in a row.
 func BlockRows(width int) int {
