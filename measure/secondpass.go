@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"sync"
+
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
@@ -38,6 +40,9 @@ type secondPass[T kernel.Float] struct {
 	clock   clock
 
 	parts []part[T]
+
+	lock  sync.Mutex
+	spent []*scratch[T] // scratch memory that no part under way uses
 }
 
 // asked says what the second pass has to find.
@@ -47,8 +52,15 @@ type asked struct {
 	im Imbalance // of white
 }
 
-// part is the scratch memory and tally of a part of the rows.
+// part is a part of the rows: its tally, and while it is under way scratch memory.
 type part[T kernel.Float] struct {
+	*scratch[T]
+	tally tally
+	err   error
+}
+
+// scratch is the memory of a block of rows. With many classes it is large: there is one for each thread, not for each part.
+type scratch[T kernel.Float] struct {
 	buf      []T
 	residual []float64 // (block × stride)
 	square   []float64 // (block) ‖r‖²
@@ -56,8 +68,25 @@ type part[T kernel.Float] struct {
 	logits   []float64 // (block × classifier rows) W r, where that is not in product
 	white    []float64 // (block × rank) z, where the operator applies to p
 	offset   []float64 // (d) h − h_G of a sample near h_G
-	tally    tally
-	err      error
+}
+
+// begin gives a part scratch memory for products of the given width, and end takes it back.
+func (f *secondPass[T]) begin(p *part[T], width, rank int) {
+	f.lock.Lock()
+	if n := len(f.spent); n > 0 {
+		p.scratch, f.spent = f.spent[n-1], f.spent[:n-1]
+	} else {
+		p.scratch = new(scratch[T])
+	}
+	f.lock.Unlock()
+	_, views := f.s.src.(*Rows[T])
+	p.resize(f.cut.block, f.s.d, width, rank, f.s.k, !views)
+}
+
+func (f *secondPass[T]) end(p *part[T]) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.spent, p.scratch = append(f.spent, p.scratch), nil
 }
 
 // run fills s.tally. s.between must be built if ask.white.
@@ -71,9 +100,9 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	if err := f.prepare(team); err != nil {
 		return err
 	}
-	_, views := s.src.(*Rows[T])
 	for i := range f.cut.parts {
-		f.parts[i].resize(f.cut.block, s.d, f.width, s.between.rank, s.k, !views)
+		f.parts[i].tally.reset(s.k)
+		f.parts[i].err = nil
 	}
 	team.Do(f.cut.parts, f)
 	s.tally.reset(s.k)
@@ -89,7 +118,7 @@ func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked
 	return nil
 }
 
-func (p *part[T]) resize(block, d, width, rank, k int, buffer bool) {
+func (p *scratch[T]) resize(block, d, width, rank, k int, buffer bool) {
 	if buffer {
 		p.buf = grow(p.buf, block*d)
 	}
@@ -97,8 +126,6 @@ func (p *part[T]) resize(block, d, width, rank, k int, buffer bool) {
 	p.square = grow(p.square, block)
 	p.product = grow(p.product, block*width)
 	p.white = grow(p.white, block*rank)
-	p.tally.reset(k)
-	p.err = nil
 }
 
 // prepare stacks S and the tables of what is known of each class.
@@ -161,6 +188,8 @@ func (f *secondPass[T]) marginTables(team *kernel.Team) {
 // Run tallies the rows of one part.
 func (f *secondPass[T]) Run(index int) {
 	p := &f.parts[index]
+	f.begin(p, f.width, f.s.between.rank)
+	defer f.end(p)
 	from, to := f.cut.span(index)
 	for at := from; at < to && f.s.team.Err() == nil; at += f.cut.block {
 		if p.err = f.tallyBlock(p, at, min(at+f.cut.block, to)); p.err != nil {

@@ -9,7 +9,7 @@ import (
 // Near collapse the class means' own logits decide for nearly every sample (radii). A second pass that needs the largest logit alone,
 // no margin, then leaves the classifier out of S, and makes its products only for blocks with a sample that is not decided.
 
-// spare decides whether the pass does so: if radii decide nearly all of the first block. parts[0] is scratch for that.
+// spare decides whether the pass does so: if radii decide nearly all of the first block. parts[0] is there for that.
 func (f *secondPass[T]) spare(team *kernel.Team) error {
 	s, h := f.s, f.head
 	f.sparing = false
@@ -18,8 +18,9 @@ func (f *secondPass[T]) spare(team *kernel.Team) error {
 	}
 	wide.FillLogitRadii[float64](team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h.wide())
 	p, end := &f.parts[0], min(f.cut.block, s.rows)
-	_, views := s.src.(*Rows[T])
-	p.resize(f.cut.block, s.d, 0, 0, s.k, !views)
+	p.tally.reset(s.k)
+	f.begin(p, 0, 0)
+	defer f.end(p)
 	m, err := f.residuals(p, 0, end)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -163,5 +164,27 @@ func TestTiesOfScoresAreCountedInOnePass(t *testing.T) {
 	const many = 4 << 20
 	if got := nearTies(make([]float64, many), make([]float64, many)); got != 0 {
 		t.Errorf("%g of equal scores are near ties, want none", got)
+	}
+}
+
+// TestManyClassesTakeLittleMemory measures 4,200 classes in two dimensions, a file of a few hundred kilobytes: no table of all pairs is
+// held, nor products of a block of rows with all classes more often than threads work on them.
+func TestManyClassesTakeLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	in := gaussian[float32](8400, 2, 4200, .5, 1)
+	team := kernel.NewTeam(2)
+	defer team.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Measure(in, Options{Team: team, KeepMargins: true, Null: 1}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 700 {
+		t.Errorf("%d MiB were allocated, want at most 700", all)
+	} else {
+		t.Logf("%d MiB were allocated", all)
 	}
 }

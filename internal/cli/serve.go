@@ -2,25 +2,32 @@ package cli
 
 import (
 	"errors"
+	"time"
 
 	"collapse/internal/serve"
 )
 
 type serveCmd struct {
-	Listen  string `help:"Address to listen on. Anything but a loopback address needs a token, which is printed once." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
+	Listen  string `help:"Address to listen on. Anything but a loopback address needs a token, which is printed once, and is plain text: there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
 	Token   string `help:"The token, instead of a new one; COLLAPSE_TOKEN keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
 	Open    bool   `help:"Show the page in the browser."`
 	Control bool   `help:"Let the page cancel, retry and resume runs and studies."`
+
+	MeasureLimit time.Duration `help:"Stop measuring files that were dropped on the page after this time." default:"60s" placeholder:"TIME"`
 }
 
 // serving is the JSON document of `collapse serve`, printed when it listens.
 type serving struct {
-	URL   string `json:"url"`
-	Token bool   `json:"token"` // browsers need the one in url
+	URL       string `json:"url"`
+	Token     bool   `json:"token"`     // browsers need the one in url
+	Reachable bool   `json:"reachable"` // from other machines
 }
 
 func (c *serveCmd) Run(a *app) error {
-	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.serveLog}
+	if c.MeasureLimit <= 0 {
+		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
+	}
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.serveLog, MeasureLimit: c.MeasureLimit}
 	if c.Control {
 		lab, err := a.openLab()
 		if err != nil {
@@ -35,9 +42,12 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	out := serving{server.URL(), server.NeedsToken()}
+	out := serving{server.URL(), server.NeedsToken(), server.Reachable()}
 	if err := a.emit(out, func() { printServing(a, out) }); err != nil {
 		return errors.Join(err, server.Close())
+	}
+	if out.Reachable {
+		a.warnPlainText("the page", server.Addr().String(), pageWithTLS)
 	}
 	if c.Open {
 		if err := openInBrowser(server.URL()); err != nil {
@@ -51,7 +61,7 @@ func (c *serveCmd) Run(a *app) error {
 func printServing(a *app, s serving) {
 	a.printf("%s\n", s.URL)
 	if s.Token {
-		a.printf("This address can be reached from other machines: the token in it is asked for once by each browser, and is not shown again.\n")
+		a.printf("The token in this address is asked for once by each browser, and is not shown again.\n")
 	}
 	a.printf("Ctrl-C ends the page; it never disturbs the work it shows.\n")
 }
@@ -76,6 +86,9 @@ func (f besideFlags) beside(a *app) (end func()) {
 		return func() {}
 	}
 	a.notef("live page: %s\n", server.URL())
+	if server.Reachable() {
+		a.warnPlainText("the page", server.Addr().String(), pageWithTLS)
+	}
 	if err := openInBrowser(server.URL()); err != nil {
 		a.notef("%v\n", err)
 	}

@@ -70,6 +70,9 @@ func (w *whereFlags) options(a *app) (study.Options, error) {
 		return o, usagef("--workers 0 leaves all runs to workers elsewhere, who cannot join without --listen or --nats")
 	}
 	var err error
+	if w.Listen != "" && w.Cert == "" && reaches(w.Listen, "127.0.0.1") {
+		a.warnPlainText("the queue", w.Listen, queueWithTLS)
+	}
 	if w.Listen != "" {
 		file := w.TokenFile
 		if file == "" {

@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"bufio"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -149,6 +152,60 @@ func TestPathsLeadNowhereElse(t *testing.T) {
 	}
 	if answer, _ := get(t, http.DefaultClient, "GET", s.URL()+"?x="+strings.Repeat("y", maxURL), nil); answer.StatusCode != 414 {
 		t.Errorf("a long address: %d", answer.StatusCode)
+	}
+}
+
+// whereTo is where a browser goes that is sent to an address from a page of http://here/, by the rules of the URL standard that matter:
+// control characters and spaces at the ends and tabs and line ends within are dropped, and a backslash is a slash.
+func whereTo(t *testing.T, address string) string {
+	t.Helper()
+	address = strings.TrimFunc(address, func(r rune) bool { return r <= ' ' })
+	address = strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/").Replace(address)
+	to, err := url.Parse("http://here/dir/page")
+	if err == nil {
+		to, err = to.Parse(address)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.Scheme + "://" + to.Host
+}
+
+// TestRedirectsStayHere sends the theme's link and the link with the token to other hosts in every way that a browser would follow.
+func TestRedirectsStayHere(t *testing.T) {
+	s := startTest(t, Options{Lab: demoLab(t)})
+	for _, back := range []string{"\t//evil.example", "/\t/evil.example", "/\n/evil.example", "\r//evil.example", " //evil.example", "\x00//evil.example", "//evil.example", "///evil.example",
+		`/\evil.example`, `\\evil.example`, `\/evil.example`, `/x\..\\evil.example`, "/.//evil.example", "/..//evil.example", "/x/..//evil.example", "/%2Fevil.example", "/%5Cevil.example",
+		"/%09/evil.example", "/%0a/evil.example", "https://evil.example/", "HTTPS:evil.example", "https:/evil.example", "http:\\evil.example", "javascript:alert(1)", "data:text/html,x", "mailto:x@evil.example",
+		"evil.example", "", "?x", "#x", "/x\r\nSet-Cookie: a=b", "/%", "//user@evil.example/", "/\u0085/evil.example", "//[::1]/"} {
+		answer, _ := get(t, http.DefaultClient, "GET", s.URL()+"theme?to=dark&back="+url.QueryEscape(back), nil)
+		to := answer.Header.Get("Location")
+		if answer.StatusCode != 303 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\t\r\n\x00") || whereTo(t, to) != "http://here" || strings.Contains(answer.Header.Get("Set-Cookie"), "a=b") {
+			t.Errorf("back=%q leads to %q", back, to)
+		}
+	}
+	for _, back := range []string{"/", "/run/0123abcd?epoch=4", "/study?study=a%2Fb+c&page=2", "/theory?model=ls-nonneg&alpha=0.1", "/run/x%20y"} {
+		if answer, _ := get(t, http.DefaultClient, "GET", s.URL()+"theme?back="+url.QueryEscape(back), nil); answer.Header.Get("Location") != back {
+			t.Errorf("back=%q leads to %q", back, answer.Header.Get("Location"))
+		}
+	}
+	const token = "a token of one's own"
+	s = startTest(t, Options{Lab: demoLab(t), Token: token})
+	for _, path := range []string{"//evil.example/", "//evil.example/%2e%2e/", "/%09/evil.example", "/%5C/evil.example", `/\evil.example`, "/.//evil.example", "/%2Fevil.example"} {
+		c, err := net.Dial("tcp", s.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "GET %s?token=%s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path, url.QueryEscape(token))
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		c.Close()
+		if to := answer.Header.Get("Location"); answer.StatusCode != 303 || whereTo(t, to) != "http://here" || strings.Contains(to, "token") || strings.HasPrefix(to, "//") {
+			t.Errorf("%s with the token: %d to %q", path, answer.StatusCode, to)
+		}
 	}
 }
 

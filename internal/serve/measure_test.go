@@ -15,6 +15,7 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/report"
+	"collapse/measure"
 )
 
 // featureFile is an npz of three Gaussian classes with a classifier of their means.
@@ -166,5 +167,23 @@ func TestMeasurementsAreForgotten(t *testing.T) {
 	now = now.Add(shownFor + time.Second)
 	if _, err := s.get(last); err == nil || len(s.items) != 0 {
 		t.Error("a measurement outlives its time")
+	}
+}
+
+// TestLargeMeasurementsAreForgottenFirst bounds the numbers of what is kept; the newest stays whatever it has.
+func TestLargeMeasurementsAreForgottenFirst(t *testing.T) {
+	s := newShown(time.Now)
+	large := &report.Measured{Columns: []report.MeasuredColumn{{Report: &measure.Report{Margins: make(measure.Vector, mostNumbers/2+1)}}}}
+	small := s.keep(&report.Measured{})
+	first := s.keep(large)
+	if _, err := s.get(small); err != nil {
+		t.Error("a small measurement went before there were too many numbers:", err)
+	}
+	second := s.keep(large)
+	if _, err := s.get(first); err == nil {
+		t.Error("two measurements of more numbers than are kept are there")
+	}
+	if _, err := s.get(second); err != nil {
+		t.Error(err)
 	}
 }

@@ -171,6 +171,9 @@ func (s *Server) URL() string { return s.gate.url() }
 // NeedsToken reports whether browsers must show a token.
 func (s *Server) NeedsToken() bool { return s.gate.token != "" }
 
+// Reachable reports whether other machines reach the server: there is no TLS between.
+func (s *Server) Reachable() bool { return !s.gate.addr.IP.IsLoopback() }
+
 // Addr is where the server listens.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
