@@ -16,9 +16,9 @@ func Paths(req Request) []string {
 			out = append(out, shards...)
 		}
 	}
-	for r, patterns := range append(req.From[:], files) {
+	for _, patterns := range append(req.From[:], files) {
 		for _, p := range patterns {
-			found, _ := expand(Role(r%int(roleCount)), []string{p})
+			found, _ := expand(Features, []string{p}) // the role is for messages alone
 			out = append(out, found...)
 		}
 	}
