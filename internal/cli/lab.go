@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 
 	"collapse/internal/store"
 	"collapse/internal/upkeep"
@@ -42,6 +41,6 @@ func (c labCopyCmd) Run(a *app) error {
 // openLab opens the lab for writing. Work under way waits, and says so, while another process holds up the lab's writers.
 func (a *app) openLab() (*store.Lab, error) {
 	return store.Open(a.flags.Lab, store.Options{Context: a.ctx, Waiting: func(e *store.BusyError) {
-		fmt.Fprintf(a.stderr, "collapse: waiting: %v\n", e)
+		a.notef("collapse: waiting: %v\n", e)
 	}})
 }

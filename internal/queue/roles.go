@@ -41,7 +41,7 @@ func (r *roles) Check(c server.ClientAuthentication) bool {
 }
 
 // workersMay are the permissions of a queue's workers: to take jobs, to write claims, results, notices and blobs, and to read what
-// they go on from. They cannot submit or remove jobs, change what the queue says about itself, read or acknowledge results, cancel
+// they go on from and how much waits to be read. They cannot submit or remove jobs, change what the queue says about itself, read or acknowledge results, cancel
 // others, or make, change, purge and delete streams and buckets. docs/cluster.md lists the same for clusters.
 func workersMay(name string) *server.Permissions {
 	jobs, claims, blobs := name+"-jobs", "KV_"+name+"-claims", "OBJ_"+name+"-blobs"
@@ -55,6 +55,8 @@ func workersMay(name string) *server.Permissions {
 		"$JS.API.CONSUMER.DELETE." + blobs + ".>",
 		"$JS.API.CONSUMER.INFO." + blobs + ".>",
 		"$JS.FC." + blobs + ".>",
+		"$JS.API.STREAM.INFO." + name + "-results", // Traffic, for those who measure a queue
+		"$JS.API.CONSUMER.INFO." + name + "-results." + readerName,
 	}
 	for p := range priorities {
 		publish = append(publish, fmt.Sprintf("$JS.API.CONSUMER.INFO.%s.p%d", jobs, p), fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.p%d", jobs, p))

@@ -3,13 +3,13 @@ package queue
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // TestWhatAWorkersTokenMayNotDo asks for what only a coordinator may do. Each is refused by name, and nothing of it has happened.
@@ -55,8 +55,10 @@ func TestWhatAWorkersTokenMayNotDo(t *testing.T) {
 		forbidden = append(forbidden, "subscription to \""+subject)
 	}
 	must(t, conn.Flush())
+	start := time.Now()
 	for _, subject := range forbidden {
-		for start := time.Now(); !heard(strings.TrimPrefix(subject, "subscription to ")) && time.Since(start) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+		for !heard(strings.TrimPrefix(subject, "subscription to ")) && time.Since(start) < 20*time.Second {
+			time.Sleep(5 * time.Millisecond)
 		}
 		if !heard(strings.TrimPrefix(subject, "subscription to ")) {
 			t.Errorf("%s is allowed", subject)
@@ -93,11 +95,12 @@ func TestWhatAWorkersTokenMayDo(t *testing.T) {
 		if err != nil {
 			return nil, Fail(err)
 		}
-		if blob, err = blobs.Put(ctx, task.ID+"/x", strings.NewReader(large)); err != nil { // as a try whose answer was lost does
+		second, err := blobs.Put(ctx, task.ID+"/x", strings.NewReader(large)) // as a try whose answer was lost does
+		if err != nil {
 			return nil, Fail(err)
 		}
 		var back strings.Builder
-		if err := errors.Join(blobs.Get(ctx, blob, &back), task.SetState(ctx, []byte("state")), task.Send(ctx, []byte("rows"))); err != nil {
+		if err := errors.Join(blobs.Get(ctx, blob, io.Discard), blobs.Get(ctx, second, &back), task.SetState(ctx, []byte("state")), task.Send(ctx, []byte("rows"))); err != nil {
 			return nil, Fail(err)
 		}
 		if back.String() != large {
@@ -111,9 +114,5 @@ func TestWhatAWorkersTokenMayDo(t *testing.T) {
 	}
 	if b.refused.Load() {
 		t.Error("a worker was refused something")
-	}
-	var gone *jetstream.APIError
-	if _, err := c.kv.Get(t.Context(), "claim.job00000"); errors.As(err, &gone) {
-		t.Error(err)
 	}
 }

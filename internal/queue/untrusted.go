@@ -139,7 +139,7 @@ func parseInfo(b []byte) (*info, error) {
 	switch {
 	case i.Protocol < 1 || i.Protocol != protocol && i.Version == "":
 		return nil, &infoError{fmt.Errorf("protocol %d of version %q", i.Protocol, i.Version)}
-	case i.Protocol == protocol && (i.AckWait < 10*time.Millisecond || i.AckWait > time.Hour):
+	case i.Protocol == protocol && (i.AckWait < time.Millisecond || i.AckWait > time.Hour):
 		return nil, &infoError{fmt.Errorf("workers shall be taken for dead after %v", i.AckWait)}
 	}
 	return i, nil

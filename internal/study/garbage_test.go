@@ -98,7 +98,9 @@ func TestGarbageDoesNotStopAStudy(t *testing.T) {
 			t.Parallel()
 			configs := smallGrid()
 			lab := saved(t, configs)
-			direct := directly(t, configs)
+			direct := openLab(t)
+			_, err := Run(t.Context(), direct, configs, 2, 2, newCounter())
+			must(t, err)
 			var hashes []string
 			for _, it := range itemsOf(t, configs) {
 				hashes = append(hashes, it.Hash)
