@@ -1,7 +1,6 @@
 package cli
 
 import (
-
 	"collapse/internal/store"
 	"collapse/internal/upkeep"
 )
