@@ -232,6 +232,9 @@ func (p *pairs) rieszVariance() float64 {
 
 // rieszSpread returns the spread of δ^−(d−2) over the logs of δ, which it overwrites.
 func rieszSpread(logs []float64, d int) spread {
+	if len(logs) == 0 {
+		return spread{}
+	}
 	least, power := math.Inf(1), float64(d-2)
 	for _, x := range logs {
 		if x < least {
@@ -242,8 +245,9 @@ func rieszSpread(logs []float64, d int) spread {
 		logs[j] = power * (least - x)
 	}
 	kernel.Exps(logs, logs)
-	s := spreadOf(logs)
-	s.top = -power * least
+	sum, _ := kernel.SumsAbout(logs, 0) // not about the first, which may be 1 where the mean is 1/n
+	s := spread{n: float64(len(logs)), mean: sum / float64(len(logs)), top: -power * least}
+	_, s.m2 = kernel.SumsAbout(logs, s.mean)
 	return s
 }
 

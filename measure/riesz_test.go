@@ -85,3 +85,16 @@ func TestRelativeVariance(t *testing.T) {
 		t.Errorf("variance %g, want %g", got, want)
 	}
 }
+
+// So it does in the kernels of a row, by logarithms: if the closest pair comes first, too.
+func TestRieszSpread(t *testing.T) {
+	const n = 700
+	for _, place := range []int{0, n - 1} {
+		logs := make([]float64, n)
+		logs[place] = -1
+		s := rieszSpread(logs, 102)
+		if got := s.m2 / s.n / (s.mean * s.mean); !(math.Abs(got-(n-1)) <= 64*roundoff64*n) {
+			t.Errorf("place %d: %.17g, want %d", place, got, n-1)
+		}
+	}
+}

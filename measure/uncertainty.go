@@ -82,13 +82,13 @@ func (r *Report) startUncertainty() {
 // state stores what arithmetic and the rounding of the given numbers leave open in a value; the former is at least what is
 // rounded alike in whatever order.
 func (r *Report) state(key string, arithmetic, given float64) {
-	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.D)+r.blurred[key], math.MaxFloat64)
+	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.K, r.D)+r.blurred[key], math.MaxFloat64)
 	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
 }
 
 // leastRounding is a few roundings of a value and of what it is put together from: numbers of size 1, squares of small
 // differences of such, roots of differences of such, or powers.
-func leastRounding(key string, v float64, d int) float64 {
+func leastRounding(key string, v float64, k, d int) float64 {
 	const few = 4 * roundoff64
 	own := 2 * few * math.Abs(v)
 	switch key {
@@ -104,6 +104,10 @@ func leastRounding(key string, v float64, d int) float64 {
 		return own + few/4/math.Sqrt(float64(d))
 	case KeyGNC2Distance, KeyGNC2Log:
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
+	case KeyGNC2Riesz:
+		if k > fewClasses { // kernels by logarithms (rieszSpread)
+			return own * (2 + float64(d)/6)
+		}
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:
