@@ -247,6 +247,21 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 	return nil
 }
 
+// LastGeneration is at least as high as every generation that a claim of this queue has had.
+func (c *Coordinator) LastGeneration(ctx context.Context) (last uint64, err error) {
+	err = c.b.outlast(ctx, func(ctx context.Context) error {
+		info, err := c.claims.Info(ctx)
+		if err == nil {
+			last = info.State.LastSeq
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("queue: %w", err)
+	}
+	return last, nil
+}
+
 // settledEvery is how often Settled looks.
 const settledEvery = 10 * time.Millisecond
 

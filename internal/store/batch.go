@@ -137,6 +137,14 @@ func (l *Lab) SetRemote(hash string, generation uint64) error {
 	})
 }
 
+// ForgetRemotes makes SetRemote's notes above a generation 0, of runs that have not ended: they are of a queue that is gone.
+func (l *Lab) ForgetRemotes(above uint64) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET remote = 0 WHERE status IN (?, ?, ?) AND remote > ?", Pending, Running, Interrupted, int64(above))
+		return err
+	})
+}
+
 // Remote returns what SetRemote noted last, 0 if nothing.
 func (r *Reader) Remote(hash string) (uint64, error) {
 	var g int64

@@ -216,6 +216,21 @@ func TestRemoteGeneration(t *testing.T) {
 	if g, err := l.Remote(c.Hash); g != 77 || err != nil {
 		t.Errorf("%d, %v", g, err)
 	}
+	must(t, l.SetRemote(c.Hash, 80))
+	must(t, l.ForgetRemotes(80))
+	if g, err := l.Remote(c.Hash); g != 80 || err != nil {
+		t.Errorf("%d, %v", g, err)
+	}
+	must(t, l.ForgetRemotes(79))
+	if g, err := l.Remote(c.Hash); g != 0 || err != nil {
+		t.Errorf("%d, %v", g, err)
+	}
+	must(t, l.SetRemote(c.Hash, 80))
+	must(t, c.Finish())
+	must(t, l.ForgetRemotes(79))
+	if g, err := l.Remote(c.Hash); g != 80 || err != nil {
+		t.Errorf("of a run that is done: %d, %v", g, err)
+	}
 	var missing *NotFoundError
 	if _, err := l.Remote("nothing"); !errors.As(err, &missing) {
 		t.Errorf("%v", err)

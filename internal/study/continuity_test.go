@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -429,14 +428,24 @@ func TestSidePartsAreFewAndWhole(t *testing.T) {
 	if len(got) != epochs {
 		t.Errorf("%d files", len(got))
 	}
-	if _, err := leaveBeside(t.Context(), full{}, "job/g1", dir, epochs+1, nil); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("a store that takes nothing: %v", err)
-	}
 }
 
-// full is a store of blobs that takes nothing.
-type full struct{ queue.Blobs }
-
-func (full) Put(context.Context, string, io.Reader) (queue.Blob, error) {
-	return queue.Blob{}, os.ErrPermission
+// TestAnotherQueueTakesUpALab computes a run whose lab has a generation of a queue that is gone: those of a new queue begin at one again.
+func TestAnotherQueueTakesUpALab(t *testing.T) {
+	t.Parallel()
+	configs := []train.Config{tiny()}
+	lab := saved(t, configs)
+	must(t, lab.SetRemote(itemsOf(t, configs)[0].Hash, 1<<40))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o := remoteOptions(t)
+	url := urlOf(&o)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Execute(ctx, lab, []string{"s"}, o)
+		ended <- err
+	}()
+	startWorker(t, <-url, WorkerOptions{})
+	must(t, <-ended)
+	sameRuns(t, lab, directly(t, configs), 1)
 }

@@ -34,6 +34,13 @@ func (e *engine) coordinate(ctx context.Context) (Summary, error) {
 	if e.c, err = e.broker.Coordinate(ctx, owner); err != nil {
 		return e.summary(), e.stopped(err)
 	}
+	last, err := e.c.LastGeneration(ctx)
+	if err == nil {
+		err = e.lab.ForgetRemotes(last)
+	}
+	if err != nil {
+		return e.summary(), e.stopped(err)
+	}
 	if e.o.Rebuild {
 		if err := e.rebuild(ctx); err != nil {
 			return e.summary(), e.stopped(err)

@@ -1,0 +1,57 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestSettledWaitsForTheJobsResults: results of the job that are on the server are handled before Settled returns, those of others need not.
+func TestSettledWaitsForTheJobsResults(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	b, err := s.Connect(quick(t))
+	must(t, err)
+	defer b.Close()
+	c, err := b.Coordinate(t.Context(), "lab")
+	must(t, err)
+	must(t, c.Submit(t.Context(), Job{ID: "one"}, Job{ID: "silent"}))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	sent := make(chan error, 2)
+	go b.Work(ctx, WorkerOptions{Slots: 2}, func(ctx context.Context, task *Task) ([]byte, error) {
+		var err error
+		for range 5 {
+			if task.ID == "one" {
+				err = errors.Join(err, task.Send(ctx, []byte("row")))
+			}
+		}
+		sent <- err
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	must(t, <-sent)
+	must(t, <-sent)
+	must(t, c.Settled(t.Context(), "silent")) // nothing was sent, and nobody receives
+	bounded, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := c.Settled(bounded, "one"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while nobody receives: %v", err)
+	}
+	var handled atomic.Int64
+	go c.Receive(ctx, func(list []Message) error {
+		time.Sleep(50 * time.Millisecond)
+		handled.Add(int64(len(list)))
+		return nil
+	})
+	must(t, c.Settled(t.Context(), "one"))
+	if n := handled.Load(); n < 5 {
+		t.Errorf("%d of 5 results were handled", n)
+	}
+	last, err := c.LastGeneration(t.Context())
+	claims, err2 := c.Claims(t.Context())
+	if err != nil || err2 != nil || len(claims) != 2 || last < max(claims[0].Generation, claims[1].Generation) {
+		t.Errorf("last generation %d of %+v; %v, %v", last, claims, err, err2)
+	}
+}
