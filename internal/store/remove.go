@@ -77,10 +77,13 @@ func (l *Lab) emptyTrash(hash string) error {
 func (l *Lab) finishRemovals() error {
 	folders, err := collect(l.Reader, func(scan func(...any) error) (name string, err error) { return name, scan(&name) }, "SELECT folder FROM removal")
 	for _, folder := range folders {
+		if err != nil { // such as a process that holds up all writers: not once for each
+			return err
+		}
 		if hash, moved := strings.CutPrefix(folder, trashPrefix); moved {
-			err = errors.Join(err, l.emptyTrash(hash))
+			err = l.emptyTrash(hash)
 		} else {
-			err = errors.Join(err, l.finishRemoval(folder))
+			err = l.finishRemoval(folder)
 		}
 	}
 	return err
