@@ -16,6 +16,7 @@ import (
 type library struct {
 	files  map[string]*shard
 	budget *arrayfile.Budget
+	part   bool // budget is of this library alone and released with it
 }
 
 // shard is one opened file.
@@ -62,6 +63,9 @@ func (l *library) close() error {
 		errs = append(errs, s.file.Close())
 	}
 	l.files = nil
+	if l.part {
+		l.budget.Release()
+	}
 	return errors.Join(errs...)
 }
 

@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"math"
 
 	"collapse/arrayfile"
 	"collapse/measure"
@@ -82,11 +83,12 @@ func Open(req Request) (*Set, error) {
 	if req.Budget == nil {
 		req.Budget = arrayfile.NewFileBudget()
 	}
+	req.Budget = req.Budget.Part(math.MaxInt64) // what the set takes is given back with it
 	capture, err := fromCapture(&req)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget}, taken: map[[2]string]bool{}}
+	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget, part: true}, taken: map[[2]string]bool{}}
 	s, err := f.set()
 	if err != nil {
 		return nil, joinClose(err, f.lib.close())
@@ -113,7 +115,7 @@ func (f *finder) set() (*Set, error) {
 		return nil, err
 	}
 	s := &Set{}
-	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.testSplit, f.masks, f.beware} {
+	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.room, f.testSplit, f.masks, f.beware} {
 		if err := step(s); err != nil {
 			return nil, err
 		}
