@@ -130,6 +130,10 @@ func (b *Budget) Limit() int64 {
 
 // opened counts a file of n bytes.
 func (b *Budget) opened(n int64) {
+	if b.parent != nil {
+		b.parent.opened(n)
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.grows {

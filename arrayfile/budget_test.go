@@ -78,7 +78,10 @@ func TestBudgetOfManyGoroutines(t *testing.T) {
 		wg.Go(func() {
 			part := b.Part(500)
 			for range 1000 {
-				if part.Take(125) != nil || part.Take(125) != nil {
+				if err := part.Take(125); err != nil {
+					continue
+				}
+				if err := part.Take(125); err != nil {
 					part.Release()
 					continue
 				}

@@ -71,6 +71,13 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 		}
 	}
 	m.Count = r.integers("class count", k)
+	all := 0
+	for _, n := range m.Count {
+		if all += n; all > 1<<52 {
+			r.fail("class counts: more samples than numbers can count")
+			break
+		}
+	}
 	m.Scatter = r.squares("within-class scatter", k)
 	m.Mean = r.floats("class mean", k*d)
 	if !r.first {

@@ -30,6 +30,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/study":       {"collapse/internal/cli", "collapse/internal/report"},
 	"collapse/internal/queue":       {"collapse/train", "collapse/internal/store", "collapse/measure", "collapse/nn"},
 	"collapse/internal/search":      {"collapse…"},
+	"collapse/internal/inputfile":   {"collapse…"},
 	"collapse/internal/tensorboard": {"collapse…"},
 	"collapse/internal/outfile":     {"collapse…"},
 	"collapse/internal/safetext":    {"collapse…"},

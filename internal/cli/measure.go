@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"collapse/arrayfile"
 	"collapse/internal/features"
 	"collapse/internal/kernel"
 	"collapse/internal/outfile"
@@ -50,6 +51,8 @@ type measureCmd struct {
 	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs, - for standard output." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
 	Merge    bool   `help:"The files are states: combine them." group:"Beyond one machine:"`
 	Means    string `help:"Merged first passes; the second pass is made beside them." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
+
+	MaxMemory string `help:"What the files may take when they are unpacked and decoded, such as 8GB; default: 32 times their size, at least 537 MB." placeholder:"SIZE" group:"Beyond one machine:"`
 
 	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, and the table for people then goes to standard error." type:"path" placeholder:"FILE" group:"Output:"`
 	HTML string `name:"html" help:"Also write a self-contained page to FILE, - for standard output." type:"path" placeholder:"FILE" group:"Output:"`
@@ -146,6 +149,9 @@ func (c *measureCmd) check() error {
 	if c.MinCount < 1 {
 		return usagef("--min-count %d: want at least 1, the number of samples a class needs", c.MinCount)
 	}
+	if _, err := c.budget(); err != nil {
+		return err
+	}
 	stream := slices.Contains(c.Files, "-")
 	switch {
 	case !(c.Rcond >= 0 && c.Rcond < 1):
@@ -212,6 +218,7 @@ func (c *measureCmd) stream(req features.Request, team *kernel.Team) (*features.
 
 func (c *measureCmd) request() features.Request {
 	req := features.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
+	req.Budget, _ = c.budget() // check has refused what is no size
 	for r, from := range map[features.Role][]string{
 		features.Features: c.Features, features.Labels: c.Labels, features.Weights: c.Weights, features.Bias: c.Bias,
 		features.TestFeatures: c.TestFeatures, features.TestLabels: c.TestLabels, features.TrueLabels: c.TrueLabels,
@@ -225,6 +232,24 @@ func (c *measureCmd) request() features.Request {
 		req.Keys[r] = key
 	}
 	return req
+}
+
+// budget is what --max-memory allows, or the default for files and streams.
+func (c *measureCmd) budget() (*arrayfile.Budget, error) {
+	stream := slices.Contains(c.Files, "-")
+	b := arrayfile.NewFileBudget()
+	switch {
+	case c.MaxMemory != "":
+		n, ok := parseBytes(c.MaxMemory)
+		if !ok {
+			return nil, usagef("--max-memory %q: want a size such as 800MB, 8GB or 16GiB", c.MaxMemory)
+		}
+		b = arrayfile.NewBudget(n)
+	case stream:
+		b = arrayfile.NewBudget(features.StreamMemory)
+	}
+	b.Advice = "if the input is to be trusted, allow more with --max-memory, such as --max-memory 16GB"
+	return b, nil
 }
 
 func (c *measureCmd) options(team *kernel.Team) measure.Options {

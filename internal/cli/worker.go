@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"collapse/internal/inputfile"
 	"collapse/internal/queue"
 	"collapse/internal/study"
 	"collapse/internal/version"
@@ -57,7 +58,9 @@ func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broke
 	for told := false; ; told = true {
 		b, err := queue.Connect(r, o)
 		var refused *queue.TokenError
-		if err == nil || errors.As(err, &refused) {
+		var kind *inputfile.KindError
+		var size *inputfile.SizeError
+		if err == nil || errors.As(err, &refused) || errors.As(err, &kind) || errors.As(err, &size) {
 			return b, err
 		}
 		if !told {

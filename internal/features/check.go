@@ -25,7 +25,7 @@ func (f *finder) allLabels(s *Set) error {
 	if len(parts) == 0 {
 		return f.nothing(Labels)
 	}
-	if s.labels, err = newLabelled(Labels, parts); err != nil {
+	if s.labels, err = newLabelled(Labels, parts, f.req.Budget); err != nil {
 		return err
 	}
 	s.list(Labels, parts, []int{len(s.labels.values)})
@@ -76,7 +76,7 @@ func (f *finder) head(d int, file string) (*classifier, error) {
 	if c.wPart, err = only(Weights, weights); err != nil {
 		return nil, err
 	}
-	if err := c.weights(f.req.TransposeWeights, d, file); err != nil {
+	if err := c.weights(f.req, d, file); err != nil {
 		return nil, err
 	}
 	if len(biases) == 0 {
@@ -105,13 +105,17 @@ func only(r Role, parts []part) (part, error) {
 }
 
 // weights reads W for features of width d, which lie in a file.
-func (c *classifier) weights(transpose bool, d int, file string) error {
+func (c *classifier) weights(req *Request, d int, file string) error {
+	transpose := req.TransposeWeights
 	shape := c.wPart.Shape
 	for len(shape) > 2 && shape[len(shape)-1] == 1 { // a 1×1 convolution
 		shape = shape[:len(shape)-1]
 	}
 	if len(shape) != 2 || shape[0] == 0 || shape[1] == 0 {
 		return fmt.Errorf("%s: classifier weight of shape %s; want K×d = classes × %d", c.wPart.where(), size(c.wPart.Shape), d)
+	}
+	if err := req.Budget.Take(2 * 8 * int64(c.wPart.Len())); err != nil { // here and turned or put in order
+		return fmt.Errorf("%s: a classifier of %s: %w", c.wPart.where(), size(shape), err)
 	}
 	w, err := c.wPart.Float64s()
 	if err != nil {
@@ -208,7 +212,7 @@ func (f *finder) masks(s *Set) error {
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	l, err := newLabelled(Corrupted, parts)
+	l, err := newLabelled(Corrupted, parts, f.req.Budget)
 	if err != nil {
 		return err
 	}

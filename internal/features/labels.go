@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"collapse/arrayfile"
 )
 
 // labelled is a column of labels as the files hold them.
@@ -18,7 +20,7 @@ type labelled struct {
 	values []int64
 }
 
-func newLabelled(r Role, parts []part) (*labelled, error) {
+func newLabelled(r Role, parts []part, budget *arrayfile.Budget) (*labelled, error) {
 	l := &labelled{role: r, first: []int{0}}
 	for _, p := range parts {
 		if r == Corrupted && p.Categories != nil {
@@ -26,6 +28,9 @@ func newLabelled(r Role, parts []part) (*labelled, error) {
 		}
 		if n := len(p.Shape); n == 0 || p.Len() != p.Shape[0] && n > 1 && p.Shape[1] != 1 {
 			return nil, fmt.Errorf("%s: %s of shape %s; want one number for each sample%s", p.where(), r, size(p.Shape), oneHotHint(n))
+		}
+		if err := budget.Take(sampleMemory * int64(p.Len())); err != nil {
+			return nil, fmt.Errorf("%s: %d samples: %w", p.where(), p.Len(), err)
 		}
 		values, err := p.Int64s()
 		if err != nil {

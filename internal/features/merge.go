@@ -3,6 +3,7 @@ package features
 import (
 	"fmt"
 
+	"collapse/arrayfile"
 	"collapse/internal/inputfile"
 	"collapse/measure"
 )
@@ -42,6 +43,9 @@ func readState(path string) (measure.State, error) {
 // Merge combines state files, all of first passes or all of second passes; those of second passes need
 // req.Means. The classifier, if there is one, comes from req.
 func Merge(req Request) (*OnePass, error) {
+	if req.Budget == nil {
+		req.Budget = arrayfile.NewFileBudget()
+	}
 	paths, err := expand(Features, req.Files)
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func (o *OnePass) classifier(req Request) error {
 // classifierOf reads the classifier that a request's own flags name, for features of width d from a source; nil if
 // there is none.
 func classifierOf(req *Request, d int, source string) (*classifier, error) {
-	f := &finder{req: req, taken: map[[2]string]bool{}}
+	f := &finder{req: req, lib: library{budget: req.Budget}, taken: map[[2]string]bool{}}
 	defer f.lib.close()
 	var c *classifier
 	err := f.lib.reading(func() (err error) {

@@ -19,7 +19,7 @@ func (f *finder) number(s *Set) error {
 		if len(parts) == 0 {
 			continue
 		}
-		l, err := newLabelled(other.role, parts)
+		l, err := newLabelled(other.role, parts, f.req.Budget)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ type library struct {
 	files   map[string]*shard
 	budget  *arrayfile.Budget
 	context context.Context // nil: never ends
+	part    bool            // budget is of this library alone and released with it
 }
 
 // shard is one opened file.
@@ -80,6 +81,9 @@ func (l *library) close() error {
 		errs = append(errs, s.file.Close())
 	}
 	l.files = nil
+	if l.part {
+		l.budget.Release()
+	}
 	return errors.Join(errs...)
 }
 

@@ -3,6 +3,7 @@ package features
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"collapse/arrayfile"
 	"collapse/measure"
@@ -85,11 +86,12 @@ func Open(req Request) (*Set, error) {
 	if req.Budget == nil {
 		req.Budget = arrayfile.NewFileBudget()
 	}
+	req.Budget = req.Budget.Part(math.MaxInt64) // what the set takes is given back with it
 	capture, err := fromCapture(&req)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget, context: req.Context}, taken: map[[2]string]bool{}}
+	f := &finder{req: &req, capture: capture, lib: library{budget: req.Budget, part: true, context: req.Context}, taken: map[[2]string]bool{}}
 	var s *Set
 	err = f.lib.reading(func() (err error) { s, err = f.set(); return err })
 	if err != nil {
@@ -125,7 +127,7 @@ func (f *finder) set() (*Set, error) {
 		return nil, err
 	}
 	s := &Set{}
-	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.testSplit, f.masks, f.beware} {
+	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.room, f.testSplit, f.masks, f.beware} {
 		if err := ended(f.req.Context); err != nil {
 			return nil, err
 		}

@@ -18,7 +18,10 @@ func Stream(r io.Reader, req Request, opt measure.Options) (*OnePass, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{r: r, opt: opt, classes: req.Classes, ignore: table{ignore: ignore}}
+	if req.Budget == nil {
+		req.Budget = arrayfile.NewBudget(StreamMemory)
+	}
+	s := &stream{r: r, opt: opt, budget: req.Budget, classes: req.Classes, ignore: table{ignore: ignore}}
 	for {
 		if err := ended(opt.Context); err != nil {
 			return nil, err
@@ -44,20 +47,24 @@ func Stream(r io.Reader, req Request, opt measure.Options) (*OnePass, error) {
 }
 
 type stream struct {
-	r       io.Reader
-	opt     measure.Options
-	classes int // K, 0: as labels appear
-	ignore  table
-	ignored []int // samples of each ignored label
-	record  int   // number of the record being read, from 1
-	rows    int
-	d       int
-	dtype   arrayfile.DType
-	out     *OnePass
+	r         io.Reader
+	opt       measure.Options
+	budget    *arrayfile.Budget
+	pairBytes int64 // taken from budget for the pair being read
+	classes   int   // K, 0: as labels appear
+	ignore    table
+	ignored   []int // samples of each ignored label
+	record    int   // number of the record being read, from 1
+	rows      int
+	d         int
+	dtype     arrayfile.DType
+	out       *OnePass
 }
 
 // pair reads features and labels and adds them; false at the end.
 func (s *stream) pair(req *Request) (bool, error) {
+	s.budget.Give(s.pairBytes)
+	s.pairBytes = 0
 	h, err := s.next()
 	if err == io.EOF {
 		return false, nil
@@ -116,6 +123,9 @@ func (s *stream) begin(h arrayfile.Array, req *Request) error {
 		s.classes, s.out.W, s.out.B = c.k, c.w, c.b
 	}
 	if s.classes > 0 {
+		if err := momentsRoom(s.budget, s.classes, s.d); err != nil {
+			return err
+		}
 		s.out.Moments = measure.NewMoments(s.classes, s.d, s.d <= pooledWidth)
 	}
 	return nil
@@ -141,6 +151,11 @@ func addRecord[T float32 | float64](s *stream, m *matrix, labels []int64) error 
 	}
 	to := s.out.Moments
 	if values != nil { // classes of this record, matched to the others by value
+		if s.out.Moments == nil {
+			if err := momentsRoom(s.budget, len(values), s.d); err != nil {
+				return err
+			}
+		}
 		to = measure.NewMoments(len(values), m.d, m.d <= pooledWidth)
 		to.Values = values
 	}
@@ -152,9 +167,18 @@ func addRecord[T float32 | float64](s *stream, m *matrix, labels []int64) error 
 	case s.out.Moments == nil:
 		s.out.Moments = to
 	default:
-		return s.out.Moments.Merge(to)
+		return s.merge(to)
 	}
 	return nil
+}
+
+// merge adds the moments of a record, whose classes may be new: labels that never end would fill the memory.
+func (s *stream) merge(to *measure.Moments) error {
+	before := s.out.Moments.K
+	if err := s.out.Moments.Merge(to); err != nil {
+		return err
+	}
+	return momentsRoom(s.budget, s.out.Moments.K-before, s.d)
 }
 
 // number turns labels into classes: those of the record's own values unless K is known.
@@ -190,6 +214,10 @@ func (s *stream) next() (arrayfile.Array, error) {
 		return arrayfile.Array{}, err
 	}
 	want := int64(h.Len()) * int64(h.DType.Size())
+	if err := s.budget.Take(want); err != nil {
+		return arrayfile.Array{}, fmt.Errorf("%s claims %d bytes: %w; send smaller records", describe(h), want, err)
+	}
+	s.pairBytes += want
 	var b bytes.Buffer
 	if n, err := io.CopyN(&b, s.r, want); err != nil {
 		return arrayfile.Array{}, fmt.Errorf("%s needs %d bytes, and the stream ends after %d", describe(h), want, n)

@@ -82,6 +82,9 @@ func TestBadStreams(t *testing.T) {
 	y := arrayfile.Of("", []int{2}, []int64{0, 1})
 	huge := bytes.Replace(record(h), []byte("(2, 3), }"), []byte("(99999999999, 3), }"), 1)
 	huge = append(huge[:118:118], huge[128:]...)
+	endless := bytes.Replace(huge, []byte("(99999999999, 3), }      "), []byte("(99999999999999999, 3), }"), 1)
+	within := bytes.Replace(record(h), []byte("(2, 3), }   "), []byte("(99999, 3), }"), 1)
+	within = append(within[:118:118], within[119:]...)
 	for name, c := range map[string]struct {
 		stream []byte
 		req    Request
@@ -95,12 +98,20 @@ func TestBadStreams(t *testing.T) {
 		"label out of range":         {record(h, y), Request{Classes: 1}, "sample 1 has label 1"},
 		"labels that are no numbers": {record(h, arrayfile.Of("", []int{2}, []float64{0, .5})), Request{}, "whole number"},
 		"not npy":                    {[]byte("hello there, this is text"), Request{}, "NUMPY"},
-		"claims of 2⁴⁰ bytes":        {huge, Request{}, "stream ends after"},
+		"claims of 2⁴⁰ bytes":        {huge, Request{}, "claims 1199999999988 bytes: this takes 1.2 TB of memory"},
+		"claims of 10¹⁸ elements":    {endless, Request{}, "send smaller records"},
+		"claims within the limit":    {within, Request{}, "stream ends after"},
+		"classes of no sample":       {record(h, y), Request{Classes: 2_000_000_000}, "2000000000 classes of width 3"},
+		"classes beyond all numbers": {record(h, y), Request{Classes: math.MaxInt}, "more memory than any machine has"},
 		"NaN":                        {record(arrayfile.Of("", []int{2, 3}, []float64{1, 2, 3, 4, math.NaN(), 6}), y), Request{}, "row 1, column 1"},
 	} {
-		_, err := Stream(bytes.NewReader(c.stream), c.req, measure.Options{})
+		var err error
+		spent := allocated(func() { _, err = Stream(bytes.NewReader(c.stream), c.req, measure.Options{}) })
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+		if spent > 16<<20 {
+			t.Errorf("%s: %d bytes were allocated for a stream of %d", name, spent, len(c.stream))
 		}
 	}
 }
