@@ -63,9 +63,10 @@ func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error)
 	fail := func(format string, args ...any) (Config, Point, error) {
 		return c, Point{}, fmt.Errorf("ufm: point file %s: %w", path, fmt.Errorf(format, args...))
 	}
-	shapes := map[string][]int{}
+	shapes, held := map[string][]int{}, 0.0
 	for _, h := range f.Headers() {
 		shapes[h.Name] = h.Shape
+		held += float64(h.Len())
 	}
 	c = c.sized(shapes)
 	if c.K == 0 || c.D == 0 || c.N == 0 {
@@ -73,6 +74,10 @@ func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error)
 	}
 	if err := c.Validate(); err != nil {
 		return fail("%w", err)
+	}
+	const spare = 1 << 16 // a shape with a 0 in it claims any size; a small one gets a better error below
+	if want := float64(c.D) * float64(c.K) * (float64(c.N) + 1); want > held+spare {
+		return fail("its arrays hold %.0f numbers, wanted at least %.0f (k = %d, d = %d, n = %d)", held, want, c.K, c.D, c.N)
 	}
 	p := c.NewPoint()
 	for _, v := range c.variables(p) {
