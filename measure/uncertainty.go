@@ -94,11 +94,11 @@ func leastRounding(key string, v float64, k, d int) float64 {
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
 		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
-		KeyWMeanAlignment, KeyVCI, KeyConfMaxCos:
+		KeyWMeanAlignment, KeyVCI, KeyMarginMin, KeyMarginMax, KeyConfMaxCos:
 		return own + few
-	case KeyNC2WCentred, KeyMarginMean, KeyMarginMin, KeyMarginMax: // differences of two such
+	case KeyNC2WCentred:
 		return own + 2*few
-	case KeyNC5OOD:
+	case KeyNC5OOD, KeyMarginMean:
 		return own + few/2
 	case KeyNC2RankD: // the entries of a projection over √d
 		return own + few/4/math.Sqrt(float64(d))
