@@ -447,7 +447,7 @@ func TestAnotherQueueTakesUpALab(t *testing.T) {
 	}()
 	startWorker(t, <-url, WorkerOptions{})
 	must(t, <-ended)
-	sameRuns(t, lab, directly(t, configs), 1)
+	sameValues(t, lab, directly(t, configs), configs)
 }
 
 // TestAResultWithoutItsBeginningIsNotKept gives a worker a run again that its scratch lab has as done, without the rows of its first epochs:
