@@ -30,8 +30,12 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 	if r == nil { // done before, or stale
 		return errors.Join(e.dropBlobs(ctx, m), e.ended(ctx, m))
 	}
-	if err := e.complete(m.Job); err != nil {
-		return e.unusable(ctx, m, err)
+	missing, err := e.missingRows(m.Job)
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		return e.unusable(ctx, m, missing)
 	}
 	if err := e.fetchFiles(ctx, m, r.claim.Dir); err != nil {
 		return e.unusable(ctx, m, err)
@@ -64,17 +68,17 @@ func (e *engine) dropBlobs(ctx context.Context, m queue.Message) error {
 	return nil
 }
 
-// complete returns an error unless the lab has rows of every epoch of a run that a worker says is done.
-func (e *engine) complete(hash string) error {
+// missingRows says which rows the lab has not got of a run that a worker calls done, nil if it has all.
+func (e *engine) missingRows(hash string) (missing, err error) {
 	run, err := e.lab.Run(hash)
 	if err != nil || kinds[run.Kind] == nil {
-		return err
+		return nil, err
 	}
 	whole, gap, err := kinds[run.Kind].Reach(e.lab.Reader, hash, 0, math.MaxInt64)
-	if err == nil && gap != "" {
-		err = fmt.Errorf("study: it says that the run is done, but the lab has no rows of epoch %s (they are whole up to epoch %d)", gap, whole)
+	if err != nil || gap == "" {
+		return nil, err
 	}
-	return err
+	return fmt.Errorf("study: it says that the run is done, but the lab has no rows of epoch %s (they are whole up to epoch %d)", gap, whole), nil
 }
 
 func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) error {
