@@ -93,11 +93,6 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 	if err := writeFeatures(j.fs, result.Features, j.s); err != nil {
 		return result, err
 	}
-	if j.claim.Generation > 1 {
-		if err := j.tidy(); err != nil {
-			return result, err
-		}
-	}
 	return result, j.complete()
 }
 

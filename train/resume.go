@@ -30,8 +30,13 @@ func (j *job[T]) newest() (*saved, error) {
 	return saved, err
 }
 
-// complete returns an error unless the lab has rows of every epoch of the run.
+// complete ends the run: its folder holds nothing that earlier attempts left, and the lab has rows of every epoch.
 func (j *job[T]) complete() error {
+	if j.claim.Generation > 1 {
+		if err := j.tidy(); err != nil {
+			return err
+		}
+	}
 	whole, gap, err := Reach(j.lab.Reader, j.claim.Hash, j.cfg, j.opts.RowsElsewhere, j.cfg.Run.Epochs)
 	if err == nil && whole < j.cfg.Run.Epochs {
 		err = fmt.Errorf("train: run %s has trained all its epochs, but the lab has no rows of epoch %s; resuming computes them again", short(j.claim.Hash), gap)

@@ -1,0 +1,73 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"collapse/internal/queue"
+)
+
+// prepare puts the checkpoint that a worker elsewhere left with the queue into the run's folder, if the lab has the rows before it.
+func (e *engine) prepare(ctx context.Context, t *queue.Task, kind Kind) (checkpointState, error) {
+	state, err := decodeState(t.State)
+	if err != nil {
+		e.o.Logf("run %.12s: its checkpoint cannot be had: %v", t.ID, err)
+	}
+	if state.usable() == 0 {
+		return state, nil
+	}
+	dir := e.lab.RunDir(t.ID)
+	whole, gap, err := kind.Reach(e.lab.Reader, t.ID, 0, max(state.Epoch, newestOf(filepath.Join(dir, "ckpt")))-1)
+	if err != nil {
+		return state, err
+	}
+	if whole < state.Epoch-1 {
+		e.o.Logf("run %.12s: the checkpoint of epoch %d that a worker left is not used: the lab has no rows of epoch %s", t.ID, state.Epoch, gap)
+		return state, nil
+	}
+	if err := restoreCheckpoint(ctx, state, dir, whole, e.blobs); err != nil {
+		e.o.Logf("run %.12s: its checkpoint cannot be had: %v", t.ID, err)
+	}
+	return state, nil
+}
+
+// voidState takes from the queue a checkpoint that a run of this process does not go on from: the epochs before it are computed anew here.
+func (e *engine) voidState(ctx context.Context, t *queue.Task, state checkpointState, from int64) {
+	if state.Epoch == 0 || state.usable() == state.Epoch && from >= state.Epoch {
+		return
+	}
+	if err := t.SetState(ctx, checkpointState{}.encode()); err != nil && ctx.Err() == nil {
+		e.o.Logf("run %.12s: %v", t.ID, err)
+	}
+}
+
+// dropCheckpoints removes what workers elsewhere left with the queue of a run that has ended here.
+func (e *engine) dropCheckpoints(ctx context.Context, hash string, state checkpointState) {
+	blobs, err := e.blobs(ctx, state.Shared)
+	if err == nil {
+		err = blobs.Remove(ctx, hash+"/")
+	}
+	if err != nil {
+		e.o.Logf("run %.12s: its checkpoints stay behind with the queue: %v", hash, err)
+	}
+}
+
+// takeBack ends the part of a worker elsewhere in a run that a slot of this process has the queue's claim of now. What that worker still
+// sends is of an older generation, and stale.
+func (e *engine) takeBack(t *queue.Task) error {
+	e.remoteMu.Lock()
+	defer e.remoteMu.Unlock()
+	if r := e.remote[t.ID]; r != nil {
+		delete(e.remote, t.ID)
+		return e.lostIsNoError(t.ID, errors.Join(r.claim.SetRemote(t.Generation), r.claim.Interrupt()))
+	}
+	g, err := e.lab.Remote(t.ID)
+	if isUnknown(err) || err == nil && g == 0 && !e.opened() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.lab.SetRemote(t.ID, t.Generation)
+}
