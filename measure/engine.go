@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -27,8 +26,8 @@ type Engine[T kernel.Float] struct {
 	ranks            ranks[T]
 	mem              memorization
 
-	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
-	resum  bool       // sums classes again with the rounding carried along
+	jitter *jitter // moves class means by a rounding of their own, to see what follows; nil: does not
+	resum  bool    // sums classes again with the rounding carried along
 }
 
 // NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.

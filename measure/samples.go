@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"collapse/internal/kernel"
 )
@@ -113,7 +112,7 @@ func (s *samples[T]) tallyCounts() {
 
 // setMeans turns class sums, held in means, into means, and fills the centre and the centred means. jitter, if given, moves
 // means of several samples by a rounding.
-func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
+func (s *samples[T]) setMeans(im Imbalance, jitter *jitter) {
 	for c, n := range s.count {
 		if n > 0 {
 			row := s.mean(c)
@@ -131,18 +130,18 @@ func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 }
 
 // jogCentre moves h_G by a rounding of its own and by one of the largest centred mean in each coordinate, from which it was corrected,
-// and all centred means with it; random nil: not.
-func (s *samples[T]) jogCentre(random *rand.Rand) {
-	if random == nil {
+// and all centred means with it; jitter nil: not.
+func (s *samples[T]) jogCentre(jitter *jitter) {
+	if jitter == nil {
 		return
 	}
-	jog(s.centre, random)
+	jog(s.centre, jitter)
 	for j := range s.d {
 		most := 0.0
 		for c := range s.k {
 			most = max(most, math.Abs(s.centred[c*s.d+j]))
 		}
-		shift := roundoff64 / 2 * most * (2*random.Float64() - 1)
+		shift := roundoff64 / 2 * most * (2*jitter.Float64() - 1)
 		for c := range s.k {
 			s.centred[c*s.d+j] += shift
 		}
@@ -150,13 +149,17 @@ func (s *samples[T]) jogCentre(random *rand.Rand) {
 	}
 }
 
-// jog moves numbers by a rounding each; random nil: not.
-func jog(x []float64, random *rand.Rand) {
-	if random == nil {
+// jog moves numbers by a rounding each; jitter nil: not.
+func jog(x []float64, jitter *jitter) {
+	if jitter == nil {
 		return
 	}
 	for j := range x {
-		x[j] *= 1 + roundoff64*(2*random.Float64()-1)
+		if jitter.each {
+			x[j] *= 1 + 2*roundoff64*float64(2*jitter.IntN(2)-1)
+		} else {
+			x[j] *= 1 + roundoff64*(2*jitter.Float64()-1)
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
 	}
 	again := newMoved(r.Measures)
 	for _, values := range moves.values {
-		again.add(values)
+		again.add(values, 1)
 	}
 	sums, given := x.roundings()
 	least := x.leastDependence()

@@ -39,15 +39,15 @@ func newMoved(values map[string]float64) *moved {
 	return &moved{values: values, sums: make(map[string]float64, len(values))}
 }
 
-// add takes the values of a draw. A value that is undefined there is not known at all.
-func (m *moved) add(again map[string]float64) {
+// add takes the values of a draw; share is the weight of its squares. A value that is undefined there is not known at all.
+func (m *moved) add(again map[string]float64, share float64) {
 	m.draws++
 	for key, v := range m.values {
 		away := v
 		if x, ok := again[key]; ok {
 			away = x - v
 		}
-		m.sums[key] += away * away
+		m.sums[key] += share * away * away
 	}
 }
 
