@@ -194,7 +194,11 @@ func TestVocabulary(t *testing.T) {
 	opt.Measures = []string{KeyNC1Pinv, KeyTraceWithin, KeyNC2W, KeyNC3Gram, KeyNC3Direct, KeyNC4Bias, KeyRankBetween}
 	want := mustMeasure(t, others, opt).Measures
 	for _, key := range opt.Measures { // rows are summed in blocks, which fall differently
-		if v, ok := want[key]; !ok || !(math.Abs(r.Measures[key]-v) <= 1e-13*v) {
+		tolerance := 1e-13
+		if key == KeyNC1Pinv { // of so many classes by float32 products
+			tolerance = 2e-7
+		}
+		if v, ok := want[key]; !ok || !(math.Abs(r.Measures[key]-v) <= tolerance*v) {
 			t.Errorf("%s is %.17g, want %.17g (%t)", key, r.Measures[key], v, ok)
 		}
 	}

@@ -90,7 +90,7 @@ func (r *Report) state(key string, arithmetic, given float64) {
 // differences of such, roots of differences of such, or powers.
 func leastRounding(key string, v float64, k, d int) float64 {
 	const few = 4 * roundoff64
-	own := 2 * few * math.Abs(v)
+	own := few * math.Abs(v)
 	switch key {
 	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
 		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
@@ -106,16 +106,18 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
 	case KeyGNC2Riesz:
 		if k > fewClasses { // kernels by logarithms (rieszSpread)
-			return own * (2 + float64(d)/6)
+			return own * (4 + float64(d)/3)
 		}
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:
-		return 2 * own
+		return 4 * own
 	case KeyNumericalRank:
-		return 10 * own
+		return 20 * own
 	case KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised:
-		return 3 * own / 2
+		return 3 * own
+	case KeyTraceWithin, KeyNC1TraceRatio, KeyTestNC1Ratio:
+		return 2 * own
 	}
 	return own
 }

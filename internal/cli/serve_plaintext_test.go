@@ -90,7 +90,7 @@ func TestTheQueueWarnsOfPlainText(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		a := &app{ctx: t.Context(), stderr: &errs, flags: &program{}}
-		a.flags.Lab = t.TempDir()
+		a.flags.Lab, c.where.Silence = t.TempDir(), shortestSilence
 		if _, err := c.where.options(a); err != nil {
 			t.Fatal(err)
 		}

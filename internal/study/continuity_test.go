@@ -126,8 +126,10 @@ func coordinating(t *testing.T, lab *store.Lab, item Item) (*engine, *told) {
 	log := &told{}
 	e := &engine{lab: lab, o: Options{Logf: log.logf, Watch: func(Event) {}, Queue: opt}, names: []string{"s"}, server: server, broker: broker,
 		open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{}, emptied: make(chan struct{}, 1), started: time.Now()}
-	e.c, err = broker.Coordinate(t.Context(), "this lab")
-	must(t, err)
+	for range 16 { // each writes to the claims, so that generations up to 16 can have been given out
+		e.c, err = broker.Coordinate(t.Context(), "this lab")
+		must(t, err)
+	}
 	must(t, e.load())
 	must(t, e.c.Submit(t.Context(), e.open[item.Hash].job()))
 	return e, log
