@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -26,8 +27,8 @@ type Engine[T kernel.Float] struct {
 	ranks            ranks[T]
 	mem              memorization
 
-	jitter *jitter // moves class means by a rounding of their own, to see what follows; nil: does not
-	resum  bool    // sums classes again with the rounding carried along
+	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
+	resum  bool       // sums classes again with the rounding carried along
 }
 
 // NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"collapse/internal/kernel"
 )
@@ -112,7 +113,7 @@ func (s *samples[T]) tallyCounts() {
 
 // setMeans turns class sums, held in means, into means, and fills the centre and the centred means. jitter, if given, moves
 // means of several samples by a rounding.
-func (s *samples[T]) setMeans(im Imbalance, jitter *jitter) {
+func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 	for c, n := range s.count {
 		if n > 0 {
 			row := s.mean(c)
@@ -131,7 +132,7 @@ func (s *samples[T]) setMeans(im Imbalance, jitter *jitter) {
 
 // jogCentre moves h_G by a rounding of its own and by one of the largest centred mean in each coordinate, from which it was corrected,
 // and all centred means with it; jitter nil: not.
-func (s *samples[T]) jogCentre(jitter *jitter) {
+func (s *samples[T]) jogCentre(jitter *rand.Rand) {
 	if jitter == nil {
 		return
 	}
@@ -149,17 +150,14 @@ func (s *samples[T]) jogCentre(jitter *jitter) {
 	}
 }
 
-// jog moves numbers by a rounding each; jitter nil: not.
-func jog(x []float64, jitter *jitter) {
-	if jitter == nil {
+// jog moves the last digit of numbers by one up, one down or not at all, each as often; random nil: not at all. Where two numbers
+// alone decide, hardly a series of draws leaves both, or their difference, as they are.
+func jog(x []float64, random *rand.Rand) {
+	if random == nil {
 		return
 	}
 	for j := range x {
-		if jitter.each {
-			x[j] *= 1 + 2*roundoff64*float64(2*jitter.IntN(2)-1)
-		} else {
-			x[j] *= 1 + roundoff64*(2*jitter.Float64()-1)
-		}
+		x[j] *= 1 + 2*roundoff64*float64(random.IntN(3)-1)
 	}
 }
 

@@ -60,12 +60,11 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 	m := max(leastShakes, min(mostShakes, wholeElements/max(n, 1)))
 	arithmetic, given := newMoved(r.Measures), newMoved(r.Measures)
 	for draw := range m {
-		jitter := &jitter{random, draw == 1 || draw == 5}
-		again, err := measureShaken(w.shuffled(jitter), w.opt, jitter, draw%2 == 1)
+		again, err := measureShaken(w.shuffled(random), w.opt, random, draw%2 == 1)
 		if err != nil {
 			return err
 		}
-		arithmetic.add(again, jitter.share())
+		arithmetic.add(again, jogShare)
 	}
 	for range givenShakes {
 		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil, false)
@@ -80,30 +79,14 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 	return nil
 }
 
-// jitter moves numbers at random by a rounding of their own. A quarter of them get another last digit and the others stay, as division
-// and sums round them; where there are few numbers, one that matters may stay in every draw. So in some draws each of them gets another,
-// up or down.
-type jitter struct {
-	*rand.Rand
-	each bool
-}
-
-// share is the weight of the squares of what moves in a draw, so that draws of both kinds give as much on average.
-func (j *jitter) share() float64 {
-	if j.each {
-		return 0.25
-	}
-	return 1
-}
-
-// measureShaken measures with class means moved by a rounding of their own if jitter is given, and with class sums that are exact
+// measureShaken measures with class means moved by a rounding of their own if random is given, and with class sums that are exact
 // to a rounding if resum: sums of numbers that are nearly alike round nearly alike in any order, which no other order shows.
-func measureShaken[T kernel.Float](in Input[T], opt Options, jitter *jitter, resum bool) (map[string]float64, error) {
+func measureShaken[T kernel.Float](in Input[T], opt Options, random *rand.Rand, resum bool) (map[string]float64, error) {
 	e, err := NewEngine[T](opt)
 	if err != nil {
 		return nil, err
 	}
-	e.jitter, e.resum = jitter, resum
+	e.jitter, e.resum = random, resum
 	report, err := e.Measure(in)
 	if err != nil {
 		return nil, err
@@ -112,7 +95,7 @@ func measureShaken[T kernel.Float](in Input[T], opt Options, jitter *jitter, res
 }
 
 // shuffled returns the input with samples and coordinates in random order.
-func (w *whole[T]) shuffled(random *jitter) Input[T] {
+func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
 	in := w.in
 	columns := random.Perm(w.d)
 	rows := random.Perm(len(w.in.Train.Labels))

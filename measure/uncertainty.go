@@ -21,6 +21,7 @@ const (
 	mostShakes    = 16
 	leastShakes   = 8
 	givenShakes   = 4
+	jogShare      = 0.5 // of the squares of what a draw moves: class means move by whole digits, more than their rounding
 	shakeSeed     = 0x5eed
 )
 
@@ -111,7 +112,7 @@ func leastRounding(key string, v float64, k, d int) float64 {
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:
-		return 4 * own
+		return 3 * own
 	case KeyNumericalRank:
 		return 20 * own
 	case KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised:
