@@ -2,6 +2,7 @@ package measuretest
 
 import (
 	"math"
+	"slices"
 
 	"collapse/measure/internal/dd"
 )
@@ -33,7 +34,14 @@ func (e *Evaluation) admits(s *split, rank int) bool {
 	if rank < 1 || rank >= full {
 		return rank > 0 && rank == full
 	}
-	return s.singular[rank].Hi <= math.Sqrt(float64(s.k))*e.roundoff()*s.largest
+	left := 0.0
+	kept := s.kept(rank)
+	for j, x := range s.singular {
+		if !slices.Contains(kept, j) {
+			left = max(left, x.Hi)
+		}
+	}
+	return left <= math.Sqrt(float64(s.k))*e.roundoff()*s.largest
 }
 
 // roundoff is that of the type of the features.

@@ -85,11 +85,11 @@ func (e *Evaluation) vci(c *cloud) Value {
 	}
 	_, u := dd.Singular(s.centred, dd.Of(s.zero()))
 	var trace dd.DD
-	for j, direction := range u[:rank] {
+	for _, j := range s.kept(rank) {
 		square := s.singular[j].Square().Over(float64(e.k))
 		for i, v := range c.directions {
 			if c.values[i].Hi > 0 {
-				trace = trace.Add(square.Mul(dd.Dot(direction, v).Square()).Div(c.values[i]))
+				trace = trace.Add(square.Mul(dd.Dot(u[j], v).Square()).Div(c.values[i]))
 			}
 		}
 	}

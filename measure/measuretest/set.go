@@ -7,7 +7,9 @@
 package measuretest
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"collapse/measure/internal/dd"
 )
@@ -69,7 +71,8 @@ type split struct {
 	variance       []dd.DD // (K) (1/n_k) Σ ‖h − μ_k‖²
 	largest        float64 // max ‖h‖
 
-	singular, along []dd.DD // of the centred means, and the variance of residuals along each direction
+	singular, along []dd.DD   // of the centred means, and the variance of residuals along each direction
+	blurred         []float64 // Σ_i u_i² Σ_k (μ_ki² + v_i) of each direction u, v_i the variance of coordinate i within classes
 }
 
 // Rounding of the evaluation itself, relative to the largest features: below it lengths count as zero.
@@ -184,6 +187,40 @@ func (s *split) spectrum(perClass bool) {
 			s.along[j] = s.along[j].Add(weight[c].Mul(dd.Dot(u, r).Square()))
 		}
 	}
+	s.blur(directions[:full])
+}
+
+// blur fills blurred.
+func (s *split) blur(directions [][]dd.DD) {
+	size := make([]float64, s.d) // Σ_k (μ_ki² + v_i)
+	for i := range size {
+		for _, mean := range s.means {
+			size[i] += mean[i].Hi * mean[i].Hi
+		}
+		for row, c := range s.labels {
+			r := s.rows[row][i].Sub(s.means[c][i]).Hi
+			size[i] += r * r * float64(s.k) / float64(len(s.rows))
+		}
+	}
+	s.blurred = make([]float64, len(directions))
+	for j, u := range directions {
+		for i, x := range u {
+			s.blurred[j] += x.Hi * x.Hi * size[i]
+		}
+	}
+}
+
+// kept returns the directions of a rank, in order of size: those that the rounding of their coordinates blurs least, beside their size.
+func (s *split) kept(rank int) []int {
+	all := make([]int, len(s.singular))
+	for j := range all {
+		all[j] = j
+	}
+	clear := func(j int) float64 { return s.singular[j].Hi * s.singular[j].Hi / s.blurred[j] }
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(clear(b), clear(a)) })
+	out := all[:rank]
+	slices.Sort(out)
+	return out
 }
 
 // rank counts the singular values of the centred means that are not zero.
@@ -198,15 +235,15 @@ func (s *split) rank(perClass bool) int {
 	return n
 }
 
-// nc1 is (1/K) tr(Σ_W Σ_B⁺) over the largest singular directions, rank of them: Σ_j u_jᵀ Σ_W u_j / s_j².
+// nc1 is (1/K) tr(Σ_W Σ_B⁺) over the directions of a rank: Σ_j u_jᵀ Σ_W u_j / s_j².
 func (s *split) nc1(rank int, perClass bool) Value {
 	s.spectrum(perClass)
 	if rank < 1 || rank > s.rank(perClass) {
 		return undefined("no direction of the class means to compare with")
 	}
 	var sum dd.DD
-	for j, x := range s.singular[:rank] {
-		sum = sum.Add(s.along[j].Div(x.Square()))
+	for _, j := range s.kept(rank) {
+		sum = sum.Add(s.along[j].Div(s.singular[j].Square()))
 	}
 	return value(sum)
 }
