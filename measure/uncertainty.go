@@ -109,6 +109,7 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		if k > fewClasses { // kernels by logarithms (rieszSpread)
 			return own * (4 + float64(d)/3)
 		}
+		return 2 * own // of variance over mean, close to its largest value where one pair outweighs all
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:
