@@ -345,13 +345,7 @@ func TestARunThatChangesMachinesKeepsItsFiles(t *testing.T) {
 	hash := itemsOf(t, configs)[0].Hash
 	lab := saved(t, configs)
 	o := remoteOptions(t)
-	url := urlOf(&o)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := Execute(t.Context(), lab, []string{"s"}, o)
-		ended <- err
-	}()
-	at := <-url
+	at, ended := executing(t, lab, &o)
 	first, out := faulttest.Play(t, "worker", at, t.TempDir(), string(newGate(t)))
 	faulttest.Heard(t, out, "epoch 20")
 	waitForCheckpoint(t, at, hash)

@@ -208,18 +208,23 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
+// executing executes the study s of a lab beside the test, and returns where workers join and, later, how it ended.
+func executing(t *testing.T, lab *store.Lab, o *Options) (at string, ended chan error) {
+	url := urlOf(o)
+	ended = make(chan error, 1)
+	go func() {
+		_, err := Execute(t.Context(), lab, []string{"s"}, *o)
+		ended <- err
+	}()
+	return <-url, ended
+}
+
 func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{longer()}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
-	url := urlOf(&o)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := Execute(t.Context(), lab, []string{"s"}, o)
-		ended <- err
-	}()
-	at := <-url
+	at, ended := executing(t, lab, &o)
 	first, out := faulttest.Play(t, "worker", at, t.TempDir(), string(newGate(t)))
 	faulttest.Heard(t, out, "epoch 20")
 	waitForCheckpoint(t, at, itemsOf(t, configs)[0].Hash)

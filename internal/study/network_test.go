@@ -160,13 +160,7 @@ func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
 	configs := []train.Config{longer()}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
-	url := urlOf(&o)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := Execute(t.Context(), lab, []string{"s"}, o)
-		ended <- err
-	}()
-	at := <-url
+	at, ended := executing(t, lab, &o)
 	n, near := networkTo(t, at)
 	gate := newGate(t)
 	_, first := faulttest.Play(t, "worker", near, t.TempDir(), string(gate))

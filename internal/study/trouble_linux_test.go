@@ -241,13 +241,7 @@ func TestASuspendedWorkerComesBack(t *testing.T) {
 	configs := []train.Config{longer()}
 	lab := saved(t, configs)
 	o := remoteOptions(t)
-	url := urlOf(&o)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := Execute(t.Context(), lab, []string{"s"}, o)
-		ended <- err
-	}()
-	at := <-url
+	at, ended := executing(t, lab, &o)
 	hold := newGate(t)
 	first, out := faulttest.Play(t, "worker", at, t.TempDir(), string(hold))
 	faulttest.Heard(t, out, "epoch 20")
