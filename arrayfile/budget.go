@@ -128,10 +128,10 @@ func (b *Budget) Limit() int64 {
 	return b.limit
 }
 
-// opened counts a file of n bytes.
-func (b *Budget) opened(n int64) {
+// Opened counts a file of n bytes that is read within b: a budget of NewFileBudget grows with it. Open does so itself.
+func (b *Budget) Opened(n int64) {
 	if b.parent != nil {
-		b.parent.opened(n)
+		b.parent.Opened(n)
 		return
 	}
 	b.mu.Lock()
@@ -155,7 +155,7 @@ func newAccount(budget *Budget, n int) *account {
 		budget = NewFileBudget()
 		budget.Advice = "if the file is to be trusted, save it without compression"
 	}
-	budget.opened(int64(n))
+	budget.Opened(int64(n))
 	return &account{budget: budget}
 }
 

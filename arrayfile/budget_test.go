@@ -51,6 +51,23 @@ func TestBudgetParts(t *testing.T) {
 	if err := two.Take(50); err != nil || all.Used() != 50 {
 		t.Errorf("after the other part's Release: %v, %d in use of all", err, all.Used())
 	}
+	if err := two.Take(10); err != nil { // 60 of 80
+		t.Fatal(err)
+	}
+	if err := all.Take(30); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Take(15); !errors.As(err, &over) || !over.Shared {
+		t.Errorf("what would fit without the others: %#v", err)
+	}
+	small := NewBudget(70)
+	part := small.Part(80)
+	if err := part.Take(50); err != nil {
+		t.Fatal(err)
+	}
+	if err := part.Take(30); !errors.As(err, &over) || over.Shared {
+		t.Errorf("what the part's own use leaves no room for is refused as if it could succeed later: %#v", err)
+	}
 	if err := all.Part(200).Take(120); !errors.As(err, &over) || over.Shared {
 		t.Errorf("more than the common budget ever has is refused as if it could succeed later: %#v", err)
 	}
@@ -58,16 +75,60 @@ func TestBudgetParts(t *testing.T) {
 
 func TestBudgetGrowsWithItsFiles(t *testing.T) {
 	b := NewFileBudget()
-	if b.opened(1 << 20); b.Limit() != FreeMemory {
+	if b.Opened(1 << 20); b.Limit() != FreeMemory {
 		t.Errorf("1 MiB of files may take %d", b.Limit())
 	}
-	b.opened(1 << 30)
+	b.Opened(1 << 30)
 	if want := int64(RatioMemory * (1<<30 + 1<<20)); b.Limit() != want {
 		t.Errorf("1025 MiB of files may take %d; want %d", b.Limit(), want)
 	}
-	b.opened(1<<63 - 1)
+	b.Opened(1<<63 - 1)
 	if b.Limit() < 1<<62 {
 		t.Errorf("sizes overflow: the limit is %d", b.Limit())
+	}
+}
+
+// TestBudgetCountsOpenedFiles: what files may take grows with those that are opened, through parts as well.
+func TestBudgetCountsOpenedFiles(t *testing.T) {
+	b := NewFileBudget()
+	file := npyFile(npyHeaderText("'|u1'", "(1000,)"), make([]byte, 1000)...)
+	for i, budget := range []*Budget{b, b.Part(1 << 20)} {
+		f, err := ParseWithin(file, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := int64(i+1) * int64(len(file)); b.files != want {
+			t.Errorf("%d bytes of files are counted, want %d", b.files, want)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	b.Advice = "ask for less"
+	var over *BudgetError
+	if err := b.Part(5).Take(6); !errors.As(err, &over) || over.Advice != b.Advice {
+		t.Errorf("a part's advice: %v", err)
+	}
+}
+
+func TestBudgetOfWrongCallsPanics(t *testing.T) {
+	for name, call := range map[string]func(*Budget){
+		"Take of -1":           func(b *Budget) { _ = b.Take(-1) },
+		"Give of -1":           func(b *Budget) { b.Give(-1) },
+		"Give of what is free": func(b *Budget) { b.Give(11) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s is taken", name)
+				}
+			}()
+			b := NewBudget(100)
+			if err := b.Take(10); err != nil {
+				t.Fatal(err)
+			}
+			call(b)
+		}()
 	}
 }
 

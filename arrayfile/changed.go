@@ -67,7 +67,7 @@ func Read(path string, use func(*File) error) error {
 
 // ReadPickle is Read for a pickle.
 func ReadPickle(path string, use func(Pickle) error) error {
-	f, err := OpenPickle(path)
+	f, err := openPickle(path)
 	if err != nil {
 		return err
 	}

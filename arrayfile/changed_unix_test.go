@@ -61,7 +61,17 @@ func TestChangedSinceOpened(t *testing.T) {
 	}{
 		"cut by a byte":  {func(t *testing.T, path string) { truncate(t, path, 4*n+127) }, "12128 bytes at first, 12127 now"},
 		"cut to nothing": {func(t *testing.T, path string) { truncate(t, path, 0) }, "12128 bytes at first, 0 now"},
-		"longer":         {func(t *testing.T, path string) { truncate(t, path, 1<<20) }, "1048576 now"},
+		"cut, with the old time": {func(t *testing.T, path string) {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			truncate(t, path, 500)
+			if err := os.Chtimes(path, time.Time{}, info.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+		}, "12128 bytes at first, 500 now"},
+		"longer": {func(t *testing.T, path string) { truncate(t, path, 1<<20) }, "1048576 now"},
 		"overwritten": {func(t *testing.T, path string) {
 			overwrite(t, path)
 		}, "last written at"},
@@ -124,6 +134,43 @@ func TestReplacedIsNotChanged(t *testing.T) {
 	a, err := f.Load("")
 	if v, _ := a.Float32s(); err != nil || len(v) != 3000 || v[2999] != 2999 {
 		t.Errorf("%v, %d numbers", err, len(v))
+	}
+}
+
+// What goes wrong while a file that changes is parsed is said to be the change, and nothing stays open.
+func TestParsingAFileThatChanges(t *testing.T) {
+	path, _ := changing(t, 3000)
+	m, err := mapped(path, "an array")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err = m.parse(func() error { truncate(t, path, 100); return broken })
+	wantChanged(t, err, path, "100 now")
+	wantReleased(t, m)
+	if m, err = mapped(path, "an array"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.parse(func() error { return broken }); !errors.Is(err, broken) || !strings.Contains(err.Error(), "(in "+path+")") {
+		t.Errorf("a broken file: %v", err)
+	}
+	wantReleased(t, m)
+	truncate(t, path, 0)
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+" is empty") {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+// wantReleased checks that a closed mapping has kept neither its descriptor nor its place among those that live.
+func wantReleased(t *testing.T, m *mapping) {
+	t.Helper()
+	if _, err := m.file.Stat(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the file is still open (%v)", err)
+	}
+	mappings.Lock()
+	defer mappings.Unlock()
+	if _, lives := mappings.live[m]; lives {
+		t.Error("the mapping is still told of faults")
 	}
 }
 

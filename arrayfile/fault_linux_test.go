@@ -38,6 +38,34 @@ func TestCutFileIsAnError(t *testing.T) {
 	}
 }
 
+// What Read and the parsers of headers are given is read within Guard.
+func TestCutWhileItIsReadOrParsed(t *testing.T) {
+	path, _ := changing(t, 1<<16)
+	err := Read(path, func(f *File) error {
+		a, err := f.Load("")
+		if err != nil {
+			return err
+		}
+		truncate(t, path, 4096)
+		_, err = a.Float64s()
+		return err
+	})
+	wantChanged(t, err, path, "4096 now")
+	path, _ = changing(t, 1<<16)
+	m, err := mapped(path, "an array")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = m.parse(func() error {
+		truncate(t, path, 4096)
+		if m.memory[5000] != 0 {
+			return errors.New("something was read")
+		}
+		return nil
+	})
+	wantChanged(t, err, path, "4096 now")
+}
+
 // An entry of a zip is read when it is loaded, and its headers when the file is opened.
 func TestCutZip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.npz")
@@ -89,9 +117,11 @@ func TestMappingAt(t *testing.T) {
 			t.Errorf("%d bytes from the start lies in %v, want %v", c.addr-at, found, c.want)
 		}
 	}
+	m := f.memory
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+	wantReleased(t, m)
 	if found := mappingAt(at); found != nil {
 		t.Errorf("a closed file is found: %v", found)
 	}

@@ -16,6 +16,7 @@ type File struct {
 	path    string
 	entries []entry
 	memory  *mapping // nil: parsed from memory
+	size    int64
 	account *account
 }
 
@@ -65,7 +66,7 @@ func ParseWithin(b []byte, budget *Budget) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.account, parsed = account, true
+	f.account, f.size, parsed = account, int64(len(b)), true
 	return f, nil
 }
 
@@ -181,6 +182,9 @@ func (f *File) Changed() error {
 	}
 	return f.memory.changed()
 }
+
+// Size returns how many bytes the file has.
+func (f *File) Size() int64 { return f.size }
 
 // Close releases the file; arrays that share its memory become invalid.
 func (f *File) Close() error {

@@ -22,32 +22,26 @@ func ParsePickle(b []byte) (Pickle, error) {
 	return Pickle{v}, nil
 }
 
-// PickleFile is an opened pickle.
-type PickleFile struct {
+// pickleFile is an opened pickle.
+type pickleFile struct {
 	Pickle
 	memory *mapping
 }
 
-// OpenPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied. What Open says of
+// openPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied. What Open says of
 // files that change holds here, too.
-func OpenPickle(path string) (*PickleFile, error) {
+func openPickle(path string) (*pickleFile, error) {
 	m, err := mapped(path, "a pickle")
 	if err != nil {
 		return nil, err
 	}
-	f := &PickleFile{memory: m}
+	f := &pickleFile{memory: m}
 	err = m.parse(func() (err error) { f.Pickle, err = ParsePickle(m.memory); return })
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
-
-// Changed returns *ChangedError if the file is no longer what was opened.
-func (f *PickleFile) Changed() error { return f.memory.changed() }
-
-// Close releases the file; its values become invalid.
-func (f *PickleFile) Close() error { return f.memory.close() }
 
 // PickleItem is an entry of a dict.
 type PickleItem struct {

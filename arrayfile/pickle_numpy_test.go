@@ -14,7 +14,7 @@ import (
 // TestPicklesOfNumpy reads what testdata/make_pickle.py wrote with every protocol, against the same arrays in an .npz.
 func TestPicklesOfNumpy(t *testing.T) {
 	for protocol := 2; protocol <= 5; protocol++ {
-		p, err := OpenPickle(fmt.Sprintf("testdata/numpy_protocol%d.pkl", protocol))
+		p, err := openPickle(fmt.Sprintf("testdata/numpy_protocol%d.pkl", protocol))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestPicklesOfNumpy(t *testing.T) {
 		if want := []any{"a", "bytes", "ü", strings.Repeat("\xff\x00", 200), nil, int64(3), int64(-1 << 40), 2.5, true}; !slices.Equal(words, want) {
 			t.Errorf("protocol %d: words %v", protocol, words)
 		}
-		if err := p.Close(); err != nil {
+		if err := p.memory.close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestPickleErrors(t *testing.T) {
 			t.Errorf("%q, want %q", text, want)
 		}
 	}
-	if _, err := OpenPickle("testdata/none.pkl"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := openPickle("testdata/none.pkl"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -63,16 +63,3 @@ func (b *Batches) Steps() int {
 	}
 	return (b.n + b.size - 1) / b.size
 }
-
-// CheckBatchNorm returns an error if an epoch of n samples in batches of size would hold a batch of
-// one sample. Batch norm divides by the spread of the batch, which one sample does not have; PyTorch
-// refuses such a batch too.
-func CheckBatchNorm(n, size int, dropLast bool) error {
-	switch {
-	case size == 1:
-		return fmt.Errorf("data: batch size is 1; batch norm needs at least 2 samples in every batch")
-	case n%size == 1 && !dropLast:
-		return fmt.Errorf("data: %d samples in batches of %d leave a last batch of 1 sample, of which batch norm has no variance; set drop_last or change the batch size", n, size)
-	}
-	return nil
-}

@@ -50,7 +50,7 @@ func TestCIFAR(t *testing.T) {
 		train, test int
 		firstTest   int
 	}{{"cifar-10", 10, 20, 10, 100}, {"cifar-100", 100, 200, 100, 50}} {
-		train, test, err := Load(Source{Name: c.name, Root: root})
+		train, test, err := load(Source{Name: c.name, Root: root})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestRealCIFAR10(t *testing.T) {
 	if os.Getenv(RootVariable) == "" {
 		t.Skip("COLLAPSE_DATA is not set: it names a directory with cifar-10-batches-bin/ (www.cs.toronto.edu/~kriz/cifar.html) in it")
 	}
-	train, test, err := Load(Source{Name: "cifar-10"})
+	train, test, err := load(Source{Name: "cifar-10"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func subset(a, b []int) bool {
 func TestSubsetOfSource(t *testing.T) {
 	root := t.TempDir()
 	writeSet(t, filepath.Join(root, "mnist"), 60, same, sameBytes)
-	train, test, err := Load(Source{Name: "mnist", Root: root, TrainSamples: 23, TestPerClass: 2})
+	train, test, err := load(Source{Name: "mnist", Root: root, TrainSamples: 23, TestPerClass: 2})
 	if err != nil || train.N() != 23 || test.N() != 20 {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // and 10 % (4 % seen), and more with label noise, which it memorizes only in part.
 func TestGlyphsAreHard(t *testing.T) {
 	src := Source{Name: "glyphs", Classes: 2, TrainPerClass: 200, TestPerClass: 500, Seed: 1}
-	train, test, err := Load(src)
+	train, test, err := load(src)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,9 +51,6 @@ func mostPixels(packed int64) int {
 	return int(min(max(freePixels, ratioPixels*min(packed, maxPixels)), maxPixels))
 }
 
-// readIDX is readIDXUpTo of any file that is not compressed.
-func readIDX(r io.Reader, dims int) (*idx, error) { return readIDXUpTo(r, dims, maxPixels) }
-
 // readIDXUpTo reads to the end of r. It holds at most about twice the bytes that r really delivers,
 // whatever the header claims, and reads at most the claimed bytes, which most caps.
 func readIDXUpTo(r io.Reader, dims, most int) (*idx, error) {

@@ -166,3 +166,6 @@ func FuzzReadIDX(f *testing.F) {
 		}
 	})
 }
+
+// readIDX is readIDXUpTo of any file that is not compressed.
+func readIDX(r io.Reader, dims int) (*idx, error) { return readIDXUpTo(r, dims, maxPixels) }

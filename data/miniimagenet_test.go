@@ -64,7 +64,7 @@ func TestMini(t *testing.T) {
 		pickleOf(shape(6), miniPixels(6, 12), "n3:5 4 3 2 1 0"),
 		pickleOf(shape(12), miniPixels(12, 18), "n0:0 1 2 3 4 5 6 7 8 9 10 11"),
 	})
-	train, test, err := Load(Source{Name: "mini-imagenet", Root: root})
+	train, test, err := load(Source{Name: "mini-imagenet", Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}

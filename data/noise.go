@@ -3,6 +3,8 @@ package data
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mathext/prng"
 )
 
 // Generators of label noise.
@@ -161,22 +163,25 @@ func (n Noise) draw(s *Set) {
 // is rounded to float32 before the comparison, as torch does with a Python number; the rates of classes
 // are a float64 tensor in the released code, to which torch widens the uniforms.
 func (n Noise) drawTorch(s *Set) {
-	var mt mt19937
-	mt.seed(uint32(n.Seed))
+	mt := prng.NewMT19937()
+	mt.Seed(uint64(uint32(n.Seed)))
 	for i, class := range s.True {
 		rate := n.rate(class)
 		if n.kind() == NoiseUniform {
 			rate = float64(float32(rate))
 		}
-		s.Redrawn[i] = float64(mt.float32()) < rate
+		s.Redrawn[i] = float64(torchUniform(mt)) < rate
 	}
 	for i := range s.Observed {
-		label := mt.next() % uint32(s.Classes)
+		label := mt.Uint32() % uint32(s.Classes)
 		if s.Redrawn[i] {
 			s.Observed[i] = int32(label)
 		}
 	}
 }
+
+// torchUniform is torch's uniform float32 in [0, 1): the low 24 bits of one output of its generator on a CPU, over 2^24.
+func torchUniform(mt *prng.MT19937) float32 { return float32(mt.Uint32()&(1<<24-1)) / (1 << 24) }
 
 // split moves round(η·n_k) samples of each class. Fisher–Yates from the front: for one seed, the samples
 // moved at a rate are among those moved at any higher rate.

@@ -58,15 +58,6 @@ func Open(src Source, split Split) (*Set, error) {
 	return openFiles(registry[i], src, split, perClass)
 }
 
-// Load opens both halves of a source.
-func Load(src Source) (train, test *Set, err error) {
-	if train, err = Open(src, Train); err != nil {
-		return nil, nil, err
-	}
-	test, err = Open(src, Test)
-	return train, test, err
-}
-
 func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) {
 	if src.Color || src.Size != 0 && info.Name != folderName {
 		return nil, fmt.Errorf("data: %s comes from files; a colour can be chosen for glyphs only, a size for glyphs and folder", info.Name)

@@ -53,7 +53,7 @@ func TestOpenLayouts(t *testing.T) {
 	} {
 		root := t.TempDir()
 		writeSet(t, filepath.Join(root, c.dir), 60, c.file, c.pack)
-		train, test, err := Load(Source{Name: c.name, Root: root})
+		train, test, err := load(Source{Name: c.name, Root: root})
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -73,7 +73,7 @@ func TestOpenSubset(t *testing.T) {
 	root := t.TempDir()
 	writeSet(t, filepath.Join(root, "mnist"), 60, same, sameBytes)
 	t.Setenv(RootVariable, root)
-	train, test, err := Load(Source{Name: "mnist", Classes: 3, TrainPerClass: 4, TestPerClass: 2, Seed: 9})
+	train, test, err := load(Source{Name: "mnist", Classes: 3, TrainPerClass: 4, TestPerClass: 2, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestMNIST(t *testing.T) {
 	if os.Getenv(RootVariable) == "" {
 		t.Skip("COLLAPSE_DATA is not set: it names a directory with mnist/ (yann.lecun.com/exdb/mnist) in it")
 	}
-	train, test, err := Load(Source{Name: "mnist"})
+	train, test, err := load(Source{Name: "mnist"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,4 +224,13 @@ func TestRootMayBeTheSetsOwnFolder(t *testing.T) {
 	if _, err := Open(Source{Name: "fashion-mnist", Root: filepath.Join(root, "mnist")}, Train); err == nil {
 		t.Error("MNIST's folder was taken for Fashion-MNIST, whose files have the same names")
 	}
+}
+
+// load opens both halves of a source.
+func load(src Source) (train, test *Set, err error) {
+	if train, err = Open(src, Train); err != nil {
+		return nil, nil, err
+	}
+	test, err = Open(src, Test)
+	return train, test, err
 }

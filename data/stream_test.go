@@ -3,6 +3,8 @@ package data
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mathext/prng"
 )
 
 // The numbers of the golden tests in this package that name "port" come from a second
@@ -64,11 +66,11 @@ func TestStreamBelowUniform(t *testing.T) {
 }
 
 func TestMT19937(t *testing.T) {
-	var m mt19937
-	m.seed(5489)
+	m := prng.NewMT19937()
+	m.Seed(5489)
 	var v uint32
 	for range 10000 {
-		v = m.next()
+		v = m.Uint32()
 	}
 	if v != 4123659995 { // the C++ standard, [rand.predef], mt19937
 		t.Fatalf("10000th output of seed 5489: got %d, want 4123659995", v)

@@ -15,7 +15,7 @@ func TestSVHN(t *testing.T) {
 	for _, half := range []string{"train", "test"} {
 		write(t, filepath.Join(root, "svhn", half+"_32x32.mat"), read(t, "testdata/svhn_"+half+".mat"))
 	}
-	train, test, err := Load(Source{Name: "svhn", Root: root})
+	train, test, err := load(Source{Name: "svhn", Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,3 +225,20 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d settings, %d inside, %d failures", len(points), inside, failed)
 	}
 }
+
+// Each pair of assumption and inequality has an outcome of its own; settings without a solution count nowhere.
+func TestOutcomes(t *testing.T) {
+	var points []SweepPoint
+	for want, pair := range [][2]bool{Predicted: {true, true}, Unpredicted: {false, true}, Reversed: {false, false}, Contradiction: {true, false}} {
+		sol := &Solution{Assumption: Assumption{Holds: pair[0]}, Theorem: pair[1]}
+		if got := sol.Outcome(); got != Outcome(want) {
+			t.Errorf("assumption %v, inequality %v: outcome %d, wanted %d", pair[0], pair[1], got, want)
+		}
+		for range want + 1 {
+			points = append(points, SweepPoint{Solution: sol})
+		}
+	}
+	if n := CountOutcomes(append(points, SweepPoint{})); n != [...]int{1, 2, 3, 4} {
+		t.Errorf("counts %v", n)
+	}
+}

@@ -35,3 +35,37 @@ func Sweep(ctx context.Context, settings []Params) ([]SweepPoint, error) {
 	wait.Wait()
 	return out, ctx.Err()
 }
+
+// Outcome is a solution set against MD Theorem 4.3: whether r*/D is smaller for LS than for CE, and whether Assumption 4.2 holds.
+type Outcome int
+
+// The outcomes. The theorem says that the last one is impossible.
+const (
+	Predicted     Outcome = iota // inside the assumption, smaller for LS
+	Unpredicted                  // outside, smaller for LS all the same
+	Reversed                     // outside, not smaller
+	Contradiction                // inside, not smaller
+)
+
+// Outcome says which one a solution has.
+func (s *Solution) Outcome() Outcome {
+	switch {
+	case s.Assumption.Holds && s.Theorem:
+		return Predicted
+	case s.Assumption.Holds:
+		return Contradiction
+	case s.Theorem:
+		return Unpredicted
+	}
+	return Reversed
+}
+
+// CountOutcomes counts the settings of a sweep by outcome; those without a solution are in none.
+func CountOutcomes(points []SweepPoint) (counts [Contradiction + 1]int) {
+	for _, p := range points {
+		if p.Solution != nil {
+			counts[p.Solution.Outcome()]++
+		}
+	}
+	return counts
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // gaussian makes n samples of k classes of width d: means of norm about √d, spread around them.
@@ -44,7 +45,7 @@ func BenchmarkMeasure(b *testing.B) {
 	for _, c := range []struct{ n, d, k int }{{400, 2, 2}, {4000, 64, 10}, {12000, 2, 2}, {12000, 512, 10}, {50000, 512, 10}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/k=%d", c.n, c.d, c.k), func(b *testing.B) {
 			in := gaussian[float32](c.n, c.d, c.k, .1, 1)
-			team := kernel.NewTeam(0)
+			team := parallel.NewTeam(0)
 			defer team.Close()
 			e, err := NewEngine[float32](Options{Team: team})
 			if err != nil {

@@ -1,10 +1,12 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 const (
@@ -35,6 +37,8 @@ type between struct {
 	chosen    bool      // the cut-off was chosen
 	condition float64   // of the Gram matrix that was solved; 0: singular values were computed instead
 	reason    string    // why there is no operator; empty if there is
+	allowed   float64   // operations that making it may take unasked; 0: any
+	left      string    // why it was not made, though it is defined: it takes more; empty if it was
 	fromP     bool      // the operator applies to p = Cᵀ r (K), not to r (d)
 	op        []float64 // (rank × K) if fromP, else (rank × d)
 	values    []float64 // eigenvalues of C Cᵀ, descending, if they were computed
@@ -46,8 +50,8 @@ type between struct {
 
 // build makes the operator from the centred means c (K×d) with null vector given by counts (nil: ones).
 // spectrum asks for the eigenvalues in any case.
-func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
-	b.rank, b.full, b.reason, b.fromP, b.values = 0, min(d, k-1), "", k-1 <= d, b.values[:0]
+func (b *between) build(team *parallel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
+	b.rank, b.full, b.reason, b.left, b.fromP, b.values = 0, min(d, k-1), "", "", k-1 <= d, b.values[:0]
 	b.chosen, b.condition = cut.relative > 0, 0
 	if k < 2 {
 		b.reason = "one class: there is no between-class scatter"
@@ -57,22 +61,52 @@ func (b *between) build(team *kernel.Team, c []float64, k, d int, count []int, c
 		b.reason = "the class means coincide: Σ_B = 0"
 		return
 	}
+	if b.tooMuch(factorWork(k, d), "to factor Σ_B of %d classes of width %d takes %.2g operations", k, d) {
+		return
+	}
 	if b.fromP {
 		b.smallGram(team, c, k, d, count)
 	} else {
 		b.gram = grow(b.gram, d*d)
 		squareInto(team, b.gram, c, k, d)
 	}
-	if spectrum || !b.cholesky(team, c, k, d, cut) {
-		b.singular(team, c, k, d, cut)
+	work := singularWork(k, d)
+	if spectrum && b.affords(work) || !b.cholesky(team, c, k, d, cut) {
+		if !b.tooMuch(work, "the class means are nearly dependent, and singular values of %d classes of width %d take %.2g operations", k, d) {
+			b.singular(team, c, k, d, cut)
+		}
 	}
+}
+
+// factorWork estimates the operations of the Cholesky form for k classes of width d: its products, the factor, and its condition.
+func factorWork(k, d int) float64 {
+	q := float64(min(d, k-1))
+	return 4*float64(k)*float64(d)*q + 16*q*q*q
+}
+
+// singularWork estimates the operations of singular values and their directions. They make fewer in a second than products do: what
+// counts is the time.
+func singularWork(k, d int) float64 {
+	q := float64(min(d, k-1))
+	return 50 * q * q * float64(max(k, d))
+}
+
+func (b *between) affords(work float64) bool { return b.allowed == 0 || work <= b.allowed }
+
+// tooMuch says in left, in words for k, d and work, that there is no operator because it takes too much work; false if it does not.
+func (b *between) tooMuch(work float64, words string, k, d int) bool {
+	if b.affords(work) {
+		return false
+	}
+	b.left = fmt.Sprintf(words, k, d, work)
+	return true
 }
 
 // release frees what only build needs.
 func (b *between) release() { b.gram, b.factor, b.work = nil, nil, nil }
 
 // smallGram computes G̃ = M̃ M̃ᵀ = (F C ᵀC F)[1:,1:] with the reflection F that takes ν to the first axis.
-func (b *between) smallGram(team *kernel.Team, c []float64, k, d int, count []int) {
+func (b *between) smallGram(team *parallel.Team, c []float64, k, d int, count []int) {
 	b.reflect = householder(grow(b.reflect, k), count)
 	b.work = grow(b.work, k*k)
 	kernel.Gemm(team, kernel.NT, k, k, d, c, d, c, d, b.work, k, kernel.Epilogue[float64]{})
@@ -89,7 +123,7 @@ func (b *between) smallGram(team *kernel.Team, c []float64, k, d int, count []in
 
 // cholesky builds the operator from the factor of the Gram matrix; false if that is not safely of full
 // rank and well conditioned.
-func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff) bool {
+func (b *between) cholesky(team *parallel.Team, c []float64, k, d int, cut cutoff) bool {
 	q := b.full
 	b.factor = append(b.factor[:0], b.gram[:q*q]...)
 	if !invertFactor(b.factor, q) {
@@ -129,7 +163,7 @@ func (b *between) cholesky(team *kernel.Team, c []float64, k, d int, cut cutoff)
 
 // spectralBound returns a number between ‖A‖₂ and n^(1/16) ‖A‖₂ for the symmetric a (n×n): ‖A⁸‖^(1/8) in the Frobenius
 // norm, which alone would be up to √n too large; ‖A‖ where n is small.
-func spectralBound(team *kernel.Team, a []float64, n int) float64 {
+func spectralBound(team *parallel.Team, a []float64, n int) float64 {
 	size := norm(a)
 	if n <= jacobiLimit || !(size > 0) || math.IsInf(size, 0) {
 		return size
@@ -149,7 +183,7 @@ func spectralBound(team *kernel.Team, a []float64, n int) float64 {
 }
 
 // singular builds the operator from singular values, leaving out those under the cut-off.
-func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff) {
+func (b *between) singular(team *parallel.Team, c []float64, k, d int, cut cutoff) {
 	var directions []float64 // rows u_jᵀ (full × d) with the singular values s_j
 	var s []float64
 	least := 0.0 // of s²: what the algorithm itself cannot tell from zero
@@ -186,7 +220,7 @@ func (b *between) singular(team *kernel.Team, c []float64, k, d int, cut cutoff)
 
 // lengths makes the directions (m×d) unit vectors u_j and s_j = ‖Cᵀu_j‖, c (K×d): rotations that should keep lengths each
 // add a rounding, all of one sign.
-func lengths(team *kernel.Team, directions, s, c []float64, k, d int) {
+func lengths(team *parallel.Team, directions, s, c []float64, k, d int) {
 	for j := range s {
 		u := directions[j*d:][:d]
 		if size := norm(u); size > 0 {

@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // cloud forms Gram matrices of the training samples: Σ_W of the residuals h − μ_k, Σ_B of the centred means, and Σ_T = Σ_W + Σ_B,
 // in the weighting of the registry. Every product is one of residuals or centred means, never of raw features.
 type cloud[T kernel.Float] struct {
-	team   *kernel.Team
+	team   *parallel.Team
 	s      *samples[T]
 	im     Imbalance
 	within []float64 // (d×d) Σ_W; nil in the short form
@@ -22,7 +23,7 @@ type cloud[T kernel.Float] struct {
 }
 
 // run fills total, and within or short.
-func (c *cloud[T]) run(team *kernel.Team, s *samples[T], im Imbalance) error {
+func (c *cloud[T]) run(team *parallel.Team, s *samples[T], im Imbalance) error {
 	c.team, c.s, c.im = team, s, im
 	d := s.d
 	if m := s.n + s.k; m < d {

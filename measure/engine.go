@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Engine measures features again and again in the same scratch memory. It is not safe for concurrent
@@ -27,6 +28,7 @@ type Engine[T kernel.Float] struct {
 	ranks            ranks[T]
 	mem              memorization
 
+	given  float64    // Options.allowed of whoever measures again; 0: what the input justifies
 	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
 	resum  bool       // sums classes again with the rounding carried along
 }
@@ -38,7 +40,7 @@ func NewEngine[T kernel.Float](opt Options) (*Engine[T], error) {
 		return nil, err
 	}
 	opt.Team = opt.Team.Until(opt.Context)
-	e := &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}}
+	e := &Engine[T]{opt: opt, want: want, geometry: geometry{team: opt.Team}, given: opt.allowed}
 	for _, s := range []*samples[T]{&e.train, &e.test, &e.ood} {
 		s.team = opt.Team
 	}
@@ -60,7 +62,7 @@ func Measure[T kernel.Float](in Input[T], opt Options) (*Report, error) {
 // Train is read twice (class sums, then residuals), test likewise; the test means come first, because
 // memorization needs them while the train residuals are at hand.
 func (e *Engine[T]) Measure(in Input[T]) (r *Report, err error) {
-	defer kernel.Stopping(&err)
+	defer parallel.Stopping(&err)
 	e.second.clock.start()
 	defer func() { e.second.clock.stop(time.Now()) }()
 	b := newBuilder(&e.want, e.opt.Imbalance)
@@ -92,6 +94,9 @@ func (e *Engine[T]) Measure(in Input[T]) (r *Report, err error) {
 		return nil, err
 	}
 	e.keep(b.report, in.Test.Features != nil)
+	if e.opt.Uncertainty || e.opt.Null > 0 {
+		e.releasePasses()
+	}
 	if e.opt.Uncertainty {
 		if err := e.uncertainties(b, &in, h); err != nil {
 			return nil, err
@@ -235,6 +240,7 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 		return emptyReason(s.empty)
 	}
 	e.second.clock.enter(PhaseBetween)
+	s.between.allowed = e.opt.allowed
 	count := s.count
 	if e.opt.Imbalance == PerClass {
 		count = nil

@@ -3,6 +3,8 @@ package measure
 import (
 	"fmt"
 	"strings"
+
+	"collapse/internal/spelling"
 )
 
 // NonFiniteError says that features or weights hold NaN or infinity.
@@ -75,7 +77,21 @@ func noneLeft(what string, left []LeftOut) error {
 type UnknownMeasureError struct{ Keys []string }
 
 func (e *UnknownMeasureError) Error() string {
-	return fmt.Sprintf("measure: no measure is called %q; `default`, `all` or keys of the registry (docs/measures.md)", e.Keys)
+	known := []string{"default", "all"}
+	for _, d := range definitions {
+		known = append(known, d.Key)
+	}
+	var near []string
+	for _, key := range e.Keys {
+		if name := spelling.Nearest(key, known); name != "" {
+			near = append(near, name)
+		}
+	}
+	hint := "wanted `default`, `all` or keys of the registry (docs/measures.md)"
+	if near != nil {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return fmt.Sprintf("measure: no measure is called %q; %s", e.Keys, hint)
 }
 
 // shiftRow counts the row of a *LabelError or *NonFiniteError from the start of the source.

@@ -4,6 +4,7 @@ import (
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
+	"collapse/parallel"
 )
 
 // Sizes of the partition; they depend on shapes alone, so that the bits do not depend on the team.
@@ -53,7 +54,7 @@ type firstPass[T kernel.Float] struct {
 }
 
 // run fills s.means with class sums.
-func (f *firstPass[T]) run(team *kernel.Team, s *samples[T]) error {
+func (f *firstPass[T]) run(team *parallel.Team, s *samples[T]) error {
 	f.s = s
 	size := s.k * s.d
 	s.means = grow(s.means, size)
@@ -162,7 +163,7 @@ const (
 	partRows    = 64 // summed at a time: they stay in a second-level cache while a sum walks over their columns
 )
 
-func (f *firstPass[T]) byClasses(team *kernel.Team) error {
+func (f *firstPass[T]) byClasses(team *parallel.Team) error {
 	s := f.s
 	clear(s.means)
 	block := wide.BlockRows(s.d)

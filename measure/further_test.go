@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // furtherInput is what the measures beside those of naive are compared on, as their papers write them.
@@ -466,7 +466,7 @@ func TestFurtherSameBits(t *testing.T) {
 	f := drawFurther(700, 40, 6, 9)
 	keep := Options{Measures: []string{"all"}, KeepMargins: true, KeepMeans: true, KeepSpectrum: true}
 	want := mustMeasure(t, f.in, keep)
-	team := kernel.NewTeam(3)
+	team := parallel.NewTeam(3)
 	defer team.Close()
 	f.in.Train.Features = &chunked[float64]{Rows[float64]{H: f.h, D: 40}}
 	f.in.Test.Features = &chunked[float64]{Rows[float64]{H: f.test, D: 40}}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // geometry computes NC2, NC3, NC4's bias form and the configuration report from class means and classifier.
 type geometry struct {
-	team *kernel.Team
+	team *parallel.Team
 	gram gram
 	rows pairs // of the rows of W
 }

@@ -5,12 +5,13 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // gram is the K×K matrix G_ij = a_i·b_j of two sets of K rows, visited row by row. Up to tileElements it
 // is kept between sweeps; larger ones are made anew in tiles, so that memory stays O(K·d).
 type gram struct {
-	team *kernel.Team
+	team *parallel.Team
 	a, b []float64 // (K×d)
 	k, d int
 	tile []float64
@@ -23,7 +24,7 @@ type gram struct {
 
 const tileElements = vec.TileElements
 
-func (g *gram) of(team *kernel.Team, a, b []float64, k, d int) *gram {
+func (g *gram) of(team *parallel.Team, a, b []float64, k, d int) *gram {
 	g.team, g.a, g.b, g.k, g.d, g.held = team, a, b, k, d, false
 	if g.squares == nil {
 		g.squares, g.sums = map[*float64][]float64{}, map[*float64][]float64{}
@@ -94,7 +95,7 @@ func (g *gram) shifted(x, y, h []float64) {
 }
 
 // squareInto writes XᵀX (d×d) of X (K×d): what lies on and below the diagonal by products, the rest from there.
-func squareInto(team *kernel.Team, out, x []float64, k, d int) {
+func squareInto(team *parallel.Team, out, x []float64, k, d int) {
 	const stripe = 192
 	for from := 0; from < d; from += stripe {
 		to := min(from+stripe, d)

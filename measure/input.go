@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Source gives feature rows. Several goroutines read from one source at a time.
@@ -113,7 +114,7 @@ type Options struct {
 	// done first. nil: nothing stops it.
 	Context context.Context
 	// Team shares the work; nil: the caller's goroutine alone. The result has the same bits for any team.
-	Team *kernel.Team
+	Team *parallel.Team
 	// Imbalance weights samples or classes.
 	Imbalance Imbalance
 	// Measures lists registry keys, or "default", or "all". nil means "default": everything whose work is
@@ -145,4 +146,9 @@ type Options struct {
 	// DropNonFinite leaves out feature rows with NaN or infinity, counted in Report.Dropped, instead of
 	// failing with *NonFiniteError.
 	DropNonFinite bool
+	// Stored is how many bytes hold the features where they are kept, perhaps compressed: a few of them justify no more work than they
+	// could hold numbers (leaveUnasked). 0: not known, and the numbers themselves count.
+	Stored int64
+
+	allowed float64 // operations of making NC1's operator when a measurement is repeated; 0: what the input justifies, or any if it was named
 }

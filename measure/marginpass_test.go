@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/wide"
+	"collapse/parallel"
 )
 
 // fullMargins are the margins of every measured row from every cosine, in float64.
@@ -106,7 +107,7 @@ func TestMarginsOfScale(t *testing.T) {
 // The margins have the same bits for every team, and on every kernel to the stated bound.
 func TestMarginsOfTeam(t *testing.T) {
 	in := gaussian[float32](3000, 400, 100, .7, 2)
-	team := kernel.NewTeam(3)
+	team := parallel.NewTeam(3)
 	defer team.Close()
 	alone := mustMeasure(t, in, Options{KeepMargins: true})
 	shared := mustMeasure(t, in, Options{KeepMargins: true, Team: team})

@@ -6,6 +6,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/wide"
+	"collapse/parallel"
 )
 
 // Moments are what one pass over a stream or a shard keeps: count, mean and scatter of each class. Moments of
@@ -67,7 +68,7 @@ func (m *Moments) Grow(k int) {
 
 // AddSource adds all rows of a split, block by block. Errors are those of AddRows and of the source; rows
 // before the failing block stay added.
-func AddSource[T kernel.Float](m *Moments, team *kernel.Team, split Split[T]) error {
+func AddSource[T kernel.Float](m *Moments, team *parallel.Team, split Split[T]) error {
 	n, d := split.Features.Size()
 	if d != m.D {
 		return &ShapeError{What: "feature width", Found: d, Want: m.D}
@@ -92,7 +93,7 @@ func AddSource[T kernel.Float](m *Moments, team *kernel.Team, split Split[T]) er
 
 // AddRows adds rows (len(labels)×D) to m. It returns *LabelError, *ShapeError or *NonFiniteError, rows
 // counted from the start of this call, and then leaves m as it was.
-func AddRows[T kernel.Float](m *Moments, team *kernel.Team, rows []T, labels []int32) error {
+func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels []int32) error {
 	if len(rows) != len(labels)*m.D {
 		return &ShapeError{What: "elements of feature rows", Found: len(rows), Want: len(labels) * m.D}
 	}
@@ -191,7 +192,7 @@ func (m *Moments) adopt(values []int64) []int {
 //
 // With δ = μ_2 − μ_1: S = S_1 + S_2 + δδᵀ n_1 n_2/n, μ = μ_1 + δ n_2/n. The products δδᵀ of all classes are one
 // matrix product.
-func (m *Moments) merge(team *kernel.Team, o *Moments, class []int) error {
+func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 	m.Single = m.Single && o.Single
 	m.Spread, o = m.spread(), o.withSpread()
 	for i, x := range o.Spread {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 const secondLook = "one pass cannot give it: it needs every sample again, beside the class means"
@@ -13,7 +14,7 @@ const secondLook = "one pass cannot give it: it needs every sample again, beside
 // none. rcond of Σ_B's eigenvalues is that of the features that were added unless opt.RankCutoff says otherwise.
 // Only PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
 func (m *Moments) Report(w, b []float64, opt Options) (found *Report, err error) {
-	defer kernel.Stopping(&err)
+	defer parallel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	}
 	s.short, s.variance = m.Single, append(s.variance[:0], m.spread()...)
 	scale(s.variance, 1/float64(s.n))
-	s.means = append(s.means[:0], m.Mean...)
+	s.means = m.Mean // which nothing here changes
 	s.centreMeans(e.opt.Imbalance)
 	if w == nil {
 		return nil, nil
@@ -187,7 +188,7 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 		m.within = pooledScatter(m.Pooled)
 		defer func() { m.within = nil }()
 	}
-	white := reason == "" && m.within != nil
+	white := reason == "" && s.between.left == "" && m.within != nil
 	if white {
 		s.tally.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
 	}
@@ -195,7 +196,7 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 }
 
 // onResiduals returns the operator as it applies to residuals (rank×d).
-func (b *between) onResiduals(team *kernel.Team, c []float64, k, d int) []float64 {
+func (b *between) onResiduals(team *parallel.Team, c []float64, k, d int) []float64 {
 	if !b.fromP {
 		return b.op
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Null is what a measure comes to when labels mean nothing: smallest, middle and largest of several shuffles of the labels
@@ -72,6 +73,8 @@ func (e *Engine[T]) shuffles(r *Report) error {
 		return err
 	}
 	r.Directions = e.directions(p)
+	e.releaseMeans()
+	p.means = nil
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
 	again := *s
 	again.tally, again.between, again.own = tally{}, between{}, slices.Clone(s.class)
@@ -82,7 +85,7 @@ func (e *Engine[T]) shuffles(r *Report) error {
 		if err := e.first.run(e.opt.Team, &again); err != nil {
 			return err
 		}
-		again.setMeans(e.opt.Imbalance, nil)
+		again.divideSums(nil)
 		found, err := e.shuffled(r, &again, p)
 		if err != nil {
 			return err
@@ -119,7 +122,7 @@ func (e *Engine[T]) shuffled(r *Report, s *samples[T], p *probe) (map[string]flo
 	m.Scatter = restOfTotal(&e.train, s)
 	q := *p
 	q.class, q.means = classes, s.means
-	m.within = &probed{residual: q.residuals(identity(s.d), 0, nil), weight: q.weights(e.opt.Imbalance)}
+	m.within = &probed{&q, q.weights(e.opt.Imbalance)}
 	opt := e.opt.plain(r.Measures)
 	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) })
 	fresh, err := NewEngine[float64](opt)
@@ -157,11 +160,10 @@ func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 }
 
 // nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class.
-func (p *probe) nearest(team *kernel.Team, im Imbalance) float64 {
+func (p *probe) nearest(team *parallel.Team, im Imbalance) float64 {
 	squares := make([]float64, p.k)
 	centre := p.means[:p.d] // any point near the data: distances are of differences
-	means, rows := relative(p.means, centre), relative(p.h, centre)
-	block := max(1, min(len(p.class), productElements/p.k)) // of rows whose products are held
+	means, block := relative(p.means, centre), p.blockRows(p.k)
 	products := make([]float64, block*p.k)
 	for c := range squares {
 		x := means[c*p.d:][:p.d]
@@ -171,7 +173,8 @@ func (p *probe) nearest(team *kernel.Team, im Imbalance) float64 {
 	for i, weight := range p.weights(im) {
 		if i%block == 0 {
 			m := min(block, len(p.class)-i)
-			kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows[i*p.d:], p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+			rows := relative(p.span(i, i+m).h, centre)
+			kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows, p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
 		}
 		all += weight
 		if nearestMean(squares, products[i%block*p.k:][:p.k]) == int(p.class[i]) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // momentsNull fills Report.Null from moments that keep the pooled scatter, where no sample is at hand to be shuffled.
@@ -55,7 +56,7 @@ func (m *Moments) centre() []float64 {
 }
 
 // total returns N·T (D×D): the scatter of all samples around their mean.
-func (m *Moments) total(team *kernel.Team) []float64 {
+func (m *Moments) total(team *parallel.Team) []float64 {
 	out, centre := slices.Clone(m.Pooled), m.centre()
 	apart := make([]float64, m.K*m.D)
 	for c, n := range m.Count {
@@ -84,7 +85,7 @@ func choleskyRoot(a []float64, d int) []float64 {
 }
 
 // drawn returns moments as shuffled labels may give them.
-func (m *Moments) drawn(team *kernel.Team, total, root, centre []float64, random *rand.Rand) *Moments {
+func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, random *rand.Rand) *Moments {
 	n := 0
 	for _, count := range m.Count {
 		n += count

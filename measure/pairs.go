@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // pairs is what all pairs of class means give, found in one sweep over the lower triangle of the Gram matrix
@@ -91,7 +92,7 @@ const (
 )
 
 // sweep fills p from the class means (K×d), also around their centre.
-func (p *pairs) sweep(team *kernel.Team, means, centred, centre []float64, k, d int) {
+func (p *pairs) sweep(team *parallel.Team, means, centred, centre []float64, k, d int) {
 	p.k, p.d, p.means, p.centred = k, d, means, centred
 	p.prepare(centre)
 	stripe := max(1, min(k, tileElements/k))

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // naivePairs are the sums over pairs as their definitions write them.
@@ -63,7 +63,7 @@ func TestPairsSweep(t *testing.T) {
 	}
 	var whole, striped pairs
 	whole.sweep(nil, r.ClassMeans, centred, r.GlobalMean, k, d)
-	team := kernel.NewTeam(3)
+	team := parallel.NewTeam(3)
 	defer team.Close()
 	striped.sweep(team, r.ClassMeans, centred, r.GlobalMean, k, d)
 	if whole.pairSums != striped.pairSums {

@@ -5,6 +5,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/wide"
+	"collapse/parallel"
 )
 
 // probeElements bounds the elements of a probe; small sets are probed whole.
@@ -61,6 +62,13 @@ func newProbe[T kernel.Float](s *samples[T], rows int) (*probe, error) {
 // at returns row i.
 func (p *probe) at(i int) []float64 { return p.h[i*p.d:][:p.d] }
 
+// span is rows [from, to) of the probe.
+func (p *probe) span(from, to int) *probe {
+	part := *p
+	part.row, part.class, part.h = p.row[from:to], p.class[from:to], p.h[from*p.d:to*p.d]
+	return &part
+}
+
 // residuals returns h − μ_k of every row (m×d), columns in the given order, each coordinate of h moved at random within
 // ±u|h_i|; u = 0: as they are.
 func (p *probe) residuals(order []int, u float64, r *rand.Rand) []float64 {
@@ -91,39 +99,50 @@ func (p *probe) weights(im Imbalance) []float64 {
 
 // probed is the within-class scatter of a probe.
 type probed struct {
-	residual []float64 // (m×d)
-	weight   []float64 // (m)
+	probe  *probe
+	weight []float64 // (m)
+}
+
+// probeBlock is how many elements of a probe's rows are copied at a time, to be changed or multiplied.
+const probeBlock = 1 << 20
+
+// blockRows returns the rows of a block, whose products with so many others are held.
+func (p *probe) blockRows(others int) int {
+	return max(1, min(len(p.class), probeBlock/p.d, productElements/max(others, 1)))
 }
 
 // trace returns Σ ω ‖A r‖², A (rank×d).
-func (p *probed) trace(team *kernel.Team, a []float64, rank, d int) float64 {
-	m := len(p.weight)
-	z := make([]float64, m*rank)
-	kernel.Gemm(team, kernel.NT, m, rank, d, p.residual, d, a, d, z, rank, kernel.Epilogue[float64]{})
-	total := 0.0
-	for i, w := range p.weight {
-		row := z[i*rank:][:rank]
-		total += w * dot(row, row)
+func (p *probed) trace(team *parallel.Team, a []float64, rank, d int) float64 {
+	total, block := 0.0, p.probe.blockRows(rank)
+	z := make([]float64, block*rank)
+	for at := 0; at < len(p.weight); at += block {
+		end := min(at+block, len(p.weight))
+		rows := p.probe.span(at, end)
+		kernel.Gemm(team, kernel.NT, end-at, rank, d, rows.residuals(identity(d), 0, nil), d, a, d, z, rank, kernel.Epilogue[float64]{})
+		for i, w := range p.weight[at:end] {
+			row := z[i*rank:][:rank]
+			total += w * dot(row, row)
+		}
 	}
 	return total
 }
 
 // withinScatter is the within-class scatter S as NC1 needs it: tr(A S Aᵀ), A (rank×d).
 type withinScatter interface {
-	trace(team *kernel.Team, a []float64, rank, d int) float64
+	trace(team *parallel.Team, a []float64, rank, d int) float64
 }
 
 // pooledScatter is S itself (d×d).
 type pooledScatter []float64
 
-func (s pooledScatter) trace(team *kernel.Team, a []float64, rank, d int) float64 {
+func (s pooledScatter) trace(team *parallel.Team, a []float64, rank, d int) float64 {
 	return wide.TraceOf(team, a, rank, s, d)
 }
 
 // diagonalScatter is S without what lies off its diagonal (d).
 type diagonalScatter []float64
 
-func (s diagonalScatter) trace(_ *kernel.Team, a []float64, rank, d int) float64 {
+func (s diagonalScatter) trace(_ *parallel.Team, a []float64, rank, d int) float64 {
 	total := 0.0
 	for j := range rank {
 		for i, x := range a[j*d:][:d] {

@@ -3,6 +3,7 @@ package measure
 import (
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // products visits the measured rows of a split once, with their offsets x = h − centre in float64 and their products
@@ -26,7 +27,7 @@ type products[T kernel.Float] struct {
 const productElements = 1 << 24 // of the products of all parts together
 
 // run visits all rows; start gets the number of parts first.
-func (p *products[T]) run(team *kernel.Team, start func(parts int)) error {
+func (p *products[T]) run(team *parallel.Team, start func(parts int)) error {
 	d := p.s.d
 	p.width = len(p.stack) / d
 	p.cut = newPartition(p.s.rows, max(1, min(blockRows(d), productElements/max(p.width, 1))))

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/etf"
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // scaleFree are the measures that neither rotation nor common scaling of features and W changes.
@@ -148,7 +148,7 @@ func TestSameBits(t *testing.T) {
 		want := mustMeasure(t, in, opt)
 		sources := []Source[float32]{in.Train.Features, &chunked[float32]{*in.Train.Features.(*Rows[float32])}, in.Train.Features}
 		for i, threads := range []int{1, 2, 7} {
-			opt.Team = kernel.NewTeam(threads)
+			opt.Team = parallel.NewTeam(threads)
 			in.Train.Features, in.Test.Features = sources[i], sources[i]
 			equalBits(t, want, mustMeasure(t, in, opt))
 			opt.Team.Close()

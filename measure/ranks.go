@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // ranks computes the numerical, stable and effective rank of the uncentred features H_k of every class from their singular
@@ -27,7 +28,7 @@ func ranksWork(count []int, d int) float64 {
 }
 
 // run fills numerical_rank and the per-class ranks.
-func (r *ranks[T]) run(b *builder, team *kernel.Team, s *samples[T]) error {
+func (r *ranks[T]) run(b *builder, team *parallel.Team, s *samples[T]) error {
 	if s.empty >= 0 {
 		b.miss(KeyNumericalRank, emptyReason(s.empty))
 		return nil
@@ -73,7 +74,7 @@ func (r *ranks[T]) sortRows(s *samples[T]) {
 }
 
 // singular returns the singular values of the given rows.
-func (r *ranks[T]) singular(team *kernel.Team, s *samples[T], order []int32) (sigma []float64, ok bool, err error) {
+func (r *ranks[T]) singular(team *parallel.Team, s *samples[T], order []int32) (sigma []float64, ok bool, err error) {
 	n, d := len(order), s.d
 	gram := func(basis []float64, q int) ([]float64, error) { return r.longGram(team, s, order, basis, q) }
 	if n <= d {
@@ -107,7 +108,7 @@ func (r *ranks[T]) read(s *samples[T], order []int32) error {
 }
 
 // longGram returns (HBᵀ)ᵀ(HBᵀ) for the rows H of the given order, read block by block.
-func (r *ranks[T]) longGram(team *kernel.Team, s *samples[T], order []int32, basis []float64, q int) ([]float64, error) {
+func (r *ranks[T]) longGram(team *parallel.Team, s *samples[T], order []int32, basis []float64, q int) ([]float64, error) {
 	n, d := len(order), s.d
 	block := min(n, max(256, blockRows(d)))
 	r.gram = grow(r.gram, q*q)
@@ -128,7 +129,7 @@ func (r *ranks[T]) longGram(team *kernel.Team, s *samples[T], order []int32, bas
 }
 
 // wideGram returns (BH)(BH)ᵀ for the n rows H that were read.
-func (r *ranks[T]) wideGram(team *kernel.Team, basis []float64, q, n, d int) []float64 {
+func (r *ranks[T]) wideGram(team *parallel.Team, basis []float64, q, n, d int) []float64 {
 	r.gram = grow(r.gram, q*q)
 	x := r.rows
 	if basis != nil {

@@ -1,10 +1,5 @@
 package measure
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Definition is one line of the registry: what a key means and what to beware of.
 type Definition struct {
 	Key     string // JSON key, stable
@@ -285,23 +280,4 @@ func Lookup(key string) (Definition, bool) {
 		}
 	}
 	return Definition{}, false
-}
-
-// Markdown returns the registry as a table: docs/measures.md holds it word for word.
-func Markdown() string {
-	var s strings.Builder
-	s.WriteString("| key | measure | definition | weighting | source | beware |\n|---|---|---|---|---|---|\n")
-	for i := range definitions {
-		d := &definitions[i]
-		weighting := d.Sample
-		if d.Class != d.Sample {
-			weighting = "sample: " + d.Sample + "; class: " + d.Class
-		}
-		cells := []string{"`" + d.Key + "`", d.Name, d.Formula, weighting, d.Source, d.Pitfall}
-		for j := range cells {
-			cells[j] = strings.ReplaceAll(cells[j], "|", "\\|")
-		}
-		fmt.Fprintf(&s, "| %s |\n", strings.Join(cells, " | "))
-	}
-	return s.String()
 }

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // samples is one split while it is measured: its rows, their classes, and what the passes learn.
 type samples[T kernel.Float] struct {
-	name  string       // "train", "test", "ood": for errors
-	team  *kernel.Team // whose context stops loops over rows
+	name  string         // "train", "test", "ood": for errors
+	team  *parallel.Team // whose context stops loops over rows
 	src   Source[T]
 	class []int32 // (rows) class of each row, −1: not measured
 	own   []int32 // memory of class where labels cannot be used as they are
@@ -114,6 +115,14 @@ func (s *samples[T]) tallyCounts() {
 // setMeans turns class sums, held in means, into means, and fills the centre and the centred means. jitter, if given, moves
 // means of several samples by a rounding.
 func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
+	s.divideSums(jitter)
+	s.centreMeans(im)
+	jog(s.centred, jitter)
+	s.jogCentre(jitter)
+}
+
+// divideSums turns class sums, held in means, into means.
+func (s *samples[T]) divideSums(jitter *rand.Rand) {
 	for c, n := range s.count {
 		if n > 0 {
 			row := s.mean(c)
@@ -125,9 +134,6 @@ func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 			}
 		}
 	}
-	s.centreMeans(im)
-	jog(s.centred, jitter)
-	s.jogCentre(jitter)
 }
 
 // jogCentre moves h_G by a rounding of its own and by one of the largest centred mean in each coordinate, from which it was corrected,

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Second is what a second pass over a shard adds to the Moments of all shards: sums of what samples give beside the
@@ -24,7 +25,7 @@ type Second struct {
 // in.Only; tests, noise and out-of-distribution features belong to a whole measurement. m holds the merged
 // moments of all shards. Errors are those of Engine.Measure.
 func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (found *Second, err error) {
-	defer kernel.Stopping(&err)
+	defer parallel.Stopping(&err)
 	e, err := NewEngine[T](opt)
 	if err != nil {
 		return nil, err
@@ -53,8 +54,8 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (found 
 		return nil, err
 	}
 	out.of = e.identity(m, h)
-	noOperator := e.operator(s)
 	e.leaveUnaskedMeans(newBuilder(&e.want, opt.Imbalance))
+	noOperator := e.operator(s)
 	e.classPairs()
 	out.ask = e.asks(h, noOperator)
 	if err := e.decisions(s, h, out.ask, nil); err != nil {
@@ -127,7 +128,7 @@ func (s *Second) Merge(o *Second) error {
 //
 // It returns *StateError if s was made beside other moments, or if samples of m are missing from s.
 func (s *Second) Report(m *Moments, w, b []float64, opt Options) (found *Report, err error) {
-	defer kernel.Stopping(&err)
+	defer parallel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err

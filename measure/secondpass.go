@@ -6,6 +6,7 @@ import (
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
+	"collapse/parallel"
 )
 
 // secondPass takes every sample's residual r = h − μ_k in float64 and its products with a few fixed
@@ -90,7 +91,7 @@ func (f *secondPass[T]) end(p *part[T]) {
 }
 
 // run fills s.tally. s.between must be built if ask.white.
-func (f *secondPass[T]) run(team *kernel.Team, s *samples[T], h *head, ask asked, mem *memorization) error {
+func (f *secondPass[T]) run(team *parallel.Team, s *samples[T], h *head, ask asked, mem *memorization) error {
 	f.s, f.head, f.ask, f.mem = s, h, ask, mem
 	f.weight = s.whiteWeights(f.weight, ask.im)
 	f.cut = newPartition(s.rows, blockRows(s.d))
@@ -129,7 +130,7 @@ func (p *scratch[T]) resize(block, d, width, rank, k int, buffer bool) {
 }
 
 // prepare stacks S and the tables of what is known of each class.
-func (f *secondPass[T]) prepare(team *kernel.Team) (err error) {
+func (f *secondPass[T]) prepare(team *parallel.Team) (err error) {
 	s := f.s
 	d, k := s.d, s.k
 	f.stack, f.atP, f.atOp, f.atV = f.stack[:0], -1, -1, -1
@@ -166,14 +167,14 @@ func (f *secondPass[T]) prepare(team *kernel.Team) (err error) {
 }
 
 // classifierTables fills logit.
-func (f *secondPass[T]) classifierTables(team *kernel.Team) {
+func (f *secondPass[T]) classifierTables(team *parallel.Team) {
 	s, h := f.s, f.head
 	f.logit = grow(f.logit, s.k*h.k)
 	kernel.Gemm(team, kernel.NT, s.k, h.k, s.d, s.means, s.d, h.w, s.d, f.logit, h.k, kernel.Epilogue[float64]{Bias: h.b})
 }
 
 // marginTables fills cosBase, centreNorm and perNorm.
-func (f *secondPass[T]) marginTables(team *kernel.Team) {
+func (f *secondPass[T]) marginTables(team *parallel.Team) {
 	s, h := f.s, f.head
 	f.cosBase = grow(f.cosBase, s.k*s.k)
 	kernel.Gemm(team, kernel.NT, s.k, s.k, s.d, s.centred, s.d, h.centred, s.d, f.cosBase, s.k, kernel.Epilogue[float64]{})
@@ -260,7 +261,7 @@ func (f *secondPass[T]) tallyWhite(p *part[T], at, end, m int) {
 
 // pairDistances writes ‖c_i − c_j‖² for the rows of c (K×d): from differences for few classes, where close
 // means lose nothing, else from the Gram matrix.
-func pairDistances(team *kernel.Team, out, c []float64, k, d int) {
+func pairDistances(team *parallel.Team, out, c []float64, k, d int) {
 	const direct = 64
 	if k <= direct {
 		for i := range k {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // Of sets that are too large to be measured again, class means are moved at random by a share step of the size of the numbers that
@@ -89,7 +89,7 @@ func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
 
 // moveTask evaluates measures beside several moves, each by a thread of its own, or one by a team.
 type moveTask struct {
-	team   *kernel.Team // of a move
+	team   *parallel.Team // of a move
 	x      *meanShaker
 	r      *Report
 	seed   uint64
@@ -187,7 +187,7 @@ func sumsRounding(n, d int) float64 {
 }
 
 // once evaluates the measures beside one move of the class means. What one pass cannot give is as in the report.
-func (x *meanShaker) once(team *kernel.Team, r *Report, random *rand.Rand) (map[string]float64, error) {
+func (x *meanShaker) once(team *parallel.Team, r *Report, random *rand.Rand) (map[string]float64, error) {
 	opt := x.opt
 	opt.Team = team
 	e, err := NewEngine[float64](opt)
@@ -276,7 +276,7 @@ func (e *Engine[T]) meanShaker(s *samples[T], r *Report) (*meanShaker, error) {
 	scale(x.m.Spread, float64(s.n))
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
 		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
-		x.within = &probed{residual: p.residuals(identity(s.d), 0, nil), weight: p.weights(e.opt.Imbalance)}
+		x.within = &probed{p, p.weights(e.opt.Imbalance)}
 		x.base = e.whiteMeanOf(s, x.within.trace(e.opt.Team, x.op, x.rank, s.d))
 	}
 	return x, nil

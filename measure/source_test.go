@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/arrayfile"
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Shards that end anywhere, some empty, give the rows of one piece.
@@ -74,7 +74,7 @@ func TestShardsSameBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			in.Train.Features = source
-			opt.Team = kernel.NewTeam(i + 1)
+			opt.Team = parallel.NewTeam(i + 1)
 			equalBits(t, want, mustMeasure(t, in, opt))
 			opt.Team.Close()
 		}

@@ -4,13 +4,14 @@ import (
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
+	"collapse/parallel"
 )
 
 // Near collapse the class means' own logits decide for nearly every sample (radii). A second pass that needs the largest logit alone,
 // no margin, then leaves the classifier out of S, and makes its products only for blocks with a sample that is not decided.
 
 // spare decides whether the pass does so: if radii decide nearly all of the first block. parts[0] is there for that.
-func (f *secondPass[T]) spare(team *kernel.Team) error {
+func (f *secondPass[T]) spare(team *parallel.Team) error {
 	s, h := f.s, f.head
 	f.sparing = false
 	if f.ask.margins {

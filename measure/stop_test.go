@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // countdown is a context that ends when it has been asked so many times. It counts on.
@@ -62,9 +62,9 @@ func TestAMeasurementStopsWithItsContext(t *testing.T) {
 		{"no finite rows to drop", everySplit(500, 40, 10), Options{DropNonFinite: true}, 50},
 	} {
 		for _, threads := range []int{0, 2} {
-			var team *kernel.Team
+			var team *parallel.Team
 			if threads > 0 {
-				team = kernel.NewTeam(threads)
+				team = parallel.NewTeam(threads)
 				defer team.Close()
 			}
 			opt := c.opt
@@ -133,7 +133,7 @@ func TestAnEndedContextStopsManyClasses(t *testing.T) {
 	for i := range labels {
 		labels[i], h[i] = int32(i%k), float32(i%k)+float32(i/k)/3
 	}
-	team := kernel.NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -174,7 +174,7 @@ func TestManyClassesTakeLittleMemory(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	in := gaussian[float32](8400, 2, 4200, .5, 1)
-	team := kernel.NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -85,7 +85,7 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	if reason == "" && s.alone {
 		reason = allAlone
 	}
-	ask := asked{im: e.opt.Imbalance, white: reason == "" && e.want.any(KeyDilation), logits: h != nil && e.want.any(KeyTestAccuracy)}
+	ask := asked{im: e.opt.Imbalance, white: reason == "" && s.between.left == "" && e.want.any(KeyDilation), logits: h != nil && e.want.any(KeyTestAccuracy)}
 	if !(ask.white || ask.logits || e.want.any(KeyTestNC1Ratio)) {
 		return nil
 	}
@@ -102,7 +102,12 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	}
 	b.report.PerClass["test_within_trace"] = e.aligned(perClass, 1)
 	if reason = s.roundedMeans(reason); reason == "" {
-		b.put(KeyDilation, math.Sqrt(e.whiteMean(s)))
+		switch {
+		case ask.white:
+			b.put(KeyDilation, math.Sqrt(e.whiteMean(s)))
+		case s.between.left != "":
+			b.missUnasked("test: "+s.between.left, KeyDilation)
+		}
 		b.put(KeyTestNC1Ratio, average(t.scatter, s.count, s.n, e.opt.Imbalance)/(dot(s.centred, s.centred)/float64(s.k)))
 	} else {
 		b.missAll("test: "+reason, KeyDilation, KeyTestNC1Ratio)

@@ -40,7 +40,7 @@ func (e *Engine[T]) asks(h *head, noOperator string) asked {
 	several := s.empty < 0 && s.k > 1
 	return asked{
 		im:      e.opt.Imbalance,
-		white:   noOperator == "" && !s.alone && e.want.any(KeyNC1Pinv),
+		white:   noOperator == "" && s.between.left == "" && !s.alone && e.want.any(KeyNC1Pinv),
 		nearest: several && e.want.any(KeyNC4NCCMismatch, KeyNCCAccuracy),
 		logits:  h != nil && (e.want.any(KeyAccuracy, KeyNC4NCCMismatch) || e.want.any(margins...)),
 		margins: h != nil && several && !hasZero(h.centredNorm) && e.want.any(margins...),
@@ -54,6 +54,10 @@ func (e *Engine[T]) putRank(b *builder, noOperator string) {
 		return
 	}
 	between := &e.train.between
+	if between.left != "" {
+		b.missUnasked(between.left, KeyRankBetween, KeyRankCut)
+		return
+	}
 	b.put(KeyRankBetween, float64(between.rank))
 	b.put(KeyRankCut, float64(between.full-between.rank))
 }
@@ -83,8 +87,11 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 		b.missAll(noOperator, KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV, KeyCDNVStd, KeyCDNVMax, KeyVCI)
 		return
 	}
-	if white {
+	switch {
+	case white:
 		b.put(KeyNC1Pinv, e.whiteMean(s))
+	case s.between.left != "":
+		b.missUnasked(s.between.left, KeyNC1Pinv)
 	}
 	b.put(KeyNC1TraceRatio, traceWithin/(dot(s.centred, s.centred)/float64(s.k)))
 	if b.any(KeyCDNV, KeyCDNVStd, KeyCDNVMax) {

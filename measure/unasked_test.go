@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,104 @@ func TestUnaskedWork(t *testing.T) {
 		}
 		if does := choiceWork(c.n, c.k+c.rows, c.d) <= justified(mostChoiceWork, numbers); does != c.all {
 			t.Errorf("%s: decisions %v, want %v", c.name, does, c.all)
+		}
+	}
+}
+
+// NC1's operator of sets of a size that people have is made, also where class means are dependent; that of a few megabytes in thousands of
+// wide classes is not, and a small file does not justify more by unpacking to much.
+func TestUnaskedOperatorWork(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		n, k, d          int
+		stored           int64
+		factor, singular bool
+	}{
+		{"CIFAR-100", 50_000, 100, 512, 0, true, true},
+		{"ImageNet-1k, validation", 50_000, 1000, 2048, 0, true, true},
+		{"ImageNet-1k, a sample each", 1000, 1000, 2048, 0, true, true},
+		{"ImageNet-21k, three samples a class", 65_523, 21_841, 2048, 0, true, true},
+		{"ImageNet-21k, three samples a class, packed", 65_523, 21_841, 2048, 20 << 20, true, true},
+		{"a vocabulary, a sample each", 50_000, 50_000, 4096, 0, true, true},
+		{"a sample each, square", 1580, 1580, 1580, 10 << 20, true, true},
+		{"a sample each, square, of bytes", 3100, 3100, 3100, 10 << 20, false, false},
+		{"wide", 2200, 2200, 4400, 10 << 20, true, false},
+		{"packed", 100_000, 3000, 4000, 10 << 20, false, false},
+	} {
+		in := Input[float32]{}
+		in.Train.Features = sized{c.n, c.d}
+		e := Engine[float32]{opt: Options{Stored: c.stored}}
+		e.train.k, e.train.d = c.k, c.d
+		e.leaveUnasked(newBuilder(&e.want, PerSample), &in, nil)
+		s := between{allowed: e.opt.allowed}
+		if does := s.affords(factorWork(c.k, c.d)); does != c.factor {
+			t.Errorf("%s: factored %v, want %v", c.name, does, c.factor)
+		}
+		if does := s.affords(singularWork(c.k, c.d)); does != c.singular {
+			t.Errorf("%s: singular values %v, want %v", c.name, does, c.singular)
+		}
+	}
+}
+
+// sized is a source that has a size and nothing else.
+type sized struct{ n, d int }
+
+func (s sized) Size() (int, int)                            { return s.n, s.d }
+func (s sized) Read([]float32, int, int) ([]float32, error) { panic("not read") }
+
+// TestOperatorIsLeftOut: what needs NC1's operator is missing with a reason where that takes too much work, in shuffles as well, and all else
+// is as it was. Asked for by name, it is made.
+func TestOperatorIsLeftOut(t *testing.T) {
+	const k, d, each = 12, 20, 5
+	set := func(dependent bool) Input[float64] {
+		random := rand.New(rand.NewPCG(1, 2))
+		h, labels := make([]float64, k*each*d), make([]int32, k*each)
+		for i := range labels {
+			labels[i] = int32(i % k)
+			for j := range d {
+				h[i*d+j] = random.NormFloat64() + float64(labels[i])*float64(j%7)
+				if dependent && j >= 5 {
+					h[i*d+j] = h[i*d+j%5]
+				}
+			}
+		}
+		return Input[float64]{Train: Memory(h, d, labels), Test: Memory(h, d, labels)}
+	}
+	between := (factorWork(k, d) + singularWork(k, d)) / 2
+	for _, c := range []struct {
+		name      string
+		dependent bool
+		opt       Options
+		why       string // "": made
+	}{
+		{"no work", false, Options{allowed: 1}, "to factor Σ_B of 12 classes of width 20 takes"},
+		{"no work, but named", false, Options{Measures: []string{"default", KeyNC1Pinv, KeyDilation}}, ""},
+		{"enough to factor", false, Options{allowed: between}, ""},
+		{"enough to factor, with a spectrum", false, Options{allowed: between, KeepSpectrum: true}, ""},
+		{"dependent", true, Options{allowed: between}, "nearly dependent, and singular values of 12 classes of width 20"},
+		{"dependent, enough", true, Options{allowed: singularWork(k, d)}, ""},
+	} {
+		in := set(c.dependent)
+		c.opt.Uncertainty, c.opt.Null = true, 3
+		whole, err := Measure(in, Options{Uncertainty: true, Null: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Measure(in, c.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range whole.Measures {
+			got, measured := r.Measures[key]
+			if c.why != "" && slices.Contains(operatorKeys, key) {
+				if why := r.Missing[key]; measured || !strings.Contains(why, "not asked: ") || !strings.Contains(why, c.why) || !strings.Contains(why, "--measures "+key) {
+					t.Errorf("%s: %s: %v, missing because %q", c.name, key, measured, why)
+				}
+				continue
+			}
+			if got != want || r.Uncertainty[key] != whole.Uncertainty[key] || r.Null[key] != whole.Null[key] {
+				t.Errorf("%s: %s = %g ± %g, null %v; want %g ± %g, null %v", c.name, key, got, r.Uncertainty[key], r.Null[key], want, whole.Uncertainty[key], whole.Null[key])
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // vci fills the variability collapse index 1 − tr(Σ_T⁺ Σ_B)/rank Σ_B.
@@ -19,6 +20,10 @@ func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 	}
 	if reason := s.unranked(); reason != "" {
 		b.miss(KeyVCI, reason)
+		return nil
+	}
+	if s.between.left != "" {
+		b.missUnasked(s.between.left, KeyVCI)
 		return nil
 	}
 	if s.n < s.d+s.k {
@@ -88,7 +93,7 @@ func (c *cloud[T]) scaledGram(by, basis []float64, q int) ([]float64, error) {
 }
 
 // explained returns Σ_j Σ_k (c_k·v_j)²/(K λ_j), c (K×d), v (len(λ)×d).
-func explained(team *kernel.Team, c, v, values []float64, k, d int) float64 {
+func explained(team *parallel.Team, c, v, values []float64, k, d int) float64 {
 	q := len(values)
 	image := make([]float64, q*k)
 	kernel.Gemm(team, kernel.NT, q, k, d, v, d, c, d, image, k, kernel.Epilogue[float64]{})

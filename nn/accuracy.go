@@ -28,11 +28,3 @@ func Correct[T kernel.Float](logits []T, labels []int32, classes int) int {
 	}
 	return correct
 }
-
-// Accuracy returns Correct as a share of the labels, in [0,1]. It panics if there are none.
-func Accuracy[T kernel.Float](logits []T, labels []int32, classes int) float64 {
-	if len(labels) == 0 {
-		panic("nn: Accuracy of no samples")
-	}
-	return float64(Correct(logits, labels, classes)) / float64(len(labels))
-}

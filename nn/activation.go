@@ -1,19 +1,22 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // activation is a point-wise non-linearity behind a Linear without batch norm. It works in place
 // on the Linear's output, which no one reads again: both derivatives follow from the output.
 type activation[T kernel.Float] struct {
 	act       Activation
 	width     int
-	team      *kernel.Team
+	team      *parallel.Team
 	pointwise *kernel.Pointwise[T]
 	y         []T
 	clock     *Clock
 }
 
-func newActivation[T kernel.Float](act Activation, width int, team *kernel.Team) *activation[T] {
+func newActivation[T kernel.Float](act Activation, width int, team *parallel.Team) *activation[T] {
 	return &activation[T]{act: act, width: width, team: team, pointwise: kernel.NewPointwise[T]()}
 }
 

@@ -5,21 +5,7 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
-)
-
-// The networks of the papers.
-const (
-	KindMLP      = "mlp"
-	KindResNet18 = "resnet18"       // BasicBlocks 2-2-2-2 of 64, 128, 256 and 512 channels (He et al. 2016)
-	KindAdapt    = "resnet18-adapt" // the same at width k: k, 2k, 4k, 8k channels behind a 3×3 stem (Zhu et al. 2021)
-	KindVGG13    = "vgg13"          // configuration B without the 4096-wide head (Nguyen et al. 2023)
-	KindVGG13BN  = "vgg13-bn"
-)
-
-// The stems of resnet18.
-const (
-	StemDefault = "default" // 7×7 convolution of stride 2 and 3×3 max pooling of stride 2
-	StemCIFAR   = "cifar"   // 3×3 convolution of stride 1
+	"collapse/parallel"
 )
 
 // The classifiers fc: R^d → R^K.
@@ -36,7 +22,7 @@ const (
 
 // Arch describes any network of the papers: what it takes to build it again, weights apart.
 type Arch struct {
-	Kind                    string // one of the Kind constants
+	Kind                    string // by its name; see Networks
 	Channels, Height, Width int    // of an image; an MLP sees Channels·Height·Width inputs
 	Classes                 int    // K
 
@@ -65,70 +51,26 @@ func (a Arch) Inputs() int { return a.Channels * a.Height * a.Width }
 
 // Features returns d.
 func (a Arch) Features() int {
-	switch {
-	case a.FeatureDim != 0:
-		return a.FeatureDim
-	case a.Kind == KindMLP:
-		return a.Classes
-	case a.Kind == KindAdapt:
-		return 8 * a.StemWidth
+	if k := a.kind(); a.FeatureDim == 0 && k != nil {
+		return k.features(a)
 	}
-	return 512
-}
-
-// mlp returns the MLP that a describes.
-func (a Arch) mlp() MLPConfig {
-	return MLPConfig{Inputs: a.Inputs(), Width: a.HiddenWidth, Depth: a.HiddenLayers, FeatureDim: a.FeatureDim,
-		Classes: a.Classes, BatchNorm: a.BatchNorm, Activation: a.Activation, NoClassifierBias: a.NoClassifierBias}
+	return a.FeatureDim
 }
 
 // Validate returns all problems of the description at once, or nil.
 func (a Arch) Validate() error {
-	var errs []error
-	problem := func(wrong bool, format string, args ...any) {
-		if wrong {
-			errs = append(errs, fmt.Errorf("nn: "+format, args...))
-		}
+	c := &complaints{}
+	c.least("channels", a.Channels, 1)
+	c.least("height", a.Height, 1)
+	c.least("width", a.Width, 1)
+	c.least("classes", a.Classes, 1)
+	c.least("feature dimension", a.FeatureDim, 0)
+	c.oneOf("network", a.Kind, names(Networks())...)
+	if k := a.kind(); k != nil && k.check != nil {
+		k.check(a, c)
 	}
-	least := func(name string, v, least int) { problem(v < least, "%s is %d, wanted at least %d", name, v, least) }
-	oneOf := func(name, v string, allowed ...string) {
-		for _, s := range allowed {
-			if v == s {
-				return
-			}
-		}
-		problem(true, "%s is %q, wanted one of %q", name, v, allowed)
-	}
-	least("channels", a.Channels, 1)
-	least("height", a.Height, 1)
-	least("width", a.Width, 1)
-	least("classes", a.Classes, 1)
-	least("feature dimension", a.FeatureDim, 0)
-	switch a.Kind {
-	case KindMLP:
-		least("hidden layers", a.HiddenLayers, 0)
-		if a.HiddenLayers > 0 {
-			least("hidden width", a.HiddenWidth, 1)
-		}
-	case KindResNet18:
-		oneOf("stem", a.stem(), StemDefault, StemCIFAR)
-	case KindAdapt:
-		least("stem width", a.StemWidth, 1)
-	case KindVGG13, KindVGG13BN:
-		problem(a.FeatureDim != 0 && a.FeatureDim != 512, "feature dimension is %d, but %s has 512", a.FeatureDim, a.Kind)
-		problem(a.Height < 32 || a.Width < 32, "images of %d×%d do not survive the five poolings of %s; wanted at least 32×32", a.Height, a.Width, a.Kind)
-	default:
-		oneOf("network", a.Kind, KindMLP, KindResNet18, KindAdapt, KindVGG13, KindVGG13BN)
-	}
-	errs = append(errs, a.classifierProblems(oneOf, problem)...)
-	return errors.Join(errs...)
-}
-
-func (a Arch) stem() string {
-	if a.Stem == "" {
-		return StemDefault
-	}
-	return a.Stem
+	a.checkClassifier(c)
+	return errors.Join(c.errs...)
 }
 
 // NewArch builds the network that a describes, initialised from seed as its authors do, for batches of up to
@@ -137,7 +79,7 @@ func (a Arch) stem() string {
 //
 // Inputs are rows of Channels×Height×Width values (PyTorch's NCHW). Activations are allocated by the first
 // Forward that needs them; see EstimateBytes.
-func NewArch[T kernel.Float](a Arch, team *kernel.Team, maxBatch int, seed uint64) (*Network[T], error) {
+func NewArch[T kernel.Float](a Arch, team *parallel.Team, maxBatch int, seed uint64) (*Network[T], error) {
 	n, err := design[T](a, team, maxBatch)
 	if err != nil {
 		return nil, err
@@ -149,26 +91,23 @@ func NewArch[T kernel.Float](a Arch, team *kernel.Team, maxBatch int, seed uint6
 }
 
 // design lays out the network that a describes without memory for parameters or activations.
-func design[T kernel.Float](a Arch, team *kernel.Team, maxBatch int) (*Network[T], error) {
+func design[T kernel.Float](a Arch, team *parallel.Team, maxBatch int) (*Network[T], error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
-	if a.Kind == KindMLP {
-		return sequential[T](a.mlp().Spec(), team, maxBatch)
+	if maxBatch < 1 {
+		return nil, fmt.Errorf("nn: largest batch is %d, wanted at least 1", maxBatch)
 	}
-	if err := checkMaxBatch(maxBatch); err != nil {
-		return nil, err
-	}
-	n := &Network[T]{inputs: a.Inputs(), classes: a.Classes, maxBatch: maxBatch}
-	t := newTrunk(n, mapShape{a.Channels, a.Height, a.Width}, team)
-	if a.Kind == KindResNet18 || a.Kind == KindAdapt {
-		t.addResNet(a)
+	n := &Network[T]{inputs: a.Inputs(), features: a.Inputs(), classes: a.Classes, maxBatch: maxBatch}
+	k := a.kind()
+	if k.dense != nil {
+		n.addDense(k.dense(a), team)
 	} else {
-		t.addVGG(a.Kind == KindVGG13BN)
+		t := newTrunk(n, mapShape{a.Channels, a.Height, a.Width}, team)
+		k.images(t, a)
+		n.addTrunk()
 	}
-	n.finishTrunk(!a.NoClassifierBias, team)
-	if a.Kind == KindVGG13 || a.Kind == KindVGG13BN {
-		n.fc.deviation = 0.01
-	}
+	n.addClassifier(!a.NoClassifierBias, team)
+	n.fc.deviation = k.deviation
 	return n, nil
 }

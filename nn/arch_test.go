@@ -71,11 +71,11 @@ func TestMACsByHand(t *testing.T) {
 		arch Arch
 		want int64
 	}{{mlp, perceptron}, {small, stem + first + second + third + fourth + head}} {
-		if got, err := MACsOf(c.arch); err != nil || got != c.want {
-			t.Errorf("%s: %d multiply-adds, %v; by hand %d", c.arch.Kind, got, err, c.want)
+		if o, err := Outlined(c.arch); err != nil || o.MACs != c.want {
+			t.Errorf("%s: %d multiply-adds, %v; by hand %d", c.arch.Kind, o.MACs, err, c.want)
 		}
 	}
-	if _, err := MACsOf(Arch{Kind: "resnet"}); err == nil {
+	if _, err := Outlined(Arch{Kind: "resnet"}); err == nil {
 		t.Error("a network that does not exist has multiply-adds")
 	}
 }

@@ -1,6 +1,9 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // PyTorch's defaults for nn.BatchNorm1d.
 const (
@@ -16,7 +19,7 @@ type batchNorm[T kernel.Float] struct {
 	gamma, beta             *Param[T]
 	runningMean, runningVar *Buffer[T]
 	batches                 *Counter
-	team                    *kernel.Team
+	team                    *parallel.Team
 	norm                    *kernel.BatchNorm[T]
 	pointwise               *kernel.Pointwise[T]
 	maxBatch                int
@@ -25,21 +28,16 @@ type batchNorm[T kernel.Float] struct {
 	clock                   *Clock
 }
 
-func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *kernel.Team, maxBatch int) *batchNorm[T] {
-	l := &batchNorm[T]{
+func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *parallel.Team, maxBatch int) *batchNorm[T] {
+	return &batchNorm[T]{
 		width: width, act: act, team: team, maxBatch: maxBatch,
 		gamma:       &Param[T]{Name: name + ".weight", Shape: []int{width}},
 		beta:        &Param[T]{Name: name + ".bias", Shape: []int{width}},
-		runningMean: &Buffer[T]{Name: name + ".running_mean", Shape: []int{width}, Value: make([]T, width)},
-		runningVar:  &Buffer[T]{Name: name + ".running_var", Shape: []int{width}, Value: make([]T, width)},
+		runningMean: &Buffer[T]{Name: name + ".running_mean", Shape: []int{width}},
+		runningVar:  &Buffer[T]{Name: name + ".running_var", Shape: []int{width}},
 		batches:     &Counter{Name: name + ".num_batches_tracked"},
-		norm:        kernel.NewBatchNorm[T](width, batchNormEps, act == ReLU),
 		pointwise:   kernel.NewPointwise[T](),
 	}
-	for i := range l.runningVar.Value {
-		l.runningVar.Value[i] = 1
-	}
-	return l
 }
 
 func (l *batchNorm[T]) collect(n *Network[T]) {
@@ -70,7 +68,13 @@ func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 
 func (l *batchNorm[T]) watch(c *Clock) { l.clock = c }
 
+// initialise allocates what a layout needs no memory for, and fills it.
 func (l *batchNorm[T]) initialise(uint64) {
+	l.norm = kernel.NewBatchNorm[T](l.width, batchNormEps, l.act == ReLU)
+	l.runningMean.Value, l.runningVar.Value = make([]T, l.width), make([]T, l.width)
+	for i := range l.runningVar.Value {
+		l.runningVar.Value[i] = 1
+	}
 	for i := range l.gamma.Value {
 		l.gamma.Value[i] = 1
 	}

@@ -5,19 +5,16 @@ import (
 	"runtime"
 	"testing"
 
-	"collapse/internal/kernel"
 	"collapse/nn"
 	"collapse/optim"
+	"collapse/parallel"
 )
 
 // BenchmarkMLPStep times whole training steps of the network that the speed target names: width
 // 2048, depth 9, batch 512, inputs 784, d = K = 2, SGD with Nesterov momentum and weight decay.
 func BenchmarkMLPStep(b *testing.B) {
-	cfg, err := nn.MLPPreset("paper", 784, 2)
-	if err != nil {
-		b.Fatal(err)
-	}
-	team := kernel.NewTeam(0)
+	cfg := nn.Sizes()[0].Arch
+	team := parallel.NewTeam(0)
 	defer team.Close()
 	step := newStep(b, cfg, 512, team)
 	b.ReportAllocs()
@@ -29,7 +26,7 @@ func BenchmarkMLPStep(b *testing.B) {
 // BenchmarkSmallSteps times the steps of many small runs side by side, one thread each: what a
 // step costs beside its products.
 func BenchmarkSmallSteps(b *testing.B) {
-	cfg := nn.MLPConfig{Inputs: 784, Width: 128, Depth: 3, FeatureDim: 2, Classes: 2, BatchNorm: true}
+	cfg := nn.Arch{Kind: nn.KindMLP, Channels: 1, Height: 28, Width: 28, HiddenWidth: 128, HiddenLayers: 3, FeatureDim: 2, Classes: 2, BatchNorm: true}
 	runs := make(chan func(), runtime.GOMAXPROCS(0))
 	for range cap(runs) {
 		runs <- newStep(b, cfg, 64, nil)
@@ -46,8 +43,8 @@ func BenchmarkSmallSteps(b *testing.B) {
 }
 
 // newStep returns a training step on random data.
-func newStep(b *testing.B, cfg nn.MLPConfig, batch int, team *kernel.Team) func() {
-	net, err := nn.NewMLP[float32](cfg, team, batch, 1)
+func newStep(b *testing.B, cfg nn.Arch, batch int, team *parallel.Team) func() {
+	net, err := nn.NewArch[float32](cfg, team, batch, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,7 +57,7 @@ func newStep(b *testing.B, cfg nn.MLPConfig, batch int, team *kernel.Team) func(
 		b.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	x, labels := make([]float32, batch*cfg.Inputs), make([]int32, batch)
+	x, labels := make([]float32, batch*cfg.Inputs()), make([]int32, batch)
 	for i := range x {
 		x[i] = float32(rng.NormFloat64())
 	}

@@ -8,23 +8,21 @@ import (
 	"collapse/etf"
 )
 
-// classifierProblems checks the choices about fc.
-func (a Arch) classifierProblems(oneOf func(name, v string, allowed ...string), problem func(wrong bool, format string, args ...any)) []error {
-	switch a.Classifier {
-	case "", ClassifierLearned:
-		problem(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF beside a learned classifier")
-		return nil
+// checkClassifier complains about the choices about fc.
+func (a Arch) checkClassifier(c *complaints) {
+	if a.Classifier == "" || a.Classifier == ClassifierLearned {
+		c.when(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF beside a learned classifier")
+		return
 	}
-	oneOf("classifier", a.Classifier, ClassifierLearned, ClassifierETF)
+	c.oneOf("classifier", a.Classifier, ClassifierLearned, ClassifierETF)
 	if a.ETF != "" {
-		oneOf("placement of the ETF", a.ETF, ETFIdentity, ETFRandom)
+		c.oneOf("placement of the ETF", a.ETF, ETFIdentity, ETFRandom)
 	}
 	d := a.Features()
-	problem(a.Classes < 2, "a simplex ETF of %d class; wanted at least 2", a.Classes)
-	problem(d < a.Classes-1 && !a.TruncateETF,
+	c.when(a.Classes < 2, "a simplex ETF of %d class; wanted at least 2", a.Classes)
+	c.when(d < a.Classes-1 && !a.TruncateETF,
 		"no simplex ETF of K = %d vectors exists in d = %d dimensions; wanted d of at least %d, or the truncated one", a.Classes, d, a.Classes-1)
-	problem(d < a.Classes-1 && a.ETF == ETFRandom, "a truncated ETF has no random placement")
-	return nil
+	c.when(d < a.Classes-1 && a.ETF == ETFRandom, "a truncated ETF has no random placement")
 }
 
 // fixClassifier puts the fixed ETF of a into fc, and freezes it.

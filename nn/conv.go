@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // unit is a convolution (nn.Conv2d) with the batch norm (nn.BatchNorm2d) and the ReLU that follow it, if they do:
@@ -19,7 +20,7 @@ type unit[T kernel.Float] struct {
 	law          initLaw
 	norm         *norm2D[T] // nil if there is none
 	biasGrad     *kernel.Bias2D[T]
-	team         *kernel.Team
+	team         *parallel.Team
 	work         *workspace[T]
 	lanes        int // Lanes of the largest batch
 

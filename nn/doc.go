@@ -14,5 +14,5 @@
 // Networks of images (ResNet18, VGG13) are one layer to all of this, a trunk: rows of pixels go in, rows of features come
 // out, and inside the batch lies innermost (docs/decisions/0006).
 //
-// Open arch.go first, then network.go; trunk.go, conv.go and resnet.go for images, mlp.go for MLPs, loss.go.
+// Open arch.go first, then kinds.go and network.go; trunk.go, conv.go and resnet.go for images, mlp.go for MLPs, loss.go.
 package nn

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // fold is a unit's convolution with its batch norm multiplied in, for Eval:
@@ -50,7 +51,7 @@ func (f *folder[T]) prepare(units []*unit[T]) {
 }
 
 // refresh folds every unit whose parameters or statistics have changed.
-func (f *folder[T]) refresh(team *kernel.Team) {
+func (f *folder[T]) refresh(team *parallel.Team) {
 	f.folding = false
 	team.Do(len(f.pieces), f)
 	piece, stale := 0, false

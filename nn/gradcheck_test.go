@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"collapse/internal/kernel"
@@ -122,9 +123,8 @@ func TestGradients(t *testing.T) {
 				for _, bias := range []bool{true, false} {
 					name := fmt.Sprintf("%s/norm=%v/%s-%s/bias=%v", act, norm, cfg.Kind, cfg.Reduction, bias)
 					t.Run(name, func(t *testing.T) {
-						mlp := MLPConfig{Inputs: 5, Width: 6, Depth: 2, FeatureDim: 4, Classes: 3,
-							BatchNorm: norm, Activation: act, NoClassifierBias: !bias}
-						checkNetwork(t, mlp.Spec(), cfg)
+						checkNetwork(t, mustMLP[float64](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 5, HiddenWidth: 6, HiddenLayers: 2, FeatureDim: 4,
+							Classes: 3, BatchNorm: norm, Activation: act, NoClassifierBias: !bias}, nil, 8, 1), cfg)
 					})
 				}
 			}
@@ -135,11 +135,11 @@ func TestGradients(t *testing.T) {
 // TestGradientsOfUnevenNetworks checks blocks that the papers' MLPs do not have: bare Linears in
 // a row, batch norm without activation, no bias, changing widths.
 func TestGradientsOfUnevenNetworks(t *testing.T) {
-	checkNetwork(t, Spec{Inputs: 4, Classes: 3, Blocks: []Block{
-		{Width: 7}, {Width: 3, NoBias: true}, {Width: 6, BatchNorm: true}, {Width: 5, Act: Sigmoid},
-		{Width: 6, BatchNorm: true, Act: ReLU, NoBias: true}, {Width: 2}, {Width: 3},
-	}}, LossConfig{Kind: CrossEntropy})
-	checkNetwork(t, Spec{Inputs: 4, Classes: 3, ClassifierBias: true}, LossConfig{Kind: MSE})
+	checkNetwork(t, dense[float64](4, 3, false, 8, []denseBlock{
+		{width: 7}, {width: 3, noBias: true}, {width: 6, batchNorm: true}, {width: 5, act: Sigmoid},
+		{width: 6, batchNorm: true, act: ReLU, noBias: true}, {width: 2}, {width: 3},
+	}...), LossConfig{Kind: CrossEntropy})
+	checkNetwork(t, dense[float64](4, 3, true, 8), LossConfig{Kind: MSE})
 }
 
 // probe is a layer that moves its gradient to the spare buffer, or works in place.
@@ -162,14 +162,7 @@ func (p *probe) backward(dy, spare []float64, rows int, needInput bool) []float6
 // TestSpareGradientBufferIsFree: products that pack their operands whole forgive an output that
 // overlaps an input, so gradient checks on small networks cannot see it.
 func TestSpareGradientBufferIsFree(t *testing.T) {
-	spec := Spec{Inputs: 3, Classes: 3}
-	for range 6 {
-		spec.Blocks = append(spec.Blocks, Block{Width: 3})
-	}
-	net, err := New[float64](spec, nil, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := dense[float64](3, 3, false, 2, slices.Repeat([]denseBlock{{width: 3}}, 6)...)
 	for i, inPlace := range []bool{false, false, true, true, false, true} {
 		net.layers[i] = &probe{linear: *net.layers[i].(*linear[float64]), t: t, inPlace: inPlace}
 	}
@@ -177,21 +170,17 @@ func TestSpareGradientBufferIsFree(t *testing.T) {
 	net.Backward(make([]float64, 6))
 }
 
-func checkNetwork(t *testing.T, spec Spec, cfg LossConfig) {
-	const maxBatch = 8
-	net, err := New[float64](spec, nil, maxBatch, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loss, err := NewLoss[float64](cfg, spec.Classes)
+// checkNetwork compares the gradients of a network for batches of up to 8 with differences.
+func checkNetwork(t *testing.T, net *Network[float64], cfg LossConfig) {
+	loss, err := NewLoss[float64](cfg, net.Classes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	spread(rng, net)
-	for _, batch := range []int{maxBatch, 3} { // the smaller last batch runs in the same arenas
-		x, labels := sample(rng, batch, spec.Inputs, spec.Classes)
-		dlogits := make([]float64, batch*spec.Classes)
+	for _, batch := range []int{8, 3} { // the smaller last batch runs in the same arenas
+		x, labels := sample(rng, batch, net.Inputs(), net.Classes())
+		dlogits := make([]float64, batch*net.Classes())
 		loss.Gradient(net.Forward(x, batch, Train).Logits, labels, dlogits)
 		net.Backward(dlogits)
 		if near := kinkDistance(net, x, batch); near < 1e-4 {

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // TestImageNetworkBits: threads change nothing, batches of any size share the arenas, a step allocates nothing once warm.
 func TestImageNetworkBits(t *testing.T) {
-	two := kernel.NewTeam(2)
+	two := parallel.NewTeam(2)
 	defer two.Close()
 	builds := map[string]func(*trunk[float32]){
 		"adapt": func(t *trunk[float32]) {
-			t.addResNet(Arch{Kind: KindAdapt, Channels: 3, Height: 16, Width: 12, StemWidth: 4})
+			adaptKind.images(t, Arch{StemWidth: 4})
 		},
 		"vgg": vggLike[float32],
 	}
@@ -55,11 +56,11 @@ func TestImageNetworkBits(t *testing.T) {
 func TestImageFloat32AgreesWithFloat64(t *testing.T) {
 	const classes, batch = 4, 20
 	in := mapShape{3, 8, 12}
-	a := Arch{Kind: KindAdapt, Channels: 3, Height: 8, Width: 12, StemWidth: 5, FeatureDim: 6}
-	nets := []*Network[float64]{tiny(t, in, classes, batch, nil, func(t *trunk[float64]) { t.addResNet(a) }), tiny(t, in, classes, batch, nil, vggLike[float64])}
+	a := Arch{StemWidth: 5, FeatureDim: 6}
+	nets := []*Network[float64]{tiny(t, in, classes, batch, nil, func(t *trunk[float64]) { adaptKind.images(t, a) }), tiny(t, in, classes, batch, nil, vggLike[float64])}
 	for _, name := range kernel.Available() {
 		useKernel(t, name)
-		for i, single := range []*Network[float32]{tiny(t, in, classes, batch, nil, func(t *trunk[float32]) { t.addResNet(a) }), tiny(t, in, classes, batch, nil, vggLike[float32])} {
+		for i, single := range []*Network[float32]{tiny(t, in, classes, batch, nil, func(t *trunk[float32]) { adaptKind.images(t, a) }), tiny(t, in, classes, batch, nil, vggLike[float32])} {
 			x, labels := sample(rand.New(rand.NewPCG(3, 4)), batch, in.size(), classes)
 			loss64, _ := NewLoss[float64](LossConfig{Kind: CrossEntropy}, classes)
 			loss32, _ := NewLoss[float32](LossConfig{Kind: CrossEntropy}, classes)

@@ -25,12 +25,17 @@ func (n *Network[T]) allocateParams() {
 }
 
 // size is the product of the shape.
-func (p *Param[T]) size() int {
-	size := 1
-	for _, s := range p.Shape {
-		size *= s
+func (p *Param[T]) size() int { return elements(p.Shape) }
+
+// size is the product of the shape: a layout has no values yet.
+func (b *Buffer[T]) size() int { return elements(b.Shape) }
+
+func elements(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		n *= s
 	}
-	return size
+	return n
 }
 
 // initialise draws every parameter by its layer's law.
@@ -44,6 +49,9 @@ func (n *Network[T]) initialise(seed uint64) {
 // initialise draws PyTorch's default law: weight and bias from U(−b, b) with b = 1/√fan_in; or the weight from
 // N(0, deviation²).
 func (l *linear[T]) initialise(seed uint64) {
+	if l.bias != nil {
+		l.biasGrad = kernel.NewColSums[T](l.out)
+	}
 	if l.deviation > 0 {
 		normal(l.weight, l.deviation, seed)
 		return

@@ -1,12 +1,15 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // linear is y = x·Wᵀ + b with W (out×in), PyTorch's nn.Linear.
 type linear[T kernel.Float] struct {
 	in, out      int
 	weight, bias *Param[T] // bias is nil if there is none
-	team         *kernel.Team
+	team         *parallel.Team
 	x            []T     // input of the last forward, borrowed
 	deviation    float64 // of the normal law of its weights, the bias 0; 0 means PyTorch's default law
 	maxBatch     int
@@ -15,14 +18,13 @@ type linear[T kernel.Float] struct {
 	clock        *Clock
 }
 
-func newLinear[T kernel.Float](name string, in, out int, bias bool, team *kernel.Team, maxBatch int) *linear[T] {
+func newLinear[T kernel.Float](name string, in, out int, bias bool, team *parallel.Team, maxBatch int) *linear[T] {
 	l := &linear[T]{
 		in: in, out: out, team: team, maxBatch: maxBatch,
 		weight: &Param[T]{Name: name + ".weight", Shape: []int{out, in}},
 	}
 	if bias {
 		l.bias = &Param[T]{Name: name + ".bias", Shape: []int{out}}
-		l.biasGrad = kernel.NewColSums[T](out)
 	}
 	return l
 }

@@ -2,77 +2,69 @@ package nn
 
 import (
 	"errors"
-	"fmt"
-	"math"
+	"slices"
 
 	"collapse/internal/kernel"
 )
 
-// Kinds of loss. Sources: Nguyen et al. 2023 (LS, LR) and Zhou et al. 2022 (rescaled MSE).
-const (
-	CrossEntropy    = "ce"           // −log softmax(z)_y
-	LabelSmoothing  = "ls"           // −Σ_j q_j log softmax(z)_j, q = (1−α)·e_y + α/K
-	LabelRelaxation = "lr"           // 0 if p_y > 1−α, else KL(q‖p) with q_y = 1−α, the rest ∝ p
-	MSE             = "mse"          // Σ_j (z_j − [j=y])²
-	RescaledMSE     = "rescaled_mse" // Σ_j w_j (z_j − M·[j=y])², w_y = Alpha, else 1
-)
+// lossKinds are the losses. One more is a file with its lossKind, and a name here; settings of its own go into LossConfig.
+var lossKinds = []lossKind{crossEntropyKind, labelSmoothingKind, labelRelaxationKind, mseKind, rescaledMSEKind}
 
-// Reductions of the two squared losses; the others are means over the batch under both.
+// lossKind is a kind of loss and how to compute it.
+type lossKind struct {
+	Kind
+	squared bool                                             // scaled as squared errors are: see LossConfig.Reduction
+	check   func(c LossConfig, classes int, bad *complaints) // complains about its own settings; nil: it has none
+	row     func(c LossConfig) rowLoss
+}
+
+// Reductions of the squared losses; the others are means over the batch under both.
 const (
 	ReduceTorch = "torch" // mean over batch and classes: 1/(B·K), as nn.MSELoss
 	ReducePaper = "paper" // 1/(2B), as the papers' (1/2N)‖·‖²; K/2 times torch's
 )
 
-// LossConfig names a loss and its settings.
+// LossConfig names a loss and its settings. A kind ignores those that it does not use; see Losses.
 type LossConfig struct {
-	Kind string
+	Kind string `json:"kind"`
 	// Smoothing is α of label smoothing in [0,1], or of label relaxation in (0,1). 0.1 in Nguyen
-	// et al.'s code. Other kinds ignore it.
-	Smoothing float64
-	// Alpha is the weight of the true class's entry and M its target in the rescaled MSE; both
-	// must be positive there and are ignored elsewhere. Alpha = M = 1 is the plain MSE.
-	Alpha, M float64
-	// Reduction is ReduceTorch (also when empty) or ReducePaper.
-	Reduction string
+	// et al.'s code.
+	Smoothing float64 `json:"smoothing"`
+	// Alpha is the weight of the true class's entry and M its target in the rescaled MSE, both
+	// positive. Alpha = M = 1 is the plain MSE.
+	Alpha float64 `json:"alpha"`
+	M     float64 `json:"m"`
+	// Reduction is ReduceTorch (also when empty) or ReducePaper, of squared losses.
+	Reduction string `json:"reduction"`
+}
+
+// DefaultLoss is cross entropy, with the usual value of every other loss's settings.
+func DefaultLoss() LossConfig {
+	return LossConfig{Kind: CrossEntropy, Smoothing: 0.1, Alpha: 1, M: 1, Reduction: ReduceTorch}
+}
+
+// kind returns the kind of c; the zero value if there is none.
+func (c LossConfig) kind() (lossKind, bool) {
+	at := slices.IndexFunc(lossKinds, func(k lossKind) bool { return k.Name == c.Kind })
+	if at < 0 {
+		return lossKind{}, false
+	}
+	return lossKinds[at], true
 }
 
 // Validate returns all problems of the configuration for a network of the given number of
 // classes at once, or nil.
 func (c LossConfig) Validate(classes int) error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("nn: loss "+format, args...)) }
-	switch c.Kind {
-	case CrossEntropy, MSE:
-	case LabelSmoothing:
-		if !(c.Smoothing >= 0 && c.Smoothing <= 1) {
-			bad("ls: smoothing is %g, wanted 0 to 1 (the papers use 0.1)", c.Smoothing)
-		}
-	case LabelRelaxation:
-		if !(c.Smoothing > 0 && c.Smoothing < 1) {
-			bad("lr: smoothing is %g, wanted above 0 and below 1 (the papers use 0.1)", c.Smoothing)
-		}
-		if classes < 2 {
-			bad("lr: %d class, wanted at least 2", classes)
-		}
-	case RescaledMSE:
-		if !(c.Alpha > 0) || math.IsInf(c.Alpha, 0) {
-			bad("rescaled_mse: alpha is %g, wanted above 0 (1 is the plain MSE)", c.Alpha)
-		}
-		if !(c.M > 0) || math.IsInf(c.M, 0) {
-			bad("rescaled_mse: m is %g, wanted above 0 (1 is the plain MSE)", c.M)
-		}
-	default:
-		bad("kind is %q, wanted %q, %q, %q, %q or %q", c.Kind, CrossEntropy, LabelSmoothing, LabelRelaxation, MSE, RescaledMSE)
+	bad := &complaints{}
+	bad.oneOf("loss kind", c.Kind, names(Losses())...)
+	if k, known := c.kind(); known && k.check != nil {
+		k.check(c, classes, bad)
 	}
-	switch c.Reduction {
-	case "", ReduceTorch, ReducePaper:
-	default:
-		bad("reduction is %q, wanted %q or %q", c.Reduction, ReduceTorch, ReducePaper)
+	if c.Reduction != "" {
+		bad.oneOf("loss reduction", c.Reduction, ReduceTorch, ReducePaper)
 	}
-	if classes < 1 {
-		bad("over %d classes, wanted at least 1", classes)
-	}
-	return errors.Join(errs...)
+	bad.when(classes < 1, "loss over %d classes, wanted at least 1", classes)
+	return errors.Join(bad.errs...)
 }
 
 // Loss evaluates one kind of loss on logits (batch×K). All arithmetic is in float64 and the
@@ -96,24 +88,9 @@ func NewLoss[T kernel.Float](c LossConfig, classes int) (*Loss[T], error) {
 	if err := c.Validate(classes); err != nil {
 		return nil, err
 	}
-	l := &Loss[T]{
-		classes: classes,
-		z:       make([]float64, classes), dz: make([]float64, classes),
-		paper: c.Reduction == ReducePaper,
-	}
-	switch c.Kind {
-	case CrossEntropy:
-		l.row = smoothed{0}
-	case LabelSmoothing:
-		l.row = smoothed{c.Smoothing}
-	case LabelRelaxation:
-		l.row = relaxed{c.Smoothing}
-	case MSE:
-		l.row, l.squared = squared{weight: 1, target: 1}, true
-	case RescaledMSE:
-		l.row, l.squared = squared{weight: c.Alpha, target: c.M}, true
-	}
-	return l, nil
+	k, _ := c.kind()
+	return &Loss[T]{classes: classes, row: k.row(c), z: make([]float64, classes), dz: make([]float64, classes),
+		squared: k.squared, paper: c.Reduction == ReducePaper}, nil
 }
 
 // Value returns the mean loss of logits (batch×K) under labels (batch, in [0,K)). It panics if

@@ -241,8 +241,8 @@ func TestArgmaxAndAccuracy(t *testing.T) {
 		}
 	}
 	logits := []float32{1, 0, 0, 1, 2, 2}
-	if got := Accuracy(logits, []int32{0, 0, 0}, 2); got != 2.0/3 {
-		t.Errorf("accuracy %g, want 2/3", got)
+	if got := Correct(logits, []int32{0, 0, 0}, 2); got != 2 {
+		t.Errorf("%d correct, want 2", got)
 	}
 }
 

@@ -2,6 +2,35 @@ package nn
 
 import "math"
 
+// The losses of a softmax. Source of the last two: Nguyen et al. 2023.
+const (
+	CrossEntropy    = "ce" // −log softmax(z)_y
+	LabelSmoothing  = "ls" // −Σ_j q_j log softmax(z)_j, q = (1−α)·e_y + α/K
+	LabelRelaxation = "lr" // 0 if p_y > 1−α, else KL(q‖p) with q_y = 1−α, the rest ∝ p
+)
+
+var (
+	crossEntropyKind = lossKind{
+		Kind: Kind{Name: CrossEntropy, Title: "cross entropy", Doc: "-log p_y"},
+		row:  func(LossConfig) rowLoss { return smoothed{0} },
+	}
+	labelSmoothingKind = lossKind{
+		Kind: Kind{Name: LabelSmoothing, Title: "label smoothing", Doc: "-sum_j q_j log p_j with q = (1-α) e_y + α/K, α the smoothing", Uses: []string{"smoothing"}},
+		check: func(c LossConfig, _ int, bad *complaints) {
+			bad.when(!(c.Smoothing >= 0 && c.Smoothing <= 1), "loss ls: smoothing is %g, wanted 0 to 1 (the papers use 0.1)", c.Smoothing)
+		},
+		row: func(c LossConfig) rowLoss { return smoothed{c.Smoothing} },
+	}
+	labelRelaxationKind = lossKind{
+		Kind: Kind{Name: LabelRelaxation, Title: "label relaxation", Doc: "0 if p_y > 1-α, else KL(q, p) with q_y = 1-α and the rest in proportion to p", Uses: []string{"smoothing"}},
+		check: func(c LossConfig, classes int, bad *complaints) {
+			bad.when(!(c.Smoothing > 0 && c.Smoothing < 1), "loss lr: smoothing is %g, wanted above 0 and below 1 (the papers use 0.1)", c.Smoothing)
+			bad.when(classes < 2, "loss lr: %d class, wanted at least 2", classes)
+		},
+		row: func(c LossConfig) rowLoss { return relaxed{c.Smoothing} },
+	}
+)
+
 // softmax holds what the softmax losses need of one row of logits z with true class y, formed
 // without overflow: every exponent is at most 0.
 type softmax struct {
@@ -84,6 +113,30 @@ func (r relaxed) eval(z []float64, y int, dz []float64) float64 {
 	}
 	return (1-r.alpha)*(math.Log1p(-r.alpha)+sm.first) + r.alpha*math.Log(r.alpha/miss)
 }
+
+// The squared losses. Source of the second: Zhou et al. 2022.
+const (
+	MSE         = "mse"          // Σ_j (z_j − [j=y])²
+	RescaledMSE = "rescaled_mse" // Σ_j w_j (z_j − M·[j=y])², w_y = Alpha, else 1
+)
+
+var (
+	mseKind = lossKind{
+		Kind:    Kind{Name: MSE, Title: "squared error", Doc: "sum_j (z_j - [j=y])²", Uses: []string{"reduction"}},
+		squared: true,
+		row:     func(LossConfig) rowLoss { return squared{weight: 1, target: 1} },
+	}
+	rescaledMSEKind = lossKind{
+		Kind: Kind{Name: RescaledMSE, Title: "rescaled squared error", Doc: "sum_j w_j (z_j - m [j=y])² with w_y = alpha, else 1",
+			Uses: []string{"alpha", "m", "reduction"}},
+		squared: true,
+		check: func(c LossConfig, _ int, bad *complaints) {
+			bad.when(!(c.Alpha > 0) || math.IsInf(c.Alpha, 0), "loss rescaled_mse: alpha is %g, wanted above 0 (1 is the plain MSE)", c.Alpha)
+			bad.when(!(c.M > 0) || math.IsInf(c.M, 0), "loss rescaled_mse: m is %g, wanted above 0 (1 is the plain MSE)", c.M)
+		},
+		row: func(c LossConfig) rowLoss { return squared{weight: c.Alpha, target: c.M} },
+	}
+)
 
 // squared is Σ_j w_j (z_j − t_j)² with w_y = weight, t_y = target, elsewhere w = 1, t = 0.
 // Derivative: 2 w_j (z_j − t_j).

@@ -34,7 +34,7 @@ func (n *Network[T]) Bytes(mode Mode) Memory {
 		m.Params += 2 * sizeOf[T](p.size())
 	}
 	for _, b := range n.buffers {
-		m.Params += sizeOf[T](len(b.Value))
+		m.Params += sizeOf[T](b.size())
 	}
 	for _, l := range append(n.layers[:len(n.layers):len(n.layers)], layer[T](n.fc)) {
 		part := l.bytes(mode)

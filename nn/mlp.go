@@ -3,61 +3,141 @@ package nn
 import (
 	"fmt"
 
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
-// MLPConfig describes the multi-layer perceptron of Nguyen et al. 2023 (Memorization-Dilation):
-// Depth blocks Linear(→ Width) – BN – act, then one block Linear(→ FeatureDim) – BN – act, whose
-// outputs are the features, then fc: FeatureDim → Classes. Width, depth and d are free.
-type MLPConfig struct {
-	Inputs     int // length of an input row
-	Width      int // of every hidden block
-	Depth      int // hidden blocks, the FeatureDim-wide one not counted; 0 is allowed
-	FeatureDim int // d; 0 means Classes, the papers' choice
-	Classes    int // K
-	BatchNorm  bool
-	Activation Activation // shared by all blocks, the penultimate one included; "" means ReLU
-	// NoClassifierBias leaves out fc.bias.
-	NoClassifierBias bool
+// KindMLP is the multi-layer perceptron of Nguyen et al. 2023 (Memorization-Dilation): HiddenLayers blocks
+// Linear(→ HiddenWidth) – BN – act, then one block Linear(→ d) – BN – act, whose outputs are the features.
+//
+// Parameters are named as in the PyTorch module
+//
+//	class Net(nn.Module):
+//	    def __init__(self):
+//	        super().__init__()
+//	        self.layers = nn.Sequential(nn.Linear(784, 512), nn.BatchNorm1d(512), nn.ReLU(), ...)
+//	        self.fc = nn.Linear(d, K)
+//	    def forward(self, x): return self.fc(self.layers(x))
+//
+// Every part of a block takes one index of the Sequential, activations too, and a missing batch
+// norm or activation takes none: layers.0.weight, layers.0.bias, layers.1.weight,
+// layers.1.running_mean, ..., layers.3.weight, ..., fc.weight, fc.bias.
+const KindMLP = "mlp"
+
+var mlpKind = netKind{
+	Kind: Kind{Name: KindMLP, Title: "multi-layer perceptron",
+		Doc:  "hidden layers of one width, then one of width d: linear, batch norm, activation each (Nguyen et al. 2023)",
+		Uses: []string{"preset", "depth", "width", "feature_dim", "activation", "batch_norm"}},
+	features: func(a Arch) int { return a.Classes },
+	check:    checkMLP,
+	dense:    mlpBlocks,
+	sizes: []Size{{"mlp", 512, Arch{Channels: 1, Height: 28, Width: 28, Classes: 2, FeatureDim: 2, HiddenWidth: 2048, HiddenLayers: 9,
+		BatchNorm: true}}},
+	widen: func(a *Arch, width int) { a.HiddenWidth = width },
 }
 
-// MLPPreset returns a named network of Nguyen et al. 2023: "paper" has 9 hidden blocks of 2048
-// as the text says, "code" has the 8 of the released code's command line. Both use batch norm,
-// ReLU and d = classes.
-func MLPPreset(name string, inputs, classes int) (MLPConfig, error) {
-	cfg := MLPConfig{Inputs: inputs, Width: 2048, FeatureDim: classes, Classes: classes, BatchNorm: true, Activation: ReLU}
-	switch name {
-	case "paper":
-		cfg.Depth = 9
-	case "code":
-		cfg.Depth = 8
-	default:
-		return MLPConfig{}, fmt.Errorf("nn: unknown MLP preset %q, wanted \"paper\" or \"code\"", name)
-	}
-	return cfg, nil
+// Activation names a point-wise non-linearity; the zero value is none.
+type Activation string
+
+const (
+	NoActivation Activation = ""
+	ReLU         Activation = "relu"    // max(x, 0); NaN stays NaN
+	Sigmoid      Activation = "sigmoid" // 1/(1+e^−x)
+)
+
+// denseBlock is Linear(→ width) [– BatchNorm1d] [– activation], the unit of perceptrons.
+type denseBlock struct {
+	width     int  // outputs of the Linear
+	noBias    bool // leave out the Linear's bias; PyTorch's default has one
+	batchNorm bool // eps 1e-5, momentum 0.1, affine, as PyTorch's default
+	act       Activation
 }
 
-// Spec returns the network that the configuration describes, block by block.
-func (c MLPConfig) Spec() Spec {
-	act, d := c.Activation, c.FeatureDim
-	if act == NoActivation {
-		act = ReLU
+func checkMLP(a Arch, c *complaints) {
+	c.least("hidden layers", a.HiddenLayers, 0)
+	if a.HiddenLayers > 0 {
+		c.least("hidden width", a.HiddenWidth, 1)
 	}
+	c.oneOf("activation", string(a.activation()), string(ReLU), string(Sigmoid))
+}
+
+func (a Arch) activation() Activation {
+	if a.Activation == NoActivation {
+		return ReLU
+	}
+	return a.Activation
+}
+
+func mlpBlocks(a Arch) []denseBlock {
+	d := a.FeatureDim
 	if d == 0 {
-		d = c.Classes
+		d = a.Classes
 	}
-	blocks := make([]Block, 0, max(c.Depth, 0)+1)
-	for range c.Depth {
-		blocks = append(blocks, Block{Width: c.Width, BatchNorm: c.BatchNorm, Act: act})
+	hidden := denseBlock{width: a.HiddenWidth, batchNorm: a.BatchNorm, act: a.activation()}
+	var blocks []denseBlock
+	for range a.HiddenLayers {
+		blocks = append(blocks, hidden)
 	}
-	blocks = append(blocks, Block{Width: d, BatchNorm: c.BatchNorm, Act: act})
-	return Spec{Inputs: c.Inputs, Blocks: blocks, Classes: c.Classes, ClassifierBias: !c.NoClassifierBias}
+	hidden.width = d
+	return append(blocks, hidden)
 }
 
-// NewMLP builds the network that cfg describes; see New for the other arguments.
-func NewMLP[T kernel.Float](cfg MLPConfig, team *kernel.Team, maxBatch int, seed uint64) (*Network[T], error) {
-	if cfg.Depth < 0 {
-		return nil, fmt.Errorf("nn: depth is %d, wanted at least 0", cfg.Depth)
+// addDense puts blocks on the input, one after the other.
+func (n *Network[T]) addDense(blocks []denseBlock, team *parallel.Team) {
+	for _, b := range blocks {
+		n.addBlock(b, team)
+		n.features, n.widest = b.width, max(n.widest, b.width)
+		n.taps = append(n.taps, Tap{Name: fmt.Sprintf("layers.%d", len(n.modules)-1), Channels: b.width, Height: 1, Width: 1, Stage: true})
+		n.tapLayers = append(n.tapLayers, len(n.layers)-1)
 	}
-	return New[T](cfg.Spec(), team, maxBatch, seed)
+}
+
+// addBlock appends the layers of b.
+func (n *Network[T]) addBlock(b denseBlock, team *parallel.Team) {
+	name := func() string { return fmt.Sprintf("layers.%d", len(n.modules)) }
+	linear := Module{Kind: "linear", Name: name(), In: n.features, Out: b.width, Bias: !b.noBias}
+	n.add(newLinear[T](linear.Name, linear.In, linear.Out, linear.Bias, team, n.maxBatch))
+	n.modules = append(n.modules, linear)
+	switch {
+	case b.batchNorm:
+		norm := Module{Kind: "batch_norm", Name: name(), Out: b.width, Eps: batchNormEps, Momentum: batchNormMomentum}
+		n.add(newBatchNorm[T](norm.Name, b.width, b.act, team, n.maxBatch))
+		n.loneNorm = true
+		n.modules = append(n.modules, norm)
+	case b.act != NoActivation:
+		n.add(newActivation[T](b.act, b.width, team))
+	}
+	if b.act != NoActivation {
+		n.modules = append(n.modules, Module{Kind: string(b.act)})
+	}
+}
+
+func (n *Network[T]) add(l layer[T]) {
+	n.layers = append(n.layers, l)
+	l.collect(n)
+}
+
+// addClassifier puts fc behind the features.
+func (n *Network[T]) addClassifier(bias bool, team *parallel.Team) {
+	n.fc = newLinear[T]("fc", n.features, n.classes, bias, team, n.maxBatch)
+	n.fc.collect(n)
+}
+
+// Module is one module of a perceptron as PyTorch has it.
+type Module struct {
+	Kind     string  `json:"kind"`           // linear, batch_norm, relu or sigmoid
+	Name     string  `json:"name,omitempty"` // prefix of its tensors' names
+	In       int     `json:"in,omitempty"`   // of a linear
+	Out      int     `json:"out,omitempty"`
+	Bias     bool    `json:"bias,omitempty"` // of a linear
+	Eps      float64 `json:"eps,omitempty"`  // of a batch norm
+	Momentum float64 `json:"momentum,omitempty"`
+}
+
+// Modules lists the modules of a perceptron in order, the classifier last; nil for a network of images.
+func (n *Network[T]) Modules() []Module {
+	if n.trunk != nil {
+		return nil
+	}
+	_, bias := n.Classifier()
+	return append(n.modules[:len(n.modules):len(n.modules)], Module{Kind: "linear", Name: "fc", In: n.features, Out: n.classes, Bias: bias != nil})
 }

@@ -42,14 +42,15 @@ type layer[T kernel.Float] interface {
 }
 
 // Network is a sequence of layers and the classifier fc on top of them. Build one with
-// NewArch, New or NewMLP. It is used by one goroutine at a time.
+// NewArch. It is used by one goroutine at a time.
 type Network[T kernel.Float] struct {
 	inputs, features, classes int
 	maxBatch                  int
 
-	layers []layer[T]
-	trunk  *trunk[T] // the only layer of an image network; nil in an MLP
-	fc     *linear[T]
+	layers  []layer[T]
+	trunk   *trunk[T] // the only layer of an image network; nil in an MLP
+	modules []Module  // of an MLP, below fc
+	fc      *linear[T]
 
 	params   []*Param[T]
 	buffers  []*Buffer[T]

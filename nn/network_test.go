@@ -9,18 +9,29 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
-func mustMLP[T kernel.Float](t testing.TB, cfg MLPConfig, team *kernel.Team, maxBatch int, seed uint64) *Network[T] {
+func mustMLP[T kernel.Float](t testing.TB, a Arch, team *parallel.Team, maxBatch int, seed uint64) *Network[T] {
 	t.Helper()
-	net, err := NewMLP[T](cfg, team, maxBatch, seed)
+	net, err := NewArch[T](a, team, maxBatch, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return net
 }
 
-var small = MLPConfig{Inputs: 20, Width: 33, Depth: 2, FeatureDim: 5, Classes: 3, BatchNorm: true, Activation: ReLU}
+// dense returns a perceptron of any blocks, also of those that no kind has, initialised from seed 1.
+func dense[T kernel.Float](inputs, classes int, bias bool, maxBatch int, blocks ...denseBlock) *Network[T] {
+	n := &Network[T]{inputs: inputs, features: inputs, classes: classes, maxBatch: maxBatch}
+	n.addDense(blocks, nil)
+	n.addClassifier(bias, nil)
+	n.allocateParams()
+	n.initialise(1)
+	return n
+}
+
+var small = Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 20, HiddenWidth: 33, HiddenLayers: 2, FeatureDim: 5, Classes: 3, BatchNorm: true, Activation: ReLU}
 
 func to32(x []float64) []float32 {
 	out := make([]float32, len(x))
@@ -32,7 +43,7 @@ func to32(x []float64) []float32 {
 
 // TestNamesAndShapes is the contract with PyTorch: nn.Sequential under "layers", then fc.
 func TestNamesAndShapes(t *testing.T) {
-	net := mustMLP[float32](t, MLPConfig{Inputs: 7, Width: 4, Depth: 1, FeatureDim: 2, Classes: 3, BatchNorm: true}, nil, 4, 1)
+	net := mustMLP[float32](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 7, HiddenWidth: 4, HiddenLayers: 1, FeatureDim: 2, Classes: 3, BatchNorm: true}, nil, 4, 1)
 	want := []string{"layers.0.weight [4 7]", "layers.0.bias [4]", "layers.1.weight [4]", "layers.1.bias [4]",
 		"layers.3.weight [2 4]", "layers.3.bias [2]", "layers.4.weight [2]", "layers.4.bias [2]", "fc.weight [3 2]", "fc.bias [3]"}
 	var got []string
@@ -57,7 +68,7 @@ func TestNamesAndShapes(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("buffers\n got %v\nwant %v", got, want)
 	}
-	plain := mustMLP[float32](t, MLPConfig{Inputs: 7, Width: 4, Depth: 1, Classes: 3, NoClassifierBias: true}, nil, 4, 1)
+	plain := mustMLP[float32](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 7, HiddenWidth: 4, HiddenLayers: 1, Classes: 3, NoClassifierBias: true}, nil, 4, 1)
 	got = nil
 	for _, p := range plain.Params() {
 		got = append(got, p.Name)
@@ -74,28 +85,25 @@ func TestNamesAndShapes(t *testing.T) {
 // TestPresetSize: the released code's network has 35,704,844 parameters at 3072 inputs, K = d = 2.
 func TestPresetSize(t *testing.T) {
 	for name, want := range map[string]int{"code": 35_704_844, "paper": 35_704_844 + 2048*2048 + 3*2048} {
-		cfg, err := MLPPreset(name, 3072, 2)
+		depth := map[string]int{"code": 8, "paper": 9}[name]
+		net, err := design[float32](Arch{Kind: KindMLP, Channels: 3, Height: 32, Width: 32, Classes: 2, HiddenWidth: 2048, HiddenLayers: depth, BatchNorm: true}, nil, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, in := 0, cfg.Inputs
-		for _, b := range cfg.Spec().Blocks {
-			got += in*b.Width + b.Width + 2*b.Width
-			in = b.Width
+		got := 0
+		for _, p := range net.Params() {
+			got += p.size()
 		}
-		if got += in*cfg.Classes + cfg.Classes; got != want {
+		if got != want {
 			t.Errorf("preset %s has %d parameters, want %d", name, got, want)
 		}
-	}
-	if _, err := MLPPreset("papre", 3072, 2); err == nil {
-		t.Error("preset papre accepted")
 	}
 }
 
 func TestInitialisationLaw(t *testing.T) {
-	net64 := mustMLP[float64](t, MLPConfig{Inputs: 100, Width: 400, Depth: 1, Classes: 3, BatchNorm: true}, nil, 2, 42)
-	net32 := mustMLP[float32](t, MLPConfig{Inputs: 100, Width: 400, Depth: 1, Classes: 3, BatchNorm: true}, nil, 2, 42)
-	other := mustMLP[float64](t, MLPConfig{Inputs: 100, Width: 400, Depth: 1, Classes: 3, BatchNorm: true}, nil, 2, 43)
+	net64 := mustMLP[float64](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 100, HiddenWidth: 400, HiddenLayers: 1, Classes: 3, BatchNorm: true}, nil, 2, 42)
+	net32 := mustMLP[float32](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 100, HiddenWidth: 400, HiddenLayers: 1, Classes: 3, BatchNorm: true}, nil, 2, 42)
+	other := mustMLP[float64](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 100, HiddenWidth: 400, HiddenLayers: 1, Classes: 3, BatchNorm: true}, nil, 2, 43)
 	for i, p := range net64.Params() {
 		if !slices.Equal(to32(p.Value), net32.Params()[i].Value) {
 			t.Errorf("%s: float32 network is not the float64 one rounded", p.Name)
@@ -122,7 +130,7 @@ func TestInitialisationLaw(t *testing.T) {
 		t.Error("weight and bias draw from the same stream")
 	}
 	// Golden: PCG(1, FNV-1a("layers.0.weight")); a change of the stream changes every result.
-	one := mustMLP[float64](t, MLPConfig{Inputs: 4, Width: 1, Depth: 1, Classes: 1}, nil, 1, 1)
+	one := mustMLP[float64](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 4, HiddenWidth: 1, HiddenLayers: 1, Classes: 1}, nil, 1, 1)
 	stream := rand.NewPCG(1, fnv1a("layers.0.weight"))
 	for i, v := range one.Params()[0].Value {
 		if want := (float64(stream.Uint64()>>11)/(1<<52) - 1) / 2; v != want {
@@ -157,7 +165,7 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 					net64.Params()[i].Value[j] = float64(v)
 				}
 			}
-			x, labels := sample(rng, 40, cfg.Inputs, cfg.Classes)
+			x, labels := sample(rng, 40, cfg.Inputs(), cfg.Classes)
 			for i := range x {
 				x[i] = float64(float32(x[i]))
 			}
@@ -196,11 +204,11 @@ func useKernel(t testing.TB, name string) {
 
 func TestSameBitsForAnyTeam(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	cfg := MLPConfig{Inputs: 300, Width: 400, Depth: 2, FeatureDim: 130, Classes: 3, BatchNorm: true}
-	x, labels := sample(rng, 37, cfg.Inputs, cfg.Classes)
+	cfg := Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 300, HiddenWidth: 400, HiddenLayers: 2, FeatureDim: 130, Classes: 3, BatchNorm: true}
+	x, labels := sample(rng, 37, cfg.Inputs(), cfg.Classes)
 	var want [][]float32
 	for threads := 1; threads <= 3; threads++ {
-		team := kernel.NewTeam(threads)
+		team := parallel.NewTeam(threads)
 		net := mustMLP[float32](t, cfg, team, 37, 1)
 		step(t, net, mustLoss[float32](t, LossConfig{Kind: CrossEntropy}, cfg.Classes), to32(x), labels)
 		var got [][]float32
@@ -223,18 +231,18 @@ func TestSameBitsForAnyTeam(t *testing.T) {
 }
 
 func TestStepAllocatesNothing(t *testing.T) {
-	team := kernel.NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
-	for _, cfg := range []MLPConfig{small, {Inputs: 20, Width: 33, Depth: 1, Classes: 3, Activation: Sigmoid}} {
+	for _, cfg := range []Arch{small, {Kind: KindMLP, Channels: 1, Height: 1, Width: 20, HiddenWidth: 33, HiddenLayers: 1, Classes: 3, Activation: Sigmoid}} {
 		net := mustMLP[float32](t, cfg, team, 16, 1)
 		loss := mustLoss[float32](t, LossConfig{Kind: LabelRelaxation, Smoothing: 0.1}, cfg.Classes)
-		x, labels, dlogits := make([]float32, 16*cfg.Inputs), make([]int32, 16), make([]float32, 16*cfg.Classes)
+		x, labels, dlogits := make([]float32, 16*cfg.Inputs()), make([]int32, 16), make([]float32, 16*cfg.Classes)
 		for i := range x {
 			x[i] = float32(i%13) - 6
 		}
 		train := func(batch int) {
 			d := dlogits[:batch*cfg.Classes]
-			loss.Gradient(net.Forward(x[:batch*cfg.Inputs], batch, Train).Logits, labels[:batch], d)
+			loss.Gradient(net.Forward(x[:batch*cfg.Inputs()], batch, Train).Logits, labels[:batch], d)
 			net.Backward(d)
 		}
 		train(16)
@@ -246,7 +254,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 
 // TestRunningStatistics follows PyTorch's rule through a network of one linear block.
 func TestRunningStatistics(t *testing.T) {
-	net := mustMLP[float64](t, MLPConfig{Inputs: 1, Depth: 0, FeatureDim: 1, Classes: 1, BatchNorm: true}, nil, 3, 1)
+	net := mustMLP[float64](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, FeatureDim: 1, Classes: 1, BatchNorm: true}, nil, 3, 1)
 	w, b := net.Params()[0], net.Params()[1]
 	w.Value[0], b.Value[0] = 2, 1
 	net.Forward([]float64{0, 1, 5}, 3, Train) // BN sees 1, 3, 11: mean 5, unbiased variance 28
@@ -268,7 +276,7 @@ func TestRunningStatistics(t *testing.T) {
 
 func TestBatchErrors(t *testing.T) {
 	net := mustMLP[float32](t, small, nil, 8, 1)
-	plain := mustMLP[float32](t, MLPConfig{Inputs: 2, Width: 2, Depth: 1, Classes: 2}, nil, 8, 1)
+	plain := mustMLP[float32](t, Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 2, HiddenWidth: 2, HiddenLayers: 1, Classes: 2}, nil, 8, 1)
 	for _, tt := range []struct {
 		net   *Network[float32]
 		batch int
@@ -291,19 +299,19 @@ func TestBatchErrors(t *testing.T) {
 	mustPanic(t, "short dlogits", "nn: Backward", func() { net.Backward(make([]float32, 5)) })
 }
 
-func TestSpecRefusals(t *testing.T) {
-	for _, cfg := range []MLPConfig{
-		{Inputs: 0, Width: 2, Depth: 1, Classes: 2},
-		{Inputs: 2, Width: 0, Depth: 1, Classes: 2},
-		{Inputs: 2, Width: 2, Depth: -1, Classes: 2},
-		{Inputs: 2, Width: 2, Depth: 1, Classes: 0},
-		{Inputs: 2, Width: 2, Depth: 1, Classes: 2, Activation: "tanh"},
+func TestArchRefusals(t *testing.T) {
+	for _, cfg := range []Arch{
+		{Kind: KindMLP, Channels: 1, Height: 1, Width: 0, HiddenWidth: 2, HiddenLayers: 1, Classes: 2},
+		{Kind: KindMLP, Channels: 1, Height: 1, Width: 2, HiddenWidth: 0, HiddenLayers: 1, Classes: 2},
+		{Kind: KindMLP, Channels: 1, Height: 1, Width: 2, HiddenWidth: 2, HiddenLayers: -1, Classes: 2},
+		{Kind: KindMLP, Channels: 1, Height: 1, Width: 2, HiddenWidth: 2, HiddenLayers: 1, Classes: 0},
+		{Kind: KindMLP, Channels: 1, Height: 1, Width: 2, HiddenWidth: 2, HiddenLayers: 1, Classes: 2, Activation: "tanh"},
 	} {
-		if _, err := NewMLP[float32](cfg, nil, 4, 1); err == nil {
+		if _, err := NewArch[float32](cfg, nil, 4, 1); err == nil {
 			t.Errorf("%+v accepted", cfg)
 		}
 	}
-	if _, err := NewMLP[float32](small, nil, 0, 1); err == nil {
+	if _, err := NewArch[float32](small, nil, 0, 1); err == nil {
 		t.Error("largest batch of 0 accepted")
 	}
 }
@@ -312,7 +320,7 @@ func TestSpecRefusals(t *testing.T) {
 // not let freezing change the others'.
 func TestFrozenParametersKeepTheirGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	x, labels := sample(rng, 8, small.Inputs, small.Classes)
+	x, labels := sample(rng, 8, small.Inputs(), small.Classes)
 	loss := mustLoss[float64](t, LossConfig{Kind: CrossEntropy}, small.Classes)
 	free := mustMLP[float64](t, small, nil, 8, 1)
 	step(t, free, loss, x, labels)
@@ -335,10 +343,7 @@ func TestFrozenParametersKeepTheirGradient(t *testing.T) {
 
 // TestNetworkWithoutLayers: fc alone is a linear classifier on the input.
 func TestNetworkWithoutLayers(t *testing.T) {
-	net, err := New[float64](Spec{Inputs: 3, Classes: 2, ClassifierBias: true}, nil, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := dense[float64](3, 2, true, 4)
 	x, labels := []float64{1, 2, 3, -1, 0, 1}, []int32{0, 1}
 	step(t, net, mustLoss[float64](t, LossConfig{Kind: MSE}, 2), x, labels)
 	out := net.Forward(x, 2, Eval)

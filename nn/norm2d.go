@@ -1,6 +1,9 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // norm2D is nn.BatchNorm2d; see kernel.Norm2D for what is fused with it.
 type norm2D[T kernel.Float] struct {
@@ -35,12 +38,12 @@ func (l *norm2D[T]) initialise() {
 	}
 }
 
-func (l *norm2D[T]) forward(team *kernel.Team, batch, pixels int, x, residual, y []T, relu bool) {
+func (l *norm2D[T]) forward(team *parallel.Team, batch, pixels int, x, residual, y []T, relu bool) {
 	l.norm.Forward(team, batch, pixels, x, residual, y, l.gamma.Value, l.beta.Value, relu)
 	l.norm.UpdateRunning(batch*pixels, batchNormMomentum, l.runningMean.Value, l.runningVar.Value)
 	l.batches.Value++
 }
 
-func (l *norm2D[T]) backward(team *kernel.Team, batch, pixels int, dy, y, x, dx []T, relu bool) {
+func (l *norm2D[T]) backward(team *parallel.Team, batch, pixels int, dy, y, x, dx []T, relu bool) {
 	l.norm.Backward(team, batch, pixels, dy, y, x, dx, l.gamma.Value, l.beta.Value, l.gamma.wanted(), l.beta.wanted(), relu)
 }

@@ -1,13 +1,16 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // maxPool is nn.MaxPool2d.
 type maxPool[T kernel.Float] struct {
 	name  string // of the module; for the clock
 	shape kernel.PoolShape
 	pool  *kernel.MaxPool[T]
-	team  *kernel.Team
+	team  *parallel.Team
 	work  *workspace[T]
 	lanes int
 	x, y  []T

@@ -4,31 +4,92 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
+
+// The residual networks.
+const (
+	KindResNet18 = "resnet18"       // BasicBlocks 2-2-2-2 of 64, 128, 256 and 512 channels (He et al. 2016)
+	KindAdapt    = "resnet18-adapt" // the same at width k: k, 2k, 4k, 8k channels behind a 3×3 stem (Zhu et al. 2021)
+)
+
+// The stems of resnet18.
+const (
+	StemDefault = "default" // 7×7 convolution of stride 2 and 3×3 max pooling of stride 2
+	StemCIFAR   = "cifar"   // 3×3 convolution of stride 1
+)
+
+var resnet18Kind = netKind{
+	Kind: Kind{Name: KindResNet18, Title: "ResNet18", Doc: "BasicBlocks 2-2-2-2 of 64, 128, 256 and 512 channels (He et al. 2016)",
+		Uses: []string{"stem", "feature_dim"}},
+	features: func(Arch) int { return 512 },
+	check:    func(a Arch, c *complaints) { c.oneOf("stem", a.stem(), StemDefault, StemCIFAR) },
+	images: func(s stack, a Arch) {
+		r := resNet{width: 64, law: lawKaiming, size: 3, stride: 1, d: a.FeatureDim}
+		if a.stem() == StemDefault {
+			r.size, r.stride = 7, 2
+		}
+		r.lay(s)
+	},
+	sizes: []Size{{"resnet18", 128, tenClasses(Arch{})}, {"resnet18-cifar", 64, tenClasses(Arch{Stem: StemCIFAR})}},
+}
+
+var adaptKind = netKind{
+	Kind: Kind{Name: KindAdapt, Title: "ResNet18 of width k", Doc: "ResNet18 with k, 2k, 4k, 8k channels behind a 3x3 stem (Zhu et al. 2021)",
+		Uses: []string{"stem_width", "feature_dim"}},
+	features: func(a Arch) int { return 8 * a.StemWidth },
+	check:    func(a Arch, c *complaints) { c.least("stem width", a.StemWidth, 1) },
+	images: func(s stack, a Arch) {
+		resNet{width: a.StemWidth, law: lawTorch, size: 3, stride: 1, d: a.FeatureDim}.lay(s)
+	},
+	sizes: []Size{{"resnet18-adapt", 64, tenClasses(Arch{StemWidth: 8})}},
+	widen: func(a *Arch, k int) { a.StemWidth = k },
+}
+
+// tenClasses is a for 3×32×32 inputs in ten classes.
+func tenClasses(a Arch) Arch {
+	a.Channels, a.Height, a.Width, a.Classes = 3, 32, 32, 10
+	return a
+}
+
+func (a Arch) stem() string {
+	if a.Stem == "" {
+		return StemDefault
+	}
+	return a.Stem
+}
 
 // block is a BasicBlock of He et al. 2016: relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), where the shortcut is x
 // itself or, if shapes differ, a 1×1 convolution with batch norm.
 type block[T kernel.Float] struct {
 	first, second *unit[T]
 	shortcut      *unit[T] // nil for x itself
-	team          *kernel.Team
+	team          *parallel.Team
 	work          *workspace[T]
 	y             []T // output of the last train
 }
 
-// newBlock returns a block that goes from the trunk's last map to out channels at the given stride. With project the
-// shortcut is a convolution even where x itself would fit.
-func newBlock[T kernel.Float](t *trunk[T], name string, width, out, stride int, project bool, law initLaw) *block[T] {
+// blockSpec says what a block is.
+type blockSpec struct {
+	name       string // of the module
+	width, out int    // channels between its convolutions and behind them
+	stride     int    // of the first convolution
+	project    bool   // the shortcut is a convolution even where x itself would fit
+	law        initLaw
+}
+
+// newBlock returns a block on the trunk's last map.
+func newBlock[T kernel.Float](t *trunk[T], s blockSpec) *block[T] {
 	in := t.last()
 	conv := func(part, norm string, from mapShape, out, size, stride int, relu bool) *unit[T] {
-		return newUnit(t, unitSpec{name: name + part, normName: name + norm, relu: relu, law: law,
+		return newUnit(t, unitSpec{name: s.name + part, normName: s.name + norm, relu: relu, law: s.law,
 			shape: kernel.ConvShape{In: from.channels, Out: out, H: from.height, W: from.width, KH: size, KW: size, Stride: stride, Pad: size / 2}})
 	}
 	b := &block[T]{team: t.team, work: t.work}
-	b.first = conv(".conv1", ".bn1", in, width, 3, stride, true)
-	b.second = conv(".conv2", ".bn2", b.first.out(), out, 3, 1, true)
-	if project || stride != 1 || in.channels != out {
-		b.shortcut = conv(".downsample.0", ".downsample.1", in, out, 1, stride, false)
+	b.first = conv(".conv1", ".bn1", in, s.width, 3, s.stride, true)
+	b.second = conv(".conv2", ".bn2", b.first.out(), s.out, 3, 1, true)
+	if s.project || s.stride != 1 || in.channels != s.out {
+		b.shortcut = conv(".downsample.0", ".downsample.1", in, s.out, 1, s.stride, false)
 	}
 	return b
 }
@@ -104,35 +165,30 @@ func (b *block[T]) backward(dy []T, batch int, _ bool) []T {
 	return dx
 }
 
-// addResNet lays out resnet18 (He et al. 2016, or with the stem for small images) or resnet18-adapt (Zhu et al. 2021).
-func (t *trunk[T]) addResNet(a Arch) {
-	width, law, size, stride := 64, lawKaiming, 3, 1
-	switch {
-	case a.Kind == KindAdapt:
-		width, law = a.StemWidth, lawTorch
-	case a.stem() == StemDefault:
-		size, stride = 7, 2
-	}
-	t.add(newUnit(t, unitSpec{name: "conv1", normName: "bn1", relu: true, law: law,
-		shape: kernel.ConvShape{In: a.Channels, Out: width, H: a.Height, W: a.Width, KH: size, KW: size, Stride: stride, Pad: size / 2}}),
+// resNet is a ResNet18 of any width.
+type resNet struct {
+	width        int // k: the stages have k, 2k, 4k, 8k channels
+	law          initLaw
+	size, stride int // of the stem's convolution; behind a 7×7 one comes a max pooling
+	d            int // of the features, which makes the last shortcut a convolution even where x itself would fit; 0: 8k
+}
+
+func (r resNet) lay(s stack) {
+	in := s.last()
+	s.conv(unitSpec{name: "conv1", normName: "bn1", relu: true, law: r.law,
+		shape: kernel.ConvShape{In: in.channels, Out: r.width, H: in.height, W: in.width, KH: r.size, KW: r.size, Stride: r.stride, Pad: r.size / 2}},
 		Tap{Name: "relu"})
-	if size == 7 {
-		t.add(newMaxPool(t, 3, 2, 1), Tap{Name: "maxpool"})
+	if r.size == 7 {
+		s.maxPool(3, 2, 1, Tap{Name: "maxpool"})
 	}
 	for layer := range 4 {
-		channels, stride := width<<layer, min(layer+1, 2)
-		for i := range 2 {
-			out, last := channels, layer == 3 && i == 1
-			if last {
-				out = a.Features()
-			}
-			name := fmt.Sprintf("layer%d", layer+1)
-			taps := []Tap{{Name: fmt.Sprintf("%s.%d", name, i)}}
-			if i == 1 {
-				taps = append(taps, Tap{Name: name, Stage: true})
-				stride = 1
-			}
-			t.add(newBlock(t, taps[0].Name, channels, out, stride, last && a.FeatureDim != 0, law), taps...)
+		name, channels := fmt.Sprintf("layer%d", layer+1), r.width<<layer
+		first := blockSpec{name: name + ".0", width: channels, out: channels, stride: min(layer+1, 2), law: r.law}
+		second := blockSpec{name: name + ".1", width: channels, out: channels, stride: 1, law: r.law}
+		if layer == 3 && r.d != 0 {
+			second.out, second.project = r.d, true
 		}
+		s.basicBlock(first, Tap{Name: first.name})
+		s.basicBlock(second, Tap{Name: second.name}, Tap{Name: name, Stage: true})
 	}
 }

@@ -27,15 +27,6 @@ type tapped[T any] struct {
 	rows    []T
 }
 
-// TapsOf lists the layers of a's network that can be tapped, as Taps does, without building it.
-func TapsOf(a Arch) ([]Tap, error) {
-	n, err := design[float32](a, nil, 1)
-	if err != nil {
-		return nil, err
-	}
-	return n.taps, nil
-}
-
 // Taps lists the layers that can be tapped, from the input to the features.
 func (n *Network[T]) Taps() []Tap { return n.taps }
 

@@ -63,9 +63,9 @@ func TestTaps(t *testing.T) {
 	if err := mlp.Tap(false, "layers.2", "layers.8"); err != nil {
 		t.Fatal(err)
 	}
-	x, _ = sample(rand.New(rand.NewPCG(2, 2)), batch, small.Inputs, 3)
+	x, _ = sample(rand.New(rand.NewPCG(2, 2)), batch, small.Inputs(), 3)
 	out := mlp.Forward(x, batch, Eval)
-	if maxDiff(mlp.Tapped(1), out.Features) != 0 || len(mlp.Tapped(0)) != batch*small.Width || mlp.Tapped(0)[0] == 0 && mlp.Tapped(0)[1] == 0 {
+	if maxDiff(mlp.Tapped(1), out.Features) != 0 || len(mlp.Tapped(0)) != batch*small.HiddenWidth || mlp.Tapped(0)[0] == 0 && mlp.Tapped(0)[1] == 0 {
 		t.Error("the taps of an MLP are not its activations")
 	}
 }

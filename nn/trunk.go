@@ -1,12 +1,15 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // trunk is everything of an image network below fc: to Network one layer from rows of pixels to rows of features. Inside,
 // tensors are images with the batch innermost (docs/decisions/0006): channels × height × width × Lanes(batch).
 type trunk[T kernel.Float] struct {
 	net      *Network[T]
-	team     *kernel.Team
+	team     *parallel.Team
 	maxBatch int
 	in       mapShape
 	stages   []stage[T]
@@ -40,19 +43,33 @@ type stage[T kernel.Float] interface {
 	buffers() int
 }
 
+// stack is what a kind of image network lays its stages out on, from the input on: a trunk, in either arithmetic. Each stage goes
+// on the last one; taps are the module names of its output.
+type stack interface {
+	last() mapShape // what the next stage gets
+	conv(s unitSpec, taps ...Tap)
+	maxPool(size, stride, pad int, taps ...Tap)
+	basicBlock(s blockSpec, taps ...Tap)
+}
+
+func (t *trunk[T]) conv(s unitSpec, taps ...Tap) { t.add(newUnit(t, s), taps...) }
+func (t *trunk[T]) maxPool(size, stride, pad int, taps ...Tap) {
+	t.add(newMaxPool(t, size, stride, pad), taps...)
+}
+func (t *trunk[T]) basicBlock(s blockSpec, taps ...Tap) { t.add(newBlock(t, s), taps...) }
+
 // newTrunk returns a trunk without stages for n.
-func newTrunk[T kernel.Float](n *Network[T], in mapShape, team *kernel.Team) *trunk[T] {
+func newTrunk[T kernel.Float](n *Network[T], in mapShape, team *parallel.Team) *trunk[T] {
 	n.trunk = &trunk[T]{net: n, team: team, maxBatch: n.maxBatch, in: in, images: kernel.NewImages[T](),
 		work: &workspace[T]{lanes: kernel.Lanes(n.maxBatch)}}
 	return n.trunk
 }
 
-// finishTrunk puts the classifier on a trunk that has all its stages.
-func (n *Network[T]) finishTrunk(bias bool, team *kernel.Team) {
+// addTrunk makes a trunk that has all its stages the network's layer.
+func (n *Network[T]) addTrunk() {
 	n.add(n.trunk)
 	n.features = n.trunk.last().channels
 	n.widest = n.features
-	n.addClassifier(bias, team)
 }
 
 // last returns the shape that the next stage gets.

@@ -6,15 +6,17 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // tiny returns an image network of the stages that build adds to a trunk of the given input.
-func tiny[T kernel.Float](t testing.TB, in mapShape, classes, maxBatch int, team *kernel.Team, build func(*trunk[T])) *Network[T] {
+func tiny[T kernel.Float](t testing.TB, in mapShape, classes, maxBatch int, team *parallel.Team, build func(*trunk[T])) *Network[T] {
 	t.Helper()
 	n := &Network[T]{inputs: in.size(), classes: classes, maxBatch: maxBatch}
 	tr := newTrunk(n, in, team)
 	build(tr)
-	n.finishTrunk(true, team)
+	n.addTrunk()
+	n.addClassifier(true, team)
 	n.allocateParams()
 	n.initialise(1)
 	return n
@@ -29,23 +31,35 @@ func (t *trunk[T]) stem(out int) {
 
 // blocks are the parts that networks are made of, each behind a stem.
 var blocks = map[string]func(*trunk[float64]){
-	"stem":       func(t *trunk[float64]) { t.stem(4) },
-	"same":       func(t *trunk[float64]) { t.stem(3); t.add(newBlock(t, "b", 3, 3, 1, false, lawTorch)) },
-	"downsample": func(t *trunk[float64]) { t.stem(2); t.add(newBlock(t, "b", 4, 4, 2, false, lawKaiming)) },
-	"fixdim":     func(t *trunk[float64]) { t.stem(3); t.add(newBlock(t, "b", 3, 2, 1, true, lawTorch)) },
-	"project":    func(t *trunk[float64]) { t.stem(3); t.add(newBlock(t, "b", 3, 3, 1, true, lawTorch)) },
-	"maxpool":    func(t *trunk[float64]) { t.stem(3); t.add(newMaxPool(t, 3, 2, 1)) },
-	"vgg":        func(t *trunk[float64]) { t.plain("a", 3, false); t.plain("b", 4, false); t.add(newMaxPool(t, 2, 2, 0)) },
-	"vgg-bn":     func(t *trunk[float64]) { t.plain("a", 3, true); t.plain("b", 2, true); t.add(newMaxPool(t, 2, 2, 0)) },
+	"stem": func(t *trunk[float64]) { t.stem(4) },
+	"same": func(t *trunk[float64]) {
+		t.stem(3)
+		t.add(newBlock(t, blockSpec{name: "b", width: 3, out: 3, stride: 1, law: lawTorch}))
+	},
+	"downsample": func(t *trunk[float64]) {
+		t.stem(2)
+		t.add(newBlock(t, blockSpec{name: "b", width: 4, out: 4, stride: 2, law: lawKaiming}))
+	},
+	"fixdim": func(t *trunk[float64]) {
+		t.stem(3)
+		t.add(newBlock(t, blockSpec{name: "b", width: 3, out: 2, stride: 1, project: true, law: lawTorch}))
+	},
+	"project": func(t *trunk[float64]) {
+		t.stem(3)
+		t.add(newBlock(t, blockSpec{name: "b", width: 3, out: 3, stride: 1, project: true, law: lawTorch}))
+	},
+	"maxpool": func(t *trunk[float64]) { t.stem(3); t.add(newMaxPool(t, 3, 2, 1)) },
+	"vgg":     func(t *trunk[float64]) { t.plain("a", 3, false); t.plain("b", 4, false); t.add(newMaxPool(t, 2, 2, 0)) },
+	"vgg-bn":  func(t *trunk[float64]) { t.plain("a", 3, true); t.plain("b", 2, true); t.add(newMaxPool(t, 2, 2, 0)) },
 	"linear": func(t *trunk[float64]) {
 		t.add(newUnit(t, unitSpec{name: "a", bias: true, shape: kernel.ConvShape{In: 2, Out: 3, H: 5, W: 6, KH: 5, KW: 3, Stride: 2, Pad: 1}}))
 		t.add(newUnit(t, unitSpec{name: "b", shape: kernel.ConvShape{In: 3, Out: 3, H: 2, W: 3, KH: 1, KW: 1, Stride: 1}}))
 	},
 	"adapt": func(t *trunk[float64]) {
-		t.addResNet(Arch{Kind: KindAdapt, Channels: 2, Height: 5, Width: 6, StemWidth: 1})
+		adaptKind.images(t, Arch{StemWidth: 1})
 	},
 	"adapt d": func(t *trunk[float64]) {
-		t.addResNet(Arch{Kind: KindAdapt, Channels: 2, Height: 5, Width: 6, StemWidth: 1, FeatureDim: 3})
+		adaptKind.images(t, Arch{StemWidth: 1, FeatureDim: 3})
 	},
 }
 

@@ -7,7 +7,11 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
+
+var adamKind = nn.Kind{Name: "adam", Title: "Adam", Doc: "as torch.optim.Adam, its weight decay coupled",
+	Uses: []string{"adam.beta1", "adam.beta2", "adam.eps"}}
 
 // AdamConfig holds the settings of torch.optim.Adam; amsgrad is off. DefaultAdam has torch's defaults.
 type AdamConfig struct {
@@ -38,11 +42,23 @@ func (c AdamConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Decayed is c with coupled weight decay.
+func (c AdamConfig) Decayed(λ float64) Rule {
+	c.WeightDecay = λ
+	return c
+}
+
+// InLoss is false: decay is coupled.
+func (AdamConfig) InLoss() bool { return false }
+
+// Copies counts the two moments.
+func (AdamConfig) Copies() int { return 2 }
+
 // Adam is the method of Kingma & Ba 2015 (arXiv:1412.6980, Algorithm 1) as torch.optim.Adam has it;
 // kernel.Adam.Update states the rule.
 type Adam[T kernel.Float] struct {
 	cfg     AdamConfig
-	team    *kernel.Team
+	team    *parallel.Team
 	params  []*nn.Param[T]
 	moments [2][][]T // first and second, per parameter
 	update  *kernel.Adam[T]
@@ -51,7 +67,7 @@ type Adam[T kernel.Float] struct {
 
 // NewAdam returns Adam over params, or what Validate says against cfg. Whether a parameter is frozen
 // is read here, once. team may be nil.
-func NewAdam[T kernel.Float](params []*nn.Param[T], cfg AdamConfig, team *kernel.Team) (*Adam[T], error) {
+func NewAdam[T kernel.Float](params []*nn.Param[T], cfg AdamConfig, team *parallel.Team) (*Adam[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // torchAdam transcribes the algorithm of torch.optim.Adam's documentation for one parameter.
@@ -64,7 +65,7 @@ func TestAdamFollowsTorch(t *testing.T) {
 func TestAdamSameBitsForAnyTeamAndNoAllocation(t *testing.T) {
 	var want []float32
 	for threads := 1; threads <= 3; threads++ {
-		team := kernel.NewTeam(threads)
+		team := parallel.NewTeam(threads)
 		ps := params[float32](5)
 		adam, err := NewAdam(ps, DefaultAdam(), team)
 		if err != nil {

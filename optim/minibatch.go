@@ -7,7 +7,11 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
+
+var lbfgsKind = nn.Kind{Name: "lbfgs", Title: "L-BFGS", Doc: "on each minibatch, as torch.optim.LBFGS; weight decay is in the loss",
+	Uses: []string{"lbfgs.line_search", "lbfgs.max_iter", "lbfgs.max_eval", "lbfgs.history", "lbfgs.tolerance_grad", "lbfgs.tolerance_change"}}
 
 // LineSearch is how L-BFGS finds the length of a step.
 type LineSearch string
@@ -55,6 +59,21 @@ func (c MinibatchLBFGSConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Decayed is c: decay is in the loss.
+func (c MinibatchLBFGSConfig) Decayed(float64) Rule { return c }
+
+// InLoss is true: the line search, and torch's closure, see the penalty.
+func (MinibatchLBFGSConfig) InLoss() bool { return true }
+
+// Copies counts the pairs with one place more, the four vectors of a step, and what the line search keeps.
+func (c MinibatchLBFGSConfig) Copies() int {
+	copies := 2*c.withDefaults().History + 4
+	if c.LineSearch == StrongWolfe {
+		copies += 5
+	}
+	return copies
+}
+
 func (c MinibatchLBFGSConfig) withDefaults() MinibatchLBFGSConfig {
 	if c.Iterations == 0 {
 		c.Iterations = 20
@@ -97,7 +116,7 @@ type MinibatchLBFGS[T kernel.Float] struct {
 // NewMinibatchLBFGS returns L-BFGS over params, or what Validate says against cfg. closure computes the
 // objective of the present batch at the parameters' values and leaves its gradients in their Grad;
 // Step calls it after it has moved them. Whether a parameter is frozen is read here, once. team may be nil.
-func NewMinibatchLBFGS[T kernel.Float](params []*nn.Param[T], cfg MinibatchLBFGSConfig, team *kernel.Team, closure func() float64) (*MinibatchLBFGS[T], error) {
+func NewMinibatchLBFGS[T kernel.Float](params []*nn.Param[T], cfg MinibatchLBFGSConfig, team *parallel.Team, closure func() float64) (*MinibatchLBFGS[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

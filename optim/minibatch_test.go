@@ -8,6 +8,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 // TestMinibatchLBFGSResume: with either line search, saving and loading after any step changes no bit.
@@ -124,7 +125,7 @@ func TestMinibatchLBFGSSameBitsForAnyTeamAndNoAllocation(t *testing.T) {
 	for _, search := range []LineSearch{NoLineSearch, StrongWolfe} {
 		var want []float32
 		for threads := 1; threads <= 3; threads++ {
-			team := kernel.NewTeam(threads)
+			team := parallel.NewTeam(threads)
 			q := newQuadratic[float32](3*vectorBlock + 5)
 			cfg := MinibatchLBFGSConfig{Iterations: 3, History: 2, LineSearch: search}
 			opt, err := NewMinibatchLBFGS([]*nn.Param[float32]{q.p}, cfg, team, q.eval)

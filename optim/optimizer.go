@@ -4,7 +4,7 @@
 // An optimiser is built over parameters whose Grad someone else fills before each Step. One that
 // evaluates the loss several times per step (L-BFGS) takes the closure at construction, so all
 // share the interface Optimizer. What weight decay adds to loss and gradients beside the optimiser is
-// in decay.go. Open optimizer.go first.
+// in decay.go. Open optimizer.go first; kinds.go lists those that train networks.
 package optim
 
 import (

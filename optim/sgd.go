@@ -7,7 +7,10 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
+
+var sgdKind = nn.Kind{Name: "sgd", Title: "SGD", Doc: "stochastic gradient descent, as torch.optim.SGD", Uses: []string{"momentum", "nesterov"}}
 
 // SGDConfig holds the settings of torch.optim.SGD; dampening is 0.
 type SGDConfig struct {
@@ -34,6 +37,23 @@ func (c SGDConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Decayed is c with coupled weight decay.
+func (c SGDConfig) Decayed(λ float64) Rule {
+	c.WeightDecay = λ
+	return c
+}
+
+// InLoss is false: decay is coupled.
+func (SGDConfig) InLoss() bool { return false }
+
+// Copies counts the momentum.
+func (c SGDConfig) Copies() int {
+	if c.Momentum == 0 {
+		return 0
+	}
+	return 1
+}
+
 // SGD is stochastic gradient descent as torch.optim.SGD documents it:
 //
 //	d = g + λ·p
@@ -44,7 +64,7 @@ func (c SGDConfig) Validate() error {
 // Without momentum there is no v and d = g + λ·p.
 type SGD[T kernel.Float] struct {
 	cfg    SGDConfig
-	team   *kernel.Team
+	team   *parallel.Team
 	params []*nn.Param[T]
 	buffer [][]T // v per parameter; nil without momentum
 	update *kernel.SGD[T]
@@ -53,7 +73,7 @@ type SGD[T kernel.Float] struct {
 
 // NewSGD returns SGD over params, or what Validate says against cfg. Whether a parameter is
 // frozen is read here, once. team may be nil.
-func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *kernel.Team) (*SGD[T], error) {
+func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *parallel.Team) (*SGD[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 // params makes two parameters, one longer than a block of the kernel, with random values.
@@ -122,7 +123,7 @@ func TestSGDLeavesFrozenAlone(t *testing.T) {
 func TestSGDSameBitsForAnyTeamAndNoAllocation(t *testing.T) {
 	var want []float32
 	for threads := 1; threads <= 3; threads++ {
-		team := kernel.NewTeam(threads)
+		team := parallel.NewTeam(threads)
 		ps := params[float32](5)
 		sgd, err := NewSGD(ps, SGDConfig{Momentum: 0.9, Nesterov: true, WeightDecay: 1e-3}, team)
 		if err != nil {

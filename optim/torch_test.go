@@ -270,7 +270,7 @@ func newMLPRun(t testing.TB, cfg MinibatchLBFGSConfig, decay float64, batchNorm 
 	const batch, inputs, classes = 60, 6, 3
 	r := &mlpRun{rng: rand.New(rand.NewPCG(8, 9)), x: make([]float64, batch*inputs), labels: make([]int32, batch), dlogits: make([]float64, batch*classes)}
 	var err error
-	if r.net, err = nn.NewMLP[float64](nn.MLPConfig{Inputs: inputs, Width: 8, Depth: 1, FeatureDim: 5, Classes: classes, BatchNorm: batchNorm, Activation: nn.Sigmoid}, nil, batch, 3); err != nil {
+	if r.net, err = nn.NewArch[float64](nn.Arch{Kind: nn.KindMLP, Channels: 1, Height: 1, Width: inputs, HiddenWidth: 8, HiddenLayers: 1, FeatureDim: 5, Classes: classes, BatchNorm: batchNorm, Activation: nn.Sigmoid}, nil, batch, 3); err != nil {
 		t.Fatal(err)
 	}
 	if r.loss, err = nn.NewLoss[float64](nn.LossConfig{Kind: nn.CrossEntropy}, classes); err != nil {

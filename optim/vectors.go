@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // vectors does arithmetic on long vectors, cut into blocks of vectorBlock elements that the team
 // shares. Sums are formed in float64 per block and added in order, so no bit depends on the team.
 type vectors[T kernel.Float] struct {
-	team    *kernel.Team // nil: the caller's goroutine
+	team    *parallel.Team // nil: the caller's goroutine
 	op      vectorOp
 	y, x, z []T
 	f       T
@@ -31,7 +32,7 @@ const (
 	opSub                    // y = x − z
 )
 
-func newVectors[T kernel.Float](team *kernel.Team, n int) *vectors[T] {
+func newVectors[T kernel.Float](team *parallel.Team, n int) *vectors[T] {
 	return &vectors[T]{team: team, partial: make([]float64, (n+vectorBlock-1)/vectorBlock)}
 }
 

@@ -228,11 +228,11 @@ def main():
         folder = f"{work}/trial"
         killed, name, blobs, told = trial(number, collapse, folder, min(kills - done, rng.randint(3, 7)), rng)
         problems = compare(folder + "/lab", f"{work}/whole-{name}")
+        if blobs:
+            problems += [f"left in the folder of blobs: {path}" for path in sorted(os.listdir(folder + "/blobs")) + sorted(files(folder + "/blobs"))]
         if problems:
             fail(number, folder, told, problems)
         done += killed
-        if blobs and files(folder + "/blobs"):  # of a worker that was killed, or overtaken, while it sent them: no lab lacks them, and nothing removes them
-            print(f"trial {number} left in the folder of blobs: {sorted(files(folder + '/blobs'))}", flush=True)
         print(f"trial {number} ({name}{', --blobs' if blobs else ''}): {killed} kills [{'; '.join(told)}], {attempts(folder + '/lab')} attempts: "
               f"as undisturbed ({done} kills, {time.monotonic() - began:.0f} s)", flush=True)
         shutil.rmtree(folder)

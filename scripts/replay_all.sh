@@ -31,10 +31,12 @@ replay() {
 }
 
 mlp=(--classes 3 --depth 3 --width 64 --feature-dim 5 --batch 32 --lr 0.05 --set data.pipeline=plain
-  --set data.samples_per_class=220 --set loss.alpha=5 --set loss.m=3)
+  --set data.samples_per_class=220)
+declare -A of_loss=([rescaled_mse]="--set loss.alpha=5 --set loss.m=3") # a setting without effect is refused
 for loss in ce ls lr mse rescaled_mse; do
   for dtype in float32 float64; do
-    replay "mlp-$loss-$dtype" "${mlp[@]}" --loss "$loss" --set run.dtype="$dtype"
+    # shellcheck disable=SC2086 # several words
+    replay "mlp-$loss-$dtype" "${mlp[@]}" --loss "$loss" ${of_loss[$loss]:-} --set run.dtype="$dtype"
   done
 done
 for dtype in float32 float64; do

@@ -8,85 +8,54 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/nn"
+	"collapse/internal/spelling"
 	"collapse/optim"
 )
 
-// Check reports every impossible value of a configuration made in code, as Load does for a file.
-func (c Config) Check() error {
-	if p := c.problems(nil); len(p) > 0 {
-		return &ConfigError{Problems: p}
-	}
-	return nil
-}
-
-// problems lists the impossible values, leaving out keys already complained about.
-func (c Config) problems(skip map[string]bool) []Problem {
-	var list []Problem
-	complain := func(key, format string, args ...any) {
-		if !skip[key] {
-			list = append(list, Problem{Key: key, Message: fmt.Sprintf(format, args...)})
-		}
-	}
+// checkFields complains about values that are impossible by themselves, and about keys without effect.
+func (c Config) checkFields(p *complaints) {
 	for _, f := range c.fields() {
 		if message := f.outOfRange(); message != "" {
-			complain(f.key, "%s", message)
+			p.about(f.key, "%s", message)
 		}
 	}
-	if governed := len(list) == 0 && !anyOf(skip, governing); governed {
+	if len(p.list) == 0 && !anyOf(p.skip, governing) {
 		for key, message := range c.meaningless() {
-			complain(key, "%s", message)
+			p.about(key, "%s", message)
 		}
 	}
-	if _, err := parseKeep(c.Run.Keep); err != nil {
-		complain("run.keep", "%v", err)
-	}
-	if _, err := parseEpochs(c.Run.SaveFeatures); err != nil {
-		complain("run.save_features", "%v", err)
-	}
-	if c.Optim.Kind == "sgd" && c.Optim.Nesterov && c.Optim.Momentum == 0 {
-		complain("optim.nesterov", "needs optim.momentum above 0; set nesterov = false or momentum = 0.9")
-	}
-	if c.Optim.Decay == string(optim.DecayPeeledCode) && c.Optim.LambdaB != c.Optim.LambdaW {
-		complain("optim.lambda_b", "is %g and lambda_w %g; the released code has one number for both", c.Optim.LambdaB, c.Optim.LambdaW)
-	}
-	if k := c.Optim.Schedule; k.Kind == "cosine" && !(k.MinLR <= c.Optim.LR) {
-		complain("optim.schedule.min_lr", "is %g; wanted at most optim.lr, %g", k.MinLR, c.Optim.LR)
-	}
-	if k := c.Optim.Schedule; k.Kind == "multistep" && len(list) == 0 {
-		if err := (optim.MultiStep{Base: c.Optim.LR, Milestones: k.milestones(), Gamma: k.Gamma}).Validate(); err != nil || k.Milestones == "" {
-			complain("optim.schedule.milestones", "is %q; wanted increasing epochs such as [60, 120]", k.Milestones)
-		}
-	}
-	if len(list) == 0 {
-		c.dataProblems(complain)
-	}
-	if c.Net.Kind == nn.KindMLP && c.Net.BatchNorm && c.Run.Batch == 1 {
-		complain("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or net.batch_norm = false")
-	}
-	return list
 }
 
-// dataProblems finds keys of the data that do not go together.
-func (c Config) dataProblems(complain func(key, format string, args ...any)) {
+// check finds keys of the optimiser that do not go together.
+func (o OptimConfig) check(p *complaints) {
+	if o.Kind == "sgd" && o.Nesterov && o.Momentum == 0 {
+		p.about("optim.nesterov", "needs optim.momentum above 0; set nesterov = false or momentum = 0.9")
+	}
+	if o.Decay == string(optim.DecayPeeledCode) && o.LambdaB != o.LambdaW {
+		p.about("optim.lambda_b", "is %g and lambda_w %g; the released code has one number for both", o.LambdaB, o.LambdaW)
+	}
+	if k := o.Schedule; k.Kind == "cosine" && !(k.MinLR <= o.LR) {
+		p.about("optim.schedule.min_lr", "is %g; wanted at most optim.lr, %g", k.MinLR, o.LR)
+	}
+}
+
+// checkData finds keys of the data that do not go together.
+func (c Config) checkData(p *complaints) {
 	d := c.Data
 	drawn := d.Name == glyphs
 	switch {
 	case drawn && d.Size != 0 && d.Size != 28 && d.Size != 32 && d.Size != 84:
-		complain("data.size", "is %d; wanted 28, 32 or 84", d.Size)
+		p.about("data.size", "is %d; wanted 28, 32 or 84", d.Size)
 	case !drawn && d.Color:
-		complain("data.color", "can be chosen for %s only; files have their own", glyphs)
+		p.about("data.color", "can be chosen for %s only; files have their own", glyphs)
 	case !drawn && d.Name != folder && d.Size != 0 && d.Size != 28: // 28 was once the default of every set
-		complain("data.size", "can be chosen for %s and %s only; files have their own", glyphs, folder)
+		p.about("data.size", "can be chosen for %s and %s only; files have their own", glyphs, folder)
 	}
 	if drawn && (d.Samples != 0 || d.TestSamples != 0 || d.FirstSamples) {
-		complain("data.samples", "is for files; %s has samples_per_class and test_samples_per_class", glyphs)
+		p.about("data.samples", "is for files; %s has samples_per_class and test_samples_per_class", glyphs)
 	}
 	if d.Samples != 0 && d.SamplesPerClass != 0 || d.TestSamples != 0 && d.TestSamplesPerClass != 0 {
-		complain("data.samples", "stands beside a number per class; wanted one of the two")
-	}
-	if err := c.noise().Check(); err != nil {
-		complain("data.noise_kind", "%s", strings.TrimPrefix(err.Error(), "data: "))
+		p.about("data.samples", "stands beside a number per class; wanted one of the two")
 	}
 }
 
@@ -106,7 +75,7 @@ func (c Config) meaningless() iter.Seq2[string, string] {
 			if v := f.value(); f.applies(&c) || v == asWritten[i].value() || v == asStored[i].value() {
 				continue
 			}
-			if !yield(f.key, fmt.Sprintf("is %s, and means something with %s only; leave it out", f.text(), f.only.text)) {
+			if !yield(f.key, f.idle()) {
 				return
 			}
 		}
@@ -149,7 +118,7 @@ func (f field) notAChoice(v string) string {
 		if c == v {
 			return ""
 		}
-		if d := editDistance(strings.ToLower(v), c); d < nearest && d < len(c) {
+		if d := spelling.Distance(strings.ToLower(v), c); d < nearest && d < len(c) {
 			near, nearest = c, d
 		}
 	}

@@ -1,7 +1,8 @@
 // Package train is one training run: a configuration, the loop, the rows of measures taken on the way, checkpoints that survive
 // kill -9, and a trace that another framework can repeat step by step.
 //
-// Open config.go for what a run is, run.go for the order of events, loop.go for an epoch, checkpoint.go for what is on disk.
+// Open config.go for what a run is, plan.go for the same in types, run.go for the order of events, engine.go for what computes it, loop.go
+// for an epoch, checkpoint.go for what is on disk.
 package train
 
 import (
@@ -46,7 +47,7 @@ type DataConfig struct {
 
 // NetConfig is the network.
 type NetConfig struct {
-	Kind       string // mlp, resnet18, resnet18-adapt, vgg13 or vgg13-bn
+	Kind       string // one of nn.Networks
 	Preset     string // mlp: paper (9 hidden layers) or code (8): what depth and width are when they are 0
 	Depth      int    // mlp: hidden layers without the d-wide one; 0 = preset's
 	Width      int    // mlp: units of a hidden layer; 0 = preset's
@@ -63,17 +64,11 @@ type NetConfig struct {
 }
 
 // LossConfig is the objective, without weight decay.
-type LossConfig struct {
-	Kind      string  // ce, ls, lr, mse, rescaled_mse
-	Smoothing float64 // ls and lr: α in M-D
-	Alpha     float64 // rescaled_mse: weight of the true class's error
-	M         float64 // rescaled_mse: target of the true class
-	Reduction string  // torch or paper
-}
+type LossConfig = nn.LossConfig
 
 // OptimConfig is the optimiser, its weight decay and its schedule.
 type OptimConfig struct {
-	Kind        string // sgd, adam or lbfgs
+	Kind        string // one of optim.Kinds
 	LR          float64
 	Momentum    float64 // sgd
 	Nesterov    bool    // sgd
@@ -136,7 +131,7 @@ func Default() Config {
 			Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
 		Net: NetConfig{Kind: nn.KindMLP, Preset: "paper", Stem: nn.StemDefault, StemWidth: 64, Activation: "relu", BatchNorm: true,
 			Classifier: nn.ClassifierLearned, ETF: nn.ETFIdentity, Bias: true},
-		Loss: LossConfig{Kind: "ce", Smoothing: 0.1, Alpha: 1, M: 1, Reduction: "torch"},
+		Loss: nn.DefaultLoss(),
 		Optim: OptimConfig{Kind: "sgd", LR: 0.1, Momentum: 0.9, Nesterov: true, Decay: string(optim.DecayAll), WeightDecay: 1e-3,
 			LambdaW: 0.01, LambdaB: 0.01, LambdaH: 1e-5,
 			Adam: AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
@@ -168,7 +163,7 @@ func (c Config) Resolved() Config {
 
 // derived fills in zeros.
 func (c Config) derived() Config {
-	if c.Net.Kind == nn.KindMLP {
+	if c.reads("net.preset") {
 		if c.Net.Depth == 0 {
 			c.Net.Depth = map[string]int{"paper": 9, "code": 8}[c.Net.Preset]
 		}

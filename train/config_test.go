@@ -3,6 +3,7 @@ package train
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/data"
+	"collapse/optim"
 )
 
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
@@ -94,6 +96,16 @@ run.epoch: unknown key; did you mean run.epochs?
 	if err == nil || err.Error() != want2 {
 		t.Errorf("got %v, wanted %s", err, want2)
 	}
+}
+
+// mustPlan parses a configuration that is possible.
+func mustPlan(t testing.TB, c Config) Plan {
+	t.Helper()
+	plan, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }
 
 // drawConfig draws a configuration that Check accepts, far from the default in many fields.
@@ -181,7 +193,7 @@ func TestCosineTakesTheEpochsAfterTheWarmUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.Resolved().schedule()
+	s := mustPlan(t, c).Schedule
 	// Four epochs of a linear rise, the rate itself, half of it in the middle of the twenty left.
 	for epoch, want := range map[int]float64{0: 0.2, 3: 0.8, 4: 1, 14: 0.5} {
 		if got := s.Rate(epoch); !(math.Abs(got-want) < 1e-12) {
@@ -193,8 +205,11 @@ func TestCosineTakesTheEpochsAfterTheWarmUp(t *testing.T) {
 func TestListsAreReadFromTOMLAndText(t *testing.T) {
 	for _, text := range []string{"milestones = [60, 120]", `milestones = "60, 120"`, `milestones = ["60", "120"]`} {
 		c, err := Load("", []byte("[optim.schedule]\nkind = \"multistep\"\n"+text))
-		if err != nil || !slices.Equal(c.Optim.Schedule.milestones(), []int{60, 120}) {
-			t.Errorf("%s: %v, %v", text, c.Optim.Schedule.milestones(), err)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if s, is := mustPlan(t, c).Schedule.(optim.MultiStep); !is || !slices.Equal(s.Milestones, []int{60, 120}) {
+			t.Errorf("%s: %+v", text, s)
 		}
 		want := `{"data":{"test_digest":"b","train_digest":"a"},"optim":{"schedule":{"kind":"multistep","milestones":"60,120"}}}`
 		if got := string(Canonical(c, "a", "b")); got != want {
@@ -208,8 +223,11 @@ func TestListsAreReadFromOverrides(t *testing.T) {
 	multistep, perClass := "optim.schedule.kind=multistep", "data.noise_kind=per_class"
 	for _, value := range []string{"[60, 120]", "[60,120]", "60,120", `"60, 120"`, `["60", "120"]`} {
 		c, err := Load("", nil, multistep, "optim.schedule.milestones="+value)
-		if err != nil || !slices.Equal(c.Optim.Schedule.milestones(), []int{60, 120}) {
-			t.Errorf("milestones=%s: %v, %v", value, c.Optim.Schedule.milestones(), err)
+		if err != nil {
+			t.Fatalf("milestones=%s: %v", value, err)
+		}
+		if s, is := mustPlan(t, c).Schedule.(optim.MultiStep); !is || !slices.Equal(s.Milestones, []int{60, 120}) {
+			t.Errorf("milestones=%s: %+v", value, s)
 		}
 	}
 	rates := strings.TrimSuffix(strings.Repeat("0.25, ", Default().Data.Classes), ", ")
@@ -368,4 +386,28 @@ func TestFlagsTakeNumbersAsPeopleWriteThem(t *testing.T) {
 			t.Errorf("%q was taken for %v", text, c.Data.Noise)
 		}
 	}
+}
+
+// TestConfigurationsOfManyKeys: a text of a megabyte, of keys or of sections that nobody knows, is refused in one sentence, not in a hundred
+// thousand.
+func TestConfigurationsOfManyKeys(t *testing.T) {
+	for name, text := range map[string]string{
+		"keys":     manyLines("k%d = 1\n"),
+		"sections": manyLines("[s%d]\n"),
+		"tables":   strings.Repeat("[[a]]\n", 2*mostKeys),
+	} {
+		_, err := Load("run.toml", []byte(text))
+		var wrong *ConfigError
+		if !errors.As(err, &wrong) || len(wrong.Problems) != 1 || !strings.Contains(err.Error(), "keys and sections; a configuration has at most") {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+}
+
+func manyLines(format string) string {
+	var b strings.Builder
+	for i := range 2 * mostKeys {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }

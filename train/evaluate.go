@@ -19,13 +19,13 @@ type evaluation[T Float] struct {
 	folded   []bool // it is there once latent classes are folded into their originals; nil without latent classes
 }
 
-// allocate makes room for n samples, once.
-func (e *evaluation[T]) allocate(s *session[T], n int) {
+// allocate makes room for n samples with so many layers, once.
+func (e *evaluation[T]) allocate(s *session[T], n int, taps []nn.Tap) {
 	if e.features != nil {
 		return
 	}
-	e.features, e.losses, e.right = make([]T, n*s.net.FeatureDim()), make([]float64, n), make([]bool, n)
-	for _, t := range s.taps {
+	e.features, e.losses, e.right = make([]T, n*s.dim), make([]float64, n), make([]bool, n)
+	for _, t := range taps {
 		e.layers = append(e.layers, make([]T, n*t.Dim(s.cfg.flatten())))
 	}
 	if s.in.train.Latent {
@@ -33,57 +33,45 @@ func (e *evaluation[T]) allocate(s *session[T], n int) {
 	}
 }
 
-// keep files what a forward pass gave for the given samples.
-func (e *evaluation[T]) keep(s *session[T], samples []int32, out nn.Output[T], labels []int32) {
-	d, k := s.net.FeatureDim(), s.net.Classes()
+// keep files what the network made of the given samples. labels are the split's.
+func (e *evaluation[T]) keep(s *session[T], samples []int32, out outputs[T], labels []int32) {
+	d, k := s.dim, s.classes
 	for i, at := range samples {
-		logits := out.Logits[i*k : (i+1)*k]
-		copy(e.features[int(at)*d:], out.Features[i*d:(i+1)*d])
-		e.losses[at] = s.loss.Value(logits, labels[i:i+1])
+		logits, label := out.logits[i*k:(i+1)*k], labels[at]
+		copy(e.features[int(at)*d:], out.features[i*d:(i+1)*d])
+		e.losses[at] = s.loss.Value(logits, labels[at:at+1])
 		largest := int32(nn.Argmax(logits))
-		e.right[at] = largest == labels[i]
+		e.right[at] = largest == label
 		if e.folded != nil {
-			e.folded[at] = s.in.train.Fold(largest) == s.in.train.Fold(labels[i])
+			e.folded[at] = s.in.train.Fold(largest) == s.in.train.Fold(label)
 		}
 	}
 	for l, rows := range e.layers {
 		w := s.taps[l].Dim(s.cfg.flatten())
-		from := s.net.Tapped(l)
 		for i, at := range samples {
-			copy(rows[int(at)*w:], from[i*w:(i+1)*w])
+			copy(rows[int(at)*w:], out.layers[l][i*w:(i+1)*w])
 		}
 	}
 }
 
-// pass runs the network over a split without augmentation, with running statistics, in chunks of a training batch.
-func (s *session[T]) pass(e *evaluation[T], pixels *data.Inputs, labels []int32) {
-	n := pixels.N()
-	e.allocate(s, n)
-	order := make([]int32, s.net.MaxBatch())
-	for first := 0; first < n; first += len(order) {
-		samples := order[:min(len(order), n-first)]
-		for i := range samples {
-			samples[i] = int32(first + i)
-		}
-		x := s.x[:len(samples)*pixels.Dim()]
-		s.fill = filler[T]{to: x, from: pixels, samples: samples}
-		s.fill.do(s.team)
-		e.keep(s, samples, s.net.Forward(x, len(samples), nn.Eval), labels[first:])
-	}
+// pass evaluates a split with the given layers.
+func (s *session[T]) pass(e *evaluation[T], split string, labels []int32, taps []nn.Tap) error {
+	e.allocate(s, len(labels), taps)
+	return s.engine.evaluate(split, len(taps) > 0, func(samples []int32, out outputs[T]) { e.keep(s, samples, out, labels) })
 }
 
 // passBoth evaluates the splits: observed labels for training samples, true ones for test samples. Where the training pass has kept
-// what it computed, that stands for the first.
-func (s *session[T]) passBoth() {
-	s.tap(true)
+// what it computed, that stands for the first. Of the validation split only loss and accuracy are reported, so its layers are not kept.
+func (s *session[T]) passBoth() error {
 	if !s.collect {
-		s.pass(&s.train, s.in.trainPixel, s.in.train.Observed)
+		if err := s.pass(&s.train, splitTrain, s.in.train.Observed, s.taps); err != nil {
+			return err
+		}
 	}
-	s.pass(&s.test, s.in.testPixel, s.in.test.True)
-	s.tap(false)
-	if s.in.held != nil {
-		s.passHeld()
+	if err := s.pass(&s.test, splitTest, s.in.test.True, s.taps); err != nil || s.in.held == nil {
+		return err
 	}
+	return s.pass(&s.held, splitHeld, s.in.held.True, nil)
 }
 
 // mean returns loss and accuracy over the samples that only marks; nil: all. NaN without samples.
@@ -125,13 +113,12 @@ const (
 	splitHeld  = "validation" // what data.validation holds out: loss and accuracy on true labels
 )
 
-// measureAll computes every row of an epoch. The train rows hold memorization, which needs both splits; dilation is a measure of
+// measurePassed computes every row of an epoch from the evaluated splits. The train rows hold memorization, which needs both splits; dilation is a measure of
 // test features and is filed under test. With latent noise classes train measures are over the 2K observed classes; test features and
 // centres h* are over the K original ones, which no classifier of 2K rows belongs to.
-func (s *session[T]) measureAll() ([]row, error) {
+func (s *session[T]) measurePassed() ([]row, error) {
 	train := s.in.train
-	s.passBoth()
-	onTrain := s.input(s.train.features, s.test.features, s.net.FeatureDim())
+	onTrain := s.input(s.train.features, s.test.features, s.dim)
 	onTrain.W, onTrain.B = s.classifier()
 	var rows []row
 	report, err := s.onTrain.Measure(onTrain)
@@ -168,7 +155,7 @@ func (s *session[T]) measureAll() ([]row, error) {
 
 // classifier returns W and b (nil without a bias) in float64, in memory that the next call uses again.
 func (s *session[T]) classifier() (weight, bias []float64) {
-	w, b := s.net.Classifier()
+	w, b := s.engine.head()
 	s.weight = widen(s.weight[:0], w.Value)
 	if b == nil {
 		return s.weight, nil

@@ -4,13 +4,12 @@ import (
 	"math"
 	"time"
 
-	"collapse/internal/kernel"
 	"collapse/measure"
 )
 
 // left counts what remains after the given step of the given epoch, both from 0.
 func (j *job[T]) left(epoch, step int) (steps, measurements int) {
-	epochs, per := j.cfg.Run.Epochs, j.s.batches.Steps()
+	epochs, per := j.cfg.Run.Epochs, j.s.stepsPerEpoch()
 	steps = (epochs-epoch)*per - step
 	measurements = epochs/j.cfg.Run.MeasureEvery - epoch/j.cfg.Run.MeasureEvery
 	if epochs%j.cfg.Run.MeasureEvery != 0 {
@@ -29,9 +28,9 @@ func (j *job[T]) started() {
 	if j.opts.Sink == nil {
 		return
 	}
-	j.opts.Sink.Started(Started{Run: j.claim.Hash, Dir: j.claim.Dir, Epochs: j.cfg.Run.Epochs, StepsPerEpoch: j.s.batches.Steps(),
-		FirstEpoch: j.safe + 1, TrainSamples: j.s.in.train.N(), TestSamples: j.s.in.test.N(), Parameters: j.s.parameters(), Memory: j.s.need,
-		Kernel: kernel.Name(), Threads: j.opts.Team.Threads()})
+	j.opts.Sink.Started(Started{Run: j.claim.Hash, Dir: j.claim.Dir, Epochs: j.cfg.Run.Epochs, StepsPerEpoch: j.s.stepsPerEpoch(),
+		FirstEpoch: j.safe + 1, TrainSamples: j.s.in.train.N(), TestSamples: j.s.in.test.N(), Parameters: j.s.outline.Parameters, Memory: j.s.need,
+		Kernel: j.s.engine.machine().Kernel, Threads: j.opts.Team.Threads()})
 }
 
 func (j *job[T]) finishedEpoch(epoch int, measured bool, sum *tally, rows []row) {
@@ -41,7 +40,7 @@ func (j *job[T]) finishedEpoch(epoch int, measured bool, sum *tally, rows []row)
 	if j.opts.Sink == nil {
 		return
 	}
-	e := EpochDone{Epoch: epoch, Measured: measured, LR: j.s.schedule.Rate(epoch - 1), NC1: math.NaN(),
+	e := EpochDone{Epoch: epoch, Measured: measured, LR: j.s.cfg.Schedule.Rate(epoch - 1), NC1: math.NaN(),
 		ImagesPerSecond: j.watch.rate(time.Now()), Left: j.watch.remaining(time.Now(), epoch, 0)}
 	e.RunningLoss, e.RunningAccuracy = sum.mean()
 	for _, r := range rows {

@@ -115,7 +115,7 @@ func TestOtherRunsAreNoBeginning(t *testing.T) {
 func TestValidationSplit(t *testing.T) {
 	c, lab := heldConfig(), newLab(t)
 	r := mustRun(t, c, lab, Options{})
-	full, err := openOnce(c.source(), data.Train)
+	full, err := openOnce(c.Data.source(), data.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +126,14 @@ func TestValidationSplit(t *testing.T) {
 	if kept.N() != 60 || held.N() != 20 {
 		t.Fatalf("%d kept and %d held out", kept.N(), held.N())
 	}
-	in, err := openInputs(c.Resolved(), Options{Open: openOnce})
+	in, err := openInputs(mustPlan(t, c), Options{Open: openOnce})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSession[float32](c.Resolved(), in, nil)
+	s, err := newSession[float32](mustPlan(t, c), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestValidationSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := loadModel(s.net, saved.model); err != nil {
+	if err := loadModel(nativeOf(s).net, saved.model); err != nil {
 		t.Fatal(err)
 	}
 	pipeline, err := data.PipelineNamed(c.Data.Pipeline)
@@ -157,7 +157,7 @@ func TestValidationSplit(t *testing.T) {
 	x := make([]float32, pixels.Dim())
 	for i := range held.N() {
 		data.FillAugmented(x, pixels, []int32{int32(i)}, data.Augment{}, 0)
-		out := s.net.Forward(x, 1, nn.Eval)
+		out := nativeOf(s).net.Forward(x, 1, nn.Eval)
 		if nn.Argmax(out.Logits) == int(held.True[i]) {
 			right++
 		}

@@ -15,15 +15,15 @@ const featureRows = 4000
 // featureArrays are the first features of both splits with their labels, the classifier, and how many samples each split has.
 func featureArrays[T Float](s *session[T]) []arrayfile.Array {
 	train, test := s.in.train, s.in.test
-	n, m, d := min(train.N(), featureRows), min(test.N(), featureRows), s.net.FeatureDim()
+	n, m, d := min(train.N(), featureRows), min(test.N(), featureRows), s.dim
 	redrawn := make([]uint8, n)
 	for i := range redrawn {
 		if train.Redrawn[i] {
 			redrawn[i] = 1
 		}
 	}
-	w, b := s.net.Classifier()
-	bias := make([]float32, s.net.Classes())
+	w, b := s.engine.head()
+	bias := make([]float32, s.classes)
 	if b != nil {
 		copy(bias, narrow(b.Value))
 	}
@@ -35,7 +35,7 @@ func featureArrays[T Float](s *session[T]) []arrayfile.Array {
 		arrayfile.Of("test_h", []int{m, d}, narrow(s.test.features[:m*d])),
 		arrayfile.Of("test_true", []int{m}, test.True[:m]),
 		arrayfile.Of("weight", w.Shape, narrow(w.Value)),
-		arrayfile.Of("bias", []int{s.net.Classes()}, bias),
+		arrayfile.Of("bias", []int{s.classes}, bias),
 		arrayfile.Of("train_samples", nil, []int64{int64(train.N())}),
 		arrayfile.Of("test_samples", nil, []int64{int64(test.N())}),
 	}

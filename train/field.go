@@ -19,14 +19,6 @@ type field struct {
 	outside bool      // not part of a run's identity: a folder, what is kept, or what the digests of the data sets already say
 }
 
-// condition says where a key means something. Elsewhere it must be at its default.
-type condition struct {
-	text  string // as in "net.kind = resnet18"
-	holds func(*Config) bool
-}
-
-func (f field) applies(c *Config) bool { return f.only.holds == nil || f.only.holds(c) }
-
 // interval is an allowed range of a number; open ends are excluded. The zero value allows everything.
 type interval struct {
 	lo, hi         float64

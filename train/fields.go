@@ -2,39 +2,27 @@ package train
 
 import (
 	"fmt"
-	"slices"
 
 	"collapse/data"
 	"collapse/nn"
 	"collapse/optim"
 )
 
-// Where keys mean something.
+// Where keys have an effect, beside those that a kind of network, loss or optimiser has to itself: see conditions.go.
 var (
-	forNoise = condition{"data.noise_kind = uniform or latent", func(c *Config) bool {
+	forNoise = condition{text: "data.noise_kind = uniform or latent", holds: func(c *Config) bool {
 		return c.Data.NoiseKind != data.NoisePerClass && c.Data.NoiseKind != data.NoiseRandomLabels
 	}}
-	forNoiseRates = condition{"data.noise_kind = per_class", func(c *Config) bool { return c.Data.NoiseKind == data.NoisePerClass }}
-	forMLP        = condition{"net.kind = mlp", func(c *Config) bool { return c.Net.Kind == nn.KindMLP }}
-	forStem       = condition{"net.kind = resnet18", func(c *Config) bool { return c.Net.Kind == nn.KindResNet18 }}
-	forStemWidth  = condition{"net.kind = resnet18-adapt", func(c *Config) bool { return c.Net.Kind == nn.KindAdapt }}
-	forETF        = condition{"net.classifier = etf", func(c *Config) bool { return c.Net.Classifier == nn.ClassifierETF }}
-	forSGD        = condition{"optim.kind = sgd", func(c *Config) bool { return c.Optim.Kind == "sgd" }}
-	forAdam       = condition{"optim.kind = adam", func(c *Config) bool { return c.Optim.Kind == "adam" }}
-	forLBFGS      = condition{"optim.kind = lbfgs", func(c *Config) bool { return c.Optim.Kind == "lbfgs" }}
-	forDecayAll   = condition{"optim.decay = all", func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
-	forPeeled     = condition{"optim.decay = peeled", func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
-	// A constant rate has always let every and gamma be written, and its runs are named with them.
-	forStep       = condition{"optim.schedule.kind = step", func(c *Config) bool { return c.schedules("step", "constant") }}
-	forGamma      = condition{"optim.schedule.kind = step or multistep", func(c *Config) bool { return c.schedules("step", "multistep", "constant") }}
-	forMilestones = condition{"optim.schedule.kind = multistep", func(c *Config) bool { return c.schedules("multistep") }}
-	forCosine     = condition{"optim.schedule.kind = cosine", func(c *Config) bool { return c.schedules("cosine") }}
-	forTaps       = condition{"run.taps", func(c *Config) bool { return c.Run.Taps != "" }}
+	forNoiseRates = condition{text: "data.noise_kind = per_class", holds: func(c *Config) bool { return c.Data.NoiseKind == data.NoisePerClass }}
+	forETF        = condition{text: "net.classifier = etf", holds: func(c *Config) bool { return c.Net.Classifier == nn.ClassifierETF }}
+	forDecayAll   = condition{text: "optim.decay = all", holds: func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
+	forPeeled     = condition{text: "optim.decay = peeled", holds: func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
+	forStep       = forSchedule("step")
+	forGamma      = forSchedule("step", "multistep")
+	forMilestones = forSchedule("multistep")
+	forCosine     = forSchedule("cosine")
+	forTaps       = condition{text: "run.taps", holds: func(c *Config) bool { return c.Run.Taps != "" }}
 )
-
-func (c *Config) schedules(kinds ...string) bool {
-	return slices.Contains(kinds, c.Optim.Schedule.Kind)
-}
 
 // Data sets that have keys of their own.
 const (
@@ -45,12 +33,10 @@ const (
 // fromTraining takes train measures on the features that the training pass computed.
 const fromTraining = "training-pass"
 
-var netKinds = []string{nn.KindMLP, nn.KindResNet18, nn.KindAdapt, nn.KindVGG13, nn.KindVGG13BN}
-
 // fields lists every key with pointers into c, in the order they are printed.
 func (c *Config) fields() []field {
 	d, n, l, o, r := &c.Data, &c.Net, &c.Loss, &c.Optim, &c.Run
-	return []field{
+	return byKind([]field{
 		{key: "data.name", ptr: &d.Name, doc: "which images; glyphs is built in", choices: dataNames},
 		{key: "data.dir", ptr: &d.Dir, doc: "folder that holds the data sets; empty: the environment's COLLAPSE_DATA", outside: true},
 		{key: "data.classes", ptr: &d.Classes, doc: "K, the first K classes are kept", limits: between(2, 10000)},
@@ -71,43 +57,43 @@ func (c *Config) fields() []field {
 		{key: "data.size", ptr: &d.Size, doc: "pixels a side; glyphs: 28 (also if 0), 32 or 84; folder: 0 = as the files are", limits: between(0, 4096), outside: true},
 		{key: "data.color", ptr: &d.Color, doc: "glyphs: three channels", outside: true},
 		{key: "data.seed", ptr: &d.Seed, doc: "which samples a subset keeps; glyphs: which images are drawn", outside: true},
-		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: netKinds},
-		{key: "net.preset", ptr: &n.Preset, doc: "what 0 means for depth and width; paper: 9 x 2048, code: 8 x 2048", choices: []string{"paper", "code"}, only: forMLP, outside: true},
-		{key: "net.depth", ptr: &n.Depth, doc: "hidden layers without the d-wide one; 0 = the preset's", limits: between(0, 1000), only: forMLP},
-		{key: "net.width", ptr: &n.Width, doc: "units of a hidden layer; 0 = the preset's", limits: between(0, 1e6), only: forMLP},
-		{key: "net.stem", ptr: &n.Stem, doc: "default: 7x7 stride 2 and max pool; cifar: 3x3 stride 1", choices: []string{nn.StemDefault, nn.StemCIFAR}, only: forStem},
-		{key: "net.stem_width", ptr: &n.StemWidth, doc: "k, channels of the stem; the stages have k, 2k, 4k, 8k", limits: between(1, 4096), only: forStemWidth},
+		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: kindNames(nn.Networks())},
+		{key: "net.preset", ptr: &n.Preset, doc: "what 0 means for depth and width; paper: 9 x 2048, code: 8 x 2048", choices: []string{"paper", "code"}, outside: true},
+		{key: "net.depth", ptr: &n.Depth, doc: "hidden layers without the d-wide one; 0 = the preset's", limits: between(0, 1000)},
+		{key: "net.width", ptr: &n.Width, doc: "units of a hidden layer; 0 = the preset's", limits: between(0, 1e6)},
+		{key: "net.stem", ptr: &n.Stem, doc: "default: 7x7 stride 2 and max pool; cifar: 3x3 stride 1", choices: []string{nn.StemDefault, nn.StemCIFAR}},
+		{key: "net.stem_width", ptr: &n.StemWidth, doc: "k, channels of the stem; the stages have k, 2k, 4k, 8k", limits: between(1, 4096)},
 		{key: "net.feature_dim", ptr: &n.FeatureDim, doc: "d, the width of the features; 0 = data.classes for an mlp, else the architecture's own", limits: between(0, 1e6)},
-		{key: "net.activation", ptr: &n.Activation, doc: "of every hidden layer, the features included", choices: []string{"relu", "sigmoid"}, only: forMLP},
-		{key: "net.batch_norm", ptr: &n.BatchNorm, doc: "batch norm after every hidden linear layer", only: forMLP},
+		{key: "net.activation", ptr: &n.Activation, doc: "of every hidden layer, the features included", choices: []string{"relu", "sigmoid"}},
+		{key: "net.batch_norm", ptr: &n.BatchNorm, doc: "batch norm after every hidden linear layer"},
 		{key: "net.classifier", ptr: &n.Classifier, doc: "trained, or a fixed simplex ETF", choices: []string{nn.ClassifierLearned, nn.ClassifierETF}},
 		{key: "net.etf", ptr: &n.ETF, doc: "how the fixed frame lies in d dimensions: on the first K coordinates (d = K-1: Helmert's basis), or turned at random", choices: []string{nn.ETFIdentity, nn.ETFRandom}, only: forETF},
 		{key: "net.truncate_etf", ptr: &n.Truncate, doc: "where d is below K-1 and no simplex ETF exists: cut the frame, as the released code does", only: forETF},
 		{key: "net.bias", ptr: &n.Bias, doc: "bias of the classifier"},
 		{key: "net.freeze_bias", ptr: &n.FreezeBias, doc: "the bias beside the fixed weights stays at 0", only: forETF},
-		{key: "loss.kind", ptr: &l.Kind, doc: "cross entropy, label smoothing, label relaxation, squared error, rescaled squared error", choices: []string{"ce", "ls", "lr", "mse", "rescaled_mse"}},
-		{key: "loss.smoothing", ptr: &l.Smoothing, doc: "ls and lr: the share of the label given to other classes", limits: halfOpen(0, 1)},
-		{key: "loss.alpha", ptr: &l.Alpha, doc: "rescaled_mse: weight of the true class's error", limits: above(0)},
-		{key: "loss.m", ptr: &l.M, doc: "rescaled_mse: target of the true class", limits: above(0)},
+		{key: "loss.kind", ptr: &l.Kind, doc: kindTitles(nn.Losses()), choices: kindNames(nn.Losses())},
+		{key: "loss.smoothing", ptr: &l.Smoothing, doc: "the share of the label given to other classes", limits: halfOpen(0, 1)},
+		{key: "loss.alpha", ptr: &l.Alpha, doc: "weight of the true class's error", limits: above(0)},
+		{key: "loss.m", ptr: &l.M, doc: "target of the true class", limits: above(0)},
 		{key: "loss.reduction", ptr: &l.Reduction, doc: "torch: mean over batch (and classes); paper: squared errors halved and not divided by K", choices: []string{"torch", "paper"}},
-		{key: "optim.kind", ptr: &o.Kind, doc: "optimiser", choices: []string{"sgd", "adam", "lbfgs"}},
+		{key: "optim.kind", ptr: &o.Kind, doc: "optimiser", choices: kindNames(optim.Kinds())},
 		{key: "optim.lr", ptr: &o.LR, doc: "learning rate of the first epoch", limits: above(0)},
-		{key: "optim.momentum", ptr: &o.Momentum, doc: "0 = none", limits: halfOpen(0, 1), only: forSGD},
-		{key: "optim.nesterov", ptr: &o.Nesterov, doc: "Nesterov's form of the momentum", only: forSGD},
+		{key: "optim.momentum", ptr: &o.Momentum, doc: "0 = none", limits: halfOpen(0, 1)},
+		{key: "optim.nesterov", ptr: &o.Nesterov, doc: "Nesterov's form of the momentum"},
 		{key: "optim.decay", ptr: &o.Decay, doc: "what is decayed: every parameter, or classifier and features only, by the paper's sum over all samples, a batch's, or as the released code computes it", choices: decayKinds},
 		{key: "optim.weight_decay", ptr: &o.WeightDecay, doc: "added to the gradient of every trained parameter, biases and batch norm included", limits: from(0), only: forDecayAll},
 		{key: "optim.lambda_w", ptr: &o.LambdaW, doc: "peeled: penalty of the classifier's weights, half of it times their squared norm", limits: from(0), only: forPeeled},
 		{key: "optim.lambda_b", ptr: &o.LambdaB, doc: "peeled: penalty of the classifier's bias", limits: from(0), only: forPeeled},
 		{key: "optim.lambda_h", ptr: &o.LambdaH, doc: "peeled: penalty of the features", limits: from(0), only: forPeeled},
-		{key: "optim.adam.beta1", ptr: &o.Adam.Beta1, doc: "of the mean gradient", limits: halfOpen(0, 1), only: forAdam},
-		{key: "optim.adam.beta2", ptr: &o.Adam.Beta2, doc: "of the mean squared gradient", limits: halfOpen(0, 1), only: forAdam},
-		{key: "optim.adam.eps", ptr: &o.Adam.Eps, doc: "added to the root", limits: above(0), only: forAdam},
-		{key: "optim.lbfgs.line_search", ptr: &o.LBFGS.LineSearch, doc: "none: steps of lr; strong_wolfe", choices: []string{string(optim.NoLineSearch), string(optim.StrongWolfe)}, only: forLBFGS},
-		{key: "optim.lbfgs.max_iter", ptr: &o.LBFGS.MaxIter, doc: "iterations on a batch", limits: between(1, 1e6), only: forLBFGS},
-		{key: "optim.lbfgs.max_eval", ptr: &o.LBFGS.MaxEval, doc: "evaluations on a batch after which no iteration starts", limits: between(1, 1e7), only: forLBFGS},
-		{key: "optim.lbfgs.history", ptr: &o.LBFGS.History, doc: "pairs kept", limits: between(1, 1000), only: forLBFGS},
-		{key: "optim.lbfgs.tolerance_grad", ptr: &o.LBFGS.ToleranceGrad, doc: "stop a step at a largest gradient entry of this", limits: above(0), only: forLBFGS},
-		{key: "optim.lbfgs.tolerance_change", ptr: &o.LBFGS.ToleranceChange, doc: "stop a step at changes of this", limits: above(0), only: forLBFGS},
+		{key: "optim.adam.beta1", ptr: &o.Adam.Beta1, doc: "of the mean gradient", limits: halfOpen(0, 1)},
+		{key: "optim.adam.beta2", ptr: &o.Adam.Beta2, doc: "of the mean squared gradient", limits: halfOpen(0, 1)},
+		{key: "optim.adam.eps", ptr: &o.Adam.Eps, doc: "added to the root", limits: above(0)},
+		{key: "optim.lbfgs.line_search", ptr: &o.LBFGS.LineSearch, doc: "none: steps of lr; strong_wolfe", choices: []string{string(optim.NoLineSearch), string(optim.StrongWolfe)}},
+		{key: "optim.lbfgs.max_iter", ptr: &o.LBFGS.MaxIter, doc: "iterations on a batch", limits: between(1, 1e6)},
+		{key: "optim.lbfgs.max_eval", ptr: &o.LBFGS.MaxEval, doc: "evaluations on a batch after which no iteration starts", limits: between(1, 1e7)},
+		{key: "optim.lbfgs.history", ptr: &o.LBFGS.History, doc: "pairs kept", limits: between(1, 1000)},
+		{key: "optim.lbfgs.tolerance_grad", ptr: &o.LBFGS.ToleranceGrad, doc: "stop a step at a largest gradient entry of this", limits: above(0)},
+		{key: "optim.lbfgs.tolerance_change", ptr: &o.LBFGS.ToleranceChange, doc: "stop a step at changes of this", limits: above(0)},
 		{key: "optim.schedule.kind", ptr: &o.Schedule.Kind, doc: "learning rate by epoch", choices: []string{"step", "multistep", "cosine", "constant"}},
 		{key: "optim.schedule.every", ptr: &o.Schedule.Every, doc: "step: epochs between factors", limits: between(1, 1e9), only: forStep},
 		{key: "optim.schedule.gamma", ptr: &o.Schedule.Gamma, doc: "step, multistep: the factor", limits: above(0), only: forGamma},
@@ -127,7 +113,7 @@ func (c *Config) fields() []field {
 		{key: "run.keep", ptr: &r.Keep, doc: "checkpoints kept besides the last two: last (none), every=N, all", outside: true},
 		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved whole: none, last, every=N, all or a list", list: epochList, outside: true},
 		{key: "run.dtype", ptr: &r.DType, doc: "float32, or float64 for parity tests", choices: []string{"float32", "float64"}},
-	}
+	})
 }
 
 var decayKinds = func() (names []string) {

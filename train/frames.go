@@ -21,7 +21,7 @@ const (
 
 // frameArrays are evenly spaced training samples, and the class means by observed label of the epoch's report.
 func frameArrays[T Float](s *session[T]) []arrayfile.Array {
-	train, d, k := s.in.train, s.net.FeatureDim(), s.net.Classes()
+	train, d, k := s.in.train, s.dim, s.classes
 	m := min(train.N(), frameRows, max(frameNumbers/d, 2*k))
 	h, observed, truth := make([]float32, 0, m*d), make([]int32, m), make([]int32, m)
 	for i := range m {
@@ -36,7 +36,7 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 			copy(means[c*d:], narrow(all.ClassMeans[c*d:(c+1)*d]))
 		}
 	}
-	w, b := s.net.Classifier()
+	w, b := s.engine.head()
 	bias := make([]float32, k)
 	if b != nil {
 		copy(bias, narrow(b.Value))
@@ -50,7 +50,7 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 
 // saveFrame writes the frame of a measured epoch. It is not synced: losing a picture costs less than waiting for the disk.
 func (j *job[T]) saveFrame(epoch int) error {
-	if j.s.net.Classes()*j.s.net.FeatureDim() > frameMeans {
+	if j.s.classes*j.s.dim > frameMeans {
 		return nil
 	}
 	path := filepath.Join(j.claim.Dir, framesDir, strconv.Itoa(epoch)+".npz")

@@ -62,6 +62,12 @@ func TestGaps(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", name, text, err, want.gaps)
 		}
 	}
+	lab := newLab(t)
+	copyEpochs(t, lab, whole, r.Run, func(e int64, k store.Key) bool { return e < 6 || k.Measure == "lr" })
+	c.Run.MeasureEvery = 4 // the last epoch is measured as a multiple, too
+	if gaps, err := Gaps(lab.Reader, r.Run, c, 8); err != nil || store.NameSpans(gaps) != "4–8 (every 4)" {
+		t.Errorf("the last epoch among others: %v, %v", gaps, err)
+	}
 	if _, err := Gaps(whole.Reader, r.Run, Config{}, 8); err == nil {
 		t.Error("a configuration without epochs is answered")
 	}

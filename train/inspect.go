@@ -21,20 +21,9 @@ type Inspection struct {
 // Inspect compares the rows and the folder of a training run with what its configuration asks for: of a finished run everything, of
 // another one what its checkpoints stand on. It reads every checkpoint, because they have digests.
 func Inspect(lab *store.Reader, run store.Run) (Inspection, error) {
-	cfg, err := FromCanonical(run.Config)
+	i, err := newInspector(lab, run)
 	if err != nil {
 		return Inspection{}, err
-	}
-	dir := lab.RunDir(run.Hash)
-	i := &inspector{lab: lab, run: run, cfg: cfg, dir: dir, done: run.Status == store.Done,
-		ckpt: &checkpoints{dir: filepath.Join(dir, ckptDir), run: run.Hash}}
-	if given, err := ConfigOf(dir); err == nil { // what is kept is no part of the identity
-		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = given.Run.Keep, given.Run.SaveFeatures
-	} else {
-		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = "all", "none"
-		if i.done {
-			i.wrong("%s", plain(err))
-		}
 	}
 	if err := i.inspect(); err != nil {
 		return Inspection{}, err
@@ -56,6 +45,25 @@ type inspector struct {
 
 	all   []int // epochs with a checkpoint
 	whole []int // those that can be read
+}
+
+func newInspector(lab *store.Reader, run store.Run) (*inspector, error) {
+	cfg, err := FromCanonical(run.Config)
+	if err != nil {
+		return nil, err
+	}
+	dir := lab.RunDir(run.Hash)
+	i := &inspector{lab: lab, run: run, cfg: cfg, dir: dir, done: run.Status == store.Done,
+		ckpt: &checkpoints{dir: filepath.Join(dir, ckptDir), run: run.Hash}}
+	if given, err := ConfigOf(dir); err == nil { // what is kept is no part of the identity
+		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = given.Run.Keep, given.Run.SaveFeatures
+	} else {
+		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = "all", "none"
+		if i.done {
+			i.wrong("%s", plain(err))
+		}
+	}
+	return i, nil
 }
 
 func (i *inspector) wrong(format string, args ...any) {

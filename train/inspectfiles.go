@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"collapse/arrayfile"
+	"collapse/data"
 	"collapse/internal/store"
-	"collapse/nn"
 )
 
 // files returns the first epoch up to upTo, or upTo+1, whose frame or saved features are not all there.
@@ -58,8 +58,7 @@ func (i *inspector) frames(upTo int) ([]int, error) {
 }
 
 func (i *inspector) featureDim() int {
-	n := i.cfg.Net
-	return nn.Arch{Kind: n.Kind, Classes: i.cfg.Data.Classes, StemWidth: n.StemWidth, FeatureDim: n.FeatureDim}.Features()
+	return i.cfg.Net.arch(data.Shape{}, i.cfg.Data.Classes).Features()
 }
 
 // features lists the epochs up to upTo whose features were to be saved and are not.

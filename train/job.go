@@ -33,11 +33,10 @@ type job[T Float] struct {
 	watch watch
 	trace *tracer[T]
 
-	shards  epochRule // epochs whose features are saved
-	safe    int       // last epoch with a checkpoint
-	changes []change  // kernel changes so far
-	rows    []row     // of the newest measured epoch
-	fresh   bool      // the session's evaluations are of the present weights
+	safe    int      // last epoch with a checkpoint
+	changes []change // kernel changes so far
+	rows    []row    // of the newest measured epoch
+	fresh   bool     // the session's evaluations are of the present weights
 
 	unwritten []store.EpochRows // epochs that the lab does not have yet
 	written   time.Time         // when it last got some
@@ -46,19 +45,12 @@ type job[T Float] struct {
 // writeEvery bounds how often the rows of short epochs are written: each time waits for the disk. None is later than its checkpoint.
 const writeEvery = 250 * time.Millisecond
 
-func newJob[T Float](s *session[T], cfg Config, lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
-	j := &job[T]{s: s, cfg: cfg, claim: claim, lab: lab, spec: s.in.canonical(cfg), fs: opts.FS, opts: opts}
+func newJob[T Float](s *session[T], lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
+	j := &job[T]{s: s, cfg: s.cfg.given, claim: claim, lab: lab, spec: s.in.canonical(s.cfg.given), fs: opts.FS, opts: opts}
 	if j.fs == nil {
 		j.fs = systemFS{}
 	}
-	keep, err := parseKeep(cfg.Run.Keep)
-	if err != nil {
-		panic("train: a configuration that Check refuses")
-	}
-	if j.shards, err = parseEpochs(cfg.Run.SaveFeatures); err != nil {
-		panic("train: a configuration that Check refuses")
-	}
-	j.ckpt = &checkpoints{fs: j.fs, dir: filepath.Join(claim.Dir, ckptDir), run: claim.Hash, keep: keep}
+	j.ckpt = &checkpoints{fs: j.fs, dir: filepath.Join(claim.Dir, ckptDir), run: claim.Hash, keep: s.cfg.keep}
 	j.watch = watch{sink: opts.Sink, lost: claim.Lost(), start: time.Now(), booked: time.Now(), left: j.left}
 	return j
 }
@@ -74,7 +66,7 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 	}
 	j.describe(&result)
 	var err error
-	if j.trace, err = newTracer(j.fs, j.opts.Trace, j.s); err != nil {
+	if j.trace, err = newTracer(ctx, j.fs, j.opts.Trace, j.s); err != nil {
 		return result, err
 	}
 	j.started()
@@ -87,7 +79,9 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		result.Epochs = e + 1
 	}
 	if j.s.keepTraining(false); !j.fresh || j.cfg.Run.MeasureFrom == fromTraining {
-		j.s.passBoth() // features.npz is of the final weights in eval mode
+		if err := j.s.passBoth(); err != nil { // features.npz is of the final weights in eval mode
+			return result, err
+		}
 	}
 	result.Features = filepath.Join(j.claim.Dir, featuresFile)
 	if err := writeFeatures(j.fs, result.Features, j.s); err != nil {
@@ -138,7 +132,7 @@ func (j *job[T]) restore() error {
 		return j.claim.DeleteAfter(-1)
 	}
 	st := saved.state
-	if here := ThisMachine(); st.Machine != here {
+	if here := j.s.engine.machine(); st.Machine != here {
 		if !j.opts.AllowKernelChange {
 			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
 		}
@@ -148,16 +142,13 @@ func (j *job[T]) restore() error {
 	if st.Version != version.Version {
 		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
 	}
-	if err := loadModel(j.s.net, saved.model); err != nil {
-		return err
-	}
-	if err := loadOptim(j.s.opt, saved.optim); err != nil {
+	if err := j.s.engine.load(saved.model, saved.optim); err != nil {
 		return err
 	}
 	j.s.step, j.s.lastLoss = st.Step, st.Loss
 	j.changes, j.rows = st.Changes, st.Rows
 	if adopted {
-		if err := j.ckpt.save(j.state(st.Epoch, st.Rows), modelArrays(j.s.net), optimArrays(j.s.opt.State())); err != nil {
+		if err := j.checkpoint(st.Epoch, st.Rows); err != nil {
 			return err
 		}
 	}
@@ -172,7 +163,7 @@ func (j *job[T]) restore() error {
 func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 	w := &j.watch
 	w.epochAt = time.Now()
-	measured, saved := j.cfg.measures(e+1), j.shards.holds(e+1, j.cfg.Run.Epochs)
+	measured, saved := j.cfg.measures(e+1), j.s.cfg.saved.holds(e+1, j.cfg.Run.Epochs)
 	j.s.keepTraining(measured || saved)
 	sum, err := j.s.epoch(ctx, e, w, j.trace)
 	if err != nil {
@@ -180,7 +171,7 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 	}
 	w.training, w.epochAt = w.spent(time.Now()), time.Time{}
 	j.fresh = false
-	rows := epochRows(&sum, j.s.schedule.Rate(e))
+	rows := epochRows(&sum, j.s.cfg.Schedule.Rate(e))
 	if measured {
 		start := time.Now()
 		found, err := j.measureEpoch(e)
@@ -194,10 +185,7 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 		w.measured = time.Since(start)
 	}
 	if saved {
-		if !measured {
-			j.s.passBoth()
-		}
-		if err := j.saveFeatures(e + 1); err != nil {
+		if err := j.saveEpochFeatures(e+1, measured); err != nil {
 			return err
 		}
 	}
@@ -220,10 +208,13 @@ func (c Config) measures(epoch int) bool {
 
 // measureEpoch takes every measure. Weights that the epoch's last step sent to infinity show here first.
 func (j *job[T]) measureEpoch(e int) ([]row, error) {
-	rows, err := j.s.measureAll()
+	if err := j.s.passBoth(); err != nil {
+		return nil, err
+	}
+	rows, err := j.s.measurePassed()
 	for _, split := range []*evaluation[T]{&j.s.train, &j.s.test} {
 		if loss, _ := split.mean(nil); !finite(loss) {
-			return nil, j.s.diverged(e, loss, j.s.schedule.Rate(e))
+			return nil, j.s.diverged(e, loss, j.s.cfg.Schedule.Rate(e))
 		}
 	}
 	j.fresh = err == nil
@@ -256,7 +247,7 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		if err := j.write(); err != nil { // whoever goes on from the checkpoint knows the rows of its own epoch only
 			return err
 		}
-		if err := j.ckpt.save(j.state(epoch, rows), modelArrays(j.s.net), optimArrays(j.s.opt.State())); err != nil {
+		if err := j.checkpoint(epoch, rows); err != nil {
 			return fmt.Errorf("%w; the checkpoint of epoch %d could not be written", err, epoch)
 		}
 		j.safe = epoch
@@ -278,11 +269,20 @@ func (j *job[T]) save(epoch int, rows []row) error {
 	return nil
 }
 
+// checkpoint makes the engine's state after an epoch durable.
+func (j *job[T]) checkpoint(epoch int, rows []row) error {
+	model, optim, err := j.s.engine.save()
+	if err != nil {
+		return err
+	}
+	return j.ckpt.save(j.state(epoch, rows), model, optim)
+}
+
 func (j *job[T]) state(epoch int, rows []row) state {
 	c := j.s.cfg
 	return state{Format: stateFormat, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
 		Random:  randomState{Seed: c.Run.Seed, NoiseSeed: c.Data.NoiseSeed, NextEpoch: epoch},
-		Version: version.Version, Machine: ThisMachine(), Changes: j.changes, Rows: rows}
+		Version: version.Version, Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows}
 }
 
 // values are rows as the lab keeps them.

@@ -54,6 +54,19 @@ func split(text string) []string {
 	return parts
 }
 
+// listed reads the elements of a list.
+func listed[E any](text string, read func(string) (E, error)) ([]E, error) {
+	var list []E
+	for _, part := range split(text) {
+		e, err := read(part)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
 // plain is the text as it enters a run's identity: without blanks, numbers in their shortest form.
 func (l listOf) plain(text string) string {
 	parts := split(text)

@@ -11,52 +11,129 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/spelling"
 )
 
 // LoadFile reads a TOML file and then the overrides; see Load.
 func LoadFile(path string, overrides ...string) (Config, error) {
-	return LoadFileOver(Default(), path, overrides...)
-}
-
-// LoadFileOver is LoadFile from another configuration than Default.
-func LoadFileOver(c Config, path string, overrides ...string) (Config, error) {
 	text, err := inputfile.Read(path, inputfile.Text)
 	if err != nil {
 		return Config{}, fmt.Errorf("train: configuration: %w", err)
 	}
-	return LoadOver(c, path, text, overrides...)
+	return Load(path, text, overrides...)
+}
+
+// ForOneRun reads what a user says of a single run over c: a file, unless its name is empty, then overrides. It is Load that also refuses
+// what Load tolerates for the sake of runs that have it: settings without effect away from their default, and any that an override names.
+func ForOneRun(c Config, path string, overrides ...string) (Config, error) {
+	l := newLoader(&c)
+	l.strict = true
+	if path == "" {
+		return l.load(&c, "", nil, overrides)
+	}
+	text, err := inputfile.Read(path, inputfile.Text)
+	if err != nil {
+		return Config{}, fmt.Errorf("train: configuration: %w", err)
+	}
+	return l.load(&c, path, text, overrides)
 }
 
 // Load starts from Default, applies the TOML text and then the overrides ("optim.lr=0.05"), and checks everything. The error is
 // a *ConfigError that lists all problems, with the lines of the file named file.
 func Load(file string, text []byte, overrides ...string) (Config, error) {
-	return LoadOver(Default(), file, text, overrides...)
+	c := Default()
+	return newLoader(&c).load(&c, file, text, overrides)
 }
 
-// LoadOver is Load from another configuration than Default.
-func LoadOver(c Config, file string, text []byte, overrides ...string) (Config, error) {
-	l := loader{fields: map[string]field{}, lines: map[string]int{}, given: map[string]bool{}}
+// LoadShared is Load of settings that several runs share: those that mean nothing in this run are left at their default, where Load
+// refuses them. Idle finds those that mean nothing in any.
+func LoadShared(settings ...string) (Config, error) {
+	c := Default()
+	l := newLoader(&c)
+	l.shared = true
+	return l.load(&c, "", nil, settings)
+}
+
+func newLoader(c *Config) *loader {
+	l := &loader{fields: map[string]field{}, lines: map[string]int{}, given: map[string]bool{}, named: map[string]bool{}}
 	for _, f := range c.fields() {
 		l.fields[f.key] = f
 	}
+	return l
+}
+
+// load reads into c, whose fields the loader has.
+func (l *loader) load(into *Config, file string, text []byte, overrides []string) (Config, error) {
 	var tree map[string]any
 	if err := toml.Unmarshal(text, &tree); err != nil {
 		return Config{}, &ConfigError{File: file, Problems: []Problem{syntaxProblem(err)}}
+	}
+	if n := keysOf(tree); n > mostKeys {
+		return Config{}, &ConfigError{File: file, Problems: []Problem{{Message: fmt.Sprintf("has %d keys and sections; a configuration has at most %d; is it the right file?", n, mostKeys)}}}
 	}
 	l.findLines(text)
 	l.walk("", tree)
 	for _, o := range overrides {
 		l.override(o)
 	}
-	c.forget(l.given)
-	for _, p := range c.problems(l.wrong) {
+	kept := l.given
+	if l.shared {
+		kept = nil
+	}
+	into.forget(kept)
+	_, problems := into.parse(l.wrong)
+	for _, p := range problems {
 		l.report(p.Key, p.Message)
+	}
+	if l.strict && len(l.problems) == 0 {
+		l.refuseIdle(into)
 	}
 	if len(l.problems) > 0 {
 		sort.SliceStable(l.problems, func(i, j int) bool { return l.problems[i].Line < l.problems[j].Line })
 		return Config{}, &ConfigError{File: file, Problems: l.problems}
 	}
-	return c, nil
+	return *into, nil
+}
+
+// refuseIdle reports what a user named in vain. A file may hold every key, as --print-config writes it, so there it must be away from its
+// default.
+func (l *loader) refuseIdle(c *Config) {
+	standard := Default()
+	defaults := map[string]any{}
+	for _, f := range standard.fields() {
+		defaults[f.key] = f.value()
+	}
+	for _, u := range c.Unused() {
+		f := l.fields[u.Key]
+		if l.named[u.Key] || l.given[u.Key] && f.value() != defaults[u.Key] {
+			l.report(u.Key, f.idle())
+		}
+	}
+}
+
+// idle says that a field has no effect.
+func (f field) idle() string {
+	return fmt.Sprintf("is %s, and means something with %s only; leave it out", f.text(), f.only.text)
+}
+
+// mostKeys bounds the keys and sections of a configuration, known or not: to find the line of each goes over the whole text.
+const mostKeys = 1000
+
+// keysOf counts the keys, tables and elements that are tables below a value.
+func keysOf(v any) (n int) {
+	switch x := v.(type) {
+	case map[string]any:
+		for _, below := range x {
+			n += 1 + keysOf(below)
+		}
+	case []any:
+		for _, below := range x {
+			if table, is := below.(map[string]any); is {
+				n += 1 + keysOf(table)
+			}
+		}
+	}
+	return n
 }
 
 // forget puts keys that mean nothing at their default unless the user named them: the configuration that a file starts from may have set
@@ -86,6 +163,9 @@ type loader struct {
 	fields   map[string]field
 	lines    map[string]int  // key or section → line
 	given    map[string]bool // keys that the file or an override named
+	named    map[string]bool // keys that an override named
+	strict   bool            // refuse what has no effect
+	shared   bool            // pass over what has no effect
 	wrong    map[string]bool // keys whose value was refused: no second complaint about them
 	problems []Problem
 }
@@ -168,6 +248,7 @@ func (l *loader) override(text string) {
 		l.report("", fmt.Sprintf("%q: wanted section.key=value", text))
 		return
 	}
+	l.named[key] = true
 	delete(l.lines, key) // from here on the flag is what counts, not the file
 	var one struct{ V any }
 	err := toml.Unmarshal([]byte("V = "+value), &one)
@@ -199,7 +280,7 @@ func (l *loader) suggest(key string) string {
 	}
 	sort.Strings(known)
 	for _, k := range known {
-		d := editDistance(key, k)
+		d := spelling.Distance(key, k)
 		if k[strings.LastIndex(k, ".")+1:] == name {
 			d = min(d, 1)
 		}
@@ -211,25 +292,4 @@ func (l *loader) suggest(key string) string {
 		return "; collapse train --print-config lists every key"
 	}
 	return "; did you mean " + best + "?"
-}
-
-// editDistance counts insertions, deletions and replacements (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

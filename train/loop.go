@@ -1,15 +1,90 @@
 package train
 
 import (
-	"context"
-	"fmt"
 	"math"
-	"time"
 
 	"collapse/data"
-	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
+
+// epoch trains one epoch.
+func (n *native[T]) epoch(e epochOrder[T]) (tally, error) {
+	n.tap(e.keep != nil)
+	n.batches.Start(e.number)
+	var sum tally
+	for samples := n.batches.Next(); samples != nil; samples = n.batches.Next() {
+		if err := e.stop(); err != nil {
+			return sum, err
+		}
+		if err := n.one(samples, &e, &sum); err != nil {
+			return sum, err
+		}
+		e.stepped(&sum, len(samples))
+	}
+	return sum, e.stop()
+}
+
+// one is a training step on the given samples.
+func (n *native[T]) one(samples []int32, e *epochOrder[T], sum *tally) error {
+	n.loadBatch(samples, e.number)
+	step := e.first + int64(sum.steps)
+	traced := e.trace.wants(step)
+	if traced {
+		e.trace.before(n, samples, traceStep{Step: step, Epoch: e.number + 1, LR: e.lr})
+	}
+	loss, objective, out := n.forwardBackward()
+	if !finite(objective) {
+		sum.bad = objective
+		return errNotFinite
+	}
+	x, labels := n.loaded()
+	sum.loss += loss * float64(len(samples))
+	sum.correct += nn.Correct(out.Logits, labels, n.net.Classes())
+	sum.samples += len(samples)
+	if e.keep != nil {
+		e.keep(samples, n.outputs(out))
+	}
+	if traced {
+		e.trace.middle(n, x, labels, out.Logits, loss)
+	}
+	n.opt.Step(e.lr, objective)
+	sum.last = loss
+	sum.steps++
+	if traced {
+		return e.trace.after(n)
+	}
+	return nil
+}
+
+// evaluate passes a split in chunks of a training batch.
+func (n *native[T]) evaluate(split string, tapped bool, take taker[T]) error {
+	n.tap(tapped)
+	pixels := n.in.pixels(split)
+	order := make([]int32, n.net.MaxBatch())
+	for first := 0; first < pixels.N(); first += len(order) {
+		samples := order[:min(len(order), pixels.N()-first)]
+		for i := range samples {
+			samples[i] = int32(first + i)
+		}
+		x := n.x[:len(samples)*pixels.Dim()]
+		n.fill = filler[T]{to: x, from: pixels, samples: samples}
+		n.fill.do(n.team)
+		take(samples, n.outputs(n.net.Forward(x, len(samples), nn.Eval)))
+	}
+	return nil
+}
+
+// outputs is what a forward pass gave, with the layers that are tapped now.
+func (n *native[T]) outputs(out nn.Output[T]) outputs[T] {
+	n.layers = n.layers[:0]
+	if n.tapped {
+		for i := range n.taps {
+			n.layers = append(n.layers, n.net.Tapped(i))
+		}
+	}
+	return outputs[T]{logits: out.Logits, features: out.Features, layers: n.layers}
+}
 
 // filler writes the inputs of a batch on all threads, eight rows a part.
 type filler[T Float] struct {
@@ -29,196 +104,44 @@ func (f *filler[T]) Run(part int) {
 	data.FillAugmented(f.to[first*d:end*d], f.from, f.samples[first:end], f.augment, f.epoch)
 }
 
-func (f *filler[T]) do(team *kernel.Team) {
+func (f *filler[T]) do(team *parallel.Team) {
 	team.Do((len(f.samples)+fillRows-1)/fillRows, f)
 }
 
-// load puts the given training samples, as the epoch shows them, into x and their observed labels into labels.
-func (s *session[T]) load(samples []int32, epoch int) {
-	s.fill = filler[T]{to: s.x[:len(samples)*s.in.trainPixel.Dim()], from: s.in.trainPixel, samples: samples, augment: s.augment, epoch: epoch}
-	s.fill.do(s.team)
-	s.batch = len(samples)
-	for i, n := range samples {
-		s.labels[i] = s.in.train.Observed[n]
+// loadBatch puts the given training samples, as the epoch shows them, into x and their observed labels into labels.
+func (n *native[T]) loadBatch(samples []int32, epoch int) {
+	n.fill = filler[T]{to: n.x[:len(samples)*n.in.trainPixel.Dim()], from: n.in.trainPixel, samples: samples, augment: n.augment, epoch: epoch}
+	n.fill.do(n.team)
+	n.batch = len(samples)
+	for i, at := range samples {
+		n.labels[i] = n.in.train.Observed[at]
 	}
 }
 
-// loaded gives the batch that load left.
-func (s *session[T]) loaded() (x []T, labels []int32) {
-	return s.x[:s.batch*s.in.trainPixel.Dim()], s.labels[:s.batch]
+// loaded gives the batch that loadBatch left.
+func (n *native[T]) loaded() (x []T, labels []int32) {
+	return n.x[:n.batch*n.in.trainPixel.Dim()], n.labels[:n.batch]
 }
 
 // forwardBackward computes the loss of the loaded batch, the objective (the loss and what weight decay adds to it beside the optimiser)
 // and the objective's gradients. It allocates nothing. Gradients are left alone if the loss is not finite.
-func (s *session[T]) forwardBackward() (loss, objective float64, out nn.Output[T]) {
-	x, labels := s.loaded()
-	out = s.net.Forward(x, s.batch, nn.Train)
-	dlogits := s.dlogits[:len(out.Logits)]
-	loss = s.loss.Gradient(out.Logits, labels, dlogits)
+func (n *native[T]) forwardBackward() (loss, objective float64, out nn.Output[T]) {
+	x, labels := n.loaded()
+	out = n.net.Forward(x, n.batch, nn.Train)
+	dlogits := n.dlogits[:len(out.Logits)]
+	loss = n.loss.Gradient(out.Logits, labels, dlogits)
 	if !finite(loss) {
 		return loss, loss, out
 	}
-	penalty, dfeatures := s.decay.Features(out.Features, s.batch)
-	s.net.BackwardFeatures(dlogits, dfeatures)
-	return loss, loss + penalty + s.decay.Params(), out
+	penalty, dfeatures := n.decay.Features(out.Features, n.batch)
+	n.net.BackwardFeatures(dlogits, dfeatures)
+	return loss, loss + penalty + n.decay.Params(), out
 }
 
 // again is the closure of L-BFGS: the objective of the loaded batch at the present parameters.
-func (s *session[T]) again() float64 {
-	_, objective, _ := s.forwardBackward()
+func (n *native[T]) again() float64 {
+	_, objective, _ := n.forwardBackward()
 	return objective
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-// tally sums the training passes of an epoch.
-type tally struct {
-	loss             float64 // summed over samples
-	correct, samples int
-}
-
-func (t *tally) mean() (loss, accuracy float64) {
-	n := float64(max(t.samples, 1))
-	return t.loss / n, float64(t.correct) / n
-}
-
-// epoch trains one epoch, counted from 0. It returns between steps: when ctx ends, when the claim is lost, or when the loss is not
-// finite.
-func (s *session[T]) epoch(ctx context.Context, number int, w *watch, tr *tracer[T]) (tally, error) {
-	lr := s.schedule.Rate(number)
-	s.batches.Start(number)
-	var sum tally
-	inEpoch := 0
-	for samples := s.batches.Next(); samples != nil; samples = s.batches.Next() {
-		if err := w.stopped(ctx); err != nil {
-			return sum, err
-		}
-		loss, err := s.one(samples, number, lr, &sum, tr)
-		if err != nil {
-			return sum, err
-		}
-		s.lastLoss = loss
-		s.step++
-		inEpoch++
-		w.stepped(number, inEpoch, len(samples), &sum)
-	}
-	return sum, w.stopped(ctx)
-}
-
-// one is a training step on the given samples.
-func (s *session[T]) one(samples []int32, epoch int, lr float64, sum *tally, tr *tracer[T]) (float64, error) {
-	s.load(samples, epoch)
-	traced := tr.wants(s.step)
-	if traced {
-		tr.before(s, samples, lr, epoch)
-	}
-	loss, objective, out := s.forwardBackward()
-	if !finite(objective) {
-		return loss, s.diverged(epoch, objective, lr)
-	}
-	x, labels := s.loaded()
-	sum.loss += loss * float64(len(samples))
-	sum.correct += nn.Correct(out.Logits, labels, s.net.Classes())
-	sum.samples += len(samples)
-	if s.collect {
-		s.train.keep(s, samples, out, labels)
-	}
-	if traced {
-		tr.middle(s, x, labels, out.Logits, loss)
-	}
-	s.opt.Step(lr, objective)
-	if traced {
-		return loss, tr.after(s)
-	}
-	return loss, nil
-}
-
-func (s *session[T]) diverged(epoch int, loss, lr float64) error {
-	hint := "lower optim.lr, or raise run.batch"
-	switch {
-	case s.cfg.Net.Kind == nn.KindVGG13:
-		hint = "lower optim.lr, or take net.kind = vgg13-bn"
-	case s.cfg.Net.Kind == nn.KindMLP && !s.cfg.Net.BatchNorm:
-		hint = "lower optim.lr, or set net.batch_norm = true"
-	}
-	if few := s.fewSamples(); few > 0 {
-		hint = fmt.Sprintf("the last batch of an epoch has %d samples, and batch norm over so few values makes gradients explode: choose a run.batch that leaves more, or lower optim.lr", few)
-	}
-	return &DivergedError{Step: s.step, Epoch: epoch + 1, Loss: loss, LastGood: s.lastLoss, HasLast: s.step > 0, LR: lr, Hint: hint}
-}
-
-// fewValues is how many values of a channel batch norm needs at least not to make noise of them.
-const fewValues = 8
-
-// fewSamples is the size of an epoch's last batch where batch norm sees only so many values of a channel, too few; else 0.
-func (s *session[T]) fewSamples() int {
-	last := s.in.train.N() % s.net.MaxBatch()
-	if lone := s.net.CheckBatch(1, nn.Train) != nil; !lone || last >= fewValues {
-		return 0
-	}
-	return last
-}
-
-// watch keeps the time of a run and tells the sink.
-type watch struct {
-	sink     Sink
-	lost     <-chan struct{} // closed when another process has taken the run over
-	start    time.Time
-	shown    time.Time
-	booked   time.Time     // up to here the time is in the lab
-	samples  int           // trained on here
-	training time.Duration // spent in finished epochs
-	epochAt  time.Time     // start of the epoch under way
-	measured time.Duration // spent in the last measurement
-	steps    int           // finished here
-	left     func(epoch, step int) (steps, measurements int)
-}
-
-// stopped says why training must stop now, or nil.
-func (w *watch) stopped(ctx context.Context) error {
-	select {
-	case <-w.lost:
-		return errLost
-	default:
-		return ctx.Err()
-	}
-}
-
-const showEvery = 100 * time.Millisecond
-
-func (w *watch) stepped(epoch, step, samples int, sum *tally) {
-	w.samples += samples
-	w.steps++
-	now := time.Now()
-	if w.sink == nil || now.Sub(w.shown) < showEvery {
-		return
-	}
-	w.shown = now
-	loss, accuracy := sum.mean()
-	w.sink.Step(StepDone{Epoch: epoch + 1, Step: step, Loss: loss, Accuracy: accuracy,
-		ImagesPerSecond: w.rate(now), Left: w.remaining(now, epoch, step)})
-}
-
-// rate is training samples per second, measuring and saving left out.
-func (w *watch) rate(now time.Time) float64 {
-	spent := w.spent(now)
-	if spent <= 0 {
-		return 0
-	}
-	return float64(w.samples) / spent.Seconds()
-}
-
-func (w *watch) spent(now time.Time) time.Duration {
-	if w.epochAt.IsZero() {
-		return w.training
-	}
-	return w.training + now.Sub(w.epochAt)
-}
-
-func (w *watch) remaining(now time.Time, epoch, step int) time.Duration {
-	if w.steps == 0 {
-		return 0
-	}
-	steps, measurements := w.left(epoch, step)
-	return time.Duration(float64(steps)*float64(w.spent(now))/float64(w.steps)) + time.Duration(measurements)*w.measured
-}

@@ -8,9 +8,9 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/data"
-	"collapse/internal/kernel"
 	"collapse/measure"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 func TestFeaturesFile(t *testing.T) {
@@ -93,7 +93,7 @@ func TestFeaturesFile(t *testing.T) {
 func TestPassEvaluatesEverySample(t *testing.T) {
 	s := tinySession[float64](t, tinyConfig(), nil)
 	s.passBoth()
-	d := s.net.FeatureDim()
+	d, net := s.dim, nativeOf(s).net
 	for _, split := range []struct {
 		e      *evaluation[float64]
 		pixels *data.Inputs
@@ -101,7 +101,7 @@ func TestPassEvaluatesEverySample(t *testing.T) {
 		x := make([]float64, split.pixels.Dim())
 		for i := range split.pixels.N() {
 			data.FillRange(x, split.pixels, i, i+1)
-			for j, want := range s.net.Forward(x, 1, nn.Eval).Features {
+			for j, want := range net.Forward(x, 1, nn.Eval).Features {
 				if got := split.e.features[i*d+j]; !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
 					t.Fatalf("sample %d of %d: feature %d is %v, alone %v", i, split.pixels.N(), j, got, want)
 				}
@@ -112,9 +112,9 @@ func TestPassEvaluatesEverySample(t *testing.T) {
 
 func TestStepAllocatesNothing(t *testing.T) {
 	for _, threads := range []int{0, 2} {
-		var team *kernel.Team
+		var team *parallel.Team
 		if threads > 0 {
-			team = kernel.NewTeam(threads)
+			team = parallel.NewTeam(threads)
 		}
 		for name := range variants {
 			if name == "float64" {
@@ -122,33 +122,39 @@ func TestStepAllocatesNothing(t *testing.T) {
 			}
 			s := tinySession[float32](t, variant(t, name), team)
 			s.keepTraining(true)
+			n, e := nativeOf(s), s.order(0)
+			e.lr = 0.01
+			n.tap(e.keep != nil)
 			var sum tally
 			samples := []int32{3, 1, 4, 15, 9, 26, 5, 35}
 			step := func() {
-				if _, err := s.one(samples, 0, 0.01, &sum, nil); err != nil {
+				if err := n.one(samples, &e, &sum); err != nil {
 					t.Fatal(err)
 				}
 			}
 			step()
-			if n := testing.AllocsPerRun(20, step); n != 0 {
-				t.Errorf("%s, %d threads: a step makes %v heap allocations", name, threads, n)
+			if allocs := testing.AllocsPerRun(20, step); allocs != 0 {
+				t.Errorf("%s, %d threads: a step makes %v heap allocations", name, threads, allocs)
 			}
 		}
 		team.Close()
 	}
 }
 
-func tinySession[T Float](t *testing.T, c Config, team *kernel.Team) *session[T] {
+// nativeOf is the engine of a session.
+func nativeOf[T Float](s *session[T]) *native[T] { return s.engine.(*native[T]) }
+
+func tinySession[T Float](t testing.TB, c Config, team *parallel.Team) *session[T] {
 	t.Helper()
-	c = c.Resolved()
-	in, err := openInputs(c, Options{Open: openOnce})
+	plan := mustPlan(t, c)
+	in, err := openInputs(plan, Options{Open: openOnce})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSession[T](c, in, team)
+	s, err := newSession[T](plan, in, team)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +170,7 @@ func TestPapersNetworkOnMNIST(t *testing.T) {
 		c := Default()
 		c.Data.SamplesPerClass, c.Data.Noise, c.Loss.Kind = 400, 0.1, loss
 		c.Net.Width, c.Run.Epochs, c.Run.Batch, c.Optim.Schedule.Every = 64, 4, 64, 3
-		team := kernel.NewTeam(0)
+		team := parallel.NewTeam(0)
 		r := mustRun(t, c, newLab(t), Options{Team: team})
 		team.Close()
 		if a := r.Values["test/accuracy"]; !(a > 0.95) {

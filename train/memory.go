@@ -49,16 +49,16 @@ func (e *MemoryError) Error() string {
 func megabytes(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes)/(1<<20)) }
 
 // footprint estimates what the session of a run will hold.
-func footprint[T Float](c Config, in inputs) (Footprint, error) {
+func footprint[T Float](c Plan, in inputs) (Footprint, error) {
 	net, err := nn.EstimateBytes[T](c.arch(in), c.batch(in), nn.Train)
 	if err != nil {
 		return Footprint{}, err
 	}
-	all, err := nn.TapsOf(c.arch(in))
+	outline, err := nn.Outlined(c.arch(in))
 	if err != nil {
 		return Footprint{}, err
 	}
-	taps, err := c.tapped(all)
+	taps, err := c.tapped(outline.Taps)
 	if err != nil {
 		return Footprint{}, err
 	}
@@ -77,7 +77,7 @@ func footprint[T Float](c Config, in inputs) (Footprint, error) {
 	f := Footprint{[]Part{
 		{"network", net.Params, "take a smaller network"},
 		{"activations and scratch", net.Activations + net.Scratch + batch, fmt.Sprintf("lower run.batch (%d)", c.Run.Batch)},
-		{"optimiser", weights * c.Optim.copies(), "take another optim.kind, or a smaller optim.lbfgs.history"},
+		{"optimiser", weights * int64(c.Rule.Copies()), "take another optim.kind, or a smaller optim.lbfgs.history"},
 		{"features of the splits", samples * (int64(d)*size + 9), "take a subset: data.samples_per_class, data.test_samples_per_class"},
 		{"tapped layers", samples * tapWidth * size, "tap fewer layers, or run.tap_pool = average"},
 		{"measures", int64(3*d*k+2*d*min(d, 2048)) * 8, "lower net.feature_dim"},
@@ -85,19 +85,4 @@ func footprint[T Float](c Config, in inputs) (Footprint, error) {
 	// Every large slice is aligned to a large page, and the program itself takes some.
 	f.Parts = append(f.Parts, Part{"program and alignment", 16<<20 + f.Total()/8, "free some memory"})
 	return f, nil
-}
-
-// copies is how many vectors as long as the weights the optimiser keeps.
-func (o OptimConfig) copies() int64 {
-	switch {
-	case o.Kind == "adam":
-		return 2
-	case o.Kind == "lbfgs" && o.LBFGS.LineSearch == "strong_wolfe":
-		return int64(2*o.LBFGS.History) + 9
-	case o.Kind == "lbfgs":
-		return int64(2*o.LBFGS.History) + 4
-	case o.Momentum == 0:
-		return 0
-	}
-	return 1
 }

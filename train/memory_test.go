@@ -82,32 +82,39 @@ func TestTheFootprintIsWhatARunTakes(t *testing.T) {
 func foreseeAndHold(kind string) error {
 	c := tinyConfig()
 	memoryKinds[kind](&c)
-	c = c.Resolved()
-	in, err := openInputs(c, Options{})
+	plan, err := c.Plan()
+	if err != nil {
+		return err
+	}
+	in, err := openInputs(plan, Options{})
 	if err != nil {
 		return err
 	}
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		return err
 	}
-	need, err := footprint[float32](c, in)
+	need, err := footprint[float32](plan, in)
 	if err != nil {
 		return err
 	}
 	debug.FreeOSMemory()
 	before := residentBytes()
-	s, err := newSession[float32](c, in, nil)
+	s, err := newSession[float32](plan, in, nil)
 	if err != nil {
 		return err
 	}
 	var sum tally
-	s.batches.Start(0)
+	n, e := nativeOf(s), s.order(0)
+	e.lr = 1e-3
+	n.batches.Start(0)
 	for range 2 {
-		if _, err := s.one(s.batches.Next(), 0, 1e-3, &sum, nil); err != nil {
+		if err := n.one(n.batches.Next(), &e, &sum); err != nil {
 			return err
 		}
 	}
-	s.passBoth()
+	if err := s.passBoth(); err != nil {
+		return err
+	}
 	fmt.Println(need.Total(), residentBytes()-before)
 	runtime.KeepAlive(s)
 	return nil

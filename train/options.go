@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"collapse/data"
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Options is how a run is carried out. Nothing here changes its result.
 type Options struct {
-	Team              *kernel.Team // threads; nil: the caller's goroutine alone
-	Sink              Sink         // progress; nil: none
+	Team              *parallel.Team // threads; nil: the caller's goroutine alone
+	Sink              Sink           // progress; nil: none
 	Trace             Trace
 	Again             bool // compute a finished configuration anew instead of returning what the lab holds
 	IgnoreMemory      bool // start though the estimate is above what is free

@@ -11,13 +11,14 @@ import (
 // TestImagesVaryByEpochInTrainingAlone compares what a step is given with what package data makes of the same samples.
 func TestImagesVaryByEpochInTrainingAlone(t *testing.T) {
 	s := tinySession[float32](t, variant(t, "augmented"), nil)
+	n := nativeOf(s)
 	samples := []int32{7, 0, 39, 12, 3, 3, 28, 61, 5, 70, 11} // more than one part of the filler
 	d := s.in.trainPixel.Dim()
 	want, seen := make([]float32, len(samples)*d), [][]float32{}
 	for epoch := range 3 {
-		s.load(samples, epoch)
-		x, labels := s.loaded()
-		data.FillAugmented(want, s.in.trainPixel, samples, s.augment, epoch)
+		n.loadBatch(samples, epoch)
+		x, labels := n.loaded()
+		data.FillAugmented(want, s.in.trainPixel, samples, n.augment, epoch)
 		if !slices.Equal(x, want) || labels[2] != s.in.train.Observed[39] {
 			t.Fatalf("epoch %d: not the images or labels of the samples", epoch)
 		}
@@ -28,7 +29,7 @@ func TestImagesVaryByEpochInTrainingAlone(t *testing.T) {
 		}
 		seen = append(seen, slices.Clone(x))
 	}
-	if s.passBoth(); s.fill.augment != (data.Augment{}) {
+	if err := s.passBoth(); err != nil || n.fill.augment != (data.Augment{}) {
 		t.Error("evaluation augments its images")
 	}
 }

@@ -22,10 +22,11 @@ var errLost = fmt.Errorf("train: %w", store.ErrLost)
 // Errors: *ConfigError, *store.HeldError (another process works on it), *FailedError, *MachineError, *DivergedError (the run is
 // marked failed), *InterruptedError (ctx ended); others name the file or data at fault, and leave a run that can be resumed.
 func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result, error) {
-	if err := cfg.Check(); err != nil {
+	plan, err := cfg.Plan()
+	if err != nil {
 		return Result{}, err
 	}
-	in, err := openInputs(cfg.Resolved(), opts)
+	in, err := openInputs(plan, opts)
 	if err != nil {
 		return Result{}, err
 	}
@@ -37,15 +38,15 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	}
 	hash := store.Hash(store.Train, canonical)
 	if done, err := before(lab, hash, opts); done || err != nil {
-		return finished(lab, hash, cfg, opts, err)
+		return finished(lab, hash, plan, opts, err)
 	}
-	if err := in.prepare(cfg.Data.Pipeline); err != nil {
+	if err := in.prepare(plan.Data.Pipeline); err != nil {
 		return Result{}, err
 	}
-	if cfg.Run.DType == "float64" {
-		return compute[float64](ctx, cfg, in, lab, spec, opts)
+	if plan.Run.DType == "float64" {
+		return compute[float64](ctx, plan, in, lab, spec, opts)
 	}
-	return compute[float32](ctx, cfg, in, lab, spec, opts)
+	return compute[float32](ctx, plan, in, lab, spec, opts)
 }
 
 // Resume goes on with the run of the lab whose hash starts with prefix. Overrides are for what is not part of its identity, such
@@ -62,7 +63,11 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 	if err != nil {
 		return Result{}, err
 	}
-	in, err := openInputs(cfg.Resolved(), opts)
+	plan, err := cfg.Plan()
+	if err != nil {
+		return Result{}, err
+	}
+	in, err := openInputs(plan, opts)
 	if err != nil {
 		return Result{}, err
 	}
@@ -102,7 +107,7 @@ func before(lab *store.Lab, hash string, opts Options) (done bool, err error) {
 }
 
 // finished is the result of a run that the lab holds as done.
-func finished(lab *store.Lab, hash string, cfg Config, opts Options, err error) (Result, error) {
+func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
@@ -127,7 +132,7 @@ func finished(lab *store.Lab, hash string, cfg Config, opts Options, err error) 
 	}
 	if opts.Sink != nil {
 		opts.Sink.Note(fmt.Sprintf("run %s is already in the lab; nothing to compute (--again computes it anew)", short(hash)))
-		if missing := cfg.unsaved(r.Dir); missing != "" {
+		if missing := plan.unsaved(r.Dir); missing != "" {
 			opts.Sink.Note(fmt.Sprintf("it was computed without saving the features of epoch %s (run.save_features); --again saves them", missing))
 		}
 	}
@@ -135,18 +140,19 @@ func finished(lab *store.Lab, hash string, cfg Config, opts Options, err error) 
 }
 
 // compute builds the run in memory, claims it, and settles it however it ends.
-func compute[T Float](ctx context.Context, cfg Config, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
-	need, err := footprint[T](cfg.Resolved(), in)
+func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
+	need, err := footprint[T](plan, in)
 	if err != nil {
 		return Result{}, err
 	}
 	if free, known := freeMemory(); known && need.Total() > free && !opts.IgnoreMemory {
 		return Result{}, &MemoryError{Footprint: need, Free: free}
 	}
-	s, err := newSession[T](cfg.Resolved(), in, opts.Team)
+	s, err := newSession[T](plan, in, opts.Team)
 	if err != nil {
 		return Result{}, err
 	}
+	defer s.engine.close()
 	s.need = need
 	take := lab.Claim
 	if opts.Again {
@@ -154,13 +160,13 @@ func compute[T Float](ctx context.Context, cfg Config, in inputs, lab *store.Lab
 	}
 	claim, run, err := take(spec)
 	if errors.Is(err, store.ErrDone) { // another process finished it in the meantime
-		return finished(lab, run.Hash, cfg, opts, nil)
+		return finished(lab, run.Hash, plan, opts, nil)
 	}
 	if err != nil {
 		return Result{}, err
 	}
 	stop := claim.KeepBeating()
-	j := newJob(s, cfg, lab, claim, opts)
+	j := newJob(s, lab, claim, opts)
 	result, err := j.run(ctx)
 	stop()
 	return j.settle(result, err)

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"collapse/data"
-	"collapse/internal/kernel"
 	"collapse/internal/store"
+	"collapse/parallel"
 )
 
 // tinyConfig is a run of a fraction of a second that still has label noise, a last batch of another size, and every split.
@@ -178,9 +178,9 @@ func TestSameBitsForAnyTeam(t *testing.T) {
 	for _, threads := range []int{0, 1, 2, 5} {
 		for _, procs := range []int{1, 2} {
 			old := runtime.GOMAXPROCS(procs)
-			var team *kernel.Team
+			var team *parallel.Team
 			if threads > 0 {
-				team = kernel.NewTeam(threads)
+				team = parallel.NewTeam(threads)
 			}
 			c := tinyConfig()
 			c.Net.Width = 70 // several tiles and a remainder

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"collapse/internal/spelling"
 )
 
 //go:embed settings/*.toml
@@ -52,7 +54,7 @@ func Setting(name string) (Config, error) {
 		if s.Name == name {
 			return Load(name+".toml", []byte(settingText(name+".toml")))
 		}
-		if d := editDistance(name, s.Name); d < distance {
+		if d := spelling.Distance(name, s.Name); d < distance {
 			best, distance = s.Name, d
 		}
 	}

@@ -30,8 +30,8 @@ func TestEverySettingIsAConfiguration(t *testing.T) {
 		if _, err := nn.EstimateBytes[float32](c.Resolved().arch(in), 4, nn.Train); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		if c.schedule().Rate(0) != c.Optim.LR {
-			t.Errorf("%s starts at rate %v", s.Name, c.schedule().Rate(0))
+		if mustPlan(t, c).Schedule.Rate(0) != c.Optim.LR {
+			t.Errorf("%s starts at rate %v", s.Name, mustPlan(t, c).Schedule.Rate(0))
 		}
 	}
 }
@@ -51,17 +51,17 @@ func TestSettingsThatPapersAndCodesDisagreeOn(t *testing.T) {
 	if p, c := get("zhu-adam"), get("zhu-adam-script"); p.Optim.LR != 1e-3 || c.Optim.LR != 1e-4 {
 		t.Errorf("zhu-adam %v and %v", p.Optim.LR, c.Optim.LR)
 	}
-	if p, c := get("zhou-lbfgs"), get("zhou-lbfgs-script"); p.Optim.LR != 0.01 || c.Optim.LR != 0.1 || p.schedule().Rate(100) != 0.01 || c.schedule().Rate(100) == 0.1 {
+	if p, c := get("zhou-lbfgs"), get("zhou-lbfgs-script"); p.Optim.LR != 0.01 || c.Optim.LR != 0.1 || mustPlan(t, p).Schedule.Rate(100) != 0.01 || mustPlan(t, c).Schedule.Rate(100) == 0.1 {
 		t.Errorf("zhou-lbfgs %+v and %+v", p.Optim, c.Optim)
 	}
 	if p, c := get("zhou-rescaled"), get("zhou-rescaled-script"); p.Optim.WeightDecay != 1e-3 || c.Optim.WeightDecay != 5e-4 || p.Optim.Schedule.Kind != "cosine" || c.Optim.Schedule.Kind != "step" {
 		t.Errorf("zhou-rescaled %+v and %+v", p.Optim, c.Optim)
 	}
-	c, err := LoadOver(get("zhou-rescaled"), "", nil, "optim.schedule.kind=step", "optim.kind=adam")
+	c, err := ForOneRun(get("zhou-rescaled"), "", "optim.schedule.kind=step", "optim.kind=adam")
 	if err != nil || c.Optim.Schedule.Period != 0 || c.Optim.Schedule.MinLR != 0 || c.Optim.Momentum != 0.9 {
 		t.Errorf("another schedule on top of a setting: %+v, %v", c.Optim, err)
 	}
-	if _, err := LoadOver(get("zhou-rescaled"), "", nil, "optim.schedule.kind=step", "optim.schedule.period=3"); err == nil {
+	if _, err := ForOneRun(get("zhou-rescaled"), "", "optim.schedule.kind=step", "optim.schedule.period=3"); err == nil {
 		t.Error("a period of a step schedule was accepted")
 	}
 	_, err = Setting("zhu-sdg")

@@ -58,6 +58,16 @@ func (r epochRule) holds(epoch, epochs int) bool {
 	return r.every > 0 && epoch%r.every == 0 || r.last && epoch == epochs || slices.Contains(r.listed, epoch)
 }
 
+// saveEpochFeatures saves the features of an epoch, those of its measures if it was measured.
+func (j *job[T]) saveEpochFeatures(epoch int, measured bool) error {
+	if !measured {
+		if err := j.s.passBoth(); err != nil {
+			return err
+		}
+	}
+	return j.saveFeatures(epoch)
+}
+
 // saveFeatures writes the features of an epoch, all files before any of them has its name.
 func (j *job[T]) saveFeatures(epoch int) error {
 	dir := filepath.Join(j.claim.Dir, featuresDir)
@@ -80,7 +90,7 @@ func (j *job[T]) saveFeatures(epoch int) error {
 
 func (j *job[T]) writeShards(dir string) error {
 	s := j.s
-	w, b := s.net.Classifier()
+	w, b := s.engine.head()
 	head := []arrayfile.Array{arrayfile.Of("weight", w.Shape, w.Value)}
 	if b != nil {
 		head = append(head, arrayfile.Of("bias", b.Shape, b.Value))
@@ -93,7 +103,7 @@ func (j *job[T]) writeShards(dir string) error {
 			return err
 		}
 	}
-	d := s.net.FeatureDim()
+	d := s.dim
 	for i, r := range s.shards(s.in.test.N()) {
 		n := r[1] - r[0]
 		err := j.writeArrays(filepath.Join(dir, fmt.Sprintf("test-%d.safetensors", i)), []arrayfile.Array{
@@ -113,7 +123,7 @@ func (j *job[T]) writeArrays(path string, arrays []arrayfile.Array) error {
 
 // shards cuts n samples into ranges whose features and layers fit a file.
 func (s *session[T]) shards(n int) (ranges [][2]int) {
-	width := s.net.FeatureDim()
+	width := s.dim
 	for _, t := range s.taps {
 		width += t.Dim(s.cfg.flatten())
 	}
@@ -125,7 +135,7 @@ func (s *session[T]) shards(n int) (ranges [][2]int) {
 }
 
 func (s *session[T]) trainShard(first, end int) []arrayfile.Array {
-	train, d, n := s.in.train, s.net.FeatureDim(), end-first
+	train, d, n := s.in.train, s.dim, end-first
 	corrupted := make([]uint8, n)
 	for i := range corrupted {
 		if train.Redrawn[first+i] {
@@ -146,14 +156,10 @@ func (s *session[T]) trainShard(first, end int) []arrayfile.Array {
 }
 
 // unsaved names the epochs whose features a finished run should have saved and has not, or "".
-func (c Config) unsaved(dir string) string {
-	rule, err := parseEpochs(c.Run.SaveFeatures)
-	if err != nil {
-		panic("train: a configuration that Check refuses")
-	}
+func (c Plan) unsaved(dir string) string {
 	var missing []string
 	for epoch := 1; epoch <= c.Run.Epochs; epoch++ {
-		if !rule.holds(epoch, c.Run.Epochs) {
+		if !c.saved.holds(epoch, c.Run.Epochs) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(dir, featuresDir, strconv.Itoa(epoch))); err != nil {

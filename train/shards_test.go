@@ -106,7 +106,7 @@ func measureFolder(t *testing.T, dir string) *measure.Report {
 func TestShardsCutAndKeepTheOrder(t *testing.T) {
 	s := tinySession[float32](t, variant(t, "tapped"), nil)
 	s.passBoth()
-	d, layer := s.net.FeatureDim(), s.taps[0].Channels
+	d, layer := s.dim, s.taps[0].Channels
 	if a := s.trainShard(10, 30); !bytes.Equal(a[0].Data, arrayfile.Of("", []int{20, d}, s.train.features[10*d:30*d]).Data) ||
 		!bytes.Equal(a[1].Data, arrayfile.Of("", []int{20}, s.in.train.Observed[10:30]).Data) ||
 		!bytes.Equal(a[4].Data, arrayfile.Of("", []int{20, layer}, s.train.layers[0][10*layer:30*layer]).Data) {

@@ -13,10 +13,11 @@ import (
 // Identify returns a run's identity in the lab and the canonical configuration that it is taken from, without computing anything. It
 // opens the data sets for their digests; open nil: data.Open.
 func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (hash string, canonical []byte, err error) {
-	if err := cfg.Check(); err != nil {
+	plan, err := cfg.Plan()
+	if err != nil {
 		return "", nil, err
 	}
-	in, err := openInputs(cfg.Resolved(), Options{Open: open})
+	in, err := openInputs(plan, Options{Open: open})
 	if err != nil {
 		return "", nil, err
 	}
@@ -51,7 +52,7 @@ type Outlook struct {
 	Steps   int64 // training steps of the whole run
 	Trained int64 // samples that pass forward and backward
 	Forward int64 // samples that only pass forward, in all measurements together
-	MACs    int64 // multiply-adds of a sample's forward pass (nn.MACsOf)
+	MACs    int64 // multiply-adds of a sample's forward pass (nn.Outline)
 	Memory  Footprint
 }
 
@@ -61,10 +62,10 @@ func (o Outlook) FLOP() float64 { return 2 * float64(o.MACs) * float64(3*o.Train
 
 // Foresee reads a run's data and says what it will take. open nil: data.Open.
 func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (Outlook, error) {
-	if err := cfg.Check(); err != nil {
+	c, err := cfg.Plan()
+	if err != nil {
 		return Outlook{}, err
 	}
-	c := cfg.Resolved()
 	in, err := openInputs(c, Options{Open: open})
 	if err != nil {
 		return Outlook{}, err
@@ -80,27 +81,23 @@ func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) 
 	if err != nil {
 		return Outlook{}, err
 	}
-	macs, err := nn.MACsOf(c.arch(in))
+	outline, err := nn.Outlined(c.arch(in))
 	if err != nil {
 		return Outlook{}, err
 	}
 	batch := c.batch(in)
-	return Outlook{Arch: c.arch(in), Batch: batch, MACs: macs, Memory: memory,
+	return Outlook{Arch: c.arch(in), Batch: batch, MACs: outline.MACs, Memory: memory,
 		Steps:   int64(c.Run.Epochs) * int64((in.train.N()+batch-1)/batch),
 		Trained: int64(c.Run.Epochs) * int64(in.train.N()),
 		Forward: c.evaluated(in)}, nil
 }
 
 // evaluated counts the samples of a run's evaluations: after each epoch that is measured or whose features are saved. Measured on the
-// training pass, only the last of them reads the training set again. Check has accepted the settings.
-func (c Config) evaluated(in inputs) (samples int64) {
-	saved, err := parseEpochs(c.Run.SaveFeatures)
-	if err != nil {
-		panic("train: a configuration that Check refuses")
-	}
+// training pass, only the last of them reads the training set again.
+func (c Plan) evaluated(in inputs) (samples int64) {
 	onTrain, apart := int64(in.train.N()), int64(in.test.N()+in.heldN())
 	for epoch := 1; epoch <= c.Run.Epochs; epoch++ {
-		if !c.measures(epoch) && !saved.holds(epoch, c.Run.Epochs) {
+		if !c.measures(epoch) && !c.saved.holds(epoch, c.Run.Epochs) {
 			continue
 		}
 		samples += apart

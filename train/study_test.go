@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 // TestFLOPByHand counts what a perceptron's and a convolutional network's runs take from the numbers of their samples, and what they
@@ -56,7 +56,7 @@ func TestFLOPByHand(t *testing.T) {
 
 // TestARunNotesWhatItCost: its time on two threads counts twice, and epochs of a shorter run are not its own.
 func TestARunNotesWhatItCost(t *testing.T) {
-	team := kernel.NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
 	lab, c := newLab(t), tinyConfig()
 	c.Run.Epochs = 2

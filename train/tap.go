@@ -39,14 +39,18 @@ func (c Config) tapped(all []nn.Tap) ([]nn.Tap, error) {
 func (c Config) flatten() bool { return c.Run.TapPool == "flatten" }
 
 // tap switches the keeping of layers on and off: training steps whose features nobody measures go without.
-func (s *session[T]) tap(on bool) {
+func (n *native[T]) tap(on bool) {
+	if n.tapped == on {
+		return
+	}
+	n.tapped = on
 	var names []string
-	for _, t := range s.taps {
+	for _, t := range n.taps {
 		if on {
 			names = append(names, t.Name)
 		}
 	}
-	if err := s.net.Tap(s.cfg.flatten(), names...); err != nil {
+	if err := n.net.Tap(n.cfg.flatten(), names...); err != nil {
 		panic("train: a layer that the network has said it has")
 	}
 }
@@ -55,7 +59,6 @@ func (s *session[T]) tap(on bool) {
 func (s *session[T]) keepTraining(wanted bool) {
 	s.collect = wanted && s.cfg.Run.MeasureFrom == fromTraining
 	if s.collect {
-		s.train.allocate(s, s.in.train.N())
-		s.tap(true)
+		s.train.allocate(s, s.in.train.N(), s.taps)
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"collapse/optim"
 )
 
-// Float is the arithmetic of a run.
-type Float interface{ float32 | float64 }
-
 // modelArrays views the network's tensors under PyTorch's names, 8-byte integers first so that every tensor is aligned in the file.
 func modelArrays[T Float](net *nn.Network[T]) []arrayfile.Array {
 	var list []arrayfile.Array

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ type traceInfo struct {
 	Inputs  int             `json:"inputs"`
 	Classes int             `json:"classes"`
 	Net     traceNet        `json:"net"`
-	Loss    traceLoss       `json:"loss"`
+	Loss    LossConfig      `json:"loss"`
 	Decay   traceDecay      `json:"decay"`
 	Optim   traceOptim      `json:"optim"`
 	Steps   []traceStep     `json:"steps"` // so far
@@ -42,37 +43,18 @@ type traceInfo struct {
 
 // traceNet is the network. Image networks are told by kind and stem, and their tensors have torchvision's names.
 type traceNet struct {
-	Kind     string       `json:"kind"`
-	Channels int          `json:"channels"` // of an image
-	Height   int          `json:"height"`
-	Width    int          `json:"width"`
-	Stem     string       `json:"stem,omitempty"`
-	Layers   []traceLayer `json:"layers,omitempty"` // of an MLP, in order; the last is the classifier
-	Convs    []traceConv  `json:"convs,omitempty"`  // with what algorithm
-}
-
-// traceLayer is one module of an MLP. Name is the prefix of its tensors.
-type traceLayer struct {
-	Kind     string  `json:"kind"` // linear, batch_norm, relu, sigmoid
-	Name     string  `json:"name,omitempty"`
-	In       int     `json:"in,omitempty"`
-	Out      int     `json:"out,omitempty"`
-	Bias     bool    `json:"bias,omitempty"`
-	Eps      float64 `json:"eps,omitempty"`
-	Momentum float64 `json:"momentum,omitempty"`
+	Kind     string      `json:"kind"`
+	Channels int         `json:"channels"` // of an image
+	Height   int         `json:"height"`
+	Width    int         `json:"width"`
+	Stem     string      `json:"stem,omitempty"`
+	Layers   []nn.Module `json:"layers,omitempty"` // of an MLP
+	Convs    []traceConv `json:"convs,omitempty"`  // with what algorithm
 }
 
 type traceConv struct {
 	Name      string `json:"name"`
 	Algorithm string `json:"algorithm"` // direct or winograd4
-}
-
-type traceLoss struct {
-	Kind      string  `json:"kind"`
-	Smoothing float64 `json:"smoothing"`
-	Alpha     float64 `json:"alpha"`
-	M         float64 `json:"m"`
-	Reduction string  `json:"reduction"`
 }
 
 // traceDecay is the penalty inside loss and gradients; see optim.DecayConfig. Coupled decay is the optimiser's.
@@ -110,15 +92,19 @@ type tracer[T Float] struct {
 }
 
 // newTracer prepares the folder, or returns nil if no trace is asked for.
-func newTracer[T Float](fs FS, t Trace, s *session[T]) (*tracer[T], error) {
+func newTracer[T Float](ctx context.Context, fs FS, t Trace, s *session[T]) (*tracer[T], error) {
 	if t.Dir == "" {
 		return nil, nil
+	}
+	n, own := s.engine.(*native[T])
+	if !own {
+		return nil, fmt.Errorf("train: trace: %s shows no single steps", s.engine.machine())
 	}
 	steps := slices.Compact(slices.Sorted(slices.Values(t.Steps)))
 	if len(steps) == 0 {
 		return nil, fmt.Errorf("train: trace: no steps asked for; add --trace-steps 10")
 	}
-	last := int64(s.cfg.Run.Epochs)*int64(s.batches.Steps()) - 1
+	last := int64(s.cfg.Run.Epochs)*int64(s.stepsPerEpoch()) - 1
 	if steps[0] < s.step || steps[len(steps)-1] > last {
 		return nil, fmt.Errorf("train: trace: steps %d to %d were asked for; this run has steps %d to %d still to come (--again starts over)",
 			steps[0], steps[len(steps)-1], s.step, last)
@@ -126,75 +112,57 @@ func newTracer[T Float](fs FS, t Trace, s *session[T]) (*tracer[T], error) {
 	if s.cfg.Optim.Kind == "lbfgs" {
 		return nil, fmt.Errorf("train: trace: a step of L-BFGS is many; optim.kind = sgd and adam have traces")
 	}
-	to, err := openTrace(fs, t.Dir)
+	to, err := openTrace(ctx, fs, t.Dir)
 	if err != nil {
 		return nil, err
 	}
-	return &tracer[T]{to: to, steps: steps, info: s.traceInfo()}, nil
+	return &tracer[T]{to: to, steps: steps, info: n.traceInfo()}, nil
 }
 
 // traceInfo is all of meta.json but the steps.
-func (s *session[T]) traceInfo() traceInfo {
-	c, o, d := s.cfg, s.cfg.Optim, s.cfg.decay()
-	a := c.arch(s.in)
-	net := traceNet{Kind: a.Kind, Channels: a.Channels, Height: a.Height, Width: a.Width, Stem: a.Stem}
-	if a.Kind == nn.KindMLP {
-		net.Layers = traceLayers(c.mlp(s.net.Inputs(), s.net.Classes()).Spec())
+func (n *native[T]) traceInfo() traceInfo {
+	c, o, d := n.cfg, n.cfg.Optim, n.cfg.Decay
+	a := c.arch(n.in)
+	net := traceNet{Kind: a.Kind, Channels: a.Channels, Height: a.Height, Width: a.Width, Layers: n.net.Modules()}
+	if c.reads("net.stem") {
+		net.Stem = a.Stem
 	}
-	for _, conv := range s.net.Convs() {
+	for _, conv := range n.net.Convs() {
 		net.Convs = append(net.Convs, traceConv{conv.Name, conv.Algorithm})
 	}
 	return traceInfo{
 		Format: 2, Version: version.Version, Machine: ThisMachine(), DType: c.Run.DType,
-		Config: Canonical(c, s.in.train.Digest, s.in.test.Digest), Inputs: s.net.Inputs(), Classes: s.net.Classes(), Net: net,
-		Loss:  traceLoss{c.Loss.Kind, c.Loss.Smoothing, c.Loss.Alpha, c.Loss.M, c.Loss.Reduction},
-		Decay: traceDecay{string(d.Kind), d.Classifier, d.Bias, d.Features, s.in.train.N()},
+		Config: Canonical(c.Config, n.in.train.Digest, n.in.test.Digest), Inputs: n.net.Inputs(), Classes: n.net.Classes(), Net: net,
+		Loss:  c.Loss,
+		Decay: traceDecay{string(d.Kind), d.Classifier, d.Bias, d.Features, n.in.train.N()},
 		Optim: traceOptim{o.Kind, o.Momentum, o.Nesterov, o.Adam.Beta1, o.Adam.Beta2, o.Adam.Eps, d.Coupled()},
 	}
-}
-
-// traceLayers lists the modules with the names that package nn gives their tensors (see nn.Spec) and PyTorch's constants of batch
-// norm, which are nn's.
-func traceLayers(spec nn.Spec) []traceLayer {
-	var list []traceLayer
-	in := spec.Inputs
-	for _, b := range spec.Blocks {
-		name := func() string { return fmt.Sprintf("layers.%d", len(list)) }
-		list = append(list, traceLayer{Kind: "linear", Name: name(), In: in, Out: b.Width, Bias: !b.NoBias})
-		if b.BatchNorm {
-			list = append(list, traceLayer{Kind: "batch_norm", Name: name(), Out: b.Width, Eps: 1e-5, Momentum: 0.1})
-		}
-		if b.Act != nn.NoActivation {
-			list = append(list, traceLayer{Kind: string(b.Act)})
-		}
-		in = b.Width
-	}
-	return append(list, traceLayer{Kind: "linear", Name: "fc", In: in, Out: spec.Classes, Bias: spec.ClassifierBias})
 }
 
 func (t *tracer[T]) wants(step int64) bool { return t != nil && len(t.steps) > 0 && t.steps[0] == step }
 
 // before copies the state that the step starts from.
-func (t *tracer[T]) before(s *session[T], samples []int32, lr float64, epoch int) {
+func (t *tracer[T]) before(n *native[T], samples []int32, step traceStep) {
 	t.arrays = []arrayfile.Array{keep("batch.indices", arrayfile.Of("", []int{len(samples)}, samples))}
-	t.state("before", s)
-	t.info.Steps = append(t.info.Steps, traceStep{Step: s.step, Epoch: epoch + 1, LR: lr, File: fmt.Sprintf("step-%d.safetensors", s.step)})
+	t.state("before", n)
+	step.File = fmt.Sprintf("step-%d.safetensors", step.Step)
+	t.info.Steps = append(t.info.Steps, step)
 }
 
 // middle copies batch, outputs and gradients.
-func (t *tracer[T]) middle(s *session[T], x []T, labels []int32, logits []T, loss float64) {
+func (t *tracer[T]) middle(n *native[T], x []T, labels []int32, logits []T, loss float64) {
 	b := len(labels)
 	t.arrays = append(t.arrays,
-		keep("batch.x", arrayfile.Of("", []int{b, s.net.Inputs()}, x)),
+		keep("batch.x", arrayfile.Of("", []int{b, n.net.Inputs()}, x)),
 		keep("batch.labels", arrayfile.Of("", []int{b}, labels)),
-		keep("logits", arrayfile.Of("", []int{b, s.net.Classes()}, logits)),
+		keep("logits", arrayfile.Of("", []int{b, n.net.Classes()}, logits)),
 		keep("loss", arrayfile.Of("", nil, []float64{loss})))
 	relu := 0
-	s.net.ReLUOutputs(func(shape []int, rows []T) {
+	n.net.ReLUOutputs(func(shape []int, rows []T) {
 		t.arrays = append(t.arrays, keep(fmt.Sprint("relu.", relu), arrayfile.Of("", append([]int{b}, shape...), rows)))
 		relu++
 	})
-	for _, p := range s.net.Params() {
+	for _, p := range n.net.Params() {
 		if !p.Frozen {
 			t.arrays = append(t.arrays, keep("grad."+p.Name, arrayfile.Of("", p.Shape, p.Grad)))
 		}
@@ -202,8 +170,8 @@ func (t *tracer[T]) middle(s *session[T], x []T, labels []int32, logits []T, los
 }
 
 // after writes the step's file, and the trace's end after the last.
-func (t *tracer[T]) after(s *session[T]) error {
-	t.state("after", s)
+func (t *tracer[T]) after(n *native[T]) error {
+	t.state("after", n)
 	t.steps = t.steps[1:]
 	text, err := json.MarshalIndent(t.info, "", " ")
 	if err != nil {
@@ -225,11 +193,11 @@ func (t *tracer[T]) after(s *session[T]) error {
 	return t.to.end()
 }
 
-func (t *tracer[T]) state(when string, s *session[T]) {
-	for _, a := range modelArrays(s.net) {
+func (t *tracer[T]) state(when string, n *native[T]) {
+	for _, a := range modelArrays(n.net) {
 		t.arrays = append(t.arrays, keep(when+"."+a.Name, a))
 	}
-	for _, a := range optimArrays(s.opt.State()) {
+	for _, a := range optimArrays(n.opt.State()) {
 		t.arrays = append(t.arrays, keep(when+"_optim."+a.Name, a))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"collapse/arrayfile"
 	"collapse/data"
@@ -210,6 +211,44 @@ func TestTraceThroughAPipe(t *testing.T) {
 	}
 	if err := <-failed; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTraceEndsWithItsContext interrupts a run whose trace goes to a pipe that nobody opens, or that nobody reads.
+func TestTraceEndsWithItsContext(t *testing.T) {
+	for _, opened := range []bool{false, true} {
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+			t.Skipf("no named pipes here: %v %s", err, out)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() {
+			c := tinyConfig()
+			c.Net.Width = 200 // a step is more than a pipe holds
+			_, err := Run(ctx, c, newLab(t), Options{Open: openOnce, Trace: Trace{Dir: pipe, Steps: FirstSteps(3)}})
+			failed <- err
+		}()
+		if opened {
+			f, err := os.Open(pipe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.AfterFunc(100*time.Millisecond, cancel)
+		select {
+		case err := <-failed:
+			var interrupted *InterruptedError
+			if !errors.As(err, &interrupted) {
+				t.Errorf("opened %v: %v, want that it was interrupted", opened, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("opened %v: the run goes on", opened)
+		}
 	}
 }
 

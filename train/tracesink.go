@@ -2,10 +2,13 @@ package train
 
 import (
 	"archive/tar"
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"collapse/internal/outfile"
 )
 
 // traceSink takes the files of a trace, whole, one after the other.
@@ -14,10 +17,10 @@ type traceSink interface {
 	end() error
 }
 
-// openTrace returns the folder path, which it makes, or the named pipe that is there.
-func openTrace(fs FS, path string) (traceSink, error) {
+// openTrace returns the folder path, which it makes, or the named pipe that is there. Waiting for the pipe's reader ends with ctx.
+func openTrace(ctx context.Context, fs FS, path string) (traceSink, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
-		pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for a reader
+		pipe, err := outfile.Pipe(ctx, path)
 		if err != nil {
 			return nil, fmt.Errorf("train: trace: %w", err)
 		}
@@ -43,7 +46,7 @@ func (traceFolder) end() error { return nil }
 
 // tracePipe sends the files as a tar stream to whoever reads along.
 type tracePipe struct {
-	pipe *os.File
+	pipe io.WriteCloser
 	tar  *tar.Writer
 }
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"collapse/data"
-	"collapse/internal/kernel"
 	"collapse/nn"
 	"collapse/optim"
+	"collapse/parallel"
 )
 
 // variants are tiny runs of every optimiser, decay, noise and way to measure, as changes of tinyConfig.
@@ -68,7 +68,7 @@ func TestEveryVariantResumesInTheSameBits(t *testing.T) {
 			if _, err := Run(ctx, c, lab, Options{Sink: &stopAfter{epochs: 1, cancel: cancel}, Open: openOnce}); !errors.As(err, &stopped) || stopped.Epoch != 1 {
 				t.Fatalf("interrupted run: %v", err)
 			}
-			team := kernel.NewTeam(2)
+			team := parallel.NewTeam(2)
 			defer team.Close()
 			back, err := Resume(context.Background(), lab, want.Run[:12], Options{Open: openOnce, Team: team})
 			if err != nil {
@@ -114,8 +114,8 @@ func TestObjectiveGradients(t *testing.T) {
 			c.Optim.LambdaW, c.Optim.LambdaB, c.Optim.LambdaH = 0.3, 0.3, 0.02
 		}
 		c.Net.Activation = "sigmoid" // no kinks
-		s := tinySession[float64](t, c, nil)
-		s.load([]int32{3, 1, 4, 15, 9, 26, 5, 35}, 0)
+		s := nativeOf(tinySession[float64](t, c, nil))
+		s.loadBatch([]int32{3, 1, 4, 15, 9, 26, 5, 35}, 0)
 		params := s.net.Params()
 		for _, at := range []int{0, len(params) - 2, len(params) - 1} {
 			p := params[at]
@@ -148,14 +148,15 @@ func TestObjectiveOfAnEpochIsThatOfTheWholeSet(t *testing.T) {
 			c.Optim.LambdaW, c.Optim.LambdaB, c.Optim.LambdaH = 0.3, 0.2, 0.02
 		}
 		s := tinySession[float64](t, c, nil)
-		s.batches.Start(0)
-		s.load(s.batches.Next(), 0)
-		loss, want, _ := s.forwardBackward()
+		n := nativeOf(s)
+		n.batches.Start(0)
+		n.loadBatch(n.batches.Next(), 0)
+		loss, want, _ := n.forwardBackward()
 		rows, err := s.measureAll()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w, b := s.net.Classifier(); kind == optim.DecayPeeled {
+		if w, b := s.engine.head(); kind == optim.DecayPeeled {
 			squares := func(v []float64) (sum float64) {
 				for _, x := range v {
 					sum += x * x / 2
@@ -186,8 +187,8 @@ func TestObjectiveOfAnEpochIsThatOfTheWholeSet(t *testing.T) {
 func TestLatentClassesAreMeasuredByObservedAndOriginalClass(t *testing.T) {
 	c := variant(t, "latent")
 	s := tinySession[float32](t, c, nil)
-	if s.net.Classes() != 4 || !s.in.train.Latent {
-		t.Fatalf("%d outputs, wanted 4", s.net.Classes())
+	if s.classes != 4 || !s.in.train.Latent {
+		t.Fatalf("%d outputs, wanted 4", s.classes)
 	}
 	rows, err := s.measureAll()
 	if err != nil {
@@ -209,7 +210,7 @@ func TestLatentClassesAreMeasuredByObservedAndOriginalClass(t *testing.T) {
 	x := make([]float32, s.in.testPixel.Dim())
 	for i := range n {
 		data.FillRange(x, s.in.testPixel, i, i+1)
-		largest := nn.Argmax(s.net.Forward(x, 1, nn.Eval).Logits)
+		largest := nn.Argmax(nativeOf(s).net.Forward(x, 1, nn.Eval).Logits)
 		if label := int(s.in.test.True[i]); largest == label {
 			strict++
 			folded++
@@ -225,7 +226,7 @@ func TestLatentClassesAreMeasuredByObservedAndOriginalClass(t *testing.T) {
 // TestTrainingPassMeasuresWhatTrainingSaw repeats an epoch by hand and compares the features it kept.
 func TestTrainingPassMeasuresWhatTrainingSaw(t *testing.T) {
 	c := variant(t, "training pass")
-	kept, again := tinySession[float64](t, c, nil), tinySession[float64](t, c, nil)
+	kept, again := tinySession[float64](t, c, nil), nativeOf(tinySession[float64](t, c, nil))
 	kept.keepTraining(true)
 	w := watch{}
 	if _, err := kept.epoch(context.Background(), 0, &w, nil); err != nil {
@@ -234,7 +235,7 @@ func TestTrainingPassMeasuresWhatTrainingSaw(t *testing.T) {
 	again.batches.Start(0)
 	seen := 0
 	for samples := again.batches.Next(); samples != nil; samples = again.batches.Next() {
-		again.load(samples, 0)
+		again.loadBatch(samples, 0)
 		loss, objective, out := again.forwardBackward()
 		d := again.net.FeatureDim()
 		for i, at := range samples {
@@ -252,7 +253,7 @@ func TestTrainingPassMeasuresWhatTrainingSaw(t *testing.T) {
 		if !(math.Abs(mean-loss) <= 1e-12*loss) {
 			t.Fatalf("mean loss %v, the step's is %v", mean, loss)
 		}
-		again.opt.Step(again.schedule.Rate(0), objective)
+		again.opt.Step(again.cfg.Schedule.Rate(0), objective)
 	}
 	if seen != kept.in.train.N() {
 		t.Errorf("%d of %d samples", seen, kept.in.train.N())
@@ -294,4 +295,12 @@ func TestTappedLayersAreMeasured(t *testing.T) {
 	if _, err := Run(context.Background(), c, lab, Options{Open: openOnce}); err == nil || !strings.Contains(err.Error(), `run.taps has "layer9"; wanted stages, or some of layers.`) {
 		t.Errorf("a layer that is not there: %v", err)
 	}
+}
+
+// measureAll evaluates the splits and computes every row of an epoch.
+func (s *session[T]) measureAll() ([]row, error) {
+	if err := s.passBoth(); err != nil {
+		return nil, err
+	}
+	return s.measurePassed()
 }

@@ -68,10 +68,3 @@ func (c Config) exactNonneg() Exact {
 	e.Measures[measure.KeyConfWeightAngle] = 0
 	return e
 }
-
-// deadClassValue is the objective of ls-nonneg with m classes whose features are all zero and the
-// others optimal: ((K−m)f* + m log K)/K. A trap of projected methods (MD Fig. 4(a)).
-func (c Config) deadClassValue(m int, optimum float64) float64 {
-	K := float64(c.K)
-	return ((K-float64(m))*optimum + float64(m)*math.Log(K)) / K
-}

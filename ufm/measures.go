@@ -3,8 +3,8 @@ package ufm
 import (
 	"maps"
 
-	"collapse/internal/kernel"
 	"collapse/measure"
+	"collapse/parallel"
 )
 
 // Measures returns the collapse measures of a point, by the keys of package measure: those of the
@@ -30,7 +30,7 @@ func (p *Problem) Measures(at Point) (map[string]float64, error) {
 }
 
 // measureOf measures features (N×d) with class-major labels.
-func measureOf(c Config, features, w, b []float64, team *kernel.Team) (map[string]float64, error) {
+func measureOf(c Config, features, w, b []float64, team *parallel.Team) (map[string]float64, error) {
 	labels := make([]int32, c.K*c.N)
 	for i := range labels {
 		labels[i] = int32(i / c.N)

@@ -2,13 +2,14 @@ package ufm
 
 import (
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // Problem evaluates a model: objective, gradient and Hessian–vector product. It owns its scratch
 // memory and is not safe for concurrent use.
 type Problem struct {
 	Config
-	team *kernel.Team
+	team *parallel.Team
 	head head
 
 	relu               bool    // F = relu(W1·H1) or relu(H); else without the relu
@@ -22,7 +23,7 @@ type Problem struct {
 
 // NewProblem returns the evaluator of c, or what Validate says. Noisy has no joint objective; see
 // Attenuation. team may be nil.
-func NewProblem(c Config, team *kernel.Team) (*Problem, error) {
+func NewProblem(c Config, team *parallel.Team) (*Problem, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,10 @@ func TestOneWriter(t *testing.T) {
 	}{
 		{"cli", "safetext.Fprintf, a.printf or a.notef", regexp.MustCompile(`\bfmt\.(Fprintf|Printf|Print|Println)\(`)},
 		{"cli", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
-		{"report", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
-		{"theory", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"judge", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"measurement", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"figure", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"page", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
 	} {
 		names, err := filepath.Glob(filepath.Join("..", rule.room, "*.go"))
 		if err != nil {

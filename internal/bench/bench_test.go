@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure"
+	"collapse/parallel"
 )
 
 func TestGemmReport(t *testing.T) {
@@ -57,7 +58,7 @@ func TestVerifyNotices(t *testing.T) {
 }
 
 func TestReadRate(t *testing.T) {
-	tm := kernel.NewTeam(2)
+	tm := parallel.NewTeam(2)
 	defer tm.Close()
 	rate, err := readRate(tm, 2*readPart)
 	if err != nil || !(rate > 0) {

@@ -7,6 +7,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/internal/version"
+	"collapse/parallel"
 )
 
 // Shape is a product's: C (M×N) from sums of K products.
@@ -51,7 +52,7 @@ type GemmReport struct {
 // product is checked against float64 sums, then timed repeats times, alternating with the register
 // loop that gives the limit. The error says which element was wrong.
 func Gemm(threads, repeats int, shapes []Shape) (GemmReport, error) {
-	tm := kernel.NewTeam(threads)
+	tm := parallel.NewTeam(threads)
 	defer tm.Close()
 	r := GemmReport{Kernel: kernel.Name(), CPU: version.CPU(), Threads: tm.Threads(), Repeats: max(repeats, 1)}
 	var err error
@@ -63,7 +64,7 @@ func Gemm(threads, repeats int, shapes []Shape) (GemmReport, error) {
 }
 
 // gemmRates appends the rates of one element type to r and returns the limit.
-func gemmRates[T kernel.Float](r *GemmReport, tm *kernel.Team, dtype string, shapes []Shape) (peak float64, err error) {
+func gemmRates[T kernel.Float](r *GemmReport, tm *parallel.Team, dtype string, shapes []Shape) (peak float64, err error) {
 	limit := newLoop[T](tm)
 	first := len(r.Rates)
 	for _, s := range shapes {
@@ -115,7 +116,7 @@ func newProblem[T kernel.Float](s Shape) *problem[T] {
 
 func (p *problem[T]) operations() float64 { return 2 * float64(p.M) * float64(p.N) * float64(p.K) }
 
-func (p *problem[T]) multiply(tm *kernel.Team) {
+func (p *problem[T]) multiply(tm *parallel.Team) {
 	kernel.Gemm(tm, p.Form, p.M, p.N, p.K, p.a, p.lda, p.b, p.ldb, p.c, p.N, kernel.Epilogue[T]{})
 }
 

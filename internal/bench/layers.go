@@ -7,6 +7,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 // LayersReport is where the time of a training step goes.
@@ -48,7 +49,7 @@ const (
 )
 
 // Layers times every operation of c's training step, or forward pass in evaluation, on the team's threads.
-func Layers(c TrainConfig, team *kernel.Team) (LayersReport, error) {
+func Layers(c TrainConfig, team *parallel.Team) (LayersReport, error) {
 	s, err := newStepper(c, team)
 	if err != nil {
 		return LayersReport{}, err

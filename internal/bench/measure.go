@@ -13,6 +13,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure"
+	"collapse/parallel"
 )
 
 // MeasureResult is what a measurement of made features takes: some measures, the default ones if not told otherwise, of N×d float32 features in
@@ -56,7 +57,7 @@ func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r M
 	if !(spread > 0 && spread < 1e3) {
 		return r, fmt.Errorf("bench: spread %g: want a positive number below 1000", spread)
 	}
-	team := kernel.NewTeam(threads)
+	team := parallel.NewTeam(threads)
 	defer team.Close()
 	r = MeasureResult{N: n, D: d, K: k, Spread: spread, Threads: team.Threads(), Kernel: kernel.Name()}
 	made := newMade(n, d, k, float32(spread))
@@ -64,7 +65,7 @@ func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r M
 	if err != nil {
 		return r, fmt.Errorf("bench: made features: %w; set TMPDIR to a directory with room", err)
 	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	defer func() { err = errors.Join(err, discard(file)) }()
 	mapping, err := mmap.Map(file, mmap.RDONLY, 0)
 	if err != nil {
 		return r, err
@@ -82,7 +83,7 @@ func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r M
 }
 
 // time measures in, whose features are h, once, and again if that was quick; each time it also reads h alone.
-func (r *MeasureResult) time(team *kernel.Team, in measure.Input[float32], h []float32, limit *loop[float32], opt measure.Options) error {
+func (r *MeasureResult) time(team *parallel.Team, in measure.Input[float32], h []float32, limit *loop[float32], opt measure.Options) error {
 	opt.Team = team
 	debug.FreeOSMemory()
 	resident := watchResident(4 * r.N * r.D)
@@ -138,7 +139,7 @@ func (r *MeasureResult) rates() {
 }
 
 // rereadRate returns how fast the team reads h, in 10⁹ bytes a second. h has been read before.
-func rereadRate(team *kernel.Team, h []float32) float64 {
+func rereadRate(team *parallel.Team, h []float32) float64 {
 	task := &sumTask{values: h}
 	return giga(4*float64(len(h)), timed(func() { team.Do((len(h)+readPart/4-1)/(readPart/4), task) }))
 }
@@ -185,9 +186,9 @@ func uniform(state *uint64) float32 {
 
 const madeRows = 512 // of a part
 
-// write writes the features to a temporary file, which the caller removes.
-func (m *made) write(team *kernel.Team) (*os.File, error) {
-	f, err := os.CreateTemp("", "collapse-bench-*")
+// write writes the features to a temporary file, which the caller discards.
+func (m *made) write(team *parallel.Team) (*os.File, error) {
+	f, err := temporary()
 	if err != nil {
 		return nil, err
 	}
@@ -195,10 +196,10 @@ func (m *made) write(team *kernel.Team) (*os.File, error) {
 	m.file, m.errs = f, make([]error, parts)
 	team.Do(parts, m)
 	if err := errors.Join(m.errs...); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+		return nil, errors.Join(err, discard(f))
 	}
 	if err := f.Sync(); err != nil { // writing back would take from what is timed
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+		return nil, errors.Join(err, discard(f))
 	}
 	return f, nil
 }

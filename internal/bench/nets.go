@@ -7,54 +7,26 @@ import (
 	"collapse/nn"
 )
 
-// netSpec is a network that can be timed by name.
-type netSpec struct {
-	name  string
-	batch int // of the published figures
-	arch  nn.Arch
-}
-
-// image is a description of 3×32×32 inputs in ten classes.
-func image(a nn.Arch) nn.Arch {
-	a.Channels, a.Height, a.Width, a.Classes = 3, 32, 32, 10
-	return a
-}
-
-// nets are the networks of the papers at the sizes of their experiments; the MLP as Nguyen et al. 2023 have it on two classes of MNIST.
-var nets = []netSpec{
-	{"mlp", 512, nn.Arch{Kind: nn.KindMLP, Channels: 1, Height: 28, Width: 28, Classes: 2, FeatureDim: 2, HiddenWidth: 2048, HiddenLayers: 9, BatchNorm: true}},
-	{"resnet18", 128, image(nn.Arch{Kind: nn.KindResNet18})},
-	{"resnet18-cifar", 64, image(nn.Arch{Kind: nn.KindResNet18, Stem: nn.StemCIFAR})},
-	{"vgg13", 128, image(nn.Arch{Kind: nn.KindVGG13})},
-	{"vgg13-bn", 128, image(nn.Arch{Kind: nn.KindVGG13BN})},
-	{"resnet18-adapt", 64, image(nn.Arch{Kind: nn.KindAdapt, StemWidth: 8})},
-}
-
 // Nets lists the names that Net knows.
 func Nets() (names []string) {
-	for _, n := range nets {
-		names = append(names, n.name)
+	for _, n := range nn.Sizes() {
+		names = append(names, n.Name)
 	}
 	return names
 }
 
-// Net returns a network by name, and the batch size it is usually timed at. width, if not 0, replaces the units of an MLP's hidden
-// layers or the channels of resnet18-adapt's stem; other networks have one width, and an error says so.
+// Net returns a network of the papers by name at the size of their experiments, the MLP as Nguyen et al. 2023 have it on two classes of
+// MNIST, and the batch size it is usually timed at. width, if not 0, replaces the units of an MLP's hidden layers or the channels of
+// resnet18-adapt's stem; other networks have one width, and an error says so.
 func Net(name string, width int) (arch nn.Arch, batch int, err error) {
-	for _, n := range nets {
-		if n.name != name {
+	for _, n := range nn.Sizes() {
+		if n.Name != name {
 			continue
 		}
-		switch {
-		case width == 0:
-		case n.arch.Kind == nn.KindMLP:
-			n.arch.HiddenWidth = width
-		case n.arch.Kind == nn.KindAdapt:
-			n.arch.StemWidth = width
-		default:
-			return nn.Arch{}, 0, fmt.Errorf("bench: %s has one width; choose one for mlp or resnet18-adapt only", name)
+		if width != 0 {
+			n.Arch, err = n.Arch.Widened(width)
 		}
-		return n.arch, n.batch, nil
+		return n.Arch, n.Batch, err
 	}
 	return nn.Arch{}, 0, fmt.Errorf("bench: no network is called %q; there are %s", name, strings.Join(Nets(), ", "))
 }

@@ -6,6 +6,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/internal/version"
+	"collapse/parallel"
 )
 
 // Limits is what a machine can do at most, with the kernel in use.
@@ -28,7 +29,7 @@ const (
 // Peak measures the machine's limits with threads threads (GOMAXPROCS if not positive). It takes about two
 // seconds, and a gibibyte of page cache and of space for temporary files while it runs.
 func Peak(threads int) (Limits, error) {
-	tm := kernel.NewTeam(threads)
+	tm := parallel.NewTeam(threads)
 	defer tm.Close()
 	l := Limits{KernelName: kernel.Name(), CPU: version.CPU(), Threads: tm.Threads()}
 	one, all, all64 := newLoop[float32](nil), newLoop[float32](tm), newLoop[float64](tm)
@@ -47,13 +48,13 @@ func Peak(threads int) (Limits, error) {
 
 // loop times the register loop of one element type on every thread of a team.
 type loop[T kernel.Float] struct {
-	team   *kernel.Team
+	team   *parallel.Team
 	rounds int
 	best   float64 // GFLOP/s
 }
 
 // newLoop chooses the number of rounds that takes about loopTime.
-func newLoop[T kernel.Float](tm *kernel.Team) *loop[T] {
+func newLoop[T kernel.Float](tm *parallel.Team) *loop[T] {
 	l := &loop[T]{team: tm, rounds: 1 << 12}
 	for timed(l.run) < loopTime/2 {
 		l.rounds *= 2

@@ -10,6 +10,7 @@ import (
 	"github.com/edsrzf/mmap-go"
 
 	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 const (
@@ -32,12 +33,12 @@ func (r *readTask) Run(part int) {
 
 // readRate returns how fast the team reads a mapped file of size bytes, a multiple of readPart, in 10⁹
 // bytes a second: the best of a few passes, the first of which only brings the pages in.
-func readRate(tm *kernel.Team, size int) (rate float64, err error) {
-	f, err := os.CreateTemp("", "collapse-bench-*")
+func readRate(tm *parallel.Team, size int) (rate float64, err error) {
+	f, err := temporary()
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	defer func() { err = errors.Join(err, discard(f)) }()
 	if err := writeOnes(f, size); err != nil {
 		return 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"collapse/internal/kernel"
 	"collapse/internal/version"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 // SlotsReport says how many runs side by side get most done.
@@ -50,7 +51,7 @@ func slotNets() []TrainConfig {
 func Slots(threads int, d time.Duration) (SlotsReport, error) { return slotsOf(slotNets(), threads, d) }
 
 func slotsOf(nets []TrainConfig, threads int, d time.Duration) (SlotsReport, error) {
-	team := kernel.NewTeam(threads)
+	team := parallel.NewTeam(threads)
 	threads = team.Threads()
 	team.Close()
 	r := SlotsReport{CPU: version.CPU(), Kernel: kernel.Name(), Threads: threads}

@@ -10,6 +10,7 @@ import (
 	"collapse/internal/kernel"
 	"collapse/nn"
 	"collapse/optim"
+	"collapse/parallel"
 )
 
 // TrainConfig is the work to time on random data: a training step (forward, loss, backward, SGD with Nesterov momentum and weight decay)
@@ -51,7 +52,7 @@ type stepper struct {
 	value  float64 // loss of the last training step
 }
 
-func newStepper(c TrainConfig, team *kernel.Team) (*stepper, error) {
+func newStepper(c TrainConfig, team *parallel.Team) (*stepper, error) {
 	net, err := nn.NewArch[float32](c.Arch, team, c.Batch, 1)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (s *stepper) step() {
 
 // Train times the step on the team's threads, and between the steps the limit it is held against. An error says what is wrong with the
 // network, or that the loss is not finite, so that no time of a broken step is reported.
-func Train(c TrainConfig, team *kernel.Team) (TrainResult, error) {
+func Train(c TrainConfig, team *parallel.Team) (TrainResult, error) {
 	if c.Steps < 1 {
 		return TrainResult{}, fmt.Errorf("bench: %d steps, wanted at least 1", c.Steps)
 	}
@@ -145,7 +146,7 @@ func Rate(c TrainConfig, slots, threads int, d time.Duration) (float64, error) {
 }
 
 func rateOfOne(c TrainConfig, threads int, d time.Duration) (float64, error) {
-	team := kernel.NewTeam(threads)
+	team := parallel.NewTeam(threads)
 	defer team.Close()
 	s, err := newStepper(c, team)
 	if err != nil {

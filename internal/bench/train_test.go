@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/kernel"
 	"collapse/nn"
+	"collapse/parallel"
 )
 
 // smallNet is a network by name at a size that a test can afford.
@@ -62,7 +62,7 @@ func TestProductsOfThePapersNetworks(t *testing.T) {
 }
 
 func TestTrainReport(t *testing.T) {
-	tm := kernel.NewTeam(2)
+	tm := parallel.NewTeam(2)
 	defer tm.Close()
 	for _, name := range []string{"mlp", "resnet18-adapt", "resnet18", "vgg13"} {
 		for _, eval := range []bool{false, true} {

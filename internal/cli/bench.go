@@ -21,6 +21,7 @@ type benchCmd struct {
 type benchPeakCmd struct{}
 
 func (benchPeakCmd) Run(a *app) error {
+	a.onlyComputes()
 	l, err := bench.Peak(a.flags.Threads)
 	if err != nil {
 		return err
@@ -36,6 +37,7 @@ type benchGemmCmd struct {
 }
 
 func (c benchGemmCmd) Run(a *app) error {
+	a.onlyComputes()
 	r, err := bench.Gemm(a.flags.Threads, c.Repeats, bench.LayerShapes)
 	if err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"text/tabwriter"
 
 	"collapse/internal/bench"
-	"collapse/internal/kernel"
 	"collapse/internal/safetext"
+	"collapse/parallel"
 )
 
 type benchLayersCmd struct {
@@ -14,11 +14,12 @@ type benchLayersCmd struct {
 }
 
 func (c benchLayersCmd) Run(a *app) error {
+	a.onlyComputes()
 	cfg, err := c.config()
 	if err != nil {
 		return err
 	}
-	team := kernel.NewTeam(a.flags.Threads)
+	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	r, err := bench.Layers(cfg, team)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 type benchQueueCmd struct {
-	Workers int           `default:"1000" help:"Workers, each with a connection and one slot." placeholder:"N"`
+	Workers int           `default:"1000" help:"Workers: each with a connection and one slot." placeholder:"N"`
 	Runs    int           `help:"Runs of the study; default: enough for twice the time. With fewer than workers, the others look for work." placeholder:"N"`
 	Length  time.Duration `default:"10m" help:"How long a run takes." placeholder:"D"`
-	Epoch   time.Duration `default:"26s" help:"How long an epoch takes; default: one of md-fig1 on one core." placeholder:"D"`
+	Epoch   time.Duration `default:"26s" help:"How long an epoch takes: 26s by default, as one of md-fig1 on one core." placeholder:"D"`
 	Rows    int           `default:"100" help:"Values that an epoch has." placeholder:"N"`
 	Bytes   int           `default:"16384" help:"Size of the files that a finished run sends." placeholder:"N"`
 	Speed   float64       `default:"1" help:"Divide all times of runs and queue by this, which multiplies their load." placeholder:"X"`
-	Time    time.Duration `default:"30s" help:"How long to measure." placeholder:"D"`
+	Time    time.Duration `default:"30s" help:"How long to measure: in all." placeholder:"D"`
 	Dir     string        `help:"Folder on the disk to store results on; default: that of temporary files." type:"existingdir" placeholder:"DIR"`
 
 	Fleet bool `hidden:"" help:"Be the workers, for the process that started this one."`

@@ -10,10 +10,11 @@ import (
 )
 
 type benchSlotsCmd struct {
-	Time time.Duration `default:"5s" help:"How long each way is measured." placeholder:"D"`
+	Time time.Duration `default:"5s" help:"How long to measure: each way." placeholder:"D"`
 }
 
 func (c benchSlotsCmd) Run(a *app) error {
+	a.onlyComputes()
 	r, err := bench.Slots(a.flags.Threads, c.Time)
 	if err != nil {
 		return err

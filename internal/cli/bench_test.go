@@ -48,8 +48,8 @@ func TestBenchRefusesWhatANetworkDoesNotHave(t *testing.T) {
 		want string
 	}{
 		{[]string{"--net", "resnet"}, "resnet18-cifar"},
-		{[]string{"--net", "vgg13", "--width", "8"}, "one width"},
-		{[]string{"--net", "resnet18", "--depth", "3"}, "are for --net mlp"},
+		{[]string{"--net", "vgg13", "--width", "8"}, "--width has no effect here"},
+		{[]string{"--net", "resnet18", "--depth", "3"}, "--depth has no effect here: it is for --net mlp"},
 		{[]string{"--net", "mlp", "--steps", "0"}, "wanted at least 1"},
 		{[]string{"--net", "resnet18-adapt", "--width=-1"}, "stem width is -1"},
 	} {

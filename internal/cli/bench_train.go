@@ -2,20 +2,27 @@ package cli
 
 import (
 	"collapse/internal/bench"
-	"collapse/internal/kernel"
+	"collapse/parallel"
 )
 
 // benchNet says which network is timed; the sizes of an MLP can be chosen.
 type benchNet struct {
-	Net        string `enum:"mlp,resnet18,resnet18-cifar,vgg13,vgg13-bn,resnet18-adapt" default:"mlp" help:"Network: mlp, resnet18 (default stem), resnet18-cifar, vgg13, vgg13-bn, resnet18-adapt." placeholder:"NAME"`
+	Net        string `enum:"${bench_nets}" default:"mlp" help:"Network: ${bench_nets_listed}." placeholder:"NAME"`
 	Batch      int    `default:"0" help:"Samples of a step; 0: 512 for mlp, 64 for resnet18-cifar and resnet18-adapt, else 128." placeholder:"B"`
-	Width      int    `default:"0" help:"Units of an mlp's hidden layer (0: 2048), or channels of resnet18-adapt's stem (0: 8)." placeholder:"N"`
+	Width      int    `default:"0" help:"Units of a hidden layer, of an mlp (0: 2048), or channels of resnet18-adapt's stem (0: 8)." placeholder:"N"`
 	Steps      int    `default:"15" help:"Timed steps." placeholder:"N"`
 	Eval       bool   `help:"Time a forward pass in evaluation instead of a training step."`
-	Inputs     int    `default:"0" help:"mlp: length of an input row; 0: 784." placeholder:"N" group:"Sizes of an mlp:"`
-	Depth      int    `default:"9" help:"mlp: hidden layers without the d-wide one." placeholder:"N" group:"Sizes of an mlp:"`
-	FeatureDim int    `default:"2" help:"mlp: width d of the last hidden layer." placeholder:"D" group:"Sizes of an mlp:"`
-	Classes    int    `default:"2" help:"mlp: K." placeholder:"K" group:"Sizes of an mlp:"`
+	Inputs     int    `default:"0" help:"Length of an input row; 0: 784." placeholder:"N" group:"Sizes of an mlp:"`
+	Depth      int    `default:"9" help:"Hidden layers of an mlp; without the d-wide one." placeholder:"N" group:"Sizes of an mlp:"`
+	FeatureDim int    `default:"2" help:"Width d of the last hidden layer." placeholder:"D" group:"Sizes of an mlp:"`
+	Classes    int    `default:"2" help:"Number of classes K." placeholder:"K" group:"Sizes of an mlp:"`
+}
+
+func (c benchNet) effects() []effect {
+	return []effect{
+		{"inputs depth feature-dim classes", c.Net == "mlp", "is for --net mlp; other networks have sizes of their own"},
+		{"width", c.Net == "mlp" || c.Net == "resnet18-adapt", "is for --net mlp and resnet18-adapt; other networks have one width"},
+	}
 }
 
 func (c benchNet) config() (bench.TrainConfig, error) {
@@ -28,8 +35,6 @@ func (c benchNet) config() (bench.TrainConfig, error) {
 		if c.Inputs > 0 {
 			arch.Height, arch.Width = 1, c.Inputs
 		}
-	} else if c.Inputs != 0 || c.Depth != 9 || c.FeatureDim != 2 || c.Classes != 2 {
-		return bench.TrainConfig{}, usagef("--inputs, --depth, --feature-dim and --classes are for --net mlp; %s has its own sizes", c.Net)
 	}
 	if c.Batch != 0 {
 		batch = c.Batch
@@ -45,11 +50,12 @@ type benchTrainCmd struct {
 }
 
 func (c benchTrainCmd) Run(a *app) error {
+	a.onlyComputes()
 	cfg, err := c.config()
 	if err != nil {
 		return err
 	}
-	team := kernel.NewTeam(a.flags.Threads)
+	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	r, err := bench.Train(cfg, team)
 	if err != nil {

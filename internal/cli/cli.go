@@ -3,19 +3,24 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"path/filepath"
 	"strings"
-	"syscall"
+	"sync/atomic"
 
 	"github.com/alecthomas/kong"
 
+	"collapse/internal/bench"
 	"collapse/internal/kernel"
+	"collapse/internal/outfile"
 	"collapse/internal/safetext"
+	"collapse/nn"
+	"collapse/train"
 )
 
 // Exit codes of every command.
@@ -24,13 +29,16 @@ const (
 	exitFailed      = 1   // the run failed
 	exitUsage       = 2   // the call was wrong
 	exitInterrupted = 130 // Ctrl-C
+	exitTerminated  = 143 // SIGTERM
 )
 
 // program is the command line as a whole; kong reads its tags.
 type program struct {
-	Lab     string `help:"Directory where runs, epochs and measures live." env:"COLLAPSE_LAB" default:"./lab" type:"path" placeholder:"DIR"`
+	Lab     string `help:"Folder where runs, epochs and measures live." env:"COLLAPSE_LAB" default:"./lab" type:"path" placeholder:"DIR"`
 	JSON    bool   `name:"json" help:"Print one JSON document on standard output and nothing else there."`
-	Threads int    `help:"Threads to compute with; 0 means one per processor. Results do not depend on it." default:"0" placeholder:"N"`
+	Threads int    `help:"Threads to compute with; 0 means one per processor, and results do not depend on it." default:"0" placeholder:"N"`
+
+	ShowVersion versionFlag `name:"version" help:"Print the version and stop."`
 
 	Demo       demoCmd       `cmd:"" help:"The main job, small, on built-in data: train, measure, report."`
 	Train      trainCmd      `cmd:"" help:"One training run with every collapse measure taken on the way."`
@@ -51,6 +59,7 @@ type program struct {
 	Version    versionCmd    `cmd:"" help:"Version, kernel and processor."`
 	Completion completionCmd `cmd:"" help:"Shell completion for bash, zsh or fish."`
 	Licenses   licensesCmd   `cmd:"" help:"Licences of the program and of everything in it."`
+	HelpOn     helpCmd       `cmd:"" name:"help" help:"Help on a command, with examples."`
 }
 
 // app is what a command works with: where to print, what to heed, the global flags.
@@ -62,18 +71,33 @@ type app struct {
 	flags  *program
 	model  *kong.Kong
 	args   []string // as given
+
+	leaveable atomic.Bool // see onlyComputes
 }
 
 // commandLine is the call as it can be repeated in a shell.
 func (a *app) commandLine() string {
 	line := "collapse"
 	for _, arg := range a.args {
-		if arg == "" || strings.ContainsAny(arg, " \t\n\"'$\\*?[]{}()<>|&;~#`!") {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		line += " " + arg
+		line += " " + shellWord(arg)
 	}
 	return line
+}
+
+// shellWord quotes what a shell would not take as it is.
+func shellWord(arg string) string {
+	if arg == "" || strings.ContainsAny(arg, " \t\n\"'$\\*?[]{}()<>|&;~#`!") {
+		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return arg
+}
+
+// next is a call that a user can make on the same lab.
+func (a *app) next(call string) string {
+	if usual, err := filepath.Abs(cmp.Or(os.Getenv("COLLAPSE_LAB"), "lab")); err == nil && usual == a.flags.Lab {
+		return "collapse " + call
+	}
+	return "collapse --lab " + shellWord(a.flags.Lab) + " " + call
 }
 
 // usageError marks a call that was wrong, as opposed to a run that failed.
@@ -83,12 +107,12 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Main runs the program with the given arguments and returns its exit code.
+// Main runs the program with the given arguments and returns its exit code. Once it has returned, nothing more can be written to files: the
+// process is to end.
 func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	// After the first signal the default handling is back, so that a second Ctrl-C ends at once.
-	context.AfterFunc(ctx, stop)
+	defer outfile.Finish() // a command that was left behind may be writing
 	return run(ctx, args, stdout, stderr)
 }
 
@@ -112,7 +136,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		safetext.Fprintf(stderr, "collapse: %v\nTry 'collapse --help'.\n", err)
+		safetext.Fprintf(stderr, "collapse: %v\nTry '%s --help'.\n", misspelt(err), selected(err))
 		return exitUsage
 	}
 	out := &results{w: stdout}
@@ -120,11 +144,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if err := kernel.Err(); err != nil {
 		return a.report(usageError{err})
 	}
-	err = parsed.Run(a)
+	if err := refuseIdle(parsed); err != nil {
+		return a.report(err)
+	}
+	err = a.perform(func() error { return parsed.Run(a) })
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("standard output: %w", out.err)
 	}
 	return a.report(err)
+}
+
+// selected is the command of a refused call, as far as it was understood.
+func selected(err error) string {
+	var refused *kong.ParseError
+	if errors.As(err, &refused) && refused.Context != nil && refused.Context.Selected() != nil {
+		return refused.Context.Selected().FullPath()
+	}
+	return "collapse"
 }
 
 // exitRequest carries the exit code that kong asks for (--help) out of the parser.
@@ -135,9 +171,26 @@ func newParser(flags *program, stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Name("collapse"),
 		kong.Description("A laboratory for neural collapse: watch it happen, measure it, compare it with theory."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(describe),
+		kong.Help(printHelp),
+		kong.Bind(flags),
+		kindWords(),
 		kong.Writers(stdout, stderr),
+		kong.NamedMapper("output", kong.MapperFunc(outputName)),
 		kong.Exit(func(code int) { panic(exitRequest(code)) }),
 	)
+}
+
+// kindWords are the lists of kinds that help and flags hold as ${networks} and so on.
+func kindWords() kong.Vars {
+	timed := bench.Nets()
+	return kong.Vars{
+		"networks":          nn.Names(train.Kinds("net.kind")),
+		"losses":            nn.Names(train.Kinds("loss.kind")),
+		"optimisers":        nn.Names(train.Kinds("optim.kind")),
+		"bench_nets":        strings.Join(timed, ","),
+		"bench_nets_listed": strings.Join(timed, ", "),
+	}
 }
 
 // report prints an error for people and returns the exit code it stands for.
@@ -145,11 +198,15 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	safetext.Fprintf(a.stderr, "collapse: %v\n", err)
+	said := err.Error()
+	if words, canceled := strings.CutSuffix(said, context.Canceled.Error()); canceled && a.ctx.Err() != nil {
+		said = words + context.Cause(a.ctx).Error() // which signal it was
+	}
+	safetext.Fprintf(a.stderr, "collapse: %v\n", errors.New(said))
 	var wrong usageError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+		return interruptCode(a.ctx)
 	case errors.As(err, &wrong):
 		return exitUsage
 	}

@@ -24,8 +24,8 @@ func TestWrongCallsExitWith2AndSayWhatToDo(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"trian"}, `did you mean "train"`},
-		{[]string{"train", "--epoch", "3"}, "did you mean"},
+		{[]string{"trian"}, `did you mean train?`},
+		{[]string{"train", "--epoch", "3"}, "did you mean --epochs?"},
 		{[]string{"--lab", lab, "train", "--set", "optim.lrr=3"}, "optim.lr"},
 		{[]string{"--lab", lab, "train", "--loss", "cee"}, "ce, ls"},
 		{[]string{"train", "--resume", "abc", "--epochs", "3"}, "--resume takes its configuration"},

@@ -52,14 +52,14 @@ func unverified(f data.RemoteFile) string {
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 type dataGetCmd struct {
-	Name   string `arg:"" help:"Which set: see 'collapse data list'."`
-	Root   string `help:"Directory that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR"`
-	Mirror string `help:"Address that serves the files under their own names; tried before the official ones." placeholder:"URL"`
+	Name    string `arg:"" complete:"sets" help:"Which set: see 'collapse data list'."`
+	DataDir string `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." placeholder:"DIR"`
+	Mirror  string `help:"Address that serves the files under their own names; tried before the official ones." placeholder:"URL"`
 }
 
 func (c dataGetCmd) Run(a *app) error {
 	draw := &downloads{a: a}
-	got, err := data.Get(a.ctx, c.Name, data.GetOptions{Root: c.Root, Mirror: c.Mirror, Progress: draw.show})
+	got, err := data.Get(a.ctx, c.Name, data.GetOptions{Root: c.DataDir, Mirror: c.Mirror, Progress: draw.show})
 	draw.close()
 	var unknown *data.UnknownError
 	if errors.As(err, &unknown) || errors.Is(err, data.ErrNoRoot) {
@@ -116,11 +116,12 @@ func (d *downloads) close() {
 }
 
 type dataCheckCmd struct {
-	Root string `help:"Directory that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR"`
+	DataDir string `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." placeholder:"DIR"`
 }
 
 func (c dataCheckCmd) Run(a *app) error {
-	findings := data.Check(c.Root)
+	a.onlyComputes()
+	findings := data.Check(c.DataDir)
 	if err := a.emit(findings, func() { printFindings(a, findings) }); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestDataGet(t *testing.T) {
 	// The official addresses are out of reach through a proxy that is not there.
 	t.Setenv("HTTP_PROXY", site.URL)
 	t.Setenv("HTTPS_PROXY", site.URL)
-	code, stdout, stderr := call(t, "--json", "data", "get", "svhn", "--root", root, "--mirror", site.URL)
+	code, stdout, stderr := call(t, "--json", "data", "get", "svhn", "--data-dir", root, "--mirror", site.URL)
 	if code != exitFailed || stdout != "" || served == 0 {
 		t.Fatalf("exit code %d, standard output %q, %d requests", code, stdout, served)
 	}
@@ -41,7 +41,7 @@ func TestDataGet(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"data", "get", "svnh", "--root", root}, exitUsage, "no data set is called"},
+		{[]string{"data", "get", "svnh", "--data-dir", root}, exitUsage, "no data set is called"},
 		{[]string{"data", "get", "svhn"}, exitUsage, "no directory is given"},
 		{[]string{"data", "get", "mini-imagenet"}, exitFailed, "mini-imagenet-cache"},
 		{[]string{"data", "get", "glyphs"}, exitFailed, "built in"},
@@ -75,7 +75,7 @@ func TestDataCheck(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "cifar-100", "test.bin"), make([]byte, 3073), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := call(t, "data", "check", "--root", root)
+	code, stdout, stderr := call(t, "data", "check", "--data-dir", root)
 	if want := "no whole number of records of 3074"; code != exitFailed || !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, %s", code, stdout)
 	}

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"collapse/internal/judge"
 	"collapse/internal/kernel"
-	"collapse/internal/report"
+	"collapse/internal/page"
+	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/train"
@@ -19,8 +21,8 @@ import (
 const demoBudget = 75 * time.Second
 
 type demoCmd struct {
-	Out   string `help:"Directory for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
-	Scale string `enum:"smoke,default" default:"default" help:"smoke: seconds, only to see that it works; default: up to 90 s on two cores."`
+	Out   string `help:"Where to write: a folder for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
+	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes seconds, only to see that it works; default takes up to 90 s on two cores (default: default)." placeholder:"NAME"`
 	Open  bool   `help:"Show the page in the browser when it is ready."`
 	besideFlags
 }
@@ -68,7 +70,7 @@ func (c *demoCmd) Run(a *app) error {
 
 // demoResult is the JSON document of `collapse demo`.
 type demoResult struct {
-	report.Result
+	page.Result
 	Scale   string  `json:"scale"`
 	Kernel  string  `json:"kernel"`
 	Seconds float64 `json:"seconds"`
@@ -95,18 +97,19 @@ func (c *demoCmd) plan(a *app) (study.Demo, error) {
 	return demo, nil
 }
 
-func (c *demoCmd) report(a *app, lab *store.Lab, demo study.Demo, outcomes []study.Outcome) (report.Result, error) {
+func (c *demoCmd) report(a *app, lab *store.Lab, demo study.Demo, outcomes []study.Outcome) (page.Result, error) {
+	defer a.onlyComputes()()
 	var hashes []string
 	for _, o := range outcomes {
 		if o.Result.Run != "" {
 			hashes = append(hashes, o.Result.Run)
 		}
 	}
-	runs, err := report.Load(lab, hashes...)
+	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
-		return report.Result{}, err
+		return page.Result{}, err
 	}
-	return report.Write(c.Out, report.Study{
+	return page.Write(c.Out, page.Study{
 		ID:            "demo",
 		Title:         "Memorization and dilation",
 		Runs:          runs,
@@ -118,9 +121,9 @@ func (c *demoCmd) report(a *app, lab *store.Lab, demo study.Demo, outcomes []stu
 }
 
 // demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Section 5 and A.1.
-func demoSubstitutions(g study.Grid) []report.Substitution {
+func demoSubstitutions(g study.Grid) []recipe.Substitution {
 	paper, here := train.Default().Resolved(), g.Base
-	return []report.Substitution{
+	return []recipe.Substitution{
 		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples a class",
 			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "nothing to download, trains in seconds"},
 		{What: "input", Paper: "3 channels of 32 × 32", Here: "1 channel of 28 × 28", Why: "speed"},
@@ -132,7 +135,7 @@ func demoSubstitutions(g study.Grid) []report.Substitution {
 }
 
 // printReport says what a page found and where it is.
-func printReport(a *app, r report.Result) {
+func printReport(a *app, r page.Result) {
 	a.printf("\n%s\n", r.Headline)
 	for _, fact := range r.Facts {
 		a.printf("  %s\n", fact)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,24 +9,37 @@ import (
 	"collapse/dilation"
 	"collapse/internal/chart"
 	"collapse/internal/outfile"
-	"collapse/internal/theory"
+	"collapse/internal/page"
+	"collapse/internal/theoryfig"
 )
 
 type dilationCmd struct {
-	LW    float64 `name:"lw" default:"0.005" help:"λ_W." placeholder:"L"`
-	LH    float64 `name:"lh" default:"0.02" help:"λ_H." placeholder:"L"`
-	Alpha float64 `default:"0.1" help:"Label smoothing α0." placeholder:"A"`
-	CMD   float64 `name:"c-md" default:"0.5" help:"C_MD." placeholder:"C"`
-	Eta   float64 `default:"0.05" help:"Noise level η." placeholder:"ETA"`
-	Law   string  `default:"circle" help:"Law of dilated features: two-point, circle, sphere, ball, gaussian, or a .npy file of samples (M×dim, first column along w2−w1)." placeholder:"LAW"`
-	Curve int     `help:"Points of the risk curve in JSON." default:"0" placeholder:"N"`
-	Sweep string  `help:"Map a grid: eta=0.01,0.1,c-md=0.3,1,3 (also lw, lh, alpha); A..B:N is N values evenly in logarithm." placeholder:"NAME=V,…"`
-	Fit   string  `help:"Fit C_MD to measured pairs: runs of the lab (hashes or the starts of them), or CSV files with columns memorization, dilation and loss." placeholder:"RUN…"`
-	Out   string  `help:"Directory for pictures and a page." type:"path" placeholder:"DIR"`
+	LW        float64 `name:"lw" default:"0.005" help:"λ_W: penalty of the classifier." placeholder:"L"`
+	LH        float64 `name:"lh" default:"0.02" help:"λ_H: penalty of the features." placeholder:"L"`
+	Smoothing float64 `default:"0.1" help:"Label smoothing: α0 in [0,1)." placeholder:"A"`
+	CMD       float64 `name:"c-md" default:"0.5" help:"C_MD: memorization for each unit of dilation." placeholder:"C"`
+	Eta       float64 `default:"0.05" help:"Noise level η." placeholder:"ETA"`
+	Law       string  `default:"circle" complete:"two-point,circle,sphere,ball,gaussian" help:"Law of dilated features: two-point, circle, sphere, ball, gaussian, or a .npy file of samples (M×dim, first column along w2−w1)." placeholder:"LAW"`
+	Curve     int     `help:"Points of the risk curve in the document of --json; 0: no curve." default:"0" placeholder:"N"`
+	Sweep     string  `help:"Map a grid: eta=0.01,0.1,c-md=0.3,1,3 (also lw, lh, smoothing); A..B:N is N values evenly in logarithm." placeholder:"NAME=V,…"`
+	Fit       string  `complete:"runs" help:"Fit C_MD to measured pairs: runs of the lab (hashes or the starts of them), or CSV files with columns memorization, dilation and loss." placeholder:"RUN…"`
+	Out       string  `help:"Where to write: a folder for pictures and a page; none by default." type:"path" placeholder:"DIR"`
 
-	More []string `arg:"" optional:"" help:"More runs or files for --fit." placeholder:"RUN"`
+	More []string `arg:"" optional:"" complete:"runs" help:"More runs or files for --fit." placeholder:"RUN"`
 
 	files *outfile.Outputs
+}
+
+// effects tells the three things that the command does apart.
+func (c *dilationCmd) effects() []effect {
+	list := []effect{
+		{"lw lh smoothing c-md eta law curve sweep", c.Fit == "", "belongs to the model, and --fit fits measured pairs"},
+		{"curve", c.Sweep == "", "is about one setting, and --sweep maps many"},
+	}
+	for _, name := range sweptNames(c.Sweep) {
+		list = append(list, effect{name, false, "is replaced by the values of --sweep"})
+	}
+	return list
 }
 
 // dilated is the JSON of collapse dilation.
@@ -51,6 +62,7 @@ type dilationSetting struct {
 }
 
 func (c *dilationCmd) Run(a *app) error {
+	a.onlyComputes()
 	c.files = a.labOutputs()
 	c.files.Reads(append([]string{c.Law, c.Fit}, c.More...)...)
 	if c.Out != "" {
@@ -82,9 +94,9 @@ func (c *dilationCmd) Run(a *app) error {
 		out.Curves = map[string][]dilation.CurvePoint{"ce": sol.CE.Curve(c.Curve), "ls": sol.LS.Curve(c.Curve)}
 	}
 	if c.Out != "" {
-		page := &theory.Page{ID: "dilation", Title: "The memorization–dilation model", Caption: "Nguyen et al. 2023, Definition 4.1.", Facts: theory.SolutionFacts(sol),
-			Figures: []chart.Figure{theory.RiskFigure(sol), theory.FeasibleFigure(sol)}, Command: "collapse dilation " + c.flags()}
-		if out.Index, err = writePage(c.files, page, c.Out); err != nil {
+		p := &page.Theory{ID: "dilation", Title: "The memorization–dilation model", Source: "Nguyen et al. 2023, Definition 4.1", Facts: theoryfig.SolutionFacts(sol),
+			Figures: []chart.Figure{theoryfig.RiskFigure(sol), theoryfig.FeasibleFigure(sol)}, Command: "collapse dilation " + c.flags()}
+		if out.Index, err = writePage(c.files, p, c.Out); err != nil {
 			return err
 		}
 	}
@@ -96,7 +108,7 @@ func settingOf(p dilation.Params) dilationSetting {
 }
 
 func (c *dilationCmd) flags() string {
-	return fmt.Sprintf("--lw %g --lh %g --alpha %g --c-md %g --eta %g --law %s", c.LW, c.LH, c.Alpha, c.CMD, c.Eta, c.Law)
+	return fmt.Sprintf("--lw %g --lh %g --smoothing %g --c-md %g --eta %g --law %s", c.LW, c.LH, c.Smoothing, c.CMD, c.Eta, c.Law)
 }
 
 func (c *dilationCmd) params() (dilation.Params, error) {
@@ -104,7 +116,7 @@ func (c *dilationCmd) params() (dilation.Params, error) {
 	if err != nil {
 		return dilation.Params{}, err
 	}
-	p := dilation.Params{LW: c.LW, LH: c.LH, Alpha: c.Alpha, CMD: c.CMD, Eta: c.Eta, Law: law}
+	p := dilation.Params{LW: c.LW, LH: c.LH, Alpha: c.Smoothing, CMD: c.CMD, Eta: c.Eta, Law: law}
 	return p, p.Validate()
 }
 
@@ -140,178 +152,4 @@ func (c *dilationCmd) sampleLaw(f *arrayfile.File) (dilation.Law, error) {
 		dim = headers[0].Shape[1]
 	}
 	return dilation.SampleLaw(samples, dim)
-}
-
-func printDilation(a *app, d *dilated, took time.Duration) {
-	a.printf("memorization–dilation model, law %s, λ_W = %g, λ_H = %g, α = %g, C_MD = %g, η = %g\n\n", d.Law, d.Setting.LW, d.Setting.LH, d.Setting.Alpha, d.Setting.CMD, d.Setting.Eta)
-	a.printf("%-26s %14s %14s\n", "", "CE", "LS")
-	for _, row := range []struct {
-		name   string
-		ce, ls float64
-	}{
-		{"margin x", d.CE.Margin, d.LS.Margin}, {"‖h1−h2‖", d.CE.Dist, d.LS.Dist}, {"‖w2−w1‖", d.CE.WDiffNorm, d.LS.WDiffNorm},
-		{"r_max", d.CE.RMax, d.LS.RMax}, {"r*", d.CE.RStar, d.LS.RStar}, {"r*/‖h1−h2‖", d.CE.Normalised, d.LS.Normalised},
-		{"memorization", d.CE.Memorization, d.LS.Memorization}, {"risk", d.CE.Risk, d.LS.Risk},
-	} {
-		a.printf("%-26s %14.8g %14.8g\n", row.name, row.ce, row.ls)
-	}
-	as := d.Assumption
-	a.printf("\nAssumption 4.2  %s (noise: √η = %.4g, wanted below %.4g)\n", yesNo(as.Holds), as.SqrtEta, as.NoiseMost)
-	a.printf("Theorem 4.3     %s (r*/‖h1−h2‖ smaller for LS)\n", yesNo(d.Theorem))
-	for _, loss := range []string{"ce", "ls"} {
-		for _, check := range d.Checks[loss] {
-			if !check.Holds {
-				a.printf("fails           %s, %s: %s\n", loss, check.Name, check.Words())
-			}
-		}
-	}
-	if d.Index != "" {
-		a.printf("\n%s\n", d.Index)
-	}
-	a.printf("\n%.2f s\n", took.Seconds())
-}
-
-func yesNo(ok bool) string {
-	if ok {
-		return "holds"
-	}
-	return "does not hold"
-}
-
-// sweptPoint is a setting of a sweep in JSON.
-type sweptPoint struct {
-	dilationSetting
-	CENormalised float64 `json:"ce_normalised"`
-	LSNormalised float64 `json:"ls_normalised"`
-	Gamma        float64 `json:"gamma"`
-	Assumption   bool    `json:"assumption"`
-	Theorem      bool    `json:"theorem"`
-	Error        string  `json:"error,omitempty"`
-}
-
-type swept struct {
-	Law     string       `json:"law"`
-	Points  []sweptPoint `json:"points"`
-	Inside  int          `json:"inside_assumption"`
-	Broken  int          `json:"assumption_holds_theorem_fails"`
-	Outside int          `json:"theorem_fails_outside"`
-	Seconds float64      `json:"seconds"`
-	Index   string       `json:"index,omitempty"`
-}
-
-func (c *dilationCmd) sweep(a *app, base dilation.Params) error {
-	settings, err := sweepSettings(base, c.Sweep)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	points, err := dilation.Sweep(a.ctx, settings)
-	if err != nil {
-		return err
-	}
-	out := swept{Law: base.Law.Name, Seconds: time.Since(began).Seconds()}
-	for _, pt := range points {
-		row := sweptPoint{dilationSetting: settingOf(pt.Params)}
-		if pt.Err != nil {
-			row.Error = pt.Err.Error()
-		} else {
-			s := pt.Solution
-			row.CENormalised, row.LSNormalised, row.Gamma = s.CE.Normalised, s.LS.Normalised, s.Gamma
-			row.Assumption, row.Theorem = s.Assumption.Holds, s.Theorem
-			switch {
-			case row.Assumption && !row.Theorem:
-				out.Broken++
-				out.Inside++
-			case row.Assumption:
-				out.Inside++
-			case !row.Theorem:
-				out.Outside++
-			}
-		}
-		out.Points = append(out.Points, row)
-	}
-	if c.Out != "" {
-		page := &theory.Page{ID: "dilation-sweep", Title: "Where Theorem 4.3 holds", Caption: "Nguyen et al. 2023, Assumption 4.2 and Theorem 4.3.",
-			Figures: []chart.Figure{theory.SweepFigure(points)}, Command: "collapse dilation " + c.flags() + " --sweep " + c.Sweep}
-		if out.Index, err = writePage(c.files, page, c.Out); err != nil {
-			return err
-		}
-	}
-	return a.emit(out, func() {
-		a.printf("%d settings in %.1f s: %d inside Assumption 4.2 (the theorem fails in %d of them), fails outside in %d\n",
-			len(points), out.Seconds, out.Inside, out.Broken, out.Outside)
-		if out.Index != "" {
-			a.printf("%s\n", out.Index)
-		}
-	})
-}
-
-// sweepSettings reads NAME=V,V,NAME=V,… and returns the grid over base.
-func sweepSettings(base dilation.Params, text string) ([]dilation.Params, error) {
-	settings, name := []dilation.Params{base}, ""
-	var values []float64
-	apply := func() error {
-		if name == "" {
-			return nil
-		}
-		if len(values) == 0 {
-			return usagef("--sweep: %s has no values", name)
-		}
-		var grid []dilation.Params
-		for _, p := range settings {
-			for _, v := range values {
-				field, ok := map[string]*float64{"eta": &p.Eta, "c-md": &p.CMD, "lw": &p.LW, "lh": &p.LH, "alpha": &p.Alpha}[name]
-				if !ok {
-					return usagef("--sweep: %q is not one of eta, c-md, lw, lh, alpha", name)
-				}
-				*field = v
-				grid = append(grid, p)
-			}
-		}
-		settings, values = grid, nil
-		return nil
-	}
-	for _, item := range strings.Split(text, ",") {
-		if key, rest, ok := strings.Cut(item, "="); ok {
-			if err := apply(); err != nil {
-				return nil, err
-			}
-			name, item = strings.TrimSpace(key), rest
-		} else if name == "" {
-			return nil, usagef("--sweep is %q, wanted NAME=V,V,…", text)
-		}
-		more, err := sweepValues(strings.TrimSpace(item))
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, more...)
-	}
-	return settings, apply()
-}
-
-// sweepValues reads a number or A..B:N.
-func sweepValues(item string) ([]float64, error) {
-	if item == "" {
-		return nil, usagef("--sweep: a value is missing, wanted NAME=V,V,…")
-	}
-	low, rest, ranged := strings.Cut(item, "..")
-	if !ranged {
-		v, err := strconv.ParseFloat(item, 64)
-		if err != nil {
-			return nil, usagef("--sweep: %q is not a number", item)
-		}
-		return []float64{v}, nil
-	}
-	high, count, _ := strings.Cut(rest, ":")
-	a, errA := strconv.ParseFloat(low, 64)
-	b, errB := strconv.ParseFloat(high, 64)
-	n, errN := strconv.Atoi(count)
-	if errA != nil || errB != nil || errN != nil || !(a > 0 && b > a) || n < 2 || n > 10000 {
-		return nil, usagef("--sweep: %q, wanted A..B:N with 0 < A < B and N from 2 to 10000", item)
-	}
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = a * math.Pow(b/a, float64(i)/float64(n-1))
-	}
-	return out, nil
 }

@@ -10,9 +10,10 @@ import (
 	"collapse/dilation"
 	"collapse/internal/chart"
 	"collapse/internal/inputfile"
-	"collapse/internal/report"
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/store"
-	"collapse/internal/theory"
+	"collapse/internal/theoryfig"
 )
 
 // fitted is the JSON of collapse dilation --fit.
@@ -55,8 +56,8 @@ func (c *dilationCmd) fit(a *app) error {
 		out.F, out.PValue = &out.Comparison.F, &out.Comparison.PValue
 	}
 	if c.Out != "" {
-		page := fitPage(&out, points, a.commandLine())
-		if out.Index, err = writePage(c.files, page, c.Out); err != nil {
+		p := fitPage(&out, points, a.commandLine())
+		if out.Index, err = writePage(c.files, p, c.Out); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func runPairs(a *app, prefix string) (pairs []fittedPair, notes []string, err er
 		return nil, nil, err
 	}
 	defer lab.Close()
-	runs, err := report.Load(lab, prefix)
+	runs, err := judge.Load(lab, prefix)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,18 +118,18 @@ func runPairs(a *app, prefix string) (pairs []fittedPair, notes []string, err er
 	return pairs, notes, nil
 }
 
-func fitPage(out *fitted, points []dilation.Measured, command string) *theory.Page {
-	page := &theory.Page{ID: "dilation-fit", Title: "C_MD fitted to measured pairs", Command: command, Notes: out.Notes,
+func fitPage(out *fitted, points []dilation.Measured, command string) *page.Theory {
+	p := &page.Theory{ID: "dilation-fit", Title: "C_MD fitted to measured pairs", Command: command, Notes: out.Notes,
 		Caption: "In the model's own units, one pair per class and run: memorization is Σ‖h − h*‖ over the corrupted samples, divided by the number of clean ones; dilation is r/‖h1 − h2‖ with r² = tr Σ_W of the test features. The model predicts memorization = C_MD·dilation.",
-		Figures: []chart.Figure{theory.FitFigure(points, out.Comparison)}}
+		Figures: []chart.Figure{theoryfig.FitFigure(points, out.Comparison)}}
 	for _, fit := range append(out.Fits, out.Pooled) {
-		page.Facts = append(page.Facts, theory.Fact{Name: "C_MD, " + fit.Group, Value: fmt.Sprintf("%.6g ± %.2g", fit.CMD, fit.Error),
+		p.Facts = append(p.Facts, theoryfig.Fact{Name: "C_MD, " + fit.Group, Value: fmt.Sprintf("%.6g ± %.2g", fit.CMD, fit.Error),
 			From: fmt.Sprintf("least squares through the origin, %d pairs, R² = %.4f", fit.Points, fit.R2)})
 	}
 	if out.F != nil {
-		page.Facts = append(page.Facts, theory.Fact{Name: "one slope for all losses", Value: fmt.Sprintf("p = %.3g", *out.PValue), From: sameSlope(out)})
+		p.Facts = append(p.Facts, theoryfig.Fact{Name: "one slope for all losses", Value: fmt.Sprintf("p = %.3g", *out.PValue), From: sameSlope(out)})
 	}
-	return page
+	return p
 }
 
 func sameSlope(out *fitted) string {

@@ -11,18 +11,22 @@ import (
 )
 
 type exportCmd struct {
-	Names []string `arg:"" optional:"" name:"study-or-run" help:"Studies by name, runs by hash or the start of it; none: every run of the lab."`
+	Names []string `arg:"" optional:"" name:"study-or-run" complete:"runs,studies" help:"Studies by name, runs by hash or the start of it; none: every run of the lab."`
 	exportTo
 }
 
-func (c *exportCmd) Run(a *app) error { return c.export(a, c.Names) }
+func (c *exportCmd) Run(a *app) error {
+	a.onlyComputes()
+	return c.export(a, c.Names)
+}
 
 type studyExportCmd struct {
-	Name string `arg:"" name:"study" help:"Name of the study."`
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 	exportTo
 }
 
 func (c *studyExportCmd) Run(a *app) error {
+	a.onlyComputes()
 	if _, err := c.format(a); err != nil {
 		return err
 	}
@@ -43,7 +47,7 @@ type exportTo struct {
 	CSV         bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
 	Parquet     bool   `help:"A Parquet file; needs --out (- for standard output)." xor:"format"`
 	Tensorboard string `help:"Event files of TensorBoard, a folder of DIR for each run: tensorboard --logdir DIR." type:"path" placeholder:"DIR" xor:"format,out"`
-	Out         string `help:"File to write; default: - for standard output." type:"path" placeholder:"FILE" xor:"out"`
+	Out         string `help:"Where to write: a file; default: - for standard output." type:"output" placeholder:"FILE" xor:"out"`
 }
 
 // format is the format of the table. --json, which every command has, is the table as JSON here.

@@ -9,30 +9,39 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/chart"
-	"collapse/internal/theory"
+	"collapse/internal/page"
+	"collapse/internal/theoryfig"
 	"collapse/internal/version"
 	"collapse/landscape"
 	"collapse/ufm"
 )
 
 type landscapeCmd struct {
-	K     int       `name:"k" default:"10" help:"Classes." placeholder:"K"`
-	Alpha float64   `default:"1" help:"Weight of the true class in the MSE." placeholder:"A"`
-	M     float64   `name:"m" default:"1" help:"Target of the true class." placeholder:"M"`
-	At    []float64 `help:"Length and angle: s,theta." placeholder:"S,THETA"`
+	K        int       `name:"k" default:"10" help:"Classes." placeholder:"K"`
+	Alpha    float64   `default:"1" help:"Weight of the true class's squared error." placeholder:"A"`
+	M        float64   `name:"m" default:"1" help:"Target of the true class." placeholder:"M"`
+	Position []float64 `help:"Print losses and gradients at a length and an angle, instead of drawing pictures." placeholder:"S,THETA"`
 
 	SMax     float64 `name:"s-max" default:"5" help:"Largest s of the pictures." placeholder:"S" group:"Pictures:"`
 	ThetaMax float64 `name:"theta-max" default:"3.141592653589793" help:"Largest θ of the pictures." placeholder:"T" group:"Pictures:"`
-	Out      string  `help:"Directory for the page (./out/landscape)." type:"path" placeholder:"DIR" group:"Pictures:"`
+	Out      string  `help:"Where to write: a folder for the page; default: ./out/landscape." type:"path" placeholder:"DIR" group:"Pictures:"`
 
 	Classifier string `help:"A trained classifier: a file with a K×d matrix, such as a checkpoint's model.safetensors." type:"existingfile" placeholder:"FILE" group:"A trained classifier:"`
-	Weight     string `help:"Name of the matrix in the file (the only one with K rows, else needed)." placeholder:"NAME" group:"A trained classifier:"`
-	Bias       string `help:"Name of the bias in the file." placeholder:"NAME" group:"A trained classifier:"`
-	Classes    []int  `help:"The feature's class and the other one that spans the plane." default:"0,1" placeholder:"A,B" group:"A trained classifier:"`
+	WeightsKey string `help:"Name of the classifier's weight in its file; default: the only matrix with K rows." placeholder:"NAME" group:"A trained classifier:"`
+	BiasKey    string `help:"Name of the classifier's bias in its file; without it there is none." placeholder:"NAME" group:"A trained classifier:"`
+	Pair       []int  `help:"The feature's class and the other one that spans the plane." default:"0,1" placeholder:"A,B" group:"A trained classifier:"`
 	Path       string `help:"A file with features over time (T×d), drawn as a path across the plane." type:"existingfile" placeholder:"FILE.npy" group:"A trained classifier:"`
 }
 
-// landscapeAt is the JSON of collapse landscape --at.
+func (c *landscapeCmd) effects() []effect {
+	trained := "goes with --classifier, whose rows span the plane"
+	return []effect{
+		{"s-max theta-max out classifier weights-key bias-key pair path", len(c.Position) == 0, "is about pictures, and --position draws none"},
+		{"weights-key bias-key pair path", c.Classifier != "", trained},
+	}
+}
+
+// landscapeAt is the JSON of collapse landscape --position.
 type landscapeAt struct {
 	S, Theta float64 `json:"-"`
 
@@ -54,11 +63,12 @@ type landscapeAt struct {
 }
 
 func (c *landscapeCmd) Run(a *app) error {
+	a.onlyComputes()
 	params := landscape.Params{K: c.K, Alpha: c.Alpha, M: c.M}
 	if err := params.Validate(); err != nil {
 		return usageError{err}
 	}
-	if len(c.At) > 0 {
+	if len(c.Position) > 0 {
 		return c.at(a, params)
 	}
 	if !(c.SMax > 0) || !(c.ThetaMax > 0) || math.IsInf(c.SMax+c.ThetaMax, 0) {
@@ -74,9 +84,9 @@ func (c *landscapeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	page := theory.LandscapePage(params, c.SMax, c.ThetaMax, extra, path)
-	page.Command = fmt.Sprintf("collapse landscape --k %d --alpha %g --m %g", c.K, c.Alpha, c.M)
-	result, err := writeTheory(o, page, out)
+	p := &page.Theory{ID: "landscape", Title: "The loss around a simplex-ETF classifier", Source: "Zhou et al. 2022, Proposition C.1, with the errata applied",
+		Figures: theoryfig.LandscapeFigures(params, c.SMax, c.ThetaMax, extra, path), Command: fmt.Sprintf("collapse landscape --k %d --alpha %g --m %g", c.K, c.Alpha, c.M)}
+	result, err := writeTheory(o, p, out)
 	if err != nil {
 		return err
 	}
@@ -85,10 +95,10 @@ func (c *landscapeCmd) Run(a *app) error {
 }
 
 func (c *landscapeCmd) at(a *app, params landscape.Params) error {
-	if len(c.At) != 2 || !(c.At[0] >= 0) || math.IsNaN(c.At[1]) || math.IsInf(c.At[0]+c.At[1], 0) {
-		return usagef("--at wants a length s ≥ 0 and an angle: --at 1.7,0.6")
+	if len(c.Position) != 2 || !(c.Position[0] >= 0) || math.IsNaN(c.Position[1]) || math.IsInf(c.Position[0]+c.Position[1], 0) {
+		return usagef("--position wants a length s ≥ 0 and an angle: --position 1.7,0.6")
 	}
-	s, theta := c.At[0], c.At[1]
+	s, theta := c.Position[0], c.Position[1]
 	own, other, rest := params.Logits(s, theta)
 	mse, ce, mseInf, ceInf := params.MSE(s, theta), params.CE(s, theta), params.MSELimit(s, theta), landscape.CELimit(s, theta)
 	out := landscapeAt{S: s, Theta: theta, Logits: map[string]float64{"own": own, "other": other, "rest": rest},
@@ -109,15 +119,12 @@ func (c *landscapeCmd) at(a *app, params landscape.Params) error {
 }
 
 // trained reads the classifier and the path, if asked for.
-func (c *landscapeCmd) trained() (map[string]func(s, theta float64) landscape.Value, []chart.Series, error) {
+func (c *landscapeCmd) trained() (map[string]theoryfig.Loss, []chart.Series, error) {
 	if c.Classifier == "" {
-		if c.Path != "" {
-			return nil, nil, usagef("--path needs --classifier: its rows span the plane")
-		}
 		return nil, nil, nil
 	}
-	if len(c.Classes) != 2 {
-		return nil, nil, usagef("--classes wants two classes, such as 0,1")
+	if len(c.Pair) != 2 {
+		return nil, nil, usagef("--pair wants two classes, such as 0,1")
 	}
 	var w, bias []float64
 	var shape []int
@@ -126,27 +133,27 @@ func (c *landscapeCmd) trained() (map[string]func(s, theta float64) landscape.Va
 		if err != nil {
 			return err
 		}
-		if w, shape, err = loadMatrix(f, name); err == nil && c.Bias != "" {
-			bias, _, err = loadMatrix(f, c.Bias)
+		if w, shape, err = loadMatrix(f, name); err == nil && c.BiasKey != "" {
+			bias, _, err = loadMatrix(f, c.BiasKey)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	plane, err := landscape.NewPlane(w, bias, shape[0], shape[1], c.Classes[0], c.Classes[1])
+	plane, err := landscape.NewPlane(w, bias, shape[0], shape[1], c.Pair[0], c.Pair[1])
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	path, err := c.path(plane, shape[1])
-	return map[string]func(s, theta float64) landscape.Value{"trained CE": plane.CE,
+	return map[string]theoryfig.Loss{"trained CE": plane.CE,
 		"trained MSE": func(s, theta float64) landscape.Value { return plane.MSE(s, theta, c.Alpha, c.M) }}, path, err
 }
 
 // weightName is --weight, or the one matrix with K rows.
 func (c *landscapeCmd) weightName(f *arrayfile.File) (string, error) {
-	if c.Weight != "" {
-		return c.Weight, nil
+	if c.WeightsKey != "" {
+		return c.WeightsKey, nil
 	}
 	var found []string
 	for _, h := range f.Headers() {
@@ -155,7 +162,7 @@ func (c *landscapeCmd) weightName(f *arrayfile.File) (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", usagef("%s has %d matrices with %d rows (%v): name one with --weight", c.Classifier, len(found), c.K, found)
+		return "", usagef("%s has %d matrices with %d rows (%v): name one with --weights-key", c.Classifier, len(found), c.K, found)
 	}
 	return found[0], nil
 }

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"io"
 	"math"
 	"os"
 	"runtime/debug"
@@ -12,27 +12,28 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/features"
-	"collapse/internal/kernel"
+	"collapse/internal/measurement"
 	"collapse/internal/outfile"
-	"collapse/internal/report"
+	"collapse/internal/page"
 	"collapse/measure"
+	"collapse/parallel"
 )
 
 type measureCmd struct {
 	Files []string `arg:"" optional:"" help:"Files that hold features, labels and perhaps a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet; or one folder that collapse_tap wrote. - reads npy records from standard input." placeholder:"FILE"`
 
 	Features []string `help:"File or quoted pattern of shards with the features (N×d)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
-	Labels   []string `help:"The labels (N)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
-	Weights  []string `help:"The classifier's weight (K×d)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
-	Bias     []string `help:"The classifier's bias (K)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
+	Labels   []string `help:"Files with the labels (N)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
+	Weights  []string `help:"Files with the classifier's weight (K×d)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
+	Bias     []string `help:"Files with the classifier's bias (K)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
 
-	FeaturesKey      string `help:"Name of the features in their file." placeholder:"NAME" group:"Names within files:"`
-	LabelsKey        string `help:"Name of the labels." placeholder:"NAME" group:"Names within files:"`
-	WeightsKey       string `help:"Name of the classifier's weight." placeholder:"NAME" group:"Names within files:"`
-	BiasKey          string `help:"Name of the classifier's bias." placeholder:"NAME" group:"Names within files:"`
+	FeaturesKey      string `help:"Name of the features in their file; default: any of the usual names, see docs/measuring.md." placeholder:"NAME" group:"Names within files:"`
+	LabelsKey        string `help:"Name of the labels in their file." placeholder:"NAME" group:"Names within files:"`
+	WeightsKey       string `help:"Name of the classifier's weight in its file." placeholder:"NAME" group:"Names within files:"`
+	BiasKey          string `help:"Name of the classifier's bias in its file." placeholder:"NAME" group:"Names within files:"`
 	Layers           string `help:"Pattern of array names, or of a folder's layers; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
 	TransposeWeights bool   `help:"The classifier's weight is stored d×K." group:"Names within files:"`
-	Classes          int    `help:"K, where some classes have no sample and there is no classifier." placeholder:"K" group:"Names within files:"`
+	Classes          int    `help:"Number of classes K: where some have no sample and there is no classifier; default: as many as the labels name." placeholder:"K" group:"Names within files:"`
 
 	TestFeatures []string `help:"Test features: dilation, test accuracy, centres of memorization." placeholder:"GLOB" sep:"none" group:"More samples:"`
 	TestLabels   []string `help:"Test labels." placeholder:"GLOB" sep:"none" group:"More samples:"`
@@ -40,22 +41,22 @@ type measureCmd struct {
 	Corrupted    []string `help:"Mask (0/1) of samples whose label was drawn anew." placeholder:"GLOB" sep:"none" group:"More samples:"`
 	OOD          []string `name:"ood" help:"Out-of-distribution features: NC5." placeholder:"GLOB" sep:"none" group:"More samples:"`
 
-	Measures      []string `help:"default, all, or keys of docs/measures.md." default:"default" placeholder:"LIST" group:"What is measured:"`
+	Measures      []string `complete:"measures" help:"What is measured: default, all, or keys of docs/measures.md, separated by commas." default:"default" placeholder:"LIST" group:"What is measured:"`
 	Null          int      `help:"How often labels are shuffled to see what measures come to by chance; 0: not." default:"9" placeholder:"N" group:"What is measured:"`
-	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, beside those that the rounding of the features could have made." placeholder:"SHARE" group:"What is measured:"`
+	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, beside those that the rounding of the features could have made; default: only those." placeholder:"SHARE" group:"What is measured:"`
 	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
 	MinCount      int      `help:"Leave out classes with fewer train samples." default:"1" placeholder:"N" group:"What is measured:"`
 	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
 	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
 
-	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs, - for standard output." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
+	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs, - for standard output." type:"output" placeholder:"FILE" group:"Beyond one machine:"`
 	Merge    bool   `help:"The files are states: combine them." group:"Beyond one machine:"`
 	Means    string `help:"Merged first passes; the second pass is made beside them." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
 
 	MaxMemory string `help:"What the files may take when they are unpacked and decoded, such as 8GB; default: 32 times their size, at least 537 MB." placeholder:"SIZE" group:"Beyond one machine:"`
 
-	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, and the table for people then goes to standard error." type:"path" placeholder:"FILE" group:"Output:"`
-	HTML string `name:"html" help:"Also write a self-contained page to FILE, - for standard output." type:"path" placeholder:"FILE" group:"Output:"`
+	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, and the table for people then goes to standard error." type:"output" placeholder:"FILE" group:"Output:"`
+	HTML string `name:"html" help:"Also write a self-contained page to FILE, - for standard output." type:"output" placeholder:"FILE" group:"Output:"`
 
 	out measureOut
 	ctx context.Context // stops the measurement
@@ -65,6 +66,7 @@ type measureCmd struct {
 type measureOut struct{ csv, html, state *outfile.File }
 
 func (c *measureCmd) Run(a *app) error {
+	a.onlyComputes()
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -73,18 +75,14 @@ func (c *measureCmd) Run(a *app) error {
 	if err := c.outputs(a); err != nil {
 		return err
 	}
-	team := kernel.NewTeam(a.flags.Threads)
+	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	if c.Means != "" && !c.Merge {
 		return c.secondPass(a, team)
 	}
 	found, err := c.find(team)
-	var unknown *measure.UnknownMeasureError
-	if errors.As(err, &unknown) {
-		return usageError{err}
-	}
 	if err != nil {
-		return err
+		return unnamed(err)
 	}
 	found.Command, found.Generated = "collapse "+strings.Join(os.Args[1:], " "), time.Now()
 	if err := c.write(found); err != nil {
@@ -141,6 +139,16 @@ func (c *measureCmd) boundMemory() func() {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
+// effects says what states, streams and second passes do without.
+func (c *measureCmd) effects() []effect {
+	stream, second := slices.Contains(c.Files, "-"), c.Means != "" && !c.Merge
+	return []effect{
+		{"features labels features-key labels-key classes drop-nonfinite test-labels", !c.Merge, "is about samples, and --merge reads states, which hold sums"},
+		{"features labels features-key labels-key test-labels", !stream, "names arrays in files, and - reads features and labels from standard input"},
+		{"null csv html", !second, "is about results, and a second pass writes a state: give it when the states are merged"},
+	}
+}
+
 // check finds calls that contradict themselves.
 func (c *measureCmd) check() error {
 	if len(c.Files) > 0 && len(c.Features) > 0 {
@@ -171,7 +179,7 @@ func (c *measureCmd) check() error {
 }
 
 // find measures what the flags ask for: files, a stream, states.
-func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
+func (c *measureCmd) find(team *parallel.Team) (*measurement.Result, error) {
 	switch {
 	case c.Merge:
 		return c.merge(team)
@@ -190,7 +198,7 @@ func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
 	}
 	defer set.Close()
 	if c.StateOut == "" {
-		return c.columns(set, team)
+		return measurement.Of(set, c.options(team), c.HTML != "")
 	}
 	one, err := set.OnePass(len(set.Columns)-1, c.options(team))
 	if err != nil {
@@ -200,7 +208,7 @@ func (c *measureCmd) find(team *kernel.Team) (*report.Measured, error) {
 }
 
 // stream reads standard input; Ctrl-C ends it while it waits for more, too.
-func (c *measureCmd) stream(req features.Request, team *kernel.Team) (*features.OnePass, error) {
+func (c *measureCmd) stream(req features.Request, team *parallel.Team) (*features.OnePass, error) {
 	in, read := os.Stdin, make(chan struct{})
 	var found *features.OnePass
 	var failed error
@@ -252,7 +260,7 @@ func (c *measureCmd) budget() (*arrayfile.Budget, error) {
 	return b, nil
 }
 
-func (c *measureCmd) options(team *kernel.Team) measure.Options {
+func (c *measureCmd) options(team *parallel.Team) measure.Options {
 	opt := measure.Options{Context: c.ctx, Team: team, Measures: c.Measures, DropNonFinite: c.DropNonfinite, MinCount: c.MinCount, KeepMargins: true, Uncertainty: true, Null: c.Null, RankCutoff: c.Rcond}
 	if c.Imbalance == "class" {
 		opt.Imbalance = measure.PerClass
@@ -261,31 +269,10 @@ func (c *measureCmd) options(team *kernel.Team) measure.Options {
 	return opt
 }
 
-func (c *measureCmd) columns(set *features.Set, team *kernel.Team) (*report.Measured, error) {
-	found := &report.Measured{Values: set.Values, Inputs: set.Inputs, Notes: set.Notes, Main: len(set.Columns) - 1}
-	for i := range set.Columns {
-		opt := c.options(team)
-		opt.KeepSpectrum = c.HTML != "" || set.CheapSpectrum(i)
-		r, err := set.Measure(i, opt)
-		if err != nil {
-			return nil, err
-		}
-		column := report.NewMeasuredColumn(set.Columns[i].Name, r)
-		if c.HTML != "" {
-			if column.Sample, column.Classes, err = set.Sample(i, r, report.SampleSize, report.SampleClasses); err != nil {
-				return nil, err
-			}
-		}
-		found.Columns = append(found.Columns, column)
-	}
-	found.NoteLeftOut()
-	return found, nil
-}
-
 // write makes the files that were asked for.
-func (c *measureCmd) write(found *report.Measured) error {
+func (c *measureCmd) write(found *measurement.Result) error {
 	if err := c.out.csv.Write(found.WriteCSV); err != nil {
 		return err
 	}
-	return c.out.html.Write(found.WritePage)
+	return c.out.html.Write(func(w io.Writer) error { return page.WritePage(found, w) })
 }

@@ -4,16 +4,16 @@ import (
 	"io"
 
 	"collapse/internal/features"
-	"collapse/internal/kernel"
-	"collapse/internal/report"
+	"collapse/internal/measurement"
+	"collapse/parallel"
 )
 
 // merge combines state files and reports what they hold.
-func (c *measureCmd) merge(team *kernel.Team) (*report.Measured, error) {
+func (c *measureCmd) merge(team *parallel.Team) (*measurement.Result, error) {
 	req := c.request()
 	if c.Means != "" {
 		var err error
-		if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel); err != nil {
+		if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel, req.Budget); err != nil {
 			return nil, err
 		}
 	}
@@ -25,7 +25,7 @@ func (c *measureCmd) merge(team *kernel.Team) (*report.Measured, error) {
 }
 
 // onePass reports moments, and writes them if asked to.
-func (c *measureCmd) onePass(one *features.OnePass, team *kernel.Team) (*report.Measured, error) {
+func (c *measureCmd) onePass(one *features.OnePass, team *parallel.Team) (*measurement.Result, error) {
 	if c.StateOut != "" {
 		var state io.WriterTo = one.Moments
 		if one.Second != nil {
@@ -41,7 +41,7 @@ func (c *measureCmd) onePass(one *features.OnePass, team *kernel.Team) (*report.
 	if err != nil {
 		return nil, err
 	}
-	found := &report.Measured{Columns: []report.MeasuredColumn{report.NewMeasuredColumn("features", r)},
+	found := &measurement.Result{Columns: []measurement.Column{measurement.NewColumn("features", r)},
 		Values: one.Values(), Inputs: one.Inputs, Notes: one.Notes}
 	found.NoteLeftOut()
 	return found, nil
@@ -56,15 +56,15 @@ type secondDone struct {
 }
 
 // secondPass reads a shard beside the class means of all and writes its state.
-func (c *measureCmd) secondPass(a *app, team *kernel.Team) error {
+func (c *measureCmd) secondPass(a *app, team *parallel.Team) error {
 	req := c.request()
 	var err error
-	if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel); err != nil {
-		return err
+	if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel, req.Budget); err != nil {
+		return unnamed(err)
 	}
 	set, err := features.Open(req)
 	if err != nil {
-		return err
+		return unnamed(err)
 	}
 	defer set.Close()
 	second, err := set.SecondPass(len(set.Columns)-1, req.Means, c.options(team))

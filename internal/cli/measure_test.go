@@ -183,7 +183,7 @@ func TestMeasureWrongCalls(t *testing.T) {
 		{[]string{formula, "--null=-1"}, exitUsage, "--null -1: a number of shuffles, 0 to 1000"},
 		{[]string{formula, "--null", "1001"}, exitUsage, "0 to 1000"},
 		{[]string{formula, "--feature-key", "h"}, exitUsage, "did you mean"},
-		{[]string{"gone.npz"}, exitFailed, "gone.npz"},
+		{[]string{"gone.npz"}, exitUsage, "gone.npz"},
 		{[]string{"--merge", formula}, exitFailed, "numpy.npz"},
 	} {
 		code, stdout, stderr := call(t, append([]string{"measure"}, c.args...)...)

@@ -5,11 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"reflect"
+	"strings"
 
+	"github.com/alecthomas/kong"
+
+	"collapse/internal/features"
 	"collapse/internal/outfile"
+	"collapse/internal/page"
 	"collapse/internal/safetext"
-	"collapse/internal/theory"
+	"collapse/measure"
 )
 
 // emit prints v as the command's one JSON document if --json was given, else the text that
@@ -19,7 +26,11 @@ func (a *app) emit(v any, human func()) error {
 		human()
 		return nil
 	}
-	enc := json.NewEncoder(a.stdout)
+	return encodeJSON(a.stdout, v)
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("writing JSON to standard output: %w", err)
@@ -56,7 +67,7 @@ func (a *app) outputs() *outfile.Outputs { return outfile.New(a.ctx, a.file1) }
 // labOutputs are the outputs of a command that reads the lab.
 func (a *app) labOutputs() *outfile.Outputs {
 	o := a.outputs()
-	for _, name := range []string{"lab.sqlite", "lab.sqlite-wal", "lab.sqlite-shm", "queue.token", "queue.lock"} {
+	for _, name := range []string{"lab.sqlite", "lab.sqlite-wal", "lab.sqlite-shm", "queue.token", "queue.lock", "queue.blobs"} {
 		o.Reads(filepath.Join(a.flags.Lab, name))
 	}
 	o.ReadsBelow(filepath.Join(a.flags.Lab, "runs"))
@@ -85,11 +96,38 @@ func (a *app) pageFolder(o *outfile.Outputs, dir string) error {
 }
 
 // writePage writes a page of the theory, over none of the files that the command reads.
-func writePage(o *outfile.Outputs, page *theory.Page, dir string) (index string, err error) {
-	if err := o.Folder("--out", dir, page.Files()...); err != nil {
+func writePage(o *outfile.Outputs, p *page.Theory, dir string) (index string, err error) {
+	if err := o.Folder("--out", dir, p.Files()...); err != nil {
 		return "", misuse(err)
 	}
-	return page.Write(dir)
+	return p.Write(dir)
+}
+
+// outputName reads the name of a file to write. But for ~ it stays as it was given: a slash at its end, and ".." after a link, mean
+// something to package outfile that a cleaned name has lost.
+func outputName(ctx *kong.DecodeContext, target reflect.Value) error {
+	var name string
+	if err := ctx.Scan.PopValueInto("file", &name); err != nil {
+		return err
+	}
+	if name == "" {
+		return errors.New("is empty; wanted the name of a file")
+	}
+	if strings.HasPrefix(name, "~/") {
+		name = kong.ExpandPath(name)
+	}
+	target.SetString(name)
+	return nil
+}
+
+// unnamed marks as a wrong call what comes of a name that nothing has: a file, an array in it, a measure.
+func unnamed(err error) error {
+	var array *features.NameError
+	var key *measure.UnknownMeasureError
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &array) || errors.As(err, &key) {
+		return usageError{err}
+	}
+	return err
 }
 
 // misuse marks names that cannot be meant as a wrong call.

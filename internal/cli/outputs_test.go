@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -245,6 +247,40 @@ func TestOutputsThroughLinksKeepTheirModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := measure.ReadState(b); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNamesAreTakenAsTheyStand gives names that mean something else once they are cleaned: folders, and the folder above the one
+// that a link points to.
+func TestNamesAreTakenAsTheyStand(t *testing.T) {
+	dir, in := t.TempDir(), copyOf(t, t.TempDir())
+	t.Chdir(dir)
+	if err := errors.Join(os.WriteFile("file", nil, 0o644), os.MkdirAll("there/below", 0o755), os.Symlink("there/below", "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		name string
+		want string
+	}{{exitFailed, "new/", "there is no folder new"}, {exitFailed, "file/", "not a directory"}, {exitFailed, "link/new/", "there is no folder link/new"},
+		{exitUsage, "link/", "is a folder"}, {exitUsage, "", "is empty"}} {
+		for _, args := range [][]string{{"measure", in, "--csv"}, {"measure", in, "--html"}, {"measure", in, "--state-out"}, {"solve", "mse", "--save"}, {"export", "--out"}} {
+			if _, stderr := called(t, c.code, append(args, c.name)...); !strings.Contains(stderr, c.want) {
+				t.Errorf("%v %q: %s; want %q", args, c.name, stderr, c.want)
+			}
+		}
+	}
+	called(t, exitOK, "measure", in, "--csv", "link/../rows.csv")
+	if _, err := os.Stat(filepath.Join("there", "rows.csv")); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("HOME", dir)
+	if user, err := user.Current(); err != nil || user.HomeDir != dir {
+		t.Skip("the home folder is not HOME here")
+	}
+	called(t, exitOK, "measure", in, "--csv=~/home.csv")
+	if _, err := os.Stat("home.csv"); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
 type reportCmd struct {
-	Runs []string `arg:"" optional:"" help:"Hashes of runs, or the starts of them; none: every finished training run."`
-	Out  string   `help:"Directory for the page." default:"./out/report" type:"path" placeholder:"DIR"`
+	Runs []string `arg:"" optional:"" complete:"runs" help:"Hashes of runs, or the starts of them; none: every finished training run."`
+	Out  string   `help:"Where to write: a folder for the page." default:"./out/report" type:"path" placeholder:"DIR"`
 	Open bool     `help:"Show the page in the browser when it is ready."`
 }
 
 func (c *reportCmd) Run(a *app) error {
+	a.onlyComputes()
 	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
 		return err
 	}
@@ -29,11 +31,11 @@ func (c *reportCmd) Run(a *app) error {
 			return err
 		}
 	}
-	runs, err := report.Load(lab, hashes...)
+	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
 		return err
 	}
-	result, err := report.Write(c.Out, report.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
+	result, err := page.Write(c.Out, page.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
 	if err != nil {
 		return err
 	}

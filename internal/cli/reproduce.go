@@ -10,42 +10,57 @@ import (
 
 	"collapse/internal/inputfile"
 	"collapse/internal/outfile"
+	"collapse/internal/page"
 	"collapse/internal/recipe"
-	"collapse/internal/report"
-	"collapse/internal/theory"
+	"collapse/internal/spelling"
+	"collapse/internal/theoryfig"
+	"collapse/internal/theoryrun"
 	"collapse/internal/version"
 )
 
 type reproduceCmd struct {
-	ID       string   `arg:"" optional:"" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
+	ID       string   `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
 	List     bool     `help:"List the recipes."`
 	All      bool     `help:"Every recipe, and one page over all of them; those done before are not repeated."`
-	Scale    string   `enum:"quick,paper" default:"quick" help:"quick: minutes on two cores; paper: the paper's own sizes."`
-	Preset   string   `help:"Another setting the recipe has: code is what the released code does." placeholder:"NAME"`
-	Set      []string `sep:"none" help:"A setting of every run, key=value as in collapse train." placeholder:"KEY=VALUE"`
-	Seeds    int      `help:"Seeds of trained networks (the recipe's own number)." placeholder:"N"`
-	Seed     uint64   `help:"Seed of random starts and draws of the theory." placeholder:"S"`
+	Scale    string   `enum:"quick,paper" default:"quick" help:"Scale: quick takes minutes on two cores, paper has the paper's own sizes." placeholder:"NAME"`
+	Preset   string   `help:"Preset: another setting that the recipe has; code is what the released code does. None by default." placeholder:"NAME"`
+	Set      []string `sep:"none" complete:"settings" help:"Override a setting: of every run, as in collapse train. May be given again." placeholder:"SECTION.KEY=VALUE"`
+	Seeds    int      `help:"Number of seeds: of trained networks; default: as many as the recipe has." placeholder:"N"`
+	Seed     uint64   `help:"Seed: of random starts and draws of the theory." default:"0" placeholder:"S"`
 	BuiltIn  bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
-	DataDir  string   `help:"Folder that holds the data sets (default: the environment's COLLAPSE_DATA)." type:"existingdir" placeholder:"DIR"`
-	DryRun   bool     `help:"Say how many networks would be trained and what that would take, and stop."`
-	Again    bool     `help:"With --all: make every page again."`
-	Out      string   `help:"Directory for the page (./out/ID; with --all ./out/all)." type:"path" placeholder:"DIR"`
+	DataDir  string   `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`
+	DryRun   bool     `help:"Say what would be computed and what it would take, and stop."`
+	Again    bool     `help:"Compute again what was computed before, with --all: every page."`
+	Out      string   `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all." type:"path" placeholder:"DIR"`
 	Open     bool     `help:"Show the page in the browser when it is ready."`
-	RunPages bool     `help:"Write each trained run's own page, too (1 to 5 MB each), and link to it."`
+	RunPages bool     `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
 	whereFlags
+}
+
+// effects tells recipes that train networks from those of pure theory, and making pages from listing and foreseeing.
+func (c *reproduceCmd) effects() []effect {
+	trains, pure := c.All || recipe.Trains(c.ID), c.All || !recipe.Trains(c.ID)
+	return append([]effect{
+		{"but list", !c.List, "is about a recipe, and --list lists them all"},
+		{dryRunHas + " again out open run-pages seed", !c.DryRun, "is about computing, and --dry-run computes nothing"},
+		{"again", c.All, "goes with --all; one recipe's page is always made, and its runs are kept"},
+		{"open", !c.All, "is about one page, and --all makes many"},
+		{"preset set seeds built-in data-dir run-pages workers " + dryRunHas, trains, "goes with recipes that train networks; " + c.ID + " trains none"},
+		{"seed", pure, "goes with recipes of theory; trained networks have --seeds"},
+	}, c.whereFlags.effects()...)
 }
 
 // reproduced is the JSON of collapse reproduce, and what is kept beside a page of --all.
 type reproduced struct {
-	report.IndexEntry
-	Facts    []theory.Fact   `json:"facts,omitempty"`
-	Notes    []string        `json:"notes,omitempty"`
-	Runs     int             `json:"runs"`
-	Failed   int             `json:"failed"`
-	Figures  []string        `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
-	Program  string          `json:"program"`
-	Compute  *report.Compute `json:"compute,omitempty"`
-	RunPages []string        `json:"run_pages,omitempty"` // of single runs, with --run-pages
+	page.IndexEntry
+	Facts    []theoryfig.Fact `json:"facts,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+	Runs     int              `json:"runs"`
+	Failed   int              `json:"failed"`
+	Figures  []string         `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
+	Program  string           `json:"program"`
+	Compute  *page.Compute    `json:"compute,omitempty"`
+	RunPages []string         `json:"run_pages,omitempty"` // of single runs, with --run-pages
 }
 
 // recipeRow is a line of collapse reproduce --list.
@@ -104,11 +119,18 @@ func (c *reproduceCmd) folder(a *app) error {
 // one makes the page of a recipe of either kind.
 func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
 	began := time.Now()
+	if !slices.Contains(recipe.IDs(), id) {
+		return reproduced{}, unknownRecipe(id)
+	}
+	r, err := recipe.Load(id)
+	if err != nil {
+		return reproduced{}, err
+	}
 	run := c.theory
-	if recipe.Is(id) {
+	if r.Trains() {
 		run = c.train
 	}
-	result, err := run(a, id)
+	result, err := run(a, r)
 	if len(result.Figures) > 0 {
 		result.Picture = result.Figures[0] + ".svg"
 	}
@@ -117,39 +139,32 @@ func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
 }
 
 // theory runs a recipe that needs no training.
-func (c *reproduceCmd) theory(a *app, id string) (reproduced, error) {
-	if !slices.Contains(theory.List(), id) {
-		return reproduced{}, usagef("there is no recipe %q; there are %s", id, strings.Join(recipeIDs(), ", "))
-	}
-	if c.Preset != "" || len(c.Set) > 0 || c.BuiltIn || c.Seeds > 0 || c.RunPages && !c.All {
-		return reproduced{}, usagef("%s trains no network: --preset, --set, --seeds, --built-in and --run-pages mean nothing to it", id)
-	}
-	r, err := theory.Load(id)
-	if err != nil {
-		return reproduced{}, usageError{err}
-	}
-	page, err := theory.Run(a.ctx, r, theory.Options{Seed: c.Seed, Quick: c.Scale == "quick", Progress: func(format string, args ...any) {
+func (c *reproduceCmd) theory(a *app, r *recipe.Recipe) (reproduced, error) {
+	found, err := theoryrun.Run(a.ctx, r, theoryrun.Options{Seed: c.Seed, Quick: c.Scale == "quick", Progress: func(format string, args ...any) {
 		a.notef(format+"\n", args...)
 	}})
 	if err != nil {
 		return reproduced{}, err
 	}
-	result, err := writeTheory(a.outputs(), page, c.dir(id))
+	defer a.onlyComputes()()
+	p := &page.Theory{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Command: fmt.Sprintf("collapse reproduce %s --seed %d", r.ID, c.Seed),
+		Claims: found.Claims, Figures: found.Figures, Facts: found.Facts, Notes: append(r.Notes(), found.Notes...)}
+	if c.Scale == "quick" {
+		p.Command += " --scale quick"
+	}
+	result, err := writeTheory(a.outputs(), p, c.dir(r.ID))
 	result.Paper = r.Paper
 	return result, err
 }
 
 // writeTheory writes a page of the theory and says what is on it.
-func writeTheory(o *outfile.Outputs, page *theory.Page, dir string) (reproduced, error) {
-	index, err := writePage(o, page, dir)
+func writeTheory(o *outfile.Outputs, p *page.Theory, dir string) (reproduced, error) {
+	index, err := writePage(o, p, dir)
 	if err != nil {
 		return reproduced{}, err
 	}
-	result := reproduced{IndexEntry: report.IndexEntry{ID: page.ID, Title: page.Title, Index: index}, Facts: page.Facts, Notes: page.Notes, Figures: []string{}}
-	for _, claim := range page.Claims {
-		result.Claims = append(result.Claims, report.Claim{Statement: claim.Statement, Verdict: report.Verdict(claim.Verdict), Reason: claim.Evidence})
-	}
-	for _, f := range page.Figures {
+	result := reproduced{IndexEntry: page.IndexEntry{ID: p.ID, Title: p.Title, Index: index, Claims: p.Claims}, Facts: p.Facts, Notes: p.Notes, Figures: []string{}}
+	for _, f := range p.Figures {
 		result.Figures = append(result.Figures, filepath.Join(dir, "figures", f.ID))
 	}
 	return result, nil
@@ -169,29 +184,18 @@ func (r reproduced) print(a *app) {
 	a.printf("\n%s  (%.1f s)\n", r.Index, r.Seconds)
 }
 
-// recipeIDs lists every recipe of the program.
-func recipeIDs() []string {
-	ids := slices.Concat(theory.List(), recipe.List())
-	slices.Sort(ids)
-	return ids
+func unknownRecipe(id string) error {
+	return usagef("there is no recipe %q (collapse reproduce --list lists them)%s", id, spelling.Suggestion(id, recipe.IDs()))
 }
 
 func (c *reproduceCmd) list(a *app) error {
 	var rows []recipeRow
-	for _, id := range recipeIDs() {
-		if recipe.Is(id) {
-			r, err := recipe.Load(id)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, recipeRow{id, r.Title, r.Paper, "training"})
-			continue
+	for _, h := range recipe.List() {
+		kind := "theory"
+		if h.Trains() {
+			kind = recipe.KindTraining
 		}
-		r, err := theory.Load(id)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, recipeRow{id, r.Title, r.Paper, "theory"})
+		rows = append(rows, recipeRow{h.ID, h.Title, h.Paper, kind})
 	}
 	return a.emit(rows, func() {
 		for _, r := range rows {
@@ -221,49 +225,49 @@ func (c *reproduceCmd) allDir() string {
 // all makes every page that is not there yet, and the page over all. A recipe that fails is shown
 // as failed and does not stop the others.
 func (c *reproduceCmd) all(a *app) error {
-	var entries []report.IndexEntry
-	for _, id := range recipeIDs() {
+	var entries []page.IndexEntry
+	for _, id := range recipe.IDs() {
 		entry, err := c.oneOfAll(a, id)
 		if a.ctx.Err() != nil {
 			return fmt.Errorf("stopped at %s; run the same command again to go on: %w", id, a.ctx.Err())
 		}
 		if err != nil {
 			a.notef("%s failed: %v\n", id, err)
-			entry = report.IndexEntry{ID: id, Error: err.Error()}
+			entry = page.IndexEntry{ID: id, Error: err.Error()}
 		}
 		entries = append(entries, entry)
 	}
-	index, err := report.WriteIndex(c.allDir(), entries, time.Now())
+	index, err := page.WriteIndex(c.allDir(), entries, time.Now())
 	if err != nil {
 		return err
 	}
 	return a.emit(struct {
-		Index   string              `json:"index"`
-		Recipes []report.IndexEntry `json:"recipes"`
+		Index   string            `json:"index"`
+		Recipes []page.IndexEntry `json:"recipes"`
 	}{index, entries}, func() { printAll(a, index, entries) })
 }
 
 // oneOfAll makes a page unless the same program made it before at the same scale.
-func (c *reproduceCmd) oneOfAll(a *app, id string) (report.IndexEntry, error) {
+func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
 	kept := filepath.Join(c.dir(id), "result.json")
 	var before reproduced
 	if text, err := inputfile.Read(kept, inputfile.Record); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
-		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !recipe.Is(id)) {
+		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !recipe.Trains(id)) {
 		return before.IndexEntry, nil
 	}
 	a.notef("== %s\n", id)
 	result, err := c.one(a, id)
 	if err != nil {
-		return report.IndexEntry{}, err
+		return page.IndexEntry{}, err
 	}
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
-		return report.IndexEntry{}, err
+		return page.IndexEntry{}, err
 	}
 	return result.IndexEntry, outfile.Write(kept, text)
 }
 
-func printAll(a *app, index string, entries []report.IndexEntry) {
+func printAll(a *app, index string, entries []page.IndexEntry) {
 	for _, e := range entries {
 		if e.Error != "" {
 			reason, _, _ := strings.Cut(e.Error, "\n")

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"collapse/internal/judge"
 	"collapse/internal/recipe"
-	"collapse/internal/report"
 	"collapse/internal/search"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
 
 // searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and what was found.
-func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choice recipe.Choice) (hashes []string, found []report.Search, err error) {
+func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choice recipe.Choice) (hashes []string, found []judge.Search, err error) {
 	o, err := c.options(a)
 	if err != nil {
 		return nil, nil, err
@@ -67,17 +67,17 @@ func searchFile(r *recipe.Recipe, choice recipe.Choice) (*study.File, error) {
 }
 
 // searchForPage is what a search found in one place, as a page wants it.
-func searchForPage(d *study.Search, p study.Found) report.Search {
-	s := report.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
+func searchForPage(d *study.Search, p study.Found) judge.Search {
+	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
 		if len(p.Rows) == 0 || !setsKey(p.Rows[0].Settings, q.Name) {
 			continue // it means nothing here
 		}
-		s.Params = append(s.Params, report.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
+		s.Params = append(s.Params, judge.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
 	}
 	for _, r := range p.Rows {
-		t := report.SearchTrial{SearchRun: searchRun(r), Number: r.Number + 1, Settings: map[string]string{}}
+		t := judge.SearchTrial{SearchRun: searchRun(r), Number: r.Number + 1, Settings: map[string]string{}}
 		for _, setting := range r.Settings {
 			key, value, _ := strings.Cut(setting, "=")
 			t.Settings[key] = value
@@ -104,8 +104,8 @@ func searchForPage(d *study.Search, p study.Found) report.Search {
 	return s
 }
 
-func searchRun(r study.TrialRow) report.SearchRun {
-	return report.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
+func searchRun(r study.TrialRow) judge.SearchRun {
+	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
 }
 
 func setsKey(settings []string, key string) bool {

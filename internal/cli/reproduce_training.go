@@ -6,19 +6,16 @@ import (
 	"strings"
 	"time"
 
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/recipe"
-	"collapse/internal/report"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/train"
 )
 
 // train runs a recipe that trains networks: what the lab does not hold is trained, then the page is made.
-func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
-	r, err := recipe.Load(id)
-	if err != nil {
-		return reproduced{}, usageError{err}
-	}
+func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	choice := c.choice()
 	runs, err := r.Expand(choice)
 	if err != nil {
@@ -33,7 +30,7 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	}
 	defer lab.Close()
 	var hashes []string
-	var found []report.Search
+	var found []judge.Search
 	if r.Search != nil {
 		hashes, found, err = c.searchAll(a, lab, r, choice)
 	} else {
@@ -42,25 +39,26 @@ func (c *reproduceCmd) train(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	loaded, err := report.Load(lab, hashes...)
+	loaded, err := judge.Load(lab, hashes...)
 	if err != nil {
 		return reproduced{}, err
 	}
-	page, err := r.Page(choice, loaded)
+	made, err := page.OfRecipe(r, choice, loaded)
 	if err != nil {
 		return reproduced{}, err
 	}
-	page.Generated, page.Searches, page.RunPages = time.Now(), found, c.RunPages
-	spent := report.Count(loaded, len(found) > 0, study.Foreseer(lab, c.DataDir))
-	page.Compute = &spent
+	made.Generated, made.Searches, made.RunPages = time.Now(), found, c.RunPages
+	spent := page.Count(loaded, len(found) > 0, study.Foreseer(lab, c.DataDir))
+	made.Compute = &spent
 	notePages(a, c.RunPages, loaded)
-	result, err := report.WriteRecipe(c.dir(id), page)
-	return reproduced{IndexEntry: report.IndexEntry{ID: id, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes: page.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+	defer a.onlyComputes()()
+	result, err := page.WriteRecipe(c.dir(r.ID), made)
+	return reproduced{IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
+		Notes: made.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
 }
 
 // notePages says what is about to take a while: drawing a run's page takes a second or so.
-func notePages(a *app, wanted bool, runs []report.Run) {
+func notePages(a *app, wanted bool, runs []judge.Run) {
 	if wanted {
 		a.notef("writing the pages of %d runs\n", len(runs))
 	}
@@ -135,8 +133,11 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 	}
 	var rows []foreseen
 	seen, total := map[string]bool{}, study.Estimate{}
-	for _, id := range recipe.List() {
-		configs, items, err := c.wouldTrain(id)
+	for _, h := range recipe.List() {
+		if !h.Trains() {
+			continue
+		}
+		configs, items, err := c.wouldTrain(h.ID)
 		if err != nil {
 			return err
 		}
@@ -150,9 +151,9 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 		}
 		e, err := foresee(a, own, fresh, o)
 		if err != nil {
-			return fmt.Errorf("%s: %w", id, err)
+			return fmt.Errorf("%s: %w", h.ID, err)
 		}
-		rows = append(rows, foreseen{id, e})
+		rows = append(rows, foreseen{h.ID, e})
 		total.Runs, total.Missing, total.Failed = total.Runs+e.Runs, total.Missing+e.Missing, total.Failed+e.Failed
 		total.Time, total.Seconds, total.Memory = total.Time+e.Time, total.Seconds+e.Seconds, max(total.Memory, e.Memory)
 	}
@@ -168,7 +169,10 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 
 // wouldTrain lists the runs of a recipe.
 func (c *reproduceCmd) wouldTrain(id string) ([]train.Config, []study.Item, error) {
-	if !recipe.Is(id) {
+	if !slices.Contains(recipe.IDs(), id) {
+		return nil, nil, unknownRecipe(id)
+	}
+	if !recipe.Trains(id) {
 		return nil, nil, usagef("%q trains no network: there is nothing to foresee", id)
 	}
 	r, err := recipe.Load(id)

@@ -45,40 +45,6 @@ func rowOf(r store.Run) runRow {
 	return row
 }
 
-type runsListCmd struct {
-	Status string `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state." placeholder:"STATE"`
-	Limit  int    `help:"At most this many; 0 shows all." default:"0" placeholder:"N"`
-}
-
-func (c runsListCmd) Run(a *app) error {
-	r, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	filter := store.Filter{Limit: c.Limit}
-	if c.Status != "" {
-		filter.Statuses = []store.Status{store.Status(c.Status)}
-	}
-	runs, err := r.List(filter)
-	if err != nil {
-		return err
-	}
-	rows := make([]runRow, len(runs))
-	for i, run := range runs {
-		rows[i] = rowOf(run)
-	}
-	return a.emit(rows, func() {
-		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "RUN\tKIND\tSTATUS\tEPOCH\tCREATED\tWHAT")
-		for _, run := range runs {
-			safetext.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", run.Hash, run.Kind, run.Status, epochOf(run),
-				run.Created.Local().Format("2006-01-02 15:04"), run.Label)
-		}
-		w.Flush()
-	})
-}
-
 func epochOf(r store.Run) string {
 	if !r.HasEpochs {
 		return "–"
@@ -87,7 +53,7 @@ func epochOf(r store.Run) string {
 }
 
 type runsShowCmd struct {
-	Hash string `arg:"" name:"run" help:"Hash of the run, or the start of it."`
+	Hash string `arg:"" name:"run" complete:"runs" help:"Hash of the run, or the start of it."`
 }
 
 func (c runsShowCmd) Run(a *app) error {
@@ -160,7 +126,7 @@ func printRun(a *app, run store.Run, dir string, last []lastValue) {
 }
 
 type runsRmCmd struct {
-	Runs []string `arg:"" help:"Hashes of runs, or the starts of them."`
+	Runs []string `arg:"" complete:"runs" help:"Hashes of runs, or the starts of them."`
 }
 
 func (c runsRmCmd) Run(a *app) error {

@@ -8,7 +8,7 @@ import (
 )
 
 type runsCheckCmd struct {
-	Runs   []string `arg:"" optional:"" help:"Hashes of runs, or the starts of them; without any, the whole lab is checked."`
+	Runs   []string `arg:"" optional:"" complete:"runs" help:"Hashes of runs, or the starts of them; without any, the whole lab is checked."`
 	Repair bool     `help:"Open runs that lack something, so that they can be computed again, and delete left-over files. Rows stay."`
 }
 

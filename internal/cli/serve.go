@@ -8,9 +8,9 @@ import (
 )
 
 type serveCmd struct {
-	Listen  string `help:"Address to listen on. Anything but a loopback address needs a token, which is printed once, and is plain text: there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
-	Token   string `help:"The token, instead of a new one; COLLAPSE_TOKEN keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
-	Open    bool   `help:"Show the page in the browser."`
+	Listen  string `help:"Address to listen on: of the page. Anything but a loopback address needs a token, which is printed once, and is plain text, for there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
+	Token   string `help:"The token that browsers need; default: a new one. The variable of the environment keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
+	Open    bool   `help:"Show the page in the browser when it is ready."`
 	Control bool   `help:"Let the page cancel, retry and resume runs and studies."`
 
 	MeasureLimit time.Duration `help:"Stop measuring files that were dropped on the page after this time." default:"60s" placeholder:"TIME"`
@@ -72,6 +72,10 @@ func (a *app) serveLog(format string, args ...any) { a.notef(format+"\n", args..
 type besideFlags struct {
 	Serve       bool   `help:"Show the live page beside the work." group:"Live page:"`
 	ServeListen string `help:"Where the live page listens." default:"127.0.0.1:0" placeholder:"HOST:PORT" group:"Live page:"`
+}
+
+func (f besideFlags) effects() []effect {
+	return []effect{{"serve-listen", f.Serve, "goes with --serve"}}
 }
 
 // beside starts the live page if it is asked for, shows it in the browser, and returns what ends it. A page that cannot be shown

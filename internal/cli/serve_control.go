@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
 	"collapse/internal/serve"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -92,7 +92,7 @@ func (c labControl) compute(hash string, again bool) {
 	case <-c.a.ctx.Done():
 		return
 	}
-	team := kernel.NewTeam(c.a.flags.Threads)
+	team := parallel.NewTeam(c.a.flags.Threads)
 	defer team.Close()
 	_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again})
 	var held *store.HeldError // a coordinator was quicker

@@ -95,7 +95,7 @@ func TestSolveWrongCalls(t *testing.T) {
 		{[]string{"ls", "--smoothing", "1"}, "smoothing is 1"},
 		{[]string{"ls-nonneg", "--k", "4", "--d", "3"}, "d ≥ k"},
 		{[]string{"mse", "--lb", "some"}, "--lb"},
-		{[]string{"ce", "--loss", "ce"}, "--loss ce"},
+		{[]string{"ce", "--loss", "ce"}, "--loss has no effect here"},
 		{[]string{"mse", "--init-scale", "1,2,3", "--optimizer", "gd"}, "--init-scale has 3"},
 		{[]string{"mse", "--lw", "0", "--optimizer", "auto"}, "lw = 0"},
 	} {

@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	"collapse/internal/queue"
 	"collapse/internal/recipe"
-	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/train"
@@ -29,85 +25,31 @@ type studyCmd struct {
 	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line for each run, epoch and measure, or as event files of TensorBoard."`
 }
 
-// whereFlags say where a study's runs are computed.
-type whereFlags struct {
-	Workers   int           `help:"Runs side by side in this process; 0: none, workers elsewhere do everything; default: one per thread." default:"-1" placeholder:"N"`
-	Listen    string        `help:"Let workers on other machines join at ADDR, such as 0.0.0.0:4333; :4333 is this machine only." placeholder:"ADDR" group:"Other machines:"`
-	TokenFile string        `help:"File with the token that workers must bring (default: queue.token in the lab, made if need be)." type:"path" placeholder:"FILE" group:"Other machines:"`
-	Cert      string        `help:"Certificate for TLS, with --listen." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
-	Key       string        `help:"The certificate's key." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
-	NATS      string        `name:"nats" help:"Use the JetStream of an existing NATS cluster." placeholder:"URL" group:"Other machines:"`
-	CA        string        `name:"ca" help:"Certificates to trust, with --nats." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
-	Queue     string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME" group:"Other machines:"`
-	Blobs     string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR" group:"Other machines:"`
-	Silence   time.Duration `help:"Give the runs of a worker that has not been heard of for so long to others." default:"15s" placeholder:"TIME" group:"Other machines:"`
-	Rebuild   bool          `help:"First read every result that the queue still holds again, for a lab that lost some." group:"Other machines:"`
-	besideFlags
-}
-
-// shortestSilence still tells a dead worker from a busy machine, on a good network.
-const shortestSilence = 500 * time.Millisecond
-
-func (w *whereFlags) options(a *app) (study.Options, error) {
-	threads := a.flags.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	slots := w.Workers
-	if slots < 0 {
-		slots = threads
-	}
-	o := study.Options{Slots: slots, Threads: threads, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
-		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
-	switch {
-	case w.Silence < shortestSilence:
-		return o, usagef("--silence is %v; wanted at least %v: workers are heard of every third of it", w.Silence, shortestSilence)
-	case w.NATS != "" && w.Listen != "":
-		return o, usagef("--listen opens the built-in queue and --nats uses another: leave one out")
-	case (w.Cert == "") != (w.Key == ""):
-		return o, usagef("--cert and --key go together")
-	case slots == 0 && w.NATS == "" && w.Listen == "":
-		return o, usagef("--workers 0 leaves all runs to workers elsewhere, who cannot join without --listen or --nats")
-	}
-	var err error
-	if w.Listen != "" && w.Cert == "" && reaches(w.Listen, "127.0.0.1") {
-		a.warnPlainText("the queue", w.Listen, queueWithTLS)
-	}
-	if w.Listen != "" {
-		file := w.TokenFile
-		if file == "" {
-			file = filepath.Join(a.flags.Lab, "queue.token")
-		}
-		if o.Token, err = queue.TokenFile(file, true); err == nil {
-			a.notef("token: %s\n", file)
-		}
-	}
-	if w.NATS != "" {
-		o.Remote = &queue.Remote{URL: w.NATS, CAFile: w.CA}
-		if w.TokenFile != "" {
-			o.Remote.Token, err = queue.TokenFile(w.TokenFile, false)
-		}
-	}
-	return o, err
-}
-
 type studyRunCmd struct {
-	Study  string   `arg:"" help:"A study's TOML file, a recipe (see collapse reproduce --list), or the name of a study of the lab." placeholder:"FILE|ID|NAME"`
-	Scale  string   `enum:"quick,paper" default:"quick" help:"Of a recipe: quick or paper."`
-	Set    []string `help:"Override a setting of all runs, or a list of the grid: --set data.noise=[0,0.2], or [[60,120],[80]] for a key that takes lists (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
-	Seeds  int      `help:"Seeds 1 to N instead of the file's." placeholder:"N"`
+	Study  string   `arg:"" complete:"recipes,studies" help:"A study's TOML file, a recipe (see collapse reproduce --list), or the name of a study of the lab." placeholder:"FILE|ID|NAME"`
+	Scale  string   `enum:"quick,paper" default:"quick" help:"Scale: of a recipe; quick takes minutes on two cores, paper has the paper's own sizes." placeholder:"NAME"`
+	Set    []string `complete:"settings" help:"Override a setting: of all runs, or a list of the grid, as in --set data.noise=[0,0.2], or [[60,120],[80]] for a setting that takes lists. May be given again." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+	Seeds  int      `help:"Number of seeds: 1 to N; default: those of the file or recipe." placeholder:"N"`
 	DryRun bool     `help:"Say what would be computed and what it would take, and stop."`
 	whereFlags
 }
 
+func (c *studyRunCmd) effects() []effect {
+	return append([]effect{
+		{"scale", recipe.Trains(c.Study), "goes with a recipe that trains networks; a study's file says its own sizes"},
+		{"set seeds dry-run", recipe.Trains(c.Study) || isFile(c.Study), "needs a study's file or a recipe; the runs of a study of the lab are settled"},
+		{dryRunHas, !c.DryRun, "is about computing, and --dry-run computes nothing"},
+	}, c.whereFlags.effects()...)
+}
+
+// dryRunHas are the flags of runs that are computed, which a dry run does without.
+const dryRunHas = "listen token-file cert key nats ca queue blobs silence rebuild serve serve-listen"
+
 func (c *studyRunCmd) Run(a *app) error {
-	if recipe.Is(c.Study) {
+	if recipe.Trains(c.Study) {
 		return (&reproduceCmd{ID: c.Study, Scale: c.Scale, Set: c.Set, Seeds: c.Seeds, DryRun: c.DryRun, whereFlags: c.whereFlags}).Run(a)
 	}
 	if !isFile(c.Study) {
-		if len(c.Set) > 0 || c.Seeds > 0 || c.DryRun {
-			return usagef("%s is no file: --set, --seeds and --dry-run need the study's file", c.Study)
-		}
 		return (&studyResumeCmd{Names: []string{c.Study}, whereFlags: c.whereFlags}).Run(a)
 	}
 	f, err := study.ReadFile(c.Study, c.Set, c.Seeds)
@@ -116,7 +58,7 @@ func (c *studyRunCmd) Run(a *app) error {
 		return usageError{err}
 	}
 	if err != nil {
-		return err
+		return unnamed(err)
 	}
 	o, err := c.options(a)
 	if err != nil {
@@ -125,7 +67,15 @@ func (c *studyRunCmd) Run(a *app) error {
 	if f.Search != nil {
 		return c.search(a, f, o)
 	}
+	return c.grid(a, f, o)
+}
+
+// grid computes the runs of a file without a search.
+func (c *studyRunCmd) grid(a *app, f *study.File, o study.Options) error {
 	configs, _, err := f.Configs()
+	if err == nil {
+		err = f.Idle(configs)
+	}
 	if err != nil {
 		return usageError{err}
 	}
@@ -189,7 +139,7 @@ func dryRun(a *app, name string, configs []train.Config, items []study.Item, o s
 }
 
 type studyResumeCmd struct {
-	Names []string `arg:"" name:"study" help:"Names of studies (see collapse study list)."`
+	Names []string `arg:"" name:"study" complete:"studies" help:"Names of studies (see collapse study list)."`
 	whereFlags
 }
 
@@ -212,11 +162,11 @@ func (c *studyResumeCmd) Run(a *app) error {
 			return err
 		}
 	}
-	grids, err := resumeSearches(a, lab, c.Names, o)
-	if err != nil || len(grids) == 0 {
+	searches, grids, err := resumeSearches(a, lab, c.Names, o)
+	if err != nil {
 		return err
 	}
-	return execute(a, lab, grids, o)
+	return executeBeside(a, lab, searches, grids, o)
 }
 
 // executed is the JSON document of `collapse study run` and `resume`.
@@ -231,76 +181,55 @@ type executed struct {
 
 // execute computes studies of the lab and says how that ended.
 func execute(a *app, lab *store.Lab, names []string, o study.Options) error {
+	return executeBeside(a, lab, nil, names, o)
+}
+
+// executeBeside computes studies of the lab that are grids, if there are any, and says how that and the searches before it ended: in
+// one document, a list if there are several.
+func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o study.Options) error {
+	var documents []any
+	for _, s := range searches {
+		documents = append(documents, s)
+	}
+	var sum executed
+	if len(grids) > 0 {
+		var err error
+		if sum, err = drive(a, lab, grids, o); err != nil {
+			return err
+		}
+		documents = append(documents, sum)
+	}
+	var document any = documents
+	if len(documents) == 1 {
+		document = documents[0]
+	}
+	err := a.emit(document, func() {
+		for _, s := range searches {
+			s.print(a)
+		}
+		if len(grids) > 0 {
+			sum.print(a)
+		}
+	})
+	if err == nil && sum.Failed > 0 {
+		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` makes them ready to be tried again", sum.Failed, grids[0])
+	}
+	return err
+}
+
+// drive computes studies with the engine's view of their progress.
+func drive(a *app, lab *store.Lab, names []string, o study.Options) (executed, error) {
 	start := time.Now()
 	p := newEngineProgress(a.stderr)
 	o.Watch, o.Logf = p.event, p.logf
 	s, err := study.Execute(a.ctx, lab, names, o)
 	p.close()
-	if err != nil {
-		return err
-	}
-	if err := sayExecuted(a, names, s, start); err != nil {
-		return err
-	}
-	if s.Failed > 0 {
-		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` makes them ready to be tried again", s.Failed, names[0])
-	}
-	return nil
+	return executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, err
 }
 
-func sayExecuted(a *app, names []string, s study.Summary, start time.Time) error {
-	return a.emit(executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, func() {
-		a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(names, ", "), s.Done, s.Runs, time.Since(start).Seconds())
-		if s.Cancelled {
-			a.printf("cancelled; go on with: collapse study resume %s\n", strings.Join(names, " "))
-		}
-	})
-}
-
-type studyListCmd struct{}
-
-// studyRow is the JSON of one study.
-type studyRow struct {
-	Name      string               `json:"name"`
-	Title     string               `json:"title,omitempty"`
-	Status    string               `json:"status"` // open, done, cancelled
-	Runs      int                  `json:"runs"`
-	Counts    map[store.Status]int `json:"counts"`
-	CreatedMS int64                `json:"created_ms"`
-}
-
-func studyRowOf(s store.Study) studyRow {
-	status := "open"
-	switch {
-	case s.Open() == 0:
-		status = "done"
-	case s.Cancelled:
-		status = "cancelled"
+func (e executed) print(a *app) {
+	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
+	if e.Cancelled {
+		a.printf("cancelled; go on with: collapse study resume %s\n", strings.Join(e.Studies, " "))
 	}
-	return studyRow{s.Name, s.Title, status, s.Runs, s.Counts, s.Created.UnixMilli()}
-}
-
-func (studyListCmd) Run(a *app) error {
-	lab, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
-	list, err := lab.Studies()
-	if err != nil {
-		return err
-	}
-	rows := []studyRow{}
-	for _, s := range list {
-		rows = append(rows, studyRowOf(s))
-	}
-	return a.emit(rows, func() {
-		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "STUDY\tSTATUS\tRUNS\tDONE\tFAILED\tCREATED\tTITLE")
-		for i, r := range rows {
-			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", r.Name, r.Status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
-				list[i].Created.Local().Format("2006-01-02 15:04"), r.Title)
-		}
-		w.Flush()
-	})
 }

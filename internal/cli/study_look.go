@@ -8,14 +8,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
 
 type studyStatusCmd struct {
-	Name string `arg:"" name:"study" help:"Name of the study."`
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 }
 
 // studyRunRow is the JSON of a run of a study.
@@ -125,7 +126,7 @@ func printStudyRuns(a *app, title string, runs []store.StudyRun) {
 }
 
 type studyCancelCmd struct {
-	Name string `arg:"" name:"study" help:"Name of the study."`
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 }
 
 func (c *studyCancelCmd) Run(a *app) error {
@@ -148,7 +149,7 @@ func (c *studyCancelCmd) Run(a *app) error {
 }
 
 type studyRetryCmd struct {
-	Name string `arg:"" name:"study" help:"Name of the study."`
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 }
 
 func (c *studyRetryCmd) Run(a *app) error {
@@ -167,13 +168,14 @@ func (c *studyRetryCmd) Run(a *app) error {
 }
 
 type studyReportCmd struct {
-	Name     string `arg:"" name:"study" help:"Name of the study."`
-	Out      string `help:"Directory for the page (./out/NAME)." type:"path" placeholder:"DIR"`
+	Name     string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+	Out      string `help:"Where to write: a folder for the page; default: ./out/NAME." type:"path" placeholder:"DIR"`
 	Open     bool   `help:"Show the page in the browser when it is ready."`
 	RunPages bool   `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
 }
 
 func (c *studyReportCmd) Run(a *app) error {
+	a.onlyComputes()
 	if err := a.pageFolder(a.labOutputs(), c.dir()); err != nil {
 		return err
 	}
@@ -197,7 +199,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	for _, r := range ended {
 		hashes = append(hashes, r.Hash)
 	}
-	runs, err := report.Load(lab, hashes...)
+	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
 		return err
 	}
@@ -218,27 +220,27 @@ func (c *studyReportCmd) Run(a *app) error {
 func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
 
 // write makes the page: of a search what it tried and found, else memorization, dilation and every measure.
-func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []report.Run) (report.Result, error) {
+func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run) (page.Result, error) {
 	out, title := c.dir(), cmp.Or(s.Title, c.Name)
 	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
 	f, err := study.SearchOf(s)
 	if err != nil {
-		return report.Result{}, err
+		return page.Result{}, err
 	}
-	spent := report.Count(runs, f != nil, study.Foreseer(lab, ""))
+	spent := page.Count(runs, f != nil, study.Foreseer(lab, ""))
 	notePages(a, c.RunPages, runs)
 	if f == nil {
-		return report.Write(out, report.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return page.Write(out, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
 	places, err := study.Look(lab, f)
 	if err != nil {
-		return report.Result{}, err
+		return page.Result{}, err
 	}
-	page := report.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
 		Source:  "a search of settings",
 		Caption: fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)}
 	for _, p := range places {
-		page.Searches = append(page.Searches, searchForPage(f.Search, p))
+		made.Searches = append(made.Searches, searchForPage(f.Search, p))
 	}
-	return report.WriteRecipe(out, page)
+	return page.WriteRecipe(out, made)
 }

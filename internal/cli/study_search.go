@@ -14,6 +14,13 @@ import (
 
 // search runs the file of a study with a table [search].
 func (c *studyRunCmd) search(a *app, f *study.File, o study.Options) error {
+	places, _, err := f.Configs()
+	if err == nil {
+		err = f.Idle(places)
+	}
+	if err != nil {
+		return usageError{err}
+	}
 	if c.DryRun {
 		return a.emit(map[string]any{"study": f.Name, "trials": f.Search.Trials, "epochs": f.Search.Epochs}, func() {
 			a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); what a trial takes depends on how far it goes\n",
@@ -26,56 +33,65 @@ func (c *studyRunCmd) search(a *app, f *study.File, o study.Options) error {
 	}
 	defer lab.Close()
 	defer c.beside(a)()
-	return runSearch(a, lab, f, o)
+	done, err := runSearch(a, lab, f, o)
+	if err != nil {
+		return err
+	}
+	return a.emit(done, func() { done.print(a) })
 }
 
-// resumeSearches goes on with those of the studies that are searches and returns the others.
-func resumeSearches(a *app, lab *store.Lab, names []string, o study.Options) (grids []string, err error) {
+// searched is the JSON document of a search.
+type searched struct {
+	executed
+	Searches []searchRow `json:"searches"`
+}
+
+// resumeSearches goes on with those of the studies that are searches and returns what they found, and the other studies.
+func resumeSearches(a *app, lab *store.Lab, names []string, o study.Options) (done []searched, grids []string, err error) {
 	for _, name := range names {
 		s, err := lab.Study(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		f, err := study.SearchOf(s)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if f == nil {
 			grids = append(grids, name)
 			continue
 		}
-		if err := runSearch(a, lab, f, o); err != nil {
-			return nil, err
+		found, err := runSearch(a, lab, f, o)
+		if err != nil {
+			return nil, nil, err
 		}
+		done = append(done, found)
 	}
-	return grids, nil
+	return done, grids, nil
 }
 
-// runSearch computes a search and says what it found.
-func runSearch(a *app, lab *store.Lab, f *study.File, o study.Options) error {
+// runSearch computes a search and returns what it found.
+func runSearch(a *app, lab *store.Lab, f *study.File, o study.Options) (searched, error) {
 	start := time.Now()
 	sum, err := driveSearch(a, lab, f, o)
 	if err != nil {
-		return err
+		return searched{}, err
 	}
 	s, err := lab.Study(f.Name)
 	if err != nil {
-		return err
+		return searched{}, err
 	}
 	rows, err := searchRows(lab.Reader, s)
-	if err != nil {
-		return err
+	return searched{executed{[]string{f.Name}, sum.Runs, sum.Done, sum.Failed, sum.Cancelled, time.Since(start).Seconds()}, rows}, err
+}
+
+func (s searched) print(a *app) {
+	name := s.Studies[0]
+	printSearches(a, s.Searches)
+	a.printf("\n%s: %d runs done, %d failed, %.0f s\n", name, s.Done, s.Failed, s.Seconds)
+	if s.Cancelled {
+		a.printf("cancelled; go on with: collapse study resume %s\n", name)
 	}
-	return a.emit(struct {
-		executed
-		Searches []searchRow `json:"searches"`
-	}{executed{[]string{f.Name}, sum.Runs, sum.Done, sum.Failed, sum.Cancelled, time.Since(start).Seconds()}, rows}, func() {
-		printSearches(a, rows)
-		a.printf("\n%s: %d runs done, %d failed, %.0f s\n", f.Name, sum.Done, sum.Failed, time.Since(start).Seconds())
-		if sum.Cancelled {
-			a.printf("cancelled; go on with: collapse study resume %s\n", f.Name)
-		}
-	})
 }
 
 // driveSearch computes a search with the engine's view of its progress.

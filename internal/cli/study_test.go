@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/page"
 )
 
 const tinyStudy = `
@@ -102,13 +102,13 @@ func TestAStudyFromFileToTable(t *testing.T) {
 			t.Errorf("%s: %q, %v; %s", command, files, err, said)
 		}
 	}
-	page := filepath.Join(t.TempDir(), "page")
-	called(t, 0, "--lab", lab, "study", "report", "tiny", "--out", page)
-	if b, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || !strings.Contains(string(b), "<svg") || !strings.Contains(string(b), "collapse report ") {
+	made := filepath.Join(t.TempDir(), "page")
+	called(t, 0, "--lab", lab, "study", "report", "tiny", "--out", made)
+	if b, err := os.ReadFile(filepath.Join(made, "index.html")); err != nil || !strings.Contains(string(b), "<svg") || !strings.Contains(string(b), "collapse report ") {
 		t.Error(err)
 	}
-	out, _ = called(t, 0, "--lab", lab, "--json", "study", "report", "tiny", "--out", page, "--run-pages")
-	var reported report.Result
+	out, _ = called(t, 0, "--lab", lab, "--json", "study", "report", "tiny", "--out", made, "--run-pages")
+	var reported page.Result
 	decodeOnly(t, out, &reported)
 	spent := reported.Compute
 	if spent == nil || spent.Runs != 4 || spent.Unknown+spent.OneThread != 0 || spent.FLOP != 4*2*(28*28*8+8*2+2*2)*2*(3*40+60) || !(spent.CoreHours > 0 && spent.CoreHours < 0.1) {
@@ -153,12 +153,12 @@ func TestStudyCallsThatAreWrong(t *testing.T) {
 		args string
 	}{
 		{2, "did you mean run.epochs?", "study run " + file + " --set run.epoch=3"},
-		{2, "need the study's file", "study run nosuch --seeds 3"},
+		{2, "needs a study's file", "study run nosuch --seeds 3"},
 		{1, "there is no lab", "study run nosuch"},
-		{1, "no such file", "study run nosuch.toml"},
+		{2, "no such file", "study run nosuch.toml"},
 		{2, "cannot join without", "study run " + file + " --workers 0"},
 		{2, "leave one out", "study run " + file + " --listen :0 --nats nats://x"},
-		{2, "go together", "study run " + file + " --cert " + file},
+		{2, "go together", "study run " + file + " --listen :0 --cert " + file},
 		{2, "say where to", "study export tiny --parquet"},
 		{2, "can't be used together", "export tiny --csv --tensorboard x"},
 		{2, "can't be used together", "export tiny --out x --tensorboard x"},

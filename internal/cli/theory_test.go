@@ -19,7 +19,7 @@ func TestDilationJSON(t *testing.T) {
 		Assumption struct{ Holds bool }
 		Theorem    bool
 	}
-	code, stdout, stderr := call(t, "--json", "dilation", "--lw", ".01", "--lh", ".01", "--alpha", ".2", "--c-md", "1", "--eta", ".001")
+	code, stdout, stderr := call(t, "--json", "dilation", "--lw", ".01", "--lh", ".01", "--smoothing", ".2", "--c-md", "1", "--eta", ".001")
 	if code != exitOK {
 		t.Fatal(stderr)
 	}
@@ -60,7 +60,7 @@ func TestDilationFit(t *testing.T) {
 
 func TestLandscapeJSON(t *testing.T) {
 	out := map[string]any{}
-	code, stdout, stderr := call(t, "--json", "landscape", "--at", "1.7,.6", "--k", "4", "--alpha", "5", "--m", "3")
+	code, stdout, stderr := call(t, "--json", "landscape", "--position", "1.7,.6", "--k", "4", "--alpha", "5", "--m", "3")
 	if code != exitOK {
 		t.Fatal(stderr)
 	}
@@ -110,10 +110,10 @@ func TestTheoryWrongCalls(t *testing.T) {
 		{[]string{"dilation", "--lw", "1", "--lh", "1"}, "below 1/2"},
 		{[]string{"dilation", "--sweep", "etta=1"}, "eta, c-md"},
 		{[]string{"landscape", "--k", "2"}, "at least 3"},
-		{[]string{"landscape", "--at", "1"}, "--at"},
-		{[]string{"reproduce", "tb-fig99"}, "tb-fig1"},
+		{[]string{"landscape", "--position", "1"}, "--position"},
+		{[]string{"reproduce", "tb-fig99"}, "did you mean tb-fig9?"},
 		{[]string{"reproduce"}, "--list"},
-		{[]string{"reproduce", "tb-fig1", "--run-pages"}, "--run-pages mean nothing"},
+		{[]string{"reproduce", "tb-fig1", "--run-pages"}, "--run-pages has no effect here"},
 	} {
 		code, stdout, stderr := call(t, c.args...)
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {

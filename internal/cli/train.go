@@ -4,39 +4,41 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sort"
+	"reflect"
 
-	"collapse/internal/kernel"
+	"github.com/pelletier/go-toml/v2"
+
 	"collapse/internal/store"
+	"collapse/parallel"
 	"collapse/train"
 )
 
 type trainCmd struct {
-	Config       string `arg:"" optional:"" help:"TOML file with the run's configuration; flags below override it." placeholder:"CONFIG.toml"`
-	Setting      string `help:"Start from a paper's setting; the file and the keys come on top." placeholder:"NAME" group:"Papers' settings:"`
+	Config       string `arg:"" optional:"" help:"TOML file with the run's configuration; flags override it." placeholder:"CONFIG.toml"`
+	Setting      string `complete:"papers" help:"Start from a paper's setting; the file and the keys come on top." placeholder:"NAME" group:"Papers' settings:"`
 	ListSettings bool   `help:"List the settings and stop." group:"Papers' settings:"`
 
-	Set []string `help:"Override one key, e.g. --set optim.lr=0.05 (repeatable)." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+	Set []string `complete:"settings" help:"Override a setting: --set optim.lr=0.05; --print-config lists all of them. May be given again." placeholder:"SECTION.KEY=VALUE" sep:"none"`
 
-	Data       string `help:"Data set: glyphs (built in), mnist, cifar-10, …; collapse data list." placeholder:"NAME" group:"Common keys:"`
-	DataDir    string `help:"Folder that holds the data sets (default: COLLAPSE_DATA)." placeholder:"DIR" group:"Common keys:"`
-	Classes    string `help:"Keep the first K classes." placeholder:"K" group:"Common keys:"`
-	Noise      string `help:"Probability that a training label is redrawn." placeholder:"ETA" group:"Common keys:"`
-	Loss       string `help:"ce, ls, lr, mse or rescaled_mse." placeholder:"KIND" group:"Common keys:"`
-	Net        string `help:"mlp, resnet18, resnet18-adapt, vgg13 or vgg13-bn." placeholder:"KIND" group:"Common keys:"`
-	Optim      string `help:"sgd, adam or lbfgs." placeholder:"KIND" group:"Common keys:"`
-	Preset     string `help:"paper (9 hidden layers) or code (8)." placeholder:"NAME" group:"Common keys:"`
-	Depth      string `help:"Hidden layers." placeholder:"N" group:"Common keys:"`
-	Width      string `help:"Units of a hidden layer." placeholder:"N" group:"Common keys:"`
-	FeatureDim string `help:"Width d of the last hidden layer." placeholder:"D" group:"Common keys:"`
-	Epochs     string `help:"Passes over the training set." placeholder:"N" group:"Common keys:"`
-	Batch      string `help:"Samples of a step." placeholder:"B" group:"Common keys:"`
-	LR         string `name:"lr" help:"Learning rate of the first epoch." placeholder:"LR" group:"Common keys:"`
-	Seed       string `help:"Seed of weights, order and label noise." placeholder:"S" group:"Common keys:"`
+	Data       string `key:"data.name" help:"Data set: glyphs (built in), mnist, cifar-10 and more, see collapse data list." placeholder:"NAME" group:"Common settings:"`
+	DataDir    string `key:"data.dir" help:"Folder that holds the data sets; default: $COLLAPSE_DATA." placeholder:"DIR" group:"Common settings:"`
+	Classes    string `key:"data.classes" help:"Number of classes K: the first K are kept." placeholder:"K" group:"Common settings:"`
+	Noise      string `key:"data.noise" help:"Probability that a training label is redrawn." placeholder:"ETA" group:"Common settings:"`
+	Loss       string `key:"loss.kind" help:"Loss: ${losses}." placeholder:"KIND" group:"Common settings:"`
+	Net        string `key:"net.kind" help:"Network: ${networks}." placeholder:"KIND" group:"Common settings:"`
+	Optim      string `key:"optim.kind" help:"Optimiser: ${optimisers}." placeholder:"KIND" group:"Common settings:"`
+	Preset     string `key:"net.preset" help:"Preset: of an mlp's depth and width; paper (9 hidden layers of 2048 units) or code (8)." placeholder:"NAME" group:"Common settings:"`
+	Depth      string `key:"net.depth" help:"Hidden layers of an mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
+	Width      string `key:"net.width" help:"Units of a hidden layer, of an mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
+	FeatureDim string `key:"net.feature_dim" help:"Width d of the last hidden layer; 0: K for an mlp, else the network's own." placeholder:"D" group:"Common settings:"`
+	Epochs     string `key:"run.epochs" help:"Passes over the training set." placeholder:"N" group:"Common settings:"`
+	Batch      string `key:"run.batch" help:"Samples of a step." placeholder:"B" group:"Common settings:"`
+	LR         string `key:"optim.lr" name:"lr" help:"Learning rate of the first epoch." placeholder:"LR" group:"Common settings:"`
+	Seed       string `key:"run.seed" help:"Seed: of weights, order and label noise." placeholder:"S" group:"Common settings:"`
 
 	PrintConfig       bool   `help:"Print the complete configuration as TOML and stop." group:"How it is run:"`
-	Resume            string `help:"Go on with a run of the lab (its hash or the start of it)." placeholder:"RUN" group:"How it is run:"`
-	Again             bool   `help:"Compute a configuration anew that the lab holds already." group:"How it is run:"`
+	Resume            string `complete:"runs" help:"Go on with a run of the lab (its hash or the start of it)." placeholder:"RUN" group:"How it is run:"`
+	Again             bool   `help:"Compute again what was computed before, though the lab holds it." group:"How it is run:"`
 	IgnoreMemory      bool   `help:"Start though the estimated memory is above what is free." group:"How it is run:"`
 	AllowKernelChange bool   `help:"Resume under another kernel or architecture; recorded in the run." group:"How it is run:"`
 	Trace             string `help:"Write the first steps whole into DIR, for another framework to repeat." placeholder:"DIR" group:"How it is run:"`
@@ -47,17 +49,22 @@ type trainCmd struct {
 // overrides lists the common flags that were given, as configuration keys, then --set.
 func (c *trainCmd) overrides() []string {
 	var out []string
-	for _, kv := range []struct{ key, value string }{
-		{"data.name", c.Data}, {"data.dir", c.DataDir}, {"data.classes", c.Classes}, {"data.noise", c.Noise},
-		{"loss.kind", c.Loss}, {"net.kind", c.Net}, {"optim.kind", c.Optim}, {"net.preset", c.Preset}, {"net.depth", c.Depth}, {"net.width", c.Width},
-		{"net.feature_dim", c.FeatureDim}, {"run.epochs", c.Epochs}, {"run.batch", c.Batch},
-		{"optim.lr", c.LR}, {"run.seed", c.Seed},
-	} {
-		if kv.value != "" {
-			out = append(out, kv.key+"="+kv.value)
+	flags := reflect.ValueOf(c).Elem()
+	for i := range flags.NumField() {
+		if key := flags.Type().Field(i).Tag.Get(keyTag); key != "" && flags.Field(i).String() != "" {
+			out = append(out, key+"="+flags.Field(i).String())
 		}
 	}
 	return append(out, c.Set...)
+}
+
+func (c *trainCmd) effects() []effect {
+	only := []effect{
+		{"but list-settings", !c.ListSettings, "is about a run, and --list-settings lists settings"},
+		{"again ignore-memory allow-kernel-change trace trace-steps resume serve serve-listen", !c.PrintConfig, "is about a run, and --print-config only prints a configuration"},
+		{"trace-steps", c.Trace != "", "goes with --trace"},
+	}
+	return append(only, c.besideFlags.effects()...)
 }
 
 func (c *trainCmd) config() (train.Config, error) {
@@ -68,10 +75,8 @@ func (c *trainCmd) config() (train.Config, error) {
 			return train.Config{}, usageError{err}
 		}
 	}
-	if c.Config != "" {
-		return train.LoadFileOver(base, c.Config, c.overrides()...)
-	}
-	return train.LoadOver(base, "", nil, c.overrides()...)
+	cfg, err := train.ForOneRun(base, c.Config, c.overrides()...)
+	return cfg, unnamed(err)
 }
 
 func (c *trainCmd) Run(a *app) error {
@@ -125,12 +130,16 @@ func (c *trainCmd) print(a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	a.print(train.PrintConfig(cfg))
-	return nil
+	text := train.PrintConfig(cfg)
+	var settings map[string]any
+	if err := toml.Unmarshal([]byte(text), &settings); err != nil {
+		return fmt.Errorf("the configuration as TOML: %w", err)
+	}
+	return a.emit(settings, func() { a.print(text) })
 }
 
 func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
-	team := kernel.NewTeam(a.flags.Threads)
+	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	progress := newTrainProgress(a.stderr)
 	defer progress.close()
@@ -165,20 +174,4 @@ type trained struct {
 
 func resultJSON(r train.Result) trained {
 	return trained{r.Run, r.Dir, r.Epochs, r.AlreadyDone, r.Checkpoint, r.Features, r.Values}
-}
-
-func printResult(a *app, r train.Result) {
-	if r.AlreadyDone {
-		a.notef("The lab holds this configuration already (--again computes it anew).\n")
-	}
-	keys := make([]string, 0, len(r.Values))
-	for k := range r.Values {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
-		a.printf("%-40s %s\n", k, fmt.Sprintf("%.6g", r.Values[k]))
-	}
-	a.printf("\nrun         %s\ncheckpoint  %s\nreport      collapse --lab %s report %.12s\n",
-		r.Run, r.Checkpoint, a.flags.Lab, r.Run)
 }

@@ -13,11 +13,11 @@ import (
 
 type workerCmd struct {
 	Connect   string        `help:"Address of the coordinator, as collapse study run --listen prints it, or of a NATS cluster." required:"" placeholder:"URL"`
-	TokenFile string        `help:"File with the coordinator's token." type:"existingfile" placeholder:"FILE"`
-	CA        string        `name:"ca" help:"Certificates to trust, for a coordinator with a certificate of its own." type:"existingfile" placeholder:"FILE"`
+	TokenFile string        `help:"File with the token of the queue." type:"existingfile" placeholder:"FILE"`
+	CA        string        `name:"ca" help:"Certificates to trust: of a coordinator with a certificate of its own." type:"existingfile" placeholder:"FILE"`
 	Slots     int           `help:"Runs side by side; default: one per thread." placeholder:"N"`
 	Scratch   string        `help:"Local folder for runs under way; a worker started again on it goes on from there." default:"./scratch" type:"path" placeholder:"DIR"`
-	Blobs     string        `help:"Folder shared with the coordinator, for checkpoints and features." type:"path" placeholder:"DIR"`
+	Blobs     string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR"`
 	Every     time.Duration `name:"checkpoint-every" help:"How often a run's checkpoint leaves this machine." default:"1m" placeholder:"TIME"`
 	Queue     string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME"`
 	Name      string        `help:"Name of this worker, for people; default: host and process." placeholder:"NAME"`
@@ -60,7 +60,8 @@ func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broke
 		var refused *queue.TokenError
 		var kind *inputfile.KindError
 		var size *inputfile.SizeError
-		if err == nil || errors.As(err, &refused) || errors.As(err, &kind) || errors.As(err, &size) {
+		var none *queue.CertificateError
+		if err == nil || errors.As(err, &refused) || errors.As(err, &none) || errors.As(err, &kind) || errors.As(err, &size) {
 			return b, err
 		}
 		if !told {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"collapse/arrayfile"
-	"collapse/internal/kernel"
 	"collapse/measure"
+	"collapse/parallel"
 )
 
 // bigSet writes features of several pages and their labels into files of their own.
@@ -73,7 +73,7 @@ func changes(t *testing.T) map[string]func(path string) {
 
 // Whatever reads a set of files that have changed since they were opened says so, and names the file.
 func TestFilesThatChange(t *testing.T) {
-	team := kernel.NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
 	opt := measure.Options{Team: team, Uncertainty: true, Null: 3}
 	reads := map[string]func(s *Set) error{
@@ -137,7 +137,7 @@ func TestSecondPassOfAFileThatChanges(t *testing.T) {
 
 // The engine's team is of use after a fault in one of its threads.
 func TestTeamOutlivesFaults(t *testing.T) {
-	team := kernel.NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
 	measured := func(cut bool) (*measure.Report, error) {
 		h, _, req := bigSet(t)

@@ -9,6 +9,13 @@ import (
 	"collapse/arrayfile"
 )
 
+// NameError says that what a user named is not there, or that it takes a name to tell: another call would do.
+type NameError struct{ error }
+
+func (e *NameError) Unwrap() error { return e.error }
+
+func misnamed(format string, args ...any) error { return &NameError{fmt.Errorf(format, args...)} }
+
 // part is one array of one file.
 type part struct {
 	path string
@@ -68,7 +75,7 @@ func (f *finder) find(r Role) ([]part, error) {
 		}
 	}
 	if key := f.req.Keys[r]; key != "" {
-		return nil, fmt.Errorf("%s: no file holds an array %q%s", r.keyFlag(), key, f.holdings(r))
+		return nil, misnamed("%s: no file holds an array %q%s", r.keyFlag(), key, f.holdings(r))
 	}
 	return nil, nil
 }
@@ -140,7 +147,7 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 	if r.HasKeyFlag() {
 		hint = "say which with " + r.keyFlag() + " NAME"
 	}
-	return "", false, fmt.Errorf("%s: several arrays could be the %s: %s; %s", s.path, r, strings.Join(hits, ", "), hint)
+	return "", false, misnamed("%s: several arrays could be the %s: %s; %s", s.path, r, strings.Join(hits, ", "), hint)
 }
 
 // refused returns why an array cannot be read that has the name of a role: it must not vanish. mine says that the role's own
@@ -175,7 +182,7 @@ func (s *shard) unknown(r Role) error {
 	if r.HasKeyFlag() {
 		hint = "; say which with " + r.keyFlag() + " NAME"
 	}
-	return fmt.Errorf("%s: no array is named as %s usually are (%s); it has %s%s",
+	return misnamed("%s: no array is named as %s usually are (%s); it has %s%s",
 		s.path, r, strings.Join(roles[r].usual[:min(4, len(roles[r].usual))], ", "), s.contents(), hint)
 }
 
@@ -237,7 +244,7 @@ func layerNames(files []*shard, pattern string) ([]string, error) {
 		for _, h := range s.file.Headers() {
 			ok, err := path.Match(flat(pattern), flat(h.Name))
 			if err != nil {
-				return nil, fmt.Errorf("--layers %q: %w", pattern, err)
+				return nil, misnamed("--layers %q: %w", pattern, err)
 			}
 			if ok && h.DType.IsFloat() && !slices.Contains(out, h.Name) {
 				out = append(out, h.Name)
@@ -245,7 +252,7 @@ func layerNames(files []*shard, pattern string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("--layers: no floating-point array matches %q; %s has %s", pattern, files[0].path, files[0].contents())
+		return nil, misnamed("--layers: no floating-point array matches %q; %s has %s", pattern, files[0].path, files[0].contents())
 	}
 	slices.SortFunc(out, natural)
 	return out, nil

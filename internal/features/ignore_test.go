@@ -320,7 +320,7 @@ func TestStatesLeaveOut(t *testing.T) {
 		t.Errorf("a negative label beside a classifier: %v", err)
 	}
 	write("means.ncs", merged.Moments, nil)
-	means, err := ReadMoments(filepath.Join(dir, "means.ncs"), []string{"-7"})
+	means, err := ReadMoments(filepath.Join(dir, "means.ncs"), []string{"-7"}, arrayfile.NewFileBudget())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"collapse/measure"
 )
 
-// ReadMoments reads a state file of a first pass, without classes whose label is ignored.
-func ReadMoments(path string, ignore []string) (*measure.Moments, error) {
-	state, err := readState(path)
+// ReadMoments reads a state file of a first pass, without classes whose label is ignored. What it takes stays taken of the budget.
+func ReadMoments(path string, ignore []string, budget *arrayfile.Budget) (*measure.Moments, error) {
+	state, _, err := readState(path, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -28,16 +28,38 @@ func ReadMoments(path string, ignore []string) (*measure.Moments, error) {
 // mostState is the largest state that is read: class means of 21,841 classes of width 4,096 have 0.7 GB.
 const mostState = 64 << 30
 
-func readState(path string) (measure.State, error) {
+// Memory, at most and about, of a state: its bytes while it is read, and then its numbers, of which the triangle of a pooled scatter
+// becomes a square.
+const (
+	stateBytes   = 1
+	stateNumbers = 2
+)
+
+// readState reads a state within a budget that its file makes larger as others do. taken is what stays taken for its numbers.
+func readState(path string, budget *arrayfile.Budget) (state measure.State, taken int64, err error) {
+	f, err := inputfile.Open(path)
+	if err != nil {
+		return state, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return state, 0, err
+	}
+	size := min(info.Size(), mostState) // a larger file is refused before it is read
+	budget.Opened(size)
+	if err := budget.Take((stateBytes + stateNumbers) * size); err != nil {
+		return state, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	defer budget.Give(stateBytes * size)
 	b, err := inputfile.Read(path, mostState)
 	if err != nil {
-		return measure.State{}, err
+		return state, 0, err
 	}
-	state, err := measure.ReadState(b)
-	if err != nil {
-		return measure.State{}, fmt.Errorf("%s: %w", path, err)
+	if state, err = measure.ReadState(b); err != nil {
+		return state, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return state, nil
+	return state, stateNumbers * size, nil
 }
 
 // Merge combines state files, all of first passes or all of second passes; those of second passes need
@@ -55,11 +77,19 @@ func Merge(req Request) (*OnePass, error) {
 	}
 	out := &OnePass{Moments: req.Means, Inputs: []Input{{Role: "states", Files: paths, DType: "NCS"}}}
 	for _, path := range paths {
-		state, err := readState(path)
+		if err := ended(req.Context); err != nil {
+			return nil, err
+		}
+		state, taken, err := readState(path, req.Budget)
 		if err != nil {
 			return nil, err
 		}
+		before := out.held()
 		if err := out.add(state, req.Means); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		req.Budget.Give(taken) // for what the merged states have grown by, which is no more
+		if err := req.Budget.Take(out.held() - before); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -70,8 +100,22 @@ func Merge(req Request) (*OnePass, error) {
 		}
 		out.Moments, out.left = withoutIgnored(out.Moments, labels)
 	}
+	if err := momentsRoom(req.Budget, out.Moments.K, out.Moments.D); err != nil {
+		return nil, fmt.Errorf("the states: %w", err)
+	}
 	out.Inputs[0].Shape = []int{out.Moments.K, out.Moments.D}
 	return out, out.classifier(req)
+}
+
+// held is the memory of the numbers of the merged states, but for what a few vectors of their width take.
+func (o *OnePass) held() (bytes int64) {
+	if m := o.Moments; m != nil {
+		bytes += 8 * int64(len(m.Values)+len(m.Count)+len(m.Scatter)+len(m.Mean)+len(m.Pooled))
+	}
+	if o.Second != nil {
+		bytes += 6 * 8 * int64(o.Second.K)
+	}
+	return bytes
 }
 
 // add merges one state; means is what --means holds, nil without it.

@@ -75,6 +75,14 @@ func (l *library) reading(f func() error) error {
 	return err
 }
 
+// stored returns how many bytes the opened files have.
+func (l *library) stored() (bytes int64) {
+	for _, s := range l.files {
+		bytes += s.file.Size()
+	}
+	return bytes
+}
+
 func (l *library) close() error {
 	var errs []error
 	for _, s := range l.files {
@@ -98,17 +106,17 @@ func expand(r Role, patterns []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s %q: %w", roles[r].flag, p, err)
+			return nil, misnamed("%s %q: %w", roles[r].flag, p, err)
 		}
 		if len(matches) == 0 {
-			return nil, fmt.Errorf("%s: no file is called or matches %q", r, p)
+			return nil, misnamed("%s: no file is called or matches %q", r, p)
 		}
 		slices.SortFunc(matches, natural)
 		out = append(out, matches...)
 	}
 	for i, p := range out {
 		if slices.Contains(out[:i], p) {
-			return nil, fmt.Errorf("%s: %s is named twice; its samples would count twice", r, p)
+			return nil, misnamed("%s: %s is named twice; its samples would count twice", r, p)
 		}
 	}
 	return out, nil

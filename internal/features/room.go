@@ -10,17 +10,19 @@ import (
 // arrayfile.RatioMemory times their size; a few bytes that unpack to many samples, or a number of classes that no data justify, have not.
 const (
 	sampleMemory = 48 // a label as it is read and as a class, and what the engine keeps of a sample
-	widthMemory  = 56 // float64 numbers for each coordinate, beside classMemory
+	widthMemory  = 12 // float64 numbers for each coordinate, beside classMemory and probeMemory
 	classMemory  = 4  // float64 numbers for each coordinate of a class
+	probeMemory  = 3  // float64 numbers for each coordinate of the samples that are looked at more often
+	probeRows    = 64 // of these, at most, where features are wide
 )
 
 // room takes the memory of the class means and what is made of them, before any of it is made.
 func (f *finder) room(s *Set) error {
-	most := int64(0)
+	most, rows := int64(0), 0
 	for _, c := range s.Columns {
-		most = max(most, int64(c.D))
+		most, rows = max(most, int64(c.D)), max(rows, min(c.N, probeRows))
 	}
-	need, ok := product(8*most, widthMemory+classMemory*int64(s.K))
+	need, ok := product(8*most, widthMemory+probeMemory*int64(rows)+classMemory*int64(s.K))
 	err := fmt.Errorf("more memory than any machine has")
 	if ok {
 		err = f.req.Budget.Take(need)

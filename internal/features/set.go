@@ -235,7 +235,7 @@ func (s *Set) list(r Role, parts []part, shape []int) {
 func (s *Set) Measure(column int, opt measure.Options) (*measure.Report, error) {
 	c := &s.Columns[column]
 	var r *measure.Report
-	opt.IgnoreLabels = s.table.codes()
+	opt.IgnoreLabels, opt.Stored = s.table.codes(), s.lib.stored()
 	err := s.lib.reading(func() (err error) {
 		if c.train.wide() || c.test != nil && c.test.wide() || c.ood != nil && c.ood.wide() {
 			r, err = measureAs[float64](s, c, opt)

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"collapse/parallel"
+)
 
 // AdamRule holds the settings of one Adam step; see Adam.Update.
 type AdamRule struct {
@@ -36,7 +40,7 @@ func NewAdam[T Float]() *Adam[T] { return &Adam[T]{} }
 //	p = p − (rate/(1−β₁ᵗ))·m / (√v/√(1−β₂ᵗ) + eps)
 //
 // g is left as it is. Every operation is rounded by itself. It panics if lengths differ or t < 1.
-func (a *Adam[T]) Update(tm *Team, rule AdamRule, p, g, m, v []T) {
+func (a *Adam[T]) Update(tm *parallel.Team, rule AdamRule, p, g, m, v []T) {
 	if len(g) != len(p) || len(m) != len(p) || len(v) != len(p) {
 		panic("kernel: Adam: p, g, m and v differ in length")
 	}

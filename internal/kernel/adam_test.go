@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // TestAdamMatchesGeneric: the SIMD loop gives the generic one's bits at every length and offset, special
@@ -67,7 +69,7 @@ func BenchmarkAdam(b *testing.B) {
 			x[i][j] = 1e-3 * float32(j%97)
 		}
 	}
-	tm := NewTeam(0)
+	tm := parallel.NewTeam(0)
 	defer tm.Close()
 	a := NewAdam[float32]()
 	b.SetBytes(4 * n * 7)

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"collapse/parallel"
+)
 
 // BatchNorm normalises the columns of matrices (rows×cols) over their rows, optionally with the
 // ReLU that follows:
@@ -72,7 +76,7 @@ func (j *normJob[T]) Run(part int) {
 	}
 }
 
-func (n *BatchNorm[T]) do(tm *Team, job normJob[T]) {
+func (n *BatchNorm[T]) do(tm *parallel.Team, job normJob[T]) {
 	n.job = job
 	n.job.norm = n
 	tm.Do(columnBlocks(n.cols), &n.job)
@@ -82,14 +86,14 @@ func (n *BatchNorm[T]) do(tm *Team, job normJob[T]) {
 // Forward sets y from x (both rows×cols) by the statistics of the batch and keeps them for
 // UpdateRunning and Backward. x and y must not overlap. It panics if a length is wrong or rows
 // is below 1.
-func (n *BatchNorm[T]) Forward(tm *Team, rows int, x, y, gamma, beta []T) {
+func (n *BatchNorm[T]) Forward(tm *parallel.Team, rows int, x, y, gamma, beta []T) {
 	n.check(rows, x, y, gamma, beta)
 	n.do(tm, normJob[T]{pass: normForward, rows: rows, x: x, y: y, gamma: gamma, beta: beta})
 }
 
 // Eval sets y from x as Forward does, but by the given running mean and variance. It replaces what
 // Backward needs, so a Backward must come before it or not at all.
-func (n *BatchNorm[T]) Eval(tm *Team, rows int, x, y, gamma, beta, runningMean, runningVar []T) {
+func (n *BatchNorm[T]) Eval(tm *parallel.Team, rows int, x, y, gamma, beta, runningMean, runningVar []T) {
 	n.check(rows, x, y, gamma, beta)
 	if len(runningMean) != n.cols || len(runningVar) != n.cols {
 		panic("kernel: BatchNorm: running statistics are not cols long")
@@ -101,7 +105,7 @@ func (n *BatchNorm[T]) Eval(tm *Team, rows int, x, y, gamma, beta, runningMean, 
 // Backward turns dy (rows×cols), the gradient with respect to y, into the gradient with respect
 // to x, in place, and sets dGamma and dBeta; a nil one is not wanted. x and y are those of the
 // last Forward, unchanged; y is read only for the ReLU's mask. It panics if a length is wrong.
-func (n *BatchNorm[T]) Backward(tm *Team, rows int, dy, y, x, gamma, dGamma, dBeta []T) {
+func (n *BatchNorm[T]) Backward(tm *parallel.Team, rows int, dy, y, x, gamma, dGamma, dBeta []T) {
 	n.check(rows, x, y, gamma, gamma)
 	if len(dy) != len(x) || (dGamma != nil && len(dGamma) != n.cols) || (dBeta != nil && len(dBeta) != n.cols) {
 		panic("kernel: BatchNorm: dy is not rows×cols, or dGamma or dBeta not cols long")

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // normCase is a batch whose columns have the given mean and unit deviation.
@@ -71,11 +73,11 @@ func (c normCase) textbook(eps float64) (y, dx, dGamma, dBeta []float64) {
 	return y, dx, dGamma, dBeta
 }
 
-func (c normCase) run32(tm *Team, relu bool) (y, dx, dGamma, dBeta []float32) {
+func (c normCase) run32(tm *parallel.Team, relu bool) (y, dx, dGamma, dBeta []float32) {
 	return runNorm[float32](c, tm, relu)
 }
 
-func runNorm[T Float](c normCase, tm *Team, relu bool) (y, dx, dGamma, dBeta []T) {
+func runNorm[T Float](c normCase, tm *parallel.Team, relu bool) (y, dx, dGamma, dBeta []T) {
 	norm := NewBatchNorm[T](c.cols, 1e-5, relu)
 	y, dx = make([]T, len(c.x)), to[T](c.dy)
 	dGamma, dBeta = make([]T, c.cols), make([]T, c.cols)
@@ -188,7 +190,7 @@ func TestPassesDoNotDependOnTheTeam(t *testing.T) {
 	c := newNormCase(rng, 33, 5*columnBlock+3, 1)
 	wantY, wantDx, wantGamma, wantBeta := c.run32(nil, true)
 	for threads := 1; threads <= 3; threads++ {
-		tm := NewTeam(threads)
+		tm := parallel.NewTeam(threads)
 		y, dx, dGamma, dBeta := c.run32(tm, true)
 		if !slices.Equal(y, wantY) || !slices.Equal(dx, wantDx) || !slices.Equal(dGamma, wantGamma) || !slices.Equal(dBeta, wantBeta) {
 			t.Errorf("%d threads: batch norm differs from one goroutine's", threads)
@@ -198,7 +200,7 @@ func TestPassesDoNotDependOnTheTeam(t *testing.T) {
 }
 
 func TestPassesAllocateNothing(t *testing.T) {
-	tm := NewTeam(2)
+	tm := parallel.NewTeam(2)
 	defer tm.Close()
 	const rows, cols = 8, 300
 	x, y, dy := make([]float32, rows*cols), make([]float32, rows*cols), make([]float32, rows*cols)

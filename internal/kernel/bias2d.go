@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // Bias2D differentiates y = max(x + bias, 0) over image tensors, the epilogue of a convolution without batch norm. It
 // allocates nothing; one goroutine uses it at a time.
 type Bias2D[T Float] struct {
@@ -16,7 +18,7 @@ func NewBias2D[T Float](channels int) *Bias2D[T] {
 // Backward sets dy = 0 where the ReLU cut y off (a NaN lets dy pass), or leaves it with a nil y: there was no ReLU. Unless
 // nil, grad becomes the sum of each channel, accumulated in float64. dy and y are channels×pixels×Lanes(batch), padding
 // lanes of dy 0.
-func (b *Bias2D[T]) Backward(tm *Team, dy, y, grad []T) {
+func (b *Bias2D[T]) Backward(tm *parallel.Team, dy, y, grad []T) {
 	channels := len(b.sums)
 	if len(dy)%channels != 0 || len(dy)/channels%LaneBlock != 0 || len(dy) == 0 || (y != nil && len(y) != len(dy)) || (grad != nil && len(grad) != channels) {
 		panic("kernel: Bias2D: dy or y has not channels×pixels×lanes elements, or grad not channels")

@@ -3,11 +3,13 @@ package kernel
 import (
 	"math/rand/v2"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // TestBias2D: sums and masks by their definition, for every kernel, with and without a ReLU.
 func TestBias2D(t *testing.T) {
-	two := NewTeam(2)
+	two := parallel.NewTeam(2)
 	defer two.Close()
 	for _, name := range Available() {
 		useKernel(t, name)

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"collapse/parallel"
+)
 
 // product is one call of Gemm with the element type resolved.
 type product[T cell] struct {
@@ -45,7 +49,7 @@ type run[T cell] struct {
 }
 
 // multiply computes one product with the pieces ops.
-func multiply[T cell](tm *Team, ops *products[T], pr product[T]) {
+func multiply[T cell](tm *parallel.Team, ops *products[T], pr product[T]) {
 	if pr.k == 0 {
 		emptySum(&pr)
 		return

@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // Column passes work on a row-major matrix (rows×cols) whose rows are samples. They are cut into
 // blocks of columns, so every column is summed by one thread in row order: the result cannot
 // depend on the team, and no partial sums have to be combined.
@@ -52,7 +54,7 @@ func NewColSums[T Float](cols int) *ColSums[T] {
 
 // Sum sets out_j = Σ_i x_ij for x (rows×cols), accumulated in float64 and rounded once. It
 // panics if a length is wrong.
-func (c *ColSums[T]) Sum(tm *Team, rows int, x, out []T) {
+func (c *ColSums[T]) Sum(tm *parallel.Team, rows int, x, out []T) {
 	if len(x) != rows*c.cols || len(out) != c.cols {
 		panic("kernel: ColSums: x is not rows×cols or out not cols")
 	}

@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // LaneBlock is what the batch is padded to in image layout: one vector of float32 of the widest
 // instruction set.
 const LaneBlock = 16
@@ -117,13 +119,13 @@ type convolution[T float32 | float64] struct {
 
 // imageSums computes an image from another and weights.
 type imageSums[T float32 | float64] interface {
-	compute(tm *Team, lanes int, from, w, to []T, ep ConvEpilogue[T])
+	compute(tm *parallel.Team, lanes int, from, w, to []T, ep ConvEpilogue[T])
 	needs(lanes int) convNeed
 }
 
 // filterSums computes the gradient of weights.
 type filterSums[T float32 | float64] interface {
-	compute(tm *Team, lanes int, x, dy, dw []T)
+	compute(tm *parallel.Team, lanes int, x, dy, dw []T)
 	needs(lanes int) convNeed
 }
 
@@ -206,7 +208,7 @@ func (c *Conv[T]) check(batch int, x, w, y []T) {
 //	y[o][p][q][b] = Σ_{c,i,j} w[o][c][i][j] · x[c][p·Stride+i−Pad][q·Stride+j−Pad][b]
 //
 // y must not overlap x or w; it may be ep.Residual.
-func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) {
+func (c *Conv[T]) Forward(tm *parallel.Team, batch int, x, w, y []T, ep ConvEpilogue[T]) {
 	c.check(batch, x, w, y)
 	if ep.Bias != nil && len(ep.Bias) != c.shape.Out {
 		panic("kernel: Conv: the bias has not one element per channel")
@@ -225,7 +227,7 @@ func (c *Conv[T]) Forward(tm *Team, batch int, x, w, y []T, ep ConvEpilogue[T]) 
 // in dx or, if accumulate, adds it:
 //
 //	dx[c][p·Stride+i−Pad][q·Stride+j−Pad][b] += w[o][c][i][j] · dy[o][p][q][b]
-func (c *Conv[T]) InputGrad(tm *Team, batch int, dy, w, dx []T, accumulate bool) {
+func (c *Conv[T]) InputGrad(tm *parallel.Team, batch int, dy, w, dx []T, accumulate bool) {
 	c.check(batch, dx, w, dy)
 	var ep ConvEpilogue[T]
 	if accumulate {
@@ -241,7 +243,7 @@ func (c *Conv[T]) InputGrad(tm *Team, batch int, dy, w, dx []T, accumulate bool)
 // WeightGrad computes the gradient with respect to w into dw:
 //
 //	dw[o][c][i][j] = Σ_{p,q,b} dy[o][p][q][b] · x[c][p·Stride+i−Pad][q·Stride+j−Pad][b]
-func (c *Conv[T]) WeightGrad(tm *Team, batch int, x, dy, dw []T) {
+func (c *Conv[T]) WeightGrad(tm *parallel.Team, batch int, x, dy, dw []T) {
 	c.check(batch, x, dw, dy)
 	if c.single != nil {
 		c.single.weightGrad.compute(tm, Lanes(batch), as[float32](x), as[float32](dy), as[float32](dw))

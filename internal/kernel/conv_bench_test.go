@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // convLayer is a convolution of one of the papers' networks on 32×32 images; count is how often it occurs.
@@ -51,7 +53,7 @@ func convLayers() []convLayer {
 // of the machine.
 func BenchmarkConv(b *testing.B) {
 	for _, threads := range []int{1, 2} {
-		tm := NewTeam(threads)
+		tm := parallel.NewTeam(threads)
 		for _, l := range convLayers() {
 			s := l.shape
 			name := fmt.Sprintf("%s-%dx%d-%dto%d-k%ds%d", l.net, s.H, s.W, s.In, s.Out, s.KH, s.Stride)
@@ -61,7 +63,7 @@ func BenchmarkConv(b *testing.B) {
 	}
 }
 
-func benchConv(b *testing.B, tm *Team, l convLayer) {
+func benchConv(b *testing.B, tm *parallel.Team, l convLayer) {
 	s, lanes := l.shape, Lanes(l.batch)
 	image := func(n int) []float32 {
 		v := Alloc[float32](n * lanes)

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"collapse/parallel"
+)
 
 // pixelSums computes, for every pixel of an image, sums over taps and channels of another image:
 //
@@ -56,7 +60,7 @@ func newPixelSums[T float32 | float64](s ConvShape, backward bool) *pixelSums[T]
 }
 
 // compute runs the sums. The residual has the layout of to and may be to itself.
-func (p *pixelSums[T]) compute(tm *Team, lanes int, from, w, to []T, ep ConvEpilogue[T]) {
+func (p *pixelSums[T]) compute(tm *parallel.Team, lanes int, from, w, to []T, ep ConvEpilogue[T]) {
 	p.plan(lanes)
 	pools := convPoolsFor[T]()
 	shared := pools.takeShared(p.need)

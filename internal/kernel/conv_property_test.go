@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // The shapes below reach every way the work is cut: strips, blocks of channels, slices, filters transformed once
@@ -46,7 +48,7 @@ func eachConvCase(t *testing.T, test func(t *testing.T, s ConvShape, batch int, 
 	}
 }
 
-func (c *convCase[T]) run(tm *Team, winograd bool) {
+func (c *convCase[T]) run(tm *parallel.Team, winograd bool) {
 	conv := newConv[T](c.shape, c.batch, winograd)
 	conv.Forward(tm, c.batch, c.x, c.w, c.y, ConvEpilogue[T]{})
 	conv.InputGrad(tm, c.batch, c.dy, c.w, c.dx, false)
@@ -124,7 +126,7 @@ func TestConvSameBitsForAnyTeam(t *testing.T) {
 		eachConvCase(t, func(t *testing.T, s ConvShape, batch int, winograd bool) {
 			var first *convCase[float32]
 			for threads := 1; threads <= 3; threads++ {
-				tm := NewTeam(threads)
+				tm := parallel.NewTeam(threads)
 				c := newConvCase[float32](rand.New(rand.NewPCG(9, 1)), s, batch)
 				c.run(tm, winograd)
 				tm.Close()

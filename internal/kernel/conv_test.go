@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"collapse/parallel"
 )
 
 // convCase holds the operands of a convolution in image layout.
@@ -268,7 +270,7 @@ func TestConvCold(t *testing.T) {
 }
 
 func testConvCold[T Float](t *testing.T) {
-	tm := NewTeam(2)
+	tm := parallel.NewTeam(2)
 	defer tm.Close()
 	eachKernel(t, func(t *testing.T) {
 		for _, winograd := range []bool{false, true} {

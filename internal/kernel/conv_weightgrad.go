@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"collapse/parallel"
+)
 
 // weightSums computes the gradient of the weights of a convolution:
 //
@@ -47,7 +51,7 @@ func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
 }
 
 // compute overwrites dw.
-func (g *weightSums[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
+func (g *weightSums[T]) compute(tm *parallel.Team, lanes int, x, dy, dw []T) {
 	g.plan(lanes)
 	pools := convPoolsFor[T]()
 	shared := pools.takeShared(g.need)

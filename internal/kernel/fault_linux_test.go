@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
+
+	"collapse/parallel"
 )
 
 // cutMemory returns the memory of a mapped file of n float32 numbers that has been cut to nothing.
@@ -80,12 +82,12 @@ func fault(f func()) (r any) {
 }
 
 func TestFaultOfAWorkerReachesTheCaller(t *testing.T) {
-	team := NewTeam(2)
+	team := parallel.NewTeam(2)
 	defer team.Close()
 	x := cutMemory(t, 2*4096)
 	for range 20 { // the team lives on
 		task := &summing{x: x, d: 4096, begun: make(chan struct{}), workers: true, caller: goroutine()}
-		found, ok := fault(func() { team.Do(2, task) }).(*Fault)
+		found, ok := fault(func() { team.Do(2, task) }).(*parallel.Fault)
 		if !ok {
 			t.Fatalf("the caller saw %v", found)
 		}

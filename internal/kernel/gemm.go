@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // Form says which operands of a product are transposed. All matrices are row-major.
 type Form uint8
 
@@ -31,7 +33,7 @@ type Epilogue[T Float] struct {
 //
 // It panics if a slice is shorter than its shape needs or a leading dimension is too small. It
 // allocates nothing once buffers of the needed size exist.
-func Gemm[T Float](tm *Team, f Form, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, ep Epilogue[T]) {
+func Gemm[T Float](tm *parallel.Team, f Form, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, ep Epilogue[T]) {
 	checkShapes(f, m, n, k, len(a), lda, len(b), ldb, len(c), ldc)
 	if ep.Bias != nil && len(ep.Bias) != n {
 		panic("kernel: Gemm: the bias has not one element per column of C")

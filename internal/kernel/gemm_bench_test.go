@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // BenchmarkGemm checks a product and then times it: the layers of small and large networks, and their
@@ -11,7 +13,7 @@ import (
 func BenchmarkGemm(b *testing.B) {
 	shapes := [][3]int{{64, 64, 64}, {64, 512, 512}, {512, 512, 512}, {512, 2, 2048}, {512, 2048, 784}, {512, 2048, 2048}}
 	for _, threads := range []int{1, 0} {
-		tm := NewTeam(threads)
+		tm := parallel.NewTeam(threads)
 		for _, s := range shapes {
 			for _, f := range []Form{NN, NT, TN} {
 				name := fmt.Sprintf("%v-%dx%dx%d-threads=%d", f, s[0], s[1], s[2], tm.Threads())
@@ -23,7 +25,7 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-func benchGemm[T Float](b *testing.B, tm *Team, f Form, m, n, k int) {
+func benchGemm[T Float](b *testing.B, tm *parallel.Team, f Form, m, n, k int) {
 	x, y, c := Alloc[T](m*k), Alloc[T](n*k), Alloc[T](m*n)
 	for i := range x {
 		x[i] = T(i % 3)
@@ -70,7 +72,7 @@ func BenchmarkSideBySide(b *testing.B) {
 			var all sync.WaitGroup
 			for range hands {
 				all.Go(func() {
-					team := NewTeam(1)
+					team := parallel.NewTeam(1)
 					defer team.Close()
 					x, w, y := Alloc[float32](64*784), Alloc[float32](64*784), Alloc[float32](64*784)
 					product := func(f Form, m, n, k, lda, ldb int) {

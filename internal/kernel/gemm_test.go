@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"collapse/parallel"
 )
 
 // eachKernel runs a test under every kernel this machine has, and restores the one in use.
@@ -162,7 +164,7 @@ func gamma[T Float](n int) float64 {
 }
 
 // checkGemm computes one product and compares every element with the reference.
-func checkGemm[T Float](t failer, tm *Team, f Form, m, n, k, gap int, bias, accumulate bool) {
+func checkGemm[T Float](t failer, tm *parallel.Team, f Form, m, n, k, gap int, bias, accumulate bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(m*1000+n), uint64(k*10+gap)))
 	a, b := operands[T](rng, f, m, n, k, gap)
@@ -235,7 +237,7 @@ func TestGemmPaths(t *testing.T) {
 }
 
 func testGemmPaths[T Float](t *testing.T) {
-	tm := NewTeam(3)
+	tm := parallel.NewTeam(3)
 	defer tm.Close()
 	shapes := []struct{ m, n, k, gap int }{
 		{13, 37, 2 * kBlock, 0},      // two full blocks of k, rows of A in one cache set
@@ -267,7 +269,7 @@ func TestGemmRowSpans(t *testing.T) {
 }
 
 func TestGemmRandomShapes(t *testing.T) {
-	tm := NewTeam(2)
+	tm := parallel.NewTeam(2)
 	defer tm.Close()
 	eachKernel(t, func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -297,7 +299,7 @@ func testGemmSameBits[T Float](t *testing.T) {
 		ep := Epilogue[T]{Accumulate: true, Bias: newMatrix[T](rng, 1, n, 0).x}
 		Gemm(nil, f, m, n, k, a.x, a.ld, b.x, b.ld, want.x, n, ep)
 		for _, threads := range []int{1, 2, 3, 7} {
-			tm := NewTeam(threads)
+			tm := parallel.NewTeam(threads)
 			for range 3 {
 				got := start.clone()
 				Gemm(tm, f, m, n, k, a.x, a.ld, b.x, b.ld, got.x, n, ep)
@@ -374,13 +376,13 @@ func TestGemmAllocatesNothing(t *testing.T) {
 func testGemmAllocatesNothing[T Float](t *testing.T) {
 	const m, n, k = 26, 100, 1024
 	rng := rand.New(rand.NewPCG(5, 6))
-	tm := NewTeam(2)
+	tm := parallel.NewTeam(2)
 	defer tm.Close()
 	for _, f := range []Form{NN, NT, TN} {
 		a, b := operands[T](rng, f, m, n, k, 0)
 		c := make([]T, m*n)
 		ep := Epilogue[T]{Bias: make([]T, n)}
-		for _, team := range []*Team{nil, tm} {
+		for _, team := range []*parallel.Team{nil, tm} {
 			step := func() { Gemm(team, f, m, n, k, a.x, a.ld, b.x, b.ld, c, n, ep) }
 			for range 3 {
 				step()

@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // Images moves samples between rows (one sample after the other, PyTorch's NCHW flattened) and image layout (batch
 // innermost), whole or averaged over each channel's map. It allocates nothing once warm; one goroutine uses it at a time.
 type Images[T Float] struct {
@@ -24,28 +26,28 @@ const (
 func NewImages[T Float]() *Images[T] { return &Images[T]{} }
 
 // FromRows sets image (values×Lanes(batch)) from rows (batch×values), with zeros in the lanes that are padding.
-func (m *Images[T]) FromRows(tm *Team, batch, values int, rows, image []T) {
+func (m *Images[T]) FromRows(tm *parallel.Team, batch, values int, rows, image []T) {
 	m.do(tm, imageFromRows, batch, values, 1, rows, image)
 }
 
 // ToRows is the way back: rows (batch×values) from image.
-func (m *Images[T]) ToRows(tm *Team, batch, values int, image, rows []T) {
+func (m *Images[T]) ToRows(tm *parallel.Team, batch, values int, image, rows []T) {
 	m.do(tm, imageToRows, batch, values, 1, rows, image)
 }
 
 // Mean sets rows (batch×channels) to the mean over the pixels of image (channels×pixels×Lanes(batch)): global average
 // pooling. It is summed in float64 and rounded once.
-func (m *Images[T]) Mean(tm *Team, batch, channels, pixels int, image, rows []T) {
+func (m *Images[T]) Mean(tm *parallel.Team, batch, channels, pixels int, image, rows []T) {
 	m.do(tm, imageMean, batch, channels, pixels, rows, image)
 }
 
 // Spread differentiates Mean: every pixel of image gets its sample's gradient in rows divided by pixels, lanes that are
 // padding 0.
-func (m *Images[T]) Spread(tm *Team, batch, channels, pixels int, rows, image []T) {
+func (m *Images[T]) Spread(tm *parallel.Team, batch, channels, pixels int, rows, image []T) {
 	m.do(tm, imageSpread, batch, channels, pixels, rows, image)
 }
 
-func (m *Images[T]) do(tm *Team, pass imagePass, batch, channels, pixels int, rows, image []T) {
+func (m *Images[T]) do(tm *parallel.Team, pass imagePass, batch, channels, pixels int, rows, image []T) {
 	lanes, perRow := Lanes(batch), channels
 	if batch < 1 || channels < 1 || pixels < 1 || len(rows) != batch*perRow || len(image) != channels*pixels*lanes {
 		panic("kernel: Images: rows are not batch×channels or image not channels×pixels×lanes")

@@ -4,12 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // TestImages: the layout by its definition, and back; means and their gradient by theirs. Sizes leave rests everywhere.
 func TestImages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	two := NewTeam(2)
+	two := parallel.NewTeam(2)
 	defer two.Close()
 	for _, batch := range []int{1, 15, 16, 37, 128} {
 		for _, shape := range [][2]int{{3, 1}, {5, 7}, {64, 4}, {40, 300}} {

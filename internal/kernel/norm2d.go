@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"collapse/parallel"
+)
 
 // Norm2D normalises the channels of image tensors over batch and pixels (PyTorch's BatchNorm2d), fused with what
 // follows it in a residual network:
@@ -47,7 +51,7 @@ func NewNorm2D[T Float](channels int, eps float64) *Norm2D[T] {
 
 // Forward sets y from x (both channels×pixels×Lanes(batch)) by the statistics of the batch. residual may be nil; y may
 // be x or residual. It panics if a length is wrong.
-func (n *Norm2D[T]) Forward(tm *Team, batch, pixels int, x, residual, y, gamma, beta []T, relu bool) {
+func (n *Norm2D[T]) Forward(tm *parallel.Team, batch, pixels int, x, residual, y, gamma, beta []T, relu bool) {
 	n.check(batch, pixels, x, y, gamma)
 	if len(beta) != len(gamma) || (residual != nil && len(residual) != len(x)) {
 		panic("kernel: Norm2D: beta is not one per channel or residual has another shape")
@@ -59,7 +63,7 @@ func (n *Norm2D[T]) Forward(tm *Team, batch, pixels int, x, residual, y, gamma, 
 // to y, becomes dx, and dGamma and dBeta are set unless nil. If y is nil there was no residual, and the ReLU, if relu,
 // is followed from x; dx may be dy. Otherwise the ReLU is read off y, and dy becomes the gradient with respect to the
 // residual; dx must be another piece of memory. Lanes of dy that are padding must be 0; those of dx will be.
-func (n *Norm2D[T]) Backward(tm *Team, batch, pixels int, dy, y, x, dx, gamma, beta, dGamma, dBeta []T, relu bool) {
+func (n *Norm2D[T]) Backward(tm *parallel.Team, batch, pixels int, dy, y, x, dx, gamma, beta, dGamma, dBeta []T, relu bool) {
 	n.check(batch, pixels, x, dy, gamma)
 	if len(dx) != len(x) || (y != nil && len(y) != len(x)) || len(beta) != len(gamma) {
 		panic("kernel: Norm2D: dx or y has another shape than x, or beta than gamma")
@@ -100,7 +104,7 @@ const runBlock = 32 << 10
 // channelsPerPart returns how many channels of the given length make a part.
 func channelsPerPart(run int) int { return max(1, runBlock/run) }
 
-func (n *Norm2D[T]) do(tm *Team, job norm2dJob[T]) {
+func (n *Norm2D[T]) do(tm *parallel.Team, job norm2dJob[T]) {
 	job.norm, job.perPart = n, channelsPerPart(job.pixels*Lanes(job.batch))
 	n.job = job
 	tm.Do(ceilDiv(len(n.stats), job.perPart), &n.job)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // imageCase is a batch of images in image layout whose padding lanes hold large numbers in activations, zeros in dy.
@@ -52,7 +54,7 @@ func (c imageCase) textbook(g []float64) (y, dx, dGamma, dBeta []float64) {
 // normResult is what a Norm2D computed.
 type normResult[T Float] struct{ y, dx, dResidual, dGamma, dBeta, mean, variance []T }
 
-func runNorm2D[T Float](c imageCase, tm *Team, add, relu bool) normResult[T] {
+func runNorm2D[T Float](c imageCase, tm *parallel.Team, add, relu bool) normResult[T] {
 	n := NewNorm2D[T](c.channels, 1e-5)
 	x, gamma, beta := to[T](c.x), to[T](c.gamma), to[T](c.beta)
 	r := normResult[T]{y: make([]T, len(x)), dx: make([]T, len(x)), dResidual: to[T](c.dy), dGamma: make([]T, c.channels),
@@ -174,7 +176,7 @@ func TestNorm2DKeepsDigits(t *testing.T) {
 // TestNorm2DBits: every kernel and every team give the bits of the generic loops, special values included.
 func TestNorm2DBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	two := NewTeam(2)
+	two := parallel.NewTeam(2)
 	defer two.Close()
 	for _, batch := range []int{3, 16, 33, 128} {
 		for fuse := range 4 {
@@ -208,7 +210,7 @@ func sameValues(a, b []float32) bool {
 
 func TestNorm2DAllocatesNothing(t *testing.T) {
 	const channels, batch, pixels = 8, 40, 4
-	n, tm := NewNorm2D[float32](channels, 1e-5), NewTeam(2)
+	n, tm := NewNorm2D[float32](channels, 1e-5), parallel.NewTeam(2)
 	defer tm.Close()
 	x, dy := make([]float32, channels*pixels*Lanes(batch)), make([]float32, channels*pixels*Lanes(batch))
 	y, dx, v := slices.Clone(x), slices.Clone(x), make([]float32, channels)

@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // packUnit is about how many elements of A one part of the packing job copies.
 const packUnit = 1 << 14
 
@@ -7,7 +9,7 @@ const packUnit = 1 << 14
 type packTask[T cell] run[T]
 
 // packA packs the rows m0…m0+mLen of op(A), k0…k0+kLen of each, into panels of mr rows.
-func (r *run[T]) packA(tm *Team) {
+func (r *run[T]) packA(tm *parallel.Team) {
 	if r.plan.directA {
 		return
 	}

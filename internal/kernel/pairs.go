@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"collapse/parallel"
+)
 
 // GemmPairs computes C = op(A)·op(B) of 16-bit whole numbers, exactly: twice the products of float32 in a vector, and no rounding.
 // An element of A or B is a pair of numbers, the first in its low half, the second in its high half (two's
@@ -10,7 +14,7 @@ import "unsafe"
 //
 // k counts pairs. Sums are modulo 2³², so partial sums may overflow; by Cauchy and Schwarz the result does not
 // where the product of the vectors' norms stays below 2³¹. The rest is as in Gemm.
-func GemmPairs(tm *Team, f Form, m, n, k int, a []int32, lda int, b []int32, ldb int, c []int32, ldc int, accumulate bool) {
+func GemmPairs(tm *parallel.Team, f Form, m, n, k int, a []int32, lda int, b []int32, ldb int, c []int32, ldc int, accumulate bool) {
 	checkShapes(f, m, n, k, len(a), lda, len(b), ldb, len(c), ldc)
 	if m == 0 || n == 0 {
 		return

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"collapse/parallel"
 )
 
 // words is a matrix of pairs with a guard value before it, behind it and between its rows.
@@ -91,7 +93,7 @@ func TestGemmPairs(t *testing.T) {
 
 // A team changes nothing, and large products take every way of cutting and packing.
 func TestGemmPairsTeam(t *testing.T) {
-	team := NewTeam(3)
+	team := parallel.NewTeam(3)
 	defer team.Close()
 	rng := rand.New(rand.NewPCG(5, 6))
 	const m, n, k = 500, 700, 600
@@ -115,7 +117,7 @@ func TestGemmPairsTeam(t *testing.T) {
 }
 
 func BenchmarkGemmPairs(b *testing.B) {
-	team := NewTeam(0)
+	team := parallel.NewTeam(0)
 	defer team.Close()
 	rng := rand.New(rand.NewPCG(1, 2))
 	const m, n, k = 2048, 1024, 1024 // pairs

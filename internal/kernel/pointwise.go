@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // pointBlock is the elements of one part of a point-wise pass: 64 KiB of float32.
 const pointBlock = 16 << 10
 
@@ -31,18 +33,18 @@ const (
 func NewPointwise[T Float]() *Pointwise[T] { return &Pointwise[T]{} }
 
 // ReLU sets x = max(x, 0); NaN stays NaN.
-func (p *Pointwise[T]) ReLU(tm *Team, x []T) { p.do(tm, reluForward, x, nil) }
+func (p *Pointwise[T]) ReLU(tm *parallel.Team, x []T) { p.do(tm, reluForward, x, nil) }
 
 // ReLUBackward sets dy = 0 where the output y = max(x, 0) is not above 0. A NaN in y lets dy pass.
-func (p *Pointwise[T]) ReLUBackward(tm *Team, y, dy []T) {
+func (p *Pointwise[T]) ReLUBackward(tm *parallel.Team, y, dy []T) {
 	p.do(tm, reluBackward, y, sameLength(y, dy))
 }
 
 // Sigmoid sets x = 1/(1 + e^−x) to within 3 units in the last place.
-func (p *Pointwise[T]) Sigmoid(tm *Team, x []T) { p.do(tm, sigmoidForward, x, nil) }
+func (p *Pointwise[T]) Sigmoid(tm *parallel.Team, x []T) { p.do(tm, sigmoidForward, x, nil) }
 
 // SigmoidBackward sets dy = dy·y·(1 − y) from the output y.
-func (p *Pointwise[T]) SigmoidBackward(tm *Team, y, dy []T) {
+func (p *Pointwise[T]) SigmoidBackward(tm *parallel.Team, y, dy []T) {
 	p.do(tm, sigmoidBackward, y, sameLength(y, dy))
 }
 
@@ -53,7 +55,7 @@ func sameLength[T Float](y, dy []T) []T {
 	return dy
 }
 
-func (p *Pointwise[T]) do(tm *Team, pass pointPass, x, dx []T) {
+func (p *Pointwise[T]) do(tm *parallel.Team, pass pointPass, x, dx []T) {
 	p.pass, p.x, p.dx = pass, x, dx
 	tm.Do(pointBlocks(len(x)), p)
 	p.x, p.dx = nil, nil

@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // PoolShape describes a max pooling as torch.nn.MaxPool2d does (no dilation, floor mode).
 type PoolShape struct{ Channels, H, W, Size, Stride, Pad int }
 
@@ -32,7 +34,7 @@ func NewMaxPool[T Float](shape PoolShape) *MaxPool[T] {
 }
 
 // Forward sets y (Channels×OutH×OutW×L) from x (Channels×H×W×L), L = Lanes(batch). NaN is larger than any number.
-func (p *MaxPool[T]) Forward(tm *Team, batch int, x, y []T) {
+func (p *MaxPool[T]) Forward(tm *parallel.Team, batch int, x, y []T) {
 	p.check(batch, x, y)
 	p.x, p.y = x, y
 	p.do(tm)
@@ -40,7 +42,7 @@ func (p *MaxPool[T]) Forward(tm *Team, batch int, x, y []T) {
 
 // Backward sets dx from dy and the x of Forward: each dy goes to the first pixel, in row order, that has its window's
 // largest value, as PyTorch's.
-func (p *MaxPool[T]) Backward(tm *Team, batch int, x, dy, dx []T) {
+func (p *MaxPool[T]) Backward(tm *parallel.Team, batch int, x, dy, dx []T) {
 	p.check(batch, x, dy)
 	p.check(batch, dx, dy)
 	p.x, p.dy, p.dx = x, dy, dx
@@ -55,7 +57,7 @@ func (p *MaxPool[T]) check(batch int, x, y []T) {
 	}
 }
 
-func (p *MaxPool[T]) do(tm *Team) {
+func (p *MaxPool[T]) do(tm *parallel.Team) {
 	p.perPart = channelsPerPart(p.shape.H * p.shape.W * p.lanes)
 	tm.Do(ceilDiv(p.shape.Channels, p.perPart), p)
 	p.x, p.y, p.dy, p.dx = nil, nil, nil, nil

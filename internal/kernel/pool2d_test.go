@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"collapse/parallel"
 )
 
 // poolByDefinition is max pooling and its gradient from PyTorch's definition: padding is −∞, scanned in row order, a
@@ -39,7 +41,7 @@ func poolByDefinition(s PoolShape, lanes int, x, dy []float32) (y, dx []float32)
 // TestMaxPool covers overlapping and padded windows, sizes that leave a rest, ties and NaN.
 func TestMaxPool(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	two := NewTeam(2)
+	two := parallel.NewTeam(2)
 	defer two.Close()
 	for _, name := range Available() {
 		useKernel(t, name)

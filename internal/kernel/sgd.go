@@ -1,5 +1,7 @@
 package kernel
 
+import "collapse/parallel"
+
 // SGDRule holds the settings of one SGD step; see SGD.Update.
 type SGDRule struct {
 	Rate, Momentum, Decay float64
@@ -29,7 +31,7 @@ func NewSGD[T Float]() *SGD[T] { return &SGD[T]{} }
 //
 // A nil v means no momentum: p = p − rate·(g + decay·p). g is left as it is. Every operation is
 // rounded by itself. It panics if lengths differ.
-func (s *SGD[T]) Update(tm *Team, rule SGDRule, p, g, v []T) {
+func (s *SGD[T]) Update(tm *parallel.Team, rule SGDRule, p, g, v []T) {
 	if len(g) != len(p) || (v != nil && len(v) != len(p)) {
 		panic("kernel: SGD: p, g and v differ in length")
 	}

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"collapse/parallel"
+)
 
 // winogradSums computes a convolution forward or its input gradient by Winograd's algorithm.
 //
@@ -42,7 +46,7 @@ func newWinogradSums[T float32 | float64](s ConvShape, backward bool) *winogradS
 	return p
 }
 
-func (p *winogradSums[T]) compute(tm *Team, lanes int, from, w, to []T, ep ConvEpilogue[T]) {
+func (p *winogradSums[T]) compute(tm *parallel.Team, lanes int, from, w, to []T, ep ConvEpilogue[T]) {
 	p.plan(lanes)
 	pools := convPoolsFor[T]()
 	shared := pools.takeShared(p.need)
@@ -81,7 +85,7 @@ func (p *winogradSums[T]) needs(lanes int) convNeed {
 	return p.need
 }
 
-func (p *winogradSums[T]) do(tm *Team, phase winogradPhase, parts int) {
+func (p *winogradSums[T]) do(tm *parallel.Team, phase winogradPhase, parts int) {
 	p.phase = phase
 	tm.Do(parts, p)
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"collapse/parallel"
+)
 
 // winogradWeights computes the gradient of the weights by Winograd's algorithm: for each of the 36 points,
 // a sum of outer products over tiles and samples,
@@ -52,7 +56,7 @@ func newWinogradWeights[T float32 | float64](s ConvShape) *winogradWeights[T] {
 	return &winogradWeights[T]{shape: s, grid: newWinogradGrid(s.H, s.W), columns: roundUp(s.Out, LaneBlock)}
 }
 
-func (g *winogradWeights[T]) compute(tm *Team, lanes int, x, dy, dw []T) {
+func (g *winogradWeights[T]) compute(tm *parallel.Team, lanes int, x, dy, dw []T) {
 	g.plan(lanes)
 	pools := convPoolsFor[T]()
 	g.memory = pools.takeShared(g.need)
@@ -108,7 +112,7 @@ func (g *winogradWeights[T]) needs(lanes int) convNeed {
 	return g.need
 }
 
-func (g *winogradWeights[T]) do(tm *Team, phase winogradPhase, parts int) {
+func (g *winogradWeights[T]) do(tm *parallel.Team, phase winogradPhase, parts int) {
 	g.phase = phase
 	tm.Do(parts, g)
 }

@@ -174,6 +174,8 @@ func (t *target) writable() error {
 
 // probe finds out whether a folder takes new files; modes alone do not tell (read-only disks, access lists, root).
 func probe(dir string) error {
+	writing.RLock()
+	defer writing.RUnlock()
 	f, err := createIn(dir, 0o600)
 	if err != nil {
 		return fmt.Errorf("the folder %s takes no new file: %w", dir, cause(err))

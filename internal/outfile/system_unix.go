@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -39,12 +40,12 @@ func descriptor(path string) (n int, own bool) {
 	return n, dir == "/proc/"+self+"/fd" || strings.HasPrefix(dir, "/proc/"+self+"/task/") && strings.HasSuffix(dir, "/fd")
 }
 
-var descriptorFolder = regexp.MustCompile(`^/proc/[0-9]+(/task/[0-9]+)?/fd$`)
+var descriptorFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/proc/[0-9]+(/task/[0-9]+)?/fd$`) })
 
 // inDescriptors reports whether a link is a descriptor of another process, whose text is no name.
 func inDescriptors(path string) bool {
 	dir, err := realDir(path)
-	return err == nil && descriptorFolder.MatchString(dir)
+	return err == nil && descriptorFolder().MatchString(dir)
 }
 
 // duplicate returns a descriptor that was handed to this process, so that it stays open and is the right one however

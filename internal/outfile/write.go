@@ -3,12 +3,14 @@ package outfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,13 +33,47 @@ func (t *target) write(ctx context.Context, fill func(io.Writer) error, synced b
 
 // through writes to a pipe or device. A write that waits ends with ctx.
 func through(ctx context.Context, f *os.File, fill func(io.Writer) error) error {
-	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Now()) }) // not every device has deadlines
-	defer stop()
+	defer endWith(ctx, f)()
 	return buffered(ctx, f, fill)
 }
 
+// endWith lets writes that wait end with ctx, until stop is called.
+func endWith(ctx context.Context, f *os.File) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Now()) }) // not every device has deadlines
+}
+
+// Pipe opens a named pipe for writing. It waits for a reader, as writes do, until ctx ends.
+func Pipe(ctx context.Context, path string) (io.WriteCloser, error) {
+	f, err := openThrough(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &pipe{guarded{ctx, f}, f, endWith(ctx, f)}, nil
+}
+
+// pipe is the writing end of a pipe.
+type pipe struct {
+	guarded
+	file *os.File
+	stop func() bool
+}
+
+func (p *pipe) Close() error {
+	p.stop()
+	return cause(p.file.Close())
+}
+
+// writing is held for reading while a regular file is written.
+var writing sync.RWMutex
+
+// Finish waits for the regular files that are being written and lets no other begin: for a program that exits while its work may
+// go on, so that no temporary file stays.
+func Finish() { writing.Lock() }
+
 // store writes a regular file: first all of it beside the old one, then in its place.
 func (t *target) store(ctx context.Context, fill func(io.Writer) error, synced bool) error {
+	writing.RLock()
+	defer writing.RUnlock()
 	spool, beside, err := t.spool()
 	if err != nil {
 		return err

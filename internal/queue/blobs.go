@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -24,13 +23,17 @@ type Blob struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// Blobs keeps blobs. What Put returns for is durable.
+// Blobs keeps blobs. What Put returns for is durable. Only the coordinator lists and removes.
 type Blobs interface {
 	Put(ctx context.Context, name string, r io.Reader) (Blob, error)
 	// Get copies a blob to w, and returns an error if it is not what Put took.
 	Get(ctx context.Context, b Blob, w io.Writer) error
-	// Remove removes every blob whose name starts with prefix.
-	Remove(ctx context.Context, prefix string) error
+	// List returns the names of all that is kept, including what killed processes left half-written.
+	List(ctx context.Context) ([]string, error)
+	// Remove removes what has these names. What is gone already is no error.
+	Remove(ctx context.Context, names ...string) error
+	// Clear removes everything.
+	Clear(ctx context.Context) error
 }
 
 // Objects keeps blobs in the queue's own object store.
@@ -45,8 +48,24 @@ func (b *Broker) Objects(ctx context.Context) (Blobs, error) {
 	return objects{s: s, js: b.js, bucket: b.blobBucket()}, nil
 }
 
-// Folder keeps blobs as files of a folder that all machines see.
+// Folder keeps blobs as files of a folder that all machines see. Clear removes the folder itself, too: a worker that still writes there
+// gets an error, and leaves nothing behind. MakeFolder makes it again.
 func Folder(dir string) Blobs { return folder(dir) }
+
+// MakeFolder makes the folder of Folder.
+func MakeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("queue: the shared folder: %w", err)
+	}
+	return nil
+}
+
+// FolderLeft reports whether the folder of Folder is there, or what a Clear that was cut short left of it.
+func FolderLeft(dir string) bool {
+	_, err1 := os.Stat(dir)
+	_, err2 := os.Stat(folder(dir).trash())
+	return err1 == nil || err2 == nil
+}
 
 type folder string
 
@@ -63,12 +82,26 @@ func (f folder) Put(_ context.Context, name string, r io.Reader) (Blob, error) {
 	if err != nil {
 		return Blob{}, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := f.makeBelow(filepath.Dir(path)); err != nil {
 		return Blob{}, fmt.Errorf("queue: %w", err)
 	}
 	sum := summer{h: sha256.New()}
 	err = writeDurably(path, io.TeeReader(r, &sum))
 	return sum.blob(name), err
+}
+
+// makeBelow makes a folder and those above it, but for the folder f itself: without it nobody wants the blob any more.
+func (f folder) makeBelow(dir string) error {
+	if dir == filepath.Clean(string(f)) {
+		return nil
+	}
+	if err := f.makeBelow(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o777); !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // writeDurably writes beside path, syncs, and renames.
@@ -101,13 +134,61 @@ func (f folder) Get(_ context.Context, b Blob, w io.Writer) error {
 	return b.copy(w, r)
 }
 
-// Remove takes prefix up to its last '/' as a folder.
-func (f folder) Remove(_ context.Context, prefix string) error {
-	path, err := f.path(strings.TrimSuffix(prefix, "/"))
-	if err != nil {
+func (f folder) List(ctx context.Context) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(string(f), func(path string, d os.DirEntry, err error) error {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // it was removed meanwhile
+		}
+		if err != nil || d.IsDir() {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		name, err := filepath.Rel(string(f), path)
+		names = append(names, filepath.ToSlash(name))
 		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("queue: the shared folder: %w", err)
 	}
-	return os.RemoveAll(path)
+	return names, nil
+}
+
+// Remove removes the folders that it empties, too.
+func (f folder) Remove(_ context.Context, names ...string) error {
+	for _, name := range names {
+		path, err := f.path(name)
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("queue: %w", err)
+		}
+		for dir := filepath.Dir(path); dir != filepath.Clean(string(f)); dir = filepath.Dir(dir) {
+			if os.Remove(dir) != nil { // it holds more
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// trash is what Clear makes of the folder before it removes it: in one step, so that nothing new comes in meanwhile.
+func (f folder) trash() string {
+	return filepath.Join(filepath.Dir(string(f)), ".gone-"+filepath.Base(string(f)))
+}
+
+func (f folder) Clear(context.Context) error {
+	err := os.RemoveAll(f.trash())
+	if err == nil {
+		err = os.Rename(string(f), f.trash())
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := errors.Join(err, os.RemoveAll(f.trash())); err != nil {
+		return fmt.Errorf("queue: the shared folder: %w", err)
+	}
+	return nil
 }
 
 // summer sums what passes.

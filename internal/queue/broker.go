@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,15 +35,26 @@ type Remote struct {
 	CAFile string // certificates to trust besides the system's
 }
 
-// Connect connects to a server. *TokenError if it refuses.
+// CertificateError says that a file holds no certificate to trust.
+type CertificateError struct{ Path string }
+
+func (e *CertificateError) Error() string {
+	return fmt.Sprintf("queue: %s holds no certificate; want a file with -----BEGIN CERTIFICATE-----", e.Path)
+}
+
+// Connect connects to a server. *TokenError if it refuses, *CertificateError if Remote.CAFile is of no use.
 func Connect(r Remote, opt Options) (*Broker, error) {
 	var more []nats.Option
 	if r.Token != "" {
 		more = append(more, nats.Token(r.Token))
 	}
 	if r.CAFile != "" {
-		if err := inputfile.Check(r.CAFile, inputfile.Bundle); err != nil {
+		pem, err := inputfile.Read(r.CAFile, inputfile.Bundle)
+		if err != nil {
 			return nil, fmt.Errorf("queue: certificates: %w", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(pem) { // else every attempt to connect would find so
+			return nil, &CertificateError{r.CAFile}
 		}
 		more = append(more, nats.RootCAs(r.CAFile))
 	}
@@ -211,6 +223,7 @@ const (
 	headKind       = "Kind"
 	headState      = "State" // in base64
 	headVersion    = "Version"
+	headFolder     = "Folder"
 	headType       = "Type"
 	headGeneration = "Generation"
 	headWorker     = "Worker"

@@ -28,7 +28,7 @@ func (v claimValue) encode() []byte {
 }
 
 func (v claimValue) public(job string, revision uint64) Claim {
-	return Claim{Job: job, Generation: v.generation(revision), Held: v.Held, Worker: v.Worker, Attempt: v.Attempt, Progress: v.Progress, Revision: revision}
+	return Claim{Job: job, Generation: v.generation(revision), Held: v.Held, Worker: v.Worker, Attempt: v.Attempt, State: v.State, Progress: v.Progress, Revision: revision}
 }
 
 func (v claimValue) generation(revision uint64) uint64 {

@@ -159,6 +159,10 @@ func (c *Coordinator) submit(ctx context.Context, jobs []Job) error {
 		m.Data = job.Payload
 		m.Header.Set(headKind, job.Kind)
 		m.Header.Set(headVersion, c.b.opt.Version)
+		if job.Folder != "" {
+			checkID(job.Folder)
+			m.Header.Set(headFolder, job.Folder)
+		}
 		if len(job.State) > 4<<10 {
 			return fmt.Errorf("queue: job %s begins with a state of %d bytes; at most 4096 go with a job", job.ID, len(job.State))
 		}

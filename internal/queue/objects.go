@@ -89,28 +89,64 @@ func (o objects) subjects(ctx context.Context, filter string) (map[string]uint64
 	return i.State.Subjects, nil
 }
 
-// Remove leaves entries that are no blob's alone.
-func (o objects) Remove(ctx context.Context, prefix string) error {
-	above := "$O." + o.bucket + ".M."
+// List leaves out entries whose names cannot be read, and parts that no entry has: of a worker that was killed, or is still writing.
+func (o objects) List(ctx context.Context) ([]string, error) {
+	above := o.entry("")
 	subjects, err := o.subjects(ctx, above+">")
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var names []string
 	for subject := range subjects {
-		name, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, above))
-		if err != nil || !strings.HasPrefix(string(name), prefix) {
-			continue
+		if name, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, above)); err == nil && o.entry(string(name)) == subject {
+			names = append(names, string(name))
 		}
-		i, err := o.s.GetInfo(ctx, string(name))
-		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBadObjectMeta) || err == nil && !validID(i.NUID) {
-			continue // it was removed before, or is none
+	}
+	return names, nil
+}
+
+// entry is the subject of the entry of a name.
+func (o objects) entry(name string) string {
+	return "$O." + o.bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
+// Remove removes the parts first: as long as there is an entry, its parts can be found. The library's own removal leaves an entry that
+// says so, for ever.
+func (o objects) Remove(ctx context.Context, names ...string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	s, err := o.js.Stream(ctx, "OBJ_"+o.bucket)
+	if err != nil {
+		return fmt.Errorf("queue: the object store: %w", err)
+	}
+	for _, name := range names {
+		i, err := o.s.GetInfo(ctx, name, jetstream.GetObjectInfoShowDeleted())
+		switch {
+		case errors.Is(err, jetstream.ErrObjectNotFound):
+			continue
+		case err == nil && validID(i.NUID):
+			err = s.Purge(ctx, jetstream.WithPurgeSubject("$O."+o.bucket+".C."+i.NUID))
+		case err == nil || errors.Is(err, jetstream.ErrBadObjectMeta): // it is none
+			err = nil
 		}
 		if err == nil {
-			err = o.s.Delete(ctx, string(name))
+			err = s.Purge(ctx, jetstream.WithPurgeSubject(o.entry(name)))
 		}
 		if err != nil {
-			return fmt.Errorf("queue: removing %s: %w", name, err)
+			return fmt.Errorf("queue: removing %s: %w", clean(name, longestName), err)
 		}
+	}
+	return nil
+}
+
+func (o objects) Clear(ctx context.Context) error {
+	s, err := o.js.Stream(ctx, "OBJ_"+o.bucket)
+	if err == nil {
+		err = s.Purge(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("queue: emptying the object store: %w", err)
 	}
 	return nil
 }

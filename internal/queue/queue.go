@@ -49,6 +49,7 @@ type Job struct {
 	Priority Priority
 	Payload  []byte // at most MaxMessage
 	State    []byte // what a worker goes on from: what Task.SetState saved last, or what the job came with, at most 4 KiB; nil: nothing
+	Folder   string // where the job's blobs are, below the folder that coordinator and workers share; as an ID, "": nowhere
 }
 
 // Type says what a message is about.
@@ -82,6 +83,7 @@ type Claim struct {
 	Held       bool // false: given up or broken, waiting for the next worker
 	Worker     string
 	Attempt    int
+	State      []byte // what Task.SetState saved last
 	Progress   []byte // as the worker's last heartbeat carried it
 	Revision   uint64 // of its entry, which every heartbeat changes
 }

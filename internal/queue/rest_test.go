@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -42,9 +43,14 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		return task.Payload, nil
 	})
 	must(t, c.Submit(t.Context(), jobs(6)...))
-	for start := time.Now(); len(c.Waiters()) == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 20*time.Second {
-			t.Fatal("nobody waits")
+	for range 2 { // a coordinator that begins later hears of it, too
+		c.waiters.mu.Lock()
+		clear(c.waiters.list)
+		c.waiters.mu.Unlock()
+		for start := time.Now(); len(c.Waiters()) == 0; time.Sleep(5 * time.Millisecond) {
+			if time.Since(start) > 20*time.Second {
+				t.Fatal("nobody waits")
+			}
 		}
 	}
 	if w := c.Waiters(); len(w) != 1 || w[0].Worker != "full" || !strings.Contains(w[0].Why, "no space") {
@@ -66,6 +72,11 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		t.Errorf("%d attempts broke; the full worker took %d jobs, want 1", l.trouble, asked.Load())
 	}
 	stop()
+	c.waiters.mu.Lock()
+	for _, w := range c.waiters.list {
+		w.heard = time.Now().Add(time.Hour) // it says itself that it goes on
+	}
+	c.waiters.mu.Unlock()
 	full.Store(false)
 	more := jobs(8)[6:]
 	must(t, c.Submit(t.Context(), more...))
@@ -157,4 +168,31 @@ func ignoreFound(err error) error {
 		return nil
 	}
 	return err
+}
+
+// TestHowLongAJobIsKeptBack: not at all the first time, for another machine may do it; then past this worker's rest and longer each time,
+// up to an end. Each job counts for itself.
+func TestHowLongAJobIsKeptBack(t *testing.T) {
+	w := &worker{opt: Options{}.withDefaults(), retry: time.Minute}
+	if d := w.handBack("one"); d != 0 {
+		t.Errorf("kept back for %v the first time", d)
+	}
+	for i, want := range []time.Duration{1, 2, 4, 4, 4} {
+		if d := w.handBack("one"); d != w.opt.AckWait+want*time.Minute {
+			t.Errorf("time %d: kept back for %v", i+2, d)
+		}
+	}
+	if d := w.handBack("another"); d != 0 {
+		t.Errorf("another one is kept back for %v", d)
+	}
+	w.rest.until = time.Now().Add(time.Hour)
+	if d := w.handBack("another"); d < 59*time.Minute {
+		t.Errorf("it comes back after %v, before the worker's rest has ended", d)
+	}
+	for i := range mostRefused + 2 {
+		w.handBack(fmt.Sprint(i))
+	}
+	if len(w.rest.jobs) > mostRefused+1 {
+		t.Errorf("%d jobs are remembered", len(w.rest.jobs))
+	}
 }

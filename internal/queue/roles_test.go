@@ -9,8 +9,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 )
+
+// client brings a token, and hears as whom it is taken.
+type client struct {
+	server.ClientAuthentication
+	token string
+	as    *server.User
+}
+
+func (c *client) GetOpts() *server.ClientOpts { return &server.ClientOpts{Token: c.token} }
+func (c *client) RegisterUser(u *server.User) { c.as = u }
+
+// TestWhoATokenStandsFor: where there are no workers no token is theirs, the empty one neither.
+func TestWhoATokenStandsFor(t *testing.T) {
+	for _, token := range []string{"", testToken} {
+		r := newRoles("", token)
+		for brought, want := range map[string]string{r.coordinator: "coordinator", testToken: "worker", "": "", testToken + "x": "", r.coordinator[1:]: ""} {
+			if token == "" && want == "worker" {
+				want = ""
+			}
+			c := &client{token: brought}
+			if ok := r.Check(c); ok != (want != "") || ok && (c.as.Username != want || (c.as.Permissions == nil) != (want == "coordinator")) {
+				t.Errorf("with the token %q, %q is taken for %+v: %v, want %q", token, brought, c.as, ok, want)
+			}
+		}
+	}
+}
 
 // TestWhatAWorkersTokenMayNotDo asks for what only a coordinator may do. Each is refused by name, and nothing of it has happened.
 func TestWhatAWorkersTokenMayNotDo(t *testing.T) {

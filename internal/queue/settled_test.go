@@ -19,7 +19,7 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	must(t, c.Submit(t.Context(), Job{ID: "one"}, Job{ID: "silent"}))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	sent := make(chan error, 2)
+	sent, speak := make(chan error, 2), make(chan struct{})
 	go b.Work(ctx, WorkerOptions{Slots: 2}, func(ctx context.Context, task *Task) ([]byte, error) {
 		var err error
 		for range 5 {
@@ -28,6 +28,10 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 			}
 		}
 		sent <- err
+		if task.ID == "silent" {
+			<-speak
+			sent <- task.Send(ctx, []byte("row"))
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
@@ -40,8 +44,13 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 		t.Errorf("while nobody receives: %v", err)
 	}
 	var handled atomic.Int64
+	late := make(chan struct{})
+	defer close(late)
 	go c.Receive(ctx, func(list []Message) error {
 		time.Sleep(50 * time.Millisecond)
+		if list[len(list)-1].Job == "silent" {
+			<-late
+		}
 		handled.Add(int64(len(list)))
 		return nil
 	})
@@ -49,9 +58,17 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	if n := handled.Load(); n < 5 {
 		t.Errorf("%d of 5 results were handled", n)
 	}
+	close(speak)
+	must(t, <-sent)
+	must(t, c.Settled(t.Context(), "one")) // though the other's result waits
+	newest, err := c.kv.Put(t.Context(), claimPrefix+"newest", claimValue{Worker: "w", Nonce: "n"}.encode())
+	must(t, err)
 	last, err := c.LastGeneration(t.Context())
+	if last < newest {
+		t.Errorf("last generation %d, and there is one of %d", last, newest)
+	}
 	claims, err2 := c.Claims(t.Context())
-	if err != nil || err2 != nil || len(claims) != 2 || last < max(claims[0].Generation, claims[1].Generation) {
+	if err != nil || err2 != nil || len(claims) != 3 || last < max(claims[0].Generation, claims[1].Generation, claims[2].Generation) {
 		t.Errorf("last generation %d of %+v; %v, %v", last, claims, err, err2)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -106,7 +107,7 @@ func TestBlobs(t *testing.T) {
 		if _, err := store.Put(t.Context(), "run2/x", strings.NewReader("y")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		must(t, store.Remove(t.Context(), "run1/"))
+		must(t, store.Remove(t.Context(), blob.Name, "run1/g3/absent"))
 		if err := store.Get(t.Context(), blob, &got); err == nil {
 			t.Errorf("%s: removed, and still there", name)
 		}
@@ -116,5 +117,20 @@ func TestBlobs(t *testing.T) {
 	}
 	if _, err := Folder(dir).Put(t.Context(), "../out", strings.NewReader("x")); err == nil {
 		t.Error("a name that leaves the folder")
+	}
+}
+
+// TestFilesWithoutCertificates are refused at once: no later attempt would find one there.
+func TestFilesWithoutCertificates(t *testing.T) {
+	for name, text := range map[string]string{"empty": "", "garbage": "\x00\xff no certificate", "a key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
+		path := filepath.Join(t.TempDir(), "ca.pem")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Connect(Remote{URL: "nats://127.0.0.1:1", CAFile: path}, Options{Version: "1"})
+		var none *CertificateError
+		if !errors.As(err, &none) || !strings.Contains(err.Error(), path+" holds no certificate") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

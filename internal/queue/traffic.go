@@ -2,7 +2,10 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Traffic is what has gone through a queue since it was made.
@@ -18,15 +21,17 @@ func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
-	reader, err := b.js.Consumer(ctx, b.resultStream(), readerName)
-	if err != nil {
-		return Traffic{}, fmt.Errorf("queue: %w", err)
+	reader, readerErr := b.js.Consumer(ctx, b.resultStream(), readerName)
+	if readerErr != nil && !errors.Is(readerErr, jetstream.ErrConsumerNotFound) {
+		return Traffic{}, fmt.Errorf("queue: %w", readerErr)
 	}
-	now := reader.CachedInfo()
 	results, err := b.js.Stream(ctx, b.resultStream())
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
-	return Traffic{Claims: claims.CachedInfo().State.LastSeq, Results: results.CachedInfo().State.LastSeq,
-		Unread: now.NumPending + uint64(now.NumAckPending)}, nil
+	t := Traffic{Claims: claims.CachedInfo().State.LastSeq, Results: results.CachedInfo().State.LastSeq, Unread: results.CachedInfo().State.Msgs}
+	if readerErr == nil { // else nobody has begun to read
+		t.Unread = reader.CachedInfo().NumPending + uint64(reader.CachedInfo().NumAckPending)
+	}
+	return t, nil
 }

@@ -237,7 +237,11 @@ func TestDamagedBlobs(t *testing.T) {
 		}
 	}
 	must(t, blobs.Get(ctx, whole, io.Discard))
-	must(t, blobs.Remove(ctx, "job/"))
+	names, err := blobs.List(ctx)
+	must(t, errors.Join(err, blobs.Remove(ctx, names...)))
+	if left, err := blobs.List(ctx); err != nil || len(names) != 7 || len(left) > 0 {
+		t.Errorf("%q, of which %q stay, %v", names, left, err)
+	}
 	if err := blobs.Get(ctx, whole, io.Discard); err == nil {
 		t.Error("a removed blob is had")
 	}

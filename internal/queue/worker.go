@@ -219,7 +219,7 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 		m.NakWithDelay(w.opt.AckWait)
 		return nil
 	}
-	t := &Task{Job: Job{ID: id, Kind: clean(m.Headers().Get(headKind), longestName), Priority: priority, Payload: m.Data(), State: stateOf(claim, m)},
+	t := &Task{Job: Job{ID: id, Kind: clean(m.Headers().Get(headKind), longestName), Priority: priority, Payload: m.Data(), State: stateOf(claim, m), Folder: folderOf(m)},
 		Generation: revision, Attempt: claim.Attempt, w: w, msg: m, claim: claim, revision: revision}
 	t.do(ctx, do)
 	return nil
@@ -264,6 +264,14 @@ func stateOf(claim claimValue, m jetstream.Msg) []byte {
 		return nil
 	}
 	return state
+}
+
+// folderOf is where the job's blobs are, "" for a name that leads elsewhere.
+func folderOf(m jetstream.Msg) string {
+	if name := m.Headers().Get(headFolder); validID(name) {
+		return name
+	}
+	return ""
 }
 
 // pauseWhole waits for d, or returns why ctx ended.

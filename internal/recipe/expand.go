@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/report"
+	"collapse/internal/figure"
 	"collapse/train"
 )
 
@@ -34,7 +34,7 @@ func (r Run) Note() string {
 	var words []string
 	for _, s := range r.Varied {
 		key, value, _ := strings.Cut(s, "=")
-		words = append(words, report.SettingInWords(key, strings.Trim(value, `"`)))
+		words = append(words, figure.SettingInWords(key, strings.Trim(value, `"`)))
 	}
 	return strings.Join(append(words, "seed "+strconv.FormatUint(r.Config.Run.Seed, 10)), ", ")
 }
@@ -54,14 +54,24 @@ func (r *Recipe) Expand(c Choice) ([]Run, error) {
 	for seed := 1; seed <= seeds; seed++ {
 		for _, varied := range scale.cells() {
 			all := slices.Concat(common, varied, c.builtIn(), c.Set, []string{"run.seed=" + strconv.Itoa(seed)})
-			cfg, err := train.Load(r.ID, nil, all...)
+			cfg, err := train.LoadShared(all...)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", strings.Join(varied, ", "), err)
 			}
 			runs = append(runs, Run{Config: cfg, Varied: varied})
 		}
 	}
+	for _, u := range train.Idle(c.Set, configsOf(runs)) {
+		return nil, fmt.Errorf("--set %s has no effect on any run of %s: it means something with %s only; leave it out", u.Key, r.ID, u.Needs)
+	}
 	return runs, nil
+}
+
+func configsOf(runs []Run) (configs []train.Config) {
+	for _, r := range runs {
+		configs = append(configs, r.Config)
+	}
+	return configs
 }
 
 // common are the settings of every run of a choice, and how many seeds there are.

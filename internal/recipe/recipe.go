@@ -1,9 +1,9 @@
-// Package recipe reads the recipes that train networks: a figure or table of a paper as one file
-// of recipes/, with its settings, its grid at every scale, what its page draws, the paper's
-// numbers and its claims. Recipes of pure theory belong to internal/theory.
+// Package recipe reads recipes: a figure, table or theorem of a paper as one file of recipes/. Its kind says what computes it:
+// the kind training is a grid of training runs, with what its page draws, the paper's numbers and its claims; each other kind
+// is a runner of internal/theoryrun.
 //
-// recipe.go reads and checks a file; expand.go turns it into configurations; page.go into the
-// words of its page.
+// recipe.go lists, reads and checks files; theory.go and training.go say what is in them; expand.go turns a grid into
+// configurations, search.go a search into a study's file; choice.go says what a choice among its runs is in words.
 package recipe
 
 import (
@@ -11,97 +11,114 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/report"
 	"collapse/recipes"
 )
 
-// Kind marks the recipes of this package.
-const Kind = "training"
-
-// Recipe is a figure or table of a paper that needs trained networks.
-type Recipe struct {
+// Head is what every recipe says.
+type Head struct {
 	ID      string `toml:"id"`
 	Title   string `toml:"title"`
-	Paper   string `toml:"paper"`   // which figure or table of which paper
+	Paper   string `toml:"paper"`   // which figure, table or theorem of which paper
 	Caption string `toml:"caption"` // what it shows there
-	Kind    string `toml:"kind"`    // Kind
+	Kind    string `toml:"kind"`    // one of Kinds
 	Ours    string `toml:"ours"`    // values the paper does not print
-
-	Base    map[string]any            `toml:"base"`    // settings of every run, as collapse train has them
-	Presets map[string]map[string]any `toml:"presets"` // other settings: "code" is what the released code does
-	Full    Scale                     `toml:"full"`    // --scale paper
-	Quick   Scale                     `toml:"quick"`   // --scale quick
-	Search  map[string]any            `toml:"search"`  // choose settings instead of computing all of the grid, as a study's file says it
-
-	Drawings     []report.Drawing   `toml:"drawing"`
-	Memorization bool               `toml:"memorization"` // draw and judge as M-D Fig. 1
-	Claims       []report.Statement `toml:"claim"`
-	Numbers      []report.Number    `toml:"number"`
 }
 
-// Scale is a grid: every variant with every combination of the grid's values and every seed.
-type Scale struct {
-	Seeds         int              `toml:"seeds"`    // seeds 1 to Seeds
-	Set           map[string]any   `toml:"set"`      // settings of every run
-	Grid          map[string][]any `toml:"grid"`     // key → values
-	Variants      []map[string]any `toml:"variants"` // settings that change together
-	Search        map[string]any   `toml:"search"`   // stronger than the recipe's
-	Substitutions []Substitution   `toml:"substitution"`
+// Recipe is a figure, table or theorem of a paper. It has the sections of its kind.
+type Recipe struct {
+	Head
+	Theory
+	Training
 }
 
-// Substitution is a departure from the paper's setting.
-type Substitution struct {
-	What  string `toml:"what"`
-	Paper string `toml:"paper"`
-	Here  string `toml:"here"`
-	Why   string `toml:"why"`
+// KindTraining is the kind of recipes that train networks.
+const KindTraining = "training"
+
+// sections are those of each kind. A recipe that trains may leave some out; the others have all of theirs.
+var sections = map[string][]string{
+	KindTraining:  {"base", "presets", "full", "quick", "search", "drawing", "memorization", "claim", "number"},
+	"attenuation": {"noise", "case"},
+	"biases":      {"case"},
+	"curve":       {"curve"},
+	"descent":     {"model", "descent"},
+	"dilation":    {"dilation"},
+	"feasible":    {"dilation"},
+	"gradients":   {"landscape"},
+	"nc1-map":     {"nc1"},
+	"optima":      {"case"},
+	"outputs":     {"curve"},
+	"relu":        {"case", "relu"},
+	"saddles":     {"case"},
+	"scheme":      {"landscape"},
+	"surfaces":    {"landscape"},
 }
 
-// List returns the IDs of the recipes that train networks, in order.
-func List() []string {
+// Kinds lists the kinds of recipes, in order.
+func Kinds() []string { return slices.Sorted(maps.Keys(sections)) }
+
+// Trains says whether the recipe trains networks; the others are computed by internal/theoryrun.
+func (h Head) Trains() bool { return h.Kind == KindTraining }
+
+// Notes say what in the recipe is not the paper's.
+func (h Head) Notes() []string {
+	if h.Ours == "" {
+		return nil
+	}
+	return []string{"Ours, not the paper's: " + h.Ours}
+}
+
+// List returns the heads of all recipes in the order of their IDs.
+func List() []Head {
 	entries, err := fs.ReadDir(recipes.Files, ".")
 	if err != nil {
 		panic("recipe: the embedded recipes cannot be listed: " + err.Error())
 	}
-	var out []string
+	var out []Head
 	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".toml")
-		if ok && Is(id) {
-			out = append(out, id)
+		if h, ok := head(strings.TrimSuffix(e.Name(), ".toml")); ok {
+			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// Is reports whether id names a recipe that trains networks.
-func Is(id string) bool {
-	text, err := fs.ReadFile(recipes.Files, id+".toml")
-	var head struct {
-		Kind string `toml:"kind"`
+// IDs returns the IDs of all recipes in order.
+func IDs() []string {
+	var out []string
+	for _, h := range List() {
+		out = append(out, h.ID)
 	}
-	return err == nil && toml.Unmarshal(text, &head) == nil && head.Kind == Kind
+	return out
 }
 
-// Load returns the recipe of an ID, checked.
+// Trains reports whether id names a recipe that trains networks.
+func Trains(id string) bool {
+	h, ok := head(id)
+	return ok && h.Trains()
+}
+
+// head reads the head of a recipe alone; ok is false if there is none of that ID.
+func head(id string) (h Head, ok bool) {
+	text, err := fs.ReadFile(recipes.Files, id+".toml")
+	return h, err == nil && toml.Unmarshal(text, &h) == nil
+}
+
+// Load returns the recipe of an ID, checked. The error for an unknown one lists those there are.
 func Load(id string) (*Recipe, error) {
 	text, err := fs.ReadFile(recipes.Files, id+".toml")
 	if err != nil {
-		return nil, fmt.Errorf("recipe: there is no recipe %q; there are %s", id, strings.Join(List(), ", "))
+		return nil, fmt.Errorf("there is no recipe %q; there are %s", id, strings.Join(IDs(), ", "))
 	}
-	r, err := Parse(id+".toml", text)
-	if err == nil && r.ID != id {
-		err = fmt.Errorf("recipe: %s.toml has id %q", id, r.ID)
-	}
-	return r, err
+	return Parse(id+".toml", text)
 }
 
-// Parse reads a recipe from TOML and checks all it says: keys, grids, measures and settings that
-// claims and panels name. file names the text in errors.
+// Parse reads a recipe from TOML and checks all it says. file is the name of its file, ID.toml.
 func Parse(file string, text []byte) (*Recipe, error) {
 	var r Recipe
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&r)
@@ -109,73 +126,50 @@ func Parse(file string, text []byte) (*Recipe, error) {
 	if errors.As(err, &strict) {
 		return nil, fmt.Errorf("recipe: %s has unknown keys:\n%s", file, strict.String())
 	}
-	if err != nil {
-		return nil, fmt.Errorf("recipe: %s: %w", file, err)
+	if err == nil {
+		err = r.check(text)
 	}
-	if err := r.check(); err != nil {
+	if err == nil && r.ID+".toml" != file {
+		err = fmt.Errorf("id is %q", r.ID)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("recipe: %s: %w", file, err)
 	}
 	return &r, nil
 }
 
-func (r *Recipe) check() error {
+func (r *Recipe) check(text []byte) error {
 	var errs []error
 	if r.ID == "" || r.Title == "" || r.Paper == "" {
 		errs = append(errs, errors.New("id, title and paper must be given"))
 	}
-	if r.Kind != Kind {
-		errs = append(errs, fmt.Errorf("kind is %q, wanted %q", r.Kind, Kind))
+	if _, ok := sections[r.Kind]; !ok {
+		return errors.Join(append(errs, fmt.Errorf("kind is %q, wanted one of %s", r.Kind, strings.Join(Kinds(), ", ")))...)
 	}
-	for _, d := range r.Drawings {
-		errs = append(errs, d.Check())
-	}
-	seen := map[string]bool{}
-	for _, c := range r.Claims {
-		if c.ID == "" || c.Says == "" || seen[c.ID] {
-			errs = append(errs, fmt.Errorf("claim %q: id and says must be given, and no id twice", c.ID))
-		}
-		seen[c.ID] = true
-		errs = append(errs, c.Check())
-	}
-	for _, n := range r.Numbers {
-		errs = append(errs, n.Check())
-	}
-	for _, scale := range Scales {
-		if _, err := r.Expand(Choice{Scale: scale}); err != nil {
-			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
-		}
-	}
-	if r.Search == nil && (r.Quick.Search != nil || r.Full.Search != nil) || r.Search != nil && len(r.Quick.Variants)+len(r.Full.Variants) > 0 {
-		errs = append(errs, errors.New("a search needs [search], and no variants"))
-	}
-	for preset := range r.Presets {
-		if _, err := r.Expand(Choice{Scale: "paper", Preset: preset}); err != nil {
-			errs = append(errs, fmt.Errorf("preset %s: %w", preset, err))
-		}
+	errs = append(errs, r.checkSections(text))
+	if r.Trains() {
+		errs = append(errs, r.checkTraining())
 	}
 	return errors.Join(errs...)
 }
 
-// Scales are what a recipe can be run at.
-var Scales = []string{"quick", "paper"}
-
-func (r *Recipe) scale(name string) (Scale, error) {
-	switch name {
-	case "quick":
-		return r.Quick, nil
-	case "paper":
-		return r.Full, nil
+// checkSections reports sections that belong to other kinds, and those of its kind that a recipe of the theory lacks.
+func (r *Recipe) checkSections(text []byte) error {
+	var given map[string]any
+	if err := toml.Unmarshal(text, &given); err != nil {
+		return err
 	}
-	return Scale{}, fmt.Errorf("there is no scale %q, only %s", name, strings.Join(Scales, " and "))
-}
-
-// DataSets lists the data sets a scale trains on.
-func DataSets(runs []Run) []string {
-	var out []string
-	for _, run := range runs {
-		if !slices.Contains(out, run.Config.Data.Name) {
-			out = append(out, run.Config.Data.Name)
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		own := slices.Contains(sections[r.Kind], name)
+		if !own && !slices.Contains([]string{"id", "title", "paper", "caption", "kind", "ours"}, name) {
+			errs = append(errs, fmt.Errorf("a recipe of kind %s has no %s, only %s", r.Kind, name, strings.Join(sections[r.Kind], ", ")))
 		}
 	}
-	return out
+	for _, name := range sections[r.Kind] {
+		if _, ok := given[name]; !ok && !r.Trains() {
+			errs = append(errs, fmt.Errorf("%s is missing, which a recipe of kind %s has", name, r.Kind))
+		}
+	}
+	return errors.Join(errs...)
 }

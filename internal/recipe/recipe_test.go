@@ -1,6 +1,9 @@
 package recipe
 
 import (
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -100,15 +103,87 @@ func TestPresetsAndScalesThatDoNotExist(t *testing.T) {
 	}
 }
 
-// Every recipe of the program says only what exists.
+// Every recipe of the program says only what exists, and what it shows.
 func TestEmbeddedRecipes(t *testing.T) {
-	ids := List()
-	if len(ids) == 0 {
-		t.Fatal("no recipe trains a network")
-	}
-	for _, id := range ids {
-		if _, err := Load(id); err != nil {
+	theory := 0
+	for _, h := range List() {
+		r, err := Load(h.ID)
+		if err != nil {
 			t.Error(err)
+			continue
 		}
+		if r.Title == "" || r.Paper == "" || r.Caption == "" {
+			t.Errorf("%s lacks a title, paper or caption", h.ID)
+		}
+		if r.Head != h || r.Trains() != Trains(h.ID) {
+			t.Errorf("%s is listed as %+v", h.ID, h)
+		}
+		if !r.Trains() {
+			theory++
+		}
+	}
+	if training := len(IDs()) - theory; theory < 20 || training < 20 {
+		t.Errorf("%d recipes of the theory and %d that train, wanted all of them", theory, training)
+	}
+	if _, err := Load("tb-fig99"); err == nil || !strings.Contains(err.Error(), "tb-fig1,") || !strings.Contains(err.Error(), "md-fig1,") {
+		t.Errorf("an unknown recipe: %v", err)
+	}
+	if _, err := Load("../recipes/tb-fig1"); err == nil || Trains("../recipes/tb-fig5") {
+		t.Errorf("a path as an ID: %v", err)
+	}
+}
+
+const descent = `id = "x"
+title = "A title"
+paper = "Someone 2022, Fig. 1"
+kind = "descent"
+[model]
+model = "mse"
+[descent]
+iterations = 3
+`
+
+// A recipe of the theory says what its kind reads, all of it and nothing else.
+func TestTheoryRecipesThatSayTooMuchOrTooLittle(t *testing.T) {
+	if _, err := Parse("x.toml", []byte(descent)); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"iterations = 3", "itertions = 3", "itertions"},
+		{"iterations = 3", "iterations = \"three\"", "Iterations"},
+		{"\"descent\"", "\"dessent\"", "dessent"},
+		{"\"descent\"", "\"training\"", "model"},
+		{"[descent]\niterations = 3\n", "", "descent is missing"},
+		{"[descent]\n", "[curve]\nk = [3]\n[descent]\n", "curve"},
+		{"[descent]\n", "[full]\nseeds = 3\n[descent]\n", "full"},
+		{"title = \"A title\"\n", "", "title"},
+		{"id = \"x\"", "id = \"y\"", `id is "y"`},
+		{descent, "id = ", "x.toml"},
+	} {
+		text := strings.Replace(descent, c.old, c.new, 1)
+		if text == descent {
+			t.Fatalf("%q is not in the recipe", c.old)
+		}
+		if _, err := Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, wanted one that names %q", c.new, err, c.want)
+		}
+	}
+}
+
+// Every section that a recipe can have belongs to a kind, and every section of a kind is one that a recipe can have.
+func TestSectionsAreThoseOfTheModel(t *testing.T) {
+	model, kinds := map[string]bool{}, map[string]bool{}
+	for _, part := range []reflect.Type{reflect.TypeFor[Theory](), reflect.TypeFor[Training]()} {
+		for i := range part.NumField() {
+			model[part.Field(i).Tag.Get("toml")] = true
+		}
+	}
+	for _, names := range sections {
+		for _, name := range names {
+			kinds[name] = true
+		}
+	}
+	if !maps.Equal(model, kinds) {
+		t.Errorf("the model has %v, the kinds %v", slices.Sorted(maps.Keys(model)), slices.Sorted(maps.Keys(kinds)))
 	}
 }

@@ -68,6 +68,7 @@ func TestPrintf(t *testing.T) {
 		{"%v %s", []any{named(evil), error(nil)}, `a\x1b[2J\nb %!s(<nil>)`},
 		{"%+v", []any{struct{ Name string }{evil}}, `{Name:a\x1b[2J\nb}`},
 		{"%*d|%.*f|%5.1f|%x|%t|%v|%c", []any{4, 7, 2, 1.2345, 2.5, 255, true, time.Second, 'x'}, "   7|1.23|  2.5|ff|true|1s|x"},
+		{"%v %s", []any{nil, evil}, `<nil> a\x1b[2J\nb`}, // what follows one that needs nothing
 		{"%[2]s %[1]d", []any{1, "x"}, "x 1"},
 	} {
 		if got := Sprintf(c.format, c.args...); got != c.want {

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/kernel"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -158,7 +158,7 @@ func work(dir string) error {
 	if plan.Run.Seed, err = strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err != nil {
 		return err
 	}
-	team := kernel.NewTeam(1)
+	team := parallel.NewTeam(1)
 	defer team.Close()
 	if _, err := train.Run(ctx, plan, lab, train.Options{Team: team, Sink: measured, Tags: []string{"demo"}}); !errors.Is(err, context.Canceled) {
 		return err

@@ -10,9 +10,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/kernel"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -124,7 +124,7 @@ func makeDemo() error {
 		return err
 	}
 	defer lab.Close()
-	team := kernel.NewTeam(0)
+	team := parallel.NewTeam(0)
 	defer team.Close()
 	for _, c := range study.SmokeDemo(1).Grid.Configs() {
 		if _, err := train.Run(context.Background(), c, lab, train.Options{Team: team, Tags: []string{"demo"}}); err != nil {

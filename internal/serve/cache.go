@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"collapse/internal/report"
+	"collapse/internal/judge"
 	"collapse/internal/store"
 )
 
@@ -24,7 +24,7 @@ type cache struct {
 
 type cached struct {
 	key, stamp string
-	run        report.Run
+	run        judge.Run
 	numbers    int
 }
 
@@ -36,7 +36,7 @@ func stamp(r store.Run) string {
 }
 
 // load returns a run with all its values, or with those of some measures. Of a run that has moved on only the new epochs are read.
-func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.Run, error) {
+func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
 	key, now := row.Hash, stamp(row)
 	if measures != nil {
 		key += " some"
@@ -53,7 +53,7 @@ func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.
 	case known && old.LastStep() > 0:
 		values, err := r.Since(row.Hash, old.LastStep(), measures)
 		if err != nil {
-			return report.Run{}, err
+			return judge.Run{}, err
 		}
 		run := old.Grown(row, values)
 		c.put(&cached{key, now, run, run.Points() + 20})
@@ -67,23 +67,23 @@ func (c *cache) load(r *store.Reader, row store.Run, measures []string) (report.
 		values, err = r.Pick(row.Hash, measures)
 	}
 	if err != nil {
-		return report.Run{}, err
+		return judge.Run{}, err
 	}
-	run, err := report.NewRun(row, values)
+	run, err := judge.NewRun(row, values)
 	if err != nil {
-		return report.Run{}, err
+		return judge.Run{}, err
 	}
 	c.put(&cached{key, now, run, run.Points() + 20})
 	return run, nil
 }
 
 // get returns a run as it was last read, if no more than later epochs can have come since.
-func (c *cache) get(key, stamp string) (report.Run, bool) {
+func (c *cache) get(key, stamp string) (judge.Run, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[key]
 	if !ok || e.Value.(*cached).stamp != stamp {
-		return report.Run{}, false
+		return judge.Run{}, false
 	}
 	c.order.MoveToFront(e)
 	return e.Value.(*cached).run, true

@@ -4,7 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"collapse/internal/report"
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
@@ -27,7 +28,7 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 	}
 	defer reader.Close()
 	kept := newCache()
-	load := func(c *cache, measures []string) report.Run {
+	load := func(c *cache, measures []string) judge.Run {
 		t.Helper()
 		row, err := reader.Run(claim.Hash)
 		if err != nil {
@@ -41,14 +42,14 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 	}
 	same := func(when string) {
 		t.Helper()
-		for _, measures := range [][]string{nil, report.StudyMeasures} {
+		for _, measures := range [][]string{nil, page.StudyMeasures} {
 			if got, want := load(kept, measures), load(newCache(), measures); !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: kept %+v\nafresh %+v", when, got, want)
 			}
 		}
 	}
 	same("at the start")
-	var early report.Run
+	var early judge.Run
 	for epoch := int64(1); epoch <= 6; epoch++ {
 		rows := epochRows(epoch)
 		if epoch > 3 { // a measure that comes later than others

@@ -5,7 +5,8 @@ import (
 	"net/url"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
 	"collapse/internal/store"
 )
 
@@ -16,16 +17,16 @@ const mostCompared = 8
 type comparePage struct {
 	frame
 	Runs        []runRow
-	Differences []report.Difference
+	Differences []judge.Difference
 	Same        []setting
-	Figures     []figure
-	Rest        *figure
+	Figures     []shownFigure
+	Rest        *shownFigure
 	Offered     []runRow // to choose from, while there is no choice
 }
 
 // compared loads the runs that a query names; a run twice counts once.
-func (s *Server) compared(q url.Values) ([]report.Run, error) {
-	var out []report.Run
+func (s *Server) compared(q url.Values) ([]judge.Run, error) {
+	var out []judge.Run
 	seen := map[string]bool{}
 	err := s.lab.read(func(lab *store.Reader) error {
 		for _, prefix := range q["run"] {
@@ -74,12 +75,12 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	p.Runs = listed(runs, time.Now())
-	p.Differences = report.Differences(runs)
+	p.Differences = judge.Differences(runs)
 	differ := map[string]bool{}
 	for _, d := range p.Differences {
 		differ[d.Key] = true
 	}
-	for _, key := range report.SettingKeys(runs[0]) {
+	for _, key := range judge.SettingKeys(runs[0]) {
 		if !differ[key] {
 			p.Same = append(p.Same, setting{key, runs[0].Settings[key]})
 		}
@@ -93,7 +94,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) compareFigures(r *http.Request) ([]report.Picture, error) {
+func (s *Server) compareFigures(r *http.Request) ([]figure.Picture, error) {
 	runs, err := s.compared(r.URL.Query())
 	if err != nil {
 		return nil, err

@@ -5,7 +5,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
 )
 
 // featuresPart is the part of a run's page that shows features epoch by epoch.
@@ -14,13 +15,13 @@ type featuresPart struct {
 	Epoch   int64
 	Newest  bool // the last epoch is shown, and the next one will be
 	Whole   bool // there are several epochs
-	Figures []figure
+	Figures []shownFigure
 	Base    string
 }
 
 // featuresPart draws the epoch that a query asks for, else the newest.
-func (s *Server) featuresPart(run *report.Run, dir string, q url.Values) (*featuresPart, error) {
-	film, err := report.OpenFilm(dir)
+func (s *Server) featuresPart(run *judge.Run, dir string, q url.Values) (*featuresPart, error) {
+	film, err := figure.OpenFilm(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -35,18 +36,18 @@ func (s *Server) featuresPart(run *report.Run, dir string, q url.Values) (*featu
 }
 
 // newFrames is the part without its pictures, for an open page: that asks for those of the epoch it shows.
-func newFrames(run *report.Run, dir string) (*featuresPart, error) {
-	epochs, err := report.FilmEpochs(dir)
+func newFrames(run *judge.Run, dir string) (*featuresPart, error) {
+	epochs, err := judge.FilmEpochs(dir)
 	if err != nil || len(epochs) == 0 {
 		return nil, err
 	}
 	return &featuresPart{Epochs: epochs, Epoch: epochs[len(epochs)-1], Newest: true, Whole: true, Base: framesBase(run)}, nil
 }
 
-func framesBase(run *report.Run) string { return "/run/" + run.Hash + "/features" }
+func framesBase(run *judge.Run) string { return "/run/" + run.Hash + "/features" }
 
 // epochOf is the kept epoch that a query means.
-func epochOf(film *report.Film, q url.Values) (epoch int64, newest bool) {
+func epochOf(film *figure.Film, q url.Values) (epoch int64, newest bool) {
 	if n, err := strconv.ParseInt(q.Get("epoch"), 10, 64); err == nil {
 		return film.Nearest(n), false
 	}
@@ -54,12 +55,12 @@ func epochOf(film *report.Film, q url.Values) (epoch int64, newest bool) {
 }
 
 // featureFigures are the pictures of one epoch's features.
-func (s *Server) featureFigures(r *http.Request) ([]report.Picture, error) {
+func (s *Server) featureFigures(r *http.Request) ([]figure.Picture, error) {
 	_, dir, err := s.find(r.PathValue("hash"))
 	if err != nil {
 		return nil, err
 	}
-	film, err := report.OpenFilm(dir)
+	film, err := figure.OpenFilm(dir)
 	if err != nil {
 		return nil, statusError{http.StatusNotFound, err}
 	}

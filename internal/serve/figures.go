@@ -13,12 +13,13 @@ import (
 	"strings"
 
 	"collapse/internal/chart"
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
 )
 
-// figure is a picture ready for a template. Base and Query say where its files are: Base/ID.svg?Query.
-type figure struct {
-	report.Picture
+// shownFigure is a picture ready for a template. Base and Query say where its files are: Base/ID.svg?Query.
+type shownFigure struct {
+	figure.Picture
 	Base     string
 	Query    string // with its "?", or ""
 	Panels   []template.HTML
@@ -33,11 +34,11 @@ type legendItem struct {
 }
 
 // URL is the address of one of the figure's files.
-func (f figure) URL(ext string) string { return f.Base + "/" + f.ID + "." + ext + f.Query }
+func (f shownFigure) URL(ext string) string { return f.Base + "/" + f.ID + "." + ext + f.Query }
 
 // draw puts a picture into a page. The SVG is chart's own, which escapes every text.
-func draw(p report.Picture, base string, query url.Values) figure {
-	f := figure{Picture: p, Base: base, Query: asQuery(query)}
+func draw(p figure.Picture, base string, query url.Values) shownFigure {
+	f := shownFigure{Picture: p, Base: base, Query: asQuery(query)}
 	in := chart.Inline(p.Figure)
 	f.Notes = in.Notes
 	for _, svg := range in.Panels {
@@ -50,8 +51,8 @@ func draw(p report.Picture, base string, query url.Values) figure {
 }
 
 // later is draw for a figure that is folded away.
-func later(p report.Picture, base string, query url.Values) figure {
-	return figure{Picture: p, Base: base, Query: asQuery(query), Deferred: true}
+func later(p figure.Picture, base string, query url.Values) shownFigure {
+	return shownFigure{Picture: p, Base: base, Query: asQuery(query), Deferred: true}
 }
 
 func asQuery(q url.Values) string {
@@ -62,18 +63,18 @@ func asQuery(q url.Values) string {
 }
 
 // drawAll puts all pictures that show something into a page.
-func drawAll(pictures []report.Picture, base string, query url.Values) []figure {
+func drawAll(pictures []figure.Picture, base string, query url.Values) []shownFigure {
 	return drawOthers(following{}, pictures, base, query)
 }
 
 // drawOthers is drawAll for an open page: what it draws itself it gets without a picture.
-func drawOthers(open following, pictures []report.Picture, base string, query url.Values) []figure {
-	var out []figure
+func drawOthers(open following, pictures []figure.Picture, base string, query url.Values) []shownFigure {
+	var out []shownFigure
 	for _, p := range pictures {
 		switch {
 		case len(p.Panels) == 0:
 		case open.drawn[p.ID]:
-			out = append(out, figure{Picture: p, Base: base, Query: asQuery(query)})
+			out = append(out, shownFigure{Picture: p, Base: base, Query: asQuery(query)})
 		default:
 			out = append(out, draw(p, base, query))
 		}
@@ -82,21 +83,21 @@ func drawOthers(open following, pictures []report.Picture, base string, query ur
 }
 
 // curves puts the measures of runs against epoch into a page: those that tell the story, and every other, folded; nil if there is none.
-func curves(open following, runs []report.Run, base string, query url.Values) (main []figure, rest *figure) {
-	if other, some := report.FoldedCurves(runs); some {
+func curves(open following, runs []judge.Run, base string, query url.Values) (main []shownFigure, rest *shownFigure) {
+	if other, some := figure.FoldedCurves(runs); some {
 		folded := later(other, base, query)
 		rest = &folded
 	}
-	return drawOthers(open, []report.Picture{report.Curves(runs)}, base, query), rest
+	return drawOthers(open, []figure.Picture{figure.Curves(runs)}, base, query), rest
 }
 
 // curvesAsked are the pictures of curves that a request for a file is about. A live page asks for all.json, and for what is folded by
 // name.
-func curvesAsked(r *http.Request, runs []report.Run) []report.Picture {
+func curvesAsked(r *http.Request, runs []judge.Run) []figure.Picture {
 	if strings.HasPrefix(r.PathValue("file"), "measures-more.") {
-		return []report.Picture{report.OtherCurves(runs)}
+		return []figure.Picture{figure.OtherCurves(runs)}
 	}
-	return []report.Picture{report.Curves(runs)}
+	return []figure.Picture{figure.Curves(runs)}
 }
 
 // following is what the script of an open page says of itself when it asks for the page as it now is.
@@ -117,7 +118,7 @@ func follows(r *http.Request) following {
 }
 
 // figures serves the files of a page's pictures: {id}.svg, .png, .csv, .json, and all.json for the definitions of all of them.
-func (s *Server) figures(of func(r *http.Request) ([]report.Picture, error)) func(http.ResponseWriter, *http.Request) error {
+func (s *Server) figures(of func(r *http.Request) ([]figure.Picture, error)) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		file := r.PathValue("file")
 		ext := path.Ext(file)
@@ -176,7 +177,7 @@ func pictureWriter(ext string, r *http.Request) (func(io.Writer, chart.Figure) e
 	return nil, ""
 }
 
-func writeAll(w io.Writer, pictures []report.Picture) error {
+func writeAll(w io.Writer, pictures []figure.Picture) error {
 	all := []chart.Figure{}
 	for _, p := range pictures {
 		if len(p.Panels) > 0 {

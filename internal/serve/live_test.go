@@ -16,9 +16,9 @@ import (
 	devpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/kernel"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -156,7 +156,7 @@ func TestCurvesGrowDuringARun(t *testing.T) {
 	sink := &started{hash: make(chan string, 1)}
 	done := make(chan error, 1)
 	go func() {
-		team := kernel.NewTeam(1)
+		team := parallel.NewTeam(1)
 		defer team.Close()
 		_, err := train.Run(ctx, config, lab, train.Options{Team: team, Sink: sink})
 		done <- err

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"collapse/arrayfile"
-	"collapse/internal/report"
+	"collapse/internal/measurement"
 	"collapse/measure"
 )
 
@@ -153,17 +153,17 @@ func TestBadUploadsAreRefusedInWords(t *testing.T) {
 func TestMeasurementsAreForgotten(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := newShown(func() time.Time { return now })
-	first := s.keep(&report.Measured{})
+	first := s.keep(&measurement.Result{})
 	if _, err := s.get(first); err != nil {
 		t.Fatal(err)
 	}
 	for range mostShown {
-		s.keep(&report.Measured{})
+		s.keep(&measurement.Result{})
 	}
 	if _, err := s.get(first); err == nil {
 		t.Error("an old measurement outlives newer ones")
 	}
-	last := s.keep(&report.Measured{})
+	last := s.keep(&measurement.Result{})
 	now = now.Add(shownFor + time.Second)
 	if _, err := s.get(last); err == nil || len(s.items) != 0 {
 		t.Error("a measurement outlives its time")
@@ -173,8 +173,8 @@ func TestMeasurementsAreForgotten(t *testing.T) {
 // TestLargeMeasurementsAreForgottenFirst bounds the numbers of what is kept; the newest stays whatever it has.
 func TestLargeMeasurementsAreForgottenFirst(t *testing.T) {
 	s := newShown(time.Now)
-	large := &report.Measured{Columns: []report.MeasuredColumn{{Report: &measure.Report{Margins: make(measure.Vector, mostNumbers/2+1)}}}}
-	small := s.keep(&report.Measured{})
+	large := &measurement.Result{Columns: []measurement.Column{{Report: &measure.Report{Margins: make(measure.Vector, mostNumbers/2+1)}}}}
+	small := s.keep(&measurement.Result{})
 	first := s.keep(large)
 	if _, err := s.get(small); err != nil {
 		t.Error("a small measurement went before there were too many numbers:", err)

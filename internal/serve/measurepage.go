@@ -17,7 +17,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/measurement"
 	"collapse/internal/store"
 )
 
@@ -163,7 +164,7 @@ func (s *Server) uploadError(err error) error {
 }
 
 // forget takes the folder out of what was found: only the names that were uploaded mean anything.
-func forget(found *report.Measured, dir string) {
+func forget(found *measurement.Result, dir string) {
 	for i := range found.Inputs {
 		in := &found.Inputs[i]
 		for j, f := range in.Files {
@@ -194,12 +195,12 @@ type shown struct {
 type shownItem struct {
 	token string
 	until time.Time
-	found *report.Measured
+	found *measurement.Result
 	size  int // numbers
 }
 
 // numbersOf counts the numbers of a measurement that grow with the files.
-func numbersOf(found *report.Measured) (n int) {
+func numbersOf(found *measurement.Result) (n int) {
 	for _, c := range found.Columns {
 		if r := c.Report; r != nil {
 			n += len(r.Margins) + len(r.ClassMeans) + len(r.TestClassMeans) + len(c.Sample)
@@ -213,7 +214,7 @@ func numbersOf(found *report.Measured) (n int) {
 
 func newShown(now func() time.Time) *shown { return &shown{now: now} }
 
-func (s *shown) keep(found *report.Measured) string {
+func (s *shown) keep(found *measurement.Result) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
@@ -228,7 +229,7 @@ func (s *shown) keep(found *report.Measured) string {
 	return token
 }
 
-func (s *shown) get(token string) (*report.Measured, error) {
+func (s *shown) get(token string) (*measurement.Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
@@ -247,8 +248,8 @@ func (s *shown) expire() {
 // measuredPage shows a measurement.
 type measuredPage struct {
 	frame
-	report.MeasuredSummary
-	Figures []figure
+	Found   measurement.Summary
+	Figures []shownFigure
 }
 
 func (s *Server) measuredPage(w http.ResponseWriter, r *http.Request) error {
@@ -257,16 +258,16 @@ func (s *Server) measuredPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := measuredPage{frame: s.frame(r, "measure", "Measured"), MeasuredSummary: found.Summary()}
-	p.Figures = drawAll(found.Pictures(), "/measure/"+token+"/figures", nil)
+	p := measuredPage{frame: s.frame(r, "measure", "Measured"), Found: found.Summary()}
+	p.Figures = drawAll(figure.OfMeasurement(found), "/measure/"+token+"/figures", nil)
 	s.write(w, http.StatusOK, "measured", p)
 	return nil
 }
 
-func (s *Server) measuredFigures(r *http.Request) ([]report.Picture, error) {
+func (s *Server) measuredFigures(r *http.Request) ([]figure.Picture, error) {
 	found, err := s.shown.get(r.PathValue("token"))
 	if err != nil {
 		return nil, err
 	}
-	return found.Pictures(), nil
+	return figure.OfMeasurement(found), nil
 }

@@ -11,9 +11,9 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/features"
-	"collapse/internal/kernel"
-	"collapse/internal/report"
+	"collapse/internal/measurement"
 	"collapse/measure"
+	"collapse/parallel"
 )
 
 // Memory that files take when they are unpacked and decoded: of one upload, and of all that are measured at once.
@@ -26,14 +26,14 @@ var errTooLong = errors.New("the measurement takes too long")
 
 // measureTimely measures uploaded files when a place is free, and ends the upload. The answer comes when the browser leaves or
 // Options.MeasureLimit has passed; the work stops soon after, and keeps its place and its files until then.
-func (s *Server) measureTimely(asked context.Context, up *uploading, paths []string) (*report.Measured, error) {
+func (s *Server) measureTimely(asked context.Context, up *uploading, paths []string) (*measurement.Result, error) {
 	if err := take(asked, s.measuring); err != nil {
 		return nil, errors.Join(err, up.end())
 	}
 	ctx, cancel := context.WithTimeoutCause(asked, s.opt.MeasureLimit, errTooLong)
 	defer cancel()
 	type outcome struct {
-		found *report.Measured
+		found *measurement.Result
 		err   error
 	}
 	done := make(chan outcome, 1)
@@ -58,7 +58,9 @@ func (s *Server) measureTimely(asked context.Context, up *uploading, paths []str
 }
 
 // measureFiles is `collapse measure FILES --html`, on all processors.
-func (s *Server) measureFiles(ctx context.Context, paths []string) (*report.Measured, error) {
+func (s *Server) measureFiles(ctx context.Context, paths []string) (*measurement.Result, error) {
+	memory.enter()
+	defer memory.leave()
 	part := s.memory.Part(uploadMemory)
 	defer part.Release()
 	set, err := features.Open(features.Request{Files: paths, Context: ctx, Budget: part})
@@ -66,9 +68,9 @@ func (s *Server) measureFiles(ctx context.Context, paths []string) (*report.Meas
 		return nil, err
 	}
 	defer set.Close()
-	team := kernel.NewTeam(0)
+	team := parallel.NewTeam(0)
 	defer team.Close()
-	found, err := report.MeasureSet(set, measure.Options{Context: ctx, Team: team, KeepMargins: true, KeepMeans: true, Uncertainty: true, Null: measure.DefaultNull})
+	found, err := measurement.Of(set, measure.Options{Context: ctx, Team: team, KeepMargins: true, Uncertainty: true, Null: measure.DefaultNull}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"collapse/internal/chart"
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
 )
 
 // news is what an open page of a run adds to what it shows, many times while the run computes: a small part of what the whole page
@@ -28,15 +29,15 @@ func (s *Server) runNews(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	row := listed([]report.Run{run}, time.Now())[0]
+	row := listed([]judge.Run{run}, time.Now())[0]
 	out := news{Tiles: map[string]string{}, Figures: []chart.Figure{}}
 	for _, t := range runTiles(&row) {
 		out.Tiles[t.Name] = t.Value
 	}
-	fresh := []report.Run{run.After(after)}
-	out.Figures = append(out.Figures, report.Curves(fresh).Figure)
+	fresh := []judge.Run{run.After(after)}
+	out.Figures = append(out.Figures, figure.Curves(fresh).Figure)
 	if q.Has("more") {
-		out.Figures = append(out.Figures, report.OtherCurves(fresh).Figure)
+		out.Figures = append(out.Figures, figure.OtherCurves(fresh).Figure)
 	}
 	body, err := json.Marshal(out)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"sync"
 
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/recipe"
-	"collapse/internal/report"
 	"collapse/internal/store"
 )
 
@@ -15,7 +16,7 @@ import (
 // pages of their own.
 func recipeOf(study string) (r *recipe.Recipe, scale string) {
 	id, scale, ok := strings.Cut(study, ".")
-	if !ok || scale != "quick" && scale != "paper" || !recipe.Is(id) {
+	if !ok || scale != "quick" && scale != "paper" || !recipe.Trains(id) {
 		return nil, ""
 	}
 	r, err := recipe.Load(id)
@@ -26,7 +27,7 @@ func recipeOf(study string) (r *recipe.Recipe, scale string) {
 }
 
 // repeated is what the finished runs of a recipe's study say so far, with the recipe's figures.
-func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []report.Run) (report.Judged, error) {
+func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) (page.Judged, error) {
 	stamp := fnv.New64a()
 	var done []store.Run
 	for _, run := range runs {
@@ -35,23 +36,23 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 			fmt.Fprintln(stamp, run.Hash, run.Generation, run.Finished.UnixMilli())
 		}
 	}
-	return s.recipes.get(r.ID+"."+scale, stamp.Sum64(), func() (report.Judged, error) {
+	return s.recipes.get(r.ID+"."+scale, stamp.Sum64(), func() (page.Judged, error) {
 		loaded, err := s.whole(lab, done, r.ShowsFeatures())
 		if err != nil {
-			return report.Judged{}, err
+			return page.Judged{}, err
 		}
-		page, err := r.Page(recipe.Choice{Scale: scale}, loaded)
+		of, err := page.OfRecipe(r, recipe.Choice{Scale: scale}, loaded)
 		if err != nil {
-			return report.Judged{}, err
+			return page.Judged{}, err
 		}
-		return page.Judge()
+		return of.Judge()
 	})
 }
 
 // whole loads all values of runs, and their features where a picture shows them.
-func (s *Server) whole(lab *store.Reader, rows []store.Run, features bool) ([]report.Run, error) {
+func (s *Server) whole(lab *store.Reader, rows []store.Run, features bool) ([]judge.Run, error) {
 	var hashes []string
-	var out []report.Run
+	var out []judge.Run
 	for _, row := range rows {
 		if hashes = append(hashes, row.Hash); features {
 			continue
@@ -63,7 +64,7 @@ func (s *Server) whole(lab *store.Reader, rows []store.Run, features bool) ([]re
 		out = append(out, run)
 	}
 	if features {
-		return report.Load(lab, hashes...)
+		return judge.Load(lab, hashes...)
 	}
 	return out, nil
 }
@@ -79,10 +80,10 @@ type recipes struct {
 
 type keptRecipe struct {
 	stamp  uint64
-	judged report.Judged
+	judged page.Judged
 }
 
-func (k *recipes) get(study string, stamp uint64, make func() (report.Judged, error)) (report.Judged, error) {
+func (k *recipes) get(study string, stamp uint64, make func() (page.Judged, error)) (page.Judged, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old, ok := k.known[study]; ok && old.stamp == stamp {
@@ -90,7 +91,7 @@ func (k *recipes) get(study string, stamp uint64, make func() (report.Judged, er
 	}
 	judged, err := make()
 	if err != nil {
-		return report.Judged{}, err
+		return page.Judged{}, err
 	}
 	if len(k.known) >= mostRecipes {
 		clear(k.known)

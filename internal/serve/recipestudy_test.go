@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/recipe"
-	"collapse/internal/report"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
@@ -83,9 +84,9 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 }
 
 // judgedByItself is what the recipe says of runs, without a server.
-func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) report.Judged {
+func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) page.Judged {
 	t.Helper()
-	runs, err := report.Load(lab, hashes...)
+	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,11 +94,11 @@ func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) re
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := r.Page(recipe.Choice{Scale: "quick"}, runs)
+	of, err := page.OfRecipe(r, recipe.Choice{Scale: "quick"}, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	judged, err := page.Judge()
+	judged, err := of.Judge()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,21 +12,25 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"collapse/internal/chart"
-	"collapse/internal/report"
+	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"short":   func(hash string) string { return fmt.Sprintf("%.12s", hash) },
-	"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
-	"when":    when,
-}).ParseFS(templateFiles, "templates/*.html"))
+// templates are parsed when the first page is asked for: most calls of the program serve none.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"short":   func(hash string) string { return fmt.Sprintf("%.12s", hash) },
+		"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
+		"when":    when,
+	}).ParseFS(templateFiles, "templates/*.html"))
+})
 
 //go:embed assets/*.js assets/*.css
 var assetFiles embed.FS
@@ -115,7 +119,7 @@ func (s *Server) frame(r *http.Request, section, title string) frame {
 // write fills a template and sends it, whole or not at all.
 func (s *Server) write(w http.ResponseWriter, status int, name string, data any) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		s.opt.Log("serve: page %s: %v", name, err)
 		http.Error(w, "collapse: this page could not be made", http.StatusInternalServerError)
 		return
@@ -212,7 +216,7 @@ func (s *Server) assets() http.Handler {
 
 // styleSheet is the look of reports, with themes that a reader can choose over the system's.
 func styleSheet() string {
-	style := report.PageStyle()
+	style := page.PageStyle()
 	light := "{" + style.Light + ";" + chart.Declarations(chart.Light) + "}\n"
 	dark := "{" + style.Dark + ";" + chart.Declarations(chart.Dark) + "}\n"
 	return ":root{" + chart.HeatDeclaration() + "}:root" + light + "@media(prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n:root[data-theme=dark]" + dark + style.Rules

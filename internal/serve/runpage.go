@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/format"
+	"collapse/internal/judge"
 	"collapse/internal/store"
 )
 
@@ -17,8 +19,8 @@ type runPage struct {
 	frame
 	Run      runRow
 	Tiles    []tile
-	Figures  []figure
-	Rest     *figure // every other measure, folded
+	Figures  []shownFigure
+	Rest     *shownFigure // every other measure, folded
 	Features *featuresPart
 	Why      string // why there are no features
 	Settings []setting
@@ -52,7 +54,7 @@ func (s *Server) find(prefix string) (row store.Run, dir string, err error) {
 }
 
 // run is find with the run's values.
-func (s *Server) run(prefix string) (run report.Run, dir string, err error) {
+func (s *Server) run(prefix string) (run judge.Run, dir string, err error) {
 	row, dir, err := s.find(prefix)
 	if err != nil {
 		return run, dir, err
@@ -82,13 +84,13 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	row := listed([]report.Run{run}, time.Now())[0]
+	row := listed([]judge.Run{run}, time.Now())[0]
 	p := runPage{frame: s.frame(r, "runs", row.Name), Run: row, Attempts: attempts}
 	p.Live = run.Hash
 	p.Tiles = runTiles(&row)
 	base := "/run/" + run.Hash + "/figures"
 	open := follows(r)
-	p.Figures, p.Rest = curves(open, []report.Run{run}, base, nil)
+	p.Figures, p.Rest = curves(open, []judge.Run{run}, base, nil)
 	if open.on {
 		p.Features, err = newFrames(&run, dir)
 	} else {
@@ -144,12 +146,12 @@ func runTiles(row *runRow) []tile {
 }
 
 // logOf lists the newest measured epochs, newest first.
-func logOf(run *report.Run) []logLine {
+func logOf(run *judge.Run) []logLine {
 	var out []logLine
 	at := func(split, key string) map[int64]string {
 		values := map[int64]string{}
 		for _, p := range run.Series(split, key) {
-			values[p.Step] = report.Written(key, p.Value)
+			values[p.Step] = format.Measure(key, p.Value)
 		}
 		return values
 	}
@@ -171,10 +173,10 @@ func or(s string) string {
 }
 
 // runFigures are the pictures of measures against epoch.
-func (s *Server) runFigures(r *http.Request) ([]report.Picture, error) {
+func (s *Server) runFigures(r *http.Request) ([]figure.Picture, error) {
 	run, _, err := s.run(r.PathValue("hash"))
 	if err != nil {
 		return nil, err
 	}
-	return curvesAsked(r, []report.Run{run}), nil
+	return curvesAsked(r, []judge.Run{run}), nil
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
@@ -183,7 +185,7 @@ func studyOf(study, tag string, kind store.Kind) studyRow {
 
 // runRow is a run in a list.
 type runRow struct {
-	report.Run
+	judge.Run
 	Name         string
 	Study        string // in lists of several studies
 	Of           int64  // epochs it is to have, 0 if unknown
@@ -222,10 +224,10 @@ func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 }
 
 // load reads the measures of lists and studies of many runs.
-func (s *Server) load(lab *store.Reader, rows []store.Run) ([]report.Run, error) {
-	var out []report.Run
+func (s *Server) load(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
+	var out []judge.Run
 	for _, row := range rows {
-		run, err := s.cache.load(lab, row, report.StudyMeasures)
+		run, err := s.cache.load(lab, row, page.StudyMeasures)
 		if err != nil {
 			return nil, err
 		}
@@ -234,8 +236,8 @@ func (s *Server) load(lab *store.Reader, rows []store.Run) ([]report.Run, error)
 	return out, nil
 }
 
-func listed(runs []report.Run, now time.Time) []runRow {
-	names := report.Names(runs)
+func listed(runs []judge.Run, now time.Time) []runRow {
+	names := judge.Names(runs)
 	out := make([]runRow, len(runs))
 	for i, run := range runs {
 		row := runRow{Run: run, Name: names[i], Of: run.Epochs()}
@@ -263,7 +265,7 @@ func (r *runRow) measured() {
 			return "–"
 		}
 		r.Measured = max(r.Measured, p.Step)
-		return report.Written(key, p.Value)
+		return format.Measure(key, p.Value)
 	}
 	r.Accuracy, r.Test = newest("train", "accuracy"), newest("test", "accuracy")
 	r.NC1, r.Dilation = newest("train", "nc1_pinv"), newest("test", "dilation")

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"collapse/internal/report"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
+	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
@@ -25,7 +27,7 @@ type studyPage struct {
 	Counts   counts
 	Left     string
 	Judged   []judged
-	Figures  []figure // of the study as a whole
+	Figures  []shownFigure // of the study as a whole
 	Failures []runRow
 	Rows     []runRow
 	Page     int // from 1
@@ -37,12 +39,12 @@ type studyPage struct {
 
 // judged is what an experiment's finished runs say, with its figures drawn.
 type judged struct {
-	report.Judged
-	Drawn []figure
+	page.Judged
+	Drawn []shownFigure
 }
 
 // study reads the runs that a request names, newest first, and counts all of them.
-func (s *Server) study(lab *store.Reader, q url.Values) (runs []report.Run, c counts, name string, err error) {
+func (s *Server) study(lab *store.Reader, q url.Values) (runs []judge.Run, c counts, name string, err error) {
 	study, tag, kind := q.Get("study"), q.Get("tag"), store.Kind(q.Get("kind"))
 	if study == "" && tag == "" && kind == "" {
 		return nil, c, "", badRequest("a study is named by ?study=…, a tag by ?tag=…, and runs without either by ?kind=…")
@@ -87,7 +89,7 @@ func identity(q url.Values) url.Values {
 }
 
 func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
-	var runs []report.Run
+	var runs []judge.Run
 	q := r.URL.Query()
 	p := studyPage{Page: 1, Base: "/study?" + identity(q).Encode()}
 	err := s.lab.read(func(lab *store.Reader) (err error) {
@@ -113,7 +115,7 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) fillStudy(p *studyPage, runs []report.Run, query url.Values) error {
+func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) error {
 	rows := listed(runs, time.Now())
 	var running []runRow
 	for _, row := range rows {
@@ -135,32 +137,32 @@ func (s *Server) fillStudy(p *studyPage, runs []report.Run, query url.Values) er
 	for _, j := range all {
 		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
 	}
-	p.Figures = drawAll([]report.Picture{report.Grid(runs)}, "/study/figures", query)
+	p.Figures = drawAll([]figure.Picture{figure.Grid(runs)}, "/study/figures", query)
 	return err
 }
 
-// judge is what a recipe says of its runs, and report.Judge of others that were trained.
-func (s *Server) judge(q url.Values, runs []report.Run) ([]report.Judged, error) {
+// judge is what a recipe says of its runs, and page.Judge of others that were trained.
+func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	if r, scale := recipeOf(q.Get("study")); r != nil {
-		var judged report.Judged
+		var judged page.Judged
 		err := s.lab.read(func(lab *store.Reader) (err error) {
 			judged, err = s.repeated(lab, r, scale, runs)
 			return err
 		})
-		return []report.Judged{judged}, err
+		return []page.Judged{judged}, err
 	}
-	var trained []report.Run
+	var trained []judge.Run
 	for _, run := range runs {
 		if run.Kind == store.Train {
 			trained = append(trained, run)
 		}
 	}
-	return report.Judge(trained), nil
+	return page.Judge(trained), nil
 }
 
 // studyFigures are the pictures of a study's page.
-func (s *Server) studyFigures(r *http.Request) ([]report.Picture, error) {
-	var runs []report.Run
+func (s *Server) studyFigures(r *http.Request) ([]figure.Picture, error) {
+	var runs []judge.Run
 	err := s.lab.read(func(lab *store.Reader) (err error) {
 		runs, _, _, err = s.study(lab, r.URL.Query())
 		return err
@@ -169,7 +171,7 @@ func (s *Server) studyFigures(r *http.Request) ([]report.Picture, error) {
 		return nil, err
 	}
 	all, err := s.judge(r.URL.Query(), runs)
-	out := []report.Picture{report.Grid(runs)}
+	out := []figure.Picture{figure.Grid(runs)}
 	for _, j := range all {
 		out = append(out, j.Figures...)
 	}

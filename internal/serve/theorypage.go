@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"collapse/dilation"
-	"collapse/internal/report"
-	"collapse/internal/theory"
+	"collapse/internal/figure"
+	"collapse/internal/theoryfig"
 	"collapse/ufm"
 )
 
@@ -20,11 +20,11 @@ type theoryPage struct {
 	Models  []choice
 	Laws    []choice
 	Sliders []slider
-	Exact   []theory.Fact
-	Optimum []figure
+	Exact   []theoryfig.Fact
+	Optimum []shownFigure
 	Problem string // why there is no optimum
-	Dilated []theory.Fact
-	Noise   []figure
+	Dilated []theoryfig.Fact
+	Noise   []shownFigure
 	Noisy   string // why there is no solution
 	Verdict string
 }
@@ -167,11 +167,11 @@ func (a asked) params() (dilation.Params, error) {
 
 // solved is what theory says to a request.
 type solved struct {
-	exact    *theory.Explored
-	optimum  []report.Picture
+	exact    *theoryfig.Explored
+	optimum  []figure.Picture
 	problem  error
 	solution *dilation.Solution
-	noise    []report.Picture
+	noise    []figure.Picture
 	noisy    error
 }
 
@@ -222,20 +222,20 @@ func (s *Server) compute(r *http.Request, a asked) (*solved, error) {
 	}
 	defer func() { <-s.heavy }()
 	out := &solved{}
-	if out.exact, out.problem = theory.Explore(a.config()); out.problem == nil {
+	if out.exact, out.problem = theoryfig.Explore(a.config()); out.problem == nil {
 		if out.exact.Means != nil {
-			out.optimum = report.Geometry(out.exact.Means, a.config().K, a.config().D)
+			out.optimum = figure.Geometry(out.exact.Means, a.config().K, a.config().D)
 		}
 		for _, f := range out.exact.Figures {
-			out.optimum = append(out.optimum, report.Picture{Figure: f})
+			out.optimum = append(out.optimum, figure.Picture{Figure: f})
 		}
 	}
 	if out.solution, out.noisy = dilation.Solve(params); out.noisy == nil {
-		predicted, err := theory.SweepNoise(r.Context(), params, out.solution)
+		predicted, err := theoryfig.SweepNoise(r.Context(), params, out.solution)
 		if err != nil {
 			return nil, err
 		}
-		out.noise = []report.Picture{{Figure: predicted}, {Figure: theory.RiskFigure(out.solution)}, {Figure: theory.FeasibleFigure(out.solution)}}
+		out.noise = []figure.Picture{{Figure: predicted}, {Figure: theoryfig.RiskFigure(out.solution)}, {Figure: theoryfig.FeasibleFigure(out.solution)}}
 	}
 	return out, nil
 }
@@ -266,7 +266,7 @@ func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
 	if found.noisy != nil {
 		p.Noisy = found.noisy.Error()
 	} else {
-		p.Dilated = theory.SolutionFacts(found.solution)
+		p.Dilated = theoryfig.SolutionFacts(found.solution)
 		p.Verdict = verdict(found.solution)
 	}
 	s.write(w, http.StatusOK, "theory", p)
@@ -275,12 +275,12 @@ func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
 
 // verdict says what Theorem 4.3 says at a setting.
 func verdict(sol *dilation.Solution) string {
-	switch {
-	case sol.Theorem && sol.Assumption.Holds:
+	switch sol.Outcome() {
+	case dilation.Predicted:
 		return "Inside Assumption 4.2, and label smoothing dilates less than cross entropy, as Theorem 4.3 says."
-	case sol.Theorem:
+	case dilation.Unpredicted:
 		return "Outside Assumption 4.2; label smoothing dilates less than cross entropy all the same."
-	case sol.Assumption.Holds:
+	case dilation.Contradiction:
 		return "Inside Assumption 4.2, yet label smoothing dilates more: against Theorem 4.3."
 	}
 	return "Outside Assumption 4.2, and here cross entropy dilates less than label smoothing."
@@ -295,7 +295,7 @@ func (a asked) query() url.Values {
 	return q
 }
 
-func (s *Server) theoryFigures(r *http.Request) ([]report.Picture, error) {
+func (s *Server) theoryFigures(r *http.Request) ([]figure.Picture, error) {
 	a, err := ask(r.URL.Query())
 	if err != nil {
 		return nil, err

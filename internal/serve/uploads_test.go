@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,7 +86,41 @@ func TestSlowUploadsHoldUpNobody(t *testing.T) {
 		t.Errorf("after the slow uploads have gone: %d", answer.StatusCode)
 	}
 	uploadsUnderWay(t, s, 0)
+	if s.uploads.bytes != 0 || len(s.uploads.each) != 0 {
+		t.Errorf("after all uploads %d bytes and %d addresses are counted", s.uploads.bytes, len(s.uploads.each))
+	}
 	nothingLeft(t, tmp)
+}
+
+// TestUploadsOfManyAddresses are bounded all together.
+func TestUploadsOfManyAddresses(t *testing.T) {
+	u := &uploads{each: map[string]int{}}
+	for i := range mostUploads {
+		if err := u.admit(fmt.Sprint("address ", i)); err != nil {
+			t.Fatalf("upload %d: %v", i+1, err)
+		}
+	}
+	err := u.admit("another address")
+	if statusOf(err) != http.StatusServiceUnavailable || !strings.Contains(err.Error(), "takes no more") {
+		t.Errorf("one upload too many: %v", err)
+	}
+	if u.count != mostUploads || len(u.each) != mostUploads {
+		t.Errorf("%d uploads of %d addresses are counted, want %d", u.count, len(u.each), mostUploads)
+	}
+}
+
+// TestUploadsWithoutAFolder are not counted: there is no room for temporary files.
+func TestUploadsWithoutAFolder(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "none")
+	t.Setenv("TMPDIR", nowhere)
+	t.Setenv("TMP", nowhere) // on Windows
+	u := &uploads{each: map[string]int{}}
+	if _, err := u.begin(httptest.NewRequest(http.MethodPost, "/measure", nil)); err == nil {
+		t.Error("an upload has no folder and begins")
+	}
+	if u.count != 0 || len(u.each) != 0 {
+		t.Errorf("%d uploads of %d addresses are counted", u.count, len(u.each))
+	}
 }
 
 // TestUploadsThatDoNotArriveAreLetGo stops in the midst of an upload, and drips: both are answered and forgotten.

@@ -11,6 +11,9 @@ func TestMissingSteps(t *testing.T) {
 	key, other := Key{Series: "epoch", Measure: "lr"}, Key{Series: "epoch", Measure: "loss"}
 	for epoch := int64(1); epoch <= 40; epoch++ {
 		rows := []Value{{Key: other, Step: epoch}}
+		for _, k := range []Key{{Series: "step", Measure: "lr"}, {Series: "epoch", Split: "test", Measure: "lr"}, {Series: "epoch", Layer: "1", Measure: "lr"}} {
+			rows = append(rows, Value{Key: k, Step: epoch}) // others with the same measure
+		}
 		if epoch < 11 || epoch > 13 && epoch != 20 && epoch < 36 {
 			rows = append(rows, Value{Key: key, Step: epoch, Missing: "a reason is a row, too"})
 		}
@@ -24,6 +27,9 @@ func TestMissingSteps(t *testing.T) {
 		text        string
 	}{
 		{other, run.Hash, 1, 40, nil, ""},
+		{Key{Series: "step", Measure: "lr"}, run.Hash, 1, 40, nil, ""},
+		{Key{Series: "epoch", Split: "test", Measure: "lr"}, run.Hash, 1, 40, nil, ""},
+		{Key{Series: "epoch", Layer: "1", Measure: "lr"}, run.Hash, 1, 40, nil, ""},
 		{other, run.Hash, 1, 42, []Span{{41, 42, 1}}, "41–42"},
 		{key, run.Hash, 1, 40, []Span{{11, 13, 1}, {20, 20, 1}, {36, 40, 1}}, "11–13, 20, 36–40"},
 		{key, run.Hash, 1, 35, []Span{{11, 13, 1}, {20, 20, 1}}, "11–13, 20"},

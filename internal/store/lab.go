@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"collapse/internal/inputfile"
 )
 
 // busyWait is how long a writer waits for another process's transaction, and a reader for a
@@ -72,6 +74,9 @@ func Open(dir string, opt Options) (*Lab, error) {
 		return nil, fmt.Errorf("store: making the lab: %w", err)
 	}
 	path := databasePath(dir)
+	if err := regularFiles(path); err != nil {
+		return nil, err
+	}
 	if err := create(path); err != nil {
 		return nil, err
 	}
@@ -177,6 +182,9 @@ func OpenReader(dir string) (*Reader, error) {
 		}
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	if err := regularFiles(path); err != nil {
+		return nil, err
+	}
 	known := len(steps())
 	db, err := openDatabase(path, "mode=ro")
 	if err != nil {
@@ -231,6 +239,16 @@ func needsWritableDir(err error) bool {
 func emptyOrMissing(path string) bool {
 	info, err := os.Stat(path)
 	return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
+}
+
+// regularFiles refuses a database that is something else than a file, or has a log that is: SQLite would wait for a pipe.
+func regularFiles(path string) error {
+	for _, p := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
+		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("store: %w", &inputfile.KindError{Path: p, Mode: info.Mode()})
+		}
+	}
+	return nil
 }
 
 func databasePath(dir string) string { return filepath.Join(dir, "lab.sqlite") }

@@ -68,6 +68,7 @@ func TestFilesThatAreNoLabOfOurs(t *testing.T) {
 		query, words string
 	}{
 		"newer":           {"PRAGMA user_version = 999", "newer collapse (schema 999"},
+		"next":            {fmt.Sprintf("PRAGMA user_version = %d", len(steps())+1), "newer collapse"},
 		"another program": {"PRAGMA application_id = 7", "another program"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,6 @@ type manifest struct {
 	Inline []byte      `json:"inline,omitempty"` // a tar archive
 	Blob   *queue.Blob `json:"blob,omitempty"`
 	Shared bool        `json:"shared,omitempty"` // the blob is in the shared folder
-	Left   bool        `json:"left,omitempty"`   // there may be blobs of checkpoints, too
 }
 
 // adopt makes the files of a finished run the lab's, then marks it as done, then lets the queue forget.
@@ -28,7 +27,7 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 		return err
 	}
 	if r == nil { // done before, or stale
-		return errors.Join(e.dropBlobs(ctx, m), e.ended(ctx, m))
+		return e.ended(ctx, m)
 	}
 	missing, err := e.missingRows(m.Job)
 	if err != nil {
@@ -44,28 +43,7 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 		return err
 	}
 	delete(e.remote, m.Job)
-	return errors.Join(e.dropBlobs(ctx, m), e.ended(ctx, m))
-}
-
-// dropBlobs removes what workers elsewhere left with the queue of a run that the lab holds as done. It comes after that, so that a
-// coordinator that is killed before can do it all again.
-func (e *engine) dropBlobs(ctx context.Context, m queue.Message) error {
-	run, err := e.lab.Run(m.Job)
-	if err != nil || run.Status != store.Done {
-		return nil
-	}
-	files, err := readManifest(m)
-	if err != nil || files.Blob == nil && !files.Left {
-		return nil
-	}
-	blobs, err := e.blobs(ctx, files.Shared)
-	if err == nil {
-		err = blobs.Remove(ctx, m.Job+"/")
-	}
-	if err != nil {
-		e.o.Logf("run %.12s: its checkpoints stay behind with the queue: %v", m.Job, err)
-	}
-	return nil
+	return e.ended(ctx, m)
 }
 
 // missingRows says which rows the lab has not got of a run that a worker calls done, nil if it has all.
@@ -125,7 +103,7 @@ func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
 	if e.o.Blobs == "" {
 		return nil, errors.New("study: the worker left its files in a shared folder; start the study with --blobs DIR, too")
 	}
-	return queue.Folder(e.o.Blobs), nil
+	return queue.Folder(filepath.Join(e.o.Blobs, e.folder)), nil
 }
 
 // unusable deals with a finished run whose files cannot be had. A disk that is full or broken here stops the
@@ -209,9 +187,6 @@ func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	}
 	if err := e.c.Forget(ctx, m.Job); err != nil {
 		return err
-	}
-	if err := e.dropBeginning(ctx, m.Job); err != nil {
-		e.o.Logf("run %.12s: the checkpoint that it began with stays behind: %v", m.Job, err)
 	}
 	e.close(run)
 	return nil

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/version"
+	"collapse/parallel"
 )
 
 // TestACancelledRunLeavesALiveStudy stops one run of a study under way, sees that the study goes on without it, and lets it go on.
@@ -93,7 +93,7 @@ func TestNobodyBeginsACancelledRun(t *testing.T) {
 	must(t, lab.Cancel(item.Hash))
 	e := &engine{lab: lab, o: Options{Logf: t.Logf}, remote: map[string]*remoteRun{}}
 	job := queue.Job{ID: item.Hash, Kind: string(store.Train), Payload: []byte(item.Payload)}
-	team := kernel.NewTeam(1)
+	team := parallel.NewTeam(1)
 	defer team.Close()
 	if err := e.compute(t.Context(), &queue.Task{Job: job}, team); !errors.Is(err, errCancelled) {
 		t.Errorf("computed here: %v", err)

@@ -108,13 +108,13 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 
 // saveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
 // claim next goes on from there: all rows of the epochs before must have been sent, and beside is where the other files are.
-func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...sidePart) error {
-	s, err := leaveCheckpoint(ctx, blobs, shared, fmt.Sprintf("%s/g%d", t.ID, t.Generation), dir, epoch)
+func saveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...sidePart) (checkpointState, error) {
+	s, err := leaveCheckpoint(ctx, blobs, shared, blobsOf(t), dir, epoch)
 	if err != nil {
-		return err
+		return s, err
 	}
 	s.Beside = beside
-	return t.SetState(ctx, s.encode())
+	return s, t.SetState(ctx, s.encode())
 }
 
 // leaveBeside puts what a run has left besides checkpoints, up to an epoch, where other machines find it, and returns the parts that
@@ -184,14 +184,14 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 const inlineLimit = queue.MaxMessage / 2
 
 // sendFiles makes a finished run's files reach the coordinator, and returns the last message.
-func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared, left bool) ([]byte, error) {
+func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
 	newest := newestOf(filepath.Join(dir, "ckpt"))
 	kept, err := train.SideFiles(dir, 0, int(newest))
 	if err != nil {
 		return nil, err
 	}
 	keep := runFiles(newest, kept)
-	m := manifest{Shared: shared, Left: left}
+	m := manifest{Shared: shared}
 	small := &bounded{limit: inlineLimit}
 	err = pack(small, dir, keep)
 	switch {
@@ -204,7 +204,7 @@ func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (que
 		if err != nil {
 			return nil, err
 		}
-		blob, err := put(ctx, to, fmt.Sprintf("%s/g%d/files.tar", t.ID, t.Generation), func(w io.Writer) error { return pack(w, dir, keep) })
+		blob, err := put(ctx, to, blobsOf(t)+"/files.tar", func(w io.Writer) error { return pack(w, dir, keep) })
 		if err != nil {
 			return nil, err
 		}

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"collapse/internal/faulttest"
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/version"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -289,13 +289,14 @@ func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 			err = errors.Join(err, task.Send(ctx, m.Data))
 		}
 		objects, err1 := e.broker.Objects(ctx)
-		left <- errors.Join(err, err1, saveCheckpoint(ctx, task, whole.RunDir(item.Hash), 21, objects, false))
+		_, err2 := saveCheckpoint(ctx, task, whole.RunDir(item.Hash), 21, objects, false)
+		left <- errors.Join(err, err1, err2)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
 	must(t, <-left)
 	stop()
-	team := kernel.NewTeam(1)
+	team := parallel.NewTeam(1)
 	defer team.Close()
 	taken, ended := make(chan struct{}), make(chan error, 1)
 	here, halt := context.WithCancel(t.Context())

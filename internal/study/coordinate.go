@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/parallel"
 )
 
 // coordinate does the work while this process holds the lock.
@@ -24,6 +24,9 @@ func (e *engine) coordinate(ctx context.Context) (Summary, error) {
 			e.server.Close()
 		}
 	}()
+	if err := e.makeFolder(); err != nil {
+		return e.summary(), e.stopped(err)
+	}
 	owner, err := "this lab", error(nil) // whose lock this process has
 	if e.o.Remote != nil {
 		owner, err = ownerOf(e.lab)
@@ -49,7 +52,10 @@ func (e *engine) coordinate(ctx context.Context) (Summary, error) {
 	if err := e.submitAll(ctx); err != nil {
 		return e.summary(), e.stopped(err)
 	}
-	err = e.work(ctx)
+	e.sweepBlobs(ctx, false)
+	if err = e.work(ctx); err == nil {
+		e.sweepBlobs(ctx, true)
+	}
 	return e.summary(), e.stopped(errors.Join(err, e.release()))
 }
 
@@ -180,6 +186,7 @@ func (e *engine) work(ctx context.Context) error {
 	part(e.c.Guard)
 	part(e.watchHealth)
 	part(e.heedPeople)
+	part(e.sweepOften)
 	if e.server != nil {
 		part(e.heedDisk)
 	}
@@ -199,9 +206,9 @@ var errCancelled = errors.New("study: the run was cancelled")
 
 // localSlots are the workers of this process. They write to the lab themselves: it is theirs, too.
 func (e *engine) localSlots(ctx context.Context) error {
-	teams := make(chan *kernel.Team, e.o.Slots)
+	teams := make(chan *parallel.Team, e.o.Slots)
 	for range e.o.Slots {
-		team := kernel.NewTeam(max(1, e.o.Threads/e.o.Slots))
+		team := parallel.NewTeam(max(1, e.o.Threads/e.o.Slots))
 		defer team.Close()
 		teams <- team
 	}
@@ -214,7 +221,7 @@ func (e *engine) localSlots(ctx context.Context) error {
 }
 
 // compute computes a run in this process, going on from where a worker elsewhere left it.
-func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) error {
+func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team) error {
 	kind, err := kindNamed(t.Kind)
 	if err != nil {
 		return err
@@ -236,9 +243,6 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *kernel.Team) 
 	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), Env{Team: team, Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
 		Note:     func(text string) { e.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p Progress) { e.progress(t.ID, "this process", p) }})
-	if err == nil && state.Epoch > 0 {
-		e.dropCheckpoints(ctx, t.ID, state)
-	}
 	if errors.Is(err, store.ErrLost) { // to a person, or to another process
 		return queue.Postpone(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -31,7 +30,6 @@ type courier struct {
 
 	begun bool
 	sent  int64 // rows up to this epoch are on the server's disk
-	left  bool  // blobs of checkpoints
 	saved time.Time
 	err   error // why it gave up
 }
@@ -115,7 +113,7 @@ func (c *courier) deliver(ctx context.Context, from int64) error {
 				return err
 			}
 		}
-		if c.state.Shared != (c.w.o.Blobs != "") {
+		if c.state.Shared != c.w.shares(c.t) {
 			c.state.Beside = nil // it goes again, to where this worker leaves things
 		}
 		c.begun, c.sent = true, first-1
@@ -155,29 +153,31 @@ func (c *courier) rows(ctx context.Context) error {
 }
 
 // checkpoint sends the newest checkpoint, after the rows of all epochs before it: the run may have computed on since
-// they were sent last. A checkpoint that was pruned on the way is no reason to stop: the next will do.
+// they were sent last. One that the queue has goes only once. A checkpoint that was pruned on the way is no reason to stop: the next
+// will do.
 func (c *courier) checkpoint(ctx context.Context) error {
-	blobs, err := c.w.blobs(ctx, c.w.o.Blobs != "")
+	dir, epoch := c.w.scratch.RunDir(c.t.ID), c.newest()
+	if epoch <= c.state.Epoch {
+		return nil
+	}
+	shared := c.w.shares(c.t)
+	blobs, err := c.w.blobs(ctx, c.t, shared)
 	if err != nil {
 		return err
-	}
-	dir, epoch := c.w.scratch.RunDir(c.t.ID), c.newest()
-	if epoch == 0 {
-		return nil
 	}
 	if err := c.rows(ctx); err != nil {
 		return err
 	}
-	c.left = true
-	if c.state.Beside, err = leaveBeside(ctx, blobs, fmt.Sprintf("%s/g%d", c.t.ID, c.t.Generation), dir, epoch, c.state.Beside); err != nil {
+	beside, err := leaveBeside(ctx, blobs, blobsOf(c.t), dir, epoch, c.state.Beside)
+	if err != nil {
 		return err
 	}
-	err = saveCheckpoint(ctx, c.t, dir, epoch, blobs, c.w.o.Blobs != "", c.state.Beside...)
+	s, err := saveCheckpoint(ctx, c.t, dir, epoch, blobs, shared, beside...)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		c.saved = time.Now()
+		c.state, c.saved = s, time.Now()
 	}
 	return err
 }

@@ -59,9 +59,9 @@ func TestNoCheckpointIsAheadOfItsRows(t *testing.T) {
 		run.epochs(4, 9)
 		run.saved(10) // as training does: an epoch's checkpoint, which has its rows, before them
 		must(t, courier.checkpoint(ctx))
-		objects, err := w.blobs(ctx, false)
+		objects, err := w.blobs(ctx, task, false)
 		must(t, err)
-		if err := saveCheckpoint(ctx, task, claim.Dir, 11, objects, false); !errors.Is(err, os.ErrNotExist) {
+		if _, err := saveCheckpoint(ctx, task, claim.Dir, 11, objects, false); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a checkpoint that was pruned: %v", err) // which the courier takes for no reason to stop
 		}
 		return nil, claim.Finish()

@@ -100,7 +100,7 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 	if err := e.load(); err != nil {
 		return Summary{}, err
 	}
-	if len(e.open) == 0 && !o.Rebuild {
+	if len(e.open) == 0 && !o.Rebuild && !e.folderLeft() {
 		return e.summary(), nil
 	}
 	lock, err := e.lockOrFollow(ctx)
@@ -116,6 +116,8 @@ type engine struct {
 	lab   *store.Lab
 	o     Options
 	names []string
+
+	folder string // of this lab's blobs, below o.Blobs; "" without that
 
 	server  *queue.Server // nil: another process's
 	broker  *queue.Broker

@@ -5,16 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/safetext"
 	"collapse/internal/store"
-	"collapse/train"
 )
 
 // tidyColumns begin every exported table; the settings that differ between the runs follow.
@@ -22,8 +20,8 @@ var tidyColumns = []string{"study", "run", "kind", "status", "note", "series", "
 
 // tidyWriter takes one line of a table at a time.
 type tidyWriter interface {
-	// write gets a run's texts, by column, and one of its values.
-	write(texts []string, v store.Value) error
+	// write gets a run's texts, by column, the settings after them, and one of its values.
+	write(texts []string, settings []any, v store.Value) error
 	close() error
 }
 
@@ -31,7 +29,7 @@ type tidyWriter interface {
 // epoch and measure, with the settings that differ between the runs as columns of text. It returns the
 // number of lines. Memory holds one run at a time.
 func Export(lab *store.Reader, runs []Selected, format string, w io.Writer) (lines int, err error) {
-	settings, keys, err := differing(lab, runs)
+	settings, keys, err := settingsOf(lab, runs)
 	if err != nil {
 		return 0, err
 	}
@@ -44,12 +42,12 @@ func Export(lab *store.Reader, runs []Selected, format string, w io.Writer) (lin
 		if err != nil {
 			return lines, err
 		}
-		texts := append([]string{r.Study, r.Hash, string(r.Kind), string(r.Status), r.Note}, make([]string, len(keys))...)
+		texts, own := []string{r.Study, r.Hash, string(r.Kind), string(r.Status), r.Note}, make([]any, len(keys))
 		for k, key := range keys {
-			texts[5+k] = settings[i][key]
+			own[k] = settings[i][key]
 		}
 		for _, v := range values {
-			if err := to.write(texts, v); err != nil {
+			if err := to.write(texts, own, v); err != nil {
 				return lines, fmt.Errorf("study: exporting: %w", err)
 			}
 			lines++
@@ -59,67 +57,6 @@ func Export(lab *store.Reader, runs []Selected, format string, w io.Writer) (lin
 		return lines, fmt.Errorf("study: exporting: %w", err)
 	}
 	return lines, nil
-}
-
-// differing returns each run's settings and the keys whose values are not the same in all of them.
-func differing(lab *store.Reader, runs []Selected) ([]map[string]string, []string, error) {
-	all, values := make([]map[string]string, len(runs)), map[string]map[string]bool{}
-	for i, r := range runs {
-		run, err := lab.Run(r.Hash)
-		if err != nil {
-			return nil, nil, err
-		}
-		tree := map[string]any{}
-		if err := json.Unmarshal(run.Config, &tree); err != nil {
-			return nil, nil, fmt.Errorf("study: configuration of run %.12s: %w", r.Hash, err)
-		}
-		all[i] = map[string]string{}
-		flatten("", tree, all[i])
-		for k := range all[i] {
-			if values[k] == nil {
-				values[k] = map[string]bool{}
-			}
-		}
-	}
-	defaults, err := trainDefaults()
-	if err != nil {
-		return nil, nil, err
-	}
-	for k, set := range values {
-		for i, s := range all {
-			if _, ok := s[k]; !ok && runs[i].Kind == store.Train { // an identity leaves defaults out
-				s[k] = defaults[k]
-			}
-			set[s[k]] = true
-		}
-	}
-	maps.DeleteFunc(values, func(_ string, set map[string]bool) bool { return len(set) < 2 })
-	return all, slices.Sorted(maps.Keys(values)), nil
-}
-
-// trainDefaults are the settings that a training run's identity leaves out.
-func trainDefaults() (map[string]string, error) {
-	tree := map[string]any{}
-	if err := toml.Unmarshal([]byte(train.PrintConfig(train.Default().Resolved())), &tree); err != nil {
-		return nil, fmt.Errorf("study: the default configuration: %w", err)
-	}
-	out := map[string]string{}
-	flatten("", tree, out)
-	return out, nil
-}
-
-// flatten writes nested objects under dotted keys.
-func flatten(prefix string, tree map[string]any, out map[string]string) {
-	for k, v := range tree {
-		switch x := v.(type) {
-		case map[string]any:
-			flatten(prefix+k+".", x, out)
-		case float64:
-			out[prefix+k] = strconv.FormatFloat(x, 'g', -1, 64)
-		default:
-			out[prefix+k] = fmt.Sprint(x)
-		}
-	}
 }
 
 func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, error) {
@@ -136,11 +73,25 @@ func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, er
 	return nil, fmt.Errorf("study: format %q; wanted csv, json or parquet", format)
 }
 
-// fill spreads a run's texts and a value over the columns, all but step and value.
-func fill(line []string, texts []string, v store.Value) {
-	copy(line, texts[:5])
-	copy(line[5:], []string{v.Series, strconv.FormatInt(v.Step, 10), v.Split, v.Layer, v.Measure, "", v.Missing})
-	copy(line[len(tidyColumns):], texts[5:])
+// settingsOf are the settings of runs, and those that differ.
+func settingsOf(lab *store.Reader, selected []Selected) ([]map[string]any, []string, error) {
+	runs := make([]store.Run, len(selected))
+	for i, r := range selected {
+		var err error
+		if runs[i], err = lab.Run(r.Hash); err != nil {
+			return nil, nil, err
+		}
+	}
+	return Settings(runs)
+}
+
+// fill spreads a run's texts, settings and a value over the columns, all but step and value.
+func fill(line []string, texts []string, settings []any, v store.Value) {
+	copy(line, texts)
+	copy(line[len(texts):], []string{v.Series, strconv.FormatInt(v.Step, 10), v.Split, v.Layer, v.Measure, "", v.Missing})
+	for i, x := range settings {
+		line[len(tidyColumns)+i] = SettingText(x)
+	}
 }
 
 const (
@@ -153,8 +104,8 @@ type csvTidy struct {
 	line []string
 }
 
-func (c *csvTidy) write(texts []string, v store.Value) error {
-	fill(c.line, texts, v)
+func (c *csvTidy) write(texts []string, settings []any, v store.Value) error {
+	fill(c.line, texts, settings, v)
 	for i, text := range c.line {
 		c.line[i] = safetext.Cell(text)
 	}
@@ -175,23 +126,23 @@ type jsonTidy struct {
 	more    bool
 }
 
-func (j *jsonTidy) write(texts []string, v store.Value) error {
+func (j *jsonTidy) write(texts []string, settings []any, v store.Value) error {
 	line := make([]string, len(j.columns))
-	fill(line, texts, v)
+	fill(line, texts, settings, v)
 	object := make(map[string]any, len(line))
 	for i, c := range j.columns {
 		object[c] = line[i]
 	}
+	for i, x := range settings {
+		object[j.columns[len(tidyColumns)+i]] = x // numbers as numbers
+	}
 	object["step"], object["value"] = v.Step, any(nil)
-	if v.Missing == "" {
+	if v.Missing == "" && !math.IsInf(v.Value, 0) && !math.IsNaN(v.Value) {
 		object["value"] = v.Value
 	}
 	b, err := json.Marshal(object)
-	if err != nil { // an infinite value, which JSON has no word for
-		object["value"] = strconv.FormatFloat(v.Value, 'g', -1, 64)
-		if b, err = json.Marshal(object); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	before := "\n"
 	if j.more {
@@ -229,8 +180,8 @@ func newParquetTidy(columns []string, w io.Writer) *parquetTidy {
 	return p
 }
 
-func (p *parquetTidy) write(texts []string, v store.Value) error {
-	fill(p.line, texts, v)
+func (p *parquetTidy) write(texts []string, settings []any, v store.Value) error {
+	fill(p.line, texts, settings, v)
 	row := make(parquet.Row, len(p.line))
 	for i, text := range p.line {
 		value := parquet.ByteArrayValue([]byte(text)).Level(0, 0, p.place[i])

@@ -9,10 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/search"
 	"collapse/train"
 )
 
@@ -37,6 +39,7 @@ type File struct {
 	Source      string   // its text with what was changed on the command line, for people
 	Search      *Search  // choose settings instead of computing all of the grid; nil: no
 	base        []string // "section.key=value"
+	set         []string // overrides, in the same form
 	axes        []axis   // sorted by key
 	seeds       []uint64
 }
@@ -71,7 +74,7 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 	return ParseFile(path, text, overrides, seeds)
 }
 
-var nameRule = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
+var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })
 
 // ParseFile is ReadFile for text that stood in the file path.
 func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, error) {
@@ -93,7 +96,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	if f.Name == "" {
 		f.Name = strings.TrimSuffix(filepath.Base(path), ".toml")
 	}
-	if !nameRule.MatchString(f.Name) {
+	if !nameRule().MatchString(f.Name) {
 		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
 	}
 	f.readBase("", tree.Base)
@@ -189,6 +192,7 @@ func (f *File) override(overrides []string, bad *FileError) {
 			bad.add("--set %q: wanted section.key=value", o)
 			continue
 		}
+		f.set = append(f.set, o)
 		f.Source = fmt.Sprintf("# --set %s\n", o) + f.Source
 		var list struct{ V []any }
 		inGrid := slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == key })
@@ -268,7 +272,7 @@ func (f *File) checkSize(bad *FileError) bool {
 // impossible value is named once, whatever the size of the grid.
 func (f *File) checkKeys(bad *FileError) {
 	complain := func(where string, settings []string, about string) {
-		_, err := train.Load("", nil, settings...)
+		_, err := train.LoadShared(settings...)
 		var c *train.ConfigError
 		if !errors.As(err, &c) {
 			return
@@ -313,7 +317,7 @@ func (f *File) Configs() ([]train.Config, []string, error) {
 	var notes []string
 	bad := &FileError{File: f.Name}
 	walkGrid(axes, func(settings []string) {
-		cfg, err := train.Load("", nil, append(slices.Clone(f.base), settings...)...)
+		cfg, err := train.LoadShared(append(slices.Clone(f.base), settings...)...)
 		if err != nil {
 			if text := fmt.Sprintf("%s: %v", noteOf(settings), err); len(bad.Problems) < 10 {
 				bad.Problems = append(bad.Problems, text)
@@ -326,6 +330,44 @@ func (f *File) Configs() ([]train.Config, []string, error) {
 		return nil, nil, bad
 	}
 	return configs, notes, nil
+}
+
+// Idle refuses settings that have no effect in any of the configurations of the file: what --set or the grid names, and what the base has
+// away from its default. A study that a lab holds has been looked at before.
+func (f *File) Idle(configs []train.Config) error {
+	if f.Search != nil && slices.ContainsFunc(f.Search.Space, func(p SearchParam) bool { return p.Scale == search.Choice }) {
+		return nil // what the search chooses may decide what other settings mean
+	}
+	bad := &FileError{File: f.Name}
+	complain := func(where string, settings []string) {
+		for _, u := range train.Idle(settings, configs) {
+			bad.add("%s %s has no effect on any run: it means something with %s only; leave it out", where, u.Key, u.Needs)
+		}
+	}
+	var axes []string
+	for _, a := range f.axes {
+		axes = append(axes, a.key+"=")
+	}
+	complain("--set", f.set)
+	complain("[grid]", without(axes, f.set))
+	complain("[base]", slices.DeleteFunc(without(f.base, f.set), atDefault))
+	if len(bad.Problems) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// without are the settings whose key is not among those of others.
+func without(settings, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool {
+		key, _, _ := strings.Cut(s, "=")
+		return slices.ContainsFunc(others, func(o string) bool { k, _, _ := strings.Cut(o, "="); return strings.TrimSpace(k) == key })
+	})
+}
+
+func atDefault(setting string) bool {
+	c, err := train.Load("", nil, setting)
+	return err == nil && c == train.Default()
 }
 
 // walkGrid calls f with "key=value" of each combination, the last axis fastest.

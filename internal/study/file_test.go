@@ -298,6 +298,13 @@ func TestExportsAgree(t *testing.T) {
 				}
 			case "loss.kind":
 				kinds[line[c]] = true
+			case "data.noise", "run.seed":
+				if _, number := got.(float64); !number {
+					t.Fatalf("line %d, %s: json %q is no number", i, name, got)
+				}
+			}
+			if _, number := got.(float64); number {
+				got = SettingText(got)
 			}
 			fromParquet := rows[i][name]
 			if got != line[c] || fromParquet != line[c] {

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"collapse/data"
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -40,7 +40,7 @@ type Kind interface {
 
 // Env is what a Kind computes with, and whom it tells. The functions are never nil.
 type Env struct {
-	Team     *kernel.Team
+	Team     *parallel.Team
 	Started  func(from int64)  // the run starts after epoch from; what the lab has of later ones is void
 	Saved    func(epoch int64) // rows, and what is needed to go on, are safe up to epoch
 	Progress func(Progress)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -14,6 +14,7 @@ import (
 // one's last checkpoint along.
 func (e *engine) submit(ctx context.Context, jobs ...queue.Job) error {
 	for i := range jobs {
+		jobs[i].Folder = e.folder
 		if !e.opened() || trialOf(string(jobs[i].Payload)).From == "" {
 			continue
 		}
@@ -28,21 +29,6 @@ func (e *engine) submit(ctx context.Context, jobs ...queue.Job) error {
 // opened reports whether workers elsewhere can take jobs.
 func (e *engine) opened() bool { return e.o.Listen != "" || e.o.Remote != nil }
 
-// dropBeginning removes what submit left with the queue for a run that has ended.
-func (e *engine) dropBeginning(ctx context.Context, hash string) error {
-	e.mu.Lock()
-	run := e.open[hash]
-	e.mu.Unlock()
-	if run == nil || !e.opened() || trialOf(run.Payload).From == "" {
-		return nil
-	}
-	blobs, err := e.blobs(ctx, e.o.Blobs != "")
-	if err != nil {
-		return err
-	}
-	return blobs.Remove(ctx, hash+"/")
-}
-
 // beginning makes the checkpoint that a run goes on from, with the rows up to there, and leaves it with the queue, too. It is nil if
 // the run has to start at its beginning.
 func (e *engine) beginning(ctx context.Context, job queue.Job) ([]byte, error) {
@@ -50,7 +36,7 @@ func (e *engine) beginning(ctx context.Context, job queue.Job) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	team := kernel.NewTeam(1)
+	team := parallel.NewTeam(1)
 	defer team.Close()
 	// A run that is stopped before its first step has done nothing but take the other's checkpoint and rows over.
 	stopped, stop := context.WithCancel(ctx)

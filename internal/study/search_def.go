@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -232,7 +233,7 @@ func (d *Search) check(f *File, bad *FileError) {
 	if d.split == "validation" && !slices.ContainsFunc(f.base, func(s string) bool { return strings.HasPrefix(s, "data.validation=") }) {
 		f.base = append(f.base, "data.validation=0.2")
 	}
-	base, err := train.Load("", nil, f.base...)
+	base, err := train.LoadShared(f.base...)
 	if err != nil {
 		bad.add("[base] %v", err)
 		return
@@ -264,7 +265,8 @@ func (c *place) checkSettings(checked map[string]bool, bad *FileError) {
 		}
 		checked[p.Name] = true
 		for _, at := range []float64{p.lowest(), p.highest()} {
-			if _, err := train.Load("", nil, append(slices.Clone(c.base), p.Name+"="+p.text(at))...); err != nil {
+			setting := p.Name + "=" + p.text(at)
+			if err := problemsOf(p.Name, append(slices.Clone(c.base), setting)); err != nil {
 				bad.add("[search.space] %s = %s: %v", p.Name, p.text(at), err)
 			}
 		}
@@ -274,10 +276,22 @@ func (c *place) checkSettings(checked map[string]bool, bad *FileError) {
 	}
 	checked["final"] = true
 	walkGrid(c.final, func(settings []string) {
-		if _, err := train.Load("", nil, slices.Concat(c.base, settings)...); err != nil {
+		if _, err := train.LoadShared(slices.Concat(c.base, settings)...); err != nil {
 			bad.add("[search.final] %v", err)
 		}
 	})
+}
+
+// problemsOf says what is wrong with settings, of those that have no effect only what is wrong with key.
+func problemsOf(key string, settings []string) error {
+	var all *train.ConfigError
+	if _, err := train.Load("", nil, settings...); errors.As(err, &all) {
+		if i := slices.IndexFunc(all.Problems, func(p train.Problem) bool { return p.Key == key }); i >= 0 {
+			return &train.ConfigError{Problems: all.Problems[i : i+1]}
+		}
+	}
+	_, err := train.LoadShared(settings...)
+	return err
 }
 
 func (p SearchParam) lowest() float64 {

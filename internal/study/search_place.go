@@ -141,9 +141,9 @@ func (c *place) configOf(t Trial) (train.Config, error) {
 	settings := append(slices.Clone(c.base), t.Settings...)
 	if t.Role == RoleBest || t.Role == RoleDefaultFinal {
 		settings = append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs), "data.validation=0")
-		return train.Load("", nil, append(settings, t.Final...)...)
+		return train.LoadShared(append(settings, t.Final...)...)
 	}
-	cfg, err := train.Load("", nil, append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs))...)
+	cfg, err := train.LoadShared(append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs))...)
 	if err != nil {
 		return cfg, err
 	}

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"sync"
 
-	"collapse/internal/kernel"
 	"collapse/internal/store"
+	"collapse/parallel"
 	"collapse/train"
 )
 
@@ -39,7 +39,7 @@ func Run(ctx context.Context, lab *store.Lab, configs []train.Config, slots, thr
 	var wg sync.WaitGroup
 	for range slots {
 		wg.Go(func() {
-			team := kernel.NewTeam(max(1, threads/slots))
+			team := parallel.NewTeam(max(1, threads/slots))
 			defer team.Close()
 			for i := range next {
 				s := runSink{i: i, mu: &mu, sink: sink}

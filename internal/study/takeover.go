@@ -42,17 +42,6 @@ func (e *engine) voidState(ctx context.Context, t *queue.Task, state checkpointS
 	}
 }
 
-// dropCheckpoints removes what workers elsewhere left with the queue of a run that has ended here.
-func (e *engine) dropCheckpoints(ctx context.Context, hash string, state checkpointState) {
-	blobs, err := e.blobs(ctx, state.Shared)
-	if err == nil {
-		err = blobs.Remove(ctx, hash+"/")
-	}
-	if err != nil {
-		e.o.Logf("run %.12s: its checkpoints stay behind with the queue: %v", hash, err)
-	}
-}
-
 // takeBack ends the part of a worker elsewhere in a run that a slot of this process has the queue's claim of now. What that worker still
 // sends is of an older generation, and stale.
 func (e *engine) takeBack(t *queue.Task) error {

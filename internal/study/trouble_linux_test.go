@@ -235,12 +235,19 @@ func hinder(t *testing.T, runs string) {
 }
 
 // TestASuspendedWorkerComesBack stops a worker's process until another one has its run, and lets it go on: nothing that it still does
-// counts.
+// counts. That it has found out is seen when it has done another run, which nobody else can take.
 func TestASuspendedWorkerComesBack(t *testing.T) {
 	t.Parallel()
-	configs := []train.Config{longer()}
-	lab := saved(t, configs)
+	configs := []train.Config{longer(), tiny()}
+	items := itemsOf(t, configs)
+	lab := saved(t, configs[:1])
 	o := remoteOptions(t)
+	another := make(chan struct{})
+	o.Watch = func(e Event) {
+		if e.Ended != nil && e.Ended.Hash == items[1].Hash {
+			close(another)
+		}
+	}
 	at, ended := executing(t, lab, &o)
 	hold := newGate(t)
 	first, out := faulttest.Play(t, "worker", at, t.TempDir(), string(hold))
@@ -250,16 +257,21 @@ func TestASuspendedWorkerComesBack(t *testing.T) {
 	wait := newGate(t)
 	_, second := faulttest.Play(t, "worker", at, t.TempDir(), string(wait))
 	faulttest.Heard(t, second, "epoch 20")
+	_, err := Save(lab, "s", "", "", items)
+	must(t, err)
 	must(t, first.Process.Signal(syscall.SIGCONT))
-	// It finds out that the run is another's, with the next heartbeat or at the end, and asks for another.
-	time.Sleep(2 * o.Queue.AckWait)
-	if run, err := lab.Run(itemsOf(t, configs)[0].Hash); err != nil || run.Status != store.Running {
+	select {
+	case <-another:
+	case err := <-ended:
+		t.Fatalf("the study ends without the other run: %v", err)
+	}
+	if run, err := lab.Run(items[0].Hash); err != nil || run.Status != store.Running {
 		t.Errorf("while the second worker is at it the run is %s, %v", run.Status, err)
 	}
 	wait.open(t)
 	must(t, <-ended)
-	sameValues(t, lab, directly(t, configs), configs)
-	if attempts, err := lab.Attempts(itemsOf(t, configs)[0].Hash); err != nil || len(attempts) != 2 {
+	sameValues(t, lab, directly(t, configs[:1]), configs[:1])
+	if attempts, err := lab.Attempts(items[0].Hash); err != nil || len(attempts) != 2 {
 		t.Errorf("%d attempts, %v", len(attempts), err)
 	}
 }
@@ -283,6 +295,9 @@ func TestWhatIsTroubleOfAMachine(t *testing.T) {
 		if queue.IsUnfit(w.unfit(err)) {
 			t.Errorf("%v counts as the machine's", err)
 		}
+	}
+	if diskTrouble(elsewhereError{os.ErrPermission}) {
+		t.Error("data that cannot be read here end the whole study")
 	}
 	if w.unfit(nil) != nil {
 		t.Error("success is trouble")

@@ -16,6 +16,7 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/version"
+	"collapse/parallel"
 )
 
 // WorkerOptions describe a worker on another machine.
@@ -50,7 +51,7 @@ func Work(ctx context.Context, b *queue.Broker, o WorkerOptions) error {
 	}
 	defer w.close()
 	for range w.o.Slots {
-		w.teams <- kernel.NewTeam(max(1, w.o.Threads/w.o.Slots))
+		w.teams <- parallel.NewTeam(max(1, w.o.Threads/w.o.Slots))
 	}
 	return b.Work(ctx, queue.WorkerOptions{Name: w.o.Name, Slots: w.o.Slots, Ready: w.ready, Retry: w.o.Retry},
 		func(ctx context.Context, t *queue.Task) ([]byte, error) {
@@ -99,7 +100,7 @@ type remoteWorker struct {
 	o       WorkerOptions
 	lock    *queue.Lock
 	scratch *store.Lab
-	teams   chan *kernel.Team
+	teams   chan *parallel.Team
 
 	mu   sync.Mutex
 	sent []string // runs whose results are all sent; their scratch can go
@@ -119,7 +120,7 @@ func newRemoteWorker(b *queue.Broker, o WorkerOptions) (*remoteWorker, error) {
 	if isLocal(o.Name) {
 		return nil, fmt.Errorf("study: a worker's name may not begin with %q", localPrefix)
 	}
-	w := &remoteWorker{b: b, o: o, teams: make(chan *kernel.Team, o.Slots)}
+	w := &remoteWorker{b: b, o: o, teams: make(chan *parallel.Team, o.Slots)}
 	dir, err := w.ownScratch()
 	if err != nil {
 		return nil, err
@@ -176,14 +177,24 @@ func (w *remoteWorker) sweep() {
 	w.sent = nil
 }
 
-func (w *remoteWorker) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
+func (w *remoteWorker) blobs(ctx context.Context, t *queue.Task, shared bool) (queue.Blobs, error) {
 	switch {
 	case !shared:
 		return w.b.Objects(ctx)
-	case w.o.Blobs == "":
-		return nil, errors.New("study: a checkpoint is in a shared folder; start this worker with --blobs DIR, too")
+	case w.o.Blobs == "" || t.Folder == "":
+		return nil, errors.New("study: a checkpoint is in a shared folder; start this worker and its coordinator with --blobs DIR, too")
 	}
-	return queue.Folder(w.o.Blobs), nil
+	return queue.Folder(filepath.Join(w.o.Blobs, t.Folder)), nil
+}
+
+// shares reports whether this worker leaves what is too large for a message in the shared folder: the coordinator has made the lab's
+// own folder there.
+func (w *remoteWorker) shares(t *queue.Task) bool {
+	if w.o.Blobs == "" || t.Folder == "" {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(w.o.Blobs, t.Folder))
+	return err == nil && info.IsDir()
 }
 
 // compute is one task: the run computes in the scratch lab, and a courier sends what it leaves there.
@@ -222,7 +233,8 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	if sendErr := c.finish(ctx, false); err != nil || sendErr != nil {
 		return nil, errors.Join(err, sendErr)
 	}
-	final, err := sendFiles(ctx, t, dir, func() (queue.Blobs, error) { return w.blobs(ctx, w.o.Blobs != "") }, w.o.Blobs != "", c.left || state.Epoch > 0)
+	shared := w.shares(t)
+	final, err := sendFiles(ctx, t, dir, func() (queue.Blobs, error) { return w.blobs(ctx, t, shared) }, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +264,8 @@ func (w *remoteWorker) prepare(ctx context.Context, t *queue.Task, kind Kind) (s
 		}
 		whole = elsewhere
 	}
-	if err := restoreCheckpoint(ctx, state, dir, whole, w.blobs); machineTrouble(err) {
+	blobs := func(ctx context.Context, shared bool) (queue.Blobs, error) { return w.blobs(ctx, t, shared) }
+	if err := restoreCheckpoint(ctx, state, dir, whole, blobs); machineTrouble(err) {
 		return state, 0, err
 	} else if err != nil {
 		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)

@@ -33,7 +33,11 @@ type Copied struct {
 // last: nothing changes in them any more, but for removals and new starts, which are looked for after each. All is written beside dest
 // and renamed.
 func Copy(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
-	to, err := newBeside(dest)
+	place, err := destination(lab.Dir(), dest)
+	if err != nil {
+		return Copied{}, err
+	}
+	to, err := newBeside(place)
 	if err != nil {
 		return Copied{}, err
 	}
@@ -41,7 +45,7 @@ func Copy(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
 	if err := c.copy(); err != nil {
 		return Copied{}, errors.Join(err, os.RemoveAll(to))
 	}
-	if err := settle(to, dest); err != nil {
+	if err := settle(to, place); err != nil {
 		return Copied{}, errors.Join(err, os.RemoveAll(to))
 	}
 	return c.Copied, nil
@@ -159,6 +163,44 @@ func (c *copier) reach(run store.Run) error {
 
 func (c *copier) home(hash string) string { return filepath.Join(c.to, "runs", hash) }
 
+// destination is the folder that becomes the copy, without links: those on the way to it stay. It must not lie in the lab, where it
+// would be taken for a part of it.
+func destination(lab, dest string) (string, error) {
+	real, err := withoutLinks(dest)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot take a copy: %w", dest, err)
+	}
+	within, err := withoutLinks(lab)
+	if err != nil {
+		return "", fmt.Errorf("copying the lab: %w", err)
+	}
+	if rel, err := filepath.Rel(within, real); err == nil && rel != "." && filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s lies in the lab that is copied; name a folder outside of %s", dest, lab)
+	}
+	return real, nil
+}
+
+// withoutLinks follows the links of a path whose last folders may not exist yet.
+func withoutLinks(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	missing := ""
+	for at := path; ; at, missing = filepath.Dir(at), filepath.Join(filepath.Base(at), missing) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, missing), nil
+		}
+		if _, there := os.Lstat(at); there == nil && errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%s is a link to a folder that does not exist", at)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(at) == at {
+			return "", err
+		}
+	}
+}
+
 // newBeside makes the folder that becomes dest, beside it, so that a copy that is cut short has another name.
 func newBeside(dest string) (string, error) {
 	if entries, err := os.ReadDir(dest); err == nil && len(entries) > 0 {
@@ -166,16 +208,12 @@ func newBeside(dest string) (string, error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s cannot take a copy: %w", dest, err)
 	}
-	abs, err := filepath.Abs(dest)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(abs), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
 		return "", fmt.Errorf("making the folder of the copy: %w", err)
 	}
-	prefix := "." + filepath.Base(abs) + ".copy-"
-	sweep(filepath.Dir(abs), prefix)
-	to := filepath.Join(filepath.Dir(abs), prefix+strconv.Itoa(os.Getpid())+"-"+rand.Text()[:8])
+	prefix := "." + filepath.Base(dest) + ".copy-"
+	sweep(filepath.Dir(dest), prefix)
+	to := filepath.Join(filepath.Dir(dest), prefix+strconv.Itoa(os.Getpid())+"-"+rand.Text()[:8])
 	if err := os.Mkdir(to, 0o777); err != nil {
 		return "", fmt.Errorf("making the folder of the copy: %w", err)
 	}
@@ -197,8 +235,13 @@ func sweep(dir, prefix string) {
 	}
 }
 
-// settle gives the copy its name.
+// settle gives the copy its name, and the mode of the empty folder that has it.
 func settle(to, dest string) error {
+	if was, err := os.Stat(dest); err == nil {
+		if err := os.Chmod(to, was.Mode().Perm()); err != nil {
+			return fmt.Errorf("naming the copy: %w", err)
+		}
+	}
 	if err := os.Remove(dest); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
 		return fmt.Errorf("%s cannot be replaced by the copy: %w; name a new folder in it", dest, err)
 	}

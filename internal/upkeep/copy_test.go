@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +184,53 @@ func TestACopyNeedsAFolderOfItsOwn(t *testing.T) {
 	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
 		t.Errorf("it left %v, %v", left, err)
 	}
+}
+
+// TestACopyFollowsLinks copies to an empty private folder by way of a link: both stay what they are.
+func TestACopyFollowsLinks(t *testing.T) {
+	lab := newLab(t)
+	trained(t, lab, tiny(1))
+	dir := t.TempDir()
+	real, link, dangling := filepath.Join(dir, "real"), filepath.Join(dir, "link"), filepath.Join(dir, "dangling")
+	must(t, os.Mkdir(real, 0o700))
+	if err := errors.Join(os.Symlink("real", link), os.Symlink("gone", dangling)); err != nil {
+		t.Skip(err)
+	}
+	_, err := Copy(t.Context(), lab.Reader, link)
+	must(t, err)
+	wholeCopy(t, real, nil)
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is now %v (%v)", info.Mode(), err)
+	}
+	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o700 && runtime.GOOS != "windows" {
+		t.Errorf("the folder's mode is %v (%v), want 0700 as before", info.Mode(), err)
+	}
+	for _, dest := range []string{dangling, filepath.Join(dangling, "below")} {
+		if _, err := Copy(t.Context(), lab.Reader, dest); err == nil || !strings.Contains(err.Error(), "a link to a folder that does not exist") {
+			t.Errorf("%s: %v, want that its link leads nowhere", dest, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
+		t.Errorf("the folder holds %v, %v", left, err)
+	}
+}
+
+// TestACopyLiesOutsideTheLab: within the lab it would be swept away as files of no run.
+func TestACopyLiesOutsideTheLab(t *testing.T) {
+	lab := newLab(t)
+	trained(t, lab, tiny(1))
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(lab.Dir(), link); err != nil {
+		link = lab.Dir()
+	}
+	for _, dest := range []string{filepath.Join(lab.Dir(), "copy"), filepath.Join(lab.Dir(), "runs", "new", "copy"), filepath.Join(link, "copy"), lab.Dir() + "/runs/../copy"} {
+		if _, err := Copy(t.Context(), lab.Reader, dest); err == nil || !strings.Contains(err.Error(), "lies in the lab") {
+			t.Errorf("%s: %v, want a refusal", dest, err)
+		}
+	}
+	_, err := Copy(t.Context(), lab.Reader, lab.Dir()+"-copy")
+	must(t, err)
+	must(t, os.RemoveAll(lab.Dir()+"-copy"))
 }
 
 // TestMain lets the test binary play a process that copies a lab until it is killed.

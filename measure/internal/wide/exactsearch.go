@@ -5,6 +5,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // exactSearch finds, for rows that no radius decides, the largest of K scores: a sieve says which scores can be the largest,
@@ -61,7 +62,7 @@ func (f *pass[T, P]) search() error {
 }
 
 // run fills answer where it is −1 and the row is measured, with products with vectors (K×d) of the given norms.
-func (e *exactSearch[T, P]) run(team *kernel.Team, vectors, norms []float64) error {
+func (e *exactSearch[T, P]) run(team *parallel.Team, vectors, norms []float64) error {
 	e.d = e.s.D
 	var todo []int32
 	for i, a := range e.answer {

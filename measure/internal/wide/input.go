@@ -6,6 +6,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // Set is a split of samples, and what a first pass has learnt of its classes.
@@ -63,7 +64,7 @@ type Ask struct{ White, Nearest, Logits, Margins bool }
 
 // Input is what the pass is made of.
 type Input[T kernel.Float] struct {
-	Team       *kernel.Team
+	Team       *parallel.Team
 	Set        *Set[T]
 	Classifier *Classifier // with Logits and Margins
 	Ask        Ask

@@ -8,6 +8,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // marginPass finds the cosine margin of every row: cos_c − max over j≠c of cos_j, cos_j = û_j·(h − h_G)/‖h − h_G‖. In a
@@ -81,7 +82,7 @@ const (
 )
 
 // newMarginPass prepares to fill margins.
-func newMarginPass[T, P kernel.Float](team *kernel.Team, s *Set[T], h *Classifier, margins []float64) *marginPass[T, P] {
+func newMarginPass[T, P kernel.Float](team *parallel.Team, s *Set[T], h *Classifier, margins []float64) *marginPass[T, P] {
 	m := &marginPass[T, P]{s: s, head: h, sieve: newSieve[P](team, h.Centred, h.CentredNorm, s.K, s.D), margins: margins, inverse: make([]float64, s.K)}
 	m.scratch.New = func() any { return new(marginScratch[T, P]) }
 	for j, x := range h.CentredNorm {
@@ -118,7 +119,7 @@ func (f *pass[T, P]) margins() error {
 }
 
 // stripe finds the margins of rows of classes [from, to); logits (stripe×K) are (w_j − w_G)·(μ_c − h_G) in P.
-func (m *marginPass[T, P]) stripe(team *kernel.Team, from, to int, logits []P) error {
+func (m *marginPass[T, P]) stripe(team *parallel.Team, from, to int, logits []P) error {
 	k, d, n := m.s.K, m.s.D, to-from
 	m.from, m.to, m.logits, m.exact = from, to, logits, m.exact[:0]
 	m.lead = vec.Grow(m.lead, n)

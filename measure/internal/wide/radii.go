@@ -5,6 +5,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // Radii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
@@ -94,7 +95,7 @@ func newLogitRadii[P kernel.Float](r *Radii, centred, centre []float64, n, k, d 
 func stripeRows(k, columns int) int { return max(1, min(k, vec.TileElements/columns)) }
 
 // fill handles classes [from, to), at most a stripe; logits then holds (w_j − w_G)·c of each.
-func (l *logitRadii[P]) fill(team *kernel.Team, from, to int) {
+func (l *logitRadii[P]) fill(team *parallel.Team, from, to int) {
 	l.from, l.to = from, to
 	n, rows, d := to-from, l.rows, l.d
 	for i, x := range l.centred[from*d : to*d] {
@@ -109,7 +110,7 @@ func (l *logitRadii[P]) fill(team *kernel.Team, from, to int) {
 }
 
 // FillLogitRadii fills Logit and First for a split of n rows.
-func FillLogitRadii[P kernel.Float](team *kernel.Team, r *Radii, centred, centre []float64, n, k, d int, h *Classifier) {
+func FillLogitRadii[P kernel.Float](team *parallel.Team, r *Radii, centred, centre []float64, n, k, d int, h *Classifier) {
 	l := newLogitRadii[P](r, centred, centre, n, k, d, h)
 	stripe := stripeRows(k, h.K)
 	for from := 0; from < k; from += stripe {

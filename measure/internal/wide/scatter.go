@@ -1,6 +1,9 @@
 package wide
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/parallel"
+)
 
 // Scatter sums S = Σ r rᵀ over blocks of residuals: the upper triangle, with products in P, blocks added in float64.
 type Scatter[P kernel.Float] struct {
@@ -41,7 +44,7 @@ func scatterPieces(d int) []piece {
 }
 
 // Add adds n residuals, stride apart.
-func (s *Scatter[P]) Add(team *kernel.Team, residual []P, stride, n int) {
+func (s *Scatter[P]) Add(team *parallel.Team, residual []P, stride, n int) {
 	if n == 0 {
 		return
 	}

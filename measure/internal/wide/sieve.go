@@ -5,6 +5,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // sieve forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
@@ -29,7 +30,7 @@ type sieve[P kernel.Float] struct {
 const sieveScale = 32690
 
 // newSieve takes vectors (k×d) and their norms (k).
-func newSieve[P kernel.Float](team *kernel.Team, vectors, norms []float64, k, d int) *sieve[P] {
+func newSieve[P kernel.Float](team *parallel.Team, vectors, norms []float64, k, d int) *sieve[P] {
 	v := &sieve[P]{k: k, d: d, half: (d + 1) / 2}
 	if vec.IsFloat32[P]() && kernel.FastPairs() {
 		v.words = kernel.Alloc[int32](v.k * v.half)
@@ -85,7 +86,7 @@ type sifted[P kernel.Float] struct {
 
 // multiply forms the products of residuals (n×d), of the given lengths, with the vectors of the list, or all of them if it
 // is nil. The product of residual i and vector j is factor[i] times the number it leaves.
-func (v *sieve[P]) multiply(to *sifted[P], team *kernel.Team, residual []P, length []float64, list []int32) {
+func (v *sieve[P]) multiply(to *sifted[P], team *parallel.Team, residual []P, length []float64, list []int32) {
 	n, columns := len(length), v.k
 	if list != nil {
 		columns = len(list)

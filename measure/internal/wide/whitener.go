@@ -6,6 +6,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/measure/internal/vec"
+	"collapse/parallel"
 )
 
 // whitener sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
@@ -90,7 +91,7 @@ func scatterPays(rank, d int) bool { return 10*d < 21*rank }
 func (w *whitener[P]) squared() bool { return w.scatter != nil }
 
 // block takes n residuals, stride apart.
-func (w *whitener[P]) block(team *kernel.Team, residual []P, stride, n int) {
+func (w *whitener[P]) block(team *parallel.Team, residual []P, stride, n int) {
 	w.rows = max(w.rows, n)
 	if w.squared() {
 		w.scatter.Add(team, residual, stride, n)
@@ -119,7 +120,7 @@ func (w *whitener[P]) finishBlocks() {
 }
 
 // total returns Σ ω ‖z‖² of all blocks.
-func (w *whitener[P]) total(team *kernel.Team) float64 {
+func (w *whitener[P]) total(team *parallel.Team) float64 {
 	if !w.squared() {
 		return w.sums.white
 	}
@@ -129,7 +130,7 @@ func (w *whitener[P]) total(team *kernel.Team) float64 {
 }
 
 // TraceOf returns tr(A S Aᵀ), A (rank×d), S (d×d) positive semidefinite.
-func TraceOf(team *kernel.Team, a []float64, rank int, s []float64, d int) float64 {
+func TraceOf(team *parallel.Team, a []float64, rank int, s []float64, d int) float64 {
 	image := make([]float64, rank*d)
 	kernel.Gemm(team, kernel.NN, rank, d, d, a, d, s, d, image, d, kernel.Epilogue[float64]{})
 	total := 0.0
@@ -140,7 +141,7 @@ func TraceOf(team *kernel.Team, a []float64, rank int, s []float64, d int) float
 }
 
 // certified reports whether the total is as exact as it has to be. It is in float64, and where there is no spread.
-func (w *whitener[P]) certified(team *kernel.Team) bool {
+func (w *whitener[P]) certified(team *parallel.Team) bool {
 	if !vec.IsFloat32[P]() || w.op == nil || w.sums.square == 0 {
 		return true
 	}
@@ -152,7 +153,7 @@ func (w *whitener[P]) certified(team *kernel.Team) bool {
 func (w *whitener[P]) release() { *w = whitener[P]{bound: w.bound} }
 
 // errorBound returns the bound on the relative error that float32 products add.
-func (w *whitener[P]) errorBound(team *kernel.Team) float64 {
+func (w *whitener[P]) errorBound(team *parallel.Team) float64 {
 	const u2 = roundoff32 * roundoff32
 	total := w.sums.white
 	var rounding, inputs float64
@@ -184,7 +185,7 @@ func columnSquares(a []float64, rank, d int) []float64 {
 }
 
 // scatterErrors returns Σ_pq M_pq² S_pp S_qq and Σ_p M_pp S_pp.
-func (w *whitener[P]) scatterErrors(team *kernel.Team) (variance, diagonal float64) {
+func (w *whitener[P]) scatterErrors(team *parallel.Team) (variance, diagonal float64) {
 	m, sum := make([]float64, w.d*w.d), w.scatter.Sum
 	kernel.Gemm(team, kernel.TN, w.d, w.d, w.rank, w.op, w.d, w.op, w.d, m, w.d, kernel.Epilogue[float64]{})
 	for p := range w.d {

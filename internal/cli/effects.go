@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// effect says when flags do something. A call that gives one of them where holds is false is wrong: the user believes in something that
+// does not happen.
+type effect struct {
+	flags string // names without dashes, separated by blanks; after "but", the command's own flags except those
+	holds bool
+	needs string // what would let them do something, as in "goes with --trace"
+}
+
+// isAbout reports whether an effect speaks of a flag of the command.
+func (e effect) isAbout(flag *kong.Flag, own []*kong.Flag) bool {
+	rest, others := strings.CutPrefix(e.flags, "but ")
+	return slices.Contains(strings.Fields(rest), flag.Name) != others && (!others || slices.Contains(own, flag))
+}
+
+// judged is a command some of whose flags do something in some calls only. Its effects are asked for when all flags have their values.
+type judged interface{ effects() []effect }
+
+// refuseIdle refuses flags that have no effect in a call. What a command itself makes of values that contradict each other is its own affair.
+func refuseIdle(call *kong.Context) error {
+	command, ok := call.Selected().Target.Addr().Interface().(judged)
+	if !ok {
+		return nil
+	}
+	var wrong []error
+	effects := command.effects()
+	for _, flag := range given(call) {
+		for _, e := range effects {
+			if !e.holds && e.isAbout(flag, call.Selected().Flags) {
+				wrong = append(wrong, fmt.Errorf("--%s has no effect here: it %s", flag.Name, e.needs))
+				break
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return usageError{errors.Join(wrong...)}
+	}
+	return nil
+}
+
+// given lists the flags that stand in a call, each once, in their order.
+func given(call *kong.Context) []*kong.Flag {
+	var flags []*kong.Flag
+	for _, at := range call.Path {
+		if at.Flag != nil && !at.Resolved && !slices.Contains(flags, at.Flag) {
+			flags = append(flags, at.Flag)
+		}
+	}
+	return flags
+}

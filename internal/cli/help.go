@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"collapse/train"
+)
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" complete:"commands" help:"Words of the command, such as study run; none: all commands." placeholder:"COMMAND"`
+}
+
+func (c helpCmd) Run(a *app) error {
+	words := slices.Clone(c.Command)
+	if a.flags.JSON {
+		words = append(words, "--json")
+	}
+	call, err := kong.Trace(a.model, words)
+	if err != nil {
+		return err
+	}
+	if len(call.Path)-1 < len(words) { // it stopped at a word that is no command
+		node := call.Selected()
+		if node == nil {
+			node = a.model.Model.Node
+		}
+		return usageError{unknownCommand(node, words[max(0, len(call.Path)-1)])}
+	}
+	return call.PrintUsage(false)
+}
+
+// versionFlag is --version, which is the command version.
+type versionFlag bool
+
+// BeforeReset ends the call before the parser asks for a command.
+func (versionFlag) BeforeReset(call *kong.Context, flags *program) error {
+	flags.JSON = slices.Contains(call.Args, "--json")
+	a := &app{stdout: call.Stdout, stderr: call.Stderr, flags: flags}
+	if err := (versionCmd{}).Run(a); err != nil {
+		return err
+	}
+	call.Kong.Exit(exitOK)
+	return nil
+}
+
+// printHelp is kong's help with the command's examples below; with --json the text is a document.
+func printHelp(options kong.HelpOptions, call *kong.Context) error {
+	out := call.Stdout
+	var text bytes.Buffer
+	call.Kong.Stdout = &text
+	err := kong.DefaultHelpPrinter(options, call)
+	call.Kong.Stdout = out
+	if err != nil {
+		return err
+	}
+	path := ""
+	if node := call.Selected(); node != nil {
+		path = node.Path()
+	}
+	if lines := examples[path]; len(lines) > 0 {
+		text.WriteString("\nExamples:\n")
+		for _, line := range lines {
+			text.WriteString("  " + line + "\n")
+		}
+	}
+	if slices.Contains(call.Args, "--json") {
+		return encodeJSON(out, map[string]string{"help": text.String()})
+	}
+	_, err = io.Copy(out, &text)
+	return err
+}
+
+// describe is the help of a flag or an argument with its default and the variable of the environment that sets it. Help that has the
+// word "default" says it itself.
+func describe(value *kong.Value) string {
+	text := value.Help
+	var more []string
+	if d := defaultOf(value); d != "" && !strings.Contains(text, "default") {
+		more = append(more, "default "+d)
+	}
+	for _, env := range value.Tag.Envs {
+		more = append(more, "$"+env)
+	}
+	if len(more) == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (%s).", strings.TrimSuffix(text, "."), strings.Join(more, ", "))
+}
+
+// defaultOf is the default of a flag as a user would write it: its own, or that of the configuration's key that it sets.
+func defaultOf(value *kong.Value) string {
+	if key := value.Tag.Get(keyTag); key != "" {
+		return train.DefaultOf(key)
+	}
+	return value.Default
+}
+
+// keyTag names, in a flag of train, the key of the configuration that it sets.
+const keyTag = "key"

@@ -1,0 +1,140 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// atWork is a command that a signal meets at work, and how to see that it is.
+type atWork struct {
+	args  []string
+	ready func(dir string, stdin io.Writer) bool
+	says  string // beside how it ended
+}
+
+// there waits for a file.
+func there(parts ...string) func(string, io.Writer) bool {
+	return func(dir string, _ io.Writer) bool {
+		for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(10 * time.Millisecond) {
+			if found, _ := filepath.Glob(filepath.Join(append([]string{dir}, parts...)...)); len(found) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// worksUntilSignal are commands of each way to end: one keeps what it has, one waits for input, one for somebody who reads, and one
+// looks at no context in what it does then.
+var worksUntilSignal = map[string]atWork{
+	"training": {[]string{"train", "--data", "glyphs", "--epochs", "100000", "--width", "8", "--depth", "1"}, there("lab", "runs", "*", "ckpt", "*"), "go on with: collapse train --resume"},
+	"a trace":  {[]string{"train", "--data", "glyphs", "--trace", "pipe"}, there("lab", "runs", "*", "config.toml"), "go on with: collapse train --resume"},
+	"a stream": {[]string{"measure", "-"}, func(_ string, stdin io.Writer) bool {
+		const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1), }"
+		_, err := io.WriteString(stdin, "\x93NUMPY\x01\x00v\x00"+header+strings.Repeat(" ", 117-len(header))+"\n"+strings.Repeat("\x00", 1<<20))
+		return err == nil // which is more than a pipe holds
+	}, ""},
+	"a page": {[]string{"landscape", "--out", "page"}, there("page", "figures", "*.csv"), ""},
+}
+
+// TestSignalsEndCommands sends both signals to commands at work. None leaves a temporary file.
+func TestSignalsEndCommands(t *testing.T) {
+	for sig, end := range map[syscall.Signal]struct {
+		code int
+		word string
+	}{syscall.SIGINT: {130, "interrupted"}, syscall.SIGTERM: {143, "terminated"}} {
+		for name, work := range worksUntilSignal {
+			dir, temp := t.TempDir(), t.TempDir()
+			for _, pipe := range []string{"pipe", "page/index.html"} {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, pipe)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := syscall.Mkfifo(filepath.Join(dir, pipe), 0o600); err != nil {
+					t.Skipf("mkfifo: %v", err)
+				}
+			}
+			cmd, stdout, stderr := played(append([]string{"--lab", "lab"}, work.args...)...)
+			cmd.Dir, cmd.Env = dir, append(cmd.Env, "TMPDIR="+temp)
+			stdin, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			code := signalled(t, cmd, sig, func() bool { return work.ready(dir, stdin) })
+			stdin.Close()
+			if code != end.code {
+				t.Errorf("%s, %v: exit code %d, want %d: %s%s", name, sig, code, end.code, stdout, stderr)
+			}
+			if work.says == "" && stderr.String() != "collapse: "+end.word+"\n" || !strings.Contains(stderr.String(), work.says) {
+				t.Errorf("%s, %v: it says %q, want %q", name, sig, stderr, end.word+work.says)
+			}
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+				t.Errorf("%s, %v: temporary files stay: %v (%v)", name, sig, left, err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "page", "*", ".collapse-*")); len(left) > 0 {
+				t.Errorf("%s, %v: temporary files stay: %v", name, sig, left)
+			}
+		}
+	}
+}
+
+// signalled sends a signal to a command once it is at work and returns its exit code; -1 if it had to be killed.
+func signalled(t *testing.T, cmd *exec.Cmd, sig syscall.Signal, ready func() bool) int {
+	t.Helper()
+	if !ready() {
+		t.Errorf("%v never began to work", cmd.Args)
+	}
+	if err := cmd.Process.Signal(sig); err != nil {
+		t.Error(err)
+	}
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	_ = cmd.Wait() // the code says it
+	return cmd.ProcessState.ExitCode()
+}
+
+// TestOnlyComputingIsLeftBehind has two commands that do not end with their context: one keeps something and is waited for.
+func TestOnlyComputingIsLeftBehind(t *testing.T) {
+	for _, leaveable := range []bool{true, false} {
+		ctx, end := context.WithCancelCause(t.Context())
+		a := &app{ctx: ctx}
+		ended, returned := make(chan struct{}), make(chan error, 1)
+		go func() {
+			returned <- a.perform(func() error {
+				if leaveable {
+					a.onlyComputes()
+				}
+				end(interruption{syscall.SIGTERM})
+				<-ended
+				return nil
+			})
+		}()
+		select {
+		case err := <-returned:
+			if !leaveable || err != (interruption{syscall.SIGTERM}) {
+				t.Errorf("left behind with %v; only computes: %v", err, leaveable)
+			}
+		case <-time.After(3 * patience):
+			if leaveable {
+				t.Error("a command that only computes is waited for")
+			}
+		}
+		close(ended)
+		if !leaveable {
+			if err := <-returned; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

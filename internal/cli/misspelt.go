@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"collapse/internal/spelling"
+)
+
+// misspelt is a refused call in words: which flag, command or value there is not, and what may have been meant.
+func misspelt(err error) error {
+	var refused *kong.ParseError
+	if !errors.As(err, &refused) || refused.Context == nil {
+		return err
+	}
+	call := refused.Context
+	if value := refusedValue(call); value != nil {
+		return value
+	}
+	node := call.Model.Node
+	if selected := call.Selected(); selected != nil {
+		node = selected
+	}
+	text, _, _ := strings.Cut(err.Error(), ", did you mean")
+	if word, ok := strings.CutPrefix(text, "unknown flag --"); ok {
+		return unknownFlag(call.Model, node, word)
+	}
+	if word, ok := strings.CutPrefix(text, "unexpected argument "); ok && len(node.Children) > 0 {
+		return unknownCommand(node, word)
+	}
+	return err
+}
+
+// refusedValue says which enumerated flag or argument has a value that it cannot have; nil: none has.
+func refusedValue(call *kong.Context) error {
+	for _, at := range call.Path {
+		value := at.Positional
+		if at.Flag != nil {
+			value = at.Flag.Value
+		}
+		if value == nil || value.Enum == "" {
+			continue
+		}
+		known := choices(value)
+		word := fmt.Sprint(reflect.Indirect(call.Value(at)))
+		if word != "" && !slices.Contains(known, word) {
+			return fmt.Errorf("%s is %q; wanted one of %s%s", value.ShortSummary(), word, strings.Join(known, ", "), spelling.Suggestion(word, known))
+		}
+	}
+	return nil
+}
+
+// unknownFlag names the nearest flag of a command, and the commands that have the flag.
+func unknownFlag(model *kong.Application, node *kong.Node, name string) error {
+	var known, others []string
+	for _, flag := range slices.Concat(node.AllFlags(true)...) {
+		known = append(known, "--"+flag.Name)
+	}
+	if len(node.Children) > 0 { // of no command yet
+		return fmt.Errorf("unknown flag --%s%s", name, spelling.Suggestion("--"+name, known))
+	}
+	for _, leaf := range model.Leaves(true) {
+		if slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == name && !f.Hidden }) {
+			others = append(others, leaf.FullPath())
+		}
+	}
+	hint := spelling.Suggestion("--"+name, known)
+	if hint == "" && others != nil {
+		hint = "; it belongs to " + strings.Join(others[:min(3, len(others))], ", ")
+	}
+	return fmt.Errorf("%s has no flag --%s%s", node.FullPath(), name, hint)
+}
+
+// unknownCommand names the nearest command.
+func unknownCommand(node *kong.Node, word string) error {
+	var known []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			known = append(known, child.Name)
+		}
+	}
+	hint := spelling.Suggestion(word, known)
+	if hint == "" {
+		hint = "; there are " + strings.Join(known, ", ")
+	}
+	return fmt.Errorf("there is no command %q%s", strings.TrimSpace(node.FullPath()+" "+word), hint)
+}
+
+// choices are the values that an enumerated flag or argument takes, without the empty one, which stands for none.
+func choices(value *kong.Value) []string {
+	return slices.DeleteFunc(value.EnumSlice(), func(word string) bool { return word == "" })
+}

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"collapse/internal/safetext"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/measure"
+)
+
+type runsListCmd struct {
+	Status string `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state: pending, running, done, failed or interrupted." placeholder:"STATE"`
+	Limit  int    `help:"At most this many; 0 shows all." default:"0" placeholder:"N"`
+}
+
+func (runsListCmd) Help() string {
+	return `One line for each run: its state, the epochs it has of those it is to have, test accuracy and NC1 of the training features at the last
+measured epoch, and what it is: network, data set with the number of classes, loss, then what differs between the runs of the list.
+A dash stands for what a run does not have.`
+}
+
+// listedRun is a run of the list in JSON.
+type listedRun struct {
+	runRow
+	What    string              `json:"what"`
+	words   []string            // What in its parts
+	Epochs  *int64              `json:"epochs"` // that it is to have; null for what is not trained
+	Results map[string]*float64 `json:"results"`
+}
+
+// listedResults are the main results, as "split/measure".
+var listedResults = []string{"train/" + measure.KeyAccuracy, "test/" + measure.KeyAccuracy, "train/" + measure.KeyNC1Pinv}
+
+func (c runsListCmd) Run(a *app) error {
+	if c.Limit < 0 {
+		return usagef("--limit is %d; wanted at least 0", c.Limit)
+	}
+	r, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	filter := store.Filter{Limit: c.Limit}
+	if c.Status != "" {
+		filter.Statuses = []store.Status{store.Status(c.Status)}
+	}
+	runs, err := r.List(filter)
+	if err != nil {
+		return err
+	}
+	rows, err := listRuns(r, runs)
+	if err != nil {
+		return err
+	}
+	return a.emit(rows, func() { printRuns(a, rows, screenWidth(a.file1)) })
+}
+
+func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
+	settings, differ, err := study.Settings(runs)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]listedRun, len(runs))
+	for i, run := range runs {
+		words := runInWords(run, settings[i], differ)
+		rows[i] = listedRun{runRow: rowOf(run), What: strings.Join(words, ", "), words: words}
+		if n, ok := settings[i]["run.epochs"]; ok {
+			var epochs int64
+			if _, err := fmt.Sscan(study.SettingText(n), &epochs); err == nil {
+				rows[i].Epochs = &epochs
+			}
+		}
+		if rows[i].Results, err = mainResults(r, run); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// mainResults are those of a run's last measured epoch, null for what it lacks.
+func mainResults(r *store.Reader, run store.Run) (map[string]*float64, error) {
+	out := map[string]*float64{}
+	for _, name := range listedResults {
+		out[name] = nil
+	}
+	if !run.HasEpochs {
+		return out, nil
+	}
+	values, err := r.Since(run.Hash, run.LastEpoch-1, []string{measure.KeyAccuracy, measure.KeyNC1Pinv})
+	for _, v := range values {
+		if _, wanted := out[v.Split+"/"+v.Measure]; wanted && v.Layer == "" && v.Missing == "" {
+			out[v.Split+"/"+v.Measure] = &v.Value
+		}
+	}
+	return out, err
+}
+
+// runInWords says what a run is: network, data and loss, then the settings that differ.
+func runInWords(run store.Run, settings map[string]any, differ []string) []string {
+	if run.Kind != store.Train {
+		return []string{strings.TrimSpace(string(run.Kind) + " " + run.Label)}
+	}
+	text := func(key string) string { return study.SettingText(settings[key]) }
+	net := text("net.kind")
+	if net == "mlp" {
+		net = fmt.Sprintf("mlp %s×%s", text("net.depth"), text("net.width"))
+	}
+	words := []string{net, text("data.name") + "/" + text("data.classes"), text("loss.kind")}
+	said := []string{"net.kind", "net.depth", "net.width", "data.name", "data.classes", "loss.kind", "run.epochs", "data.train_digest", "data.test_digest"}
+	var last []string
+	for _, key := range differ {
+		switch {
+		case slices.Contains(said, key):
+		case key == "run.seed" || key == "data.noise_seed" && text(key) == text("run.seed"):
+			last = append(last, study.InWords([]string{key + "=" + text(key)})...)
+		default:
+			words = append(words, study.InWords([]string{key + "=" + text(key)})...)
+		}
+	}
+	return append(words, last...)
+}
+
+// roomForDates is the width of a screen from which on runs are listed with the time they were made.
+const roomForDates = 120
+
+// printRuns prints lines that are at most so wide; 0: as wide as they are. Where that is too little, what all runs have in common is said
+// once, above.
+func printRuns(a *app, rows []listedRun, width int) {
+	lines := runLines(rows, width)
+	if shared := sharedWords(rows); shared != nil && width > 0 && slices.ContainsFunc(lines, func(l string) bool { return utf8.RuneCountInString(l) > width }) {
+		short := slices.Clone(rows)
+		for i := range short {
+			short[i].What = strings.Join(slices.DeleteFunc(slices.Clone(rows[i].words), func(w string) bool { return slices.Contains(shared, w) }), ", ")
+		}
+		a.printf("%s\n", cut("in all of them: "+strings.Join(shared, ", "), width))
+		lines = runLines(short, width)
+	}
+	for _, line := range lines {
+		a.print(cut(line, width) + "\n")
+	}
+}
+
+// sharedWords are those that every run of a list of several has.
+func sharedWords(rows []listedRun) []string {
+	if len(rows) < 2 {
+		return nil
+	}
+	var shared []string
+	for _, w := range rows[0].words {
+		if !slices.ContainsFunc(rows, func(r listedRun) bool { return !slices.Contains(r.words, w) }) {
+			shared = append(shared, w)
+		}
+	}
+	return shared
+}
+
+// runLines is the table of runs; with dates, where there is room.
+func runLines(rows []listedRun, width int) []string {
+	dates := width == 0 || width >= roomForDates
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	head := []string{"RUN", "STATUS", "EPOCHS", "TEST ACC", "NC1"}
+	if dates {
+		head = append(head, "CREATED")
+	}
+	fmt.Fprintln(w, strings.Join(append(head, "WHAT"), "\t"))
+	for _, r := range rows {
+		safetext.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t", r.Run, r.Status, r.progress(), orDash(r.Results[listedResults[1]]), orDash(r.Results[listedResults[2]]))
+		if dates {
+			safetext.Fprintf(w, "%s\t", r.Created.Local().Format("2006-01-02 15:04"))
+		}
+		safetext.Fprintf(w, "%s\n", r.What)
+	}
+	w.Flush()
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+}
+
+// progress is "20/200" for the epochs that a run has of those that it is to have.
+func (r listedRun) progress() string {
+	has := "–"
+	if r.Epoch != nil {
+		has = fmt.Sprint(*r.Epoch)
+	}
+	if r.Epochs != nil && (r.Epoch == nil || *r.Epoch != *r.Epochs) {
+		return has + "/" + fmt.Sprint(*r.Epochs)
+	}
+	return has
+}
+
+// cut shortens a line to a width and says so by an ellipsis; 0: it stays.
+func cut(line string, width int) string {
+	if width <= 0 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:width-1]) + "…"
+}
+
+// screenWidth is the width of the terminal that is written to; 0: it is none.
+func screenWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 20 {
+			return width
+		}
+	}
+	return 0
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// smallRuns trains runs that differ in loss and noise and returns their lab.
+func smallRuns(t *testing.T) (lab string) {
+	t.Helper()
+	lab = t.TempDir()
+	for _, differ := range [][]string{{"--loss", "ce", "--noise", "0"}, {"--loss", "ls", "--noise", "0.2"}} {
+		args := []string{"--lab", lab, "train", "--data", "glyphs", "--epochs", "2", "--width", "8", "--depth", "1", "--batch", "50",
+			"--set", "data.pipeline=plain", "--set", "data.samples_per_class=50", "--set", "data.test_samples_per_class=20"}
+		out, _ := called(t, exitOK, append(args, differ...)...)
+		for _, want := range []string{"after epoch 2", "nc1_pinv", "train", "test", "collapse --lab " + lab + " report "} {
+			if !strings.Contains(out, want) {
+				t.Fatalf("train says no %q:\n%s", want, out)
+			}
+		}
+		if lines := strings.Count(out, "\n"); lines > 20 {
+			t.Errorf("train ends in %d lines:\n%s", lines, out)
+		}
+	}
+	return lab
+}
+
+func TestRunsListSaysWhatRunsAre(t *testing.T) {
+	lab := smallRuns(t)
+	out, _ := called(t, exitOK, "--lab", lab, "runs", "list")
+	for _, want := range []string{"mlp 1×8, glyphs/2, ls, noise 0.2\n", "mlp 1×8, glyphs/2, ce, noise 0\n", "TEST ACC", "  2  "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	var rows []listedRun
+	stdout, _ := called(t, exitOK, "--lab", lab, "--json", "runs", "list")
+	decodeOnly(t, stdout, &rows)
+	if len(rows) != 2 || *rows[0].Epochs != 2 || !(*rows[0].Results["test/accuracy"] > 0) || !(*rows[0].Results["train/nc1_pinv"] > 0) {
+		t.Fatalf("%+v", rows)
+	}
+	for i := range rows {
+		rows[i].words = strings.Split(rows[i].What, ", ")
+	}
+	var text strings.Builder
+	a := &app{stdout: &text}
+	printRuns(a, rows, 60)
+	for line := range strings.Lines(text.String()) {
+		if n := utf8.RuneCountInString(line); n > 61 {
+			t.Errorf("a line of %d characters on a screen of 60: %s", n-1, line)
+		}
+	}
+	if !strings.HasPrefix(text.String(), "in all of them: mlp 1×8, glyphs/2\n") || !strings.Contains(text.String(), "ls, noise") {
+		t.Errorf("on a screen of 60:\n%s", &text)
+	}
+}
+
+func TestExportedJSONHasNumbers(t *testing.T) {
+	lab := smallRuns(t)
+	stdout, _ := called(t, exitOK, "--lab", lab, "--json", "export")
+	var rows []map[string]any
+	decodeOnly(t, stdout, &rows)
+	values := map[any]bool{}
+	for _, r := range rows {
+		values[r["data.noise"]] = true
+		if _, number := r["value"].(float64); !number && (r["value"] != nil || r["missing"] == "") {
+			t.Fatalf("%v", r)
+		}
+	}
+	if !values[0.0] || !values[0.2] || len(values) != 2 {
+		t.Errorf("data.noise is %v", values)
+	}
+}

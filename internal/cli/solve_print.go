@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"collapse/measure"
+	"collapse/ufm"
+)
+
+// headline are the measures that text output shows.
+var headline = []string{measure.KeyNC1Pinv, measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF,
+	measure.KeyNC2RankD, measure.KeyNC3Gram, measure.KeyNC3Direct, measure.KeyNC4Bias}
+
+func printSolved(a *app, s *solved) {
+	a.printf("%s, K = %d, d = %d, n = %d\nminimise   %s\n\n", s.Model, s.K, s.D, s.N, s.Objective)
+	if e := s.Exact; e.Available {
+		label := "exact      f* ="
+		if e.Status != ufm.Proved {
+			label = "best known f ="
+		}
+		a.printf("%s %.10g  (%s; %s: %s)\n", label, float64(e.Objective), e.Regime, e.Status, e.Source)
+		for _, v := range []struct {
+			name  string
+			value ufm.Number
+		}{{"rank", ufm.Number(e.Rank)}, {"bias", e.Bias}, {"margin", e.Margin}, {"kappa", e.Kappa}, {"c", e.C}, {"q", e.Q}, {"tau", e.Tau}, {"sigma", e.Sigma},
+			{"‖W‖²", e.WNorm2}, {"‖H‖²", e.HNorm2}, {"‖h_k‖²", e.ClassMeanNorm2}, {"attenuation", e.Attenuation}} {
+			if v.value.Known() {
+				a.printf("           %-12s %.8g\n", v.name, float64(v.value))
+			}
+		}
+	} else {
+		a.printf("exact      none: %s\n", e.Reason)
+	}
+	if f := s.Fit; f != nil {
+		a.printf("fitted     attenuation %.6g, relative residual %.2g\n", f.Attenuation, f.Residual)
+	}
+	if f := s.Found; f != nil {
+		a.printf("found      f = %.12g", float64(f.Objective))
+		if f.Gap.Known() {
+			a.printf("  (f − f* = %.2g)", float64(f.Gap))
+		}
+		a.printf("\n           %d iterations, %d evaluations, %.3g s; stopped: %s\n", f.Iterations, f.Evaluations, f.Seconds, f.Stopped)
+		if f.Trap != "" {
+			a.printf("           trap: %s\n", f.Trap)
+		}
+		printMeasures(a, f.Measures, s.Exact.Measures)
+	} else if s.At != nil {
+		a.printf("at         f = %.12g\n", float64(s.At.Objective))
+		printMeasures(a, s.At.Measures, s.Exact.Measures)
+	} else if s.Exact.Available {
+		printMeasures(a, nil, s.Exact.Measures)
+	}
+	if s.Certificate != nil {
+		printCertificate(a, s.Of, s.Certificate)
+	}
+	if s.Saved != "" {
+		a.printf("saved      %s\n", s.Saved)
+	}
+}
+
+func printMeasures(a *app, got, limit map[string]float64) {
+	for _, key := range headline {
+		g, okG := got[key]
+		l, okL := limit[key]
+		switch {
+		case okG && okL:
+			a.printf("           %-22s %-12.4g limit %.6g\n", key, g, l)
+		case okG:
+			a.printf("           %-22s %.4g\n", key, g)
+		case okL:
+			a.printf("           %-22s limit %.6g\n", key, l)
+		}
+	}
+}
+
+func printCertificate(a *app, of string, c *ufm.Certificate) {
+	a.printf("verdict    %s  (of the %s point)\n", c.Verdict, of)
+	for _, v := range []struct {
+		name  string
+		value ufm.Number
+	}{{"gap bound", c.GapBound}, {"‖∇g‖₂", c.DualNorm}, {"√(λ_Wλ_H)", c.Threshold}, {"residual", c.Residual}, {"min Hessian eigenvalue", c.MinHessian}, {"balance", c.Balance}} {
+		if v.value.Known() {
+			a.printf("           %-22s %.6g\n", v.name, float64(v.value))
+		}
+	}
+	if c.Negative != nil {
+		a.printf("           %-22s %d\n", "negative eigenvalues", *c.Negative)
+	}
+}

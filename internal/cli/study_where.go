@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/study"
+)
+
+// whereFlags say where a study's runs are computed.
+type whereFlags struct {
+	Workers   int           `help:"Workers: runs side by side in this process; 0: none, workers elsewhere do everything; default: one per thread." default:"-1" placeholder:"N"`
+	Listen    string        `help:"Address to listen on: let workers on other machines join, such as at 0.0.0.0:4333; :4333 is this machine only." placeholder:"ADDR" group:"Other machines:"`
+	TokenFile string        `help:"File with the token of the queue; default: with --listen queue.token in the lab, made if need be." type:"path" placeholder:"FILE" group:"Other machines:"`
+	Cert      string        `help:"Certificate for TLS, with --listen." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
+	Key       string        `help:"The certificate's key." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
+	NATS      string        `name:"nats" help:"Use the JetStream of an existing NATS cluster." placeholder:"URL" group:"Other machines:"`
+	CA        string        `name:"ca" help:"Certificates to trust: of the cluster of --nats." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
+	Queue     string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME" group:"Other machines:"`
+	Blobs     string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR" group:"Other machines:"`
+	Silence   time.Duration `help:"Give the runs of a worker that has not been heard of for so long to others." default:"15s" placeholder:"TIME" group:"Other machines:"`
+	Rebuild   bool          `help:"First read every result that the queue still holds again, for a lab that lost some." group:"Other machines:"`
+	besideFlags
+}
+
+// effects says which flags need other machines.
+func (w whereFlags) effects() []effect {
+	shared := w.Listen != "" || w.NATS != ""
+	return append([]effect{
+		{"cert key", w.Listen != "", "goes with --listen"},
+		{"ca", w.NATS != "", "goes with --nats"},
+		{"token-file queue", shared, "goes with --listen or --nats"},
+	}, w.besideFlags.effects()...)
+}
+
+// shortestSilence still tells a dead worker from a busy machine, on a good network.
+const shortestSilence = 500 * time.Millisecond
+
+func (w *whereFlags) options(a *app) (study.Options, error) {
+	threads := a.flags.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	slots := w.Workers
+	if slots < 0 {
+		slots = threads
+	}
+	o := study.Options{Slots: slots, Threads: threads, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
+		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
+	switch {
+	case w.Silence < shortestSilence:
+		return o, usagef("--silence is %v; wanted at least %v: workers are heard of every third of it", w.Silence, shortestSilence)
+	case w.NATS != "" && w.Listen != "":
+		return o, usagef("--listen opens the built-in queue and --nats uses another: leave one out")
+	case (w.Cert == "") != (w.Key == ""):
+		return o, usagef("--cert and --key go together")
+	case slots == 0 && w.NATS == "" && w.Listen == "":
+		return o, usagef("--workers 0 leaves all runs to workers elsewhere, who cannot join without --listen or --nats")
+	}
+	var err error
+	if w.Listen != "" && w.Cert == "" && reaches(w.Listen, "127.0.0.1") {
+		a.warnPlainText("the queue", w.Listen, queueWithTLS)
+	}
+	if w.Listen != "" {
+		file := w.TokenFile
+		if file == "" {
+			file = filepath.Join(a.flags.Lab, "queue.token")
+		}
+		if o.Token, err = queue.TokenFile(file, true); err == nil {
+			a.notef("token: %s\n", file)
+		}
+	}
+	if w.NATS != "" {
+		o.Remote = &queue.Remote{URL: w.NATS, CAFile: w.CA}
+		if w.TokenFile != "" {
+			o.Remote.Token, err = queue.TokenFile(w.TokenFile, false)
+		}
+	}
+	return o, err
+}

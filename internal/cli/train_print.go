@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"collapse/internal/safetext"
+	"collapse/measure"
+	"collapse/train"
+)
+
+// finalMeasures are what a run ends with for people; collapse runs show has all.
+var finalMeasures = []string{"loss", measure.KeyAccuracy, measure.KeyNC1Pinv, measure.KeyNC2MeansETF, measure.KeyNC2W, measure.KeyNC3Direct,
+	measure.KeyNC4NCCMismatch, measure.KeyDilation, measure.KeyMemRedrawn}
+
+// finalSplits are the columns: where a run has no such samples, there is none.
+var finalSplits = []string{"train", "validation", "test"}
+
+// printResult is a short table of what a run came to, and what to type next.
+func printResult(a *app, r train.Result) {
+	if r.AlreadyDone {
+		a.notef("The lab holds this configuration already (--again computes it anew).\n")
+	}
+	var splits []string
+	for _, split := range finalSplits {
+		if _, ok := r.Values[split+"/loss"]; ok {
+			splits = append(splits, split)
+		}
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	safetext.Fprintf(w, "after epoch %d\t", r.Epochs)
+	for _, split := range splits {
+		safetext.Fprintf(w, "\t%s", split)
+	}
+	safetext.Fprintf(w, "\n")
+	for _, m := range finalMeasures {
+		printFinal(w, r.Values, splits, m)
+	}
+	w.Flush()
+	a.printf("\nrun            %s\ncheckpoint     %s\nevery measure  %s\na page         %s\n",
+		r.Run, r.Checkpoint, a.next(fmt.Sprintf("runs show %.12s", r.Run)), a.next(fmt.Sprintf("report %.12s --open", r.Run)))
+}
+
+// printFinal prints the line of a measure, unless the run has it nowhere.
+func printFinal(w io.Writer, values map[string]float64, splits []string, key string) {
+	line, found := key+"\t", false
+	if d, ok := measure.Lookup(key); ok && d.Name != key {
+		line += d.Name
+	}
+	for _, split := range splits {
+		text := "–"
+		if v, ok := values[split+"/"+key]; ok {
+			text, found = fmt.Sprintf("%.4g", v), true
+		}
+		line += "\t" + text
+	}
+	if found {
+		fmt.Fprintln(w, line)
+	}
+}

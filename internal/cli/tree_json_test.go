@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"collapse/arrayfile"
+)
+
+// otherwise are the commands that the walk does not make, and why.
+var otherwise = map[string]string{
+	"worker":      "joins a coordinator; it prints its document when it is stopped",
+	"bench queue": "starts itself again as a thousand workers",
+	"serve":       "ends when it is told to: see TestServe…",
+}
+
+// slowCalls are those that take seconds; go test -short does without.
+var slowCalls = []string{"demo ", "bench peak", "bench gemm", "bench slots"}
+
+// jsonCalls are calls of every command, on a lab with a finished and a failed run of the study smoothing. HASH is the finished run.
+var jsonCalls = []string{
+	"demo --scale smoke --out OUT/demo", "train TOML --again", "train TOML", "train --print-config", "train --list-settings",
+	"solve ce --k 3 --d 4 --n 2", "solve relu3 --k 3 --d 4 --n 2 --optimizer gd --iters 5", "solve noisy-features", "solve mse --lw 0",
+	"dilation", "dilation --curve 5", "dilation --sweep eta=0.01,2,c-md=0.5", "dilation --fit PAIRS --out OUT/fit",
+	"landscape --out OUT/landscape", "landscape --position 1,0.5",
+	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce md-fig1 --built-in --dry-run", "reproduce md-fig1 --built-in --dry-run --seeds 1",
+	"measure NPZ", "measure NPZ --state-out OUT/a.ncs", "measure NPZ --means OUT/a.ncs --state-out OUT/b.ncs", "measure --merge OUT/a.ncs",
+	"study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study export tiny",
+	"study report tiny --out OUT/study", "study cancel tiny",
+	"report HASH --out OUT/report", "export", "export HASH --tensorboard OUT/events",
+	"runs list", "runs show HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy",
+	"data list", "data check --data-dir OUT", "data get nosuch",
+	"bench peak", "bench gemm --repeats 1", "bench train --net resnet18-adapt --width 2 --batch 2 --steps 1", "bench layers --net resnet18-adapt --width 2 --batch 2 --steps 1",
+	"bench slots --time 20ms", "bench measure --n 200 --d 8 --k 4", "version", "completion bash", "completion words -- runs", "licenses", "help", "help train", "--version", "--help", "solve --help",
+}
+
+// TestJSONIsOneDocumentOfEveryCommand makes a call of every command with --json. What fails prints nothing on standard output.
+func TestJSONIsOneDocumentOfEveryCommand(t *testing.T) {
+	fill, lab := jsonFiles(t)
+	made := map[string]bool{}
+	for _, words := range jsonCalls {
+		args := append([]string{"--lab", lab, "--json"}, strings.Fields(fill.Replace(words))...)
+		for _, leaf := range tree(t).Model.Leaves(true) {
+			made[leaf.Path()] = made[leaf.Path()] || words == leaf.Path() || strings.HasPrefix(words, leaf.Path()+" ")
+		}
+		if testing.Short() && slices.ContainsFunc(slowCalls, func(s string) bool { return strings.HasPrefix(words, s) }) {
+			continue
+		}
+		var out, errs bytes.Buffer
+		code := run(t.Context(), args, &out, &errs)
+		if code != exitOK {
+			if out.Len() > 0 || words != "data get nosuch" {
+				t.Errorf("%s: exit code %d, %.200q: %s", words, code, &out, &errs)
+			}
+			continue
+		}
+		var document any
+		dec := json.NewDecoder(&out)
+		dec.UseNumber()
+		if err := dec.Decode(&document); err != nil || dec.More() {
+			t.Errorf("%s: %v, more: %v", words, err, err == nil && dec.More())
+		}
+		numbersAsText(t, words, "", document)
+	}
+	for _, leaf := range tree(t).Model.Leaves(true) {
+		if path := leaf.Path(); !made[path] && otherwise[path] == "" {
+			t.Errorf("%s is not called", path)
+		}
+	}
+}
+
+// numbersAsText finds texts that are numbers, NaN or infinite ones among them: they should be numbers, or null.
+func numbersAsText(t *testing.T, words, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if at+"."+k != ".facts[].value" { // as a page prints it, with its uncertainty or unit
+				numbersAsText(t, words, at+"."+k, x)
+			}
+		}
+	case []any:
+		for _, x := range v {
+			numbersAsText(t, words, at+"[]", x)
+		}
+	case string:
+		var x float64
+		bare := strings.ToLower(strings.TrimLeft(v, "+-"))
+		if bare == "nan" || bare == "inf" || bare == "infinity" || json.Unmarshal([]byte(v), &x) == nil {
+			t.Errorf("%s: %s is the text %q", words, at, v)
+		}
+	}
+}
+
+// jsonFiles makes what the calls name and returns a replacer that fills it in.
+func jsonFiles(t *testing.T) (*strings.Replacer, string) {
+	t.Helper()
+	dir := t.TempDir()
+	lab, at := filepath.Join(dir, "lab"), func(name string) string { return filepath.Join(dir, name) }
+	const config = "[data]\nname = 'glyphs'\npipeline = 'plain'\nsamples_per_class = 20\ntest_samples_per_class = 10\n[net]\ndepth = 1\nwidth = 4\n[run]\nepochs = 1\nbatch = 20\n"
+	study := "[study]\nname = 'tiny'\n[grid]\nloss.kind = ['ce', 'ls']\n" + strings.NewReplacer("[data]", "[base.data]", "[net]", "[base.net]", "[run]", "[base.run]").Replace(config)
+	for name, text := range map[string]string{"run.toml": config, "study.toml": study,
+		"pairs.csv": "memorization,dilation,loss\n1,2,ce\n2,4.1,ce\n3,5.9,ce\n1,1.5,ls\n2,3.1,ls\n3,4.4,ls\n"} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	features := make([]float64, 40*3)
+	labels := make([]int64, 40)
+	for i := range labels {
+		labels[i] = int64(i % 4)
+		for j := range 3 {
+			features[3*i+j] = float64((i*7+j*5)%11) + float64(i%4)*float64(j)
+		}
+	}
+	var b bytes.Buffer
+	if err := arrayfile.WriteNPZ(&b, []arrayfile.Array{arrayfile.Of("features", []int{40, 3}, features), arrayfile.Of("labels", []int{40}, labels)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("f.npz"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(at("out"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var done trained
+	stdout, _ := called(t, exitOK, "--lab", lab, "--json", "train", at("run.toml"), "--seed", "7")
+	decodeOnly(t, stdout, &done)
+	return strings.NewReplacer("OUT", at("out"), "TOML", at("run.toml"), "STUDY", at("study.toml"), "PAIRS", at("pairs.csv"), "NPZ", at("f.npz"), "HASH", done.Run[:12]), lab
+}
+
+// TestWrongCallsOfEveryCommandExitWith2 makes the same mistakes with every command.
+func TestWrongCallsOfEveryCommandExitWith2(t *testing.T) {
+	lab := filepath.Join(t.TempDir(), "none")
+	wrong := func(args ...string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // whatever is accepted by mistake ends at once
+		var out, errs bytes.Buffer
+		if code := run(ctx, append([]string{"--lab", lab}, args...), &out, &errs); code != exitUsage || out.Len() > 0 || errs.Len() == 0 {
+			t.Errorf("%q: exit code %d, %.100q, %q", args, code, &out, &errs)
+		}
+	}
+	for _, leaf := range tree(t).Model.Leaves(true) {
+		path := strings.Fields(leaf.Path())
+		with := func(more ...string) { wrong(append(append([]string{}, path...), more...)...) }
+		with("--no-such-flag")
+		required, many := 0, false
+		for _, arg := range leaf.Positional {
+			if arg.Required {
+				required++
+			}
+			many = many || arg.IsCumulative()
+		}
+		if required > 0 {
+			with()
+		}
+		if !many {
+			with("a", "b", "c", "d")
+		}
+		for _, f := range leaf.Flags {
+			if words := choices(f.Value); len(words) > 0 {
+				with("--"+f.Name, words[0]+"x")
+			}
+			if kind := kindOf(f); (kind == "integer" || kind == "float64") && f.Tag.Get(keyTag) == "" {
+				with("--"+f.Name, "many")
+			}
+			if !f.IsBool() {
+				with("--" + f.Name)
+			}
+		}
+		if leaf.Name == "help" {
+			wrong("help", "no-such-command")
+		}
+	}
+	wrong("no-such-command")
+	wrong("study", "no-such-command")
+	wrong("study")
+}
+
+// TestFailuresExitWith1 reads a lab that is not there.
+func TestFailuresExitWith1(t *testing.T) {
+	lab := filepath.Join(t.TempDir(), "none")
+	for _, words := range []string{"runs list", "runs show abc", "runs check", "study list", "study status x", "study report x", "study export x", "study resume x",
+		"report", "export", "lab copy " + filepath.Join(t.TempDir(), "copy")} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), append([]string{"--lab", lab}, strings.Fields(words)...), &out, &errs); code != exitFailed || out.Len() > 0 || !strings.Contains(errs.String(), "no lab") {
+			t.Errorf("%s: exit code %d, %q, %q", words, code, &out, &errs)
+		}
+	}
+}

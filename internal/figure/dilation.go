@@ -1,0 +1,140 @@
+// Package figure defines the figures of pages: what runs, searches and measurements show, as package chart draws it, each
+// with the table of the numbers behind it.
+//
+// select.go chooses what M-D Figs. 1 and 4 are drawn from; drawing.go draws what recipes ask for; serve_figures.go draws runs
+// that may still be going on; film.go goes through the features of a run's epochs; the measured*.go files draw measurements.
+package figure
+
+import (
+	"math"
+	"strconv"
+
+	"collapse/internal/chart"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+)
+
+// Picture is a figure with the table of the numbers behind it.
+type Picture struct {
+	chart.Figure
+	Table format.Table
+}
+
+// color gives each curve its colour: that of its loss, so that every figure of every page agrees.
+func color(g *judge.Experiment, curve string) chart.Color {
+	return chart.ColorFor(curveIndex(g, curve))
+}
+
+func curveIndex(g *judge.Experiment, curve string) int {
+	used := map[int]bool{}
+	for _, c := range g.Curves {
+		i := judge.LossRank("")
+		if s := judge.OnCurve(g.Runs, c); len(s) > 0 {
+			i = judge.LossRank(s[0].Loss)
+		}
+		for used[i%8] {
+			i++
+		}
+		used[i%8] = true
+		if c == curve {
+			return i
+		}
+	}
+	return 0
+}
+
+// dilationFigure is M-D Fig. 1: dilation and test accuracy against memorization, a curve per
+// loss, the points its noise levels, with the spread over seeds.
+func dilationFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, forms []judge.MemoryForm) Picture {
+	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
+	for _, f := range forms {
+		x := chart.Axis{Label: f.Axis, Zero: true}
+		p.Panels = append(p.Panels,
+			chart.Panel{ID: "dilation-" + f.Key, Title: "Dilation", X: x, Y: chart.Axis{Label: "√NC1 of the test features", Zero: true},
+				Series: curvesAgainst(g, subjects, f, (*judge.JudgedRun).Dilation, 1)},
+			chart.Panel{ID: "accuracy-" + f.Key, Title: "Test accuracy", X: x, Y: chart.Axis{Label: "test accuracy", Unit: "%"},
+				Series: curvesAgainst(g, subjects, f, (*judge.JudgedRun).TestAccuracy, 100)})
+	}
+	p.Table = dilationTable(g, subjects, forms)
+	return p
+}
+
+// curvesAgainst gives every loss its single runs, faint, and its means with their spread.
+func curvesAgainst(g *judge.Experiment, subjects []*judge.JudgedRun, f judge.MemoryForm, q func(*judge.JudgedRun) (float64, bool), unit float64) []chart.Series {
+	var single, means []chart.Series
+	for i, curve := range g.Curves {
+		dots := chart.Series{ID: "runs-" + strconv.Itoa(i), Kind: chart.Points, Color: color(g, curve), Marker: chart.Dot, Size: 3.5, Faint: true}
+		line := chart.Series{ID: "mean-" + strconv.Itoa(i), Label: curve, Kind: chart.LinePoints, Color: color(g, curve),
+			Marker: chart.MarkerFor(curveIndex(g, curve))}
+		for _, noise := range g.Noises {
+			var xs, ys []float64
+			for _, s := range subjects {
+				if s.Curve != curve || s.Noise != noise {
+					continue
+				}
+				x, ok := s.Memory(f.Key)
+				if noise == 0 && !ok {
+					x, ok = 0, true // no corrupted sample: nothing to memorize
+				}
+				y, okY := q(s)
+				if ok && okY {
+					xs, ys = append(xs, x), append(ys, unit*y)
+				}
+			}
+			if len(xs) == 0 {
+				continue
+			}
+			dots.X, dots.Y = append(dots.X, xs...), append(dots.Y, ys...)
+			label := format.Decimal(noise)
+			if noise == g.Noises[len(g.Noises)-1] {
+				label = "η = " + label
+			}
+			addMean(&line, xs, ys, label)
+		}
+		if len(line.X) > 0 {
+			single, means = append(single, dots), append(means, line)
+		}
+	}
+	return append(single, means...)
+}
+
+// addMean adds the mean of some runs, with bars of one standard deviation over seeds where there
+// are several.
+func addMean(s *chart.Series, xs, ys []float64, label string) {
+	x, y := judge.Mean(xs), judge.Mean(ys)
+	dx, dy := judge.Deviation(xs), judge.Deviation(ys) // NaN for one run: no bar
+	s.X, s.Y = append(s.X, x), append(s.Y, y)
+	s.XLo, s.XHi = append(s.XLo, x-dx), append(s.XHi, x+dx)
+	s.YLo, s.YHi = append(s.YLo, y-dy), append(s.YHi, y+dy)
+	s.N = append(s.N, len(xs))
+	s.Labels = append(s.Labels, label)
+}
+
+// dilationTable holds, for each loss and noise level, means and deviations over seeds.
+func dilationTable(g *judge.Experiment, subjects []*judge.JudgedRun, forms []judge.MemoryForm) format.Table {
+	t := format.Table{Columns: []string{"loss", "η", "runs"}}
+	for _, f := range forms {
+		t.Columns = append(t.Columns, "memorization: "+f.Name)
+	}
+	t.Columns = append(t.Columns, "dilation √NC1_test", "test accuracy %", "train accuracy %")
+	for _, curve := range g.Curves {
+		for _, noise := range g.Noises {
+			var at []*judge.JudgedRun
+			for _, s := range subjects {
+				if s.Curve == curve && s.Noise == noise {
+					at = append(at, s)
+				}
+			}
+			if len(at) == 0 {
+				continue
+			}
+			row := []string{curve, format.Decimal(noise), strconv.Itoa(len(at))}
+			for _, f := range forms {
+				row = append(row, judge.MeanDeviation(at, 1, func(s *judge.JudgedRun) (float64, bool) { return s.Memory(f.Key) }))
+			}
+			t.Rows = append(t.Rows, append(row, judge.MeanDeviation(at, 1, (*judge.JudgedRun).Dilation), judge.MeanDeviation(at, 100, (*judge.JudgedRun).TestAccuracy),
+				judge.MeanDeviation(at, 100, func(s *judge.JudgedRun) (float64, bool) { return s.TrainAccuracy, !math.IsNaN(s.TrainAccuracy) })))
+		}
+	}
+	return t
+}

@@ -1,0 +1,144 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+)
+
+// Drawing says how the figure of a recipe is made of its runs.
+type Drawing struct {
+	Title   string         `toml:"title"`
+	Caption string         `toml:"caption"`
+	Columns int            `toml:"columns"` // panels per row; 0: at most 3
+	Panels  []DrawingPanel `toml:"panel"`
+}
+
+// DrawingPanel is one panel: a value against the epoch, the layer, a setting, or another value; or
+// the sorted cosine margins (x = "sample", y = "train.cosine_margin_mean"); or the features of one
+// run (x = "features", no y): the clouds of the training samples, or what Show says.
+type DrawingPanel struct {
+	Title  string         `toml:"title"`
+	X      string         `toml:"x"`      // "epoch", "layer", "sample", "features", a setting or the name of a value
+	Y      string         `toml:"y"`      // the name of a value (Statement says how they are written); for x = "layer" with * for the layer
+	Label  string         `toml:"label"`  // of the y axis; "" is Y
+	XLabel string         `toml:"xlabel"` // of the x axis; "" is X
+	Curves []string       `toml:"curves"` // settings: one curve for each combination of their values
+	Where  map[string]any `toml:"where"`  // only runs with these settings
+	Log    string         `toml:"log"`    // "", "x", "y" or "xy"
+	Unit   string         `toml:"unit"`   // "%" shows shares as percentages
+
+	Complement bool   `toml:"complement"` // 1 − y instead of y: an error rate from an accuracy
+	Runs       string `toml:"runs"`       // "regular" or "degenerate" (M-D Fig. 4): only such runs
+	Show       string `toml:"show"`       // features: "train" and "test" as M-D Fig. 4, "scheme" as M-D Fig. 3
+}
+
+// Check reports names of values and settings that no run can have.
+func (d Drawing) Check() error {
+	for _, p := range d.Panels {
+		names := []string{strings.ReplaceAll(p.Y, "*", "layer")}
+		if p.X == "features" {
+			names = nil
+			if p.Y != "" || d.Panels[0].X != p.X {
+				return fmt.Errorf("figure: panel %q: a panel of features has no y and stands beside its like alone", p.Title)
+			}
+		}
+		if !slices.Contains([]string{"epoch", "layer", "sample", "features"}, p.X) {
+			names = append(names, p.X)
+		}
+		for _, name := range names {
+			if err := judge.CheckName(name); err != nil {
+				return fmt.Errorf("figure: panel %q: %w", p.Title, err)
+			}
+		}
+		if err := p.checkWords(); err != nil {
+			return fmt.Errorf("figure: panel %q: %w", p.Title, err)
+		}
+		keys := slices.Clone(p.Curves)
+		for key := range p.Where {
+			keys = append(keys, key)
+		}
+		for _, key := range keys {
+			if !judge.KnownSetting(key) {
+				return fmt.Errorf("figure: panel %q: no setting is called %q", p.Title, key)
+			}
+		}
+	}
+	return nil
+}
+
+// checkWords reports words that are none of those a panel knows.
+func (s DrawingPanel) checkWords() error {
+	if !slices.Contains([]string{"", "x", "y", "xy"}, s.Log) {
+		return fmt.Errorf("log is %q, wanted x, y or xy", s.Log)
+	}
+	if !slices.Contains([]string{"", "train", "test", "scheme"}, s.Show) || s.Show != "" && s.X != "features" {
+		return fmt.Errorf("show is %q, wanted train, test or scheme, with x = features", s.Show)
+	}
+	return judge.CheckConfiguration(s.Runs)
+}
+
+// takes reports whether a panel shows a run.
+func (s DrawingPanel) takes(r *judge.JudgedRun) bool { return r.Matches(s.Where) && r.In(s.Runs) }
+
+// Draw makes the picture of a recipe. Panels without a single value are left out and named.
+func (d Drawing) Draw(id string, subjects []*judge.JudgedRun) Picture {
+	p := Picture{Figure: chart.Figure{ID: id, Title: d.Title, Caption: d.Caption, Columns: d.Columns}}
+	p.Table.Columns = []string{"panel", "curve", "x", "runs", "mean", "smallest", "largest"}
+	colors := map[string]int{}
+	for i, spec := range d.Panels {
+		if spec.X == "features" {
+			spec.addFeatures(&p, "panel-"+strconv.Itoa(i+1), subjects)
+			continue
+		}
+		panel := chart.Panel{ID: "panel-" + strconv.Itoa(i+1), Title: spec.Title, X: spec.axis(spec.X, spec.XLabel, "x"), Y: spec.axis(spec.Y, spec.Label, "y")}
+		panel.Y.Unit = spec.Unit
+		for _, c := range spec.curves(subjects) {
+			color, seen := colors[c.name]
+			if !seen {
+				color = len(colors)
+				colors[c.name] = color
+			}
+			series, rows := spec.series(c, color)
+			panel.Series = append(panel.Series, series...)
+			p.Table.Rows = append(p.Table.Rows, rows...)
+		}
+		if len(panel.Series) == 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("No run has what the panel “%s” shows.", spec.Title))
+			continue
+		}
+		if spec.X == "layer" {
+			panel.X.Ticks = layerTicks(subjects, spec)
+		}
+		slices.SortStableFunc(panel.Series, func(a, b chart.Series) int { return cmp.Compare(layerOf(a.Kind), layerOf(b.Kind)) })
+		p.Panels = append(p.Panels, panel)
+	}
+	return p
+}
+
+// layerOf draws bands below lines.
+func layerOf(k chart.Kind) int {
+	if k == chart.Band {
+		return 0
+	}
+	return 1
+}
+
+func (s DrawingPanel) axis(name, label, which string) chart.Axis {
+	if label == "" {
+		label = name
+	}
+	if label == "sample" {
+		label = "share of the samples, %"
+	}
+	a := chart.Axis{Label: label}
+	if strings.Contains(s.Log, which) {
+		a.Scale = chart.Log
+	}
+	return a
+}

@@ -1,0 +1,219 @@
+package figure
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/store"
+	"collapse/measure"
+)
+
+// tracked is one panel of a figure against epochs: a measure on one or more splits.
+type tracked struct {
+	key, title, axis string
+	splits           []string // the first is drawn solid, the second dashed
+	log              bool
+	unit             float64
+	limit            bool // the scale-free limit of neural collapse is 0
+}
+
+// mainMeasures are the nine that tell the story; every other measure a run has is drawn in the
+// second figure.
+var mainMeasures = []tracked{
+	{"nc1_pinv", "NC1, variability", "NC1 (train)", []string{"train"}, true, 1, false},
+	{"nc2_w", "NC2, classifier", "‖WWᵀ/‖WWᵀ‖ − E‖", []string{"train"}, false, 1, true},
+	{"nc2_means_of", "NC2, class means", "distance from an orthogonal frame (train)", []string{"train"}, false, 1, false},
+	{"nc3_gram", "NC3, self-duality", "‖WH/‖WH‖ − E‖ (train)", []string{"train"}, false, 1, true},
+	{"nc4_ncc_mismatch", "NC4, nearest centre", "mismatch (train)", []string{"train"}, false, 100, true},
+	{"loss", "Loss", "train solid, test dashed", []string{"train", "test"}, true, 1, false},
+	{"accuracy", "Accuracy", "train solid, test dashed", []string{"train", "test"}, false, 100, false},
+	{"memorization_flipped", "Memorization", "Σ‖h − h*‖ over flipped samples", []string{"train"}, false, 1, false},
+	{"dilation", "Dilation", "√NC1 (test)", []string{"test"}, true, 1, false},
+}
+
+// EpochFigures draws every measure against epoch at one noise level: the main ones, and the rest.
+func EpochFigures(g *judge.Experiment, noise float64) (first, rest Picture) {
+	at := g.Pick(func(s *judge.JudgedRun) bool { return s.Noise == noise })
+	id := "epochs-noise-" + format.Decimal(noise)
+	kept, note := judge.LeaveOut(at)
+	first = trackFigure(g, id+g.Suffix, kept, mainMeasures)
+	rest = trackFigure(g, id+"-more"+g.Suffix, kept, otherMeasures(at))
+	if note == "" {
+		return first, rest
+	}
+	if len(kept) < len(at) {
+		first.addSingle(g, at, mainMeasures)
+		note += " In the first figure they are the faint lines."
+	}
+	first.Notes, rest.Notes = append(first.Notes, note), append(rest.Notes, note)
+	return first, rest
+}
+
+// addSingle adds each degenerate run as a faint line of its own, below the means.
+func (p *Picture) addSingle(g *judge.Experiment, subjects []*judge.JudgedRun, what []tracked) {
+	for i := range p.Panels {
+		panel := &p.Panels[i]
+		for _, m := range what {
+			if panel.ID != m.panelID() {
+				continue
+			}
+			var single []chart.Series
+			for _, s := range subjects {
+				if t := overSeeds([]*judge.JudgedRun{s}, m.splits[0], m.key, m.unit); s.Degenerate && len(t.step) > 0 {
+					single = append(single, chart.Series{ID: "degenerate-" + s.Hash, Label: "degenerate run", Kind: chart.Line,
+						Color: color(g, s.Curve), Faint: true, Width: 1, X: t.step, Y: t.mean})
+				}
+			}
+			panel.Series = append(single, panel.Series...)
+		}
+	}
+}
+
+func (m tracked) panelID() string { return m.key + "-" + strings.Join(m.splits, "-") }
+
+// otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
+// order of the registry of measures; what the registry does not know comes last, by name.
+func otherMeasures(subjects []*judge.JudgedRun) []tracked {
+	seen := map[judge.SeriesKey]bool{}
+	for _, m := range mainMeasures {
+		for _, split := range m.splits {
+			seen[judge.SeriesKey{Split: split, Measure: m.key}] = true
+		}
+	}
+	var keys []judge.SeriesKey
+	for _, s := range subjects {
+		for _, k := range s.Keys() {
+			if k.Layer == "" && !seen[k] && len(s.Series(k.Split, k.Measure)) > 0 {
+				seen[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	order := map[string]int{}
+	for i, d := range measure.Definitions() {
+		order[d.Key] = i - len(measure.Definitions())
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		a, b := keys[i], keys[j]
+		if order[a.Measure] != order[b.Measure] {
+			return order[a.Measure] < order[b.Measure]
+		}
+		if a.Measure != b.Measure {
+			return a.Measure < b.Measure
+		}
+		return a.Split > b.Split // train before test before clean
+	})
+	var out []tracked
+	for _, k := range keys {
+		t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
+		if d, ok := measure.Lookup(k.Measure); ok {
+			t.title = d.Name
+			t.log = d.Group == "NC1" && k.Measure != "rank_between"
+		}
+		if strings.HasSuffix(k.Measure, "accuracy") {
+			t.unit = 100
+		}
+		t.axis = k.Measure
+		if k.Split != "" {
+			t.axis += " (" + k.Split + ")"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// trackFigure draws one panel per measure, one curve per loss: the mean over seeds and the band
+// from smallest to largest. Measures that no run has are left out.
+func trackFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, what []tracked) Picture {
+	p := Picture{Figure: chart.Figure{ID: id, Columns: 3}}
+	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
+	for _, m := range what {
+		panel := chart.Panel{ID: m.panelID(), Title: m.title,
+			X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: m.axis}}
+		if m.log {
+			panel.Y.Scale = chart.Log
+		}
+		if m.unit == 100 {
+			panel.Y.Unit = "%"
+		}
+		var bands, lines []chart.Series
+		for k, split := range m.splits {
+			for i, curve := range g.Curves {
+				t := overSeeds(judge.OnCurve(subjects, curve), split, m.key, m.unit)
+				if len(t.step) == 0 {
+					continue
+				}
+				name := split + "-" + strconv.Itoa(i)
+				if t.runs > 1 {
+					bands = append(bands, chart.Series{ID: "band-" + name, Label: curve, Kind: chart.Band, Color: color(g, curve), X: t.step, YLo: t.lo, YHi: t.hi})
+				}
+				lines = append(lines, chart.Series{ID: "mean-" + name, Label: curve, Kind: chart.Line, Color: color(g, curve),
+					Dashed: k > 0, X: t.step, Y: t.mean, YLo: t.lo, YHi: t.hi, N: t.n})
+				p.Table.Rows = append(p.Table.Rows, t.row(m.key, split, curve))
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		panel.Series = append(bands, lines...)
+		panel.Y.Zero = m.limit || strings.HasPrefix(m.key, "memorization")
+		if m.limit {
+			panel.Series = append(panel.Series, chart.Series{ID: "limit", Kind: chart.HLine, Color: chart.Muted, Dashed: true,
+				Y: chart.Numbers{0}, Labels: []string{"limit of collapse: 0"}})
+		}
+		p.Panels = append(p.Panels, panel)
+	}
+	return p
+}
+
+// track is a measure by epoch over the runs of one curve.
+type track struct {
+	step, mean, lo, hi chart.Numbers
+	n                  []int
+	runs               int
+}
+
+func overSeeds(subjects []*judge.JudgedRun, split, key string, unit float64) track {
+	var all []store.Point
+	var t track
+	for _, s := range subjects {
+		pts := s.Series(split, key)
+		if len(pts) > 0 {
+			t.runs++
+		}
+		all = append(all, pts...)
+	}
+	slices.SortStableFunc(all, func(a, b store.Point) int { return cmp.Compare(a.Step, b.Step) })
+	values := make([]float64, len(all))
+	for i, p := range all {
+		values[i] = unit * p.Value
+	}
+	for from, to := 0, 0; from < len(all); from = to {
+		for to = from; to < len(all) && all[to].Step == all[from].Step; to++ {
+		}
+		v := values[from:to]
+		t.step = append(t.step, float64(all[from].Step))
+		t.mean = append(t.mean, judge.Mean(v))
+		t.lo, t.hi = append(t.lo, slices.Min(v)), append(t.hi, slices.Max(v))
+		t.n = append(t.n, len(v))
+	}
+	return t
+}
+
+func (t track) row(key, split, curve string) []string {
+	last := len(t.mean) - 1
+	half := 0
+	for i, s := range t.step {
+		if math.Abs(s-t.step[last]/2) < math.Abs(t.step[half]-t.step[last]/2) {
+			half = i
+		}
+	}
+	return []string{key, split, curve, strconv.Itoa(t.runs), format.Digits(t.mean[0]), format.Digits(t.mean[half]), format.Digits(t.mean[last]), format.Digits(t.lo[last]), format.Digits(t.hi[last])}
+}

@@ -1,0 +1,122 @@
+package figure
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"collapse/arrayfile"
+)
+
+// writeFrame saves a frame of k classes at unit vectors times size, with samples around them.
+func writeFrame(t *testing.T, dir string, epoch, k, d int, size float64, noise float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(epoch), 1))
+	const each = 20
+	m := each * k
+	h, y, means, counts := make([]float32, m*d), make([]int32, m), make([]float32, k*d), make([]int64, k)
+	for i := range m {
+		y[i] = int32(i % k)
+		h[i*d+i%k] = float32(size)
+		for j := range d {
+			h[i*d+j] += float32(noise * rng.NormFloat64())
+		}
+	}
+	for c := range k {
+		means[c*d+c], counts[c] = float32(size), 1000
+	}
+	truth := append([]int32{1}, y[1:]...) // sample 0, of class 1, is trained as class 0
+	path := filepath.Join(dir, "frames", strconv.Itoa(epoch)+".npz")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := arrayfile.WriteNPZ(f, []arrayfile.Array{
+		arrayfile.Of("h", []int{m, d}, h), arrayfile.Of("observed", []int{m}, y), arrayfile.Of("true", []int{m}, truth),
+		arrayfile.Of("means", []int{k, d}, means), arrayfile.Of("counts", []int{k}, counts),
+		arrayfile.Of("weight", []int{k, d}, means), arrayfile.Of("bias", []int{k}, make([]float32, k)),
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAFilmKeepsItsAxes draws two epochs of four classes in six dimensions: the class means of both lie as far from each other as
+// in the feature space, seen along the same three axes.
+func TestAFilmKeepsItsAxes(t *testing.T) {
+	dir := t.TempDir()
+	writeFrame(t, dir, 2, 4, 6, 1, 0.3)
+	writeFrame(t, dir, 10, 4, 6, 3, 0.1)
+	film, err := OpenFilm(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !film.Whole() || len(film.Epochs) != 2 || film.Nearest(5) != 2 || film.Nearest(99) != 10 {
+		t.Errorf("epochs %v, nearest to 5 is %d", film.Epochs, film.Nearest(5))
+	}
+	for epoch, size := range map[int64]float64{2: 1, 10: 3} {
+		pictures, err := film.Pictures(epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(pictures) != 3 || pictures[0].ID != "features" || pictures[1].ID != "gram" || pictures[2].ID != "margins" {
+			t.Fatalf("epoch %d has %d pictures", epoch, len(pictures))
+		}
+		panel := pictures[0].Panels[0]
+		means := panel.Series[len(panel.Series)-1]
+		if len(means.X) != 4 || len(means.Z) != 4 || len(pictures[0].Panels) != 2 {
+			t.Fatalf("epoch %d: %d means, %d with a third coordinate", epoch, len(means.X), len(means.Z))
+		}
+		for i := range 4 {
+			for j := range i {
+				// Four means of an orthogonal frame span three dimensions around their centre: nothing is lost.
+				got := math.Hypot(math.Hypot(means.X[i]-means.X[j], means.Y[i]-means.Y[j]), means.Z[i]-means.Z[j])
+				if want := size * math.Sqrt2; !(math.Abs(got-want) <= 1e-6*want) {
+					t.Errorf("epoch %d: means %d and %d are %g apart, want %g", epoch, i, j, got, want)
+				}
+			}
+		}
+		if wrong := panel.Series[len(panel.Series)-2]; wrong.ID != "mislabelled" || len(wrong.X) != 1 {
+			t.Errorf("epoch %d: %s has %d points, want the one mislabelled sample", epoch, wrong.ID, len(wrong.X))
+		}
+		heat := pictures[1].Panels[0].Series[0].Heat
+		for i, z := range heat.Z {
+			want := -1.0 / 3
+			if i%5 == 0 {
+				want = 1
+			}
+			if !(math.Abs(z-want) <= 1e-6) {
+				t.Errorf("epoch %d: cosine %d is %g, want %g", epoch, i, z, want)
+			}
+		}
+	}
+}
+
+func TestAFilmSaysWhatIsWrong(t *testing.T) {
+	if _, err := OpenFilm(t.TempDir()); err == nil || !strings.Contains(err.Error(), "saved no features") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	dir := t.TempDir()
+	writeFrame(t, dir, 1, 3, 3, 1, 0.1)
+	writeFrame(t, dir, 2, 4, 6, 1, 0.1)
+	if _, err := OpenFilm(dir); err == nil || !strings.Contains(err.Error(), "epoch 1") {
+		t.Errorf("frames that disagree: %v", err)
+	}
+	for name, text := range map[string]string{"no archive": "hello", "empty": ""} {
+		dir := t.TempDir()
+		writeFrame(t, dir, 1, 3, 3, 1, 0.1)
+		if err := os.WriteFile(filepath.Join(dir, "frames", "2.npz"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenFilm(dir); err == nil || !strings.Contains(err.Error(), "epoch 2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+)
+
+// OfSearches are the best so far, every trial over each parameter, and the learning curves.
+func OfSearches(id string, all []judge.Search, runs []judge.Run) []Picture {
+	if len(all) == 0 {
+		return nil
+	}
+	return []Picture{bestPicture(id, all), trialsPicture(id, all), curvesPicture(id, all, runs)}
+}
+
+func trialsPicture(id string, all []judge.Search) Picture {
+	p := Picture{Figure: chart.Figure{ID: id + "-trials", Title: "What was tried",
+		Caption: "Every trial of every seed at the furthest epoch it was trained to. Filled: the whole budget; rings: stopped early; stars: the best of a search."}}
+	var params []judge.SearchParam
+	for _, s := range all {
+		for _, q := range s.Params {
+			if !slices.ContainsFunc(params, func(x judge.SearchParam) bool { return x.Name == q.Name }) {
+				params = append(params, q)
+			}
+		}
+	}
+	for _, q := range params {
+		p.Panels = append(p.Panels, trialsPanel(q, all))
+	}
+	p.Columns = min(len(p.Panels), 3)
+	p.Table.Columns = []string{"search", "trial"}
+	for _, q := range params {
+		p.Table.Columns = append(p.Table.Columns, q.Name)
+	}
+	p.Table.Columns = append(p.Table.Columns, "epochs", all[0].Metric, "run")
+	for _, s := range all {
+		for i, t := range s.Trials {
+			name := strconv.Itoa(t.Number)
+			if i == s.Best {
+				name += " (best)"
+			}
+			row := []string{s.Group, name}
+			for _, q := range params {
+				row = append(row, settingDigits(t.Settings[q.Name]))
+			}
+			p.Table.Rows = append(p.Table.Rows, append(row, strconv.Itoa(t.Epochs), format.Digits(t.Value), fmt.Sprintf("%.12s", t.Run)))
+		}
+	}
+	return p
+}
+
+// settingDigits shortens a long number for a table.
+func settingDigits(text string) string {
+	if text != "" && len(text) <= 6 {
+		return text
+	}
+	if x, err := strconv.ParseFloat(text, 64); err == nil {
+		return format.Digits(x)
+	}
+	if text == "" {
+		return "–"
+	}
+	return text
+}
+
+func trialsPanel(q judge.SearchParam, all []judge.Search) chart.Panel {
+	panel := chart.Panel{ID: "over-" + strings.Map(idRune, q.Name), Title: q.Name, X: chart.Axis{Label: q.Name}, Y: chart.Axis{Label: all[0].Metric}}
+	if q.Log {
+		panel.X.Scale = chart.Log
+	}
+	for i, c := range q.Choices {
+		panel.X.Ticks = append(panel.X.Ticks, chart.Tick{Value: float64(i), Label: c})
+	}
+	if q.Choices != nil {
+		panel.X.Range = chart.Range(-0.5, float64(len(q.Choices))-0.5)
+	}
+	for color, group := range judge.SearchGroups(all) {
+		stopped := chart.Series{ID: fmt.Sprintf("stopped-%d", color), Kind: chart.Points, Color: chart.ColorFor(color), Marker: chart.Ring, Size: 4}
+		full := chart.Series{ID: fmt.Sprintf("full-%d", color), Label: group, Kind: chart.Points, Color: chart.ColorFor(color), Marker: chart.Circle, Size: 4}
+		best := chart.Series{ID: fmt.Sprintf("best-%d", color), Kind: chart.Points, Color: chart.ColorFor(color), Marker: chart.Star, Size: 9}
+		for _, s := range all {
+			factor, unit := s.Unit()
+			if panel.Y.Unit = unit; s.Group != group {
+				continue
+			}
+			for i, t := range s.Trials {
+				x, ok := q.Place(t)
+				if !ok || math.IsNaN(t.Value) {
+					continue
+				}
+				to := &stopped
+				switch {
+				case i == s.Best:
+					to = &best
+				case t.Epochs == s.Budget():
+					to = &full
+				}
+				to.X, to.Y = append(to.X, x), append(to.Y, factor*t.Value)
+			}
+		}
+		panel.Series = append(panel.Series, stopped, full, best)
+	}
+	panel.Series = slices.DeleteFunc(panel.Series, func(s chart.Series) bool { return len(s.X) == 0 })
+	return panel
+}
+
+func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
+	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves, most of them stopped early",
+		Caption: "A line for each trial, as far as it was trained; thick: the best of each search. Trials whose loss became infinite have no line."}}
+	byHash := map[string]*judge.Run{}
+	for i := range runs {
+		byHash[runs[i].Hash] = &runs[i]
+	}
+	for color, group := range judge.SearchGroups(all) {
+		panel := chart.Panel{ID: fmt.Sprintf("curves-%d", color), Title: group, X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: all[0].Metric}}
+		var bold []chart.Series
+		for n, s := range all {
+			if s.Group != group {
+				continue
+			}
+			factor, unit := s.Unit()
+			panel.Y.Unit = unit
+			split, measure, _ := strings.Cut(s.Metric, ".")
+			for i, t := range s.Trials {
+				run := byHash[t.Run]
+				if run == nil {
+					continue
+				}
+				line := chart.Series{ID: fmt.Sprintf("trial-%d-%d", n, t.Number), Kind: chart.LinePoints, Marker: chart.Dot, Size: 2, Color: chart.ColorFor(color), Faint: true, Width: 0.8}
+				for _, point := range run.Series(split, measure) {
+					if point.Missing == "" {
+						line.X, line.Y = append(line.X, float64(point.Step)), append(line.Y, factor*point.Value)
+					}
+				}
+				if i == s.Best {
+					line.Faint, line.Width = false, 2
+					bold = append(bold, line)
+				} else if len(line.X) > 0 {
+					panel.Series = append(panel.Series, line)
+				}
+			}
+		}
+		panel.Series = append(panel.Series, bold...)
+		p.Panels = append(p.Panels, panel)
+	}
+	p.Columns = min(len(p.Panels), 3)
+	return p
+}

@@ -1,0 +1,96 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+)
+
+// bestPicture is every trial's value in the order the trials were asked for, and the best until then.
+func bestPicture(id string, all []judge.Search) Picture {
+	p := Picture{Figure: chart.Figure{ID: id + "-best", Title: "Best so far",
+		Caption: "A point for each trial of every seed, in the order they were asked for, at the furthest epoch it was trained to. Lines: the best until then, one for each search; a trial that was trained further counts for more than one that was stopped, whatever their values. Dashed: the settings that nobody searched, mean over the searches."}}
+	for color, group := range judge.SearchGroups(all) {
+		p.Panels = append(p.Panels, bestPanel(color, group, all))
+	}
+	p.Columns = min(len(p.Panels), 3)
+	p.Table.Columns = []string{"search", "trial", "epochs", all[0].Metric, "best so far", "of trial", "run"}
+	for _, s := range all {
+		for i, best := range s.SoFar() {
+			t := s.Trials[i]
+			row := []string{s.Group, strconv.Itoa(t.Number), strconv.Itoa(t.Epochs), format.Digits(t.Value), "–", "–", fmt.Sprintf("%.12s", t.Run)}
+			if best >= 0 {
+				row[4], row[5] = format.Digits(s.Trials[best].Value), strconv.Itoa(s.Trials[best].Number)
+			}
+			p.Table.Rows = append(p.Table.Rows, row)
+		}
+	}
+	return p
+}
+
+func bestPanel(color int, group string, all []judge.Search) chart.Panel {
+	panel := chart.Panel{ID: fmt.Sprintf("best-%d", color), Title: group, X: chart.Axis{Label: "trial"}, Y: chart.Axis{Label: all[0].Metric}}
+	stopped := chart.Series{ID: fmt.Sprintf("stopped-%d", color), Label: "stopped early", Kind: chart.Points, Marker: chart.Ring, Size: 4, Color: chart.ColorFor(color)}
+	full := chart.Series{ID: fmt.Sprintf("full-%d", color), Label: "whole budget", Kind: chart.Points, Marker: chart.Circle, Size: 4, Color: chart.ColorFor(color)}
+	var lines []chart.Series
+	byDefault, counted := 0.0, 0
+	for n, s := range all {
+		if s.Group != group {
+			continue
+		}
+		factor, unit := s.Unit()
+		panel.Y.Unit = unit
+		line := chart.Series{ID: fmt.Sprintf("so-far-%d", n), Label: "best so far", Kind: chart.Line, Width: 1.6, Color: chart.ColorFor(color)}
+		for i, best := range s.SoFar() {
+			t, to := s.Trials[i], &stopped
+			if t.Epochs == s.Budget() {
+				to = &full
+			}
+			if !math.IsNaN(t.Value) {
+				to.X, to.Y = append(to.X, float64(t.Number)), append(to.Y, factor*t.Value)
+			}
+			if best >= 0 {
+				line.X, line.Y = append(line.X, float64(t.Number)), append(line.Y, factor*s.Trials[best].Value)
+			}
+		}
+		lines = append(lines, line)
+		if s.Default != nil && !math.IsNaN(s.Default.Value) {
+			byDefault, counted = byDefault+factor*s.Default.Value, counted+1
+		}
+	}
+	for _, series := range append([]chart.Series{stopped, full}, lines...) {
+		if len(series.X) > 0 {
+			panel.Series = append(panel.Series, series)
+		}
+	}
+	if counted > 0 {
+		panel.Series = append(panel.Series, chart.Series{ID: fmt.Sprintf("default-%d", color), Label: "default settings", Kind: chart.HLine, Dashed: true,
+			Color: chart.Ink, Y: chart.Numbers{byDefault / float64(counted)}})
+	}
+	return panel
+}
+
+// FoundInSearches is a line for each search: what it found and what that is worth.
+func FoundInSearches(all []judge.Search) format.Table {
+	t := format.Table{Columns: []string{"search", "best settings", all[0].Metric, "default", "test accuracy, all samples", "default", "epochs", "without stopping"}}
+	for _, s := range all {
+		row := []string{s.Group, "–", "–", "–", format.Percent(s.Final[0]), format.Percent(s.Final[1]), strconv.Itoa(s.Spent), strconv.Itoa(s.Whole)}
+		if s.Best >= 0 {
+			var words []string
+			for _, q := range s.Params {
+				words = append(words, q.Name+" "+settingDigits(s.Trials[s.Best].Settings[q.Name]))
+			}
+			row[1], row[2] = strings.Join(words, ", "), format.Digits(s.Trials[s.Best].Value)
+		}
+		if s.Default != nil {
+			row[3] = format.Digits(s.Default.Value)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

@@ -1,0 +1,152 @@
+package figure
+
+import (
+	"slices"
+	"sort"
+
+	"collapse/internal/chart"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/store"
+)
+
+// Curves draws the measures that tell the story of runs in any state against epoch, a curve for each.
+func Curves(runs []judge.Run) Picture {
+	g := eachAlone(runs)
+	p := withoutSpread(trackFigure(g, "measures", g.Runs, mainMeasures))
+	p.Title = "The measures of collapse against epoch"
+	p.Caption = "In evaluation mode; training measures are on the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
+	return p
+}
+
+// OtherCurves is Curves of every other measure; without panels if there is none.
+func OtherCurves(runs []judge.Run) Picture {
+	g := eachAlone(runs)
+	p := withoutSpread(trackFigure(g, "measures-more", g.Runs, otherMeasures(g.Runs)))
+	return otherTitle(p)
+}
+
+// FoldedCurves is OtherCurves for a page that draws it when it is unfolded: no panels. It reports whether there is anything to draw.
+func FoldedCurves(runs []judge.Run) (Picture, bool) {
+	return otherTitle(Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), len(otherMeasures(eachAlone(runs).Runs)) > 0
+}
+
+func otherTitle(p Picture) Picture {
+	p.Title = "Every other measure against epoch"
+	p.Caption = "The key and the split of each measure stand beside its axis. “clean” are the training samples that kept their label."
+	return p
+}
+
+// eachAlone is an experiment in which every run has a curve of its own.
+func eachAlone(runs []judge.Run) *judge.Experiment {
+	g := &judge.Experiment{}
+	names := judge.Names(runs)
+	for i := range runs {
+		s := judge.JudgeRun(&runs[i])
+		s.Curve = names[i]
+		g.Runs, g.Curves = append(g.Runs, s), append(g.Curves, s.Curve)
+	}
+	return g
+}
+
+// withoutSpread leaves out what curves of one run each do not have.
+func withoutSpread(p Picture) Picture {
+	for i := range p.Panels {
+		for j := range p.Panels[i].Series {
+			s := &p.Panels[i].Series[j]
+			s.YLo, s.YHi, s.N = nil, nil, nil
+		}
+	}
+	return p
+}
+
+// gridMeasures are the maps of a grid.
+var gridMeasures = []struct{ split, key, title, label string }{
+	{"train", "nc1_pinv", "NC1 (train)", "NC1"},
+	{"test", "dilation", "Dilation √NC1 (test)", "dilation"},
+	{"test", "accuracy", "Test accuracy", "accuracy"},
+	{"", "", "Share of runs that are finished", "finished"},
+}
+
+// Grid maps a study: a row for each loss, a column for each noise level, the mean over seeds of what the runs last measured. It
+// has no panels where there is no grid.
+func Grid(runs []judge.Run) Picture {
+	p := Picture{Figure: chart.Figure{ID: "grid", Title: "The grid", Columns: 2,
+		Caption: "Mean over seeds of the last measured epoch, for runs that are under way, too. Empty cells have no run with that measure."}}
+	var rows []string
+	var columns []float64
+	for i := range runs {
+		if name := runs[i].CurveName(); !slices.Contains(rows, name) {
+			rows = append(rows, name)
+		}
+		if !slices.Contains(columns, runs[i].Noise) {
+			columns = append(columns, runs[i].Noise)
+		}
+	}
+	if len(rows) < 2 || len(columns) < 2 {
+		return p
+	}
+	sort.Strings(rows)
+	slices.Sort(columns)
+	p.Table.Columns = []string{"measure", "loss"}
+	for _, c := range columns {
+		p.Table.Columns = append(p.Table.Columns, "η = "+format.Decimal(c))
+	}
+	for _, m := range gridMeasures {
+		z := make(chart.Numbers, len(rows)*len(columns))
+		for i, row := range rows {
+			line := []string{m.title, row}
+			for j, noise := range columns {
+				v := cell(runs, row, noise, m.split, m.key)
+				z[i*len(columns)+j] = v
+				line = append(line, format.Digits(v))
+			}
+			p.Table.Rows = append(p.Table.Rows, line)
+		}
+		p.Panels = append(p.Panels, gridPanel(m.label, m.title, rows, columns, z))
+	}
+	return p
+}
+
+// cell is the mean of a grid's cell, NaN without a run.
+func cell(runs []judge.Run, row string, noise float64, split, key string) float64 {
+	var v []float64
+	for i := range runs {
+		if runs[i].Noise != noise || runs[i].CurveName() != row {
+			continue
+		}
+		if key == "" {
+			done := 0.0
+			if runs[i].Status == store.Done {
+				done = 1
+			}
+			v = append(v, done)
+		} else if p, ok := runs[i].Newest(split, key); ok {
+			v = append(v, p.Value)
+		}
+	}
+	return judge.Mean(v)
+}
+
+func gridPanel(id, title string, rows []string, columns []float64, z chart.Numbers) chart.Panel {
+	axis := func(label string, n int, name func(int) string) chart.Axis {
+		a := chart.Axis{Label: label, Range: chart.Range(-0.5, float64(n)-0.5)}
+		for i := range n {
+			a.Ticks = append(a.Ticks, chart.Tick{Value: float64(i), Label: name(i)})
+		}
+		return a
+	}
+	short := func(i int) string {
+		if words := []rune(rows[i]); len(words) > 18 {
+			return string(words[:17]) + "…"
+		}
+		return rows[i]
+	}
+	heat := &chart.Heat{Columns: len(columns), Rows: len(rows), X: [2]float64{-0.5, float64(len(columns)) - 0.5},
+		Y: [2]float64{-0.5, float64(len(rows)) - 0.5}, Z: z}
+	if id == "finished" {
+		heat.Range = chart.Range(0, 1)
+	}
+	return chart.Panel{ID: id, Title: title, X: axis("label noise η", len(columns), func(i int) string { return format.Decimal(columns[i]) }),
+		Y: axis("", len(rows), short), Series: []chart.Series{{ID: id, Kind: chart.HeatMap, Heat: heat}}}
+}

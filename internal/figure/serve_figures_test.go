@@ -1,0 +1,42 @@
+package figure
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
+	"collapse/internal/store"
+)
+
+func TestCurvesDrawRunsInAnyState(t *testing.T) {
+	runs := []judge.Run{judgetest.LiveRun(t, "aa", "ce", 0, store.Running, 0.25), judgetest.LiveRun(t, "bb", "ls", 0.2, store.Failed, 0.5)}
+	first := Curves(runs)
+	if first.Panels[0].ID != "nc1_pinv-train" || len(first.Panels[0].Series) != 2 {
+		t.Fatalf("first panel %s with %d curves, want NC1 with two", first.Panels[0].ID, len(first.Panels[0].Series))
+	}
+	for i, want := range []float64{0.25, 0.5} {
+		s := first.Panels[0].Series[i]
+		if !reflect.DeepEqual([]float64(s.Y), []float64{1, want}) || s.YLo != nil {
+			t.Errorf("curve %d is %v, want 1 and %g without a band", i, s.Y, want)
+		}
+	}
+}
+
+func TestGridMapsMeansOfCells(t *testing.T) {
+	p := Grid([]judge.Run{judgetest.LiveRun(t, "a", "ce", 0, store.Done, 0.2), judgetest.LiveRun(t, "b", "ce", 0, store.Running, 0.4), judgetest.LiveRun(t, "c", "ls", 0.2, store.Done, 0.8)})
+	if len(p.Panels) != 4 {
+		t.Fatalf("%d maps", len(p.Panels))
+	}
+	z := p.Panels[0].Series[0].Heat.Z // rows: cross entropy, label smoothing; columns: 0, 0.2
+	if !(math.Abs(z[0]-0.3) < 1e-12) || !math.IsNaN(z[1]) || !math.IsNaN(z[2]) || z[3] != 0.8 {
+		t.Errorf("NC1 of the cells %v, want 0.3, none, none, 0.8", z)
+	}
+	if done := p.Panels[3].Series[0].Heat.Z; done[0] != 0.5 || done[3] != 1 {
+		t.Errorf("finished %v", done)
+	}
+	if one := Grid([]judge.Run{judgetest.LiveRun(t, "a", "ce", 0, store.Done, 1)}); len(one.Panels) != 0 {
+		t.Error("a single cell is no grid")
+	}
+}

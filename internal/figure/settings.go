@@ -1,0 +1,40 @@
+package figure
+
+import (
+	"cmp"
+	"strconv"
+
+	"collapse/internal/judge"
+)
+
+// SettingInWords writes a setting as the papers do, such as "d = 10" or "label smoothing".
+func SettingInWords(key, value string) string {
+	if _, titles := judge.KindsInWords(key); titles[value] != "" && key != "net.kind" {
+		return titles[value]
+	}
+	if key == "net.feature_dim" && value == "0" {
+		return "the network's own d"
+	}
+	if symbol, ok := map[string]string{"net.feature_dim": "d", "net.width": "width", "net.stem_width": "k", "loss.alpha": "α", "loss.m": "M",
+		"data.noise": "η", "data.classes": "K", "optim.weight_decay": "weight decay", "optim.lr": "rate"}[key]; ok {
+		return symbol + " = " + value
+	}
+	if name, ok := map[string]string{"etf": "fixed ETF", "learned": "learned classifier",
+		"all": "decay on all parameters", "peeled": "peeled decay", "peeled-batch": "peeled decay, sum over a batch",
+		"none": "no line search", "strong_wolfe": "strong Wolfe"}[value]; ok {
+		return name
+	}
+	if value == "true" || value == "false" {
+		return key + " = " + value
+	}
+	return value
+}
+
+func compareSettings(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX == nil && errY == nil {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(a, b)
+}

@@ -1,0 +1,90 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+
+	"collapse/measure"
+)
+
+// checkNames reports names of values and settings that no run can have.
+func checkNames(source string) error {
+	tree, err := parser.Parse(source)
+	if err != nil {
+		return err
+	}
+	v := &nameCheck{}
+	ast.Walk(&tree.Node, v)
+	return v.err
+}
+
+type nameCheck struct{ err error }
+
+// named is how many of a function's leading arguments are names.
+var named = map[string]int{"final": 1, "at": 1, "values": 1, "slope": 2, "r2": 2, "trend": 2}
+
+// Visit implements ast.Visitor.
+func (v *nameCheck) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.CallNode:
+		f, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok {
+			return
+		}
+		for i, arg := range n.Arguments {
+			if s, ok := arg.(*ast.StringNode); ok && i < named[f.Value] {
+				v.note(CheckName(s.Value))
+			}
+		}
+	case *ast.PairNode:
+		if s, ok := n.Key.(*ast.StringNode); ok && !KnownSetting(s.Value) {
+			v.note(fmt.Errorf("no setting is called %q (collapse train --print-config lists them)", s.Value))
+		}
+	}
+}
+
+func (v *nameCheck) note(err error) {
+	if v.err == nil {
+		v.err = err
+	}
+}
+
+// CheckName reports a name of a value or of a setting that no run can have.
+func CheckName(name string) error {
+	if KnownSetting(name) {
+		return nil
+	}
+	split, layer, key := SplitName(name)
+	if split == derivedSplit {
+		if derivedValues[key] == nil {
+			return fmt.Errorf("no value is called %q; there are %s", name, derivedNames())
+		}
+		return nil
+	}
+	if !slices.Contains(splits, split) {
+		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
+	}
+	if split == heldSplit && (layer != "" || !slices.Contains(heldValues, key)) {
+		return fmt.Errorf("no run has %q: of the validation split there are %s", name, strings.Join(heldValues, " and "))
+	}
+	if _, ok := measure.Lookup(key); !ok && key != "loss" {
+		return fmt.Errorf("no measure is called %q (docs/measures.md lists them)", key)
+	}
+	return nil
+}
+
+// KnownSetting reports whether a run can have a setting.
+func KnownSetting(key string) bool {
+	tree, err := defaults()
+	if err != nil {
+		return false
+	}
+	flat := map[string]string{}
+	flatten("", tree, flat)
+	_, ok := flat[key]
+	return ok
+}

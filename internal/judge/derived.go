@@ -1,0 +1,126 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// derivedSplit is the split of values computed from what a run saved at its last epoch.
+const derivedSplit = "kept"
+
+// derivedValues are those values by name.
+var derivedValues = map[string]func(*JudgedRun) (float64, error){
+	"degenerate":    (*JudgedRun).degenerateShare,
+	"memorized_way": (*JudgedRun).memorizedWay,
+	"test_spread":   (*JudgedRun).testSpread,
+}
+
+func derivedNames() string {
+	var names []string
+	for name := range derivedValues {
+		names = append(names, derivedSplit+"."+name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// derived is a value of derivedValues, computed once; NaN stands for one that does not exist.
+func (s *JudgedRun) derived(name string, fraction float64) (float64, error) {
+	if fraction != 1 {
+		return 0, fmt.Errorf("%s.%s exists at the last epoch only", derivedSplit, name)
+	}
+	of, ok := derivedValues[name]
+	if !ok {
+		return 0, fmt.Errorf("there is no %s.%s; there are %s", derivedSplit, name, derivedNames())
+	}
+	key := SeriesKey{derivedSplit, "", name}
+	if v, known := s.finals[key]; known && !math.IsNaN(v) {
+		return v, nil
+	}
+	v, err := of(s)
+	if err != nil {
+		v = math.NaN()
+	}
+	s.finals[key] = v
+	return v, err
+}
+
+// degenerateShare is 1 for a run in the degenerate configuration of M-D Fig. 4(a), else 0: the
+// mean over runs is their share.
+func (s *JudgedRun) degenerateShare() (float64, error) {
+	switch {
+	case !s.DegenerateKnown:
+		return 0, fmt.Errorf("run %.12s measured no norms of class means and saved no features", s.Hash)
+	case s.Degenerate:
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// memorizedWay is how far mislabelled training samples lie on the way from the test centroid h* of
+// their true class (0) to that of their label (1): the mean over them of
+// ⟨h − h*_true, h*_label − h*_true⟩ / ‖h*_label − h*_true‖². For two classes it is the place of the
+// memorized centroid u of M-D Fig. 3 along h₁ − h₂.
+func (s *JudgedRun) memorizedWay() (float64, error) {
+	f := s.Features
+	if f == nil {
+		return 0, fmt.Errorf("run %.12s saved no features", s.Hash)
+	}
+	centre, count := f.Means(f.TestH, f.TestTrue, nil)
+	sum, n := 0.0, 0
+	for i := range f.True {
+		if !f.Corrupted(i) {
+			continue
+		}
+		from, to := f.True[i], f.Observed[i]
+		if count[from] == 0 || count[to] == 0 {
+			return 0, fmt.Errorf("run %.12s has no test samples of class %d or %d", s.Hash, from, to)
+		}
+		way := floats.SubTo(make([]float64, f.D), centre[to], centre[from])
+		gone := floats.SubTo(make([]float64, f.D), f.TrainH[i*f.D:(i+1)*f.D], centre[from])
+		sum += floats.Dot(gone, way) / floats.Dot(way, way)
+		n++
+	}
+	if n == 0 || math.IsNaN(sum) {
+		return 0, fmt.Errorf("run %.12s saved no mislabelled sample, or its class means are equal", s.Hash)
+	}
+	return sum / float64(n), nil
+}
+
+// testSpread is the mean over classes of the mean distance of a class's test features to their mean.
+func (s *JudgedRun) testSpread() (float64, error) {
+	f := s.Features
+	if f == nil {
+		return 0, fmt.Errorf("run %.12s saved no features", s.Hash)
+	}
+	centre, count := f.Means(f.TestH, f.TestTrue, nil)
+	sum, classes := 0.0, 0
+	for k := range centre {
+		if count[k] > 0 {
+			sum += f.Spread(f.TestH, f.TestTrue, k, centre[k], nil)
+			classes++
+		}
+	}
+	if classes == 0 {
+		return 0, fmt.Errorf("run %.12s saved no test features", s.Hash)
+	}
+	return sum / float64(classes), nil
+}
+
+// CheckConfiguration checks the word of a panel or a claim for which runs it takes: all, or those in
+// one configuration of M-D Fig. 4.
+func CheckConfiguration(runs string) error {
+	if runs != "" && runs != "regular" && runs != "degenerate" {
+		return fmt.Errorf("runs is %q, wanted regular or degenerate", runs)
+	}
+	return nil
+}
+
+// In reports whether a run is in the configuration that such a word asks for.
+func (s *JudgedRun) In(runs string) bool {
+	return runs == "" || s.Degenerate == (runs == "degenerate")
+}

@@ -1,0 +1,78 @@
+package judge_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
+)
+
+func TestKeptValues(t *testing.T) {
+	s := judge.JudgeRun(&judgetest.Halfway(t, 1)[0])
+	for _, c := range []struct {
+		name      string
+		want, tol float64
+	}{{"kept.memorized_way", 0.5, 0.005}, {"kept.test_spread", 0.03 * math.Sqrt(math.Pi/2), 0.003}, {"kept.degenerate", 0, 0}} {
+		for range 2 { // computed, then remembered
+			if got, err := s.Value(c.name, 1); err != nil || !(math.Abs(got-c.want) <= c.tol) {
+				t.Errorf("%s = %g, %v, wanted %g ± %g", c.name, got, err, c.want, c.tol)
+			}
+		}
+	}
+	if _, err := s.Value("kept.test_spread", 0.5); err == nil || !strings.Contains(err.Error(), "last epoch") {
+		t.Errorf("a kept value in the middle of a run: %v", err)
+	}
+	bare := judgetest.Common().Run(t, "ce", 0.2, 1)
+	for _, name := range []string{"kept.memorized_way", "kept.test_spread"} {
+		for range 2 {
+			if v, err := judge.JudgeRun(&bare).Value(name, 1); err == nil || !strings.Contains(err.Error(), "features") {
+				t.Errorf("%s without features: %g, %v", name, v, err)
+			}
+		}
+	}
+	if err := judge.CheckName("kept.way"); err == nil || !strings.Contains(err.Error(), "kept.memorized_way") {
+		t.Errorf("an unknown name: %v", err)
+	}
+}
+
+// A run that moved all the way has 1; one that lies on its class's test centroid has 0.
+func TestMemorizedWayEnds(t *testing.T) {
+	r := judgetest.Common().Run(t, "ce", 0.2, 1)
+	for _, c := range []struct{ x, want float64 }{{0, 0}, {4, 1}, {-2, -0.5}} {
+		r.Features = &judge.Features{D: 2, K: 2, TrainH: []float64{1 + c.x, 7}, True: []int{0}, Observed: []int{1}, TestH: []float64{1, 0, 5, 0}, TestTrue: []int{0, 1}}
+		if got, err := judge.JudgeRun(&r).Value("kept.memorized_way", 1); err != nil || !(math.Abs(got-c.want) < 1e-15) {
+			t.Errorf("%g along the way: %g, %v, wanted %g", c.x, got, err, c.want)
+		}
+	}
+}
+
+func TestRegularAndDegenerateRuns(t *testing.T) {
+	runs := judgetest.Halfway(t, 8)
+	for i := range 4 {
+		judgetest.SetFinal(&runs[i], "clean", "mean_norm_ratio", 0.01)
+	}
+	for _, c := range []struct {
+		runs, share string
+		want        judge.Verdict
+	}{{"regular", "== 0", judge.Holds}, {"degenerate", "== 1", judge.Holds}, {"", "== 0", judge.Fails}, {"regular", "== 1", judge.Fails}} {
+		s := judge.Statement{ID: "a", Says: "b", Holds: `final("kept.degenerate") ` + c.share, Runs: c.runs}
+		claim, err := s.Judge(runs)
+		if err != nil || claim.Verdict != c.want {
+			t.Errorf("runs %q, share %s: %s, %s, %v", c.runs, c.share, claim.Verdict, claim.Reason, err)
+		}
+		if noted := strings.Contains(strings.Join(claim.Statistics, " "), "4 runs that are not "+c.runs); noted != (c.runs != "") {
+			t.Errorf("runs %q: statistics %q", c.runs, claim.Statistics)
+		}
+	}
+	alone := judgetest.Common().Run(t, "ce", 0.4, 1)
+	judgetest.SetFinal(&alone, "clean", "mean_norm_ratio", 0.01)
+	claim, err := judge.Statement{ID: "a", Says: "b", Holds: `final("kept.degenerate") == 0`, Runs: "regular"}.Judge(append(runs, alone))
+	if err != nil || claim.Verdict != judge.CannotTell || !strings.Contains(claim.Reason, "no run of 1 configuration is regular") {
+		t.Errorf("a configuration of degenerate runs alone: %s, %s, %v", claim.Verdict, claim.Reason, err)
+	}
+	if (judge.Statement{ID: "a", Holds: "true", Runs: "odd"}).Check() == nil {
+		t.Error("a word for runs that does not exist passes")
+	}
+}

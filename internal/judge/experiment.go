@@ -1,0 +1,137 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"collapse/internal/store"
+)
+
+// Experiment is the runs that share everything but loss, noise and seed.
+type Experiment struct {
+	Title    string
+	Suffix   string // of figure IDs; "" for the first one
+	Settings map[string]string
+	Runs     []*JudgedRun
+	Curves   []string  // in the order of the losses
+	Noises   []float64 // ascending
+}
+
+// varies says which settings may differ inside an experiment.
+func varies(key string) bool {
+	return strings.HasPrefix(key, "loss.") || key == "data.noise" || key == "run.seed" || key == "data.noise_seed" ||
+		strings.HasPrefix(key, "data.train_samples") || strings.HasPrefix(key, "data.test_samples")
+}
+
+// signature is equal for runs of one experiment.
+func (r *Run) signature() string {
+	keys := []string{"kind=" + string(r.Kind)}
+	for k, v := range r.Settings {
+		if !varies(k) {
+			keys = append(keys, k+"="+v)
+		}
+	}
+	sort.Strings(keys)
+	return strings.Join(keys, "\n")
+}
+
+// Experiments sorts finished runs into experiments, the largest first, and the others into unfinished.
+func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
+	bySignature := map[string]*Experiment{}
+	for i := range runs {
+		r := &runs[i]
+		if r.Status != store.Done {
+			unfinished = append(unfinished, r)
+			continue
+		}
+		g := bySignature[r.signature()]
+		if g == nil {
+			g = &Experiment{Settings: r.Settings}
+			bySignature[r.signature()] = g
+			out = append(out, g)
+		}
+		g.Runs = append(g.Runs, JudgeRun(r))
+	}
+	sort.SliceStable(out, func(i, j int) bool { return len(out[i].Runs) > len(out[j].Runs) })
+	for i, g := range out {
+		g.arrange()
+		g.Title = g.describe(out)
+		if i > 0 {
+			g.Suffix = "-" + strconv.Itoa(i+1)
+		}
+	}
+	return out, unfinished
+}
+
+// arrange orders the subjects and lists curves and noise levels.
+func (g *Experiment) arrange() {
+	sort.SliceStable(g.Runs, func(i, j int) bool {
+		a, b := g.Runs[i], g.Runs[j]
+		if x, y := LossRank(a.Loss), LossRank(b.Loss); x != y {
+			return x < y
+		}
+		if a.Curve != b.Curve {
+			return a.Curve < b.Curve
+		}
+		if a.Noise != b.Noise {
+			return a.Noise < b.Noise
+		}
+		if a.Seed != b.Seed {
+			return a.Seed < b.Seed
+		}
+		return a.Hash < b.Hash
+	})
+	for _, s := range g.Runs {
+		if !slices.Contains(g.Curves, s.Curve) {
+			g.Curves = append(g.Curves, s.Curve)
+		}
+		if !slices.Contains(g.Noises, s.Noise) {
+			g.Noises = append(g.Noises, s.Noise)
+		}
+	}
+	slices.Sort(g.Noises)
+}
+
+// describe names the data and whatever else tells this experiment from the others.
+func (g *Experiment) describe(all []*Experiment) string {
+	words := []string{}
+	if name := g.Settings["data.name"]; name != "" {
+		words = append(words, fmt.Sprintf("%s, %s classes", name, g.Settings["data.classes"]))
+	}
+	var differ []string
+	for k, v := range g.Settings {
+		if varies(k) || k == "data.name" || k == "data.classes" || strings.HasSuffix(k, "_digest") {
+			continue
+		}
+		for _, o := range all {
+			if o.Settings[k] != v {
+				differ = append(differ, k+" = "+v)
+				break
+			}
+		}
+	}
+	sort.Strings(differ)
+	words = append(words, differ...)
+	if len(words) == 0 {
+		return "All runs"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Pick returns the runs that keep accepts.
+func (g *Experiment) Pick(keep func(*JudgedRun) bool) []*JudgedRun { return only(g.Runs, keep) }
+
+// only returns the runs that keep accepts; nil if there are none.
+func only(runs []*JudgedRun, keep func(*JudgedRun) bool) (out []*JudgedRun) {
+	for _, s := range runs {
+		if keep(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (g *Experiment) Count(keep func(*JudgedRun) bool) int { return len(g.Pick(keep)) }

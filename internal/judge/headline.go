@@ -1,0 +1,108 @@
+package judge
+
+import (
+	"fmt"
+
+	"collapse/internal/format"
+)
+
+// Headline states what the runs show, with its numbers, in words for someone who knows neither
+// the paper nor the program.
+func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, facts []string) {
+	if len(gs) == 0 {
+		return "No run finished: there is nothing to show yet", "", nil
+	}
+	g := gs[0]
+	if len(g.Runs) == 1 && len(gs) == 1 {
+		finding, numbers = g.Runs[0].headline()
+		return finding, numbers, nil
+	}
+	if len(claims[0]) == 0 {
+		return "How far the classes collapsed in these runs", "", g.collapseFacts()
+	}
+	growth := claims[0][0]
+	switch growth.Verdict {
+	case Holds:
+		finding = "The more a network memorizes wrong labels, the wider its classes spread on data it has never seen"
+	case Fails:
+		finding = "In these runs, memorizing wrong labels and spreading on unseen data do not grow together"
+	default:
+		finding = "These runs cannot tell whether memorizing wrong labels and spreading on unseen data grow together"
+		numbers = format.Capital(growth.Reason) + ". "
+	}
+	numbers += fmt.Sprintf("%s, %s of label noise, %s; dilation is √NC1 of the test features, memorization the %s.",
+		format.Capital(g.Title), format.Count(len(g.Noises), "level"), format.Count(len(Seeds(g.Runs)), "seed"), g.Form().Name)
+	return finding, numbers, g.growthFacts()
+}
+
+// growthFacts says how far memorization and dilation went, a line for each loss.
+func (g *Experiment) growthFacts() []string {
+	form := g.Form()
+	mem := func(s *JudgedRun) (float64, bool) { return s.Memory(form.Key) }
+	var out []string
+	for _, curve := range g.Curves {
+		runs := OnCurve(g.Pick(func(s *JudgedRun) bool { return IsRegular(s) && s.Noise > 0 }), curve)
+		at := Levels(runs)
+		if len(at) == 0 {
+			continue
+		}
+		q := func(noise float64, f func(*JudgedRun) (float64, bool)) string {
+			return format.Digits(meanAt(runs, runs[0].Loss, noise, f))
+		}
+		lo, hi := at[0], at[len(at)-1]
+		if _, dil := pairs(runs, form.Key, 1); len(dil) == 0 {
+			out = append(out, format.Capital(curve)+": memorization and dilation were not measured in the same runs")
+			continue
+		}
+		if lo == hi {
+			out = append(out, fmt.Sprintf("%s at η = %s: memorization %s, dilation %s, test accuracy %s %%", format.Capital(curve), format.Decimal(hi),
+				q(hi, mem), q(hi, (*JudgedRun).Dilation), format.Digits(100*meanAt(runs, runs[0].Loss, hi, (*JudgedRun).TestAccuracy))))
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s: from η = %s to %s, memorization %s → %s and dilation %s → %s (rank correlation over %s %s)",
+			format.Capital(curve), format.Decimal(lo), format.Decimal(hi), q(lo, mem), q(hi, mem), q(lo, (*JudgedRun).Dilation), q(hi, (*JudgedRun).Dilation),
+			format.Count(len(runs), "run"), format.Digits(spearman(pairs(runs, form.Key, 1)))))
+	}
+	return out
+}
+
+func (g *Experiment) collapseFacts() []string {
+	var out []string
+	kept, note := LeaveOut(g.Runs)
+	for _, curve := range g.Curves {
+		runs := OnCurve(kept, curve)
+		value := func(split, key string, unit float64) string {
+			return MeanDeviation(runs, unit, func(s *JudgedRun) (float64, bool) { return s.Last(split, key) })
+		}
+		out = append(out, fmt.Sprintf("%s: NC1 %s on training features, dilation %s, test accuracy %s %%", format.Capital(curve),
+			value("train", "nc1_pinv", 1), value("test", "dilation", 1), value("test", "accuracy", 100)))
+	}
+	if note != "" {
+		out = append(out, note)
+	}
+	return out
+}
+
+// headline of a page about one run.
+func (s *JudgedRun) headline() (finding, numbers string) {
+	finding = fmt.Sprintf("One run: %s, η = %s, seed %d", s.Curve, format.Decimal(s.Noise), s.Seed)
+	var parts []string
+	add := func(words, split, key string) {
+		if v, ok := s.Last(split, key); ok {
+			parts = append(parts, words+" "+format.Measure(key, v))
+		}
+	}
+	add("training accuracy", "train", "accuracy")
+	add("test accuracy", "test", "accuracy")
+	add("NC1", "train", "nc1_pinv")
+	add("dilation", "test", "dilation")
+	add("memorization", "train", "memorization_flipped")
+	if len(parts) == 0 {
+		return finding, "It saved no values."
+	}
+	numbers = fmt.Sprintf("After %s: %s.", format.Count(int(s.LastStep()), "epoch"), format.List(parts))
+	if !s.Terminal {
+		numbers += " The terminal phase (training accuracy ≥ 99.9 %) was not reached: nothing here is evidence about collapse."
+	}
+	return finding, numbers
+}

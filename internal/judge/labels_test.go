@@ -1,0 +1,36 @@
+package judge_test
+
+import (
+	"reflect"
+	"testing"
+
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
+	"collapse/internal/store"
+)
+
+func TestDifferencesListOnlyWhatDiffers(t *testing.T) {
+	got := judge.Differences([]judge.Run{judgetest.LiveRun(t, "aa", "ce", 0, store.Done, 1), judgetest.LiveRun(t, "bb", "ls", 0, store.Done, 1)})
+	want := []judge.Difference{{"loss.kind", []string{"ce", "ls"}}}
+	for _, d := range got {
+		if d.Key == "loss.kind" && !reflect.DeepEqual(d, want[0]) || d.Key == "data.noise" || d.Key == "run.epochs" {
+			t.Errorf("difference %+v", d)
+		}
+	}
+	if len(got) == 0 {
+		t.Error("no difference found")
+	}
+}
+
+func TestNamesTellRunsApart(t *testing.T) {
+	runs := []judge.Run{judgetest.LiveRun(t, "aa", "ce", 0, store.Running, 0.25), judgetest.LiveRun(t, "bb", "ls", 0.2, store.Failed, 0.5)}
+	if got := judge.Names(runs); got[0] == got[1] || got[0] != "cross entropy, η 0" {
+		t.Errorf("names %q", got)
+	}
+	if twins := judge.Names([]judge.Run{runs[0], runs[0]}); twins[0] != "cross entropy (aa)" {
+		t.Errorf("runs of one configuration are named %q", twins)
+	}
+	if runs[0].Epochs() != 7 {
+		t.Errorf("epochs %d, want 7", runs[0].Epochs())
+	}
+}

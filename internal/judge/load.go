@@ -1,0 +1,179 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+// Load reads runs by hash or unique prefix, each with its values, its configuration with defaults
+// filled in and, where the run saved them, the features of its last epoch. It reads as many at once as there are processors.
+//
+// Features that are missing or unreadable are no error: the run says why in NoFeatures, and its
+// page too.
+func Load(lab LabReader, prefixes ...string) ([]Run, error) {
+	out, errs := make([]Run, len(prefixes)), make([]error, len(prefixes))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(len(prefixes), runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(prefixes)); i = next.Add(1) - 1 {
+				out[i], errs[i] = load(lab, prefixes[i])
+			}
+		})
+	}
+	readers.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
+	}
+	return out, nil
+}
+
+func load(lab LabReader, prefix string) (Run, error) {
+	found, err := lab.Find(prefix)
+	if err != nil {
+		return Run{}, fmt.Errorf("judge: run %q: %w", prefix, err)
+	}
+	values, err := lab.Values(found.Hash)
+	if err != nil {
+		return Run{}, fmt.Errorf("judge: values of run %.12s: %w", found.Hash, err)
+	}
+	r, err := NewRun(found, values)
+	if err != nil {
+		return Run{}, err
+	}
+	if r.Features, err = LoadFeatures(lab.RunDir(found.Hash)); err != nil {
+		r.NoFeatures = err.Error()
+		return r, nil
+	}
+	r.Settings["data.train_samples"] = strconv.Itoa(r.Features.TrainN)
+	r.Settings["data.test_samples"] = strconv.Itoa(r.Features.TestN)
+	return r, nil
+}
+
+// NewRun makes a run of its row and of its values, or of some of them. It has no features.
+func NewRun(row store.Run, values []store.Value) (Run, error) {
+	r := Run{Run: row}
+	if err := r.configure(); err != nil {
+		return Run{}, err
+	}
+	r.setValues(values)
+	return r, nil
+}
+
+// defaults are the settings that a canonical configuration leaves out, taken from the text that
+// `collapse train --print-config` prints, so that no second list of them exists.
+var defaults = sync.OnceValues(func() (map[string]any, error) {
+	tree := map[string]any{}
+	err := toml.Unmarshal([]byte(train.PrintConfig(train.Default().Resolved())), &tree)
+	return tree, err
+})
+
+// usualSettings are defaults under dotted keys.
+var usualSettings = sync.OnceValue(func() map[string]string {
+	common := map[string]string{}
+	if tree, err := defaults(); err == nil { // else configure has refused the run
+		flatten("", tree, common)
+	}
+	return common
+})
+
+// configure fills Settings and the fields that runs are grouped by.
+func (r *Run) configure() error {
+	tree := map[string]any{}
+	if r.Kind == store.Train {
+		var err error
+		if tree, err = defaults(); err != nil {
+			return fmt.Errorf("judge: the default configuration: %w", err)
+		}
+	}
+	r.Settings = map[string]string{}
+	flatten("", tree, r.Settings)
+	for _, key := range r.silent() {
+		delete(r.Settings, key)
+	}
+	given := map[string]any{}
+	if len(r.Config) > 0 {
+		if err := json.Unmarshal(r.Config, &given); err != nil {
+			return fmt.Errorf("judge: configuration of run %.12s is not a JSON object: %w", r.Hash, err)
+		}
+	}
+	flatten("", given, r.Settings)
+	r.Loss = r.Settings["loss.kind"]
+	for _, f := range []struct {
+		key string
+		set func(string) error
+	}{
+		{"data.noise", func(s string) (err error) { r.Noise, err = strconv.ParseFloat(s, 64); return }},
+		{"run.seed", func(s string) (err error) { r.Seed, err = strconv.ParseUint(s, 10, 64); return }},
+	} {
+		if s, ok := r.Settings[f.key]; ok {
+			if err := f.set(s); err != nil {
+				return fmt.Errorf("judge: run %.12s: %s = %q is not a number: %w", r.Hash, f.key, s, err)
+			}
+		}
+	}
+	return nil
+}
+
+// silent lists the settings that would be a guess: those a run's configuration never holds, and those without meaning in it. A run
+// of another version of the program may hold what this one cannot read; then only the former are known.
+func (r *Run) silent() []string {
+	if r.Kind != store.Train {
+		return nil
+	}
+	cfg, err := train.FromCanonical(r.Config)
+	if err != nil {
+		cfg = train.Default()
+	}
+	return train.Silent(cfg)
+}
+
+// flatten writes nested tables under dotted keys.
+func flatten(prefix string, tree map[string]any, out map[string]string) {
+	for k, v := range tree {
+		switch x := v.(type) {
+		case map[string]any:
+			flatten(prefix+k+".", x, out)
+		case float64:
+			out[prefix+k] = strconv.FormatFloat(x, 'f', -1, 64)
+		default:
+			out[prefix+k] = fmt.Sprint(x)
+		}
+	}
+}
+
+// setValues files the numbers of the "epoch" series, and what the run has cost. Where a key and step come twice, a number
+// wins over a reason for not having one.
+func (r *Run) setValues(values []store.Value) {
+	r.series, r.last, r.Spent = map[SeriesKey][]store.Point{}, 0, 0
+	r.addValues(values)
+	for k, pts := range r.series {
+		sort.SliceStable(pts, func(i, j int) bool { return pts[i].Step < pts[j].Step })
+		r.series[k] = pts
+	}
+}
+
+func (r *Run) addValues(values []store.Value) {
+	for _, v := range values {
+		if v.Key == train.SpentKey {
+			r.Spent += v.Value
+		}
+		if v.Series != "epoch" {
+			continue
+		}
+		k := SeriesKey{v.Split, v.Layer, v.Measure}
+		r.last = max(r.last, v.Step)
+		r.series[k] = append(r.series[k], store.Point{Step: v.Step, Value: v.Value, Missing: v.Missing})
+	}
+}

@@ -1,0 +1,94 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"collapse/internal/format"
+)
+
+// Names tells runs apart in a few words: by what differs between them, and by hash where nothing does.
+func Names(runs []Run) []string {
+	differ := Differences(runs)
+	out := make([]string, len(runs))
+	used := map[string]int{}
+	for i := range runs {
+		words := []string{runs[i].CurveName()}
+		if len(runs) == 1 && runs[i].Loss != "" {
+			words = append(words, "η "+format.Decimal(runs[i].Noise), "seed "+strconv.FormatUint(runs[i].Seed, 10))
+		}
+		for _, d := range differ {
+			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
+				continue
+			}
+			words = append(words, shortKey(d.Key)+" "+d.Values[i])
+		}
+		out[i] = strings.Join(words, ", ")
+		used[out[i]]++
+	}
+	for i, name := range out {
+		if used[name] > 1 {
+			out[i] += fmt.Sprintf(" (%.8s)", runs[i].Hash)
+		}
+	}
+	return out
+}
+
+// shortKey is the part of a key that people say.
+func shortKey(key string) string {
+	if key == "data.noise" {
+		return "η"
+	}
+	return strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", " ")
+}
+
+// Difference is a setting that is not the same in all of some runs.
+type Difference struct {
+	Key    string
+	Values []string // by run; missing where a run has no such setting
+}
+
+// missing stands for a setting that a run does not have.
+const missing = "–"
+
+// Differences lists the settings in which runs differ, by key.
+func Differences(runs []Run) []Difference {
+	keys := map[string]bool{}
+	for i := range runs {
+		for k := range runs[i].Settings {
+			keys[k] = true
+		}
+	}
+	var out []Difference
+	for k := range keys {
+		d := Difference{Key: k}
+		for i := range runs {
+			v, ok := runs[i].Settings[k]
+			if !ok {
+				v = missing
+			}
+			d.Values = append(d.Values, v)
+		}
+		if len(slices.Compact(slices.Clone(d.Values))) > 1 {
+			out = append(out, d)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
+	return out
+}
+
+// SettingKeys lists a run's settings, sorted.
+func SettingKeys(r Run) []string { return slices.Sorted(maps.Keys(r.Settings)) }
+
+// Epochs is how many epochs a training run is to have; 0 for other kinds.
+func (r *Run) Epochs() int64 {
+	n, err := strconv.ParseInt(r.Settings["run.epochs"], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,132 @@
+package judge
+
+import (
+	"maps"
+	"slices"
+	"sort"
+
+	"collapse/internal/store"
+)
+
+// Run is one saved run, ready to be drawn.
+type Run struct {
+	store.Run
+	Settings   map[string]string // every configuration key, "loss.kind", with defaults filled in
+	Loss       string            // loss.kind
+	Noise      float64           // data.noise, η
+	Seed       uint64            // run.seed
+	Features   *Features         // of the last epoch; nil if not saved
+	NoFeatures string            // why Features is nil
+
+	series map[SeriesKey][]store.Point
+	last   int64
+	Spent  float64 // core-seconds of its epochs; 0: not noted
+}
+
+type SeriesKey struct{ Split, Layer, Measure string }
+
+// Features are the last layer's activations that a run saved at its last epoch. N, d and K agree
+// among the fields: load.go checks the file before it makes one.
+type Features struct {
+	D, K           int
+	TrainH, TestH  []float64 // N×d, row-major
+	Observed, True []int     // training labels, as trained on and before the noise
+	Redrawn        []bool    // training samples whose label was drawn anew, also to the same class
+	TestTrue       []int
+	Weight         []float64 // K×d; nil if not saved
+	Bias           []float64 // K; nil: no bias
+	TrainN, TestN  int       // samples that the run had; TrainH and TestH may hold the first of them only
+}
+
+// LabReader is the part of a store.Reader that loading needs.
+type LabReader interface {
+	Find(prefix string) (store.Run, error)
+	Values(hash string) ([]store.Value, error)
+	RunDir(hash string) string
+}
+
+// Rows returns the rows of a measure in a layer ("" is the last one) by epoch, those without a value included.
+func (r *Run) Rows(split, layer, measure string) []store.Point {
+	return r.series[SeriesKey{split, layer, measure}]
+}
+
+// Keys lists what the run has rows of, in no order.
+func (r *Run) Keys() []SeriesKey { return slices.Collect(maps.Keys(r.series)) }
+
+// Grown is r as its row now is, with values of epochs later than its last. r itself stays as it is, but cannot grow a second time:
+// the two share memory, so that growing costs what is new and not what there was.
+func (r *Run) Grown(row store.Run, values []store.Value) Run {
+	out := *r
+	out.Run = row
+	out.series = maps.Clone(r.series)
+	out.addValues(values)
+	return out
+}
+
+// After is r without the points up to an epoch.
+func (r *Run) After(epoch int64) Run {
+	out := *r
+	out.series = make(map[SeriesKey][]store.Point, len(r.series))
+	for k, points := range r.series {
+		from := sort.Search(len(points), func(i int) bool { return points[i].Step > epoch })
+		if from < len(points) {
+			out.series[k] = points[from:]
+		}
+	}
+	return out
+}
+
+// Points is how many values r holds.
+func (r *Run) Points() int {
+	n := 0
+	for _, points := range r.series {
+		n += len(points)
+	}
+	return n
+}
+
+// Series returns a measure by epoch, without the epochs that have no value.
+func (r *Run) Series(split, measure string) []store.Point {
+	all := r.Rows(split, "", measure)
+	out := make([]store.Point, 0, len(all))
+	for _, p := range all {
+		if p.Missing == "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Final returns the value of the last epoch at which the run was measured. ok is false, and
+// reason says why, if there is none there: an older value is never passed off as the last.
+func (r *Run) Final(split, measure string) (v float64, ok bool, reason string) {
+	last := r.LastStep()
+	reason = "never measured"
+	for _, p := range r.Rows(split, "", measure) {
+		switch {
+		case p.Step != last:
+			if reason == "never measured" {
+				reason = "not measured at the last epoch"
+			}
+		case p.Missing == "":
+			return p.Value, true, ""
+		default:
+			reason = p.Missing
+		}
+	}
+	return 0, false, reason
+}
+
+// Newest returns the newest row of a measure, which a run that is measured every few epochs may have had some epochs ago. ok is
+// false if there is no value in it: an older one is never passed off as the newest.
+func (r *Run) Newest(split, measure string) (p store.Point, ok bool) {
+	for _, q := range r.Rows(split, "", measure) {
+		if q.Step != p.Step || q.Missing == "" {
+			p, ok = q, q.Missing == ""
+		}
+	}
+	return p, ok
+}
+
+// LastStep is the last epoch with any row; 0 if there is none.
+func (r *Run) LastStep() int64 { return r.last }

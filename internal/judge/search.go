@@ -1,0 +1,105 @@
+package judge
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Search is what a search of settings tried for one combination and seed.
+type Search struct {
+	Group   string // the combination without the seed, in words
+	Metric  string // split.measure
+	Lowest  bool   // smaller is better
+	Params  []SearchParam
+	Trials  []SearchTrial
+	Best    int        // index in Trials; -1: no trial has a value
+	Default *SearchRun // the settings that nobody searched, at the whole budget
+	Final   [2]float64 // test accuracy with all training samples, means: the best settings, the default; NaN: none
+	Spent   int        // epochs of all trials
+	Whole   int        // epochs they would have taken without early stopping
+}
+
+// SearchParam is a setting that was searched.
+type SearchParam struct {
+	Name      string
+	Log       bool
+	Low, High float64  // of a number
+	Choices   []string // of one of these; nil: a number
+}
+
+// SearchTrial is a trial at the furthest rung it reached.
+type SearchTrial struct {
+	SearchRun
+	Number   int
+	Settings map[string]string
+}
+
+// SearchRun is a run with its value.
+type SearchRun struct {
+	Run    string // hash
+	Epochs int
+	Value  float64 // NaN: failed
+}
+
+// Place is the trial's position on a parameter's axis; false if the parameter means nothing in it.
+func (p SearchParam) Place(t SearchTrial) (x float64, ok bool) {
+	text, ok := t.Settings[p.Name]
+	if p.Choices != nil {
+		i := slices.Index(p.Choices, text)
+		return float64(i), ok && i >= 0
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return x, ok && err == nil
+}
+
+// holds reports whether the trial lies in the parameter's range.
+func (p SearchParam) holds(t SearchTrial) bool {
+	x, ok := p.Place(t)
+	return ok && (p.Choices != nil || p.Low <= x && x <= p.High)
+}
+
+// Budget is the furthest epoch any trial was trained to.
+func (s Search) Budget() int {
+	most := 0
+	for _, t := range s.Trials {
+		most = max(most, t.Epochs)
+	}
+	return most
+}
+
+func (s Search) Unit() (factor float64, unit string) {
+	if strings.HasSuffix(s.Metric, ".accuracy") {
+		return 100, "%"
+	}
+	return 1, ""
+}
+
+// SearchGroups are the groups in their order.
+func SearchGroups(all []Search) (names []string) {
+	for _, s := range all {
+		if !slices.Contains(names, s.Group) {
+			names = append(names, s.Group)
+		}
+	}
+	return names
+}
+
+// SoFar is the index of the best of the trials up to each, by the search's own rule: trained further, then better. −1 before
+// one has a value.
+func (s Search) SoFar() []int {
+	out, best := make([]int, len(s.Trials)), -1
+	for i, t := range s.Trials {
+		if !math.IsNaN(t.Value) {
+			switch {
+			case best < 0, t.Epochs > s.Trials[best].Epochs:
+				best = i
+			case t.Epochs == s.Trials[best].Epochs && (t.Value > s.Trials[best].Value) != s.Lowest && t.Value != s.Trials[best].Value:
+				best = i
+			}
+		}
+		out[i] = best
+	}
+	return out
+}

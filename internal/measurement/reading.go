@@ -1,0 +1,263 @@
+package measurement
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"collapse/internal/format"
+	"collapse/measure"
+)
+
+// reading says in plain words what a value means for this report. Limits between words are ours; the
+// definitions are the registry's.
+type reading func(v float64, r *measure.Report) string
+
+// steps is a reading by size: the words of the first limit that the value does not exceed.
+func steps(limits []float64, words ...string) reading {
+	return func(v float64, _ *measure.Report) string {
+		for i, l := range limits {
+			if v <= l {
+				return words[i]
+			}
+		}
+		return words[len(words)-1]
+	}
+}
+
+var (
+	smallIsCollapse = []float64{1e-6, 1e-3, 0.1, 1}
+	distance        = []float64{1e-6, 0.05, 0.3}
+)
+
+// etfDistance reads a distance between normalised matrices, which lies between 0 and 2.
+func etfDistance(what, target string) reading {
+	return steps(distance, what+" form "+target+" exactly", what+" are very close to "+target,
+		what+" are near "+target, what+" are far from "+target)
+}
+
+func share(words string) reading {
+	return func(v float64, _ *measure.Report) string { return fmt.Sprintf(words, format.Percent(v)) }
+}
+
+func plain(words string) reading {
+	return func(float64, *measure.Report) string { return words }
+}
+
+var readings = map[string]reading{
+	measure.KeyNC1Pinv: readNC1,
+	measure.KeyNC1TraceRatio: steps(smallIsCollapse, "no variance is left within classes", "nearly all variance is between classes", "most variance is between classes",
+		"less variance within classes than between them", "more variance within classes than between them"),
+	measure.KeyCDNV: steps(smallIsCollapse, "pairs of classes are points beside their distance", "pairs of classes are far apart for their spread", "pairs of classes are well separated for their spread",
+		"pairs of classes overlap somewhat", "pairs of classes overlap"),
+	measure.KeyCDNVStd: plain("how much pairs of classes differ in that"),
+	measure.KeyCDNVMax: steps(smallIsCollapse, "even the closest pair of classes are points beside their distance", "even the closest pair of classes is far apart for its spread", "even the closest pair of classes is well separated for its spread",
+		"the closest pair of classes overlaps somewhat", "some pair of classes overlaps"),
+	measure.KeyVCI: steps([]float64{1e-3, 0.1, 0.5}, "a linear map separates the classes without spread", "a linear map leaves little spread within classes",
+		"a linear map leaves part of the spread within classes", "no linear map makes the classes tight"),
+	measure.KeyTraceWithin:  plain("variance within classes, in squared feature units"),
+	measure.KeyTraceBetween: plain("variance between class means, in squared feature units"),
+	measure.KeyRankBetween: func(v float64, r *measure.Report) string {
+		most := min(r.D, r.K-1)
+		if int(v) == most {
+			return fmt.Sprintf("class means span all %d directions they can", most)
+		}
+		return fmt.Sprintf("class means span %d of at most %d directions", int(v), most)
+	},
+	measure.KeyRankCut: func(v float64, _ *measure.Report) string {
+		if v == 0 {
+			return "none of them was cut as rounding"
+		}
+		return fmt.Sprintf("%d of them were cut as rounding and do not enter nc1_pinv", int(v))
+	},
+	measure.KeyGNC2Riesz:       steps(distance, "all pairs of class means repel alike", "pairs of class means repel almost alike", "repulsion of class means varies", "repulsion of class means varies widely"),
+	measure.KeyDilation:        steps(smallIsCollapse, "test samples sit on their class mean", "test classes are very tight", "test classes are tight", "test classes spread noticeably", "test classes spread wider than their means are apart"),
+	measure.KeyTestNC1Ratio:    steps(smallIsCollapse, "no variance within test classes", "nearly all test variance is between classes", "most test variance is between classes", "less test variance within classes than between them", "more test variance within classes than between them"),
+	measure.KeyNC2W:            etfDistance("the classifier's rows", "a simplex ETF"),
+	measure.KeyNC2MeansETF:     etfDistance("uncentred class means", "a simplex ETF"),
+	measure.KeyNC2MeansCentred: etfDistance("class means around their centre", "a simplex ETF"),
+	measure.KeyNC2MeansOF:      etfDistance("uncentred class means", "an orthogonal frame"),
+	measure.KeyNC2NormCV:       steps([]float64{1e-6, 0.05, 0.3}, "class means are equally long", "class means are nearly equally long", "class means differ moderately in length", "class means differ widely in length"),
+	measure.KeyNC2CosDeviation: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("cosines of class means are on average %s off %s", format.Digits(v), format.Digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2CosMax: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the worst pair of class means is %s off %s", format.Digits(v), format.Digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2WCentred: etfDistance("the classifier's rows around their mean", "a simplex ETF"),
+	measure.KeyNC2WNormCV:  steps([]float64{1e-6, 0.05, 0.3}, "the classifier's rows are equally long", "the classifier's rows are nearly equally long", "the classifier's rows differ moderately in length", "the classifier's rows differ widely in length"),
+	measure.KeyNC2WCosDeviation: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("cosines of the classifier's rows are on average %s off %s", format.Digits(v), format.Digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2CosStd:     steps(distance, "all pairs of class means have one angle", "pairs of class means have nearly one angle", "angles of class means vary", "angles of class means vary widely"),
+	measure.KeyNC2WCosStd:    steps(distance, "all pairs of the classifier's rows have one angle", "pairs of the classifier's rows have nearly one angle", "angles of the classifier's rows vary", "angles of the classifier's rows vary widely"),
+	measure.KeyNC2Coherence:  coherence("class means around their centre"),
+	measure.KeyNC2WCoherence: coherence("rows of the classifier"),
+	measure.KeyNC2RankD:      etfDistance("the classifier's rows", "the best rank-d simplex"),
+	measure.KeyGNC2Distance:  steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyGNC2Log:       steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyNC3Gram:       etfDistance("products of classifier rows and class means", "a simplex ETF"),
+	measure.KeyNC3Direct:     steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
+	measure.KeyNC3Centred:    steps(distance, "classifier rows and centred class means are the same up to scale", "classifier rows nearly are the centred class means up to scale", "classifier rows resemble the centred class means", "classifier rows differ from the centred class means"),
+	measure.KeyWMeanAlignment: func(v float64, _ *measure.Report) string {
+		return "the classifier reads the directions of the class means with cosine " + format.Digits(v) + " on average (1 = those and no other)"
+	},
+	measure.KeyNC3RankD:   etfDistance("products of classifier rows and class means", "the best rank-d simplex"),
+	measure.KeyNC3Duality: steps(distance, "every row points to its class mean as much as any other", "rows point to their class means almost alike", "rows point to their class means unevenly", "rows point to their class means very unevenly"),
+	measure.KeyNC4Bias:    plain("length of b + W h_G: 0 if the classifier is even at the centre of all samples"),
+	measure.KeyNC4NCCMismatch: func(v float64, _ *measure.Report) string {
+		if v == 0 {
+			return "the classifier always picks the nearest class centre"
+		}
+		return "the classifier picks another class than the nearest centre for " + format.Percent(v)
+	},
+	measure.KeyTestNCCMismatch: func(v float64, _ *measure.Report) string {
+		if v == 0 {
+			return "on test samples the classifier always picks the nearest training centre"
+		}
+		return "on test samples the classifier picks another class than the nearest training centre for " + format.Percent(v)
+	},
+	measure.KeyNC5OOD: steps([]float64{0.01, 0.1, 0.5}, "out-of-distribution samples are orthogonal to the class means on average", "nearly orthogonal to out-of-distribution samples",
+		"out-of-distribution samples lie partly along class means", "out-of-distribution samples lie along class means"),
+	measure.KeyOODMaxSoftmax:  detection("the largest softmax probability"),
+	measure.KeyOODMaxLogit:    detection("the largest logit"),
+	measure.KeyOODEnergy:      detection("the energy"),
+	measure.KeyOODNECO:        detection("NECO"),
+	measure.KeyOODMahalanobis: detection("the Mahalanobis distance"),
+	measure.KeyFeatureRank: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the layer's features fill %d of %d directions (%d = the class means alone)", int(v), r.D, min(r.D, r.K-1))
+	},
+	measure.KeyFeatureStableRank: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the layer's variance is worth %s equal directions (%d in a simplex)", format.Digits(v), min(r.D, r.K-1))
+	},
+	measure.KeyNumericalRank: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("a class fills about %s of %d directions (1 = collapsed)", format.Digits(v), r.D)
+	},
+	measure.KeyMarginMean:      plain("how much closer samples point to their class's row than to any other, on average"),
+	measure.KeyMarginMin:       func(v float64, _ *measure.Report) string { return sideOfBoundary(v) },
+	measure.KeyMarginMax:       plain("the clearest sample"),
+	measure.KeyAccuracy:        share("%s of samples are classified as labelled"),
+	measure.KeyNCCAccuracy:     share("%s of samples are nearest to their own class centre"),
+	measure.KeyTestAccuracy:    share("%s of test samples are classified as labelled"),
+	measure.KeyTestNCCAccuracy: share("%s of test samples are nearest to their class's training centre"),
+	measure.KeyMemRedrawn:      plain("distance of redrawn samples to where their true class lies on test data, summed"),
+	measure.KeyMemFlipped:      plain("the same over samples whose label really changed"),
+	measure.KeyMemMean:         plain("the same for one sample"),
+	measure.KeyMemNormalised: func(v float64, _ *measure.Report) string {
+		return "a corrupted sample is " + format.Digits(v) + " class distances away from its true class"
+	},
+	measure.KeyMeanNormRatio: func(v float64, _ *measure.Report) string {
+		if v < measure.DegenerateRatio {
+			return "degenerate: one class mean lies near the origin"
+		}
+		return "shortest class mean beside the longest"
+	},
+	measure.KeyMinClassCount: func(v float64, r *measure.Report) string {
+		if int(v) <= r.D {
+			return fmt.Sprintf("the rarest class has %s, not more than the %d directions", format.Count(int(v), "sample"), r.D)
+		}
+		return "the rarest class has " + format.Count(int(v), "sample")
+	},
+	measure.KeyConfSmallestEntry: func(v float64, _ *measure.Report) string {
+		if v < 0 {
+			return "class means have negative entries: no ReLU behind them"
+		}
+		return "class means have no negative entry"
+	},
+	measure.KeyConfMaxCos:  steps([]float64{1e-6, 0.05, 0.5}, "class means are orthogonal", "class means are nearly orthogonal", "some class means lean to each other", "some class means point the same way"),
+	measure.KeyConfOverlap: steps([]float64{1e-6, 0.05, 0.5}, "class means share no feature", "class means hardly share features", "class means share features", "class means lie on the same features"),
+	measure.KeyConfWeightAngle: func(v float64, _ *measure.Report) string {
+		return fmt.Sprintf("the row furthest from its class mean is %.1f° off", v*180/math.Pi)
+	},
+}
+
+// coherence reads the largest |cos| of K vectors beside that of a simplex, 1/(K−1), or in too few directions beside the Welch
+// bound √((K−d)/(d(K−1))).
+func coherence(what string) reading {
+	return func(v float64, r *measure.Report) string {
+		beside := format.Digits(1/float64(r.K-1)) + " in a simplex"
+		if k, d := float64(r.K), float64(r.D); d < k-1 {
+			beside = fmt.Sprintf("at least %s in %d directions", format.Digits(math.Sqrt((k-d)/(d*(k-1)))), r.D)
+		}
+		return fmt.Sprintf("two %s come as close to one line as cosine %s (%s)", what, format.Digits(v), beside)
+	}
+}
+
+// detection reads an AUROC.
+func detection(score string) reading {
+	return steps([]float64{.4, .6, .9, .999}, score+" is higher for unknown inputs: it misleads", score+" does not tell unknown inputs from known ones",
+		score+" tells some unknown inputs from known ones", score+" tells most unknown inputs from known ones", score+" tells unknown inputs from known ones")
+}
+
+func sideOfBoundary(v float64) string {
+	if v < 0 {
+		return "the worst sample points more to another class"
+	}
+	return "even the worst sample points most to its own class"
+}
+
+// readNC1 says how wide classes are beside the distance of their means, on average over the directions between them.
+func readNC1(v float64, r *measure.Report) string {
+	rank := r.Measures[measure.KeyRankBetween]
+	if !(rank > 0) {
+		return "spread within classes beside the distance of class means"
+	}
+	return fmt.Sprintf("samples spread %s (rms over %s)", spreadWords(v*float64(r.K)/rank), format.Count(int(rank), "direction"))
+}
+
+// ratioWords writes a ratio as a percentage or, from 2 on, as a multiple.
+func ratioWords(ratio float64) string {
+	if ratio >= 2 {
+		return format.Digits(ratio) + " times"
+	}
+	return format.Digits(100*ratio) + "\u00a0%"
+}
+
+// smallByCollapse are the measures that are small where classes have collapsed to a simplex, and small by chance where samples are few.
+var smallByCollapse = []string{measure.KeyNC1Pinv, measure.KeyNC1TraceRatio, measure.KeyCDNV, measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF,
+	measure.KeyNC2NormCV, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyConfMaxCos}
+
+// twoClasses are the measures of angles that have one value for two classes, whatever the model.
+var twoClasses = []string{measure.KeyNC2MeansCentred, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz}
+
+// saysNothing reports whether a measure has one value whatever the model.
+func saysNothing(key string, r *measure.Report) bool {
+	return r.K == 2 && slices.Contains(twoClasses, key)
+}
+
+// byChanceWords says of a value that it is no better than what shuffled labels give; "" if it is better, or nobody knows.
+func byChanceWords(key string, v float64, r *measure.Report) string {
+	null, known := r.Null[key]
+	switch {
+	case !known:
+		return ""
+	case key == measure.KeyNCCAccuracy && v <= null.High+.01:
+		return "; shuffled labels do as well"
+	case key == measure.KeyMeanNormRatio && v < measure.DegenerateRatio && v >= null.Low/2:
+		return "; shuffled labels give that too"
+	case !slices.Contains(smallByCollapse, key) || v < .8*null.Low:
+		return ""
+	case v > 1.25*null.High:
+		return "; shuffled labels give less"
+	}
+	return "; shuffled labels do as well"
+}
+
+// Reading is one line in plain language for a measure, also beside what shuffled labels give.
+func Reading(key string, v float64, r *measure.Report) string {
+	if saysNothing(key, r) {
+		return "two centred class means are opposite whatever the model"
+	}
+	return plainReading(key, v, r) + byChanceWords(key, v, r)
+}
+
+// plainReading is the reading of the value alone.
+func plainReading(key string, v float64, r *measure.Report) string {
+	if f, ok := readings[key]; ok {
+		return f(v, r)
+	}
+	if d, ok := measure.Lookup(key); ok {
+		return d.Name
+	}
+	return ""
+}

@@ -1,0 +1,169 @@
+package measurement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"collapse/internal/format"
+	"collapse/internal/safetext"
+	"collapse/measure"
+)
+
+const (
+	lineWidth    = 120 // characters of a line of the report for people
+	leastReading = 40
+)
+
+// writeGroup writes a table: key, value, what shuffled labels give and a reading, or a value for each layer and the name.
+func (m *Result) writeGroup(b *strings.Builder, g group) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	rows, widths := m.cells(g)
+	room := lineWidth
+	for _, n := range widths {
+		room -= n + 2
+	}
+	for _, row := range rows {
+		last := row[len(row)-1]
+		if len(m.Columns) > 1 || last == "" {
+			fmt.Fprintln(w, strings.Join(row, "\t"))
+			continue
+		}
+		lines := wrapped(last, max(room, leastReading))
+		fmt.Fprintln(w, strings.Join(append(row[:len(row)-1:len(row)-1], lines[0]), "\t"))
+		for _, line := range lines[1:] {
+			fmt.Fprintln(w, strings.Repeat("\t", len(row)-1)+line)
+		}
+	}
+	w.Flush()
+}
+
+// cells are the head and the rows of a group's table, with the widths of all columns but the last.
+func (m *Result) cells(g group) (rows [][]string, widths []int) {
+	head, one := []string{"  "}, len(m.Columns) == 1
+	for _, c := range m.Columns {
+		if one {
+			head = append(head, "")
+		} else {
+			head = append(head, safetext.Line(c.Name))
+		}
+	}
+	shuffled := m.shuffled(g)
+	if shuffled {
+		head = append(head, "shuffled labels")
+	}
+	if shuffled || !one {
+		rows = append(rows, append(head, ""))
+	}
+	for _, d := range g.Keys {
+		row := []string{"  " + d.Key}
+		for _, c := range m.Columns {
+			row = append(row, c.Value(d.Key))
+		}
+		switch {
+		case !one:
+			row = append(row, d.Name)
+		case shuffled:
+			row = append(row, m.MainColumn().chance(d.Key), Reading(d.Key, m.MainColumn().Measures[d.Key], m.MainColumn().Report))
+		default:
+			row = append(row, Reading(d.Key, m.MainColumn().Measures[d.Key], m.MainColumn().Report))
+		}
+		rows = append(rows, row)
+	}
+	widths = make([]int, len(rows[0])-1)
+	for _, row := range rows {
+		for i := range widths {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	return rows, widths
+}
+
+// wrapped breaks words into lines of at most so many characters, or of one word.
+func wrapped(words string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Split(words, " ") {
+		last := &lines[len(lines)-1]
+		switch n := utf8.RuneCountInString(*last); {
+		case n == 0:
+			*last = word
+		case n+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// writeLines writes a list under a title, if there is one; long lines are broken and set in.
+func writeLines(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %s\n", strings.Join(wrapped(safetext.Line(line), lineWidth-6), "\n      "))
+	}
+}
+
+// shuffled reports whether a group has a column of what shuffled labels give.
+func (m *Result) shuffled(g group) bool {
+	return len(m.Columns) == 1 && slices.ContainsFunc(g.Keys, func(d measure.Definition) bool { return m.MainColumn().chance(d.Key) != "" })
+}
+
+// chance writes the range of a measure when labels are shuffled; "" if that is not known.
+func (c *Column) chance(key string) string {
+	null, known := c.Null[key]
+	if !known || key == measure.KeyRankBetween || saysNothing(key, c.Report) {
+		return ""
+	}
+	low, high := format.Digits(null.Low), format.Digits(null.High)
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
+
+// missing groups the keys without a value by their reason, in the registry's order.
+func (m *Result) missing() []string {
+	return m.byReason(func(c *Column, key string) string { return c.Missing[key] })
+}
+
+// opened groups the keys whose digits rounding leaves open by their reason.
+func (m *Result) opened() []string {
+	return m.byReason(func(c *Column, key string) string {
+		if saysNothing(key, c.Report) {
+			return ""
+		}
+		return c.Reason[key]
+	})
+}
+
+// byReason writes a line for each distinct reason, with its keys.
+func (m *Result) byReason(of func(*Column, string) string) []string {
+	var order []string
+	keys := map[string][]string{}
+	for i := range m.Columns {
+		c := &m.Columns[i]
+		for _, d := range measure.Definitions() {
+			reason := of(c, d.Key)
+			if reason == "" {
+				continue
+			}
+			if len(m.Columns) > 1 {
+				reason = c.Name + ": " + reason
+			}
+			if keys[reason] == nil {
+				order = append(order, reason)
+			}
+			keys[reason] = append(keys[reason], d.Key)
+		}
+	}
+	for i, reason := range order {
+		order[i] = strings.Join(keys[reason], ", ") + ": " + reason
+	}
+	return order
+}

@@ -1,0 +1,130 @@
+package measurement
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"collapse/internal/format"
+	"collapse/measure"
+)
+
+// MeasuredSummary is a measurement in words and numbers, for pages.
+type Summary struct {
+	Finding       Headline
+	Subject       string
+	Tiles         []format.Tile
+	Notes         []string
+	ColumnNames   []string
+	Groups        []Group
+	Open, Missing []string
+	Weighting     string
+	Inputs        format.Table
+}
+
+// Summary puts the main column into words, and the values of all.
+func (m *Result) Summary() Summary {
+	r := m.MainColumn().Report
+	s := Summary{Finding: Headline(m.finding()), Notes: m.Notes, ColumnNames: []string{"value"}, Groups: m.rows(), Tiles: m.tiles(),
+		Open: m.opened(), Missing: m.missing(), Weighting: "per " + r.Imbalance, Inputs: m.inputTable()}
+	s.Subject = fmt.Sprintf("%s of width %d, %s.", format.Count(r.N, "sample"), r.D, classes(r.ClassCounts))
+	s.Subject += m.MainColumn().leftOutWords(" %s left out.")
+	if r.Dropped > 0 {
+		s.Subject += fmt.Sprintf(" %s with NaN or infinity left out.", format.Count(r.Dropped, "row"))
+	}
+	if len(m.Columns) > 1 {
+		s.ColumnNames = nil
+		for _, c := range m.Columns {
+			s.ColumnNames = append(s.ColumnNames, c.Name)
+		}
+	}
+	return s
+}
+
+// Headline is a headline in two sizes: up to its first colon, and what follows.
+type Headline string
+
+// Lead is the part of the sentence that stands large.
+func (s Headline) Lead() string {
+	if at := strings.Index(string(s), ": "); at >= 0 {
+		return string(s[:at+1])
+	}
+	return string(s)
+}
+
+// Rest is what follows the lead; "" if nothing does.
+func (s Headline) Rest() string { return strings.TrimSpace(string(s[len(s.Lead()):])) }
+
+// Group is one group of measures.
+type Group struct {
+	Name, Title string
+	Shuffled    bool // a column says what shuffled labels give
+	Rows        []Row
+}
+
+type Row struct {
+	Key                 string
+	Values              []string
+	Shuffled            string
+	Reading, Definition string
+}
+
+// finding is the headline.
+func (m *Result) finding() string { return Finding(m.MainColumn().Report) }
+
+func (m *Result) tiles() []format.Tile {
+	r := m.MainColumn().Report
+	out := []format.Tile{{Value: strconv.Itoa(r.N), Name: "samples"}, {Value: strconv.Itoa(r.K), Name: "classes"}}
+	for _, t := range []struct {
+		key, name string
+		text      func(float64) string
+	}{
+		{measure.KeyNC1Pinv, "NC1 (pinv)", format.Digits}, {measure.KeyNC2MeansCentred, "NC2 (centred means)", format.Digits}, {measure.KeyNC3Gram, "NC3 (Gram)", format.Digits},
+		{measure.KeyNC4NCCMismatch, "NC4 mismatch", shortPercent}, {measure.KeyAccuracy, "accuracy", shortPercent}, {measure.KeyTestAccuracy, "test accuracy", shortPercent},
+	} {
+		if v, ok := r.Measures[t.key]; ok {
+			out = append(out, format.Tile{Value: t.text(v), Name: t.name})
+		}
+	}
+	return out
+}
+
+// shortPercent is percent for a tile: whole tenths, never broken, and never 100 unless it is.
+func shortPercent(v float64) string {
+	tenths := math.Round(1000 * v)
+	if v < 1 {
+		tenths = min(tenths, 999)
+	}
+	return strconv.FormatFloat(tenths/10, 'f', 1, 64) + "\u00a0%"
+}
+
+func (m *Result) rows() []Group {
+	var out []Group
+	for _, g := range m.groups() {
+		rows := Group{Name: g.Name, Title: g.Title, Shuffled: m.shuffled(g)}
+		for _, d := range g.Keys {
+			row := Row{Key: d.Key, Definition: d.Formula}
+			for _, c := range m.Columns {
+				row.Values = append(row.Values, c.Value(d.Key))
+				if conv, ok := c.Conventions[d.Key]; ok {
+					row.Definition = conv.Formula + ". " + format.Capital(conv.Weighting) + ". " + conv.Source + "."
+				}
+			}
+			if v, ok := m.MainColumn().Measures[d.Key]; ok {
+				row.Reading, row.Shuffled = Reading(d.Key, v, m.MainColumn().Report), m.MainColumn().chance(d.Key)
+			}
+			rows.Rows = append(rows.Rows, row)
+		}
+		out = append(out, rows)
+	}
+	return out
+}
+
+func (m *Result) inputTable() format.Table {
+	t := format.Table{Columns: []string{"what", "file", "array", "type", "shape"}}
+	for _, in := range m.Inputs {
+		t.Rows = append(t.Rows, []string{in.Role, inputFiles(in.Files), in.Array, in.DType, times(in.Shape)})
+	}
+	return t
+}

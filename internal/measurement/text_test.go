@@ -1,0 +1,149 @@
+package measurement
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"collapse/internal/measurement/measurementtest"
+	"collapse/measure"
+)
+
+// TestFindingSentences: what the readings say together is a sentence, and the same state begins in the same words.
+func TestFindingSentences(t *testing.T) {
+	const spread = "in the directions that tell classes apart, samples spread "
+	for _, c := range []struct {
+		change func(*measure.Report)
+		want   string
+	}{
+		{func(*measure.Report) {}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(r *measure.Report) { r.Measures[measure.KeyMeanNormRatio] = .02 }, "Collapsed, but degenerate: one class mean lies near the origin (its length is 2.00\u00a0% of the longest); " + spread +
+			"1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv] = 1e-9 }, "Collapsed completely: samples sit on their class means; class means are near a simplex ETF"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC2MeansCentred] = .6 }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are not near a simplex ETF"},
+		{func(r *measure.Report) {
+			r.Measures[measure.KeyNC2MeansCentred], r.Measures[measure.KeyNC2MeansOF], r.ClassCounts[0] = .6, .1, 30
+		}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes pull"},
+		{func(r *measure.Report) { r.Measures[measure.KeyRankBetween] = 7 }, "Whether classes have shrunk cannot be told: 2 of 9 directions between class means are no larger than rounding or lie below the chosen cut, and NC1 leaves them out"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions[0] = 14.4, 100 }, "No collapse: NC1 is what shuffled labels give (with 20 samples of a class in 64 coordinates, class means are far apart by chance)"},
+		{func(r *measure.Report) {
+			r.Measures[measure.KeyNC1Pinv], r.Null, r.Directions = 14.4, nil, measure.Vector{100, 40, .01, .01}
+		}, "No collapse: " + spread +
+			"4.00 times as far as class means do; only 2 of 4 directions are tight"},
+		{func(r *measure.Report) {
+			r.Measures[measure.KeyNC1Pinv], r.Null, r.Directions = 14.4, nil, measure.Vector{100, 40, .01}
+		}, "No collapse: " + spread +
+			"4.00 times as far as class means do; only 1 of 3 directions is tight"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNCCAccuracy] = .5 }, "No collapse: NC1 is small, but only 50.00\u00a0% of samples are nearest to their own class mean: classes overlap"},
+		{func(r *measure.Report) {
+			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 2.6e-4, Median: 3e-4, High: 4e-4}
+		}, "No clear collapse: NC1 is small, but still 30.0\u00a0% of what shuffled labels give"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions = .09, nil }, "On the way to collapse: " + spread + "31.6\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(r *measure.Report) { r.N = 10 }, "Too few samples to tell: with one sample of each class no spread is seen"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions, r.N = .009, nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is as tight about once in 100 times"},
+	} {
+		r := measurementtest.WordsReport()
+		c.change(r)
+		if got := Finding(r); got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+// TestReadingsBesideShuffledLabels: a value that shuffled labels reach is said to be no better, and only such a value.
+func TestReadingsBesideShuffledLabels(t *testing.T) {
+	r := measurementtest.WordsReport()
+	for _, c := range []struct {
+		key  string
+		v    float64
+		want string
+	}{
+		{measure.KeyNC1Pinv, 9e-5, "samples spread 1.00\u00a0% as far as class means do (rms over 9 directions)"},
+		{measure.KeyNC1Pinv, 9, "samples spread 3.16 times as far as class means do (rms over 9 directions); shuffled labels do as well"},
+		{measure.KeyNC1Pinv, 90, "samples spread 10.0 times as far as class means do (rms over 9 directions); shuffled labels give less"},
+		{measure.KeyNCCAccuracy, .13, "13.00\u00a0% of samples are nearest to their own class centre; shuffled labels do as well"},
+		{measure.KeyNCCAccuracy, .6, "60.00\u00a0% of samples are nearest to their own class centre"},
+		{measure.KeyMinClassCount, 1, "the rarest class has 1 sample, not more than the 64 directions"},
+	} {
+		if got := Reading(c.key, c.v, r); got != c.want {
+			t.Errorf("%s = %g: %q, want %q", c.key, c.v, got, c.want)
+		}
+	}
+}
+
+// TestTextTable: no line of a table is longer than a terminal, every word of a reading is there, and a reason stands once.
+func TestTextTable(t *testing.T) {
+	r := measurementtest.WordsReport()
+	reason := "the features have 24 significant bits, and rounding them moves this measure"
+	r.Reason = map[string]string{measure.KeyNC1Pinv: reason, measure.KeyNC2MeansCentred: reason}
+	r.InputRounding = map[string]float64{measure.KeyNC1Pinv: 1e-6, measure.KeyNC2MeansCentred: 1e-3}
+	r.Uncertainty = map[string]float64{measure.KeyNC1Pinv: 1e-7, measure.KeyNC2MeansCentred: 1e-4}
+	r.Measures[measure.KeyNC2CosDeviation], r.Null[measure.KeyNC2CosDeviation] = 1.25, measure.Null{Low: 1.20345, Median: 1.25, High: 1.2966}
+	r.Measures[measure.KeyNC2Coherence] = .99
+	r.LeftOut = []measure.LeftOut{{Split: "train", Count: 3, Labels: []string{"1", "2", "7"}, Reason: "no sample"}}
+	r.Missing = map[string]string{}
+	for _, d := range measure.Definitions() {
+		if _, ok := r.Measures[d.Key]; !ok {
+			r.Missing[d.Key] = "no classifier weight was given"
+		}
+	}
+	m := &Result{Columns: []Column{NewColumn("features", r)}}
+	var out bytes.Buffer
+	if err := m.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for i, line := range strings.Split(text, "\n") {
+		if n := utf8.RuneCountInString(line); i > 0 && n > lineWidth {
+			t.Errorf("line %d has %d characters: %q", i, n, line)
+		}
+	}
+	if n := strings.Count(strings.Join(strings.Fields(text), " "), reason); n != 1 {
+		t.Errorf("the reason stands %d times:\n%s", n, text)
+	}
+	words := strings.Join(strings.Fields(text), " ")
+	for _, want := range []string{"nc1_pinv, nc2_means_etf_centred: " + reason, "nc1_pinv 9e-05 ± ", "8.00 to 10.0", "3 classes left out", "shuffled labels do as well", "; shuffled labels"} {
+		if !strings.Contains(words, strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// TestEveryMeasureHasAReading: each line of the registry is said in plain words, for values from tiny to large.
+func TestEveryMeasureHasAReading(t *testing.T) {
+	r := &measure.Report{K: 4, D: 6}
+	for _, d := range measure.Definitions() {
+		if _, ok := readings[d.Key]; !ok {
+			t.Errorf("%s has no reading", d.Key)
+		}
+		for _, v := range []float64{-1, 0, 1e-7, 0.2, 5} {
+			if Reading(d.Key, v, r) == "" {
+				t.Errorf("%s = %g has no reading", d.Key, v)
+			}
+		}
+	}
+}
+
+// TestTextOfLayers: a value for each layer.
+func TestTextOfLayers(t *testing.T) {
+	layer := func(spread float64) Column {
+		r, _, _ := measurementtest.Spikes(t, 3, 4, 5, spread)
+		return NewColumn("layer", r)
+	}
+	m := &Result{Columns: []Column{layer(0.5), layer(0.1), layer(0.01)}, Main: 2}
+	var text bytes.Buffer
+	if err := m.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	line := ""
+	for _, l := range strings.Split(text.String(), "\n") {
+		if strings.Contains(l, "nc1_pinv") {
+			line = l
+		}
+	}
+	fields := strings.Fields(line)
+	if len(fields) < 4 || fields[1] != significant(m.Columns[0].Measures["nc1_pinv"]) || fields[3] != significant(m.Columns[2].Measures["nc1_pinv"]) {
+		t.Errorf("row of nc1_pinv: %q", line)
+	}
+}

@@ -1,0 +1,144 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/store"
+	"collapse/train"
+)
+
+// Compute is what runs have taken, failed ones up to their last epoch.
+type Compute struct {
+	FLOP      float64 `json:"flop"`
+	CoreHours float64 `json:"core_hours"`
+	Runs      int     `json:"runs"`               // that computed something
+	Unknown   int     `json:"runs_without_flop"`  // not in FLOP
+	OneThread int     `json:"runs_of_one_thread"` // that did not note their threads: their time counts once
+	LBFGS     int     `json:"runs_of_lbfgs"`      // whose further evaluations of a step are not in FLOP
+	Continued int     `json:"runs_gone_on_from"`  // of a search: the beginnings of longer runs, whose FLOP hold theirs
+	Why       string  `json:"flop_why,omitempty"` // some are unknown
+}
+
+// Count adds up what training runs have taken. foresee gives what a run of so many epochs takes (see train.Foresee). searched says
+// that runs which differ in run.epochs alone went on from one another.
+func Count(runs []judge.Run, searched bool, foresee func(hash string, epochs int) (train.Outlook, error)) Compute {
+	var c Compute
+	longest := map[string]int64{}
+	for i := range runs {
+		longest[beginning(&runs[i])] = max(longest[beginning(&runs[i])], runs[i].LastStep())
+	}
+	for i := range runs {
+		r := &runs[i]
+		if r.Kind != store.Train || r.LastStep() == 0 {
+			continue
+		}
+		c.Runs++
+		if r.Spent > 0 {
+			c.CoreHours += r.Spent / 3600
+		} else if !r.Started.IsZero() && r.Finished.After(r.Started) {
+			c.CoreHours += r.Finished.Sub(r.Started).Hours()
+			c.OneThread++
+		}
+		if searched && r.LastStep() < longest[beginning(r)] {
+			c.Continued++
+			continue
+		}
+		c.addFLOP(r, foresee)
+	}
+	return c
+}
+
+func (c *Compute) addFLOP(r *judge.Run, foresee func(hash string, epochs int) (train.Outlook, error)) {
+	if r.Settings["optim.kind"] == "lbfgs" {
+		c.LBFGS++
+	}
+	o, err := foresee(r.Hash, int(r.LastStep()))
+	if err != nil {
+		c.Unknown++
+		if c.Why == "" {
+			c.Why, _, _ = strings.Cut(err.Error(), "\n")
+		}
+		return
+	}
+	c.FLOP += o.FLOP()
+}
+
+// beginning is the same for runs that differ in run.epochs alone. A configuration that is no JSON is like no other.
+func beginning(r *judge.Run) string {
+	tree := map[string]any{}
+	if json.Unmarshal(r.Config, &tree) != nil {
+		return r.Hash
+	}
+	if run, ok := tree["run"].(map[string]any); ok {
+		delete(run, "epochs")
+		if len(run) == 0 {
+			delete(tree, "run")
+		}
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		panic("page: what JSON gave cannot be written as JSON")
+	}
+	return string(text)
+}
+
+// Sentence says what the runs have taken and how it is counted.
+func (c Compute) Sentence() string {
+	flop, few := operations(c.FLOP), []string{}
+	value, unit := coreTime(c.CoreHours)
+	if c.Unknown == c.Runs {
+		flop = "An unknown number of FLOP"
+	}
+	add := func(n int, words string) {
+		if n > 0 {
+			few = append(few, fmt.Sprintf(words, format.Count(n, "run")))
+		}
+	}
+	add(c.OneThread, "the threads of %s were not noted, one each is counted")
+	add(c.LBFGS, "of L-BFGS (%s) one evaluation a step is counted")
+	add(c.Unknown, "the FLOP of %s are not known ("+strings.ReplaceAll(c.Why, "%", "%%")+")")
+	least := ""
+	if len(few) > 0 {
+		least = " At least: " + strings.Join(few, "; ") + "."
+	}
+	if c.Continued > 0 {
+		least += " A trial that went on from a shorter run counts its epochs once."
+	}
+	return fmt.Sprintf("%s and %s %s in %s that finished an epoch, failed ones included. FLOP are counted as papers do: 2 for each multiply-add of convolutions and linear layers, "+
+		"taps that see padding included, 3 passes for each training sample and 1 for each evaluated one; core time is the time of each run times its threads.%s",
+		flop, value, unit, format.Count(c.Runs, "run"), least)
+}
+
+// tiles are the time and, if known, the arithmetic.
+func (c Compute) tiles() []format.Tile {
+	value, unit := coreTime(c.CoreHours)
+	out := []format.Tile{tile(value, unit)}
+	if c.FLOP > 0 {
+		value, unit, _ = strings.Cut(operations(c.FLOP), "\u00a0")
+		out = append(out, tile(value, unit+" of arithmetic"))
+	}
+	return out
+}
+
+// coreTime writes core-hours, and what is less than a minute in seconds.
+func coreTime(hours float64) (value, unit string) {
+	if hours < 1.0/60 {
+		return format.Digits(3600 * hours), "core-seconds"
+	}
+	return format.Digits(hours), "core-hours"
+}
+
+// operations writes a number of FLOP with a prefix.
+func operations(flop float64) string {
+	prefixes := []string{"", "k", "M", "G", "T", "P", "E"}
+	at := 0
+	for ; at < len(prefixes)-1 && math.Abs(flop) >= 999.5; at++ {
+		flop /= 1000
+	}
+	return format.Digits(flop) + "\u00a0" + prefixes[at] + "FLOP"
+}

@@ -1,0 +1,37 @@
+package page
+
+import (
+	"collapse/internal/figure"
+	"collapse/internal/judge"
+)
+
+// StudyMeasures are the measures that Judged and Grid read: a page about many runs loads no others.
+var StudyMeasures = []string{"accuracy", "dilation", "mean_norm_ratio", "nc1_pinv", "memorization_flipped",
+	"memorization_redrawn", "memorization_mean", "memorization_normalised"}
+
+// Judged is what the finished runs of one experiment of a study say so far.
+type Judged struct {
+	Title   string
+	Claims  []judge.Claim
+	Figures []figure.Picture
+}
+
+// Judge draws the main figures of every experiment among the runs and judges the paper's claims on them. Runs that have not
+// finished count nowhere.
+func Judge(runs []judge.Run) []Judged {
+	gs, _ := judge.Experiments(runs)
+	var out []Judged
+	for _, g := range gs {
+		j := Judged{Title: g.Title}
+		if len(g.Runs) > 1 && g.Count(func(s *judge.JudgedRun) bool { return s.Noise > 0 }) > 0 {
+			j.Claims = g.Claims()
+			for _, p := range figure.MainFigures(g) {
+				if len(p.Panels) > 0 {
+					j.Figures = append(j.Figures, p)
+				}
+			}
+		}
+		out = append(out, j)
+	}
+	return out
+}

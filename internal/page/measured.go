@@ -1,0 +1,60 @@
+package page
+
+import (
+	"io"
+
+	"collapse/internal/figure"
+	"collapse/internal/format"
+	"collapse/internal/measurement"
+)
+
+// measuredPage is what the template prints.
+type measuredPage struct {
+	measurement.Summary
+	Title         string
+	Main          string // the layer that the pictures show; "" if there is one only
+	Pictures      []shown
+	Others        []epochs // the other layers, folded
+	Layers        []shown
+	Many          bool
+	Command, Made string
+}
+
+// WritePage writes one self-contained HTML page.
+func WritePage(m *measurement.Result, w io.Writer) error {
+	html, err := execute("measured", pageOfResult(m))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(html)
+	return err
+}
+
+func pageOfResult(m *measurement.Result) measuredPage {
+	p := measuredPage{Summary: m.Summary(), Title: "Collapse measures", Many: len(m.Columns) > 1, Command: m.Command}
+	for at, c := range m.Columns {
+		figures := prepareAlone(figure.OfColumn(m, at))
+		if at == m.Main {
+			p.Pictures = figures
+		} else {
+			p.Others = append(p.Others, epochs{Title: c.Name, Figures: figures})
+		}
+	}
+	if p.Many {
+		p.Main = m.MainColumn().Name
+		p.Layers = prepareAlone([]figure.Picture{figure.OverLayers(m)})
+	}
+	p.Made = format.Time(m.Generated)
+	return p
+}
+
+// prepareAlone prepares pictures without files beside the page.
+func prepareAlone(pictures []figure.Picture) []shown {
+	var out []shown
+	for _, p := range pictures {
+		f := prepare(p)
+		f.Alone = true
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"collapse/internal/measurement"
+	"collapse/internal/measurement/measurementtest"
+	"collapse/measure"
+)
+
+// TestMeasuredPageOfSeparation: both panels and what shuffled labels give.
+func TestMeasuredPageOfSeparation(t *testing.T) {
+	r := measurementtest.WordsReport()
+	r.Histograms = map[string]measure.Histogram{measure.KeyCDNV: {Edges: measure.Vector{1, 2, 4}, Counts: []int{30, 15}, Zero: 2}}
+	m := &measurement.Result{Columns: []measurement.Column{measurement.NewColumn("features", r)}}
+	if html := savedPage(t, m); !strings.Contains(html, `data-panel="directions"`) || !strings.Contains(html, `data-panel="pairs"`) || !strings.Contains(html, `class="chance">8.00 to 10.0<`) {
+		t.Error("the page lacks a panel or the column of shuffled labels")
+	}
+}
+
+func savedPage(t *testing.T, m *measurement.Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WritePage(m, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestMeasuredPageOfManyClasses: pictures aggregate, and the page stays small.
+func TestMeasuredPageOfManyClasses(t *testing.T) {
+	const k = 250
+	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, k, 3, k+6, 0.01)}})
+	for _, want := range []string{"250 classes do not fit", "each curve is sorted for itself", `data-panel="histogram"`, "Only 20 of 250 classes are drawn"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if len(html) > 1<<20 {
+		t.Errorf("the page has %d bytes", len(html))
+	}
+	if n := strings.Count(html, `data-series="means" data-kind="points" data-points="20"`); n != 2 {
+		t.Errorf("%d panels of 20 class means, want 2", n)
+	}
+}
+
+// TestMeasuredPageOfLayers: a curve over depth, the main column open and the others folded.
+func TestMeasuredPageOfLayers(t *testing.T) {
+	m := &measurement.Result{Columns: []measurement.Column{spiked(t, 3, 4, 5, 0.5), spiked(t, 3, 4, 5, 0.1), spiked(t, 3, 4, 5, 0.01)}, Main: 2, Values: []string{"<ant>", "bee", "cat"}}
+	html := savedPage(t, m)
+	if !strings.Contains(html, `data-series="nc1_pinv" data-kind="line+points" data-points="3"`) {
+		t.Error("no curve of nc1_pinv over three layers")
+	}
+	if n := strings.Count(html, `<details class="fold">`); n != 2 {
+		t.Errorf("%d folded layers, want 2", n)
+	}
+	if strings.Contains(html, "<ant>") || !strings.Contains(html, "&lt;ant&gt;") {
+		t.Error("a class name is not escaped")
+	}
+}
+
+// TestMeasuredPageWithoutAnything: one class leaves nearly all undefined, and the page says so.
+func TestMeasuredPageWithoutAnything(t *testing.T) {
+	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, 1, 4, 2, 0.1)}})
+	if !strings.Contains(html, "One class:") || !strings.Contains(html, "there is no other to be apart from") || strings.Contains(html, "NaN") {
+		t.Error("a single class must leave NC1 undefined, without NaN on the page")
+	}
+}
+
+// spiked is a layer of spikes.
+func spiked(t *testing.T, k, n, d int, spread float64) measurement.Column {
+	r, h, labels := measurementtest.Spikes(t, k, n, d, spread)
+	c := measurement.NewColumn(fmt.Sprintf("layer%g", spread), r)
+	c.Sample, c.Classes = h, labels
+	return c
+}

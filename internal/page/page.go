@@ -1,0 +1,198 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+
+	"collapse/internal/chart"
+	"collapse/internal/figure"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/recipe"
+)
+
+// page is what the template prints. Every string in it is escaped by the template, but for SVG
+// and CSS that package chart made.
+type page struct {
+	ID                      string
+	Title, Finding, Numbers string
+	Facts                   []string // the numbers of each loss
+	Groups                  []section
+	Substitutions           []recipe.Substitution
+	Notes                   []string
+	Commands                []string
+	Compute                 *Compute
+	shared
+}
+
+// shared is what pages about runs have in common.
+type shared struct {
+	Tiles                []format.Tile
+	RunTable, Unfinished runsTable
+	Config               []pair
+	Made                 string
+	Single               bool // the page is about one run
+}
+
+func tile(value, name string) format.Tile { return format.Tile{Value: value, Name: name} }
+
+type pair struct{ Name, Value string }
+
+// section is one group of the page.
+type section struct {
+	ID, Title string
+	Claims    []judge.Claim
+	Main      []shown // M-D Fig. 1, with and without degenerate runs
+	More      []shown // the same against other forms of memorization, folded
+	Features  []shown
+	Why       string // why there are no features, if there are none
+	Epochs    []epochs
+	Limits    format.Table
+	LimitNote string // which runs the limits leave out
+}
+
+// epochs is the folding part for one noise level.
+type epochs struct {
+	Title   string
+	Open    bool
+	Figures []shown
+}
+
+// shown is a picture ready for the template.
+type shown struct {
+	ID, Title, Caption string
+	Columns            int
+	Legend             []swatch
+	Panels             []template.HTML
+	Notes              []string
+	Table              format.Table
+	Alone              bool // no files lie beside the page
+}
+
+type swatch struct {
+	Sample template.HTML
+	Label  string
+}
+
+// prepare turns a picture into HTML pieces. The SVG is chart's own, which escapes every text.
+func prepare(p figure.Picture) shown {
+	in := chart.Inline(p.Figure)
+	f := shown{ID: p.ID, Title: p.Title, Caption: p.Caption, Columns: p.Columns, Notes: in.Notes, Table: p.Table}
+	for _, s := range in.Panels {
+		f.Panels = append(f.Panels, template.HTML(s))
+	}
+	for _, e := range in.Legend {
+		f.Legend = append(f.Legend, swatch{template.HTML(e.Swatch), e.Label})
+	}
+	return f
+}
+
+// build makes the page and the pictures whose files lie beside it.
+func build(study Study) (page, []figure.Picture, Result) {
+	gs, unfinished := judge.Experiments(study.Runs)
+	p := page{ID: study.ID, Title: study.Title, Substitutions: study.Substitutions, Notes: study.Notes, Commands: study.Commands, shared: shared{Single: len(study.Runs) == 1}}
+	res := Result{Runs: len(study.Runs), Failed: len(unfinished)}
+	var pictures []figure.Picture
+	var all [][]judge.Claim
+	for _, g := range gs {
+		s, drawn, claims := sectionOf(g, study)
+		p.Groups = append(p.Groups, s)
+		pictures = append(pictures, drawn...)
+		all = append(all, claims)
+		res.Claims = append(res.Claims, claims...)
+		res.Degenerate += g.Count(judge.IsDegenerate)
+		res.Terminal += g.Count(judge.IsTerminal)
+	}
+	p.Finding, p.Numbers, p.Facts = judge.Headline(gs, all)
+	res.Headline = strings.TrimSpace(p.Finding + ". " + p.Numbers)
+	res.Facts = p.Facts
+	if p.Title == "" {
+		p.Title = "Neural collapse"
+		if len(gs) > 0 {
+			p.Title = "Memorization and dilation: " + gs[0].Title
+		}
+	}
+	p.Tiles = tiles(gs, res)
+	if p.Compute, res.Compute = study.Compute, study.Compute; p.Compute != nil {
+		p.Tiles = append(p.Tiles, p.Compute.tiles()[0])
+	}
+	p.RunTable, p.Unfinished = runsTable{runTable(gs), study.RunPages}, runsTable{unfinishedTable(study.Runs), study.RunPages}
+	p.Config = commonSettings(study.Runs)
+	p.Made = format.Time(study.Generated)
+	return p, pictures, res
+}
+
+func tiles(gs []*judge.Experiment, res Result) []format.Tile {
+	var subjects []*judge.JudgedRun
+	curves, noises := map[string]bool{}, map[float64]bool{}
+	for _, g := range gs {
+		subjects = append(subjects, g.Runs...)
+		for _, c := range g.Curves {
+			curves[c] = true
+		}
+		for _, n := range g.Noises {
+			noises[n] = true
+		}
+	}
+	done := res.Runs - res.Failed
+	return []format.Tile{
+		tile(strconv.Itoa(done), "finished runs"),
+		tile(strconv.Itoa(len(curves)), "losses"),
+		tile(strconv.Itoa(len(noises)), "noise levels"),
+		tile(strconv.Itoa(len(judge.Seeds(subjects))), "seeds"),
+		tile(fmt.Sprintf("%d of %d", res.Terminal, done), "in the terminal phase"),
+		tile(strconv.Itoa(res.Degenerate), "degenerate"),
+		tile(strconv.Itoa(res.Failed), "failed or unfinished"),
+	}
+}
+
+// sectionOf draws everything of one group.
+func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []judge.Claim) {
+	s := section{ID: "group" + g.Suffix, Title: g.Title}
+	var drawn []figure.Picture
+	add := func(p figure.Picture) (shown, bool) {
+		if len(p.Panels) == 0 {
+			return shown{}, false
+		}
+		drawn = append(drawn, p)
+		return prepare(p), true
+	}
+	noisy := g.Count(func(s *judge.JudgedRun) bool { return s.Noise > 0 }) > 0
+	if len(g.Runs) > 1 && noisy {
+		s.Claims = g.Claims()
+		for _, p := range figure.MainFigures(g) {
+			if f, ok := add(p); ok {
+				s.Main = append(s.Main, f)
+			}
+		}
+		if f, ok := add(figure.OtherForms(g)); ok {
+			s.More = append(s.More, f)
+		}
+	}
+	for _, p := range figure.FeatureFigures(g, study.FeatureRuns) {
+		if f, ok := add(p); ok {
+			s.Features = append(s.Features, f)
+		}
+	}
+	if len(s.Features) == 0 {
+		s.Why = figure.WhyNoFeatures(g)
+	}
+	for i, noise := range g.Noises {
+		e := epochs{Title: fmt.Sprintf("η = %s (%s)", format.Decimal(noise), format.Count(g.Count(func(s *judge.JudgedRun) bool { return s.Noise == noise }), "run")), Open: i == 0}
+		first, rest := figure.EpochFigures(g, noise)
+		first.Title = "The measures of collapse against epoch, η = " + format.Decimal(noise)
+		first.Caption = "Mean over seeds; the band reaches from the smallest to the largest seed. Training measures are in evaluation mode and on the labels trained on; test labels are never corrupted."
+		rest.Title = "Every other measure against epoch, η = " + format.Decimal(noise)
+		rest.Caption = "As above. “clean” are the training samples that kept their label. The key and the split of each measure stand above its axis."
+		for _, p := range []figure.Picture{first, rest} {
+			if f, ok := add(p); ok {
+				e.Figures = append(e.Figures, f)
+			}
+		}
+		s.Epochs = append(s.Epochs, e)
+	}
+	s.Limits, s.LimitNote = limits(g)
+	return s, drawn, s.Claims
+}

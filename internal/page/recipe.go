@@ -1,0 +1,190 @@
+package page
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"collapse/internal/figure"
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/outfile"
+	"collapse/internal/recipe"
+	"collapse/internal/theoryfig"
+)
+
+// Recipe is a figure or table of a paper with the runs that repeat it and the words its page needs; or, with Study, somebody's own search.
+type Recipe struct {
+	ID, Title     string
+	Study         bool   // no paper is behind it
+	Source        string // which figure of which paper
+	Caption       string
+	Scale         string // what scale the runs have, in words
+	Runs          []judge.Run
+	Drawings      []figure.Drawing
+	Memorization  bool           // draw and judge memorization and dilation as M-D Fig. 1 does
+	Searches      []judge.Search // of settings; nil: the runs are a grid
+	Claims        []judge.Statement
+	Numbers       []judge.Number
+	Substitutions []recipe.Substitution
+	Notes         []string
+	Commands      []string
+	Compute       *Compute // what the runs have taken; nil: not said
+	RunPages      bool     // write each run's own page, too, and link to it
+	Generated     time.Time
+}
+
+// OfRecipe gives the words of a recipe and what it draws and claims to its runs.
+func OfRecipe(r *recipe.Recipe, c recipe.Choice, runs []judge.Run) (Recipe, error) {
+	departures, err := r.Departures(c)
+	return Recipe{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Scale: c.Describe(len(runs)), Runs: runs,
+		Drawings: r.Drawings, Memorization: r.Memorization, Claims: r.Claims, Numbers: r.Numbers, Substitutions: departures,
+		Commands: []string{c.Command(r.ID)}, Notes: r.Notes()}, err
+}
+
+// recipePage is what the template prints.
+type recipePage struct {
+	Recipe
+	shared
+	Trains     bool // the numbers are of trained networks, not of the theory
+	Facts      []theoryfig.Fact
+	Judged     []judge.Claim
+	Figures    []shown
+	PaperTable format.Table
+	FoundTable format.Table // of searches
+}
+
+// WriteRecipe makes the page of a recipe, dir/index.html, with the files of its figures beside it
+// as Write does.
+func WriteRecipe(dir string, r Recipe) (Result, error) {
+	p, pictures, err := r.build()
+	if err != nil {
+		return Result{}, err
+	}
+	figures := filepath.Join(dir, "figures")
+	if err := os.MkdirAll(figures, 0o777); err != nil {
+		return Result{}, fmt.Errorf("page: %w", err)
+	}
+	if err := writePictures(figures, pictures); err != nil {
+		return Result{}, err
+	}
+	html, err := execute("recipe", p)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute}
+	if r.RunPages {
+		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
+			return Result{}, err
+		}
+	}
+	for _, f := range pictures {
+		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
+	}
+	return res, outfile.Write(res.Index, html)
+}
+
+// Judge is what the runs of a recipe say so far, with the figures of its page. Runs that have not finished are drawn nowhere.
+func (r Recipe) Judge() (Judged, error) {
+	p, pictures, err := r.build()
+	return Judged{Title: r.Source, Claims: p.Judged, Figures: pictures}, err
+}
+
+func (r Recipe) build() (recipePage, []figure.Picture, error) {
+	p := recipePage{Recipe: r, Trains: true, shared: shared{Config: commonSettings(r.Runs)}}
+	done := judge.Finished(r.Runs)
+	var pictures []figure.Picture
+	for i, d := range r.Drawings {
+		if drawn := d.Draw(r.ID+"-"+strconv.Itoa(i+1), done); len(drawn.Panels) > 0 {
+			pictures = append(pictures, drawn)
+		} else {
+			p.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("“%s” is not drawn: no run has what it shows.", d.Title))
+		}
+	}
+	if r.Memorization {
+		pictures = append(pictures, figure.Memorization(r.Runs)...)
+	}
+	pictures = append(pictures, figure.OfSearches(r.ID, r.Searches, r.Runs)...)
+	if len(r.Searches) > 0 {
+		p.FoundTable = figure.FoundInSearches(r.Searches)
+	}
+	for _, drawn := range pictures {
+		p.Figures = append(p.Figures, prepare(drawn))
+	}
+	answers, err := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Memorization: r.Memorization, Searches: r.Searches}.Judge(r.Runs)
+	if err != nil {
+		return p, nil, err
+	}
+	p.Judged, p.PaperTable = answers.Claims, numberTable(answers.Numbers)
+	p.RunTable, p.Unfinished = runsTable{variedTable(done), r.RunPages}, runsTable{unfinishedTable(r.Runs), r.RunPages}
+	p.Tiles = r.tiles(done, p.Judged)
+	p.Made = format.Time(r.Generated)
+	return p, pictures, nil
+}
+
+func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Tile {
+	terminal, held := 0, 0
+	for _, s := range done {
+		if s.Terminal {
+			terminal++
+		}
+	}
+	for _, c := range claims {
+		if c.Verdict == judge.Holds {
+			held++
+		}
+	}
+	tiles := []format.Tile{
+		tile(fmt.Sprintf("%d of %d", held, len(claims)), "claims hold"),
+		tile(strconv.Itoa(len(done)), "finished runs"),
+		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
+		tile(strconv.Itoa(len(judge.Seeds(done))), "seeds"),
+		tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"),
+	}
+	if r.Compute != nil {
+		tiles = append(tiles, r.Compute.tiles()...)
+	}
+	return tiles
+}
+
+// numberTable sets the paper's numbers beside ours.
+func numberTable(numbers []judge.Comparison) format.Table {
+	t := format.Table{Columns: []string{"", "the paper", "these runs", "difference"}}
+	for _, n := range numbers {
+		t.Rows = append(t.Rows, []string{n.What, n.Paper, n.Ours, n.Difference})
+	}
+	return t
+}
+
+// variedTable lists the finished runs with the settings that tell them apart.
+func variedTable(done []*judge.JudgedRun) format.Table {
+	var keys []string
+	for _, s := range done {
+		for k, v := range s.Settings {
+			if v != done[0].Settings[k] && !slices.Contains(keys, k) && !strings.HasSuffix(k, "_digest") {
+				keys = append(keys, k)
+			}
+		}
+	}
+	slices.Sort(keys)
+	t := format.Table{Columns: append(append([]string{"run"}, keys...), "train acc.", "test acc.", "NC1", "terminal", "seconds", "program")}
+	for _, s := range done {
+		row := []string{hashStart(s.Run)}
+		for _, k := range keys {
+			row = append(row, s.Settings[k])
+		}
+		number := func(split, key string, write func(float64) string) string {
+			if v, ok := s.Last(split, key); ok {
+				return write(v)
+			}
+			return "–"
+		}
+		t.Rows = append(t.Rows, append(row, number("train", "accuracy", format.Percent), number("test", "accuracy", format.Percent),
+			number("train", "nc1_pinv", format.Digits), yesNo(s.Terminal), seconds(s.Run), program(s.Run)))
+	}
+	return t
+}

@@ -1,0 +1,38 @@
+package page
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"collapse/internal/format"
+	"collapse/internal/judge"
+)
+
+// runsTable lists runs; the first column is the start of a run's hash.
+type runsTable struct {
+	format.Table
+	Pages bool // runs/<hash>/index.html exists beside the page
+}
+
+// manyRuns is from where a table of runs is folded.
+const manyRuns = 40
+
+// Long reports whether the table is to be folded.
+func (t runsTable) Long() bool { return len(t.Rows) > manyRuns }
+
+// hashStart names a run in tables, folders and commands.
+func hashStart(r *judge.Run) string { return fmt.Sprintf("%.12s", r.Hash) }
+
+// writeRunPages makes each run's own page below dir/runs, the one that collapse report makes of it.
+func writeRunPages(dir string, runs []judge.Run, made time.Time) (pages []string, err error) {
+	for i := range runs {
+		name := hashStart(&runs[i])
+		res, err := Write(filepath.Join(dir, "runs", name), Study{ID: "report", Runs: runs[i : i+1], Commands: []string{"collapse report " + name}, Generated: made})
+		if err != nil {
+			return pages, fmt.Errorf("the page of run %s: %w", name, err)
+		}
+		pages = append(pages, res.Index)
+	}
+	return pages, nil
+}

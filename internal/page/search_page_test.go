@@ -1,0 +1,31 @@
+package page
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"collapse/internal/judge/judgetest"
+)
+
+func TestPageOfASearch(t *testing.T) {
+	all := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})
+	dir := t.TempDir()
+	for _, study := range []bool{true, false} {
+		res, err := WriteRecipe(dir, Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: judgetest.Common().Runs(t)[:4]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(res.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := string(b)
+		for text, want := range map[string]bool{`data-study="find"`: study, `data-recipe="find"`: !study, "The figure": !study, "the paper claims": !study, "study report": study,
+			"What was found": true, "optim.lr 0.1, optim.schedule.gamma 0.1": true, `data-figure="find-best"`: true, `data-figure="find-trials"`: true, `data-claim="spends-less"`: true} {
+			if strings.Contains(html, text) != want {
+				t.Errorf("study %v: %q is there: %v", study, text, !want)
+			}
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package page
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"collapse/internal/format"
+	"collapse/internal/judge"
+	"collapse/internal/store"
+)
+
+// limits sets the measures that do not depend on scale beside their limits, at the lowest noise.
+func limits(g *judge.Experiment) (format.Table, string) {
+	noise := g.Noises[0]
+	kept, note := judge.LeaveOut(g.Pick(func(s *judge.JudgedRun) bool { return s.Noise == noise }))
+	t := format.Table{Columns: []string{"measure", "limit"}}
+	for _, c := range g.Curves {
+		t.Columns = append(t.Columns, c+", η = "+format.Decimal(noise))
+	}
+	cos := "0 (every cosine −1/(K−1))"
+	if k, err := strconv.Atoi(g.Settings["data.classes"]); err == nil && k > 1 {
+		cos = "0 (every cosine " + format.Digits(-1/float64(k-1)) + ")"
+	}
+	for _, m := range []struct{ name, key, limit string }{
+		{"NC1, pseudo-inverse form", "nc1_pinv", "0"},
+		{"NC2, classifier against a simplex ETF", "nc2_w", "0"},
+		{"NC2, angles of centred class means", "nc2_cos_deviation", cos},
+		{"NC2, class means against an orthogonal frame (features of a ReLU)", "nc2_means_of", "0"},
+		{"NC3, self-duality", "nc3_gram", "0"},
+		{"NC4, nearest-class-centre mismatch", "nc4_ncc_mismatch", "0"},
+	} {
+		row, any := []string{m.name, m.limit}, false
+		for _, c := range g.Curves {
+			v := judge.MeanDeviation(judge.OnCurve(kept, c), 1, func(s *judge.JudgedRun) (float64, bool) {
+				if noise > 0 {
+					if v, ok := s.Last("clean", m.key); ok {
+						return v, true
+					}
+				}
+				return s.Last("train", m.key)
+			})
+			any = any || v != "–"
+			row = append(row, v)
+		}
+		if any {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t, note
+}
+
+// runTable lists every finished run.
+func runTable(gs []*judge.Experiment) format.Table {
+	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "epochs", "train acc.", "test acc.", "NC1", "dilation", "memorization", "terminal", "degenerate", "seconds", "program"}}
+	for _, g := range gs {
+		for _, s := range g.Runs {
+			q := func(split, key string) string {
+				if v, ok := s.Last(split, key); ok {
+					return format.Digits(v)
+				}
+				return "–"
+			}
+			accuracy := func(split string) string {
+				if v, ok := s.Last(split, "accuracy"); ok {
+					return format.Percent(v)
+				}
+				return "–"
+			}
+			degenerate := "not known"
+			if s.DegenerateKnown {
+				degenerate = yesNo(s.Degenerate) + " (" + format.Digits(s.NormRatio) + ")"
+			}
+			t.Rows = append(t.Rows, []string{hashStart(s.Run), s.Label, s.Curve, format.Decimal(s.Noise), strconv.FormatUint(s.Seed, 10),
+				strconv.FormatInt(s.LastStep(), 10), accuracy("train"), accuracy("test"), q("train", "nc1_pinv"), q("test", "dilation"),
+				q("train", g.Form().Key), yesNo(s.Terminal), degenerate, seconds(s.Run), program(s.Run)})
+		}
+	}
+	return t
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func seconds(r *judge.Run) string {
+	if r.Started.IsZero() || r.Finished.IsZero() || r.Finished.Before(r.Started) {
+		return "–"
+	}
+	return format.Digits(r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds())
+}
+
+// program is what a run's bits depend on beside its configuration.
+func program(r *judge.Run) string {
+	p := r.Program
+	words := []string{}
+	for _, w := range []string{p.Version, p.Kernel, strings.Trim(p.GOOS+"/"+p.GOARCH, "/"), p.GOAMD64, p.CPU} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// unfinishedTable lists the runs that gave no result, with why.
+func unfinishedTable(runs []judge.Run) format.Table {
+	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "state", "why"}}
+	for i := range runs {
+		r := &runs[i]
+		if r.Status == store.Done {
+			continue
+		}
+		why := r.Error
+		if why == "" {
+			why = fmt.Sprintf("last measured at epoch %d", r.LastStep())
+		}
+		t.Rows = append(t.Rows, []string{hashStart(r), r.Label, r.CurveName(), format.Decimal(r.Noise), strconv.FormatUint(r.Seed, 10), string(r.Status), why})
+	}
+	return t
+}
+
+// few writes sorted values; of many the least and the greatest.
+func few(v []string) string {
+	const most, ends = 24, 3
+	if len(v) <= most {
+		return strings.Join(v, " | ")
+	}
+	return fmt.Sprintf("%s | … | %s (%d values)", strings.Join(v[:ends], " | "), strings.Join(v[len(v)-ends:], " | "), len(v))
+}
+
+// commonSettings lists every setting: its value where the runs agree, its values where they differ.
+func commonSettings(runs []judge.Run) []pair {
+	values := map[string][]string{}
+	for i := range runs {
+		for k, v := range runs[i].Settings {
+			known := false
+			for _, w := range values[k] {
+				known = known || w == v
+			}
+			if !known {
+				values[k] = append(values[k], v)
+			}
+		}
+	}
+	var out []pair
+	for k, v := range values {
+		sort.Slice(v, func(i, j int) bool {
+			a, errA := strconv.ParseFloat(v[i], 64)
+			b, errB := strconv.ParseFloat(v[j], 64)
+			if errA == nil && errB == nil && a != b {
+				return a < b
+			}
+			return v[i] < v[j]
+		})
+		out = append(out, pair{k, few(v)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}

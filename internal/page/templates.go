@@ -1,0 +1,32 @@
+package page
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"sync"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+)
+
+//go:embed *.html
+var sources embed.FS
+
+// templates are every page and the parts they share (parts.html), parsed when the first page is made: most calls make none.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"rules":  func() any { return judge.Rules },
+		"charts": func() template.CSS { return template.CSS(chart.StyleSheet()) },
+	}).ParseFS(sources, "*.html"))
+})
+
+// execute makes a page.
+func execute(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	return b.Bytes(), nil
+}

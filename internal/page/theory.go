@@ -1,0 +1,63 @@
+package page
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"collapse/internal/chart"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
+	"collapse/internal/outfile"
+	"collapse/internal/theoryfig"
+)
+
+// Theory is a page about the theory's models: a recipe's, or that of one solved setting. It is laid out as the pages of recipes that
+// train networks are, without runs.
+type Theory struct {
+	ID      string
+	Title   string
+	Source  string // which figure or theorem of which paper
+	Caption string // what the paper shows
+	Claims  []judge.Claim
+	Facts   []theoryfig.Fact
+	Notes   []string
+	Command string // that makes the page again
+	Figures []chart.Figure
+}
+
+// Write makes dir/index.html and dir/figures/<id>.svg, .png, .csv and .json of every figure, and
+// returns the page's path.
+func (p *Theory) Write(dir string) (string, error) {
+	var pictures []figure.Picture
+	data := recipePage{Recipe: Recipe{ID: p.ID, Title: p.Title, Source: p.Source, Caption: p.Caption, Notes: p.Notes, Commands: []string{p.Command}},
+		Judged: p.Claims, Facts: p.Facts}
+	for _, f := range p.Figures {
+		drawn := figure.Picture{Figure: f}
+		pictures, data.Figures = append(pictures, drawn), append(data.Figures, prepare(drawn))
+	}
+	figures := filepath.Join(dir, "figures")
+	if err := os.MkdirAll(figures, 0o777); err != nil {
+		return "", fmt.Errorf("page: %w", err)
+	}
+	if err := writePictures(figures, pictures); err != nil {
+		return "", err
+	}
+	html, err := execute("recipe", data)
+	if err != nil {
+		return "", err
+	}
+	index := filepath.Join(dir, "index.html")
+	return index, outfile.Write(index, html)
+}
+
+// Files lists what Write writes, by names below its folder.
+func (p *Theory) Files() []string {
+	files := []string{"index.html"}
+	for _, f := range p.Figures {
+		for _, ext := range []string{".svg", ".png", ".csv", ".json"} {
+			files = append(files, filepath.Join("figures", f.ID+ext))
+		}
+	}
+	return files
+}

@@ -1,0 +1,107 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"collapse/internal/chart"
+	"collapse/internal/figure"
+	"collapse/internal/outfile"
+)
+
+// Write makes the page of a study, dir/index.html, and dir/figures/<id>.svg, .png, .csv and .json
+// for each of its pictures. With a single run it is the page of that run. Every file is whole
+// before it takes its place (see package outfile), the page last: whoever opens it finds its figures.
+//
+// The same runs and words give the same bytes. dir is made if it is not there; other files in it
+// stay.
+func Write(dir string, study Study) (Result, error) {
+	p, pictures, res := build(study)
+	figures := filepath.Join(dir, "figures")
+	if err := os.MkdirAll(figures, 0o777); err != nil {
+		return Result{}, fmt.Errorf("page: %w", err)
+	}
+	if err := writePictures(figures, pictures); err != nil {
+		return Result{}, err
+	}
+	html, err := execute("study", p)
+	if err != nil {
+		return Result{}, err
+	}
+	if study.RunPages {
+		if res.RunPages, err = writeRunPages(dir, study.Runs, study.Generated); err != nil {
+			return Result{}, err
+		}
+	}
+	res.Index = filepath.Join(dir, "index.html")
+	if err := outfile.Write(res.Index, html); err != nil {
+		return Result{}, err
+	}
+	for _, f := range pictures {
+		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
+	}
+	return res, nil
+}
+
+// pixelsPerPoint of a PNG file: sharp on dense screens, but plain for figures of many panels, whose
+// pixels would take most of the time of a page.
+func pixelsPerPoint(f chart.Figure) float64 {
+	if len(f.Panels) > 12 {
+		return 1
+	}
+	return 2
+}
+
+// writePictures draws on all cores and returns the first error.
+func writePictures(dir string, pictures []figure.Picture) error {
+	work := make(chan figure.Picture)
+	errs := make(chan error, len(pictures))
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for p := range work {
+				errs <- writePicture(dir, p.Figure)
+			}
+		}()
+	}
+	for _, p := range pictures {
+		work <- p
+	}
+	close(work)
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writePicture(dir string, f chart.Figure) error {
+	for _, r := range []struct {
+		ext  string
+		draw func(io.Writer) error
+	}{
+		{".svg", func(w io.Writer) error { return chart.WriteSVG(w, f, chart.Auto) }},
+		{".png", func(w io.Writer) error { return chart.WritePNG(w, f, chart.Light, pixelsPerPoint(f)) }},
+		{".csv", func(w io.Writer) error { return chart.WriteCSV(w, f) }},
+		{".json", func(w io.Writer) error { return chart.WriteJSON(w, f) }},
+	} {
+		var b bytes.Buffer
+		if err := r.draw(&b); err != nil {
+			return err
+		}
+		if err := outfile.Write(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collapse/internal/figure"
+)
+
+// ShowsFeatures reports whether a drawing is of features themselves, which are larger than all measures of a run together.
+func (r *Recipe) ShowsFeatures() bool {
+	return slices.ContainsFunc(r.Drawings, func(d figure.Drawing) bool {
+		return slices.ContainsFunc(d.Panels, func(p figure.DrawingPanel) bool { return p.X == "features" })
+	})
+}
+
+// Departures lists where the runs of a choice depart from the paper's setting.
+func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
+	scale, err := r.scale(c.Scale)
+	if err != nil {
+		return nil, err
+	}
+	var out []Substitution
+	if c.BuiltIn {
+		out = append(out, Substitution{What: "data set", Paper: strings.Join(r.dataSets(), ", "),
+			Here: "glyphs, drawn by this program", Why: "asked for with --built-in: the data sets of the paper were not at hand"})
+	}
+	out = append(out, scale.Substitutions...)
+	for _, s := range c.Set {
+		key, value, _ := strings.Cut(s, "=")
+		out = append(out, Substitution{What: key, Paper: "the recipe's", Here: value, Why: "set by hand"})
+	}
+	return out, nil
+}
+
+// dataSets are those of the full scale.
+func (r *Recipe) dataSets() []string {
+	runs, err := r.Expand(Choice{Scale: "paper"})
+	if err != nil {
+		return nil // Parse has checked it
+	}
+	return DataSets(runs)
+}
+
+// Describe says what was chosen, and how many runs that is.
+func (c Choice) Describe(runs int) string {
+	words := fmt.Sprintf("Scale %s: %d runs.", c.Scale, runs)
+	if c.Preset != "" {
+		words += " Preset " + c.Preset + "."
+	}
+	return words
+}
+
+// Command is the command that repeats the choice for a recipe.
+func (c Choice) Command(id string) string {
+	words := []string{"collapse reproduce", id, "--scale", c.Scale}
+	if c.Preset != "" {
+		words = append(words, "--preset", c.Preset)
+	}
+	if c.Seeds > 0 {
+		words = append(words, "--seeds", fmt.Sprint(c.Seeds))
+	}
+	if c.BuiltIn {
+		words = append(words, "--built-in")
+	}
+	for _, s := range slices.Sorted(slices.Values(c.Set)) {
+		words = append(words, "--set", s)
+	}
+	return strings.Join(words, " ")
+}

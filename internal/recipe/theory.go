@@ -1,0 +1,99 @@
+package recipe
+
+// Theory are the sections of recipes that need no training.
+type Theory struct {
+	Model     Model      `toml:"model"`
+	Cases     []Model    `toml:"case"`
+	Descent   Descent    `toml:"descent"`
+	Noise     Noise      `toml:"noise"`
+	Landscape Landscape  `toml:"landscape"`
+	Dilation  Dilation   `toml:"dilation"`
+	Curve     Curve      `toml:"curve"`
+	Clusters  []Clusters `toml:"nc1"`
+	ReLU      ReLU       `toml:"relu"`
+}
+
+// Model is ufm.Config in the words of the flags.
+type Model struct {
+	Model     string  `toml:"model"`
+	Loss      string  `toml:"loss"`
+	K         int     `toml:"k"`
+	D         int     `toml:"d"`
+	N         int     `toml:"n"`
+	LW        float64 `toml:"lw"`
+	LH        float64 `toml:"lh"`
+	LB        any     `toml:"lb"` // a number or "none"
+	L2        float64 `toml:"l2"`
+	L1        float64 `toml:"l1"`
+	LH1       float64 `toml:"lh1"`
+	Alpha     float64 `toml:"alpha"`
+	M         float64 `toml:"m"`
+	Smoothing float64 `toml:"smoothing"`
+	Sigma     float64 `toml:"sigma"`
+	Layers    int     `toml:"layers"`
+}
+
+type Descent struct {
+	Iterations int       `toml:"iterations"`
+	Quick      int       `toml:"quick_iterations"` // of --scale quick; 0: the same
+	Step       float64   `toml:"step"`
+	Init       []float64 `toml:"init"` // of W and H, or W2, W1, H1
+	Every      int       `toml:"every"`
+	Frame      string    `toml:"frame"`  // which NC2 the figure shows: "of" or "etf"
+	Seeds      int       `toml:"seeds"`  // try so many and show the first that ends in the optimum
+	Expect     string    `toml:"expect"` // "collapse" (also ""), "doomed" or "no-collapse"
+}
+
+type Noise struct {
+	Samples []int `toml:"samples"` // n per class
+}
+
+type Landscape struct {
+	K      int     `toml:"k"`
+	SMax   float64 `toml:"s_max"`
+	Theta  float64 `toml:"theta_max"`
+	Losses []Loss  `toml:"loss"`
+}
+
+type Loss struct {
+	Kind  string  `toml:"kind"` // "mse" or "ce"
+	Alpha float64 `toml:"alpha"`
+	M     float64 `toml:"m"`
+}
+
+type Dilation struct {
+	LW    float64   `toml:"lw"`
+	LH    float64   `toml:"lh"`
+	Alpha float64   `toml:"alpha"`
+	CMD   float64   `toml:"c_md"`
+	Eta   float64   `toml:"eta"`
+	Law   string    `toml:"law"`
+	Etas  []float64 `toml:"etas"`
+	CMDs  []float64 `toml:"c_mds"`
+}
+
+type Curve struct {
+	N      int       `toml:"n"`
+	K      []int     `toml:"k"`
+	Lambda []float64 `toml:"lambda"`
+}
+
+// Clusters is one feature set of tb-appD.
+type Clusters struct {
+	K    int    `toml:"k"`
+	N    int    `toml:"n"`
+	D    int    `toml:"d"`
+	Seed uint64 `toml:"seed"`
+}
+
+// ReLU is what a recipe of kind relu scans.
+type ReLU struct {
+	KMax        int        `toml:"k_max"`
+	Q           [2]float64 `toml:"q"`
+	Steps       int        `toml:"steps"`
+	Lines       []int      `toml:"lines"` // classes drawn as curves
+	Safe        []int      `toml:"safe"`
+	SafeQ       []float64  `toml:"safe_q"`
+	Starts      int        `toml:"starts"`
+	QuickStarts int        `toml:"quick_starts"`
+}

@@ -1,0 +1,100 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collapse/internal/figure"
+	"collapse/internal/judge"
+)
+
+// Training are the sections of a recipe that trains networks.
+type Training struct {
+	Base    map[string]any            `toml:"base"`    // settings of every run, as collapse train has them
+	Presets map[string]map[string]any `toml:"presets"` // other settings: "code" is what the released code does
+	Full    Scale                     `toml:"full"`    // --scale paper
+	Quick   Scale                     `toml:"quick"`   // --scale quick
+	Search  map[string]any            `toml:"search"`  // choose settings instead of computing all of the grid, as a study's file says it
+
+	Drawings     []figure.Drawing  `toml:"drawing"`
+	Memorization bool              `toml:"memorization"` // draw and judge as M-D Fig. 1
+	Claims       []judge.Statement `toml:"claim"`
+	Numbers      []judge.Number    `toml:"number"`
+}
+
+// Scale is a grid: every variant with every combination of the grid's values and every seed.
+type Scale struct {
+	Seeds         int              `toml:"seeds"`    // seeds 1 to Seeds
+	Set           map[string]any   `toml:"set"`      // settings of every run
+	Grid          map[string][]any `toml:"grid"`     // key → values
+	Variants      []map[string]any `toml:"variants"` // settings that change together
+	Search        map[string]any   `toml:"search"`   // stronger than the recipe's
+	Substitutions []Substitution   `toml:"substitution"`
+}
+
+// Substitution is a departure of runs from the paper's setting.
+type Substitution struct {
+	What  string `toml:"what"`
+	Paper string `toml:"paper"`
+	Here  string `toml:"here"`
+	Why   string `toml:"why"`
+}
+
+// checkTraining checks grids, measures and settings that claims and panels name.
+func (r *Recipe) checkTraining() error {
+	var errs []error
+	for _, d := range r.Drawings {
+		errs = append(errs, d.Check())
+	}
+	seen := map[string]bool{}
+	for _, c := range r.Claims {
+		if c.ID == "" || c.Says == "" || seen[c.ID] {
+			errs = append(errs, fmt.Errorf("claim %q: id and says must be given, and no id twice", c.ID))
+		}
+		seen[c.ID] = true
+		errs = append(errs, c.Check())
+	}
+	for _, n := range r.Numbers {
+		errs = append(errs, n.Check())
+	}
+	for _, scale := range Scales {
+		if _, err := r.Expand(Choice{Scale: scale}); err != nil {
+			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
+		}
+	}
+	if r.Search == nil && (r.Quick.Search != nil || r.Full.Search != nil) || r.Search != nil && len(r.Quick.Variants)+len(r.Full.Variants) > 0 {
+		errs = append(errs, errors.New("a search needs [search], and no variants"))
+	}
+	for preset := range r.Presets {
+		if _, err := r.Expand(Choice{Scale: "paper", Preset: preset}); err != nil {
+			errs = append(errs, fmt.Errorf("preset %s: %w", preset, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Scales are what a recipe can be run at.
+var Scales = []string{"quick", "paper"}
+
+func (r *Recipe) scale(name string) (Scale, error) {
+	switch name {
+	case "quick":
+		return r.Quick, nil
+	case "paper":
+		return r.Full, nil
+	}
+	return Scale{}, fmt.Errorf("there is no scale %q, only %s", name, strings.Join(Scales, " and "))
+}
+
+// DataSets lists the data sets a scale trains on.
+func DataSets(runs []Run) []string {
+	var out []string
+	for _, run := range runs {
+		if !slices.Contains(out, run.Config.Data.Name) {
+			out = append(out, run.Config.Data.Name)
+		}
+	}
+	return out
+}

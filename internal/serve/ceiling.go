@@ -1,0 +1,61 @@
+package serve
+
+import (
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+)
+
+// measureMemory is what a measurement lives in: more is collected at once, as `collapse measure` does for small files.
+const measureMemory = 768 << 20
+
+// ceiling bounds the memory of the process while files are measured, unless GOMEMLIMIT does: what lived before, and measureMemory for each
+// measurement. Between measurements there is no bound: the process may be training.
+type ceiling struct {
+	mu     sync.Mutex
+	inside int
+	before int64 // the limit without measurements
+	lived  int64 // bytes, before the first of them
+}
+
+// memory is one for all servers of the process, as the limit is.
+var memory ceiling
+
+// enter raises the limit for one measurement more; leave lowers it.
+func (c *ceiling) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inside == 0 {
+		c.before, c.lived = debug.SetMemoryLimit(-1), heapLive()
+	}
+	c.inside++
+	c.set()
+}
+
+func (c *ceiling) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inside--
+	c.set()
+}
+
+func (c *ceiling) set() {
+	switch {
+	case c.before != math.MaxInt64:
+	case c.inside == 0:
+		debug.SetMemoryLimit(c.before)
+	default:
+		debug.SetMemoryLimit(c.lived + int64(c.inside)*measureMemory)
+	}
+}
+
+// heapLive returns the bytes that the last collection found in use.
+func heapLive() int64 {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if live[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return int64(live[0].Value.Uint64())
+}

@@ -1,0 +1,98 @@
+package study
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"collapse/internal/queue"
+)
+
+// plain reports a text from the network that a terminal or a log could not show as it is.
+func plain(t *testing.T, text string) {
+	t.Helper()
+	if len(text) > longestLine || !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\x1b\n\r") {
+		t.Errorf("%q", text)
+	}
+}
+
+// FuzzDecodeBegin reads bytes as the first message of an attempt at a run of 80 epochs.
+func FuzzDecodeBegin(f *testing.F) {
+	f.Add(begin{From: 3, Rows: 1, Program: program(), Host: "host"}.encode()[1:])
+	f.Add([]byte(`{"from":-9000000000000000000,"host":"a\u001b[2J","program":{"Version":"` + strings.Repeat("x", 1000) + `"}}`))
+	f.Add([]byte(`{"from":81}`))
+	f.Add([]byte(`[[`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		b, err := decodeBegin(text)
+		if err == nil {
+			for _, text := range []string{b.Host, b.Program.Version, b.Program.Kernel, b.Program.GOOS, b.Program.GOARCH, b.Program.GOAMD64, b.Program.CPU} {
+				plain(t, text)
+			}
+			back, err := decodeBegin(b.encode()[1:])
+			if err != nil || back != b {
+				t.Errorf("%+v becomes %+v, %v", b, back, err)
+			}
+		}
+		e := &engine{epochs: map[string]int64{"run": 80}}
+		m := queue.Message{Job: "run", Data: append([]byte{tagBegin}, text...)}
+		if b, err := e.readBegin(m); err == nil && (b.From < -1 || b.From > 80) {
+			t.Errorf("%+v", b)
+		}
+	})
+}
+
+// FuzzSavedState reads bytes as what the queue keeps with a claim: what is read of it names epochs and blobs, and sweeping by it is safe.
+func FuzzSavedState(f *testing.F) {
+	f.Add(checkpointState{Epoch: 20, Blob: queue.Blob{Name: "run/g3/ckpt-20.tar", Bytes: 5}, Beside: []sidePart{{UpTo: 10, Blob: queue.Blob{Name: "run/g2/beside-0-10.tar"}}}}.encode(), "run/g3/ckpt-19.tar~x")
+	f.Add([]byte(`{"epoch":-1}`), "run/begin/ckpt-1.tar")
+	f.Add([]byte(`{"epoch":9223372036854775807,"beside":[{},{}]}`), "run/g18446744073709551616/beside--1.tar")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		s, err := decodeState(text)
+		if s.Epoch < 0 || err != nil && !reflect.DeepEqual(s, checkpointState{}) {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if err == nil {
+			again, err := decodeState(s.encode())
+			if err != nil || string(again.encode()) != string(s.encode()) {
+				t.Errorf("%+v becomes %+v, %v", s, again, err)
+			}
+		}
+		u := &blobUse{runs: map[string]runUse{}}
+		hash, _, _ := strings.Cut(name, "/")
+		for _, oldest := range []uint64{0, 3} {
+			u.runs[hash] = runUse{under: true, oldest: oldest, state: s}
+			if needed := u.needs(name); s.has(name) && !needed {
+				t.Errorf("the next worker needs %q", name)
+			}
+		}
+		u.runs[hash] = runUse{state: s}
+		if u.needs(name) {
+			t.Errorf("%q of a run that is done stays", name)
+		}
+	})
+}
+
+// FuzzManifest reads bytes as the last message of a run, and as the progress that a heartbeat carries.
+func FuzzManifest(f *testing.F) {
+	for _, m := range []manifest{{Inline: []byte("an archive")}, {Blob: &queue.Blob{Name: "run/g1/files.tar", Bytes: 7}, Shared: true}} {
+		text, err := json.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"blob":{"name":"run/../../x","bytes":1}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := readManifest(queue.Message{Job: "run", Data: text})
+		if err == nil && m.Blob != nil && (!strings.HasPrefix(m.Blob.Name, "run/") || m.Blob.Bytes < 0 || len(m.Blob.Name) > longestKey) {
+			t.Errorf("%+v", m.Blob)
+		}
+		if p := parseProgress(text); p.Epoch < 0 || p.Epoch > p.Epochs {
+			t.Errorf("%+v", p)
+		} else {
+			plain(t, p.Text)
+		}
+	})
+}

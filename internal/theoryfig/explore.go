@@ -1,0 +1,157 @@
+package theoryfig
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"collapse/dilation"
+	"collapse/internal/chart"
+	"collapse/measure"
+	"collapse/ufm"
+)
+
+// Explored is the exact optimum of an unconstrained-features model, for a page whose reader turns its parameters.
+type Explored struct {
+	Exact   ufm.Exact
+	Facts   []Fact
+	Means   []float64 // K×d, one placement of the optimal class means; nil without a closed form
+	Figures []chart.Figure
+}
+
+// exploreSteps is how many values of the penalty the curve has.
+const exploreSteps = 81
+
+// Explore solves a model and draws how its optimum changes with the penalty. It returns what Validate says of a configuration.
+func Explore(c ufm.Config) (*Explored, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	exact, err := c.Exact()
+	if err != nil {
+		return nil, err
+	}
+	out := &Explored{Exact: exact, Facts: exactFacts(c, exact), Figures: []chart.Figure{penaltyFigure(c, exact)}}
+	if !exact.Available {
+		return out, nil
+	}
+	one, err := c.Instance(exact, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		return out, nil // the optimum is known, a placement of it is not
+	}
+	// Every sample of a class is its mean at the optimum; columns are class-major.
+	N := c.K * c.N
+	for k := range c.K {
+		for j := range c.D {
+			out.Means = append(out.Means, one.H[j*N+k*c.N])
+		}
+	}
+	return out, nil
+}
+
+func exactFacts(c ufm.Config, e ufm.Exact) []Fact {
+	const closed = "exact (closed form)"
+	if !e.Available {
+		return []Fact{{"no closed form", e.Reason, closed}}
+	}
+	out := []Fact{{"regime", e.Regime, e.Source}, {"rank of the outputs", fmt.Sprint(e.Rank), closed}}
+	for _, v := range []struct {
+		name  string
+		value ufm.Number
+	}{{"objective f*", e.Objective}, {"margin z_k − z_j", e.Margin}, {"‖W‖²", e.WNorm2}, {"‖H‖²", e.HNorm2}, {"‖h_k‖²", e.ClassMeanNorm2},
+		{"bias β", e.Bias}, {"singular value of the outputs σ", e.Sigma}, {"κ", e.Kappa}, {"c = K√(nλ_Wλ_H)", e.C}} {
+		if v.value.Known() {
+			out = append(out, Fact{v.name, Number(float64(v.value)), closed})
+		}
+	}
+	if e.GramDiag.Known() && e.GramOffdiag.Known() && e.GramDiag > 0 {
+		out = append(out, Fact{"cosine of two class means", Number(float64(e.GramOffdiag / e.GramDiag)), closed},
+			Fact{"−1/(K−1)", Number(-1 / float64(c.K-1)), "a simplex ETF"})
+	}
+	for _, key := range []string{measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF, measure.KeyNC3Gram, measure.KeyNC3Direct} {
+		if v, ok := e.Measures[key]; ok {
+			out = append(out, Fact{"limit of " + key, Number(v), closed})
+		}
+	}
+	return out
+}
+
+// penaltyFigure is the optimum against λ_W, all else as it is: where the classes fall into one point.
+func penaltyFigure(c ufm.Config, e ufm.Exact) chart.Figure {
+	f := chart.Figure{ID: "penalty", Title: "The optimum against the penalty", Columns: 2,
+		Caption: "λ_W moves, everything else stays; the vertical line is the setting above. Where the curve reaches zero the penalty has pulled all classes into one point."}
+	x := chart.Axis{Label: "λ_W", Scale: chart.Log}
+	size := chart.Series{ID: "size", Label: "‖h_k‖", Kind: chart.Line, Color: chart.ColorFor(0), Width: 2}
+	margin := chart.Series{ID: "margin", Label: "margin z_k − z_j", Kind: chart.Line, Color: chart.ColorFor(1), Width: 2}
+	objective := chart.Series{ID: "objective", Label: "f*", Kind: chart.Line, Color: chart.ColorFor(2), Width: 2}
+	for i := range exploreSteps {
+		at := c
+		at.LW = math.Pow(10, -6+7*float64(i)/(exploreSteps-1))
+		s, err := at.Exact()
+		if err != nil || !s.Available {
+			continue
+		}
+		add := func(series *chart.Series, v ufm.Number) {
+			if v.Known() {
+				series.X, series.Y = append(series.X, at.LW), append(series.Y, float64(v))
+			}
+		}
+		add(&size, ufm.Number(math.Sqrt(math.Max(0, float64(s.ClassMeanNorm2)))))
+		add(&margin, s.Margin)
+		add(&objective, s.Objective)
+	}
+	here := chart.Series{ID: "here", Label: "here", Kind: chart.VLine, Color: chart.Ink, Dashed: true, X: chart.Numbers{c.LW}}
+	panel := func(id, title string, series ...chart.Series) {
+		var shown []chart.Series
+		for _, s := range series {
+			if len(s.X) > 0 {
+				shown = append(shown, s)
+			}
+		}
+		if len(shown) > 0 {
+			f.Panels = append(f.Panels, chart.Panel{ID: id, Title: title, X: x, Y: chart.Axis{Label: "", Zero: true}, Series: append(shown, here)})
+		}
+	}
+	panel("size", "Size of the class means and margin", size, margin)
+	panel("objective", "Objective", objective)
+	if !e.Available {
+		f.Notes = append(f.Notes, e.Reason)
+	}
+	return f
+}
+
+// SweepNoise solves the memorization–dilation model over noise levels around a setting, on every processor, and draws dilation
+// against memorization, as MD Fig. 1 does for trained networks.
+func SweepNoise(ctx context.Context, p dilation.Params, here *dilation.Solution) (chart.Figure, error) {
+	f := chart.Figure{ID: "predicted", Title: "Dilation against memorization, as the model predicts", Columns: 1,
+		Caption: "Each point is a noise level η between 0.005 and 0.5; the rings are the setting above. Compare the same picture of trained networks on a study's page."}
+	var settings []dilation.Params
+	for i := range 7 {
+		at := p
+		at.Eta = 0.005 * math.Pow(100, float64(i)/6)
+		settings = append(settings, at)
+	}
+	points, err := dilation.Sweep(ctx, settings)
+	if err != nil {
+		return f, err
+	}
+	ce := chart.Series{ID: "ce", Label: "cross entropy", Kind: chart.LinePoints, Marker: chart.Circle, Size: 5, Color: chart.ColorFor(0)}
+	ls := chart.Series{ID: "ls", Label: "label smoothing", Kind: chart.LinePoints, Marker: chart.Square, Size: 5, Color: chart.ColorFor(1), Dashed: true}
+	now := chart.Series{ID: "here", Label: "here", Kind: chart.Points, Marker: chart.Ring, Size: 13, Color: chart.Ink}
+	add := func(to *chart.Series, s *dilation.Side) {
+		to.X, to.Y = append(to.X, s.Memorization), append(to.Y, s.Normalised)
+	}
+	for _, pt := range points {
+		if pt.Err != nil {
+			return f, pt.Err
+		}
+		add(&ce, pt.Solution.CE)
+		add(&ls, pt.Solution.LS)
+	}
+	add(&now, here.CE)
+	add(&now, here.LS)
+	f.Panels = []chart.Panel{{ID: "predicted", X: chart.Axis{Label: "memorization η‖h2−u1‖", Zero: true}, Y: chart.Axis{Label: "dilation r*/‖h1−h2‖", Zero: true},
+		Series: []chart.Series{ce, ls, now}}}
+	return f, nil
+}

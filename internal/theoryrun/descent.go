@@ -1,0 +1,242 @@
+package theoryrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+	"collapse/internal/recipe"
+	"collapse/internal/theoryfig"
+	"collapse/measure"
+	"collapse/ufm"
+)
+
+// descent is what plain gradient descent came to, as Tirer & Bruna run it, with the exact optimum.
+type descent struct {
+	*recipe.Recipe
+	setting
+	quick      int       // iterations instead of the recipe's; 0: the recipe's
+	tried      []attempt // the last one is shown
+	found      ufm.Found
+	start, end []float64 // H
+}
+
+// attempt is a seed that was tried.
+type attempt struct {
+	seed  uint64
+	stuck bool
+	trap  string
+	gap   float64 // 2N(f − f*)
+}
+
+func runDescent(ctx context.Context, r *recipe.Recipe, opt Options) (results, error) {
+	at, err := settingOf(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	d := &descent{Recipe: r, setting: at}
+	iterations := r.Descent.Iterations
+	if opt.Quick && r.Descent.Quick > 0 {
+		iterations, d.quick = r.Descent.Quick, r.Descent.Quick
+	}
+	problem, err := ufm.NewProblem(d.cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.descend(ctx, opt, problem, iterations)
+}
+
+// descend runs seeds until one ends in the optimum; with one seed it takes what comes.
+func (d *descent) descend(ctx context.Context, opt Options, problem *ufm.Problem, iterations int) error {
+	scale, err := initScale(d.Descent.Init)
+	if err != nil {
+		return err
+	}
+	run := ufm.Run{Method: ufm.GD, Iterations: iterations, Step: d.Descent.Step, Init: scale}
+	run.TraceAt = traceAt(iterations, max(1, min(d.Descent.Every, iterations/20)))
+	// A dead sample costs σ/(2N); a run above half of that is stuck.
+	twiceN := float64(2 * problem.K * problem.N)
+	stuck := 0.5 * float64(d.exact.Sigma) / twiceN
+	for try := range max(1, d.Descent.Seeds) {
+		run.Seed = opt.Seed + uint64(try)
+		var end ufm.Point
+		if d.found, end, err = problem.Solve(ctx, nil, d.exact, run); err != nil {
+			return err
+		}
+		d.start, d.end = problem.Start(scale, run.Seed).H, end.H
+		opt.progressf("seed %d: f = %.8g after %d iterations, %.1f s", run.Seed, float64(d.found.Objective), d.found.Iterations, d.found.Seconds)
+		a := attempt{run.Seed, d.Descent.Seeds > 1 && float64(d.found.Gap) > stuck, d.found.Trap, twiceN * float64(d.found.Gap)}
+		if d.tried = append(d.tried, a); !a.stuck {
+			break
+		}
+	}
+	return nil
+}
+
+// traceAt lists every such iteration, and in the first ten of these intervals, where curves bend, ten
+// places each.
+func traceAt(iterations, every int) []int {
+	var out []int
+	for i := 0; i <= iterations; {
+		out = append(out, i)
+		if i < 10*every {
+			i += max(1, every/10)
+		} else {
+			i += every
+		}
+	}
+	return out
+}
+
+func initScale(s []float64) (ufm.InitScale, error) {
+	switch len(s) {
+	case 2:
+		return ufm.InitScale{W: s[0], H: s[1]}, nil
+	case 3:
+		return ufm.InitScale{W: s[0], W1: s[1], H: s[2]}, nil
+	}
+	return ufm.InitScale{}, errors.New("theoryrun: descent.init wants the scales of W and H, or of W2, W1 and H1")
+}
+
+// last is a measure at the end of the descent; NaN if it is undefined there.
+func (d *descent) last(key string) float64 {
+	if v, ok := d.found.Measures[key]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// claims judges what the paper says of this figure.
+func (d *descent) claims() []judge.Claim {
+	f, nc1 := float64(d.found.Objective), d.last(measure.KeyNC1Pinv)
+	switch d.Descent.Expect {
+	case "doomed":
+		return []judge.Claim{d.deadEntries(),
+			claim("doomed", "ReLU directly on the plain model is doomed: f stays far above f*", float64(d.found.Gap) > .02, "f = %.6g, f* = %.6g", f, float64(d.exact.Objective))}
+	case "no-collapse":
+		return []judge.Claim{claim("zero-loss", "without regularisation the loss reaches zero", f < 1e-5, "f = %.3g", f),
+			claim("no-collapse", "and the features do not collapse", nc1 > .01, "NC1 = %.3g", nc1)}
+	}
+	out := d.collapsed()
+	if d.cfg.ThreeFactor() {
+		out = append(out, d.pace())
+	}
+	if d.cfg.Model == ufm.Linear3 {
+		nc2, _ := d.nc2Key()
+		h1, h2 := d.last("h1_"+nc2), d.last(nc2)
+		out = append(out, claim("h1", "without ReLU, H1 has the same geometry", h1 < d.bound(), "NC2 of H1 = %.2g, of H2 = %.2g", h1, h2))
+	}
+	return out
+}
+
+// bound is what NC2 and NC3 must end below. The slowest mode, the ratio of norms of unequal penalties, only decays like exp(−2tλ·iterations).
+func (d *descent) bound() float64 {
+	if d.cfg.Model == ufm.ReLU3 {
+		return 3e-2 // about 1/t with ReLU: below 1e-2 only after 40,000–100,000 iterations
+	}
+	return 1e-3
+}
+
+// collapsed judges the end of the descent: optimal, and collapsed onto the frame.
+func (d *descent) collapsed() []judge.Claim {
+	gap, star := float64(d.found.Gap), float64(d.exact.Objective)
+	key, frame := d.nc2Key()
+	nc1, nc2, nc3, bound := d.last(measure.KeyNC1Pinv), d.last(key), d.last(measure.KeyNC3Direct), d.bound()
+	return []judge.Claim{
+		claim("objective", "the objective reaches the exact optimum, to 1e-3 of it", math.Abs(gap) < 1e-3*star, "f* = %.8g, f − f* = %.2g", star, gap),
+		claim("nc1", "NC1 tends to 0", nc1 < 1e-5, "NC1 = %.2g", nc1),
+		claim("nc2", "the class means tend to "+frame, nc2 < bound, "NC2 = %.2g (below %.0e)", nc2, bound),
+		claim("nc3", "the classifier aligns with them", nc3 < bound, "NC3 = %.2g", nc3),
+	}
+}
+
+// deadEntries judges that no entry of H under a ReLU comes back from below 0.
+func (d *descent) deadEntries() judge.Claim {
+	negative, back := 0, 0
+	for i, v := range d.start {
+		if v < 0 {
+			negative++
+			if d.end[i] > 0 {
+				back++
+			}
+		}
+	}
+	return claim("dead-entries", "entries of H that start negative never turn positive", negative > 0 && back == 0,
+		"%d of %d entries start negative, %d of them end positive", negative, len(d.start), back)
+}
+
+// pace compares how fast both layers collapse: the iterations after which NC1 stays below 1e-4.
+func (d *descent) pace() judge.Claim {
+	const level, apart = 1e-4, 1.5
+	relu := d.cfg.Model == ufm.ReLU3
+	statement := "without ReLU, NC1 of H1 and of H2 fall together"
+	if relu {
+		statement = "with ReLU, NC1 of H1 and of H2 run apart"
+	}
+	h1, ok1 := staysBelow(d.found, "h1_"+measure.KeyNC1Pinv, level)
+	h2, ok2 := staysBelow(d.found, measure.KeyNC1Pinv, level)
+	if !ok1 || !ok2 {
+		return judge.Claim{ID: "pace", Statement: statement, Verdict: judge.CannotTell, Reason: fmt.Sprintf("not both below %g within %d iterations", level, d.found.Iterations)}
+	}
+	ratio := float64(max(h1, h2)) / float64(min(h1, h2))
+	return claim("pace", statement, (ratio > apart) == relu,
+		"below %g for good after %d iterations (H1) and %d (H2): a factor of %.2f; called apart above %.1f (ours), with ReLU it varies from seed to seed, and this is one", level, h1, h2, ratio, apart)
+}
+
+// staysBelow returns the first traced iteration from which on a measure is below a level.
+func staysBelow(found ufm.Found, key string, level float64) (iteration int, ok bool) {
+	for _, t := range found.Trace {
+		v, has := t.Measures[key]
+		switch {
+		case !has || !(v < level):
+			ok = false
+		case !ok:
+			iteration, ok = t.Iteration, true
+		}
+	}
+	return iteration, ok
+}
+
+func (d *descent) facts() []theoryfig.Fact {
+	optimum := fact("f*", theoryfig.Number(float64(d.exact.Objective)), "exact ("+string(d.exact.Status)+": "+d.exact.Source+")")
+	if !d.exact.Available {
+		optimum = fact("infimum of f", "0", "exact: without penalties no minimiser is singled out")
+	}
+	source := "paper"
+	if d.Descent.Expect != "" { // what the text says of the model, without a figure
+		source = "ours, after the paper's Fig. 1"
+	}
+	return []theoryfig.Fact{
+		fact("objective", d.cfg.Words(), "paper"),
+		fact("setting", flags(d.Model), source),
+		fact("descent", fmt.Sprintf("step %g, start N(0,1) times %v", d.Descent.Step, d.Descent.Init), source),
+		optimum,
+		fact("final objective", fmt.Sprintf("%.10g", float64(d.found.Objective)), "computed here"),
+		fact("time", fmt.Sprintf("%.2g s for %d iterations", d.found.Seconds, d.found.Iterations), "computed here"),
+	}
+}
+
+func (d *descent) notes() []string {
+	var out []string
+	if d.quick > 0 {
+		out = append(out, fmt.Sprintf("Quick: %d iterations instead of %d.", d.quick, d.Descent.Iterations))
+	}
+	for i, a := range d.tried {
+		if a.stuck {
+			out = append(out, fmt.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", a.seed, a.trap, a.gap))
+		} else if i > 0 {
+			out = append(out, fmt.Sprintf("The figure shows seed %d.", a.seed))
+		}
+	}
+	if d.cfg.Model == ufm.ReLU3 && d.Descent.Expect != "doomed" && d.Descent.Expect != "no-collapse" {
+		nc2, _ := d.nc2Key()
+		out = append(out, fmt.Sprintf("With ReLU the geometry of H1 is not determined: its NC2 is 0 for an orthogonal frame, %.4f for a simplex ETF, more where classes pair up; here %.3g.",
+			math.Sqrt(2-2*math.Sqrt(float64(d.cfg.K-1)/float64(d.cfg.K))), d.last("h1_"+nc2)))
+	}
+	return out
+}
+
+func (d *descent) figures() []chart.Figure { return []chart.Figure{d.figure()} }

@@ -1,0 +1,62 @@
+// Package theoryrun runs the recipes of theorems and theory figures, which need no training: from a recipe to results, and from
+// those to claims with verdicts, figures as data and numbers. Each kind of recipe has a file of its name; results.go says what
+// they have in common.
+package theoryrun
+
+import (
+	"context"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+	"collapse/internal/recipe"
+	"collapse/internal/theoryfig"
+)
+
+// Options say how to run a recipe.
+type Options struct {
+	Seed  uint64
+	Quick bool // fewer iterations where the recipe has a quick number; said on the page
+	// Progress, if set, is told what happens.
+	Progress func(format string, args ...any)
+}
+
+func (o Options) progressf(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(format, args...)
+	}
+}
+
+// runners are the kinds of recipes.
+var runners = map[string]func(context.Context, *recipe.Recipe, Options) (results, error){
+	"descent":     runDescent,
+	"attenuation": runAttenuation,
+	"nc1-map":     runNC1Map,
+	"curve":       runCurve,
+	"scheme":      runScheme,
+	"surfaces":    runSurfaces,
+	"gradients":   runGradients,
+	"feasible":    runFeasible,
+	"dilation":    runDilation,
+	"biases":      runBiases,
+	"optima":      runOptima,
+	"saddles":     runSaddles,
+	"outputs":     runOutputs,
+	"relu":        runReLU,
+}
+
+// Result is what a recipe's page says.
+type Result struct {
+	Claims  []judge.Claim
+	Figures []chart.Figure
+	Facts   []theoryfig.Fact
+	Notes   []string
+}
+
+// Run computes a recipe and judges its claims. It returns ctx's error if cancelled.
+func Run(ctx context.Context, r *recipe.Recipe, opt Options) (*Result, error) {
+	found, err := runners[r.Kind](ctx, r, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{found.claims(), found.figures(), found.facts(), found.notes()}, ctx.Err()
+}

@@ -1,0 +1,128 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind describes one kind of network, loss or optimiser. Each is registered once, beside its code; whatever lists kinds
+// (configurations, help, benchmarks, pages, docs/training.md) reads it from there.
+type Kind struct {
+	Name  string   // as configurations have it: "resnet18"
+	Title string   // in words: "label smoothing"
+	Doc   string   // one line: what it is
+	Uses  []string // settings without effect for some other kind, by their names in a configuration
+}
+
+// Names lists the names of kinds in words: "ce, ls or lr".
+func Names(kinds []Kind) string {
+	list := names(kinds)
+	last := len(list) - 1
+	if last < 1 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+func names(kinds []Kind) []string {
+	list := make([]string, len(kinds))
+	for i, k := range kinds {
+		list[i] = k.Name
+	}
+	return list
+}
+
+// Networks lists the kinds of networks.
+func Networks() []Kind {
+	var list []Kind
+	for _, k := range netKinds {
+		list = append(list, k.Kind)
+	}
+	return list
+}
+
+// Losses lists the kinds of losses.
+func Losses() []Kind {
+	var list []Kind
+	for _, k := range lossKinds {
+		list = append(list, k.Kind)
+	}
+	return list
+}
+
+// netKinds are the networks. One more is a file with its netKind, and a name here.
+var netKinds = []*netKind{&mlpKind, &resnet18Kind, &adaptKind, &vgg13Kind, &vgg13BNKind}
+
+// netKind is a kind of network and how to build it: from dense blocks over rows, or from stages over images.
+type netKind struct {
+	Kind
+	features  func(a Arch) int            // d where a leaves it open
+	check     func(a Arch, c *complaints) // complains about what is this kind's own; nil: nothing is
+	dense     func(a Arch) []denseBlock   // the blocks below fc, or nil
+	images    func(s stack, a Arch)       // lays out the stages below fc, or nil
+	deviation float64                     // of fc's initial weights, drawn from a normal law; 0: PyTorch's law
+	sizes     []Size                      // of the papers' experiments
+	widen     func(a *Arch, channels int) // gives the network another width; nil: it has one
+}
+
+// Size is a network at the size of the papers' experiments.
+type Size struct {
+	Name  string // "resnet18-cifar"
+	Batch int    // of their training, on which published times are taken
+	Arch  Arch
+}
+
+// Sizes lists every kind of network at the sizes of the papers' experiments, as benchmarks time it.
+func Sizes() []Size {
+	var list []Size
+	for _, k := range netKinds {
+		for _, s := range k.sizes {
+			s.Arch.Kind = k.Name
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Widened returns a with hidden layers, or a stem, of the given width. The error names the kinds of networks that have a width to choose.
+func (a Arch) Widened(width int) (Arch, error) {
+	if k := a.kind(); k != nil && k.widen != nil {
+		k.widen(&a, width)
+		return a, nil
+	}
+	var can []Kind
+	for _, k := range netKinds {
+		if k.widen != nil {
+			can = append(can, k.Kind)
+		}
+	}
+	return a, fmt.Errorf("nn: %s has one width; choose one for %s only", a.Kind, Names(can))
+}
+
+// kind returns the kind of a, or nil.
+func (a Arch) kind() *netKind {
+	at := slices.IndexFunc(netKinds, func(k *netKind) bool { return k.Name == a.Kind })
+	if at < 0 {
+		return nil
+	}
+	return netKinds[at]
+}
+
+// complaints gathers what is wrong with a description.
+type complaints struct{ errs []error }
+
+// when complains if something is wrong.
+func (c *complaints) when(wrong bool, format string, args ...any) {
+	if wrong {
+		c.errs = append(c.errs, fmt.Errorf("nn: "+format, args...))
+	}
+}
+
+func (c *complaints) least(name string, v, least int) {
+	c.when(v < least, "%s is %d, wanted at least %d", name, v, least)
+}
+
+func (c *complaints) oneOf(name, v string, allowed ...string) {
+	c.when(!slices.Contains(allowed, v), "%s is %q, wanted one of %q", name, v, allowed)
+}

@@ -1,0 +1,136 @@
+package train
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"collapse/nn"
+	"collapse/optim"
+)
+
+// condition says where a key has an effect. Elsewhere it must be at its default, unless it is tolerated: then runs are named with it,
+// because they once were.
+type condition struct {
+	text      string // as in "net.kind = resnet18"
+	holds     func(*Config) bool
+	tolerated func(*Config) bool // nil: nowhere
+}
+
+// has says whether the field has an effect in c.
+func (f field) has(c *Config) bool { return f.only.holds == nil || f.only.holds(c) }
+
+// applies says whether the field may be away from its default in c, and is part of its identity.
+func (f field) applies(c *Config) bool {
+	return f.has(c) || f.only.tolerated != nil && f.only.tolerated(c)
+}
+
+// Unused is a key without effect: no run of the configuration reads it.
+type Unused struct {
+	Key   string // "loss.smoothing"
+	Needs string // where it has one: "loss.kind = ls or lr"
+}
+
+// Unused lists the keys without effect in c, whatever their values. Check refuses most of them away from their default; all of them are
+// for a command to refuse that a user names one.
+func (c Config) Unused() []Unused {
+	var list []Unused
+	for _, f := range c.fields() {
+		if !f.has(&c) {
+			list = append(list, Unused{Key: f.key, Needs: f.only.text})
+		}
+	}
+	return list
+}
+
+// Kinds lists what a key that chooses a kind may be: "net.kind", "loss.kind" or "optim.kind"; nothing for another key. Settings in
+// Uses are keys of the same section.
+func Kinds(key string) []nn.Kind {
+	for _, s := range sections {
+		if s.key == key {
+			return s.kinds()
+		}
+	}
+	return nil
+}
+
+// sections are those in which a kind is chosen.
+var sections = []struct {
+	key    string
+	kinds  func() []nn.Kind
+	chosen func(*Config) string
+}{
+	{"net.kind", nn.Networks, func(c *Config) string { return c.Net.Kind }},
+	{"loss.kind", nn.Losses, func(c *Config) string { return c.Loss.Kind }},
+	{"optim.kind", optim.Kinds, func(c *Config) string { return c.Optim.Kind }},
+}
+
+// tolerated are keys that configurations could always have though their kind does not use them.
+var tolerated = []string{"net.feature_dim", "loss.smoothing", "loss.alpha", "loss.m", "loss.reduction"}
+
+// kindConditions says for each setting that only some kinds use which ones do.
+var kindConditions = sync.OnceValue(func() map[string]condition {
+	conditions := map[string]condition{}
+	for _, s := range sections {
+		users := map[string][]nn.Kind{}
+		for _, kind := range s.kinds() {
+			for _, setting := range kind.Uses {
+				key := strings.TrimSuffix(s.key, "kind") + setting
+				users[key] = append(users[key], kind)
+			}
+		}
+		for key, kinds := range users {
+			names := kindNames(kinds)
+			c := condition{text: s.key + " = " + nn.Names(kinds), holds: func(c *Config) bool { return slices.Contains(names, s.chosen(c)) }}
+			if slices.Contains(tolerated, key) {
+				c.tolerated = func(*Config) bool { return true }
+			}
+			conditions[key] = c
+		}
+	}
+	return conditions
+})
+
+// reads says whether the chosen kind of network, loss or optimiser uses a setting that not every kind does.
+func (c Config) reads(key string) bool {
+	users, some := kindConditions()[key]
+	return some && users.holds(&c)
+}
+
+// byKind adds the conditions of settings that only some kinds use.
+func byKind(fields []field) []field {
+	conditions := kindConditions()
+	for i, f := range fields {
+		if c, some := conditions[f.key]; some {
+			fields[i].only = c
+		}
+	}
+	return fields
+}
+
+// forSchedule is the condition of keys for schedules of the given kinds. A constant rate has always let those of step be written, and
+// its runs are named with them.
+func forSchedule(kinds ...string) condition {
+	chosen := func(c *Config) bool { return slices.Contains(kinds, c.Optim.Schedule.Kind) }
+	c := condition{text: "optim.schedule.kind = " + strings.Join(kinds, " or "), holds: chosen}
+	if slices.Contains(kinds, "step") {
+		c.tolerated = func(c *Config) bool { return c.Optim.Schedule.Kind == "constant" }
+	}
+	return c
+}
+
+func kindNames(kinds []nn.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+func kindTitles(kinds []nn.Kind) string {
+	titles := make([]string, len(kinds))
+	for i, k := range kinds {
+		titles[i] = k.Title
+	}
+	return strings.Join(titles, ", ")
+}

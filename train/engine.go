@@ -1,0 +1,71 @@
+package train
+
+import (
+	"errors"
+
+	"collapse/arrayfile"
+	"collapse/nn"
+)
+
+// Float is the arithmetic of a run.
+type Float interface{ float32 | float64 }
+
+// engine computes a run. It holds the network, the optimiser and the images, and turns orders into numbers. What is ordered, and what
+// becomes of the numbers, is the session's and the job's: they choose learning rates, compute losses and measures of what comes out,
+// and keep rows and checkpoints. native is the engine of this program's own kernels.
+type engine[T Float] interface {
+	// machine says what the bits of its numbers depend on besides the configuration and the program's version.
+	machine() Machine
+	// epoch makes the steps of one epoch. The tally is of the steps made, also beside an error: e.stop's, or errNotFinite.
+	epoch(e epochOrder[T]) (tally, error)
+	// evaluate passes a split through the network in eval mode, without augmentation, and hands over what comes out, with the tapped
+	// layers if they are asked for.
+	evaluate(split string, tapped bool, take taker[T]) error
+	// head is the classifier now: weight (K×d) and bias (K), which is nil if there is none.
+	head() (weight, bias *nn.Param[T])
+	// penaltySquares are the squared norms of the trained parameters now, in the network's order.
+	penaltySquares() []float64
+	// save gives what a checkpoint must hold. The arrays are views: write them before the next step.
+	save() (model, optim []arrayfile.Array, err error)
+	// load puts back what save gave. The error names every tensor that does not fit.
+	load(model, optim []arrayfile.Array) error
+	// close gives back what the engine holds.
+	close()
+}
+
+// epochOrder says how an epoch is trained.
+type epochOrder[T Float] struct {
+	number  int   // from 0
+	first   int64 // number of its first step in the run
+	lr      float64
+	keep    taker[T]                           // takes what each step computed of its batch; nil: nobody wants it
+	stop    func() error                       // asked before each step: why to stop now, or nil
+	stepped func(sum *tally, samplesAdded int) // told after each step
+	trace   *tracer[T]                         // nil: none. Only native has traces
+}
+
+// taker takes what the network made of some samples of a split, by their indices. The slices hold until it returns.
+type taker[T Float] func(samples []int32, out outputs[T])
+
+// outputs are rows, one for each sample.
+type outputs[T Float] struct {
+	logits, features []T
+	layers           [][]T // of each tapped layer; none if they were not asked for
+}
+
+// tally sums the training passes of an epoch.
+type tally struct {
+	loss             float64 // summed over samples
+	correct, samples int
+	steps            int
+	last             float64 // loss of the last step
+	bad              float64 // with errNotFinite: the objective that is not finite
+}
+
+func (t *tally) mean() (loss, accuracy float64) {
+	n := float64(max(t.samples, 1))
+	return t.loss / n, float64(t.correct) / n
+}
+
+// errNotFinite ends an epoch before the step whose objective is not finite.
+var errNotFinite = errors.New("train: the objective is not finite")

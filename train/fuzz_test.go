@@ -1,0 +1,187 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"collapse/internal/store"
+	"collapse/parallel"
+)
+
+func fuzzMust(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzState reads bytes as state.json. One that can be read is, written by this program, read back as it is.
+func FuzzState(f *testing.F) {
+	st := state{Format: stateFormat, Run: "ab", Epoch: 2, Step: 7, Loss: 0.25, Machine: ThisMachine(), Changes: []change{{AfterEpoch: 1}},
+		Files: map[string]fileSum{modelFile: {Bytes: 3, SHA256: "cd"}}, Rows: []row{number("test", "loss", 1.5), {Measure: "nc1", Missing: "no inverse"}}}
+	text, err := st.encode()
+	fuzzMust(f, err)
+	f.Add(text)
+	f.Add(bytes.Replace(text, []byte(`"format": 2`), []byte(`"format": 1`), 1))
+	f.Add([]byte(`{"format": 1}`))
+	f.Add([]byte(`{"format": 2, "digest": "", "files": null}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		read, err := decodeState(text)
+		if err == nil && read.Format != 1 && read.Format != stateFormat {
+			t.Fatalf("format %d", read.Format)
+		}
+		var st state
+		if json.Unmarshal(text, &st) != nil {
+			if err == nil {
+				t.Fatal("what is not JSON is a state")
+			}
+			return
+		}
+		st.Format = stateFormat
+		written, err := st.encode()
+		fuzzMust(t, err)
+		back, err := decodeState(written)
+		fuzzMust(t, err)
+		st.Digest, back.Digest = "", ""
+		if !reflect.DeepEqual(back, st) {
+			t.Fatalf("%+v\nbecomes\n%+v", st, back)
+		}
+	})
+}
+
+// stopped is a run that was stopped after two epochs, and all that it takes to go on with it, or with what a fuzz test makes of its files.
+type stopped struct {
+	lab   *store.Lab
+	run   store.Run
+	job   *job[float32]
+	files map[string][]byte // as they were
+}
+
+func newStopped(f *testing.F) *stopped {
+	f.Helper()
+	c := tinyConfig()
+	c.Run.SaveFeatures = "all"
+	lab, err := store.Open(f.TempDir(), store.Options{})
+	fuzzMust(f, err)
+	f.Cleanup(func() { lab.Close() })
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := Run(ctx, c, lab, Options{Sink: &stopAfter{epochs: 2, cancel: cancel}, Open: openOnce})
+	if !errors.Is(err, context.Canceled) {
+		f.Fatal(err)
+	}
+	s := &stopped{lab: lab, files: map[string][]byte{}}
+	s.run, err = lab.Run(r.Run)
+	fuzzMust(f, err)
+	fuzzMust(f, filepath.Walk(r.Dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		s.files[path], err = os.ReadFile(path)
+		return err
+	}))
+	team := parallel.NewTeam(1)
+	f.Cleanup(team.Close)
+	session := tinySession[float32](f, c, team)
+	claim, _, err := lab.Claim(store.Spec{Kind: s.run.Kind, Config: s.run.Config, Program: program()})
+	fuzzMust(f, err)
+	s.job = newJob(session, lab, claim, Options{Team: team})
+	return s
+}
+
+// with has f look at the run while a file has other bytes.
+func (s *stopped) with(t *testing.T, path string, b []byte, f func()) {
+	fuzzMust(t, os.WriteFile(path, b, 0o666))
+	defer func() { fuzzMust(t, os.WriteFile(path, s.files[path], 0o666)) }()
+	f()
+}
+
+func (s *stopped) ckpt(name string) string { return filepath.Join(s.job.ckpt.path(2), name) }
+
+// signed is the state of the checkpoint after a change, with a digest that fits.
+func (s *stopped) signed(t *testing.T, change func(*state)) []byte {
+	st, err := decodeState(s.files[s.ckpt(stateFile)])
+	fuzzMust(t, err)
+	change(&st)
+	text, err := st.encode()
+	fuzzMust(t, err)
+	return text
+}
+
+// FuzzRestore goes on from a checkpoint of which one file has other bytes, with digests that fit, as somebody who means ill would write them.
+func FuzzRestore(f *testing.F) {
+	s := newStopped(f)
+	for i, name := range []string{modelFile, optimFile, stateFile} {
+		f.Add(byte(i), s.files[s.ckpt(name)])
+	}
+	f.Add(byte(2), []byte(`{"step": -1, "loss": 1e300, "rows": [{"measure": "lr", "value": 1}, {"measure": "lr", "missing": "twice"}, {}]}`))
+	f.Fuzz(func(t *testing.T, which byte, b []byte) {
+		name := []string{modelFile, optimFile, stateFile}[which%3]
+		text := s.signed(t, func(st *state) {
+			sum := sha256.Sum256(b)
+			st.Files[name] = fileSum{Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:])}
+		})
+		if name == stateFile {
+			text = b
+			var st state
+			if json.Unmarshal(b, &st) == nil {
+				text = s.signed(t, func(whole *state) {
+					st.Format, st.Run, st.Epoch, st.Machine, st.Files = whole.Format, whole.Run, whole.Epoch, whole.Machine, whole.Files
+					*whole = st
+				})
+			}
+			b = text
+		}
+		s.with(t, s.ckpt(stateFile), text, func() {
+			s.with(t, s.ckpt(name), b, func() {
+				if name == stateFile { // its rows go to the lab
+					s.job.safe = 0
+					if err := s.job.restore(); err == nil && (s.job.safe < 0 || s.job.safe > 2) {
+						t.Errorf("goes on from epoch %d", s.job.safe)
+					}
+					return
+				}
+				if saved, err := s.job.ckpt.read(2); err == nil {
+					net := nativeOf(s.job.s)
+					loadModel(net.net, saved.model)
+					loadOptim(net.opt, saved.optim)
+				}
+			})
+		})
+	})
+}
+
+// FuzzInspect looks at a run's folder in which one file has other bytes, as at that of a run that is done.
+func FuzzInspect(f *testing.F) {
+	s := newStopped(f)
+	var paths []string
+	for path := range s.files {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for i, path := range paths {
+		f.Add(byte(i), s.files[path])
+	}
+	f.Fuzz(func(t *testing.T, which byte, b []byte) {
+		s.with(t, paths[int(which)%len(paths)], b, func() {
+			i, err := newInspector(s.lab.Reader, s.run)
+			fuzzMust(t, err)
+			fuzzMust(t, i.checkpoints())
+			files, err := i.files(2)
+			fuzzMust(t, err)
+			i.choose(3, files)
+			i.finished()
+			if i.From < 0 || i.From > 2 || len(i.Wrong) == 0 { // it has no last checkpoint
+				t.Errorf("%+v", i.Inspection)
+			}
+		})
+	})
+}

@@ -1,0 +1,80 @@
+package train
+
+import "collapse/data"
+
+// inputs is what a run reads: the splits, with label noise on the first, and their prepared pixels. held is what data.validation
+// holds out of the first; nil: nothing.
+type inputs struct {
+	train, held, test                *data.Set
+	trainPixel, heldPixel, testPixel *data.Inputs
+}
+
+// openInputs reads the sets that a plan names.
+func openInputs(c Plan, opts Options) (inputs, error) {
+	open := opts.Open
+	if open == nil {
+		open = data.Open
+	}
+	var in inputs
+	var err error
+	if in.train, err = open(c.Data.source(), data.Train); err != nil {
+		return inputs{}, err
+	}
+	if in.test, err = open(c.Data.source(), data.Test); err != nil {
+		return inputs{}, err
+	}
+	if c.Data.Validation > 0 {
+		if in.train, in.held, err = in.train.HoldOut(c.Data.Validation, c.Data.Seed); err != nil {
+			return inputs{}, err
+		}
+	}
+	if in.train, err = in.train.WithNoise(c.Noise); err != nil {
+		return inputs{}, err
+	}
+	return in, nil
+}
+
+// prepare resizes the images; it is put off until a run is known to be new.
+func (in *inputs) prepare(pipeline string) error {
+	p, err := data.PipelineNamed(pipeline)
+	if err != nil {
+		return err
+	}
+	if in.trainPixel, err = p.Prepare(in.train); err != nil {
+		return err
+	}
+	if in.held != nil {
+		if in.heldPixel, err = p.Prepare(in.held); err != nil {
+			return err
+		}
+	}
+	in.testPixel, err = p.Prepare(in.test)
+	return err
+}
+
+// pixels are the prepared images of a split.
+func (in *inputs) pixels(split string) *data.Inputs {
+	switch split {
+	case splitTest:
+		return in.testPixel
+	case splitHeld:
+		return in.heldPixel
+	}
+	return in.trainPixel
+}
+
+// heldN is the number of samples that are held out.
+func (in inputs) heldN() int {
+	if in.held == nil {
+		return 0
+	}
+	return in.held.N()
+}
+
+// canonical is Canonical for these data sets. What is held out is part of a run: its numbers are.
+func (in inputs) canonical(c Config) []byte {
+	if in.held == nil {
+		return Canonical(c, in.train.Digest, in.test.Digest)
+	}
+	return canonicalJSON(c, map[string]any{"data.train_digest": in.train.Digest, "data.validation_digest": in.held.Digest, "data.test_digest": in.test.Digest})
+}

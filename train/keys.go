@@ -1,0 +1,66 @@
+package train
+
+import (
+	"slices"
+	"strings"
+)
+
+// Key describes a key of the configuration to those who list keys: help, completion, documentation.
+type Key struct {
+	Name    string   // section.key
+	Doc     string   // one line
+	Choices []string // what it can be; nil: not one of a few words
+	Default string   // as --set takes it
+}
+
+// Keys lists every key in the order of PrintConfig.
+func Keys() []Key {
+	c := Default()
+	var keys []Key
+	for _, f := range c.fields() {
+		k := Key{Name: f.key, Doc: f.doc, Choices: f.choices, Default: f.text()}
+		if text, ok := f.value().(string); ok {
+			k.Default = text // without its quotes
+		}
+		if _, ok := f.value().(bool); ok {
+			k.Choices = []string{"true", "false"}
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// Idle lists the keys of settings ("key=value") that have no effect in any of the configurations, each once.
+func Idle(settings []string, configs []Config) []Unused {
+	var idle []Unused
+	for i, c := range configs {
+		unused := c.Unused()
+		if i == 0 {
+			for _, u := range unused {
+				if slices.ContainsFunc(settings, func(s string) bool { return settingKey(s) == u.Key }) {
+					idle = append(idle, u)
+				}
+			}
+		}
+		idle = slices.DeleteFunc(idle, func(u Unused) bool { return !slices.Contains(unused, u) })
+		if len(idle) == 0 {
+			return nil
+		}
+	}
+	return idle
+}
+
+func settingKey(setting string) string {
+	key, _, _ := strings.Cut(setting, "=")
+	return strings.TrimSpace(key)
+}
+
+// DefaultOf is the default of a key as --set takes it; "" for an unknown key.
+func DefaultOf(name string) string {
+	for _, k := range Keys() {
+		if k.Name == name {
+			return k.Default
+		}
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package train
+
+import (
+	"collapse/arrayfile"
+	"collapse/data"
+	"collapse/internal/kernel"
+	"collapse/nn"
+	"collapse/optim"
+	"collapse/parallel"
+)
+
+// native is the engine of this program's own kernels: what a step reads and writes, allocated once. An epoch is in loop.go, weight decay
+// and the optimiser in optimiser.go, what checkpoints hold in tensors.go.
+type native[T Float] struct {
+	cfg  Plan
+	in   inputs
+	team *parallel.Team
+
+	net     *nn.Network[T]
+	loss    *nn.Loss[T]
+	decay   *optim.Decay[T]
+	opt     optim.Optimizer[T]
+	batches *data.Batches
+
+	augment data.Augment
+	fill    filler[T]
+	x       []T // batch×inputs
+	labels  []int32
+	batch   int // samples of the loaded batch
+	dlogits []T // batch×K
+
+	taps   []nn.Tap // layers that can be handed over besides the features
+	tapped bool     // they are kept now
+	layers [][]T    // those of the last pass
+}
+
+// newNative builds the network and everything a step needs.
+func newNative[T Float](c Plan, in inputs, team *parallel.Team, taps []nn.Tap) (*native[T], error) {
+	n := &native[T]{cfg: c, in: in, team: team, taps: taps}
+	var err error
+	if n.net, err = nn.NewArch[T](c.arch(in), team, c.batch(in), c.Run.Seed); err != nil {
+		return nil, err
+	}
+	if n.loss, err = nn.NewLoss[T](c.Loss, in.train.Classes); err != nil {
+		return nil, err
+	}
+	if err := n.newOptimiser(); err != nil {
+		return nil, err
+	}
+	if n.batches, err = data.NewBatches(in.train.N(), c.Run.Batch, false, c.Run.Seed); err != nil {
+		return nil, err
+	}
+	if n.augment, err = data.AugmentNamed(c.Data.Augment, c.Run.Seed); err != nil {
+		return nil, err
+	}
+	n.x = kernel.Alloc[T](c.batch(in) * in.trainPixel.Dim())
+	n.labels = make([]int32, c.batch(in))
+	n.dlogits = make([]T, c.batch(in)*in.train.Classes)
+	return n, nil
+}
+
+func (n *native[T]) machine() Machine { return ThisMachine() }
+
+func (n *native[T]) head() (weight, bias *nn.Param[T]) { return n.net.Classifier() }
+
+func (n *native[T]) save() (model, optim []arrayfile.Array, err error) {
+	return modelArrays(n.net), optimArrays(n.opt.State()), nil
+}
+
+func (n *native[T]) load(model, optim []arrayfile.Array) error {
+	if err := loadModel(n.net, model); err != nil {
+		return err
+	}
+	return loadOptim(n.opt, optim)
+}
+
+func (n *native[T]) close() {}

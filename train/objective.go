@@ -1,0 +1,39 @@
+package train
+
+import (
+	"collapse/internal/kernel"
+	"collapse/nn"
+	"collapse/optim"
+)
+
+// keyObjective is the training loss and what weight decay adds to it, over the whole training set: what the optimiser lowers. Of peeled
+// runs it is the objective of the unconstrained-features model.
+const keyObjective = "objective"
+
+// penalty is weight decay at the present weights and evaluated features: ½λ‖θ‖², or ½λ_W‖W‖² + ½λ_b‖b‖² + ½λ_H‖H‖². Where the code sums
+// features over a batch, the last term is its mean over batches; where it penalises a constant, that is left out.
+func (s *session[T]) penalty() float64 {
+	d, sum := s.cfg.Decay, 0.0
+	if d.Kind == optim.DecayAll {
+		for _, square := range s.engine.penaltySquares() {
+			sum += d.All / 2 * square
+		}
+		return sum
+	}
+	half := func(λ float64, p *nn.Param[T]) float64 {
+		if p == nil || p.Frozen {
+			return 0
+		}
+		return λ / 2 * kernel.SumSquares(p.Value)
+	}
+	w, b := s.engine.head()
+	sum = half(d.Classifier, w) + half(d.Bias, b)
+	switch d.Kind {
+	case optim.DecayPeeled:
+		sum += d.Features / 2 * kernel.SumSquares(s.train.features)
+	case optim.DecayPeeledBatch:
+		share := float64(s.cfg.batch(s.in)) / float64(s.in.train.N())
+		sum += share * d.Features / 2 * kernel.SumSquares(s.train.features)
+	}
+	return sum
+}

@@ -1,0 +1,164 @@
+package train
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collapse/data"
+	"collapse/nn"
+	"collapse/optim"
+)
+
+// Plan is a configuration in types: what a run computes with. Only Config.Plan makes one, so whoever has a Plan has a configuration
+// that is possible.
+type Plan struct {
+	Config   // resolved
+	Noise    data.Noise
+	Rule     optim.Rule // the optimiser, with the weight decay that it couples itself
+	Decay    optim.DecayConfig
+	Schedule optim.Schedule // learning rate by epoch
+
+	given Config    // as the user wrote it
+	keep  keepRule  // checkpoints that stay
+	saved epochRule // epochs whose features are saved
+}
+
+// Plan parses c once. The error is a *ConfigError that lists every problem.
+func (c Config) Plan() (Plan, error) {
+	plan, problems := c.parse(nil)
+	if len(problems) > 0 {
+		return Plan{}, &ConfigError{Problems: problems}
+	}
+	return plan, nil
+}
+
+// Check reports every impossible value of a configuration made in code, as Load does for a file.
+func (c Config) Check() error {
+	_, err := c.Plan()
+	return err
+}
+
+// complaints are the problems found so far, leaving out those of keys already complained about.
+type complaints struct {
+	list []Problem
+	skip map[string]bool
+}
+
+func (p *complaints) about(key, format string, args ...any) {
+	if !p.skip[key] {
+		p.list = append(p.list, Problem{Key: key, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// parse turns c into a plan and lists the impossible values, leaving out keys to skip. What depends on several keys is looked at only
+// where each of them is possible by itself.
+func (c Config) parse(skip map[string]bool) (Plan, []Problem) {
+	p := &complaints{skip: skip}
+	plan := Plan{Config: c.Resolved(), given: c}
+	c.checkFields(p)
+	var err error
+	if plan.keep, err = parseKeep(c.Run.Keep); err != nil {
+		p.about("run.keep", "%v", err)
+	}
+	if plan.saved, err = parseEpochs(c.Run.SaveFeatures); err != nil {
+		p.about("run.save_features", "%v", err)
+	}
+	c.Optim.check(p)
+	if len(p.list) == 0 {
+		plan.Schedule = plan.Optim.schedule(p)
+	}
+	if len(p.list) == 0 {
+		c.checkData(p)
+		plan.Noise = plan.Data.noise(p)
+	}
+	if c.reads("net.batch_norm") && c.Net.BatchNorm && c.Run.Batch == 1 {
+		p.about("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or net.batch_norm = false")
+	}
+	if len(p.list) == 0 && len(skip) == 0 { // each kind is one that there is
+		plan.Rule, plan.Decay = plan.Optim.rule()
+	}
+	return plan, p.list
+}
+
+// schedule is the learning rate by epoch.
+func (o OptimConfig) schedule(p *complaints) optim.Schedule {
+	k := o.Schedule
+	var s optim.Schedule = optim.Constant(o.LR)
+	switch k.Kind {
+	case "step":
+		s = optim.StepLR{Base: o.LR, Every: k.Every, Gamma: k.Gamma}
+	case "multistep":
+		milestones, err := listed(k.Milestones, strconv.Atoi)
+		m := optim.MultiStep{Base: o.LR, Milestones: milestones, Gamma: k.Gamma}
+		if err != nil || m.Validate() != nil || len(milestones) == 0 {
+			p.about("optim.schedule.milestones", "is %q; wanted increasing epochs such as [60, 120]", k.Milestones)
+		}
+		s = m
+	case "cosine":
+		s = optim.CosineRestarts{Base: o.LR, Period: k.Period, Factor: k.Factor, Min: k.MinLR}
+	}
+	if k.Warmup > 0 {
+		s = optim.Warmup{Epochs: k.Warmup, Then: s}
+	}
+	return s
+}
+
+// rule is the optimiser and the decay beside it. L-BFGS must see the penalty in the loss, as the released code has it.
+func (o OptimConfig) rule() (optim.Rule, optim.DecayConfig) {
+	var rule optim.Rule
+	switch o.Kind {
+	case "sgd":
+		rule = optim.SGDConfig{Momentum: o.Momentum, Nesterov: o.Nesterov}
+	case "adam":
+		rule = optim.AdamConfig{Beta1: o.Adam.Beta1, Beta2: o.Adam.Beta2, Eps: o.Adam.Eps}
+	case "lbfgs":
+		l := o.LBFGS
+		rule = optim.MinibatchLBFGSConfig{Iterations: l.MaxIter, Evaluations: l.MaxEval, History: l.History, Gradient: l.ToleranceGrad,
+			Change: l.ToleranceChange, LineSearch: optim.LineSearch(l.LineSearch)}
+	}
+	decay := optim.DecayConfig{Kind: optim.DecayKind(o.Decay), All: o.WeightDecay, Classifier: o.LambdaW, Bias: o.LambdaB, Features: o.LambdaH,
+		InLoss: rule.InLoss()}
+	return rule.Decayed(decay.Coupled()), decay
+}
+
+// noise is the label noise as package data wants it.
+func (d DataConfig) noise(p *complaints) data.Noise {
+	rates, err := listed(d.NoiseRates, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+	n := data.Noise{Rate: d.Noise, Kind: d.NoiseKind, Rates: rates, Truncate: d.NoiseTruncate, Generator: d.NoiseGenerator, Seed: d.NoiseSeed}
+	if err == nil {
+		err = n.Check()
+	}
+	if err != nil {
+		p.about("data.noise_kind", "%s", strings.TrimPrefix(err.Error(), "data: "))
+	}
+	return n
+}
+
+// source names the data as package data wants it.
+func (d DataConfig) source() data.Source {
+	s := data.Source{Name: d.Name, Root: d.Dir, Classes: d.Classes, TrainPerClass: d.SamplesPerClass, TestPerClass: d.TestSamplesPerClass,
+		TrainSamples: d.Samples, TestSamples: d.TestSamples, First: d.FirstSamples, Seed: d.Seed}
+	if d.Name == glyphs || d.Name == folder { // other files have their own size
+		s.Size, s.Color = d.Size, d.Color
+	}
+	return s
+}
+
+// arch is the network as package nn wants it, for images of a shape in so many classes. Settings that its kind does not use are ignored
+// there.
+func (n NetConfig) arch(image data.Shape, classes int) nn.Arch {
+	a := nn.Arch{Kind: n.Kind, Channels: image.C, Height: image.H, Width: image.W, Classes: classes,
+		HiddenWidth: n.Width, HiddenLayers: n.Depth, Stem: n.Stem, StemWidth: n.StemWidth, FeatureDim: n.FeatureDim,
+		BatchNorm: n.BatchNorm, Activation: nn.Activation(n.Activation), Classifier: n.Classifier, NoClassifierBias: !n.Bias}
+	if n.Classifier == nn.ClassifierETF {
+		a.ETF, a.TruncateETF, a.FreezeBias = n.ETF, n.Truncate, n.FreezeBias
+	}
+	return a
+}
+
+// arch is the network for the run's images.
+func (c Config) arch(in inputs) nn.Arch { return c.Net.arch(in.trainPixel.Shape, in.train.Classes) }
+
+// batch is the largest batch of a run.
+func (c Config) batch(in inputs) int { return min(c.Run.Batch, in.train.N()) }
