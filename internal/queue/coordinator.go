@@ -270,7 +270,8 @@ func (c *Coordinator) LastGeneration(ctx context.Context) (last uint64, err erro
 const settledEvery = 10 * time.Millisecond
 
 // Settled returns once Receive has handled every result of a job that was on the server when Settled was called. It waits while the
-// server is away.
+// server is away. Only the floor of acknowledgements says what was handled: the server answers while it still makes a reader, and
+// counts nothing as pending then.
 func (c *Coordinator) Settled(ctx context.Context, id string) error {
 	checkID(id)
 	var last uint64 // 0: there is none
@@ -294,8 +295,7 @@ func (c *Coordinator) Settled(ctx context.Context, id string) error {
 				return nil
 			}
 			if err == nil {
-				i := reader.CachedInfo()
-				settled = i.AckFloor.Stream >= last || i.NumPending == 0 && i.NumAckPending == 0
+				settled = reader.CachedInfo().AckFloor.Stream >= last
 			}
 			return err
 		})

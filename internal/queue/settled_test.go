@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // TestSettledWaitsForTheJobsResults: results of the job that are on the server are handled before Settled returns, those of others need not.
@@ -70,5 +72,43 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	claims, err2 := c.Claims(t.Context())
 	if err != nil || err2 != nil || len(claims) != 3 || last < max(claims[0].Generation, claims[1].Generation, claims[2].Generation) {
 		t.Errorf("last generation %d of %+v; %v, %v", last, claims, err, err2)
+	}
+}
+
+// begun is a server in the moment in which it makes the reader of five results: it answers for the reader, and has counted nothing yet.
+type begun struct{ jetstream.JetStream }
+
+func (begun) Stream(context.Context, string) (jetstream.Stream, error) { return begunStream{}, nil }
+func (begun) Consumer(context.Context, string, string) (jetstream.Consumer, error) {
+	return begunReader{}, nil
+}
+
+type begunStream struct{ jetstream.Stream }
+
+func (begunStream) CachedInfo() *jetstream.StreamInfo {
+	return &jetstream.StreamInfo{State: jetstream.StreamState{Msgs: 5, LastSeq: 5}}
+}
+func (begunStream) GetLastMsgForSubject(context.Context, string) (*jetstream.RawStreamMsg, error) {
+	return &jetstream.RawStreamMsg{Sequence: 5}, nil
+}
+func (begunStream) Consumer(context.Context, string) (jetstream.Consumer, error) {
+	return begunReader{}, nil
+}
+
+type begunReader struct{ jetstream.Consumer }
+
+func (begunReader) CachedInfo() *jetstream.ConsumerInfo { return &jetstream.ConsumerInfo{} }
+
+// TestAReaderThatIsBeingMadeHasReadNothing: a run would be gone on from without the rows that are on their way.
+func TestAReaderThatIsBeingMadeHasReadNothing(t *testing.T) {
+	c := deaf(t)
+	c.b.js, c.results = begun{}, begunStream{}
+	bounded, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := c.Settled(bounded, "one"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("settled: %v", err)
+	}
+	if got, err := c.b.Traffic(t.Context()); err != nil || got.Unread != 5 {
+		t.Errorf("%+v, %v; want 5 unread", got, err)
 	}
 }

@@ -31,7 +31,7 @@ func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
 	}
 	t := Traffic{Claims: claims.CachedInfo().State.LastSeq, Results: results.CachedInfo().State.LastSeq, Unread: results.CachedInfo().State.Msgs}
 	if readerErr == nil { // else nobody has begun to read
-		t.Unread = reader.CachedInfo().NumPending + uint64(reader.CachedInfo().NumAckPending)
+		t.Unread = t.Results - min(t.Results, reader.CachedInfo().AckFloor.Stream) // as in Settled: what is pending is not known at once
 	}
 	return t, nil
 }
