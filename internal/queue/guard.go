@@ -53,7 +53,7 @@ func (c *Coordinator) keepInfo(ctx context.Context) error {
 }
 
 // dropJob takes a message out of the queue that is on no job's subject. Subjects with '*' or '>' in them exist, too, so nothing is
-// purged by its subject.
+// purged by its subject. A worker that is handed the message takes it out as well (worker.refuse).
 func (c *Coordinator) dropJob(ctx context.Context, subject string) error {
 	for next := uint64(1); ; {
 		m, err := c.jobs.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
@@ -64,10 +64,24 @@ func (c *Coordinator) dropJob(ctx context.Context, subject string) error {
 			return fmt.Errorf("queue: %w", err)
 		}
 		if m.Subject == subject {
-			return c.jobs.DeleteMsg(ctx, m.Sequence)
+			return c.deleteJob(ctx, m.Sequence)
 		}
 		next = m.Sequence + 1
 	}
+}
+
+// deleteJob deletes a message of the queue. One that somebody else has taken out meanwhile is deleted, too.
+func (c *Coordinator) deleteJob(ctx context.Context, sequence uint64) error {
+	err := c.jobs.DeleteMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) { // the library keeps why to itself
+		if _, there := c.jobs.GetMsg(ctx, sequence); errors.Is(there, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	return nil
 }
 
 // dropClaim removes an entry that is no claim. Whoever works under it finds out at the next heartbeat and leaves the job to others.

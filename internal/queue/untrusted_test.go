@@ -310,3 +310,38 @@ func TestCleanTextsAreBounded(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// overtaken is a stream of which somebody else always deletes a message first.
+type overtaken struct{ jetstream.Stream }
+
+func (o overtaken) DeleteMsg(ctx context.Context, sequence uint64) error {
+	return errors.Join(o.Stream.DeleteMsg(ctx, sequence), o.Stream.DeleteMsg(ctx, sequence))
+}
+
+// stuck is a stream of which no message can be deleted.
+type stuck struct{ jetstream.Stream }
+
+func (stuck) DeleteMsg(context.Context, uint64) error { return jetstream.ErrMsgDeleteUnsuccessful }
+
+// TestGarbageThatAWorkerTookOutFirst is out of the queue as wanted. Garbage that stays is an error.
+func TestGarbageThatAWorkerTookOutFirst(t *testing.T) {
+	s, c, _ := local(t, quick(t))
+	_, js := everywhere(t, s)
+	must(t, c.Submit(t.Context(), jobs(2)...))
+	real := c.jobs
+	for i, test := range []struct {
+		jobs jetstream.Stream
+		ok   bool
+	}{{overtaken{real}, true}, {stuck{real}, false}, {real, true}} {
+		_, err := js.PublishMsg(t.Context(), message(fmt.Sprintf("collapse.job.p1.bad%%%d", i), "x"))
+		must(t, err)
+		c.jobs = test.jobs
+		there, err := c.Jobs(t.Context())
+		if (err == nil) != test.ok || test.ok && len(there) != 2 {
+			t.Errorf("%T: jobs %q, %v", test.jobs, there, err)
+		}
+	}
+	if n, err := c.Waiting(t.Context()); err != nil || n != 2 {
+		t.Errorf("%d messages in the queue, want the 2 jobs; %v", n, err)
+	}
+}
