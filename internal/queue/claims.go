@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -50,24 +51,48 @@ func (c *Coordinator) readClaim(ctx context.Context, e jetstream.KeyValueEntry) 
 
 // eachClaim calls f for every claim there is now.
 func (c *Coordinator) eachClaim(ctx context.Context, f func(id string, v claimValue, revision uint64) error) error {
+	entries, err := c.entries(ctx)
+	for errors.Is(err, errUnended) {
+		entries, err = c.entries(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if id, v, ok := c.readClaim(ctx, e); ok {
+			if err := f(id, v, e.Revision()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errUnended says that nobody said which claim is the last.
+var errUnended = errors.New("queue: the list of claims has no end")
+
+// entries returns what is below claimPrefix now. The last entry has a mark: should it be removed before it is sent, the mark never
+// comes (errUnended).
+func (c *Coordinator) entries(ctx context.Context) (list []jetstream.KeyValueEntry, err error) {
 	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
 	if err != nil {
-		return fmt.Errorf("queue: %w", err)
+		return nil, fmt.Errorf("queue: %w", err)
 	}
 	defer w.Stop()
 	for {
 		select {
-		case e := <-w.Updates():
-			if e == nil { // all that were there
-				return nil
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return nil, fmt.Errorf("queue: listing the claims: %w", nats.ErrConnectionClosed)
+			case e == nil: // all that were there
+				return list, nil
 			}
-			if id, v, ok := c.readClaim(ctx, e); ok {
-				if err := f(id, v, e.Revision()); err != nil {
-					return err
-				}
-			}
+			list = append(list, e)
+		case <-time.After(exchangeTime):
+			return nil, errUnended
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }
