@@ -12,6 +12,8 @@
 //   - Results are messages in one ordered stream, each with its generation. A reader drops a message
 //     whose generation is below one that it has met earlier in the stream for the same job. The same
 //     stream therefore always gives the same result, and can be read again from its start (Replay).
+//   - A worker leaves a job that it has ended when the server confirms that it is out of the queue. Should the worker die before that,
+//     the job is done again, and ends again with a higher generation.
 //   - No decision compares two machines' clocks.
 //   - Nothing that comes over the network ends a coordinator or a worker: what cannot be used is counted, set aside, and told
 //     (Coordinator.SetAside), and whoever has only a worker's token can change nothing that a worker need not change.

@@ -118,11 +118,14 @@ func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) e
 	if err := t.send(ctx, how, data, text); err != nil {
 		return err
 	}
-	// A process that was suspended may have lost its claim without knowing: another worker's job stays in the queue.
-	if err := t.insist(ctx, func(ctx context.Context) error { return t.update(ctx, func(*claimValue) {}) }); err != nil {
-		return err
-	}
-	return t.msg.Ack() // should it get lost: the coordinator takes the message out, too
+	// The job is out of the queue before this worker leaves it: a server that dies forgets what it has only heard, and the job would
+	// be done again. A process that was suspended may have lost its claim without knowing: another worker's job stays in the queue.
+	return t.insist(ctx, func(ctx context.Context) error {
+		if err := t.update(ctx, func(*claimValue) {}); err != nil {
+			return err
+		}
+		return t.msg.DoubleAck(ctx)
+	})
 }
 
 // beat keeps the job and the claim until ctx ends, and ends the task's context when they are lost.
