@@ -59,11 +59,13 @@ func (c *Coordinator) reader(ctx context.Context) (jetstream.Consumer, error) {
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
 	case err != nil:
 		return nil, err
-	case old.CachedInfo().NumAckPending == 0:
-		return old, nil
 	default:
-		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, old.CachedInfo().AckFloor.Stream+1
-		if err := c.results.DeleteConsumer(ctx, readerName); err != nil {
+		i := old.CachedInfo()
+		if i.NumAckPending == 0 && i.Delivered.Consumer == i.AckFloor.Consumer { // a server that just took it over counts nothing as pending
+			return old, nil
+		}
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, i.AckFloor.Stream+1
+		if err := c.results.DeleteConsumer(ctx, readerName); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 			return nil, err
 		}
 	}

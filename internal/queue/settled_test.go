@@ -112,3 +112,44 @@ func TestAReaderThatIsBeingMadeHasReadNothing(t *testing.T) {
 		t.Errorf("%+v, %v; want 5 unread", got, err)
 	}
 }
+
+// remade is a stream of results whose reader stands somewhere. It notes from where on a new reader reads.
+type remade struct {
+	jetstream.Stream
+	info jetstream.ConsumerInfo
+	from uint64
+}
+
+type standing struct {
+	jetstream.Consumer
+	info *jetstream.ConsumerInfo
+}
+
+func (s standing) CachedInfo() *jetstream.ConsumerInfo { return s.info }
+
+func (r *remade) Consumer(context.Context, string) (jetstream.Consumer, error) {
+	return standing{info: &r.info}, nil
+}
+func (*remade) DeleteConsumer(context.Context, string) error { return jetstream.ErrConsumerNotFound } // another answer was lost
+func (r *remade) CreateConsumer(_ context.Context, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	r.from = config.OptStartSeq
+	return standing{}, nil
+}
+
+// TestAReaderWithResultsInHandIsMadeAnew: also when the server does not count them as pending, as one of a cluster does in the moment
+// in which it takes the reader over. Later results would be acknowledged, and these with them, which nobody has handled.
+func TestAReaderWithResultsInHandIsMadeAnew(t *testing.T) {
+	for _, test := range []struct {
+		delivered, floor uint64
+		pending          int
+		from             uint64 // 0: it stays
+	}{{0, 0, 0, 0}, {7, 7, 0, 0}, {7, 4, 3, 5}, {7, 4, 0, 5}} {
+		c := deaf(t)
+		r := &remade{info: jetstream.ConsumerInfo{NumAckPending: test.pending,
+			Delivered: jetstream.SequenceInfo{Consumer: test.delivered, Stream: test.delivered}, AckFloor: jetstream.SequenceInfo{Consumer: test.floor, Stream: test.floor}}}
+		c.results = r
+		if _, err := c.reader(t.Context()); err != nil || r.from != test.from {
+			t.Errorf("%+v: the reader begins at %d, %v", test, r.from, err)
+		}
+	}
+}
