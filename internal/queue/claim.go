@@ -42,7 +42,7 @@ func (v claimValue) generation(revision uint64) uint64 {
 var errBusy = errors.New("queue: another worker is at the job")
 
 // take makes a claim on a job whose message this worker holds. A claim that is held already is watched
-// for one heartbeat: if it moves, its holder lives (errBusy); if it does not, it is taken over. The
+// for longer than a heartbeat: if it moves, its holder lives (errBusy); if it does not, it is taken over. The
 // message alone is no proof: it comes again to somebody else when the server was away for a while,
 // though the holder kept working.
 func (w *worker) take(ctx context.Context, id string) (v claimValue, revision uint64, err error) {
@@ -56,7 +56,7 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 		return v, 0, err
 	}
 	if old.Held {
-		if err := w.b.pauseWhole(ctx, w.opt.beat()*3/2); err != nil {
+		if err := w.b.pauseWhole(ctx, w.opt.watch()); err != nil {
 			return v, 0, err
 		}
 		seen := e.Revision()

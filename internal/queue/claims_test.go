@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -62,4 +63,57 @@ func TestClaimsWhoseEndNeverComes(t *testing.T) {
 			t.Errorf("a context that ended: %v", err)
 		}
 	})
+}
+
+// watched is a bucket with a claim that is held, and written again while somebody watches it, or not.
+type watched struct {
+	oneEntry
+	moves bool
+	reads int
+}
+
+func (w *watched) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	e := w.entry
+	if w.reads++; w.moves {
+		e.revision += uint64(w.reads)
+	}
+	return e, nil
+}
+
+// TestAClaimThatMovesIsNotTakenOver: a job comes again when the server was away for longer than AckWait, though its worker kept working
+// and is heard of as soon as the server is back.
+func TestAClaimThatMovesIsNotTakenOver(t *testing.T) {
+	held := entry{key: claimPrefix + "one", value: claimValue{Worker: "holder", Nonce: "n", Held: true, Attempt: 1, State: []byte("epoch 3")}.encode(), revision: 7}
+	for _, moves := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := deaf(t).b
+			kv := &watched{oneEntry: oneEntry{entry: held}, moves: moves}
+			w := &worker{b: b, opt: b.opt, name: "greedy", kv: kv}
+			began := time.Now()
+			v, _, err := w.take(t.Context(), "one")
+			switch {
+			case moves && (!errors.Is(err, errBusy) || len(kv.wrote) != 0):
+				t.Errorf("one that moves: %v, %d writes", err, len(kv.wrote))
+			case !moves && (err != nil || v.Worker != "greedy" || v.Attempt != 2 || string(v.State) != "epoch 3" || len(kv.wrote) != 1):
+				t.Errorf("one that does not: %+v, %v, %d writes", v, err, len(kv.wrote))
+			}
+			if d := time.Since(began); d < b.opt.beat()*3/2 {
+				t.Errorf("watched for %v, beats are %v apart", d, b.opt.beat())
+			}
+		})
+	}
+}
+
+// TestHoldersAreBackBeforeTheirClaimsAreTaken: however short AckWait is, ten attempts to find the server fit into the time that a claim is watched.
+func TestHoldersAreBackBeforeTheirClaimsAreTaken(t *testing.T) {
+	for _, ackWait := range []time.Duration{500 * time.Millisecond, 15 * time.Second, time.Hour} {
+		b := deaf(t).b
+		b.opt.AckWait = ackWait
+		b.silence.Store(int64(ackWait))
+		for range 1000 {
+			if d := b.reconnectDelay(1); d <= 0 || d > b.opt.watch()/10 || d > 700*time.Millisecond {
+				t.Fatalf("AckWait %v: %v between two attempts, a claim is watched for %v", ackWait, d, b.opt.watch())
+			}
+		}
+	}
 }

@@ -96,7 +96,7 @@ type Options struct {
 	Version string // of the program; a worker of another one is refused
 
 	// AckWait is the silence after which a job is given to another worker; default 15 s. Workers beat
-	// every third of it, and one that finds a job claimed watches the claim for another third.
+	// every third of it, and one that finds a job claimed watches the claim for half of it.
 	AckWait     time.Duration
 	MaxAttempts int           // attempts without saved progress before a job is given up; default 5
 	Backoff     time.Duration // before the second attempt, doubled for each one after, at most 5 min; default 2 s
@@ -124,8 +124,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// beat is the time between heartbeats, and the time that a claim found held is watched.
+// beat is the time between heartbeats.
 func (o Options) beat() time.Duration { return o.AckWait / 3 }
+
+// watch is the time that a claim found held is watched.
+func (o Options) watch() time.Duration { return o.AckWait / 2 }
 
 // backoff is the wait after the given attempt, counted from 1.
 func (o Options) backoff(attempt int) time.Duration {

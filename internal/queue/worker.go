@@ -98,6 +98,7 @@ func (w *worker) join(ctx context.Context) error {
 			return &VersionError{Coordinator: i.Version, Here: w.opt.Version}
 		case err == nil && i != nil:
 			w.opt.AckWait = i.AckWait
+			w.b.silence.Store(int64(i.AckWait))
 			return w.open(ctx)
 		}
 		if !told {
