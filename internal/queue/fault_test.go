@@ -112,7 +112,7 @@ func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), slow("a", 150)))
+	must(t, c.Submit(soon(t), slow("a", 150)))
 	first, out := faulttest.Play(t, "worker", s.URL(), testToken)
 	faulttest.Heard(t, out, "start a 0 1")
 	time.Sleep(400 * time.Millisecond) // two numbers or so
@@ -138,7 +138,7 @@ func TestAWorkerThatSleptChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), slow("a", 150)))
+	must(t, c.Submit(soon(t), slow("a", 150)))
 	first, out := faulttest.Play(t, "worker", s.URL(), testToken)
 	faulttest.Heard(t, out, "start a 0 1")
 	must(t, first.Process.Signal(syscall.SIGSTOP))
@@ -150,7 +150,7 @@ func TestAWorkerThatSleptChangesNothing(t *testing.T) {
 	if l.final["a"][0].Worker == fmt.Sprint(first.Process.Pid) {
 		t.Error("the sleeper's end counted")
 	}
-	must(t, c.Submit(t.Context(), slow("b", 1), slow("c", 1), slow("d", 1)))
+	must(t, c.Submit(soon(t), slow("b", 1), slow("c", 1), slow("d", 1)))
 	l.wait(t, 4, 10*time.Second) // it works again, too
 	l.inOrder(t, "b")
 }
@@ -161,7 +161,7 @@ func TestAJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	opt.AckWait, opt.MaxAttempts = 600*time.Millisecond, 2
 	s, c := listening(t, opt, "")
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), slow("a", 60_000)))
+	must(t, c.Submit(soon(t), slow("a", 60_000)))
 	for attempt := range 2 {
 		w, out := faulttest.Play(t, "worker", s.URL(), testToken)
 		faulttest.Heard(t, out, fmt.Sprintf("start a 0 %d", attempt+1))
@@ -191,7 +191,7 @@ func TestTheServerIsAwayForAWhile(t *testing.T) {
 	must(t, err)
 	c, err := b.Coordinate(t.Context(), "lab")
 	must(t, err)
-	must(t, c.Submit(t.Context(), slow("a", 300), slow("b", 300)))
+	must(t, c.Submit(soon(t), slow("a", 300), slow("b", 300)))
 	_, out := faulttest.Play(t, "worker", s.URL(), testToken)
 	faulttest.Heard(t, out, "start a 0 1")
 	time.Sleep(400 * time.Millisecond)
@@ -233,7 +233,7 @@ func TestAWrongToken(t *testing.T) {
 
 func TestAWorkerOfAnotherVersion(t *testing.T) {
 	s, c := listening(t, quick(t), "")
-	must(t, c.Submit(t.Context(), slow("a", 1)))
+	must(t, c.Submit(soon(t), slow("a", 1)))
 	_, out := faulttest.Play(t, "worker", s.URL(), testToken, "2")
 	if line := faulttest.Heard(t, out, "error:"); !strings.Contains(line, "collapse 1 and this worker 2") {
 		t.Error(line)
@@ -292,7 +292,11 @@ func cluster(t *testing.T) ([]*server.Server, string) {
 			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port}})
 		must(t, err)
 		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		t.Cleanup(func() {
+			closed := make(chan struct{})
+			go func() { defer close(closed); s.Shutdown(); s.WaitForShutdown() }()
+			ends(t, "a server of the cluster", closed)
+		})
 		if !s.ReadyForConnections(10 * time.Second) {
 			t.Fatal("a server of the cluster does not start")
 		}
@@ -313,7 +317,8 @@ func TestOneOfThreeServersDies(t *testing.T) {
 	must(t, err)
 	defer b.Close()
 	var c *Coordinator
-	for start := time.Now(); ; time.Sleep(200 * time.Millisecond) { // until they have a leader
+	start := time.Now()
+	for ; ; time.Sleep(200 * time.Millisecond) { // until they have a leader
 		if c, err = b.Coordinate(t.Context(), "lab"); err == nil {
 			break
 		}
@@ -326,14 +331,14 @@ func TestOneOfThreeServersDies(t *testing.T) {
 	for i := range list {
 		list[i].Payload = []byte("20")
 	}
-	must(t, c.Submit(t.Context(), list...))
+	must(t, c.Submit(soon(t), list...))
 	w, err := Connect(Remote{URL: urls}, opt)
 	must(t, err)
 	defer w.Close()
 	defer work(t, w, WorkerOptions{Slots: 4}, count)()
-	l.wait(t, 5, 60*time.Second)
+	l.wait(t, 5, patience)
 	servers[1].Shutdown()
-	l.wait(t, 40, 150*time.Second)
+	l.wait(t, 40, 110*time.Second-time.Since(start))
 	for _, job := range list {
 		l.inOrder(t, job.ID)
 	}

@@ -24,6 +24,54 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// A test waits at most patience for anything, and at its end at most ending for what it started. What it waited for in vain is in its message.
+const (
+	patience = 60 * time.Second
+	ending   = 15 * time.Second
+)
+
+var errPatience = fmt.Errorf("the call did not return within %v", patience)
+
+// soon is a context for one call.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errPatience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// next returns what comes through c.
+func next[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited %v for %s", patience, what)
+		panic("not reached")
+	}
+}
+
+// give sends v through c.
+func give[T any](t *testing.T, what string, c chan<- T, v T) {
+	t.Helper()
+	select {
+	case c <- v:
+	case <-time.After(patience):
+		t.Fatalf("waited %v to %s", patience, what)
+	}
+}
+
+// ends waits for what ends with the test, and returns what it ends with.
+func ends[T any](t *testing.T, what string, ended <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-ended:
+	case <-time.After(ending):
+		t.Errorf("%s does not end within %v", what, ending)
+	}
+	return v
+}
+
 func startServer(t *testing.T, o ServerOptions) *Server {
 	t.Helper()
 	if o.Dir == "" {
@@ -31,7 +79,11 @@ func startServer(t *testing.T, o ServerOptions) *Server {
 	}
 	s, err := StartServer(o)
 	must(t, err)
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		closed := make(chan struct{})
+		go func() { defer close(closed); s.Close() }()
+		ends(t, "the server", closed)
+	})
 	return s
 }
 
@@ -80,7 +132,7 @@ func collectFrom(t *testing.T, c *Coordinator) *ledger {
 			t.Errorf("Receive: %v", err)
 		}
 	}()
-	t.Cleanup(func() { cancel(); <-ended })
+	t.Cleanup(func() { cancel(); ends(t, "Receive", ended) })
 	return l
 }
 
@@ -146,7 +198,7 @@ func work(t *testing.T, b *Broker, o WorkerOptions, do func(context.Context, *Ta
 	stop = func() {
 		once.Do(func() {
 			cancel()
-			if err := <-ended; !errors.Is(err, context.Canceled) {
+			if err := ends(t, "worker "+o.Name, ended); !errors.Is(err, context.Canceled) {
 				t.Errorf("worker %s: %v", o.Name, err)
 			}
 		})
@@ -171,8 +223,8 @@ func TestEveryJobIsDoneOnce(t *testing.T) {
 		}
 		return task.Payload, task.Send(ctx, []byte("half way"))
 	}
-	must(t, c.Submit(t.Context(), jobs(100)...))
-	must(t, c.Submit(t.Context(), jobs(100)...)) // those that are there stay as they are
+	must(t, c.Submit(soon(t), jobs(100)...))
+	must(t, c.Submit(soon(t), jobs(100)...)) // those that are there stay as they are
 	if n, err := c.Waiting(t.Context()); err != nil || n != 100 {
 		t.Fatalf("%d jobs waiting, %v; want 100", n, err)
 	}
@@ -194,7 +246,7 @@ func TestEveryJobIsDoneOnce(t *testing.T) {
 			t.Fatalf("%d jobs are still in the queue", n)
 		}
 	}
-	if claims, err := c.Claims(t.Context()); err != nil || len(claims) != 0 {
+	if claims, err := c.Claims(soon(t)); err != nil || len(claims) != 0 {
 		t.Errorf("claims left: %v, %v", claims, err)
 	}
 }
@@ -206,7 +258,7 @@ func TestHigherPrioritiesGoFirst(t *testing.T) {
 	for i := range list {
 		list[i].Priority = Priority(2 - i/2) // two low, two normal, two high
 	}
-	must(t, c.Submit(t.Context(), list...))
+	must(t, c.Submit(soon(t), list...))
 	var order []string
 	work(t, b, WorkerOptions{}, func(_ context.Context, task *Task) ([]byte, error) {
 		order = append(order, task.ID) // one slot
@@ -224,7 +276,7 @@ func TestTroubleIsTriedAgainAndFailureIsNot(t *testing.T) {
 	opt.MaxAttempts = 3
 	_, c, b := local(t, opt)
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(3)...))
+	must(t, c.Submit(soon(t), jobs(3)...))
 	var mu sync.Mutex
 	tries := map[string][]int{}
 	work(t, b, WorkerOptions{Slots: 2}, func(_ context.Context, task *Task) ([]byte, error) {
@@ -275,9 +327,11 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	_, c, b := local(t, quick(t))
+	opt := quick(t)
+	opt.AckWait = time.Minute // nothing here waits for a heartbeat
+	_, c, b := local(t, opt)
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(3)...))
+	must(t, c.Submit(soon(t), jobs(3)...))
 	started, stopped := make(chan string, 3), make(chan error, 3)
 	work(t, b, WorkerOptions{}, func(ctx context.Context, task *Task) ([]byte, error) {
 		if task.ID == "job00002" {
@@ -288,15 +342,15 @@ func TestCancel(t *testing.T) {
 		stopped <- context.Cause(ctx)
 		return nil, ctx.Err()
 	})
-	if id := <-started; id != "job00000" {
+	if id := next(t, "the first job", started); id != "job00000" {
 		t.Fatalf("%s started first", id)
 	}
 	began := time.Now()
-	must(t, c.Cancel(t.Context(), "job00001", "job00000")) // one that waits, one under way
-	if err := <-stopped; !errors.Is(err, ErrLost) {
+	must(t, c.Cancel(soon(t), "job00001", "job00000")) // one that waits, one under way
+	if err := next(t, "the end of the cancelled job", stopped); !errors.Is(err, ErrLost) {
 		t.Errorf("the task ended with %v, want ErrLost", err)
 	}
-	if d := time.Since(began); d > 300*time.Millisecond {
+	if d := time.Since(began); d > opt.beat()/2 {
 		t.Errorf("the worker heard of it after %v: from its heartbeat, not from the message", d)
 	}
 	l.wait(t, 1, 10*time.Second)
@@ -310,7 +364,7 @@ func TestAWorkerThatStopsLeavesItsJobToOthersAtOnce(t *testing.T) {
 	opt.AckWait = time.Minute // nothing here waits for a heartbeat
 	_, c, b := local(t, opt)
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(1)...))
+	must(t, c.Submit(soon(t), jobs(1)...))
 	started := make(chan struct{})
 	stop := work(t, b, WorkerOptions{Name: "first"}, func(ctx context.Context, task *Task) ([]byte, error) {
 		if err := task.SetState(ctx, []byte("epoch 3")); err != nil {
@@ -320,7 +374,7 @@ func TestAWorkerThatStopsLeavesItsJobToOthersAtOnce(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	<-started
+	next(t, "the job's start", started)
 	stop()
 	work(t, b, WorkerOptions{Name: "second"}, func(ctx context.Context, task *Task) ([]byte, error) {
 		return []byte(fmt.Sprintf("%s attempt %d", task.State, task.Attempt)), nil
@@ -336,21 +390,23 @@ func TestFreeLetsTheJobsOfADeadProcessGoAtOnce(t *testing.T) {
 	opt.AckWait = time.Minute
 	_, c, b := local(t, opt)
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(2)...))
+	must(t, c.Submit(soon(t), jobs(2)...))
 	hang := make(chan struct{})
 	defer close(hang)
 	started := make(chan struct{})
-	go b.Work(context.WithoutCancel(t.Context()), WorkerOptions{Name: "dead"}, func(context.Context, *Task) ([]byte, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go b.Work(ctx, WorkerOptions{Name: "dead"}, func(context.Context, *Task) ([]byte, error) {
 		close(started)
 		<-hang
 		return nil, ErrLost
 	})
-	<-started
-	freed, err := c.Free(t.Context(), func(w string) bool { return w == "dead" })
+	next(t, "the job's start", started)
+	freed, err := c.Free(soon(t), func(w string) bool { return w == "dead" })
 	if err != nil || fmt.Sprint(freed) != "[job00000]" {
 		t.Fatalf("freed %v, %v", freed, err)
 	}
-	must(t, c.Submit(t.Context(), jobs(2)...))
+	must(t, c.Submit(soon(t), jobs(2)...))
 	work(t, b, WorkerOptions{Name: "new"}, echo)
 	l.wait(t, 2, 10*time.Second)
 }
@@ -360,22 +416,29 @@ func TestFreeLetsTheJobsOfADeadProcessGoAtOnce(t *testing.T) {
 func TestResultsInHandComeAgainInOrder(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))
-	must(t, c.Submit(t.Context(), Job{ID: "one"}))
+	must(t, c.Submit(soon(t), Job{ID: "one"}))
 	send := make(chan string)
 	work(t, b, WorkerOptions{Slots: 1}, func(ctx context.Context, task *Task) ([]byte, error) {
-		for text := range send {
-			if err := task.Send(ctx, []byte(text)); err != nil {
-				return nil, err
+		for {
+			select {
+			case text, more := <-send:
+				if !more {
+					return nil, nil
+				}
+				if err := task.Send(ctx, []byte(text)); err != nil {
+					return nil, err
+				}
+			case <-ctx.Done():
+				return nil, ctx.Err()
 			}
 		}
-		return nil, nil
 	})
-	send <- "first"
+	give(t, "have the first result sent", send, "first")
 	dies := errors.New("dies with it in hand")
-	if err := c.Receive(t.Context(), func([]Message) error { return dies }); !errors.Is(err, dies) {
+	if err := c.Receive(soon(t), func([]Message) error { return dies }); !errors.Is(err, dies) {
 		t.Fatal(err)
 	}
-	send <- "second"
+	give(t, "have the second result sent", send, "second")
 	close(send)
 	var got []string
 	ctx, enough := context.WithTimeout(t.Context(), 20*time.Second)
@@ -405,23 +468,29 @@ func TestWhatWaitsComesTogether(t *testing.T) {
 		{enoughEnds + 2*batch, 0, 0, enoughEnds},
 	} {
 		_, c, b := local(t, quick(t))
-		must(t, c.Submit(t.Context(), jobs(test.jobs)...))
+		must(t, c.Submit(soon(t), jobs(test.jobs)...))
 		stop := work(t, b, WorkerOptions{Slots: 4}, func(ctx context.Context, task *Task) ([]byte, error) {
 			for i := range test.messages {
-				must(t, task.Send(ctx, fmt.Appendf(nil, "%0*d", test.size, i)))
+				if err := task.Send(ctx, fmt.Appendf(nil, "%0*d", test.size, i)); err != nil {
+					return nil, err
+				}
 			}
 			return nil, nil
 		})
 		all := test.jobs * (test.messages + 1)
+		over := time.Now().Add(patience)
 		for info := new(jetstream.StreamInfo); info.State.Msgs < uint64(all); time.Sleep(10 * time.Millisecond) {
 			var err error
 			info, err = c.results.Info(t.Context())
 			must(t, err)
+			if time.Now().After(over) {
+				t.Fatalf("%d of %d results were sent within %v", info.State.Msgs, all, patience)
+			}
 		}
 		stop()
 		first, got := 0, 0
 		everything := errors.New("everything")
-		err := c.Receive(t.Context(), func(list []Message) error {
+		err := c.Receive(soon(t), func(list []Message) error {
 			if got == 0 {
 				first = len(list)
 			}
@@ -446,13 +515,13 @@ func TestReplayGivesWhatReceiveGave(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(150)...)) // two messages each: more than one batch
+	must(t, c.Submit(soon(t), jobs(150)...)) // two messages each: more than one batch
 	work(t, b, WorkerOptions{Slots: 4}, func(ctx context.Context, task *Task) ([]byte, error) {
 		return nil, task.Send(ctx, []byte("row of "+task.ID))
 	})
 	l.wait(t, 150, 20*time.Second)
 	again := newLedger()
-	must(t, c.Replay(t.Context(), func(list []Message) error { return again.apply(t.Context(), nil, list) }))
+	must(t, c.Replay(soon(t), func(list []Message) error { return again.apply(t.Context(), nil, list) }))
 	if len(again.final) != 150 || fmt.Sprint(again.data) != fmt.Sprint(l.data) {
 		t.Errorf("%d jobs, %d results", len(again.final), len(again.data))
 	}
@@ -463,10 +532,10 @@ func TestTooLarge(t *testing.T) {
 	l := collectFrom(t, c)
 	big := make([]byte, MaxMessage+1)
 	var large *TooLargeError
-	if err := c.Submit(t.Context(), Job{ID: "big", Payload: big}); !errors.As(err, &large) {
+	if err := c.Submit(soon(t), Job{ID: "big", Payload: big}); !errors.As(err, &large) {
 		t.Errorf("submitting: %v", err)
 	}
-	must(t, c.Submit(t.Context(), Job{ID: "fits", Payload: big[:MaxMessage]}))
+	must(t, c.Submit(soon(t), Job{ID: "fits", Payload: big[:MaxMessage]}))
 	work(t, b, WorkerOptions{}, func(ctx context.Context, task *Task) ([]byte, error) {
 		if err := task.Send(ctx, big); !errors.As(err, &large) {
 			t.Errorf("sending: %v", err)
@@ -488,11 +557,11 @@ func TestExchangesOutlastAServerThatIsAway(t *testing.T) {
 	_, c, b := local(t, quick(t))
 	answers := []error{fmt.Errorf("asking: %w", nats.ErrNoResponders), &jetstream.APIError{Code: 503}, nil}
 	asked := 0
-	if err := b.outlast(t.Context(), func(context.Context) error { asked++; return answers[asked-1] }); err != nil || asked != 3 {
+	if err := b.outlast(soon(t), func(context.Context) error { asked++; return answers[asked-1] }); err != nil || asked != 3 {
 		t.Errorf("%v after %d exchanges", err, asked)
 	}
 	refusal := &jetstream.APIError{Code: 404}
-	if err := b.outlast(t.Context(), func(context.Context) error { return refusal }); err != error(refusal) {
+	if err := b.outlast(soon(t), func(context.Context) error { return refusal }); err != error(refusal) {
 		t.Errorf("a refusal: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -506,7 +575,7 @@ func TestWatchShowsProgress(t *testing.T) {
 	opt := quick(t)
 	opt.AckWait = 150 * time.Millisecond
 	_, c, b := local(t, opt)
-	must(t, c.Submit(t.Context(), jobs(1)...))
+	must(t, c.Submit(soon(t), jobs(1)...))
 	work(t, b, WorkerOptions{Name: "w"}, func(ctx context.Context, task *Task) ([]byte, error) {
 		task.Progress([]byte("epoch 7"))
 		<-ctx.Done()

@@ -17,7 +17,7 @@ func guard(t *testing.T, c *Coordinator) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Guard(ctx) }()
-	t.Cleanup(func() { stop(); <-ended })
+	t.Cleanup(func() { stop(); ends(t, "Guard", ended) })
 }
 
 // TestTroubleOfAMachineIsNoAttempt has a worker whose disk is full beside one that is well. The first asks once, says that it waits,
@@ -42,7 +42,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		worked.Add(1)
 		return task.Payload, nil
 	})
-	must(t, c.Submit(t.Context(), jobs(6)...))
+	must(t, c.Submit(soon(t), jobs(6)...))
 	for range 2 { // a coordinator that begins later hears of it, too
 		c.waiters.mu.Lock()
 		clear(c.waiters.list)
@@ -62,7 +62,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		}
 		return task.Payload, nil
 	})
-	l.wait(t, 6, 60*time.Second)
+	l.wait(t, 6, 30*time.Second)
 	for id, got := range l.final {
 		if got[0].Type != Done || got[0].Worker != "well" || got[0].Attempt != 1 {
 			t.Errorf("%s: %+v", id, got)
@@ -79,8 +79,8 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 	c.waiters.mu.Unlock()
 	full.Store(false)
 	more := jobs(8)[6:]
-	must(t, c.Submit(t.Context(), more...))
-	l.wait(t, 8, 60*time.Second)
+	must(t, c.Submit(soon(t), more...))
+	l.wait(t, 8, 30*time.Second)
 	if worked.Load() != 2 {
 		t.Errorf("the worker does %d of 2 jobs after its trouble", worked.Load())
 	}
@@ -123,7 +123,7 @@ func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
 // not take that one's job out of the queue: should the second die, nobody else would ever have it.
 func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 	_, c, b := local(t, quick(t))
-	must(t, c.Submit(t.Context(), jobs(1)...))
+	must(t, c.Submit(soon(t), jobs(1)...))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan struct{})
@@ -137,7 +137,7 @@ func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 		_, err = c.kv.Update(ctx, claimPrefix+task.ID, claimValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}.encode(), e.Revision())
 		return task.Payload, err
 	})
-	<-ended
+	next(t, "the sleeper", ended)
 	found := false
 	bounded, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -155,7 +155,7 @@ func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 			t.Fatalf("%d jobs in the queue, want that of the other worker; %v", n, err)
 		}
 	}
-	claims, err := c.Claims(t.Context())
+	claims, err := c.Claims(soon(t))
 	if err != nil || len(claims) != 1 || claims[0].Worker != "other" || !found {
 		t.Errorf("%+v, %v", claims, err)
 	}

@@ -42,7 +42,7 @@ func TestWhoATokenStandsFor(t *testing.T) {
 // TestWhatAWorkersTokenMayNotDo asks for what only a coordinator may do. Each is refused by name, and nothing of it has happened.
 func TestWhatAWorkersTokenMayNotDo(t *testing.T) {
 	s, c := listening(t, quick(t), "")
-	must(t, c.Submit(t.Context(), jobs(3)...))
+	must(t, c.Submit(soon(t), jobs(3)...))
 	var mu sync.Mutex
 	refused := map[string]bool{}
 	conn, err := nats.Connect(s.URL(), nats.Token(testToken), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
@@ -108,7 +108,7 @@ func TestWhatAWorkersTokenMayDo(t *testing.T) {
 	must(t, err)
 	t.Cleanup(b.Close)
 	large := strings.Repeat("0123456789", 100<<10) // of several parts
-	must(t, c.Submit(t.Context(), jobs(1)...))
+	must(t, c.Submit(soon(t), jobs(1)...))
 	tries := 0
 	work(t, b, WorkerOptions{}, func(ctx context.Context, task *Task) ([]byte, error) {
 		if tries++; tries == 1 {

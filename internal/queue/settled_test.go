@@ -18,7 +18,7 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	defer b.Close()
 	c, err := b.Coordinate(t.Context(), "lab")
 	must(t, err)
-	must(t, c.Submit(t.Context(), Job{ID: "one"}, Job{ID: "silent"}))
+	must(t, c.Submit(soon(t), Job{ID: "one"}, Job{ID: "silent"}))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	sent, speak := make(chan error, 2), make(chan struct{})
@@ -37,9 +37,9 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	must(t, <-sent)
-	must(t, <-sent)
-	must(t, c.Settled(t.Context(), "silent")) // nothing was sent, and nobody receives
+	must(t, next(t, "the first job's results", sent))
+	must(t, next(t, "the second job's results", sent))
+	must(t, c.Settled(soon(t), "silent")) // nothing was sent, and nobody receives
 	bounded, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if err := c.Settled(bounded, "one"); !errors.Is(err, context.DeadlineExceeded) {
@@ -56,20 +56,20 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 		handled.Add(int64(len(list)))
 		return nil
 	})
-	must(t, c.Settled(t.Context(), "one"))
+	must(t, c.Settled(soon(t), "one"))
 	if n := handled.Load(); n < 5 {
 		t.Errorf("%d of 5 results were handled", n)
 	}
 	close(speak)
-	must(t, <-sent)
-	must(t, c.Settled(t.Context(), "one")) // though the other's result waits
+	must(t, next(t, "the silent job's result", sent))
+	must(t, c.Settled(soon(t), "one")) // though the other's result waits
 	newest, err := c.kv.Put(t.Context(), claimPrefix+"newest", claimValue{Worker: "w", Nonce: "n"}.encode())
 	must(t, err)
-	last, err := c.LastGeneration(t.Context())
+	last, err := c.LastGeneration(soon(t))
 	if last < newest {
 		t.Errorf("last generation %d, and there is one of %d", last, newest)
 	}
-	claims, err2 := c.Claims(t.Context())
+	claims, err2 := c.Claims(soon(t))
 	if err != nil || err2 != nil || len(claims) != 3 || last < max(claims[0].Generation, claims[1].Generation, claims[2].Generation) {
 		t.Errorf("last generation %d of %+v; %v, %v", last, claims, err, err2)
 	}

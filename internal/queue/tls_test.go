@@ -43,7 +43,7 @@ func TestTLS(t *testing.T) {
 	c, err := inside.Coordinate(t.Context(), "lab")
 	must(t, err)
 	l := collectFrom(t, c)
-	must(t, c.Submit(t.Context(), jobs(3)...))
+	must(t, c.Submit(soon(t), jobs(3)...))
 	if !strings.HasPrefix(s.URL(), "tls://") {
 		t.Errorf("the address is %s", s.URL())
 	}

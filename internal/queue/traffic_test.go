@@ -20,7 +20,7 @@ func TestTraffic(t *testing.T) {
 		}
 	}
 	traffic(0)
-	must(t, c.Submit(t.Context(), jobs(3)...))
+	must(t, c.Submit(soon(t), jobs(3)...))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan struct{}, 3)
@@ -29,7 +29,7 @@ func TestTraffic(t *testing.T) {
 		return nil, task.Send(ctx, []byte("row"))
 	})
 	for range 3 {
-		<-ended
+		next(t, "the end of three jobs", ended)
 	}
 	traffic(6)
 	go c.Receive(ctx, func([]Message) error { return nil })

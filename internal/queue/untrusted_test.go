@@ -87,7 +87,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 	c, err := b.Coordinate(t.Context(), "lab")
 	must(t, err)
 	litter(t, s)
-	must(t, c.Submit(t.Context(), jobs(8)...))
+	must(t, c.Submit(soon(t), jobs(8)...))
 	b.Close()
 	s.Close()
 
@@ -97,34 +97,31 @@ func TestGarbageStopsNobody(t *testing.T) {
 	t.Cleanup(b.Close)
 	c, err = b.Coordinate(t.Context(), "lab") // with an info entry that is none
 	must(t, err)
-	guarded, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Guard(guarded) }()
-	t.Cleanup(func() { stop(); <-ended })
-	_, err = c.Free(t.Context(), func(worker string) bool { return strings.HasPrefix(worker, "local/") })
+	guard(t, c)
+	_, err = c.Free(soon(t), func(worker string) bool { return strings.HasPrefix(worker, "local/") })
 	must(t, err)
-	claims, err := c.Claims(t.Context())
+	claims, err := c.Claims(soon(t))
 	must(t, err)
 	for _, claim := range claims {
 		if !validID(claim.Job) || claim.Attempt < 0 || claim.Generation > 1<<32 {
 			t.Errorf("claim %+v", claim)
 		}
 	}
-	there, err := c.Jobs(t.Context())
+	there, err := c.Jobs(soon(t))
 	must(t, err)
 	for _, id := range there {
-		must(t, c.Forget(t.Context(), id))
+		must(t, c.Forget(soon(t), id))
 	}
-	must(t, c.Submit(t.Context(), jobs(8)...))
+	must(t, c.Submit(soon(t), jobs(8)...))
 	l := collectFrom(t, c)
 	work(t, b, WorkerOptions{Slots: 2}, echo)
 	litter(t, s)
 	// What the garbage displaced is submitted again, as a study does.
-	over := time.Now().Add(60 * time.Second)
+	over := time.Now().Add(patience)
 	for n := 0; n < 8 && time.Now().Before(over); time.Sleep(50 * time.Millisecond) {
-		_, err := c.Jobs(t.Context())
+		_, err := c.Jobs(soon(t))
 		must(t, err)
-		_, err = c.Claims(t.Context())
+		_, err = c.Claims(soon(t))
 		must(t, err)
 		l.mu.Lock()
 		n = len(l.final)
@@ -135,7 +132,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 			}
 		}
 		l.mu.Unlock()
-		must(t, c.Submit(t.Context(), missing...))
+		must(t, c.Submit(soon(t), missing...))
 	}
 	for i, job := range jobs(8) {
 		if got := l.final[job.ID]; len(got) == 0 || got[0].Type != Done || got[0].Data[0] != byte(i) {
@@ -167,14 +164,14 @@ func TestReplayReadsPastGarbage(t *testing.T) {
 	for range 2 * batch {
 		must(t, conn.PublishMsg(message("collapse.res.bad%id", "x")))
 	}
-	must(t, c.Submit(t.Context(), jobs(1)...))
+	must(t, c.Submit(soon(t), jobs(1)...))
 	l := collectFrom(t, c)
 	work(t, b, WorkerOptions{}, echo)
 	l.wait(t, 1, 20*time.Second)
 	must(t, conn.PublishMsg(message("collapse.res.bad%id", "x")))
 	must(t, conn.Flush())
 	ended := 0
-	must(t, c.Replay(t.Context(), func(list []Message) error {
+	must(t, c.Replay(soon(t), func(list []Message) error {
 		for _, m := range list {
 			if m.Type == Done {
 				ended++
@@ -327,7 +324,7 @@ func (stuck) DeleteMsg(context.Context, uint64) error { return jetstream.ErrMsgD
 func TestGarbageThatAWorkerTookOutFirst(t *testing.T) {
 	s, c, _ := local(t, quick(t))
 	_, js := everywhere(t, s)
-	must(t, c.Submit(t.Context(), jobs(2)...))
+	must(t, c.Submit(soon(t), jobs(2)...))
 	real := c.jobs
 	for i, test := range []struct {
 		jobs jetstream.Stream
@@ -336,7 +333,7 @@ func TestGarbageThatAWorkerTookOutFirst(t *testing.T) {
 		_, err := js.PublishMsg(t.Context(), message(fmt.Sprintf("collapse.job.p1.bad%%%d", i), "x"))
 		must(t, err)
 		c.jobs = test.jobs
-		there, err := c.Jobs(t.Context())
+		there, err := c.Jobs(soon(t))
 		if (err == nil) != test.ok || test.ok && len(there) != 2 {
 			t.Errorf("%T: jobs %q, %v", test.jobs, there, err)
 		}
