@@ -142,6 +142,9 @@ func (c *Coordinator) waitForOne(ctx context.Context, cons jetstream.Consumer, r
 	if err := got.Error(); err != nil && !isTimeout(err) {
 		return nil, nil, err
 	}
+	if i, err := cons.Info(ctx); err == nil && i.Delivered.Consumer > *read {
+		return nil, nil, errGap // it would come again only after AckWait
+	}
 	return nil, nil, nil
 }
 

@@ -153,3 +153,28 @@ func TestAReaderWithResultsInHandIsMadeAnew(t *testing.T) {
 		}
 	}
 }
+
+// late is a reader of which a message came when nobody waited for it any more.
+type late struct {
+	jetstream.Consumer
+	delivered uint64
+}
+
+func (late) Fetch(int, ...jetstream.FetchOpt) (jetstream.MessageBatch, error) {
+	return fetched(nil), nil
+}
+func (l late) Info(context.Context) (*jetstream.ConsumerInfo, error) {
+	return &jetstream.ConsumerInfo{Delivered: jetstream.SequenceInfo{Consumer: l.delivered}}, nil
+}
+
+// TestAResultThatCameTooLateIsMissedSoon: within seconds, not only when the server brings it again, or the next one comes.
+func TestAResultThatCameTooLateIsMissedSoon(t *testing.T) {
+	for _, test := range []struct {
+		delivered, read uint64
+		want            error
+	}{{7, 7, nil}, {8, 7, errGap}, {0, 0, nil}} {
+		if _, _, err := deaf(t).waitForOne(t.Context(), late{delivered: test.delivered}, &test.read); !errors.Is(err, test.want) {
+			t.Errorf("%d handed out, %d read: %v, want %v", test.delivered, test.read, err, test.want)
+		}
+	}
+}
