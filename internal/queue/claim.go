@@ -95,8 +95,9 @@ func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEn
 	return e, v, nil
 }
 
-// update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose
-// answer got lost on the way is recognised as this task's own.
+// update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose answer got lost on the way is
+// recognised as this task's own. Only a later write says that the claim is lost: a cluster refuses an update, too, while it has not
+// agreed on the one before, and may show what was there before that.
 func (t *Task) update(ctx context.Context, change func(*claimValue)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,16 +107,15 @@ func (t *Task) update(ctx context.Context, change func(*claimValue)) error {
 	revision, err := t.w.kv.Update(ctx, claimPrefix+t.ID, v.encode(), t.revision)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		e, now, readErr := t.w.readClaim(ctx, t.ID)
-		if readErr != nil {
+		switch {
+		case readErr != nil:
 			return readErr
-		}
-		if now.Nonce != t.claim.Nonce || !now.Held {
+		case e.Revision() <= t.revision:
+			return err
+		case now.Nonce != t.claim.Nonce || !now.Held:
 			return ErrLost
 		}
 		revision, err = t.w.kv.Update(ctx, claimPrefix+t.ID, v.encode(), e.Revision())
-		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-			return ErrLost
-		}
 	}
 	if err != nil {
 		return err

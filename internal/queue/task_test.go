@@ -72,3 +72,48 @@ func TestAJobThatEndedLeavesTheQueue(t *testing.T) {
 		})
 	}
 }
+
+// refusing is a bucket that refuses some updates, and shows a claim.
+type refusing struct {
+	jetstream.KeyValue
+	refusals int
+	shows    entry
+}
+
+func (r *refusing) Update(_ context.Context, _ string, _ []byte, revision uint64) (uint64, error) {
+	if r.refusals--; r.refusals >= 0 {
+		return 0, jetstream.ErrKeyRevisionMismatch
+	}
+	return revision + 1, nil
+}
+func (r *refusing) Get(context.Context, string) (jetstream.KeyValueEntry, error) { return r.shows, nil }
+
+// TestOnlyALaterClaimTakesAJobFromItsWorker: a cluster that lost a server refuses updates while it has not agreed on those before. A
+// worker that took this for the loss of its claim left a job that nobody else had.
+func TestOnlyALaterClaimTakesAJobFromItsWorker(t *testing.T) {
+	mine := claimValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
+	others, freed := claimValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}, mine
+	freed.Held = false
+	for _, test := range []struct {
+		name     string
+		refusals int
+		shows    claimValue
+		revision uint64 // of what is shown; the task knows 7
+		want     error
+		knows    uint64
+	}{
+		{"an update is on its way", 1, mine, 7, jetstream.ErrKeyRevisionMismatch, 7},
+		{"an update whose answer was lost", 1, mine, 9, nil, 10},
+		{"another is on its way behind it", 2, mine, 9, jetstream.ErrKeyRevisionMismatch, 7},
+		{"a server that lags behind shows whose it was before", 1, others, 5, jetstream.ErrKeyRevisionMismatch, 7},
+		{"taken over", 1, others, 9, ErrLost, 7},
+		{"given up for it", 1, freed, 9, ErrLost, 7},
+	} {
+		b := deaf(t).b
+		kv := &refusing{refusals: test.refusals, shows: entry{value: test.shows.encode(), revision: test.revision}}
+		task := &Task{Job: Job{ID: "one"}, w: &worker{b: b, opt: b.opt, kv: kv}, claim: mine, revision: 7, Generation: 3}
+		if err := task.update(t.Context(), func(*claimValue) {}); !errors.Is(err, test.want) || task.revision != test.knows {
+			t.Errorf("%s: %v, the task knows revision %d; want %v and %d", test.name, err, task.revision, test.want, test.knows)
+		}
+	}
+}
