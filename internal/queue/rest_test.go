@@ -23,7 +23,7 @@ func guard(t *testing.T, c *Coordinator) {
 // TestTroubleOfAMachineIsNoAttempt has a worker whose disk is full beside one that is well. The first asks once, says that it waits,
 // and takes work again when the trouble has gone.
 func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
-	_, c, b := local(t, quick(t))
+	_, c, b := local(t, hasty(t))
 	guard(t, c)
 	l := collectFrom(t, c)
 	var asked, worked atomic.Int64
@@ -62,7 +62,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		}
 		return task.Payload, nil
 	})
-	l.wait(t, 6, 30*time.Second)
+	l.wait(t, 6)
 	for id, got := range l.final {
 		if got[0].Type != Done || got[0].Worker != "well" || got[0].Attempt != 1 {
 			t.Errorf("%s: %+v", id, got)
@@ -80,7 +80,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 	full.Store(false)
 	more := jobs(8)[6:]
 	must(t, c.Submit(soon(t), more...))
-	l.wait(t, 8, 30*time.Second)
+	l.wait(t, 8)
 	if worked.Load() != 2 {
 		t.Errorf("the worker does %d of 2 jobs after its trouble", worked.Load())
 	}

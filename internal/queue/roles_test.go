@@ -135,7 +135,7 @@ func TestWhatAWorkersTokenMayDo(t *testing.T) {
 		}
 		return []byte("end"), nil
 	})
-	l.wait(t, 1, 60*time.Second)
+	l.wait(t, 1)
 	if got := l.final["job00000"]; got[0].Type != Done || string(got[0].Data) != "end" || l.trouble != 1 || len(l.data["job00000"]) != 1 {
 		t.Errorf("%+v, %d times trouble, %d results", got, l.trouble, len(l.data["job00000"]))
 	}

@@ -58,7 +58,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("the connection is not encrypted: %v", err)
 	}
 	defer work(t, b, WorkerOptions{}, echo)()
-	l.wait(t, 3, 20*time.Second)
+	l.wait(t, 3)
 	if _, err := StartServer(ServerOptions{Dir: t.TempDir(), Listen: ":0", Token: testToken, CertFile: key, KeyFile: cert}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("certificate and key swapped: %v", err)
 	}

@@ -82,7 +82,7 @@ func litter(t *testing.T, s *Server) {
 func TestGarbageStopsNobody(t *testing.T) {
 	dir := t.TempDir()
 	s := startServer(t, ServerOptions{Dir: dir})
-	b, err := s.Connect(quick(t))
+	b, err := s.Connect(hasty(t))
 	must(t, err)
 	c, err := b.Coordinate(t.Context(), "lab")
 	must(t, err)
@@ -92,7 +92,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 	s.Close()
 
 	s = startServer(t, ServerOptions{Dir: dir})
-	b, err = s.Connect(quick(t))
+	b, err = s.Connect(hasty(t))
 	must(t, err)
 	t.Cleanup(b.Close)
 	c, err = b.Coordinate(t.Context(), "lab") // with an info entry that is none
@@ -117,7 +117,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 	work(t, b, WorkerOptions{Slots: 2}, echo)
 	litter(t, s)
 	// What the garbage displaced is submitted again, as a study does.
-	over := time.Now().Add(patience)
+	over := time.Now().Add(left(t))
 	for n := 0; n < 8 && time.Now().Before(over); time.Sleep(50 * time.Millisecond) {
 		_, err := c.Jobs(soon(t))
 		must(t, err)
@@ -167,7 +167,7 @@ func TestReplayReadsPastGarbage(t *testing.T) {
 	must(t, c.Submit(soon(t), jobs(1)...))
 	l := collectFrom(t, c)
 	work(t, b, WorkerOptions{}, echo)
-	l.wait(t, 1, 20*time.Second)
+	l.wait(t, 1)
 	must(t, conn.PublishMsg(message("collapse.res.bad%id", "x")))
 	must(t, conn.Flush())
 	ended := 0
