@@ -100,8 +100,10 @@ func TestSweptBlobs(t *testing.T) {
 	}
 	must(t, e.makeFolder())
 	go e.c.Receive(t.Context(), func([]queue.Message) error { return nil })
-	for !e.allRead(t.Context()) {
-		time.Sleep(time.Millisecond)
+	for start := time.Now(); !e.allRead(t.Context()); time.Sleep(time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatal("results stay unread")
+		}
 	}
 	for _, shared := range []bool{false, true} {
 		check(shared, stay...)

@@ -212,11 +212,18 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 func executing(t *testing.T, lab *store.Lab, o *Options) (at string, ended chan error) {
 	url := urlOf(o)
 	ended = make(chan error, 1)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 4*time.Minute, errors.New("the study did not end within 4 minutes"))
+	t.Cleanup(cancel)
 	go func() {
-		_, err := Execute(t.Context(), lab, []string{"s"}, *o)
+		_, err := Execute(ctx, lab, []string{"s"}, *o)
 		ended <- err
 	}()
-	return <-url, ended
+	select {
+	case at = <-url:
+	case err := <-ended:
+		t.Fatalf("the study ended before a worker could join: %v", err)
+	}
+	return at, ended
 }
 
 func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
