@@ -141,8 +141,7 @@ func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) err
 // fail marks a run as failed, unless its own process did.
 func (e *engine) fail(ctx context.Context, m queue.Message) error {
 	run, err := e.lab.Run(m.Job)
-	var unknown *store.NotFoundError
-	if errors.As(err, &unknown) {
+	if store.IsNotFound(err) {
 		return e.ended(ctx, m)
 	}
 	if err != nil {
@@ -174,9 +173,8 @@ func (e *engine) fail(ctx context.Context, m queue.Message) error {
 // ended counts a run that the lab holds as done or failed, and lets the queue forget it.
 func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	run, err := e.lab.Run(m.Job)
-	var unknown *store.NotFoundError
 	switch {
-	case errors.As(err, &unknown):
+	case store.IsNotFound(err):
 		return e.c.Forget(ctx, m.Job)
 	case err != nil:
 		return err

@@ -122,8 +122,7 @@ func (e *engine) current(m queue.Message) (*remoteRun, error) {
 		return r, nil
 	}
 	run, err := e.lab.Run(m.Job)
-	var unknown *store.NotFoundError
-	if errors.As(err, &unknown) {
+	if store.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -160,8 +159,7 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 		return nil
 	}
 	run, err := e.lab.Run(m.Job)
-	var unknown *store.NotFoundError
-	if errors.As(err, &unknown) || err == nil && run.Cancelled() {
+	if store.IsNotFound(err) || err == nil && run.Cancelled() {
 		return e.c.Cancel(ctx, m.Job) // a person was here
 	}
 	if err != nil {

@@ -192,7 +192,7 @@ func (u *blobUse) run(hash string) runUse {
 	r := runUse{under: queued || u.unread || u.e.isOpen(hash)}
 	run, err := u.e.lab.Run(hash)
 	switch {
-	case isUnknown(err), err == nil && (run.Status == store.Done || run.Status == store.Failed):
+	case store.IsNotFound(err), err == nil && (run.Status == store.Done || run.Status == store.Failed):
 		r.under = false
 	case err == nil:
 		if g, err := u.e.lab.Remote(hash); err == nil {

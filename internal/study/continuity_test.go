@@ -476,7 +476,7 @@ func TestAResultWithoutItsBeginningIsNotKept(t *testing.T) {
 	if _, elsewhere, err := w.prepare(t.Context(), task, kinds[item.Spec.Kind]); err != nil || elsewhere != 0 {
 		t.Errorf("rows up to %d elsewhere, %v", elsewhere, err)
 	}
-	if run, err := w.scratch.Run(item.Hash); !isUnknown(err) {
+	if run, err := w.scratch.Run(item.Hash); !store.IsNotFound(err) {
 		t.Errorf("without the checkpoint the run is %s, %v", run.Status, err)
 	}
 }

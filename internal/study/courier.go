@@ -12,6 +12,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/train"
 )
 
 // courier sends a run's rows and checkpoints from the scratch lab to the queue, beside the computation.
@@ -103,7 +104,7 @@ func (c *courier) deliver(ctx context.Context, from int64) error {
 			return err
 		}
 		host, _ := os.Hostname()
-		if err := c.t.Send(ctx, begin{From: from, Rows: first, Program: program(), Host: host}.encode()); err != nil {
+		if err := c.t.Send(ctx, begin{From: from, Rows: first, Program: train.ThisProgram(), Host: host}.encode()); err != nil {
 			return err
 		}
 		if from < c.state.Epoch || c.state.usable() != c.state.Epoch {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"collapse/internal/queue"
+	"collapse/train"
 )
 
 // plain reports a text from the network that a terminal or a log could not show as it is.
@@ -20,7 +21,7 @@ func plain(t *testing.T, text string) {
 
 // FuzzDecodeBegin reads bytes as the first message of an attempt at a run of 80 epochs.
 func FuzzDecodeBegin(f *testing.F) {
-	f.Add(begin{From: 3, Rows: 1, Program: program(), Host: "host"}.encode()[1:])
+	f.Add(begin{From: 3, Rows: 1, Program: train.ThisProgram(), Host: "host"}.encode()[1:])
 	f.Add([]byte(`{"from":-9000000000000000000,"host":"a\u001b[2J","program":{"Version":"` + strings.Repeat("x", 1000) + `"}}`))
 	f.Add([]byte(`{"from":81}`))
 	f.Add([]byte(`[[`))

@@ -122,7 +122,7 @@ func configOf(lab *store.Reader, hash string) (train.Config, error) {
 
 func (*trainKind) Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (int64, string, error) {
 	cfg, err := configOf(lab, hash)
-	if isUnknown(err) {
+	if store.IsNotFound(err) {
 		return min(elsewhere, upTo), "", nil
 	}
 	if err != nil {

@@ -256,8 +256,7 @@ func (e *engine) rebuild(ctx context.Context) error {
 		var wanted []queue.Message
 		for _, m := range list {
 			run, err := e.lab.Run(m.Job)
-			var unknown *store.NotFoundError
-			if errors.As(err, &unknown) {
+			if store.IsNotFound(err) {
 				continue
 			}
 			if err != nil {

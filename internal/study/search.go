@@ -120,7 +120,7 @@ func (c *place) addFinal(p *plan, best searchPoint) error {
 // value is what a finished run is worth: larger is better, NaN if it failed.
 func (c *place) value(lab *store.Reader, hash string, epochs int) (v float64, known bool, err error) {
 	run, err := lab.Run(hash)
-	if isUnknown(err) {
+	if store.IsNotFound(err) {
 		return 0, false, nil
 	}
 	if err != nil {

@@ -2,14 +2,12 @@ package study
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"collapse/internal/search"
-	"collapse/internal/store"
 	"collapse/train"
 )
 
@@ -179,11 +177,6 @@ func shortSetting(s string) string {
 		value = strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return key[strings.LastIndexByte(key, '.')+1:] + " " + strings.Trim(value, `"`)
-}
-
-func isUnknown(err error) bool {
-	var unknown *store.NotFoundError
-	return errors.As(err, &unknown)
 }
 
 // InWords writes settings shortly, such as "lr 0.01235".

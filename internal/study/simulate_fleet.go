@@ -18,6 +18,7 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/version"
+	"collapse/train"
 )
 
 // fleetProcess is the process of a simulation's workers: one JSON document there, one back.
@@ -185,7 +186,7 @@ func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error
 	w.begin(t, first)
 	w.began, w.length, w.left = time.Now(), length, time.Time{}
 	epochs := int((length + s.scaled(s.Epoch) - 1) / s.scaled(s.Epoch))
-	if err := t.Send(ctx, begin{Program: program()}.encode()); err != nil {
+	if err := t.Send(ctx, begin{Program: train.ThisProgram()}.encode()); err != nil {
 		return nil, err
 	}
 	saved := time.Now()

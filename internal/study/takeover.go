@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"collapse/internal/queue"
+	"collapse/internal/store"
 )
 
 // prepare puts the checkpoint that a worker elsewhere left with the queue into the run's folder, if the lab has the rows before it.
@@ -52,7 +53,7 @@ func (e *engine) takeBack(t *queue.Task) error {
 		return e.lostIsNoError(t.ID, errors.Join(r.claim.SetRemote(t.Generation), r.claim.Interrupt()))
 	}
 	g, err := e.lab.Remote(t.ID)
-	if isUnknown(err) || err == nil && g == 0 && !e.opened() {
+	if store.IsNotFound(err) || err == nil && g == 0 && !e.opened() {
 		return nil
 	}
 	if err != nil {

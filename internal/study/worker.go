@@ -8,14 +8,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
-	"collapse/internal/kernel"
 	"collapse/internal/queue"
 	"collapse/internal/store"
-	"collapse/internal/version"
 	"collapse/parallel"
 )
 
@@ -271,10 +268,4 @@ func (w *remoteWorker) prepare(ctx context.Context, t *queue.Task, kind Kind) (s
 		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
 	}
 	return state, elsewhere, nil
-}
-
-// program describes this program for the lab.
-func program() store.Program {
-	b := version.Current()
-	return store.Program{Version: b.Version, Kernel: kernel.Name(), GOOS: runtime.GOOS, GOARCH: b.Arch, GOAMD64: b.AMD64, CPU: version.CPU()}
 }
