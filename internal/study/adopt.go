@@ -179,7 +179,7 @@ func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	case err != nil:
 		return err
 	case run.Status != store.Done && run.Status != store.Failed && isLocal(m.Worker):
-		return e.c.Cancel(ctx, m.Job) // what it did was deleted since: tend submits it again
+		return e.c.Cancel(ctx, m.Job) // what it did was deleted since: sweepOrphans submits it again
 	case run.Status != store.Done && run.Status != store.Failed:
 		return nil // a stale message: another worker is at it
 	}

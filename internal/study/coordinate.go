@@ -1,11 +1,13 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"collapse/internal/queue"
@@ -185,10 +187,10 @@ func (e *engine) work(ctx context.Context) error {
 	part(e.watchClaims)
 	part(e.c.Guard)
 	part(e.watchHealth)
-	part(e.heedPeople)
+	part(e.watchLab)
 	part(e.sweepOften)
 	if e.server != nil {
-		part(e.heedDisk)
+		part(e.watchDisk)
 	}
 	if e.o.Slots > 0 {
 		part(e.localSlots)
@@ -227,7 +229,7 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team
 		return err
 	}
 	if run, err := e.lab.Run(t.ID); err == nil && run.Cancelled() {
-		return errors.Join(e.takeBack(t), queue.Postpone(errCancelled)) // heedPeople takes the job out of the queue
+		return errors.Join(e.takeBack(t), queue.Postpone(errCancelled)) // watchLab takes the job out of the queue
 	}
 	// What workers elsewhere have sent of the run is in the lab before anybody looks how far it is.
 	if err := e.c.Settled(ctx, t.ID); err != nil {
@@ -247,4 +249,10 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team
 		return queue.Postpone(err)
 	}
 	return e.localTrouble(t.ID, err)
+}
+
+func sortByPosition(list []*openRun) {
+	slices.SortFunc(list, func(a, b *openRun) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.Hash, b.Hash))
+	})
 }

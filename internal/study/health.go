@@ -98,7 +98,7 @@ func (e *engine) watchHealth(ctx context.Context) error {
 			now.write(e.lab.Dir()) // the study ends: what cannot be written now says nothing new
 		}
 	}()
-	orphans, swept := orphans{}, time.Now()
+	dead, swept := deadClaims{}, time.Now()
 	idle := 0 // looks in a row that found nobody at work and somebody waiting
 	for look := time.NewTicker(healthEvery); ; {
 		select {
@@ -120,8 +120,8 @@ func (e *engine) watchHealth(ctx context.Context) error {
 				old = now
 			}
 		}
-		if time.Since(swept) > tendEvery {
-			orphans.sweep(ctx, e)
+		if time.Since(swept) > orphansEvery {
+			dead.sweep(ctx, e)
 			swept = time.Now()
 		}
 	}

@@ -175,7 +175,7 @@ type simulatedWorker struct {
 	length      time.Duration // of the last run
 }
 
-// run is the life of a run as a courier tells it: begin, rows after each epoch, a checkpoint every minute, files.
+// run is the life of a run as an uploader tells it: begin, rows after each epoch, a checkpoint every minute, files.
 func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error) {
 	s := w.Simulation
 	length := s.scaled(s.Length)

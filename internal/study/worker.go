@@ -194,7 +194,7 @@ func (w *remoteWorker) shares(t *queue.Task) bool {
 	return err == nil && info.IsDir()
 }
 
-// compute is one task: the run computes in the scratch lab, and a courier sends what it leaves there.
+// compute is one task: the run computes in the scratch lab, and an uploader sends what it leaves there.
 func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 	w.sweep()
 	kind, err := kindNamed(t.Kind)
@@ -208,7 +208,7 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	dir := w.scratch.RunDir(t.ID)
 	team := <-w.teams
 	defer func() { w.teams <- team }()
-	c := newCourier(w, t)
+	c := newUploader(w, t)
 	c.state = state
 	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), Env{Team: team, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
 		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },

@@ -15,16 +15,15 @@ import (
 	"collapse/train"
 )
 
-// courier sends a run's rows and checkpoints from the scratch lab to the queue, beside the computation.
+// uploader sends a run's rows and checkpoints from the scratch lab to the queue, beside the computation.
 // While the server is away it waits and the run goes on: what it has not sent stays in the scratch lab.
-type courier struct {
+type uploader struct {
 	w    *remoteWorker
 	t    *queue.Task
 	news chan struct{} // the scratch lab may hold more
 
 	stop  context.CancelFunc
 	ended chan struct{}
-	start chan int64 // the epoch that the run starts after
 
 	state checkpointState // that the task came with, then what it has left
 	safe  atomic.Int64    // the run has come to this epoch: later checkpoints in the scratch lab were passed over
@@ -35,25 +34,25 @@ type courier struct {
 	err   error // why it gave up
 }
 
-func newCourier(w *remoteWorker, t *queue.Task) *courier {
-	c := &courier{w: w, t: t, news: make(chan struct{}, 1), start: make(chan int64, 1), saved: time.Now()}
+func newUploader(w *remoteWorker, t *queue.Task) *uploader {
+	c := &uploader{w: w, t: t, news: make(chan struct{}, 1), saved: time.Now()}
 	c.safe.Store(math.MaxInt64)
 	return c
 }
 
 // reached says that rows up to an epoch are in the scratch lab.
-func (c *courier) reached(epoch int64) {
+func (c *uploader) reached(epoch int64) {
 	c.safe.Store(epoch)
 	c.poke()
 }
 
 // newest is the epoch of the newest checkpoint that the run has come to, 0 if there is none.
-func (c *courier) newest() int64 {
+func (c *uploader) newest() int64 {
 	return newestUpTo(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt"), c.safe.Load())
 }
 
 // begin starts it: the run computes on from epoch from.
-func (c *courier) begin(from int64) {
+func (c *uploader) begin(from int64) {
 	if c.ended != nil { // a run starts once
 		return
 	}
@@ -69,7 +68,7 @@ func (c *courier) begin(from int64) {
 	c.poke()
 }
 
-func (c *courier) poke() {
+func (c *uploader) poke() {
 	select {
 	case c.news <- struct{}{}:
 	default:
@@ -77,7 +76,7 @@ func (c *courier) poke() {
 }
 
 // run sends until the context ends.
-func (c *courier) run(ctx context.Context, from int64) error {
+func (c *uploader) run(ctx context.Context, from int64) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,7 +96,7 @@ func (c *courier) run(ctx context.Context, from int64) error {
 
 // deliver sends the beginning, once, and all rows that were not sent. The rows of earlier epochs go
 // again: an attempt whose worker died may have left with some of them unsent.
-func (c *courier) deliver(ctx context.Context, from int64) error {
+func (c *uploader) deliver(ctx context.Context, from int64) error {
 	if !c.begun {
 		first, err := c.first(from)
 		if err != nil {
@@ -124,7 +123,7 @@ func (c *courier) deliver(ctx context.Context, from int64) error {
 
 // first returns the epoch from which on the scratch lab has all rows up to an epoch that the run computes on from. Where the run came
 // with a checkpoint from the queue, those of the epochs before were sent by others.
-func (c *courier) first(from int64) (int64, error) {
+func (c *uploader) first(from int64) (int64, error) {
 	kind := kinds[store.Kind(c.t.Kind)]
 	if kind == nil {
 		return 1, nil
@@ -137,7 +136,7 @@ func (c *courier) first(from int64) (int64, error) {
 }
 
 // rows sends all rows that were not sent.
-func (c *courier) rows(ctx context.Context) error {
+func (c *uploader) rows(ctx context.Context) error {
 	epochs, err := c.w.scratch.RowsAfter(c.t.ID, c.sent)
 	if err != nil {
 		return err
@@ -156,7 +155,7 @@ func (c *courier) rows(ctx context.Context) error {
 // checkpoint sends the newest checkpoint, after the rows of all epochs before it: the run may have computed on since
 // they were sent last. One that the queue has goes only once. A checkpoint that was pruned on the way is no reason to stop: the next
 // will do.
-func (c *courier) checkpoint(ctx context.Context) error {
+func (c *uploader) checkpoint(ctx context.Context) error {
 	dir, epoch := c.w.scratch.RunDir(c.t.ID), c.newest()
 	if epoch <= c.state.Epoch {
 		return nil
@@ -183,9 +182,9 @@ func (c *courier) checkpoint(ctx context.Context) error {
 	return err
 }
 
-// finish ends the courier once everything is sent. stopping says that the worker stops: then the run's
+// finish ends the uploader once everything is sent. stopping says that the worker stops: then the run's
 // newest checkpoint goes, too, and the server being away is no reason to wait for long.
-func (c *courier) finish(ctx context.Context, stopping bool) error {
+func (c *uploader) finish(ctx context.Context, stopping bool) error {
 	if c.ended != nil {
 		c.stop()
 		<-c.ended
@@ -197,7 +196,7 @@ func (c *courier) finish(ctx context.Context, stopping bool) error {
 	if !stopping {
 		return c.deliver(ctx, newest) // a run that the scratch lab had as done has not begun
 	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	if err := c.deliver(bounded, newest); err != nil {
 		return err
@@ -205,17 +204,17 @@ func (c *courier) finish(ctx context.Context, stopping bool) error {
 	return c.checkpoint(bounded)
 }
 
-// abandon ends the courier and leaves what is not sent.
-func (c *courier) abandon() {
+// abandon ends the uploader and leaves what is not sent.
+func (c *uploader) abandon() {
 	if c.ended != nil {
 		c.stop()
 		<-c.ended
 	}
 }
 
-// farewell bounds what a worker does for its runs when it is told to stop. Batch systems kill some 30
+// shutdownGrace bounds what a worker does for its runs when it is told to stop. Batch systems kill some 30
 // seconds later.
-const farewell = 10 * time.Second
+const shutdownGrace = 10 * time.Second
 
 func (p Progress) encode() []byte {
 	text, err := json.Marshal(p)

@@ -53,16 +53,16 @@ func TestNoCheckpointIsAheadOfItsRows(t *testing.T) {
 	go b.Work(ctx, queue.WorkerOptions{}, func(ctx context.Context, task *queue.Task) ([]byte, error) {
 		claim, _, err := w.scratch.Claim(spec.Spec)
 		must(t, err)
-		run, courier := scratchRun{t, claim}, newCourier(w, task)
+		run, uploader := scratchRun{t, claim}, newUploader(w, task)
 		run.epochs(1, 3)
-		must(t, courier.deliver(ctx, 0))
+		must(t, uploader.deliver(ctx, 0))
 		run.epochs(4, 9)
 		run.saved(10) // as training does: an epoch's checkpoint, which has its rows, before them
-		must(t, courier.checkpoint(ctx))
+		must(t, uploader.checkpoint(ctx))
 		objects, err := w.blobs(ctx, task, false)
 		must(t, err)
 		if _, err := saveCheckpoint(ctx, task, claim.Dir, 11, objects, false); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("a checkpoint that was pruned: %v", err) // which the courier takes for no reason to stop
+			t.Errorf("a checkpoint that was pruned: %v", err) // which the uploader takes for no reason to stop
 		}
 		return nil, claim.Finish()
 	})

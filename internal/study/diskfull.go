@@ -25,8 +25,8 @@ func (e *FullError) Unwrap() error { return e.Cause }
 // diskEvery is how often the coordinator looks whether the queue has room for more messages.
 const diskEvery = 2 * time.Second
 
-// heedDisk ends the work when the embedded server runs out of disk: everybody would wait for it.
-func (e *engine) heedDisk(ctx context.Context) error {
+// watchDisk ends the work when the embedded server runs out of disk: everybody would wait for it.
+func (e *engine) watchDisk(ctx context.Context) error {
 	look := time.NewTicker(diskEvery)
 	defer look.Stop()
 	for {
