@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +11,6 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/store"
 )
-
-// manifest is the last message of a worker elsewhere: the run's files, in the message or beside it.
-type manifest struct {
-	Inline []byte      `json:"inline,omitempty"` // a tar archive
-	Blob   *queue.Blob `json:"blob,omitempty"`
-	Shared bool        `json:"shared,omitempty"` // the blob is in the shared folder
-}
 
 // adopt makes the files of a finished run the lab's, then marks it as done, then lets the queue forget.
 func (e *engine) adopt(ctx context.Context, m queue.Message) error {
@@ -65,17 +57,7 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 		return err
 	}
 	staging := filepath.Join(dir, fmt.Sprintf(".g%d", m.Generation))
-	if files.Blob == nil {
-		if err := unpack(bytes.NewReader(files.Inline), staging); err != nil {
-			return err
-		}
-		return e.takeFiles(m.Job, staging, dir)
-	}
-	blobs, err := e.blobs(ctx, files.Shared)
-	if err != nil {
-		return err
-	}
-	if err := fetch(ctx, blobs, *files.Blob, staging); err != nil {
+	if err := files.unpack(ctx, staging, e.blobs); err != nil {
 		return err
 	}
 	return e.takeFiles(m.Job, staging, dir)

@@ -26,9 +26,6 @@ import (
 // the start of the studies, now and then, and at their end. Other labs may share the folder, so each has one of its own in it, and whoever
 // writes there after the end finds that it is gone.
 
-// blobsOf begins the names of the blobs of a task.
-func blobsOf(t *queue.Task) string { return fmt.Sprintf("%s/g%d", t.ID, t.Generation) }
-
 // folderFile has the name of the lab's folder below that of --blobs.
 const folderFile = "queue.blobs"
 
@@ -224,16 +221,6 @@ func (u *blobUse) needs(name string) bool {
 	}
 	epoch, known := blobEpoch(file)
 	return !known || epoch >= r.state.Epoch
-}
-
-// has reports whether going on from the state needs a blob.
-func (s checkpointState) has(name string) bool {
-	for _, part := range s.Beside {
-		if part.Blob.Name == name {
-			return true
-		}
-	}
-	return s.Blob.Name == name
 }
 
 // blobEpoch returns the epoch up to which a blob has what its run left. The object store puts '~' and more behind the name of one that

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,55 +178,15 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 	}
 }
 
-// inlineLimit is the largest archive of files that goes into the last message itself. JSON makes it a
-// third larger.
-const inlineLimit = queue.MaxMessage / 2
+// blobsOf begins the names of the blobs of a task.
+func blobsOf(t *queue.Task) string { return fmt.Sprintf("%s/g%d", t.ID, t.Generation) }
 
-// sendFiles makes a finished run's files reach the coordinator, and returns the last message.
-func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
-	newest := newestOf(filepath.Join(dir, "ckpt"))
-	kept, err := train.SideFiles(dir, 0, int(newest))
-	if err != nil {
-		return nil, err
-	}
-	keep := runFiles(newest, kept)
-	m := manifest{Shared: shared}
-	small := &bounded{limit: inlineLimit}
-	err = pack(small, dir, keep)
-	switch {
-	case err == nil:
-		m.Inline = small.Bytes()
-	case !errors.Is(err, errBound):
-		return nil, err
-	default:
-		to, err := blobs()
-		if err != nil {
-			return nil, err
+// has reports whether going on from the state needs a blob.
+func (s checkpointState) has(name string) bool {
+	for _, part := range s.Beside {
+		if part.Blob.Name == name {
+			return true
 		}
-		blob, err := put(ctx, to, blobsOf(t)+"/files.tar", func(w io.Writer) error { return pack(w, dir, keep) })
-		if err != nil {
-			return nil, err
-		}
-		m.Blob = &blob
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("study: %w", err)
-	}
-	return text, nil
-}
-
-// bounded is a buffer that refuses more than limit bytes.
-type bounded struct {
-	bytes.Buffer
-	limit int
-}
-
-var errBound = errors.New("study: larger than wanted")
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.limit {
-		return 0, errBound
-	}
-	return b.Buffer.Write(p)
+	return s.Blob.Name == name
 }

@@ -67,20 +67,6 @@ type Summary struct {
 	Cancelled          bool
 }
 
-// Save makes or changes a study in the lab. Items with the same identity count once; their number is
-// returned.
-func Save(lab *store.Lab, name, title, source string, items []Item) (int, error) {
-	seen := map[string]bool{}
-	var members []store.Member
-	for _, it := range items {
-		if !seen[it.Hash] {
-			seen[it.Hash] = true
-			members = append(members, it.Member)
-		}
-	}
-	return len(members), lab.SaveStudy(name, title, source, members)
-}
-
 // Execute computes the runs of the named studies that the lab does not hold, in order, and returns when
 // all have ended, failed ones included. When ctx ends it stops cleanly and returns an error that wraps
 // the context's; calling it again goes on.
@@ -154,11 +140,6 @@ type openRun struct {
 	progress Progress
 	broken   int // times that its result could not be used
 }
-
-// localPrefix begins the names of the slots of a coordinator's own process.
-const localPrefix = "local/"
-
-func isLocal(worker string) bool { return strings.HasPrefix(worker, localPrefix) }
 
 // load reads the studies from the lab: which runs have ended and which have not. Runs already open keep
 // what is known of them.

@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
-	"collapse/data"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/parallel"
 	"collapse/train"
 )
-
-// Item is one run of a study, of any kind.
-type Item struct {
-	Hash string // its identity, the hash of Spec
-	store.Member
-}
 
 // Kind knows how to compute one kind of run from an Item's payload.
 type Kind interface {
@@ -66,15 +57,6 @@ func kindNamed(name string) (Kind, error) {
 		return nil, queue.Fail(fmt.Errorf("study: this program cannot compute runs of kind %q", name))
 	}
 	return k, nil
-}
-
-// TrainItem makes a training run an item of a study. note says what sets it apart there.
-func TrainItem(cfg train.Config, note string) (Item, error) {
-	hash, canonical, err := train.Identify(cfg, trainSets.open)
-	if err != nil {
-		return Item{}, err
-	}
-	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
 }
 
 // trainKind is training.
@@ -167,43 +149,3 @@ func (s trainSink) Epoch(e train.EpochDone) {
 	s.env.Saved(int64(e.Epoch))
 	s.env.Progress(Progress{Epoch: e.Epoch, Epochs: s.epochs, Text: fmt.Sprintf("acc %.1f %%", 100*e.RunningAccuracy)})
 }
-
-// setCache hands out data sets that were opened before. The runs of a study share them, some for each seed, and nobody writes to a set.
-type setCache struct {
-	mu    sync.Mutex
-	sets  map[setKey]*data.Set
-	used  []setKey // the one used last at the end
-	bytes int
-	most  int // bytes, but both splits of one data set stay in any case
-}
-
-type setKey struct {
-	source data.Source
-	split  data.Split
-}
-
-// trainSets keeps what training runs open.
-var trainSets = &setCache{sets: map[setKey]*data.Set{}, most: 1 << 30}
-
-func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error) {
-	key := setKey{source, split}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.sets[key]; s != nil {
-		c.used = append(slices.DeleteFunc(c.used, func(k setKey) bool { return k == key }), key)
-		return s, nil
-	}
-	s, err := data.Open(source, split)
-	if err != nil {
-		return nil, err
-	}
-	c.sets[key], c.used = s, append(c.used, key)
-	for c.bytes += size(s); c.bytes > c.most && len(c.used) > 2; c.used = c.used[1:] {
-		c.bytes -= size(c.sets[c.used[0]])
-		delete(c.sets, c.used[0])
-	}
-	return s, nil
-}
-
-// size is the memory of a set, in bytes.
-func size(s *data.Set) int { return len(s.Pixels) + 9*s.N() }

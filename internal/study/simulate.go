@@ -55,23 +55,6 @@ type Spread struct {
 	P99 float64 `json:"p99"`
 }
 
-// simulated is the kind that the runs pass for: nothing here computes one.
-const simulated = store.Trial
-
-// simulatedKind makes the coordinator ask the lab what it asks of a training run. Any rows will do.
-type simulatedKind struct{ trainKind }
-
-func (*simulatedKind) Reach(lab *store.Reader, hash string, _, upTo int64) (int64, string, error) {
-	for range 2 { // rows of training, and of measures
-		if _, err := lab.MissingSteps(hash, store.Key{}, 1, 1); err != nil {
-			return 0, "", err
-		}
-	}
-	return upTo, "", nil
-}
-
-func (*simulatedKind) CheckFiles(*store.Reader, string, string) error { return nil }
-
 // Check says what is wrong with the numbers.
 func (s Simulation) Check() error {
 	switch {

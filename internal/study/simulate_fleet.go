@@ -196,7 +196,7 @@ func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error
 		if err := sleep(ctx, time.Until(ended)); err != nil {
 			return nil, err
 		}
-		t.Progress(Progress{Epoch: epoch, Epochs: epochs, Text: "acc 97.1 %"}.encode())
+		t.Progress(encodeProgress(Progress{Epoch: epoch, Epochs: epochs, Text: "acc 97.1 %"}))
 		if err := w.timed(&w.sending, func() error { return w.send(ctx, t, epoch) }); err != nil {
 			return nil, err
 		}

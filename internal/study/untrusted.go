@@ -2,25 +2,12 @@ package study
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
-	"unicode/utf8"
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/train"
-)
-
-// What workers elsewhere send is not trusted: it is checked here against what the run can have. What does not fit is set aside, see
-// queue.Coordinator.SetAside; a run that lacks it in the end is computed again.
-const (
-	longestKey     = 256     // bytes of a series, split, layer or measure
-	longestMissing = 4 << 10 // bytes of a reason
-	longestLine    = 200     // bytes of a host, a program's description, a progress
-	mostEpochs     = 1 << 31 // of a run whose configuration is not known
 )
 
 // admit leaves out the messages that cannot be used.
@@ -101,79 +88,4 @@ func (e *engine) epochsOf(hash string) int64 {
 	}
 	e.epochs[hash] = int64(cfg.Run.Epochs)
 	return e.epochs[hash]
-}
-
-// boundedText returns an error for a text that is too long or not valid UTF-8.
-func boundedText(text string, most int) error {
-	if len(text) > most || !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-		return fmt.Errorf("study: the text %q in a result; at most %d bytes of plain text are wanted", queue.Clean(text, 40), most)
-	}
-	return nil
-}
-
-// checkValues refuses rows that no run has, and makes values that are not finite missing, as the lab does.
-func checkValues(keys []store.Key, rows []store.Value) error {
-	for _, k := range keys {
-		if k.Series == "" || k.Measure == "" {
-			return errors.New("study: a value without a name")
-		}
-		for _, text := range []string{k.Series, k.Split, k.Layer, k.Measure} {
-			if err := boundedText(text, longestKey); err != nil {
-				return err
-			}
-		}
-	}
-	for i := range rows {
-		v := &rows[i]
-		if v.Step < 0 {
-			return fmt.Errorf("study: a value at step %d", v.Step)
-		}
-		if err := boundedText(v.Missing, longestMissing); err != nil {
-			return err
-		}
-		switch {
-		case v.Missing != "":
-			v.Value = 0
-		case math.IsNaN(v.Value):
-			v.Value, v.Missing = 0, "the value was not a number (NaN)"
-		case math.IsInf(v.Value, 0):
-			v.Value, v.Missing = 0, "the value was infinite"
-		}
-	}
-	return nil
-}
-
-// parseProgress reads what a heartbeat carries. Nothing, and what cannot be read, is no progress.
-func parseProgress(b []byte) Progress {
-	var p Progress
-	if json.Unmarshal(b, &p) != nil || p.Epochs < 0 || p.Epochs > mostEpochs || p.Epoch < 0 || p.Epoch > p.Epochs {
-		return Progress{}
-	}
-	p.Text = queue.Clean(p.Text, longestLine)
-	return p
-}
-
-// cleanBegin bounds the texts of a begin: they are shown, and kept with the attempt.
-func cleanBegin(b begin) begin {
-	for _, text := range []*string{&b.Host, &b.Program.Version, &b.Program.Kernel, &b.Program.GOOS, &b.Program.GOARCH, &b.Program.GOAMD64, &b.Program.CPU} {
-		*text = queue.Clean(*text, longestLine)
-	}
-	return b
-}
-
-// readManifest reads the list of a finished run's files.
-func readManifest(m queue.Message) (manifest, error) {
-	var files manifest
-	if err := json.Unmarshal(m.Data, &files); err != nil {
-		return files, fmt.Errorf("study: the list of a run's files: %w", err)
-	}
-	if b := files.Blob; b != nil {
-		if err := boundedText(b.Name, longestKey); err != nil {
-			return files, err
-		}
-		if !strings.HasPrefix(b.Name, m.Job+"/") || b.Bytes < 0 {
-			return files, fmt.Errorf("study: a run's files are in %q with %d bytes; wanted a blob of the run", b.Name, b.Bytes)
-		}
-	}
-	return files, nil
 }

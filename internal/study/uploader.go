@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -215,11 +214,3 @@ func (c *uploader) abandon() {
 // shutdownGrace bounds what a worker does for its runs when it is told to stop. Batch systems kill some 30
 // seconds later.
 const shutdownGrace = 10 * time.Second
-
-func (p Progress) encode() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic("study: progress that JSON cannot hold")
-	}
-	return text
-}

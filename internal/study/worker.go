@@ -213,7 +213,7 @@ func (w *remoteWorker) compute(ctx context.Context, t *queue.Task) ([]byte, erro
 	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), Env{Team: team, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
 		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p Progress) {
-			t.Progress(p.encode())
+			t.Progress(encodeProgress(p))
 			w.o.Watch(t.ID, p)
 		}})
 	switch {

@@ -4,18 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"collapse/internal/store"
 )
-
-// SearchOf reads a study of the lab back as the file of a search; nil if it is none.
-func SearchOf(s store.Study) (*File, error) {
-	if !strings.HasPrefix(s.Source, searchMark) {
-		return nil, nil
-	}
-	return ParseFile(s.Name+".toml", []byte(s.Source), nil, 0)
-}
 
 // TrialRow is what became of a run of a search.
 type TrialRow struct {
@@ -57,7 +48,7 @@ func Look(lab *store.Reader, f *File) ([]Found, error) {
 			continue // the study had another source before
 		}
 		if r.Status == store.Done {
-			if row.Value, err = f.Search.measured(lab, r.Hash, row.Epochs); err != nil {
+			if row.Value, err = lastOf(lab, r.Hash, f.Search.key(), row.Epochs); err != nil {
 				return nil, err
 			}
 			if row.Test, err = lastOf(lab, r.Hash, store.Key{Series: "epoch", Split: "test", Measure: "accuracy"}, row.Epochs); err != nil {
