@@ -106,8 +106,8 @@ func TestSweptBlobs(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		check(shared, stay...)
 	}
-	if len(log.lines) > 0 {
-		t.Errorf("told %q", log.lines)
+	if log.text() != "" {
+		t.Errorf("told %q", log.text())
 	}
 }
 

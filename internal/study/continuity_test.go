@@ -5,12 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,13 +56,6 @@ func waitForEpoch(t *testing.T, lab *store.Lab, hash string, epoch int64) {
 	t.Fatalf("the rows of epoch %d do not reach the lab", epoch)
 }
 
-// stepByStep is a run with a checkpoint and measures after every epoch.
-func stepByStep() train.Config {
-	c := longer()
-	c.Run.MeasureEvery, c.Run.CheckpointEvery = 1, 1
-	return c
-}
-
 // TestNoGapAfterAWorkerElsewhere computes a run here up to epoch 50, then elsewhere from its start up to epoch 20, where worker and
 // coordinator are killed, then here again: the checkpoint of epoch 50 is of epochs whose rows are gone.
 func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
@@ -94,26 +83,8 @@ func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
-// told keeps what an engine logs.
-type told struct {
-	sync.Mutex
-	lines []string
-}
-
-func (l *told) logf(format string, args ...any) {
-	l.Lock()
-	defer l.Unlock()
-	l.lines = append(l.lines, fmt.Sprintf(format, args...))
-}
-
-func (l *told) holds(text string) bool {
-	l.Lock()
-	defer l.Unlock()
-	return strings.Contains(strings.Join(l.lines, "\n"), text)
-}
-
 // coordinating is an engine that coordinates the lab's study s and receives nothing by itself. Its one run is in the queue.
-func coordinating(t *testing.T, lab *store.Lab, item Item) (*engine, *told) {
+func coordinating(t *testing.T, lab *store.Lab, item Item) (*engine, *lines) {
 	t.Helper()
 	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir(), Logf: t.Logf})
 	must(t, err)
@@ -123,8 +94,8 @@ func coordinating(t *testing.T, lab *store.Lab, item Item) (*engine, *told) {
 	broker, err := server.Connect(opt)
 	must(t, err)
 	t.Cleanup(broker.Close)
-	log := &told{}
-	e := &engine{lab: lab, o: Options{Logf: log.logf, Watch: func(Event) {}, Queue: opt}, names: []string{"s"}, server: server, broker: broker,
+	log := &lines{}
+	e := &engine{lab: lab, o: Options{Logf: log.add, Watch: func(Event) {}, Queue: opt}, names: []string{"s"}, server: server, broker: broker,
 		open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{}, emptied: make(chan struct{}, 1), started: time.Now()}
 	for range 16 { // each writes to the claims, so that generations up to 16 can have been given out
 		e.c, err = broker.Coordinate(t.Context(), "this lab")
@@ -223,12 +194,12 @@ func TestADoneWithoutTheRunIsRefused(t *testing.T) {
 			must(t, err)
 			if test.log == "" {
 				if run.Status != store.Done || len(jobs) != 0 || steady(t, lab, item.Hash) != steady(t, whole, item.Hash) {
-					t.Errorf("%s, jobs %v, %q", run.Status, jobs, log.lines)
+					t.Errorf("%s, jobs %v, %q", run.Status, jobs, log.text())
 				}
 				return
 			}
-			if run.Status == store.Done || run.Status == store.Failed || len(jobs) != 1 || !log.holds(test.log) {
-				t.Errorf("%s, jobs %v, %q", run.Status, jobs, log.lines)
+			if run.Status == store.Done || run.Status == store.Failed || len(jobs) != 1 || !strings.Contains(log.text(), test.log) {
+				t.Errorf("%s, jobs %v, %q", run.Status, jobs, log.text())
 			}
 			if left, _ := filepath.Glob(filepath.Join(lab.RunDir(item.Hash), ".g*")); len(left) > 0 {
 				t.Errorf("left over: %q", left)
@@ -247,8 +218,8 @@ func TestAnAttemptOverAGapIsRefused(t *testing.T) {
 	first, second := sentBy{t, item.Hash, 7}, sentBy{t, item.Hash, 9}
 	must(t, e.apply(t.Context(), append([]queue.Message{first.data(begin{Rows: 1}.encode())}, first.rows(whole, 1, 20)...)))
 	must(t, e.apply(t.Context(), append([]queue.Message{second.data(begin{From: 50, Rows: 50}.encode())}, second.rows(whole, 50, 80)...)))
-	if !log.holds("no rows of epoch 21–49;") {
-		t.Errorf("told %q", log.lines)
+	if !strings.Contains(log.text(), "no rows of epoch 21–49;") {
+		t.Errorf("told %q", log.text())
 	}
 	run, err := lab.Run(item.Hash)
 	if err != nil || run.LastEpoch != 20 || run.Status != store.Interrupted {
@@ -276,7 +247,7 @@ func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 	whole, err := store.Open(t.TempDir(), store.Options{}) // not the one of all tests, which has other checkpoints
 	must(t, err)
 	defer whole.Close()
-	outcomes, err := Run(t.Context(), whole, configs, 1, 1, newCounter())
+	outcomes, err := Run(t.Context(), whole, configs, 1, 1, quiet{})
 	must(t, errors.Join(err, Failures(outcomes)))
 	e, log := coordinating(t, lab, item)
 	ctx, stop := context.WithCancel(t.Context())
@@ -312,29 +283,14 @@ func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 	go e.c.Receive(here, func(list []queue.Message) error { return e.apply(here, list) })
 	must(t, <-ended)
 	sameValues(t, lab, whole, configs)
-	if e.mu.Lock(); len(log.lines) > 0 {
-		t.Errorf("told %q", log.lines)
+	if e.mu.Lock(); log.text() != "" {
+		t.Errorf("told %q", log.text())
 	}
 	e.mu.Unlock()
 	attempts, err := lab.Attempts(item.Hash)
 	if err != nil || len(attempts) != 2 {
 		t.Errorf("%d attempts, %v: the worker's and this process's", len(attempts), err)
 	}
-}
-
-// contents are the files below a folder.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	must(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(filepath.Join(dir, path))
-		all[path] = string(b)
-		return err
-	}))
-	return all
 }
 
 // TestARunThatChangesMachinesKeepsItsFiles kills a worker and has another go on: frames, saved features and kept checkpoints of the epochs
@@ -373,60 +329,6 @@ func TestARunThatChangesMachinesKeepsItsFiles(t *testing.T) {
 	}
 }
 
-// TestSidePartsAreFewAndWhole leaves files with a checkpoint after each epoch: the parts have every file once, they are few, and what
-// they cost in all is a small multiple of the files.
-func TestSidePartsAreFewAndWhole(t *testing.T) {
-	dir, blobs := t.TempDir(), t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(dir, "frames"), 0o777))
-	must(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(train.PrintConfig(tiny())), 0o666))
-	var parts []sidePart
-	stored := int64(0)
-	known := map[string]bool{}
-	const epochs = 100
-	for epoch := int64(1); epoch <= epochs; epoch++ {
-		must(t, os.WriteFile(filepath.Join(dir, "frames", fmt.Sprintf("%d.npz", epoch)), bytes.Repeat([]byte{byte(epoch)}, 10_000), 0o666))
-		must(t, os.WriteFile(filepath.Join(dir, "frames", fmt.Sprintf("%d.npz.tmp", epoch+1)), nil, 0o666))
-		var err error
-		parts, err = leaveBeside(t.Context(), queue.Folder(blobs), "job/g1", dir, epoch, parts)
-		must(t, err)
-		if len(parts) > 8 {
-			t.Fatalf("%d parts at epoch %d", len(parts), epoch)
-		}
-		for _, p := range parts {
-			if !known[p.Blob.Name] {
-				known[p.Blob.Name] = true
-				stored += p.Blob.Bytes
-			}
-		}
-	}
-	if same, err := leaveBeside(t.Context(), queue.Folder(blobs), "job/g1", dir, epochs, parts); err != nil || len(same) != len(parts) {
-		t.Errorf("without anything new there are %d parts, not %d, %v", len(same), len(parts), err)
-	}
-	if stored > 8*epochs*11_000 {
-		t.Errorf("%d bytes went for %d of files", stored, epochs*10_000)
-	}
-	all := filepath.Join(t.TempDir(), "all")
-	for _, p := range parts {
-		staging := filepath.Join(t.TempDir(), "part")
-		must(t, fetch(t.Context(), queue.Folder(blobs), p.Blob, staging))
-		for path := range contents(t, staging) {
-			if _, err := os.Stat(filepath.Join(all, path)); err == nil {
-				t.Errorf("%s is in two parts", path)
-			}
-		}
-		must(t, mergeInto(staging, all))
-	}
-	got := contents(t, all)
-	for epoch := 1; epoch <= epochs; epoch++ {
-		if b := got[fmt.Sprintf("frames/%d.npz", epoch)]; len(b) != 10_000 || b[0] != byte(epoch) {
-			t.Errorf("the frame of epoch %d has %d bytes", epoch, len(b))
-		}
-	}
-	if len(got) != epochs {
-		t.Errorf("%d files", len(got))
-	}
-}
-
 // TestAnotherQueueTakesUpALab computes a run whose lab has a generation of a queue that is gone: those of a new queue begin at one again.
 func TestAnotherQueueTakesUpALab(t *testing.T) {
 	t.Parallel()
@@ -445,38 +347,4 @@ func TestAnotherQueueTakesUpALab(t *testing.T) {
 	startWorker(t, <-url, WorkerOptions{})
 	must(t, <-ended)
 	sameValues(t, lab, directly(t, configs), configs)
-}
-
-// TestAResultWithoutItsBeginningIsNotKept gives a worker a run again that its scratch lab has as done, without the rows of its first epochs:
-// they are of use only while the queue has the checkpoint that they began with.
-func TestAResultWithoutItsBeginningIsNotKept(t *testing.T) {
-	configs := []train.Config{longer()}
-	item := itemsOf(t, configs)[0]
-	whole := directly(t, configs)
-	e, _ := coordinating(t, saved(t, configs), item)
-	w, err := newRemoteWorker(e.broker, WorkerOptions{Slots: 1, Threads: 1, Scratch: t.TempDir(), Logf: t.Logf})
-	must(t, err)
-	defer w.close()
-	claim, _, err := w.scratch.Claim(item.Spec)
-	must(t, err)
-	rows, err := whole.RowsAfter(item.Hash, 29)
-	must(t, err)
-	must(t, claim.AppendEpochs(rows))
-	must(t, os.MkdirAll(filepath.Join(claim.Dir, "ckpt", "80"), 0o777))
-	must(t, claim.Finish())
-	state := checkpointState{Machine: train.ThisMachine(), Epoch: 30}
-	task := &queue.Task{Job: queue.Job{ID: item.Hash, Kind: string(item.Spec.Kind), State: state.encode()}}
-	if s, elsewhere, err := w.prepare(t.Context(), task, kinds[item.Spec.Kind]); err != nil || elsewhere != 29 || s.Epoch != 30 {
-		t.Errorf("%+v, rows up to %d elsewhere, %v", s, elsewhere, err)
-	}
-	if run, err := w.scratch.Run(item.Hash); err != nil || run.Status != store.Done {
-		t.Errorf("with the checkpoint the run is %s, %v", run.Status, err)
-	}
-	task.State = nil
-	if _, elsewhere, err := w.prepare(t.Context(), task, kinds[item.Spec.Kind]); err != nil || elsewhere != 0 {
-		t.Errorf("rows up to %d elsewhere, %v", elsewhere, err)
-	}
-	if run, err := w.scratch.Run(item.Hash); !store.IsNotFound(err) {
-		t.Errorf("without the checkpoint the run is %s, %v", run.Status, err)
-	}
 }

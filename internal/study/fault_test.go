@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,52 +87,6 @@ func roleWorker(args []string) error {
 		}})
 }
 
-// longer is a run of a second or two, with a checkpoint after every fifth epoch.
-func longer() train.Config {
-	c := tiny()
-	c.Run.Epochs, c.Run.MeasureEvery, c.Run.CheckpointEvery = 80, 10, 5
-	return c
-}
-
-// undisturbed is a lab of runs that nothing happened to.
-type undisturbed struct {
-	sync.Mutex
-	lab *store.Lab
-}
-
-// reference is that of all tests: each configuration is computed once.
-var reference undisturbed
-
-func (u *undisturbed) open() error {
-	if u.lab != nil {
-		return nil
-	}
-	dir, err := os.MkdirTemp("", "collapse-study-*")
-	if err != nil {
-		return err
-	}
-	u.lab, err = store.Open(dir, store.Options{})
-	return err
-}
-
-func (u *undisturbed) remove() {
-	if u.lab != nil {
-		u.lab.Close()
-		os.RemoveAll(u.lab.Dir())
-	}
-}
-
-// directly computes configurations without a queue, for comparison.
-func directly(t *testing.T, configs []train.Config) *store.Lab {
-	t.Helper()
-	reference.Lock()
-	defer reference.Unlock()
-	must(t, reference.open())
-	outcomes, err := Run(t.Context(), reference.lab, configs, 2, 2, newCounter())
-	must(t, errors.Join(err, Failures(outcomes)))
-	return reference.lab
-}
-
 // waitForCheckpoint returns once the queue has a checkpoint of the run.
 func waitForCheckpoint(t *testing.T, url, hash string) {
 	t.Helper()
@@ -152,38 +105,6 @@ func waitForCheckpoint(t *testing.T, url, hash string) {
 		}
 	}
 	t.Fatal("no checkpoint reaches the queue")
-}
-
-// firstDifference returns the first line that one text has in another way, as both have it.
-func firstDifference(a, b string) string {
-	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range min(len(x), len(y)) {
-		if x[i] != y[i] {
-			return x[i] + "\n" + y[i]
-		}
-	}
-	return "one ends before the other"
-}
-
-// sameValues is sameRuns for runs of any length.
-func sameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
-	t.Helper()
-	for _, it := range itemsOf(t, configs) {
-		run, err := got.Run(it.Hash)
-		if err != nil || run.Status != store.Done {
-			t.Errorf("%s: %s, %v", it.Note, run.Status, err)
-			continue
-		}
-		if a, b := steady(t, got, it.Hash), steady(t, want, it.Hash); a != b || len(a) < 1000 {
-			t.Errorf("%s: the values differ from those of an undisturbed run: %d and %d bytes, first\n%s", it.Note, len(a), len(b), firstDifference(a, b))
-		}
-		last := fmt.Sprintf("ckpt/%d/model.safetensors", configs[0].Run.Epochs)
-		x, errX := os.ReadFile(filepath.Join(got.RunDir(it.Hash), last))
-		y, errY := os.ReadFile(filepath.Join(want.RunDir(it.Hash), last))
-		if errX != nil || errY != nil || string(x) != string(y) {
-			t.Errorf("%s: the models differ: %v, %v", it.Note, errX, errY)
-		}
-	}
 }
 
 func TestAKilledCoordinatorGoesOn(t *testing.T) {

@@ -3,12 +3,10 @@ package study
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -99,7 +97,7 @@ func TestGarbageDoesNotStopAStudy(t *testing.T) {
 			configs := smallGrid()
 			lab := saved(t, configs)
 			direct := openLab(t)
-			_, err := Run(t.Context(), direct, configs, 2, 2, newCounter())
+			_, err := Run(t.Context(), direct, configs, 2, 2, quiet{})
 			must(t, err)
 			var hashes []string
 			for _, it := range itemsOf(t, configs) {
@@ -166,58 +164,5 @@ func TestGarbageDoesNotStopAStudy(t *testing.T) {
 				t.Errorf("%+v, %v", h, err)
 			}
 		})
-	}
-}
-
-// lines keeps what was told.
-type lines struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lines) add(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	fmt.Fprintf(&l.b, format+"\n", args...)
-}
-
-func (l *lines) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-// TestManifestsAreChecked: what the last message of a run may not say.
-func TestManifestsAreChecked(t *testing.T) {
-	for _, text := range []string{"", "[]", "{", `{"blob":{"name":"other/g1/files.tar","bytes":1}}`, `{"blob":{"name":"a/x","bytes":-1}}`, `{"blob":{"name":"a/x","bytes":1e30}}`,
-		`{"blob":{"name":"../a","bytes":1}}`, `{"blob":{"name":"ab/g1/files.tar","bytes":1}}`, `{"blob":{"name":"a/` + strings.Repeat("x", 1000) + `","bytes":1}}`, `{"blob":{"name":"a/\u0000","bytes":1}}`, strings.Repeat("[", 100_000)} {
-		if _, err := readManifest(queue.Message{Job: "a", Data: []byte(text)}); err == nil {
-			t.Errorf("%.80s is a manifest", text)
-		}
-	}
-	for _, good := range []manifest{{Inline: []byte("x")}, {Blob: &queue.Blob{Name: "a/g1/files.tar", Bytes: 7}}} {
-		text, err := json.Marshal(good)
-		must(t, err)
-		if _, err := readManifest(queue.Message{Job: "a", Data: text}); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestProgressFromElsewhereIsBounded(t *testing.T) {
-	for text, want := range map[string]Progress{
-		`{"epoch":3,"epochs":9,"text":"acc"}`:           {3, 9, "acc"},
-		`{"epoch":-3,"epochs":9}`:                       {},
-		`{"epoch":10,"epochs":9}`:                       {},
-		`{"epoch":1,"epochs":9000000000000000000}`:      {},
-		`{"epoch":0,"epochs":9,"text":"a\u001b[2J\nb"}`: {0, 9, "a?[2J?b"},
-		`garbage`:         {},
-		``:                {},
-		`{"epoch":1e300}`: {},
-		`{"epoch":0,"epochs":1,"text":"` + strings.Repeat("x", 1000) + `"}`: {0, 1, strings.Repeat("x", longestLine-len(" …")) + " …"},
-	} {
-		if got := parseProgress([]byte(text)); got != want {
-			t.Errorf("%.60s: %+v, want %+v", text, got, want)
-		}
 	}
 }

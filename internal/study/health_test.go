@@ -86,15 +86,7 @@ func TestHealthIsWatched(t *testing.T) {
 	if h, err := ReadHealth(lab.Dir()); err != nil || len(h.Waiting) != 0 || h.Unusable.Count != 2 {
 		t.Errorf("after the study: %+v, %v", h, err)
 	}
-	told := 0
-	log.Lock()
-	for _, line := range log.lines {
-		if strings.Contains(line, "every worker that is heard of waits") {
-			told++
-		}
-	}
-	log.Unlock()
-	if told != 1 {
+	if told := strings.Count(log.text(), "every worker that is heard of waits"); told != 1 {
 		t.Errorf("told %d times that nobody can go on", told)
 	}
 	var err error

@@ -13,8 +13,6 @@ import (
 	"collapse/internal/store"
 )
 
-func roleFleet([]string) error { return SimulateFleet(context.Background(), os.Stdin, os.Stdout) }
-
 // tenWorkers have runs of four epochs, which take two seconds.
 func tenWorkers(runs int) Simulation {
 	return Simulation{Workers: 10, Runs: runs, Length: 20 * time.Second, Epoch: 5 * time.Second, Rows: 7, Bytes: 1000, Speed: 10, Measure: 3 * time.Second}
@@ -139,3 +137,5 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func roleFleet([]string) error { return SimulateFleet(context.Background(), os.Stdin, os.Stdout) }

@@ -125,21 +125,3 @@ func TestWallTimesOfARunUnderWay(t *testing.T) {
 		}
 	}
 }
-
-func TestSelect(t *testing.T) {
-	configs := smallGrid()[:2]
-	lab := saved(t, configs)
-	hash := itemsOf(t, configs)[1].Hash
-	all, err := Select(lab.Reader, nil)
-	must(t, err)
-	both, err := Select(lab.Reader, []string{"s", hash[:10], "s"})
-	must(t, err)
-	if len(all) != 2 || len(both) != 3 || both[0].Study != "s" || both[2].Study != "" || both[2].Hash != hash || both[1].Note == "" {
-		t.Errorf("all %+v, both %+v", all, both)
-	}
-	for _, name := range []string{"nosuch", "ffff", ""} {
-		if _, err := Select(lab.Reader, []string{name}); err == nil || !strings.Contains(err.Error(), "neither a study") {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-}

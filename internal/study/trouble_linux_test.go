@@ -3,7 +3,6 @@ package study
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -273,37 +272,5 @@ func TestASuspendedWorkerComesBack(t *testing.T) {
 	sameValues(t, lab, directly(t, configs[:1]), configs[:1])
 	if attempts, err := lab.Attempts(items[0].Hash); err != nil || len(attempts) != 2 {
 		t.Errorf("%d attempts, %v", len(attempts), err)
-	}
-}
-
-// TestWhatIsTroubleOfAMachine sorts errors.
-func TestWhatIsTroubleOfAMachine(t *testing.T) {
-	w := &remoteWorker{o: WorkerOptions{Scratch: "/scratch"}}
-	for _, err := range []error{
-		syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENOMEM, os.ErrPermission,
-		&os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}, &train.MemoryError{Free: 1}, elsewhereError{os.ErrNotExist},
-		fmt.Errorf("train: writing: %w; epoch 3 is safe", syscall.EIO),
-	} {
-		if got := w.unfit(err); !queue.IsUnfit(got) {
-			t.Errorf("%v counts as an attempt", err)
-		}
-	}
-	for _, err := range []error{
-		&train.DivergedError{}, queue.Fail(&train.DivergedError{}), queue.Fail(syscall.ENOSPC), context.DeadlineExceeded, queue.ErrLost,
-		&train.ConfigError{}, fmt.Errorf("a surprise"),
-	} {
-		if queue.IsUnfit(w.unfit(err)) {
-			t.Errorf("%v counts as the machine's", err)
-		}
-	}
-	if diskTrouble(elsewhereError{os.ErrPermission}) {
-		t.Error("data that cannot be read here end the whole study")
-	}
-	if w.unfit(nil) != nil {
-		t.Error("success is trouble")
-	}
-	err := (&trainKind{}).Compute(t.Context(), openLab(t), strings.Repeat("0", 64), train.Changes(tiny()), Env{})
-	if err == nil || !queue.IsUnfit(w.unfit(err)) || !strings.Contains(err.Error(), "differ from the coordinator's") {
-		t.Errorf("other data: %v", err)
 	}
 }

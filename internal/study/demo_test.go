@@ -7,18 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/store"
 	"collapse/train"
 )
-
-// tiny is a run of milliseconds.
-func tiny() train.Config {
-	c := train.Default()
-	c.Data.Name, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass, c.Data.Pipeline = "glyphs", 20, 10, "plain"
-	c.Net.Depth, c.Net.Width = 1, 8
-	c.Run.Epochs, c.Run.Batch = 2, 20
-	return c
-}
 
 // counter is a sink that counts.
 type counter struct {
@@ -31,16 +21,6 @@ func newCounter() *counter { return &counter{epochs: map[int]int{}, after: func(
 
 func (c *counter) Epoch(i int, _ train.EpochDone) { c.epochs[i]++ }
 func (c *counter) Done(i int, _ Outcome)          { c.done = append(c.done, i); c.after(len(c.done)) }
-
-func openLab(t *testing.T) *store.Lab {
-	t.Helper()
-	lab, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { lab.Close() })
-	return lab
-}
 
 func TestOneFailedRunDoesNotStopTheOthers(t *testing.T) {
 	configs := Grid{Base: tiny(), Losses: []string{"ce", "mse"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()

@@ -1,0 +1,273 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/version"
+	"collapse/train"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openLab(t *testing.T) *store.Lab {
+	t.Helper()
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lab.Close() })
+	return lab
+}
+
+// tiny is a run of milliseconds.
+func tiny() train.Config {
+	c := train.Default()
+	c.Data.Name, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass, c.Data.Pipeline = "glyphs", 20, 10, "plain"
+	c.Net.Depth, c.Net.Width = 1, 8
+	c.Run.Epochs, c.Run.Batch = 2, 20
+	return c
+}
+
+// longer is a run of a second or two, with a checkpoint after every fifth epoch.
+func longer() train.Config {
+	c := tiny()
+	c.Run.Epochs, c.Run.MeasureEvery, c.Run.CheckpointEvery = 80, 10, 5
+	return c
+}
+
+// stepByStep is a run with a checkpoint and measures after every epoch.
+func stepByStep() train.Config {
+	c := longer()
+	c.Run.MeasureEvery, c.Run.CheckpointEvery = 1, 1
+	return c
+}
+
+func smallGrid() []train.Config {
+	return Grid{Base: tiny(), Losses: []string{"ce", "mse"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
+}
+
+func itemsOf(t *testing.T, configs []train.Config) []Item {
+	t.Helper()
+	items := make([]Item, len(configs))
+	for i, c := range configs {
+		var err error
+		items[i], err = TrainItem(c, Name(c))
+		must(t, err)
+	}
+	return items
+}
+
+// saved is a lab with one study of the given configurations, named s.
+func saved(t *testing.T, configs []train.Config) *store.Lab {
+	t.Helper()
+	lab := openLab(t)
+	_, err := Save(lab, "s", "", "", itemsOf(t, configs))
+	must(t, err)
+	return lab
+}
+
+// quickQueue makes workers that fall silent known after a second.
+func quickQueue() queue.Options {
+	return queue.Options{AckWait: 900 * time.Millisecond, Backoff: 10 * time.Millisecond}
+}
+
+// quiet is a sink that hears nothing.
+type quiet struct{}
+
+func (quiet) Epoch(int, train.EpochDone) {}
+func (quiet) Done(int, Outcome)          {}
+
+// undisturbed is a lab of runs that nothing happened to.
+type undisturbed struct {
+	sync.Mutex
+	lab *store.Lab
+}
+
+// reference is that of all tests: each configuration is computed once.
+var reference undisturbed
+
+func (u *undisturbed) open() error {
+	if u.lab != nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "collapse-study-*")
+	if err != nil {
+		return err
+	}
+	u.lab, err = store.Open(dir, store.Options{})
+	return err
+}
+
+func (u *undisturbed) remove() {
+	if u.lab != nil {
+		u.lab.Close()
+		os.RemoveAll(u.lab.Dir())
+	}
+}
+
+// directly computes configurations without a queue, for comparison.
+func directly(t *testing.T, configs []train.Config) *store.Lab {
+	t.Helper()
+	reference.Lock()
+	defer reference.Unlock()
+	must(t, reference.open())
+	outcomes, err := Run(t.Context(), reference.lab, configs, 2, 2, quiet{})
+	must(t, errors.Join(err, Failures(outcomes)))
+	return reference.lab
+}
+
+func steady(t *testing.T, lab *store.Lab, hash string) string {
+	t.Helper()
+	values, err := lab.Values(hash)
+	must(t, err)
+	var b strings.Builder
+	for _, v := range values {
+		if v.Measure != "images_per_s" && v.Key != train.SpentKey {
+			fmt.Fprintf(&b, "%v\n", v)
+		}
+	}
+	return b.String()
+}
+
+// firstDifference returns the first line that one text has in another way, as both have it.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] + "\n" + y[i]
+		}
+	}
+	return "one ends before the other"
+}
+
+// sameValues is sameRuns for runs of any length.
+func sameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
+	t.Helper()
+	for _, it := range itemsOf(t, configs) {
+		run, err := got.Run(it.Hash)
+		if err != nil || run.Status != store.Done {
+			t.Errorf("%s: %s, %v", it.Note, run.Status, err)
+			continue
+		}
+		if a, b := steady(t, got, it.Hash), steady(t, want, it.Hash); a != b || len(a) < 1000 {
+			t.Errorf("%s: the values differ from those of an undisturbed run: %d and %d bytes, first\n%s", it.Note, len(a), len(b), firstDifference(a, b))
+		}
+		last := fmt.Sprintf("ckpt/%d/model.safetensors", configs[0].Run.Epochs)
+		x, errX := os.ReadFile(filepath.Join(got.RunDir(it.Hash), last))
+		y, errY := os.ReadFile(filepath.Join(want.RunDir(it.Hash), last))
+		if errX != nil || errY != nil || string(x) != string(y) {
+			t.Errorf("%s: the models differ: %v, %v", it.Note, errX, errY)
+		}
+	}
+}
+
+// sameRuns checks that two labs hold the same runs as done, with the same values, speeds left out.
+func sameRuns(t *testing.T, got, want *store.Lab, runs int) {
+	t.Helper()
+	list, err := want.List(store.Filter{Statuses: []store.Status{store.Done}})
+	must(t, err)
+	if len(list) != runs {
+		t.Fatalf("%d runs done, want %d", len(list), runs)
+	}
+	for _, run := range list {
+		if other, err := got.Run(run.Hash); err != nil || other.Status != store.Done || other.LastEpoch != run.LastEpoch {
+			t.Errorf("run %.12s: %s, epoch %d, %v", run.Hash, other.Status, other.LastEpoch, err)
+		}
+		a, b := steady(t, got, run.Hash), steady(t, want, run.Hash)
+		if a != b || len(a) < 100 {
+			t.Errorf("run %.12s: the values differ:\n%.300s\n%.300s", run.Hash, a, b)
+		}
+		for _, file := range []string{"features.npz", "config.toml", "ckpt/2/model.safetensors"} {
+			x, errX := os.ReadFile(filepath.Join(got.RunDir(run.Hash), file))
+			y, errY := os.ReadFile(filepath.Join(want.RunDir(run.Hash), file))
+			if errX != nil || errY != nil || string(x) != string(y) {
+				t.Errorf("run %.12s: %s: %d and %d bytes, %v, %v", run.Hash, file, len(x), len(y), errX, errY)
+			}
+		}
+	}
+}
+
+// contents are the files below a folder.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, path))
+		all[path] = string(b)
+		return err
+	}))
+	return all
+}
+
+// lines keeps what was told.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) add(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(&l.b, format+"\n", args...)
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// announced catches the address that a coordinator announces in its log.
+func announced(logf func(format string, args ...any)) (log func(format string, args ...any), address <-chan string) {
+	found := make(chan string, 1)
+	return func(format string, args ...any) {
+		logf(format, args...)
+		if strings.HasPrefix(format, "workers elsewhere") {
+			select {
+			case found <- args[0].(string):
+			default: // it was told before
+			}
+		}
+	}, found
+}
+
+// besides runs work with a connection of its own, in this process, until the test ends or stop is called.
+func besides(t *testing.T, url string, work func(context.Context, *queue.Broker) error) (stop func()) {
+	t.Helper()
+	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.Version, Logf: t.Logf})
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx, b) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("worker: %v", err)
+			}
+			b.Close()
+		})
+	}
+	t.Cleanup(stop)
+	return stop
+}
