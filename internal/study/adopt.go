@@ -41,10 +41,10 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 // missingRows says which rows the lab has not got of a run that a worker calls done, nil if it has all.
 func (e *engine) missingRows(hash string) (missing, err error) {
 	run, err := e.lab.Run(hash)
-	if err != nil || kinds[run.Kind] == nil {
+	if err != nil || kindOf(run.Kind) == nil {
 		return nil, err
 	}
-	whole, gap, err := kinds[run.Kind].Reach(e.lab.Reader, hash, 0, math.MaxInt64)
+	whole, gap, err := kindOf(run.Kind).Reach(e.lab.Reader, hash, 0, math.MaxInt64)
 	if err != nil || gap == "" {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 // takeFiles makes the files of a finished run, which are in staging, those of its folder.
 func (e *engine) takeFiles(hash, staging, dir string) error {
 	run, err := e.lab.Run(hash)
-	if err == nil && kinds[run.Kind] != nil {
-		err = kinds[run.Kind].CheckFiles(e.lab.Reader, hash, staging)
+	if err == nil && kindOf(run.Kind) != nil {
+		err = kindOf(run.Kind).CheckFiles(e.lab.Reader, hash, staging)
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(staging))

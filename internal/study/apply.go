@@ -197,7 +197,7 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 
 // refuseGap ends an attempt that goes on from epochs whose rows the lab has not got, and has the run computed anew from what is whole.
 func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, b begin) (refused bool, err error) {
-	kind := kinds[run.Kind]
+	kind := kindOf(run.Kind)
 	if kind == nil {
 		return false, nil
 	}

@@ -24,7 +24,7 @@ func TestABatchIsItsMessagesOneByOne(t *testing.T) {
 		c, err = broker.Coordinate(t.Context(), "this lab")
 		must(t, err)
 	}
-	items := Simulation{Runs: 3}.items()
+	items := simulatedItems(3)
 	for seed := range uint64(6) {
 		list := mixed(rand.New(rand.NewPCG(seed, 0)), items)
 		var labs [2]*store.Lab
@@ -63,7 +63,7 @@ func mixed(r *rand.Rand, items []Item) []queue.Message {
 			}
 			from = r.Int64N(from + 2)
 			if generation == 3 || r.IntN(2) == 0 {
-				message(queue.Done, filesOf(100))
+				message(queue.Done, oneFile("features.npz", make([]byte, 100)))
 				break
 			}
 		}

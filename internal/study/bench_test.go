@@ -84,7 +84,7 @@ func measure(i int) store.Key {
 
 // sentRows is a coordinator whose queue holds the rows of runs that were computed elsewhere.
 func sentRows(b *testing.B, runs, epochs, measures int) (*engine, []Item) {
-	items := Simulation{Runs: runs}.items()
+	items := simulatedItems(runs)
 	lab, err := store.Open(b.TempDir(), store.Options{})
 	must(b, err)
 	b.Cleanup(func() { lab.Close() })
@@ -117,7 +117,7 @@ func sentRows(b *testing.B, runs, epochs, measures int) (*engine, []Item) {
 			}
 		}
 		sent.Done()
-		return filesOf(1 << 10), nil
+		return oneFile("features.npz", make([]byte, 1<<10)), nil
 	})
 	sent.Wait()
 	return &engine{lab: lab, o: Options{Logf: b.Logf}, c: c, broker: broker, remote: map[string]*remoteRun{}}, items

@@ -86,7 +86,7 @@ func outlook(c train.Config, known map[string]train.Outlook) (train.Outlook, err
 	if o, ok := known[key]; ok {
 		return o, nil
 	}
-	o, err := train.Foresee(c, trainSets.open)
+	o, err := train.Foresee(c, openSet)
 	if err == nil {
 		known[key] = o
 	}

@@ -24,7 +24,7 @@ func TestForesee(t *testing.T) {
 	lab := openLab(t)
 	_, err = Save(lab, "noise", "", "", items[:5])
 	must(t, err)
-	if _, err := Execute(t.Context(), lab, []string{"noise"}, options(t, 2)); err != nil {
+	if _, err := Execute(t.Context(), lab, []string{"noise"}, Options{Slots: 2, Threads: 2, Queue: quickQueue(), Logf: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
 	claim, _, err := lab.Claim(items[5].Spec)

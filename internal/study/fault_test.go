@@ -23,8 +23,8 @@ import (
 
 // TestMain lets the test binary play a coordinator or a worker that is killed.
 func TestMain(m *testing.M) {
-	faulttest.Main(m, map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker, "searcher": roleSearcher, "fleet": roleFleet})
-	reference.remove()
+	faulttest.Main(m, map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker})
+	removeReference()
 }
 
 // gate is a file. A process that comes to it waits while it is there: what the test does meanwhile, it does in the midst of things,

@@ -8,27 +8,6 @@ import (
 	"testing"
 )
 
-const goodFile = `
-[study]
-name = "noise"
-title = "Noise"
-seeds = 2
-
-[base]
-data.name = "glyphs"
-data.samples_per_class = 20
-data.test_samples_per_class = 10
-data.pipeline = "plain"
-net.depth = 1
-net.width = 8
-run.epochs = 2
-run.batch = 20
-
-[grid]
-loss.kind = ["ce", "ls"]
-data.noise = [0, 0.2, 0.4]
-`
-
 func TestAFileBecomesItsGrid(t *testing.T) {
 	f, err := ParseFile("x.toml", []byte(goodFile), nil, 0)
 	must(t, err)

@@ -51,9 +51,13 @@ type Progress struct {
 // kinds are the kinds of run that studies have.
 var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, simulated: &simulatedKind{}}
 
+// kindOf returns a kind of run, nil if this program does not know it.
+func kindOf(kind store.Kind) Kind { return kinds[kind] }
+
+// kindNamed is kindOf for a job of the queue, which fails if this program does not know its kind.
 func kindNamed(name string) (Kind, error) {
-	k, ok := kinds[store.Kind(name)]
-	if !ok {
+	k := kindOf(store.Kind(name))
+	if k == nil {
 		return nil, queue.Fail(fmt.Errorf("study: this program cannot compute runs of kind %q", name))
 	}
 	return k, nil
@@ -68,18 +72,18 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return queue.Fail(err)
 	}
 	var config *train.ConfigError
-	here, _, err := train.Identify(cfg, trainSets.open)
+	here, _, err := train.Identify(cfg, openSet)
 	if err != nil && !errors.As(err, &config) {
-		return elsewhereError{err} // its data are missing on this machine
+		return &elsewhereError{err} // its data are missing on this machine
 	}
 	if err != nil {
 		return err
 	}
 	if here != hash {
-		return elsewhereError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
+		return &elsewhereError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
 			"`collapse data check` on both shows which set", hash, here)}
 	}
-	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open,
+	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: openSet,
 		RowsElsewhere: int(env.RowsElsewhere)})
 	var diverged *train.DivergedError
 	var failed *train.FailedError

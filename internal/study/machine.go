@@ -11,13 +11,14 @@ import (
 )
 
 // elsewhereError is trouble of this machine that says nothing of the run, such as data that are missing here.
-type elsewhereError struct{ error }
+type elsewhereError struct{ Err error }
 
-func (e elsewhereError) Unwrap() error { return e.error }
+func (e *elsewhereError) Error() string { return e.Err.Error() }
+func (e *elsewhereError) Unwrap() error { return e.Err }
 
 // machineTrouble reports whether an error comes from the machine and not from the run: another machine, or this one later, may do it.
 func machineTrouble(err error) bool {
-	var here elsewhereError
+	var here *elsewhereError
 	var memory *train.MemoryError
 	return errors.As(err, &here) || errors.As(err, &memory) || diskTrouble(err) || slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(err, e) })
 }
@@ -30,7 +31,7 @@ var diskErrors = []error{syscall.EIO, syscall.EROFS, syscall.ENODEV, syscall.EST
 
 // diskTrouble reports whether a disk, of files or of a lab, is full, broken, or not to be written to.
 func diskTrouble(err error) bool {
-	var here elsewhereError
+	var here *elsewhereError
 	if errors.As(err, &here) { // data, which only that run needs
 		return false
 	}

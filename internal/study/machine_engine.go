@@ -26,7 +26,7 @@ func (e *engine) localTrouble(hash string, err error) error {
 		return queue.Unfit(err)
 	}
 	e.progress(hash, "", Progress{})
-	var here elsewhereError
+	var here *elsewhereError
 	var memory *train.MemoryError
 	shared := e.o.Listen != "" || e.o.Remote != nil
 	alone := e.nobodyWorks()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"collapse/internal/queue"
+	"collapse/internal/store"
 	"collapse/train"
 )
 
@@ -17,7 +18,7 @@ func TestWhatIsTroubleOfAMachine(t *testing.T) {
 	w := &remoteWorker{o: WorkerOptions{Scratch: "/scratch"}}
 	for _, err := range []error{
 		syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENOMEM, os.ErrPermission,
-		&os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}, &train.MemoryError{Free: 1}, elsewhereError{os.ErrNotExist},
+		&os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}, &train.MemoryError{Free: 1}, &elsewhereError{os.ErrNotExist},
 		fmt.Errorf("train: writing: %w; epoch 3 is safe", syscall.EIO),
 	} {
 		if got := w.unfit(err); !queue.IsUnfit(got) {
@@ -32,13 +33,13 @@ func TestWhatIsTroubleOfAMachine(t *testing.T) {
 			t.Errorf("%v counts as the machine's", err)
 		}
 	}
-	if diskTrouble(elsewhereError{os.ErrPermission}) {
+	if diskTrouble(&elsewhereError{os.ErrPermission}) {
 		t.Error("data that cannot be read here end the whole study")
 	}
 	if w.unfit(nil) != nil {
 		t.Error("success is trouble")
 	}
-	err := (&trainKind{}).Compute(t.Context(), openLab(t), strings.Repeat("0", 64), train.Changes(tiny()), Env{})
+	err := kindOf(store.Train).Compute(t.Context(), openLab(t), strings.Repeat("0", 64), train.Changes(tiny()), Env{})
 	if err == nil || !queue.IsUnfit(w.unfit(err)) || !strings.Contains(err.Error(), "differ from the coordinator's") {
 		t.Errorf("other data: %v", err)
 	}

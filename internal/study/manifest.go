@@ -1,6 +1,7 @@
 package study
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -101,4 +102,17 @@ func readManifest(m queue.Message) (manifest, error) {
 		}
 	}
 	return files, nil
+}
+
+// oneFile is the last message of a run whose only file is in it.
+func oneFile(name string, content []byte) []byte {
+	var archive bytes.Buffer
+	t := tar.NewWriter(&archive)
+	err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Format: tar.FormatPAX})
+	_, err1 := t.Write(content)
+	text, err2 := json.Marshal(manifest{Inline: archive.Bytes()})
+	if errors.Join(err, err1, t.Close(), err2) != nil {
+		panic("study: an archive in memory cannot be written")
+	}
+	return text
 }

@@ -29,7 +29,7 @@ func (e *engine) close(run store.Run) {
 		e.done++
 	}
 	e.mu.Unlock()
-	if kind := kinds[run.Kind]; kind != nil && !ended.Failed {
+	if kind := kindOf(run.Kind); kind != nil && !ended.Failed {
 		ended.Text = kind.Headline(e.lab.Reader, run.Hash)
 	}
 	e.tell(ended)

@@ -41,7 +41,7 @@ func (e *engine) beginning(ctx context.Context, job queue.Job) ([]byte, error) {
 	// A run that is stopped before its first step has done nothing but take the other's checkpoint and rows over.
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	_, err = train.Run(stopped, cfg, e.lab, train.Options{Team: team, From: trialOf(string(job.Payload)).From, Open: trainSets.open})
+	_, err = train.Run(stopped, cfg, e.lab, train.Options{Team: team, From: trialOf(string(job.Payload)).From, Open: openSet})
 	var interrupted *train.InterruptedError
 	if err != nil && !errors.As(err, &interrupted) {
 		return nil, err

@@ -78,17 +78,6 @@ func (s Simulation) EnoughRuns() int {
 	return s.Workers*2 + int(2*float64(s.Workers)*float64(s.Measure+20*time.Second)/float64(s.scaled(s.Length)))
 }
 
-// items are the runs. They differ in their number alone.
-func (s Simulation) items() []Item {
-	items := make([]Item, s.Runs)
-	for i := range items {
-		config := fmt.Appendf(nil, `{"run":%d}`, i) // canonical as it stands
-		note := fmt.Sprintf("run %d", i)
-		items[i] = Item{Hash: store.Hash(simulated, config), Member: store.Member{Spec: store.Spec{Kind: simulated, Config: config}, Note: note, Payload: note}}
-	}
-	return items
-}
-
 const (
 	simulationName  = "simulation"
 	simulationToken = "a simulation has no secrets"
@@ -105,7 +94,7 @@ func Simulate(ctx context.Context, s Simulation, dir string, fleet *exec.Cmd) (S
 		return SimulationReport{}, err
 	}
 	defer lab.Close()
-	if _, err := Save(lab, simulationName, "", "", s.items()); err != nil {
+	if _, err := Save(lab, simulationName, "", "", simulatedItems(s.Runs)); err != nil {
 		return SimulationReport{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -1,8 +1,6 @@
 package study
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,7 +73,7 @@ func SimulateFleet(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f := &fleet{fleetPlan: plan, files: filesOf(plan.Simulation.Bytes), busy: make(chan struct{})}
+	f := &fleet{fleetPlan: plan, files: oneFile("features.npz", make([]byte, plan.Simulation.Bytes)), busy: make(chan struct{})}
 	began := time.Now()
 	for i := range plan.Simulation.Workers {
 		go func() {
@@ -141,19 +139,6 @@ func spread(seconds []float64) Spread {
 	slices.Sort(seconds)
 	n := len(seconds)
 	return Spread{N: n, P50: seconds[(n-1)/2], P99: seconds[(n*99+99)/100-1]}
-}
-
-// filesOf is the last message of a run that leaves n bytes of files.
-func filesOf(n int) []byte {
-	var archive bytes.Buffer
-	t := tar.NewWriter(&archive)
-	err := t.WriteHeader(&tar.Header{Name: "features.npz", Mode: 0o644, Size: int64(n), Format: tar.FormatPAX})
-	_, err1 := t.Write(make([]byte, n))
-	text, err2 := json.Marshal(manifest{Inline: archive.Bytes()})
-	if errors.Join(err, err1, t.Close(), err2) != nil {
-		panic("study: an archive in memory cannot be written")
-	}
-	return text
 }
 
 // worker is one worker, with its connection and one slot.

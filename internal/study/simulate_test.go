@@ -48,7 +48,7 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 	t.Parallel()
 	s := patient(60)
 	lab := openLab(t)
-	_, err := Save(lab, simulationName, "", "", s.items())
+	_, err := Save(lab, simulationName, "", "", simulatedItems(s.Runs))
 	must(t, err)
 	address, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- s.coordinate(t.Context(), lab, address) }()

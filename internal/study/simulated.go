@@ -1,6 +1,10 @@
 package study
 
-import "collapse/internal/store"
+import (
+	"fmt"
+
+	"collapse/internal/store"
+)
 
 // simulated is the kind that the runs pass for: nothing here computes one.
 const simulated = store.Trial
@@ -18,3 +22,14 @@ func (*simulatedKind) Reach(lab *store.Reader, hash string, _, upTo int64) (int6
 }
 
 func (*simulatedKind) CheckFiles(*store.Reader, string, string) error { return nil }
+
+// simulatedItems are n runs of a simulation. They differ in their number alone.
+func simulatedItems(n int) []Item {
+	items := make([]Item, n)
+	for i := range items {
+		config := fmt.Appendf(nil, `{"run":%d}`, i) // canonical as it stands
+		note := fmt.Sprintf("run %d", i)
+		items[i] = Item{Hash: store.Hash(simulated, config), Member: store.Member{Spec: store.Spec{Kind: simulated, Config: config}, Note: note, Payload: note}}
+	}
+	return items
+}

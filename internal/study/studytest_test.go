@@ -271,3 +271,55 @@ func besides(t *testing.T, url string, work func(context.Context, *queue.Broker)
 	t.Cleanup(stop)
 	return stop
 }
+
+// goodFile is a study of twelve small runs.
+const goodFile = `
+[study]
+name = "noise"
+title = "Noise"
+seeds = 2
+
+[base]
+data.name = "glyphs"
+data.samples_per_class = 20
+data.test_samples_per_class = 10
+data.pipeline = "plain"
+net.depth = 1
+net.width = 8
+run.epochs = 2
+run.batch = 20
+
+[grid]
+loss.kind = ["ce", "ls"]
+data.noise = [0, 0.2, 0.4]
+`
+
+// tinySearch is a study with a search in each of two places.
+const tinySearch = `
+[study]
+title = "A tiny search"
+[base]
+data = { name = "glyphs", samples_per_class = 40, test_samples_per_class = 20, pipeline = "plain", validation = 0.25 }
+net = { depth = 1, width = 8 }
+run = { batch = 20, epochs = 9 }
+[grid]
+"loss.kind" = ["ce", "ls"]
+[search]
+sampler = "bayes"
+schedule = "hyperband"
+trials = 7
+min_epochs = 1
+eta = 3
+metric = "validation.loss"
+goal = "min"
+compare = true
+[search.space]
+"optim.lr" = { log_uniform = [1e-4, 0.5] }
+"optim.schedule.gamma" = { choice = [0.1, 0.5] }
+"loss.smoothing" = { uniform = [0.01, 0.25], when = { "loss.kind" = ["ls", "lr"] } }
+[search.final]
+"run.epochs" = [2, 3]
+`
+
+// removeReference removes the lab of Directly; a TestMain calls it.
+func removeReference() { reference.remove() }

@@ -47,7 +47,7 @@ func parquetTexts(t *testing.T, b []byte) []map[string]string {
 
 func TestExportsAgree(t *testing.T) {
 	lab := saved(t, smallGrid())
-	if _, err := Execute(t.Context(), lab, []string{"s"}, options(t, 2)); err != nil {
+	if _, err := Execute(t.Context(), lab, []string{"s"}, Options{Slots: 2, Threads: 2, Queue: quickQueue(), Logf: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
 	var asCSV, asJSON, asParquet bytes.Buffer

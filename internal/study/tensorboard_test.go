@@ -35,7 +35,7 @@ func TestEventFilesHoldTheLab(t *testing.T) {
 	configs := smallGrid()[:2]
 	configs[0].Run.Taps, configs[1].Run.Taps = "stages", "stages"
 	lab := saved(t, configs)
-	if _, err := Execute(t.Context(), lab, []string{"s"}, options(t, 2)); err != nil {
+	if _, err := Execute(t.Context(), lab, []string{"s"}, Options{Slots: 2, Threads: 2, Queue: quickQueue(), Logf: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

@@ -17,32 +17,6 @@ import (
 	"collapse/train"
 )
 
-const tinySearch = `
-[study]
-title = "A tiny search"
-[base]
-data = { name = "glyphs", samples_per_class = 40, test_samples_per_class = 20, pipeline = "plain", validation = 0.25 }
-net = { depth = 1, width = 8 }
-run = { batch = 20, epochs = 9 }
-[grid]
-"loss.kind" = ["ce", "ls"]
-[search]
-sampler = "bayes"
-schedule = "hyperband"
-trials = 7
-min_epochs = 1
-eta = 3
-metric = "validation.loss"
-goal = "min"
-compare = true
-[search.space]
-"optim.lr" = { log_uniform = [1e-4, 0.5] }
-"optim.schedule.gamma" = { choice = [0.1, 0.5] }
-"loss.smoothing" = { uniform = [0.01, 0.25], when = { "loss.kind" = ["ls", "lr"] } }
-[search.final]
-"run.epochs" = [2, 3]
-`
-
 func tinyFile(t *testing.T) *File {
 	t.Helper()
 	f, err := ParseFile("tiny.toml", []byte(tinySearch), nil, 0)

@@ -18,7 +18,7 @@ func TestWhatNoResultSays(t *testing.T) {
 		if change != nil {
 			change(&v)
 		}
-		return data(encodeSome(epoch, []store.Value{v}))
+		return data(encodeRows(store.EpochRows{Epoch: epoch, Rows: []store.Value{v}})[0])
 	}
 	for name, bad := range map[string]queue.Message{"nothing": data(nil), "an unknown tag": data([]byte("?")), "a damaged beginning": data([]byte("B{")),
 		"a beginning after the end": data(begin{From: 81}.encode()), "one before the start": data(begin{From: -2}.encode())} {

@@ -123,7 +123,7 @@ func (c *uploader) deliver(ctx context.Context, from int64) error {
 // first returns the epoch from which on the scratch lab has all rows up to an epoch that the run computes on from. Where the run came
 // with a checkpoint from the queue, those of the epochs before were sent by others.
 func (c *uploader) first(from int64) (int64, error) {
-	kind := kinds[store.Kind(c.t.Kind)]
+	kind := kindOf(store.Kind(c.t.Kind))
 	if kind == nil {
 		return 1, nil
 	}

@@ -46,7 +46,7 @@ func TestNoCheckpointIsAheadOfItsRows(t *testing.T) {
 	w, err := newRemoteWorker(b, WorkerOptions{Slots: 1, Threads: 1, Scratch: t.TempDir()})
 	must(t, err)
 	defer w.close()
-	spec := Simulation{Runs: 1}.items()[0]
+	spec := simulatedItems(1)[0]
 	must(t, c.Submit(t.Context(), queue.Job{ID: spec.Hash, Kind: "test"}))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -34,14 +34,14 @@ func TestAResultWithoutItsBeginningIsNotKept(t *testing.T) {
 	must(t, claim.Finish())
 	state := checkpointState{Machine: train.ThisMachine(), Epoch: 30}
 	task := &queue.Task{Job: queue.Job{ID: item.Hash, Kind: string(item.Spec.Kind), State: state.encode()}}
-	if s, elsewhere, err := w.prepare(t.Context(), task, kinds[item.Spec.Kind]); err != nil || elsewhere != 29 || s.Epoch != 30 {
+	if s, elsewhere, err := w.prepare(t.Context(), task, kindOf(item.Spec.Kind)); err != nil || elsewhere != 29 || s.Epoch != 30 {
 		t.Errorf("%+v, rows up to %d elsewhere, %v", s, elsewhere, err)
 	}
 	if run, err := w.scratch.Run(item.Hash); err != nil || run.Status != store.Done {
 		t.Errorf("with the checkpoint the run is %s, %v", run.Status, err)
 	}
 	task.State = nil
-	if _, elsewhere, err := w.prepare(t.Context(), task, kinds[item.Spec.Kind]); err != nil || elsewhere != 0 {
+	if _, elsewhere, err := w.prepare(t.Context(), task, kindOf(item.Spec.Kind)); err != nil || elsewhere != 0 {
 		t.Errorf("rows up to %d elsewhere, %v", elsewhere, err)
 	}
 	if run, err := w.scratch.Run(item.Hash); !store.IsNotFound(err) {
