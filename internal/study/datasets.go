@@ -48,6 +48,6 @@ func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error)
 func size(s *data.Set) int { return len(s.Pixels) + 9*s.N() }
 
 // openSet opens a data set, or hands out the one that a run opened before.
-func openSet(source data.Source, split data.Split) (*data.Set, error) {
+func OpenSet(source data.Source, split data.Split) (*data.Set, error) {
 	return trainSets.open(source, split)
 }

@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"errors"
@@ -6,10 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"collapse/internal/study"
+	"collapse/internal/study/studytest"
 )
 
+var must = studytest.Must
+
 func TestAFileBecomesItsGrid(t *testing.T) {
-	f, err := ParseFile("x.toml", []byte(goodFile), nil, 0)
+	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), nil, 0)
 	must(t, err)
 	configs, notes, err := f.Configs()
 	must(t, err)
@@ -36,11 +41,11 @@ func TestAFileBecomesItsGrid(t *testing.T) {
 }
 
 func TestOverridesChangeBaseOrGrid(t *testing.T) {
-	_, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, .2]", "loss.kind=mse"}, 1)
+	_, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, .2]", "loss.kind=mse"}, 1)
 	if err == nil {
 		t.Fatal(".2 in a list is not TOML")
 	}
-	f, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, 0.2]", "loss.kind=mse"}, 1)
+	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, 0.2]", "loss.kind=mse"}, 1)
 	must(t, err)
 	configs, _, err := f.Configs()
 	must(t, err)
@@ -61,7 +66,7 @@ func TestOverridesOfListsAreValues(t *testing.T) {
 		"optim.schedule.milestones=[[60, 120], [80]]":    {"60,120", "80"},
 		"optim.schedule.milestones=['60,120', '80, 90']": {"60,120", "80, 90"},
 	} {
-		f, err := ParseFile("x.toml", base, []string{override}, 1)
+		f, err := study.ParseFile("x.toml", base, []string{override}, 1)
 		must(t, err)
 		configs, _, err := f.Configs()
 		must(t, err)
@@ -90,8 +95,8 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 		"twice":    {"[study]\nseeds = 2\n[grid]\nrun.seed = [1]\n", []string{"both list seeds"}},
 		"name":     {"[study]\nname = 'a/b'\n", []string{"wanted letters"}},
 	} {
-		_, err := ParseFile("x.toml", []byte(c.text), nil, 0)
-		var bad *FileError
+		_, err := study.ParseFile("x.toml", []byte(c.text), nil, 0)
+		var bad *study.FileError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -105,11 +110,11 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 			t.Errorf("%s: %q does not name the file", name, err)
 		}
 	}
-	if _, err := ParseFile("x.toml", []byte(goodFile), []string{"nonsense"}, 0); err == nil || !strings.Contains(err.Error(), "wanted section.key=value") {
+	if _, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"nonsense"}, 0); err == nil || !strings.Contains(err.Error(), "wanted section.key=value") {
 		t.Errorf("%v", err)
 	}
 	// An impossible combination of possible values.
-	f, err := ParseFile("x.toml", []byte("[base]\nnet.batch_norm = true\n[grid]\nrun.batch = [1, 2]\noptim.momentum = [0.5]\n"), nil, 0)
+	f, err := study.ParseFile("x.toml", []byte("[base]\nnet.batch_norm = true\n[grid]\nrun.batch = [1, 2]\noptim.momentum = [0.5]\n"), nil, 0)
 	if err == nil {
 		_, _, err = f.Configs()
 	}
@@ -119,11 +124,11 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 }
 
 func FuzzParseFile(f *testing.F) {
-	f.Add(goodFile)
+	f.Add(studytest.GridFile)
 	f.Add("[grid]\nrun.seed = [1, 2]\n")
 	f.Add("[study]\nseeds = [3, 4]\n[base]\nloss = {kind = 'ls'}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := ParseFile("x.toml", []byte(text), nil, 0)
+		file, err := study.ParseFile("x.toml", []byte(text), nil, 0)
 		if (file == nil) == (err == nil) {
 			t.Fatal("neither a file nor an error, or both")
 		}

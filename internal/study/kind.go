@@ -52,11 +52,11 @@ type Progress struct {
 var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, simulated: &simulatedKind{}}
 
 // kindOf returns a kind of run, nil if this program does not know it.
-func kindOf(kind store.Kind) Kind { return kinds[kind] }
+func KindOf(kind store.Kind) Kind { return kinds[kind] }
 
 // kindNamed is kindOf for a job of the queue, which fails if this program does not know its kind.
-func kindNamed(name string) (Kind, error) {
-	k := kindOf(store.Kind(name))
+func KindNamed(name string) (Kind, error) {
+	k := KindOf(store.Kind(name))
 	if k == nil {
 		return nil, queue.Fail(fmt.Errorf("study: this program cannot compute runs of kind %q", name))
 	}
@@ -72,18 +72,18 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return queue.Fail(err)
 	}
 	var config *train.ConfigError
-	here, _, err := train.Identify(cfg, openSet)
+	here, _, err := train.Identify(cfg, OpenSet)
 	if err != nil && !errors.As(err, &config) {
-		return &elsewhereError{err} // its data are missing on this machine
+		return &MachineError{err} // its data are missing on this machine
 	}
 	if err != nil {
 		return err
 	}
 	if here != hash {
-		return &elsewhereError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
+		return &MachineError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
 			"`collapse data check` on both shows which set", hash, here)}
 	}
-	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: openSet,
+	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: TrialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: OpenSet,
 		RowsElsewhere: int(env.RowsElsewhere)})
 	var diverged *train.DivergedError
 	var failed *train.FailedError

@@ -11,16 +11,16 @@ import (
 )
 
 // elsewhereError is trouble of this machine that says nothing of the run, such as data that are missing here.
-type elsewhereError struct{ Err error }
+type MachineError struct{ Err error }
 
-func (e *elsewhereError) Error() string { return e.Err.Error() }
-func (e *elsewhereError) Unwrap() error { return e.Err }
+func (e *MachineError) Error() string { return e.Err.Error() }
+func (e *MachineError) Unwrap() error { return e.Err }
 
 // machineTrouble reports whether an error comes from the machine and not from the run: another machine, or this one later, may do it.
-func machineTrouble(err error) bool {
-	var here *elsewhereError
+func MachineTrouble(err error) bool {
+	var here *MachineError
 	var memory *train.MemoryError
-	return errors.As(err, &here) || errors.As(err, &memory) || diskTrouble(err) || slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(err, e) })
+	return errors.As(err, &here) || errors.As(err, &memory) || DiskTrouble(err) || slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(err, e) })
 }
 
 // scarce is what a machine may run out of for a while.
@@ -30,8 +30,8 @@ var scarce = []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}
 var diskErrors = []error{syscall.EIO, syscall.EROFS, syscall.ENODEV, syscall.ESTALE, os.ErrPermission}
 
 // diskTrouble reports whether a disk, of files or of a lab, is full, broken, or not to be written to.
-func diskTrouble(err error) bool {
-	var here *elsewhereError
+func DiskTrouble(err error) bool {
+	var here *MachineError
 	if errors.As(err, &here) { // data, which only that run needs
 		return false
 	}

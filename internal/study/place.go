@@ -12,9 +12,9 @@ import (
 )
 
 // place is a combination of the grid with its search.
-type place struct {
+type Place struct {
 	number int
-	where  string
+	Where  string
 	def    *Search
 	base   []string      // settings without those that are searched
 	space  []SearchParam // that mean something here
@@ -22,12 +22,12 @@ type place struct {
 }
 
 // places expands the grid.
-func (f *File) places() []*place {
-	var list []*place
+func (f *File) Places() []*Place {
+	var list []*Place
 	walkGrid(f.axes, func(settings []string) {
-		p := &place{number: len(list), def: f.Search, base: slices.Concat(f.base, settings), final: f.withSeeds(f.Search.final)}
+		p := &Place{number: len(list), def: f.Search, base: slices.Concat(f.base, settings), final: f.withSeeds(f.Search.final)}
 		if len(settings) > 0 {
-			p.where = noteOf(settings)
+			p.Where = noteOf(settings)
 		}
 		for _, param := range f.Search.Space {
 			if param.applies(p.base) {
@@ -54,12 +54,12 @@ func (p SearchParam) applies(settings []string) bool {
 	return true
 }
 
-func (c *place) search() (*search.Search, error) {
+func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }
 
 // settings are a point as settings.
-func (c *place) settings(p search.Point) []string {
+func (c *Place) Settings(p search.Point) []string {
 	var list []string
 	for i, param := range c.space {
 		list = append(list, param.Name+"="+param.text(p[i]))
@@ -68,8 +68,8 @@ func (c *place) settings(p search.Point) []string {
 }
 
 // item makes a run of this place an item of the study.
-func (c *place) item(t Trial) (Item, error) {
-	t.Place, t.Where = c.number, c.where
+func (c *Place) Item(t Trial) (Item, error) {
+	t.Place, t.Where = c.number, c.Where
 	cfg, err := c.configOf(t)
 	if err != nil {
 		return Item{}, err
@@ -88,14 +88,14 @@ func (c *place) item(t Trial) (Item, error) {
 }
 
 // finals are the settings by which the runs on all training samples differ.
-func (c *place) finals() (list [][]string) {
+func (c *Place) Finals() (list [][]string) {
 	walkGrid(c.final, func(settings []string) { list = append(list, settings) })
 	return list
 }
 
 // configOf is the configuration of a run. A trial that stops early is in all else one that does not, its
 // learning rates included.
-func (c *place) configOf(t Trial) (train.Config, error) {
+func (c *Place) configOf(t Trial) (train.Config, error) {
 	settings := append(slices.Clone(c.base), t.Settings...)
 	if t.Role == RoleBest || t.Role == RoleDefaultFinal {
 		settings = append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs), "data.validation=0")

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	goalMax = "max"
-	goalMin = "min"
+	GoalMax = "max"
+	GoalMin = "min"
 )
 
 // Search is the table [search] of a study's file:
@@ -98,7 +98,7 @@ func (f *File) readSearch(t *searchTable, bad *FileError) {
 	standard(&d.Sampler, search.Bayes)
 	standard(&d.Schedule, search.Hyperband)
 	standard(&d.Metric, "validation.accuracy")
-	standard(&d.Goal, goalMax)
+	standard(&d.Goal, GoalMax)
 	standard(&d.Eta, 3)
 	standard(&d.Batch, 4)
 	standard(&d.MinEpochs, 1)
@@ -223,7 +223,7 @@ func (d *Search) check(f *File, bad *FileError) {
 	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found {
 		bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
 	}
-	if d.Goal != goalMax && d.Goal != goalMin {
+	if d.Goal != GoalMax && d.Goal != GoalMin {
 		bad.add("[search] goal is %q; wanted max or min", d.Goal)
 	}
 	if d.split == "validation" && !slices.ContainsFunc(f.base, func(s string) bool { return strings.HasPrefix(s, "data.validation=") }) {
@@ -236,8 +236,8 @@ func (d *Search) check(f *File, bad *FileError) {
 	}
 	standard(&d.Epochs, base.Run.Epochs)
 	checked := map[string]bool{}
-	for _, c := range f.places() {
-		if _, err := c.search(); err != nil {
+	for _, c := range f.Places() {
+		if _, err := c.Search(); err != nil {
 			bad.add("[search] %s", strings.TrimPrefix(err.Error(), "search: "))
 			return
 		}
@@ -254,7 +254,7 @@ func (d *Search) check(f *File, bad *FileError) {
 }
 
 // checkSettings loads both ends of every parameter, and what the final runs change, but for what was checked before.
-func (c *place) checkSettings(checked map[string]bool, bad *FileError) {
+func (c *Place) checkSettings(checked map[string]bool, bad *FileError) {
 	for _, p := range c.space {
 		if checked[p.Name] {
 			continue
@@ -271,7 +271,7 @@ func (c *place) checkSettings(checked map[string]bool, bad *FileError) {
 		return
 	}
 	checked["final"] = true
-	for _, settings := range c.finals() {
+	for _, settings := range c.Finals() {
 		if _, err := train.LoadShared(slices.Concat(c.base, settings)...); err != nil {
 			bad.add("[search.final] %v", err)
 		}
@@ -313,7 +313,7 @@ func (p SearchParam) text(x float64) string {
 }
 
 // key is the metric in the lab.
-func (d *Search) key() store.Key {
+func (d *Search) Key() store.Key {
 	return store.Key{Series: "epoch", Split: d.split, Measure: d.measure}
 }
 

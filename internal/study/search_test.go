@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"reflect"
@@ -6,25 +6,27 @@ import (
 	"testing"
 
 	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/studytest"
 )
 
 // The text that the lab keeps is the same search.
 func TestSearchIsReadBack(t *testing.T) {
-	f, err := ParseFile("tiny.toml", []byte(tinySearch), []string{"run.epochs=27", "loss.kind=[\"ls\"]"}, 2)
+	f, err := study.ParseFile("tiny.toml", []byte(studytest.SearchFile), []string{"run.epochs=27", "loss.kind=[\"ls\"]"}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := SearchOf(store.Study{Name: "tiny", Source: f.Source})
+	back, err := study.SearchOf(store.Study{Name: "tiny", Source: f.Source})
 	if err != nil || back == nil {
 		t.Fatalf("%v\n%s", err, f.Source)
 	}
-	if back.Source != f.Source || back.Search.Epochs != 27 || len(back.places()) != 1 || back.places()[0].where != "loss ls" || len(back.places()[0].finals()) != 2*2 {
+	if back.Source != f.Source || back.Search.Epochs != 27 || len(back.Places()) != 1 || back.Places()[0].Where != "loss ls" || len(back.Places()[0].Finals()) != 2*2 {
 		t.Errorf("read back:\n%s\nfrom:\n%s", back.Source, f.Source)
 	}
 	if !reflect.DeepEqual(back.Search, f.Search) {
 		t.Errorf("%+v\n%+v", back.Search, f.Search)
 	}
-	if other, err := SearchOf(store.Study{Name: "grid", Source: "[base]\n"}); other != nil || err != nil {
+	if other, err := study.SearchOf(store.Study{Name: "grid", Source: "[base]\n"}); other != nil || err != nil {
 		t.Errorf("a grid is read as a search: %v, %v", other, err)
 	}
 }
@@ -45,11 +47,11 @@ func TestSearchesThatCannotBe(t *testing.T) {
 		{`metric = "validation.loss"`, `metric = "loss"`, "metric"},
 		{`epochs = 9`, `epochs = 9, measure_every = 3`, "measure_every"},
 	} {
-		text := strings.Replace(tinySearch, c.old, c.new, 1)
-		if text == tinySearch {
+		text := strings.Replace(studytest.SearchFile, c.old, c.new, 1)
+		if text == studytest.SearchFile {
 			t.Fatalf("%q is not in the file", c.old)
 		}
-		if _, err := ParseFile("tiny.toml", []byte(text), nil, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := study.ParseFile("tiny.toml", []byte(text), nil, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, wanted one that names %q", c.new, err, c.want)
 		}
 	}

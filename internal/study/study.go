@@ -13,7 +13,7 @@ type Item struct {
 
 // TrainItem makes a training run an item of a study. note says what sets it apart there.
 func TrainItem(cfg train.Config, note string) (Item, error) {
-	hash, canonical, err := train.Identify(cfg, openSet)
+	hash, canonical, err := train.Identify(cfg, OpenSet)
 	if err != nil {
 		return Item{}, err
 	}

@@ -31,7 +31,7 @@ type Trial struct {
 const trialMark = "# trial "
 
 // trialOf reads the first line of a payload; the zero Trial if the run belongs to no search.
-func trialOf(payload string) (t Trial) {
+func TrialOf(payload string) (t Trial) {
 	line, _, _ := strings.Cut(payload, "\n")
 	text, ok := strings.CutPrefix(line, trialMark)
 	if !ok || json.Unmarshal([]byte(text), &t) != nil {
