@@ -1,3 +1,5 @@
+// Package demo is the study that `collapse demo` shows, planned for the time at hand (demo.go), and computed side by side in this
+// process (run.go).
 package demo
 
 import (
@@ -45,7 +47,7 @@ var demoGrids = []Grid{
 	{Losses: []string{"ce", "ls"}, Noise: []float64{0, 0.1, 0.2, 0.4}, Seeds: 6},
 }
 
-// SmokeDemo is the smallest demo: it shows that everything works and proves nothing.
+// Smoke is the smallest demo: it shows that everything works and proves nothing.
 func Smoke(slots int) Study {
 	base := demoBase()
 	base.Run.Epochs, base.Run.MeasureEvery, base.Optim.Schedule.Every = 20, 2, 10
@@ -53,7 +55,7 @@ func Smoke(slots int) Study {
 		Scale: "smoke: 12 runs of 20 epochs, to see that everything works; too short for any claim"}
 }
 
-// PlanDemo times the demo's training step for a second, all slots busy, and takes the largest
+// Plan times the demo's training step for a second, all slots busy, and takes the largest
 // grid that fits into the budget.
 func Plan(slots int, budget time.Duration) (Study, error) {
 	base := demoBase()

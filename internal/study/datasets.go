@@ -47,7 +47,7 @@ func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error)
 // size is the memory of a set, in bytes.
 func size(s *data.Set) int { return len(s.Pixels) + 9*s.N() }
 
-// openSet opens a data set, or hands out the one that a run opened before.
+// OpenSet opens a data set, or hands out the one that a run opened before.
 func OpenSet(source data.Source, split data.Split) (*data.Set, error) {
 	return trainSets.open(source, split)
 }

@@ -17,7 +17,7 @@ type Kind interface {
 	// as done. It checks that payload gives the run hash on this machine, too.
 	//
 	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
-	// another process is at it. Any other error breaks this attempt; machineTrouble tells which of them are
+	// another process is at it. Any other error breaks this attempt; MachineTrouble tells which of them are
 	// no fault of the run. The context's end is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
 	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first
@@ -51,10 +51,10 @@ type Progress struct {
 // kinds are the kinds of run that studies have.
 var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, simulated: &simulatedKind{}}
 
-// kindOf returns a kind of run, nil if this program does not know it.
+// KindOf returns a kind of run, nil if this program does not know it.
 func KindOf(kind store.Kind) Kind { return kinds[kind] }
 
-// kindNamed is kindOf for a job of the queue, which fails if this program does not know its kind.
+// KindNamed is KindOf for a job of the queue, which fails if this program does not know its kind.
 func KindNamed(name string) (Kind, error) {
 	k := KindOf(store.Kind(name))
 	if k == nil {

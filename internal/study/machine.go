@@ -10,13 +10,13 @@ import (
 	"collapse/train"
 )
 
-// elsewhereError is trouble of this machine that says nothing of the run, such as data that are missing here.
+// MachineError is trouble of this machine that says nothing of the run, such as data that are missing here.
 type MachineError struct{ Err error }
 
 func (e *MachineError) Error() string { return e.Err.Error() }
 func (e *MachineError) Unwrap() error { return e.Err }
 
-// machineTrouble reports whether an error comes from the machine and not from the run: another machine, or this one later, may do it.
+// MachineTrouble reports whether an error comes from the machine and not from the run: another machine, or this one later, may do it.
 func MachineTrouble(err error) bool {
 	var here *MachineError
 	var memory *train.MemoryError
@@ -29,7 +29,7 @@ var scarce = []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}
 // diskErrors are what the operating system says of a disk that cannot be used as it is.
 var diskErrors = []error{syscall.EIO, syscall.EROFS, syscall.ENODEV, syscall.ESTALE, os.ErrPermission}
 
-// diskTrouble reports whether a disk, of files or of a lab, is full, broken, or not to be written to.
+// DiskTrouble reports whether a disk, of files or of a lab, is full, broken, or not to be written to.
 func DiskTrouble(err error) bool {
 	var here *MachineError
 	if errors.As(err, &here) { // data, which only that run needs

@@ -11,7 +11,7 @@ import (
 	"collapse/train"
 )
 
-// place is a combination of the grid with its search.
+// Place is a combination of the grid with its search.
 type Place struct {
 	number int
 	Where  string
@@ -21,7 +21,7 @@ type Place struct {
 	final  []axis        // of the runs on all training samples
 }
 
-// places expands the grid.
+// Places expands the grid.
 func (f *File) Places() []*Place {
 	var list []*Place
 	walkGrid(f.axes, func(settings []string) {
@@ -58,7 +58,7 @@ func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }
 
-// settings are a point as settings.
+// Settings are a point as settings.
 func (c *Place) Settings(p search.Point) []string {
 	var list []string
 	for i, param := range c.space {
@@ -67,7 +67,7 @@ func (c *Place) Settings(p search.Point) []string {
 	return list
 }
 
-// item makes a run of this place an item of the study.
+// Item makes a run of this place an item of the study.
 func (c *Place) Item(t Trial) (Item, error) {
 	t.Place, t.Where = c.number, c.Where
 	cfg, err := c.configOf(t)
@@ -87,7 +87,7 @@ func (c *Place) Item(t Trial) (Item, error) {
 	return item, nil
 }
 
-// finals are the settings by which the runs on all training samples differ.
+// Finals are the settings by which the runs on all training samples differ.
 func (c *Place) Finals() (list [][]string) {
 	walkGrid(c.final, func(settings []string) { list = append(list, settings) })
 	return list

@@ -312,7 +312,7 @@ func (p SearchParam) text(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// key is the metric in the lab.
+// Key is the metric in the lab.
 func (d *Search) Key() store.Key {
 	return store.Key{Series: "epoch", Split: d.split, Measure: d.measure}
 }

@@ -23,7 +23,7 @@ func (*simulatedKind) Reach(lab *store.Reader, hash string, _, upTo int64) (int6
 
 func (*simulatedKind) CheckFiles(*store.Reader, string, string) error { return nil }
 
-// simulatedItems are n runs of a simulation. They differ in their number alone.
+// SimulatedItems are n runs of a simulation. They differ in their number alone.
 func SimulatedItems(n int) []Item {
 	items := make([]Item, n)
 	for i := range items {

@@ -30,7 +30,7 @@ type Trial struct {
 
 const trialMark = "# trial "
 
-// trialOf reads the first line of a payload; the zero Trial if the run belongs to no search.
+// TrialOf reads the first line of a payload; the zero Trial if the run belongs to no search.
 func TrialOf(payload string) (t Trial) {
 	line, _, _ := strings.Cut(payload, "\n")
 	text, ok := strings.CutPrefix(line, trialMark)

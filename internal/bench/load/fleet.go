@@ -65,7 +65,7 @@ type fleetCount struct {
 	Overhead, Handover, Sending, Updating Spread
 }
 
-// SimulateFleet is the workers of a Simulation: it reads what to do from in, reports to out, and returns when in
+// Fleet is the workers of a Simulation: it reads what to do from in, reports to out, and returns when in
 // ends.
 func Fleet(ctx context.Context, in io.Reader, out io.Writer) error {
 	words, answer := json.NewDecoder(in), json.NewEncoder(out)

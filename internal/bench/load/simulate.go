@@ -1,3 +1,5 @@
+// Package load measures what queue, coordinator and lab carry: a study whose runs only sleep (simulate.go), on many workers in a
+// process of their own (fleet.go).
 package load
 
 import (
@@ -31,7 +33,7 @@ type Simulation struct {
 	Measure time.Duration `json:"measure"` // how long to measure; not divided
 }
 
-// SimulationReport is how it went while it was measured.
+// Report is how it went while it was measured.
 type Report struct {
 	Simulation
 	Seconds    float64 `json:"seconds"`     // measured
@@ -87,7 +89,7 @@ const (
 )
 
 // Simulate runs a simulation with a lab in the empty folder dir. fleet makes the process of the workers, which
-// calls SimulateFleet on its standard input and output: what they take of the machine is counted apart.
+// calls Fleet on its standard input and output: what they take of the machine is counted apart.
 func Simulate(ctx context.Context, s Simulation, dir string, fleet *exec.Cmd) (Report, error) {
 	if err := s.Check(); err != nil {
 		return Report{}, err

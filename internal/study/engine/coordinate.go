@@ -83,7 +83,7 @@ func (e *engine) connect() error {
 	return err
 }
 
-// announcement begins the note of the address.
+// Announcement begins the note of the address.
 const Announcement = "workers elsewhere join with"
 
 // ownerOf names a lab for the queue of a shared cluster.

@@ -1,3 +1,9 @@
+// Package engine coordinates studies: it keeps the queue in line with the lab, applies what workers send, and is the only one that writes
+// their results.
+//
+// Open engine.go for Execute and its options, then coordinate.go: what runs side by side. Results come in by untrusted.go (what may be
+// said), apply.go (rows, beginnings, stale messages) and adopt.go (files, ends). reconcile.go follows what people change, orphans.go
+// what nobody reports, takeover.go and promote.go the checkpoints that a run goes on from, blobs.go what is left with the queue.
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Package export writes runs of a lab for other programs: as one tidy table (table.go), or as event files of TensorBoard
+// (tensorboard.go). select.go finds the runs by names of studies and hashes.
 package export
 
 import (
@@ -26,7 +28,7 @@ type tidyWriter interface {
 	close() error
 }
 
-// Export writes runs as one tidy table in the given format (csv, json, parquet): a line for each run,
+// Table writes runs as one tidy table in the given format (csv, json, parquet): a line for each run,
 // epoch and measure, with the settings that differ between the runs as columns of text. It returns the
 // number of lines. Memory holds one run at a time.
 func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (lines int, err error) {

@@ -17,7 +17,7 @@ import (
 	"collapse/internal/tensorboard"
 )
 
-// ExportEvents writes runs as TensorBoard event files, a folder of dir for each run that has values, and returns how many
+// TensorBoard writes runs as TensorBoard event files, a folder of dir for each run that has values, and returns how many
 // runs and values it wrote. A tag is split/measure ("train/nc1_pinv"), split@layer/measure for a layer's; series other than
 // epochs stand before it. A step is an epoch. Rows do not store when they were made, so that wall times are spread evenly
 // between start and end of the run. Exporting again replaces a run's file. Memory holds one run at a time.

@@ -1,3 +1,4 @@
+// Package forecast foresees what runs take: a study's missing ones in time and memory (Study), and those of a lab in work (Runs).
 package forecast
 
 import (
@@ -25,7 +26,7 @@ type Estimate struct {
 // shapesTimed bounds the time that an estimate takes: runs of further shapes count as the slowest timed.
 const shapesTimed = 6
 
-// Foresee estimates what a study's missing runs will take on so many slots and threads. Time follows
+// Study estimates what a study's missing runs will take on so many slots and threads. Time follows
 // from the lab's runs of the same study where there are any, else from steps of each shape of network
 // timed for half a second.
 func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots, threads int) (Estimate, error) {

@@ -4,7 +4,7 @@ import (
 	"collapse/train"
 )
 
-// Foreseer foresees what runs of a lab take, by hash and number of epochs, from the configurations they left in their folders; once for
+// Runs foresees what runs of a lab take, by hash and number of epochs, from the configurations they left in their folders; once for
 // all that differ only in what changes no shape. dir is the folder of the data sets; "" means the one that a run names, or the environment's.
 func Runs(lab interface{ RunDir(hash string) string }, dir string) func(hash string, epochs int) (train.Outlook, error) {
 	known := map[string]train.Outlook{}

@@ -1,3 +1,5 @@
+// Package studytest is what tests of studies share: small configurations, labs, runs computed without a queue to compare with, workers
+// beside a test.
 package studytest
 
 import (
@@ -37,7 +39,7 @@ func Lab(t *testing.T) *store.Lab {
 	return lab
 }
 
-// tiny is a run of milliseconds.
+// Tiny is a run of milliseconds.
 func Tiny() train.Config {
 	c := train.Default()
 	c.Data.Name, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass, c.Data.Pipeline = "glyphs", 20, 10, "plain"
@@ -46,14 +48,14 @@ func Tiny() train.Config {
 	return c
 }
 
-// longer is a run of a second or two, with a checkpoint after every fifth epoch.
+// Longer is a run of a second or two, with a checkpoint after every fifth epoch.
 func Longer() train.Config {
 	c := Tiny()
 	c.Run.Epochs, c.Run.MeasureEvery, c.Run.CheckpointEvery = 80, 10, 5
 	return c
 }
 
-// stepByStep is a run with a checkpoint and measures after every epoch.
+// StepByStep is a run with a checkpoint and measures after every epoch.
 func StepByStep() train.Config {
 	c := Longer()
 	c.Run.MeasureEvery, c.Run.CheckpointEvery = 1, 1
@@ -75,7 +77,7 @@ func Items(t *testing.T, configs []train.Config) []study.Item {
 	return items
 }
 
-// saved is a lab with one study of the given configurations, named s.
+// Saved is a lab with one study of the given configurations, named s.
 func Saved(t *testing.T, configs []train.Config) *store.Lab {
 	t.Helper()
 	lab := Lab(t)
@@ -84,12 +86,12 @@ func Saved(t *testing.T, configs []train.Config) *store.Lab {
 	return lab
 }
 
-// quickQueue makes workers that fall silent known after a second.
+// QuickQueue makes workers that fall silent known after a second.
 func QuickQueue() queue.Options {
 	return queue.Options{AckWait: 900 * time.Millisecond, Backoff: 10 * time.Millisecond}
 }
 
-// quiet is a sink that hears nothing.
+// Quiet is a sink that hears nothing.
 type Quiet struct{}
 
 func (Quiet) Epoch(int, train.EpochDone) {}
@@ -123,7 +125,7 @@ func (u *undisturbed) remove() {
 	}
 }
 
-// directly computes configurations without a queue, for comparison.
+// Directly computes configurations without a queue, for comparison.
 func Directly(t *testing.T, configs []train.Config) *store.Lab {
 	t.Helper()
 	reference.Lock()
@@ -147,7 +149,7 @@ func Steady(t *testing.T, lab *store.Lab, hash string) string {
 	return b.String()
 }
 
-// firstDifference returns the first line that one text has in another way, as both have it.
+// FirstDifference returns the first line that one text has in another way, as both have it.
 func FirstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -158,7 +160,7 @@ func FirstDifference(a, b string) string {
 	return "one ends before the other"
 }
 
-// sameValues is sameRuns for runs of any length.
+// SameValues is SameRuns for runs of any length.
 func SameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
 	t.Helper()
 	for _, it := range Items(t, configs) {
@@ -179,7 +181,7 @@ func SameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
 	}
 }
 
-// sameRuns checks that two labs hold the same runs as done, with the same values, speeds left out.
+// SameRuns checks that two labs hold the same runs as done, with the same values, speeds left out.
 func SameRuns(t *testing.T, got, want *store.Lab, runs int) {
 	t.Helper()
 	list, err := want.List(store.Filter{Statuses: []store.Status{store.Done}})
@@ -205,7 +207,7 @@ func SameRuns(t *testing.T, got, want *store.Lab, runs int) {
 	}
 }
 
-// contents are the files below a folder.
+// Contents are the files below a folder.
 func Contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -220,7 +222,7 @@ func Contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// lines keeps what was told.
+// Log keeps what was told.
 type Log struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -238,7 +240,7 @@ func (l *Log) Text() string {
 	return l.b.String()
 }
 
-// announced catches the address that a coordinator announces in its log.
+// Announced catches the address that a coordinator announces in its log.
 func Announced(logf func(format string, args ...any)) (log func(format string, args ...any), address <-chan string) {
 	found := make(chan string, 1)
 	return func(format string, args ...any) {
@@ -252,7 +254,7 @@ func Announced(logf func(format string, args ...any)) (log func(format string, a
 	}, found
 }
 
-// besides runs work with a connection of its own, in this process, until the test ends or stop is called.
+// Beside runs work with a connection of its own, in this process, until the test ends or stop is called.
 func Beside(t *testing.T, url string, work func(context.Context, *queue.Broker) error) (stop func()) {
 	t.Helper()
 	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.Version, Logf: t.Logf})
@@ -274,7 +276,7 @@ func Beside(t *testing.T, url string, work func(context.Context, *queue.Broker) 
 	return stop
 }
 
-// goodFile is a study of twelve small runs.
+// GridFile is a study of twelve small runs.
 const GridFile = `
 [study]
 name = "noise"
@@ -296,7 +298,7 @@ loss.kind = ["ce", "ls"]
 data.noise = [0, 0.2, 0.4]
 `
 
-// tinySearch is a study with a search in each of two places.
+// SearchFile is a study with a search in each of two places.
 const SearchFile = `
 [study]
 title = "A tiny search"
@@ -323,5 +325,5 @@ compare = true
 "run.epochs" = [2, 3]
 `
 
-// removeReference removes the lab of Directly; a TestMain calls it.
+// RemoveReference removes the lab of Directly; a TestMain calls it.
 func RemoveReference() { reference.remove() }

@@ -9,7 +9,7 @@ import (
 	"collapse/internal/study"
 )
 
-// TrialRow is what became of a run of a search.
+// Row is what became of a run of a search.
 type Row struct {
 	study.Trial
 	Hash   string

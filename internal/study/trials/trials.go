@@ -1,3 +1,5 @@
+// Package trials goes through the search of a study's file (study.Search) with runs: its trials, and the best settings on all samples. Which
+// settings to try, and how far, is up to internal/search; Look reads what was found.
 package trials
 
 import (
@@ -11,7 +13,7 @@ import (
 	"collapse/internal/study/engine"
 )
 
-// RunSearch goes through the search of a study's file: it computes what the searches of all its
+// Run goes through the search of a study's file: it computes what the searches of all its
 // combinations ask for together, tells them the values, and in the end trains the best settings on
 // everything. What was computed before, in this process or another, is taken from the lab: the state
 // of a search is its definition and the finished runs, so it may be killed at any time.

@@ -16,7 +16,7 @@ import (
 	"collapse/train"
 )
 
-// checkpointState is what the queue keeps of a run with its claim, for the next worker: the newest
+// State is what the queue keeps of a run with its claim, for the next worker: the newest
 // checkpoint that left its machine. Rows up to its epoch were sent before. Epoch 0 is none.
 type State struct {
 	Machine train.Machine `json:"machine"` // another one's bits would differ, so it starts again
@@ -26,7 +26,7 @@ type State struct {
 	Beside  []SidePart    `json:"beside,omitempty"`
 }
 
-// sidePart is an archive of what a run has left besides checkpoints, up to an epoch from that of the part before.
+// SidePart is an archive of what a run has left besides checkpoints, up to an epoch from that of the part before.
 type SidePart struct {
 	UpTo int64      `json:"up_to"`
 	Blob queue.Blob `json:"blob"`
@@ -40,7 +40,7 @@ func (s State) Encode() []byte {
 	return text
 }
 
-// decodeState reads what the queue keeps of a run; text may be empty.
+// DecodeState reads what the queue keeps of a run; text may be empty.
 func DecodeState(text []byte) (s State, err error) {
 	if len(text) == 0 {
 		return s, nil
@@ -51,7 +51,7 @@ func DecodeState(text []byte) (s State, err error) {
 	return s, nil
 }
 
-// usable returns the epoch of the checkpoint if this machine can go on from it, else 0.
+// Usable returns the epoch of the checkpoint if this machine can go on from it, else 0.
 func (s State) Usable() int64 {
 	if s.Machine != train.ThisMachine() {
 		return 0
@@ -59,7 +59,7 @@ func (s State) Usable() int64 {
 	return s.Epoch
 }
 
-// restoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
+// RestoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
 // reach: they are whole up to epoch whole.
 func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
 	home := filepath.Join(dir, "ckpt")
@@ -105,7 +105,7 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 	return nil
 }
 
-// saveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
+// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
 // claim next goes on from there: all rows of the epochs before must have been sent, and beside is where the other files are.
 func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...SidePart) (State, error) {
 	s, err := LeaveCheckpoint(ctx, blobs, shared, BlobsOf(t), dir, epoch)
@@ -116,7 +116,7 @@ func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64,
 	return s, t.SetState(ctx, s.Encode())
 }
 
-// leaveBeside puts what a run has left besides checkpoints, up to an epoch, where other machines find it, and returns the parts that
+// LeaveBeside puts what a run has left besides checkpoints, up to an epoch, where other machines find it, and returns the parts that
 // hold all of it. Files go with the first checkpoint after them; small parts are made again together with what comes after them, so that
 // there are never many, and no file goes often.
 func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoch int64, parts []SidePart) ([]SidePart, error) {
@@ -145,7 +145,7 @@ func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 	}
 }
 
-// leaveCheckpoint puts the checkpoint of an epoch, in a run's folder, where other machines find it.
+// LeaveCheckpoint puts the checkpoint of an epoch, in a run's folder, where other machines find it.
 func LeaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where, dir string, epoch int64) (s State, err error) {
 	s = State{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
 	s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/ckpt-%d.tar", where, epoch), func(w io.Writer) error {
@@ -178,10 +178,10 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 	}
 }
 
-// blobsOf begins the names of the blobs of a task.
+// BlobsOf begins the names of the blobs of a task.
 func BlobsOf(t *queue.Task) string { return fmt.Sprintf("%s/g%d", t.ID, t.Generation) }
 
-// has reports whether going on from the state needs a blob.
+// Has reports whether going on from the state needs a blob.
 func (s State) Has(name string) bool {
 	for _, part := range s.Beside {
 		if part.Blob.Name == name {

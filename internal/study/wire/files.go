@@ -14,7 +14,7 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// pack writes the files below dir that keep wants, by their paths relative to dir, as a tar archive.
+// Pack writes the files below dir that keep wants, by their paths relative to dir, as a tar archive.
 // Files that vanish on the way, as old checkpoints do, are an error.
 func Pack(w io.Writer, dir string, keep func(path string) bool) error {
 	t := tar.NewWriter(w)
@@ -66,7 +66,7 @@ func packFile(t *tar.Writer, path, name string) error {
 	return err
 }
 
-// unpack makes dir anew from what pack wrote, and returns once all of it is on the disk.
+// unpack makes dir anew from what Pack wrote, and returns once all of it is on the disk.
 func unpack(r io.Reader, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("study: %w", err)
@@ -138,7 +138,7 @@ func syncDir(path string) error {
 	return nil
 }
 
-// moveInto moves what is directly in from to the folder to, replacing what has the same name, and removes from.
+// MoveInto moves what is directly in from to the folder to, replacing what has the same name, and removes from.
 func MoveInto(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -180,7 +180,7 @@ func mergeInto(from, to string) error {
 	return nil
 }
 
-// sweepFolder removes what killed processes left half-written in a run's folder.
+// SweepFolder removes what killed processes left half-written in a run's folder.
 func SweepFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -196,10 +196,10 @@ func SweepFolder(dir string) error {
 	return nil
 }
 
-// newestOf returns the largest number that names a folder in dir, 0 if there is none.
+// NewestOf returns the largest number that names a folder in dir, 0 if there is none.
 func NewestOf(dir string) int64 { return NewestUpTo(dir, math.MaxInt64) }
 
-// newestUpTo is newestOf among numbers up to last.
+// NewestUpTo is NewestOf among numbers up to last.
 func NewestUpTo(dir string, last int64) int64 {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"collapse/train"
 )
 
-// manifest is the last message of a worker elsewhere: the run's files, in the message or beside it.
+// Manifest is the last message of a worker elsewhere: the run's files, in the message or beside it.
 type Manifest struct {
 	Inline []byte      `json:"inline,omitempty"` // a tar archive
 	Blob   *queue.Blob `json:"blob,omitempty"`
 	Shared bool        `json:"shared,omitempty"` // the blob is in the shared folder
 }
 
-// inlineLimit is the largest archive of files that goes into the last message itself. JSON makes it a
+// InlineLimit is the largest archive of files that goes into the last message itself. JSON makes it a
 // third larger.
 const InlineLimit = queue.MaxMessage / 2
 
-// sendFiles makes a finished run's files reach the coordinator, and returns the last message.
+// SendFiles makes a finished run's files reach the coordinator, and returns the last message.
 func SendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
 	newest := NewestOf(filepath.Join(dir, "ckpt"))
 	kept, err := train.SideFiles(dir, 0, int(newest))
@@ -75,7 +75,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// unpack makes the folder staging of the files. blobs opens where they are if they did not fit into the message.
+// Unpack makes the folder staging of the files. blobs opens where they are if they did not fit into the message.
 func (files Manifest) Unpack(ctx context.Context, staging string, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
 	if files.Blob == nil {
 		return unpack(bytes.NewReader(files.Inline), staging)
@@ -87,7 +87,7 @@ func (files Manifest) Unpack(ctx context.Context, staging string, blobs func(ctx
 	return fetch(ctx, from, *files.Blob, staging)
 }
 
-// readManifest reads the list of a finished run's files.
+// ReadManifest reads the list of a finished run's files.
 func ReadManifest(m queue.Message) (Manifest, error) {
 	var files Manifest
 	if err := json.Unmarshal(m.Data, &files); err != nil {
@@ -104,7 +104,7 @@ func ReadManifest(m queue.Message) (Manifest, error) {
 	return files, nil
 }
 
-// oneFile is the last message of a run whose only file is in it.
+// OneFile is the last message of a run whose only file is in it.
 func OneFile(name string, content []byte) []byte {
 	var archive bytes.Buffer
 	t := tar.NewWriter(&archive)

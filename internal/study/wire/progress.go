@@ -10,7 +10,7 @@ import (
 
 // How far a run is, as a heartbeat carries it, and who reports it.
 
-// localPrefix begins the names of the slots of a coordinator's own process.
+// LocalPrefix begins the names of the slots of a coordinator's own process.
 const LocalPrefix = "local/"
 
 func IsLocal(worker string) bool { return strings.HasPrefix(worker, LocalPrefix) }
@@ -23,7 +23,7 @@ func EncodeProgress(p study.Progress) []byte {
 	return text
 }
 
-// parseProgress reads what a heartbeat carries. Nothing, and what cannot be read, is no progress.
+// ParseProgress reads what a heartbeat carries. Nothing, and what cannot be read, is no progress.
 func ParseProgress(b []byte) study.Progress {
 	var p study.Progress
 	if json.Unmarshal(b, &p) != nil || p.Epochs < 0 || p.Epochs > MostEpochs || p.Epoch < 0 || p.Epoch > p.Epochs {

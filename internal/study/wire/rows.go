@@ -1,3 +1,6 @@
+// Package wire is what a coordinator and its workers elsewhere send each other about a run: beginnings and rows (rows.go), checkpoints
+// with the state that the queue keeps (checkpoint.go), the files of a run that is done (manifest.go, files.go), progress. What comes from
+// elsewhere is not trusted; checks.go bounds it.
 package wire
 
 import (
@@ -21,7 +24,7 @@ const (
 	TagRows  = 'R'
 )
 
-// begin opens an attempt: the lab drops rows of later epochs than From, which are void. Rows of epochs from Rows to From come again; those
+// Begin opens an attempt: the lab drops rows of later epochs than From, which are void. Rows of epochs from Rows to From come again; those
 // of earlier ones are not on the worker's machine, and must be in the lab.
 type Begin struct {
 	From    int64         `json:"from"`
@@ -41,7 +44,7 @@ func (b Begin) Encode() []byte {
 // rowsPerMessage keeps a message of rows, some 20 bytes each besides their keys, below the queue's limit.
 const rowsPerMessage = 8000
 
-// encodeRows writes rows of one epoch as messages.
+// EncodeRows writes rows of one epoch as messages.
 func EncodeRows(e store.EpochRows) [][]byte {
 	var messages [][]byte
 	for rows := e.Rows; len(rows) > 0; {
@@ -132,7 +135,7 @@ func (r *rowReader) count(size int) int {
 	return int(n)
 }
 
-// decodeRows reads one message of rows, without its tag. Values that are not finite are missing.
+// DecodeRows reads one message of rows, without its tag. Values that are not finite are missing.
 func DecodeRows(b []byte) (store.EpochRows, error) {
 	r := &rowReader{b: b}
 	e := store.EpochRows{Epoch: r.varint()}

@@ -1,3 +1,5 @@
+// Package worker computes runs for a coordinator elsewhere: each in a scratch lab of its own, from which an uploader (uploader.go) sends
+// rows and checkpoints while the run goes on. machine.go says what is trouble of this machine.
 package worker
 
 import (
@@ -18,7 +20,7 @@ import (
 	"collapse/parallel"
 )
 
-// WorkerOptions describe a worker on another machine.
+// Options describe a worker on another machine.
 type Options struct {
 	Name    string // for people; default host and process
 	Slots   int    // runs side by side
