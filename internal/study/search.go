@@ -1,8 +1,6 @@
 package study
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 
 	"collapse/internal/search"
 	"collapse/internal/store"
-	"collapse/train"
 )
 
 const (
@@ -217,93 +214,6 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// check completes the definition from the study's base and finds what cannot be.
-func (d *Search) check(f *File, bad *FileError) {
-	var found bool
-	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found {
-		bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
-	}
-	if d.Goal != GoalMax && d.Goal != GoalMin {
-		bad.add("[search] goal is %q; wanted max or min", d.Goal)
-	}
-	if d.split == "validation" && !slices.ContainsFunc(f.base, func(s string) bool { return strings.HasPrefix(s, "data.validation=") }) {
-		f.base = append(f.base, "data.validation=0.2")
-	}
-	base, err := train.LoadShared(f.base...)
-	if err != nil {
-		bad.add("[base] %v", err)
-		return
-	}
-	standard(&d.Epochs, base.Run.Epochs)
-	checked := map[string]bool{}
-	for _, c := range f.Places() {
-		if _, err := c.Search(); err != nil {
-			bad.add("[search] %s", strings.TrimPrefix(err.Error(), "search: "))
-			return
-		}
-		c.checkSettings(checked, bad)
-	}
-	if d.Schedule != search.Full {
-		for _, rung := range d.config(nil, 0).Ladder() {
-			if rung%base.Run.MeasureEvery != 0 {
-				bad.add("[search] trials stop at epoch %d, which run.measure_every = %d does not measure; wanted rungs that are its multiples (epochs over powers of eta)",
-					rung, base.Run.MeasureEvery)
-			}
-		}
-	}
-}
-
-// checkSettings loads both ends of every parameter, and what the final runs change, but for what was checked before.
-func (c *Place) checkSettings(checked map[string]bool, bad *FileError) {
-	for _, p := range c.space {
-		if checked[p.Name] {
-			continue
-		}
-		checked[p.Name] = true
-		for _, at := range []float64{p.lowest(), p.highest()} {
-			setting := p.Name + "=" + p.text(at)
-			if err := problemsOf(p.Name, append(slices.Clone(c.base), setting)); err != nil {
-				bad.add("[search.space] %s = %s: %v", p.Name, p.text(at), err)
-			}
-		}
-	}
-	if checked["final"] {
-		return
-	}
-	checked["final"] = true
-	for _, settings := range c.Finals() {
-		if _, err := train.LoadShared(slices.Concat(c.base, settings)...); err != nil {
-			bad.add("[search.final] %v", err)
-		}
-	}
-}
-
-// problemsOf says what is wrong with settings, of those that have no effect only what is wrong with key.
-func problemsOf(key string, settings []string) error {
-	var all *train.ConfigError
-	if _, err := train.Load("", nil, settings...); errors.As(err, &all) {
-		if i := slices.IndexFunc(all.Problems, func(p train.Problem) bool { return p.Key == key }); i >= 0 {
-			return &train.ConfigError{Problems: all.Problems[i : i+1]}
-		}
-	}
-	_, err := train.LoadShared(settings...)
-	return err
-}
-
-func (p SearchParam) lowest() float64 {
-	if p.Scale == search.Choice {
-		return 0
-	}
-	return p.Low
-}
-
-func (p SearchParam) highest() float64 {
-	if p.Scale == search.Choice {
-		return float64(p.Choices - 1)
-	}
-	return p.High
-}
-
 // text is a value of the parameter as TOML.
 func (p SearchParam) text(x float64) string {
 	if p.Scale == search.Choice {
@@ -325,68 +235,4 @@ func (d *Search) config(space []SearchParam, n int) search.Config {
 		c.Space = append(c.Space, p.Param)
 	}
 	return c
-}
-
-// searchMark begins the source of a study that is a search, so that it can be read back.
-const searchMark = "# A search; written by collapse.\n"
-
-// searchText writes the file with everything that was changed on the command line and filled in.
-func (f *File) searchText() string {
-	var b strings.Builder
-	d := f.Search
-	fmt.Fprintf(&b, "%s[study]\nname = %s\ntitle = %s\n", searchMark, tomlText(f.Name), tomlText(f.Title))
-	if len(f.seeds) > 0 {
-		fmt.Fprintf(&b, "seeds = %s\n", strings.ReplaceAll(fmt.Sprint(f.seeds), " ", ", "))
-	}
-	last := map[string]string{}
-	for _, s := range f.base {
-		key, value, _ := strings.Cut(s, "=")
-		last[key] = value
-	}
-	b.WriteString("\n[base]\n")
-	for _, key := range slices.Sorted(maps.Keys(last)) {
-		fmt.Fprintf(&b, "%q = %s\n", key, last[key])
-	}
-	writeAxes(&b, "grid", f.axes)
-	fmt.Fprintf(&b, "\n[search]\nsampler = %q\nschedule = %q\ntrials = %d\nepochs = %d\nmin_epochs = %d\neta = %d\nbatch = %d\nmetric = %q\ngoal = %q\nseed = %d\ncompare = %t\n",
-		d.Sampler, d.Schedule, d.Trials, d.Epochs, d.MinEpochs, d.Eta, d.Batch, d.Metric, d.Goal, d.Seed, d.Compare)
-	b.WriteString("\n[search.space]\n")
-	for _, p := range d.Space {
-		fmt.Fprintf(&b, "%q = { %s }\n", p.Name, p.toml())
-	}
-	writeAxes(&b, "search.final", d.final)
-	return b.String()
-}
-
-func writeAxes(b *strings.Builder, table string, axes []axis) {
-	fmt.Fprintf(b, "\n[%s]\n", table)
-	for _, a := range axes {
-		fmt.Fprintf(b, "%q = [%s]\n", a.key, strings.Join(a.values, ", "))
-	}
-}
-
-func (p SearchParam) toml() string {
-	text := fmt.Sprintf("uniform = [%s, %s]", tomlText(p.Low), tomlText(p.High))
-	switch p.Scale {
-	case search.LogUniform:
-		text = "log_" + text
-	case search.Choice:
-		text = "choice = [" + strings.Join(p.Values, ", ") + "]"
-	}
-	if len(p.When) > 0 {
-		var parts []string
-		for _, key := range slices.Sorted(maps.Keys(p.When)) {
-			parts = append(parts, fmt.Sprintf("%q = [%s]", key, strings.Join(p.When[key], ", ")))
-		}
-		text += ", when = { " + strings.Join(parts, ", ") + " }"
-	}
-	return text
-}
-
-// SearchOf reads a study of the lab back as the file of a search; nil if it is none.
-func SearchOf(s store.Study) (*File, error) {
-	if !strings.HasPrefix(s.Source, searchMark) {
-		return nil, nil
-	}
-	return ParseFile(s.Name+".toml", []byte(s.Source), nil, 0)
 }

@@ -96,11 +96,8 @@ func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) err
 	if study.DiskTrouble(cause) || ctx.Err() != nil {
 		return cause
 	}
-	if r := e.remote[m.Job]; r != nil {
-		delete(e.remote, m.Job)
-		if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
-			return err
-		}
+	if err := e.drop(m.Job); err != nil {
+		return err
 	}
 	e.mu.Lock()
 	run := e.open[m.Job]

@@ -153,6 +153,19 @@ func (e *engine) claim(run store.Run, generation uint64, program store.Program) 
 	return r, nil
 }
 
+// drop gives the lab's claim of a run for a worker elsewhere up, if there is one: somebody else goes on.
+func (e *engine) drop(hash string) error {
+	r := e.remote[hash]
+	if r == nil {
+		return nil
+	}
+	delete(e.remote, hash)
+	if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
+		return err
+	}
+	return nil
+}
+
 // begin starts an attempt of a worker elsewhere. Older attempts' later messages are stale from here on.
 func (e *engine) begin(ctx context.Context, m queue.Message) error {
 	b, err := e.readBegin(m)
@@ -173,11 +186,8 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 	}
 	old := e.remote[m.Job]
 	if old == nil || old.generation != m.Generation {
-		if old != nil {
-			delete(e.remote, m.Job)
-			if err := old.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
-				return err
-			}
+		if err := e.drop(m.Job); err != nil {
+			return err
 		}
 		r, err := e.claim(run, m.Generation, b.Program)
 		if err != nil {
@@ -208,9 +218,7 @@ func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, 
 		return false, err
 	}
 	e.o.Logf("run %.12s: %s goes on from epoch %d, but the lab has no rows of epoch %s; the run is computed again from what is whole", m.Job, m.Worker, b.From, gap)
-	r := e.remote[m.Job]
-	delete(e.remote, m.Job)
-	if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
+	if err := e.drop(m.Job); err != nil {
 		return true, err
 	}
 	return true, e.again(ctx, m.Job)

@@ -122,11 +122,8 @@ func (e *engine) release() error {
 	e.remoteMu.Lock()
 	defer e.remoteMu.Unlock()
 	var all error
-	for hash, r := range e.remote {
-		if err := r.claim.Interrupt(); err != nil && !errors.Is(err, store.ErrLost) {
-			all = errors.Join(all, err)
-		}
-		delete(e.remote, hash)
+	for hash := range e.remote {
+		all = errors.Join(all, e.drop(hash))
 	}
 	return all
 }
