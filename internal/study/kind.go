@@ -17,7 +17,7 @@ type Kind interface {
 	// as done. It checks that payload gives the run hash on this machine, too.
 	//
 	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
-	// another process is at it. Any other error breaks this attempt; MachineTrouble tells which of them are
+	// another process computes it. Any other error breaks this attempt; MachineTrouble tells which of them are
 	// no fault of the run. The context's end is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
 	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first

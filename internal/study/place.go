@@ -54,6 +54,7 @@ func (p SearchParam) applies(settings []string) bool {
 	return true
 }
 
+// Search is the search of this place.
 func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }

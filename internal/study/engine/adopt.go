@@ -141,7 +141,7 @@ func (e *engine) fail(ctx context.Context, m queue.Message) error {
 	if err != nil {
 		return err
 	}
-	if r == nil { // another process of this machine is at it
+	if r == nil { // another process of this machine computes it
 		return e.c.Cancel(ctx, m.Job)
 	}
 	delete(e.remote, m.Job)
@@ -162,7 +162,7 @@ func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	case run.Status != store.Done && run.Status != store.Failed && wire.IsLocal(m.Worker):
 		return e.c.Cancel(ctx, m.Job) // what it did was deleted since: sweepOrphans submits it again
 	case run.Status != store.Done && run.Status != store.Failed:
-		return nil // a stale message: another worker is at it
+		return nil // a stale message: another worker computes it
 	}
 	if err := e.c.Forget(ctx, m.Job); err != nil {
 		return err

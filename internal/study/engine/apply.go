@@ -193,7 +193,7 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 		if err != nil {
 			return err
 		}
-		if r == nil { // it is done, or a `collapse train` is at it: the lab will hear of it from there
+		if r == nil { // it is done, or a `collapse train` computes it and will write its rows
 			return e.c.Cancel(ctx, m.Job)
 		}
 	}
@@ -224,7 +224,7 @@ func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, 
 	return true, e.again(ctx, m.Job)
 }
 
-// again stops whoever is at a run and hands it out anew, without the checkpoint that the queue kept.
+// again stops the worker that computes a run and hands the run out anew, without the checkpoint that the queue kept.
 func (e *engine) again(ctx context.Context, hash string) error {
 	if err := e.c.Cancel(ctx, hash); err != nil {
 		return err

@@ -24,8 +24,8 @@ import (
 //	RUN/gGENERATION/ckpt-EPOCH.tar, RUN/gGENERATION/beside-FROM-EPOCH.tar, RUN/gGENERATION/files.tar, RUN/begin/ckpt-EPOCH.tar
 //
 // and in the folder there are files half-written, too. A worker that is killed or overtaken removes nothing: the coordinator sweeps, at
-// the start of the studies, now and then, and at their end. Other labs may share the folder, so each has one of its own in it, and whoever
-// writes there after the end finds that it is gone.
+// the start of the studies, now and then, and at their end. Other labs may share the folder, so each has one of its own in it, and a worker
+// that writes there after the end finds that it is gone.
 
 // folderFile has the name of the lab's folder below that of --blobs.
 const folderFile = "queue.blobs"
@@ -109,8 +109,8 @@ func (e *engine) sweepBlobs(ctx context.Context, end bool) {
 	}
 }
 
-// sweepStore looks what there is before it looks who needs it: what is there already when its run has ended, or when another worker
-// has taken the run over, is of no use any more.
+// sweepStore lists the blobs before it asks which runs need them: a blob that is there when its run has ended, or when another worker has
+// taken the run over, is of no use any more.
 func (e *engine) sweepStore(ctx context.Context, blobs queue.Blobs, end bool) error {
 	names, err := blobs.List(ctx)
 	if err != nil {

@@ -119,7 +119,7 @@ type engine struct {
 
 	mu        sync.Mutex
 	open      map[string]*openRun // runs that have not ended, by hash
-	working   map[string]*openRun // those that a worker is at
+	working   map[string]*openRun // those that a worker computes
 	runs      int
 	done      int
 	failed    int
@@ -143,7 +143,7 @@ type engine struct {
 // openRun is a run that has not ended.
 type openRun struct {
 	store.StudyRun
-	worker   string // that is at it, "" if none
+	worker   string // that computes it, "" if none
 	progress study.Progress
 	broken   int // times that its result could not be used
 }

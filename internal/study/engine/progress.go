@@ -46,7 +46,7 @@ func (e *engine) close(run store.Run) {
 	}
 }
 
-// progress notes how far a run is; worker "" says that nobody is at it.
+// progress notes how far a run is; worker "" says that nobody computes it.
 func (e *engine) progress(hash, worker string, p study.Progress) {
 	e.mu.Lock()
 	o := e.open[hash]

@@ -22,6 +22,7 @@ import (
 	"collapse/train"
 )
 
+// Must ends the test at an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -29,6 +30,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
+// Lab is an empty lab that is closed when the test ends.
 func Lab(t *testing.T) *store.Lab {
 	t.Helper()
 	lab, err := store.Open(t.TempDir(), store.Options{})
@@ -62,10 +64,12 @@ func StepByStep() train.Config {
 	return c
 }
 
+// SmallGrid is eight runs of milliseconds: two losses, two noise levels, two seeds.
 func SmallGrid() []train.Config {
 	return demo.Grid{Base: Tiny(), Losses: []string{"ce", "mse"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 }
 
+// Items makes configurations items of a study.
 func Items(t *testing.T, configs []train.Config) []study.Item {
 	t.Helper()
 	items := make([]study.Item, len(configs))
@@ -136,6 +140,7 @@ func Directly(t *testing.T, configs []train.Config) *store.Lab {
 	return reference.lab
 }
 
+// Steady is a run's values as text, without those that depend on the machine's speed.
 func Steady(t *testing.T, lab *store.Lab, hash string) string {
 	t.Helper()
 	values, err := lab.Values(hash)
@@ -222,7 +227,7 @@ func Contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Log keeps what was told.
+// Log keeps what was logged.
 type Log struct {
 	mu sync.Mutex
 	b  strings.Builder

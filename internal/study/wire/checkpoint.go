@@ -32,6 +32,7 @@ type SidePart struct {
 	Blob queue.Blob `json:"blob"`
 }
 
+// Encode is the state as the queue keeps it.
 func (s State) Encode() []byte {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -105,8 +106,8 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 	return nil
 }
 
-// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. Whoever has the
-// claim next goes on from there: all rows of the epochs before must have been sent, and beside is where the other files are.
+// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. The next
+// holder of the claim goes on from there: all rows of the epochs before must have been sent. beside lists where the other files are.
 func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...SidePart) (State, error) {
 	s, err := LeaveCheckpoint(ctx, blobs, shared, BlobsOf(t), dir, epoch)
 	if err != nil {
@@ -165,7 +166,7 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 			wrote <- err
 		}()
 		b, err := blobs.Put(ctx, name, r)
-		r.CloseWithError(err) // ends write, should it still be at it
+		r.CloseWithError(err) // ends write, if it still writes
 		local := <-wrote
 		if err == nil || try == 4 || ctx.Err() != nil || errors.Is(local, os.ErrNotExist) {
 			return b, err

@@ -8,13 +8,13 @@ import (
 	"collapse/internal/study"
 )
 
-// How far a run is, as a heartbeat carries it, and who reports it.
-
 // LocalPrefix begins the names of the slots of a coordinator's own process.
 const LocalPrefix = "local/"
 
+// IsLocal reports whether a worker is a slot of a coordinator's own process.
 func IsLocal(worker string) bool { return strings.HasPrefix(worker, LocalPrefix) }
 
+// EncodeProgress is how far a run is, as a heartbeat carries it.
 func EncodeProgress(p study.Progress) []byte {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -33,6 +33,7 @@ type Begin struct {
 	Host    string        `json:"host"`
 }
 
+// Encode is the message that opens an attempt.
 func (b Begin) Encode() []byte {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -165,6 +166,7 @@ func DecodeRows(b []byte) (store.EpochRows, error) {
 	return e, nil
 }
 
+// DecodeBegin reads the message that opens an attempt, without its tag.
 func DecodeBegin(b []byte) (Begin, error) {
 	var v Begin
 	if err := json.Unmarshal(b, &v); err != nil {

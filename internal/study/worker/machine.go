@@ -36,7 +36,7 @@ func (w *worker) unfit(err error) error {
 	return queue.Unfit(w.where(err))
 }
 
-// where says in a few words what is wrong with which disk, and nothing of how to go on with a run that others go on with.
+// where says in a few words what is wrong with which disk. How to go on is left out: other workers go on with the run.
 func (w *worker) where(err error) error {
 	var file *os.PathError
 	switch {

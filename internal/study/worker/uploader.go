@@ -16,8 +16,8 @@ import (
 	"collapse/train"
 )
 
-// uploader sends a run's rows and checkpoints from the scratch lab to the queue, beside the computation.
-// While the server is away it waits and the run goes on: what it has not sent stays in the scratch lab.
+// uploader sends a run's rows and checkpoints from the scratch lab to the queue, while the run computes.
+// While the server is away it waits and the run goes on: what is not sent stays in the scratch lab.
 type uploader struct {
 	w    *worker
 	t    *queue.Task

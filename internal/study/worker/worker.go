@@ -246,7 +246,7 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 }
 
 // prepare makes the scratch lab ready for a task: it has the checkpoint that came with the task, and no result that nobody can use. Rows
-// up to the epoch before that checkpoint were sent to the queue before it, by whoever made it: they are elsewhere.
+// up to the epoch before that checkpoint were sent to the queue before it, by the worker that made it: they are elsewhere.
 func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (state wire.State, elsewhere int64, err error) {
 	if state, err = wire.DecodeState(t.State); err != nil {
 		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
