@@ -69,16 +69,19 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })
 
+// fileTable is File as TOML has it.
+type fileTable struct {
+	Study struct {
+		Name, Title string
+		Seeds       any
+	}
+	Base, Grid map[string]any
+	Search     *searchTable
+}
+
 // ParseFile is ReadFile for text that stood in the file path.
 func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, error) {
-	var tree struct {
-		Study struct {
-			Name, Title string
-			Seeds       any
-		}
-		Base, Grid map[string]any
-		Search     *searchTable
-	}
+	var tree fileTable
 	bad := &FileError{File: path}
 	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := d.Decode(&tree); err != nil {

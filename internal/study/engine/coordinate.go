@@ -18,9 +18,9 @@ import (
 )
 
 // coordinate does the work while this process holds the lock.
-func (e *engine) coordinate(ctx context.Context) (Summary, error) {
+func (e *engine) coordinate(ctx context.Context) error {
 	if err := e.connect(); err != nil {
-		return e.summary(), e.stopped(err)
+		return err
 	}
 	defer func() {
 		e.broker.Close()
@@ -28,39 +28,45 @@ func (e *engine) coordinate(ctx context.Context) (Summary, error) {
 			e.server.Close()
 		}
 	}()
+	if err := e.takeUp(ctx); err != nil {
+		return err
+	}
+	e.sweepBlobs(ctx, false)
+	err := e.work(ctx)
+	if err == nil {
+		e.sweepBlobs(ctx, true)
+	}
+	return errors.Join(err, e.release())
+}
+
+// takeUp becomes the queue's coordinator and brings queue and lab in line.
+func (e *engine) takeUp(ctx context.Context) error {
 	if err := e.makeFolder(); err != nil {
-		return e.summary(), e.stopped(err)
+		return err
 	}
 	owner, err := "this lab", error(nil) // whose lock this process has
 	if e.o.Remote != nil {
 		owner, err = ownerOf(e.lab)
 	}
 	if err != nil {
-		return e.summary(), err
+		return err
 	}
 	if e.c, err = e.broker.Coordinate(ctx, owner); err != nil {
-		return e.summary(), e.stopped(err)
+		return err
 	}
 	last, err := e.c.LastGeneration(ctx)
 	if err == nil {
 		err = e.lab.ForgetRemotes(last)
 	}
 	if err != nil {
-		return e.summary(), e.stopped(err)
+		return err
 	}
 	if e.o.Rebuild {
 		if err := e.rebuild(ctx); err != nil {
-			return e.summary(), e.stopped(err)
+			return err
 		}
 	}
-	if err := e.submitAll(ctx); err != nil {
-		return e.summary(), e.stopped(err)
-	}
-	e.sweepBlobs(ctx, false)
-	if err = e.work(ctx); err == nil {
-		e.sweepBlobs(ctx, true)
-	}
-	return e.summary(), e.stopped(errors.Join(err, e.release()))
+	return e.submitAll(ctx)
 }
 
 // connect starts the embedded server, or connects to the cluster that was named.

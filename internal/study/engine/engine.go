@@ -101,7 +101,8 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 		return e.summary(), e.stopped(err)
 	}
 	defer lock.Release()
-	return e.coordinate(ctx)
+	err = e.coordinate(ctx)
+	return e.summary(), e.stopped(err)
 }
 
 // engine coordinates the runs of some studies.

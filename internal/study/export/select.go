@@ -16,15 +16,7 @@ type Selected struct {
 // names every run of the lab. It returns an error for a name that is neither.
 func Select(lab *store.Reader, names []string) ([]Selected, error) {
 	if len(names) == 0 {
-		runs, err := lab.List(store.Filter{})
-		if err != nil {
-			return nil, err
-		}
-		var out []Selected
-		for _, r := range runs {
-			out = append(out, alone(r))
-		}
-		return out, nil
+		return everyRun(lab)
 	}
 	studies, err := lab.Studies()
 	if err != nil {
@@ -57,6 +49,18 @@ func Select(lab *store.Reader, names []string) ([]Selected, error) {
 		for _, r := range runs {
 			add(Selected{name, r})
 		}
+	}
+	return out, nil
+}
+
+func everyRun(lab *store.Reader) ([]Selected, error) {
+	runs, err := lab.List(store.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var out []Selected
+	for _, r := range runs {
+		out = append(out, alone(r))
 	}
 	return out, nil
 }

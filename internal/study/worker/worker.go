@@ -209,7 +209,6 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := w.scratch.RunDir(t.ID)
 	team := <-w.teams
 	defer func() { w.teams <- team }()
 	c := newUploader(w, t)
@@ -220,6 +219,11 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 			t.Progress(wire.EncodeProgress(p))
 			w.o.Watch(t.ID, p)
 		}})
+	return w.handOver(ctx, t, c, err)
+}
+
+// handOver sends what a computation has left and returns the task's last message. err is how the computation ended.
+func (w *worker) handOver(ctx context.Context, t *queue.Task, c *uploader, err error) ([]byte, error) {
 	switch {
 	case errors.Is(context.Cause(ctx), queue.ErrLost):
 		c.abandon()
@@ -235,7 +239,7 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 		return nil, errors.Join(err, sendErr)
 	}
 	shared := w.shares(t)
-	final, err := wire.SendFiles(ctx, t, dir, func() (queue.Blobs, error) { return w.blobs(ctx, t, shared) }, shared)
+	final, err := wire.SendFiles(ctx, t, w.scratch.RunDir(t.ID), func() (queue.Blobs, error) { return w.blobs(ctx, t, shared) }, shared)
 	if err != nil {
 		return nil, err
 	}
