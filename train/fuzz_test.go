@@ -91,7 +91,7 @@ func newStopped(f *testing.F) *stopped {
 	team := parallel.NewTeam(1)
 	f.Cleanup(team.Close)
 	session := tinySession[float32](f, c, team)
-	claim, _, err := lab.Claim(store.Spec{Kind: s.run.Kind, Config: s.run.Config, Program: program()})
+	claim, _, err := lab.Claim(store.Spec{Kind: s.run.Kind, Config: s.run.Config, Program: ThisProgram()})
 	fuzzMust(f, err)
 	s.job = newJob(session, lab, claim, Options{Team: team})
 	return s

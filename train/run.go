@@ -31,7 +31,7 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 		return Result{}, err
 	}
 	spec := store.Spec{Kind: store.Train, Config: in.canonical(cfg), Label: opts.Label, Tags: opts.Tags,
-		Program: program()}
+		Program: ThisProgram()}
 	canonical, err := store.Canonical(spec.Config)
 	if err != nil {
 		return Result{}, err
@@ -85,8 +85,8 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 	return Run(ctx, cfg, lab, opts)
 }
 
-// program describes this program for the lab.
-func program() store.Program {
+// ThisProgram describes the running program for the lab.
+func ThisProgram() store.Program {
 	b, m := version.Current(), ThisMachine()
 	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
 }

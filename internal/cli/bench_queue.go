@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"time"
 
-	"collapse/internal/study"
+	"collapse/internal/bench/load"
 )
 
 type benchQueueCmd struct {
@@ -25,9 +25,9 @@ type benchQueueCmd struct {
 
 func (c benchQueueCmd) Run(a *app) (err error) {
 	if c.Fleet {
-		return study.SimulateFleet(a.ctx, os.Stdin, a.stdout)
+		return load.Fleet(a.ctx, os.Stdin, a.stdout)
 	}
-	s := study.Simulation{Workers: c.Workers, Runs: c.Runs, Length: c.Length, Epoch: c.Epoch, Rows: c.Rows, Bytes: c.Bytes, Speed: c.Speed, Measure: c.Time}
+	s := load.Simulation{Workers: c.Workers, Runs: c.Runs, Length: c.Length, Epoch: c.Epoch, Rows: c.Rows, Bytes: c.Bytes, Speed: c.Speed, Measure: c.Time}
 	if s.Runs == 0 && s.Speed > 0 && s.Length > 0 {
 		s.Runs = s.EnoughRuns()
 	}
@@ -43,21 +43,21 @@ func (c benchQueueCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	r, err := study.Simulate(a.ctx, s, dir, exec.CommandContext(a.ctx, self, "bench", "queue", "--fleet"))
+	r, err := load.Simulate(a.ctx, s, dir, exec.CommandContext(a.ctx, self, "bench", "queue", "--fleet"))
 	if err != nil {
 		return err
 	}
 	return a.emit(r, func() { printSimulation(a, r) })
 }
 
-func printSimulation(a *app, r study.SimulationReport) {
+func printSimulation(a *app, r load.Report) {
 	a.printf("%d workers, runs of %v with %d values every %v, %g times as fast, measured for %.1f s\n\n", r.Workers, r.Length, r.Rows, r.Epoch, r.Speed, r.Seconds)
 	a.printf("all at work after              %.1f s\n", r.AllBusy)
 	a.printf("runs ended                     %.1f a second (taken from a living worker: %d)\n", float64(r.RunsEnded)/r.Seconds, r.Again)
 	a.printf("values sent, stored            %.0f, %.0f a second (messages waiting at the end: %d)\n", float64(r.RowsSent)/r.Seconds, float64(r.RowsStored)/r.Seconds, r.Unread)
 	a.printf("heartbeats                     %.0f a second of %.0f due\n", float64(r.Heartbeats)/r.Seconds, float64(r.Due)/r.Seconds)
 	a.printf("processors busy                %.2f with the coordinator, its server and lab, %.2f with all workers\n\n", r.CPU, r.FleetCPU)
-	line := func(what string, s study.Spread) {
+	line := func(what string, s load.Spread) {
 		if s.N > 0 {
 			a.printf("%-30s half within %.1f ms, 99 of 100 within %.1f ms (%d)\n", what, 1000*s.P50, 1000*s.P99, s.N)
 		}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"collapse/internal/demo"
 	"collapse/internal/judge"
 	"collapse/internal/kernel"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
-	"collapse/internal/study"
 	"collapse/train"
 )
 
@@ -32,7 +32,7 @@ func (c *demoCmd) Run(a *app) error {
 	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
 		return err
 	}
-	demo, err := c.plan(a)
+	plan, err := c.plan(a)
 	if err != nil {
 		return err
 	}
@@ -42,21 +42,21 @@ func (c *demoCmd) Run(a *app) error {
 	}
 	defer lab.Close()
 	defer c.beside(a)()
-	configs := demo.Grid.Configs()
+	configs := plan.Grid.Configs()
 	progress := newStudyProgress(a.stderr, configs)
-	outcomes, err := study.Run(a.ctx, lab, configs, demo.Slots, demo.Slots, progress)
+	outcomes, err := demo.Run(a.ctx, lab, configs, plan.Slots, plan.Slots, progress)
 	progress.close()
 	if err != nil {
 		return err
 	}
-	if err := study.Failures(outcomes); err != nil {
+	if err := demo.Failures(outcomes); err != nil {
 		a.notef("some runs failed; the page shows them:\n%v\n", err)
 	}
-	result, err := c.report(a, lab, demo, outcomes)
+	result, err := c.report(a, lab, plan, outcomes)
 	if err != nil {
 		return err
 	}
-	if err := a.emit(demoResult{result, demo.Scale, kernel.Name(), time.Since(start).Seconds()}, func() {
+	if err := a.emit(demoResult{result, plan.Scale, kernel.Name(), time.Since(start).Seconds()}, func() {
 		printReport(a, result)
 		a.printf("\n%.0f s in all\n", time.Since(start).Seconds())
 	}); err != nil {
@@ -76,28 +76,28 @@ type demoResult struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func (c *demoCmd) plan(a *app) (study.Demo, error) {
+func (c *demoCmd) plan(a *app) (demo.Study, error) {
 	slots := a.flags.Threads
 	if slots <= 0 {
 		slots = runtime.GOMAXPROCS(0)
 	}
-	demo := study.SmokeDemo(slots)
+	plan := demo.Smoke(slots)
 	if c.Scale == "default" {
 		a.notef("timing this machine for a second …\n")
 		var err error
-		if demo, err = study.PlanDemo(slots, demoBudget); err != nil {
-			return study.Demo{}, err
+		if plan, err = demo.Plan(slots, demoBudget); err != nil {
+			return demo.Study{}, err
 		}
 	}
 	estimate := ""
-	if demo.Time > 0 {
-		estimate = fmt.Sprintf(", about %s", left(demo.Time))
+	if plan.Time > 0 {
+		estimate = fmt.Sprintf(", about %s", left(plan.Time))
 	}
-	a.notef("kernel %s, %d runs side by side%s\n%s\n", kernel.Name(), demo.Slots, estimate, demo.Scale)
-	return demo, nil
+	a.notef("kernel %s, %d runs side by side%s\n%s\n", kernel.Name(), plan.Slots, estimate, plan.Scale)
+	return plan, nil
 }
 
-func (c *demoCmd) report(a *app, lab *store.Lab, demo study.Demo, outcomes []study.Outcome) (page.Result, error) {
+func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome) (page.Result, error) {
 	defer a.onlyComputes()()
 	var hashes []string
 	for _, o := range outcomes {
@@ -113,15 +113,15 @@ func (c *demoCmd) report(a *app, lab *store.Lab, demo study.Demo, outcomes []stu
 		ID:            "demo",
 		Title:         "Memorization and dilation",
 		Runs:          runs,
-		Substitutions: demoSubstitutions(demo.Grid),
+		Substitutions: demoSubstitutions(plan.Grid),
 		Commands:      []string{a.commandLine()},
-		Notes:         []string{"Scale: " + demo.Scale + "."},
+		Notes:         []string{"Scale: " + plan.Scale + "."},
 		Generated:     time.Now(),
 	})
 }
 
 // demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Section 5 and A.1.
-func demoSubstitutions(g study.Grid) []recipe.Substitution {
+func demoSubstitutions(g demo.Grid) []recipe.Substitution {
 	paper, here := train.Default().Resolved(), g.Base
 	return []recipe.Substitution{
 		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples a class",

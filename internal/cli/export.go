@@ -7,7 +7,7 @@ import (
 
 	"collapse/internal/outfile"
 	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse/internal/study/export"
 )
 
 type exportCmd struct {
@@ -88,13 +88,13 @@ func (c *exportTo) export(a *app, names []string) error {
 		return err
 	}
 	defer lab.Close()
-	runs, err := study.Select(lab, names)
+	runs, err := export.Select(lab, names)
 	if err != nil {
 		return err
 	}
 	if format == "tensorboard" {
 		done := exportedEvents{Dir: c.Tensorboard}
-		if done.Runs, done.Values, err = study.ExportEvents(lab, runs, c.Tensorboard); err != nil {
+		if done.Runs, done.Values, err = export.TensorBoard(lab, runs, c.Tensorboard); err != nil {
 			return err
 		}
 		if done.Runs == 0 {
@@ -106,7 +106,7 @@ func (c *exportTo) export(a *app, names []string) error {
 	}
 	lines := 0
 	err = out.Write(func(w io.Writer) error {
-		lines, err = study.Export(lab, runs, format, w)
+		lines, err = export.Table(lab, runs, format, w)
 		return err
 	})
 	if err == nil && !out.Stdout() {

@@ -13,8 +13,9 @@ import (
 	"unicode/utf8"
 
 	"collapse/arrayfile"
+	"collapse/internal/demo"
 	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse/internal/study/engine"
 	"collapse/train"
 )
 
@@ -92,12 +93,12 @@ func TestTerminalsOnlyShowNames(t *testing.T) {
 func TestProgressOnlyShowsNames(t *testing.T) {
 	var b strings.Builder
 	p := newEngineProgress(&b)
-	p.event(study.Event{Snapshot: study.Snapshot{Runs: 2, Done: 1}, Ended: &study.Ended{Note: evil, Text: evil}})
-	p.event(study.Event{Snapshot: study.Snapshot{Runs: 2, Done: 1, Failed: 1}, Ended: &study.Ended{Note: evil, Text: evil, Failed: true}})
+	p.event(engine.Event{Snapshot: engine.Snapshot{Runs: 2, Done: 1}, Ended: &engine.Ended{Note: evil, Text: evil}})
+	p.event(engine.Event{Snapshot: engine.Snapshot{Runs: 2, Done: 1, Failed: 1}, Ended: &engine.Ended{Note: evil, Text: evil, Failed: true}})
 	p.logf("run %.12s: attempt %d on %s broke: %s (%v)", "abc", 1, evil, evil, errors.New(evil))
 	p.close()
 	s := newStudyProgress(&b, []train.Config{{}})
-	s.Done(0, study.Outcome{Err: errors.New(evil)})
+	s.Done(0, demo.Outcome{Err: errors.New(evil)})
 	s.close()
 	newTrainProgress(&b).Note(evil)
 	drawn := newBar(io.Discard, 1, evil)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"collapse/internal/safetext"
-	"collapse/internal/study"
+	"collapse/internal/study/engine"
 )
 
 // engineProgress shows studies under way: a bar on a terminal, a line per run that ends elsewhere.
@@ -23,7 +23,7 @@ type engineProgress struct {
 
 func newEngineProgress(w io.Writer) *engineProgress { return &engineProgress{w: w} }
 
-func (p *engineProgress) event(e study.Event) {
+func (p *engineProgress) event(e engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Ended != nil {
@@ -48,7 +48,7 @@ func (p *engineProgress) event(e study.Event) {
 }
 
 // line is what stands beside the bar.
-func (p *engineProgress) line(e study.Event) string {
+func (p *engineProgress) line(e engine.Event) string {
 	parts := []string{fmt.Sprintf("%d running", len(e.Working))}
 	if e.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))

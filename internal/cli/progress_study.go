@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
+	"collapse/internal/demo"
 	"collapse/internal/safetext"
-	"collapse/internal/study"
 	"collapse/train"
 )
 
@@ -37,11 +37,11 @@ func newStudyProgress(w io.Writer, configs []train.Config) *studyProgress {
 func (p *studyProgress) Epoch(i int, e train.EpochDone) {
 	p.epochs++
 	if p.bar != nil {
-		p.bar.set(int64(p.done), "%s: acc %.1f %%  %s left", study.Name(p.configs[i]), 100*e.RunningAccuracy, left(p.left()))
+		p.bar.set(int64(p.done), "%s: acc %.1f %%  %s left", demo.Name(p.configs[i]), 100*e.RunningAccuracy, left(p.left()))
 	}
 }
 
-func (p *studyProgress) Done(i int, o study.Outcome) {
+func (p *studyProgress) Done(i int, o demo.Outcome) {
 	p.done++
 	what := fmt.Sprintf("NC1 %s", number(value(o.Result.Values, "train/nc1_pinv")))
 	if o.Err != nil {
@@ -49,10 +49,10 @@ func (p *studyProgress) Done(i int, o study.Outcome) {
 		what = "failed: " + o.Err.Error()
 	}
 	if p.bar != nil {
-		p.bar.set(int64(p.done), "%s: %s  %s left", study.Name(p.configs[i]), what, left(p.left()))
+		p.bar.set(int64(p.done), "%s: %s  %s left", demo.Name(p.configs[i]), what, left(p.left()))
 		return
 	}
-	safetext.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), study.Name(p.configs[i]), what, left(p.left()))
+	safetext.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), demo.Name(p.configs[i]), what, left(p.left()))
 }
 
 // left estimates the time to the end from the epochs done here so far.

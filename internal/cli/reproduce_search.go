@@ -12,6 +12,7 @@ import (
 	"collapse/internal/search"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/trials"
 )
 
 // searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and what was found.
@@ -31,7 +32,7 @@ func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choic
 	if sum.Cancelled {
 		return nil, nil, fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", f.Name)
 	}
-	places, err := study.Look(lab.Reader, f)
+	places, err := trials.Look(lab.Reader, f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +68,7 @@ func searchFile(r *recipe.Recipe, choice recipe.Choice) (*study.File, error) {
 }
 
 // searchForPage is what a search found in one place, as a page wants it.
-func searchForPage(d *study.Search, p study.Found) judge.Search {
+func searchForPage(d *study.Search, p trials.Found) judge.Search {
 	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
@@ -104,7 +105,7 @@ func searchForPage(d *study.Search, p study.Found) judge.Search {
 	return s
 }
 
-func searchRun(r study.TrialRow) judge.SearchRun {
+func searchRun(r trials.Row) judge.SearchRun {
 	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
 }
 

@@ -11,6 +11,8 @@ import (
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/forecast"
 	"collapse/train"
 )
 
@@ -48,7 +50,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 		return reproduced{}, err
 	}
 	made.Generated, made.Searches, made.RunPages = time.Now(), found, c.RunPages
-	spent := page.Count(loaded, len(found) > 0, study.Foreseer(lab, c.DataDir))
+	spent := page.Count(loaded, len(found) > 0, forecast.Runs(lab, c.DataDir))
 	made.Compute = &spent
 	notePages(a, c.RunPages, loaded)
 	defer a.onlyComputes()()
@@ -86,7 +88,7 @@ func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []r
 	}
 	progress := newEngineProgress(a.stderr)
 	o.Watch, o.Logf = progress.event, progress.logf
-	sum, err := study.Execute(a.ctx, lab, []string{name}, o)
+	sum, err := engine.Execute(a.ctx, lab, []string{name}, o)
 	progress.close()
 	if err == nil && sum.Cancelled {
 		err = fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", name)
@@ -122,7 +124,7 @@ func (c *reproduceCmd) dryRun(a *app) error {
 // foreseen is what a recipe would train beside those before it.
 type foreseen struct {
 	ID string `json:"id"`
-	study.Estimate
+	forecast.Estimate
 }
 
 // dryRunAll says what every recipe would train. Runs that recipes share count for the first.
@@ -132,7 +134,7 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 		return err
 	}
 	var rows []foreseen
-	seen, total := map[string]bool{}, study.Estimate{}
+	seen, total := map[string]bool{}, forecast.Estimate{}
 	for _, h := range recipe.List() {
 		if !h.Trains() {
 			continue

@@ -13,6 +13,8 @@ import (
 	"collapse/internal/serve"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/trials"
 	"collapse/parallel"
 	"collapse/train"
 )
@@ -147,7 +149,7 @@ func (c labControl) once(name string) error {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	o := study.Options{Slots: threads, Threads: threads, Logf: c.a.serveLog}
+	o := engine.Options{Slots: threads, Threads: threads, Logf: c.a.serveLog}
 	s, err := c.lab.Study(name)
 	if err != nil {
 		return err
@@ -156,9 +158,9 @@ func (c labControl) once(name string) error {
 	switch {
 	case err != nil:
 	case search != nil:
-		_, err = study.RunSearch(c.a.ctx, c.lab, search, o)
+		_, err = trials.Run(c.a.ctx, c.lab, search, o)
 	default:
-		_, err = study.Execute(c.a.ctx, c.lab, []string{name}, o)
+		_, err = engine.Execute(c.a.ctx, c.lab, []string{name}, o)
 	}
 	return err
 }

@@ -11,6 +11,8 @@ import (
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/forecast"
 	"collapse/train"
 )
 
@@ -71,7 +73,7 @@ func (c *studyRunCmd) Run(a *app) error {
 }
 
 // grid computes the runs of a file without a search.
-func (c *studyRunCmd) grid(a *app, f *study.File, o study.Options) error {
+func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
 	configs, _, err := f.Configs()
 	if err == nil {
 		err = f.Idle(configs)
@@ -105,29 +107,29 @@ func isFile(arg string) bool {
 }
 
 // foresee estimates what runs would take beside what the lab holds.
-func foresee(a *app, configs []train.Config, items []study.Item, o study.Options) (study.Estimate, error) {
+func foresee(a *app, configs []train.Config, items []study.Item, o engine.Options) (forecast.Estimate, error) {
 	lab, err := store.OpenReader(a.flags.Lab)
 	if errors.Is(err, os.ErrNotExist) { // a first study
 		lab, err = nil, nil
 	}
 	if err != nil {
-		return study.Estimate{}, err
+		return forecast.Estimate{}, err
 	}
 	if lab != nil {
 		defer lab.Close()
 	}
-	return study.Foresee(lab, configs, items, max(1, o.Slots), o.Threads)
+	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads)
 }
 
 // dryRun says what a study would compute and what that would take.
-func dryRun(a *app, name string, configs []train.Config, items []study.Item, o study.Options) error {
+func dryRun(a *app, name string, configs []train.Config, items []study.Item, o engine.Options) error {
 	e, err := foresee(a, configs, items, o)
 	if err != nil {
 		return err
 	}
 	return a.emit(struct {
 		Study string `json:"study"`
-		study.Estimate
+		forecast.Estimate
 		Workers int `json:"workers"`
 	}{name, e, o.Slots}, func() {
 		a.printf("%s: %d runs, %d to compute", name, e.Runs, e.Missing)
@@ -180,13 +182,13 @@ type executed struct {
 }
 
 // execute computes studies of the lab and says how that ended.
-func execute(a *app, lab *store.Lab, names []string, o study.Options) error {
+func execute(a *app, lab *store.Lab, names []string, o engine.Options) error {
 	return executeBeside(a, lab, nil, names, o)
 }
 
 // executeBeside computes studies of the lab that are grids, if there are any, and says how that and the searches before it ended: in
 // one document, a list if there are several.
-func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o study.Options) error {
+func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o engine.Options) error {
 	var documents []any
 	for _, s := range searches {
 		documents = append(documents, s)
@@ -218,11 +220,11 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 }
 
 // drive computes studies with the engine's view of their progress.
-func drive(a *app, lab *store.Lab, names []string, o study.Options) (executed, error) {
+func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, error) {
 	start := time.Now()
 	p := newEngineProgress(a.stderr)
 	o.Watch, o.Logf = p.event, p.logf
-	s, err := study.Execute(a.ctx, lab, names, o)
+	s, err := engine.Execute(a.ctx, lab, names, o)
 	p.close()
 	return executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, err
 }

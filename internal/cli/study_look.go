@@ -13,6 +13,9 @@ import (
 	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/forecast"
+	"collapse/internal/study/trials"
 )
 
 type studyStatusCmd struct {
@@ -64,13 +67,13 @@ func (c *studyStatusCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	health, err := study.ReadHealth(a.flags.Lab)
+	health, err := engine.ReadHealth(a.flags.Lab)
 	if err != nil {
 		a.notef("%v\n", err) // no reason to say nothing of the runs
 	}
 	return a.emit(struct {
 		studyRow
-		study.QueueHealth
+		engine.QueueHealth
 		Searches []searchRow   `json:"searches,omitempty"`
 		Running  []studyRunRow `json:"running"` // at most 10 of each
 		Failed   []studyRunRow `json:"failed"`
@@ -90,7 +93,7 @@ func (c *studyStatusCmd) Run(a *app) error {
 }
 
 // printHealth says what is wrong with the lab's queue and workers, if anything is.
-func printHealth(a *app, h study.Health) {
+func printHealth(a *app, h engine.Health) {
 	if h.Stuck {
 		a.printf("no worker can go on; the study waits until one can, or another joins\n")
 	}
@@ -227,12 +230,12 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	if err != nil {
 		return page.Result{}, err
 	}
-	spent := page.Count(runs, f != nil, study.Foreseer(lab, ""))
+	spent := page.Count(runs, f != nil, forecast.Runs(lab, ""))
 	notePages(a, c.RunPages, runs)
 	if f == nil {
 		return page.Write(out, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
-	places, err := study.Look(lab, f)
+	places, err := trials.Look(lab, f)
 	if err != nil {
 		return page.Result{}, err
 	}

@@ -10,10 +10,12 @@ import (
 	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/trials"
 )
 
 // search runs the file of a study with a table [search].
-func (c *studyRunCmd) search(a *app, f *study.File, o study.Options) error {
+func (c *studyRunCmd) search(a *app, f *study.File, o engine.Options) error {
 	places, _, err := f.Configs()
 	if err == nil {
 		err = f.Idle(places)
@@ -47,7 +49,7 @@ type searched struct {
 }
 
 // resumeSearches goes on with those of the studies that are searches and returns what they found, and the other studies.
-func resumeSearches(a *app, lab *store.Lab, names []string, o study.Options) (done []searched, grids []string, err error) {
+func resumeSearches(a *app, lab *store.Lab, names []string, o engine.Options) (done []searched, grids []string, err error) {
 	for _, name := range names {
 		s, err := lab.Study(name)
 		if err != nil {
@@ -71,7 +73,7 @@ func resumeSearches(a *app, lab *store.Lab, names []string, o study.Options) (do
 }
 
 // runSearch computes a search and returns what it found.
-func runSearch(a *app, lab *store.Lab, f *study.File, o study.Options) (searched, error) {
+func runSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (searched, error) {
 	start := time.Now()
 	sum, err := driveSearch(a, lab, f, o)
 	if err != nil {
@@ -95,11 +97,11 @@ func (s searched) print(a *app) {
 }
 
 // driveSearch computes a search with the engine's view of its progress.
-func driveSearch(a *app, lab *store.Lab, f *study.File, o study.Options) (study.Summary, error) {
+func driveSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
 	p := newEngineProgress(a.stderr)
 	o.Watch, o.Logf = p.event, p.logf
 	defer p.close()
-	return study.RunSearch(a.ctx, lab, f, o)
+	return trials.Run(a.ctx, lab, f, o)
 }
 
 // searchRow is the JSON of the search of one combination of the grid.
@@ -128,7 +130,7 @@ type trialRow struct {
 	Error    string       `json:"error,omitempty"`
 }
 
-func trialRowOf(r study.TrialRow) trialRow {
+func trialRowOf(r trials.Row) trialRow {
 	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error}
 	if r.Role == study.RoleTrial {
 		row.Number = r.Number + 1
@@ -148,7 +150,7 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	if f == nil || err != nil {
 		return nil, err
 	}
-	found, err := study.Look(lab, f)
+	found, err := trials.Look(lab, f)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"collapse/internal/queue"
-	"collapse/internal/study"
+	"collapse/internal/study/engine"
 )
 
 // whereFlags say where a study's runs are computed.
@@ -38,7 +38,7 @@ func (w whereFlags) effects() []effect {
 // shortestSilence still tells a dead worker from a busy machine, on a good network.
 const shortestSilence = 500 * time.Millisecond
 
-func (w *whereFlags) options(a *app) (study.Options, error) {
+func (w *whereFlags) options(a *app) (engine.Options, error) {
 	threads := a.flags.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -47,7 +47,7 @@ func (w *whereFlags) options(a *app) (study.Options, error) {
 	if slots < 0 {
 		slots = threads
 	}
-	o := study.Options{Slots: slots, Threads: threads, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
+	o := engine.Options{Slots: slots, Threads: threads, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
 	case w.Silence < shortestSilence:

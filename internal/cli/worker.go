@@ -7,7 +7,7 @@ import (
 
 	"collapse/internal/inputfile"
 	"collapse/internal/queue"
-	"collapse/internal/study"
+	"collapse/internal/study/worker"
 	"collapse/internal/version"
 )
 
@@ -24,7 +24,7 @@ type workerCmd struct {
 }
 
 func (c *workerCmd) Run(a *app) error {
-	o := study.WorkerOptions{Name: c.Name, Slots: c.Slots, Threads: a.flags.Threads, Scratch: c.Scratch, Blobs: c.Blobs, CheckpointEvery: c.Every}
+	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.flags.Threads, Scratch: c.Scratch, Blobs: c.Blobs, CheckpointEvery: c.Every}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -45,7 +45,7 @@ func (c *workerCmd) Run(a *app) error {
 	}
 	defer b.Close()
 	a.notef("at %s with %d slots (Ctrl-C stops cleanly: others go on with the runs)\n", c.Connect, o.Slots)
-	err = study.Work(a.ctx, b, o)
+	err = worker.Work(a.ctx, b, o)
 	if errors.Is(err, a.ctx.Err()) {
 		return a.emit(map[string]string{"worker": "stopped"}, func() {})
 	}

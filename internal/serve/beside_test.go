@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/demo"
 	"collapse/internal/store"
-	"collapse/internal/study"
 	"collapse/parallel"
 	"collapse/train"
 )
@@ -153,7 +153,7 @@ func work(dir string) error {
 		defer stop()
 		obey(measured.epochs.Load)
 	}()
-	plan := study.SmokeDemo(1).Grid.Base
+	plan := demo.Smoke(1).Grid.Base
 	plan.Run.Epochs, plan.Run.MeasureEvery, plan.Run.CheckpointEvery = 1_000_000, 8, 40
 	if plan.Run.Seed, err = strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"collapse/internal/demo"
 	"collapse/internal/store"
-	"collapse/internal/study"
 	"collapse/parallel"
 	"collapse/train"
 )
@@ -100,14 +100,14 @@ func until(t testing.TB, tab context.Context, limit time.Duration, expression st
 // demoLab computes the runs of the smallest demo once for all tests.
 func demoLab(t testing.TB) string {
 	t.Helper()
-	demo.once.Do(func() { demo.err = makeDemo() })
-	if demo.err != nil {
-		t.Fatal(demo.err)
+	smallest.once.Do(func() { smallest.err = makeDemo() })
+	if smallest.err != nil {
+		t.Fatal(smallest.err)
 	}
-	return demo.dir
+	return smallest.dir
 }
 
-var demo struct {
+var smallest struct {
 	once sync.Once
 	dir  string
 	err  error
@@ -118,7 +118,7 @@ func makeDemo() error {
 	if err != nil {
 		return err
 	}
-	demo.dir = dir
+	smallest.dir = dir
 	lab, err := store.Open(dir, store.Options{})
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func makeDemo() error {
 	defer lab.Close()
 	team := parallel.NewTeam(0)
 	defer team.Close()
-	for _, c := range study.SmokeDemo(1).Grid.Configs() {
+	for _, c := range demo.Smoke(1).Grid.Configs() {
 		if _, err := train.Run(context.Background(), c, lab, train.Options{Team: team, Tags: []string{"demo"}}); err != nil {
 			return err
 		}
@@ -136,8 +136,8 @@ func makeDemo() error {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if demo.dir != "" {
-		os.RemoveAll(demo.dir)
+	if smallest.dir != "" {
+		os.RemoveAll(smallest.dir)
 	}
 	os.Exit(code)
 }

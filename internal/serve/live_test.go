@@ -16,8 +16,8 @@ import (
 	devpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"collapse/internal/demo"
 	"collapse/internal/store"
-	"collapse/internal/study"
 	"collapse/parallel"
 	"collapse/train"
 )
@@ -150,7 +150,7 @@ func TestCurvesGrowDuringARun(t *testing.T) {
 	do(t, list, chromedp.Navigate(s.URL()))
 	until(t, list, 20*time.Second, "document.body.innerText.includes('The lab is empty')")
 
-	config := study.SmokeDemo(1).Grid.Base
+	config := demo.Smoke(1).Grid.Base
 	config.Run.Epochs, config.Run.MeasureEvery = 2000, 2
 	ctx, stop := context.WithCancel(t.Context())
 	sink := &started{hash: make(chan string, 1)}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/demo"
 	"collapse/internal/judge"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
@@ -28,8 +29,8 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 	defer lab.Close()
 	var items []study.Item
 	var hashes []string
-	for _, c := range study.SmokeDemo(1).Grid.Configs() {
-		item, err := study.TrainItem(c, study.Name(c))
+	for _, c := range demo.Smoke(1).Grid.Configs() {
+		item, err := study.TrainItem(c, demo.Name(c))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,3 +99,9 @@ type NotFoundError struct{ Prefix, Dir string }
 func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("store: the lab %s has no run %q; `collapse runs list` shows what it has", e.Dir, e.Prefix)
 }
+
+// IsNotFound reports whether an error says that the lab lacks a run.
+func IsNotFound(err error) bool {
+	var missing *NotFoundError
+	return errors.As(err, &missing)
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/inputfile"
-	"collapse/internal/search"
 	"collapse/train"
 )
 
@@ -44,12 +43,6 @@ type File struct {
 	seeds       []uint64
 }
 
-// axis is a key of the grid with its values as TOML.
-type axis struct {
-	key    string
-	values []string
-}
-
 // FileError lists everything wrong with a study's file.
 type FileError struct {
 	File     string
@@ -76,16 +69,19 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })
 
+// fileTable is File as TOML has it.
+type fileTable struct {
+	Study struct {
+		Name, Title string
+		Seeds       any
+	}
+	Base, Grid map[string]any
+	Search     *searchTable
+}
+
 // ParseFile is ReadFile for text that stood in the file path.
 func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, error) {
-	var tree struct {
-		Study struct {
-			Name, Title string
-			Seeds       any
-		}
-		Base, Grid map[string]any
-		Search     *searchTable
-	}
+	var tree fileTable
 	bad := &FileError{File: path}
 	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := d.Decode(&tree); err != nil {
@@ -252,22 +248,6 @@ func (f *File) readSeeds(v any, bad *FileError) {
 	}
 }
 
-// maxRuns is the most combinations of a grid: a short text can ask for more than any machine holds.
-const maxRuns = 100_000
-
-// checkSize reports whether the grid is not too large, before anything is made of it.
-func (f *File) checkSize(bad *FileError) bool {
-	runs := max(1, len(f.seeds))
-	for _, a := range f.axes {
-		if len(a.values) > maxRuns/runs {
-			bad.add("[grid] and seeds ask for more than %d runs; leave out values, or make it several studies", maxRuns)
-			return false
-		}
-		runs *= max(1, len(a.values))
-	}
-	return true
-}
-
 // checkKeys loads the base and each value of the grid on its own, so that every misspelt key and every
 // impossible value is named once, whatever the size of the grid.
 func (f *File) checkKeys(bad *FileError) {
@@ -300,131 +280,4 @@ func tomlText(v any) string {
 		return fmt.Sprint(v) // a date or an infinity: no key takes one
 	}
 	return string(b)
-}
-
-// Configs expands the grid: seeds slowest, so that a study cut short has the whole grid of the first
-// seeds, then the keys in alphabetical order. Each comes with a note of what sets it apart.
-func (f *File) Configs() ([]train.Config, []string, error) {
-	axes := slices.Clone(f.axes)
-	if len(f.seeds) > 0 {
-		a := axis{key: "run.seed"}
-		for _, s := range f.seeds {
-			a.values = append(a.values, fmt.Sprint(s))
-		}
-		axes = append([]axis{a}, axes...)
-	}
-	var configs []train.Config
-	var notes []string
-	bad := &FileError{File: f.Name}
-	walkGrid(axes, func(settings []string) {
-		cfg, err := train.LoadShared(append(slices.Clone(f.base), settings...)...)
-		if err != nil {
-			if text := fmt.Sprintf("%s: %v", noteOf(settings), err); len(bad.Problems) < 10 {
-				bad.Problems = append(bad.Problems, text)
-			}
-			return
-		}
-		configs, notes = append(configs, cfg), append(notes, noteOf(settings))
-	})
-	if len(bad.Problems) > 0 {
-		return nil, nil, bad
-	}
-	return configs, notes, nil
-}
-
-// Idle refuses settings that have no effect in any of the configurations of the file: what --set or the grid names, and what the base has
-// away from its default. A study that a lab holds has been looked at before.
-func (f *File) Idle(configs []train.Config) error {
-	if f.Search != nil && slices.ContainsFunc(f.Search.Space, func(p SearchParam) bool { return p.Scale == search.Choice }) {
-		return nil // what the search chooses may decide what other settings mean
-	}
-	bad := &FileError{File: f.Name}
-	complain := func(where string, settings []string) {
-		for _, u := range train.Idle(settings, configs) {
-			bad.add("%s %s has no effect on any run: it means something with %s only; leave it out", where, u.Key, u.Needs)
-		}
-	}
-	var axes []string
-	for _, a := range f.axes {
-		axes = append(axes, a.key+"=")
-	}
-	complain("--set", f.set)
-	complain("[grid]", without(axes, f.set))
-	complain("[base]", slices.DeleteFunc(without(f.base, f.set), atDefault))
-	if len(bad.Problems) > 0 {
-		return bad
-	}
-	return nil
-}
-
-// without are the settings whose key is not among those of others.
-func without(settings, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool {
-		key, _, _ := strings.Cut(s, "=")
-		return slices.ContainsFunc(others, func(o string) bool { k, _, _ := strings.Cut(o, "="); return strings.TrimSpace(k) == key })
-	})
-}
-
-func atDefault(setting string) bool {
-	c, err := train.Load("", nil, setting)
-	return err == nil && c == train.Default()
-}
-
-// walkGrid calls f with "key=value" of each combination, the last axis fastest.
-func walkGrid(axes []axis, f func(settings []string)) {
-	at := make([]int, len(axes))
-	for {
-		settings := make([]string, len(axes))
-		for i, a := range axes {
-			settings[i] = a.key + "=" + a.values[at[i]]
-		}
-		f(settings)
-		i := len(axes) - 1
-		for ; i >= 0; i-- {
-			if at[i]++; at[i] < len(axes[i].values) {
-				break
-			}
-			at[i] = 0
-		}
-		if i < 0 {
-			return
-		}
-	}
-}
-
-// noteOf is "loss ce, noise 0.1, seed 3" for loss.kind, data.noise and run.seed.
-func noteOf(settings []string) string {
-	if len(settings) == 0 {
-		return "the only run"
-	}
-	parts := make([]string, len(settings))
-	for i, s := range settings {
-		key, value, _ := strings.Cut(s, "=")
-		section, name, _ := strings.Cut(key, ".")
-		if name == "kind" || name == "name" {
-			name = section
-		}
-		parts[i] = name + " " + strings.Trim(value, `"`)
-	}
-	slices.Reverse(parts) // the seed last
-	return strings.Join(parts, ", ")
-}
-
-// Items identifies the runs of the grid, which reads their data sets. progress, if not nil, hears how
-// many are done.
-func (f *File) Items(progress func(done, all int)) ([]Item, error) {
-	configs, notes, err := f.Configs()
-	if err != nil {
-		return nil, err
-	}
-	items := make([]Item, len(configs))
-	for i, cfg := range configs {
-		if items[i], err = TrainItem(cfg, notes[i]); err != nil {
-			return nil, fmt.Errorf("study %s: %s: %w", f.Name, notes[i], err)
-		}
-		if progress != nil {
-			progress(i+1, len(configs))
-		}
-	}
-	return items, nil
 }

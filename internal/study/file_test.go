@@ -1,47 +1,20 @@
-package study
+package study_test
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
-
-	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/studytest"
 )
 
-const goodFile = `
-[study]
-name = "noise"
-title = "Noise"
-seeds = 2
-
-[base]
-data.name = "glyphs"
-data.samples_per_class = 20
-data.test_samples_per_class = 10
-data.pipeline = "plain"
-net.depth = 1
-net.width = 8
-run.epochs = 2
-run.batch = 20
-
-[grid]
-loss.kind = ["ce", "ls"]
-data.noise = [0, 0.2, 0.4]
-`
+var must = studytest.Must
 
 func TestAFileBecomesItsGrid(t *testing.T) {
-	f, err := ParseFile("x.toml", []byte(goodFile), nil, 0)
+	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), nil, 0)
 	must(t, err)
 	configs, notes, err := f.Configs()
 	must(t, err)
@@ -68,11 +41,11 @@ func TestAFileBecomesItsGrid(t *testing.T) {
 }
 
 func TestOverridesChangeBaseOrGrid(t *testing.T) {
-	_, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, .2]", "loss.kind=mse"}, 1)
+	_, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, .2]", "loss.kind=mse"}, 1)
 	if err == nil {
 		t.Fatal(".2 in a list is not TOML")
 	}
-	f, err := ParseFile("x.toml", []byte(goodFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, 0.2]", "loss.kind=mse"}, 1)
+	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"run.epochs=7", "data.noise=0.3", "optim.lr=[0.1, 0.2]", "loss.kind=mse"}, 1)
 	must(t, err)
 	configs, _, err := f.Configs()
 	must(t, err)
@@ -93,7 +66,7 @@ func TestOverridesOfListsAreValues(t *testing.T) {
 		"optim.schedule.milestones=[[60, 120], [80]]":    {"60,120", "80"},
 		"optim.schedule.milestones=['60,120', '80, 90']": {"60,120", "80, 90"},
 	} {
-		f, err := ParseFile("x.toml", base, []string{override}, 1)
+		f, err := study.ParseFile("x.toml", base, []string{override}, 1)
 		must(t, err)
 		configs, _, err := f.Configs()
 		must(t, err)
@@ -122,8 +95,8 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 		"twice":    {"[study]\nseeds = 2\n[grid]\nrun.seed = [1]\n", []string{"both list seeds"}},
 		"name":     {"[study]\nname = 'a/b'\n", []string{"wanted letters"}},
 	} {
-		_, err := ParseFile("x.toml", []byte(c.text), nil, 0)
-		var bad *FileError
+		_, err := study.ParseFile("x.toml", []byte(c.text), nil, 0)
+		var bad *study.FileError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -137,11 +110,11 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 			t.Errorf("%s: %q does not name the file", name, err)
 		}
 	}
-	if _, err := ParseFile("x.toml", []byte(goodFile), []string{"nonsense"}, 0); err == nil || !strings.Contains(err.Error(), "wanted section.key=value") {
+	if _, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"nonsense"}, 0); err == nil || !strings.Contains(err.Error(), "wanted section.key=value") {
 		t.Errorf("%v", err)
 	}
 	// An impossible combination of possible values.
-	f, err := ParseFile("x.toml", []byte("[base]\nnet.batch_norm = true\n[grid]\nrun.batch = [1, 2]\noptim.momentum = [0.5]\n"), nil, 0)
+	f, err := study.ParseFile("x.toml", []byte("[base]\nnet.batch_norm = true\n[grid]\nrun.batch = [1, 2]\noptim.momentum = [0.5]\n"), nil, 0)
 	if err == nil {
 		_, _, err = f.Configs()
 	}
@@ -151,211 +124,13 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 }
 
 func FuzzParseFile(f *testing.F) {
-	f.Add(goodFile)
+	f.Add(studytest.GridFile)
 	f.Add("[grid]\nrun.seed = [1, 2]\n")
 	f.Add("[study]\nseeds = [3, 4]\n[base]\nloss = {kind = 'ls'}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := ParseFile("x.toml", []byte(text), nil, 0)
+		file, err := study.ParseFile("x.toml", []byte(text), nil, 0)
 		if (file == nil) == (err == nil) {
 			t.Fatal("neither a file nor an error, or both")
 		}
 	})
-}
-
-func sampleRows(n int) store.EpochRows {
-	e := store.EpochRows{Epoch: 12}
-	for i := range n {
-		v := store.Value{Key: store.Key{Series: "epoch", Split: "train", Layer: fmt.Sprint(i % 3), Measure: fmt.Sprint("m", i%7)}, Step: int64(i), Value: math.Sqrt(float64(i)) - 3}
-		if i%11 == 5 {
-			v.Value, v.Missing = 0, "no inverse"
-		}
-		e.Rows = append(e.Rows, v)
-	}
-	if n > 3 {
-		e.Rows[1].Value, e.Rows[2].Value = math.Inf(1), math.Copysign(0, -1)
-	}
-	return e
-}
-
-func TestRowsSurviveTheWay(t *testing.T) {
-	for _, n := range []int{0, 1, 30, rowsPerMessage, 2*rowsPerMessage + 1} {
-		want := sampleRows(n)
-		var got []store.Value
-		for _, m := range encodeRows(want) {
-			if len(m) > 400_000 || m[0] != tagRows {
-				t.Fatalf("a message of %d bytes, tag %c", len(m), m[0])
-			}
-			e, err := decodeRows(m[1:])
-			if err != nil || e.Epoch != 12 {
-				t.Fatal(e.Epoch, err)
-			}
-			got = append(got, e.Rows...)
-			for cut := 1; cut < min(len(m), 300); cut++ {
-				if _, err := decodeRows(m[1 : len(m)-cut]); err == nil {
-					t.Fatalf("%d bytes short is no error", cut)
-				}
-			}
-		}
-		if n > 3 {
-			want.Rows[1].Value, want.Rows[1].Missing = 0, "the value was infinite"
-		}
-		if diff := cmp.Diff(want.Rows, got); diff != "" {
-			t.Errorf("%d rows: %s", n, diff)
-		}
-	}
-}
-
-func FuzzDecodeRows(f *testing.F) {
-	f.Add(encodeRows(sampleRows(20))[0][1:])
-	f.Add([]byte{0, 255, 255, 255, 255, 255, 255, 255, 255, 127})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := decodeRows(b)
-		if err == nil && len(e.Rows) > len(b) {
-			t.Fatalf("%d rows of %d bytes", len(e.Rows), len(b))
-		}
-		for _, v := range e.Rows {
-			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || v.Step < 0 || v.Measure == "" || len(v.Measure) > longestKey || len(v.Missing) > longestMissing ||
-				!utf8.ValidString(v.Measure+v.Missing) {
-				t.Fatalf("%+v", v)
-			}
-		}
-	})
-}
-
-// parquetTexts reads a file back as texts, "" for nothing.
-func parquetTexts(t *testing.T, b []byte) []map[string]string {
-	t.Helper()
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	must(t, err)
-	columns := f.Schema().Columns()
-	r := parquet.NewReader(f)
-	all := make([]parquet.Row, f.NumRows())
-	for n := 0; n < len(all); {
-		got, err := r.ReadRows(all[n:])
-		if n += got; got == 0 {
-			t.Fatal(err)
-		}
-	}
-	var out []map[string]string
-	for _, row := range all {
-		line := map[string]string{}
-		for i, v := range row {
-			switch {
-			case v.IsNull():
-				line[columns[i][0]] = ""
-			case v.Kind() == parquet.Double:
-				line[columns[i][0]] = strconv.FormatFloat(v.Double(), 'g', -1, 64)
-			case v.Kind() == parquet.Int64:
-				line[columns[i][0]] = strconv.FormatInt(v.Int64(), 10)
-			default:
-				line[columns[i][0]] = string(v.ByteArray())
-			}
-		}
-		out = append(out, line)
-	}
-	return out
-}
-
-func TestExportsAgree(t *testing.T) {
-	lab := saved(t, smallGrid())
-	if _, err := Execute(t.Context(), lab, []string{"s"}, options(t, 2)); err != nil {
-		t.Fatal(err)
-	}
-	var asCSV, asJSON, asParquet bytes.Buffer
-	var lines [3]int
-	runs, err := Select(lab.Reader, []string{"s"})
-	must(t, err)
-	for i, out := range []*bytes.Buffer{&asCSV, &asJSON, &asParquet} {
-		lines[i], err = Export(lab.Reader, runs, []string{"csv", "json", "parquet"}[i], out)
-		must(t, err)
-	}
-	table, err := csv.NewReader(&asCSV).ReadAll()
-	must(t, err)
-	var objects []map[string]any
-	must(t, json.Unmarshal(asJSON.Bytes(), &objects))
-	rows := parquetTexts(t, asParquet.Bytes())
-	head, table := table[0], table[1:]
-	if len(table) != lines[0] || len(objects) != lines[1] || len(rows) != lines[2] || lines[0] != lines[1] || lines[1] != lines[2] || lines[0] < 8*2*20 {
-		t.Fatalf("%v lines; csv %d, json %d, parquet %d", lines, len(table), len(objects), len(rows))
-	}
-	for _, want := range []string{"loss.kind", "data.noise", "run.seed", "measure", "value"} {
-		if !strings.Contains(strings.Join(head, ","), want) {
-			t.Errorf("no column %s", want)
-		}
-	}
-	kinds := map[string]bool{}
-	for i, line := range table {
-		for c, name := range head {
-			got := objects[i][name]
-			switch name {
-			case "step":
-				got = strconv.Itoa(int(objects[i][name].(float64)))
-			case "value":
-				if x, ok := objects[i][name].(float64); ok {
-					got = strconv.FormatFloat(x, 'g', -1, 64)
-				} else {
-					got = ""
-				}
-			case "loss.kind":
-				kinds[line[c]] = true
-			case "data.noise", "run.seed":
-				if _, number := got.(float64); !number {
-					t.Fatalf("line %d, %s: json %q is no number", i, name, got)
-				}
-			}
-			if _, number := got.(float64); number {
-				got = SettingText(got)
-			}
-			fromParquet := rows[i][name]
-			if got != line[c] || fromParquet != line[c] {
-				t.Fatalf("line %d, %s: csv %q, json %q, parquet %q", i, name, line[c], got, fromParquet)
-			}
-		}
-	}
-	if !kinds["ce"] || !kinds["mse"] {
-		t.Errorf("losses %v: a default is left out", kinds)
-	}
-	if _, err := Export(lab.Reader, runs, "xml", &asCSV); err == nil {
-		t.Error("xml")
-	}
-}
-
-func TestForesee(t *testing.T) {
-	f, err := ParseFile("x.toml", []byte(goodFile), nil, 0)
-	must(t, err)
-	configs, _, err := f.Configs()
-	must(t, err)
-	items, err := f.Items(nil)
-	must(t, err)
-	e, err := Foresee(nil, configs, items, 2, 2)
-	if err != nil || e.Runs != 12 || e.Missing != 12 || !(e.Seconds > 0) || e.Memory < 1000 || !strings.Contains(e.Basis, "1 shapes") {
-		t.Errorf("%+v, %v", e, err)
-	}
-	lab := openLab(t)
-	_, err = Save(lab, "noise", "", "", items[:5])
-	must(t, err)
-	if _, err := Execute(t.Context(), lab, []string{"noise"}, options(t, 2)); err != nil {
-		t.Fatal(err)
-	}
-	claim, _, err := lab.Claim(items[5].Spec)
-	must(t, err)
-	must(t, claim.Fail(errors.New("it broke")))
-	runs, err := lab.StudyRuns("noise", store.Done)
-	must(t, err)
-	var took []float64
-	for _, run := range runs {
-		took = append(took, run.Finished.Sub(run.Started).Seconds())
-	}
-	slices.Sort(took)
-	e, err = Foresee(lab.Reader, configs, items, 2, 2)
-	if err != nil || e.Runs != 12 || e.Missing != 6 || e.Failed != 1 || !strings.Contains(e.Basis, "5 runs of this study") {
-		t.Errorf("%+v, %v", e, err)
-	}
-	if want := 3 * took[2]; math.Abs(e.Seconds-want) > 1e-9 { // six runs on two slots
-		t.Errorf("%g s, wanted three times the median %g", e.Seconds, want)
-	}
-	one, err := Foresee(lab.Reader, configs, items, 1, 2)
-	if err != nil || 2*one.Memory != e.Memory {
-		t.Errorf("two slots take %d bytes, one %d; %v", e.Memory, one.Memory, err)
-	}
 }

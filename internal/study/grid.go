@@ -1,28 +1,164 @@
 package study
 
-import "collapse/train"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
-// Grid is a memorization–dilation experiment: one base configuration run for every loss, noise
-// level and seed (Nguyen et al. 2023, Fig. 1).
-type Grid struct {
-	Base   train.Config
-	Losses []string
-	Noise  []float64
-	Seeds  int // seeds 1…Seeds
+	"collapse/internal/search"
+	"collapse/train"
+)
+
+// axis is a key of the grid with its values as TOML.
+type axis struct {
+	key    string
+	values []string
 }
 
-// Configs expands the grid, seed by seed, so that a study cut short has whole curves of the
-// first seeds rather than a few points with all seeds.
-func (g Grid) Configs() []train.Config {
-	var all []train.Config
-	for seed := 1; seed <= g.Seeds; seed++ {
-		for _, noise := range g.Noise {
-			for _, loss := range g.Losses {
-				c := g.Base
-				c.Loss.Kind, c.Data.Noise, c.Run.Seed = loss, noise, uint64(seed)
-				all = append(all, c)
+// maxRuns is the most combinations of a grid: a short text can ask for more than any machine holds.
+const maxRuns = 100_000
+
+// checkSize reports whether the grid is not too large, before anything is made of it.
+func (f *File) checkSize(bad *FileError) bool {
+	runs := max(1, len(f.seeds))
+	for _, a := range f.axes {
+		if len(a.values) > maxRuns/runs {
+			bad.add("[grid] and seeds ask for more than %d runs; leave out values, or make it several studies", maxRuns)
+			return false
+		}
+		runs *= max(1, len(a.values))
+	}
+	return true
+}
+
+// Configs expands the grid: seeds slowest, so that a study cut short has the whole grid of the first
+// seeds, then the keys in alphabetical order. Each comes with a note of what sets it apart.
+func (f *File) Configs() ([]train.Config, []string, error) {
+	var configs []train.Config
+	var notes []string
+	bad := &FileError{File: f.Name}
+	walkGrid(f.withSeeds(f.axes), func(settings []string) {
+		cfg, err := train.LoadShared(append(slices.Clone(f.base), settings...)...)
+		if err != nil {
+			if text := fmt.Sprintf("%s: %v", noteOf(settings), err); len(bad.Problems) < 10 {
+				bad.Problems = append(bad.Problems, text)
 			}
+			return
+		}
+		configs, notes = append(configs, cfg), append(notes, noteOf(settings))
+	})
+	if len(bad.Problems) > 0 {
+		return nil, nil, bad
+	}
+	return configs, notes, nil
+}
+
+// Items identifies the runs of the grid, which reads their data sets. progress, if not nil, hears how
+// many are done.
+func (f *File) Items(progress func(done, all int)) ([]Item, error) {
+	configs, notes, err := f.Configs()
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, len(configs))
+	for i, cfg := range configs {
+		if items[i], err = TrainItem(cfg, notes[i]); err != nil {
+			return nil, fmt.Errorf("study %s: %s: %w", f.Name, notes[i], err)
+		}
+		if progress != nil {
+			progress(i+1, len(configs))
 		}
 	}
-	return all
+	return items, nil
+}
+
+// withSeeds puts the study's seeds before other axes.
+func (f *File) withSeeds(axes []axis) []axis {
+	if len(f.seeds) == 0 {
+		return axes
+	}
+	a := axis{key: "run.seed"}
+	for _, s := range f.seeds {
+		a.values = append(a.values, strconv.FormatUint(s, 10))
+	}
+	return append([]axis{a}, axes...)
+}
+
+// Idle refuses settings that have no effect in any of the configurations of the file: what --set or the grid names, and what the base has
+// away from its default. A study that a lab holds has been looked at before.
+func (f *File) Idle(configs []train.Config) error {
+	if f.Search != nil && slices.ContainsFunc(f.Search.Space, func(p SearchParam) bool { return p.Scale == search.Choice }) {
+		return nil // what the search chooses may decide what other settings mean
+	}
+	bad := &FileError{File: f.Name}
+	complain := func(where string, settings []string) {
+		for _, u := range train.Idle(settings, configs) {
+			bad.add("%s %s has no effect on any run: it means something with %s only; leave it out", where, u.Key, u.Needs)
+		}
+	}
+	var axes []string
+	for _, a := range f.axes {
+		axes = append(axes, a.key+"=")
+	}
+	complain("--set", f.set)
+	complain("[grid]", without(axes, f.set))
+	complain("[base]", slices.DeleteFunc(without(f.base, f.set), atDefault))
+	if len(bad.Problems) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// without are the settings whose key is not among those of others.
+func without(settings, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool {
+		key, _, _ := strings.Cut(s, "=")
+		return slices.ContainsFunc(others, func(o string) bool { k, _, _ := strings.Cut(o, "="); return strings.TrimSpace(k) == key })
+	})
+}
+
+func atDefault(setting string) bool {
+	c, err := train.Load("", nil, setting)
+	return err == nil && c == train.Default()
+}
+
+// walkGrid calls f with "key=value" of each combination, the last axis fastest.
+func walkGrid(axes []axis, f func(settings []string)) {
+	at := make([]int, len(axes))
+	for {
+		settings := make([]string, len(axes))
+		for i, a := range axes {
+			settings[i] = a.key + "=" + a.values[at[i]]
+		}
+		f(settings)
+		i := len(axes) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(axes[i].values) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// noteOf is "loss ce, noise 0.1, seed 3" for loss.kind, data.noise and run.seed.
+func noteOf(settings []string) string {
+	if len(settings) == 0 {
+		return "the only run"
+	}
+	parts := make([]string, len(settings))
+	for i, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		section, name, _ := strings.Cut(key, ".")
+		if name == "kind" || name == "name" {
+			name = section
+		}
+		parts[i] = name + " " + strings.Trim(value, `"`)
+	}
+	slices.Reverse(parts) // the seed last
+	return strings.Join(parts, ", ")
 }

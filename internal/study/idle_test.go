@@ -1,8 +1,10 @@
-package study
+package study_test
 
 import (
 	"strings"
 	"testing"
+
+	"collapse/internal/study"
 )
 
 func TestASettingThatSomeRunUsesIsShared(t *testing.T) {
@@ -20,7 +22,7 @@ func TestASettingThatSomeRunUsesIsShared(t *testing.T) {
 		if c.set != "" {
 			set = []string{c.set}
 		}
-		f, err := ParseFile("x.toml", []byte(c.text), set, 0)
+		f, err := study.ParseFile("x.toml", []byte(c.text), set, 0)
 		must(t, err)
 		configs, _, err := f.Configs()
 		must(t, err)

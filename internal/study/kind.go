@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
-	"collapse/data"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/parallel"
 	"collapse/train"
 )
-
-// Item is one run of a study, of any kind.
-type Item struct {
-	Hash string // its identity, the hash of Spec
-	store.Member
-}
 
 // Kind knows how to compute one kind of run from an Item's payload.
 type Kind interface {
@@ -26,7 +17,7 @@ type Kind interface {
 	// as done. It checks that payload gives the run hash on this machine, too.
 	//
 	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
-	// another process is at it. Any other error breaks this attempt; machineTrouble tells which of them are
+	// another process computes it. Any other error breaks this attempt; MachineTrouble tells which of them are
 	// no fault of the run. The context's end is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
 	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first
@@ -60,21 +51,16 @@ type Progress struct {
 // kinds are the kinds of run that studies have.
 var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, simulated: &simulatedKind{}}
 
-func kindNamed(name string) (Kind, error) {
-	k, ok := kinds[store.Kind(name)]
-	if !ok {
+// KindOf returns a kind of run, nil if this program does not know it.
+func KindOf(kind store.Kind) Kind { return kinds[kind] }
+
+// KindNamed is KindOf for a job of the queue, which fails if this program does not know its kind.
+func KindNamed(name string) (Kind, error) {
+	k := KindOf(store.Kind(name))
+	if k == nil {
 		return nil, queue.Fail(fmt.Errorf("study: this program cannot compute runs of kind %q", name))
 	}
 	return k, nil
-}
-
-// TrainItem makes a training run an item of a study. note says what sets it apart there.
-func TrainItem(cfg train.Config, note string) (Item, error) {
-	hash, canonical, err := train.Identify(cfg, trainSets.open)
-	if err != nil {
-		return Item{}, err
-	}
-	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
 }
 
 // trainKind is training.
@@ -86,18 +72,18 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return queue.Fail(err)
 	}
 	var config *train.ConfigError
-	here, _, err := train.Identify(cfg, trainSets.open)
+	here, _, err := train.Identify(cfg, OpenSet)
 	if err != nil && !errors.As(err, &config) {
-		return elsewhereError{err} // its data are missing on this machine
+		return &MachineError{err} // its data are missing on this machine
 	}
 	if err != nil {
 		return err
 	}
 	if here != hash {
-		return elsewhereError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
+		return &MachineError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
 			"`collapse data check` on both shows which set", hash, here)}
 	}
-	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: trialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: trainSets.open,
+	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: TrialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: OpenSet,
 		RowsElsewhere: int(env.RowsElsewhere)})
 	var diverged *train.DivergedError
 	var failed *train.FailedError
@@ -122,7 +108,7 @@ func configOf(lab *store.Reader, hash string) (train.Config, error) {
 
 func (*trainKind) Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (int64, string, error) {
 	cfg, err := configOf(lab, hash)
-	if isUnknown(err) {
+	if store.IsNotFound(err) {
 		return min(elsewhere, upTo), "", nil
 	}
 	if err != nil {
@@ -167,43 +153,3 @@ func (s trainSink) Epoch(e train.EpochDone) {
 	s.env.Saved(int64(e.Epoch))
 	s.env.Progress(Progress{Epoch: e.Epoch, Epochs: s.epochs, Text: fmt.Sprintf("acc %.1f %%", 100*e.RunningAccuracy)})
 }
-
-// setCache hands out data sets that were opened before. The runs of a study share them, some for each seed, and nobody writes to a set.
-type setCache struct {
-	mu    sync.Mutex
-	sets  map[setKey]*data.Set
-	used  []setKey // the one used last at the end
-	bytes int
-	most  int // bytes, but both splits of one data set stay in any case
-}
-
-type setKey struct {
-	source data.Source
-	split  data.Split
-}
-
-// trainSets keeps what training runs open.
-var trainSets = &setCache{sets: map[setKey]*data.Set{}, most: 1 << 30}
-
-func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error) {
-	key := setKey{source, split}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.sets[key]; s != nil {
-		c.used = append(slices.DeleteFunc(c.used, func(k setKey) bool { return k == key }), key)
-		return s, nil
-	}
-	s, err := data.Open(source, split)
-	if err != nil {
-		return nil, err
-	}
-	c.sets[key], c.used = s, append(c.used, key)
-	for c.bytes += size(s); c.bytes > c.most && len(c.used) > 2; c.used = c.used[1:] {
-		c.bytes -= size(c.sets[c.used[0]])
-		delete(c.sets, c.used[0])
-	}
-	return s, nil
-}
-
-// size is the memory of a set, in bytes.
-func size(s *data.Set) int { return len(s.Pixels) + 9*s.N() }

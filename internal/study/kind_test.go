@@ -13,12 +13,16 @@ func TestSetsAreKept(t *testing.T) {
 		return data.Source{Name: "glyphs", Classes: 2, TrainPerClass: 10, TestPerClass: 10, Seed: seed}
 	}
 	one, err := data.Open(of(1), data.Train)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := &setCache{sets: map[setKey]*data.Set{}, most: 3*size(one) + 1}
 	open := func(seed uint64, split data.Split) *data.Set {
 		t.Helper()
 		s, err := c.open(of(seed), split)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return s
 	}
 	first, second := open(1, data.Train), open(2, data.Train)

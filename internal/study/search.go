@@ -1,157 +1,238 @@
 package study
 
 import (
-	"context"
-	"fmt"
-	"math"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse/internal/search"
 	"collapse/internal/store"
 )
 
-// RunSearch goes through the search of a study's file: it computes what the searches of all its
-// combinations ask for together, tells them the values, and in the end trains the best settings on
-// everything. What was computed before, in this process or another, is taken from the lab: the state
-// of a search is its definition and the finished runs, so it may be killed at any time.
+const (
+	GoalMax = "max"
+	GoalMin = "min"
+)
+
+// Search is the table [search] of a study's file:
 //
-// Runs that fail, by divergence most of all, are the worst trials; they do not stop a search.
-func RunSearch(ctx context.Context, lab *store.Lab, f *File, o Options) (Summary, error) {
-	for first := true; ; first = false {
-		p, err := f.plan(lab.Reader)
-		if err != nil {
-			return Summary{}, err
+//	[search]
+//	sampler = "bayes"               # or random
+//	schedule = "hyperband"          # asha, or full: every trial to the last epoch
+//	trials = 30
+//	epochs = 160                    # of a trial that is never stopped; default: run.epochs
+//	min_epochs = 5                  # of the first rung
+//	eta = 3                         # one trial in eta goes on from a rung
+//	batch = 4                       # trials at once where later ones learn from earlier ones
+//	metric = "validation.accuracy"  # the rest of the training samples: data.validation, 0.2 unless [base] says otherwise
+//	goal = "max"
+//	seed = 1
+//	compare = true                  # with [base] itself
+//
+//	[search.space]
+//	"optim.lr" = { log_uniform = [1e-5, 0.5] }
+//	"optim.schedule.gamma" = { choice = [0.01, 0.1, 0.5] }
+//	"loss.smoothing" = { uniform = [0.01, 0.25], when = { "loss.kind" = ["ls", "lr"] } }
+//
+//	[search.final]                  # the best settings are trained on all samples, with these; lists are a grid
+//	"run.epochs" = 200
+type Search struct {
+	Sampler, Schedule                     string
+	Trials, Epochs, MinEpochs, Eta, Batch int
+	Metric, Goal                          string
+	Seed                                  uint64
+	Compare                               bool
+	Space                                 []SearchParam
+	final                                 []axis
+	split, measure                        string
+}
+
+// SearchParam is a setting that is searched.
+type SearchParam struct {
+	search.Param
+	Values []string            // of a choice, as TOML
+	When   map[string][]string // other settings and the values, as TOML, with which it means something
+}
+
+// searchTable is Search as TOML has it.
+type searchTable struct {
+	Sampler, Schedule, Metric, Goal string
+	Trials, Epochs, Eta, Batch      int
+	MinEpochs                       int `toml:"min_epochs"`
+	Seed                            uint64
+	Compare                         bool
+	Space, Final                    map[string]any
+}
+
+// override takes the settings of the search itself, such as "search.trials=20", and returns the others.
+func (t *searchTable) override(overrides []string, bad *FileError) (others []string) {
+	for _, o := range overrides {
+		key, value, _ := strings.Cut(o, "=")
+		name, ok := strings.CutPrefix(strings.TrimSpace(key), "search.")
+		if !ok || t == nil {
+			others = append(others, o)
+			continue
 		}
-		if !first { // a person may have cancelled it between two rounds
-			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
-				return Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
+		read := func(value string) error {
+			return toml.NewDecoder(strings.NewReader(name + " = " + value)).DisallowUnknownFields().Decode(t)
+		}
+		if err := read(value); err != nil && (strings.Contains(name, ".") || read(strconv.Quote(value)) != nil) {
+			bad.add("--set %s: wanted one of the plain keys of [search], such as search.trials=20", o)
+		}
+	}
+	return others
+}
+
+func (f *File) readSearch(t *searchTable, bad *FileError) {
+	if t == nil {
+		return
+	}
+	d := &Search{Sampler: t.Sampler, Schedule: t.Schedule, Metric: t.Metric, Goal: t.Goal, Trials: t.Trials, Epochs: t.Epochs, Eta: t.Eta,
+		Batch: t.Batch, MinEpochs: t.MinEpochs, Seed: t.Seed, Compare: t.Compare}
+	standard(&d.Sampler, search.Bayes)
+	standard(&d.Schedule, search.Hyperband)
+	standard(&d.Metric, "validation.accuracy")
+	standard(&d.Goal, GoalMax)
+	standard(&d.Eta, 3)
+	standard(&d.Batch, 4)
+	standard(&d.MinEpochs, 1)
+	standard(&d.Seed, 1)
+	d.readSpace("", t.Space, bad)
+	var final File
+	final.readBase("", t.Final)
+	for _, setting := range final.base {
+		key, value, _ := strings.Cut(setting, "=")
+		d.final = append(d.final, axis{key, listOf(t.Final, key, value)})
+	}
+	f.Search = d
+}
+
+func standard[T comparable](v *T, otherwise T) {
+	var zero T
+	if *v == zero {
+		*v = otherwise
+	}
+}
+
+// listOf is the values of a setting of a nested table: of a list its elements, else itself.
+func listOf(tree map[string]any, key, text string) []string {
+	var found any
+	var walk func(prefix string, t map[string]any)
+	walk = func(prefix string, t map[string]any) {
+		for k, v := range t {
+			if below, ok := v.(map[string]any); ok {
+				walk(prefix+k+".", below)
+			} else if prefix+k == key {
+				found = v
 			}
 		}
-		if _, err := Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
-			return Summary{}, err
-		}
-		s, err := Execute(ctx, lab, []string{f.Name}, o)
-		if err != nil || s.Cancelled || p.last {
-			return s, err
-		}
 	}
-}
-
-// plan is the runs that a search has asked for so far.
-type plan struct {
-	items []Item
-	last  bool // nothing will be asked for after these
-}
-
-// plan replays the searches of all combinations on what the lab holds.
-func (f *File) plan(lab *store.Reader) (*plan, error) {
-	p := &plan{last: true}
-	for n, c := range f.places() {
-		if err := c.plan(lab, p); err != nil {
-			return nil, fmt.Errorf("study %s: place %d: %w", f.Name, n+1, err)
-		}
-	}
-	return p, nil
-}
-
-// plan adds the runs of one combination: the default, the trials so far, and, after the last of them, the
-// final ones.
-func (c *place) plan(lab *store.Reader, p *plan) error {
-	if c.def.Compare {
-		if _, err := c.add(p, Trial{Role: RoleDefault, Epochs: c.def.Epochs}); err != nil {
-			return err
-		}
-	}
-	s, err := c.search()
-	if err != nil {
-		return err
-	}
-	hashes := map[[2]int]string{} // trial and epochs
-	var failed error
-	missing := s.Replay(func(j searchJob) (float64, bool) {
-		t := Trial{Role: RoleTrial, Number: j.Trial, Epochs: j.Budget, Settings: c.settings(j.Point), From: hashes[[2]int{j.Trial, j.From}]}
-		hash, err := c.add(p, t)
-		if err != nil {
-			failed = err
-			return 0, false
-		}
-		hashes[[2]int{j.Trial, j.Budget}] = hash
-		value, known, err := c.value(lab, hash, j.Budget)
-		if err != nil {
-			failed = err
-		}
-		return value, known
-	})
-	if failed != nil {
-		return failed
-	}
-	if len(missing) > 0 {
-		p.last = false
-		return nil
-	}
-	_, best, ok := s.Best()
+	walk("", tree)
+	list, ok := found.([]any)
 	if !ok {
-		return nil // every trial failed: there is nothing to train
+		return []string{text}
 	}
-	return c.addFinal(p, best)
+	var out []string
+	for _, v := range list {
+		out = append(out, tomlText(v))
+	}
+	return out
 }
 
-// addFinal adds the runs on all training samples: the best settings, and the default to compare them with.
-func (c *place) addFinal(p *plan, best searchPoint) error {
-	roles := []Trial{{Role: RoleBest, Settings: c.settings(best)}}
-	if c.def.Compare {
-		roles = append(roles, Trial{Role: RoleDefaultFinal})
+var spaceKinds = []string{"log_uniform", "uniform", "choice"}
+
+func (d *Search) readSpace(prefix string, tree map[string]any, bad *FileError) {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
+		below, ok := tree[k].(map[string]any)
+		isParam := ok && slices.ContainsFunc(spaceKinds, func(kind string) bool { return below[kind] != nil })
+		switch {
+		case isParam:
+			d.readParam(prefix+k, below, bad)
+		case ok:
+			d.readSpace(prefix+k+".", below, bad)
+		default:
+			bad.add(`[search.space] %s is %s; wanted a table such as { log_uniform = [1e-5, 0.5] }, { uniform = … } or { choice = … }`, prefix+k, tomlText(tree[k]))
+		}
 	}
-	for _, t := range roles {
-		var failed error
-		walkGrid(c.final, func(settings []string) {
-			t := t
-			t.Final = slices.Clone(settings)
-			if _, err := c.add(p, t); err != nil && failed == nil {
-				failed = err
+}
+
+func (d *Search) readParam(key string, t map[string]any, bad *FileError) {
+	p := SearchParam{Param: search.Param{Name: key}, When: map[string][]string{}}
+	for _, word := range slices.Sorted(maps.Keys(t)) {
+		list, isList := t[word].([]any)
+		switch {
+		case word == "choice" && isList:
+			p.Scale, p.Choices = search.Choice, len(list)
+			for _, v := range list {
+				p.Values = append(p.Values, tomlText(v))
 			}
-		})
-		if failed != nil {
-			return failed
+		case slices.Contains(spaceKinds, word) && len(list) == 2:
+			lo, ok1 := number(list[0])
+			hi, ok2 := number(list[1])
+			if !ok1 || !ok2 {
+				bad.add("[search.space] %s: %s is %s; wanted two numbers", key, word, tomlText(t[word]))
+			}
+			if p.Low, p.High = lo, hi; word == "log_uniform" {
+				p.Scale = search.LogUniform
+			}
+		case word == "when":
+			when, _ := t[word].(map[string]any)
+			p.readWhen("", when)
+		default:
+			bad.add("[search.space] %s: %s is %s; wanted one of log_uniform = [low, high], uniform = [low, high], choice = [values], and when = { setting = [values] }",
+				key, word, tomlText(t[word]))
 		}
 	}
-	return nil
+	d.Space = append(d.Space, p)
 }
 
-// value is what a finished run is worth: larger is better, NaN if it failed.
-func (c *place) value(lab *store.Reader, hash string, epochs int) (v float64, known bool, err error) {
-	run, err := lab.Run(hash)
-	if isUnknown(err) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	switch run.Status {
-	case store.Failed:
-		return math.NaN(), true, nil
-	case store.Done:
-		v, err := c.def.measured(lab, hash, epochs)
-		if c.def.Goal == goalMin {
-			v = -v
+func (p *SearchParam) readWhen(prefix string, tree map[string]any) {
+	for k, v := range tree {
+		switch v := v.(type) {
+		case map[string]any:
+			p.readWhen(prefix+k+".", v)
+		case []any:
+			for _, x := range v {
+				p.When[prefix+k] = append(p.When[prefix+k], tomlText(x))
+			}
+		default:
+			p.When[prefix+k] = []string{tomlText(v)}
 		}
-		return v, true, err
 	}
-	return 0, false, nil
 }
 
-// measured is the search's metric of a run at its last epoch, NaN if it has none.
-func (d *Search) measured(lab *store.Reader, hash string, epochs int) (float64, error) {
-	return lastOf(lab, hash, store.Key{Series: "epoch", Split: d.split, Measure: d.measure}, epochs)
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	}
+	return 0, false
 }
 
-// lastOf is a number of a run at its last epoch, NaN if there is none.
-func lastOf(lab *store.Reader, hash string, key store.Key, epochs int) (float64, error) {
-	points, err := lab.Series(hash, key)
-	if err != nil {
-		return 0, err
+// text is a value of the parameter as TOML.
+func (p SearchParam) text(x float64) string {
+	if p.Scale == search.Choice {
+		return p.Values[int(x)]
 	}
-	if n := len(points); n > 0 && points[n-1].Step == int64(epochs) && points[n-1].Missing == "" {
-		return points[n-1].Value, nil
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// Key is the metric in the lab.
+func (d *Search) Key() store.Key {
+	return store.Key{Series: "epoch", Split: d.split, Measure: d.measure}
+}
+
+// config is the search of one place.
+func (d *Search) config(space []SearchParam, n int) search.Config {
+	c := search.Config{Sampler: d.Sampler, Schedule: d.Schedule, Trials: d.Trials, Budget: d.Epochs, MinBudget: d.MinEpochs, Eta: d.Eta,
+		Batch: d.Batch, Seed: d.Seed + uint64(n)}
+	for _, p := range space {
+		c.Space = append(c.Space, p.Param)
 	}
-	return math.NaN(), nil
+	return c
 }

@@ -1,124 +1,79 @@
-// Package study runs many training runs on one lab: it expands a grid of configurations, runs
-// what the lab does not hold yet, several side by side, and survives the failure of any of them.
-// Start with Run; demo.go is the study that `collapse demo` shows.
+// Package study is the front door to studies: sets of runs that are computed on one or many machines, by processes that may be
+// killed at any time, and that end up in one lab. It says what a study is and computes one run; the rooms below do the rest.
+//
+// A person writes a study's file (File): settings that all runs share, a grid, perhaps a search. File.Items makes it runs (Item),
+// each with the hash that identifies it, and Save writes them into the lab. engine.Execute computes those that the lab does not hold.
+// The rooms below:
+//
+//	engine    coordinates: submits jobs to the queue, applies results to the lab, adopts files, takes over; one process for a lab
+//	worker    computes jobs of a coordinator elsewhere, in a scratch lab of its own
+//	wire      what the two send each other: rows, checkpoints, files; and what is wrong with what came
+//	trials    goes through a search: asks for runs, round by round, and has the engine compute them
+//	export    runs of a lab as tables and as event files of TensorBoard
+//	forecast  what runs that are missing will take
+//
+// A run moves through these states:
+//
+//	          1              2              3
+//	waiting ────► claimed ────► running ────► done
+//	 ▲ ▲ ▲           │           │ │ │
+//	 │ │ └─────4─────┴─────4─────┘ │ └──5──► failed
+//	 │ │                           6           │
+//	 │ └───────7───── cancelled ◄──┘           │
+//	 └─────────────────────────7───────────────┘
+//
+// Each arrow belongs to one process or to a person:
+//
+//  1. A worker, by its claim in the queue.
+//  2. The coordinator, by a claim in the lab: for a slot of its own process, or for a worker elsewhere when that one's first message
+//     arrives. A `collapse train` on the lab claims a run, too; the coordinator leaves it alone then.
+//  3. The process that holds the lab's claim, once the lab has all rows and files.
+//  4. The worker, when it stops or its machine cannot do the run (queue.Unfit); another worker, when it falls silent. The next one goes
+//     on from the last checkpoint.
+//  5. The process that holds the lab's claim, when the run itself cannot be done (queue.Fail) or no attempt is left.
+//  6. A person (study cancel), of a waiting or claimed run, too. The coordinator takes the job out of the queue.
+//  7. A person (study resume; study retry).
+//
+// The lab stores these states as store.Pending (waiting, before any attempt), Interrupted (waiting after one, or cancelled), Running, Done
+// and Failed; claimed is known to the queue alone.
+//
+// Claims have generations, of two kinds. The queue's rises with every claim of a job and stands in every message of its worker: what an
+// overtaken worker still sends has an older one than the lab has noted (store.Lab.SetRemote), and is dropped. The lab's rises with every
+// claim of a run and separates the processes of one machine: the one that lost its claim gets store.ErrLost at its next write.
+//
+// Open file.go for what a person writes, kind.go for what computing a run means, place.go and trial.go for searches.
 package study
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"sync"
-
 	"collapse/internal/store"
-	"collapse/parallel"
 	"collapse/train"
 )
 
-// Outcome is what became of one configuration of a study.
-type Outcome struct {
-	Config train.Config
-	Result train.Result
-	Err    error // nil if the run is finished; a failed run does not stop the others
+// Item is one run of a study, of any kind.
+type Item struct {
+	Hash string // its identity, the hash of Spec
+	store.Member
 }
 
-// Sink is told how a study goes. Calls come one at a time.
-type Sink interface {
-	// Epoch reports an epoch of the i-th configuration.
-	Epoch(i int, e train.EpochDone)
-	// Done reports the end of the i-th configuration.
-	Done(i int, o Outcome)
+// TrainItem makes a training run an item of a study. note says what sets it apart there.
+func TrainItem(cfg train.Config, note string) (Item, error) {
+	hash, canonical, err := train.Identify(cfg, OpenSet)
+	if err != nil {
+		return Item{}, err
+	}
+	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
 }
 
-// Run computes every configuration, slots of them side by side with one team of threads each,
-// and returns their outcomes in the order given. It returns an error, with the outcomes so far,
-// only if ctx ended before the last run did: single failures are in the outcomes.
-func Run(ctx context.Context, lab *store.Lab, configs []train.Config, slots, threads int, sink Sink) ([]Outcome, error) {
-	outcomes := make([]Outcome, len(configs))
-	next := make(chan int)
-	var mu sync.Mutex // guards the sink
-	var wg sync.WaitGroup
-	for range slots {
-		wg.Go(func() {
-			team := parallel.NewTeam(max(1, threads/slots))
-			defer team.Close()
-			for i := range next {
-				s := runSink{i: i, mu: &mu, sink: sink}
-				r, err := train.Run(ctx, configs[i], lab, train.Options{Team: team, Sink: s})
-				outcomes[i] = Outcome{Config: configs[i], Result: r, Err: err}
-				s.done(outcomes[i])
-			}
-		})
-	}
-	started := feed(ctx, next, len(configs))
-	wg.Wait()
-	for i := started; i < len(configs); i++ {
-		outcomes[i] = Outcome{Config: configs[i], Err: context.Cause(ctx)}
-	}
-	if err := ctx.Err(); err != nil {
-		return outcomes, fmt.Errorf("study: stopped with %d of %d runs finished; run the same command again to go on: %w",
-			finished(outcomes), len(configs), err)
-	}
-	return outcomes, nil
-}
-
-// feed hands out 0..n-1 until ctx ends and returns how many it handed out.
-func feed(ctx context.Context, next chan<- int, n int) int {
-	defer close(next)
-	for i := range n {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			return i
+// Save makes or changes a study in the lab. Items with the same identity count once; their number is
+// returned.
+func Save(lab *store.Lab, name, title, source string, items []Item) (int, error) {
+	seen := map[string]bool{}
+	var members []store.Member
+	for _, it := range items {
+		if !seen[it.Hash] {
+			seen[it.Hash] = true
+			members = append(members, it.Member)
 		}
 	}
-	return n
-}
-
-func finished(outcomes []Outcome) int {
-	n := 0
-	for _, o := range outcomes {
-		if o.Err == nil {
-			n++
-		}
-	}
-	return n
-}
-
-// Failures joins the errors of the runs that did not finish, each with what sets it apart.
-func Failures(outcomes []Outcome) error {
-	var all []error
-	for _, o := range outcomes {
-		if o.Err != nil {
-			all = append(all, fmt.Errorf("%s: %w", Name(o.Config), o.Err))
-		}
-	}
-	return errors.Join(all...)
-}
-
-// Name says in a few words which run of a memorization–dilation grid a configuration is.
-func Name(c train.Config) string {
-	return fmt.Sprintf("%s, noise %g, seed %d", c.Loss.Kind, c.Data.Noise, c.Run.Seed)
-}
-
-// runSink turns the events of one run into those of the study.
-type runSink struct {
-	i    int
-	mu   *sync.Mutex
-	sink Sink
-}
-
-func (s runSink) Started(train.Started) {}
-func (s runSink) Step(train.StepDone)   {}
-func (s runSink) Note(string)           {}
-
-func (s runSink) Epoch(e train.EpochDone) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sink.Epoch(s.i, e)
-}
-
-func (s runSink) done(o Outcome) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sink.Done(s.i, o)
+	return len(members), lab.SaveStudy(name, title, source, members)
 }

@@ -1,0 +1,53 @@
+package study
+
+import (
+	"slices"
+	"sync"
+
+	"collapse/data"
+)
+
+// setCache hands out data sets that were opened before. The runs of a study share them, some for each seed, and nobody writes to a set.
+type setCache struct {
+	mu    sync.Mutex
+	sets  map[setKey]*data.Set
+	used  []setKey // the one used last at the end
+	bytes int
+	most  int // bytes, but both splits of one data set stay in any case
+}
+
+type setKey struct {
+	source data.Source
+	split  data.Split
+}
+
+// trainSets keeps what training runs open.
+var trainSets = &setCache{sets: map[setKey]*data.Set{}, most: 1 << 30}
+
+func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error) {
+	key := setKey{source, split}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sets[key]; s != nil {
+		c.used = append(slices.DeleteFunc(c.used, func(k setKey) bool { return k == key }), key)
+		return s, nil
+	}
+	s, err := data.Open(source, split)
+	if err != nil {
+		return nil, err
+	}
+	c.sets[key], c.used = s, append(c.used, key)
+	for c.bytes += size(s); c.bytes > c.most && len(c.used) > 2; c.used = c.used[1:] {
+		c.bytes -= size(c.sets[c.used[0]])
+		delete(c.sets, c.used[0])
+	}
+	return s, nil
+}
+
+// size is the memory of a set, in bytes.
+func size(s *data.Set) int { return len(s.Pixels) + 9*s.N() }
+
+// OpenSet opens a data set, or hands out the one that a run opened before.
+func OpenSet(source data.Source, split data.Split) (*data.Set, error) {
+	return trainSets.open(source, split)
+}

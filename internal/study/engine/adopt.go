@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/wire"
+)
+
+// adopt makes the files of a finished run the lab's, then marks it as done, then lets the queue forget.
+func (e *engine) adopt(ctx context.Context, m queue.Message) error {
+	r, err := e.current(m)
+	if err != nil {
+		return err
+	}
+	if r == nil { // done before, or stale
+		return e.ended(ctx, m)
+	}
+	missing, err := e.missingRows(m.Job)
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		return e.unusable(ctx, m, missing)
+	}
+	if err := e.fetchFiles(ctx, m, r.claim.Dir); err != nil {
+		return e.unusable(ctx, m, err)
+	}
+	if err := e.lostIsNoError(m.Job, r.claim.Finish()); err != nil {
+		return err
+	}
+	delete(e.remote, m.Job)
+	return e.ended(ctx, m)
+}
+
+// missingRows says which rows the lab has not got of a run that a worker calls done, nil if it has all.
+func (e *engine) missingRows(hash string) (missing, err error) {
+	run, err := e.lab.Run(hash)
+	if err != nil || study.KindOf(run.Kind) == nil {
+		return nil, err
+	}
+	whole, gap, err := study.KindOf(run.Kind).Reach(e.lab.Reader, hash, 0, math.MaxInt64)
+	if err != nil || gap == "" {
+		return nil, err
+	}
+	return fmt.Errorf("study: it says that the run is done, but the lab has no rows of epoch %s (they are whole up to epoch %d)", gap, whole), nil
+}
+
+func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) error {
+	files, err := wire.ReadManifest(m)
+	if err != nil {
+		return err
+	}
+	staging := filepath.Join(dir, fmt.Sprintf(".g%d", m.Generation))
+	if err := files.Unpack(ctx, staging, e.blobs); err != nil {
+		return err
+	}
+	return e.takeFiles(m.Job, staging, dir)
+}
+
+// takeFiles makes the files of a finished run, which are in staging, those of its folder.
+func (e *engine) takeFiles(hash, staging, dir string) error {
+	run, err := e.lab.Run(hash)
+	if err == nil && study.KindOf(run.Kind) != nil {
+		err = study.KindOf(run.Kind).CheckFiles(e.lab.Reader, hash, staging)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := wire.MoveInto(staging, dir); err != nil {
+		return err
+	}
+	return wire.SweepFolder(dir)
+}
+
+func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
+	if !shared {
+		return e.broker.Objects(ctx)
+	}
+	if e.o.Blobs == "" {
+		return nil, errors.New("study: the worker left its files in a shared folder; start the study with --blobs DIR, too")
+	}
+	return queue.Folder(filepath.Join(e.o.Blobs, e.folder)), nil
+}
+
+// unusable deals with a finished run whose files cannot be had. A disk that is full or broken here stops the
+// study, nothing is lost; anything else is tried again by another worker, three times.
+func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) error {
+	if study.DiskTrouble(cause) || ctx.Err() != nil {
+		return cause
+	}
+	if err := e.drop(m.Job); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	run := e.open[m.Job]
+	if run != nil {
+		run.broken++
+	}
+	e.mu.Unlock()
+	if run == nil {
+		return e.c.Forget(ctx, m.Job)
+	}
+	e.o.Logf("run %.12s: the result of %s cannot be used: %v", m.Job, m.Worker, cause)
+	if run.broken >= 3 {
+		m.Error = cause.Error()
+		return e.fail(ctx, m)
+	}
+	if err := e.c.Forget(ctx, m.Job); err != nil {
+		return err
+	}
+	return e.submit(ctx, run.job())
+}
+
+// fail marks a run as failed, unless its own process did.
+func (e *engine) fail(ctx context.Context, m queue.Message) error {
+	run, err := e.lab.Run(m.Job)
+	if store.IsNotFound(err) {
+		return e.ended(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	if run.Status == store.Done || run.Status == store.Failed {
+		return e.ended(ctx, m)
+	}
+	var r *remoteRun
+	if wire.IsLocal(m.Worker) {
+		r, err = e.claim(run, 0, run.Program)
+		delete(e.remote, m.Job)
+	} else if r, err = e.current(m); r == nil && err == nil && e.remote[m.Job] == nil {
+		r, err = e.claim(run, m.Generation, run.Program) // it failed before its first row
+	}
+	if err != nil {
+		return err
+	}
+	if r == nil { // another process of this machine computes it
+		return e.c.Cancel(ctx, m.Job)
+	}
+	delete(e.remote, m.Job)
+	if err := e.lostIsNoError(m.Job, r.claim.Fail(errors.New(m.Error))); err != nil {
+		return err
+	}
+	return e.ended(ctx, m)
+}
+
+// ended counts a run that the lab holds as done or failed, and lets the queue forget it.
+func (e *engine) ended(ctx context.Context, m queue.Message) error {
+	run, err := e.lab.Run(m.Job)
+	switch {
+	case store.IsNotFound(err):
+		return e.c.Forget(ctx, m.Job)
+	case err != nil:
+		return err
+	case run.Status != store.Done && run.Status != store.Failed && wire.IsLocal(m.Worker):
+		return e.c.Cancel(ctx, m.Job) // what it did was deleted since: sweepOrphans submits it again
+	case run.Status != store.Done && run.Status != store.Failed:
+		return nil // a stale message: another worker computes it
+	}
+	if err := e.c.Forget(ctx, m.Job); err != nil {
+		return err
+	}
+	e.close(run)
+	return nil
+}

@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"collapse/internal/inputfile"
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study/wire"
+)
+
+// Workers elsewhere leave checkpoints and files that are too large for a message as blobs, in the queue's object store or in the shared
+// folder. Their names are
+//
+//	RUN/gGENERATION/ckpt-EPOCH.tar, RUN/gGENERATION/beside-FROM-EPOCH.tar, RUN/gGENERATION/files.tar, RUN/begin/ckpt-EPOCH.tar
+//
+// and in the folder there are files half-written, too. A worker that is killed or overtaken removes nothing: the coordinator sweeps, at
+// the start of the studies, now and then, and at their end. Other labs may share the folder, so each has one of its own in it, and a worker
+// that writes there after the end finds that it is gone.
+
+// folderFile has the name of the lab's folder below that of --blobs.
+const folderFile = "queue.blobs"
+
+// folderName returns the name of the lab's own folder, "" if it has none yet.
+func (e *engine) folderName() (string, error) {
+	text, err := inputfile.Read(filepath.Join(e.lab.Dir(), folderFile), inputfile.Line)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("study: the name of the lab's blobs: %w", err)
+	}
+	name := strings.TrimSpace(string(text))
+	if len(name) != 22 || strings.Trim(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
+		return "", nil // cut short: another one
+	}
+	return name, nil
+}
+
+// makeFolder makes the lab's own folder, where there is a shared one.
+func (e *engine) makeFolder() error {
+	if e.o.Blobs == "" {
+		return nil
+	}
+	var err error
+	if e.folder, err = e.folderName(); err != nil {
+		return err
+	}
+	if e.folder == "" {
+		e.folder = nuid.Next()
+		if err := os.WriteFile(filepath.Join(e.lab.Dir(), folderFile), []byte(e.folder+"\n"), 0o666); err != nil {
+			return fmt.Errorf("study: %w", err)
+		}
+	}
+	return queue.MakeFolder(filepath.Join(e.o.Blobs, e.folder))
+}
+
+// folderLeft reports whether the lab's own folder is still there: a coordinator was killed before it removed it.
+func (e *engine) folderLeft() bool {
+	if e.o.Blobs == "" {
+		return false
+	}
+	name, err := e.folderName()
+	if err != nil || name == "" {
+		return false
+	}
+	return queue.FolderLeft(filepath.Join(e.o.Blobs, name))
+}
+
+// sweepEvery is how often the coordinator sweeps while studies are under way.
+const sweepEvery = time.Minute
+
+func (e *engine) sweepOften(ctx context.Context) error {
+	every := time.NewTicker(sweepEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+			e.sweepBlobs(ctx, false)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// sweepBlobs removes the blobs that nobody will ask for. At the end of the studies that is all there is, unless another study of this
+// lab has runs under way.
+func (e *engine) sweepBlobs(ctx context.Context, end bool) {
+	for _, shared := range []bool{false, true} {
+		if shared && e.o.Blobs == "" {
+			continue
+		}
+		blobs, err := e.blobs(ctx, shared)
+		if err == nil {
+			err = e.sweepStore(ctx, blobs, end)
+		}
+		if err != nil && ctx.Err() == nil {
+			e.o.Logf("checkpoints that nobody needs stay behind with the queue: %v", err)
+		}
+	}
+}
+
+// sweepStore lists the blobs before it asks which runs need them: a blob that is there when its run has ended, or when another worker has
+// taken the run over, is of no use any more.
+func (e *engine) sweepStore(ctx context.Context, blobs queue.Blobs, end bool) error {
+	names, err := blobs.List(ctx)
+	if err != nil {
+		return err
+	}
+	use, err := e.usedBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	var unused []string
+	for _, name := range names {
+		if !use.needs(name) {
+			unused = append(unused, name)
+		}
+	}
+	if end && !use.anyRun() {
+		return blobs.Clear(ctx)
+	}
+	return blobs.Remove(ctx, unused...)
+}
+
+// blobUse says which blobs may still be asked for.
+type blobUse struct {
+	e      *engine
+	claims map[string]queue.Claim // of runs that the queue has a claim of, or a job
+	unread bool                   // there are results that were not applied
+	runs   map[string]runUse      // those that were asked for
+}
+
+// runUse is how a run's blobs may be used.
+type runUse struct {
+	under  bool       // it is, or may be, under way
+	oldest uint64     // generation whose messages the lab still accepts
+	state  wire.State // that the next worker goes on from
+}
+
+// usedBlobs asks the queue.
+func (e *engine) usedBlobs(ctx context.Context) (*blobUse, error) {
+	u := &blobUse{e: e, claims: map[string]queue.Claim{}, runs: map[string]runUse{}}
+	jobs, err := e.c.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range jobs {
+		u.claims[id] = queue.Claim{Job: id}
+	}
+	claims, err := e.c.Claims(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range claims {
+		u.claims[c.Job] = c
+	}
+	u.unread = !e.allRead(ctx)
+	return u, nil
+}
+
+// anyRun reports whether a run is under way that the queue knows, or that was asked for.
+func (u *blobUse) anyRun() bool {
+	for hash := range u.claims {
+		u.run(hash)
+	}
+	for _, r := range u.runs {
+		if r.under {
+			return true
+		}
+	}
+	return false
+}
+
+// run looks how a run's blobs may be used. Where the lab cannot tell, everything stays.
+func (u *blobUse) run(hash string) runUse {
+	if r, ok := u.runs[hash]; ok {
+		return r
+	}
+	claim, queued := u.claims[hash]
+	r := runUse{under: queued || u.unread || u.e.isOpen(hash)}
+	run, err := u.e.lab.Run(hash)
+	switch {
+	case store.IsNotFound(err), err == nil && (run.Status == store.Done || run.Status == store.Failed):
+		r.under = false
+	case err == nil:
+		if g, err := u.e.lab.Remote(hash); err == nil {
+			r.oldest = g
+		}
+		if s, err := wire.DecodeState(claim.State); err == nil {
+			r.state = s
+		}
+	}
+	u.runs[hash] = r
+	return r
+}
+
+// needs reports whether a blob may still be asked for: it is what its run's next worker goes on from, or of an attempt that has not ended
+// and not older than that.
+func (u *blobUse) needs(name string) bool {
+	hash, rest, _ := strings.Cut(name, "/")
+	attempt, file, _ := strings.Cut(rest, "/")
+	r := u.run(hash)
+	switch {
+	case !r.under:
+		return false
+	case attempt == "begin" || r.state.Has(name):
+		return true
+	}
+	g, err := strconv.ParseUint(strings.TrimPrefix(attempt, "g"), 10, 64)
+	if err != nil || g < r.oldest {
+		return false
+	}
+	epoch, known := blobEpoch(file)
+	return !known || epoch >= r.state.Epoch
+}
+
+// blobEpoch returns the epoch up to which a blob has what its run left. The object store puts '~' and more behind the name of one that
+// was sent twice.
+func blobEpoch(file string) (epoch int64, ok bool) {
+	file, _, _ = strings.Cut(file, "~")
+	file, ok = strings.CutSuffix(file, ".tar")
+	at := strings.LastIndexByte(file, '-')
+	if !ok || at < 0 {
+		return 0, false
+	}
+	epoch, err := strconv.ParseInt(file[at+1:], 10, 64)
+	return epoch, err == nil
+}

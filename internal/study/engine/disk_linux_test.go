@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collapse/internal/demo"
+	"collapse/internal/faulttest"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/train"
+)
+
+// smallDisk mounts a disk of 24 MB on the folder dir until the test ends.
+func smallDisk(t *testing.T, dir string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a small disk to fill up")
+	}
+	must(t, os.MkdirAll(dir, 0o777))
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); errors.Is(err, syscall.EPERM) {
+		t.Skip("root may not mount a small disk here")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+}
+
+// fillDisk leaves not one byte free in dir.
+func fillDisk(t *testing.T, dir string) (release func()) {
+	t.Helper()
+	path := filepath.Join(dir, "ballast")
+	f, err := os.Create(path)
+	must(t, err)
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	return func() { must(t, os.Remove(path)) }
+}
+
+// savedIn is saved for a lab in the folder dir.
+func savedIn(t *testing.T, dir string, configs []train.Config) *store.Lab {
+	t.Helper()
+	lab, err := store.Open(dir, store.Options{})
+	must(t, err)
+	t.Cleanup(func() { lab.Close() })
+	_, err = study.Save(lab, "s", "", "", itemsOf(t, configs))
+	must(t, err)
+	return lab
+}
+
+// saysThatTheDiskIsFull waits for a coordinator's last words.
+func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
+	t.Helper()
+	over := time.After(30 * time.Second)
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				t.Fatal("the coordinator ended without a word about its disk")
+			}
+			if strings.HasPrefix(line, "error:") {
+				if !strings.Contains(line, "is full") || !strings.Contains(line, "make space") || !strings.Contains(line, "collapse study resume s") {
+					t.Error(line)
+				}
+				return
+			}
+		case <-over:
+			t.Fatal("the coordinator does not notice that its disk is full")
+		}
+	}
+}
+
+func TestALabWhoseDiskFillsUp(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: it takes half a minute")
+	}
+	dir := t.TempDir()
+	smallDisk(t, dir)
+	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
+	lab := savedIn(t, dir, configs)
+	gate := newGate(t)
+	first, out := faulttest.Play(t, "coordinator", dir, "", string(gate))
+	faulttest.Heard(t, out, "ended")
+	release := fillDisk(t, dir)
+	gate.open(t)
+	saysThatTheDiskIsFull(t, out)
+	first.Wait()
+	release()
+	s, err := lab.Study("s")
+	if err != nil || s.Counts[store.Done] == 0 || s.Counts[store.Done] == 4 || s.Counts[store.Failed] != 0 {
+		t.Errorf("when the disk was full: %v, %v", s.Counts, err)
+	}
+	if s, err := Execute(t.Context(), lab, []string{"s"}, options(t, 2)); err != nil || s != (Summary{Runs: 4, Done: 4}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}
+
+// TestAQueueWhoseDiskFillsUp fills the disk of the queue alone. The worker has its own, finishes its run
+// meanwhile, and hands it over once there is space again.
+func TestAQueueWhoseDiskFillsUp(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: it takes half a minute")
+	}
+	dir := t.TempDir()
+	smallDisk(t, filepath.Join(dir, "queue"))
+	configs := []train.Config{longer()}
+	lab := savedIn(t, dir, configs)
+	first, out := faulttest.Play(t, "coordinator", dir, "127.0.0.1:0")
+	line := faulttest.Heard(t, out, "workers elsewhere")
+	at := strings.Fields(line[strings.Index(line, "nats://"):])[0]
+	gate := newGate(t)
+	_, work := faulttest.Play(t, "worker", at, t.TempDir(), string(gate))
+	faulttest.Heard(t, work, "epoch 20")
+	release := fillDisk(t, filepath.Join(dir, "queue"))
+	gate.open(t)
+	saysThatTheDiskIsFull(t, out)
+	first.Wait()
+	faulttest.Heard(t, work, "epoch 80")
+	release()
+	o := options(t, 0)
+	o.Listen, o.Token = strings.TrimPrefix(at, "nats://"), "secret"
+	if s, err := Execute(t.Context(), lab, []string{"s"}, o); err != nil || s != (Summary{Runs: 1, Done: 1}) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	sameValues(t, lab, directly(t, configs), configs)
+}

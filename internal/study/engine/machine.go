@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/train"
+)
+
+// localTrouble deals with what ended a run in a slot of this process. A disk that is full or broken is the lab's, so another attempt
+// would end the same way: the work ends, nothing is lost. Other trouble of this machine is no attempt of the run while somebody else
+// may do it, or this machine once another run has ended.
+func (e *engine) localTrouble(hash string, err error) error {
+	switch {
+	case err == nil || queue.IsFailure(err) || !study.MachineTrouble(err):
+		return err
+	case store.IsFull(err):
+		e.abort(err)
+		return queue.Unfit(err)
+	case study.DiskTrouble(err):
+		e.abort(fmt.Errorf("study: the disk of the lab %s cannot be used; nothing that was computed is lost: put that right, then go on with: collapse study resume %s: %w",
+			e.lab.Dir(), strings.Join(e.names, " "), err))
+		return queue.Unfit(err)
+	}
+	e.progress(hash, "", study.Progress{})
+	var here *study.MachineError
+	var memory *train.MemoryError
+	shared := e.o.Listen != "" || e.o.Remote != nil
+	alone := e.nobodyWorks()
+	if !shared && (errors.As(err, &here) || alone && errors.As(err, &memory)) {
+		return err // it will not be otherwise: the run says why
+	}
+	return queue.Unfit(err)
+}

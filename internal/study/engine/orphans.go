@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+)
+
+// Two things can be orphaned: a run that has neither a job nor a claim in the queue (sweepOrphans), and a claim that has no job
+// (deadClaims).
+
+// deadClaims are claims that are held while the queue has no job for them: runs that are about to be reported as ended. One whose claim
+// does not move any more, with nothing left to read from its worker, will not be: its last message could not be used, or its job
+// was taken out of the queue by mistake. It is given to another worker.
+type deadClaims map[string]deadClaim
+
+type deadClaim struct {
+	revision uint64
+	since    time.Time
+}
+
+// silentFor is how many times the queue's AckWait a dead claim is waited for.
+const silentFor = 4
+
+// sweep looks at the claims now and gives those up that have not moved for long.
+func (o deadClaims) sweep(ctx context.Context, e *engine) {
+	claims, err := e.c.Claims(ctx)
+	if err != nil {
+		return // the server is away
+	}
+	there, err := e.c.Jobs(ctx)
+	if err != nil {
+		return
+	}
+	have := map[string]bool{}
+	for _, id := range there {
+		have[id] = true
+	}
+	held := map[string]bool{}
+	for _, c := range claims {
+		if !c.Held || have[c.Job] || !e.isOpen(c.Job) {
+			continue
+		}
+		held[c.Job] = true
+		if old, ok := o[c.Job]; !ok || old.revision != c.Revision {
+			o[c.Job] = deadClaim{c.Revision, time.Now()}
+		} else if time.Since(old.since) > silentFor*e.c.AckWait() && e.allRead(ctx) {
+			e.o.Logf("run %.12s: %s has ended without a word that can be used; another worker goes on", c.Job, c.Worker)
+			e.c.Release(ctx, c.Job, c.Revision) // its error says that the server is away: the next look tries again
+		}
+	}
+	for id := range o {
+		if !held[id] {
+			delete(o, id)
+		}
+	}
+}
+
+func (e *engine) isOpen(hash string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open[hash] != nil
+}
+
+// allRead says that no result waits to be applied.
+func (e *engine) allRead(ctx context.Context) bool {
+	t, err := e.broker.Traffic(ctx)
+	return err == nil && t.Unread == 0
+}
+
+// sweepOrphans settles what nobody reports: runs that a `collapse train` of this lab finished, and jobs
+// that were taken out of the queue because one was at them.
+func (e *engine) sweepOrphans(ctx context.Context) error {
+	there, err := e.c.Jobs(ctx)
+	var jobs []queue.Job
+	if err == nil {
+		jobs, err = e.missing(ctx, there)
+	}
+	if err != nil {
+		return nil // the server is away; its connection says so
+	}
+	for _, job := range jobs {
+		run, err := e.lab.Run(job.ID)
+		if err != nil {
+			return err
+		}
+		if run.Status == store.Done || run.Status == store.Failed {
+			e.close(run)
+		} else if err := e.submit(ctx, job); err != nil {
+			return nil
+		}
+	}
+	return nil
+}

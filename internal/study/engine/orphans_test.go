@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"collapse/internal/queue"
+	"collapse/internal/study/worker"
+	"collapse/internal/version"
+	"collapse/train"
+)
+
+// TestAClaimWithoutAJobIsGivenUp: the queue says that somebody computes a run, but there is no job of it and nobody will report. Without
+// help the study would wait for ever.
+func TestAClaimWithoutAJobIsGivenUp(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: a claim must be silent for a while")
+	}
+	configs := []train.Config{tiny()}
+	lab := saved(t, configs)
+	hash := itemsOf(t, configs)[0].Hash
+	url := openServer(t)
+	opt := quickQueue()
+	opt.Version, opt.Logf = version.Version, t.Logf
+	b, err := queue.Connect(queue.Remote{URL: url}, opt)
+	must(t, err)
+	owner, err := ownerOf(lab)
+	must(t, err)
+	_, err = b.Coordinate(t.Context(), owner)
+	must(t, err)
+	b.Close()
+	conn, err := nats.Connect(url)
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.Publish("$KV.collapse-claims.claim."+hash, []byte(`{"worker":"ghost","nonce":"n","held":true,"attempt":1}`)))
+	must(t, conn.Flush())
+	o := options(t, 0)
+	o.Remote = &queue.Remote{URL: url}
+	ended := make(chan error, 1)
+	go func() {
+		s, err := Execute(t.Context(), lab, []string{"s"}, o)
+		if err == nil && s != (Summary{Runs: 1, Done: 1}) {
+			err = fmt.Errorf("%+v", s)
+		}
+		ended <- err
+	}()
+	startWorker(t, url, worker.Options{})
+	select {
+	case err := <-ended:
+		must(t, err)
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the study waits for a worker that does not exist")
+	}
+}

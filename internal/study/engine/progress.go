@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/wire"
+)
+
+// close counts a run as ended and tells it. After the last one it has reconcile end the work.
+func (e *engine) close(run store.Run) {
+	e.mu.Lock()
+	o := e.open[run.Hash]
+	if o == nil {
+		e.mu.Unlock()
+		return
+	}
+	delete(e.open, run.Hash)
+	delete(e.working, run.Hash)
+	e.closing++
+	e.doneHere++
+	ended := &Ended{Hash: run.Hash, Note: o.Note, Failed: run.Status == store.Failed, Text: run.Error}
+	if ended.Failed {
+		e.failed++
+	} else {
+		e.done++
+	}
+	e.mu.Unlock()
+	if kind := study.KindOf(run.Kind); kind != nil && !ended.Failed {
+		ended.Text = kind.Headline(e.lab.Reader, run.Hash)
+	}
+	e.tell(ended)
+	e.mu.Lock()
+	e.closing--
+	e.mu.Unlock()
+	if e.nothingLeft() {
+		select {
+		case e.emptied <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// progress notes how far a run is; worker "" says that nobody computes it.
+func (e *engine) progress(hash, worker string, p study.Progress) {
+	e.mu.Lock()
+	o := e.open[hash]
+	if o != nil {
+		o.worker, o.progress = worker, p
+		e.working[hash] = o
+		if worker == "" {
+			delete(e.working, hash)
+		}
+	}
+	e.mu.Unlock()
+	if o != nil {
+		e.tell(nil)
+	}
+}
+
+// toldEvery bounds how often progress is told; ends are always.
+const toldEvery = 100 * time.Millisecond
+
+func (e *engine) tell(ended *Ended) {
+	e.watchMu.Lock()
+	defer e.watchMu.Unlock()
+	if now := time.Now(); ended != nil || now.Sub(e.told) >= toldEvery {
+		e.told = now
+		e.o.Watch(Event{Snapshot: e.snapshot(), Ended: ended})
+	}
+}
+
+// snapshot is how far the studies are now. The time left follows from the runs done here so far, parts
+// of runs included, on the assumption that the others take as long.
+func (e *engine) snapshot() Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := Snapshot{Runs: e.runs, Done: e.done, Failed: e.failed}
+	parts := 0.0
+	for hash, o := range e.working {
+		s.Working = append(s.Working, Working{Hash: hash, Note: o.Note, Worker: o.worker, Progress: o.progress})
+		if o.progress.Epochs > 0 {
+			parts += float64(o.progress.Epoch) / float64(o.progress.Epochs)
+		}
+	}
+	slices.SortFunc(s.Working, func(a, b Working) int { return cmp.Compare(a.Note, b.Note) })
+	if work := e.doneHere + parts; work > 0 {
+		s.Left = time.Duration(float64(time.Since(e.started)) * (float64(len(e.open)) - parts) / work)
+	}
+	return s
+}
+
+// watchClaims learns from the queue who works on what.
+func (e *engine) watchClaims(ctx context.Context) error {
+	for {
+		err := e.c.Watch(ctx, func(c queue.Claim) {
+			if wire.IsLocal(c.Worker) { // its progress is known at first hand
+				return
+			}
+			p, worker := wire.ParseProgress(c.Progress), c.Worker
+			if !c.Held {
+				worker = ""
+			}
+			e.progress(c.Job, worker, p)
+		})
+		if ctx.Err() != nil {
+			return err
+		}
+		select { // the server was away
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study/wire"
+)
+
+// Times between looks at what people, and other processes, did.
+const (
+	lookEvery    = 250 * time.Millisecond
+	orphansEvery = 10 * time.Second
+)
+
+// watchLab looks for cancelled and retried studies, and for runs that other processes of this lab compute.
+func (e *engine) watchLab(ctx context.Context) error {
+	look, sweep := time.NewTicker(lookEvery), time.NewTicker(orphansEvery)
+	defer look.Stop()
+	defer sweep.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-sweep.C:
+			if err := e.sweepOrphans(ctx); err != nil {
+				return err
+			}
+		case <-look.C:
+			if err := e.reconcile(ctx); err != nil {
+				return err
+			}
+		case <-e.emptied:
+			if err := e.reconcile(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// reconcile takes over what people changed and ends the work if nothing is left. A resume that arrives before the last run has
+// ended, or as it ends, is honoured.
+func (e *engine) reconcile(ctx context.Context) error {
+	now, err := e.lab.StudyRevision()
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	changed := now != e.revision
+	e.mu.Unlock()
+	if changed {
+		if err := e.reload(ctx); err != nil {
+			return err
+		}
+	}
+	if e.nothingLeft() {
+		e.finished()
+	}
+	return nil
+}
+
+// reload brings the queue in line with the lab.
+func (e *engine) reload(ctx context.Context) error {
+	e.mu.Lock()
+	before := make([]string, 0, len(e.open))
+	for id := range e.open {
+		before = append(before, id)
+	}
+	e.mu.Unlock()
+	if err := e.load(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	gone := slices.DeleteFunc(before, func(id string) bool { return e.open[id] != nil })
+	e.mu.Unlock()
+	if err := e.c.Cancel(ctx, gone...); err != nil {
+		return err
+	}
+	there, err := e.c.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	jobs, err := e.missing(ctx, there)
+	if err != nil {
+		return err
+	}
+	return e.submit(ctx, jobs...)
+}
+
+// rebuild applies every result that the queue holds once more. Runs that the lab holds as done stay as
+// they are.
+func (e *engine) rebuild(ctx context.Context) error {
+	e.o.Logf("reading all results again")
+	e.mu.Lock()
+	e.finished = func() {}
+	e.mu.Unlock()
+	return e.c.Replay(ctx, func(list []queue.Message) error {
+		var wanted []queue.Message
+		for _, m := range list {
+			run, err := e.lab.Run(m.Job)
+			if store.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if run.Status != store.Done && !wire.IsLocal(m.Worker) {
+				wanted = append(wanted, m)
+			}
+		}
+		return e.apply(ctx, wanted)
+	})
+}
+
+// release gives the lab's claims of workers elsewhere up; they go on, and the next coordinator takes
+// them over.
+func (e *engine) release() error {
+	e.remoteMu.Lock()
+	defer e.remoteMu.Unlock()
+	var all error
+	for hash := range e.remote {
+		all = errors.Join(all, e.drop(hash))
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study/wire"
+	"collapse/train"
+)
+
+// admit leaves out the messages that cannot be used.
+func (e *engine) admit(ctx context.Context, list []queue.Message) []queue.Message {
+	var good []queue.Message
+	for _, m := range list {
+		if err := e.checkMessage(ctx, m); err != nil {
+			e.setAside(m, err)
+			continue
+		}
+		good = append(good, m)
+	}
+	return good
+}
+
+func (e *engine) checkMessage(ctx context.Context, m queue.Message) error {
+	switch {
+	case m.Type == queue.Data && len(m.Data) == 0:
+		return errors.New("study: an empty result")
+	case m.Type == queue.Data && m.Data[0] == wire.TagBegin:
+		if _, err := e.readBegin(m); err != nil {
+			return err
+		}
+		return e.c.Plausible(ctx, m)
+	case m.Type == queue.Data && m.Data[0] != wire.TagRows:
+		return fmt.Errorf("study: a result that begins with byte %#x", m.Data[0])
+	case m.Type == queue.Failed, m.Type == queue.GaveUp:
+		return e.c.Plausible(ctx, m)
+	}
+	return nil
+}
+
+func (e *engine) setAside(m queue.Message, why error) {
+	e.c.SetAside(fmt.Sprintf("message %d of run %.12s from %s", m.Sequence, m.Job, m.Worker), len(m.Data), why)
+}
+
+// readBegin reads the beginning of an attempt at a run.
+func (e *engine) readBegin(m queue.Message) (wire.Begin, error) {
+	b, err := wire.DecodeBegin(m.Data[1:])
+	if err != nil {
+		return b, err
+	}
+	if most := e.epochsOf(m.Job); b.From < -1 || b.From > most {
+		return b, fmt.Errorf("study: an attempt goes on from epoch %d of %d", b.From, most)
+	}
+	return b, nil
+}
+
+// readRows reads the rows of an epoch of a run.
+func (e *engine) readRows(m queue.Message) (store.EpochRows, error) {
+	rows, err := wire.DecodeRows(m.Data[1:])
+	if err != nil {
+		return rows, err
+	}
+	if most := e.epochsOf(m.Job); rows.Epoch < 0 || rows.Epoch > most {
+		return rows, fmt.Errorf("study: rows of epoch %d; the run has %d", rows.Epoch, most)
+	}
+	return rows, nil
+}
+
+// epochsOf is how many epochs a run has, by its configuration.
+func (e *engine) epochsOf(hash string) int64 {
+	if n, ok := e.epochs[hash]; ok {
+		return n
+	}
+	e.mu.Lock()
+	run := e.open[hash]
+	e.mu.Unlock()
+	if run == nil || run.Kind != store.Train {
+		return wire.MostEpochs
+	}
+	cfg, err := train.Load("job", []byte(run.Payload))
+	if err != nil {
+		return wire.MostEpochs
+	}
+	if e.epochs == nil {
+		e.epochs = map[string]int64{}
+	}
+	e.epochs[hash] = int64(cfg.Run.Epochs)
+	return e.epochs[hash]
+}

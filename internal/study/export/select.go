@@ -1,0 +1,72 @@
+package export
+
+import (
+	"fmt"
+
+	"collapse/internal/store"
+)
+
+// Selected is a run to export, with the study it was named by; "" if it was named itself.
+type Selected struct {
+	Study string
+	store.StudyRun
+}
+
+// Select returns the runs of studies, by name, and runs by the start of their hash, each once for each study; without
+// names every run of the lab. It returns an error for a name that is neither.
+func Select(lab *store.Reader, names []string) ([]Selected, error) {
+	if len(names) == 0 {
+		return everyRun(lab)
+	}
+	studies, err := lab.Studies()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, s := range studies {
+		known[s.Name] = true
+	}
+	var out []Selected
+	seen := map[[2]string]bool{}
+	add := func(s Selected) {
+		if key := [2]string{s.Study, s.Hash}; !seen[key] {
+			seen[key], out = true, append(out, s)
+		}
+	}
+	for _, name := range names {
+		if !known[name] {
+			r, err := lab.Find(name)
+			if err != nil {
+				return nil, fmt.Errorf("study: %q is neither a study of the lab nor the start of one run's hash: %w", name, err)
+			}
+			add(alone(r))
+			continue
+		}
+		runs, err := lab.StudyRuns(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			add(Selected{name, r})
+		}
+	}
+	return out, nil
+}
+
+func everyRun(lab *store.Reader) ([]Selected, error) {
+	runs, err := lab.List(store.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var out []Selected
+	for _, r := range runs {
+		out = append(out, alone(r))
+	}
+	return out, nil
+}
+
+// alone is a run outside any study.
+func alone(r store.Run) Selected {
+	return Selected{StudyRun: store.StudyRun{Hash: r.Hash, Kind: r.Kind, Status: r.Status, Error: r.Error, Note: r.Label,
+		Epoch: r.LastEpoch, Started: r.Started, Finished: r.Finished}}
+}

@@ -1,0 +1,116 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/studytest"
+)
+
+var must = studytest.Must
+
+// parquetTexts reads a file back as texts, "" for nothing.
+func parquetTexts(t *testing.T, b []byte) []map[string]string {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	must(t, err)
+	columns := f.Schema().Columns()
+	r := parquet.NewReader(f)
+	all := make([]parquet.Row, f.NumRows())
+	for n := 0; n < len(all); {
+		got, err := r.ReadRows(all[n:])
+		if n += got; got == 0 {
+			t.Fatal(err)
+		}
+	}
+	var out []map[string]string
+	for _, row := range all {
+		line := map[string]string{}
+		for i, v := range row {
+			switch {
+			case v.IsNull():
+				line[columns[i][0]] = ""
+			case v.Kind() == parquet.Double:
+				line[columns[i][0]] = strconv.FormatFloat(v.Double(), 'g', -1, 64)
+			case v.Kind() == parquet.Int64:
+				line[columns[i][0]] = strconv.FormatInt(v.Int64(), 10)
+			default:
+				line[columns[i][0]] = string(v.ByteArray())
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestExportsAgree(t *testing.T) {
+	lab := studytest.Saved(t, studytest.SmallGrid())
+	if _, err := engine.Execute(t.Context(), lab, []string{"s"}, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	var asCSV, asJSON, asParquet bytes.Buffer
+	var lines [3]int
+	runs, err := Select(lab.Reader, []string{"s"})
+	must(t, err)
+	for i, out := range []*bytes.Buffer{&asCSV, &asJSON, &asParquet} {
+		lines[i], err = Table(lab.Reader, runs, []string{"csv", "json", "parquet"}[i], out)
+		must(t, err)
+	}
+	table, err := csv.NewReader(&asCSV).ReadAll()
+	must(t, err)
+	var objects []map[string]any
+	must(t, json.Unmarshal(asJSON.Bytes(), &objects))
+	rows := parquetTexts(t, asParquet.Bytes())
+	head, table := table[0], table[1:]
+	if len(table) != lines[0] || len(objects) != lines[1] || len(rows) != lines[2] || lines[0] != lines[1] || lines[1] != lines[2] || lines[0] < 8*2*20 {
+		t.Fatalf("%v lines; csv %d, json %d, parquet %d", lines, len(table), len(objects), len(rows))
+	}
+	for _, want := range []string{"loss.kind", "data.noise", "run.seed", "measure", "value"} {
+		if !strings.Contains(strings.Join(head, ","), want) {
+			t.Errorf("no column %s", want)
+		}
+	}
+	kinds := map[string]bool{}
+	for i, line := range table {
+		for c, name := range head {
+			got := objects[i][name]
+			switch name {
+			case "step":
+				got = strconv.Itoa(int(objects[i][name].(float64)))
+			case "value":
+				if x, ok := objects[i][name].(float64); ok {
+					got = strconv.FormatFloat(x, 'g', -1, 64)
+				} else {
+					got = ""
+				}
+			case "loss.kind":
+				kinds[line[c]] = true
+			case "data.noise", "run.seed":
+				if _, number := got.(float64); !number {
+					t.Fatalf("line %d, %s: json %q is no number", i, name, got)
+				}
+			}
+			if _, number := got.(float64); number {
+				got = study.SettingText(got)
+			}
+			fromParquet := rows[i][name]
+			if got != line[c] || fromParquet != line[c] {
+				t.Fatalf("line %d, %s: csv %q, json %q, parquet %q", i, name, line[c], got, fromParquet)
+			}
+		}
+	}
+	if !kinds["ce"] || !kinds["mse"] {
+		t.Errorf("losses %v: a default is left out", kinds)
+	}
+	if _, err := Table(lab.Reader, runs, "xml", &asCSV); err == nil {
+		t.Error("xml")
+	}
+}

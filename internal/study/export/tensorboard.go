@@ -1,0 +1,125 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"collapse/internal/outfile"
+	"collapse/internal/store"
+	"collapse/internal/tensorboard"
+)
+
+// TensorBoard writes runs as TensorBoard event files, a folder of dir for each run that has values, and returns how many
+// runs and values it wrote. A tag is split/measure ("train/nc1_pinv"), split@layer/measure for a layer's; series other than
+// epochs stand before it. A step is an epoch. Rows do not store when they were made, so that wall times are spread evenly
+// between start and end of the run. Exporting again replaces a run's file. Memory holds one run at a time.
+func TensorBoard(lab *store.Reader, runs []Selected, dir string) (written, values int, err error) {
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if seen[r.Hash] {
+			continue
+		}
+		seen[r.Hash] = true
+		rows, err := lab.Values(r.Hash)
+		if err != nil {
+			return written, values, err
+		}
+		rows = slices.DeleteFunc(rows, func(v store.Value) bool { return v.Missing != "" })
+		if len(rows) == 0 {
+			continue
+		}
+		run, err := lab.Run(r.Hash)
+		if err != nil {
+			return written, values, err
+		}
+		if err := writeEvents(filepath.Join(dir, folderName(r)), run, rows); err != nil {
+			return written, values, fmt.Errorf("study: exporting run %.12s: %w", r.Hash, err)
+		}
+		written, values = written+1, values+len(rows)
+	}
+	return written, values, nil
+}
+
+// folderName is what TensorBoard calls a run: what sets it apart in its study, and the start of its hash.
+func folderName(r Selected) string {
+	note := r.Note
+	if note == "" {
+		note = string(r.Kind)
+	}
+	plain := strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("-+=.", c) {
+			return c
+		}
+		return '_'
+	}, note)
+	const longest = 80 // runes; a file system allows 255 bytes
+	if cut := []rune(plain); len(cut) > longest {
+		plain = string(cut[:longest])
+	}
+	return fmt.Sprintf("%s-%.12s", strings.TrimLeft(plain, "."), r.Hash)
+}
+
+// writeEvents makes folder hold the run's one event file.
+func writeEvents(folder string, run store.Run, rows []store.Value) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	path := filepath.Join(folder, tensorboard.FileName(run.Created))
+	var b bytes.Buffer
+	if err := events(&b, run, rows); err != nil {
+		return err
+	}
+	return outfile.Write(path, b.Bytes())
+}
+
+// events writes the values step by step.
+func events(w io.Writer, run store.Run, rows []store.Value) error {
+	begin, end := run.Started, run.Finished
+	if begin.IsZero() {
+		begin = run.Created
+	}
+	if end.Before(begin) { // not finished
+		end = begin
+	}
+	out, err := tensorboard.NewWriter(w, begin)
+	if err != nil {
+		return err
+	}
+	steps := map[int64][]tensorboard.Scalar{}
+	for _, v := range rows {
+		steps[v.Step] = append(steps[v.Step], tensorboard.Scalar{Tag: tagOf(v.Key), Value: v.Value})
+	}
+	order := slices.Sorted(maps.Keys(steps))
+	last := max(order[len(order)-1], 1)
+	for _, step := range order {
+		share := min(1, max(0, float64(step)/float64(last)))
+		wall := begin.Add(time.Duration(share * float64(end.Sub(begin))))
+		if err := out.Write(wall, step, steps[step]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tagOf(k store.Key) string {
+	tag := k.Split
+	if k.Layer != "" {
+		tag += "@" + k.Layer
+	}
+	if tag != "" {
+		tag += "/"
+	}
+	tag += k.Measure
+	if k.Series != "epoch" {
+		tag = k.Series + "/" + tag
+	}
+	return tag
+}

@@ -1,0 +1,129 @@
+package export
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collapse/internal/store"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/studytest"
+	"collapse/internal/tensorboard/tensorboardtest"
+)
+
+// eventsIn reads the one event file of every folder of dir.
+func eventsIn(t *testing.T, dir string) map[string][]tensorboardtest.Event {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	must(t, err)
+	out := map[string][]tensorboardtest.Event{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		must(t, err)
+		folder := filepath.Base(filepath.Dir(f))
+		if out[folder] != nil || !strings.Contains(filepath.Base(f), "tfevents") {
+			t.Errorf("%s holds %s as well", folder, filepath.Base(f))
+		}
+		out[folder], err = tensorboardtest.Read(b)
+		must(t, err)
+	}
+	return out
+}
+
+// Every value of the lab is in the event file of its run, under its tag and epoch, and exporting again changes nothing.
+func TestEventFilesHoldTheLab(t *testing.T) {
+	configs := studytest.SmallGrid()[:2]
+	configs[0].Run.Taps, configs[1].Run.Taps = "stages", "stages"
+	lab := studytest.Saved(t, configs)
+	if _, err := engine.Execute(t.Context(), lab, []string{"s"}, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	runs, err := Select(lab.Reader, []string{"s", studytest.Items(t, configs)[0].Hash[:12]}) // one of them twice
+	must(t, err)
+	for range 2 {
+		written, values, err := TensorBoard(lab.Reader, runs, dir)
+		if err != nil || written != 2 || values < 100 || len(runs) != 3 {
+			t.Fatalf("%d runs, %d values, %v", written, values, err)
+		}
+	}
+	found := eventsIn(t, dir)
+	for _, r := range runs[:2] {
+		events := found[folderName(r)]
+		if len(events) == 0 || events[0].Version != "brain.Event:2" || !strings.Contains(folderName(r), "seed") {
+			t.Fatalf("%s: %d events; there are %d folders", folderName(r), len(events), len(found))
+		}
+		byStep, before := map[int64]tensorboardtest.Event{}, events[0].Wall
+		for _, e := range events[1:] {
+			byStep[e.Step] = e
+			if e.Wall < before || e.Wall > float64(r.Finished.UnixMilli())/1e3+1e-3 || e.Wall < float64(r.Started.UnixMilli())/1e3-1e-3 {
+				t.Errorf("epoch %d at %f, after %f", e.Step, e.Wall, before)
+			}
+			before = e.Wall
+		}
+		values, err := lab.Values(r.Hash)
+		must(t, err)
+		counted, layers := 0, 0
+		for _, v := range values {
+			if v.Missing != "" {
+				continue
+			}
+			tag := v.Split + "/" + v.Measure
+			if v.Split == "" {
+				tag = v.Measure
+			}
+			if v.Layer != "" {
+				tag, layers = v.Split+"@"+v.Layer+"/"+v.Measure, layers+1
+			}
+			if v.Series != "epoch" {
+				tag = v.Series + "/" + tag
+			}
+			got, ok := byStep[v.Step].Values[tag]
+			if !ok || got != float32(v.Value) {
+				t.Errorf("%s at epoch %d is %g (%v), wanted %g", tag, v.Step, got, ok, v.Value)
+			}
+			counted++
+		}
+		for _, e := range events[1:] {
+			counted -= len(e.Values)
+		}
+		if _, ok := byStep[1].Values["train/nc1_pinv"]; counted != 0 || layers == 0 || !ok {
+			t.Errorf("%d values of the lab are not in the file; %d of layers; train/nc1_pinv %v", counted, layers, ok)
+		}
+	}
+}
+
+func TestFolderNamesOfRuns(t *testing.T) {
+	hash := strings.Repeat("0123456789abcdef", 4)
+	for note, want := range map[string]string{
+		"loss mse, seed 2":       "loss_mse__seed_2-0123456789ab",
+		"../../etc":              "_.._etc-0123456789ab",
+		"":                       "train-0123456789ab",
+		strings.Repeat("η", 300): strings.Repeat("η", 80) + "-0123456789ab",
+	} {
+		r := Selected{StudyRun: store.StudyRun{Hash: hash, Kind: store.Train, Note: note}}
+		if got := folderName(r); got != want {
+			t.Errorf("%q: %q, wanted %q", note, got, want)
+		}
+	}
+}
+
+// A run that has not ended has no span to spread its epochs over: they lie at its start.
+func TestWallTimesOfARunUnderWay(t *testing.T) {
+	begin := time.UnixMilli(1763740000123)
+	rows := []store.Value{{Key: store.Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: 3, Value: 1},
+		{Key: store.Key{Series: "iteration", Measure: "objective"}, Step: 0, Value: 2}}
+	path := filepath.Join(t.TempDir(), "a")
+	must(t, writeEvents(path, store.Run{Created: begin.Add(-time.Hour), Started: begin}, rows))
+	events := eventsIn(t, filepath.Dir(path))["a"]
+	if len(events) != 3 || events[1].Step != 0 || events[2].Step != 3 || events[1].Values["iteration/objective"] != 2 || events[2].Values["train/loss"] != 1 {
+		t.Fatalf("%+v", events)
+	}
+	for _, e := range events {
+		if e.Wall != 1763740000.123 {
+			t.Errorf("step %d at %f", e.Step, e.Wall)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+// Package forecast foresees what runs take: a study's missing ones in time and memory (Study), and those of a lab in work (Runs).
+package forecast
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"collapse/internal/bench"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/train"
+)
+
+// Estimate is what the runs of a study that are missing will take.
+type Estimate struct {
+	Runs    int           `json:"runs"`    // of the study
+	Missing int           `json:"missing"` // that the lab does not hold
+	Failed  int           `json:"failed"`  // that failed before, and are not tried again by themselves
+	Time    time.Duration `json:"-"`       // for the missing ones, side by side
+	Seconds float64       `json:"seconds"`
+	Memory  int64         `json:"memory_bytes"` // of all slots at work on the largest runs
+	Basis   string        `json:"basis"`        // what the time follows from
+}
+
+// shapesTimed bounds the time that an estimate takes: runs of further shapes count as the slowest timed.
+const shapesTimed = 6
+
+// Study estimates what a study's missing runs will take on so many slots and threads. Time follows
+// from the lab's runs of the same study where there are any, else from steps of each shape of network
+// timed for half a second.
+func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots, threads int) (Estimate, error) {
+	e := Estimate{}
+	seen, outlooks := map[string]bool{}, map[string]train.Outlook{}
+	var past []float64
+	var missing []train.Outlook
+	for i, it := range items {
+		if seen[it.Hash] {
+			continue
+		}
+		seen[it.Hash] = true
+		e.Runs++
+		run, known := find(lab, it.Hash)
+		switch {
+		case known && run.Status == store.Done:
+			past = append(past, run.Finished.Sub(run.Started).Seconds())
+			continue
+		case known && run.Status == store.Failed:
+			e.Failed++
+			continue
+		}
+		e.Missing++
+		o, err := outlook(configs[i], outlooks)
+		if err != nil {
+			return e, err
+		}
+		missing = append(missing, o)
+		e.Memory = max(e.Memory, o.Memory.Total())
+	}
+	side := max(1, min(slots, e.Missing))
+	e.Memory *= int64(side)
+	var err error
+	if len(past) > 0 {
+		slices.Sort(past)
+		e.Seconds = past[len(past)/2] * float64((e.Missing+side-1)/side)
+		e.Basis = fmt.Sprintf("%d runs of this study that the lab has, median %.3g s", len(past), past[len(past)/2])
+	} else {
+		e.Seconds, e.Basis, err = timed(missing, side, max(1, threads/side))
+	}
+	e.Time = time.Duration(e.Seconds * float64(time.Second))
+	return e, err
+}
+
+func find(lab *store.Reader, hash string) (store.Run, bool) {
+	if lab == nil {
+		return store.Run{}, false
+	}
+	run, err := lab.Run(hash)
+	return run, err == nil
+}
+
+// outlook foresees a run, once for all that differ only in what changes no shape.
+func outlook(c train.Config, known map[string]train.Outlook) (train.Outlook, error) {
+	alike := c
+	alike.Run.Seed, alike.Data.Noise, alike.Data.NoiseSeed, alike.Optim.LR, alike.Optim.WeightDecay = 1, 0, 0, 0.1, 0
+	alike.Loss = train.Default().Loss
+	key := train.Changes(alike)
+	if o, ok := known[key]; ok {
+		return o, nil
+	}
+	o, err := train.Foresee(c, study.OpenSet)
+	if err == nil {
+		known[key] = o
+	}
+	return o, err
+}
+
+// timed adds up the time of runs from the rates of their steps.
+func timed(runs []train.Outlook, slots, threads int) (seconds float64, basis string, err error) {
+	type shape struct {
+		arch  any
+		batch int
+	}
+	rates := map[shape]float64{} // steps a second
+	slowest := 0.0
+	for _, o := range runs {
+		s := shape{fmt.Sprint(o.Arch), o.Batch}
+		rate, ok := rates[s]
+		if !ok && len(rates) < shapesTimed {
+			rate, err = bench.Rate(bench.TrainConfig{Arch: o.Arch, Batch: o.Batch}, slots, threads, time.Second/2)
+			if err != nil {
+				return 0, "", err
+			}
+			rates[s] = rate
+		} else if !ok {
+			rate = slowest
+		}
+		if slowest == 0 || rate < slowest {
+			slowest = rate
+		}
+		// Forward alone is a third of a step's work.
+		seconds += (float64(o.Steps) + float64(o.Forward)/float64(o.Batch)/3) / rate
+	}
+	return seconds / float64(slots), fmt.Sprintf("%d shapes of network timed for half a second each", len(rates)), nil
+}

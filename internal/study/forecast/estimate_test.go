@@ -1,0 +1,56 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/studytest"
+)
+
+var must = studytest.Must
+
+func TestForesee(t *testing.T) {
+	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), nil, 0)
+	must(t, err)
+	configs, _, err := f.Configs()
+	must(t, err)
+	items, err := f.Items(nil)
+	must(t, err)
+	e, err := Study(nil, configs, items, 2, 2)
+	if err != nil || e.Runs != 12 || e.Missing != 12 || !(e.Seconds > 0) || e.Memory < 1000 || !strings.Contains(e.Basis, "1 shapes") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	lab := studytest.Lab(t)
+	_, err = study.Save(lab, "noise", "", "", items[:5])
+	must(t, err)
+	if _, err := engine.Execute(t.Context(), lab, []string{"noise"}, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := lab.Claim(items[5].Spec)
+	must(t, err)
+	must(t, claim.Fail(errors.New("it broke")))
+	runs, err := lab.StudyRuns("noise", store.Done)
+	must(t, err)
+	var took []float64
+	for _, run := range runs {
+		took = append(took, run.Finished.Sub(run.Started).Seconds())
+	}
+	slices.Sort(took)
+	e, err = Study(lab.Reader, configs, items, 2, 2)
+	if err != nil || e.Runs != 12 || e.Missing != 6 || e.Failed != 1 || !strings.Contains(e.Basis, "5 runs of this study") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if want := 3 * took[2]; math.Abs(e.Seconds-want) > 1e-9 { // six runs on two slots
+		t.Errorf("%g s, wanted three times the median %g", e.Seconds, want)
+	}
+	one, err := Study(lab.Reader, configs, items, 1, 2)
+	if err != nil || 2*one.Memory != e.Memory {
+		t.Errorf("two slots take %d bytes, one %d; %v", e.Memory, one.Memory, err)
+	}
+}

@@ -1,0 +1,112 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse/internal/search"
+	"collapse/train"
+)
+
+// Place is a combination of the grid with its search.
+type Place struct {
+	number int
+	Where  string
+	def    *Search
+	base   []string      // settings without those that are searched
+	space  []SearchParam // that mean something here
+	final  []axis        // of the runs on all training samples
+}
+
+// Places expands the grid.
+func (f *File) Places() []*Place {
+	var list []*Place
+	walkGrid(f.axes, func(settings []string) {
+		p := &Place{number: len(list), def: f.Search, base: slices.Concat(f.base, settings), final: f.withSeeds(f.Search.final)}
+		if len(settings) > 0 {
+			p.Where = noteOf(settings)
+		}
+		for _, param := range f.Search.Space {
+			if param.applies(p.base) {
+				p.space = append(p.space, param)
+			}
+		}
+		list = append(list, p)
+	})
+	return list
+}
+
+func (p SearchParam) applies(settings []string) bool {
+	for key, values := range p.When {
+		is := ""
+		for _, s := range settings {
+			if k, v, _ := strings.Cut(s, "="); k == key {
+				is = v
+			}
+		}
+		if !slices.Contains(values, is) {
+			return false
+		}
+	}
+	return true
+}
+
+// Search is the search of this place.
+func (c *Place) Search() (*search.Search, error) {
+	return search.New(c.def.config(c.space, c.number))
+}
+
+// Settings are a point as settings.
+func (c *Place) Settings(p search.Point) []string {
+	var list []string
+	for i, param := range c.space {
+		list = append(list, param.Name+"="+param.text(p[i]))
+	}
+	return list
+}
+
+// Item makes a run of this place an item of the study.
+func (c *Place) Item(t Trial) (Item, error) {
+	t.Place, t.Where = c.number, c.Where
+	cfg, err := c.configOf(t)
+	if err != nil {
+		return Item{}, err
+	}
+	t.Epochs = cfg.Run.Epochs
+	item, err := TrainItem(cfg, t.note())
+	if err != nil {
+		return Item{}, err
+	}
+	head, err := json.Marshal(t)
+	if err != nil {
+		return Item{}, fmt.Errorf("study: %w", err)
+	}
+	item.Payload = trialMark + string(head) + "\n" + item.Payload
+	return item, nil
+}
+
+// Finals are the settings by which the runs on all training samples differ.
+func (c *Place) Finals() (list [][]string) {
+	walkGrid(c.final, func(settings []string) { list = append(list, settings) })
+	return list
+}
+
+// configOf is the configuration of a run. A trial that stops early is in all else one that does not, its
+// learning rates included.
+func (c *Place) configOf(t Trial) (train.Config, error) {
+	settings := append(slices.Clone(c.base), t.Settings...)
+	if t.Role == RoleBest || t.Role == RoleDefaultFinal {
+		settings = append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs), "data.validation=0")
+		return train.LoadShared(append(settings, t.Final...)...)
+	}
+	cfg, err := train.LoadShared(append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs))...)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Optim.Schedule = cfg.Resolved().Optim.Schedule
+	cfg.Run.Epochs = t.Epochs
+	return cfg, nil
+}

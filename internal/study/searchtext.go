@@ -1,0 +1,75 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"collapse/internal/search"
+	"collapse/internal/store"
+)
+
+// searchMark begins the source of a study that is a search, so that it can be read back.
+const searchMark = "# A search; written by collapse.\n"
+
+// searchText writes the file with everything that was changed on the command line and filled in.
+func (f *File) searchText() string {
+	var b strings.Builder
+	d := f.Search
+	fmt.Fprintf(&b, "%s[study]\nname = %s\ntitle = %s\n", searchMark, tomlText(f.Name), tomlText(f.Title))
+	if len(f.seeds) > 0 {
+		fmt.Fprintf(&b, "seeds = %s\n", strings.ReplaceAll(fmt.Sprint(f.seeds), " ", ", "))
+	}
+	last := map[string]string{}
+	for _, s := range f.base {
+		key, value, _ := strings.Cut(s, "=")
+		last[key] = value
+	}
+	b.WriteString("\n[base]\n")
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		fmt.Fprintf(&b, "%q = %s\n", key, last[key])
+	}
+	writeAxes(&b, "grid", f.axes)
+	fmt.Fprintf(&b, "\n[search]\nsampler = %q\nschedule = %q\ntrials = %d\nepochs = %d\nmin_epochs = %d\neta = %d\nbatch = %d\nmetric = %q\ngoal = %q\nseed = %d\ncompare = %t\n",
+		d.Sampler, d.Schedule, d.Trials, d.Epochs, d.MinEpochs, d.Eta, d.Batch, d.Metric, d.Goal, d.Seed, d.Compare)
+	b.WriteString("\n[search.space]\n")
+	for _, p := range d.Space {
+		fmt.Fprintf(&b, "%q = { %s }\n", p.Name, p.toml())
+	}
+	writeAxes(&b, "search.final", d.final)
+	return b.String()
+}
+
+func writeAxes(b *strings.Builder, table string, axes []axis) {
+	fmt.Fprintf(b, "\n[%s]\n", table)
+	for _, a := range axes {
+		fmt.Fprintf(b, "%q = [%s]\n", a.key, strings.Join(a.values, ", "))
+	}
+}
+
+func (p SearchParam) toml() string {
+	text := fmt.Sprintf("uniform = [%s, %s]", tomlText(p.Low), tomlText(p.High))
+	switch p.Scale {
+	case search.LogUniform:
+		text = "log_" + text
+	case search.Choice:
+		text = "choice = [" + strings.Join(p.Values, ", ") + "]"
+	}
+	if len(p.When) > 0 {
+		var parts []string
+		for _, key := range slices.Sorted(maps.Keys(p.When)) {
+			parts = append(parts, fmt.Sprintf("%q = [%s]", key, strings.Join(p.When[key], ", ")))
+		}
+		text += ", when = { " + strings.Join(parts, ", ") + " }"
+	}
+	return text
+}
+
+// SearchOf reads a study of the lab back as the file of a search; nil if it is none.
+func SearchOf(s store.Study) (*File, error) {
+	if !strings.HasPrefix(s.Source, searchMark) {
+		return nil, nil
+	}
+	return ParseFile(s.Name+".toml", []byte(s.Source), nil, 0)
+}

@@ -1,0 +1,35 @@
+package study
+
+import (
+	"fmt"
+
+	"collapse/internal/store"
+)
+
+// simulated is the kind that the runs pass for: nothing here computes one.
+const simulated = store.Trial
+
+// simulatedKind makes the coordinator ask the lab what it asks of a training run. Any rows will do.
+type simulatedKind struct{ trainKind }
+
+func (*simulatedKind) Reach(lab *store.Reader, hash string, _, upTo int64) (int64, string, error) {
+	for range 2 { // rows of training, and of measures
+		if _, err := lab.MissingSteps(hash, store.Key{}, 1, 1); err != nil {
+			return 0, "", err
+		}
+	}
+	return upTo, "", nil
+}
+
+func (*simulatedKind) CheckFiles(*store.Reader, string, string) error { return nil }
+
+// SimulatedItems are n runs of a simulation. They differ in their number alone.
+func SimulatedItems(n int) []Item {
+	items := make([]Item, n)
+	for i := range items {
+		config := fmt.Appendf(nil, `{"run":%d}`, i) // canonical as it stands
+		note := fmt.Sprintf("run %d", i)
+		items[i] = Item{Hash: store.Hash(simulated, config), Member: store.Member{Spec: store.Spec{Kind: simulated, Config: config}, Note: note, Payload: note}}
+	}
+	return items
+}

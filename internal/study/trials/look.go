@@ -1,0 +1,104 @@
+package trials
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"collapse/internal/store"
+	"collapse/internal/study"
+)
+
+// Row is what became of a run of a search.
+type Row struct {
+	study.Trial
+	Hash   string
+	Status store.Status
+	Error  string
+	Value  float64 // the search's metric at the run's last epoch; NaN: none
+	Test   float64 // test accuracy there
+}
+
+func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.Failed }
+
+// Found is what a search found in one place.
+type Found struct {
+	Where   string
+	Rows    []Row // trials by number, each at the furthest rung that ended, or that was asked for if none has
+	Best    int   // index in Rows of the best of those that went furthest; -1: none
+	Default *Row
+	Final   []Row // runs on all samples
+	Spent   int   // epochs trained by trials that ended, none twice
+	Whole   int   // epochs that all trials would take without early stopping
+}
+
+// Look reads how far the searches of a study are, place by place. It reads no data set.
+func Look(lab *store.Reader, f *study.File) ([]Found, error) {
+	runs, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	places := f.Places()
+	found := make([]Found, len(places))
+	for i, c := range places {
+		found[i] = Found{Where: c.Where, Best: -1, Whole: f.Search.Trials * f.Search.Epochs}
+	}
+	for _, r := range runs {
+		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Value: math.NaN(), Test: math.NaN()}
+		if row.Role == "" || row.Place < 0 || row.Place >= len(found) {
+			continue // the study had another source before
+		}
+		if r.Status == store.Done {
+			if row.Value, err = lastOf(lab, r.Hash, f.Search.Key(), row.Epochs); err != nil {
+				return nil, err
+			}
+			if row.Test, err = lastOf(lab, r.Hash, store.Key{Series: "epoch", Split: "test", Measure: "accuracy"}, row.Epochs); err != nil {
+				return nil, err
+			}
+		}
+		found[row.Place].take(row)
+	}
+	for i := range found {
+		found[i].conclude(f.Search.Goal)
+	}
+	return found, nil
+}
+
+func (f *Found) take(row Row) {
+	switch row.Role {
+	case study.RoleTrial:
+		at := slices.IndexFunc(f.Rows, func(r Row) bool { return r.Number == row.Number })
+		switch {
+		case at < 0:
+			f.Rows = append(f.Rows, row)
+		case row.ended() == f.Rows[at].ended() && f.Rows[at].Epochs < row.Epochs, row.ended() && !f.Rows[at].ended():
+			f.Rows[at] = row
+		}
+	case study.RoleDefault:
+		f.Default = &row
+	default:
+		f.Final = append(f.Final, row)
+	}
+}
+
+func (f *Found) conclude(goal string) {
+	slices.SortFunc(f.Rows, func(a, b Row) int { return cmp.Compare(a.Number, b.Number) })
+	for i, r := range f.Rows {
+		if r.ended() {
+			f.Spent += r.Epochs
+		}
+		if math.IsNaN(r.Value) {
+			continue
+		}
+		if f.Best < 0 || r.Epochs > f.Rows[f.Best].Epochs || r.Epochs == f.Rows[f.Best].Epochs && better(r.Value, f.Rows[f.Best].Value, goal) {
+			f.Best = i
+		}
+	}
+}
+
+func better(a, b float64, goal string) bool {
+	if goal == study.GoalMin {
+		return a < b
+	}
+	return a > b
+}

@@ -1,0 +1,162 @@
+// Package trials goes through the search of a study's file (study.Search) with runs: its trials, and the best settings on all samples. Which
+// settings to try, and how far, is up to internal/search; Look reads what was found.
+package trials
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"collapse/internal/search"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/engine"
+)
+
+// Run goes through the search of a study's file: it computes what the searches of all its
+// combinations ask for together, tells them the values, and in the end trains the best settings on
+// everything. What was computed before, in this process or another, is taken from the lab: the state
+// of a search is its definition and the finished runs, so it may be killed at any time.
+//
+// Runs that fail, by divergence most of all, are the worst trials; they do not stop a search.
+func Run(ctx context.Context, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
+	for first := true; ; first = false {
+		p, err := planOf(lab.Reader, f)
+		if err != nil {
+			return engine.Summary{}, err
+		}
+		if !first { // a person may have cancelled it between two rounds
+			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
+				return engine.Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
+			}
+		}
+		if _, err := study.Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
+			return engine.Summary{}, err
+		}
+		s, err := engine.Execute(ctx, lab, []string{f.Name}, o)
+		if err != nil || s.Cancelled || p.last {
+			return s, err
+		}
+	}
+}
+
+// plan is the runs that a search has asked for so far.
+type plan struct {
+	lab   *store.Reader
+	def   *study.Search
+	items []study.Item
+	last  bool // nothing will be asked for after these
+}
+
+// planOf replays the searches of all combinations on what the lab holds.
+func planOf(lab *store.Reader, f *study.File) (*plan, error) {
+	p := &plan{lab: lab, def: f.Search, last: true}
+	for n, c := range f.Places() {
+		if err := p.place(c); err != nil {
+			return nil, fmt.Errorf("study %s: place %d: %w", f.Name, n+1, err)
+		}
+	}
+	return p, nil
+}
+
+// place adds the runs of one combination: the default, the trials so far, and, after the last of them, the
+// final ones.
+func (p *plan) place(c *study.Place) error {
+	if p.def.Compare {
+		if _, err := p.add(c, study.Trial{Role: study.RoleDefault, Epochs: p.def.Epochs}); err != nil {
+			return err
+		}
+	}
+	s, err := c.Search()
+	if err != nil {
+		return err
+	}
+	hashes := map[[2]int]string{} // trial and epochs
+	var failed error
+	missing := s.Replay(func(j search.Job) (float64, bool) {
+		t := study.Trial{Role: study.RoleTrial, Number: j.Trial, Epochs: j.Budget, Settings: c.Settings(j.Point), From: hashes[[2]int{j.Trial, j.From}]}
+		hash, err := p.add(c, t)
+		if err != nil {
+			failed = err
+			return 0, false
+		}
+		hashes[[2]int{j.Trial, j.Budget}] = hash
+		value, known, err := p.value(hash, j.Budget)
+		if err != nil {
+			failed = err
+		}
+		return value, known
+	})
+	if failed != nil {
+		return failed
+	}
+	if len(missing) > 0 {
+		p.last = false
+		return nil
+	}
+	_, best, ok := s.Best()
+	if !ok {
+		return nil // every trial failed: there is nothing to train
+	}
+	return p.addFinal(c, best)
+}
+
+// add puts a run of a combination into the plan and returns its hash.
+func (p *plan) add(c *study.Place, t study.Trial) (string, error) {
+	item, err := c.Item(t)
+	if err != nil {
+		return "", err
+	}
+	p.items = append(p.items, item)
+	return item.Hash, nil
+}
+
+// addFinal adds the runs on all training samples: the best settings, and the default to compare them with.
+func (p *plan) addFinal(c *study.Place, best search.Point) error {
+	roles := []study.Trial{{Role: study.RoleBest, Settings: c.Settings(best)}}
+	if p.def.Compare {
+		roles = append(roles, study.Trial{Role: study.RoleDefaultFinal})
+	}
+	for _, t := range roles {
+		for _, t.Final = range c.Finals() {
+			if _, err := p.add(c, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// value is what a finished run is worth, its metric: larger is better, NaN if it failed.
+func (p *plan) value(hash string, epochs int) (v float64, known bool, err error) {
+	run, err := p.lab.Run(hash)
+	if store.IsNotFound(err) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	switch run.Status {
+	case store.Failed:
+		return math.NaN(), true, nil
+	case store.Done:
+		v, err := lastOf(p.lab, hash, p.def.Key(), epochs)
+		if p.def.Goal == study.GoalMin {
+			v = -v
+		}
+		return v, true, err
+	}
+	return 0, false, nil
+}
+
+// lastOf is a number of a run at its last epoch, NaN if there is none.
+func lastOf(lab *store.Reader, hash string, key store.Key, epochs int) (float64, error) {
+	points, err := lab.Series(hash, key)
+	if err != nil {
+		return 0, err
+	}
+	if n := len(points); n > 0 && points[n-1].Step == int64(epochs) && points[n-1].Missing == "" {
+		return points[n-1].Value, nil
+	}
+	return math.NaN(), nil
+}

@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/train"
+)
+
+// State is what the queue keeps of a run with its claim, for the next worker: the newest
+// checkpoint that left its machine. Rows up to its epoch were sent before. Epoch 0 is none.
+type State struct {
+	Machine train.Machine `json:"machine"` // another one's bits would differ, so it starts again
+	Epoch   int64         `json:"epoch"`
+	Blob    queue.Blob    `json:"blob"`
+	Shared  bool          `json:"shared"` // in the shared folder
+	Beside  []SidePart    `json:"beside,omitempty"`
+}
+
+// SidePart is an archive of what a run has left besides checkpoints, up to an epoch from that of the part before.
+type SidePart struct {
+	UpTo int64      `json:"up_to"`
+	Blob queue.Blob `json:"blob"`
+}
+
+// Encode is the state as the queue keeps it.
+func (s State) Encode() []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic("study: a state that JSON cannot hold")
+	}
+	return text
+}
+
+// DecodeState reads what the queue keeps of a run; text may be empty.
+func DecodeState(text []byte) (s State, err error) {
+	if len(text) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(text, &s); err != nil || s.Epoch < 0 {
+		return State{}, fmt.Errorf("study: the saved state of a run is of epoch %d: %w", s.Epoch, err)
+	}
+	return s, nil
+}
+
+// Usable returns the epoch of the checkpoint if this machine can go on from it, else 0.
+func (s State) Usable() int64 {
+	if s.Machine != train.ThisMachine() {
+		return 0
+	}
+	return s.Epoch
+}
+
+// RestoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
+// reach: they are whole up to epoch whole.
+func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
+	home := filepath.Join(dir, "ckpt")
+	if s.Usable() == 0 || NewestUpTo(home, whole+1) >= s.Epoch {
+		return nil
+	}
+	store, err := blobs(ctx, s.Shared)
+	if err != nil {
+		return err
+	}
+	staging := filepath.Join(home, ".fetched")
+	for _, part := range s.Beside {
+		if err := fetch(ctx, store, part.Blob, staging); err != nil {
+			return err
+		}
+		if err := mergeInto(staging, dir); err != nil {
+			return err
+		}
+	}
+	if err := fetch(ctx, store, s.Blob, staging); err != nil {
+		return err
+	}
+	final := filepath.Join(home, strconv.FormatInt(s.Epoch, 10))
+	if err := os.RemoveAll(final); err != nil { // it was passed over
+		return fmt.Errorf("study: %w", err)
+	}
+	if err := os.Rename(staging, final); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return syncDir(home)
+}
+
+// fetch makes the folder staging of what is in a blob.
+func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(store.Get(ctx, b, w)) }()
+	err := unpack(r, staging)
+	_, rest := io.Copy(io.Discard, r) // to the end: only there is the digest known
+	if err := errors.Join(err, rest); err != nil {
+		r.CloseWithError(err)
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	return nil
+}
+
+// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. The next
+// holder of the claim goes on from there: all rows of the epochs before must have been sent. beside lists where the other files are.
+func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...SidePart) (State, error) {
+	s, err := LeaveCheckpoint(ctx, blobs, shared, BlobsOf(t), dir, epoch)
+	if err != nil {
+		return s, err
+	}
+	s.Beside = beside
+	return s, t.SetState(ctx, s.Encode())
+}
+
+// LeaveBeside puts what a run has left besides checkpoints, up to an epoch, where other machines find it, and returns the parts that
+// hold all of it. Files go with the first checkpoint after them; small parts are made again together with what comes after them, so that
+// there are never many, and no file goes often.
+func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoch int64, parts []SidePart) ([]SidePart, error) {
+	for n := len(parts); ; n-- {
+		after := int64(0)
+		if n > 0 {
+			after = parts[n-1].UpTo
+		}
+		list, err := train.SideFiles(dir, int(after), int(epoch))
+		if err != nil || len(list) == 0 {
+			return parts, err
+		}
+		size := int64(0)
+		for _, name := range list {
+			info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil {
+				return parts, err
+			}
+			size += info.Size()
+		}
+		if n > 0 && parts[n-1].Blob.Bytes <= 2*size {
+			continue
+		}
+		b, err := put(ctx, blobs, fmt.Sprintf("%s/beside-%d-%d.tar", where, after, epoch), func(w io.Writer) error { return packList(w, dir, list) })
+		return append(slices.Clone(parts[:n]), SidePart{UpTo: epoch, Blob: b}), err
+	}
+}
+
+// LeaveCheckpoint puts the checkpoint of an epoch, in a run's folder, where other machines find it.
+func LeaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where, dir string, epoch int64) (s State, err error) {
+	s = State{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
+	s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/ckpt-%d.tar", where, epoch), func(w io.Writer) error {
+		return Pack(w, filepath.Join(dir, "ckpt", strconv.FormatInt(epoch, 10)), func(string) bool { return true })
+	})
+	return s, err
+}
+
+// put stores what write writes, with a few tries: a busy server answers late.
+func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writer) error) (queue.Blob, error) {
+	for try := 1; ; try++ {
+		r, w := io.Pipe()
+		wrote := make(chan error, 1)
+		go func() {
+			err := write(w)
+			w.CloseWithError(err)
+			wrote <- err
+		}()
+		b, err := blobs.Put(ctx, name, r)
+		r.CloseWithError(err) // ends write, if it still writes
+		local := <-wrote
+		if err == nil || try == 4 || ctx.Err() != nil || errors.Is(local, os.ErrNotExist) {
+			return b, err
+		}
+		select {
+		case <-time.After(time.Duration(try) * time.Second):
+		case <-ctx.Done():
+			return b, context.Cause(ctx)
+		}
+	}
+}
+
+// BlobsOf begins the names of the blobs of a task.
+func BlobsOf(t *queue.Task) string { return fmt.Sprintf("%s/g%d", t.ID, t.Generation) }
+
+// Has reports whether going on from the state needs a blob.
+func (s State) Has(name string) bool {
+	for _, part := range s.Beside {
+		if part.Blob.Name == name {
+			return true
+		}
+	}
+	return s.Blob.Name == name
+}

@@ -1,0 +1,229 @@
+package wire
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collapse/internal/inputfile"
+)
+
+// Pack writes the files below dir that keep wants, by their paths relative to dir, as a tar archive.
+// Files that vanish on the way, as old checkpoints do, are an error.
+func Pack(w io.Writer, dir string, keep func(path string) bool) error {
+	t := tar.NewWriter(w)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || !keep(filepath.ToSlash(rel)) {
+			return err
+		}
+		return packFile(t, path, filepath.ToSlash(rel))
+	})
+	if err := errors.Join(err, t.Close()); err != nil {
+		return fmt.Errorf("study: packing %s: %w", dir, err)
+	}
+	return nil
+}
+
+// packList writes the named files of dir, by these names, as a tar archive.
+func packList(w io.Writer, dir string, list []string) error {
+	t := tar.NewWriter(w)
+	var err error
+	for _, name := range list {
+		if err = packFile(t, filepath.Join(dir, filepath.FromSlash(name)), name); err != nil {
+			break
+		}
+	}
+	if err := errors.Join(err, t.Close()); err != nil {
+		return fmt.Errorf("study: packing %s: %w", dir, err)
+	}
+	return nil
+}
+
+func packFile(t *tar.Writer, path, name string) error {
+	f, err := inputfile.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: info.Size(), Format: tar.FormatPAX}); err != nil {
+		return err
+	}
+	_, err = io.Copy(t, f)
+	return err
+}
+
+// unpack makes dir anew from what Pack wrote, and returns once all of it is on the disk.
+func unpack(r io.Reader, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	for t := tar.NewReader(r); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return syncTree(dir)
+		}
+		if err != nil {
+			return fmt.Errorf("study: a run's files: %w", err)
+		}
+		if sparse(h) {
+			return fmt.Errorf("study: a run's files: %q has holes, which could be of any size", h.Name)
+		}
+		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(h.Name)) {
+			return fmt.Errorf("study: a run's files: %q is not a plain file inside the run's folder", h.Name)
+		}
+		if err := unpackFile(t, filepath.Join(dir, filepath.FromSlash(h.Name))); err != nil {
+			return fmt.Errorf("study: a run's files: %w", err)
+		}
+	}
+}
+
+// sparse says whether a file is larger than its part of the archive.
+func sparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+func unpackFile(r io.Reader, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// syncTree makes the names below dir durable, where folders can be synced.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return syncDir(path)
+	})
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !os.IsPermission(err) {
+		return fmt.Errorf("study: syncing %s: %w", path, err)
+	}
+	return nil
+}
+
+// MoveInto moves what is directly in from to the folder to, replacing what has the same name, and removes from.
+func MoveInto(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	for _, e := range entries {
+		target := filepath.Join(to, e.Name())
+		if err := os.RemoveAll(target); err != nil {
+			return fmt.Errorf("study: %w", err)
+		}
+		if err := os.Rename(filepath.Join(from, e.Name()), target); err != nil {
+			return fmt.Errorf("study: %w", err)
+		}
+	}
+	if err := os.Remove(from); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return syncDir(to)
+}
+
+// mergeInto moves every file below from to the same place below to, replacing what is there, and removes from.
+func mergeInto(from, to string) error {
+	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o777)
+		}
+		return os.Rename(path, filepath.Join(to, rel))
+	})
+	if err := errors.Join(err, os.RemoveAll(from)); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return nil
+}
+
+// SweepFolder removes what killed processes left half-written in a run's folder.
+func SweepFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".tmp") {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("study: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// NewestOf returns the largest number that names a folder in dir, 0 if there is none.
+func NewestOf(dir string) int64 { return NewestUpTo(dir, math.MaxInt64) }
+
+// NewestUpTo is NewestOf among numbers up to last.
+func NewestUpTo(dir string, last int64) int64 {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	newest := int64(0)
+	for _, e := range entries {
+		var n int64
+		if _, err := fmt.Sscanf(e.Name(), "%d", &n); err == nil && fmt.Sprint(n) == e.Name() && n <= last {
+			newest = max(newest, n)
+		}
+	}
+	return newest
+}
+
+// runFiles says which files of a run's folder go to the coordinator: all but what is half written and
+// what stays behind of older checkpoints. kept are paths of those that the run is to keep.
+func runFiles(newest int64, kept []string) func(path string) bool {
+	last := fmt.Sprintf("ckpt/%d/", newest)
+	return func(path string) bool {
+		parts := strings.Split(path, "/")
+		if slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, ".") }) || strings.HasSuffix(path, ".tmp") {
+			return false
+		}
+		return parts[0] != "ckpt" || strings.HasPrefix(path, last) || slices.Contains(kept, path)
+	}
+}

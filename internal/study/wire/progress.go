@@ -1,0 +1,34 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+
+	"collapse/internal/queue"
+	"collapse/internal/study"
+)
+
+// LocalPrefix begins the names of the slots of a coordinator's own process.
+const LocalPrefix = "local/"
+
+// IsLocal reports whether a worker is a slot of a coordinator's own process.
+func IsLocal(worker string) bool { return strings.HasPrefix(worker, LocalPrefix) }
+
+// EncodeProgress is how far a run is, as a heartbeat carries it.
+func EncodeProgress(p study.Progress) []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic("study: progress that JSON cannot hold")
+	}
+	return text
+}
+
+// ParseProgress reads what a heartbeat carries. Nothing, and what cannot be read, is no progress.
+func ParseProgress(b []byte) study.Progress {
+	var p study.Progress
+	if json.Unmarshal(b, &p) != nil || p.Epochs < 0 || p.Epochs > MostEpochs || p.Epoch < 0 || p.Epoch > p.Epochs {
+		return study.Progress{}
+	}
+	p.Text = queue.Clean(p.Text, longestLine)
+	return p
+}

@@ -1,0 +1,279 @@
+// Package worker computes runs for a coordinator elsewhere: each in a scratch lab of its own, from which an uploader (uploader.go) sends
+// rows and checkpoints while the run goes on. machine.go says what is trouble of this machine.
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/wire"
+	"collapse/parallel"
+)
+
+// Options describe a worker on another machine.
+type Options struct {
+	Name    string // for people; default host and process
+	Slots   int    // runs side by side
+	Threads int    // of all slots together
+
+	// Scratch is a local folder for runs under way: a small lab of the worker's own, which is also its
+	// outbox while the coordinator is away. A worker started again on the same folder goes on from there.
+	Scratch string
+	Blobs   string // shared folder, as Options.Blobs
+
+	// CheckpointEvery is how often a run's checkpoint leaves this machine; default 1 minute. It is what is
+	// lost of a run when the machine is.
+	CheckpointEvery time.Duration
+
+	// Retry is how long the worker asks for no runs after its machine could not do one, before it looks again; default 1 minute.
+	Retry time.Duration
+
+	Watch func(hash string, p study.Progress) // may be nil
+	Logf  func(format string, args ...any)
+}
+
+// Work computes runs for the coordinator behind the broker until ctx ends. It never touches the
+// coordinator's lab: it computes each run in its scratch lab and sends the rows from there, so that what
+// was computed while the coordinator or the network was away arrives later.
+func Work(ctx context.Context, b *queue.Broker, o Options) error {
+	w, err := openWorker(ctx, b, o)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	for range w.o.Slots {
+		w.teams <- parallel.NewTeam(max(1, w.o.Threads/w.o.Slots))
+	}
+	return b.Work(ctx, queue.WorkerOptions{Name: w.o.Name, Slots: w.o.Slots, Ready: w.ready, Retry: w.o.Retry},
+		func(ctx context.Context, t *queue.Task) ([]byte, error) {
+			final, err := w.compute(ctx, t)
+			return final, w.unfit(err)
+		})
+}
+
+// openRemoteWorker makes a worker, and waits with that while the disk of its scratch folder is full.
+func openWorker(ctx context.Context, b *queue.Broker, o Options) (*worker, error) {
+	for told := false; ; told = true {
+		w, err := newWorker(b, o)
+		if err == nil && told {
+			b.Waits(w.o.Name, "")
+		}
+		if err == nil || !store.IsFull(err) {
+			return w, err
+		}
+		why := fullAt(o.Scratch)
+		if !told && o.Logf != nil {
+			o.Logf("this machine can do no work now and asks for none until that has changed: %v", why)
+		}
+		b.Waits(workerName(o), why.Error())
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(min(cmp.Or(o.Retry, time.Minute), fullEvery)):
+		}
+	}
+}
+
+// fullEvery is how often a worker that has not begun looks whether there is space.
+const fullEvery = 3 * time.Second
+
+// workerName is what people call the worker.
+func workerName(o Options) string {
+	if o.Name != "" {
+		return o.Name
+	}
+	host, _ := os.Hostname()
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+type worker struct {
+	b       *queue.Broker
+	o       Options
+	lock    *queue.Lock
+	scratch *store.Lab
+	teams   chan *parallel.Team
+
+	mu   sync.Mutex
+	sent []string // runs whose results are all sent; their scratch can go
+}
+
+func newWorker(b *queue.Broker, o Options) (*worker, error) {
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+	if o.Watch == nil {
+		o.Watch = func(string, study.Progress) {}
+	}
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = time.Minute
+	}
+	o.Name = workerName(o)
+	if wire.IsLocal(o.Name) {
+		return nil, fmt.Errorf("study: a worker's name may not begin with %q", wire.LocalPrefix)
+	}
+	w := &worker{b: b, o: o, teams: make(chan *parallel.Team, o.Slots)}
+	dir, err := w.ownScratch()
+	if err != nil {
+		return nil, err
+	}
+	if w.scratch, err = store.Open(dir, store.Options{}); err != nil {
+		return nil, errors.Join(err, w.lock.Release())
+	}
+	return w, nil
+}
+
+// ownScratch finds a folder below Scratch that no other worker has.
+func (w *worker) ownScratch() (string, error) {
+	for i := 0; ; i++ {
+		dir := filepath.Join(w.o.Scratch, fmt.Sprint(i))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return "", fmt.Errorf("study: the worker's scratch folder: %w", err)
+		}
+		lock, err := queue.TakeLock(filepath.Join(dir, "worker.lock"))
+		var held *queue.HeldError
+		if errors.As(err, &held) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		w.lock = lock
+		return dir, nil
+	}
+}
+
+func (w *worker) close() {
+	w.sweep()
+	for {
+		select {
+		case team := <-w.teams:
+			team.Close()
+		default:
+			w.scratch.Close()
+			w.lock.Release()
+			return
+		}
+	}
+}
+
+// sweep removes the runs whose results are all sent.
+func (w *worker) sweep() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, hash := range w.sent {
+		if err := w.scratch.Remove(hash); err != nil {
+			w.o.Logf("%v", err)
+		}
+	}
+	w.sent = nil
+}
+
+func (w *worker) blobs(ctx context.Context, t *queue.Task, shared bool) (queue.Blobs, error) {
+	switch {
+	case !shared:
+		return w.b.Objects(ctx)
+	case w.o.Blobs == "" || t.Folder == "":
+		return nil, errors.New("study: a checkpoint is in a shared folder; start this worker and its coordinator with --blobs DIR, too")
+	}
+	return queue.Folder(filepath.Join(w.o.Blobs, t.Folder)), nil
+}
+
+// shares reports whether this worker leaves what is too large for a message in the shared folder: the coordinator has made the lab's
+// own folder there.
+func (w *worker) shares(t *queue.Task) bool {
+	if w.o.Blobs == "" || t.Folder == "" {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(w.o.Blobs, t.Folder))
+	return err == nil && info.IsDir()
+}
+
+// compute is one task: the run computes in the scratch lab, and an uploader sends what it leaves there.
+func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
+	w.sweep()
+	kind, err := study.KindNamed(t.Kind)
+	if err != nil {
+		return nil, err
+	}
+	state, elsewhere, err := w.prepare(ctx, t, kind)
+	if err != nil {
+		return nil, err
+	}
+	team := <-w.teams
+	defer func() { w.teams <- team }()
+	c := newUploader(w, t)
+	c.state = state
+	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), study.Env{Team: team, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
+		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },
+		Progress: func(p study.Progress) {
+			t.Progress(wire.EncodeProgress(p))
+			w.o.Watch(t.ID, p)
+		}})
+	return w.handOver(ctx, t, c, err)
+}
+
+// handOver sends what a computation has left and returns the task's last message. err is how the computation ended.
+func (w *worker) handOver(ctx context.Context, t *queue.Task, c *uploader, err error) ([]byte, error) {
+	switch {
+	case errors.Is(context.Cause(ctx), queue.ErrLost):
+		c.abandon()
+		return nil, queue.ErrLost
+	case err != nil && ctx.Err() != nil:
+		return nil, errors.Join(err, c.finish(ctx, true))
+	case err != nil && !queue.IsFailure(err):
+		c.abandon()
+		return nil, err
+	}
+	// What a failed run has is sent, too: it shows how it failed.
+	if sendErr := c.finish(ctx, false); err != nil || sendErr != nil {
+		return nil, errors.Join(err, sendErr)
+	}
+	shared := w.shares(t)
+	final, err := wire.SendFiles(ctx, t, w.scratch.RunDir(t.ID), func() (queue.Blobs, error) { return w.blobs(ctx, t, shared) }, shared)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.sent = append(w.sent, t.ID)
+	w.mu.Unlock()
+	return final, nil
+}
+
+// prepare makes the scratch lab ready for a task: it has the checkpoint that came with the task, and no result that nobody can use. Rows
+// up to the epoch before that checkpoint were sent to the queue before it, by the worker that made it: they are elsewhere.
+func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (state wire.State, elsewhere int64, err error) {
+	if state, err = wire.DecodeState(t.State); err != nil {
+		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	}
+	elsewhere = max(0, state.Usable()-1)
+	dir := w.scratch.RunDir(t.ID)
+	whole, gap, err := kind.Reach(w.scratch.Reader, t.ID, elsewhere, math.MaxInt64)
+	if err != nil {
+		return state, 0, err
+	}
+	if run, err := w.scratch.Run(t.ID); err == nil && gap != "" && (run.Status == store.Done || run.Status == store.Failed) {
+		// It went on from a checkpoint whose rows the coordinator has not got after all.
+		w.o.Logf("run %.12s: it ended here without the rows of epoch %s, which have not come to the lab either; it starts again", t.ID, gap)
+		if err := w.scratch.Remove(t.ID); err != nil {
+			return state, 0, err
+		}
+		whole = elsewhere
+	}
+	blobs := func(ctx context.Context, shared bool) (queue.Blobs, error) { return w.blobs(ctx, t, shared) }
+	if err := wire.RestoreCheckpoint(ctx, state, dir, whole, blobs); study.MachineTrouble(err) {
+		return state, 0, err
+	} else if err != nil {
+		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+	}
+	return state, elsewhere, nil
+}

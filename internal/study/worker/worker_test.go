@@ -1,0 +1,60 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"collapse/internal/queue"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/studytest"
+	"collapse/internal/study/wire"
+	"collapse/train"
+)
+
+var must = studytest.Must
+
+func TestMain(m *testing.M) {
+	m.Run() // the code it ends with is heeded by whoever called TestMain
+	studytest.RemoveReference()
+}
+
+// TestAResultWithoutItsBeginningIsNotKept gives a worker a run again that its scratch lab has as done, without the rows of its first epochs:
+// they are of use only while the queue has the checkpoint that they began with.
+func TestAResultWithoutItsBeginningIsNotKept(t *testing.T) {
+	configs := []train.Config{studytest.Longer()}
+	item := studytest.Items(t, configs)[0]
+	whole := studytest.Directly(t, configs)
+	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir(), Logf: t.Logf})
+	must(t, err)
+	defer server.Close()
+	broker, err := server.Connect(studytest.QuickQueue())
+	must(t, err)
+	defer broker.Close()
+	w, err := newWorker(broker, Options{Slots: 1, Threads: 1, Scratch: t.TempDir(), Logf: t.Logf})
+	must(t, err)
+	defer w.close()
+	claim, _, err := w.scratch.Claim(item.Spec)
+	must(t, err)
+	rows, err := whole.RowsAfter(item.Hash, 29)
+	must(t, err)
+	must(t, claim.AppendEpochs(rows))
+	must(t, os.MkdirAll(filepath.Join(claim.Dir, "ckpt", "80"), 0o777))
+	must(t, claim.Finish())
+	state := wire.State{Machine: train.ThisMachine(), Epoch: 30}
+	task := &queue.Task{Job: queue.Job{ID: item.Hash, Kind: string(item.Spec.Kind), State: state.Encode()}}
+	if s, elsewhere, err := w.prepare(t.Context(), task, study.KindOf(item.Spec.Kind)); err != nil || elsewhere != 29 || s.Epoch != 30 {
+		t.Errorf("%+v, rows up to %d elsewhere, %v", s, elsewhere, err)
+	}
+	if run, err := w.scratch.Run(item.Hash); err != nil || run.Status != store.Done {
+		t.Errorf("with the checkpoint the run is %s, %v", run.Status, err)
+	}
+	task.State = nil
+	if _, elsewhere, err := w.prepare(t.Context(), task, study.KindOf(item.Spec.Kind)); err != nil || elsewhere != 0 {
+		t.Errorf("rows up to %d elsewhere, %v", elsewhere, err)
+	}
+	if run, err := w.scratch.Run(item.Hash); !store.IsNotFound(err) {
+		t.Errorf("without the checkpoint the run is %s, %v", run.Status, err)
+	}
+}
