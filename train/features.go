@@ -1,13 +1,6 @@
 package train
 
-import (
-	"io"
-
-	"collapse/arrayfile"
-)
-
-// featuresFile holds the last layer of a finished run, for pictures.
-const featuresFile = "features.npz"
+import "collapse/arrayfile"
 
 // featureRows bounds features.npz: the first samples of each split, by index.
 const featureRows = 4000
@@ -47,8 +40,4 @@ func narrow[T Float](v []T) []float32 {
 		out[i] = float32(x)
 	}
 	return out
-}
-
-func writeFeatures[T Float](fs FS, path string, s *session[T]) error {
-	return replaceFile(fs, path, func(w io.Writer) error { return arrayfile.WriteNPZ(w, featureArrays(s)) })
 }

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
+
+	"collapse/internal/rundir"
 )
 
 // SideFiles lists what a run that goes on elsewhere from its checkpoint of epoch upTo has left in its folder besides that checkpoint since
@@ -27,45 +25,33 @@ func SideFiles(dir string, after, upTo int) ([]string, error) {
 		return nil, fmt.Errorf("train: run.keep %w", err)
 	}
 	between := func(n int) bool { return n > after && n <= upTo }
+	older := func(n int) bool { return n >= after && n < upTo && keep.keeps(n) }
 	var list []string
+	d, rel := rundir.Dir(dir), rundir.Dir("")
 	for _, part := range []struct {
-		dir, suffix string
-		wanted      func(n int) bool
+		epochs func() ([]int, error)
+		name   func(int) string
+		wanted func(n int) bool
 	}{
-		{framesDir, ".npz", between},
-		{featuresDir, "", between},
-		{ckptDir, "", func(n int) bool { return n >= after && n < upTo && keep.keeps(n) }},
+		{d.Frames, rel.Frame, between},
+		{d.FeatureEpochs, rel.Features, between},
+		{d.Checkpoints, rel.Checkpoint, older},
 	} {
-		entries, err := os.ReadDir(filepath.Join(dir, part.dir))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		epochs, err := part.epochs()
+		if err != nil {
 			return nil, fmt.Errorf("train: %w", err)
 		}
-		for _, e := range entries {
-			number, ok := strings.CutSuffix(e.Name(), part.suffix)
-			if n, err := strconv.Atoi(number); !ok || err != nil || strconv.Itoa(n) != number || !part.wanted(n) {
+		for _, n := range epochs {
+			if !part.wanted(n) {
 				continue
 			}
-			found := []string{path.Join(part.dir, e.Name())}
-			if e.IsDir() {
-				if found, err = filesIn(dir, found[0]); err != nil {
-					return nil, err
-				}
+			found, err := d.Files(part.name(n))
+			if err != nil {
+				return nil, fmt.Errorf("train: %w", err)
 			}
 			list = append(list, found...)
 		}
 	}
 	slices.Sort(list)
-	return list, nil
-}
-
-func filesIn(root, dir string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
-	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	var list []string
-	for _, e := range entries {
-		list = append(list, path.Join(dir, e.Name()))
-	}
 	return list, nil
 }

@@ -2,10 +2,10 @@ package train
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"collapse/data"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/nn"
 )
@@ -43,7 +43,7 @@ func Changes(c Config) string {
 }
 
 // ConfigOf reads the configuration that a run left in its folder: as it was given, with what is no part of the run's identity.
-func ConfigOf(dir string) (Config, error) { return LoadFile(filepath.Join(dir, configFile)) }
+func ConfigOf(dir string) (Config, error) { return LoadFile(rundir.Dir(dir).Config()) }
 
 // Outlook is what a run will take, foreseen from its shapes.
 type Outlook struct {

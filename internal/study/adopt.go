@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -64,7 +65,7 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 	if err != nil {
 		return err
 	}
-	staging := filepath.Join(dir, fmt.Sprintf(".g%d", m.Generation))
+	staging := rundir.Dir(dir).Arriving(m.Generation)
 	if files.Blob == nil {
 		if err := unpack(bytes.NewReader(files.Inline), staging); err != nil {
 			return err
@@ -93,7 +94,10 @@ func (e *engine) takeFiles(hash, staging, dir string) error {
 	if err := moveInto(staging, dir); err != nil {
 		return err
 	}
-	return sweepFolder(dir)
+	if err := rundir.Dir(dir).Writer(nil).Sweep(); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return nil
 }
 
 func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {

@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/train"
 )
 
@@ -63,15 +63,15 @@ func (s checkpointState) usable() int64 {
 // restoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
 // reach: they are whole up to epoch whole.
 func restoreCheckpoint(ctx context.Context, s checkpointState, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
-	home := filepath.Join(dir, "ckpt")
-	if s.usable() == 0 || newestUpTo(home, whole+1) >= s.Epoch {
+	if s.usable() == 0 || newestUpTo(dir, whole+1) >= s.Epoch {
 		return nil
 	}
 	store, err := blobs(ctx, s.Shared)
 	if err != nil {
 		return err
 	}
-	staging := filepath.Join(home, ".fetched")
+	run := rundir.Dir(dir)
+	staging := run.FetchedCheckpoint()
 	for _, part := range s.Beside {
 		if err := fetch(ctx, store, part.Blob, staging); err != nil {
 			return err
@@ -83,14 +83,10 @@ func restoreCheckpoint(ctx context.Context, s checkpointState, dir string, whole
 	if err := fetch(ctx, store, s.Blob, staging); err != nil {
 		return err
 	}
-	final := filepath.Join(home, strconv.FormatInt(s.Epoch, 10))
-	if err := os.RemoveAll(final); err != nil { // it was passed over
+	if err := run.Writer(nil).PlaceCheckpoint(int(s.Epoch)); err != nil {
 		return fmt.Errorf("study: %w", err)
 	}
-	if err := os.Rename(staging, final); err != nil {
-		return fmt.Errorf("study: %w", err)
-	}
-	return syncDir(home)
+	return nil
 }
 
 // fetch makes the folder staging of what is in a blob.
@@ -150,7 +146,7 @@ func leaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 func leaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where, dir string, epoch int64) (s checkpointState, err error) {
 	s = checkpointState{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
 	s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/ckpt-%d.tar", where, epoch), func(w io.Writer) error {
-		return pack(w, filepath.Join(dir, "ckpt", strconv.FormatInt(epoch, 10)), func(string) bool { return true })
+		return pack(w, rundir.Dir(dir).Checkpoint(int(epoch)), func(string) bool { return true })
 	})
 	return s, err
 }
@@ -185,7 +181,7 @@ const inlineLimit = queue.MaxMessage / 2
 
 // sendFiles makes a finished run's files reach the coordinator, and returns the last message.
 func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
-	newest := newestOf(filepath.Join(dir, "ckpt"))
+	newest := newestOf(dir)
 	kept, err := train.SideFiles(dir, 0, int(newest))
 	if err != nil {
 		return nil, err

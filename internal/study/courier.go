@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +47,7 @@ func (c *courier) reached(epoch int64) {
 
 // newest is the epoch of the newest checkpoint that the run has come to, 0 if there is none.
 func (c *courier) newest() int64 {
-	return newestUpTo(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt"), c.safe.Load())
+	return newestUpTo(c.w.scratch.RunDir(c.t.ID), c.safe.Load())
 }
 
 // begin starts it: the run computes on from epoch from.

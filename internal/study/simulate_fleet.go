@@ -16,6 +16,7 @@ import (
 
 	"collapse/internal/bench"
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/version"
 )
@@ -146,7 +147,7 @@ func spread(seconds []float64) Spread {
 func filesOf(n int) []byte {
 	var archive bytes.Buffer
 	t := tar.NewWriter(&archive)
-	err := t.WriteHeader(&tar.Header{Name: "features.npz", Mode: 0o644, Size: int64(n), Format: tar.FormatPAX})
+	err := t.WriteHeader(&tar.Header{Name: rundir.Dir("").FinalFeatures(), Mode: 0o644, Size: int64(n), Format: tar.FormatPAX})
 	_, err1 := t.Write(make([]byte, n))
 	text, err2 := json.Marshal(manifest{Inline: archive.Bytes()})
 	if errors.Join(err, err1, t.Close(), err2) != nil {

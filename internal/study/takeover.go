@@ -3,7 +3,6 @@ package study
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"collapse/internal/queue"
 )
@@ -18,7 +17,7 @@ func (e *engine) prepare(ctx context.Context, t *queue.Task, kind Kind) (checkpo
 		return state, nil
 	}
 	dir := e.lab.RunDir(t.ID)
-	whole, gap, err := kind.Reach(e.lab.Reader, t.ID, 0, max(state.Epoch, newestOf(filepath.Join(dir, "ckpt")))-1)
+	whole, gap, err := kind.Reach(e.lab.Reader, t.ID, 0, max(state.Epoch, newestOf(dir))-1)
 	if err != nil {
 		return state, err
 	}
