@@ -30,16 +30,10 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 			copy(means[c*d:], narrow(all.ClassMeans[c*d:(c+1)*d]))
 		}
 	}
-	w, b := s.engine.head()
-	bias := make([]float32, k)
-	if b != nil {
-		copy(bias, narrow(b.Value))
-	}
-	return []arrayfile.Array{
+	return append([]arrayfile.Array{
 		arrayfile.Of("h", []int{m, d}, h), arrayfile.Of("observed", []int{m}, observed), arrayfile.Of("true", []int{m}, truth),
 		arrayfile.Of("means", []int{k, d}, means), arrayfile.Of("counts", []int{k}, counts),
-		arrayfile.Of("weight", w.Shape, narrow(w.Value)), arrayfile.Of("bias", []int{k}, bias),
-	}
+	}, headArrays(s)...)
 }
 
 // saveFrame writes the frame of a measured epoch, unless it is too large.

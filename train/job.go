@@ -68,7 +68,7 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		err := j.oneEpoch(ctx, e)
 		j.describe(&result)
 		if err != nil {
-			return result, j.leave(err)
+			return result, j.endEarly(err)
 		}
 		result.Epochs = e + 1
 	}
@@ -126,15 +126,8 @@ func (j *job[T]) restore() error {
 		return j.claim.DeleteAfter(-1)
 	}
 	st := saved.state
-	if here := j.s.engine.machine(); st.Machine != here {
-		if !j.opts.AllowKernelChange {
-			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
-		}
-		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
-		j.note(fmt.Sprintf("going on under %s after %s: the bits differ from those of an unbroken run", here, st.Machine))
-	}
-	if st.Version != version.Version {
-		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
+	if err := j.acceptMachine(&st); err != nil {
+		return err
 	}
 	if err := j.s.engine.load(saved.model, saved.optim); err != nil {
 		return err
@@ -151,6 +144,22 @@ func (j *job[T]) restore() error {
 		return err
 	}
 	return j.claim.AppendEpoch(int64(st.Epoch), values(st.Epoch, st.Rows))
+}
+
+// acceptMachine compares what a checkpoint was computed on with what goes on from it, and notes in the state and for the user where bits
+// may differ; without leave to change the kernel it refuses.
+func (j *job[T]) acceptMachine(st *state) error {
+	if here := j.s.engine.machine(); st.Machine != here {
+		if !j.opts.AllowKernelChange {
+			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
+		}
+		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
+		j.note(fmt.Sprintf("going on under %s after %s: the bits differ from those of an unbroken run", here, st.Machine))
+	}
+	if st.Version != version.Version {
+		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
+	}
+	return nil
 }
 
 // oneEpoch trains epoch e (from 0), measures, saves, and adds the rows, in this order.
@@ -215,8 +224,8 @@ func (j *job[T]) measureEpoch(e int) ([]row, error) {
 	return rows, err
 }
 
-// leave writes what a run that ends early has found.
-func (j *job[T]) leave(why error) error {
+// endEarly writes what a run that ends early has found.
+func (j *job[T]) endEarly(why error) error {
 	if errors.Is(why, store.ErrLost) {
 		return why
 	}

@@ -34,7 +34,7 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 		return Result{}, err
 	}
 	hash := store.Hash(store.Train, canonical)
-	if done, err := before(lab, hash, opts); done || err != nil {
+	if done, err := alreadyDone(lab, hash, opts); done || err != nil {
 		return finished(lab, hash, plan, opts, err)
 	}
 	if err := in.prepare(plan.Data.Pipeline); err != nil {
@@ -88,8 +88,8 @@ func program() store.Program {
 	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
 }
 
-// before reports whether the lab holds the run as done, and refuses one that is known to fail.
-func before(lab *store.Lab, hash string, opts Options) (done bool, err error) {
+// alreadyDone reports whether the lab holds the run as done, and refuses one that is known to fail.
+func alreadyDone(lab *store.Lab, hash string, opts Options) (done bool, err error) {
 	run, err := lab.Run(hash)
 	var unknown *store.NotFoundError
 	switch {

@@ -112,17 +112,11 @@ func (s *session[T]) shards(n int) (ranges [][2]int) {
 
 func (s *session[T]) trainShard(first, end int) []arrayfile.Array {
 	train, d, n := s.in.train, s.dim, end-first
-	corrupted := make([]uint8, n)
-	for i := range corrupted {
-		if train.Redrawn[first+i] {
-			corrupted[i] = 1
-		}
-	}
 	list := []arrayfile.Array{
 		arrayfile.Of("features", []int{n, d}, s.train.features[first*d:end*d]),
 		arrayfile.Of("labels", []int{n}, train.Observed[first:end]),
 		arrayfile.Of("true_labels", []int{n}, train.True[first:end]),
-		arrayfile.Of("corrupted", []int{n}, corrupted),
+		arrayfile.Of("corrupted", []int{n}, flags(train.Redrawn[first:end])),
 	}
 	for i, t := range s.taps {
 		w := t.Dim(s.cfg.flatten())

@@ -122,7 +122,7 @@ func leaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 		if n > 0 {
 			after = parts[n-1].UpTo
 		}
-		list, err := train.SideFiles(dir, int(after), int(epoch))
+		list, err := train.FilesBetween(dir, int(after), int(epoch))
 		if err != nil || len(list) == 0 {
 			return parts, err
 		}
@@ -182,7 +182,7 @@ const inlineLimit = queue.MaxMessage / 2
 // sendFiles makes a finished run's files reach the coordinator, and returns the last message.
 func sendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
 	newest := newestOf(dir)
-	kept, err := train.SideFiles(dir, 0, int(newest))
+	kept, err := train.FilesBetween(dir, 0, int(newest))
 	if err != nil {
 		return nil, err
 	}
