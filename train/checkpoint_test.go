@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 )
 
 // sampleArrays are a checkpoint's tensors that depend on the epoch.
@@ -60,12 +61,12 @@ func TestEveryFailureOfACheckpointLosesNothing(t *testing.T) {
 			for n := 1; ; n++ {
 				dir := filepath.Join(t.TempDir(), "ckpt")
 				for epoch := 1; epoch <= 2; epoch++ {
-					if err := saveSample(&checkpoints{fs: newFaultFS(0, false, nil), dir: dir, run: "r"}, epoch); err != nil {
+					if err := saveSample(&checkpoints{Writer: rundir.Dir(dir).Writer(newFaultFS(0, false, nil)), run: "r"}, epoch); err != nil {
 						t.Fatal(err)
 					}
 				}
 				fs := newFaultFS(n, mode.fatal, mode.err)
-				c := &checkpoints{fs: fs, dir: dir, run: "r"}
+				c := &checkpoints{Writer: rundir.Dir(dir).Writer(fs), run: "r"}
 				err := saveSample(c, 3)
 				if fs.calls < n { // nothing failed: all calls were tried; the power goes off right after the last
 					if err != nil {
@@ -91,7 +92,7 @@ func TestEveryFailureOfACheckpointLosesNothing(t *testing.T) {
 					}
 				}
 				mustHold(t, c, when, 2, 3)
-				if err := saveSample(&checkpoints{fs: newFaultFS(0, false, nil), dir: dir, run: "r"}, 3); err != nil {
+				if err := saveSample(&checkpoints{Writer: rundir.Dir(dir).Writer(newFaultFS(0, false, nil)), run: "r"}, 3); err != nil {
 					t.Fatalf("%s: saving again: %v", when, err)
 				}
 				mustHold(t, c, when+", saved again", 3)
@@ -108,17 +109,17 @@ func TestEveryFailureOfACheckpointLosesNothing(t *testing.T) {
 func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 	damage := map[string]func(dir string) error{
 		"a flipped bit": func(dir string) error {
-			b, err := os.ReadFile(filepath.Join(dir, modelFile))
+			b, err := os.ReadFile(filepath.Join(dir, rundir.Model))
 			if err != nil {
 				return err
 			}
 			b[len(b)-5] ^= 1
-			return os.WriteFile(filepath.Join(dir, modelFile), b, 0o666)
+			return os.WriteFile(filepath.Join(dir, rundir.Model), b, 0o666)
 		},
-		"a cut file":      func(dir string) error { return os.Truncate(filepath.Join(dir, optimFile), 20) },
-		"no state":        func(dir string) error { return os.Remove(filepath.Join(dir, stateFile)) },
-		"half a state":    func(dir string) error { return os.Truncate(filepath.Join(dir, stateFile), 30) },
-		"no model":        func(dir string) error { return os.Remove(filepath.Join(dir, modelFile)) },
+		"a cut file":      func(dir string) error { return os.Truncate(filepath.Join(dir, rundir.Optim), 20) },
+		"no state":        func(dir string) error { return os.Remove(filepath.Join(dir, rundir.State)) },
+		"half a state":    func(dir string) error { return os.Truncate(filepath.Join(dir, rundir.State), 30) },
+		"no model":        func(dir string) error { return os.Remove(filepath.Join(dir, rundir.Model)) },
 		"an empty folder": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o777)) },
 		"another's folder": func(dir string) error {
 			return errors.Join(os.RemoveAll(dir), os.Rename(filepath.Join(filepath.Dir(dir), "1"), dir))
@@ -126,13 +127,13 @@ func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 	}
 	for name, do := range damage {
 		t.Run(name, func(t *testing.T) {
-			c := &checkpoints{fs: systemFS{}, dir: t.TempDir(), run: "r", keep: keepRule{every: 1}}
+			c := &checkpoints{Writer: rundir.Dir(t.TempDir()).Writer(nil), run: "r", keep: keepRule{every: 1}}
 			for epoch := 1; epoch <= 3; epoch++ {
 				if err := saveSample(c, epoch); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := do(c.path(3)); err != nil {
+			if err := do(c.Checkpoint(3)); err != nil {
 				t.Fatal(err)
 			}
 			mustHold(t, c, name, 2)
@@ -142,7 +143,7 @@ func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 			mustHold(t, c, "after saving again", 3)
 		})
 	}
-	c := &checkpoints{fs: systemFS{}, dir: t.TempDir(), run: "r"}
+	c := &checkpoints{Writer: rundir.Dir(t.TempDir()).Writer(nil), run: "r"}
 	if err := saveSample(c, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -154,24 +155,24 @@ func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 
 // slowFS is seen while it removes a folder, when a part of it is gone.
 type slowFS struct {
-	systemFS
+	rundir.System
 	seen func()
 }
 
 func (f slowFS) RemoveAll(path string) error {
-	if err := os.Remove(filepath.Join(path, modelFile)); err == nil {
+	if err := os.Remove(filepath.Join(path, rundir.Model)); err == nil {
 		f.seen()
 	}
-	return f.systemFS.RemoveAll(path)
+	return f.System.RemoveAll(path)
 }
 
 // TestACheckpointGoesWhole: what reads the folder while an old checkpoint is being removed finds no half ones.
 func TestACheckpointGoesWhole(t *testing.T) {
-	c := &checkpoints{dir: t.TempDir(), run: "r", keep: keepRule{every: 0}}
+	c := &checkpoints{Writer: rundir.Dir(t.TempDir()).Writer(nil), run: "r", keep: keepRule{every: 0}}
 	removals := 0
-	c.fs = slowFS{seen: func() {
+	c.FS = slowFS{seen: func() {
 		removals++
-		list, err := c.epochs()
+		list, err := c.Checkpoints()
 		if err != nil {
 			t.Error(err)
 		}
@@ -197,13 +198,13 @@ func TestKeepRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &checkpoints{fs: systemFS{}, dir: t.TempDir(), run: "r", keep: keep}
+		c := &checkpoints{Writer: rundir.Dir(t.TempDir()).Writer(nil), run: "r", keep: keep}
 		for epoch := 1; epoch <= 7; epoch++ {
 			if err := saveSample(c, epoch); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got, err := c.epochs(); err != nil || !slices.Equal(got, want) {
+		if got, err := c.Checkpoints(); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s keeps %v (%v), wanted %v", rule, got, err, want)
 		}
 	}

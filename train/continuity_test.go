@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -75,7 +76,7 @@ func TestARunWithoutItsRowsIsNotDone(t *testing.T) {
 	c := tinyConfig()
 	lab := newLab(t)
 	_, err := Run(context.Background(), c, lab, Options{Open: openOnce, FS: renameFS{before: func(to string) {
-		if filepath.Base(to) != featuresFile {
+		if filepath.Base(to) != "features.npz" {
 			return
 		}
 		runs, err := lab.List(store.Filter{})
@@ -152,7 +153,7 @@ func filesBelow(t *testing.T, dir string) []string {
 
 // lastRename fails every change of names after the rename of the last checkpoint.
 type lastRename struct {
-	systemFS
+	rundir.System
 	last string
 	over bool
 }
@@ -162,7 +163,7 @@ func (f *lastRename) Rename(from, to string) error {
 		return errFull
 	}
 	f.over = filepath.Base(to) == f.last
-	return f.systemFS.Rename(from, to)
+	return f.System.Rename(from, to)
 }
 
 // deleteEpoch takes an epoch's rows from a lab, as no program of ours does.

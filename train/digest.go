@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"collapse/internal/rundir"
 )
 
 // digestField is how state.json has its digest. The digest is of the file's bytes while the field is empty.
@@ -16,7 +18,7 @@ func (st state) encode() ([]byte, error) {
 	st.Digest = ""
 	text, err := json.MarshalIndent(st, "", " ")
 	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", stateFile, err)
+		return nil, fmt.Errorf("%s: %w", rundir.State, err)
 	}
 	text = append(text, '\n')
 	sum := sha256.Sum256(text)
@@ -28,17 +30,17 @@ func (st state) encode() ([]byte, error) {
 func decodeState(text []byte) (state, error) {
 	var st state
 	if err := json.Unmarshal(text, &st); err != nil {
-		return st, fmt.Errorf("%s: %w", stateFile, err)
+		return st, fmt.Errorf("%s: %w", rundir.State, err)
 	}
 	switch {
 	case st.Format != 1 && st.Format != stateFormat:
-		return st, fmt.Errorf("%s has format %d; this program reads 1 to %d", stateFile, st.Format, stateFormat)
+		return st, fmt.Errorf("%s has format %d; this program reads 1 to %d", rundir.State, st.Format, stateFormat)
 	case st.Format == 1 && st.Digest == "":
 		return st, nil
 	}
 	empty := bytes.Replace(text, digestField(st.Digest), digestField(""), 1)
 	if sum := sha256.Sum256(empty); st.Digest == "" || hex.EncodeToString(sum[:]) != st.Digest {
-		return st, fmt.Errorf("%s: its content (%d bytes) is not what was written: the digests differ", stateFile, len(text))
+		return st, fmt.Errorf("%s: its content (%d bytes) is not what was written: the digests differ", rundir.State, len(text))
 	}
 	return st, nil
 }

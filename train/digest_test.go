@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -48,7 +49,7 @@ func interruptedAt(t *testing.T, c Config, epoch int) (*store.Lab, Result) {
 // TestEveryChangeOfAStateIsSeen changes each byte of state.json in several ways, cuts it at each length, and adds to it.
 func TestEveryChangeOfAStateIsSeen(t *testing.T) {
 	_, r := interruptedAt(t, tinyConfig(), 2)
-	text, err := os.ReadFile(filepath.Join(r.Checkpoint, stateFile))
+	text, err := os.ReadFile(filepath.Join(r.Checkpoint, rundir.State))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestADamagedStateOverwritesNothing(t *testing.T) {
 	want := mustRun(t, c, apart, Options{})
 	for _, field := range []string{`"value": `, `"loss": `, `"step": `, `"epoch": `, `"sha256": "`} {
 		lab, r := interruptedAt(t, c, 3)
-		file := filepath.Join(r.Checkpoint, stateFile)
+		file := filepath.Join(r.Checkpoint, rundir.State)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -122,8 +123,8 @@ func TestCheckpointsOfOlderVersionsAreRead(t *testing.T) {
 	apart := newLab(t)
 	want := mustRun(t, c, apart, Options{})
 	lab, r := interruptedAt(t, c, 2)
-	olderState(t, filepath.Join(r.Checkpoint, stateFile), unchanged)
-	ckpt := &checkpoints{fs: systemFS{}, dir: filepath.Dir(r.Checkpoint), run: r.Run}
+	olderState(t, filepath.Join(r.Checkpoint, rundir.State), unchanged)
+	ckpt := &checkpoints{Writer: rundir.Dir(r.Dir).Writer(nil), run: r.Run}
 	if s, notes, err := ckpt.newest(math.MaxInt); err != nil || s == nil || s.state.Epoch != 2 || s.state.Format != 1 {
 		t.Fatalf("%+v, %q, %v", s, notes, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -57,7 +58,7 @@ func TestCheckpointsNameTheEngine(t *testing.T) {
 	if got := j.state(1, nil).Machine; got != (Machine{Kernel: "other"}) {
 		t.Errorf("the checkpoint is of %v", got)
 	}
-	if _, err := newTracer(t.Context(), systemFS{}, Trace{Dir: t.TempDir(), Steps: FirstSteps(1)}, s); err == nil {
+	if _, err := newTracer(t.Context(), rundir.System{}, Trace{Dir: t.TempDir(), Steps: FirstSteps(1)}, s); err == nil {
 		t.Error("an engine without single steps has a trace")
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/version"
 )
@@ -46,7 +46,7 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	if whole < epoch {
 		return nil, fmt.Sprintf("the lab has no rows of its epoch %s, though it says done; `collapse train --again` computes it anew", gap), nil
 	}
-	theirs := &checkpoints{dir: filepath.Join(j.lab.RunDir(run.Hash), ckptDir), run: run.Hash}
+	theirs := &checkpoints{Writer: rundir.Dir(j.lab.RunDir(run.Hash)).Writer(nil), run: run.Hash}
 	if s, err = theirs.read(epoch); err != nil {
 		return nil, err.Error(), nil
 	}

@@ -3,13 +3,14 @@ package train
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"collapse/data"
 	"collapse/measure"
 	"collapse/nn"
+
+	"collapse/internal/rundir"
 )
 
 func heldConfig() Config {
@@ -137,7 +138,7 @@ func TestValidationSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ckpt := &checkpoints{fs: systemFS{}, dir: filepath.Dir(r.Checkpoint), run: r.Run}
+	ckpt := &checkpoints{Writer: rundir.Dir(r.Dir).Writer(nil), run: r.Run}
 	saved, err := ckpt.read(c.Run.Epochs)
 	if err != nil {
 		t.Fatal(err)

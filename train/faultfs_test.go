@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"collapse/internal/rundir"
 )
 
 var errCrash = errors.New("the machine stopped")
@@ -14,7 +16,7 @@ var errCrash = errors.New("the machine stopped")
 // faultFS is the operating system's file system, but for its call number failAt (from 1), which fails. With fatal set, the machine
 // stops there: every later call fails too, and powerOff takes away what was never synced.
 type faultFS struct {
-	systemFS
+	rundir.System
 	failAt int
 	fatal  bool
 	err    error // of the failing call
@@ -43,7 +45,7 @@ func (f *faultFS) MkdirAll(dir string) error {
 	if err := f.fails("mkdir"); err != nil {
 		return err
 	}
-	return f.systemFS.MkdirAll(dir)
+	return f.System.MkdirAll(dir)
 }
 
 func (f *faultFS) RemoveAll(path string) error {
@@ -58,14 +60,14 @@ func (f *faultFS) RemoveAll(path string) error {
 		}
 	}
 	f.renamed = slices.DeleteFunc(f.renamed, func(r [2]string) bool { return r[1] == path })
-	return f.systemFS.RemoveAll(path)
+	return f.System.RemoveAll(path)
 }
 
 func (f *faultFS) Rename(from, to string) error {
 	if err := f.fails("rename"); err != nil {
 		return err
 	}
-	if err := f.systemFS.Rename(from, to); err != nil {
+	if err := f.System.Rename(from, to); err != nil {
 		return err
 	}
 	f.carry(from, to)
@@ -92,11 +94,11 @@ func (f *faultFS) SyncDir(dir string) error {
 	return nil // the real disk is not waited for: these tests make thousands of files
 }
 
-func (f *faultFS) Create(path string) (File, error) {
+func (f *faultFS) Create(path string) (rundir.File, error) {
 	if err := f.fails("create"); err != nil {
 		return nil, err
 	}
-	file, err := f.systemFS.Create(path)
+	file, err := f.System.Create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (f *faultFS) Create(path string) (File, error) {
 }
 
 type faultFile struct {
-	File
+	rundir.File
 	fs   *faultFS
 	path string
 }

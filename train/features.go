@@ -1,13 +1,6 @@
 package train
 
-import (
-	"io"
-
-	"collapse/arrayfile"
-)
-
-// featuresFile holds the last layer of a finished run, for pictures.
-const featuresFile = "features.npz"
+import "collapse/arrayfile"
 
 // featureRows bounds features.npz: the first samples of each split, by index.
 const featureRows = 4000
@@ -16,29 +9,38 @@ const featureRows = 4000
 func featureArrays[T Float](s *session[T]) []arrayfile.Array {
 	train, test := s.in.train, s.in.test
 	n, m, d := min(train.N(), featureRows), min(test.N(), featureRows), s.dim
-	redrawn := make([]uint8, n)
-	for i := range redrawn {
-		if train.Redrawn[i] {
-			redrawn[i] = 1
-		}
+	list := []arrayfile.Array{
+		arrayfile.Of("train_h", []int{n, d}, narrow(s.train.features[:n*d])),
+		arrayfile.Of("train_observed", []int{n}, train.Observed[:n]),
+		arrayfile.Of("train_true", []int{n}, train.True[:n]),
+		arrayfile.Of("train_redrawn", []int{n}, flags(train.Redrawn[:n])),
+		arrayfile.Of("test_h", []int{m, d}, narrow(s.test.features[:m*d])),
+		arrayfile.Of("test_true", []int{m}, test.True[:m]),
 	}
+	return append(append(list, headArrays(s)...),
+		arrayfile.Of("train_samples", nil, []int64{int64(train.N())}),
+		arrayfile.Of("test_samples", nil, []int64{int64(test.N())}))
+}
+
+// headArrays are the classifier as pictures take it, with a bias of zeros where it has none.
+func headArrays[T Float](s *session[T]) []arrayfile.Array {
 	w, b := s.engine.head()
 	bias := make([]float32, s.classes)
 	if b != nil {
 		copy(bias, narrow(b.Value))
 	}
-	return []arrayfile.Array{
-		arrayfile.Of("train_h", []int{n, d}, narrow(s.train.features[:n*d])),
-		arrayfile.Of("train_observed", []int{n}, train.Observed[:n]),
-		arrayfile.Of("train_true", []int{n}, train.True[:n]),
-		arrayfile.Of("train_redrawn", []int{n}, redrawn),
-		arrayfile.Of("test_h", []int{m, d}, narrow(s.test.features[:m*d])),
-		arrayfile.Of("test_true", []int{m}, test.True[:m]),
-		arrayfile.Of("weight", w.Shape, narrow(w.Value)),
-		arrayfile.Of("bias", []int{s.classes}, bias),
-		arrayfile.Of("train_samples", nil, []int64{int64(train.N())}),
-		arrayfile.Of("test_samples", nil, []int64{int64(test.N())}),
+	return []arrayfile.Array{arrayfile.Of("weight", w.Shape, narrow(w.Value)), arrayfile.Of("bias", []int{s.classes}, bias)}
+}
+
+// flags are 1 for true.
+func flags(v []bool) []uint8 {
+	out := make([]uint8, len(v))
+	for i, set := range v {
+		if set {
+			out[i] = 1
+		}
 	}
+	return out
 }
 
 func narrow[T Float](v []T) []float32 {
@@ -47,8 +49,4 @@ func narrow[T Float](v []T) []float32 {
 		out[i] = float32(x)
 	}
 	return out
-}
-
-func writeFeatures[T Float](fs FS, path string, s *session[T]) error {
-	return replaceFile(fs, path, func(w io.Writer) error { return arrayfile.WriteNPZ(w, featureArrays(s)) })
 }

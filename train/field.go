@@ -105,46 +105,42 @@ func (f field) wanted() string {
 
 // set stores a decoded TOML value and says what is wrong with it, or "".
 func (f field) set(v any) string {
-	bad := fmt.Sprintf("is %s; wanted %s", describe(v), f.wanted())
+	ok := false
 	switch p := f.ptr.(type) {
 	case *string:
-		s, ok := v.(string)
+		s, is := v.(string)
 		if list, given := v.([]any); given && f.list != "" {
-			s, ok = joined(list)
+			s, is = joined(list)
 		}
-		if !ok {
-			return bad
-		}
-		*p = s
+		ok = assign(p, s, is)
 	case *bool:
-		b, ok := v.(bool)
-		if !ok {
-			return bad
-		}
-		*p = b
+		b, is := v.(bool)
+		ok = assign(p, b, is)
 	case *float64:
-		switch x := v.(type) {
-		case float64:
-			*p = x
-		case int64:
-			*p = float64(x)
-		default:
-			return bad
+		x, is := v.(float64)
+		if n, whole := v.(int64); whole {
+			x, is = float64(n), true
 		}
+		ok = assign(p, x, is)
 	case *int:
-		x, ok := v.(int64)
-		if !ok || int64(int(x)) != x {
-			return bad
-		}
-		*p = int(x)
+		x, is := v.(int64)
+		ok = assign(p, int(x), is && int64(int(x)) == x)
 	case *uint64:
-		x, ok := v.(int64)
-		if !ok || x < 0 {
-			return bad
-		}
-		*p = uint64(x)
+		x, is := v.(int64)
+		ok = assign(p, uint64(x), is && x >= 0)
+	}
+	if !ok {
+		return fmt.Sprintf("is %s; wanted %s", describe(v), f.wanted())
 	}
 	return ""
+}
+
+// assign stores v if it is one that the field can hold.
+func assign[T any](p *T, v T, ok bool) bool {
+	if ok {
+		*p = v
+	}
+	return ok
 }
 
 func describe(v any) string {

@@ -2,15 +2,9 @@ package train
 
 import (
 	"fmt"
-	"path/filepath"
-	"strconv"
 
 	"collapse/arrayfile"
 )
-
-// framesDir holds <epoch>.npz for each measured epoch: some training features with their labels, all class means, and the
-// classifier. Pages show them one after the other.
-const framesDir = "frames"
 
 // Bounds of a frame: rows, numbers in its rows (128 KiB), and numbers in its class means (1 MiB), beyond which there are no frames.
 const (
@@ -36,41 +30,19 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 			copy(means[c*d:], narrow(all.ClassMeans[c*d:(c+1)*d]))
 		}
 	}
-	w, b := s.engine.head()
-	bias := make([]float32, k)
-	if b != nil {
-		copy(bias, narrow(b.Value))
-	}
-	return []arrayfile.Array{
+	return append([]arrayfile.Array{
 		arrayfile.Of("h", []int{m, d}, h), arrayfile.Of("observed", []int{m}, observed), arrayfile.Of("true", []int{m}, truth),
 		arrayfile.Of("means", []int{k, d}, means), arrayfile.Of("counts", []int{k}, counts),
-		arrayfile.Of("weight", w.Shape, narrow(w.Value)), arrayfile.Of("bias", []int{k}, bias),
-	}
+	}, headArrays(s)...)
 }
 
-// saveFrame writes the frame of a measured epoch. It is not synced: losing a picture costs less than waiting for the disk.
+// saveFrame writes the frame of a measured epoch, unless it is too large.
 func (j *job[T]) saveFrame(epoch int) error {
 	if j.s.classes*j.s.dim > frameMeans {
 		return nil
 	}
-	path := filepath.Join(j.claim.Dir, framesDir, strconv.Itoa(epoch)+".npz")
-	fail := func(err error) error { return fmt.Errorf("train: saving some features of epoch %d: %w", epoch, err) }
-	if err := j.fs.MkdirAll(filepath.Dir(path)); err != nil {
-		return fail(err)
-	}
-	f, err := j.fs.Create(path + ".tmp")
-	if err != nil {
-		return fail(err)
-	}
-	if err := arrayfile.WriteNPZ(f, frameArrays(j.s)); err != nil {
-		f.Close()
-		return fail(err)
-	}
-	if err := f.Close(); err != nil {
-		return fail(err)
-	}
-	if err := j.fs.Rename(path+".tmp", path); err != nil {
-		return fail(err)
+	if err := j.files.WriteFrame(epoch, frameArrays(j.s)); err != nil {
+		return fmt.Errorf("train: saving some features of epoch %d: %w", epoch, err)
 	}
 	return nil
 }

@@ -3,10 +3,10 @@ package train
 import (
 	"math"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 )
 
 // TestFramesHoldEachMeasuredEpoch reads the frames of a run back: one for each measured epoch, class means that are those of all
@@ -19,7 +19,7 @@ func TestFramesHoldEachMeasuredEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := filepath.Glob(filepath.Join(r.Dir, framesDir, "*"))
+	names, err := filepath.Glob(filepath.Join(r.Dir, "frames", "*"))
 	if err != nil || len(names) != 3 {
 		t.Fatalf("frames %v, %v; want those of epochs 2, 4 and 5", names, err)
 	}
@@ -39,7 +39,7 @@ func TestFramesHoldEachMeasuredEpoch(t *testing.T) {
 		}
 		return v
 	}
-	last := filepath.Join(r.Dir, framesDir, strconv.Itoa(c.Run.Epochs)+".npz")
+	last := rundir.Dir(r.Dir).Frame(c.Run.Epochs)
 	all, observed := load(r.Features, "train_h"), load(r.Features, "train_observed")
 	h, means, counts := load(last, "h"), load(last, "means"), load(last, "counts")
 	k := len(counts)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/parallel"
 )
@@ -27,7 +28,7 @@ func fuzzMust(t testing.TB, err error) {
 // FuzzState reads bytes as state.json. One that can be read is, written by this program, read back as it is.
 func FuzzState(f *testing.F) {
 	st := state{Format: stateFormat, Run: "ab", Epoch: 2, Step: 7, Loss: 0.25, Machine: ThisMachine(), Changes: []change{{AfterEpoch: 1}},
-		Files: map[string]fileSum{modelFile: {Bytes: 3, SHA256: "cd"}}, Rows: []row{number("test", "loss", 1.5), {Measure: "nc1", Missing: "no inverse"}}}
+		Files: map[string]rundir.Sum{rundir.Model: {Bytes: 3, SHA256: "cd"}}, Rows: []row{number("test", "loss", 1.5), {Measure: "nc1", Missing: "no inverse"}}}
 	text, err := st.encode()
 	fuzzMust(f, err)
 	f.Add(text)
@@ -104,11 +105,11 @@ func (s *stopped) with(t *testing.T, path string, b []byte, f func()) {
 	f()
 }
 
-func (s *stopped) ckpt(name string) string { return filepath.Join(s.job.ckpt.path(2), name) }
+func (s *stopped) ckpt(name string) string { return filepath.Join(s.job.ckpt.Checkpoint(2), name) }
 
 // signed is the state of the checkpoint after a change, with a digest that fits.
 func (s *stopped) signed(t *testing.T, change func(*state)) []byte {
-	st, err := decodeState(s.files[s.ckpt(stateFile)])
+	st, err := decodeState(s.files[s.ckpt(rundir.State)])
 	fuzzMust(t, err)
 	change(&st)
 	text, err := st.encode()
@@ -119,17 +120,17 @@ func (s *stopped) signed(t *testing.T, change func(*state)) []byte {
 // FuzzRestore goes on from a checkpoint of which one file has other bytes, with digests that fit, as somebody who means ill would write them.
 func FuzzRestore(f *testing.F) {
 	s := newStopped(f)
-	for i, name := range []string{modelFile, optimFile, stateFile} {
+	for i, name := range []string{rundir.Model, rundir.Optim, rundir.State} {
 		f.Add(byte(i), s.files[s.ckpt(name)])
 	}
 	f.Add(byte(2), []byte(`{"step": -1, "loss": 1e300, "rows": [{"measure": "lr", "value": 1}, {"measure": "lr", "missing": "twice"}, {}]}`))
 	f.Fuzz(func(t *testing.T, which byte, b []byte) {
-		name := []string{modelFile, optimFile, stateFile}[which%3]
+		name := []string{rundir.Model, rundir.Optim, rundir.State}[which%3]
 		text := s.signed(t, func(st *state) {
 			sum := sha256.Sum256(b)
-			st.Files[name] = fileSum{Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:])}
+			st.Files[name] = rundir.Sum{Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:])}
 		})
-		if name == stateFile {
+		if name == rundir.State {
 			text = b
 			var st state
 			if json.Unmarshal(b, &st) == nil {
@@ -140,9 +141,9 @@ func FuzzRestore(f *testing.F) {
 			}
 			b = text
 		}
-		s.with(t, s.ckpt(stateFile), text, func() {
+		s.with(t, s.ckpt(rundir.State), text, func() {
 			s.with(t, s.ckpt(name), b, func() {
-				if name == stateFile { // its rows go to the lab
+				if name == rundir.State { // its rows go to the lab
 					s.job.safe = 0
 					if err := s.job.restore(); err == nil && (s.job.safe < 0 || s.job.safe > 2) {
 						t.Errorf("goes on from epoch %d", s.job.safe)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"collapse/data"
+	"collapse/internal/store"
 )
 
 // PrintConfig writes a complete configuration as TOML, each key with its meaning. Load reads it back to the same Config.
@@ -155,4 +158,36 @@ func plainNumber(v any) any {
 		return x
 	}
 	return v
+}
+
+// Identify returns a run's identity in the lab and the canonical configuration that it is taken from, without computing anything. It
+// opens the data sets for their digests; open nil: data.Open.
+func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (hash string, canonical []byte, err error) {
+	plan, err := cfg.Plan()
+	if err != nil {
+		return "", nil, err
+	}
+	in, err := openInputs(plan, Options{Open: open})
+	if err != nil {
+		return "", nil, err
+	}
+	canonical, err = store.Canonical(in.canonical(cfg))
+	if err != nil {
+		return "", nil, err
+	}
+	return store.Hash(store.Train, canonical), canonical, nil
+}
+
+// Changes writes, as TOML, the keys of a configuration that differ from the default, those outside its identity included. Load
+// reads them back to the same Config.
+func Changes(c Config) string {
+	standard := Default()
+	defaults := standard.fields()
+	var lines []string
+	for i, f := range c.fields() {
+		if text := f.text(); text != defaults[i].text() {
+			lines = append(lines, fmt.Sprintf("%s = %s\n", f.key, text))
+		}
+	}
+	return strings.Join(lines, "")
 }

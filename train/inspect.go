@@ -3,10 +3,10 @@ package train
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -39,7 +39,7 @@ type inspector struct {
 	lab  *store.Reader
 	run  store.Run
 	cfg  Config
-	dir  string
+	dir  rundir.Dir
 	done bool
 	ckpt *checkpoints
 
@@ -52,10 +52,10 @@ func newInspector(lab *store.Reader, run store.Run) (*inspector, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := lab.RunDir(run.Hash)
+	dir := rundir.Dir(lab.RunDir(run.Hash))
 	i := &inspector{lab: lab, run: run, cfg: cfg, dir: dir, done: run.Status == store.Done,
-		ckpt: &checkpoints{dir: filepath.Join(dir, ckptDir), run: run.Hash}}
-	if given, err := ConfigOf(dir); err == nil { // what is kept is no part of the identity
+		ckpt: &checkpoints{Writer: dir.Writer(nil), run: run.Hash}}
+	if given, err := ConfigOf(string(dir)); err == nil { // what is kept is no part of the identity
 		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = given.Run.Keep, given.Run.SaveFeatures
 	} else {
 		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = "all", "none"
@@ -71,7 +71,7 @@ func (i *inspector) wrong(format string, args ...any) {
 }
 
 func (i *inspector) inspect() error {
-	if _, err := os.Stat(i.dir); os.IsNotExist(err) && i.done {
+	if _, err := os.Stat(string(i.dir)); os.IsNotExist(err) && i.done {
 		i.Wrong = []string{"its folder is missing"}
 		return nil
 	}
@@ -103,7 +103,7 @@ func (i *inspector) inspect() error {
 // checkpoints reads all there are.
 func (i *inspector) checkpoints() error {
 	var err error
-	if i.all, err = i.ckpt.epochs(); err != nil {
+	if i.all, err = i.ckpt.Checkpoints(); err != nil {
 		return err
 	}
 	for _, epoch := range i.all {
@@ -232,7 +232,7 @@ func (i *inspector) finished() {
 	if !slices.Contains(i.all, last) {
 		i.wrong("checkpoint %d, its last, is missing", last)
 	}
-	if err := readable(filepath.Join(i.dir, featuresFile)); err != nil {
+	if err := rundir.Readable(i.dir.FinalFeatures()); err != nil {
 		i.wrong("%s", plain(err))
 	}
 	i.stray()

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
 
-	"collapse/arrayfile"
 	"collapse/data"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -50,7 +47,7 @@ func (i *inspector) frames(upTo int) ([]int, error) {
 		if epoch > upTo || !i.cfg.measures(epoch) {
 			continue
 		}
-		if readable(filepath.Join(i.dir, framesDir, strconv.Itoa(epoch)+".npz")) != nil {
+		if rundir.Readable(i.dir.Frame(epoch)) != nil {
 			missing = append(missing, epoch)
 		}
 	}
@@ -69,37 +66,11 @@ func (i *inspector) features(upTo int) []int {
 	}
 	var missing []int
 	for epoch := 1; epoch <= upTo; epoch++ {
-		if rule.holds(epoch, i.cfg.Run.Epochs) && shardsReadable(filepath.Join(i.dir, featuresDir, strconv.Itoa(epoch))) != nil {
+		if rule.holds(epoch, i.cfg.Run.Epochs) && i.dir.FeaturesReadable(epoch, splitTrain, splitTest) != nil {
 			missing = append(missing, epoch)
 		}
 	}
 	return missing
-}
-
-// shardsReadable reports what is wrong with a folder of saved features: shards are numbered without a gap.
-func shardsReadable(dir string) error {
-	all := []error{readable(filepath.Join(dir, "classifier.safetensors"))}
-	for _, split := range []string{splitTrain, splitTest} {
-		found, err := filepath.Glob(filepath.Join(dir, split+"-*.safetensors"))
-		all = append(all, err)
-		for n := range max(1, len(found)) {
-			all = append(all, readable(filepath.Join(dir, fmt.Sprintf("%s-%d.safetensors", split, n))))
-		}
-	}
-	return errors.Join(all...)
-}
-
-// readable reports why the arrays of a file cannot be read, from their headers and lengths.
-func readable(path string) error {
-	f, err := arrayfile.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if refused := f.Refused(); len(refused) > 0 || len(f.Headers()) == 0 {
-		return fmt.Errorf("%s: %d of its arrays can be read, %d cannot", path, len(f.Headers()), len(refused))
-	}
-	return nil
 }
 
 // plain is an error with the name of a file alone where the folder is clear.
@@ -114,31 +85,16 @@ func plain(err error) string {
 	return filepath.Base(path.Path) + ": " + path.Err.Error()
 }
 
-// staging are the folders in which files of a worker elsewhere arrive.
-var staging = regexp.MustCompile(`^g[0-9]+$`)
-
-// stray finds what a finished run has no use for: half-written files, folders on their way in or out, and checkpoints that run.keep
-// does not keep.
+// stray finds what a finished run has no use for: what killed processes left half-written, and checkpoints that run.keep does not keep.
 func (i *inspector) stray() {
-	for _, dir := range []string{"", ckptDir, framesDir, featuresDir} {
-		entries, err := os.ReadDir(filepath.Join(i.dir, dir))
-		if err != nil {
-			continue // missing files are found elsewhere
-		}
-		for _, e := range entries {
-			name := e.Name()
-			if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".tmp") || dir == "" && e.IsDir() && staging.MatchString(name) {
-				i.Stray = append(i.Stray, filepath.ToSlash(filepath.Join(dir, name)))
-			}
-		}
-	}
+	i.Stray, _ = i.dir.Staging() // folders that cannot be read are found elsewhere
 	keep, err := parseKeep(i.cfg.Run.Keep)
 	if err != nil || len(i.Drop) > 0 {
 		return
 	}
 	for n, epoch := range i.all {
 		if n < len(i.all)-2 && !keep.keeps(epoch) {
-			i.Stray = append(i.Stray, ckptDir+"/"+strconv.Itoa(epoch))
+			i.Stray = append(i.Stray, filepath.ToSlash(rundir.Dir("").Checkpoint(epoch)))
 		}
 	}
 }
@@ -147,9 +103,9 @@ func (i *inspector) stray() {
 // first and so never half there, and strays. Rows and whole files stay.
 func (i Inspection) Clear(lab *store.Reader, hash string) error {
 	dir := lab.RunDir(hash)
-	ckpt := &checkpoints{fs: systemFS{}, dir: filepath.Join(dir, ckptDir)}
+	files := rundir.Dir(dir).Writer(nil)
 	for _, epoch := range i.Drop {
-		if err := ckpt.remove(epoch); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := files.RemoveCheckpoint(epoch); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("train: %w", err)
 		}
 	}

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/version"
 )
 
-const (
-	ckptDir     = "ckpt"
-	seriesEpoch = "epoch" // rows count epochs, from 1
-)
+const seriesEpoch = "epoch" // rows count epochs, from 1
 
 // SpentKey names what each epoch has cost: seconds, from the end of the epoch before, times threads. It is of the epochs that the run
 // itself has computed, not of those it took from a shorter run.
@@ -28,7 +25,7 @@ type job[T Float] struct {
 	lab   *store.Lab
 	spec  []byte // canonical configuration
 	ckpt  *checkpoints
-	fs    FS
+	files rundir.Writer
 	opts  Options
 	watch watch
 	trace *tracer[T]
@@ -46,11 +43,8 @@ type job[T Float] struct {
 const writeEvery = 250 * time.Millisecond
 
 func newJob[T Float](s *session[T], lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
-	j := &job[T]{s: s, cfg: s.cfg.given, claim: claim, lab: lab, spec: s.in.canonical(s.cfg.given), fs: opts.FS, opts: opts}
-	if j.fs == nil {
-		j.fs = systemFS{}
-	}
-	j.ckpt = &checkpoints{fs: j.fs, dir: filepath.Join(claim.Dir, ckptDir), run: claim.Hash, keep: s.cfg.keep}
+	j := &job[T]{s: s, cfg: s.cfg.given, claim: claim, lab: lab, spec: s.in.canonical(s.cfg.given), files: rundir.Dir(claim.Dir).Writer(opts.FS), opts: opts}
+	j.ckpt = &checkpoints{Writer: j.files, run: claim.Hash, keep: s.cfg.keep}
 	j.watch = watch{sink: opts.Sink, lost: claim.Lost(), start: time.Now(), booked: time.Now(), left: j.left}
 	return j
 }
@@ -58,15 +52,15 @@ func newJob[T Float](s *session[T], lab *store.Lab, claim *store.Claim, opts Opt
 // run goes from the newest checkpoint to the end.
 func (j *job[T]) run(ctx context.Context) (Result, error) {
 	result := Result{Run: j.claim.Hash, Dir: j.claim.Dir}
-	if err := j.prepareFolder(); err != nil {
-		return result, err
+	if err := j.files.Begin(PrintConfig(j.cfg)); err != nil {
+		return result, fmt.Errorf("train: %w", err)
 	}
 	if err := j.restore(); err != nil {
 		return result, err
 	}
 	j.describe(&result)
 	var err error
-	if j.trace, err = newTracer(ctx, j.fs, j.opts.Trace, j.s); err != nil {
+	if j.trace, err = newTracer(ctx, j.files.FS, j.opts.Trace, j.s); err != nil {
 		return result, err
 	}
 	j.started()
@@ -74,7 +68,7 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		err := j.oneEpoch(ctx, e)
 		j.describe(&result)
 		if err != nil {
-			return result, j.leave(err)
+			return result, j.endEarly(err)
 		}
 		result.Epochs = e + 1
 	}
@@ -83,10 +77,10 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 			return result, err
 		}
 	}
-	result.Features = filepath.Join(j.claim.Dir, featuresFile)
-	if err := writeFeatures(j.fs, result.Features, j.s); err != nil {
-		return result, err
+	if err := j.files.WriteFinalFeatures(featureArrays(j.s)); err != nil {
+		return result, fmt.Errorf("train: %w", err)
 	}
+	result.Features = j.files.FinalFeatures()
 	return result, j.complete()
 }
 
@@ -94,7 +88,7 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 func (j *job[T]) describe(r *Result) {
 	r.Epochs = j.safe
 	if j.safe > 0 {
-		r.Checkpoint = j.ckpt.path(j.safe)
+		r.Checkpoint = j.files.Checkpoint(j.safe)
 	}
 	r.Values = map[string]float64{}
 	for _, w := range j.rows {
@@ -132,15 +126,8 @@ func (j *job[T]) restore() error {
 		return j.claim.DeleteAfter(-1)
 	}
 	st := saved.state
-	if here := j.s.engine.machine(); st.Machine != here {
-		if !j.opts.AllowKernelChange {
-			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
-		}
-		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
-		j.note(fmt.Sprintf("going on under %s after %s: the bits differ from those of an unbroken run", here, st.Machine))
-	}
-	if st.Version != version.Version {
-		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
+	if err := j.acceptMachine(&st); err != nil {
+		return err
 	}
 	if err := j.s.engine.load(saved.model, saved.optim); err != nil {
 		return err
@@ -157,6 +144,22 @@ func (j *job[T]) restore() error {
 		return err
 	}
 	return j.claim.AppendEpoch(int64(st.Epoch), values(st.Epoch, st.Rows))
+}
+
+// acceptMachine compares what a checkpoint was computed on with what goes on from it, and notes in the state and for the user where bits
+// may differ; without leave to change the kernel it refuses.
+func (j *job[T]) acceptMachine(st *state) error {
+	if here := j.s.engine.machine(); st.Machine != here {
+		if !j.opts.AllowKernelChange {
+			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
+		}
+		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
+		j.note(fmt.Sprintf("going on under %s after %s: the bits differ from those of an unbroken run", here, st.Machine))
+	}
+	if st.Version != version.Version {
+		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
+	}
+	return nil
 }
 
 // oneEpoch trains epoch e (from 0), measures, saves, and adds the rows, in this order.
@@ -185,7 +188,7 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 		w.measured = time.Since(start)
 	}
 	if saved {
-		if err := j.saveEpochFeatures(e+1, measured); err != nil {
+		if err := j.saveFeatures(e+1, measured); err != nil {
 			return err
 		}
 	}
@@ -221,8 +224,8 @@ func (j *job[T]) measureEpoch(e int) ([]row, error) {
 	return rows, err
 }
 
-// leave writes what a run that ends early has found.
-func (j *job[T]) leave(why error) error {
+// endEarly writes what a run that ends early has found.
+func (j *job[T]) endEarly(why error) error {
 	if errors.Is(why, store.ErrLost) {
 		return why
 	}

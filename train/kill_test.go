@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -62,7 +63,7 @@ func runUntilKilled(dir string) error {
 
 // killFS kills its own process when a number of calls are made.
 type killFS struct {
-	systemFS
+	rundir.System
 	left int
 }
 
@@ -76,11 +77,11 @@ func (k *killFS) count() {
 	}
 }
 
-func (k *killFS) MkdirAll(dir string) error        { k.count(); return k.systemFS.MkdirAll(dir) }
-func (k *killFS) Create(path string) (File, error) { k.count(); return k.systemFS.Create(path) }
-func (k *killFS) SyncDir(dir string) error         { k.count(); return k.systemFS.SyncDir(dir) }
-func (k *killFS) Rename(from, to string) error     { k.count(); return k.systemFS.Rename(from, to) }
-func (k *killFS) RemoveAll(path string) error      { k.count(); return k.systemFS.RemoveAll(path) }
+func (k *killFS) MkdirAll(dir string) error               { k.count(); return k.System.MkdirAll(dir) }
+func (k *killFS) Create(path string) (rundir.File, error) { k.count(); return k.System.Create(path) }
+func (k *killFS) SyncDir(dir string) error                { k.count(); return k.System.SyncDir(dir) }
+func (k *killFS) Rename(from, to string) error            { k.count(); return k.System.Rename(from, to) }
+func (k *killFS) RemoveAll(path string) error             { k.count(); return k.System.RemoveAll(path) }
 
 // TestKilledProcessesLoseNothing kills a training process (kill -9) again and again in one lab, each a few calls after it took the
 // run over, then lets one end: the files and the lab's rows are those of a run that was never killed.

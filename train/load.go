@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/rundir"
 	"collapse/internal/spelling"
 )
 
@@ -22,6 +23,9 @@ func LoadFile(path string, overrides ...string) (Config, error) {
 	}
 	return Load(path, text, overrides...)
 }
+
+// ConfigOf reads the configuration that a run left in its folder: as it was given, with what is no part of the run's identity.
+func ConfigOf(dir string) (Config, error) { return LoadFile(rundir.Dir(dir).Config()) }
 
 // ForOneRun reads what a user says of a single run over c: a file, unless its name is empty, then overrides. It is Load that also refuses
 // what Load tolerates for the sake of runs that have it: settings without effect away from their default, and any that an override names.

@@ -17,7 +17,7 @@ func (n *native[T]) epoch(e epochOrder[T]) (tally, error) {
 		if err := e.stop(); err != nil {
 			return sum, err
 		}
-		if err := n.one(samples, &e, &sum); err != nil {
+		if err := n.trainStep(samples, &e, &sum); err != nil {
 			return sum, err
 		}
 		e.stepped(&sum, len(samples))
@@ -25,8 +25,8 @@ func (n *native[T]) epoch(e epochOrder[T]) (tally, error) {
 	return sum, e.stop()
 }
 
-// one is a training step on the given samples.
-func (n *native[T]) one(samples []int32, e *epochOrder[T], sum *tally) error {
+// trainStep is a training step on the given samples.
+func (n *native[T]) trainStep(samples []int32, e *epochOrder[T], sum *tally) error {
 	n.loadBatch(samples, e.number)
 	step := e.first + int64(sum.steps)
 	traced := e.trace.wants(step)
@@ -138,8 +138,8 @@ func (n *native[T]) forwardBackward() (loss, objective float64, out nn.Output[T]
 	return loss, loss + penalty + n.decay.Params(), out
 }
 
-// again is the closure of L-BFGS: the objective of the loaded batch at the present parameters.
-func (n *native[T]) again() float64 {
+// closure is that of L-BFGS: the objective of the loaded batch at the present parameters.
+func (n *native[T]) closure() float64 {
 	_, objective, _ := n.forwardBackward()
 	return objective
 }

@@ -128,7 +128,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 			var sum tally
 			samples := []int32{3, 1, 4, 15, 9, 26, 5, 35}
 			step := func() {
-				if err := n.one(samples, &e, &sum); err != nil {
+				if err := n.trainStep(samples, &e, &sum); err != nil {
 					t.Fatal(err)
 				}
 			}

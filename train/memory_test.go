@@ -108,7 +108,7 @@ func foreseeAndHold(kind string) error {
 	e.lr = 1e-3
 	n.batches.Start(0)
 	for range 2 {
-		if err := n.one(n.batches.Next(), &e, &sum); err != nil {
+		if err := n.trainStep(n.batches.Next(), &e, &sum); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ func (n *native[T]) newOptimiser() error {
 	if n.decay, err = optim.NewDecay(n.net.Params(), w, b, n.in.train.N(), n.cfg.Decay); err != nil {
 		return err
 	}
-	n.opt, err = optim.New(n.cfg.Rule, n.net.Params(), n.team, n.again)
+	n.opt, err = optim.New(n.cfg.Rule, n.net.Params(), n.team, n.closure)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"collapse/data"
+	"collapse/internal/rundir"
 	"collapse/parallel"
 )
 
@@ -23,8 +24,8 @@ type Options struct {
 	RowsElsewhere int
 
 	Label string
-	Tags  []string // for people and filters, as in store.Spec
-	FS    FS       // nil: the operating system's files
+	Tags  []string  // for people and filters, as in store.Spec
+	FS    rundir.FS // nil: the operating system's files
 	// Open reads or makes a data set; nil: data.Open. Programs that compute many runs on one set may hand out a copy they hold.
 	Open func(data.Source, data.Split) (*data.Set, error)
 }

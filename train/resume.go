@@ -1,17 +1,11 @@
 package train
 
-import (
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-)
+import "fmt"
 
 // newest returns the newest whole checkpoint that the lab's rows reach, or nil. Whoever goes on from a checkpoint does not compute the
 // epochs before it, so one behind a gap would leave a run that lacks them.
 func (j *job[T]) newest() (*saved, error) {
-	list, err := j.ckpt.epochs()
+	list, err := j.ckpt.Checkpoints()
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -49,25 +43,8 @@ func (j *job[T]) tidy() error {
 	if err := j.ckpt.prune(j.safe); err != nil {
 		return err
 	}
-	dir := j.claim.Dir
-	hidden, half := func(name string) bool { return name[0] == '.' }, func(name string) bool { return strings.HasSuffix(name, ".tmp") }
-	return errors.Join(j.sweep(dir, half), j.sweep(dir, hidden), j.sweep(filepath.Join(dir, framesDir), half),
-		j.sweep(j.ckpt.dir, hidden), j.sweep(filepath.Join(dir, featuresDir), hidden))
-}
-
-// sweep removes what is directly in dir, if it is there, under a name that gone wants.
-func (j *job[T]) sweep(dir string, gone func(name string) bool) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("train: %w", err)
-	}
-	for _, e := range entries {
-		if !gone(e.Name()) {
-			continue
-		}
-		if err := j.fs.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return fmt.Errorf("train: removing what an earlier attempt left: %w", err)
-		}
+	if err := j.files.Sweep(); err != nil {
+		return fmt.Errorf("train: removing what an earlier attempt left: %w", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -127,7 +128,7 @@ func TestAnotherMachineIsRefusedOrRecorded(t *testing.T) {
 	if r.Checkpoint == "" {
 		t.Fatal(err)
 	}
-	file := filepath.Join(r.Checkpoint, stateFile)
+	file := filepath.Join(r.Checkpoint, rundir.State)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestAnotherMachineIsRefusedOrRecorded(t *testing.T) {
 	here := ThisMachine()
 	old := fmt.Sprintf(`"kernel": %q`, here.Kernel)
 	if !bytes.Contains(text, []byte(old)) {
-		t.Fatalf("%s does not name the kernel:\n%s", stateFile, text)
+		t.Fatalf("%s does not name the kernel:\n%s", rundir.State, text)
 	}
 	olderState(t, file, func(text []byte) []byte { return bytes.Replace(text, []byte(old), []byte(`"kernel": "abacus"`), 1) })
 	var other *MachineError
@@ -146,7 +147,7 @@ func TestAnotherMachineIsRefusedOrRecorded(t *testing.T) {
 	if r, err = Resume(context.Background(), lab, r.Run, Options{Open: openOnce, AllowKernelChange: true, Sink: s}); err != nil {
 		t.Fatal(err)
 	}
-	ckpt := &checkpoints{fs: systemFS{}, dir: filepath.Dir(r.Checkpoint), run: r.Run}
+	ckpt := &checkpoints{Writer: rundir.Dir(r.Dir).Writer(nil), run: r.Run}
 	saved, err := ckpt.read(3)
 	if err != nil || len(saved.state.Changes) != 1 || saved.state.Changes[0].From.Kernel != "abacus" || saved.state.Changes[0].To != here || saved.state.Changes[0].AfterEpoch != 1 {
 		t.Errorf("the change is not recorded: %+v, %v", saved, err)
@@ -158,13 +159,13 @@ func TestAnotherMachineIsRefusedOrRecorded(t *testing.T) {
 
 // renameFS calls back before each rename, which is when a checkpoint comes into being.
 type renameFS struct {
-	systemFS
+	rundir.System
 	before func(to string)
 }
 
 func (f renameFS) Rename(from, to string) error {
 	f.before(to)
-	return f.systemFS.Rename(from, to)
+	return f.System.Rename(from, to)
 }
 
 // Rows of short epochs wait to be written together, but never beyond a checkpoint: who is killed right after it would miss them.
@@ -175,7 +176,7 @@ func TestRowsAreNeverBehindACheckpoint(t *testing.T) {
 	var seen []int64
 	fs := renameFS{before: func(to string) {
 		epoch, err := strconv.ParseInt(filepath.Base(to), 10, 64)
-		if err != nil || filepath.Base(filepath.Dir(to)) != ckptDir {
+		if err != nil || filepath.Base(filepath.Dir(to)) != "ckpt" {
 			return
 		}
 		runs, err := lab.List(store.Filter{})

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
+	"math"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/version"
 )
-
-// configFile is the run's configuration as the user gave it, folders included, for Resume and for people.
-const configFile = "config.toml"
 
 var errLost = fmt.Errorf("train: %w", store.ErrLost)
 
@@ -37,7 +34,7 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 		return Result{}, err
 	}
 	hash := store.Hash(store.Train, canonical)
-	if done, err := before(lab, hash, opts); done || err != nil {
+	if done, err := alreadyDone(lab, hash, opts); done || err != nil {
 		return finished(lab, hash, plan, opts, err)
 	}
 	if err := in.prepare(plan.Data.Pipeline); err != nil {
@@ -59,7 +56,7 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 	if run.Kind != store.Train {
 		return Result{}, fmt.Errorf("train: run %s is of kind %s; only training runs can be resumed", short(run.Hash), run.Kind)
 	}
-	cfg, err := LoadFile(filepath.Join(lab.RunDir(run.Hash), configFile), overrides...)
+	cfg, err := LoadFile(rundir.Dir(lab.RunDir(run.Hash)).Config(), overrides...)
 	if err != nil {
 		return Result{}, err
 	}
@@ -91,8 +88,8 @@ func ThisProgram() store.Program {
 	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
 }
 
-// before reports whether the lab holds the run as done, and refuses one that is known to fail.
-func before(lab *store.Lab, hash string, opts Options) (done bool, err error) {
+// alreadyDone reports whether the lab holds the run as done, and refuses one that is known to fail.
+func alreadyDone(lab *store.Lab, hash string, opts Options) (done bool, err error) {
 	run, err := lab.Run(hash)
 	var unknown *store.NotFoundError
 	switch {
@@ -118,17 +115,16 @@ func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Run: hash, Dir: lab.RunDir(hash), AlreadyDone: true, Values: map[string]float64{},
-		Features: filepath.Join(lab.RunDir(hash), featuresFile)}
+	dir := rundir.Dir(lab.RunDir(hash))
+	r := Result{Run: hash, Dir: string(dir), AlreadyDone: true, Values: map[string]float64{}, Features: dir.FinalFeatures()}
 	for _, v := range values { // ordered by key, then step: the last one of a key stays
 		if v.Series == seriesEpoch && v.Missing == "" {
 			r.Values[valueName(v.Layer, v.Split, v.Measure)] = v.Value
 			r.Epochs = max(r.Epochs, int(v.Step))
 		}
 	}
-	ckpt := &checkpoints{dir: filepath.Join(r.Dir, ckptDir), run: hash}
-	if list, err := ckpt.epochs(); err == nil && len(list) > 0 {
-		r.Checkpoint = ckpt.path(list[len(list)-1])
+	if epoch := dir.NewestCheckpoint(math.MaxInt); epoch > 0 {
+		r.Checkpoint = dir.Checkpoint(epoch)
 	}
 	if opts.Sink != nil {
 		opts.Sink.Note(fmt.Sprintf("run %s is already in the lab; nothing to compute (--again computes it anew)", short(hash)))
@@ -188,18 +184,4 @@ func (j *job[T]) settle(result Result, err error) (Result, error) {
 		err = fmt.Errorf("%w; epoch %d is safe; go on with: collapse train --resume %s", err, j.safe, short(j.claim.Hash))
 	}
 	return result, errors.Join(err, j.claim.Interrupt())
-}
-
-// prepareFolder makes the folder of checkpoints, leaves the configuration beside it, and makes all these names durable.
-func (j *job[T]) prepareFolder() error {
-	if err := j.fs.MkdirAll(j.ckpt.dir); err != nil {
-		return fmt.Errorf("train: %w", err)
-	}
-	if err := j.fs.SyncDir(filepath.Dir(j.claim.Dir)); err != nil {
-		return fmt.Errorf("train: %w", err)
-	}
-	return replaceFile(j.fs, filepath.Join(j.claim.Dir, configFile), func(w io.Writer) error {
-		_, err := io.WriteString(w, PrintConfig(j.cfg))
-		return err
-	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"collapse/data"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/parallel"
 )
@@ -69,8 +70,8 @@ func endFiles(t *testing.T, r Result) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	for name, path := range map[string]string{
-		"model": filepath.Join(r.Checkpoint, modelFile), "optim": filepath.Join(r.Checkpoint, optimFile),
-		"state": filepath.Join(r.Checkpoint, stateFile), "features": r.Features,
+		"model": filepath.Join(r.Checkpoint, rundir.Model), "optim": filepath.Join(r.Checkpoint, rundir.Optim),
+		"state": filepath.Join(r.Checkpoint, rundir.State), "features": r.Features,
 	} {
 		b, err := os.ReadFile(path)
 		if err != nil {

@@ -2,24 +2,22 @@ package train
 
 import (
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 )
 
-// featuresDir holds a folder for each epoch whose features are saved whole, with names that `collapse measure` knows:
+// The files of saved features have names that `collapse measure` knows:
 //
 //	train-<i>.safetensors   features (n×d), labels (n), true_labels (n), corrupted (n), and each tapped layer under its name
 //	test-<i>.safetensors    test_features, test_labels
 //	classifier.safetensors  weight (K×d), bias (K)
 //
-// Samples keep their order over the shards. The features are those that the epoch's measures are of.
-const featuresDir = "features"
+// The features are those that the epoch's measures are of.
 
 // shardBytes bounds the features in one file.
 const shardBytes = 256 << 20
@@ -58,55 +56,38 @@ func (r epochRule) holds(epoch, epochs int) bool {
 	return r.every > 0 && epoch%r.every == 0 || r.last && epoch == epochs || slices.Contains(r.listed, epoch)
 }
 
-// saveEpochFeatures saves the features of an epoch, those of its measures if it was measured.
-func (j *job[T]) saveEpochFeatures(epoch int, measured bool) error {
+// saveFeatures saves the features of an epoch, those of its measures if it was measured.
+func (j *job[T]) saveFeatures(epoch int, measured bool) error {
 	if !measured {
 		if err := j.s.passBoth(); err != nil {
 			return err
 		}
 	}
-	return j.saveFeatures(epoch)
-}
-
-// saveFeatures writes the features of an epoch, all files before any of them has its name.
-func (j *job[T]) saveFeatures(epoch int) error {
-	dir := filepath.Join(j.claim.Dir, featuresDir)
-	tmp, final := filepath.Join(dir, ".tmp"), filepath.Join(dir, strconv.Itoa(epoch))
-	for _, step := range []func() error{
-		func() error { return j.fs.RemoveAll(tmp) },
-		func() error { return j.fs.MkdirAll(tmp) },
-		func() error { return j.writeShards(tmp) },
-		func() error { return j.fs.SyncDir(tmp) },
-		func() error { return j.fs.RemoveAll(final) }, // of a run that was killed after this and before its checkpoint
-		func() error { return j.fs.Rename(tmp, final) },
-		func() error { return j.fs.SyncDir(dir) },
-	} {
-		if err := step(); err != nil {
-			return fmt.Errorf("train: saving the features of epoch %d: %w", epoch, err)
-		}
+	if err := j.files.WriteFeatures(epoch, j.s.writeShards); err != nil {
+		return fmt.Errorf("train: saving the features of epoch %d: %w", epoch, err)
 	}
 	return nil
 }
 
-func (j *job[T]) writeShards(dir string) error {
-	s := j.s
+// writeShards gives every file of saved features to put.
+func (s *session[T]) writeShards(put func(name string, arrays []arrayfile.Array) error) error {
 	w, b := s.engine.head()
 	head := []arrayfile.Array{arrayfile.Of("weight", w.Shape, w.Value)}
 	if b != nil {
 		head = append(head, arrayfile.Of("bias", b.Shape, b.Value))
 	}
-	if err := j.writeArrays(filepath.Join(dir, "classifier.safetensors"), head); err != nil {
+	if err := put(rundir.Classifier, head); err != nil {
 		return err
 	}
 	for i, r := range s.shards(s.in.train.N()) {
-		if err := j.writeArrays(filepath.Join(dir, fmt.Sprintf("train-%d.safetensors", i)), s.trainShard(r[0], r[1])); err != nil {
+		if err := put(rundir.Shard(splitTrain, i), s.trainShard(r[0], r[1])); err != nil {
 			return err
 		}
 	}
 	d := s.dim
 	for i, r := range s.shards(s.in.test.N()) {
 		n := r[1] - r[0]
-		err := j.writeArrays(filepath.Join(dir, fmt.Sprintf("test-%d.safetensors", i)), []arrayfile.Array{
+		err := put(rundir.Shard(splitTest, i), []arrayfile.Array{
 			arrayfile.Of("test_features", []int{n, d}, s.test.features[r[0]*d:r[1]*d]),
 			arrayfile.Of("test_labels", []int{n}, s.in.test.True[r[0]:r[1]])})
 		if err != nil {
@@ -114,11 +95,6 @@ func (j *job[T]) writeShards(dir string) error {
 		}
 	}
 	return nil
-}
-
-func (j *job[T]) writeArrays(path string, arrays []arrayfile.Array) error {
-	_, err := writeSynced(j.fs, path, func(w io.Writer) error { return arrayfile.WriteSafetensors(w, arrays, nil) })
-	return err
 }
 
 // shards cuts n samples into ranges whose features and layers fit a file.
@@ -136,17 +112,11 @@ func (s *session[T]) shards(n int) (ranges [][2]int) {
 
 func (s *session[T]) trainShard(first, end int) []arrayfile.Array {
 	train, d, n := s.in.train, s.dim, end-first
-	corrupted := make([]uint8, n)
-	for i := range corrupted {
-		if train.Redrawn[first+i] {
-			corrupted[i] = 1
-		}
-	}
 	list := []arrayfile.Array{
 		arrayfile.Of("features", []int{n, d}, s.train.features[first*d:end*d]),
 		arrayfile.Of("labels", []int{n}, train.Observed[first:end]),
 		arrayfile.Of("true_labels", []int{n}, train.True[first:end]),
-		arrayfile.Of("corrupted", []int{n}, corrupted),
+		arrayfile.Of("corrupted", []int{n}, flags(train.Redrawn[first:end])),
 	}
 	for i, t := range s.taps {
 		w := t.Dim(s.cfg.flatten())
@@ -162,7 +132,7 @@ func (c Plan) unsaved(dir string) string {
 		if !c.saved.holds(epoch, c.Run.Epochs) {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(dir, featuresDir, strconv.Itoa(epoch))); err != nil {
+		if _, err := os.Stat(rundir.Dir(dir).Features(epoch)); err != nil {
 			missing = append(missing, strconv.Itoa(epoch))
 		}
 	}

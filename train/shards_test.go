@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/features"
+	"collapse/internal/rundir"
 	"collapse/measure"
 )
 
@@ -50,12 +50,12 @@ func TestSavedFeaturesAreMeasuredAlike(t *testing.T) {
 		lab := newLab(t)
 		r := mustRun(t, c, lab, Options{})
 		for epoch := 1; epoch <= 3; epoch++ {
-			dir := filepath.Join(r.Dir, featuresDir, fmt.Sprint(epoch))
+			dir := rundir.Dir(r.Dir).Features(epoch)
 			if _, err := os.Stat(dir); (err == nil) != (epoch > 1) {
 				t.Fatalf("epoch %d: %v", epoch, err)
 			}
 		}
-		report := measureFolder(t, filepath.Join(r.Dir, featuresDir, "2"))
+		report := measureFolder(t, rundir.Dir(r.Dir).Features(2))
 		rows := map[string]float64{}
 		for _, v := range epochValues(t, lab, r.Run) {
 			if v.Step == 2 && v.Layer == "" && v.Missing == "" {
@@ -135,7 +135,7 @@ func TestSavedFeaturesSurviveAKill(t *testing.T) {
 	c.Run.SaveFeatures = "all"
 	read := func(r Result) map[string]string {
 		all := map[string]string{}
-		files, err := filepath.Glob(filepath.Join(r.Dir, featuresDir, "*", "*"))
+		files, err := filepath.Glob(filepath.Join(r.Dir, "features", "*", "*"))
 		if err != nil {
 			t.Fatal(err)
 		}

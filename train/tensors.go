@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 	"collapse/nn"
 	"collapse/optim"
 )
@@ -39,11 +40,11 @@ func loadModel[T Float](net *nn.Network[T], arrays []arrayfile.Array) error {
 		given[a.Name], shapes[a.Name] = a, a.Shape
 	}
 	if err := net.CheckState(shapes); err != nil {
-		return fmt.Errorf("train: %s: %w", modelFile, err)
+		return fmt.Errorf("train: %s: %w", rundir.Model, err)
 	}
 	for _, t := range net.State() {
 		if err := loadTensor(t, given); err != nil {
-			return fmt.Errorf("train: %s: %w", modelFile, err)
+			return fmt.Errorf("train: %s: %w", rundir.Model, err)
 		}
 	}
 	return nil
@@ -72,22 +73,22 @@ func loadOptim[T Float](opt optim.Optimizer[T], arrays []arrayfile.Array) error 
 		if a.Name == stepsName {
 			var v [1]int64
 			if a.Len() != 1 {
-				return fmt.Errorf("train: %s: %s has shape %v, wanted a scalar", optimFile, a.Name, a.Shape)
+				return fmt.Errorf("train: %s: %s has shape %v, wanted a scalar", rundir.Optim, a.Name, a.Shape)
 			}
 			if err := arrayfile.Convert(a, 0, v[:]); err != nil {
-				return fmt.Errorf("train: %s: %w", optimFile, err)
+				return fmt.Errorf("train: %s: %w", rundir.Optim, err)
 			}
 			state.Steps = v[0]
 			continue
 		}
 		t := optim.Tensor[T]{Name: a.Name, Shape: a.Shape, Value: make([]T, a.Len())}
 		if err := arrayfile.Convert(a, 0, t.Value); err != nil {
-			return fmt.Errorf("train: %s: %w", optimFile, err)
+			return fmt.Errorf("train: %s: %w", rundir.Optim, err)
 		}
 		state.Tensors = append(state.Tensors, t)
 	}
 	if err := opt.Load(state); err != nil {
-		return fmt.Errorf("train: %s: %w", optimFile, err)
+		return fmt.Errorf("train: %s: %w", rundir.Optim, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 	"collapse/internal/version"
 	"collapse/nn"
 )
@@ -92,7 +93,7 @@ type tracer[T Float] struct {
 }
 
 // newTracer prepares the folder, or returns nil if no trace is asked for.
-func newTracer[T Float](ctx context.Context, fs FS, t Trace, s *session[T]) (*tracer[T], error) {
+func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T]) (*tracer[T], error) {
 	if t.Dir == "" {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"collapse/internal/outfile"
+	"collapse/internal/rundir"
 )
 
 // traceSink takes the files of a trace, whole, one after the other.
@@ -18,7 +19,7 @@ type traceSink interface {
 }
 
 // openTrace returns the folder path, which it makes, or the named pipe that is there. Waiting for the pipe's reader ends with ctx.
-func openTrace(ctx context.Context, fs FS, path string) (traceSink, error) {
+func openTrace(ctx context.Context, fs rundir.FS, path string) (traceSink, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		pipe, err := outfile.Pipe(ctx, path)
 		if err != nil {
@@ -34,12 +35,15 @@ func openTrace(ctx context.Context, fs FS, path string) (traceSink, error) {
 
 // traceFolder keeps the files.
 type traceFolder struct {
-	fs  FS
+	fs  rundir.FS
 	dir string
 }
 
 func (f traceFolder) put(name string, write func(io.Writer) error) error {
-	return replaceFile(f.fs, filepath.Join(f.dir, name), write)
+	if err := rundir.ReplaceFile(f.fs, filepath.Join(f.dir, name), write); err != nil {
+		return fmt.Errorf("train: trace: %w", err)
+	}
+	return nil
 }
 
 func (traceFolder) end() error { return nil }
@@ -52,10 +56,9 @@ type tracePipe struct {
 
 // put writes twice: tar wants to know the size first.
 func (p *tracePipe) put(name string, write func(io.Writer) error) error {
-	size := &summing{to: io.Discard}
-	err := write(size)
+	size, err := rundir.Size(write)
 	if err == nil {
-		err = p.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: size.n})
+		err = p.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: size})
 	}
 	if err == nil {
 		err = write(p.tar)

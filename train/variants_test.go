@@ -119,14 +119,14 @@ func TestObjectiveGradients(t *testing.T) {
 		params := s.net.Params()
 		for _, at := range []int{0, len(params) - 2, len(params) - 1} {
 			p := params[at]
-			s.again()
+			s.closure()
 			want := append([]float64(nil), p.Grad...)
 			for i := range min(len(p.Value), 40) {
 				old, h := p.Value[i], 1e-5
 				p.Value[i] = old + h
-				up := s.again()
+				up := s.closure()
 				p.Value[i] = old - h
-				down := s.again()
+				down := s.closure()
 				p.Value[i] = old
 				if got := (up - down) / (2 * h); !(math.Abs(got-want[i]) <= 1e-7*(1+math.Abs(got))) {
 					t.Fatalf("%s: %s[%d]: gradient %v, differences %v", kind, p.Name, i, want[i], got)

@@ -9,22 +9,20 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 )
-
-// featuresFile is what a run writes at its last epoch.
-const featuresFile = "features.npz"
 
 // LoadFeatures reads and checks the features of a run directory. Every error says what was found
 // and what was wanted; the arrays of a Features never disagree.
 func LoadFeatures(dir string) (*Features, error) {
-	path := filepath.Join(dir, featuresFile)
+	path := rundir.Dir(dir).FinalFeatures()
 	f := &Features{}
 	err := arrayfile.Read(path, f.read)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("the run saved no features (they are written after its last epoch)")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("judge: %s: %w", featuresFile, err)
+		return nil, fmt.Errorf("judge: %s: %w", filepath.Base(path), err)
 	}
 	return f, nil
 }

@@ -1,20 +1,11 @@
 package judge
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 )
-
-// framesDir holds a small sample of the training features of every measured epoch, <epoch>.npz each.
-const framesDir = "frames"
 
 // Frame is what a run kept of its features at one epoch: some samples, and the class means of all.
 type Frame struct {
@@ -30,27 +21,21 @@ type Frame struct {
 
 // FilmEpochs lists the epochs that a run directory has frames of, ascending; none is no error.
 func FilmEpochs(dir string) ([]int64, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, framesDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	epochs, err := rundir.Dir(dir).Frames()
+	if err != nil {
 		return nil, fmt.Errorf("judge: features of epochs: %w", err)
 	}
-	var out []int64
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".npz"); ok {
-			if epoch, err := strconv.ParseInt(name, 10, 64); err == nil {
-				out = append(out, epoch)
-			}
-		}
+	out := make([]int64, len(epochs))
+	for i, epoch := range epochs {
+		out[i] = int64(epoch)
 	}
-	slices.Sort(out)
 	return out, nil
 }
 
 // ReadFrame reads the frame that a run directory has of an epoch.
 func ReadFrame(dir string, epoch int64) (*Frame, error) {
-	path := filepath.Join(dir, framesDir, strconv.FormatInt(epoch, 10)+".npz")
 	out := &Frame{Epoch: epoch}
-	if err := arrayfile.Read(path, out.read); err != nil {
+	if err := arrayfile.Read(rundir.Dir(dir).Frame(int(epoch)), out.read); err != nil {
 		return nil, fmt.Errorf("judge: features of epoch %d: %w", epoch, err)
 	}
 	return out, nil

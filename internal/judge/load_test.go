@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -67,7 +67,7 @@ func writeArrays(t *testing.T, dir string, change map[string]*arrayfile.Array) {
 	if err := arrayfile.WriteNPZ(&b, kept); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, featuresFile), b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(rundir.Dir(dir).FinalFeatures(), b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -136,13 +136,13 @@ func TestBadFeaturesAreAReasonNotAFailure(t *testing.T) {
 	if runs, err := Load(l, hash); err != nil || runs[0].Features == nil || runs[0].Features.Bias != nil {
 		t.Errorf("a classifier without bias: %v", err)
 	}
-	if err := os.Remove(filepath.Join(dir, featuresFile)); err != nil {
+	if err := os.Remove(rundir.Dir(dir).FinalFeatures()); err != nil {
 		t.Fatal(err)
 	}
 	if runs, err := Load(l, hash); err != nil || !strings.Contains(runs[0].NoFeatures, "saved no features") {
 		t.Errorf("no file: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, featuresFile), []byte("not a zip"), 0o600); err != nil {
+	if err := os.WriteFile(rundir.Dir(dir).FinalFeatures(), []byte("not a zip"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if runs, err := Load(l, hash); err != nil || runs[0].NoFeatures == "" {

@@ -3,7 +3,6 @@ package serve
 import (
 	"net/http"
 	"os"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"collapse/internal/figure"
 	"collapse/internal/format"
 	"collapse/internal/judge"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
 
@@ -111,7 +111,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 
 // rerun is the command that goes on with a run, or tries it again; "" where there is none.
 func rerun(run store.Run, dir string) string {
-	config := filepath.Join(dir, "config.toml")
+	config := rundir.Dir(dir).Config()
 	if _, err := os.Stat(config); err != nil || run.Kind != store.Train {
 		return "" // only its study knows how to begin it
 	}

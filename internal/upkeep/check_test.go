@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -260,7 +261,7 @@ func TestACheckpointAheadOfTheRows(t *testing.T) {
 	}
 	_, _, err = Repair(lab, found)
 	must(t, err)
-	if got := fmt.Sprint(must1(numbered(filepath.Join(lab.RunDir(hash), "ckpt")))(t)); got != "[4]" {
+	if got := fmt.Sprint(must1(rundir.Dir(lab.RunDir(hash)).Checkpoints())(t)); got != "[4]" {
 		t.Errorf("checkpoints %s", got)
 	}
 	trained(t, lab, tiny(1))

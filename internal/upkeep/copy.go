@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -118,10 +119,10 @@ func (c *copier) folder(run store.Run, void bool) error {
 		err = os.RemoveAll(c.home(run.Hash))
 	case run.Status == store.Done:
 		if err = os.RemoveAll(c.home(run.Hash)); err == nil {
-			err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), func(name string) bool { return !staging.MatchString(name) })
+			err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), nil)
 		}
 	default:
-		err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), func(name string) bool { return name != ckpt && !staging.MatchString(name) })
+		err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), func(name string) bool { return name != rundir.Dir("").CheckpointsDir() })
 	}
 	if err != nil {
 		return err
@@ -149,7 +150,7 @@ func (c *copier) folder(run store.Run, void bool) error {
 // run goes on from the one before, or from its start.
 func (c *copier) reach(run store.Run) error {
 	if before, _, err := c.snap.Kept(run.Hash, c.open[run.Hash]); err != nil || !before { // they are of a start before this one
-		return errors.Join(err, os.RemoveAll(filepath.Join(c.home(run.Hash), ckpt)))
+		return errors.Join(err, os.RemoveAll(rundir.Dir(c.home(run.Hash)).CheckpointsDir()))
 	}
 	if run.Kind != store.Train {
 		return nil
@@ -248,5 +249,5 @@ func settle(to, dest string) error {
 	if err := os.Rename(to, dest); err != nil {
 		return fmt.Errorf("naming the copy: %w", err)
 	}
-	return syncFolder(filepath.Dir(dest))
+	return rundir.System{}.SyncDir(filepath.Dir(dest))
 }

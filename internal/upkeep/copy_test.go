@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/train"
 )
@@ -109,7 +110,7 @@ func wholeCopy(t *testing.T, dir string, least map[string]int64) *store.Lab {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for hash, epoch := range least {
-		epochs, err := numbered(filepath.Join(c.RunDir(hash), ckpt))
+		epochs, err := rundir.Dir(c.RunDir(hash)).Checkpoints()
 		must(t, err)
 		run, err := c.Run(hash)
 		must(t, err)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"collapse/internal/rundir"
 )
 
 // syncTree returns once all that was written below dir is on the disk.
@@ -16,7 +18,7 @@ func syncTree(dir string) error {
 			return err
 		}
 		if e.IsDir() {
-			return syncFolder(path)
+			return rundir.System{}.SyncDir(path)
 		}
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {

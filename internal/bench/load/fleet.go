@@ -14,6 +14,7 @@ import (
 
 	"collapse/internal/bench"
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
@@ -75,7 +76,7 @@ func Fleet(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f := &fleet{fleetPlan: plan, files: wire.OneFile("features.npz", make([]byte, plan.Simulation.Bytes)), busy: make(chan struct{})}
+	f := &fleet{fleetPlan: plan, files: wire.OneFile(rundir.Dir("").FinalFeatures(), make([]byte, plan.Simulation.Bytes)), busy: make(chan struct{})}
 	began := time.Now()
 	for i := range plan.Simulation.Workers {
 		go func() {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
@@ -58,7 +59,7 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 	if err != nil {
 		return err
 	}
-	staging := filepath.Join(dir, fmt.Sprintf(".g%d", m.Generation))
+	staging := rundir.Dir(dir).Arriving(m.Generation)
 	if err := files.Unpack(ctx, staging, e.blobs); err != nil {
 		return err
 	}
@@ -77,7 +78,10 @@ func (e *engine) takeFiles(hash, staging, dir string) error {
 	if err := wire.MoveInto(staging, dir); err != nil {
 		return err
 	}
-	return wire.SweepFolder(dir)
+	if err := rundir.Dir(dir).Writer(nil).Sweep(); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return nil
 }
 
 func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {

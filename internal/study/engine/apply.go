@@ -3,12 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
-	"collapse/train"
 )
 
 // remoteRun is a run of a worker elsewhere, under the lab's claim of this process.
@@ -201,8 +202,8 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 		return err
 	}
 	c := e.remote[m.Job].claim
-	if err := train.RetireCheckpoints(c.Dir, int(b.From)); err != nil { // they would be gone on from later, over a gap
-		return err
+	if err := rundir.Dir(c.Dir).Writer(nil).RemoveCheckpointsAfter(int(b.From)); err != nil { // they would be gone on from later, over a gap
+		return fmt.Errorf("study: removing checkpoints: %w", err)
 	}
 	return e.lostIsNoError(m.Job, errors.Join(c.DeleteAfter(b.From), c.SetRemote(m.Generation)))
 }

@@ -75,7 +75,7 @@ func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
 	worker, work := faulttest.Play(t, "worker", at, t.TempDir(), string(newGate(t)))
 	faulttest.Heard(t, work, "epoch 20")
 	waitForEpoch(t, lab, hash, 20)
-	if n := wire.NewestOf(lab.RunDir(hash) + "/ckpt"); n != 0 {
+	if n := wire.NewestOf(lab.RunDir(hash)); n != 0 {
 		t.Errorf("the checkpoint of epoch %d stays while the run is computed anew", n)
 	}
 	must(t, coordinator.Process.Kill())

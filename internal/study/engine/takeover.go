@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
@@ -21,7 +20,7 @@ func (e *engine) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (w
 		return state, nil
 	}
 	dir := e.lab.RunDir(t.ID)
-	whole, gap, err := kind.Reach(e.lab.Reader, t.ID, 0, max(state.Epoch, wire.NewestOf(filepath.Join(dir, "ckpt")))-1)
+	whole, gap, err := kind.Reach(e.lab.Reader, t.ID, 0, max(state.Epoch, wire.NewestOf(dir))-1)
 	if err != nil {
 		return state, err
 	}

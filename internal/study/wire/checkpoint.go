@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"collapse/internal/queue"
+	"collapse/internal/rundir"
 	"collapse/train"
 )
 
@@ -63,15 +63,15 @@ func (s State) Usable() int64 {
 // RestoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
 // reach: they are whole up to epoch whole.
 func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
-	home := filepath.Join(dir, "ckpt")
-	if s.Usable() == 0 || NewestUpTo(home, whole+1) >= s.Epoch {
+	if s.Usable() == 0 || NewestUpTo(dir, whole+1) >= s.Epoch {
 		return nil
 	}
 	store, err := blobs(ctx, s.Shared)
 	if err != nil {
 		return err
 	}
-	staging := filepath.Join(home, ".fetched")
+	run := rundir.Dir(dir)
+	staging := run.FetchedCheckpoint()
 	for _, part := range s.Beside {
 		if err := fetch(ctx, store, part.Blob, staging); err != nil {
 			return err
@@ -83,14 +83,10 @@ func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, bl
 	if err := fetch(ctx, store, s.Blob, staging); err != nil {
 		return err
 	}
-	final := filepath.Join(home, strconv.FormatInt(s.Epoch, 10))
-	if err := os.RemoveAll(final); err != nil { // it was passed over
+	if err := run.Writer(nil).PlaceCheckpoint(int(s.Epoch)); err != nil {
 		return fmt.Errorf("study: %w", err)
 	}
-	if err := os.Rename(staging, final); err != nil {
-		return fmt.Errorf("study: %w", err)
-	}
-	return syncDir(home)
+	return nil
 }
 
 // fetch makes the folder staging of what is in a blob.
@@ -126,7 +122,7 @@ func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 		if n > 0 {
 			after = parts[n-1].UpTo
 		}
-		list, err := train.SideFiles(dir, int(after), int(epoch))
+		list, err := train.FilesBetween(dir, int(after), int(epoch))
 		if err != nil || len(list) == 0 {
 			return parts, err
 		}
@@ -150,7 +146,7 @@ func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 func LeaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where, dir string, epoch int64) (s State, err error) {
 	s = State{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
 	s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/ckpt-%d.tar", where, epoch), func(w io.Writer) error {
-		return Pack(w, filepath.Join(dir, "ckpt", strconv.FormatInt(epoch, 10)), func(string) bool { return true })
+		return Pack(w, rundir.Dir(dir).Checkpoint(int(epoch)), func(string) bool { return true })
 	})
 	return s, err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/rundir"
 )
 
 // Pack writes the files below dir that keep wants, by their paths relative to dir, as a tar archive.
@@ -127,13 +128,8 @@ func syncTree(dir string) error {
 }
 
 func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
+	if err := (rundir.System{}).SyncDir(path); err != nil {
 		return fmt.Errorf("study: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !os.IsPermission(err) {
-		return fmt.Errorf("study: syncing %s: %w", path, err)
 	}
 	return nil
 }
@@ -180,50 +176,23 @@ func mergeInto(from, to string) error {
 	return nil
 }
 
-// SweepFolder removes what killed processes left half-written in a run's folder.
-func SweepFolder(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("study: %w", err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".tmp") {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("study: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// NewestOf returns the largest number that names a folder in dir, 0 if there is none.
+// NewestOf returns the epoch of the newest checkpoint in a run's folder, 0 if there is none.
 func NewestOf(dir string) int64 { return NewestUpTo(dir, math.MaxInt64) }
 
-// NewestUpTo is NewestOf among numbers up to last.
+// NewestUpTo is NewestOf among epochs up to last.
 func NewestUpTo(dir string, last int64) int64 {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0
-	}
-	newest := int64(0)
-	for _, e := range entries {
-		var n int64
-		if _, err := fmt.Sscanf(e.Name(), "%d", &n); err == nil && fmt.Sprint(n) == e.Name() && n <= last {
-			newest = max(newest, n)
-		}
-	}
-	return newest
+	return int64(rundir.Dir(dir).NewestCheckpoint(int(min(last, math.MaxInt))))
 }
 
 // runFiles says which files of a run's folder go to the coordinator: all but what is half written and
 // what stays behind of older checkpoints. kept are paths of those that the run is to keep.
 func runFiles(newest int64, kept []string) func(path string) bool {
-	last := fmt.Sprintf("ckpt/%d/", newest)
+	rel := rundir.Dir("")
+	all, last := filepath.ToSlash(rel.CheckpointsDir())+"/", filepath.ToSlash(rel.Checkpoint(int(newest)))+"/"
 	return func(path string) bool {
-		parts := strings.Split(path, "/")
-		if slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, ".") }) || strings.HasSuffix(path, ".tmp") {
+		if slices.ContainsFunc(strings.Split(path, "/"), rundir.IsStaging) {
 			return false
 		}
-		return parts[0] != "ckpt" || strings.HasPrefix(path, last) || slices.Contains(kept, path)
+		return !strings.HasPrefix(path, all) || strings.HasPrefix(path, last) || slices.Contains(kept, path)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"collapse/internal/queue"
@@ -28,8 +27,8 @@ const InlineLimit = queue.MaxMessage / 2
 
 // SendFiles makes a finished run's files reach the coordinator, and returns the last message.
 func SendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
-	newest := NewestOf(filepath.Join(dir, "ckpt"))
-	kept, err := train.SideFiles(dir, 0, int(newest))
+	newest := NewestOf(dir)
+	kept, err := train.FilesBetween(dir, 0, int(newest))
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -49,7 +48,7 @@ func (c *uploader) reached(epoch int64) {
 
 // newest is the epoch of the newest checkpoint that the run has come to, 0 if there is none.
 func (c *uploader) newest() int64 {
-	return wire.NewestUpTo(filepath.Join(c.w.scratch.RunDir(c.t.ID), "ckpt"), c.safe.Load())
+	return wire.NewestUpTo(c.w.scratch.RunDir(c.t.ID), c.safe.Load())
 }
 
 // begin starts it: the run computes on from epoch from.

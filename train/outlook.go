@@ -1,49 +1,9 @@
 package train
 
 import (
-	"fmt"
-	"path/filepath"
-	"strings"
-
 	"collapse/data"
-	"collapse/internal/store"
 	"collapse/nn"
 )
-
-// Identify returns a run's identity in the lab and the canonical configuration that it is taken from, without computing anything. It
-// opens the data sets for their digests; open nil: data.Open.
-func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (hash string, canonical []byte, err error) {
-	plan, err := cfg.Plan()
-	if err != nil {
-		return "", nil, err
-	}
-	in, err := openInputs(plan, Options{Open: open})
-	if err != nil {
-		return "", nil, err
-	}
-	canonical, err = store.Canonical(in.canonical(cfg))
-	if err != nil {
-		return "", nil, err
-	}
-	return store.Hash(store.Train, canonical), canonical, nil
-}
-
-// Changes writes, as TOML, the keys of a configuration that differ from the default, those outside its identity included. Load
-// reads them back to the same Config.
-func Changes(c Config) string {
-	standard := Default()
-	defaults := standard.fields()
-	var lines []string
-	for i, f := range c.fields() {
-		if text := f.text(); text != defaults[i].text() {
-			lines = append(lines, fmt.Sprintf("%s = %s\n", f.key, text))
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-// ConfigOf reads the configuration that a run left in its folder: as it was given, with what is no part of the run's identity.
-func ConfigOf(dir string) (Config, error) { return LoadFile(filepath.Join(dir, configFile)) }
 
 // Outlook is what a run will take, foreseen from its shapes.
 type Outlook struct {

@@ -1,0 +1,44 @@
+package archtest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// runFile is a name of something in a run's folder, as a literal of Go.
+var runFile = regexp.MustCompile(`"[^" ]*\b(ckpt/|config\.toml|features\.npz|state\.json|(model|optim|classifier)\.safetensors)[^" ]*"|"(ckpt|\.fetched|\.gone)"`)
+
+// TestOneRoomNamesTheFilesOfARun checks that no other room writes them down.
+func TestOneRoomNamesTheFilesOfARun(t *testing.T) {
+	files := 0
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() && path == filepath.Join(root, "internal", "rundir") {
+			if err == nil {
+				err = fs.SkipDir
+			}
+			return err
+		}
+		if e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files++
+		text, err := os.ReadFile(path)
+		for i, line := range strings.Split(string(text), "\n") {
+			if found := runFile.FindString(line); found != "" {
+				t.Errorf("%s:%d: %s: internal/rundir names the files of a run", path, i+1, found)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 300 {
+		t.Fatalf("only %d files were looked at: the paths in this test are out of date", files)
+	}
+}
