@@ -31,7 +31,6 @@ var forbidden = map[string][]string{
 	"collapse/internal/measurement": {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/store", "collapse/nn", "collapse/train", "collapse/internal/cli", "html/template"},
 	"collapse/internal/figure":      {"collapse/internal/page", "collapse/internal/serve", "collapse/internal/recipe", "collapse/internal/study", "collapse/internal/queue", "collapse/internal/cli", "html/template"},
 	"collapse/internal/page":        {"collapse/internal/serve", "collapse/internal/theoryrun", "collapse/internal/study", "collapse/internal/queue", "collapse/internal/cli"},
-	"collapse/internal/features":    {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
 	"collapse/internal/study":       {"collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/queue":       {"collapse/train", "collapse/internal/store", "collapse/measure", "collapse/nn"},
 	"collapse/internal/search":      {"collapse…"},
@@ -46,6 +45,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/upkeep":      {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 
+	"collapse/internal/featurefiles": {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
 	"collapse/measure/internal/dd":   {"collapse…"},
 	"collapse/measure/internal/vec":  {"collapse/measure", "collapse/measure/internal/wide", "collapse/arrayfile"},
 	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/train", "collapse/internal/store"},

@@ -1,12 +1,12 @@
 package measurement
 
 import (
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/measure"
 )
 
 // MeasureSet measures every column of a set of files, and keeps what pictures need where a page will be made.
-func Of(set *features.Set, opt measure.Options, page bool) (*Result, error) {
+func Of(set *featurefiles.Set, opt measure.Options, page bool) (*Result, error) {
 	found := &Result{Values: set.Values, Inputs: set.Inputs, Notes: set.Notes, Main: len(set.Columns) - 1}
 	opt.KeepMeans = page
 	for i := range set.Columns {

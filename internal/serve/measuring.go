@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"collapse/arrayfile"
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/internal/measurement"
 	"collapse/measure"
 	"collapse/parallel"
@@ -63,7 +63,7 @@ func (s *Server) measureFiles(ctx context.Context, paths []string) (*measurement
 	defer memory.leave()
 	part := s.memory.Part(uploadMemory)
 	defer part.Release()
-	set, err := features.Open(features.Request{Files: paths, Context: ctx, Budget: part})
+	set, err := featurefiles.Open(featurefiles.Request{Files: paths, Context: ctx, Budget: part})
 	if err != nil {
 		return nil, err
 	}
