@@ -2,7 +2,7 @@
 """Plain gradient descent of `collapse solve mse` against the same loop in numpy, taking turns in one run.
 
     go build -o collapse ./cmd/collapse
-    python3 bench/descend_numpy.py --binary ./collapse
+    python3 compare/descend_numpy.py --binary ./collapse
 
 Both start from N(0,1) and minimise 1/(2N)|WH − Y|² + lw/2|W|² + lh/2|H|² (no bias) with simultaneous steps;
 both ends are compared with the exact optimum, so that neither does less than the whole work.

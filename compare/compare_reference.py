@@ -6,7 +6,7 @@ usage: compare_reference.py --library DIR [--binary PATH] [--setting small|large
 
 DIR is a checkout of github.com/rhubarbwu/neural-collapse (MIT licence), which is not part of this project. The first form
 times all on the same float32 files, in the page cache, in one run. The second compares values in random settings, and
-exits with 1 if a number differs without a documented reason. bench/README.md says more.
+exits with 1 if a number differs without a documented reason. compare/README.md says more.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 """Speed of the theory commands: `auto` against own plain descent, seeds of the ReLU figures, a large problem, a sweep.
 
     go build -o collapse ./cmd/collapse
-    python3 bench/theory_speed.py --binary ./collapse [auto relu large sweep]
+    python3 compare/theory_speed.py --binary ./collapse [auto relu large sweep]
 """
 import argparse
 import json
