@@ -1,7 +1,7 @@
 // Package measurement is what one call of `collapse measure` finds in a set of files: the numbers of each layer, as a table
 // for people, tidy rows, JSON, and the words of a page.
 //
-// set.go measures, result.go holds what was found; finding.go is the headline, reading.go the words beside each number.
+// measure.go measures, result.go holds what was found; finding.go is the headline, reading.go the words beside each number.
 package measurement
 
 import (

@@ -106,7 +106,7 @@ func TestAPanicIsAPage(t *testing.T) {
 			t.Errorf("%d %s", answer.Code, text)
 		}
 	}
-	if text := log.String(); !strings.Contains(text, "a secret") || !strings.Contains(text, "answer_test.go") || !strings.Contains(text, `/x\ny`) {
+	if text := log.String(); !strings.Contains(text, "a secret") || !strings.Contains(text, "responses_test.go") || !strings.Contains(text, `/x\ny`) {
 		t.Errorf("the log is %s", text)
 	}
 }

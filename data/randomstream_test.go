@@ -8,7 +8,7 @@ import (
 )
 
 // The numbers of the golden tests in this package that name "port" come from a second
-// implementation of stream.go in Python, written from its comments.
+// implementation of randomstream.go in Python, written from its comments.
 
 func TestStreamGolden(t *testing.T) {
 	var s stream
