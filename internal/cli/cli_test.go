@@ -103,10 +103,7 @@ func TestInterruptedRunExitsWith130AndSaysHowToGoOn(t *testing.T) {
 
 func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 	var flags program
-	parser, err := newParser(&flags, &bytes.Buffer{}, &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	parser := newParser(&flags, &bytes.Buffer{}, &bytes.Buffer{})
 	for _, c := range []struct {
 		words []string
 		want  []string
