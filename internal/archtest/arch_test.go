@@ -39,6 +39,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/outfile":     {"collapse…"},
 	"collapse/internal/safetext":    {"collapse…"},
 	"collapse/internal/spelling":    {"collapse…"},
+	"collapse/internal/zipped":      {"collapse…"},
 	"collapse/internal/recipe":      {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},
 	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/train"},
 	"collapse/internal/theoryrun":   {"collapse/internal/page", "collapse/internal/study", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli"},
