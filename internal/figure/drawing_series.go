@@ -18,10 +18,10 @@ type curve struct {
 }
 
 // curves sorts the selected runs into curves, in the order of their settings' values.
-func (s DrawingPanel) curves(subjects []*judge.JudgedRun) []curve {
+func (s DrawingPanel) curves(runs []*judge.JudgedRun) []curve {
 	byName := map[string]*curve{}
 	var order []*curve
-	for _, r := range subjects {
+	for _, r := range runs {
 		if !s.takes(r) {
 			continue
 		}
@@ -173,9 +173,9 @@ func layersOf(r *judge.JudgedRun, name string) []string {
 	return out
 }
 
-func layerTicks(subjects []*judge.JudgedRun, spec DrawingPanel) []chart.Tick {
+func layerTicks(runs []*judge.JudgedRun, spec DrawingPanel) []chart.Tick {
 	var ticks []chart.Tick
-	for _, r := range subjects {
+	for _, r := range runs {
 		if layers := layersOf(r, spec.Y); len(layers) > len(ticks) {
 			ticks = nil
 			for i, layer := range layers {

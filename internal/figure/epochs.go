@@ -57,7 +57,7 @@ func EpochFigures(g *judge.Experiment, noise float64) (first, rest Picture) {
 }
 
 // addSingle adds each degenerate run as a faint line of its own, below the means.
-func (p *Picture) addSingle(g *judge.Experiment, subjects []*judge.JudgedRun, what []tracked) {
+func (p *Picture) addSingle(g *judge.Experiment, runs []*judge.JudgedRun, what []tracked) {
 	for i := range p.Panels {
 		panel := &p.Panels[i]
 		for _, m := range what {
@@ -65,7 +65,7 @@ func (p *Picture) addSingle(g *judge.Experiment, subjects []*judge.JudgedRun, wh
 				continue
 			}
 			var single []chart.Series
-			for _, s := range subjects {
+			for _, s := range runs {
 				if t := overSeeds([]*judge.JudgedRun{s}, m.splits[0], m.key, m.unit); s.Degenerate && len(t.step) > 0 {
 					single = append(single, chart.Series{ID: "degenerate-" + s.Hash, Label: "degenerate run", Kind: chart.Line,
 						Color: color(g, s.Curve), Faint: true, Width: 1, X: t.step, Y: t.mean})
@@ -80,7 +80,7 @@ func (m tracked) panelID() string { return m.key + "-" + strings.Join(m.splits, 
 
 // otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
 // order of the registry of measures; what the registry does not know comes last, by name.
-func otherMeasures(subjects []*judge.JudgedRun) []tracked {
+func otherMeasures(runs []*judge.JudgedRun) []tracked {
 	seen := map[judge.SeriesKey]bool{}
 	for _, m := range mainMeasures {
 		for _, split := range m.splits {
@@ -88,7 +88,7 @@ func otherMeasures(subjects []*judge.JudgedRun) []tracked {
 		}
 	}
 	var keys []judge.SeriesKey
-	for _, s := range subjects {
+	for _, s := range runs {
 		for _, k := range s.Keys() {
 			if k.Layer == "" && !seen[k] && len(s.Series(k.Split, k.Measure)) > 0 {
 				seen[k] = true
@@ -131,7 +131,7 @@ func otherMeasures(subjects []*judge.JudgedRun) []tracked {
 
 // trackFigure draws one panel per measure, one curve per loss: the mean over seeds and the band
 // from smallest to largest. Measures that no run has are left out.
-func trackFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, what []tracked) Picture {
+func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what []tracked) Picture {
 	p := Picture{Figure: chart.Figure{ID: id, Columns: 3}}
 	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
 	for _, m := range what {
@@ -146,7 +146,7 @@ func trackFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, wh
 		var bands, lines []chart.Series
 		for k, split := range m.splits {
 			for i, curve := range g.Curves {
-				t := overSeeds(judge.OnCurve(subjects, curve), split, m.key, m.unit)
+				t := overSeeds(judge.OnCurve(runs, curve), split, m.key, m.unit)
 				if len(t.step) == 0 {
 					continue
 				}
@@ -180,10 +180,10 @@ type track struct {
 	runs               int
 }
 
-func overSeeds(subjects []*judge.JudgedRun, split, key string, unit float64) track {
+func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 	var all []store.Point
 	var t track
-	for _, s := range subjects {
+	for _, s := range runs {
 		pts := s.Series(split, key)
 		if len(pts) > 0 {
 			t.runs++

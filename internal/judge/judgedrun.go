@@ -135,20 +135,20 @@ func IsTerminal(s *JudgedRun) bool   { return s.Terminal }
 func IsDegenerate(s *JudgedRun) bool { return s.Degenerate }
 func IsRegular(s *JudgedRun) bool    { return !s.Degenerate }
 
-// Seeds lists the seeds of some subjects, ascending, each once.
-func Seeds(subjects []*JudgedRun) []uint64 {
+// Seeds lists the seeds of runs, ascending, each once.
+func Seeds(runs []*JudgedRun) []uint64 {
 	var out []uint64
-	for _, s := range subjects {
+	for _, s := range runs {
 		out = append(out, s.Seed)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// bySeed finds subjects by seed, for bootstrap draws.
-func bySeed(subjects []*JudgedRun) map[uint64][]*JudgedRun {
+// bySeed groups runs by seed, for bootstrap draws.
+func bySeed(runs []*JudgedRun) map[uint64][]*JudgedRun {
 	out := map[uint64][]*JudgedRun{}
-	for _, s := range subjects {
+	for _, s := range runs {
 		out[s.Seed] = append(out[s.Seed], s)
 	}
 	return out

@@ -125,10 +125,10 @@ func build(study Study) (page, []figure.Picture, Result) {
 }
 
 func tiles(gs []*judge.Experiment, res Result) []format.Tile {
-	var subjects []*judge.JudgedRun
+	var judged []*judge.JudgedRun
 	curves, noises := map[string]bool{}, map[float64]bool{}
 	for _, g := range gs {
-		subjects = append(subjects, g.Runs...)
+		judged = append(judged, g.Runs...)
 		for _, c := range g.Curves {
 			curves[c] = true
 		}
@@ -141,7 +141,7 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 		tile(strconv.Itoa(done), "finished runs"),
 		tile(strconv.Itoa(len(curves)), "losses"),
 		tile(strconv.Itoa(len(noises)), "noise levels"),
-		tile(strconv.Itoa(len(judge.Seeds(subjects))), "seeds"),
+		tile(strconv.Itoa(len(judge.Seeds(judged))), "seeds"),
 		tile(fmt.Sprintf("%d of %d", res.Terminal, done), "in the terminal phase"),
 		tile(strconv.Itoa(res.Degenerate), "degenerate"),
 		tile(strconv.Itoa(res.Failed), "failed or unfinished"),

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Pulse is what a live page asks for several times a second: which runs are being worked on and how far they are.
-type Pulse struct {
-	Active []Beat // runs with a claim, then those asked for
-	Runs   int    // in the lab
-	Newest int64  // grows when a run is added
+// Progress is what a live page asks for several times a second: which runs are being worked on and how far they are.
+type Progress struct {
+	Active []RunProgress // runs with a claim, then those asked for
+	Runs   int           // in the lab
+	Newest int64         // grows when a run is added
 }
 
-// Beat is how far one run is.
-type Beat struct {
+// RunProgress is how far one run is.
+type RunProgress struct {
 	Hash      string
 	Status    Status
 	LastEpoch int64 // 0 if none
 }
 
-// Pulse reads the claimed runs and, besides, those with the given hashes. Its cost does not grow with the values in the lab.
-func (r *Reader) Pulse(also []string) (Pulse, error) {
-	var p Pulse
+// Progress reads the claimed runs and, besides, those with the given hashes. Its cost does not grow with the values in the lab.
+func (r *Reader) Progress(also []string) (Progress, error) {
+	var p Progress
 	var err error
-	p.Active, err = collect(r, func(scan func(...any) error) (b Beat, err error) {
-		return b, scan(&b.Hash, &b.Status, &b.LastEpoch)
+	p.Active, err = collect(r, func(scan func(...any) error) (p RunProgress, err error) {
+		return p, scan(&p.Hash, &p.Status, &p.LastEpoch)
 	}, `SELECT hash, status, coalesce(last_epoch, 0) FROM run
 		WHERE id IN (SELECT run FROM claim) OR hash IN (SELECT value FROM json_each(?)) ORDER BY id`, jsonList(also))
 	if err != nil {
@@ -39,8 +39,8 @@ func (r *Reader) Pulse(also []string) (Pulse, error) {
 	return p, err
 }
 
-// Tally counts runs of one kind and status: of a tag, of a study, or of neither.
-type Tally struct {
+// RunCount counts runs of one kind and status: of a tag, of a study, or of neither.
+type RunCount struct {
 	Study, Tag string
 	Kind       Kind
 	Status     Status
@@ -50,14 +50,14 @@ type Tally struct {
 	Timed      int       // how many of them Seconds is of
 }
 
-// Tallies counts every run, once for each of its studies and, of runs in no study, once for each of their tags.
-func (r *Reader) Tallies() ([]Tally, error) {
-	return collect(r, func(scan func(...any) error) (t Tally, err error) {
+// RunCounts counts every run, once for each of its studies and, of runs in no study, once for each of their tags.
+func (r *Reader) RunCounts() ([]RunCount, error) {
+	return collect(r, func(scan func(...any) error) (c RunCount, err error) {
 		var newest int64
 		var seconds sql.NullFloat64
-		err = scan(&t.Study, &t.Tag, &t.Kind, &t.Status, &t.Runs, &newest, &seconds, &t.Timed)
-		t.Newest, t.Seconds = time.UnixMilli(newest), seconds.Float64
-		return t, err
+		err = scan(&c.Study, &c.Tag, &c.Kind, &c.Status, &c.Runs, &newest, &seconds, &c.Timed)
+		c.Newest, c.Seconds = time.UnixMilli(newest), seconds.Float64
+		return c, err
 	}, `SELECT coalesce(study.name, '') AS s, iif(study.id IS NULL, coalesce(tag.name, ''), '') AS t, run.kind, run.status,
 			count(DISTINCT run.id), max(run.created), sum((run.finished - attempt.started) / 1000.0), count(run.finished - attempt.started)
 		FROM run LEFT JOIN study_run ON study_run.run = run.id LEFT JOIN study ON study.id = study_run.study

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestPulseSeesWhoWorksAndHowFar(t *testing.T) {
+func TestProgressSeesWhoWorksAndHowFar(t *testing.T) {
 	l := open(t, t.TempDir())
 	a, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": 1}})
 	if err != nil {
@@ -23,20 +23,20 @@ func TestPulseSeesWhoWorksAndHowFar(t *testing.T) {
 	if err := b.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := l.Pulse([]string{b.Hash})
+	got, err := l.Progress([]string{b.Hash})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Beat{{a.Hash, Running, 3}, {b.Hash, Done, 0}}
+	want := []RunProgress{{a.Hash, Running, 3}, {b.Hash, Done, 0}}
 	if !reflect.DeepEqual(got.Active, want) || got.Runs != 2 {
 		t.Errorf("got %+v, want %+v of 2 runs", got, want)
 	}
-	if got, err = l.Pulse(nil); err != nil || len(got.Active) != 1 {
+	if got, err = l.Progress(nil); err != nil || len(got.Active) != 1 {
 		t.Errorf("without names: %+v, %v; want the claimed run alone", got, err)
 	}
 }
 
-func TestTalliesCountEveryRunUnderItsStudyOrTag(t *testing.T) {
+func TestRunCountsCountEveryRunUnderItsStudyOrTag(t *testing.T) {
 	l := open(t, t.TempDir())
 	spec := func(i int, tags ...string) Spec {
 		return Spec{Kind: Train, Config: map[string]int{"a": i}, Tags: tags}
@@ -56,12 +56,12 @@ func TestTalliesCountEveryRunUnderItsStudyOrTag(t *testing.T) {
 	if err := c.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	tallies, err := l.Tallies()
+	counted, err := l.RunCounts()
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]int{}
-	for _, ty := range tallies {
+	for _, ty := range counted {
 		got[ty.Study+"|"+ty.Tag+"|"+string(ty.Status)] += ty.Runs
 		if ty.Newest.IsZero() || (ty.Status == Done) != (ty.Timed == 1) {
 			t.Errorf("%+v: no time, or timed wrongly", ty)
