@@ -64,26 +64,12 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 			held[c] = err == nil
 		}
 		lost, fresh = nil, map[Key]int64{}
-		var rows []row
-		for _, p := range parts {
-			if !held[p.Claim] {
-				continue
-			}
-			ids, err := l.seriesIDs(tx, p.Rows, fresh)
-			if err != nil {
-				return err
-			}
-			rows = appendRows(rows, p.Claim.run, p.Epoch, p.Rows, ids)
-			if err := noteEpoch(tx, p); err != nil {
-				return err
-			}
-		}
 		for c, ok := range held {
 			if !ok {
 				lost = append(lost, c)
 			}
 		}
-		return insertRows(tx, rows)
+		return l.appendParts(tx, slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !held[p.Claim] }), fresh)
 	})
 	if err != nil {
 		return nil, err
@@ -96,6 +82,21 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 	}
 	l.learn(fresh)
 	return lost, nil
+}
+
+func (l *Lab) appendParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
+	var rows []row
+	for _, p := range parts {
+		ids, err := l.seriesIDs(tx, p.Rows, fresh)
+		if err != nil {
+			return err
+		}
+		rows = appendRows(rows, p.Claim.run, p.Epoch, p.Rows, ids)
+		if err := noteEpoch(tx, p); err != nil {
+			return err
+		}
+	}
+	return insertRows(tx, rows)
 }
 
 // heldClaims lists the claims of the parts once, in one order for all callers.
