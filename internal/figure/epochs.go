@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -96,37 +95,39 @@ func otherMeasures(runs []*judge.JudgedRun) []tracked {
 			}
 		}
 	}
+	sortMeasures(keys)
+	var out []tracked
+	for _, k := range keys {
+		out = append(out, trackedOf(k))
+	}
+	return out
+}
+
+// sortMeasures orders keys as the registry does, then those that are no measures by name; train before test before clean.
+func sortMeasures(keys []judge.SeriesKey) {
 	order := map[string]int{}
 	for i, d := range measure.Definitions() {
 		order[d.Key] = i - len(measure.Definitions())
 	}
-	sort.Slice(keys, func(i, j int) bool {
-		a, b := keys[i], keys[j]
-		if order[a.Measure] != order[b.Measure] {
-			return order[a.Measure] < order[b.Measure]
-		}
-		if a.Measure != b.Measure {
-			return a.Measure < b.Measure
-		}
-		return a.Split > b.Split // train before test before clean
+	slices.SortFunc(keys, func(a, b judge.SeriesKey) int {
+		return cmp.Or(cmp.Compare(order[a.Measure], order[b.Measure]), cmp.Compare(a.Measure, b.Measure), -cmp.Compare(a.Split, b.Split))
 	})
-	var out []tracked
-	for _, k := range keys {
-		t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
-		if d, ok := measure.Lookup(k.Measure); ok {
-			t.title = d.Name
-			t.log = d.Group == "NC1" && k.Measure != "rank_between"
-		}
-		if strings.HasSuffix(k.Measure, "accuracy") {
-			t.unit = 100
-		}
-		t.axis = k.Measure
-		if k.Split != "" {
-			t.axis += " (" + k.Split + ")"
-		}
-		out = append(out, t)
+}
+
+func trackedOf(k judge.SeriesKey) tracked {
+	t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
+	if d, ok := measure.Lookup(k.Measure); ok {
+		t.title = d.Name
+		t.log = d.Group == "NC1" && k.Measure != "rank_between"
 	}
-	return out
+	if strings.HasSuffix(k.Measure, "accuracy") {
+		t.unit = 100
+	}
+	t.axis = k.Measure
+	if k.Split != "" {
+		t.axis += " (" + k.Split + ")"
+	}
+	return t
 }
 
 // trackFigure draws one panel per measure, one curve per loss: the mean over seeds and the band

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -137,12 +138,16 @@ func IsRegular(s *JudgedRun) bool    { return !s.Degenerate }
 
 // Seeds lists the seeds of runs, ascending, each once.
 func Seeds(runs []*JudgedRun) []uint64 {
-	var out []uint64
-	for _, s := range runs {
-		out = append(out, s.Seed)
+	return distinct(runs, func(s *JudgedRun) uint64 { return s.Seed })
+}
+
+func distinct[T cmp.Ordered](runs []*JudgedRun, of func(*JudgedRun) T) []T {
+	values := make([]T, len(runs))
+	for i, s := range runs {
+		values[i] = of(s)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(values)
+	return slices.Compact(values)
 }
 
 // bySeed groups runs by seed, for bootstrap draws.

@@ -35,16 +35,18 @@ type evidence struct {
 	notes   []string // what was left out
 }
 
-// evidence gathers the runs with noise above zero that keep accepts. A cell (curve × noise) that
+// noiseCell is a curve at one level of label noise.
+type noiseCell struct {
+	curve string
+	noise float64
+}
+
+// evidence gathers the runs with noise above zero that keep accepts. A cell that
 // keeps fewer than half of its regular runs, or fewer than two where it had more, blocks a verdict:
 // the terminal phase was not reached there (recipes rule 1).
 func (g *Experiment) evidence(keep func(*JudgedRun) bool) evidence {
-	type cell struct {
-		curve string
-		noise float64
-	}
 	var e evidence
-	all, left, order := map[cell]int{}, map[cell]int{}, []cell(nil)
+	all, left, order := map[noiseCell]int{}, map[noiseCell]int{}, []noiseCell(nil)
 	degenerate, early := 0, 0
 	for _, s := range g.Runs {
 		if s.Noise <= 0 || !keep(s) {
@@ -54,7 +56,7 @@ func (g *Experiment) evidence(keep func(*JudgedRun) bool) evidence {
 			degenerate++
 			continue
 		}
-		c := cell{s.Curve, s.Noise}
+		c := noiseCell{s.Curve, s.Noise}
 		if all[c] == 0 {
 			order = append(order, c)
 		}
@@ -72,27 +74,31 @@ func (g *Experiment) evidence(keep func(*JudgedRun) bool) evidence {
 	if early > 0 {
 		e.notes = append(e.notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", format.Count(early, "run")))
 	}
-	for _, c := range order {
-		if left[c]*2 < all[c] || left[c] < min(2, all[c]) {
-			e.blocked = fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was reached by %d of %s with %s at η = %s",
-				left[c], format.Count(all[c], "run"), c.curve, format.Decimal(c.noise))
-			break
-		}
-	}
 	switch {
 	case len(order) == 0 && degenerate > 0:
 		e.blocked = "every run with label noise is degenerate (M-D Fig. 4a)"
 	case len(order) == 0:
 		e.blocked = "no run has label noise"
+	default:
+		e.blocked = notTerminal(order, all, left)
 	}
 	return e
 }
 
+// notTerminal says of the first cell that lacks runs in the terminal phase how many are left.
+func notTerminal(order []noiseCell, all, left map[noiseCell]int) string {
+	for _, c := range order {
+		if left[c]*2 < all[c] || left[c] < min(2, all[c]) {
+			return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was reached by %d of %s with %s at η = %s",
+				left[c], format.Count(all[c], "run"), c.curve, format.Decimal(c.noise))
+		}
+	}
+	return ""
+}
+
 // undecided is a claim that these runs cannot answer.
 func (c Claim) undecided(e evidence, why string) Claim {
-	c.Verdict, c.Reason = CannotTell, why
-	c.Statistics = append(c.Statistics, e.notes...)
-	return c
+	return c.decided(e, CannotTell, why)
 }
 
 func (c Claim) decided(e evidence, v Verdict, why string) Claim {

@@ -11,12 +11,7 @@ import (
 
 // Levels lists the noise levels of some runs, ascending.
 func Levels(runs []*JudgedRun) []float64 {
-	var out []float64
-	for _, s := range runs {
-		out = append(out, s.Noise)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return distinct(runs, func(s *JudgedRun) float64 { return s.Noise })
 }
 
 // meanAt is the mean of a quantity over the runs of one loss at one noise level; NaN without any.
