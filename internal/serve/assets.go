@@ -20,10 +20,32 @@ var assetFiles embed.FS
 
 // assets serves the embedded files; their names carry no version, so browsers ask each time and are told 304.
 func (s *Server) assets() http.Handler {
-	type asset struct {
-		kind          string
-		plain, packed []byte
-	}
+	all, started := loadAssets(), time.Now()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := all[r.PathValue("file")]
+		if !ok {
+			s.plain(w, http.StatusNotFound, "there is no such file")
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", a.kind)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Vary", "Accept-Encoding")
+		body := a.plain
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+			body = a.packed
+		}
+		http.ServeContent(w, r, "", started, bytes.NewReader(body))
+	})
+}
+
+type asset struct {
+	kind          string
+	plain, packed []byte
+}
+
+func loadAssets() map[string]asset {
 	all := map[string]asset{}
 	entries, err := assetFiles.ReadDir("assets")
 	if err != nil {
@@ -44,24 +66,7 @@ func (s *Server) assets() http.Handler {
 		}
 		all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
 	}
-	started := time.Now()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, ok := all[r.PathValue("file")]
-		if !ok {
-			s.plain(w, http.StatusNotFound, "there is no such file")
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", a.kind)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("Vary", "Accept-Encoding")
-		body := a.plain
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			h.Set("Content-Encoding", "gzip")
-			body = a.packed
-		}
-		http.ServeContent(w, r, "", started, bytes.NewReader(body))
-	})
+	return all
 }
 
 // styleSheet is the look of reports, with themes that a reader can choose over the system's.
