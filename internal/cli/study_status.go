@@ -207,13 +207,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.emit(result, func() { printReport(a, result) }); err != nil {
-		return err
-	}
-	if c.Open {
-		return openInBrowser(result.Index)
-	}
-	return nil
+	return a.made(result, c.Open)
 }
 
 // dir is where the page goes.
