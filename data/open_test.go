@@ -181,16 +181,23 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestMNIST looks at real images: MNIST's mean and deviation are the published 0.1307 and 0.3081 (any
-// few thousand of its images come within 0.005), which the md pipeline turns into about 0 and 1.
-func TestMNIST(t *testing.T) {
+// realImages loads a set from COLLAPSE_DATA, or skips the test.
+func realImages(t *testing.T, name, folder string) (train, test *Set) {
+	t.Helper()
 	if os.Getenv(RootVariable) == "" {
-		t.Skip("COLLAPSE_DATA is not set: it names a directory with mnist/ (yann.lecun.com/exdb/mnist) in it")
+		t.Skipf("COLLAPSE_DATA is not set: it names a directory with %s in it", folder)
 	}
-	train, test, err := load(Source{Name: "mnist"})
+	train, test, err := load(Source{Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return train, test
+}
+
+// TestMNIST looks at real images: MNIST's mean and deviation are the published 0.1307 and 0.3081 (any
+// few thousand of its images come within 0.005), which the md pipeline turns into about 0 and 1.
+func TestMNIST(t *testing.T) {
+	train, test := realImages(t, "mnist", "mnist/ (yann.lecun.com/exdb/mnist)")
 	for _, s := range []*Set{train, test} {
 		sum, sum2, n := 0.0, 0.0, float64(len(s.Pixels))
 		for _, v := range s.Pixels {

@@ -27,16 +27,23 @@ func get(t *testing.T, client *http.Client, method, address string, header map[s
 	}
 	plain := *client
 	plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	answer, err := plain.Do(req)
-	if err != nil {
-		t.Fatal(err)
+	return whole(t)(plain.Do(req))
+}
+
+// whole reads an answer to its end.
+func whole(t *testing.T) func(*http.Response, error) (*http.Response, string) {
+	return func(answer *http.Response, err error) (*http.Response, string) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, string(body)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, string(body)
 }
 
 func TestOnlyOwnNamesAndOriginsAreAnswered(t *testing.T) {
