@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"collapse/internal/store"
 )
 
 // call runs the program as a user would and returns what came out.
@@ -99,6 +101,15 @@ func TestInterruptedRunExitsWith130AndSaysHowToGoOn(t *testing.T) {
 	if code != exitInterrupted || !strings.Contains(errs.String(), "--resume") {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
+}
+
+func openLab(t *testing.T, dir string) *store.Lab {
+	t.Helper()
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lab
 }
 
 func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {

@@ -55,10 +55,7 @@ func TestCompletionKnowsNames(t *testing.T) {
 func smallLab(t *testing.T) (dir, hash string) {
 	t.Helper()
 	dir = t.TempDir()
-	lab, err := store.Open(dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := openLab(t, dir)
 	defer lab.Close()
 	spec := store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]any{"epochs": 3}}}
 	if err := lab.SaveStudy("smoothing", "", "", []store.Member{{Spec: spec, Note: "x", Payload: "y"}}); err != nil {

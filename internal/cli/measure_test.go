@@ -32,15 +32,21 @@ type measuredJSON struct {
 	Quantiles map[string]float64 `json:"margin_quantiles"`
 }
 
-func measureJSON(t *testing.T, args ...string) measuredJSON {
+// measureInto decodes and returns the document of a call of measure that says nothing else.
+func measureInto(t *testing.T, to any, args ...string) (document string) {
 	t.Helper()
 	code, stdout, stderr := call(t, append([]string{"--json", "measure"}, args...)...)
 	if code != exitOK || stderr != "" {
 		t.Fatalf("measure %q: exit code %d, standard error %q", args, code, stderr)
 	}
+	decodeOnly(t, stdout, to)
+	return stdout
+}
+
+func measureJSON(t *testing.T, args ...string) measuredJSON {
+	t.Helper()
 	var m measuredJSON
-	decodeOnly(t, stdout, &m)
-	if strings.Contains(stdout, `"margins"`) {
+	if strings.Contains(measureInto(t, &m, args...), `"margins"`) {
 		t.Error("the document holds a margin for every sample; its length must not grow with the data")
 	}
 	return m
