@@ -104,13 +104,7 @@ func TestCIFARErrors(t *testing.T) {
 // TestRealCIFAR10 looks at real images: their channels' means are the published .4914, .4822, .4465, to which a few thousand images
 // come within .02.
 func TestRealCIFAR10(t *testing.T) {
-	if os.Getenv(RootVariable) == "" {
-		t.Skip("COLLAPSE_DATA is not set: it names a directory with cifar-10-batches-bin/ (www.cs.toronto.edu/~kriz/cifar.html) in it")
-	}
-	train, test, err := load(Source{Name: "cifar-10"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, test := realImages(t, "cifar-10", "cifar-10-batches-bin/ (www.cs.toronto.edu/~kriz/cifar.html)")
 	for _, s := range []*Set{train, test} {
 		sum, sum2 := [3]float64{}, [3]float64{}
 		for i, v := range s.Pixels {

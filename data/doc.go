@@ -5,8 +5,8 @@
 // (observed labels) → Prepare (the papers' input pipeline) → Fill (float rows of one batch, whose
 // sample numbers come from Batches).
 //
-// Everything random is drawn from streams keyed by what is drawn (stream.go), never from a shared
+// Everything random is drawn from streams keyed by what is drawn (randomstream.go), never from a shared
 // generator, so a result does not depend on threads, on order of calls or on where a run was resumed.
 //
-// Start with set.go; registry.go lists the sets that have a name.
+// Start with set.go; knownsets.go lists the sets that have a name.
 package data

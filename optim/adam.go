@@ -103,12 +103,5 @@ func (a *Adam[T]) tensors() []Tensor[T] {
 
 // Load restores what State returned.
 func (a *Adam[T]) Load(state State[T]) error {
-	if err := state.check(); err != nil {
-		return err
-	}
-	if err := load(a.tensors(), state.Tensors); err != nil {
-		return err
-	}
-	a.steps = state.Steps
-	return nil
+	return state.restore(a.tensors(), &a.steps)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/nn"
 	"collapse/parallel"
 )
 
@@ -63,26 +64,9 @@ func TestAdamFollowsTorch(t *testing.T) {
 }
 
 func TestAdamSameBitsForAnyTeamAndNoAllocation(t *testing.T) {
-	var want []float32
-	for threads := 1; threads <= 3; threads++ {
-		team := parallel.NewTeam(threads)
-		ps := params[float32](5)
-		adam, err := NewAdam(ps, DefaultAdam(), team)
-		if err != nil {
-			t.Fatal(err)
-		}
-		randomGradients(rand.New(rand.NewPCG(1, 1)), ps)
-		if n := testing.AllocsPerRun(10, func() { adam.Step(0.1, 0) }); n != 0 {
-			t.Errorf("%d threads: %g allocations per step, want 0", threads, n)
-		}
-		if threads == 1 {
-			want = ps[1].Value
-		}
-		if !slices.Equal(ps[1].Value, want) {
-			t.Errorf("%d threads: bits differ from one thread's", threads)
-		}
-		team.Close()
-	}
+	sameBitsForAnyTeam(t, func(ps []*nn.Param[float32], team *parallel.Team) (Optimizer[float32], error) {
+		return NewAdam(ps, DefaultAdam(), team)
+	})
 }
 
 // TestAdamResume: saving and loading in the middle changes no bit; frozen parameters stay and have no state.

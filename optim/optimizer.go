@@ -50,6 +50,18 @@ type Tensor[T kernel.Float] struct {
 	Value []T
 }
 
+// restore copies a state into an optimiser's tensors and count of steps.
+func (s State[T]) restore(to []Tensor[T], steps *int64) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := load(to, s.Tensors); err != nil {
+		return err
+	}
+	*steps = s.Steps
+	return nil
+}
+
 // load copies from into the tensors of to, which name all that is wanted.
 func load[T kernel.Float](to []Tensor[T], from []Tensor[T]) error {
 	given := make(map[string]Tensor[T], len(from))

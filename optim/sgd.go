@@ -113,12 +113,5 @@ func (s *SGD[T]) tensors() []Tensor[T] {
 
 // Load restores what State returned.
 func (s *SGD[T]) Load(state State[T]) error {
-	if err := state.check(); err != nil {
-		return err
-	}
-	if err := load(s.tensors(), state.Tensors); err != nil {
-		return err
-	}
-	s.steps = state.Steps
-	return nil
+	return state.restore(s.tensors(), &s.steps)
 }

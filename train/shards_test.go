@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"collapse/arrayfile"
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/internal/rundir"
 	"collapse/measure"
 )
@@ -90,7 +90,7 @@ func measureFolder(t *testing.T, dir string) *measure.Report {
 	if err != nil || len(files) != 3 {
 		t.Fatalf("files %v, %v", files, err)
 	}
-	set, err := features.Open(features.Request{Files: files})
+	set, err := featurefiles.Open(featurefiles.Request{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}

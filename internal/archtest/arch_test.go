@@ -32,7 +32,6 @@ var forbidden = map[string][]string{
 	"collapse/internal/measurement": {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/store", "collapse/nn", "collapse/train", "collapse/internal/cli", "html/template"},
 	"collapse/internal/figure":      {"collapse/internal/page", "collapse/internal/serve", "collapse/internal/recipe", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "html/template"},
 	"collapse/internal/page":        {"collapse/internal/serve", "collapse/internal/theoryrun", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli"},
-	"collapse/internal/features":    {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
 	"collapse/internal/study":       {"collapse/internal/study/…", "collapse/internal/demo", "collapse/internal/bench…", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/demo":        {"collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/bench":       {"collapse/internal/study…", "collapse/internal/store", "collapse/internal/queue", "collapse/internal/cli"},
@@ -44,6 +43,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/outfile":     {"collapse…"},
 	"collapse/internal/safetext":    {"collapse…"},
 	"collapse/internal/spelling":    {"collapse…"},
+	"collapse/internal/zipped":      {"collapse…"},
 	"collapse/internal/recipe":      {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
 	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/train"},
 	"collapse/internal/theoryrun":   {"collapse/internal/page", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli"},
@@ -58,6 +58,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/study/export":    {"collapse/internal/study/wire", "collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
 	"collapse/internal/study/forecast":  {"collapse/internal/study/wire", "collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
 
+	"collapse/internal/featurefiles": {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
 	"collapse/measure/internal/dd":   {"collapse…"},
 	"collapse/measure/internal/vec":  {"collapse/measure", "collapse/measure/internal/wide", "collapse/arrayfile"},
 	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/train", "collapse/internal/store"},

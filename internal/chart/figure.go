@@ -5,7 +5,7 @@
 // page arranges), WriteJSON (stable keys, for pages that draw themselves) and WriteCSV (tidy
 // rows). Nothing that is not finite is ever drawn; what was left out is counted in DrawNotes.
 //
-// Open figure.go first for the vocabulary, then layout.go for how a panel becomes a scene.
+// Open figure.go first for the vocabulary, then panellayout.go for how a panel becomes a scene.
 package chart
 
 import "math"

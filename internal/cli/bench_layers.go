@@ -6,7 +6,6 @@ import (
 
 	"collapse/internal/bench"
 	"collapse/internal/safetext"
-	"collapse/parallel"
 )
 
 type benchLayersCmd struct {
@@ -14,16 +13,9 @@ type benchLayersCmd struct {
 }
 
 func (c benchLayersCmd) Run(a *app) error {
-	a.onlyComputes()
-	cfg, err := c.config()
+	r, err := timeNet(a, c.benchNet, bench.Layers)
 	if err != nil {
 		return err
-	}
-	team := parallel.NewTeam(a.flags.Threads)
-	defer team.Close()
-	r, err := bench.Layers(cfg, team)
-	if err != nil {
-		return usageError{err}
 	}
 	return a.emit(r, func() {
 		a.printf("%s, batch %d, %d threads, kernel %s: %.1f ms a step, %.1f %% of it between operations; limit %.0f GFLOP/s\n\n", r.Net, r.Batch, r.Threads, r.Kernel, r.StepMS, 100*r.Uncounted, r.PeakGFLOPS)

@@ -45,21 +45,29 @@ func (c benchNet) config() (bench.TrainConfig, error) {
 	return bench.TrainConfig{Name: c.Net, Arch: arch, Batch: batch, Steps: c.Steps, Eval: c.Eval}, nil
 }
 
+// timeNet times the network with the call's threads.
+func timeNet[R any](a *app, c benchNet, timed func(bench.TrainConfig, *parallel.Team) (R, error)) (r R, err error) {
+	a.onlyComputes()
+	cfg, err := c.config()
+	if err != nil {
+		return r, err
+	}
+	team := parallel.NewTeam(a.flags.Threads)
+	defer team.Close()
+	if r, err = timed(cfg, team); err != nil {
+		return r, usageError{err}
+	}
+	return r, nil
+}
+
 type benchTrainCmd struct {
 	benchNet `embed:""`
 }
 
 func (c benchTrainCmd) Run(a *app) error {
-	a.onlyComputes()
-	cfg, err := c.config()
+	r, err := timeNet(a, c.benchNet, bench.Train)
 	if err != nil {
 		return err
-	}
-	team := parallel.NewTeam(a.flags.Threads)
-	defer team.Close()
-	r, err := bench.Train(cfg, team)
-	if err != nil {
-		return usageError{err}
 	}
 	return a.emit(r, func() {
 		what := "step      "
@@ -67,7 +75,7 @@ func (c benchTrainCmd) Run(a *app) error {
 			what = "evaluation"
 		}
 		a.printf("%s, batch %d, %d threads, kernel %s\n%s %.1f ms (median of %d, best %.1f)\nimages/s   %.0f\nGFLOP/s    %.1f (%.0f %% of the peak's %.0f); %.1f on taps that see pixels\nmemory     %.0f MB at most\n",
-			r.Net, r.Batch, r.Threads, r.Kernel, what, r.StepMS, cfg.Steps, r.BestMS, r.ImagesPerS, r.GFLOPS, 100*r.FractionOfPeak,
+			r.Net, r.Batch, r.Threads, r.Kernel, what, r.StepMS, c.Steps, r.BestMS, r.ImagesPerS, r.GFLOPS, 100*r.FractionOfPeak,
 			r.PeakGFLOPS, r.UsefulGFLOPS, r.RSSMB)
 	})
 }

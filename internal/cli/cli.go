@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 
@@ -117,11 +118,6 @@ func Main(args []string, stdout, stderr io.Writer) int {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	var flags program
-	parser, err := newParser(&flags, stdout, stderr)
-	if err != nil {
-		panic("cli: the command line's own definition is wrong: " + err.Error())
-	}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(exitRequest)
@@ -134,7 +130,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(args)
+	var flags program
+	parser, parsed, err := parse(&flags, args, stdout, stderr)
 	if err != nil {
 		safetext.Fprintf(stderr, "collapse: %v\nTry '%s --help'.\n", misspelt(err), selected(err))
 		return exitUsage
@@ -166,8 +163,43 @@ func selected(err error) string {
 // exitRequest carries the exit code that kong asks for (--help) out of the parser.
 type exitRequest int
 
-func newParser(flags *program, stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(flags,
+// parse reads a call. Where its first word is a command, only that command is built, since building all of them takes longer than many
+// calls need. A refused call is read again with all of them, which the message is about.
+func parse(flags *program, args []string, stdout, stderr io.Writer) (*kong.Kong, *kong.Context, error) {
+	if others := otherCommands(args[0]); others != nil {
+		parser := newParser(flags, stdout, stderr, others)
+		if parsed, err := parser.Parse(args); err == nil {
+			return parser, parsed, nil
+		}
+		*flags = program{}
+	}
+	parser := newParser(flags, stdout, stderr)
+	parsed, err := parser.Parse(args)
+	return parser, parsed, err
+}
+
+// otherCommands makes a parser ignore all commands but one. It is nil if the word is no command, or one that speaks of all the others.
+func otherCommands(word string) kong.Option {
+	var others []string
+	known := false
+	for field := range reflect.TypeFor[program]().Fields() {
+		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
+			continue
+		}
+		if name := cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)); name == word {
+			known = name != "help" && name != "completion"
+		} else {
+			others = append(others, field.Name)
+		}
+	}
+	if !known {
+		return nil
+	}
+	return kong.IgnoreFields(`^program\.(` + strings.Join(others, "|") + `)$`)
+}
+
+func newParser(flags *program, stdout, stderr io.Writer, more ...kong.Option) *kong.Kong {
+	parser, err := kong.New(flags, append(more,
 		kong.Name("collapse"),
 		kong.Description("A laboratory for neural collapse: watch it happen, measure it, compare it with theory."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -178,7 +210,11 @@ func newParser(flags *program, stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Writers(stdout, stderr),
 		kong.NamedMapper("output", kong.MapperFunc(outputName)),
 		kong.Exit(func(code int) { panic(exitRequest(code)) }),
-	)
+	)...)
+	if err != nil {
+		panic("cli: the command line's own definition is wrong: " + err.Error())
+	}
+	return parser
 }
 
 // kindWords are the lists of kinds that help and flags hold as ${networks} and so on.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"collapse/internal/store"
 )
 
 // call runs the program as a user would and returns what came out.
@@ -101,12 +103,18 @@ func TestInterruptedRunExitsWith130AndSaysHowToGoOn(t *testing.T) {
 	}
 }
 
-func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
-	var flags program
-	parser, err := newParser(&flags, &bytes.Buffer{}, &bytes.Buffer{})
+func openLab(t *testing.T, dir string) *store.Lab {
+	t.Helper()
+	lab, err := store.Open(dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return lab
+}
+
+func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
+	var flags program
+	parser := newParser(&flags, &bytes.Buffer{}, &bytes.Buffer{})
 	for _, c := range []struct {
 		words []string
 		want  []string

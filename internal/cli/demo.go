@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -132,17 +131,4 @@ func demoSubstitutions(g demo.Grid) []recipe.Substitution {
 		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
 		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit into the time"},
 	}
-}
-
-// printReport says what a page found and where it is.
-func printReport(a *app, r page.Result) {
-	a.printf("\n%s\n", r.Headline)
-	for _, fact := range r.Facts {
-		a.printf("  %s\n", fact)
-	}
-	a.printf("\n")
-	for _, claim := range r.Claims {
-		a.printf("  %-13s %s\n", claim.Verdict, claim.Statement)
-	}
-	a.printf("\npage     %s\nfigures  %s (SVG, PNG, CSV, JSON)\n", r.Index, filepath.Join(filepath.Dir(r.Index), "figures"))
 }

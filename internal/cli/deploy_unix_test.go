@@ -20,10 +20,7 @@ import (
 // parsed is the command line as the program understands it. Files that it names must be there.
 func parsed(t *testing.T, args []string) (flags program, command string) {
 	t.Helper()
-	parser, err := newParser(&flags, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parser := newParser(&flags, io.Discard, io.Discard)
 	line, err := parser.Parse(args)
 	if err != nil {
 		t.Errorf("collapse %s: %v", strings.Join(args, " "), err)

@@ -60,10 +60,7 @@ func noisyRun(t *testing.T, lab *store.Lab, loss string, r, cmd float64, seed in
 
 func TestDilationFitFromRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lab")
-	lab, err := store.Open(dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := openLab(t, dir)
 	args := []string{"--lab", dir, "--json", "dilation", "--out", filepath.Join(t.TempDir(), "page"), "--fit"}
 	for i, r := range []float64{.25, .5} {
 		args = append(args, noisyRun(t, lab, "ce", r, .75, i)[:12], noisyRun(t, lab, "ls", r, .5, i)[:12])

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"collapse/arrayfile"
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/internal/measurement"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
@@ -98,7 +98,7 @@ func (c *measureCmd) Run(a *app) error {
 // outputs checks what is to be written, before minutes of work: against the disk and against what is read.
 func (c *measureCmd) outputs(a *app) (err error) {
 	o := a.outputs()
-	o.Reads(append(features.Paths(c.request()), c.Means)...)
+	o.Reads(append(featurefiles.Paths(c.request()), c.Means)...)
 	if slices.Contains(c.Files, "-") {
 		o.ReadsOpen("standard input", os.Stdin)
 	}
@@ -192,7 +192,7 @@ func (c *measureCmd) find(team *parallel.Team) (*measurement.Result, error) {
 		}
 		return c.onePass(one, team)
 	}
-	set, err := features.Open(c.request())
+	set, err := featurefiles.Open(c.request())
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +208,13 @@ func (c *measureCmd) find(team *parallel.Team) (*measurement.Result, error) {
 }
 
 // stream reads standard input; Ctrl-C ends it while it waits for more, too.
-func (c *measureCmd) stream(req features.Request, team *parallel.Team) (*features.OnePass, error) {
+func (c *measureCmd) stream(req featurefiles.Request, team *parallel.Team) (*featurefiles.OnePass, error) {
 	in, read := os.Stdin, make(chan struct{})
-	var found *features.OnePass
+	var found *featurefiles.OnePass
 	var failed error
 	go func() {
 		defer close(read)
-		found, failed = features.Stream(in, req, c.options(team))
+		found, failed = featurefiles.Stream(in, req, c.options(team))
 	}()
 	select {
 	case <-read:
@@ -224,18 +224,18 @@ func (c *measureCmd) stream(req features.Request, team *parallel.Team) (*feature
 	}
 }
 
-func (c *measureCmd) request() features.Request {
-	req := features.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
+func (c *measureCmd) request() featurefiles.Request {
+	req := featurefiles.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
 	req.Budget, _ = c.budget() // check has refused what is no size
-	for r, from := range map[features.Role][]string{
-		features.Features: c.Features, features.Labels: c.Labels, features.Weights: c.Weights, features.Bias: c.Bias,
-		features.TestFeatures: c.TestFeatures, features.TestLabels: c.TestLabels, features.TrueLabels: c.TrueLabels,
-		features.Corrupted: c.Corrupted, features.OOD: c.OOD,
+	for r, from := range map[featurefiles.Role][]string{
+		featurefiles.Features: c.Features, featurefiles.Labels: c.Labels, featurefiles.Weights: c.Weights, featurefiles.Bias: c.Bias,
+		featurefiles.TestFeatures: c.TestFeatures, featurefiles.TestLabels: c.TestLabels, featurefiles.TrueLabels: c.TrueLabels,
+		featurefiles.Corrupted: c.Corrupted, featurefiles.OOD: c.OOD,
 	} {
 		req.From[r] = from
 	}
-	for r, key := range map[features.Role]string{
-		features.Features: c.FeaturesKey, features.Labels: c.LabelsKey, features.Weights: c.WeightsKey, features.Bias: c.BiasKey,
+	for r, key := range map[featurefiles.Role]string{
+		featurefiles.Features: c.FeaturesKey, featurefiles.Labels: c.LabelsKey, featurefiles.Weights: c.WeightsKey, featurefiles.Bias: c.BiasKey,
 	} {
 		req.Keys[r] = key
 	}
@@ -254,7 +254,7 @@ func (c *measureCmd) budget() (*arrayfile.Budget, error) {
 		}
 		b = arrayfile.NewBudget(n)
 	case stream:
-		b = arrayfile.NewBudget(features.StreamMemory)
+		b = arrayfile.NewBudget(featurefiles.StreamMemory)
 	}
 	b.Advice = "if the input is to be trusted, allow more with --max-memory, such as --max-memory 16GB"
 	return b, nil

@@ -29,12 +29,8 @@ type certain struct {
 
 func measureCertain(t *testing.T, args ...string) certain {
 	t.Helper()
-	code, stdout, stderr := call(t, append([]string{"--json", "measure"}, args...)...)
-	if code != exitOK || stderr != "" {
-		t.Fatalf("measure %q: exit code %d, standard error %q", args, code, stderr)
-	}
 	var m certain
-	decodeOnly(t, stdout, &m)
+	measureInto(t, &m, args...)
 	for key, v := range m.Measures {
 		u, ok := m.Uncertainty[key]
 		given, known := m.InputRounding[key]

@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/internal/measurement"
 	"collapse/parallel"
 )
@@ -13,11 +13,11 @@ func (c *measureCmd) merge(team *parallel.Team) (*measurement.Result, error) {
 	req := c.request()
 	if c.Means != "" {
 		var err error
-		if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel, req.Budget); err != nil {
+		if req.Means, err = featurefiles.ReadMoments(c.Means, c.IgnoreLabel, req.Budget); err != nil {
 			return nil, err
 		}
 	}
-	one, err := features.Merge(req)
+	one, err := featurefiles.Merge(req)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (c *measureCmd) merge(team *parallel.Team) (*measurement.Result, error) {
 }
 
 // onePass reports moments, and writes them if asked to.
-func (c *measureCmd) onePass(one *features.OnePass, team *parallel.Team) (*measurement.Result, error) {
+func (c *measureCmd) onePass(one *featurefiles.OnePass, team *parallel.Team) (*measurement.Result, error) {
 	if c.StateOut != "" {
 		var state io.WriterTo = one.Moments
 		if one.Second != nil {
@@ -59,10 +59,10 @@ type secondDone struct {
 func (c *measureCmd) secondPass(a *app, team *parallel.Team) error {
 	req := c.request()
 	var err error
-	if req.Means, err = features.ReadMoments(c.Means, c.IgnoreLabel, req.Budget); err != nil {
+	if req.Means, err = featurefiles.ReadMoments(c.Means, c.IgnoreLabel, req.Budget); err != nil {
 		return unnamed(err)
 	}
-	set, err := features.Open(req)
+	set, err := featurefiles.Open(req)
 	if err != nil {
 		return unnamed(err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // formula holds the formula features in one file: K=4, n=5, d=6.
-const formula = "../features/testdata/numpy.npz"
+const formula = "../featurefiles/testdata/numpy.npz"
 
 // measuredJSON is what a reader of `collapse measure --json` may rely on.
 type measuredJSON struct {
@@ -32,15 +32,21 @@ type measuredJSON struct {
 	Quantiles map[string]float64 `json:"margin_quantiles"`
 }
 
-func measureJSON(t *testing.T, args ...string) measuredJSON {
+// measureInto decodes and returns the document of a call of measure that says nothing else.
+func measureInto(t *testing.T, to any, args ...string) (document string) {
 	t.Helper()
 	code, stdout, stderr := call(t, append([]string{"--json", "measure"}, args...)...)
 	if code != exitOK || stderr != "" {
 		t.Fatalf("measure %q: exit code %d, standard error %q", args, code, stderr)
 	}
+	decodeOnly(t, stdout, to)
+	return stdout
+}
+
+func measureJSON(t *testing.T, args ...string) measuredJSON {
+	t.Helper()
 	var m measuredJSON
-	decodeOnly(t, stdout, &m)
-	if strings.Contains(stdout, `"margins"`) {
+	if strings.Contains(measureInto(t, &m, args...), `"margins"`) {
 		t.Error("the document holds a margin for every sample; its length must not grow with the data")
 	}
 	return m
@@ -78,7 +84,7 @@ func TestMeasureLayersAndChoice(t *testing.T) {
 		t.Errorf("asked for two measures, got %v", m.Measures)
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
-	code, stdout, stderr := call(t, "measure", "../features/testdata/torch.pt", "--html", path)
+	code, stdout, stderr := call(t, "measure", "../featurefiles/testdata/torch.pt", "--html", path)
 	if code != exitOK || !strings.Contains(stdout, "nc1_pinv") || stderr != "" {
 		t.Fatalf("exit code %d, %q, %q", code, stdout, stderr)
 	}
@@ -155,9 +161,9 @@ func TestMeasureBeyondOneMachine(t *testing.T) {
 	if code != exitOK {
 		t.Fatal(stderr)
 	}
-	both := measureJSON(t, "--merge", at("second.ncs"), "--means", at("means.ncs"), "--weights", "../features/testdata/weight.npy", "--bias", "../features/testdata/bias.npy",
+	both := measureJSON(t, "--merge", at("second.ncs"), "--means", at("means.ncs"), "--weights", "../featurefiles/testdata/weight.npy", "--bias", "../featurefiles/testdata/bias.npy",
 		"--state-out", at("both.ncs"))
-	measureJSON(t, "--merge", at("both.ncs"), "--means", at("means.ncs"), "--weights", "../features/testdata/weight.npy", "--bias", "../features/testdata/bias.npy")
+	measureJSON(t, "--merge", at("both.ncs"), "--means", at("means.ncs"), "--weights", "../featurefiles/testdata/weight.npy", "--bias", "../featurefiles/testdata/bias.npy")
 	for _, key := range []string{"accuracy", "cosine_margin_mean", "nc4_ncc_mismatch", "nc3_gram"} {
 		if v, ok := both.Measures[key]; !ok || !(math.Abs(v-whole.Measures[key]) <= 1e-13) {
 			t.Errorf("%s of both passes is %g (%q), want %g", key, v, both.Missing[key], whole.Measures[key])
@@ -203,7 +209,7 @@ func TestMeasureStandardInput(t *testing.T) {
 	os.Stdin = r
 	defer func() { os.Stdin = stdin }()
 	for _, name := range []string{"features_fortran_big.npy", "labels_i2.npy"} {
-		b, err := os.ReadFile(filepath.Join("../features/testdata", name))
+		b, err := os.ReadFile(filepath.Join("../featurefiles/testdata", name))
 		if err == nil {
 			_, err = w.Write(b)
 		}
@@ -214,7 +220,7 @@ func TestMeasureStandardInput(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m := measureJSON(t, "-", "--weights", "../features/testdata/weight.npy")
+	m := measureJSON(t, "-", "--weights", "../featurefiles/testdata/weight.npy")
 	if v := m.Measures["nc1_pinv"]; !(math.Abs(v-0.0194315640) <= 1e-9) || m.Measures["nc3_gram"] == 0 {
 		t.Errorf("nc1_pinv is %g, nc3_gram %g", v, m.Measures["nc3_gram"])
 	}

@@ -39,10 +39,7 @@ func tame(t *testing.T, what, output string) {
 func evilLab(t *testing.T) (dir, hash string) {
 	t.Helper()
 	dir = t.TempDir()
-	lab, err := store.Open(dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := openLab(t, dir)
 	defer lab.Close()
 	var members []store.Member
 	for n := range 2 {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
@@ -122,7 +122,7 @@ func outputName(ctx *kong.DecodeContext, target reflect.Value) error {
 
 // unnamed marks as a wrong call what comes of a name that nothing has: a file, an array in it, a measure.
 func unnamed(err error) error {
-	var array *features.NameError
+	var array *featurefiles.NameError
 	var key *measure.UnknownMeasureError
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &array) || errors.As(err, &key) {
 		return usageError{err}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
 	"collapse/measure"
 )
 
@@ -192,10 +191,7 @@ func TestWhatCannotBeWrittenIsSaidFirst(t *testing.T) {
 // TestExportNeverTakesTheLab names files of the lab as the table.
 func TestExportNeverTakesTheLab(t *testing.T) {
 	dir := t.TempDir()
-	lab, err := store.Open(dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := openLab(t, dir)
 	if err := lab.Close(); err != nil {
 		t.Fatal(err)
 	}

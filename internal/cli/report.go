@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"collapse/internal/judge"
@@ -39,13 +40,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.emit(result, func() { printReport(a, result) }); err != nil {
-		return err
-	}
-	if c.Open {
-		return openInBrowser(result.Index)
-	}
-	return nil
+	return a.made(result, c.Open)
 }
 
 func finishedRuns(lab *store.Reader) ([]string, error) {
@@ -61,4 +56,26 @@ func finishedRuns(lab *store.Reader) ([]string, error) {
 		hashes[i] = r.Hash
 	}
 	return hashes, nil
+}
+
+// made ends a command that made a page: what it found, where it is and, if asked for, the page itself.
+func (a *app) made(r page.Result, open bool) error {
+	err := a.emit(r, func() { printReport(a, r) })
+	if err != nil || !open {
+		return err
+	}
+	return openInBrowser(r.Index)
+}
+
+// printReport says what a page found and where it is.
+func printReport(a *app, r page.Result) {
+	a.printf("\n%s\n", r.Headline)
+	for _, fact := range r.Facts {
+		a.printf("  %s\n", fact)
+	}
+	a.printf("\n")
+	for _, claim := range r.Claims {
+		a.printf("  %-13s %s\n", claim.Verdict, claim.Statement)
+	}
+	a.printf("\npage     %s\nfigures  %s (SVG, PNG, CSV, JSON)\n", r.Index, filepath.Join(filepath.Dir(r.Index), "figures"))
 }

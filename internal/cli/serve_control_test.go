@@ -192,10 +192,7 @@ func TestAPageWithoutControlChangesNothing(t *testing.T) {
 		}
 		c.until(1, "done", is(store.Done, 1))
 	}, "--listen", "127.0.0.1:0", "--lab", labDir)
-	lab, err := store.Open(labDir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := openLab(t, labDir)
 	defer lab.Close()
 	if err := lab.CancelStudy("tiny"); err != nil {
 		t.Error(err)

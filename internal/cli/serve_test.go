@@ -66,10 +66,7 @@ func TestServeRefusesAWeakToken(t *testing.T) {
 // TestThePageControlsRuns cancels a run that works elsewhere in the process, then goes on with it from there.
 func TestThePageControlsRuns(t *testing.T) {
 	dir := t.TempDir()
-	lab, err := store.Open(dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := openLab(t, dir)
 	defer lab.Close()
 	a := &app{ctx: t.Context(), stderr: os.Stderr, flags: new(program)}
 	control := newLabControl(a, lab)

@@ -11,7 +11,18 @@ var headline = []string{measure.KeyNC1Pinv, measure.KeyNC2W, measure.KeyNC2Means
 
 func printSolved(a *app, s *solved) {
 	a.printf("%s, K = %d, d = %d, n = %d\nminimise   %s\n\n", s.Model, s.K, s.D, s.N, s.Objective)
-	if e := s.Exact; e.Available {
+	printExact(a, &s.Exact)
+	printPoint(a, s)
+	if s.Certificate != nil {
+		printCertificate(a, s.Of, s.Certificate)
+	}
+	if s.Saved != "" {
+		a.printf("saved      %s\n", s.Saved)
+	}
+}
+
+func printExact(a *app, e *ufm.Exact) {
+	if e.Available {
 		label := "exact      f* ="
 		if e.Status != ufm.Proved {
 			label = "best known f ="
@@ -29,6 +40,10 @@ func printSolved(a *app, s *solved) {
 	} else {
 		a.printf("exact      none: %s\n", e.Reason)
 	}
+}
+
+// printPoint prints the point that was fitted, found or given, beside the exact one.
+func printPoint(a *app, s *solved) {
 	if f := s.Fit; f != nil {
 		a.printf("fitted     attenuation %.6g, relative residual %.2g\n", f.Attenuation, f.Residual)
 	}
@@ -47,12 +62,6 @@ func printSolved(a *app, s *solved) {
 		printMeasures(a, s.At.Measures, s.Exact.Measures)
 	} else if s.Exact.Available {
 		printMeasures(a, nil, s.Exact.Measures)
-	}
-	if s.Certificate != nil {
-		printCertificate(a, s.Of, s.Certificate)
-	}
-	if s.Saved != "" {
-		a.printf("saved      %s\n", s.Saved)
 	}
 }
 

@@ -17,11 +17,7 @@ import (
 // tree is the command line as the parser knows it.
 func tree(t *testing.T) *kong.Kong {
 	t.Helper()
-	parser, err := newParser(&program{}, &bytes.Buffer{}, &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parser
+	return newParser(&program{}, &bytes.Buffer{}, &bytes.Buffer{})
 }
 
 // twoMeanings lists the flags that mean several things, and why that is meant.
@@ -141,5 +137,35 @@ func checkExample(t *testing.T, path, line string) {
 	}
 	if err != nil {
 		t.Errorf("%q: %v", line, err)
+	}
+}
+
+// TestOneCommandReadsAsAmongAll compares the help of each command, which tells all of its definition, built alone and among all.
+func TestOneCommandReadsAsAmongAll(t *testing.T) {
+	help := func(words []string, only ...kong.Option) (text string) {
+		var out bytes.Buffer
+		defer func() {
+			if _, ended := recover().(exitRequest); !ended {
+				t.Errorf("%v --help did not end the call", words)
+			}
+			text = out.String()
+		}()
+		_, _ = newParser(&program{}, &out, &out, only...).Parse(append(words, "--help"))
+		return ""
+	}
+	alone := 0
+	for _, node := range tree(t).Model.Leaves(false) {
+		words := strings.Fields(node.Path())
+		only := otherCommands(words[0])
+		if only == nil {
+			continue
+		}
+		alone++
+		if got, want := help(words, only), help(words); got != want || want == "" {
+			t.Errorf("%v: alone:\n%s\namong all:\n%s", words, got, want)
+		}
+	}
+	if alone < 30 || otherCommands("hepl") != nil || otherCommands("completion") != nil {
+		t.Errorf("%d commands are built alone", alone)
 	}
 }

@@ -45,22 +45,22 @@ func curveIndex(g *judge.Experiment, curve string) int {
 
 // dilationFigure is M-D Fig. 1: dilation and test accuracy against memorization, a curve per
 // loss, the points its noise levels, with the spread over seeds.
-func dilationFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, forms []judge.MemoryForm) Picture {
+func dilationFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, forms []judge.MemoryForm) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
 	for _, f := range forms {
 		x := chart.Axis{Label: f.Axis, Zero: true}
 		p.Panels = append(p.Panels,
 			chart.Panel{ID: "dilation-" + f.Key, Title: "Dilation", X: x, Y: chart.Axis{Label: "√NC1 of the test features", Zero: true},
-				Series: curvesAgainst(g, subjects, f, (*judge.JudgedRun).Dilation, 1)},
+				Series: curvesAgainst(g, runs, f, (*judge.JudgedRun).Dilation, 1)},
 			chart.Panel{ID: "accuracy-" + f.Key, Title: "Test accuracy", X: x, Y: chart.Axis{Label: "test accuracy", Unit: "%"},
-				Series: curvesAgainst(g, subjects, f, (*judge.JudgedRun).TestAccuracy, 100)})
+				Series: curvesAgainst(g, runs, f, (*judge.JudgedRun).TestAccuracy, 100)})
 	}
-	p.Table = dilationTable(g, subjects, forms)
+	p.Table = dilationTable(g, runs, forms)
 	return p
 }
 
 // curvesAgainst gives every loss its single runs, faint, and its means with their spread.
-func curvesAgainst(g *judge.Experiment, subjects []*judge.JudgedRun, f judge.MemoryForm, q func(*judge.JudgedRun) (float64, bool), unit float64) []chart.Series {
+func curvesAgainst(g *judge.Experiment, runs []*judge.JudgedRun, f judge.MemoryForm, q func(*judge.JudgedRun) (float64, bool), unit float64) []chart.Series {
 	var single, means []chart.Series
 	for i, curve := range g.Curves {
 		dots := chart.Series{ID: "runs-" + strconv.Itoa(i), Kind: chart.Points, Color: color(g, curve), Marker: chart.Dot, Size: 3.5, Faint: true}
@@ -68,7 +68,7 @@ func curvesAgainst(g *judge.Experiment, subjects []*judge.JudgedRun, f judge.Mem
 			Marker: chart.MarkerFor(curveIndex(g, curve))}
 		for _, noise := range g.Noises {
 			var xs, ys []float64
-			for _, s := range subjects {
+			for _, s := range runs {
 				if s.Curve != curve || s.Noise != noise {
 					continue
 				}
@@ -111,7 +111,7 @@ func addMean(s *chart.Series, xs, ys []float64, label string) {
 }
 
 // dilationTable holds, for each loss and noise level, means and deviations over seeds.
-func dilationTable(g *judge.Experiment, subjects []*judge.JudgedRun, forms []judge.MemoryForm) format.Table {
+func dilationTable(g *judge.Experiment, runs []*judge.JudgedRun, forms []judge.MemoryForm) format.Table {
 	t := format.Table{Columns: []string{"loss", "η", "runs"}}
 	for _, f := range forms {
 		t.Columns = append(t.Columns, "memorization: "+f.Name)
@@ -120,7 +120,7 @@ func dilationTable(g *judge.Experiment, subjects []*judge.JudgedRun, forms []jud
 	for _, curve := range g.Curves {
 		for _, noise := range g.Noises {
 			var at []*judge.JudgedRun
-			for _, s := range subjects {
+			for _, s := range runs {
 				if s.Curve == curve && s.Noise == noise {
 					at = append(at, s)
 				}

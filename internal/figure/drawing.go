@@ -87,18 +87,18 @@ func (s DrawingPanel) checkWords() error {
 func (s DrawingPanel) takes(r *judge.JudgedRun) bool { return r.Matches(s.Where) && r.In(s.Runs) }
 
 // Draw makes the picture of a recipe. Panels without a single value are left out and named.
-func (d Drawing) Draw(id string, subjects []*judge.JudgedRun) Picture {
+func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 	p := Picture{Figure: chart.Figure{ID: id, Title: d.Title, Caption: d.Caption, Columns: d.Columns}}
 	p.Table.Columns = []string{"panel", "curve", "x", "runs", "mean", "smallest", "largest"}
 	colors := map[string]int{}
 	for i, spec := range d.Panels {
 		if spec.X == "features" {
-			spec.addFeatures(&p, "panel-"+strconv.Itoa(i+1), subjects)
+			spec.addFeatures(&p, "panel-"+strconv.Itoa(i+1), runs)
 			continue
 		}
 		panel := chart.Panel{ID: "panel-" + strconv.Itoa(i+1), Title: spec.Title, X: spec.axis(spec.X, spec.XLabel, "x"), Y: spec.axis(spec.Y, spec.Label, "y")}
 		panel.Y.Unit = spec.Unit
-		for _, c := range spec.curves(subjects) {
+		for _, c := range spec.curves(runs) {
 			color, seen := colors[c.name]
 			if !seen {
 				color = len(colors)
@@ -113,7 +113,7 @@ func (d Drawing) Draw(id string, subjects []*judge.JudgedRun) Picture {
 			continue
 		}
 		if spec.X == "layer" {
-			panel.X.Ticks = layerTicks(subjects, spec)
+			panel.X.Ticks = layerTicks(runs, spec)
 		}
 		slices.SortStableFunc(panel.Series, func(a, b chart.Series) int { return cmp.Compare(layerOf(a.Kind), layerOf(b.Kind)) })
 		p.Panels = append(p.Panels, panel)

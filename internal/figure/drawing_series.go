@@ -18,10 +18,10 @@ type curve struct {
 }
 
 // curves sorts the selected runs into curves, in the order of their settings' values.
-func (s DrawingPanel) curves(subjects []*judge.JudgedRun) []curve {
+func (s DrawingPanel) curves(runs []*judge.JudgedRun) []curve {
 	byName := map[string]*curve{}
 	var order []*curve
-	for _, r := range subjects {
+	for _, r := range runs {
 		if !s.takes(r) {
 			continue
 		}
@@ -115,32 +115,7 @@ func (s DrawingPanel) points(runs []*judge.JudgedRun, unit float64) []point {
 		at[key].x, at[key].y = append(at[key].x, x), append(at[key].y, unit*y)
 	}
 	for _, r := range runs {
-		switch s.X {
-		case "epoch":
-			split, layer, key := judge.SplitName(s.Y)
-			for _, p := range r.Rows(split, layer, key) {
-				if p.Missing == "" {
-					add(strconv.FormatInt(p.Step, 10), float64(p.Step), p.Value)
-				}
-			}
-		case "layer":
-			for i, layer := range layersOf(r, s.Y) {
-				if y, err := r.Value(strings.Replace(s.Y, "*", layer, 1), 1); err == nil {
-					add(layer, float64(i+1), y)
-				}
-			}
-		case "sample":
-			for i, margin := range judge.MarginCurve(r.Run) {
-				share := 100 * float64(i) / (judge.MarginPoints - 1)
-				add(strconv.Itoa(i), share, margin)
-			}
-		default:
-			x, errX := r.Value(s.X, 1)
-			y, errY := r.Value(s.Y, 1)
-			if errX == nil && errY == nil {
-				add(r.Cell, x, y)
-			}
-		}
+		s.eachPoint(r, add)
 	}
 	slices.SortStableFunc(order, func(a, b *point) int { return cmp.Compare(judge.Mean(a.x), judge.Mean(b.x)) })
 	out := make([]point, len(order))
@@ -148,6 +123,36 @@ func (s DrawingPanel) points(runs []*judge.JudgedRun, unit float64) []point {
 		out[i] = *p
 	}
 	return out
+}
+
+// eachPoint gives the points of one run, each with what it shares with those of other runs.
+func (s DrawingPanel) eachPoint(r *judge.JudgedRun, add func(key string, x, y float64)) {
+	switch s.X {
+	case "epoch":
+		split, layer, key := judge.SplitName(s.Y)
+		for _, p := range r.Rows(split, layer, key) {
+			if p.Missing == "" {
+				add(strconv.FormatInt(p.Step, 10), float64(p.Step), p.Value)
+			}
+		}
+	case "layer":
+		for i, layer := range layersOf(r, s.Y) {
+			if y, err := r.Value(strings.Replace(s.Y, "*", layer, 1), 1); err == nil {
+				add(layer, float64(i+1), y)
+			}
+		}
+	case "sample":
+		for i, margin := range judge.MarginCurve(r.Run) {
+			share := 100 * float64(i) / (judge.MarginPoints - 1)
+			add(strconv.Itoa(i), share, margin)
+		}
+	default:
+		x, errX := r.Value(s.X, 1)
+		y, errY := r.Value(s.Y, 1)
+		if errX == nil && errY == nil {
+			add(r.Cell, x, y)
+		}
+	}
 }
 
 // layersOf lists the layers in which a run measured what name ("split@*.measure") asks, in the
@@ -173,9 +178,9 @@ func layersOf(r *judge.JudgedRun, name string) []string {
 	return out
 }
 
-func layerTicks(subjects []*judge.JudgedRun, spec DrawingPanel) []chart.Tick {
+func layerTicks(runs []*judge.JudgedRun, spec DrawingPanel) []chart.Tick {
 	var ticks []chart.Tick
-	for _, r := range subjects {
+	for _, r := range runs {
 		if layers := layersOf(r, spec.Y); len(layers) > len(ticks) {
 			ticks = nil
 			for i, layer := range layers {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -57,7 +56,7 @@ func EpochFigures(g *judge.Experiment, noise float64) (first, rest Picture) {
 }
 
 // addSingle adds each degenerate run as a faint line of its own, below the means.
-func (p *Picture) addSingle(g *judge.Experiment, subjects []*judge.JudgedRun, what []tracked) {
+func (p *Picture) addSingle(g *judge.Experiment, runs []*judge.JudgedRun, what []tracked) {
 	for i := range p.Panels {
 		panel := &p.Panels[i]
 		for _, m := range what {
@@ -65,7 +64,7 @@ func (p *Picture) addSingle(g *judge.Experiment, subjects []*judge.JudgedRun, wh
 				continue
 			}
 			var single []chart.Series
-			for _, s := range subjects {
+			for _, s := range runs {
 				if t := overSeeds([]*judge.JudgedRun{s}, m.splits[0], m.key, m.unit); s.Degenerate && len(t.step) > 0 {
 					single = append(single, chart.Series{ID: "degenerate-" + s.Hash, Label: "degenerate run", Kind: chart.Line,
 						Color: color(g, s.Curve), Faint: true, Width: 1, X: t.step, Y: t.mean})
@@ -80,7 +79,7 @@ func (m tracked) panelID() string { return m.key + "-" + strings.Join(m.splits, 
 
 // otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
 // order of the registry of measures; what the registry does not know comes last, by name.
-func otherMeasures(subjects []*judge.JudgedRun) []tracked {
+func otherMeasures(runs []*judge.JudgedRun) []tracked {
 	seen := map[judge.SeriesKey]bool{}
 	for _, m := range mainMeasures {
 		for _, split := range m.splits {
@@ -88,7 +87,7 @@ func otherMeasures(subjects []*judge.JudgedRun) []tracked {
 		}
 	}
 	var keys []judge.SeriesKey
-	for _, s := range subjects {
+	for _, s := range runs {
 		for _, k := range s.Keys() {
 			if k.Layer == "" && !seen[k] && len(s.Series(k.Split, k.Measure)) > 0 {
 				seen[k] = true
@@ -96,42 +95,44 @@ func otherMeasures(subjects []*judge.JudgedRun) []tracked {
 			}
 		}
 	}
-	order := map[string]int{}
-	for i, d := range measure.Definitions() {
-		order[d.Key] = i - len(measure.Definitions())
-	}
-	sort.Slice(keys, func(i, j int) bool {
-		a, b := keys[i], keys[j]
-		if order[a.Measure] != order[b.Measure] {
-			return order[a.Measure] < order[b.Measure]
-		}
-		if a.Measure != b.Measure {
-			return a.Measure < b.Measure
-		}
-		return a.Split > b.Split // train before test before clean
-	})
+	sortMeasures(keys)
 	var out []tracked
 	for _, k := range keys {
-		t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
-		if d, ok := measure.Lookup(k.Measure); ok {
-			t.title = d.Name
-			t.log = d.Group == "NC1" && k.Measure != "rank_between"
-		}
-		if strings.HasSuffix(k.Measure, "accuracy") {
-			t.unit = 100
-		}
-		t.axis = k.Measure
-		if k.Split != "" {
-			t.axis += " (" + k.Split + ")"
-		}
-		out = append(out, t)
+		out = append(out, trackedOf(k))
 	}
 	return out
 }
 
+// sortMeasures orders keys as the registry does, then those that are no measures by name; train before test before clean.
+func sortMeasures(keys []judge.SeriesKey) {
+	order := map[string]int{}
+	for i, d := range measure.Definitions() {
+		order[d.Key] = i - len(measure.Definitions())
+	}
+	slices.SortFunc(keys, func(a, b judge.SeriesKey) int {
+		return cmp.Or(cmp.Compare(order[a.Measure], order[b.Measure]), cmp.Compare(a.Measure, b.Measure), -cmp.Compare(a.Split, b.Split))
+	})
+}
+
+func trackedOf(k judge.SeriesKey) tracked {
+	t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
+	if d, ok := measure.Lookup(k.Measure); ok {
+		t.title = d.Name
+		t.log = d.Group == "NC1" && k.Measure != "rank_between"
+	}
+	if strings.HasSuffix(k.Measure, "accuracy") {
+		t.unit = 100
+	}
+	t.axis = k.Measure
+	if k.Split != "" {
+		t.axis += " (" + k.Split + ")"
+	}
+	return t
+}
+
 // trackFigure draws one panel per measure, one curve per loss: the mean over seeds and the band
 // from smallest to largest. Measures that no run has are left out.
-func trackFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, what []tracked) Picture {
+func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what []tracked) Picture {
 	p := Picture{Figure: chart.Figure{ID: id, Columns: 3}}
 	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
 	for _, m := range what {
@@ -146,7 +147,7 @@ func trackFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun, wh
 		var bands, lines []chart.Series
 		for k, split := range m.splits {
 			for i, curve := range g.Curves {
-				t := overSeeds(judge.OnCurve(subjects, curve), split, m.key, m.unit)
+				t := overSeeds(judge.OnCurve(runs, curve), split, m.key, m.unit)
 				if len(t.step) == 0 {
 					continue
 				}
@@ -180,10 +181,10 @@ type track struct {
 	runs               int
 }
 
-func overSeeds(subjects []*judge.JudgedRun, split, key string, unit float64) track {
+func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 	var all []store.Point
 	var t track
-	for _, s := range subjects {
+	for _, s := range runs {
 		pts := s.Series(split, key)
 		if len(pts) > 0 {
 			t.runs++

@@ -19,10 +19,10 @@ const mostSamples = 1500
 
 // featureFigure is M-D Fig. 4: the features of the last epoch, train and test side by side for
 // each run, with class means, corrupted samples, the decision line and the classifier's rows.
-func featureFigure(g *judge.Experiment, id string, subjects []*judge.JudgedRun) Picture {
+func featureFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
 	p.Table.Columns = []string{"run", "split", "class", "samples", "class mean", "‖class mean‖", "mean distance to it", "corrupted", "mean of corrupted", "least ÷ largest norm of clean means"}
-	for i, s := range subjects {
+	for i, s := range runs {
 		v := view{JudgedRun: s, f: s.Features, plane: planeOf(s.Features), id: strconv.Itoa(i)}
 		p.Panels = append(p.Panels, v.trainPanel(), v.testPanel())
 		p.Table.Rows = append(p.Table.Rows, v.rows()...)

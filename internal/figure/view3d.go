@@ -26,8 +26,8 @@ func orthographic() plane {
 
 // addFeatures draws the saved features of the first selected run: d = 3 orthographically, another d
 // on the plane that plane chooses.
-func (s DrawingPanel) addFeatures(p *Picture, id string, subjects []*judge.JudgedRun) {
-	for _, r := range subjects {
+func (s DrawingPanel) addFeatures(p *Picture, id string, runs []*judge.JudgedRun) {
+	for _, r := range runs {
 		f := r.Features
 		if f == nil || !s.takes(r) {
 			continue

@@ -1,10 +1,10 @@
 // Package judge reads runs of the lab and says what they show: numbers with intervals over seeds, and verdicts on the
 // papers' claims. It knows no HTML and draws nothing.
 //
-// load.go reads runs (run.go, features.go, frame.go); evidence.go says which of them may speak, and sorts them into
+// load.go reads runs (run.go, features.go, frame.go); judgedrun.go says which of them may speak, and sorts them into
 // experiments (experiment.go); derived.go and margins.go compute what a run kept the features for. questions.go is
 // what a page asks and how the rules read in words; statement.go and number.go are what recipes ask, claim.go what they are
-// told, sample.go the language they ask it in, stats.go the statistics. mdfig1*.go and headline.go judge
+// told, expressions.go the language they ask it in, stats.go the statistics. mdfig1*.go and headline.go judge
 // M-D Fig. 1, search_claims.go judges searches of settings.
 package judge
 

@@ -66,7 +66,7 @@ func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
 	return out, unfinished
 }
 
-// arrange orders the subjects and lists curves and noise levels.
+// arrange orders the runs and lists curves and noise levels.
 func (g *Experiment) arrange() {
 	sort.SliceStable(g.Runs, func(i, j int) bool {
 		a, b := g.Runs[i], g.Runs[j]

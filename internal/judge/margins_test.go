@@ -30,8 +30,8 @@ func TestMarginShare(t *testing.T) {
 	wrong.Observed = []int{0, 1, 0, 1} // one sample of each class labelled as the other: the means are equal
 	wrong.TrainH = []float64{1, 0, 1, 0, 0, 1, 0, 2}
 	a.Features, b.Features = wide, &wrong
-	of := func(limit float64, subjects ...*JudgedRun) float64 {
-		v, err := newSample(subjects).marginShare(limit)
+	of := func(limit float64, runs ...*JudgedRun) float64 {
+		v, err := newSample(runs).marginShare(limit)
 		if err != nil {
 			t.Fatal(err)
 		}

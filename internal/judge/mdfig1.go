@@ -28,23 +28,25 @@ func (g *Experiment) hasLoss(kind string) bool {
 	return g.Count(func(s *JudgedRun) bool { return s.Loss == kind }) > 0
 }
 
-// bench is the runs a claim is judged on: regular ones in the terminal phase.
-type bench struct {
-	subjects []*JudgedRun
-	blocked  string   // why no verdict is possible; "" if one is
-	notes    []string // what was left out
+// evidence is the runs a claim is judged on: regular ones in the terminal phase.
+type evidence struct {
+	runs    []*JudgedRun
+	blocked string   // why no verdict is possible; "" if one is
+	notes   []string // what was left out
 }
 
-// bench gathers the runs with noise above zero that keep accepts. A cell (curve × noise) that
+// noiseCell is a curve at one level of label noise.
+type noiseCell struct {
+	curve string
+	noise float64
+}
+
+// evidence gathers the runs with noise above zero that keep accepts. A cell that
 // keeps fewer than half of its regular runs, or fewer than two where it had more, blocks a verdict:
 // the terminal phase was not reached there (recipes rule 1).
-func (g *Experiment) bench(keep func(*JudgedRun) bool) bench {
-	type cell struct {
-		curve string
-		noise float64
-	}
-	var b bench
-	all, left, order := map[cell]int{}, map[cell]int{}, []cell(nil)
+func (g *Experiment) evidence(keep func(*JudgedRun) bool) evidence {
+	var e evidence
+	all, left, order := map[noiseCell]int{}, map[noiseCell]int{}, []noiseCell(nil)
 	degenerate, early := 0, 0
 	for _, s := range g.Runs {
 		if s.Noise <= 0 || !keep(s) {
@@ -54,7 +56,7 @@ func (g *Experiment) bench(keep func(*JudgedRun) bool) bench {
 			degenerate++
 			continue
 		}
-		c := cell{s.Curve, s.Noise}
+		c := noiseCell{s.Curve, s.Noise}
 		if all[c] == 0 {
 			order = append(order, c)
 		}
@@ -64,46 +66,50 @@ func (g *Experiment) bench(keep func(*JudgedRun) bool) bench {
 			continue
 		}
 		left[c]++
-		b.subjects = append(b.subjects, s)
+		e.runs = append(e.runs, s)
 	}
 	if degenerate > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("%s left out", format.Count(degenerate, "degenerate run")))
+		e.notes = append(e.notes, fmt.Sprintf("%s left out", format.Count(degenerate, "degenerate run")))
 	}
 	if early > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", format.Count(early, "run")))
-	}
-	for _, c := range order {
-		if left[c]*2 < all[c] || left[c] < min(2, all[c]) {
-			b.blocked = fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was reached by %d of %s with %s at η = %s",
-				left[c], format.Count(all[c], "run"), c.curve, format.Decimal(c.noise))
-			break
-		}
+		e.notes = append(e.notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", format.Count(early, "run")))
 	}
 	switch {
 	case len(order) == 0 && degenerate > 0:
-		b.blocked = "every run with label noise is degenerate (M-D Fig. 4a)"
+		e.blocked = "every run with label noise is degenerate (M-D Fig. 4a)"
 	case len(order) == 0:
-		b.blocked = "no run has label noise"
+		e.blocked = "no run has label noise"
+	default:
+		e.blocked = notTerminal(order, all, left)
 	}
-	return b
+	return e
+}
+
+// notTerminal says of the first cell that lacks runs in the terminal phase how many are left.
+func notTerminal(order []noiseCell, all, left map[noiseCell]int) string {
+	for _, c := range order {
+		if left[c]*2 < all[c] || left[c] < min(2, all[c]) {
+			return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was reached by %d of %s with %s at η = %s",
+				left[c], format.Count(all[c], "run"), c.curve, format.Decimal(c.noise))
+		}
+	}
+	return ""
 }
 
 // undecided is a claim that these runs cannot answer.
-func (c Claim) undecided(b bench, why string) Claim {
-	c.Verdict, c.Reason = CannotTell, why
-	c.Statistics = append(c.Statistics, b.notes...)
-	return c
+func (c Claim) undecided(e evidence, why string) Claim {
+	return c.decided(e, CannotTell, why)
 }
 
-func (c Claim) decided(b bench, v Verdict, why string) Claim {
+func (c Claim) decided(e evidence, v Verdict, why string) Claim {
 	c.Verdict, c.Reason = v, why
-	c.Statistics = append(c.Statistics, b.notes...)
+	c.Statistics = append(c.Statistics, e.notes...)
 	return c
 }
 
-// pairs are memorization and dilation of the subjects that have both.
-func pairs(subjects []*JudgedRun, form string, most float64) (mem, dil []float64) {
-	for _, s := range subjects {
+// pairs are memorization and dilation of the runs that have both.
+func pairs(runs []*JudgedRun, form string, most float64) (mem, dil []float64) {
+	for _, s := range runs {
 		m, ok1 := s.Memory(form)
 		d, ok2 := s.Dilation()
 		if ok1 && ok2 && s.Noise > 0 && s.Noise <= most {
@@ -133,17 +139,17 @@ func (g *Experiment) Form() MemoryForm {
 }
 
 // correlation is Spearman's ρ of memorization and dilation over the runs of one curve.
-func correlation(subjects []*JudgedRun, form string) Interval {
-	byS := bySeed(subjects)
-	return bootstrap(Seeds(subjects), func(draw []uint64) float64 {
+func correlation(runs []*JudgedRun, form string) Interval {
+	byS := bySeed(runs)
+	return bootstrap(Seeds(runs), func(draw []uint64) float64 {
 		return spearman(pairs(drawn(byS, draw), form, 1))
 	})
 }
 
-// noiseLevels counts the levels above zero at which subjects have both quantities.
-func noiseLevels(subjects []*JudgedRun, form string) int {
+// noiseLevels counts the levels above zero at which runs have both quantities.
+func noiseLevels(runs []*JudgedRun, form string) int {
 	levels := map[float64]bool{}
-	for _, s := range subjects {
+	for _, s := range runs {
 		_, ok1 := s.Memory(form)
 		_, ok2 := s.Dilation()
 		if s.Noise > 0 && ok1 && ok2 {
@@ -156,10 +162,10 @@ func noiseLevels(subjects []*JudgedRun, form string) int {
 // claimGrowth: memorization and dilation grow together.
 func (g *Experiment) claimGrowth() Claim {
 	c := Claim{ID: "growth", Statement: "With label noise, memorization and dilation √NC1_test grow together, whatever the loss"}
-	b, form := g.bench(func(*JudgedRun) bool { return true }), g.Form()
+	e, form := g.evidence(func(*JudgedRun) bool { return true }), g.Form()
 	worst, reason := Holds, "in every loss the rank correlation is above zero with its whole 95 % interval"
 	for _, curve := range g.Curves {
-		runs := OnCurve(b.subjects, curve)
+		runs := OnCurve(e.runs, curve)
 		rho := correlation(runs, form.Key)
 		c.Statistics = append(c.Statistics, fmt.Sprintf("%s: Spearman's ρ = %s over %s, %s of noise, %s", curve,
 			rho.Words(), format.Count(len(runs), "run"), format.Count(noiseLevels(runs, form.Key), "level"), format.Count(len(Seeds(runs)), "seed")))
@@ -175,10 +181,10 @@ func (g *Experiment) claimGrowth() Claim {
 		}
 	}
 	c.Statistics = append(c.Statistics, g.growthWithDegenerate(form.Key)...)
-	if b.blocked != "" {
-		return c.undecided(b, b.blocked)
+	if e.blocked != "" {
+		return c.undecided(e, e.blocked)
 	}
-	return c.decided(b, worst, reason)
+	return c.decided(e, worst, reason)
 }
 
 // growthWithDegenerate gives the rank correlations over all finished runs, where that is not the
@@ -215,13 +221,13 @@ func ofLoss(runs []*JudgedRun, kind string) []*JudgedRun {
 }
 
 // meansFit fits a line through the mean point of each noise level up to most.
-func meansFit(subjects []*JudgedRun, form string, most float64) lineFit {
+func meansFit(runs []*JudgedRun, form string, most float64) lineFit {
 	var x, y []float64
-	for _, level := range Levels(subjects) {
+	for _, level := range Levels(runs) {
 		if level <= 0 || level > most {
 			continue
 		}
-		at := only(subjects, func(s *JudgedRun) bool { return s.Noise == level })
+		at := only(runs, func(s *JudgedRun) bool { return s.Noise == level })
 		if mem, dil := pairs(at, form, most); len(mem) > 0 {
 			x, y = append(x, Mean(mem)), append(y, Mean(dil))
 		}
@@ -232,10 +238,10 @@ func meansFit(subjects []*JudgedRun, form string, most float64) lineFit {
 // claimLine: the relation is linear for CE and LS while memorization is not large.
 func (g *Experiment) claimLine() Claim {
 	c := Claim{ID: "linear", Statement: "√NC1_test is linear in memorization for cross entropy and for label smoothing while memorization is not large (η ≤ 0.2)"}
-	b, form := g.bench(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" }), g.Form()
+	e, form := g.evidence(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" }), g.Form()
 	worst, reason := Holds, fmt.Sprintf("a line through the means explains at least %d %% of their variance for both", int(goodFit*100))
 	for _, kind := range []string{"ce", "ls"} {
-		runs := ofLoss(b.subjects, kind)
+		runs := ofLoss(e.runs, kind)
 		low, all := meansFit(runs, form.Key, lowNoise), meansFit(runs, form.Key, 1)
 		single := fit(pairs(runs, form.Key, lowNoise))
 		c.Statistics = append(c.Statistics, fmt.Sprintf("%s: R² = %s through the %s with η ≤ 0.2 (%s through single runs), slope %s; R² = %s over all η",
@@ -249,8 +255,8 @@ func (g *Experiment) claimLine() Claim {
 			worst, reason = weaker(worst, reason, Fails, fmt.Sprintf("%s: the line explains less than %d %%, or falls", lossNames[kind], int(goodFit*100)))
 		}
 	}
-	if b.blocked != "" {
-		return c.undecided(b, b.blocked)
+	if e.blocked != "" {
+		return c.undecided(e, e.blocked)
 	}
-	return c.decided(b, worst, reason)
+	return c.decided(e, worst, reason)
 }

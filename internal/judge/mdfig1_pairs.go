@@ -9,20 +9,15 @@ import (
 	"collapse/internal/format"
 )
 
-// Levels lists the noise levels of some subjects, ascending.
-func Levels(subjects []*JudgedRun) []float64 {
-	var out []float64
-	for _, s := range subjects {
-		out = append(out, s.Noise)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+// Levels lists the noise levels of some runs, ascending.
+func Levels(runs []*JudgedRun) []float64 {
+	return distinct(runs, func(s *JudgedRun) float64 { return s.Noise })
 }
 
 // meanAt is the mean of a quantity over the runs of one loss at one noise level; NaN without any.
-func meanAt(subjects []*JudgedRun, kind string, noise float64, q func(*JudgedRun) (float64, bool)) float64 {
+func meanAt(runs []*JudgedRun, kind string, noise float64, q func(*JudgedRun) (float64, bool)) float64 {
 	var v []float64
-	for _, s := range subjects {
+	for _, s := range runs {
 		if s.Loss != kind || s.Noise != noise {
 			continue
 		}
@@ -36,8 +31,8 @@ func meanAt(subjects []*JudgedRun, kind string, noise float64, q func(*JudgedRun
 // contrast compares LS with CE at equal noise: the mean over the levels that both have of
 // difference(ce, ls), with its interval over seeds. Seeds are drawn for both losses together, for
 // a seed fixes the noise and the first weights of both.
-func contrast(subjects []*JudgedRun, q func(*JudgedRun) (float64, bool), difference func(ce, ls float64) float64) (Interval, int) {
-	byS := bySeed(subjects)
+func contrast(runs []*JudgedRun, q func(*JudgedRun) (float64, bool), difference func(ce, ls float64) float64) (Interval, int) {
+	byS := bySeed(runs)
 	used := 0
 	at := func(runs []*JudgedRun) (out []float64) {
 		for _, noise := range Levels(runs) {
@@ -48,18 +43,18 @@ func contrast(subjects []*JudgedRun, q func(*JudgedRun) (float64, bool), differe
 		}
 		return out
 	}
-	used = len(at(subjects))
-	return bootstrap(Seeds(subjects), func(draw []uint64) float64 { return Mean(at(drawn(byS, draw))) }), used
+	used = len(at(runs))
+	return bootstrap(Seeds(runs), func(draw []uint64) float64 { return Mean(at(drawn(byS, draw))) }), used
 }
 
 // claimLess: at equal noise LS memorizes less than CE, in all four forms of memorization.
 func (g *Experiment) claimLess() Claim {
 	c := Claim{ID: "ls-memorizes-less", Statement: "At equal label noise, label smoothing memorizes less than cross entropy"}
-	b := g.bench(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" })
+	e := g.evidence(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" })
 	relative := func(ce, ls float64) float64 { return (ce - ls) / ce }
 	var less, more, unsure []string
 	for _, f := range MemoryForms {
-		r, used := contrast(b.subjects, func(s *JudgedRun) (float64, bool) { return s.Memory(f.Key) }, relative)
+		r, used := contrast(e.runs, func(s *JudgedRun) (float64, bool) { return s.Memory(f.Key) }, relative)
 		c.Statistics = append(c.Statistics, fmt.Sprintf("%s: %s %% less than CE on average over %s", f.Name,
 			Interval{100 * r.Value, 100 * r.Lo, 100 * r.Hi}.Words(), format.Count(used, "noise level")))
 		switch {
@@ -71,14 +66,14 @@ func (g *Experiment) claimLess() Claim {
 			unsure = append(unsure, f.Name)
 		}
 	}
-	if b.blocked != "" {
-		return c.undecided(b, b.blocked)
+	if e.blocked != "" {
+		return c.undecided(e, e.blocked)
 	}
-	if len(ofLoss(b.subjects, "ce")) == 0 || len(ofLoss(b.subjects, "ls")) == 0 {
-		return c.undecided(b, "it needs runs of both losses")
+	if len(ofLoss(e.runs, "ce")) == 0 || len(ofLoss(e.runs, "ls")) == 0 {
+		return c.undecided(e, "it needs runs of both losses")
 	}
-	if n := len(Seeds(b.subjects)); n < enoughSeeds {
-		return c.undecided(b, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
+	if n := len(Seeds(e.runs)); n < enoughSeeds {
+		return c.undecided(e, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
 	}
 	scale := ""
 	if slices.Contains(less, MemoryForms[0].Name) && !slices.Contains(less, MemoryForms[3].Name) {
@@ -86,43 +81,43 @@ func (g *Experiment) claimLess() Claim {
 	}
 	switch {
 	case len(less) == len(MemoryForms):
-		return c.decided(b, Holds, "it does in all four forms, with the whole 95 % interval")
+		return c.decided(e, Holds, "it does in all four forms, with the whole 95 % interval")
 	case len(more) > 0:
-		return c.decided(b, Fails, "it does not in: "+strings.Join(more, "; ")+scale)
+		return c.decided(e, Fails, "it does not in: "+strings.Join(more, "; ")+scale)
 	}
-	return c.decided(b, CannotTell, "the interval holds zero in: "+strings.Join(unsure, "; ")+scale)
+	return c.decided(e, CannotTell, "the interval holds zero in: "+strings.Join(unsure, "; ")+scale)
 }
 
 // claimAccuracy: LS is at least as accurate as CE on clean test labels.
 func (g *Experiment) claimAccuracy() Claim {
 	c := Claim{ID: "ls-accuracy", Statement: "With label noise, label smoothing is at least as accurate on test data as cross entropy"}
-	b := g.bench(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" })
-	r, used := contrast(b.subjects, (*JudgedRun).TestAccuracy, func(ce, ls float64) float64 { return 100 * (ls - ce) })
+	e := g.evidence(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" })
+	r, used := contrast(e.runs, (*JudgedRun).TestAccuracy, func(ce, ls float64) float64 { return 100 * (ls - ce) })
 	c.Statistics = append(c.Statistics, fmt.Sprintf("accuracy of LS − accuracy of CE = %s percentage points on average over %s",
 		r.Words(), format.Count(used, "noise level")))
-	switch n := len(Seeds(b.subjects)); {
-	case b.blocked != "":
-		return c.undecided(b, b.blocked)
+	switch n := len(Seeds(e.runs)); {
+	case e.blocked != "":
+		return c.undecided(e, e.blocked)
 	case used == 0:
-		return c.undecided(b, "it needs runs of both losses at one noise level")
+		return c.undecided(e, "it needs runs of both losses at one noise level")
 	case n < enoughSeeds:
-		return c.undecided(b, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
+		return c.undecided(e, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
 	case r.Lo >= 0:
-		return c.decided(b, Holds, "the whole 95 % interval is at or above zero")
+		return c.decided(e, Holds, "the whole 95 % interval is at or above zero")
 	case r.Hi < 0:
-		return c.decided(b, Fails, "the whole 95 % interval is below zero")
+		return c.decided(e, Fails, "the whole 95 % interval is below zero")
 	}
-	return c.decided(b, CannotTell, "the 95 % interval holds zero")
+	return c.decided(e, CannotTell, "the 95 % interval holds zero")
 }
 
 // claimSettled: nothing significant changes in the last quarter of training.
 func (g *Experiment) claimSettled() Claim {
 	c := Claim{ID: "settled", Statement: "Nothing significant changes in the last quarter of training"}
-	b, form := g.bench(func(*JudgedRun) bool { return true }), g.Form()
+	e, form := g.evidence(func(*JudgedRun) bool { return true }), g.Form()
 	verdict, reason := Holds, "the median run changes by at most 5 % in both"
 	for _, q := range []struct{ name, split, key string }{{"memorization", "train", form.Key}, {"dilation", "test", "dilation"}} {
 		var changes []float64
-		for _, s := range b.subjects {
+		for _, s := range e.runs {
 			if v, ok := s.lastQuarter(q.split, q.key); ok {
 				changes = append(changes, v)
 			}
@@ -140,10 +135,10 @@ func (g *Experiment) claimSettled() Claim {
 			verdict, reason = weaker(verdict, reason, Fails, fmt.Sprintf("%s still changes by %s %% in the median run", q.name, format.Digits(100*m)))
 		}
 	}
-	if b.blocked != "" {
-		return c.undecided(b, b.blocked)
+	if e.blocked != "" {
+		return c.undecided(e, e.blocked)
 	}
-	return c.decided(b, verdict, reason)
+	return c.decided(e, verdict, reason)
 }
 
 // lastQuarter is |last − then|/|last|, then being the first measurement after three quarters of

@@ -8,9 +8,9 @@ import (
 )
 
 // slopeRatio is slope(kind)/slope(ce) up to η = 0.2 with its interval over seeds.
-func slopeRatio(subjects []*JudgedRun, kind, form string) Interval {
-	byS := bySeed(subjects)
-	return bootstrap(Seeds(subjects), func(draw []uint64) float64 {
+func slopeRatio(runs []*JudgedRun, kind, form string) Interval {
+	byS := bySeed(runs)
+	return bootstrap(Seeds(runs), func(draw []uint64) float64 {
 		runs := drawn(byS, draw)
 		a := fit(pairs(ofLoss(runs, kind), form, lowNoise))
 		b := fit(pairs(ofLoss(runs, "ce"), form, lowNoise))
@@ -28,34 +28,34 @@ func judgeSlope(r Interval) (equal, different bool) {
 // claimSlopes: CE and LS share one slope.
 func (g *Experiment) claimSlopes() Claim {
 	c := Claim{ID: "slopes", Statement: "Cross entropy and label smoothing share one slope of √NC1_test against memorization (η ≤ 0.2)"}
-	b, form := g.bench(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" }), g.Form()
-	r := slopeRatio(b.subjects, "ls", form.Key)
+	e, form := g.evidence(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "ls" }), g.Form()
+	r := slopeRatio(e.runs, "ls", form.Key)
 	c.Statistics = append(c.Statistics, fmt.Sprintf("slope of LS ÷ slope of CE = %s", r.Words()))
-	return g.slopeVerdict(c, b, []Interval{r}, true)
+	return g.slopeVerdict(c, e, []Interval{r}, true)
 }
 
 // claimOtherSlopes: LR's and MSE's slopes differ from CE's.
 func (g *Experiment) claimOtherSlopes() Claim {
 	c := Claim{ID: "other-slopes", Statement: "The slopes of label relaxation and of squared error differ from that of cross entropy (η ≤ 0.2)"}
-	b, form := g.bench(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "lr" || s.Loss == "mse" }), g.Form()
+	e, form := g.evidence(func(s *JudgedRun) bool { return s.Loss == "ce" || s.Loss == "lr" || s.Loss == "mse" }), g.Form()
 	var ratios []Interval
 	for _, kind := range []string{"lr", "mse"} {
 		if !g.hasLoss(kind) {
 			continue
 		}
-		r := slopeRatio(b.subjects, kind, form.Key)
+		r := slopeRatio(e.runs, kind, form.Key)
 		ratios = append(ratios, r)
 		c.Statistics = append(c.Statistics, fmt.Sprintf("slope of %s ÷ slope of cross entropy = %s", lossNames[kind], r.Words()))
 	}
-	return g.slopeVerdict(c, b, ratios, false)
+	return g.slopeVerdict(c, e, ratios, false)
 }
 
-func (g *Experiment) slopeVerdict(c Claim, b bench, ratios []Interval, wantEqual bool) Claim {
-	if b.blocked != "" {
-		return c.undecided(b, b.blocked)
+func (g *Experiment) slopeVerdict(c Claim, e evidence, ratios []Interval, wantEqual bool) Claim {
+	if e.blocked != "" {
+		return c.undecided(e, e.blocked)
 	}
-	if n := len(Seeds(b.subjects)); n < enoughSeeds {
-		return c.undecided(b, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
+	if n := len(Seeds(e.runs)); n < enoughSeeds {
+		return c.undecided(e, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
 	}
 	verdict, reason := Holds, "the intervals exclude 1"
 	if wantEqual {
@@ -73,5 +73,5 @@ func (g *Experiment) slopeVerdict(c Claim, b bench, ratios []Interval, wantEqual
 			verdict, reason = weaker(verdict, reason, CannotTell, "the interval holds 1 but is wider than [0.67, 1.5]")
 		}
 	}
-	return c.decided(b, verdict, reason)
+	return c.decided(e, verdict, reason)
 }

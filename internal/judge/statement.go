@@ -97,17 +97,17 @@ func (s Statement) Judge(runs []Run) (Claim, error) {
 		return Claim{}, err
 	}
 	claim := Claim{ID: s.ID, Statement: s.Says}
-	subjects, blocked, notes := s.eligible(runs)
+	judged, blocked, notes := s.eligible(runs)
 	claim.Statistics = append(claim.Statistics, notes...)
 	for i, p := range c.show {
-		claim.Statistics = append(claim.Statistics, s.Show[i]+" = "+ask(p, subjects).Words())
+		claim.Statistics = append(claim.Statistics, s.Show[i]+" = "+ask(p, judged).Words())
 	}
-	answer := ask(c.holds, subjects)
-	claim.Verdict, claim.Reason = verdictOf(answer, len(Seeds(subjects)))
+	answer := ask(c.holds, judged)
+	claim.Verdict, claim.Reason = verdictOf(answer, len(Seeds(judged)))
 	if blocked != "" {
 		claim.Verdict, claim.Reason = CannotTell, blocked
 	} else if math.IsNaN(answer.Value) {
-		_, err := evaluate(c.holds, subjects)
+		_, err := evaluate(c.holds, judged)
 		claim.Reason = fmt.Sprintf("the runs do not give every number it needs: %v", err)
 	}
 	return claim, nil
@@ -196,9 +196,9 @@ func (t tally) blocked(wanted string) string {
 }
 
 // ask evaluates a program for all seeds and for draws of them.
-func ask(p *vm.Program, subjects []*JudgedRun) Interval {
-	by := bySeed(subjects)
-	return bootstrap(Seeds(subjects), func(draw []uint64) float64 {
+func ask(p *vm.Program, judged []*JudgedRun) Interval {
+	by := bySeed(judged)
+	return bootstrap(Seeds(judged), func(draw []uint64) float64 {
 		v, err := evaluate(p, drawn(by, draw))
 		if err != nil {
 			return math.NaN()
@@ -207,9 +207,9 @@ func ask(p *vm.Program, subjects []*JudgedRun) Interval {
 	})
 }
 
-// evaluate runs a program on subjects: a number, or 1 and 0 for true and false.
-func evaluate(p *vm.Program, subjects []*JudgedRun) (float64, error) {
-	out, err := expr.Run(p, newSample(subjects).functions())
+// evaluate runs a program on judged runs: a number, or 1 and 0 for true and false.
+func evaluate(p *vm.Program, judged []*JudgedRun) (float64, error) {
+	out, err := expr.Run(p, newSample(judged).functions())
 	if err != nil {
 		var at *file.Error
 		if errors.As(err, &at) { // its text without the place in the expression

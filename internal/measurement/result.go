@@ -1,7 +1,7 @@
 // Package measurement is what one call of `collapse measure` finds in a set of files: the numbers of each layer, as a table
 // for people, tidy rows, JSON, and the words of a page.
 //
-// set.go measures, result.go holds what was found; finding.go is the headline, reading.go the words beside each number.
+// measure.go measures, result.go holds what was found; finding.go is the headline, reading.go the words beside each number.
 package measurement
 
 import (
@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/features"
+	"collapse/internal/featurefiles"
 	"collapse/internal/format"
 	"collapse/measure"
 )
@@ -20,7 +20,7 @@ type Result struct {
 	Columns []Column
 	Main    int      // the column that the classifier belongs to, else the last
 	Values  []string // label of each class; nil: 0…K−1
-	Inputs  []features.Input
+	Inputs  []featurefiles.Input
 	Notes   []string
 
 	Command   string // how to do it again; "" if unknown
@@ -95,10 +95,10 @@ func (m *Result) MarshalJSON() ([]byte, error) {
 	doc := struct {
 		Finding string `json:"finding"`
 		Column
-		Labels []string         `json:"labels,omitempty"`
-		Inputs []features.Input `json:"inputs"`
-		Notes  []string         `json:"notes"`
-		Layers []Column         `json:"layers,omitempty"`
+		Labels []string             `json:"labels,omitempty"`
+		Inputs []featurefiles.Input `json:"inputs"`
+		Notes  []string             `json:"notes"`
+		Layers []Column             `json:"layers,omitempty"`
 	}{Finding: m.finding(), Column: slim(*m.MainColumn()), Labels: m.labels(), Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
 	if len(m.Columns) > 1 {
 		for _, c := range m.Columns {

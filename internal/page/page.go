@@ -125,10 +125,10 @@ func build(study Study) (page, []figure.Picture, Result) {
 }
 
 func tiles(gs []*judge.Experiment, res Result) []format.Tile {
-	var subjects []*judge.JudgedRun
+	var judged []*judge.JudgedRun
 	curves, noises := map[string]bool{}, map[float64]bool{}
 	for _, g := range gs {
-		subjects = append(subjects, g.Runs...)
+		judged = append(judged, g.Runs...)
 		for _, c := range g.Curves {
 			curves[c] = true
 		}
@@ -141,7 +141,7 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 		tile(strconv.Itoa(done), "finished runs"),
 		tile(strconv.Itoa(len(curves)), "losses"),
 		tile(strconv.Itoa(len(noises)), "noise levels"),
-		tile(strconv.Itoa(len(judge.Seeds(subjects))), "seeds"),
+		tile(strconv.Itoa(len(judge.Seeds(judged))), "seeds"),
 		tile(fmt.Sprintf("%d of %d", res.Terminal, done), "in the terminal phase"),
 		tile(strconv.Itoa(res.Degenerate), "degenerate"),
 		tile(strconv.Itoa(res.Failed), "failed or unfinished"),
@@ -180,19 +180,26 @@ func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []j
 		s.Why = figure.WhyNoFeatures(g)
 	}
 	for i, noise := range g.Noises {
-		e := epochs{Title: fmt.Sprintf("η = %s (%s)", format.Decimal(noise), format.Count(g.Count(func(s *judge.JudgedRun) bool { return s.Noise == noise }), "run")), Open: i == 0}
-		first, rest := figure.EpochFigures(g, noise)
-		first.Title = "The measures of collapse against epoch, η = " + format.Decimal(noise)
-		first.Caption = "Mean over seeds; the band reaches from the smallest to the largest seed. Training measures are in evaluation mode and on the labels trained on; test labels are never corrupted."
-		rest.Title = "Every other measure against epoch, η = " + format.Decimal(noise)
-		rest.Caption = "As above. “clean” are the training samples that kept their label. The key and the split of each measure stand above its axis."
-		for _, p := range []figure.Picture{first, rest} {
-			if f, ok := add(p); ok {
-				e.Figures = append(e.Figures, f)
-			}
-		}
+		e := epochsOf(g, noise, add)
+		e.Open = i == 0
 		s.Epochs = append(s.Epochs, e)
 	}
 	s.Limits, s.LimitNote = limits(g)
 	return s, drawn, s.Claims
+}
+
+// epochsOf draws the runs of one noise level against epoch.
+func epochsOf(g *judge.Experiment, noise float64, add func(figure.Picture) (shown, bool)) epochs {
+	e := epochs{Title: fmt.Sprintf("η = %s (%s)", format.Decimal(noise), format.Count(g.Count(func(s *judge.JudgedRun) bool { return s.Noise == noise }), "run"))}
+	first, rest := figure.EpochFigures(g, noise)
+	first.Title = "The measures of collapse against epoch, η = " + format.Decimal(noise)
+	first.Caption = "Mean over seeds; the band reaches from the smallest to the largest seed. Training measures are in evaluation mode and on the labels trained on; test labels are never corrupted."
+	rest.Title = "Every other measure against epoch, η = " + format.Decimal(noise)
+	rest.Caption = "As above. “clean” are the training samples that kept their label. The key and the split of each measure stand above its axis."
+	for _, p := range []figure.Picture{first, rest} {
+		if f, ok := add(p); ok {
+			e.Figures = append(e.Figures, f)
+		}
+	}
+	return e
 }

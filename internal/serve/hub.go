@@ -48,7 +48,7 @@ type hub struct {
 
 	watch  *store.Watch // these belong to run's goroutine
 	opened int          // which reader watch is of
-	last   store.Pulse
+	last   store.Progress
 }
 
 func newHub(l *lab, poll time.Duration) *hub {
@@ -112,7 +112,7 @@ func (h *hub) unwatch() {
 
 // look asks whether the lab has changed and tells everybody.
 func (h *hub) look() {
-	var pulse store.Pulse
+	var progress store.Progress
 	changed := false
 	err := h.lab.read(func(r *store.Reader) (err error) {
 		if h.watch != nil && h.opened != h.lab.opened {
@@ -129,7 +129,7 @@ func (h *hub) look() {
 			return err
 		}
 		changed = true
-		pulse, err = r.Pulse(h.following())
+		progress, err = r.Progress(h.following())
 		return err
 	})
 	h.mu.Lock()
@@ -143,7 +143,7 @@ func (h *hub) look() {
 		}
 	case changed: // always so after a loss, whose watch is gone
 		h.now.Lost = ""
-		h.merge(pulse)
+		h.merge(progress)
 		h.tell()
 	}
 }
@@ -161,8 +161,8 @@ func (h *hub) following() []string {
 	return out
 }
 
-// merge takes a pulse over. The caller holds mu.
-func (h *hub) merge(p store.Pulse) {
+// merge takes over what the lab says. The caller holds mu.
+func (h *hub) merge(p store.Progress) {
 	list := h.last.Runs != p.Runs || h.last.Newest != p.Newest
 	h.last = p
 	next := make(map[string]moment, len(p.Active)+len(h.ended))

@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
@@ -54,16 +53,7 @@ func upload(t *testing.T, s *Server, files map[string][]byte) (*http.Response, s
 		part.Write(data)
 	}
 	form.Close()
-	answer, err := http.Post(s.URL()+"measure", form.FormDataContentType(), &b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, string(body)
+	return whole(t)(http.Post(s.URL()+"measure", form.FormDataContentType(), &b))
 }
 
 // ownTemp gives the test a folder of temporary files, to see what is left in it.

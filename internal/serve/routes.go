@@ -2,21 +2,17 @@ package serve
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
@@ -31,9 +27,6 @@ var templates = sync.OnceValue(func() *template.Template {
 		"when":    when,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
-
-//go:embed assets/*.js assets/*.css
-var assetFiles embed.FS
 
 // Handler is everything the server answers, behind its guard.
 func (s *Server) Handler() http.Handler {
@@ -162,64 +155,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, err er
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	s.write(w, status, "fail", failPage{f, status, err.Error()})
-}
-
-// assets serves the embedded files; their names carry no version, so browsers ask each time and are told 304.
-func (s *Server) assets() http.Handler {
-	type asset struct {
-		kind          string
-		plain, zipped []byte
-	}
-	all := map[string]asset{}
-	add := func(name, kind string, text []byte) {
-		var z bytes.Buffer
-		zip, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
-		if err != nil {
-			panic("serve: unknown compression")
-		}
-		zip.Write(text) // into memory
-		zip.Close()
-		all[name] = asset{kind, text, z.Bytes()}
-	}
-	entries, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		panic("serve: no assets are embedded")
-	}
-	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-	for _, e := range entries {
-		if text, err := assetFiles.ReadFile("assets/" + e.Name()); err == nil { // not a folder
-			if e.Name() == "page.css" {
-				text = append([]byte(styleSheet()), text...)
-			}
-			add(e.Name(), kinds[path.Ext(e.Name())], text)
-		}
-	}
-	started := time.Now()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, ok := all[r.PathValue("file")]
-		if !ok {
-			s.plain(w, http.StatusNotFound, "there is no such file")
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", a.kind)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("Vary", "Accept-Encoding")
-		body := a.plain
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			h.Set("Content-Encoding", "gzip")
-			body = a.zipped
-		}
-		http.ServeContent(w, r, "", started, bytes.NewReader(body))
-	})
-}
-
-// styleSheet is the look of reports, with themes that a reader can choose over the system's.
-func styleSheet() string {
-	style := page.PageStyle()
-	light := "{" + style.Light + ";" + chart.Declarations(chart.Light) + "}\n"
-	dark := "{" + style.Dark + ";" + chart.Declarations(chart.Dark) + "}\n"
-	return ":root{" + chart.HeatDeclaration() + "}:root" + light + "@media(prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n:root[data-theme=dark]" + dark + style.Rules
 }
 
 const themeCookie = "collapse-theme"

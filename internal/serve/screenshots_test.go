@@ -85,11 +85,11 @@ func screens(t *testing.T, dir string) []screen {
 	if err != nil || len(runs) < 2 {
 		t.Fatalf("the lab has %d finished runs, %v; wanted two to compare", len(runs), err)
 	}
-	tallies, err := lab.Tallies()
+	counted, err := lab.RunCounts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	studyPath := studyRows(tallies, nil)[0].URL // the newest
+	studyPath := studyRows(counted, nil)[0].URL // the newest
 	const drawn = "document.querySelectorAll('.uplot').length > 0"
 	return []screen{
 		{"studies", "/", "", "document.querySelector('.card.study')", ""},

@@ -2,11 +2,11 @@
 // dropped files and theory, while other processes go on writing the lab.
 //
 // It only reads. Every page is rendered here and complete without scripts; scripts make its figures interactive and keep them
-// current through one stream of events. Pictures come from the definitions of packages report, theory and chart; this package has
-// none of its own.
+// current through one stream of events. Pictures come from the definitions of packages figure, theoryfig and chart; this package
+// has none of its own.
 //
-// Open serve.go for a server's life, guard.go for who may ask what, hub.go for how changes reach browsers, and the *page.go files
-// for what is shown.
+// Open serve.go for a server's life, auth_token.go and auth_request.go for who may ask what, hub.go for how changes reach browsers,
+// and the *page.go files for what is shown.
 package serve
 
 import (

@@ -47,7 +47,7 @@ type counts struct {
 	timed   int
 }
 
-func (c *counts) tally(t store.Tally) {
+func (c *counts) add(t store.RunCount) {
 	c.Total += t.Runs
 	switch t.Status {
 	case store.Done:
@@ -106,7 +106,7 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 	p := studiesPage{frame: s.frame(r, "studies", "Studies")}
 	p.Live = "list"
 	err := s.lab.read(func(lab *store.Reader) error {
-		tallies, err := lab.Tallies()
+		counted, err := lab.RunCounts()
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		titles, err := lab.StudyTitles()
-		p.Studies = studyRows(tallies, titles)
+		p.Studies = studyRows(counted, titles)
 		return err
 	})
 	if err != nil {
@@ -138,11 +138,11 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// studyRows gathers tallies by study, by tag where there is none, and else by kind.
-func studyRows(tallies []store.Tally, titles map[string]string) []studyRow {
+// studyRows gathers counts by study, by tag where there is none, and else by kind.
+func studyRows(counted []store.RunCount, titles map[string]string) []studyRow {
 	byURL := map[string]*studyRow{}
 	var order []*studyRow
-	for _, t := range tallies {
+	for _, t := range counted {
 		row := studyOf(t.Study, t.Tag, t.Kind)
 		one := byURL[row.URL]
 		if one == nil {
@@ -151,7 +151,7 @@ func studyRows(tallies []store.Tally, titles map[string]string) []studyRow {
 			byURL[row.URL] = one
 			order = append(order, one)
 		}
-		one.Counts.tally(t)
+		one.Counts.add(t)
 		if t.Newest.After(one.Newest) {
 			one.Newest = t.Newest
 		}

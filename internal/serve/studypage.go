@@ -50,13 +50,13 @@ func (s *Server) study(lab *store.Reader, q url.Values) (runs []judge.Run, c cou
 		return nil, c, "", badRequest("a study is named by ?study=…, a tag by ?tag=…, and runs without either by ?kind=…")
 	}
 	wanted := studyOf(study, tag, kind)
-	tallies, err := lab.Tallies()
+	counted, err := lab.RunCounts()
 	if err != nil {
 		return nil, c, "", err
 	}
-	for _, t := range tallies {
+	for _, t := range counted {
 		if studyOf(t.Study, t.Tag, t.Kind).URL == wanted.URL {
-			c.tally(t)
+			c.add(t)
 		}
 	}
 	if c.Total == 0 {

@@ -79,15 +79,7 @@ func (l *Lab) Reopen(hash string, tidy func() error) error {
 // Tidy calls tidy, which changes the folder of a run, while nobody can claim the run. *NotFoundError, *HeldError.
 func (l *Lab) Tidy(hash string, tidy func() error) error {
 	return l.write(func(tx *sql.Tx) error {
-		var id int64
-		err := tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return &NotFoundError{Prefix: hash, Dir: l.dir}
-		}
-		if err != nil {
-			return err
-		}
-		if err := l.free(tx, id, hash); err != nil {
+		if err := l.freeRun(tx, hash); err != nil {
 			return err
 		}
 		if err := tidy(); err != nil {

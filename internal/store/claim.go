@@ -141,6 +141,19 @@ func (l *Lab) void(tx *sql.Tx, run int64, hash string, again bool) (bool, error)
 	return noted, err
 }
 
+// freeRun returns *NotFoundError if there is no such run, and *HeldError if a process that may be alive holds it.
+func (l *Lab) freeRun(tx *sql.Tx, hash string) error {
+	var id int64
+	err := tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &NotFoundError{Prefix: hash, Dir: l.dir}
+	}
+	if err != nil {
+		return err
+	}
+	return l.free(tx, id, hash)
+}
+
 // free returns *HeldError if a process that may be alive holds the run.
 func (l *Lab) free(tx *sql.Tx, run int64, hash string) error {
 	return free(tx, run, hash, l.self, l.now(), l.stale)

@@ -95,18 +95,10 @@ func (l *Lab) finishRemovals() error {
 // The tables change first: a process killed on the way leaves either the whole run, or files that the next one to open the lab deletes.
 func (l *Lab) Remove(hash string) error {
 	err := l.write(func(tx *sql.Tx) error {
-		var id int64
-		err := tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return &NotFoundError{Prefix: hash, Dir: l.dir}
-		}
-		if err != nil {
+		if err := l.freeRun(tx, hash); err != nil {
 			return err
 		}
-		if err := l.free(tx, id, hash); err != nil {
-			return err
-		}
-		if _, err := tx.Exec("DELETE FROM run WHERE id = ?", id); err != nil {
+		if _, err := tx.Exec("DELETE FROM run WHERE hash = ?", hash); err != nil {
 			return err
 		}
 		atStep("removing")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the vendored scripts anew: uPlot as it is published, and of ECharts the parts that draw.js uses. Needs npm and a registry;
-# nobody else does, for the results are in the repository. Licences lie in ../licenses.
+# nobody else does, for the results are in the repository, compressed as browsers get them. Licences lie in ../licenses.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
@@ -12,3 +12,4 @@ npx esbuild echarts.mjs --bundle --minify --format=iife --global-name=echarts \
   --banner:js='/*! Apache ECharts 6.1.0 (Apache-2.0), with zrender (BSD-3-Clause) and tslib (0BSD) */' --legal-comments=none --outfile="$here/../echarts.js"
 cp node_modules/uplot/dist/uPlot.iife.min.js "$here/../uplot.js"
 cp node_modules/uplot/dist/uPlot.min.css "$here/../uplot.css"
+gzip -9nf "$here/../echarts.js" "$here/../uplot.js"

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"collapse/internal/judge"
+	"collapse/internal/page"
+	"collapse/internal/safetext"
+	"collapse/internal/store"
+	"collapse/internal/study"
+	"collapse/internal/study/engine"
+	"collapse/internal/study/forecast"
+	"collapse/internal/study/trials"
+)
+
+type studyStatusCmd struct {
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+}
+
+// studyRunRow is the JSON of a run of a study.
+type studyRunRow struct {
+	Run      string       `json:"run"`
+	Note     string       `json:"note"`
+	Status   store.Status `json:"status"`
+	Epoch    int64        `json:"epoch"`
+	Error    string       `json:"error,omitempty"`
+	Finished int64        `json:"finished_ms,omitempty"`
+}
+
+func studyRunRows(runs []store.StudyRun) []studyRunRow {
+	rows := []studyRunRow{}
+	for _, r := range runs {
+		row := studyRunRow{Run: r.Hash, Note: r.Note, Status: r.Status, Epoch: r.Epoch, Error: r.Error}
+		if !r.Finished.IsZero() {
+			row.Finished = r.Finished.UnixMilli()
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// shown bounds the runs that a status lists.
+const shown = 10
+
+func (c *studyStatusCmd) Run(a *app) error {
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	s, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	running, err1 := lab.RecentOfStudy(c.Name, store.Running, shown)
+	failed, err2 := lab.RecentOfStudy(c.Name, store.Failed, shown)
+	last, err3 := lab.RecentOfStudy(c.Name, store.Done, shown)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	searches, err := searchRows(lab, s)
+	if err != nil {
+		return err
+	}
+	health, err := engine.ReadHealth(a.flags.Lab)
+	if err != nil {
+		a.notef("%v\n", err) // no reason to say nothing of the runs
+	}
+	return a.emit(struct {
+		studyRow
+		engine.QueueHealth
+		Searches []searchRow   `json:"searches,omitempty"`
+		Running  []studyRunRow `json:"running"` // at most 10 of each
+		Failed   []studyRunRow `json:"failed"`
+		Last     []studyRunRow `json:"last"`
+	}{studyRowOf(s), health.QueueHealth, searches, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
+		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
+			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		printHealth(a, health)
+		printSearches(a, searches)
+		printStudyRuns(a, "running", running)
+		printStudyRuns(a, "failed", failed)
+		printStudyRuns(a, "done last", last)
+		if s.Counts[store.Failed] > 0 {
+			a.printf("\ntry the failed ones again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
+		}
+	})
+}
+
+// printHealth says what is wrong with the lab's queue and workers, if anything is.
+func printHealth(a *app, h engine.Health) {
+	if h.Stuck {
+		a.printf("no worker can go on; the study waits until one can, or another joins\n")
+	}
+	for _, w := range h.Waiting[:min(len(h.Waiting), shown)] {
+		a.printf("worker %s: waits: %s (since %s)\n", w.Worker, w.Why, w.Since.Local().Format(time.DateTime))
+	}
+	if more := len(h.Waiting) - shown; more > 0 {
+		a.printf("%d more workers wait\n", more)
+	}
+	if h.Unusable.Count == 0 {
+		return
+	}
+	a.printf("%d messages could not be used and were set aside; the last:\n", h.Unusable.Count)
+	for _, s := range h.Unusable.Last {
+		a.printf("  %s  %s, %d bytes: %s\n", s.Time.Local().Format(time.DateTime), s.What, s.Bytes, s.Why)
+	}
+}
+
+func printStudyRuns(a *app, title string, runs []store.StudyRun) {
+	if len(runs) == 0 {
+		return
+	}
+	a.printf("\n%s\n", title)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, r := range runs {
+		what := fmt.Sprintf("epoch %d", r.Epoch)
+		if r.Error != "" {
+			what = r.Error
+		}
+		safetext.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
+	}
+	w.Flush()
+}
+
+type studyCancelCmd struct {
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+}
+
+func (c *studyCancelCmd) Run(a *app) error {
+	lab, err := a.openLab()
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	if err := lab.CancelStudy(c.Name); err != nil {
+		return err
+	}
+	s, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	return a.emit(studyRowOf(s), func() {
+		a.printf("%s is cancelled with %d of %d runs done; a process that computes it stops within a second. Go on with: collapse study resume %s\n",
+			c.Name, s.Counts[store.Done], s.Runs, c.Name)
+	})
+}
+
+type studyRetryCmd struct {
+	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+}
+
+func (c *studyRetryCmd) Run(a *app) error {
+	lab, err := a.openLab()
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	n, err := lab.RetryStudy(c.Name)
+	if err != nil {
+		return err
+	}
+	return a.emit(map[string]any{"study": c.Name, "runs": n}, func() {
+		a.printf("%d failed runs are ready; a process that computes the study takes them up by itself, otherwise: collapse study resume %s\n", n, c.Name)
+	})
+}
+
+type studyReportCmd struct {
+	Name     string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+	Out      string `help:"Where to write: a folder for the page; default: ./out/NAME." type:"path" placeholder:"DIR"`
+	Open     bool   `help:"Show the page in the browser when it is ready."`
+	RunPages bool   `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
+}
+
+func (c *studyReportCmd) Run(a *app) error {
+	a.onlyComputes()
+	if err := a.pageFolder(a.labOutputs(), c.dir()); err != nil {
+		return err
+	}
+	lab, err := store.OpenReader(a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	s, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	ended, err := lab.StudyRuns(c.Name, store.Done, store.Failed)
+	if err != nil {
+		return err
+	}
+	if len(ended) == 0 {
+		return fmt.Errorf("no run of study %s has ended; collapse study resume %s computes them", c.Name, c.Name)
+	}
+	var hashes []string
+	for _, r := range ended {
+		hashes = append(hashes, r.Hash)
+	}
+	runs, err := judge.Load(lab, hashes...)
+	if err != nil {
+		return err
+	}
+	result, err := c.write(a, lab, s, runs)
+	if err != nil {
+		return err
+	}
+	return a.made(result, c.Open)
+}
+
+// dir is where the page goes.
+func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
+
+// write makes the page: of a search what it tried and found, else memorization, dilation and every measure.
+func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run) (page.Result, error) {
+	out, title := c.dir(), cmp.Or(s.Title, c.Name)
+	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
+	f, err := study.SearchOf(s)
+	if err != nil {
+		return page.Result{}, err
+	}
+	spent := page.Count(runs, f != nil, forecast.Runs(lab, ""))
+	notePages(a, c.RunPages, runs)
+	if f == nil {
+		return page.Write(out, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+	}
+	places, err := trials.Look(lab, f)
+	if err != nil {
+		return page.Result{}, err
+	}
+	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+		Source:  "a search of settings",
+		Caption: fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)}
+	for _, p := range places {
+		made.Searches = append(made.Searches, searchForPage(f.Search, p))
+	}
+	return page.WriteRecipe(out, made)
+}

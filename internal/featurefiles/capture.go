@@ -1,0 +1,223 @@
+package featurefiles
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collapse/internal/inputfile"
+)
+
+// capture is a folder that python/collapse_tap wrote: tap.json, and a folder of shards for each stream.
+type capture struct {
+	folder  string
+	streams []string // in the order the model ran
+}
+
+const (
+	captureInfo   = "tap.json"
+	captureFormat = "collapse_tap 1"
+	mostInfo      = 16 << 20 // bytes of tap.json
+	layerFolder   = "layers/"
+)
+
+// captureRoles says which stream of a capture has which role.
+var captureRoles = []struct {
+	stream string
+	role   Role
+}{{"features", Features}, {"labels", Labels}, {"true_labels", TrueLabels}, {"corrupted", Corrupted}}
+
+// fromCapture replaces a folder among the files by the files of its streams, for roles that no flag names; nil if there is
+// no folder.
+func fromCapture(req *Request) (*capture, error) {
+	if len(req.Files) != 1 {
+		return nil, nil
+	}
+	if info, err := os.Stat(req.Files[0]); err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	c := &capture{folder: req.Files[0]}
+	classifier, bias, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	req.Files = nil
+	for _, x := range captureRoles {
+		if len(req.From[x.role]) > 0 || !slices.Contains(c.streams, x.stream) {
+			continue
+		}
+		if req.From[x.role], err = c.shards(x.stream); err != nil {
+			return nil, err
+		}
+	}
+	if classifier && len(req.From[Weights]) == 0 {
+		req.From[Weights] = []string{filepath.Join(c.folder, "weight.npy")}
+		if bias && len(req.From[Bias]) == 0 {
+			req.From[Bias] = []string{filepath.Join(c.folder, "bias.npy")}
+		}
+	}
+	if len(req.From[Features]) == 0 && req.Layers == "" {
+		req.Layers = "*"
+	}
+	return c, nil
+}
+
+// read reads tap.json.
+func (c *capture) read() (classifier, bias bool, err error) {
+	name := filepath.Join(c.folder, captureInfo)
+	text, err := inputfile.Read(name, mostInfo)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false, fmt.Errorf("%s: a folder is read if collapse_tap wrote it, and this one has no %s (a capture that did not end has none); to read shards name them: --features '%s'",
+			c.folder, captureInfo, filepath.Join(c.folder, "*.npy"))
+	}
+	if err != nil {
+		return false, false, err
+	}
+	var info struct {
+		Format     string
+		Complete   bool
+		Error      *string
+		Classifier *string
+		Bias       *bool
+		Streams    json.RawMessage
+	}
+	if err := json.Unmarshal(text, &info); err != nil {
+		return false, false, fmt.Errorf("%s: %w", name, err)
+	}
+	if info.Format != captureFormat {
+		return false, false, fmt.Errorf("%s: the format is %q, this program reads %q; use collapse_tap of the same version", name, info.Format, captureFormat)
+	}
+	if !info.Complete {
+		why := "it says no more"
+		if info.Error != nil {
+			why = *info.Error
+		}
+		return false, false, fmt.Errorf("%s: the capture is incomplete (%s); capture again, or name the shards with --features and --labels", name, why)
+	}
+	if c.streams, err = keysInOrder(info.Streams); err != nil {
+		return false, false, fmt.Errorf("%s: streams: %w", name, err)
+	}
+	for _, stream := range c.streams {
+		if rest := strings.TrimPrefix(stream, layerFolder); rest == "" || strings.ContainsAny(rest, `/\`) || !filepath.IsLocal(rest) {
+			return false, false, fmt.Errorf("%s: stream %q is not the name of a folder inside the capture", name, stream)
+		}
+	}
+	return info.Classifier != nil, info.Bias != nil && *info.Bias, nil
+}
+
+// keysInOrder returns the keys of a JSON object in the order they are written.
+func keysInOrder(object []byte) ([]string, error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("an object is wanted, found %.40q", object)
+	}
+	var keys []string
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		keys = append(keys, fmt.Sprint(key))
+	}
+	return keys, nil
+}
+
+// shards lists the files of a stream, in order.
+func (c *capture) shards(stream string) ([]string, error) {
+	folder := filepath.Join(c.folder, filepath.FromSlash(stream))
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the stream %q of the capture cannot be read: %w", c.folder, stream, err)
+	}
+	var out []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".npy" {
+			out = append(out, filepath.Join(folder, e.Name()))
+		}
+	}
+	if out == nil {
+		return nil, fmt.Errorf("%s: the stream %q of the capture has no .npy file", c.folder, stream)
+	}
+	slices.SortFunc(out, natural)
+	return out, nil
+}
+
+// layer is a layer of a capture.
+type layer struct{ name, stream string }
+
+// layers returns those whose name matches, in the order the model ran.
+func (c *capture) layers(pattern string) ([]layer, error) {
+	var out []layer
+	var all []string
+	for _, stream := range c.streams {
+		quoted, ok := strings.CutPrefix(stream, layerFolder)
+		if !ok {
+			continue
+		}
+		name, err := url.PathUnescape(quoted)
+		if err != nil {
+			return nil, fmt.Errorf("%s: stream %q: %w", c.folder, stream, err)
+		}
+		plain := strings.NewReplacer("/", "\x00") // to path.Match a / is special, in a module's name it is not
+		hit, err := path.Match(plain.Replace(pattern), plain.Replace(name))
+		if err != nil {
+			return nil, fmt.Errorf("--layers %q: %w", pattern, err)
+		}
+		if all = append(all, name); hit {
+			out = append(out, layer{name, stream})
+		}
+	}
+	if out == nil {
+		return nil, fmt.Errorf("--layers %q: the capture %s has no such layer; it has %q", pattern, c.folder, all)
+	}
+	return out, nil
+}
+
+// captured adds a column for each layer of a capture, then one for the classifier's input, to which alone the classifier belongs.
+func (f *finder) captured(s *Set) error {
+	list, err := f.capture.layers(f.req.Layers)
+	if err != nil {
+		return err
+	}
+	add := func(name string, shards []*shard, head bool) error {
+		parts, err := f.take(Features, shards, true)
+		if err != nil {
+			return err
+		}
+		m, err := s.matrix(Features, parts)
+		if err != nil {
+			return err
+		}
+		s.Columns = append(s.Columns, Column{Name: name, N: m.rows(), D: m.d, Classifier: head, train: m})
+		return nil
+	}
+	for _, l := range list {
+		paths, err := f.capture.shards(l.stream)
+		if err != nil {
+			return err
+		}
+		files, err := f.lib.openAll(Features, paths)
+		if err != nil {
+			return err
+		}
+		if err := add(l.name, files, false); err != nil {
+			return err
+		}
+	}
+	if len(f.own[Features]) > 0 {
+		return add("features", f.own[Features], true)
+	}
+	return nil
+}

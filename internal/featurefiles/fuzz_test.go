@@ -1,0 +1,116 @@
+package featurefiles
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"collapse/arrayfile"
+	"collapse/measure"
+)
+
+// FuzzOpen gives the input layer any file as features, labels and classifier at once. Whatever opens can be
+// measured or says why not.
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"torch_lists.pt", "weight.npy", "labels_i2.npy"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	small := []arrayfile.Array{arrayfile.Of("features", []int{4, 1}, []float32{1, 2, 3, 5}), arrayfile.Of("labels", []int{4}, []uint8{0, 0, 1, 1})}
+	for _, write := range []func(io.Writer, []arrayfile.Array) error{
+		arrayfile.WriteNPZ, func(w io.Writer, a []arrayfile.Array) error { return arrayfile.WriteSafetensors(w, a, nil) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b, small); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	path := filepath.Join(f.TempDir(), "x")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > fuzzBytes {
+			t.Skip("larger files say nothing new and are slow to make smaller")
+		}
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, req := range []Request{{Files: []string{path}}, {From: [roleCount][]string{Features: {path}, Labels: {"testdata/labels_i2.npy"}}}} {
+			set, err := Open(req)
+			if err != nil {
+				continue
+			}
+			r, err := set.Measure(0, measure.Options{DropNonFinite: true})
+			for key, v := range mapOf(r) {
+				if v-v != 0 {
+					t.Errorf("%s is %g", key, v)
+				}
+			}
+			if err == nil && r.N+r.Dropped != set.Columns[0].N {
+				t.Errorf("%d measured and %d dropped of %d samples", r.N, r.Dropped, set.Columns[0].N)
+			}
+			if err := set.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// fuzzBytes bounds the files of fuzz tests.
+const fuzzBytes = 1 << 13
+
+func mapOf(r *measure.Report) map[string]float64 {
+	if r == nil {
+		return nil
+	}
+	return r.Measures
+}
+
+// FuzzCapture gives the reader of captures any description: a stream is never looked for outside the capture.
+func FuzzCapture(f *testing.F) {
+	f.Add([]byte(`{"format":"collapse_tap 1","complete":true,"classifier":"fc","bias":true,"streams":{"features":{},"labels":{},"layers/a%2Eb":{}}}`))
+	f.Add([]byte(`{"format":"collapse_tap 1","complete":true,"streams":{"../features":{}}}`))
+	f.Add([]byte(`{"format":"collapse_tap 1","complete":false,"error":"out of memory"}`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, captureInfo), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := &capture{folder: dir}
+		if _, _, err := c.read(); err != nil {
+			return
+		}
+		for _, s := range c.streams {
+			if !filepath.IsLocal(filepath.FromSlash(s)) {
+				t.Errorf("stream %q lies outside the capture", s)
+			}
+		}
+		if _, err := c.layers("*"); err != nil {
+			t.Logf("%v", err)
+		}
+	})
+}
+
+func FuzzStream(f *testing.F) {
+	var b bytes.Buffer
+	for _, a := range []arrayfile.Array{arrayfile.Of("", []int{2, 2}, []float32{1, 2, 3, 4}), arrayfile.Of("", []int{2}, []int64{0, 7})} {
+		if err := arrayfile.WriteNPY(&b, a); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(b.Bytes())
+	f.Add(append(b.Bytes(), b.Bytes()...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		one, err := Stream(bytes.NewReader(b), Request{}, measure.Options{})
+		if err != nil {
+			return
+		}
+		if _, err := one.Report(measure.Options{}); err != nil {
+			t.Logf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package featurefiles
+
+import (
+	"fmt"
+	"sort"
+
+	"collapse/arrayfile"
+	"collapse/measure"
+)
+
+// matrix is the rows of several arrays below each other, N×d.
+type matrix struct {
+	role  Role
+	parts []part
+	first []int // first row of each part, and N at the end
+	d     int
+}
+
+// newMatrix joins parts. Axes of length 1 behind the second are dropped, as those of pooled images.
+func newMatrix(r Role, parts []part) (*matrix, error) {
+	m := &matrix{role: r, first: []int{0}}
+	for i, p := range parts {
+		if p.Categories != nil {
+			return nil, fmt.Errorf("%s: the %s are text; want numbers", p.where(), r)
+		}
+		shape := p.Shape
+		for len(shape) > 2 && shape[len(shape)-1] == 1 {
+			shape = shape[:len(shape)-1]
+		}
+		if len(shape) != 2 {
+			return nil, fmt.Errorf("%s: %s of shape %s; want samples × width: %s", p.where(), r, size(p.Shape), shapeHint(len(shape)))
+		}
+		if shape[1] == 0 {
+			return nil, fmt.Errorf("%s: %s of width 0; want at least 1", p.where(), r)
+		}
+		if i == 0 {
+			m.d = shape[1]
+		}
+		if shape[1] != m.d {
+			return nil, fmt.Errorf("shards of the %s differ in width: %s is %d wide, %s is %d wide; different models or layers are measured one by one", r, parts[0].where(), m.d, p.where(), shape[1])
+		}
+		p.Shape = shape
+		m.parts = append(m.parts, p)
+		m.first = append(m.first, m.first[i]+shape[0])
+	}
+	if m.rows() == 0 {
+		return nil, fmt.Errorf("%s: the %s have no row", parts[0].where(), r)
+	}
+	return m, nil
+}
+
+func shapeHint(axes int) string {
+	if axes < 2 {
+		return "give a single column the shape N×1"
+	}
+	return "pool or flatten the other axes first"
+}
+
+func (m *matrix) rows() int { return m.first[len(m.first)-1] }
+
+// locate returns the part of a row and the row's place in it.
+func (m *matrix) locate(row int) (part, int) {
+	i := sort.SearchInts(m.first, row+1) - 1
+	return m.parts[i], row - m.first[i]
+}
+
+// wide reports whether float32 cannot hold the elements.
+func (m *matrix) wide() bool {
+	for _, p := range m.parts {
+		switch p.DType {
+		case arrayfile.F64, arrayfile.I32, arrayfile.U32, arrayfile.I64, arrayfile.U64:
+			return true
+		}
+	}
+	return false
+}
+
+// newSource gives the rows to the engine: views of the files where their layout allows it.
+func newSource[T float32 | float64](m *matrix) (measure.Source[T], error) {
+	parts := make([]measure.Source[T], len(m.parts))
+	for i, p := range m.parts {
+		var err error
+		if parts[i], err = measure.FromArray[T](p.Array); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.where(), err)
+		}
+	}
+	return measure.Join(parts...)
+}

@@ -1,0 +1,64 @@
+package featurefiles
+
+import (
+	"slices"
+	"strings"
+)
+
+// Role is what an array is for.
+type Role uint8
+
+// The roles.
+const (
+	Features Role = iota
+	Labels
+	Weights
+	Bias
+	TestFeatures
+	TestLabels
+	TrueLabels
+	Corrupted
+	OOD
+	roleCount
+)
+
+// roles says for every role what people call it, its flag, and the names under which files hold it.
+var roles = [roleCount]struct {
+	word, flag string
+	usual      []string
+	base       Role // files given by the role's own flag may use this role's names as well
+}{
+	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features},
+	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "train_observed"}, Labels},
+	Weights:      {"classifier weight", "--weights", []string{"weight", "weights", "w", "fc.weight", "classifier.weight", "head.weight", "linear.weight"}, Weights},
+	Bias:         {"classifier bias", "--bias", []string{"bias", "b", "fc.bias", "classifier.bias", "head.bias", "linear.bias"}, Bias},
+	TestFeatures: {"test features", "--test-features", []string{"test_features", "test_feats", "test_embeddings", "test_h"}, Features},
+	TestLabels:   {"test labels", "--test-labels", []string{"test_labels", "test_targets", "test_y", "test_true"}, Labels},
+	TrueLabels:   {"true labels", "--true-labels", []string{"true_labels", "y_true", "clean_labels", "train_true"}, Labels},
+	Corrupted:    {"mask of redrawn labels", "--corrupted", []string{"corrupted", "redrawn", "train_redrawn", "mask"}, Corrupted},
+	OOD:          {"out-of-distribution features", "--ood", []string{"ood", "ood_features", "ood_h"}, Features},
+}
+
+// String returns what people call the role.
+func (r Role) String() string { return roles[r].word }
+
+// keyFlag is the flag that names the role's array within its file; the test features have none of their own.
+func (r Role) keyFlag() string { return roles[r].flag + "-key" }
+
+// HasKeyFlag reports whether a user can name the role's array; the others go by their usual names.
+func (r Role) HasKeyFlag() bool { return r <= Bias }
+
+// recognises reports whether an array's name says that it has this role. own is set for a file that
+// the role's own flag names. A classifier may lie deeper in a model ("module.fc.weight").
+func (r Role) recognises(name string, own bool) bool {
+	name = strings.ToLower(name)
+	if slices.Contains(roles[r].usual, name) || own && slices.Contains(roles[roles[r].base].usual, name) {
+		return true
+	}
+	if r != Weights && r != Bias {
+		return false
+	}
+	return slices.ContainsFunc(roles[r].usual, func(usual string) bool {
+		return strings.Contains(usual, ".") && strings.HasSuffix(name, "."+usual)
+	})
+}

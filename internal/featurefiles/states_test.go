@@ -1,0 +1,138 @@
+package featurefiles
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collapse/measure"
+)
+
+// TestStatesOfShards merges first passes in several orders and second passes beside them: what one
+// measurement of all samples gives, to 1e-12 of it.
+func TestStatesOfShards(t *testing.T) {
+	for _, classifier := range []string{"", " weights=w.npy bias=b.npy"} {
+		p := problems()[0]
+		dir, _ := shards(t, p, 3, 4, 11)
+		whole := measured(t, asked(dir, "features=h-*.npy labels=y-*.npy"+classifier), measure.Options{})
+		state := func(name string, s io.WriterTo) {
+			f, err := os.Create(filepath.Join(dir, name))
+			if err == nil {
+				_, err = s.WriteTo(f)
+			}
+			if err == nil {
+				err = f.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		open := func(i int, m *measure.Moments) *Set {
+			req := asked(dir, fmt.Sprintf("features=h-%d.npy labels=y-%d.npy", i, i)+classifier)
+			req.Means = m
+			set, err := Open(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return set
+		}
+		for i := range 4 {
+			set := open(i, nil)
+			one, err := set.OnePass(0, measure.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			state(fmt.Sprintf("first-%d.ncs", i), one.Moments)
+			set.Close()
+		}
+		merge := func(request string, m *measure.Moments) *OnePass {
+			req := asked(dir, request+classifier)
+			req.Means = m
+			one, err := Merge(req)
+			if err != nil {
+				t.Fatalf("%s: %v", request, err)
+			}
+			return one
+		}
+		backwards := merge("file=first-3.ncs file=first-1.ncs file=first-0.ncs file=first-2.ncs", nil)
+		merged := merge("file=first-*.ncs", nil)
+		for name, one := range map[string]*OnePass{"in order": merged, "in another order": backwards} {
+			r, err := one.Report(measure.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := maps.Clone(whole.Measures)
+			for key := range r.Missing {
+				delete(want, key)
+			}
+			near(t, "first passes "+name+classifier, r, want, 1e-12, 1e-14)
+			if _, ok := want["nc1_pinv"]; !ok || len(want) < 15 {
+				t.Errorf("first passes give only %d measures", len(want))
+			}
+		}
+		for i := range 4 {
+			set := open(i, merged.Moments)
+			second, err := set.SecondPass(0, merged.Moments, measure.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			state(fmt.Sprintf("second-%d.ncs", i), second)
+			set.Close()
+		}
+		r, err := merge("file=second-*.ncs", merged.Moments).Report(measure.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := maps.Clone(whole.Measures)
+		for _, key := range []string{"numerical_rank", "vci", "feature_rank", "feature_stable_rank"} { // need samples together
+			if r.Missing[key] == "" {
+				t.Errorf("second passes: no reason for %s", key)
+			}
+			delete(want, key)
+		}
+		near(t, "second passes"+classifier, r, want, 1e-12, 1e-14)
+	}
+}
+
+func TestStatesThatDoNotBelongTogether(t *testing.T) {
+	p := problems()[0]
+	dir, _ := shards(t, p, 8)
+	set, err := Open(asked(dir, "features=h-0.npy labels=y-0.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	one, err := set.OnePass(0, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "a.ncs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Moments.WriteTo(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bad.ncs"), []byte("NCS1"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for request, want := range map[string]string{
+		"file=gone.ncs": "no file is called", "": "no state file", "file=bad.ncs": "bad.ncs", "file=a.ncs weights=b.npy": "b.npy",
+	} {
+		if _, err := Merge(asked(dir, request)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", request, err, want)
+		}
+	}
+	req := asked(dir, "file=a.ncs")
+	req.Means = one.Moments
+	if _, err := Merge(req); err == nil || !strings.Contains(err.Error(), "a first pass") {
+		t.Errorf("a first pass beside --means: %v", err)
+	}
+}

@@ -1,0 +1,194 @@
+package judge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"collapse/train"
+)
+
+// Limits of the rules that keep a small study honest.
+const (
+	terminalAccuracy = 0.999 // train accuracy on observed labels from which a run is in the terminal phase
+	degenerateRatio  = 0.1   // ours: min‖h_k‖/max‖h_k‖ of clean training means below which M-D Fig. 4(a) is met
+	lowNoise         = 0.2   // linearity is fitted up to here: the paper's "when mem is not large"
+)
+
+// JudgedRun is a finished run with what the rules say of it.
+type JudgedRun struct {
+	*Run
+	Cell            string  // its configuration without the seed
+	Curve           string  // which curve it belongs to: its loss, with parameters where they are not the usual ones
+	TrainAccuracy   float64 // NaN if unknown
+	Terminal        bool
+	NormRatio       float64 // NaN if unknown
+	Degenerate      bool
+	DegenerateKnown bool
+
+	finals  map[SeriesKey]float64 // NaN: no value
+	margins []float64             // cosine margins, ascending; nil: not yet asked for
+}
+
+// lossOrder and lossNames are the losses as pages write them, lossSymbols their settings.
+var (
+	lossOrder, lossNames = KindsInWords("loss.kind")
+	lossSymbols          = map[string]string{"smoothing": "α", "alpha": "α", "m": "M"}
+)
+
+// KindsInWords lists the kinds that a key chooses from and their titles.
+func KindsInWords(key string) (order []string, titles map[string]string) {
+	titles = map[string]string{}
+	for _, k := range train.Kinds(key) {
+		order, titles[k.Name] = append(order, k.Name), k.Title
+	}
+	return order, titles
+}
+
+// LossRank is the place of a loss among the losses.
+func LossRank(kind string) int {
+	if i := slices.Index(lossOrder, kind); i >= 0 {
+		return i
+	}
+	return len(lossOrder)
+}
+
+// CurveName is the loss in words, with the settings of its own that are not the papers' common ones.
+func (r *Run) CurveName() string {
+	name, ok := lossNames[r.Loss]
+	if !ok {
+		name = r.Loss
+	}
+	if name == "" {
+		name = string(r.Kind)
+	}
+	var with []string
+	for _, setting := range r.lossSettings() {
+		symbol := lossSymbols[setting]
+		if symbol == "" {
+			symbol = setting
+		}
+		if v := r.Settings["loss."+setting]; v != "" && v != usualSettings()["loss."+setting] {
+			with = append(with, symbol+" = "+v)
+		}
+	}
+	if len(with) > 0 {
+		name += " (" + strings.Join(with, ", ") + ")"
+	}
+	return name
+}
+
+// lossSettings lists the settings that the run's loss uses.
+func (r *Run) lossSettings() []string {
+	for _, k := range train.Kinds("loss.kind") {
+		if k.Name == r.Loss {
+			return k.Uses
+		}
+	}
+	return nil
+}
+
+// JudgeRun applies the rules to one run.
+func JudgeRun(r *Run) *JudgedRun {
+	s := &JudgedRun{Run: r, Cell: cellOf(r), Curve: r.CurveName(), TrainAccuracy: math.NaN(), NormRatio: math.NaN(),
+		finals: map[SeriesKey]float64{}}
+	if v, ok, _ := r.Final("train", "accuracy"); ok {
+		s.TrainAccuracy, s.Terminal = v, v >= terminalAccuracy
+	}
+	s.NormRatio = r.cleanNormRatio()
+	s.DegenerateKnown = !math.IsNaN(s.NormRatio)
+	s.Degenerate = s.NormRatio < degenerateRatio
+	return s
+}
+
+// cleanNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured
+// while training or else from the saved features; NaN if neither is there.
+func (r *Run) cleanNormRatio() float64 {
+	split := "clean"
+	if r.Noise == 0 {
+		split = "train"
+	}
+	if v, ok, _ := r.Final(split, "mean_norm_ratio"); ok {
+		return v
+	}
+	if r.Features == nil {
+		return math.NaN()
+	}
+	means, count := r.Features.CleanMeans()
+	lo, hi := math.Inf(1), 0.0
+	for k, m := range means {
+		if count[k] == 0 {
+			return math.NaN()
+		}
+		n := floats.Norm(m, 2)
+		lo, hi = math.Min(lo, n), math.Max(hi, n)
+	}
+	if hi == 0 {
+		return 0 // every mean at the origin: as degenerate as can be
+	}
+	return lo / hi
+}
+
+func IsTerminal(s *JudgedRun) bool   { return s.Terminal }
+func IsDegenerate(s *JudgedRun) bool { return s.Degenerate }
+func IsRegular(s *JudgedRun) bool    { return !s.Degenerate }
+
+// Seeds lists the seeds of runs, ascending, each once.
+func Seeds(runs []*JudgedRun) []uint64 {
+	return distinct(runs, func(s *JudgedRun) uint64 { return s.Seed })
+}
+
+func distinct[T cmp.Ordered](runs []*JudgedRun, of func(*JudgedRun) T) []T {
+	values := make([]T, len(runs))
+	for i, s := range runs {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// bySeed groups runs by seed, for bootstrap draws.
+func bySeed(runs []*JudgedRun) map[uint64][]*JudgedRun {
+	out := map[uint64][]*JudgedRun{}
+	for _, s := range runs {
+		out[s.Seed] = append(out[s.Seed], s)
+	}
+	return out
+}
+
+// MemoryForm is one way to sum or scale memorization.
+type MemoryForm struct{ Key, Name, Axis string }
+
+// MemoryForms are the four forms that claims are judged on. The first that runs have is the one
+// of the main figure: M-D eq. (3), corrupted read as "trained on another class than its own".
+var MemoryForms = []MemoryForm{
+	{"memorization_flipped", "sum over flipped samples", "memorization, Σ‖h − h*‖ over flipped samples"},
+	{"memorization_redrawn", "sum over redrawn samples", "memorization, Σ‖h − h*‖ over redrawn samples"},
+	{"memorization_mean", "mean per flipped sample", "memorization per flipped sample"},
+	{"memorization_normalised", "mean, divided by ‖h₁* − h₂*‖", "memorization per flipped sample ÷ ‖h₁* − h₂*‖"},
+}
+
+// Memory is a form of memorization at the end of a run.
+func (s *JudgedRun) Memory(form string) (float64, bool) { return s.Last("train", form) }
+
+// Dilation is √NC1 of the test features at the end of a run.
+func (s *JudgedRun) Dilation() (float64, bool) { return s.Last("test", "dilation") }
+
+func (s *JudgedRun) TestAccuracy() (float64, bool) { return s.Last("test", "accuracy") }
+
+// Last is Final, remembered: a bootstrap asks for it thousands of times.
+func (s *JudgedRun) Last(split, measure string) (float64, bool) {
+	k := SeriesKey{split, "", measure}
+	if v, known := s.finals[k]; known {
+		return v, !math.IsNaN(v)
+	}
+	v, ok, _ := s.Final(split, measure)
+	if !ok {
+		v = math.NaN()
+	}
+	s.finals[k] = v
+	return v, ok
+}

@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"bytes"
+	"embed"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"collapse/internal/chart"
+	"collapse/internal/page"
+	"collapse/internal/zipped"
+)
+
+// assetFiles holds the vendored scripts compressed, as they are sent.
+//
+//go:embed assets/*.js assets/*.js.gz assets/*.css
+var assetFiles embed.FS
+
+// assets serves the embedded files; their names carry no version, so browsers ask each time and are told 304.
+func (s *Server) assets() http.Handler {
+	all, started := loadAssets(), time.Now()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := all[r.PathValue("file")]
+		if !ok {
+			s.plain(w, http.StatusNotFound, "there is no such file")
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", a.kind)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Vary", "Accept-Encoding")
+		body := a.plain
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+			body = a.packed
+		}
+		http.ServeContent(w, r, "", started, bytes.NewReader(body))
+	})
+}
+
+type asset struct {
+	kind          string
+	plain, packed []byte
+}
+
+func loadAssets() map[string]asset {
+	all := map[string]asset{}
+	entries, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		panic("serve: no assets are embedded")
+	}
+	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+	for _, e := range entries {
+		text, err := assetFiles.ReadFile("assets/" + e.Name())
+		if err != nil {
+			panic("serve: an embedded file cannot be read: " + err.Error())
+		}
+		if name, packed := strings.CutSuffix(e.Name(), ".gz"); packed {
+			all[name] = asset{kinds[path.Ext(name)], zipped.Unpack(text), text}
+			continue
+		}
+		if e.Name() == "page.css" {
+			text = append([]byte(styleSheet()), text...)
+		}
+		all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
+	}
+	return all
+}
+
+// styleSheet is the look of reports, with themes that a reader can choose over the system's.
+func styleSheet() string {
+	style := page.PageStyle()
+	light := "{" + style.Light + ";" + chart.Declarations(chart.Light) + "}\n"
+	dark := "{" + style.Dark + ";" + chart.Declarations(chart.Dark) + "}\n"
+	return ":root{" + chart.HeatDeclaration() + "}:root" + light + "@media(prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n:root[data-theme=dark]" + dark + style.Rules
+}

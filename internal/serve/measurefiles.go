@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"collapse/arrayfile"
+	"collapse/internal/featurefiles"
+	"collapse/internal/measurement"
+	"collapse/measure"
+	"collapse/parallel"
+)
+
+// Memory that files take when they are unpacked and decoded: of one upload, and of all that are measured at once.
+const (
+	uploadMemory  = 512 << 20
+	uploadsMemory = 2 << 30
+)
+
+var errTooLong = errors.New("the measurement takes too long")
+
+// measureTimely measures uploaded files when a place is free, and ends the upload. The answer comes when the browser leaves or
+// Options.MeasureLimit has passed; the work stops soon after, and keeps its place and its files until then.
+func (s *Server) measureTimely(asked context.Context, up *uploading, paths []string) (*measurement.Result, error) {
+	if err := take(asked, s.measuring); err != nil {
+		return nil, errors.Join(err, up.end())
+	}
+	ctx, cancel := context.WithTimeoutCause(asked, s.opt.MeasureLimit, errTooLong)
+	defer cancel()
+	type outcome struct {
+		found *measurement.Result
+		err   error
+	}
+	done := make(chan outcome, 1)
+	s.working.Go(func() {
+		defer func() { <-s.measuring }()
+		var o outcome
+		o.err = safely(func() (err error) {
+			o.found, err = s.measureFiles(ctx, paths)
+			return err
+		})
+		if err := up.end(); err != nil {
+			s.opt.Log("serve: an upload: %v", err)
+		}
+		done <- o
+	})
+	select {
+	case o := <-done:
+		return o.found, s.measureError(ctx, o.err, up.folder.dir)
+	case <-ctx.Done():
+		return nil, s.measureError(ctx, ctx.Err(), up.folder.dir)
+	}
+}
+
+// measureFiles is `collapse measure FILES --html`, on all processors.
+func (s *Server) measureFiles(ctx context.Context, paths []string) (*measurement.Result, error) {
+	memory.enter()
+	defer memory.leave()
+	part := s.memory.Part(uploadMemory)
+	defer part.Release()
+	set, err := featurefiles.Open(featurefiles.Request{Files: paths, Context: ctx, Budget: part})
+	if err != nil {
+		return nil, err
+	}
+	defer set.Close()
+	team := parallel.NewTeam(0)
+	defer team.Close()
+	found, err := measurement.Of(set, measure.Options{Context: ctx, Team: team, KeepMargins: true, Uncertainty: true, Null: measure.DefaultNull}, true)
+	if err != nil {
+		return nil, err
+	}
+	forget(found, filepath.Dir(filepath.Dir(paths[0])))
+	return found, nil
+}
+
+// measureError says why files were not measured, without the folder they lay in.
+func (s *Server) measureError(ctx context.Context, err error, dir string) error {
+	var bug *panicError
+	var memory *arrayfile.BudgetError
+	switch {
+	case err == nil, errors.As(err, &bug):
+		return err
+	case context.Cause(ctx) == errTooLong:
+		return statusError{http.StatusUnprocessableEntity, fmt.Errorf("the measurement was stopped: it takes longer than %v, the server's limit (--measure-limit); `collapse measure` on the command line has none", s.opt.MeasureLimit)}
+	case ctx.Err() != nil:
+		return statusError{http.StatusServiceUnavailable, fmt.Errorf("the measurement was stopped: %w", ctx.Err())}
+	case errors.As(err, &memory) && memory.Shared:
+		return tryAgain(retryUpload, "measurements for others need the memory that the server has for them; try again in a moment")
+	}
+	return badRequest("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+}
+
+// finish waits a moment for measurements to stop.
+func (s *Server) finish(patience time.Duration) {
+	stopped := make(chan struct{})
+	go func() {
+		s.working.Wait()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(patience):
+	}
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// EpochRows are the rows that one transaction of a run wrote.
+type EpochRows struct {
+	Epoch int64
+	Rows  []Value
+}
+
+// RowsAfter returns a run's rows of epochs later than epoch, by epoch. Claim.AppendEpoch of each into
+// another lab makes a copy.
+func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
+	var all []EpochRows
+	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
+		var e int64
+		var v Value
+		var x sql.NullFloat64
+		err := scan(&e, &v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
+		v.Value, v.Missing = finite(x.Float64, v.Missing)
+		if n := len(all); n == 0 || all[n-1].Epoch != e {
+			all = append(all, EpochRows{Epoch: e})
+		}
+		last := &all[len(all)-1]
+		last.Rows = append(last.Rows, v)
+		return struct{}{}, err
+	}, `SELECT v.epoch, s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM value v JOIN series s ON s.id = v.series
+		WHERE v.run = (SELECT id FROM run WHERE hash = ?) AND v.epoch > ?
+		ORDER BY v.epoch, s.id, v.step`, hash, epoch)
+	return all, err
+}
+
+// Part is what AppendAll writes under one claim; without rows it is a beat.
+type Part struct {
+	Claim *Claim
+	EpochRows
+}
+
+// AppendAll does AppendEpoch for many claims in one transaction. A part whose claim is lost is left out,
+// and its claim returned.
+func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
+	claims := heldClaims(parts)
+	for _, c := range claims {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.givenUp {
+			panic("store: write through a claim that was given up")
+		}
+	}
+	var fresh map[Key]int64
+	err = l.writePatiently(func(tx *sql.Tx) error {
+		held := map[*Claim]bool{}
+		for _, c := range claims {
+			err := c.fence(tx)
+			if err != nil && !errors.Is(err, ErrLost) {
+				return err
+			}
+			held[c] = err == nil
+		}
+		lost, fresh = nil, map[Key]int64{}
+		for c, ok := range held {
+			if !ok {
+				lost = append(lost, c)
+			}
+		}
+		return l.appendParts(tx, slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !held[p.Claim] }), fresh)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range lost {
+		if !c.isLost {
+			c.isLost = true
+			close(c.lost)
+		}
+	}
+	l.learn(fresh)
+	return lost, nil
+}
+
+func (l *Lab) appendParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
+	var rows []row
+	for _, p := range parts {
+		ids, err := l.seriesIDs(tx, p.Rows, fresh)
+		if err != nil {
+			return err
+		}
+		rows = appendRows(rows, p.Claim.run, p.Epoch, p.Rows, ids)
+		if err := noteEpoch(tx, p); err != nil {
+			return err
+		}
+	}
+	return insertRows(tx, rows)
+}
+
+// heldClaims lists the claims of the parts once, in one order for all callers.
+func heldClaims(parts []Part) []*Claim {
+	var claims []*Claim
+	for _, p := range parts {
+		claims = append(claims, p.Claim)
+	}
+	slices.SortFunc(claims, func(a, b *Claim) int {
+		if a.run != b.run {
+			return int(a.run - b.run)
+		}
+		return int(a.Generation - b.Generation)
+	})
+	return slices.Compact(claims)
+}
+
+func noteEpoch(tx *sql.Tx, p Part) error {
+	if len(p.Rows) == 0 {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", p.Epoch, p.Epoch, p.Claim.run)
+	return err
+}
+
+// SetRemote notes the generation of the worker elsewhere whose rows come next under this claim.
+func (c *Claim) SetRemote(generation uint64) error {
+	return c.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET remote = ? WHERE id = ?", int64(generation), c.run)
+		return err
+	})
+}
+
+// SetRemote is Claim.SetRemote for the coordinator of the lab's studies while it holds no claim of the run.
+func (l *Lab) SetRemote(hash string, generation uint64) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET remote = ? WHERE hash = ?", int64(generation), hash)
+		return err
+	})
+}
+
+// ForgetRemotes makes SetRemote's notes above a generation 0, of runs that have not ended: they are of a queue that is gone.
+func (l *Lab) ForgetRemotes(above uint64) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET remote = 0 WHERE status IN (?, ?, ?) AND remote > ?", Pending, Running, Interrupted, int64(above))
+		return err
+	})
+}
+
+// Remote returns what SetRemote noted last, 0 if nothing.
+func (r *Reader) Remote(hash string) (uint64, error) {
+	var g int64
+	err := r.db.QueryRow("SELECT remote FROM run WHERE hash = ?", hash).Scan(&g)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, &NotFoundError{Prefix: hash, Dir: r.dir}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
+	}
+	return uint64(g), nil
+}

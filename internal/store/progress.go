@@ -1,0 +1,93 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Progress is what a live page asks for several times a second: which runs are being worked on and how far they are.
+type Progress struct {
+	Active []RunProgress // runs with a claim, then those asked for
+	Runs   int           // in the lab
+	Newest int64         // grows when a run is added
+}
+
+// RunProgress is how far one run is.
+type RunProgress struct {
+	Hash      string
+	Status    Status
+	LastEpoch int64 // 0 if none
+}
+
+// Progress reads the claimed runs and, besides, those with the given hashes. Its cost does not grow with the values in the lab.
+func (r *Reader) Progress(also []string) (Progress, error) {
+	var p Progress
+	var err error
+	p.Active, err = collect(r, func(scan func(...any) error) (p RunProgress, err error) {
+		return p, scan(&p.Hash, &p.Status, &p.LastEpoch)
+	}, `SELECT hash, status, coalesce(last_epoch, 0) FROM run
+		WHERE id IN (SELECT run FROM claim) OR hash IN (SELECT value FROM json_each(?)) ORDER BY id`, jsonList(also))
+	if err != nil {
+		return p, err
+	}
+	// The index on created covers the count; the key gives the largest number at once.
+	_, err = collect(r, func(scan func(...any) error) (_ struct{}, err error) {
+		return struct{}{}, scan(&p.Runs, &p.Newest)
+	}, "SELECT (SELECT count(*) FROM run INDEXED BY run_created), (SELECT coalesce(max(id), 0) FROM run)")
+	return p, err
+}
+
+// RunCount counts runs of one kind and status: of a tag, of a study, or of neither.
+type RunCount struct {
+	Study, Tag string
+	Kind       Kind
+	Status     Status
+	Runs       int
+	Newest     time.Time // when the newest was added
+	Seconds    float64   // spent by those that are Done, from the last claim to the end
+	Timed      int       // how many of them Seconds is of
+}
+
+// RunCounts counts every run, once for each of its studies and, of runs in no study, once for each of their tags.
+func (r *Reader) RunCounts() ([]RunCount, error) {
+	return collect(r, func(scan func(...any) error) (c RunCount, err error) {
+		var newest int64
+		var seconds sql.NullFloat64
+		err = scan(&c.Study, &c.Tag, &c.Kind, &c.Status, &c.Runs, &newest, &seconds, &c.Timed)
+		c.Newest, c.Seconds = time.UnixMilli(newest), seconds.Float64
+		return c, err
+	}, `SELECT coalesce(study.name, '') AS s, iif(study.id IS NULL, coalesce(tag.name, ''), '') AS t, run.kind, run.status,
+			count(DISTINCT run.id), max(run.created), sum((run.finished - attempt.started) / 1000.0), count(run.finished - attempt.started)
+		FROM run LEFT JOIN study_run ON study_run.run = run.id LEFT JOIN study ON study.id = study_run.study
+		LEFT JOIN tag ON tag.run = run.id AND study.id IS NULL
+		LEFT JOIN attempt ON run.status = 'done' AND attempt.run = run.id AND attempt.generation = run.generation
+		GROUP BY s, t, run.kind, run.status ORDER BY max(run.created) DESC`)
+}
+
+// Pick returns the values of some measures of a run, ordered by key, then step: the cheap form of Values for pages about many runs.
+func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
+	list, err := json.Marshal(measures)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM series s CROSS JOIN value v ON v.series = s.id
+		WHERE s.measure IN (SELECT value FROM json_each(?)) AND v.run = (SELECT id FROM run WHERE hash = ?)
+		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, string(list), hash)
+}
+
+// Since returns the values per epoch of a run that come after an epoch, of some measures or, for nil, of all, ordered by key, then
+// step: what a page that has the earlier ones lacks. It seeks in each series, so its cost does not grow with the run.
+func (r *Reader) Since(hash string, epoch int64, measures []string) ([]Value, error) {
+	list, err := json.Marshal(measures)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM series s CROSS JOIN value v ON v.series = s.id
+		WHERE s.series = 'epoch' AND (?1 = 'null' OR s.measure IN (SELECT value FROM json_each(?1)))
+			AND v.run = (SELECT id FROM run WHERE hash = ?2) AND v.step > ?3
+		ORDER BY s.split, s.layer, s.measure, v.step`, string(list), hash, epoch)
+}
