@@ -78,22 +78,17 @@ func load[T kernel.Float](to []Tensor[T], from []Tensor[T]) error {
 			problems = append(problems, fmt.Errorf("optim: state tensor %s has shape %v (%d values), wanted %v",
 				want.Name, got.Shape, len(got.Value), want.Shape))
 		}
-		delete(given, want.Name)
 	}
 	for _, t := range from {
-		if _, left := given[t.Name]; left {
+		if !slices.ContainsFunc(to, func(want Tensor[T]) bool { return want.Name == t.Name }) {
 			problems = append(problems, fmt.Errorf("optim: state has tensor %s, which this optimiser does not keep", t.Name))
 		}
 	}
 	if len(problems) > 0 {
 		return errors.Join(problems...)
 	}
-	byName := make(map[string][]T, len(from))
-	for _, t := range from {
-		byName[t.Name] = t.Value
-	}
 	for _, want := range to {
-		copy(want.Value, byName[want.Name])
+		copy(want.Value, given[want.Name].Value)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -21,21 +22,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)
-	send := func(text string) bool {
-		// A browser that never reads fills the socket; the deadline frees the stream.
-		if err := out.SetWriteDeadline(time.Now().Add(s.opt.Stalled)); err != nil {
-			return false
-		}
-		if _, err := fmt.Fprint(w, text); err != nil {
-			return false
-		}
-		return out.Flush() == nil
-	}
 	// The deadline of the request would end the stream.
 	if err := out.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return
 	}
-	if !send("retry: 1000\n\n") {
+	if !s.sendEvent(w, out, "retry: 1000\n\n") {
 		return
 	}
 	beat := time.NewTicker(s.opt.Beat)
@@ -53,8 +44,19 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			}
 			text = fmt.Sprintf("id: %d\ndata: %s\n\n", st.Version, body)
 		}
-		if !send(text) {
+		if !s.sendEvent(w, out, text) {
 			return
 		}
 	}
+}
+
+// sendEvent reports whether a browser took the text. One that never reads fills the socket; the deadline frees the stream.
+func (s *Server) sendEvent(w io.Writer, out *http.ResponseController, text string) bool {
+	if err := out.SetWriteDeadline(time.Now().Add(s.opt.Stalled)); err != nil {
+		return false
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return false
+	}
+	return out.Flush() == nil
 }
