@@ -67,15 +67,6 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 	return nil
 }
 
-// identity returns 0 … d−1.
-func identity(d int) []int {
-	order := make([]int, d)
-	for j := range order {
-		order[j] = j
-	}
-	return order
-}
-
 // moments is Moments.Report.
 func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 	out := newBuilder(&e.want, e.opt.Imbalance)
