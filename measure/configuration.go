@@ -14,7 +14,7 @@ func configuration(b *builder, s shape) {
 		return
 	}
 	if work := 2 * float64(s.k) * float64(s.k) * float64(s.d); !b.pays(work) {
-		b.missDear(KeyConfOverlap, work)
+		b.missExpensive(KeyConfOverlap, work)
 		return
 	}
 	overlap, ok := supportOverlap(s.means, s.k, s.d)

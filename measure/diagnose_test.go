@@ -36,7 +36,7 @@ func TestDiagnose(t *testing.T) {
 		for key, exact := range c.exact {
 			value, measured := c.report.Measures[key]
 			switch {
-			case exact.TooDear:
+			case exact.TooExpensive:
 			case measured && exact.Undefined != "":
 				missing[key] = append(missing[key], fmt.Sprintf("set %d: VALUE %.6g, oracle undefined: %s", c.index, value, exact.Undefined))
 			case measured:

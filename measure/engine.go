@@ -254,13 +254,13 @@ func (e *Engine[T]) cut(s *samples[T]) cutoff {
 	return newCutoff(s.short, e.opt.RankCutoff, s.means, s.variance, s.d, s.k)
 }
 
-// numericalRank runs the dear pass over classes if it was asked for or is cheap.
+// numericalRank runs the expensive pass over classes if it was asked for or is cheap.
 func (e *Engine[T]) numericalRank(b *builder) error {
 	if !e.want.any(KeyNumericalRank) {
 		return nil
 	}
 	if work := ranksWork(e.train.count, e.train.d); !e.want.pays(work) {
-		b.missDear(KeyNumericalRank, work)
+		b.missExpensive(KeyNumericalRank, work)
 		return nil
 	}
 	return e.ranks.run(b, e.opt.Team, &e.train)

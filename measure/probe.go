@@ -9,7 +9,7 @@ import (
 // probeElements bounds the elements of a probe; small sets are probed whole.
 const probeElements = 1 << 18
 
-// probe is some of the measured rows of a split, spread evenly over it. What is dear to ask of all rows again, how far rounding
+// probe is some of the measured rows of a split, spread evenly over it. What is expensive to ask of all rows again, how far rounding
 // moves a sum over them, is asked of these.
 type probe struct {
 	k, d, n  int       // n: measured rows of the whole split

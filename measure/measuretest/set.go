@@ -49,10 +49,10 @@ type Traits struct {
 
 // Value is what a definition gives: V, or why it gives nothing.
 type Value struct {
-	V         dd.DD
-	Undefined string
-	Blurred   bool // there is a value, but in float64 rounding may decide whether there is
-	TooDear   bool // the evaluation was left out
+	V            dd.DD
+	Undefined    string
+	Blurred      bool // there is a value, but in float64 rounding may decide whether there is
+	TooExpensive bool // the evaluation was left out
 }
 
 func value(x dd.DD) Value { return Value{V: x} }
