@@ -131,7 +131,7 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 	for i, row := range p.row {
 		classes[i] = class[row]
 	}
-	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Single: s.short, Spread: slices.Clone(p.variance)}
+	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Float32: s.isFloat32, Spread: slices.Clone(p.variance)}
 	scale(m.Spread, float64(s.n))
 	m.Scatter = restOfTotal(&e.train, s)
 	q := *p

@@ -18,7 +18,7 @@ const (
 	kindSecond  = 2
 	stateHeader = 4 + 4 + 4 + 4 + 4 // magic, kind, flags, K, D
 	flagPooled  = 1
-	flagSingle  = 2
+	flagFloat32 = 2
 	flagValues  = 4
 )
 

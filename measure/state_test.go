@@ -352,7 +352,7 @@ func FuzzReadState(f *testing.F) {
 		f.Fatal(err)
 	}
 	named := momentsOf(f, in, false, 0, 40)
-	named.Values, named.Single = []int64{1, 2, 5}, true
+	named.Values, named.Float32 = []int64{1, 2, 5}, true
 	for _, state := range []io.WriterTo{m, named, second} {
 		var b bytes.Buffer
 		if _, err := state.WriteTo(&b); err != nil {

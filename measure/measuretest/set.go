@@ -32,8 +32,8 @@ type Set struct {
 	Redrawn  []bool
 	OOD      []float64
 
-	Single bool // every number of H, Test and OOD is a float32
-	Traits Traits
+	Float32 bool // every number of H, Test and OOD is a float32
+	Traits  Traits
 }
 
 // Traits say how a random set was made.
