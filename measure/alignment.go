@@ -22,7 +22,7 @@ func (g *geometry) alignment(b *builder, s shape) {
 		return
 	}
 	if work := 30 * float64(s.k) * float64(s.k) * float64(s.d); !b.pays(work) {
-		b.missDear(KeyWMeanAlignment, work)
+		b.missExpensive(KeyWMeanAlignment, work)
 		return
 	}
 	if product, ok := g.whitenedProduct(s.head.centred, s.centred, s.k, s.d); ok {

@@ -10,12 +10,12 @@ const defaultBudget = 0.5e9
 
 // wanted is the choice of measures.
 type wanted struct {
-	keys    map[string]bool // nil: all of the registry but those of without
-	named   map[string]bool // by the caller, beside "default" as well
-	left    map[string]bool // of the default, left out of this measurement: leaveUnasked
-	without []string
-	dear    bool // dear measures whatever they cost
-	budget  float64
+	keys      map[string]bool // nil: all of the registry but those of without
+	named     map[string]bool // by the caller, beside "default" as well
+	left      map[string]bool // of the default, left out of this measurement: leaveUnasked
+	without   []string
+	expensive bool // expensive measures whatever they cost
+	budget    float64
 }
 
 // newWanted reads Options.Measures.
@@ -28,7 +28,7 @@ func newWanted(opt Options) (wanted, error) {
 	for _, key := range opt.Measures {
 		switch _, known := Lookup(key); {
 		case key == "all":
-			w.dear = true
+			w.expensive = true
 		case key == "default":
 		case known:
 			if w.named == nil {
@@ -57,8 +57,8 @@ func (w *wanted) any(keys ...string) bool {
 	return false
 }
 
-// pays reports whether a dear measure of so much work is to be done; asked by name it always is.
-func (w *wanted) pays(work float64) bool { return w.keys != nil || w.dear || work <= w.budget }
+// pays reports whether an expensive measure of so much work is to be done; asked by name it always is.
+func (w *wanted) pays(work float64) bool { return w.keys != nil || w.expensive || work <= w.budget }
 
 // builder fills a report: a key that was asked for ends in Measures or in Missing.
 type builder struct {
@@ -101,8 +101,8 @@ func (b *builder) missAll(reason string, keys ...string) {
 	}
 }
 
-// missDear stores the reason why a measure is left out of "default".
-func (b *builder) missDear(key string, work float64) {
+// missExpensive stores the reason why a measure is left out of "default".
+func (b *builder) missExpensive(key string, work float64) {
 	const nominal = 20e9 // operations per second of a modest machine; the text says "about"
 	b.miss(key, fmt.Sprintf("not asked: about %.1f s; --measures all", work/nominal))
 }

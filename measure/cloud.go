@@ -164,7 +164,7 @@ func (e *Engine[T]) clouds(b *builder, h *head, in *Input[T]) error {
 	case !b.any(keys...):
 	case !b.pays(work):
 		for _, key := range keys {
-			b.missDear(key, work)
+			b.missExpensive(key, work)
 		}
 	default:
 		c = &cloud[T]{}

@@ -14,7 +14,7 @@ func configuration(b *builder, s shape) {
 		return
 	}
 	if work := 2 * float64(s.k) * float64(s.k) * float64(s.d); !b.pays(work) {
-		b.missDear(KeyConfOverlap, work)
+		b.missExpensive(KeyConfOverlap, work)
 		return
 	}
 	overlap, ok := supportOverlap(s.means, s.k, s.d)
@@ -27,9 +27,10 @@ func configuration(b *builder, s shape) {
 
 // supportOverlap returns max over i<j of Σ_c min(|μ_ic|, |μ_jc|) / min(‖μ_i‖₁, ‖μ_j‖₁); false if a mean is zero.
 func supportOverlap(means []float64, k, d int) (float64, bool) {
-	sums := make([]float64, k)
+	size, sums := make([]float64, k*d), make([]float64, k)
 	for i := range sums {
-		for _, x := range means[i*d:][:d] {
+		for j, x := range means[i*d:][:d] {
+			size[i*d+j] = math.Abs(x)
 			sums[i] += math.Abs(x)
 		}
 		if !(sums[i] > 0) {
@@ -38,11 +39,11 @@ func supportOverlap(means []float64, k, d int) (float64, bool) {
 	}
 	largest := 0.0
 	for i := range k {
-		a := means[i*d:][:d]
+		a := size[i*d:][:d]
 		for j := range i {
 			shared := 0.0
-			for c, y := range means[j*d:][:d] {
-				shared += min(math.Abs(a[c]), math.Abs(y))
+			for c, y := range size[j*d:][:d] {
+				shared += min(a[c], y)
 			}
 			largest = max(largest, shared/min(sums[i], sums[j]))
 		}

@@ -32,11 +32,11 @@ func TestDiagnose(t *testing.T) {
 		}
 		s := c.set
 		traits[c.index] = fmt.Sprintf("K=%d d=%d N=%d min n=%d float32 %v class-weighted %v well %v rank %g %+v", s.Train.K, s.D, len(s.Train.Labels),
-			slices.Min(c.report.ClassCounts), s.Single, s.PerClass, c.well, c.report.Measures[measure.KeyRankBetween], s.Traits)
+			slices.Min(c.report.ClassCounts), s.Float32, s.PerClass, c.well, c.report.Measures[measure.KeyRankBetween], s.Traits)
 		for key, exact := range c.exact {
 			value, measured := c.report.Measures[key]
 			switch {
-			case exact.TooDear:
+			case exact.TooExpensive:
 			case measured && exact.Undefined != "":
 				missing[key] = append(missing[key], fmt.Sprintf("set %d: VALUE %.6g, oracle undefined: %s", c.index, value, exact.Undefined))
 			case measured:

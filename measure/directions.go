@@ -23,7 +23,7 @@ func (e *Engine[T]) directions(p *probe) Vector {
 		return nil
 	}
 	op := s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
-	rows := p.residuals(identity(s.d), 0, nil)
+	rows := p.residuals()
 	weight, m := p.weights(e.opt.Imbalance), len(p.class)
 	z := make([]float64, m*rank)
 	kernel.Gemm(e.opt.Team, kernel.NT, m, rank, s.d, rows, s.d, op, s.d, z, rank, kernel.Epilogue[float64]{})

@@ -8,7 +8,7 @@
 // Nothing here knows networks: features, labels, a classifier and masks go in, a Report comes out.
 //
 // Features of files come as a Source (source.go: mapped arrays, shards); a stream or a shard leaves Moments
-// (moments.go), which merge, and a Second pass beside merged Moments (second.go); both are kept in .ncs files (state.go).
+// (moments.go), which merge, and a SecondPass beside merged Moments (shardpass.go); both are kept in .ncs files (state.go).
 //
 // Open registry.go first: the table of definitions. Then input.go for what goes in, engine.go for the
 // order of the passes, present.go for the classes that are measured, firstpass.go and secondpass.go for the loops, widerun.go for the

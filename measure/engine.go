@@ -223,7 +223,7 @@ func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 		}
 	}
 	s.setMeans(e.opt.Imbalance, e.jitter)
-	if s.short, err = s.fitsSingle(); err != nil {
+	if s.isFloat32, err = s.fitsFloat32(); err != nil {
 		return err
 	}
 	few, err := newProbe(s, fewRows)
@@ -251,16 +251,16 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 
 // cut is the cut-off of a split's eigenvalues.
 func (e *Engine[T]) cut(s *samples[T]) cutoff {
-	return newCutoff(s.short, e.opt.RankCutoff, s.means, s.variance, s.d, s.k)
+	return newCutoff(s.isFloat32, e.opt.RankCutoff, s.means, s.variance, s.d, s.k)
 }
 
-// numericalRank runs the dear pass over classes if it was asked for or is cheap.
+// numericalRank runs the expensive pass over classes if it was asked for or is cheap.
 func (e *Engine[T]) numericalRank(b *builder) error {
 	if !e.want.any(KeyNumericalRank) {
 		return nil
 	}
 	if work := ranksWork(e.train.count, e.train.d); !e.want.pays(work) {
-		b.missDear(KeyNumericalRank, work)
+		b.missExpensive(KeyNumericalRank, work)
 		return nil
 	}
 	return e.ranks.run(b, e.opt.Team, &e.train)

@@ -12,6 +12,7 @@ const (
 	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache, but at least 64 rows: a product packs its other factor once a block
 	maxParts      = 32
 	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it classes are shared out
+	togetherLimit = 1 << 22 // elements of the class sums of all parts of several labellings
 	groupRows     = 4       // of a class in a block of the first pass, on average: its sums are read and written once for them
 	stripColumns  = 128
 	viewElements  = 1 << 25 // of a block of rows in the class form, where it is a view of memory
@@ -43,29 +44,50 @@ func (p *partition) span(part int) (from, to int) {
 // parts are added in order. Where class sums are too large to hold one per part, blocks of rows are
 // read one after the other and the classes are shared out instead.
 type firstPass[T kernel.Float] struct {
-	s       *samples[T]
-	cut     partition
-	partial []float64 // (parts × k×d)
-	groups  []groups
-	bufs    [][]T // a block per part, for sources that need one
-	errs    []error
+	s          *samples[T]
+	labellings [][]int32 // classes of the rows, −1: not measured; several where sums of other labels are asked, too
+	cut        partition
+	partial    []float64 // (parts × labellings × k×d)
+	groups     []groups
+	bufs       [][]T // a block per part, for sources that need one
+	errs       []error
 
 	block []T // rows under way in the class form
 }
 
 // run fills s.means with class sums.
-func (f *firstPass[T]) run(team *parallel.Team, s *samples[T]) error {
-	f.s = s
-	size := s.k * s.d
-	s.means = grow(s.means, size)
-	if size > partialLimit {
-		return f.byClasses(team)
+func (f *firstPass[T]) run(team *parallel.Team, s *samples[T]) (err error) {
+	s.means, err = f.sums(team, s, s.means, s.class)
+	return err
+}
+
+// sums returns the class sums (labellings × k×d) of several labellings of the rows of s, in the memory of to. Rows are read once for all.
+func (f *firstPass[T]) sums(team *parallel.Team, s *samples[T], to []float64, labellings ...[]int32) ([]float64, error) {
+	f.s, f.labellings = s, labellings
+	size := len(labellings) * s.k * s.d
+	to = grow(to, size)
+	if s.k*s.d > partialLimit {
+		return to, f.byClasses(team, to, labellings[0])
 	}
+	f.prepare(size)
+	team.Do(f.cut.parts, f)
+	copy(to, f.partial[:size])
+	for p := 1; p < f.cut.parts; p++ {
+		kernel.AddRow(to, f.partial[p*size:][:size])
+	}
+	return to, vec.FirstError(f.errs)
+}
+
+// prepare cuts the rows into parts, each with scratch memory for so many sums.
+func (f *firstPass[T]) prepare(size int) {
+	s := f.s
 	f.cut = newPartition(s.rows, max(blockRows(s.d), min(groupRows*s.k, 1024)))
 	parts := f.cut.parts
 	f.partial = grow(f.partial, parts*size)
 	clear(f.partial)
 	f.bufs = blockBuffers(f.bufs, s.src, parts, f.cut.block*s.d)
+	f.errs = grow(f.errs, parts)
+	clear(f.errs)
 	for len(f.groups) < parts {
 		f.groups = append(f.groups, groups{})
 	}
@@ -73,20 +95,15 @@ func (f *firstPass[T]) run(team *parallel.Team, s *samples[T]) error {
 		g := &f.groups[p]
 		g.order, g.end = grow(g.order, f.cut.block), grow(g.end, s.k)
 	}
-	f.errs = grow(f.errs, parts)
-	clear(f.errs)
-	team.Do(parts, f)
-	copy(s.means, f.partial[:size])
-	for p := 1; p < parts; p++ {
-		kernel.AddRow(s.means, f.partial[p*size:][:size])
-	}
-	return vec.FirstError(f.errs)
 }
+
+// together returns how many labellings of s are summed at a time: reading takes longer than sums, and their memory is bounded.
+func together(k, d int) int { return max(1, togetherLimit/(maxParts*k*d)) }
 
 // Run sums the rows of one part.
 func (f *firstPass[T]) Run(part int) {
-	s, d := f.s, f.s.d
-	sums, g := f.partial[part*s.k*d:][:s.k*d], &f.groups[part]
+	s, d, size := f.s, f.s.d, f.s.k*f.s.d
+	g := &f.groups[part]
 	from, to := f.cut.span(part)
 	for at := from; at < to && s.team.Err() == nil; at += f.cut.block {
 		end := min(at+f.cut.block, to)
@@ -95,15 +112,18 @@ func (f *firstPass[T]) Run(part int) {
 			f.errs[part] = err
 			return
 		}
-		g.sort(s.class[at:end])
 		if at == from {
 			kernel.Touch(rows)
 		}
 		ahead := f.ahead(end, min(end+f.cut.block, to))
-		for c := range s.k {
-			if in := g.of(c); len(in) > 0 {
-				kernel.SumRows(sums[c*d:][:d], rows, d, in, ahead)
-				ahead = ahead[min(len(in)*d, len(ahead)):]
+		for i, class := range f.labellings {
+			g.sort(class[at:end])
+			sums := f.partial[(part*len(f.labellings)+i)*size:][:size]
+			for c := range s.k {
+				if in := g.of(c); len(in) > 0 {
+					kernel.SumRows(sums[c*d:][:d], rows, d, in, ahead)
+					ahead = ahead[min(len(in)*d, len(ahead)):]
+				}
 			}
 		}
 	}
@@ -155,7 +175,10 @@ func (g *groups) of(c int) []int32 {
 }
 
 // classTask is firstPass with groups of classes as parts.
-type classTask[T kernel.Float] struct{ *firstPass[T] }
+type classTask[T kernel.Float] struct {
+	*firstPass[T]
+	sums []float64
+}
 
 // Of a part in the class form.
 const (
@@ -163,9 +186,10 @@ const (
 	partRows    = 64 // summed at a time: they stay in a second-level cache while a sum walks over their columns
 )
 
-func (f *firstPass[T]) byClasses(team *parallel.Team) error {
+// byClasses fills sums (k×d).
+func (f *firstPass[T]) byClasses(team *parallel.Team, sums []float64, class []int32) error {
 	s := f.s
-	clear(s.means)
+	clear(sums)
 	block := wide.BlockRows(s.d)
 	if _, views := s.src.(*Rows[T]); views {
 		block = viewElements / s.d
@@ -177,7 +201,7 @@ func (f *firstPass[T]) byClasses(team *parallel.Team) error {
 	}
 	g := &f.groups[0]
 	g.order, g.end = grow(g.order, block), grow(g.end, s.k)
-	task := classTask[T]{f}
+	task := classTask[T]{f, sums}
 	for at := 0; at < s.rows; at += block {
 		end := min(at+block, s.rows)
 		rows, err := s.src.Read(f.bufs[0], at, end)
@@ -185,7 +209,7 @@ func (f *firstPass[T]) byClasses(team *parallel.Team) error {
 			return err
 		}
 		f.block = rows
-		g.sort(s.class[at:end])
+		g.sort(class[at:end])
 		team.Do((s.k+partClasses-1)/partClasses, task)
 	}
 	f.block = nil
@@ -198,7 +222,7 @@ func (t classTask[T]) Run(part int) {
 	d := t.s.d
 	for c := part * partClasses; c < min((part+1)*partClasses, t.s.k); c++ {
 		for in := t.groups[0].of(c); len(in) > 0; in = in[min(partRows, len(in)):] {
-			kernel.SumRows(t.s.means[c*d:][:d], t.block, d, in[:min(partRows, len(in))], nil)
+			kernel.SumRows(t.sums[c*d:][:d], t.block, d, in[:min(partRows, len(in))], nil)
 		}
 	}
 }

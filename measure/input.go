@@ -122,7 +122,7 @@ type Options struct {
 	Measures []string
 	// Without lists keys that "default" and "all" leave out.
 	Without []string
-	// Budget is the work, in floating-point operations, under which dear measures are part of "default";
+	// Budget is the work, in floating-point operations, under which expensive measures are part of "default";
 	// 0: 0.5e9.
 	Budget float64
 	// RankCutoff is a chosen rcond: eigenvalues of Σ_B below rcond times the largest count as zero. 0: only those that

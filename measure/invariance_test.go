@@ -33,11 +33,11 @@ func TestMeasuresDoNotDependOnForm(t *testing.T) {
 			return fmt.Sprintf("set %d (K=%d, d=%d, N=%d, %+v), %s", 10_000+index, s.Train.K, s.D, len(s.Train.Labels), s.Traits, what)
 		}
 		first := reportOf[float64](t, s)
-		if s.Single {
+		if s.Float32 {
 			sameBits(t, name("as float32"), first, reportOf[float32](t, s))
 		}
 		agree(t, name("reordered"), first, reportOf[float64](t, reordered(s, random)), 1, nil, compared)
-		if s.Single { // numbers of 24 bits do not stay that
+		if s.Float32 { // numbers of 24 bits do not stay that
 			s = mapped(s, func(x []float64) []float64 { return rescale(x, 1.1) }, func(w []float64) []float64 { return rescale(w, 1/1.1) })
 			first = reportOf[float64](t, s)
 		}
@@ -109,7 +109,7 @@ func agree(t *testing.T, what string, a, b *measure.Report, scale float64, excep
 // mapped returns a set whose rows of features and of W are mapped.
 func mapped(s *measuretest.Set, features, w func([]float64) []float64) *measuretest.Set {
 	out := *s
-	out.Single = false
+	out.Float32 = false
 	rows := func(x []float64, f func([]float64) []float64) []float64 {
 		if x == nil {
 			return nil
@@ -172,7 +172,7 @@ func reordered(s *measuretest.Set, random *rand.Rand) *measuretest.Set {
 		return y
 	}
 	out := mapped(s, permute, permute)
-	out.Single = s.Single
+	out.Float32 = s.Float32
 	rows := random.Perm(len(s.Train.Labels))
 	out.Train.H, out.Train.Labels = inOrder(out.Train.H, s.D, rows), inOrder(s.Train.Labels, 1, rows)
 	out.True, out.Redrawn = inOrder(s.True, 1, rows), inOrder(s.Redrawn, 1, rows)

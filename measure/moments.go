@@ -27,8 +27,8 @@ type Moments struct {
 	// Values holds the label value of each class, ascending, where data sets name classes by other numbers than
 	// 0 … K−1; nil: those. Moments that have it merge by value, and classes of either side only are kept.
 	Values []int64
-	// Single is set while float32 holds every number that was added: class means are then known to 24 bits.
-	Single bool
+	// Float32 is set while float32 holds every number that was added: class means are then known to 24 bits.
+	Float32 bool
 	// Dropped counts rows with NaN or infinity that the caller left out; Merge adds it up.
 	Dropped int
 
@@ -45,7 +45,7 @@ func NewMoments(k, d int, pooled bool) *Moments {
 	if k < 1 || d < 1 {
 		panic("measure: NewMoments needs at least one class and one feature")
 	}
-	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Scatter: make([]float64, k), Spread: make([]float64, d), Single: true}
+	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Scatter: make([]float64, k), Spread: make([]float64, d), Float32: true}
 	if pooled {
 		m.Pooled = make([]float64, d*d)
 	}
@@ -109,7 +109,7 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 		m.scatter = wide.NewScatter[float64](m.D, nil)
 	}
 	b := m.block
-	b.Single = allSingle(rows)
+	b.Float32 = allFloat32(rows)
 	b.sum(labels, func(to []float64, i int) { kernel.AddRow(to, rows[i*m.D:][:m.D]) })
 	if !finite(b.Mean) {
 		if err := checkFinite("rows", rows, m.D); err != nil {
@@ -193,7 +193,7 @@ func (m *Moments) adopt(values []int64) []int {
 // With δ = μ_2 − μ_1: S = S_1 + S_2 + δδᵀ n_1 n_2/n, μ = μ_1 + δ n_2/n. The products δδᵀ of all classes are one
 // matrix product.
 func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
-	m.Single = m.Single && o.Single
+	m.Float32 = m.Float32 && o.Float32
 	m.Spread, o = m.spread(), o.withSpread()
 	for i, x := range o.Spread {
 		m.Spread[i] += x

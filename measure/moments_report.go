@@ -63,17 +63,8 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 	if v, ok := r.Measures[KeyNC1Pinv]; ok {
 		r.Uncertainty[KeyNC1Pinv] += s.operatorRounding() * v
 	}
-	r.explain(&e.train.between, m.Single)
+	r.explain(&e.train.between, m.Float32)
 	return nil
-}
-
-// identity returns 0 … d−1.
-func identity(d int) []int {
-	order := make([]int, d)
-	for j := range order {
-		order[j] = j
-	}
-	return order
 }
 
 // moments is Moments.Report.
@@ -112,7 +103,7 @@ func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []fl
 		return m, w, b, nil
 	}
 	e.stay = classes
-	out := &Moments{K: len(classes), D: m.D, Single: m.Single, Dropped: m.Dropped, Spread: m.Spread, Pooled: m.Pooled}
+	out := &Moments{K: len(classes), D: m.D, Float32: m.Float32, Dropped: m.Dropped, Spread: m.Spread, Pooled: m.Pooled}
 	for _, c := range classes {
 		out.Count, out.Scatter = append(out.Count, m.Count[c]), append(out.Scatter, m.Scatter[c])
 		out.Mean = append(out.Mean, m.Mean[c*m.D:][:m.D]...)
@@ -134,7 +125,7 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	if s.n == 0 {
 		return nil, noneLeft("samples in the moments", nil)
 	}
-	s.short, s.variance = m.Single, append(s.variance[:0], m.spread()...)
+	s.isFloat32, s.variance = m.Float32, append(s.variance[:0], m.spread()...)
 	scale(s.variance, 1/float64(s.n))
 	s.means = m.Mean // which nothing here changes
 	s.centreMeans(e.opt.Imbalance)

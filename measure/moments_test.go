@@ -135,7 +135,7 @@ func TestUncertaintyWithoutPooledScatter(t *testing.T) {
 		if err := AddSource(m, nil, in.Train); err != nil {
 			t.Fatal(err)
 		}
-		second, err := MeasureSecond(in, m, opt)
+		second, err := MeasureSecondPass(in, m, opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,25 +75,35 @@ func (e *Engine[T]) shuffles(r *Report) error {
 	r.Directions = e.directions(p)
 	e.releaseMeans()
 	p.means = nil
+	apart := relative(p.h, s.centre)
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
-	again := *s
-	again.tally, again.between, again.own = tally{}, between{}, slices.Clone(s.class)
-	again.class, again.means, again.centre, again.centred = again.own, nil, nil, nil
 	values, m := collectNull{}, nulls(e.opt.Null, s.n, s.k, s.d)
-	for range m {
-		shuffle(random, again.class)
-		if err := e.first.run(e.opt.Team, &again); err != nil {
+	last, sums := slices.Clone(s.class), []float64(nil)
+	for left := m; left > 0; {
+		classes := shuffles(random, last, min(left, together(s.k, s.d)))
+		if sums, err = e.first.sums(e.opt.Team, s, sums, classes...); err != nil {
 			return err
 		}
-		again.divideSums(nil)
-		found, err := e.shuffled(r, &again, p)
-		if err != nil {
-			return err
+		for i, class := range classes {
+			found, err := e.shuffled(r, class, sums[i*s.k*s.d:][:s.k*s.d], p, apart)
+			if err != nil {
+				return err
+			}
+			values.add(found)
 		}
-		values.add(found)
+		left -= len(classes)
 	}
 	r.Null = values.ranges(m)
 	return nil
+}
+
+// shuffles returns n shuffles of the classes of the measured rows; class is left as the last of them.
+func shuffles(random *rand.Rand, class []int32, n int) (all [][]int32) {
+	for range n {
+		shuffle(random, class)
+		all = append(all, slices.Clone(class))
+	}
+	return all
 }
 
 // shuffle permutes the classes of the measured rows.
@@ -110,14 +120,18 @@ func shuffle(random *rand.Rand, class []int32) {
 	})
 }
 
-// shuffled returns the measures of class means of shuffled labels. Scatter within classes is what is left of the total; that of
-// single classes, which cdnv asks for, is as large for all.
-func (e *Engine[T]) shuffled(r *Report, s *samples[T], p *probe) (map[string]float64, error) {
+// shuffled returns the measures of shuffled labels, from their class sums; apart are the probe's rows less h_G. Scatter within
+// classes is what is left of the total; that of single classes, which cdnv asks for, is as large for all.
+func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe, apart []float64) (map[string]float64, error) {
+	again := e.train
+	s := &again
+	s.class, s.means = class, sums
+	s.divideSums(nil)
 	classes := make([]int32, len(p.row))
 	for i, row := range p.row {
-		classes[i] = s.class[row]
+		classes[i] = class[row]
 	}
-	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Single: s.short, Spread: slices.Clone(p.variance)}
+	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Float32: s.isFloat32, Spread: slices.Clone(p.variance)}
 	scale(m.Spread, float64(s.n))
 	m.Scatter = restOfTotal(&e.train, s)
 	q := *p
@@ -134,7 +148,7 @@ func (e *Engine[T]) shuffled(r *Report, s *samples[T], p *probe) (map[string]flo
 		return nil, err
 	}
 	if _, ok := r.Measures[KeyNCCAccuracy]; ok {
-		found.Measures[KeyNCCAccuracy] = q.nearest(e.opt.Team, e.opt.Imbalance)
+		found.Measures[KeyNCCAccuracy] = q.nearest(e.opt.Team, e.opt.Imbalance, apart, e.train.centre)
 	}
 	return found.Measures, nil
 }
@@ -159,11 +173,11 @@ func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 	return out
 }
 
-// nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class.
-func (p *probe) nearest(team *parallel.Team, im Imbalance) float64 {
+// nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class; apart are the
+// rows less a point near the data, since distances are of differences.
+func (p *probe) nearest(team *parallel.Team, im Imbalance, apart, point []float64) float64 {
 	squares := make([]float64, p.k)
-	centre := p.means[:p.d] // any point near the data: distances are of differences
-	means, block := relative(p.means, centre), p.blockRows(p.k)
+	means, block := relative(p.means, point), p.blockRows(p.k)
 	products := make([]float64, block*p.k)
 	for c := range squares {
 		x := means[c*p.d:][:p.d]
@@ -173,8 +187,7 @@ func (p *probe) nearest(team *parallel.Team, im Imbalance) float64 {
 	for i, weight := range p.weights(im) {
 		if i%block == 0 {
 			m := min(block, len(p.class)-i)
-			rows := relative(p.span(i, i+m).h, centre)
-			kernel.Gemm(team, kernel.NT, m, p.k, p.d, rows, p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+			kernel.Gemm(team, kernel.NT, m, p.k, p.d, apart[i*p.d:], p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
 		}
 		all += weight
 		if nearestMean(squares, products[i%block*p.k:][:p.k]) == int(p.class[i]) {

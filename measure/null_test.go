@@ -102,3 +102,31 @@ func TestNullByHand(t *testing.T) {
 		}
 	}
 }
+
+// Class sums of several labellings that are made together have the bits of each made alone, whatever is summed beside them.
+func TestSumsTogether(t *testing.T) {
+	const n, d, k = 700, 40, 7
+	in := gaussian[float32](n, d, k, .1, 3)
+	random := rand.New(rand.NewPCG(7, 7))
+	labels := slices.Clone(in.Train.Labels)
+	labels[5], labels[n-1] = -1, -1
+	classes := shuffles(random, labels, 3)
+	s := &samples[float32]{src: in.Train.Features, rows: n, d: d, k: k}
+	var f firstPass[float32]
+	got, err := f.sums(nil, s, nil, classes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, class := range classes {
+		want, err := f.sums(nil, s, nil, class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got[i*k*d:][:k*d], want) {
+			t.Errorf("labelling %d: sums differ from those made alone", i)
+		}
+		if i > 0 && slices.Equal(class, classes[i-1]) {
+			t.Errorf("labelling %d is the one before", i)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, rand
 		z[i] = random.NormFloat64()
 	}
 	kernel.Gemm(team, kernel.NT, m.K, m.D, m.D, z, m.D, root, m.D, means, m.D, kernel.Epilogue[float64]{})
-	out := &Moments{K: m.K, D: m.D, Count: m.Count, Mean: means, Scatter: make([]float64, m.K), Pooled: slices.Clone(total), Spread: m.Spread, Single: m.Single}
+	out := &Moments{K: m.K, D: m.D, Count: m.Count, Mean: means, Scatter: make([]float64, m.K), Pooled: slices.Clone(total), Spread: m.Spread, Float32: m.Float32}
 	for c, count := range m.Count { // root is that of N·T
 		scale(means[c*m.D:][:m.D], 1/math.Sqrt(float64(n-1)*float64(count)))
 	}

@@ -76,7 +76,7 @@ func compareAll(draw func(int) *measuretest.Set, from, n int, jitter bool, visit
 // compare measures a set and evaluates its definitions.
 func compare(index int, s *measuretest.Set, jitter bool) *compared {
 	c := &compared{index: index, set: s}
-	if c.set.Single {
+	if c.set.Float32 {
 		c.report, c.err = measureSet[float32](c.set)
 	} else {
 		c.report, c.err = measureSet[float64](c.set)

@@ -19,9 +19,9 @@ func inputRoundoff(single bool) float64 {
 	return roundoff64
 }
 
-// fitsSingle reports whether float32 holds every measured value of a source. It stops at the first that does not, which
+// fitsFloat32 reports whether float32 holds every measured value of a source. It stops at the first that does not, which
 // is among the first of features that were computed in float64.
-func (s *samples[T]) fitsSingle() (bool, error) {
+func (s *samples[T]) fitsFloat32() (bool, error) {
 	if vec.IsFloat32[T]() {
 		return true, nil
 	}
@@ -34,7 +34,7 @@ func (s *samples[T]) fitsSingle() (bool, error) {
 			return false, err
 		}
 		for i := range len(rows) / s.d {
-			if s.class[at+i] >= 0 && !allSingle(rows[i*s.d:][:s.d]) {
+			if s.class[at+i] >= 0 && !allFloat32(rows[i*s.d:][:s.d]) {
 				return false, nil
 			}
 		}
@@ -42,8 +42,8 @@ func (s *samples[T]) fitsSingle() (bool, error) {
 	return true, nil
 }
 
-// allSingle reports whether float32 holds every element of x; NaN and infinities count as held.
-func allSingle[T kernel.Float](x []T) bool {
+// allFloat32 reports whether float32 holds every element of x; NaN and infinities count as held.
+func allFloat32[T kernel.Float](x []T) bool {
 	for _, v := range x {
 		if T(float32(v)) != v && v-v == 0 {
 			return false

@@ -67,7 +67,7 @@ func TestPrecisionIsReadOffTheNumbers(t *testing.T) {
 		{[]float64{1e300}, false},
 		{[]float64{1 + 0x1p-24}, false},
 	} {
-		if got := allSingle(c.x); got != c.want {
+		if got := allFloat32(c.x); got != c.want {
 			t.Errorf("%v: float32 holds all is %v, want %v", c.x, got, c.want)
 		}
 	}

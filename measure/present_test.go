@@ -376,13 +376,13 @@ func TestAbsentInStates(t *testing.T) {
 			t.Errorf("%+v: NC1 of one pass %t, %q", opt, gotNC1, one.Missing[KeyNC1Pinv])
 		}
 		sameMeasures(t, "one pass", one, want, 20)
-		var second *Second
+		var second *SecondPass
 		for _, span := range spans {
-			s, err := MeasureSecond(Input[float64]{Train: shard(in, span), W: in.W, B: in.B}, m, opt)
+			s, err := MeasureSecondPass(Input[float64]{Train: shard(in, span), W: in.W, B: in.B}, m, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s = reread(t, s).Second; second == nil {
+			if s = reread(t, s).SecondPass; second == nil {
 				second = s
 			} else if err := second.Merge(s); err != nil {
 				t.Fatal(err)

@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"math/rand/v2"
-
 	"collapse/internal/kernel"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
@@ -11,7 +9,7 @@ import (
 // probeElements bounds the elements of a probe; small sets are probed whole.
 const probeElements = 1 << 18
 
-// probe is some of the measured rows of a split, spread evenly over it. What is dear to ask of all rows again, how far rounding
+// probe is some of the measured rows of a split, spread evenly over it. What is expensive to ask of all rows again, how far rounding
 // moves a sum over them, is asked of these.
 type probe struct {
 	k, d, n  int       // n: measured rows of the whole split
@@ -69,17 +67,13 @@ func (p *probe) span(from, to int) *probe {
 	return &part
 }
 
-// residuals returns h − μ_k of every row (m×d), columns in the given order, each coordinate of h moved at random within
-// ±u|h_i|; u = 0: as they are.
-func (p *probe) residuals(order []int, u float64, r *rand.Rand) []float64 {
+// residuals returns h − μ_k of every row (m×d).
+func (p *probe) residuals() []float64 {
 	out := make([]float64, len(p.h))
 	for i, c := range p.class {
 		to, h, mean := out[i*p.d:][:p.d], p.at(i), p.means[int(c)*p.d:][:p.d]
-		for j, from := range order {
-			to[j] = h[from] - mean[from]
-			if u > 0 {
-				to[j] += u * h[from] * (2*r.Float64() - 1)
-			}
+		for j := range to {
+			to[j] = h[j] - mean[j]
 		}
 	}
 	return out
@@ -118,7 +112,7 @@ func (p *probed) trace(team *parallel.Team, a []float64, rank, d int) float64 {
 	for at := 0; at < len(p.weight); at += block {
 		end := min(at+block, len(p.weight))
 		rows := p.probe.span(at, end)
-		kernel.Gemm(team, kernel.NT, end-at, rank, d, rows.residuals(identity(d), 0, nil), d, a, d, z, rank, kernel.Epilogue[float64]{})
+		kernel.Gemm(team, kernel.NT, end-at, rank, d, rows.residuals(), d, a, d, z, rank, kernel.Epilogue[float64]{})
 		for i, w := range p.weight[at:end] {
 			row := z[i*rank:][:rank]
 			total += w * dot(row, row)

@@ -29,7 +29,7 @@ func rankD(b *builder, key string, g *gram, f float64) {
 	}
 	size := min(g.k, 2*g.d)
 	if work := eigenWork(size); !b.pays(work) {
-		b.missDear(key, work)
+		b.missExpensive(key, work)
 		return
 	}
 	values, ok := g.symmetricEigenvalues(size)

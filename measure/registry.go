@@ -10,7 +10,7 @@ type Definition struct {
 	Sample, Class string
 	Source        string // paper, with the letters of docs/measures.md
 	Pitfall       string
-	Dear          bool // more than O(N·K·d): in "default" only below Options.Budget
+	Expensive     bool // more than O(N·K·d): in "default" only below Options.Budget
 }
 
 // weighting returns the text for one Imbalance.
@@ -124,7 +124,7 @@ var definitions = []Definition{
 		Source: "Galanti, György & Hutter 2022 (the pairs); ours", Pitfall: "the worst pair: grows with the number of classes."},
 	{Key: KeyVCI, Group: "NC1", Name: "variability collapse index",
 		Formula: "1 − tr(Σ_T⁺ Σ_B)/rank Σ_B, Σ_T = Σ_W + Σ_B", Sample: nc1Sample, Class: nc1Class, Source: "Xu & Liu 2023",
-		Pitfall: "in [0,1], the same for any invertible map of the features; defined for N ≥ d + K: below, it is 0 for almost any features, collapsed or not.", Dear: true},
+		Pitfall: "in [0,1], the same for any invertible map of the features; defined for N ≥ d + K: below, it is 0 for almost any features, collapsed or not.", Expensive: true},
 	{Key: KeyTraceWithin, Group: "NC1", Name: "within-class variance",
 		Formula: "tr Σ_W", Sample: nc1Sample, Class: nc1Class, Source: "M-D", Pitfall: "in squared feature units: not comparable between losses."},
 	{Key: KeyTraceBetween, Group: "NC1", Name: "between-class variance",
@@ -190,12 +190,12 @@ var definitions = []Definition{
 	{Key: KeyNC3Centred, Group: "NC3", Name: "self-duality, centred",
 		Formula: "‖U(W) − U(H_cᵀ)‖", Sample: meanSample, Class: meanClass, Source: "Papyan, Han & Donoho 2020 (NC3)", Pitfall: "the text's norm; Fig. 5 of the paper draws its square. W is not centred."},
 	{Key: KeyNC3RankD, Group: "NC3", Name: "self-duality against the best rank-d ETF",
-		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(W H_c) − Q/√d‖", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "defined only for d < K−1.", Dear: true},
+		Formula: "min over projections Q, Q1 = 0, rank Q = d of ‖U(W H_c) − Q/√d‖", Sample: meanSample, Class: meanClass, Source: "ours", Pitfall: "defined only for d < K−1.", Expensive: true},
 	{Key: KeyNC3Duality, Group: "NC3", Name: "uniform duality",
 		Formula: "variance over classes of cos(w_k, μ_k − h_G)", Sample: meanSample, Class: meanClass, Source: "reference library, with cosines instead of raw products", Pitfall: "divisor K."},
 	{Key: KeyWMeanAlignment, Group: "NC3", Name: "alignment of the classifier's row space with the class means",
 		Formula: "mean of the cosines of the K−1 principal angles between span{w_k − w_G} and span{μ_k − h_G}", Sample: meanSample, Class: meanClass, Source: "Rangamani et al. 2023 (intermediate neural collapse)",
-		Pitfall: "1 means one subspace, not that w_k points to μ_k. Defined for d > K−1, both of rank K−1.", Dear: true},
+		Pitfall: "1 means one subspace, not that w_k points to μ_k. Defined for d > K−1, both of rank K−1.", Expensive: true},
 
 	{Key: KeyNC4Bias, Group: "NC4", Name: "bias residual",
 		Formula: "‖b + W h_G‖", Sample: meanSample, Class: meanClass, Source: "ZHU (9)", Pitfall: "scale dependent; its limit is not 0 for MSE nor for CE without bias decay."},
@@ -215,20 +215,20 @@ var definitions = []Definition{
 		Formula: "AUROC of log Σ_k exp(w_k·h + b_k)", Sample: oodSets, Class: oodSets, Source: "Liu et al. 2020 (energy)", Pitfall: "temperature 1."},
 	{Key: KeyOODNECO, Group: "OOD", Name: "AUROC of NECO",
 		Formula: "AUROC of ‖P(h − h_G)‖/‖h − h_G‖, P on the K−1 leading eigenvectors of Σ_T = Σ_W + Σ_B of the training samples", Sample: oodSets + "; " + nc1Sample, Class: oodSets + "; " + nc1Class,
-		Source: "Ammar et al. 2024", Pitfall: "K−1 components, as a simplex has; the released code tunes their number, may scale coordinates to unit variance, and may multiply by the largest logit.", Dear: true},
+		Source: "Ammar et al. 2024", Pitfall: "K−1 components, as a simplex has; the released code tunes their number, may scale coordinates to unit variance, and may multiply by the largest logit.", Expensive: true},
 	{Key: KeyOODMahalanobis, Group: "OOD", Name: "AUROC of the Mahalanobis distance",
 		Formula: "AUROC of −min_k (h − μ_k)ᵀ Σ_W⁻¹ (h − μ_k), training means and Σ_W", Sample: oodSets + "; " + nc1Sample, Class: oodSets + "; " + nc1Class,
-		Source: "Lee et al. 2018", Pitfall: "last layer only, without input noise; defined where Σ_W can be inverted, so N ≥ d + K.", Dear: true},
+		Source: "Lee et al. 2018", Pitfall: "last layer only, without input noise; defined where Σ_W can be inverted, so N ≥ d + K.", Expensive: true},
 
 	{Key: KeyNumericalRank, Group: "rank", Name: "numerical rank",
 		Formula: "mean over k of (‖H_k‖_* / ‖H_k‖_F)², H_k the uncentred features of class k", Sample: "classes count the same", Class: "classes count the same",
-		Source: "ZHOU (the released code forgets the square)", Pitfall: "in [1, min(d, n_k)].", Dear: true},
+		Source: "ZHOU (the released code forgets the square)", Pitfall: "in [1, min(d, n_k)].", Expensive: true},
 	{Key: KeyFeatureRank, Group: "rank", Name: "rank of the layer",
 		Formula: "eigenvalues of Σ_T = Σ_W + Σ_B above 10⁻³ of the largest", Sample: nc1Sample, Class: nc1Class,
-		Source: "Masarczyk et al. 2023 (tunnel effect)", Pitfall: "about K−1 behind the entrance of a tunnel: measure several layers. The limit 10⁻³ is the paper's.", Dear: true},
+		Source: "Masarczyk et al. 2023 (tunnel effect)", Pitfall: "about K−1 behind the entrance of a tunnel: measure several layers. The limit 10⁻³ is the paper's.", Expensive: true},
 	{Key: KeyFeatureStableRank, Group: "rank", Name: "stable rank of the layer",
 		Formula: "tr Σ_T / λ_max(Σ_T), Σ_T = Σ_W + Σ_B", Sample: nc1Sample, Class: nc1Class,
-		Source: "Rudelson & Vershynin 2007", Pitfall: "in [1, d], K−1 for a simplex; without a limit, unlike feature_rank.", Dear: true},
+		Source: "Rudelson & Vershynin 2007", Pitfall: "in [1, d], K−1 for a simplex; without a limit, unlike feature_rank.", Expensive: true},
 
 	{Key: KeyMarginMean, Group: "margin", Name: "cosine margin, mean",
 		Formula: "mean of cos_y − max over j≠y of cos_j, cos_j = cos(h − h_G, w_j − w_G)", Sample: "mean over samples; h_G is the mean of all samples", Class: "mean over classes of class means; h_G is the mean of the class means", Source: "ZHOU", Pitfall: "the released code divides the uncentred logit by centred norms."},
@@ -264,7 +264,7 @@ var definitions = []Definition{
 	{Key: KeyConfMaxCos, Group: "configuration", Name: "largest cosine between class means",
 		Formula: "max over i<j of |cos(μ_i, μ_j)|, uncentred", Sample: unweighted, Class: unweighted, Source: "M-D Def. 3.1", Pitfall: "0 in an NC configuration with non-negative features."},
 	{Key: KeyConfOverlap, Group: "configuration", Name: "support overlap",
-		Formula: "max over i<j of Σ_c min(|μ_ic|, |μ_jc|) / min(‖μ_i‖₁, ‖μ_j‖₁)", Sample: unweighted, Class: unweighted, Source: "ours (M-D Def. 3.1)", Pitfall: "0: disjoint supports; 1: one lies inside the other.", Dear: true},
+		Formula: "max over i<j of Σ_c min(|μ_ic|, |μ_jc|) / min(‖μ_i‖₁, ‖μ_j‖₁)", Sample: unweighted, Class: unweighted, Source: "ours (M-D Def. 3.1)", Pitfall: "0: disjoint supports; 1: one lies inside the other.", Expensive: true},
 	{Key: KeyConfWeightAngle, Group: "configuration", Name: "largest angle of w_k to its class",
 		Formula: "max over k of the angle between w_k and μ_k − h_G, in radians", Sample: meanSample, Class: meanClass, Source: "M-D Def. 3.1", Pitfall: "0 in an NC configuration."},
 }

@@ -19,12 +19,12 @@ type samples[T kernel.Float] struct {
 	n     int     // measured rows
 	d, k  int
 
-	count   []int
-	means   []float64 // (k×d) μ_k; zero rows for classes without samples
-	centre  []float64 // (d) h_G, by the imbalance convention
-	centred []float64 // (k×d) μ_k − h_G
-	empty   int       // first class without a sample, −1: none
-	short   bool      // float32 holds every measured value
+	count     []int
+	means     []float64 // (k×d) μ_k; zero rows for classes without samples
+	centre    []float64 // (d) h_G, by the imbalance convention
+	centred   []float64 // (k×d) μ_k − h_G
+	empty     int       // first class without a sample, −1: none
+	isFloat32 bool      // float32 holds every measured value
 
 	variance []float64 // (d) of each coordinate within classes, from a few samples: how large the numbers are that were rounded
 	alone    bool      // every class that has samples has one: no spread is seen

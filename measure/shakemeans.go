@@ -128,8 +128,8 @@ func (x *meanShaker) leastDependence() float64 {
 func (x *meanShaker) roundings() (sums, given float64) {
 	alike := x.alike()
 	for _, n := range x.m.Count {
-		sums = max(sums, sumRounding(n, x.m.Single))
-		given = max(given, inputRoundoff(x.m.Single)*math.Sqrt((alike+(1-alike)/float64(max(n, 1)))/3))
+		sums = max(sums, sumRounding(n, x.m.Float32))
+		given = max(given, inputRoundoff(x.m.Float32)*math.Sqrt((alike+(1-alike)/float64(max(n, 1)))/3))
 	}
 	return sums, given
 }
@@ -143,7 +143,7 @@ func (x *meanShaker) alike() float64 {
 		addSquares(square, 1/float64(x.m.K), x.m.Mean[at:][:x.m.D])
 	}
 	var same, all float64
-	u := few * inputRoundoff(x.m.Single)
+	u := few * inputRoundoff(x.m.Float32)
 	for i, v := range x.variance {
 		all += square[i] + v
 		if v <= u*u*square[i] {
@@ -159,7 +159,7 @@ func (x *meanShaker) alike() float64 {
 // noise returns what the rounding of the given numbers adds to the spread within classes, and to NC1, beside these: its mean, and
 // twice the deviation of its product with what it is added to.
 func (x *meanShaker) noise(n int) (spread, white float64) {
-	u := inputRoundoff(x.m.Single)
+	u := inputRoundoff(x.m.Float32)
 	added := make(diagonalScatter, x.m.D) // of a sample
 	for c, count := range x.m.Count {
 		addSquares(added, float64(count)/float64(n), x.m.Mean[c*x.m.D:][:x.m.D])
@@ -225,8 +225,8 @@ func (x *meanShaker) moved(random *rand.Rand) *Moments {
 
 // sumRounding returns the standard deviation of the rounding of a mean of n numbers, beside their root mean square. Partial
 // sums grow with n, so that errors add up to u√n/3; sums of float32 numbers are exact in float64 until they are divided.
-func sumRounding(n int, short bool) float64 {
-	if short {
+func sumRounding(n int, isFloat32 bool) float64 {
+	if isFloat32 {
 		return roundoff64
 	}
 	return roundoff64 * (1 + math.Sqrt(float64(n))/3)
@@ -272,7 +272,7 @@ func (e *Engine[T]) meanShaker(s *samples[T], r *Report) (*meanShaker, error) {
 		return nil, err
 	}
 	x := &meanShaker{opt: e.opt, variance: p.variance}
-	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.tally.scatter, Single: s.short, Spread: append([]float64(nil), p.variance...)}
+	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.tally.scatter, Float32: s.isFloat32, Spread: append([]float64(nil), p.variance...)}
 	scale(x.m.Spread, float64(s.n))
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
 		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
@@ -330,7 +330,7 @@ func (r *Report) ofSamples(m *Moments, variance []float64) {
 	for _, v := range variance {
 		square, spread = square+v, spread+v
 	}
-	u, given := 8*roundoff64, inputRoundoff(m.Single)
+	u, given := 8*roundoff64, inputRoundoff(m.Float32)
 	angle := 1 + math.Sqrt(square/spread)
 	for _, key := range []string{KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNC5OOD} {
 		if _, ok := r.Measures[key]; ok {

@@ -14,12 +14,12 @@ type whole[T kernel.Float] struct {
 	opt              Options
 	train, test, ood []T
 	d                int
-	short            bool
+	isFloat32        bool
 }
 
 // hold reads an input into memory; nil if it is too large for that.
 func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
-	w := &whole[T]{in: *in, opt: e.opt, d: e.train.d, short: e.train.short}
+	w := &whole[T]{in: *in, opt: e.opt, d: e.train.d, isFloat32: e.train.isFloat32}
 	elements := 0
 	for _, src := range []Source[T]{in.Train.Features, in.Test.Features, in.OOD} {
 		if src != nil {
@@ -67,7 +67,7 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 		arithmetic.add(again, jogShare)
 	}
 	for range givenShakes {
-		again, err := measureShaken(w.rounded(random, inputRoundoff(w.short)), w.opt, nil, false)
+		again, err := measureShaken(w.rounded(random, inputRoundoff(w.isFloat32)), w.opt, nil, false)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
 // rounded returns the input with every number moved at random within ±u of its size. Rounding is a function of a number: equal
 // numbers of a coordinate move alike, so that what it does to samples of one place does not average out.
 func (w *whole[T]) rounded(random *rand.Rand, u float64) Input[float64] {
-	if !w.short {
+	if !w.isFloat32 {
 		u *= 4 // what a rotation or another scale of the features rounds, beside what is moved by half a bit and rounded back
 	}
 	seed := random.Uint64()

@@ -164,7 +164,7 @@ func TestSourceErrorsInEveryPass(t *testing.T) {
 		if err := AddSource(whole, nil, Memory(in.Train.Features.(*cutOff).H, c.d, in.Train.Labels)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := MeasureSecond(in, whole, Options{Measures: []string{"all"}}); !errors.Is(err, errCutOff) {
+		if _, err := MeasureSecondPass(in, whole, Options{Measures: []string{"all"}}); !errors.Is(err, errCutOff) {
 			t.Errorf("second pass: %v", err)
 		}
 	}
@@ -177,9 +177,9 @@ func TestWideShards(t *testing.T) {
 	if err := AddSource(m, nil, in.Train); err != nil {
 		t.Fatal(err)
 	}
-	var whole *Second
+	var whole *SecondPass
 	for _, span := range [][2]int{{0, 700}, {700, 2400}} {
-		s, err := MeasureSecond(Input[float32]{Train: shard(in, span), W: in.W, B: in.B}, m, Options{})
+		s, err := MeasureSecondPass(Input[float32]{Train: shard(in, span), W: in.W, B: in.B}, m, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

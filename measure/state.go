@@ -9,7 +9,7 @@ import (
 )
 
 // A state file (.ncs, docs/ncs.md) holds what one machine learnt of its shard: Moments after a first pass, or
-// Second after a second one. Little endian, fixed layout, the same state the same bytes, and a SHA-256
+// SecondPass after a second one. Little endian, fixed layout, the same state the same bytes, and a SHA-256
 // of everything before it at the end.
 const (
 	stateMagic  = "NCS2"
@@ -18,7 +18,7 @@ const (
 	kindSecond  = 2
 	stateHeader = 4 + 4 + 4 + 4 + 4 // magic, kind, flags, K, D
 	flagPooled  = 1
-	flagSingle  = 2
+	flagFloat32 = 2
 	flagValues  = 4
 )
 
@@ -29,8 +29,8 @@ func (e *StateError) Error() string { return "measure: state file: " + e.Reason 
 
 // State is what a .ncs file holds: one of the two is not nil.
 type State struct {
-	Moments *Moments
-	Second  *Second
+	Moments    *Moments
+	SecondPass *SecondPass
 }
 
 // ReadState reads a .ncs file held in memory. It allocates no more than a small multiple of len(b), whatever
@@ -59,7 +59,7 @@ func parseState(b []byte) (State, error) {
 		return State{Moments: m}, err
 	case kindSecond:
 		s, err := parseSecond(r, flags, int(k), int(d))
-		return State{Second: s}, err
+		return State{SecondPass: s}, err
 	}
 	return State{}, &StateError{fmt.Sprintf("kind %d is none of 1 (first pass) and 2 (second pass); a newer program wrote it", kind)}
 }

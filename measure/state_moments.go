@@ -15,8 +15,8 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 		flags |= flagPooled
 		size += 4 * m.D * (m.D + 1)
 	}
-	if m.Single {
-		flags |= flagSingle
+	if m.Float32 {
+		flags |= flagFloat32
 	}
 	if m.Values != nil {
 		flags |= flagValues
@@ -40,7 +40,7 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 
 // parseMoments reads a first pass.
 func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
-	if flags&^(flagPooled|flagSingle|flagValues) != 0 {
+	if flags&^(flagPooled|flagFloat32|flagValues) != 0 {
 		return nil, &StateError{fmt.Sprintf("flags %#x are unknown; a newer program wrote it", flags)}
 	}
 	terms := [][2]int{{1, 1}, {2, k}, {k, d}}
@@ -60,7 +60,7 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 	if err := r.need(terms...); err != nil {
 		return nil, err
 	}
-	m := &Moments{K: k, D: d, Single: flags&flagSingle != 0, Dropped: r.integer("number of dropped rows")}
+	m := &Moments{K: k, D: d, Float32: flags&flagFloat32 != 0, Dropped: r.integer("number of dropped rows")}
 	if flags&flagValues != 0 {
 		m.Values = make([]int64, k)
 		for i := range m.Values {

@@ -27,8 +27,8 @@ func reread(t rapid.TB, state io.WriterTo) State {
 		t.Fatal(err)
 	}
 	again := io.WriterTo(read.Moments)
-	if read.Second != nil {
-		again = read.Second
+	if read.SecondPass != nil {
+		again = read.SecondPass
 	}
 	if _, err := again.WriteTo(&second); err != nil {
 		t.Fatal(err)
@@ -126,15 +126,15 @@ func TestStatesMerge(t *testing.T) {
 		}
 		sameMeasures(t, "one pass", one, want, 20)
 
-		var seconds []*Second
+		var seconds []*SecondPass
 		for _, span := range spans {
-			s, err := MeasureSecond(Input[float64]{Train: shard(in, span), W: in.W, B: in.B}, merged, opt)
+			s, err := MeasureSecondPass(Input[float64]{Train: shard(in, span), W: in.W, B: in.B}, merged, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seconds = append(seconds, reread(t, s).Second)
+			seconds = append(seconds, reread(t, s).SecondPass)
 		}
-		second := reread(t, mergeTree(t, seconds, (*Second).Merge)).Second
+		second := reread(t, mergeTree(t, seconds, (*SecondPass).Merge)).SecondPass
 		two, err := second.Report(merged, in.W, in.B, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +239,7 @@ func seal(b []byte) []byte {
 func TestStatesRefused(t *testing.T) {
 	in := gaussian[float64](60, 3, 3, .3, 5)
 	m := momentsOf(t, in, true, 0, 60)
-	second, err := MeasureSecond(Input[float64]{Train: in.Train, W: in.W, B: in.B}, m, Options{})
+	second, err := MeasureSecondPass(Input[float64]{Train: in.Train, W: in.W, B: in.B}, m, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestStatesRefused(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
 	}
-	if s, err := ReadState(b.Bytes()); err != nil || s.Second == nil {
+	if s, err := ReadState(b.Bytes()); err != nil || s.SecondPass == nil {
 		t.Fatal(err)
 	}
 }
@@ -291,8 +291,8 @@ func TestStatesRefused(t *testing.T) {
 func TestSecondRefused(t *testing.T) {
 	in := gaussian[float64](60, 3, 3, .3, 5)
 	m := momentsOf(t, in, true, 0, 60)
-	pass := func(in Input[float64], opt Options) *Second {
-		s, err := MeasureSecond(Input[float64]{Train: in.Train, W: in.W, B: in.B}, m, opt)
+	pass := func(in Input[float64], opt Options) *SecondPass {
+		s, err := MeasureSecondPass(Input[float64]{Train: in.Train, W: in.W, B: in.B}, m, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ func TestSecondRefused(t *testing.T) {
 	other := in
 	other.W = append([]float64(nil), in.W...)
 	other.W[0]++
-	for name, s := range map[string]*Second{"classifier": pass(other, Options{}), "weighting": pass(in, Options{Imbalance: PerClass}), "measures": pass(in, Options{Measures: []string{KeyAccuracy}})} {
+	for name, s := range map[string]*SecondPass{"classifier": pass(other, Options{}), "weighting": pass(in, Options{Imbalance: PerClass}), "measures": pass(in, Options{Measures: []string{KeyAccuracy}})} {
 		if whole.Merge(s) == nil {
 			t.Errorf("second passes with another %s were merged", name)
 		}
@@ -316,7 +316,7 @@ func TestSecondRefused(t *testing.T) {
 		t.Errorf("a report of half of the samples: %v", err)
 	}
 	wide := Input[float64]{Train: Memory(make([]float64, 8), 4, []int32{0, 1})}
-	if _, err := MeasureSecond(wide, m, Options{}); !errors.As(err, &shape) {
+	if _, err := MeasureSecondPass(wide, m, Options{}); !errors.As(err, &shape) {
 		t.Errorf("a shard of another width: %v", err)
 	}
 }
@@ -329,10 +329,10 @@ func TestSecondNonFinite(t *testing.T) {
 	h := append(append([]float64(nil), rows.H...), 1, math.NaN(), 2)
 	bad := Input[float64]{Train: Memory(h, 3, append(append([]int32(nil), in.Train.Labels...), 1)), W: in.W, B: in.B}
 	var nan *NonFiniteError
-	if _, err := MeasureSecond(bad, m, Options{}); !errors.As(err, &nan) || nan.Row != 60 || nan.Col != 1 {
+	if _, err := MeasureSecondPass(bad, m, Options{}); !errors.As(err, &nan) || nan.Row != 60 || nan.Col != 1 {
 		t.Fatal(err)
 	}
-	s, err := MeasureSecond(bad, m, Options{DropNonFinite: true})
+	s, err := MeasureSecondPass(bad, m, Options{DropNonFinite: true})
 	if err != nil || s.Dropped != 1 {
 		t.Fatalf("dropped %v: %v", s, err)
 	}
@@ -347,12 +347,12 @@ func FuzzReadState(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	in := gaussian[float64](40, 3, 3, .3, rng.Uint64())
 	m := momentsOf(f, in, true, 0, 40)
-	second, err := MeasureSecond(Input[float64]{Train: in.Train, W: in.W, B: in.B}, m, Options{})
+	second, err := MeasureSecondPass(Input[float64]{Train: in.Train, W: in.W, B: in.B}, m, Options{})
 	if err != nil {
 		f.Fatal(err)
 	}
 	named := momentsOf(f, in, false, 0, 40)
-	named.Values, named.Single = []int64{1, 2, 5}, true
+	named.Values, named.Float32 = []int64{1, 2, 5}, true
 	for _, state := range []io.WriterTo{m, named, second} {
 		var b bytes.Buffer
 		if _, err := state.WriteTo(&b); err != nil {
@@ -372,8 +372,8 @@ func FuzzReadState(f *testing.F) {
 		}
 		var again bytes.Buffer
 		writer := io.WriterTo(state.Moments)
-		if state.Second != nil {
-			writer = state.Second
+		if state.SecondPass != nil {
+			writer = state.SecondPass
 		}
 		if _, err := writer.WriteTo(&again); err != nil {
 			t.Fatal(err)

@@ -101,7 +101,7 @@ func bitsOf(r *Report) string {
 func TestShardsStopWithTheirContext(t *testing.T) {
 	in := gaussian[float64](1500, 40, 20, .5, 1)
 	m := momentsOf(t, in, true, 0, 1500)
-	second, err := MeasureSecond(in, m, Options{})
+	second, err := MeasureSecondPass(in, m, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestShardsStopWithTheirContext(t *testing.T) {
 			r, err := m.Report(in.W, in.B, opt)
 			return r != nil, err
 		},
-		"second pass": func(opt Options) (bool, error) { s, err := MeasureSecond(in, m, opt); return s != nil, err },
+		"second pass": func(opt Options) (bool, error) { s, err := MeasureSecondPass(in, m, opt); return s != nil, err },
 		"both":        func(opt Options) (bool, error) { r, err := second.Report(m, in.W, in.B, opt); return r != nil, err },
 	} {
 		whole := newCountdown(1 << 60)

@@ -49,7 +49,7 @@ func (b *builder) leaveUnasked(n, rows, k, d int, numbers float64) {
 // leave leaves out keys that nobody named, with the reason and how to ask for them.
 func (b *builder) leave(why string, keys []string) {
 	for _, key := range keys {
-		if b.dear || b.named[key] || !b.any(key) {
+		if b.expensive || b.named[key] || !b.any(key) {
 			continue
 		}
 		b.missUnasked(why, key)
@@ -71,7 +71,7 @@ func (b *builder) missUnasked(why string, keys ...string) {
 func (e *Engine[T]) allow(b *builder, numbers float64) {
 	e.opt.allowed = e.given
 	named := func(key string) bool { return b.named[key] }
-	if e.given == 0 && !b.dear && !slices.ContainsFunc(operatorKeys, named) {
+	if e.given == 0 && !b.expensive && !slices.ContainsFunc(operatorKeys, named) {
 		e.opt.allowed = justified(mostFactorWork, numbers)
 	}
 }

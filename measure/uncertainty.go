@@ -65,14 +65,14 @@ func (e *Engine[T]) uncertainties(b *builder, in *Input[T], h *head) error {
 	} else if w != nil {
 		err = w.shake(b.report, random)
 		if err == nil {
-			b.report.explain(&e.train.between, e.train.short)
+			b.report.explain(&e.train.between, e.train.isFloat32)
 		}
 		return err
 	}
 	if err := e.shakeMeans(b.report, h, random); err != nil {
 		return err
 	}
-	b.report.explain(&e.train.between, e.train.short)
+	b.report.explain(&e.train.between, e.train.isFloat32)
 	return nil
 }
 
@@ -141,9 +141,9 @@ func (r *Report) Open(key string) (size float64, known bool) {
 }
 
 // explain says of each measure with an unknown digit where that comes from, and of NC1 what was cut.
-func (r *Report) explain(between *between, short bool) {
+func (r *Report) explain(between *between, isFloat32 bool) {
 	bits := 53
-	if short {
+	if isFloat32 {
 		bits = 24
 	}
 	r.SignificantBits = bits

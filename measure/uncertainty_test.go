@@ -199,7 +199,7 @@ func accountFor(t *testing.T, draw func(int) *measuretest.Set, from, n int) map[
 		for key, exact := range c.exact {
 			value, measured := c.report.Measures[key]
 			switch u, known := stated[key]; {
-			case exact.TooDear || accounts[key] == nil:
+			case exact.TooExpensive || accounts[key] == nil:
 			case !measured:
 				accounts[key].miss(c, key)
 			case exact.Undefined != "":

@@ -189,7 +189,7 @@ func TestSingleProductsWithinBound(t *testing.T) {
 				if err := math.Abs(got-want) / want; !(err <= bound) || err == 0 {
 					t.Errorf("%s d=%d: float32 products err by %.2g, the bound is %.2g", kind, c.d, err, bound)
 				}
-				if certified != (bound < wide.SingleBound) || kind == "even" && !certified {
+				if certified != (bound < wide.Float32Bound) || kind == "even" && !certified {
 					t.Errorf("%s d=%d: bound %.2g, certified %v", kind, c.d, bound, certified)
 				}
 			}

@@ -20,7 +20,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 	if ask.white {
 		op = s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
 	}
-	if !vec.IsFloat32[T]() || !wide.SingleFits(s.centred, s.k) || (ask.logits || ask.margins) && !h.wide().SingleFits() {
+	if !vec.IsFloat32[T]() || !wide.FitsFloat32(s.centred, s.k) || (ask.logits || ask.margins) && !h.wide().FitsFloat32() {
 		_, err := runWide[T, float64](e, s, h, ask, mem, op)
 		return err
 	}

@@ -28,8 +28,8 @@ func (c *measureCmd) merge(team *parallel.Team) (*measurement.Result, error) {
 func (c *measureCmd) onePass(one *featurefiles.OnePass, team *parallel.Team) (*measurement.Result, error) {
 	if c.StateOut != "" {
 		var state io.WriterTo = one.Moments
-		if one.Second != nil {
-			state = one.Second
+		if one.SecondPass != nil {
+			state = one.SecondPass
 		}
 		if err := c.saveState(state); err != nil {
 			return nil, err

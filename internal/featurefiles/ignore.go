@@ -166,7 +166,7 @@ func withoutIgnored(m *measure.Moments, list []ignored) (*measure.Moments, []mea
 	if len(stay) == m.K || len(stay) == 0 {
 		return m, nil
 	}
-	out := &measure.Moments{K: len(stay), D: m.D, Pooled: m.Pooled, Single: m.Single, Dropped: m.Dropped}
+	out := &measure.Moments{K: len(stay), D: m.D, Pooled: m.Pooled, Float32: m.Float32, Dropped: m.Dropped}
 	if spread {
 		out.Pooled = nil
 	}

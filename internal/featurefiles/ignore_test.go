@@ -261,7 +261,7 @@ func TestStatesLeaveOut(t *testing.T) {
 		arrays[fmt.Sprintf("h%d.npy", s)], arrays[fmt.Sprintf("y%d.npy", s)] = arrayfile.Of("", []int{len(y), c.d}, h), arrayfile.Of("", []int{len(y)}, y)
 	}
 	dir := files(t, arrays)
-	write := func(name string, m *measure.Moments, s *measure.Second) {
+	write := func(name string, m *measure.Moments, s *measure.SecondPass) {
 		var b bytes.Buffer
 		var err error
 		if s != nil {

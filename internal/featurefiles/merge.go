@@ -112,8 +112,8 @@ func (o *OnePass) held() (bytes int64) {
 	if m := o.Moments; m != nil {
 		bytes += 8 * int64(len(m.Values)+len(m.Count)+len(m.Scatter)+len(m.Mean)+len(m.Pooled))
 	}
-	if o.Second != nil {
-		bytes += 6 * 8 * int64(o.Second.K)
+	if o.SecondPass != nil {
+		bytes += 6 * 8 * int64(o.SecondPass.K)
 	}
 	return bytes
 }
@@ -121,15 +121,15 @@ func (o *OnePass) held() (bytes int64) {
 // add merges one state; means is what --means holds, nil without it.
 func (o *OnePass) add(state measure.State, means *measure.Moments) error {
 	switch {
-	case state.Second != nil && means == nil:
+	case state.SecondPass != nil && means == nil:
 		return fmt.Errorf("a second pass; give the merged first passes it was made beside with --means FILE")
 	case state.Moments != nil && means != nil:
 		return fmt.Errorf("a first pass; with --means only second passes are merged")
-	case state.Second != nil && o.Second == nil:
-		o.Second = state.Second
+	case state.SecondPass != nil && o.SecondPass == nil:
+		o.SecondPass = state.SecondPass
 		return nil
-	case state.Second != nil:
-		return o.Second.Merge(state.Second)
+	case state.SecondPass != nil:
+		return o.SecondPass.Merge(state.SecondPass)
 	case o.Moments == nil:
 		o.Moments = state.Moments
 		return nil

@@ -14,12 +14,12 @@ const pooledWidth = 2048
 
 // OnePass is what one pass over a shard or a stream gives, or what merged state files hold.
 type OnePass struct {
-	Moments *measure.Moments
-	Second  *measure.Second // of merged second passes; nil otherwise
-	W, B    []float64       // the classifier; nil if there is none
-	Inputs  []Input
-	Notes   []string
-	left    []measure.LeftOut // ignored before anything was summed up
+	Moments    *measure.Moments
+	SecondPass *measure.SecondPass // of merged second passes; nil otherwise
+	W, B       []float64           // the classifier; nil if there is none
+	Inputs     []Input
+	Notes      []string
+	left       []measure.LeftOut // ignored before anything was summed up
 }
 
 // Values spells the label of each class; nil if labels are the class numbers themselves.
@@ -37,8 +37,8 @@ func (o *OnePass) Values() []string {
 
 // Report returns the measures that one pass can give, or both passes if there is a second.
 func (o *OnePass) Report(opt measure.Options) (r *measure.Report, err error) {
-	if o.Second != nil {
-		r, err = o.Second.Report(o.Moments, o.W, o.B, opt)
+	if o.SecondPass != nil {
+		r, err = o.SecondPass.Report(o.Moments, o.W, o.B, opt)
 	} else {
 		r, err = o.Moments.Report(o.W, o.B, opt)
 	}
@@ -143,9 +143,9 @@ func shifted(err error, by int) error {
 
 // SecondPass reads a column beside the class means of all shards: in the request that opened the set,
 // Means must be m.
-func (s *Set) SecondPass(column int, m *measure.Moments, opt measure.Options) (*measure.Second, error) {
+func (s *Set) SecondPass(column int, m *measure.Moments, opt measure.Options) (*measure.SecondPass, error) {
 	c := &s.Columns[column]
-	var second *measure.Second
+	var second *measure.SecondPass
 	err := s.lib.reading(func() (err error) {
 		if c.train.wide() {
 			second, err = secondAs[float64](s, c, m, opt)
@@ -160,7 +160,7 @@ func (s *Set) SecondPass(column int, m *measure.Moments, opt measure.Options) (*
 	return second, nil
 }
 
-func secondAs[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt measure.Options) (*measure.Second, error) {
+func secondAs[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt measure.Options) (*measure.SecondPass, error) {
 	src, err := newSource[T](c.train)
 	if err != nil {
 		return nil, err
@@ -170,5 +170,5 @@ func secondAs[T float32 | float64](s *Set, c *Column, m *measure.Moments, opt me
 	if c.Classifier && s.head != nil {
 		in.W, in.B = arrange(s.head.w, s.rows, c.D), arrange(s.head.b, s.rows, 1)
 	}
-	return measure.MeasureSecond(in, m, opt)
+	return measure.MeasureSecondPass(in, m, opt)
 }

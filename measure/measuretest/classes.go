@@ -46,7 +46,7 @@ func (e *Evaluation) admits(s *split, rank int) bool {
 
 // roundoff is that of the type of the features.
 func (e *Evaluation) roundoff() float64 {
-	if e.set.Single {
+	if e.set.Float32 {
 		return 0x1p-24
 	}
 	return 0x1p-53

@@ -17,12 +17,12 @@ type cloud struct {
 // dearCloud is the number of operations beyond which a cloud is not evaluated.
 const dearCloud = 4e7
 
-// ofCloud is a definition by the cloud, left out where that is too dear.
+// ofCloud is a definition by the cloud, left out where that is too expensive.
 func ofCloud(f func(*Evaluation, *cloud) Value) func(*Evaluation) Value {
 	return func(e *Evaluation) Value {
 		n, d := float64(len(e.train.rows)), float64(e.d)
 		if 4*n*d*d+40*d*d*d > dearCloud {
-			return Value{TooDear: true}
+			return Value{TooExpensive: true}
 		}
 		if e.cloud == nil {
 			e.cloud = e.newCloud()
@@ -214,11 +214,11 @@ func (e *Evaluation) auroc(score func(h []dd.DD) dd.DD) Value {
 	return value(dd.Of(float64(twice)).Over(2 * float64(len(out))).Over(float64(len(known.rows))))
 }
 
-// ofLogits is a definition by the AUROC of a score of logits, descending; left out where that is too dear.
+// ofLogits is a definition by the AUROC of a score of logits, descending; left out where that is too expensive.
 func ofLogits(score func(z []dd.DD) dd.DD) func(*Evaluation) Value {
 	return ofClassifier(func(e *Evaluation) Value {
 		if float64(len(e.train.rows)*e.k) > dearLogits {
-			return Value{TooDear: true}
+			return Value{TooExpensive: true}
 		}
 		return e.auroc(func(h []dd.DD) dd.DD {
 			z := make([]dd.DD, e.k)

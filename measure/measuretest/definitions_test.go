@@ -174,7 +174,7 @@ func TestRandomSets(t *testing.T) {
 		}
 		for what, is := range map[string]bool{
 			"heavy": s.Traits.Heavy > 1e5, "offset": s.Traits.Offset > 1e5, "dependent": s.Traits.Dependence < 1e-10, "rotated": s.Traits.Rotated,
-			"small": s.Traits.Scale < 1e-9, "large": s.Traits.Scale > 1e9, "collapsed": s.Traits.Spread < 1e-5, "float32": s.Single,
+			"small": s.Traits.Scale < 1e-9, "large": s.Traits.Scale > 1e9, "collapsed": s.Traits.Spread < 1e-5, "float32": s.Float32,
 			"many classes": s.Train.K > 50, "wide": s.D > 150, "single sample": slices.Min(count) == 1, "large class": slices.Max(count) > 200,
 			"test": s.Test != nil, "latent": s.Test != nil && s.Test.K < s.Train.K, "redrawn": s.Redrawn != nil, "outside": s.OOD != nil,
 			"classifier": s.W != nil, "bias": s.B != nil, "class-weighted": s.PerClass, "d < K-1": s.D < s.Train.K-1,

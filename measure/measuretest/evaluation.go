@@ -103,7 +103,7 @@ func (e *Evaluation) Spectrum() (train, test []dd.DD) {
 func (e *Evaluation) WellConditioned() bool {
 	t := &e.set.Traits
 	s, _ := e.Spectrum()
-	return t.Heavy <= 10 && t.Offset <= 10 && t.Spread >= 1e-4 && !e.set.Single && len(s) > 0 &&
+	return t.Heavy <= 10 && t.Offset <= 10 && t.Spread >= 1e-4 && !e.set.Float32 && len(s) > 0 &&
 		s[len(s)-1].Hi > .1*s[0].Hi
 }
 

@@ -33,7 +33,7 @@ func (g *generator) set(k, d int, work float64) *Set {
 	g.traits = Traits{Heavy: 1, Dependence: 1, Scale: 1, Spread: g.power(-6, 1)}
 	g.drawMeans()
 	g.drawCoordinates()
-	s := &Set{D: d, PerClass: g.chance(.3), Single: g.chance(.4)}
+	s := &Set{D: d, PerClass: g.chance(.3), Float32: g.chance(.4)}
 	s.Train = g.split(g.counts(work), k)
 	if g.chance(.4) {
 		g.addTest(s, work/4)
@@ -269,7 +269,7 @@ func (g *generator) outside(n int) []float64 {
 
 // finish rounds the features to what they are measured in.
 func (g *generator) finish(s *Set) {
-	if !s.Single {
+	if !s.Float32 {
 		return
 	}
 	round := func(h []float64) {

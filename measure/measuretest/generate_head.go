@@ -35,7 +35,7 @@ func (g *generator) classifier(s *Set) {
 			s.B[c] *= size * .1
 		}
 	}
-	if s.Single {
+	if s.Float32 {
 		for i, x := range s.W {
 			s.W[i] = float64(float32(x))
 		}

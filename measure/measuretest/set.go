@@ -32,8 +32,8 @@ type Set struct {
 	Redrawn  []bool
 	OOD      []float64
 
-	Single bool // every number of H, Test and OOD is a float32
-	Traits Traits
+	Float32 bool // every number of H, Test and OOD is a float32
+	Traits  Traits
 }
 
 // Traits say how a random set was made.
@@ -49,10 +49,10 @@ type Traits struct {
 
 // Value is what a definition gives: V, or why it gives nothing.
 type Value struct {
-	V         dd.DD
-	Undefined string
-	Blurred   bool // there is a value, but in float64 rounding may decide whether there is
-	TooDear   bool // the evaluation was left out
+	V            dd.DD
+	Undefined    string
+	Blurred      bool // there is a value, but in float64 rounding may decide whether there is
+	TooExpensive bool // the evaluation was left out
 }
 
 func value(x dd.DD) Value { return Value{V: x} }

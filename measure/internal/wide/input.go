@@ -52,9 +52,9 @@ func (h *Classifier) offsets(x []float64) []float64 {
 	return out
 }
 
-// SingleFits reports whether float32 products with the centred rows neither overflow nor vanish, but for what the bound on
+// FitsFloat32 reports whether float32 products with the centred rows neither overflow nor vanish, but for what the bound on
 // their rounding covers.
-func (h *Classifier) SingleFits() bool {
+func (h *Classifier) FitsFloat32() bool {
 	reach := slices.Max(h.CentredNorm)
 	return reach < farMagnitude && (reach > 1/farMagnitude || reach == 0)
 }
@@ -107,8 +107,8 @@ const (
 	PhaseRows      = "rows by class" // read once more, for margins
 )
 
-// SingleFits reports whether the scale of the centred means (K×d) is one that float32 products take.
-func SingleFits(centred []float64, k int) bool {
+// FitsFloat32 reports whether the scale of the centred means (K×d) is one that float32 products take.
+func FitsFloat32(centred []float64, k int) bool {
 	size := math.Sqrt(vec.Dot(centred, centred) / float64(k))
 	return size < mostMagnitude && size > 1/mostMagnitude
 }

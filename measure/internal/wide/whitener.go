@@ -64,7 +64,7 @@ func (s *whiteSums) add(o *whiteSums) {
 
 const (
 	certain       = 6    // λ
-	SingleBound   = 1e-5 // of the relative error of NC1 that float32 products may add
+	Float32Bound  = 1e-5 // of the relative error of NC1 that float32 products may add
 	roundoff32    = 0x1p-24
 	mostMagnitude = 0x1p20 // of class means in float32 products, and its inverse the least
 	leastVariance = 0x1p-80
@@ -146,7 +146,7 @@ func (w *whitener[P]) certified(team *parallel.Team) bool {
 		return true
 	}
 	w.bound = w.errorBound(team)
-	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.bound < SingleBound
+	return w.sums.square > leastVariance*w.sums.weight*float64(w.d) && w.bound < Float32Bound
 }
 
 // release frees everything but the bound.

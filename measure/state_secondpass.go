@@ -16,7 +16,7 @@ const (
 )
 
 // WriteTo writes s as a .ncs file; it implements io.WriterTo.
-func (s *Second) WriteTo(to io.Writer) (int64, error) {
+func (s *SecondPass) WriteTo(to io.Writer) (int64, error) {
 	flags := uint32(0)
 	for i, set := range []bool{s.ask.white, s.ask.nearest, s.ask.logits, s.ask.margins, s.ask.im == PerClass} {
 		if set {
@@ -38,14 +38,14 @@ func (s *Second) WriteTo(to io.Writer) (int64, error) {
 }
 
 // parseSecond reads a second pass.
-func parseSecond(r *stateReader, flags uint32, k, d int) (*Second, error) {
+func parseSecond(r *stateReader, flags uint32, k, d int) (*SecondPass, error) {
 	if flags&^flagsSecond != 0 {
 		return nil, &StateError{fmt.Sprintf("flags %#x are unknown; a newer program wrote it", flags)}
 	}
 	if err := r.need([2]int{9, 1}, [2]int{6, k}); err != nil {
 		return nil, err
 	}
-	s := &Second{K: k, D: d}
+	s := &SecondPass{K: k, D: d}
 	r.rest = r.rest[copy(s.of[:], r.rest):]
 	s.ask = asked{white: flags&flagWhite != 0, nearest: flags&flagNearest != 0, logits: flags&flagLogits != 0, margins: flags&flagMargins != 0}
 	if flags&flagPerClass != 0 {

@@ -9,9 +9,9 @@ import (
 	"collapse/parallel"
 )
 
-// Second is what a second pass over a shard adds to the Moments of all shards: sums of what samples give beside the
+// SecondPass is what a second pass over a shard adds to the Moments of all shards: sums of what samples give beside the
 // final class means. Those of all shards merge in any order and grouping.
-type Second struct {
+type SecondPass struct {
 	K, D    int   // K: classes that the moments have, without those that were left out
 	Count   []int // (K) samples of the shards
 	Dropped int   // rows with NaN or infinity left out
@@ -21,10 +21,10 @@ type Second struct {
 	tally tally
 }
 
-// MeasureSecond makes the second pass over a shard: in.Train with labels that are classes of m, in.W and in.B, and
+// MeasureSecondPass makes the second pass over a shard: in.Train with labels that are classes of m, in.W and in.B, and
 // in.Only; tests, noise and out-of-distribution features belong to a whole measurement. m holds the merged
 // moments of all shards. Errors are those of Engine.Measure.
-func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (found *Second, err error) {
+func MeasureSecondPass[T kernel.Float](in Input[T], m *Moments, opt Options) (found *SecondPass, err error) {
 	defer parallel.Stopping(&err)
 	e, err := NewEngine[T](opt)
 	if err != nil {
@@ -48,7 +48,7 @@ func MeasureSecond[T kernel.Float](in Input[T], m *Moments, opt Options) (found 
 	if e.stay != nil {
 		s.restrict(e.stay)
 	}
-	out := &Second{K: s.k, D: m.D, Count: append([]int(nil), s.count...)}
+	out := &SecondPass{K: s.k, D: m.D, Count: append([]int(nil), s.count...)}
 	h, err := e.adopt(m, w, b)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (e *Engine[T]) identity(m *Moments, h *head) (sum [sha256.Size]byte) {
 
 // Merge adds the samples of o, which is not changed. It returns *StateError if they were measured beside other
 // means, another classifier or other options.
-func (s *Second) Merge(o *Second) error {
+func (s *SecondPass) Merge(o *SecondPass) error {
 	if s.of != o.of || s.K != o.K {
 		return &StateError{"these second passes were made beside different class means, weights or options; pass the same merged state, classifier and --imbalance to all"}
 	}
@@ -123,11 +123,11 @@ func (s *Second) Merge(o *Second) error {
 	return nil
 }
 
-// Report returns every measure that both passes give; m, w and b are those of MeasureSecond. Margins come with mean
+// Report returns every measure that both passes give; m, w and b are those of MeasureSecondPass. Margins come with mean
 // and extremes, not as a curve.
 //
 // It returns *StateError if s was made beside other moments, or if samples of m are missing from s.
-func (s *Second) Report(m *Moments, w, b []float64, opt Options) (found *Report, err error) {
+func (s *SecondPass) Report(m *Moments, w, b []float64, opt Options) (found *Report, err error) {
 	defer parallel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
 	if err != nil {
