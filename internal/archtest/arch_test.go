@@ -23,7 +23,7 @@ var forbidden = map[string][]string{
 	"collapse/ufm":                  {"collapse/data", "collapse/train", "collapse/internal/store"},
 	"collapse/dilation":             {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
 	"collapse/landscape":            {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/internal/rundir":      {"collapse/data", "collapse/nn", "collapse/optim", "collapse/train", "collapse/measure", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/study", "collapse/internal/queue", "collapse/internal/upkeep", "collapse/internal/outfile", "collapse/internal/cli"},
+	"collapse/internal/rundir":      {"collapse/data", "collapse/nn", "collapse/optim", "collapse/train", "collapse/measure", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/upkeep", "collapse/internal/outfile", "collapse/internal/cli"},
 	"collapse/internal/store":       {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/train":                {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/study…", "collapse/internal/cli"},
 	"collapse/internal/chart":       {"collapse/nn", "collapse/data", "collapse/train", "collapse/measure", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
