@@ -38,6 +38,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/inputfile":   {"collapse…"},
 	"collapse/internal/tensorboard": {"collapse…"},
 	"collapse/internal/outfile":     {"collapse…"},
+	"collapse/internal/sampling":    {"collapse…"},
 	"collapse/internal/safetext":    {"collapse…"},
 	"collapse/internal/spelling":    {"collapse…"},
 	"collapse/internal/recipe":      {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/cli", "collapse/internal/study", "collapse/internal/queue"},

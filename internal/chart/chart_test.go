@@ -205,6 +205,18 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
+// A series without points has empty coordinates in a document: a page that maps over what is absent draws nothing of the whole panel.
+func TestJSONOfNoPoints(t *testing.T) {
+	var b bytes.Buffer
+	empty := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "s", Kind: Points}}}}}
+	if err := WriteJSON(&b, empty); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"x":[],"y":[]`) {
+		t.Errorf("%s", b.String())
+	}
+}
+
 func TestCSVHoldsEveryNumber(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteCSV(&b, sample()); err != nil {

@@ -1,7 +1,7 @@
 // Draws panels of curves with uPlot.
 'use strict';
 const curves = (() => {
-  const { color, role, alpha, font, axisTitle, digits, tickDigits, apart, logTicks } = ink;
+  const { color, role, alpha, font, axisTitle, digits, tickDigits, apart, ticks, logTicks, dashes } = ink;
 
   // columns turns series into uPlot's data and series. A band becomes two curves and the space between.
   function columns(panel) {
@@ -16,7 +16,7 @@ const curves = (() => {
         tables.push([[...s.x], clean(s.y)]); // s.x grows by extend; what is drawn is not to change before it is drawn anew
         const few = s.x.length < 2;
         series.push({ label: s.label || s.id, stroke: alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
-          dash: s.dashed ? [5, 4] : undefined, points: { show: few, size: 6 }, spanGaps: false });
+          dash: dashes(s), points: { show: few, size: 6 }, spanGaps: false });
       }
     }
     const data = tables.length ? uPlot.join(tables) : [[], []];
@@ -36,7 +36,7 @@ const curves = (() => {
       if (axis.zero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
       if (!isFinite(lo) || !isFinite(hi)) return [0, 1];
       const size = Math.max(Math.abs(lo), Math.abs(hi));
-      const room = hi - lo > size * 1e-5 ? (hi - lo) * 0.05 : size * 0.1 || 1; // a constant, up to the rounding of float32
+      const room = hi - lo > size * 1e-4 ? (hi - lo) * 0.05 : size * 0.1 || 1; // else a constant, as in internal/chart/scale.go
       return [lo === 0 ? -room / 2 : lo - room, hi + room];
     };
   }
@@ -52,7 +52,7 @@ const curves = (() => {
       for (const s of series) {
         c.strokeStyle = color(s.color);
         c.lineWidth = 1.2 * devicePixelRatio;
-        c.setLineDash(s.dashed ? [5 * devicePixelRatio, 4 * devicePixelRatio] : []);
+        c.setLineDash((dashes(s) || []).map((d) => d * devicePixelRatio));
         for (const v of (s.kind === 'hline' ? s.y : s.x)) {
           const at = Math.round(u.valToPos(v, s.kind === 'hline' ? 'y' : 'x', true));
           c.beginPath();
@@ -75,9 +75,11 @@ const curves = (() => {
   function draw(box, panel) {
     const made = columns(panel);
     const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
-    const ticks = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
-      : a.scale === 'log' ? { splits: (u, i, lo, hi) => logTicks(lo, hi), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) } : { values: (u, at) => apart(at) };
-    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...ticks(a) });
+    const want = (u, side) => side === 0 ? u.bbox.width / devicePixelRatio / 62 : u.bbox.height / devicePixelRatio / 40;
+    const places = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
+      : a.scale === 'log' ? { splits: (u, side, lo, hi) => logTicks(lo, hi, Math.floor(want(u, side))), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) }
+        : { splits: (u, side, lo, hi) => ticks(lo, hi, Math.floor(want(u, side))), values: (u, at) => apart(at) };
+    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...places(a) });
     const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
     const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
     box.append(readout, up);
