@@ -35,8 +35,15 @@ func stamp(r store.Run) string {
 	return fmt.Sprintf("%d %s %v %v %d %q", r.Generation, r.Status, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
 }
 
-// load returns a run with all its values, or with those of some measures. Of a run that has moved on only the new epochs are read.
+// load returns a run with all its values, or with those of some measures; its features are read when asked for, and not kept here.
 func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
+	run, err := c.values(r, row, measures)
+	run.FeaturesIn(r.RunDir(row.Hash))
+	return run, err
+}
+
+// values returns a run without features. Of a run that has moved on only the new epochs are read.
+func (c *cache) values(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
 	key, now := row.Hash, stamp(row)
 	if measures != nil {
 		key += " some"
