@@ -142,7 +142,7 @@ func niceStep(raw float64) float64 {
 	return 10 * p
 }
 
-// logTicks gives powers of ten, every k-th when there are many, and 1-2-5 steps below two decades or where powers are too few.
+// logTicks gives powers of ten, every k-th when there are many, with 1-3 steps where powers are too few, and 1-2-5 steps below two decades.
 func (s span) logTicks(want int) []Tick {
 	decades := math.Log10(s.hi) - math.Log10(s.lo)
 	if decades < 0.5 { // hardly a decade: round values on the linear scale read better
@@ -154,6 +154,7 @@ func (s span) logTicks(want int) []Tick {
 				return out
 			}
 		}
+		return s.powers(1, 1, 3)
 	}
 	if out := s.powers(1, 1, 2, 5); len(out) >= fewestTicks {
 		return out

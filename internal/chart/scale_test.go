@@ -1,7 +1,9 @@
 package chart
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,7 +17,7 @@ func TestTicks(t *testing.T) {
 		{span{lo: 0, hi: 1}, []string{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
 		{span{lo: -3, hi: 12}, []string{"0", "5", "10"}},
 		{span{lo: 0.01, hi: 0.99}, []string{"0.2", "0.4", "0.6", "0.8"}},
-		{span{lo: 0.11, hi: 12, log: true}, []string{"0.2", "0.5", "1", "2", "5", "10"}},
+		{span{lo: 0.11, hi: 12, log: true}, []string{"0.3", "1", "3", "10"}},
 		{span{lo: 1.1, hi: 9, log: true}, []string{"2", "4", "6", "8"}},
 		{span{lo: 0, hi: 3e6}, []string{"0", "1·10⁶", "2·10⁶", "3·10⁶"}},
 		{span{lo: 0.9e-3, hi: 11, log: true}, []string{"10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹"}},
@@ -33,6 +35,35 @@ func TestTicks(t *testing.T) {
 			if got[i] != c.want[i] {
 				t.Errorf("%+v: ticks %q, wanted %q", c.s, got, c.want)
 				break
+			}
+		}
+	}
+}
+
+// TestTickPlaces compares with places that internal/serve's test asks the scripts of live pages for, too: one rule, in two languages.
+func TestTickPlaces(t *testing.T) {
+	text, err := os.ReadFile("testdata/ticks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Lo, Hi float64
+		Log    bool
+		Want   int
+		At     []float64
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) < 50 {
+		t.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		got := span{lo: c.Lo, hi: c.Hi, log: c.Log}.ticks(c.Want)
+		if len(got) != len(c.At) || len(got) < fewestTicks {
+			t.Errorf("%+v: %v", c, got)
+			continue
+		}
+		for i, k := range got {
+			if !(math.Abs(k.Value-c.At[i]) <= 1e-9*(c.Hi-c.Lo)) {
+				t.Errorf("%+v: tick %d at %g", c, i, k.Value)
 			}
 		}
 	}

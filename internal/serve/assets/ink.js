@@ -67,9 +67,12 @@ const ink = (() => {
   function logTicks(lo, hi, want) {
     const decades = Math.log10(hi / lo);
     if (decades < 0.5) return ticks(lo, hi, want);
-    for (let every = Math.max(1, Math.ceil(decades / Math.max(want, fewest))); decades >= 2 && every > 0; every--) {
-      const out = powers(lo, hi, every, [1]);
-      if (out.length >= fewest) return out;
+    if (decades >= 2) {
+      for (let every = Math.max(1, Math.ceil(decades / Math.max(want, fewest))); every > 0; every--) {
+        const out = powers(lo, hi, every, [1]);
+        if (out.length >= fewest) return out;
+      }
+      return powers(lo, hi, 1, [1, 3]);
     }
     const out = powers(lo, hi, 1, [1, 2, 5]);
     return out.length >= fewest ? out : ticks(lo, hi, want);
