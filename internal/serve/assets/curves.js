@@ -67,6 +67,18 @@ const curves = (() => {
 
   const height = (w) => Math.round(w * 0.6);
 
+  // named is a line of what the cursor reads: a sample of the curve, its name, its value.
+  function named(v) {
+    const row = document.createElement('tr'), swatch = document.createElement('td'), name = document.createElement('td'), value = document.createElement('td');
+    const sample = document.createElement('span');
+    sample.style.borderTop = '3px ' + (v.s.dash ? 'dashed ' : 'solid ') + (typeof v.s.stroke === 'function' ? v.s.stroke() : v.s.stroke);
+    swatch.append(sample);
+    name.textContent = v.s.label;
+    value.textContent = digits(v.y);
+    row.append(swatch, name, value);
+    return row;
+  }
+
   // Plots out of sight take in what is new, and are drawn when they come into sight.
   const seeing = new Map(); // panel's box → what to call
   const sight = new IntersectionObserver((seen) => { for (const s of seen) seeing.get(s.target)?.(s.isIntersecting); });
@@ -83,11 +95,18 @@ const curves = (() => {
     const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
     const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
     box.append(readout, up);
+    const values = document.createElement('table');
+    values.className = 'values';
+    values.hidden = true;
     const say = (u) => {
-      const i = u.cursor.idx;
-      if (i === null || i === undefined) { readout.textContent = panel.title || ''; return; }
-      const parts = u.series.map((s, k) => k > 0 && !s.quiet && u.data[k][i] != null ? digits(u.data[k][i]) : null).filter((s) => s !== null);
-      readout.textContent = (panel.title || '') + ' · ' + (panel.x.label || 'x') + ' ' + digits(u.data[0][i]) + ': ' + parts.join(' | ');
+      const i = u.cursor.idx, there = i !== null && i !== undefined;
+      readout.textContent = (panel.title || '') + (there ? (panel.title ? ' · ' : '') + (panel.x.label || 'x') + ' ' + digits(u.data[0][i]) : '');
+      const read = there ? u.series.map((s, k) => ({ s, y: k > 0 && !s.quiet ? u.data[k][i] : null })).filter((v) => v.y != null) : [];
+      values.hidden = read.length === 0;
+      values.replaceChildren(...read.sort((a, b) => b.y - a.y).map(named));
+      const right = u.cursor.left > u.bbox.width / devicePixelRatio / 2;
+      values.style.left = right ? '' : u.cursor.left + u.bbox.left / devicePixelRatio + 14 + 'px';
+      values.style.right = right ? box.clientWidth - u.cursor.left - u.bbox.left / devicePixelRatio + 14 + 'px' : '';
     };
     const wide = box.clientWidth;
     const plot = new uPlot({
@@ -98,7 +117,7 @@ const curves = (() => {
       axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: (u, labels) => Math.max(50, 16 + 6.6 * Math.max(0, ...(labels || []).map((t) => t.length))) }],
       hooks: { draw: [marks(references)], setCursor: [say] },
     }, made.data, box);
-    box.append(along);
+    box.append(along, values);
     say(plot);
     box.tabIndex = 0;
     box.setAttribute('role', 'img');
@@ -134,7 +153,7 @@ const curves = (() => {
         return true;
       },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
-      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
+      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along, values]) e.remove(); box.onkeydown = null; },
       data: () => plot.data, // as drawn
       last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),
     };
