@@ -412,7 +412,7 @@ func contrast(a, b uint32) float64 {
 
 func TestColoursShowOnBothPapers(t *testing.T) {
 	for _, dark := range []bool{false, true} {
-		for c := Color(1); c <= 8; c++ {
+		for c := Color(1); c <= dataColors; c++ {
 			if r := contrast(c.in(dark), paper.in(dark)); !(r >= 3) {
 				t.Errorf("colour %d, dark %v: contrast %.2f below 3", c, dark, r)
 			}
@@ -423,7 +423,7 @@ func TestColoursShowOnBothPapers(t *testing.T) {
 			}
 		}
 	}
-	if Color(9).normal() != 1 || ColorFor(-1) != 8 {
-		t.Error("colours do not repeat after eight")
+	if Color(11).normal() != 1 || ColorFor(-1) != 10 {
+		t.Error("colours do not repeat after ten")
 	}
 }
