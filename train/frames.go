@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/arrayfile"
+	"collapse/internal/sampling"
 )
 
 // Bounds of a frame: rows, numbers in its rows (128 KiB), and numbers in its class means (1 MiB), beyond which there are no frames.
@@ -13,16 +14,16 @@ const (
 	frameMeans   = 1 << 18
 )
 
-// frameArrays are evenly spaced training samples, and the class means by observed label of the epoch's report.
+// frameArrays are training samples of every true class, the same at every epoch, and the class means by observed label of the epoch's report.
 func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 	train, d, k := s.in.train, s.dim, s.classes
 	m := min(train.N(), frameRows, max(frameNumbers/d, 2*k))
-	h, observed, truth := make([]float32, 0, m*d), make([]int32, m), make([]int32, m)
-	for i := range m {
-		at := i * train.N() / m
+	h, observed, truth := make([]float32, 0, m*d), make([]int32, 0, m), make([]int32, 0, m)
+	for _, at := range sampling.PerClass(train.True, m) {
 		h = append(h, narrow(s.train.features[at*d:(at+1)*d])...)
-		observed[i], truth[i] = train.Observed[at], train.True[at]
+		observed, truth = append(observed, train.Observed[at]), append(truth, train.True[at])
 	}
+	m = len(truth)
 	means, counts, all := make([]float32, k*d), make([]int64, k), s.means.Padded(k)
 	for c := range k {
 		counts[c] = int64(all.ClassCounts[c])

@@ -7,6 +7,7 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/rundir"
+	"collapse/internal/sampling"
 )
 
 // TestFramesHoldEachMeasuredEpoch reads the frames of a run back: one for each measured epoch, class means that are those of all
@@ -56,13 +57,60 @@ func TestFramesHoldEachMeasuredEpoch(t *testing.T) {
 			t.Fatalf("mean %d is %g, the saved features' %g", i, means[i], want)
 		}
 	}
-	n, m := len(observed), len(h)/d
-	for i := range m {
-		at := i * n / m
+	at := sampling.PerClass(toInt32(load(r.Features, "train_true")), len(h)/d)
+	if len(at) != len(h)/d {
+		t.Fatalf("%d rows, want %d", len(h)/d, len(at))
+	}
+	for i, at := range at {
 		for j := range d {
 			if h[i*d+j] != all[at*d+j] {
 				t.Fatalf("row %d is not sample %d", i, at)
 			}
 		}
 	}
+}
+
+// TestFramesShowEveryClass has more samples than a frame takes, whose classes come in turn.
+func TestFramesShowEveryClass(t *testing.T) {
+	c := tinyConfig()
+	c.Run.Epochs = 1
+	c.Data.Classes, c.Data.SamplesPerClass = 10, 200
+	c.Net.FeatureDim = 16
+	r, err := Run(t.Context(), c, newLab(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := arrayfile.Open(rundir.Dir(r.Dir).Frame(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	a, err := f.Load("true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := a.Float64s()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[float64]int{}
+	for _, k := range classes {
+		shown[k]++
+	}
+	if len(shown) != 10 || len(classes) != frameRows {
+		t.Fatalf("%d samples of the classes %v", len(classes), shown)
+	}
+	for k, n := range shown {
+		if n != frameRows/10 {
+			t.Errorf("class %g has %d samples", k, n)
+		}
+	}
+}
+
+func toInt32(v []float64) []int32 {
+	out := make([]int32, len(v))
+	for i, x := range v {
+		out[i] = int32(x)
+	}
+	return out
 }

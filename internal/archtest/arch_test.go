@@ -41,6 +41,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/inputfile":   {"collapse…"},
 	"collapse/internal/tensorboard": {"collapse…"},
 	"collapse/internal/outfile":     {"collapse…"},
+	"collapse/internal/sampling":    {"collapse…"},
 	"collapse/internal/safetext":    {"collapse…"},
 	"collapse/internal/spelling":    {"collapse…"},
 	"collapse/internal/zipped":      {"collapse…"},

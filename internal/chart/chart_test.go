@@ -205,6 +205,18 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
+// A series without points has empty coordinates in a document: a page that maps over what is absent draws nothing of the whole panel.
+func TestJSONOfNoPoints(t *testing.T) {
+	var b bytes.Buffer
+	empty := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "s", Kind: Points}}}}}
+	if err := WriteJSON(&b, empty); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"x":[],"y":[]`) {
+		t.Errorf("%s", b.String())
+	}
+}
+
 func TestCSVHoldsEveryNumber(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteCSV(&b, sample()); err != nil {
@@ -400,7 +412,7 @@ func contrast(a, b uint32) float64 {
 
 func TestColoursShowOnBothPapers(t *testing.T) {
 	for _, dark := range []bool{false, true} {
-		for c := Color(1); c <= 8; c++ {
+		for c := Color(1); c <= dataColors; c++ {
 			if r := contrast(c.in(dark), paper.in(dark)); !(r >= 3) {
 				t.Errorf("colour %d, dark %v: contrast %.2f below 3", c, dark, r)
 			}
@@ -411,7 +423,7 @@ func TestColoursShowOnBothPapers(t *testing.T) {
 			}
 		}
 	}
-	if Color(9).normal() != 1 || ColorFor(-1) != 8 {
-		t.Error("colours do not repeat after eight")
+	if Color(11).normal() != 1 || ColorFor(-1) != 10 {
+		t.Error("colours do not repeat after ten")
 	}
 }

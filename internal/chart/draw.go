@@ -31,12 +31,20 @@ func (f *frame) drawSeries(g painter, s *Series) {
 	}
 }
 
+// undashed is the last colour whose lines are solid: beyond four, lines differ by more than their colour.
+const undashed Color = 4
+
 func (s *Series) stroke() stroke {
 	st := stroke{color: s.Color, width: s.Width, opacity: 1}
 	if st.width == 0 {
 		st.width = 1.8
 	}
-	if s.Dashed {
+	switch many := s.Color.normal() > undashed; {
+	case many && s.Dashed:
+		st.dash = []float64{2, 3}
+	case many:
+		st.dash = []float64{9, 3, 2, 3}
+	case s.Dashed:
 		st.dash = []float64{5, 3.5}
 	}
 	if s.Faint {

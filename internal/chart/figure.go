@@ -87,8 +87,8 @@ type Series struct {
 	Faint  bool     `json:"faint,omitempty"` // drawn light: single runs behind their mean
 	Size   float64  `json:"size,omitempty"`  // marker size or text size in points; 0: a default
 	Width  float64  `json:"width,omitempty"` // line width in points; 0: a default
-	X      Numbers  `json:"x,omitempty"`
-	Y      Numbers  `json:"y,omitempty"`
+	X      Numbers  `json:"x"`               // [] rather than absent, so that pages need not ask
+	Y      Numbers  `json:"y"`
 	Z      Numbers  `json:"z,omitempty"` // Points: a third coordinate, for pages that turn the picture; flat drawings leave it out
 	X2     Numbers  `json:"x2,omitempty"`
 	Y2     Numbers  `json:"y2,omitempty"`

@@ -50,7 +50,9 @@ func (l *labels) draw(g painter) {
 	g.begin("labels")
 	for _, w := range l.wanted {
 		f := pointFace
-		f.color = w.color
+		if f.color = w.color; f.color > Ink {
+			f.color = Ink // a data colour need not be readable as text
+		}
 		if b, ok := l.place(w, f); ok {
 			l.taken = append(l.taken, b)
 			g.text(point{b.x, b.y + f.size - 1}, w.words, f)

@@ -48,8 +48,12 @@ func (e *extent) add(values ...float64) {
 	}
 }
 
+// constant is the spread, against their size, up to which values count as equal: drawn from edge to edge, rounding and noise would look
+// like something that happens.
+const constant = 1e-4
+
 // span widens the gathered values by 5 % of their length so that no mark sits on the frame. One
-// value alone, or none, still gives an axis.
+// value alone, or none, still gives an axis; that of a constant is as long as a fifth of its size.
 func (e *extent) span() span {
 	if e.log {
 		return e.logSpan()
@@ -59,7 +63,7 @@ func (e *extent) span() span {
 	}
 	pad := (e.hi/2 - e.lo/2) / 10
 	size := math.Max(math.Abs(e.lo), math.Abs(e.hi))
-	if pad <= size*5e-7 { // a constant, up to the rounding of float32: its own size is the natural length
+	if pad <= size*constant/20 {
 		pad = size / 10
 	}
 	if pad == 0 {
@@ -87,15 +91,32 @@ func explicit(a Axis) span {
 	return s
 }
 
-// ticks chooses about want round places inside the span.
+// fewestTicks is how many labels an axis has at least: two say neither where the middle is nor how the axis is scaled.
+const fewestTicks = 3
+
+// ticks chooses about want round places inside the span, and at least fewestTicks wherever numbers lie that dense.
 func (s span) ticks(want int) []Tick {
+	want = max(want, fewestTicks)
 	if s.log {
 		return s.logTicks(want)
 	}
-	step := niceStep((s.hi/2 - s.lo/2) / float64(max(want, 1)) * 2)
+	step := niceStep((s.hi/2 - s.lo/2) / float64(want) * 2)
+	out := s.multiples(step, want)
+	for range 2 { // rounding up has made a step at most five times as long as asked for
+		if len(out) >= fewestTicks {
+			break
+		}
+		step = niceStep(step / 2.5)
+		out = s.multiples(step, want)
+	}
+	return out
+}
+
+// multiples are those of step inside the span.
+func (s span) multiples(step float64, want int) []Tick {
 	var out []Tick
 	first := math.Ceil(s.lo/step - 1e-9)
-	for i := range 3 * max(want, 1) {
+	for i := range 3 * want {
 		v := (first + float64(i)) * step
 		if v > s.hi+step*1e-9 {
 			break
@@ -121,24 +142,36 @@ func niceStep(raw float64) float64 {
 	return 10 * p
 }
 
-// logTicks gives powers of ten, every k-th when there are many, and 1-2-5 steps below two decades.
+// logTicks gives powers of ten, every k-th when there are many, with 1-3 steps where powers are too few, and 1-2-5 steps below two decades.
 func (s span) logTicks(want int) []Tick {
-	a, b := math.Log10(s.lo), math.Log10(s.hi)
-	if b-a < 0.5 { // hardly a decade: round values on the linear scale read better
+	decades := math.Log10(s.hi) - math.Log10(s.lo)
+	if decades < 0.5 { // hardly a decade: round values on the linear scale read better
 		return span{lo: s.lo, hi: s.hi}.ticks(want)
 	}
-	mult := []float64{1}
-	if b-a < 2 {
-		mult = []float64{1, 2, 5}
+	if decades >= 2 {
+		for every := max(1, int(math.Ceil(decades/float64(want)))); every > 0; every-- {
+			if out := s.powers(every, 1); len(out) >= fewestTicks {
+				return out
+			}
+		}
+		return s.powers(1, 1, 3)
 	}
+	if out := s.powers(1, 1, 2, 5); len(out) >= fewestTicks {
+		return out
+	}
+	return span{lo: s.lo, hi: s.hi}.ticks(want)
+}
+
+// powers are the given multiples of every so-manieth power of ten inside the span.
+func (s span) powers(every int, multiples ...float64) []Tick {
+	a, b := math.Log10(s.lo), math.Log10(s.hi)
 	plain := math.Floor(a) >= -2 && math.Ceil(b) <= 3 // else all are powers: no mix of 0.01 and 10⁻³
-	every := max(1, int(math.Ceil((b-a)/float64(max(want, 1)))))
 	var out []Tick
 	for e := int(math.Floor(a)); e <= int(math.Ceil(b)); e++ {
-		if ((e%every)+every)%every != 0 {
+		if e%every != 0 {
 			continue
 		}
-		for _, m := range mult {
+		for _, m := range multiples {
 			v := m * math.Pow(10, float64(e))
 			if finite(v) && v >= s.lo*(1-1e-9) && v <= s.hi*(1+1e-9) {
 				out = append(out, Tick{v, powerLabel(m, e, plain)})

@@ -1,7 +1,9 @@
 package chart
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,6 +16,9 @@ func TestTicks(t *testing.T) {
 	}{
 		{span{lo: 0, hi: 1}, []string{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
 		{span{lo: -3, hi: 12}, []string{"0", "5", "10"}},
+		{span{lo: 0.01, hi: 0.99}, []string{"0.2", "0.4", "0.6", "0.8"}},
+		{span{lo: 0.11, hi: 12, log: true}, []string{"0.3", "1", "3", "10"}},
+		{span{lo: 1.1, hi: 9, log: true}, []string{"2", "4", "6", "8"}},
 		{span{lo: 0, hi: 3e6}, []string{"0", "1·10⁶", "2·10⁶", "3·10⁶"}},
 		{span{lo: 0.9e-3, hi: 11, log: true}, []string{"10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹"}},
 		{span{lo: 0.5, hi: 30, log: true}, []string{"0.5", "1", "2", "5", "10", "20"}},
@@ -30,6 +35,35 @@ func TestTicks(t *testing.T) {
 			if got[i] != c.want[i] {
 				t.Errorf("%+v: ticks %q, wanted %q", c.s, got, c.want)
 				break
+			}
+		}
+	}
+}
+
+// TestTickPlaces compares with places that internal/serve's test asks the scripts of live pages for, too: one rule, in two languages.
+func TestTickPlaces(t *testing.T) {
+	text, err := os.ReadFile("testdata/ticks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Lo, Hi float64
+		Log    bool
+		Want   int
+		At     []float64
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) < 50 {
+		t.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		got := span{lo: c.Lo, hi: c.Hi, log: c.Log}.ticks(c.Want)
+		if len(got) != len(c.At) || len(got) < fewestTicks {
+			t.Errorf("%+v: %v", c, got)
+			continue
+		}
+		for i, k := range got {
+			if !(math.Abs(k.Value-c.At[i]) <= 1e-9*(c.Hi-c.Lo)) {
+				t.Errorf("%+v: tick %d at %g", c, i, k.Value)
 			}
 		}
 	}
@@ -54,8 +88,11 @@ func TestRanges(t *testing.T) {
 				t.Fatalf("%g lies at %g of [%g, %g]", v, p, s.lo, s.hi)
 			}
 		}
-		ticks := s.ticks(5)
-		if len(ticks) > 16 {
+		ticks := s.ticks(rapid.IntRange(1, 7).Draw(t, "want"))
+		if len(ticks) < fewestTicks && s.hi-s.lo > 1e-12*math.Max(math.Abs(s.lo), math.Abs(s.hi)) && s.hi-s.lo > 1e-300 {
+			t.Fatalf("%d ticks in [%g, %g]", len(ticks), s.lo, s.hi)
+		}
+		if len(ticks) > 21 {
 			t.Fatalf("%d ticks", len(ticks))
 		}
 		for i, k := range ticks {
@@ -67,6 +104,23 @@ func TestRanges(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Values that differ by rounding alone are a flat line, not a mountain range.
+func TestConstantsAreFlat(t *testing.T) {
+	for _, v := range [][]float64{{0.765340, 0.765365}, {1, 1 + 1e-5}, {-3, -3}, {2e-20, 2.0001e-20}} {
+		e := extent{}
+		e.add(v...)
+		s := e.span()
+		if length := (s.hi - s.lo) / math.Abs(v[0]); !(length > 0.15 && length < 0.25) {
+			t.Errorf("%v: an axis from %g to %g", v, s.lo, s.hi)
+		}
+	}
+	e := extent{}
+	e.add(0.76, 0.77)
+	if s := e.span(); !(s.hi-s.lo < 0.012) {
+		t.Errorf("a difference of a hundredth is drawn from %g to %g", s.lo, s.hi)
+	}
 }
 
 // No tick lies beyond the largest number, where a power of ten is infinite.

@@ -99,9 +99,9 @@ func runPairs(a *app, prefix string) (pairs []fittedPair, notes []string, err er
 		return nil, nil, err
 	}
 	run := runs[0]
-	f := run.Features
+	f := run.Features()
 	if f == nil {
-		return nil, nil, fmt.Errorf("run %.12s has no features to fit: %s", run.Hash, run.NoFeatures)
+		return nil, nil, fmt.Errorf("run %.12s has no features to fit: %s", run.Hash, run.NoFeatures())
 	}
 	samples := dilation.Samples{D: f.D, TrainH: f.TrainH, TestH: f.TestH, Observed: f.Observed, True: f.True, TestTrue: f.TestTrue}
 	measured, err := samples.Pairs(run.Loss)

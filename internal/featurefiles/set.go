@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"collapse/arrayfile"
+	"collapse/internal/sampling"
 	"collapse/measure"
 )
 
@@ -275,8 +276,8 @@ func measureAs[T float32 | float64](s *Set, c *Column, opt measure.Options) (*me
 	return measure.Measure(in, opt)
 }
 
-// Sample returns at most n rows of a column's features, evenly spaced, with their classes as r, the column's report, numbers them: of
-// every class, or, of many, of at most so many evenly chosen ones (every step-th, from class 0).
+// Sample returns at most n rows of a column's features, of each class as many, with their classes as r, the column's report, numbers
+// them: of every class, or, of many, of at most so many evenly chosen ones (every step-th, from class 0).
 func (s *Set) Sample(column int, r *measure.Report, n, classes int) (rows []float64, class []int32, err error) {
 	err = s.lib.reading(func() (err error) { rows, class, err = s.sample(column, r, n, classes); return err })
 	return rows, class, err
@@ -293,22 +294,22 @@ func (s *Set) sample(column int, r *measure.Report, n, classes int) (rows []floa
 		place[int32(r.Class(k))] = int32(k)
 	}
 	step := int32((r.K + classes - 1) / classes)
-	var from []int
+	of := make([]int32, len(s.train)) // −1: not drawn
 	for i, c := range s.train {
+		of[i] = -1
 		if k, there := place[c]; there && k%step == 0 {
-			from = append(from, i)
+			of[i] = k
 		}
 	}
-	n = min(n, len(from))
-	rows = make([]float64, n*m.d)
-	for i := range n {
-		at := from[i*len(from)/n]
+	from := sampling.PerClass(of, n)
+	rows = make([]float64, len(from)*m.d)
+	for i, at := range from {
 		row, err := src.Read(rows[i*m.d:(i+1)*m.d], at, at+1)
 		if err != nil {
 			return nil, nil, err
 		}
 		copy(rows[i*m.d:], row)
-		class = append(class, place[s.train[at]])
+		class = append(class, of[at])
 	}
 	return rows, class, nil
 }

@@ -23,7 +23,7 @@ func featureFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun) Pict
 	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
 	p.Table.Columns = []string{"run", "split", "class", "samples", "class mean", "‖class mean‖", "mean distance to it", "corrupted", "mean of corrupted", "least ÷ largest norm of clean means"}
 	for i, s := range runs {
-		v := view{JudgedRun: s, f: s.Features, plane: planeOf(s.Features), id: strconv.Itoa(i)}
+		v := view{JudgedRun: s, f: s.Features(), plane: planeOf(s.Features()), id: strconv.Itoa(i)}
 		p.Panels = append(p.Panels, v.trainPanel(), v.testPanel())
 		p.Table.Rows = append(p.Table.Rows, v.rows()...)
 		if v.plane.Words != "" {
@@ -32,7 +32,7 @@ func featureFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun) Pict
 		if v.left > 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: %s not drawn (at most %d of a class are; every k-th is kept).", v.title(), format.Count(v.left, "sample"), mostSamples))
 		}
-		if f := s.Features; f.TrainN > len(f.True) || f.TestN > len(f.TestTrue) {
+		if f := s.Features(); f.TrainN > len(f.True) || f.TestN > len(f.TestTrue) {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the run saved the first %d of %d training and %d of %d test samples.", v.title(), len(f.True), f.TrainN, len(f.TestTrue), f.TestN))
 		}
 		if s.Degenerate {

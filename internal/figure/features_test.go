@@ -121,8 +121,8 @@ func TestBoundaries(t *testing.T) {
 func TestCorruptedSamplesAreMarked(t *testing.T) {
 	m := judgetest.Common()
 	r := m.Run(t, "ce", 0.1, 1)
-	r.Features = judgetest.Cloud(2, 2, 200, []float64{3, 2.5}, 20)
-	r.Features.Redrawn[150] = true // drawn anew, to its own class: not mislabelled
+	r.SetFeatures(judgetest.Cloud(2, 2, 200, []float64{3, 2.5}, 20), "")
+	r.Features().Redrawn[150] = true // drawn anew, to its own class: not mislabelled
 	g, _ := judge.Experiments([]judge.Run{r})
 	p := FeatureFigures(g[0], nil)[0]
 	if len(p.Panels) != 2 {
@@ -156,7 +156,7 @@ func TestCorruptedSamplesAreMarked(t *testing.T) {
 func TestManySamplesAreThinnedAndSaidSo(t *testing.T) {
 	m := judgetest.Common()
 	r := m.Run(t, "ce", 0, 1)
-	r.Features = judgetest.Cloud(2, 2, 4000, []float64{3, 2.5}, 0)
+	r.SetFeatures(judgetest.Cloud(2, 2, 4000, []float64{3, 2.5}, 0), "")
 	g, _ := judge.Experiments([]judge.Run{r})
 	p := FeatureFigures(g[0], nil)[0]
 	drawn := len(p.Panels[0].Series[0].X)

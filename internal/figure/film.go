@@ -12,6 +12,7 @@ import (
 	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/measurement"
+	"collapse/internal/sampling"
 	"collapse/measure"
 )
 
@@ -50,10 +51,12 @@ func (f *Film) fromLast() error {
 	if err != nil {
 		return err
 	}
-	n := min(len(all.Observed), measurement.SampleSize)
 	means, counts := all.Means(all.TrainH, all.Observed, nil)
-	f.only = &judge.Frame{D: all.D, K: all.K, H: all.TrainH[:n*all.D], Observed: all.Observed[:n], True: all.True[:n],
-		Means: slices.Concat(means...), Counts: counts, Weight: all.Weight, Bias: all.Bias}
+	f.only = &judge.Frame{D: all.D, K: all.K, Means: slices.Concat(means...), Counts: counts, Weight: all.Weight, Bias: all.Bias}
+	for _, i := range sampling.PerClass(judge.Labels32(all.True), measurement.SampleSize) {
+		f.only.H = append(f.only.H, all.TrainH[i*all.D:(i+1)*all.D]...)
+		f.only.Observed, f.only.True = append(f.only.Observed, all.Observed[i]), append(f.only.True, all.True[i])
+	}
 	f.Epochs = []int64{0}
 	return nil
 }

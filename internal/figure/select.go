@@ -82,7 +82,7 @@ func OtherForms(g *judge.Experiment) Picture {
 // FeatureFigures chooses runs to draw: those asked for, or at a low and at the highest noise level
 // the first regular seed of each loss, and up to two degenerate runs.
 func FeatureFigures(g *judge.Experiment, asked []string) []Picture {
-	has := func(s *judge.JudgedRun) bool { return s.Features != nil }
+	has := func(s *judge.JudgedRun) bool { return s.Features() != nil }
 	caption := "After M-D Fig. 4. Colour is the true class; crosses are samples trained with a wrong label; rings mark class means, triangles the means of a class's mislabelled samples. The dashed line is where the decision changes."
 	named := func(p Picture, title string) Picture {
 		p.Title, p.Caption = title, caption
@@ -139,7 +139,7 @@ func shownNoises(g *judge.Experiment, has func(*judge.JudgedRun) bool) []float64
 func WhyNoFeatures(g *judge.Experiment) string {
 	reasons := map[string]int{}
 	for _, s := range g.Runs {
-		reasons[s.NoFeatures]++
+		reasons[s.NoFeatures()]++
 	}
 	var words []string
 	for why, n := range reasons {

@@ -28,7 +28,7 @@ func orthographic() plane {
 // on the plane that plane chooses.
 func (s DrawingPanel) addFeatures(p *Picture, id string, runs []*judge.JudgedRun) {
 	for _, r := range runs {
-		f := r.Features
+		f := r.Features()
 		if f == nil || !s.takes(r) {
 			continue
 		}

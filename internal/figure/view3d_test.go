@@ -36,7 +36,7 @@ func TestPanelOfFeatures(t *testing.T) {
 	if err := d.Check(); err != nil {
 		t.Fatal(err)
 	}
-	r.Features = &judge.Features{D: 3, K: 2, TrainH: []float64{1, 0, 0, 3, 0, 0, 0, 0, 5, 0, 0, 5}, Observed: []int{0, 0, 1, 1}, True: []int{0, 0, 1, 1}, Redrawn: make([]bool, 4)}
+	r.SetFeatures(&judge.Features{D: 3, K: 2, TrainH: []float64{1, 0, 0, 3, 0, 0, 0, 0, 5, 0, 0, 5}, Observed: []int{0, 0, 1, 1}, True: []int{0, 0, 1, 1}, Redrawn: make([]bool, 4)}, "")
 	p := d.Draw("f", []*judge.JudgedRun{judge.JudgeRun(&r)})
 	if len(p.Panels) != 1 || len(p.Notes) != 2 || !strings.Contains(p.Notes[1], "squared error") {
 		t.Fatalf("%d panels, notes %q", len(p.Panels), p.Notes)
@@ -78,7 +78,7 @@ func TestPanelOfTheComplement(t *testing.T) {
 func TestScheme(t *testing.T) {
 	runs := judgetest.Halfway(t, 2)
 	judgetest.SetFinal(&runs[0], "clean", "mean_norm_ratio", 0.01)
-	f := runs[1].Features
+	f := runs[1].Features()
 	for i := range f.True {
 		if f.Corrupted(i) && f.Observed[i] == 0 {
 			f.TrainH[2*i]++ // u₁ lies elsewhere than u₂

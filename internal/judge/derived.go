@@ -66,7 +66,7 @@ func (s *JudgedRun) degenerateShare() (float64, error) {
 // ⟨h − h*_true, h*_label − h*_true⟩ / ‖h*_label − h*_true‖². For two classes it is the place of the
 // memorized centroid u of M-D Fig. 3 along h₁ − h₂.
 func (s *JudgedRun) memorizedWay() (float64, error) {
-	f := s.Features
+	f := s.Features()
 	if f == nil {
 		return 0, fmt.Errorf("run %.12s saved no features", s.Hash)
 	}
@@ -93,7 +93,7 @@ func (s *JudgedRun) memorizedWay() (float64, error) {
 
 // testSpread is the mean over classes of the mean distance of a class's test features to their mean.
 func (s *JudgedRun) testSpread() (float64, error) {
-	f := s.Features
+	f := s.Features()
 	if f == nil {
 		return 0, fmt.Errorf("run %.12s saved no features", s.Hash)
 	}

@@ -41,7 +41,7 @@ func TestKeptValues(t *testing.T) {
 func TestMemorizedWayEnds(t *testing.T) {
 	r := judgetest.Common().Run(t, "ce", 0.2, 1)
 	for _, c := range []struct{ x, want float64 }{{0, 0}, {4, 1}, {-2, -0.5}} {
-		r.Features = &judge.Features{D: 2, K: 2, TrainH: []float64{1 + c.x, 7}, True: []int{0}, Observed: []int{1}, TestH: []float64{1, 0, 5, 0}, TestTrue: []int{0, 1}}
+		r.SetFeatures(&judge.Features{D: 2, K: 2, TrainH: []float64{1 + c.x, 7}, True: []int{0}, Observed: []int{1}, TestH: []float64{1, 0, 5, 0}, TestTrue: []int{0, 1}}, "")
 		if got, err := judge.JudgeRun(&r).Value("kept.memorized_way", 1); err != nil || !(math.Abs(got-c.want) < 1e-15) {
 			t.Errorf("%g along the way: %g, %v, wanted %g", c.x, got, err, c.want)
 		}

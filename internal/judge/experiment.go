@@ -22,8 +22,7 @@ type Experiment struct {
 
 // varies says which settings may differ inside an experiment.
 func varies(key string) bool {
-	return strings.HasPrefix(key, "loss.") || key == "data.noise" || key == "run.seed" || key == "data.noise_seed" ||
-		strings.HasPrefix(key, "data.train_samples") || strings.HasPrefix(key, "data.test_samples")
+	return strings.HasPrefix(key, "loss.") || key == "data.noise" || key == "run.seed" || key == "data.noise_seed"
 }
 
 // signature is equal for runs of one experiment.

@@ -114,10 +114,11 @@ func (r *Run) cleanNormRatio() float64 {
 	if v, ok, _ := r.Final(split, "mean_norm_ratio"); ok {
 		return v
 	}
-	if r.Features == nil {
+	f := r.Features()
+	if f == nil {
 		return math.NaN()
 	}
-	means, count := r.Features.CleanMeans()
+	means, count := f.CleanMeans()
 	lo, hi := math.Inf(1), 0.0
 	for k, m := range means {
 		if count[k] == 0 {

@@ -52,12 +52,8 @@ func load(lab LabReader, prefix string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	if r.Features, err = LoadFeatures(lab.RunDir(found.Hash)); err != nil {
-		r.NoFeatures = err.Error()
-		return r, nil
-	}
-	r.Settings["data.train_samples"] = strconv.Itoa(r.Features.TrainN)
-	r.Settings["data.test_samples"] = strconv.Itoa(r.Features.TestN)
+	r.FeaturesIn(lab.RunDir(found.Hash))
+	r.Features() // while others are read
 	return r, nil
 }
 

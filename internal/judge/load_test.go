@@ -82,10 +82,13 @@ func TestLoad(t *testing.T) {
 	if r.Loss != "ls" || r.Noise != 0.1 || r.Seed != 7 || r.Hash != hash || r.Status != store.Done {
 		t.Errorf("run %+v", r)
 	}
-	for key, want := range map[string]string{"net.width": "64", "optim.momentum": "0.9", "loss.smoothing": "0.1", "data.noise": "0.1", "data.train_samples": "40", "data.test_samples": "2"} {
+	for key, want := range map[string]string{"net.width": "64", "optim.momentum": "0.9", "loss.smoothing": "0.1", "data.noise": "0.1"} {
 		if r.Settings[key] != want {
 			t.Errorf("%s = %q, wanted %q", key, r.Settings[key], want)
 		}
+	}
+	if f := r.Features(); f == nil || f.TrainN != 40 || f.TestN != 2 {
+		t.Errorf("features %+v (%s), of 40 training and 2 test samples", f, r.NoFeatures())
 	}
 	if _, guessed := r.Settings["data.samples_per_class"]; guessed {
 		t.Error("a key that runs do not record is shown at its default")
@@ -96,9 +99,9 @@ func TestLoad(t *testing.T) {
 	if _, ok, why := r.Final("train", "nc2_w"); ok || why != "W is zero" {
 		t.Errorf("NC2 is %v, reason %q", ok, why)
 	}
-	f := r.Features
+	f := r.Features()
 	if f == nil {
-		t.Fatalf("no features: %s", r.NoFeatures)
+		t.Fatalf("no features: %s", r.NoFeatures())
 	}
 	if f.D != 2 || f.K != 2 || f.TrainH[3] != 2 || !f.Corrupted(2) || f.Corrupted(1) || !f.Redrawn[1] || f.Weight[1] != -1 || f.Bias[1] != -0.25 || f.TestTrue[1] != 1 {
 		t.Errorf("features %+v", f)
@@ -128,24 +131,24 @@ func TestBadFeaturesAreAReasonNotAFailure(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if runs[0].Features != nil || !strings.Contains(runs[0].NoFeatures, c.words) {
-			t.Errorf("%s: reason %q does not say %q", name, runs[0].NoFeatures, c.words)
+		if runs[0].Features() != nil || !strings.Contains(runs[0].NoFeatures(), c.words) {
+			t.Errorf("%s: reason %q does not say %q", name, runs[0].NoFeatures(), c.words)
 		}
 	}
 	writeArrays(t, dir, map[string]*arrayfile.Array{"bias": nil})
-	if runs, err := Load(l, hash); err != nil || runs[0].Features == nil || runs[0].Features.Bias != nil {
+	if runs, err := Load(l, hash); err != nil || runs[0].Features() == nil || runs[0].Features().Bias != nil {
 		t.Errorf("a classifier without bias: %v", err)
 	}
 	if err := os.Remove(rundir.Dir(dir).FinalFeatures()); err != nil {
 		t.Fatal(err)
 	}
-	if runs, err := Load(l, hash); err != nil || !strings.Contains(runs[0].NoFeatures, "saved no features") {
+	if runs, err := Load(l, hash); err != nil || !strings.Contains(runs[0].NoFeatures(), "saved no features") {
 		t.Errorf("no file: %v", err)
 	}
 	if err := os.WriteFile(rundir.Dir(dir).FinalFeatures(), []byte("not a zip"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if runs, err := Load(l, hash); err != nil || runs[0].NoFeatures == "" {
+	if runs, err := Load(l, hash); err != nil || runs[0].NoFeatures() == "" {
 		t.Errorf("a broken file: %v", err)
 	}
 }

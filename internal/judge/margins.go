@@ -27,7 +27,7 @@ func MarginCurve(r *Run) []float64 {
 
 // keptMargins measures every cosine margin of a run's saved training features, ascending; nil where there is none.
 func keptMargins(r *Run) *measure.Report {
-	f := r.Features
+	f := r.Features()
 	if f == nil || f.Weight == nil {
 		return nil
 	}

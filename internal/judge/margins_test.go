@@ -12,7 +12,7 @@ func TestMarginCurve(t *testing.T) {
 	if got := MarginCurve(&r); got != nil {
 		t.Errorf("margins without features: %v", got)
 	}
-	r.Features = &Features{D: 2, K: 2, TrainH: []float64{1, 0, 1, 0, 0, 1, 0, 1}, Observed: []int{0, 0, 1, 1}, Weight: []float64{1, 0, 0, 1}, Bias: []float64{0, 0}}
+	r.SetFeatures(&Features{D: 2, K: 2, TrainH: []float64{1, 0, 1, 0, 0, 1, 0, 1}, Observed: []int{0, 0, 1, 1}, Weight: []float64{1, 0, 0, 1}, Bias: []float64{0, 0}}, "")
 	got := MarginCurve(&r)
 	if len(got) != MarginPoints {
 		t.Fatalf("%d points", len(got))
@@ -29,7 +29,8 @@ func TestMarginShare(t *testing.T) {
 	wrong := *wide
 	wrong.Observed = []int{0, 1, 0, 1} // one sample of each class labelled as the other: the means are equal
 	wrong.TrainH = []float64{1, 0, 1, 0, 0, 1, 0, 2}
-	a.Features, b.Features = wide, &wrong
+	a.SetFeatures(wide, "")
+	b.SetFeatures(&wrong, "")
 	of := func(limit float64, runs ...*JudgedRun) float64 {
 		v, err := newSample(runs).marginShare(limit)
 		if err != nil {

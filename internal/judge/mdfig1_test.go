@@ -188,7 +188,7 @@ func TestDegenerateRuns(t *testing.T) {
 	fromFeatures := m.Run(t, "ce", 0.1, 23)
 	judgetest.Forget(&fromFeatures, "clean", "mean_norm_ratio")
 	// Mislabelled samples lie elsewhere: only clean ones may count.
-	fromFeatures.Features = judgetest.Cloud(2, 2, 100, []float64{3, 0.2}, 30)
+	fromFeatures.SetFeatures(judgetest.Cloud(2, 2, 100, []float64{3, 0.2}, 30), "")
 	unknown := m.Run(t, "ce", 0.1, 24)
 	judgetest.Forget(&unknown, "clean", "mean_norm_ratio")
 	runs = append(runs, measured, edge, fromFeatures, unknown)
@@ -206,7 +206,8 @@ func TestDegenerateRuns(t *testing.T) {
 	for i := range collapsedToZero.TrainH {
 		collapsedToZero.TrainH[i] = 0
 	}
-	zero := judge.Run{Features: collapsedToZero}
+	var zero judge.Run
+	zero.SetFeatures(collapsedToZero, "")
 	if !judge.JudgeRun(&zero).Degenerate {
 		t.Error("features that are all zero are not called degenerate")
 	}

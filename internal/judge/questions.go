@@ -1,6 +1,11 @@
 package judge
 
-import "collapse/internal/store"
+import (
+	"slices"
+	"strings"
+
+	"collapse/internal/store"
+)
 
 // Rules says in words how verdicts come about, for pages.
 var Rules = struct{ Claims, Searches, Fig1, Thresholds string }{
@@ -24,8 +29,9 @@ type Answers struct {
 	Numbers []Comparison
 }
 
-// Judge asks runs. Those that have not finished count nowhere.
+// Judge asks runs, in whichever order they come. Those that have not finished count nowhere.
 func (q Questions) Judge(runs []Run) (a Answers, err error) {
+	runs = slices.SortedFunc(slices.Values(runs), func(a, b Run) int { return strings.Compare(a.Hash, b.Hash) })
 	for _, s := range q.Claims {
 		c, err := s.Judge(runs)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"sync"
 
 	"collapse/internal/store"
 )
@@ -11,17 +12,61 @@ import (
 // Run is one saved run, ready to be drawn.
 type Run struct {
 	store.Run
-	Settings   map[string]string // every configuration key, "loss.kind", with defaults filled in
-	Loss       string            // loss.kind
-	Noise      float64           // data.noise, η
-	Seed       uint64            // run.seed
-	Features   *Features         // of the last epoch; nil if not saved
-	NoFeatures string            // why Features is nil
+	Settings map[string]string // every configuration key, "loss.kind", with defaults filled in
+	Loss     string            // loss.kind
+	Noise    float64           // data.noise, η
+	Seed     uint64            // run.seed
 
+	kept   *kept
 	series map[SeriesKey][]store.Point
 	last   int64
 	Spent  float64 // core-seconds of its epochs; 0: not noted
 }
+
+// kept is what a run saved of its last epoch, read when somebody first asks.
+type kept struct {
+	dir      string
+	once     sync.Once
+	features *Features
+	why      string // why features is nil
+}
+
+// Features are those of the run's last epoch, read from its folder by the first call; nil if it saved none that can be used.
+func (r *Run) Features() *Features {
+	f, _ := r.features()
+	return f
+}
+
+// NoFeatures says why Features is nil.
+func (r *Run) NoFeatures() string {
+	_, why := r.features()
+	return why
+}
+
+func (r *Run) features() (*Features, string) {
+	if r.kept == nil {
+		return nil, "the run saved no features"
+	}
+	r.kept.once.Do(func() {
+		if r.kept.dir == "" {
+			return
+		}
+		f, err := LoadFeatures(r.kept.dir)
+		if err != nil {
+			r.kept.why = err.Error()
+			return
+		}
+		r.kept.features = f
+	})
+	return r.kept.features, r.kept.why
+}
+
+// FeaturesIn names the folder that the run's features are in; nothing is read before somebody asks for them. Copies of the run that were made
+// before keep what they have.
+func (r *Run) FeaturesIn(dir string) { r.kept = &kept{dir: dir} }
+
+// SetFeatures gives the run features that are in no file, or the reason why it has none.
+func (r *Run) SetFeatures(f *Features, why string) { r.kept = &kept{features: f, why: why} }
 
 type SeriesKey struct{ Split, Layer, Measure string }
 

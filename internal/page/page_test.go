@@ -29,11 +29,11 @@ func studied(t *testing.T) Study {
 	m := judgetest.Common()
 	runs := m.Runs(t)
 	for i := range runs {
-		runs[i].Features, runs[i].NoFeatures = judgetest.Cloud(2, 2, 60, []float64{3, 2.5}, int(50*runs[i].Noise)), ""
+		runs[i].SetFeatures(judgetest.Cloud(2, 2, 60, []float64{3, 2.5}, int(50*runs[i].Noise)), "")
 	}
 	bad := m.Run(t, "ce", 0.1, 31)
 	judgetest.SetFinal(&bad, "clean", "mean_norm_ratio", 0.01)
-	bad.Features = judgetest.Cloud(2, 2, 60, []float64{3, 0.03}, 5)
+	bad.SetFeatures(judgetest.Cloud(2, 2, 60, []float64{3, 0.03}, 5), "")
 	failed := m.Run(t, "ls", 0.4, 32)
 	failed.Status, failed.Error, failed.Label = store.Failed, "train: step 1200: loss is NaN (0.83 at step 1199)", hostile
 	return Study{ID: "s", Runs: append(runs, bad, failed), Generated: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
@@ -233,7 +233,7 @@ func TestPageOfOneRun(t *testing.T) {
 	m := judgetest.Common()
 	m.Train = func(string, float64, int) float64 { return 0.9995 }
 	r := m.Run(t, "ls", 0.1, 3)
-	r.Features = judgetest.Cloud(4, 3, 30, []float64{2, 2, 2}, 3)
+	r.SetFeatures(judgetest.Cloud(4, 3, 30, []float64{2, 2, 2}, 3), "")
 	res, html := pageOf(t, Study{Runs: []judge.Run{r}})
 	if !strings.Contains(html, "One run: label smoothing, η = 0.1, seed 3") || len(res.Claims) != 0 {
 		t.Error("the page of one run does not name it, or judges claims on it")
@@ -261,8 +261,8 @@ func TestPageOfNothing(t *testing.T) {
 func TestNumbersThatAreNotFinite(t *testing.T) {
 	m := judgetest.Common()
 	r := m.Run(t, "ce", 0.1, 1)
-	r.Features = judgetest.Cloud(2, 2, 30, []float64{3, 2.5}, 3)
-	r.Features.TrainH[0], r.Features.TestH[3] = math.NaN(), math.Inf(1)
+	r.SetFeatures(judgetest.Cloud(2, 2, 30, []float64{3, 2.5}, 3), "")
+	r.Features().TrainH[0], r.Features().TestH[3] = math.NaN(), math.Inf(1)
 	_, html := pageOf(t, Study{Runs: []judge.Run{r}})
 	for _, d := range find(t, html, ` d="([^"]*)"`) {
 		if strings.Contains(d, "NaN") || strings.Contains(d, "Inf") {

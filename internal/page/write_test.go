@@ -44,8 +44,8 @@ func TestWriteSaysWhereItFailed(t *testing.T) {
 
 func TestPageSaysWhyThereAreNoFeatures(t *testing.T) {
 	r := judgetest.Common().Run(t, "ls", 0.1, 7)
-	r.NoFeatures = "features.npz: weight is missing"
-	if _, html := pageOf(t, Study{Runs: []judge.Run{r}}); !strings.Contains(html, "No features to draw") || !strings.Contains(html, r.NoFeatures) {
+	r.SetFeatures(nil, "features.npz: weight is missing")
+	if _, html := pageOf(t, Study{Runs: []judge.Run{r}}); !strings.Contains(html, "No features to draw") || !strings.Contains(html, r.NoFeatures()) {
 		t.Error("the page does not say so")
 	}
 }

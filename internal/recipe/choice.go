@@ -4,16 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"collapse/internal/figure"
 )
-
-// ShowsFeatures reports whether a drawing is of features themselves, which are larger than all measures of a run together.
-func (r *Recipe) ShowsFeatures() bool {
-	return slices.ContainsFunc(r.Drawings, func(d figure.Drawing) bool {
-		return slices.ContainsFunc(d.Panels, func(p figure.DrawingPanel) bool { return p.X == "features" })
-	})
-}
 
 // Departures lists where the runs of a choice depart from the paper's setting.
 func (r *Recipe) Departures(c Choice) ([]Substitution, error) {

@@ -35,8 +35,16 @@ func stamp(r store.Run) string {
 	return fmt.Sprintf("%d %s %v %v %d %q", r.Generation, r.Status, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
 }
 
-// load returns a run with all its values, or with those of some measures. Of a run that has moved on only the new epochs are read.
+// load returns a run with all its values, or with the last ones of some measures; its features are read when asked for, and not kept here.
 func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
+	run, err := c.values(r, row, measures)
+	run.FeaturesIn(r.RunDir(row.Hash))
+	return run, err
+}
+
+// values returns a run without features: all its values, of which only the new epochs are read of a run that has moved on, or the last value of
+// each of some measures.
+func (c *cache) values(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
 	key, now := row.Hash, stamp(row)
 	if measures != nil {
 		key += " some"
@@ -50,8 +58,8 @@ func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.R
 	switch {
 	case known && old.LastEpoch >= row.LastEpoch: // somebody else was first
 		return old, nil
-	case known && old.LastStep() > 0:
-		values, err := r.Since(row.Hash, old.LastStep(), measures)
+	case known && measures == nil && old.LastStep() > 0:
+		values, err := r.Since(row.Hash, old.LastStep(), nil)
 		if err != nil {
 			return judge.Run{}, err
 		}
@@ -64,7 +72,7 @@ func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.R
 	if measures == nil {
 		values, err = r.Values(row.Hash)
 	} else {
-		values, err = r.Pick(row.Hash, measures)
+		values, err = r.Newest(row.Hash, measures)
 	}
 	if err != nil {
 		return judge.Run{}, err

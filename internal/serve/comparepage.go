@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -22,13 +23,13 @@ type comparePage struct {
 	Figures     []shownFigure
 	Rest        *shownFigure
 	Offered     []runRow // to choose from, while there is no choice
+	Say         string   // why fewer runs are shown than were chosen, or none
 }
 
-// compared loads the runs that a query names; a run twice counts once.
-func (s *Server) compared(q url.Values) ([]judge.Run, error) {
-	var out []judge.Run
+// compared loads the first runs that a query names, and counts them all; a run twice counts once.
+func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, err error) {
 	seen := map[string]bool{}
-	err := s.lab.read(func(lab *store.Reader) error {
+	err = s.lab.read(func(lab *store.Reader) error {
 		for _, prefix := range q["run"] {
 			row, err := lab.Find(prefix)
 			if err != nil {
@@ -38,8 +39,8 @@ func (s *Server) compared(q url.Values) ([]judge.Run, error) {
 				continue
 			}
 			seen[row.Hash] = true
-			if len(out) == mostCompared {
-				return badRequest("at most %d runs can be compared", mostCompared)
+			if chosen++; chosen > mostCompared {
+				continue
 			}
 			run, err := s.cache.load(lab, row, nil)
 			if err != nil {
@@ -49,15 +50,21 @@ func (s *Server) compared(q url.Values) ([]judge.Run, error) {
 		}
 		return nil
 	})
-	return out, err
+	return out, chosen, err
 }
 
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
-	runs, err := s.compared(r.URL.Query())
+	runs, chosen, err := s.compared(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	p := comparePage{frame: s.frame(r, "compare", "Compare")}
+	switch {
+	case chosen == 1:
+		p.Say = "One run was chosen. Choose another to set beside it."
+	case chosen > mostCompared:
+		p.Say = fmt.Sprintf("%d runs were chosen. These are the first %d, as many as can be told apart in one picture.", chosen, mostCompared)
+	}
 	p.Live = "list"
 	if len(runs) < 2 {
 		err := s.lab.read(func(lab *store.Reader) error {
@@ -95,7 +102,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) compareFigures(r *http.Request) ([]figure.Picture, error) {
-	runs, err := s.compared(r.URL.Query())
+	runs, _, err := s.compared(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}

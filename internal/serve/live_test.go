@@ -136,6 +136,22 @@ func consoleErrors(t *testing.T, tab context.Context) func() []string {
 	}
 }
 
+// TestTicksOfScripts asks the scripts for the places of labels that the server's pictures have.
+func TestTicksOfScripts(t *testing.T) {
+	s := startTest(t, Options{Lab: t.TempDir()})
+	tab := newTab(t, newBrowser(t), time.Minute)
+	do(t, tab, chromedp.Navigate(s.URL()))
+	text, err := os.ReadFile(filepath.Join("..", "chart", "testdata", "ticks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := look[[]string](t, tab, `(`+string(text)+`).map((c) => [c, (c.Log ? ink.logTicks : ink.ticks)(c.Lo, c.Hi, c.Want)])
+		.filter(([c, at]) => at.length !== c.At.length || at.some((v, i) => !(Math.abs(v - c.At[i]) <= 1e-9 * (c.Hi - c.Lo)))).map((c) => JSON.stringify(c))`)
+	if len(wrong) > 0 {
+		t.Errorf("%d differ: %v", len(wrong), wrong)
+	}
+}
+
 // TestCurvesGrowDuringARun watches a run's page, and the list of studies, while it is computed.
 func TestCurvesGrowDuringARun(t *testing.T) {
 	dir := t.TempDir()

@@ -37,7 +37,7 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 		}
 	}
 	return s.recipes.get(r.ID+"."+scale, stamp.Sum64(), func() (page.Judged, error) {
-		loaded, err := s.whole(lab, done, r.ShowsFeatures())
+		loaded, err := s.whole(lab, done)
 		if err != nil {
 			return page.Judged{}, err
 		}
@@ -49,22 +49,15 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 	})
 }
 
-// whole loads all values of runs, and their features where a picture shows them.
-func (s *Server) whole(lab *store.Reader, rows []store.Run, features bool) ([]judge.Run, error) {
-	var hashes []string
-	var out []judge.Run
+// whole loads all values of runs; judge reads their features where a claim or a picture asks for them.
+func (s *Server) whole(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
+	out := make([]judge.Run, 0, len(rows))
 	for _, row := range rows {
-		if hashes = append(hashes, row.Hash); features {
-			continue
-		}
 		run, err := s.cache.load(lab, row, nil)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, run)
-	}
-	if features {
-		return judge.Load(lab, hashes...)
 	}
 	return out, nil
 }

@@ -1,18 +1,28 @@
 package serve
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"collapse/arrayfile"
 	"collapse/internal/demo"
 	"collapse/internal/judge"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/measure"
+	texts "collapse/recipes"
 )
 
 // TestAPaperStudyShowsThePapersFigures puts the demo's runs into a study named as reproduce names it: its page has the figures and
@@ -104,6 +114,146 @@ func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) pa
 		t.Fatal(err)
 	}
 	return judged
+}
+
+// TestLivePagesAndReportsAgree gives every recipe that trains made-up runs, some without features: the live page of its study judges each
+// claim as the recipe's own page does.
+func TestLivePagesAndReportsAgree(t *testing.T) {
+	dir := t.TempDir()
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	s := startTest(t, Options{Lab: dir})
+	judged := 0
+	for _, id := range recipe.IDs() {
+		study := id + ".quick"
+		r, _ := recipeOf(study)
+		if r == nil {
+			continue
+		}
+		want := judgedByItself(t, lab, id, madeUp(t, lab, r, study))
+		if answer, body := get(t, http.DefaultClient, "GET", s.URL()+"study?study="+study, nil); answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d: %.300s", id, answer.StatusCode, body)
+		}
+		got := s.recipes.known[study].judged
+		if len(got.Claims) != len(want.Claims) || len(got.Figures) != len(want.Figures) {
+			t.Fatalf("%s: %d claims and %d figures live, %d and %d in its report", id, len(got.Claims), len(got.Figures), len(want.Claims), len(want.Figures))
+		}
+		for i, c := range want.Claims {
+			if got.Claims[i].Verdict != c.Verdict || got.Claims[i].Reason != c.Reason {
+				t.Errorf("%s: claim %s: live %s (%s), in its report %s (%s)", id, c.ID, got.Claims[i].Verdict, got.Claims[i].Reason, c.Verdict, c.Reason)
+			}
+			judged++
+		}
+	}
+	if judged < 100 {
+		t.Errorf("only %d claims were compared", judged)
+	}
+}
+
+// madeUp fills a study with finished runs of a recipe, whose numbers follow from their hashes.
+func madeUp(t *testing.T, lab *store.Lab, r *recipe.Recipe, name string) (hashes []string) {
+	t.Helper()
+	runs, err := r.Expand(recipe.Choice{Scale: "quick", Seeds: 2, BuiltIn: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var items []study.Item
+	for _, run := range runs {
+		item, err := study.TrainItem(run.Config, run.Note())
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, hashes = append(items, item), append(hashes, item.Hash)
+		claim, row, err := lab.Claim(item.Spec)
+		if errors.Is(err, store.ErrDone) || err == nil && row.Status == store.Done {
+			continue // another recipe has it, too
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, claim, item.Hash)
+	}
+	if _, err := study.Save(lab, name, r.Title, "", items); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
+}
+
+// recipesName reports whether a recipe names a measure.
+func recipesName(t *testing.T, key string) bool {
+	t.Helper()
+	files, err := fs.Glob(texts.Files, "*.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(name string) bool {
+		text, err := texts.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Contains(text, []byte(key))
+	})
+}
+
+// fill writes three epochs of every measure that recipes name, and features for most runs.
+func fill(t *testing.T, claim *store.Claim, hash string) {
+	t.Helper()
+	random := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(hash))))
+	keys := []string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}
+	for _, d := range measure.Definitions() {
+		if d.Key != measure.KeyAccuracy && recipesName(t, d.Key) {
+			keys = append(keys, d.Key)
+		}
+	}
+	accurate := random.IntN(8) > 0 // else the terminal phase was not reached
+	var rows []store.Value
+	for epoch := int64(1); epoch <= 3; epoch++ {
+		for _, split := range []string{"train", "test", "clean"} {
+			for _, key := range keys {
+				v := random.Float64()
+				if key == measure.KeyAccuracy && accurate {
+					v = 1
+				}
+				rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: split, Measure: key}, Step: epoch, Value: v})
+			}
+		}
+	}
+	if err := claim.AppendEpoch(3, rows); err != nil {
+		t.Fatal(err)
+	}
+	if random.IntN(4) > 0 {
+		const n, d, k = 24, 4, 3
+		numbers := func(n int) []float32 {
+			out := make([]float32, n)
+			for i := range out {
+				out[i] = float32(random.NormFloat64())
+			}
+			return out
+		}
+		classes := make([]int32, n)
+		for i := range classes {
+			classes[i] = int32(i % k)
+		}
+		f, err := os.Create(filepath.Join(claim.Dir, "features.npz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := arrayfile.WriteNPZ(f, []arrayfile.Array{
+			arrayfile.Of("train_h", []int{n, d}, numbers(n*d)), arrayfile.Of("train_observed", []int{n}, classes), arrayfile.Of("train_true", []int{n}, classes),
+			arrayfile.Of("train_redrawn", []int{n}, make([]uint8, n)), arrayfile.Of("test_h", []int{n, d}, numbers(n*d)), arrayfile.Of("test_true", []int{n}, classes),
+			arrayfile.Of("weight", []int{k, d}, numbers(k*d)), arrayfile.Of("bias", []int{k}, numbers(k)),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := claim.Finish(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestStudiesThatAreNoRecipes(t *testing.T) {

@@ -13,11 +13,8 @@ import (
 	"collapse/internal/store"
 )
 
-// Bounds of a study's page: the newest so many runs are drawn, and so many are listed at once.
-const (
-	mostDrawn = 400
-	perPage   = 100
-)
+// perPage is how many runs a study's page lists at once. Pictures and claims are of all.
+const perPage = 100
 
 // studyPage is one study while it fills.
 type studyPage struct {
@@ -34,7 +31,7 @@ type studyPage struct {
 	Pages    int
 	Base     string // address of the same study, without a page
 	Study    string // its name, if it is one that can be controlled
-	Clipped  int    // how many of the newest runs everything is of; 0: all
+	Order    order
 }
 
 // judged is what an experiment's finished runs say, with its figures drawn.
@@ -62,7 +59,7 @@ func (s *Server) study(lab *store.Reader, q url.Values) (runs []judge.Run, c cou
 	if c.Total == 0 {
 		return nil, c, "", notFound("the lab has no runs of the study %s", clip(wanted.Name))
 	}
-	filter := store.Filter{Study: study, Limit: mostDrawn}
+	filter := store.Filter{Study: study}
 	switch {
 	case study != "":
 	case tag != "":
@@ -104,7 +101,7 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.frame = s.frame(r, "studies", p.Name)
-	p.Live, p.Study = "list", q.Get("study")
+	p.Live, p.Study, p.Order = "list", q.Get("study"), orderOf(q, p.Base)
 	if n, err := strconv.Atoi(q.Get("page")); err == nil {
 		p.Page = n
 	}
@@ -127,9 +124,7 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) err
 		}
 	}
 	p.Left = p.Counts.left(running)
-	if len(runs) < p.Counts.Total {
-		p.Clipped = len(runs)
-	}
+	p.Order.sort(rows)
 	p.Pages = max(1, (len(rows)+perPage-1)/perPage)
 	p.Page = min(max(p.Page, 1), p.Pages)
 	p.Rows = rows[min(len(rows), (p.Page-1)*perPage):min(len(rows), p.Page*perPage)]
@@ -179,7 +174,7 @@ func (s *Server) studyFigures(r *http.Request) ([]figure.Picture, error) {
 }
 
 // PageURL is the address of a page of the list.
-func (p studyPage) PageURL(n int) string { return fmt.Sprintf("%s&page=%d", p.Base, n) }
+func (p studyPage) PageURL(n int) string { return fmt.Sprintf("%s&page=%d", p.Order.URL(), n) }
 
 // Prev and Next are 0 at the ends.
 func (p studyPage) Prev() int { return p.Page - 1 }

@@ -22,6 +22,7 @@ func TestInfiniteValuesAreMissing(t *testing.T) {
 	for how, read := range map[string]func() ([]Value, error){
 		"Values": func() ([]Value, error) { return l.Values(c.Hash) },
 		"Pick":   func() ([]Value, error) { return l.Pick(c.Hash, []string{"m"}) },
+		"Newest": func() ([]Value, error) { return l.Newest(c.Hash, []string{"m"}) },
 		"Since":  func() ([]Value, error) { return l.Since(c.Hash, 0, nil) },
 		"RowsAfter": func() ([]Value, error) {
 			epochs, err := l.RowsAfter(c.Hash, 0)

@@ -66,7 +66,20 @@ func (r *Reader) RunCounts() ([]RunCount, error) {
 		GROUP BY s, t, run.kind, run.status ORDER BY max(run.created) DESC`)
 }
 
-// Pick returns the values of some measures of a run, ordered by key, then step: the cheap form of Values for pages about many runs.
+// Newest returns, of each series of some measures per epoch of a run, the value of its last epoch: what pages about many runs show.
+func (r *Reader) Newest(hash string, measures []string) ([]Value, error) {
+	list, err := json.Marshal(measures)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
+		FROM (SELECT id FROM run WHERE hash = ?2) r CROSS JOIN series s CROSS JOIN value v
+			ON v.run = r.id AND v.series = s.id AND v.step = (SELECT max(step) FROM value WHERE run = r.id AND series = s.id)
+		WHERE s.series = 'epoch' AND s.measure IN (SELECT value FROM json_each(?1))
+		ORDER BY s.split, s.layer, s.measure`, string(list), hash)
+}
+
+// Pick returns the values of some measures of a run, ordered by key, then step.
 func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
 	list, err := json.Marshal(measures)
 	if err != nil {

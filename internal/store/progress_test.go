@@ -102,6 +102,33 @@ func TestPickReadsSomeMeasures(t *testing.T) {
 	}
 }
 
+// TestNewestReadsLastEpochs compares with what is last among all values, for series that end at different epochs.
+func TestNewestReadsLastEpochs(t *testing.T) {
+	l := open(t, t.TempDir())
+	for run := range 2 { // another run's values are not read
+		c, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": run}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for epoch := int64(1); epoch <= 5; epoch++ {
+			rows := []Value{{Key: Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: epoch, Value: float64(epoch)},
+				{Key: Key{Series: "iteration", Measure: "loss"}, Step: 100 * epoch, Value: 1}}
+			if epoch%2 == 0 {
+				rows = append(rows, Value{Key: Key{Series: "epoch", Measure: "dilation"}, Step: epoch, Missing: "no classes"})
+			}
+			if err := c.AppendEpoch(epoch, rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := l.Newest(c.Hash, []string{"dilation", "loss", "none"})
+		want := []Value{{Key: Key{Series: "epoch", Measure: "dilation"}, Step: 4, Missing: "no classes"},
+			{Key: Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: 5, Value: 5}}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+}
+
 func TestSinceReadsLaterEpochsAlone(t *testing.T) {
 	l := open(t, t.TempDir())
 	for run := range 2 { // another run's values are not read

@@ -103,7 +103,6 @@ func (m Study) Run(t *testing.T, loss string, noise float64, seed int) judge.Run
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.NoFeatures = "the run saved no features"
 	return r
 }
 
@@ -159,7 +158,7 @@ func Halfway(t *testing.T, seeds int) []judge.Run {
 	var out []judge.Run
 	for seed := 1; seed <= seeds; seed++ {
 		r := Common().Run(t, "ce", 0.2, seed)
-		r.Features = Cloud(2, 2, 400, []float64{5, 5}, 40)
+		r.SetFeatures(Cloud(2, 2, 400, []float64{5, 5}, 40), "")
 		out = append(out, r)
 	}
 	return out

@@ -1,7 +1,7 @@
 // Draws heat maps and clouds of points with ECharts, which is loaded with the first of them.
 'use strict';
 const clouds = (() => {
-  const { style, color, role, axisTitle, digits, tickDigits } = ink;
+  const { style, color, role, axisTitle, digits, tickDigits, stepOf } = ink;
 
   const tall = (w) => Math.round(w * 0.72);
 
@@ -58,7 +58,7 @@ const clouds = (() => {
 
   // spread is the range of a cloud along an axis, with a little room.
   function spread(panel, axis) {
-    const all = panel.series.flatMap((s) => s[axis]).filter((v) => v !== null);
+    const all = panel.series.flatMap((s) => s[axis] || []).filter((v) => v !== null);
     const lo = all.reduce((a, b) => Math.min(a, b), Infinity), hi = all.reduce((a, b) => Math.max(a, b), -Infinity);
     const room = hi > lo ? (hi - lo) * 0.05 : Math.abs(hi) * 0.1 || 0.5;
     return all.length ? [lo - room, hi + room] : [0, 1];
@@ -73,7 +73,7 @@ const clouds = (() => {
       const given = Math.max(...[...x, ...y].map(Math.abs), r);
       [x, y] = [[-given, given], [-given, given]];
     }
-    const axis = (a, range) => ({ type: 'value', min: range[0], max: range[1], show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
+    const axis = (a, range, length) => ({ type: 'value', min: range[0], max: range[1], interval: stepOf(range[0], range[1], Math.floor(length / 62)), show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
       nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), color: role('muted'), formatter: tickDigits, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       axisLine: { lineStyle: { color: role('grid') } }, splitLine: { lineStyle: { color: role('grid') } } });
     // A unit has one length on both axes: the range that needs less room gets more, as on the server.
@@ -83,7 +83,7 @@ const clouds = (() => {
     x = widen(x, box.clientWidth - grid.left - grid.right);
     y = widen(y, tall(box.clientWidth) - grid.top - grid.bottom);
     return {
-      animation: false, textStyle: text(), grid, xAxis: axis(panel.x, x), yAxis: axis(panel.y, y),
+      animation: false, textStyle: text(), grid, xAxis: axis(panel.x, x, box.clientWidth - grid.left - grid.right), yAxis: axis(panel.y, y, tall(box.clientWidth)),
       tooltip: { ...tip(), formatter: (p) => escape(p.seriesName) + '<br>' + p.value.slice(0, 2).map(digits).join(', ') },
       series: panel.series.map((s) => ({
         type: 'scatter', name: s.label || s.id, symbol: symbols[s.marker] || 'circle', symbolSize: (s.size || 6) * (s.marker === 'dot' || s.marker === 'cross' ? 1.5 : 1), silent: s.faint === true && s.x.length > 200,

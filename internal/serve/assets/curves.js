@@ -1,7 +1,7 @@
 // Draws panels of curves with uPlot.
 'use strict';
 const curves = (() => {
-  const { color, role, alpha, font, axisTitle, digits, tickDigits, apart, logTicks } = ink;
+  const { color, role, alpha, font, axisTitle, digits, tickDigits, apart, ticks, logTicks, dashes } = ink;
 
   // columns turns series into uPlot's data and series. A band becomes two curves and the space between.
   function columns(panel) {
@@ -16,7 +16,7 @@ const curves = (() => {
         tables.push([[...s.x], clean(s.y)]); // s.x grows by extend; what is drawn is not to change before it is drawn anew
         const few = s.x.length < 2;
         series.push({ label: s.label || s.id, stroke: alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
-          dash: s.dashed ? [5, 4] : undefined, points: { show: few, size: 6 }, spanGaps: false });
+          dash: dashes(s), points: { show: few, size: 6 }, spanGaps: false });
       }
     }
     const data = tables.length ? uPlot.join(tables) : [[], []];
@@ -36,7 +36,7 @@ const curves = (() => {
       if (axis.zero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
       if (!isFinite(lo) || !isFinite(hi)) return [0, 1];
       const size = Math.max(Math.abs(lo), Math.abs(hi));
-      const room = hi - lo > size * 1e-5 ? (hi - lo) * 0.05 : size * 0.1 || 1; // a constant, up to the rounding of float32
+      const room = hi - lo > size * 1e-4 ? (hi - lo) * 0.05 : size * 0.1 || 1; // else a constant, as in internal/chart/scale.go
       return [lo === 0 ? -room / 2 : lo - room, hi + room];
     };
   }
@@ -52,7 +52,7 @@ const curves = (() => {
       for (const s of series) {
         c.strokeStyle = color(s.color);
         c.lineWidth = 1.2 * devicePixelRatio;
-        c.setLineDash(s.dashed ? [5 * devicePixelRatio, 4 * devicePixelRatio] : []);
+        c.setLineDash((dashes(s) || []).map((d) => d * devicePixelRatio));
         for (const v of (s.kind === 'hline' ? s.y : s.x)) {
           const at = Math.round(u.valToPos(v, s.kind === 'hline' ? 'y' : 'x', true));
           c.beginPath();
@@ -67,6 +67,18 @@ const curves = (() => {
 
   const height = (w) => Math.round(w * 0.6);
 
+  // named is a line of what the cursor reads: a sample of the curve, its name, its value.
+  function named(v) {
+    const row = document.createElement('tr'), swatch = document.createElement('td'), name = document.createElement('td'), value = document.createElement('td');
+    const sample = document.createElement('span');
+    sample.style.borderTop = '3px ' + (v.s.dash ? 'dashed ' : 'solid ') + (typeof v.s.stroke === 'function' ? v.s.stroke() : v.s.stroke);
+    swatch.append(sample);
+    name.textContent = v.s.label;
+    value.textContent = digits(v.y);
+    row.append(swatch, name, value);
+    return row;
+  }
+
   // Plots out of sight take in what is new, and are drawn when they come into sight.
   const seeing = new Map(); // panel's box → what to call
   const sight = new IntersectionObserver((seen) => { for (const s of seen) seeing.get(s.target)?.(s.isIntersecting); });
@@ -75,17 +87,26 @@ const curves = (() => {
   function draw(box, panel) {
     const made = columns(panel);
     const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
-    const ticks = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
-      : a.scale === 'log' ? { splits: (u, i, lo, hi) => logTicks(lo, hi), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) } : { values: (u, at) => apart(at) };
-    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...ticks(a) });
+    const want = (u, side) => side === 0 ? u.bbox.width / devicePixelRatio / 62 : u.bbox.height / devicePixelRatio / 40;
+    const places = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
+      : a.scale === 'log' ? { splits: (u, side, lo, hi) => logTicks(lo, hi, Math.floor(want(u, side))), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) }
+        : { splits: (u, side, lo, hi) => ticks(lo, hi, Math.floor(want(u, side))), values: (u, at) => apart(at) };
+    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...places(a) });
     const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
     const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
     box.append(readout, up);
+    const values = document.createElement('table');
+    values.className = 'values';
+    values.hidden = true;
     const say = (u) => {
-      const i = u.cursor.idx;
-      if (i === null || i === undefined) { readout.textContent = panel.title || ''; return; }
-      const parts = u.series.map((s, k) => k > 0 && !s.quiet && u.data[k][i] != null ? digits(u.data[k][i]) : null).filter((s) => s !== null);
-      readout.textContent = (panel.title || '') + ' · ' + (panel.x.label || 'x') + ' ' + digits(u.data[0][i]) + ': ' + parts.join(' | ');
+      const i = u.cursor.idx, there = i !== null && i !== undefined;
+      readout.textContent = (panel.title || '') + (there ? (panel.title ? ' · ' : '') + (panel.x.label || 'x') + ' ' + digits(u.data[0][i]) : '');
+      const read = there ? u.series.map((s, k) => ({ s, y: k > 0 && !s.quiet ? u.data[k][i] : null })).filter((v) => v.y != null) : [];
+      values.hidden = read.length === 0;
+      values.replaceChildren(...read.sort((a, b) => b.y - a.y).map(named));
+      const right = u.cursor.left > u.bbox.width / devicePixelRatio / 2;
+      values.style.left = right ? '' : u.cursor.left + u.bbox.left / devicePixelRatio + 14 + 'px';
+      values.style.right = right ? box.clientWidth - u.cursor.left - u.bbox.left / devicePixelRatio + 14 + 'px' : '';
     };
     const wide = box.clientWidth;
     const plot = new uPlot({
@@ -96,7 +117,7 @@ const curves = (() => {
       axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: (u, labels) => Math.max(50, 16 + 6.6 * Math.max(0, ...(labels || []).map((t) => t.length))) }],
       hooks: { draw: [marks(references)], setCursor: [say] },
     }, made.data, box);
-    box.append(along);
+    box.append(along, values);
     say(plot);
     box.tabIndex = 0;
     box.setAttribute('role', 'img');
@@ -132,7 +153,7 @@ const curves = (() => {
         return true;
       },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
-      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along]) e.remove(); box.onkeydown = null; },
+      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along, values]) e.remove(); box.onkeydown = null; },
       data: () => plot.data, // as drawn
       last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),
     };

@@ -4,7 +4,7 @@ const ink = (() => {
   const style = () => getComputedStyle(document.documentElement);
   const color = (c) => {
     const names = { 0: 'ink', [-1]: 'muted' };
-    const n = c > 0 ? String((c - 1) % 8 + 1) : names[c] || 'muted';
+    const n = c > 0 ? String((c - 1) % 10 + 1) : names[c] || 'muted';
     return style().getPropertyValue('--chart-' + n).trim();
   };
   const role = (name) => style().getPropertyValue('--chart-' + name).trim();
@@ -33,17 +33,53 @@ const ink = (() => {
     return at.map((v) => Math.abs(v) < step * 1e-6 ? '0' : v.toFixed(n).replace('-', '−'));
   };
 
-  // logTicks are 1, 2, 5 of each decade, or fewer where there are many decades, or more where there is less than one.
-  function logTicks(lo, hi) {
-    const decades = Math.log10(hi / lo), out = [];
-    const factors = decades > 4 ? [1] : decades > 1.5 ? [1, 3] : decades > 0.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
-    const step = Math.max(1, Math.ceil(decades / 5));
+  // Places of labels, by the rule of internal/chart/scale.go: about as many as wanted, and never fewer than three.
+  const fewest = 3;
+
+  const niceStep = (raw) => {
+    const p = 10 ** Math.floor(Math.log10(raw));
+    return p * ([1, 2, 5].find((m) => raw <= m * p * (1 + 1e-9)) || 10);
+  };
+
+  function multiples(lo, hi, step) {
+    const out = [];
+    for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9 && out.length < 40; i++) out.push(i * step);
+    return out;
+  }
+
+  // stepOf is how far apart the labels of a linear axis lie.
+  function stepOf(lo, hi, want) {
+    let step = niceStep((hi - lo) / Math.max(want, fewest));
+    for (let i = 0; i < 2 && multiples(lo, hi, step).length < fewest; i++) step = niceStep(step / 2.5);
+    return step;
+  }
+
+  const ticks = (lo, hi, want) => multiples(lo, hi, stepOf(lo, hi, want));
+
+  function powers(lo, hi, every, factors) {
+    const out = [];
     for (let e = Math.floor(Math.log10(lo)); e <= Math.ceil(Math.log10(hi)); e++) {
-      if (decades > 4 && e % step !== 0) continue;
-      for (const f of factors) if (f * 10 ** e >= lo && f * 10 ** e <= hi) out.push(f * 10 ** e);
+      if (e % every === 0) for (const f of factors) if (f * 10 ** e >= lo * (1 - 1e-9) && f * 10 ** e <= hi * (1 + 1e-9)) out.push(f * 10 ** e);
     }
     return out;
   }
 
-  return { style, color, role, alpha, font, axisTitle, digits, tickDigits, apart, logTicks };
+  function logTicks(lo, hi, want) {
+    const decades = Math.log10(hi / lo);
+    if (decades < 0.5) return ticks(lo, hi, want);
+    if (decades >= 2) {
+      for (let every = Math.max(1, Math.ceil(decades / Math.max(want, fewest))); every > 0; every--) {
+        const out = powers(lo, hi, every, [1]);
+        if (out.length >= fewest) return out;
+      }
+      return powers(lo, hi, 1, [1, 3]);
+    }
+    const out = powers(lo, hi, 1, [1, 2, 5]);
+    return out.length >= fewest ? out : ticks(lo, hi, want);
+  }
+
+  // dashes are those of a line: from the fifth colour on lines differ by more than their colour, as in internal/chart/draw.go.
+  const dashes = (s) => s.color > 4 ? (s.dashed ? [2, 3] : [9, 3, 2, 3]) : s.dashed ? [5, 4] : undefined;
+
+  return { style, color, role, alpha, font, axisTitle, digits, tickDigits, apart, stepOf, ticks, logTicks, dashes };
 })();
