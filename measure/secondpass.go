@@ -26,14 +26,14 @@ type secondPass[T kernel.Float] struct {
 	width      int
 	atP, atOp  int // first row of each group in S, −1: not there
 	atV        int
-	pair       []float64  // (K×K) ‖μ_k − μ_j‖²
-	logit      []float64  // (K × classifier rows) w_j·μ_k + b_j
-	sparing    bool       // the classifier is not in S: its products are made for blocks with a sample that no radius decides
-	radius     wide.Radii // its Logit and First, if sparing
-	classifier []float64  // Wᵀ (d × classifier rows), if sparing
-	cosBase    []float64  // (K × K) (w_j − w_G)·(μ_k − h_G)
-	centreNorm []float64  // (K) ‖μ_k − h_G‖²
-	perNorm    []float64  // (K) 1/‖w_k − w_G‖
+	pair       []float64          // (K×K) ‖μ_k − μ_j‖²
+	logit      []float64          // (K × classifier rows) w_j·μ_k + b_j
+	sparing    bool               // the classifier is not in S: its products are made for blocks with a sample that no radius decides
+	radius     wide.DecisionRadii // its Logit and First, if sparing
+	classifier []float64          // Wᵀ (d × classifier rows), if sparing
+	cosBase    []float64          // (K × K) (w_j − w_G)·(μ_k − h_G)
+	centreNorm []float64          // (K) ‖μ_k − h_G‖²
+	perNorm    []float64          // (K) 1/‖w_k − w_G‖
 
 	weight  []float64 // (K) ω_k of the tally's white
 	margins []float64 // (rows) cosine margin of each row; NaN: undefined

@@ -184,7 +184,7 @@ func TestSingleProductsWithinBound(t *testing.T) {
 				opt := Options{Imbalance: im, Measures: []string{KeyNC1Pinv}}
 				double, _ := wideTally[float32, float64](t, in, opt)
 				single, certified := wideTally[float32, float32](t, in, opt)
-				bound := whitenerBound(t, in, opt)
+				bound := nc1SumBound(t, in, opt)
 				got, want := single.train.tally.white, double.train.tally.white
 				if err := math.Abs(got-want) / want; !(err <= bound) || err == 0 {
 					t.Errorf("%s d=%d: float32 products err by %.2g, the bound is %.2g", kind, c.d, err, bound)
@@ -197,8 +197,8 @@ func TestSingleProductsWithinBound(t *testing.T) {
 	}
 }
 
-// whitenerBound runs NC1's products in float32 and returns the bound.
-func whitenerBound(t testing.TB, in Input[float32], opt Options) float64 {
+// nc1SumBound runs NC1's products in float32 and returns the bound.
+func nc1SumBound(t testing.TB, in Input[float32], opt Options) float64 {
 	e, err := NewEngine[float32](opt)
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ type marginScratch[T, P kernel.Float] struct {
 
 // logits is what the largest logit takes beside the products of margins.
 type logits struct {
-	*Radii
+	*DecisionRadii
 	best           []int32   // (rows) to be filled
 	offset         []float64 // (K) (w_j − w_G)·h_G + b_j
 	reach, largest float64   // max ‖w_j − w_G‖, max |offset|
@@ -100,7 +100,7 @@ func (f *pass[T, P]) margins() error {
 	m := newMarginPass[T, P](f.Team, s, f.head, f.found.Margins)
 	f.Enter(PhaseRadii)
 	l := newLogitRadii[P](&f.radius, s.Centred, s.Centre, s.N, s.K, s.D, f.head)
-	m.search = &logits{Radii: &f.radius, best: f.found.Best, offset: l.base, reach: l.reach}
+	m.search = &logits{DecisionRadii: &f.radius, best: f.found.Best, offset: l.base, reach: l.reach}
 	for _, x := range l.base {
 		m.search.largest = max(m.search.largest, math.Abs(x))
 	}
