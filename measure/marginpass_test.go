@@ -54,7 +54,7 @@ func checkMargins[T, P kernel.Float](t rapid.TB, in Input[T]) {
 	}
 }
 
-// Whatever the sieve leaves out, margins are those of the full computation.
+// Whatever classes are left out as candidates, margins are those of the full computation.
 func TestMarginsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)

@@ -23,7 +23,7 @@ func TestMarginCandidates(t *testing.T) {
 		if err := x.read(m.s, m.order[m.start[k-1]:m.start[k]], k-1); err != nil {
 			t.Fatal(err)
 		}
-		m.candidates(&x, k-1, 0)
+		m.withinReach(&x, k-1, 0)
 		return len(x.list)
 	}
 	means, w := randomMeans(k, d, rng)

@@ -17,7 +17,7 @@ import (
 //   - NC1 by products in P with the operator, or with the residuals themselves (nc1Sum);
 //   - nearest mean and largest logit without products for rows close enough to their class mean (DecisionRadii), and
 //     by exact search for the others (exactSearch);
-//   - margins, which no bound decides, by sifting products and float64 for what is left (marginPass), before all else:
+//   - margins, which no bound decides, by candidates and float64 for what is left (marginPass), before all else:
 //     they take the products of class means with the classifier that the radii want too.
 //
 // P is the precision of products: float32 only for float32 features, and only for what is certified
