@@ -121,7 +121,7 @@ func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []fl
 func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	s := &e.train
 	s.name, s.d, s.k, s.classes, s.left, s.count = "moments", m.D, m.K, e.stay, e.gone, append(s.count[:0], m.Count...)
-	s.tallyCounts()
+	s.sumCounts()
 	if s.n == 0 {
 		return nil, noneLeft("samples in the moments", nil)
 	}
@@ -162,8 +162,8 @@ func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 // momentsWithin fills NC1 and its relatives.
 func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	s := &e.train
-	s.tally.reset(s.k)
-	copy(s.tally.scatter, m.Scatter)
+	s.sampleCounts.reset(s.k)
+	copy(s.sampleCounts.scatter, m.Scatter)
 	reason := s.roundedMeans(e.operator(s))
 	e.putRank(b, reason)
 	switch {
@@ -181,7 +181,7 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	}
 	white := reason == "" && s.between.left == "" && m.within != nil
 	if white {
-		s.tally.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
+		s.sampleCounts.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
 	}
 	e.within(b, reason, white)
 }

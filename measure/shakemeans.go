@@ -272,7 +272,7 @@ func (e *Engine[T]) meanShaker(s *samples[T], r *Report) (*meanShaker, error) {
 		return nil, err
 	}
 	x := &meanShaker{opt: e.opt, variance: p.variance}
-	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.tally.scatter, Float32: s.isFloat32, Spread: append([]float64(nil), p.variance...)}
+	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.sampleCounts.scatter, Float32: s.isFloat32, Spread: append([]float64(nil), p.variance...)}
 	scale(x.m.Spread, float64(s.n))
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
 		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)

@@ -143,9 +143,9 @@ func TestDecisionsAreExact(t *testing.T) {
 			if single.train.empty >= 0 {
 				t.Skip("a class without samples")
 			}
-			equalInts(t, "accuracy", e.train.tally.correct, correct)
-			equalInts(t, "nearest mean", e.train.tally.nearest, nearest)
-			equalInts(t, "mismatch", e.train.tally.mismatch, mismatch)
+			equalInts(t, "accuracy", e.train.sampleCounts.correct, correct)
+			equalInts(t, "nearest mean", e.train.sampleCounts.nearest, nearest)
+			equalInts(t, "mismatch", e.train.sampleCounts.mismatch, mismatch)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestSingleProductsWithinBound(t *testing.T) {
 				double, _ := wideTally[float32, float64](t, in, opt)
 				single, certified := wideTally[float32, float32](t, in, opt)
 				bound := nc1SumBound(t, in, opt)
-				got, want := single.train.tally.white, double.train.tally.white
+				got, want := single.train.sampleCounts.white, double.train.sampleCounts.white
 				if err := math.Abs(got-want) / want; !(err <= bound) || err == 0 {
 					t.Errorf("%s d=%d: float32 products err by %.2g, the bound is %.2g", kind, c.d, err, bound)
 				}
@@ -238,7 +238,7 @@ func TestSingleProductsRefused(t *testing.T) {
 		t.Fatal("float32 products were certified")
 	}
 	double, _ := wideTally[float32, float64](t, in, opt)
-	if got, want := mustMeasure(t, in, opt).Measures[KeyNC1Pinv], double.train.tally.white/n; got != want || got == 0 {
+	if got, want := mustMeasure(t, in, opt).Measures[KeyNC1Pinv], double.train.sampleCounts.white/n; got != want || got == 0 {
 		t.Fatalf("NC1 %.17g, in float64 %.17g", got, want)
 	}
 }
@@ -261,7 +261,7 @@ func TestWideMatchesNarrow(t *testing.T) {
 				t.Fatal(err)
 			}
 			e, _ := wideTally[float64, float64](t, in, opt)
-			a, b := &narrow.train.tally, &e.train.tally
+			a, b := &narrow.train.sampleCounts, &e.train.sampleCounts
 			equalInts(t, "accuracy", b.correct, a.correct)
 			equalInts(t, "nearest mean", b.nearest, a.nearest)
 			equalInts(t, "mismatch", b.mismatch, a.mismatch)
