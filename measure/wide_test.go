@@ -11,8 +11,8 @@ import (
 	"collapse/measure/internal/wide"
 )
 
-// wideTally measures the train split of in with the wide pass, products in P, whatever its shape.
-func wideTally[T, P kernel.Float](t rapid.TB, in Input[T], opt Options) (*Engine[T], bool) {
+// measureWide measures the train split of in with the wide pass, products in P, whatever its shape.
+func measureWide[T, P kernel.Float](t rapid.TB, in Input[T], opt Options) (*Engine[T], bool) {
 	t.Helper()
 	e, err := NewEngine[T](opt)
 	if err != nil {
@@ -136,8 +136,8 @@ func TestDecisionsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)
 		opt := Options{Measures: []string{"all"}}
-		single, _ := wideTally[float32, float32](t, in, opt)
-		double, _ := wideTally[float32, float64](t, in, opt)
+		single, _ := measureWide[float32, float32](t, in, opt)
+		double, _ := measureWide[float32, float64](t, in, opt)
 		correct, nearest, mismatch := decisions(single, in)
 		for _, e := range []*Engine[float32]{single, double} {
 			if single.train.empty >= 0 {
@@ -182,8 +182,8 @@ func TestSingleProductsWithinBound(t *testing.T) {
 				}
 				in := shaped(c.n, c.d, c.k, .01, kind)
 				opt := Options{Imbalance: im, Measures: []string{KeyNC1Pinv}}
-				double, _ := wideTally[float32, float64](t, in, opt)
-				single, certified := wideTally[float32, float32](t, in, opt)
+				double, _ := measureWide[float32, float64](t, in, opt)
+				single, certified := measureWide[float32, float32](t, in, opt)
 				bound := nc1SumBound(t, in, opt)
 				got, want := single.train.sampleCounts.white, double.train.sampleCounts.white
 				if err := math.Abs(got-want) / want; !(err <= bound) || err == 0 {
@@ -234,10 +234,10 @@ func TestSingleProductsRefused(t *testing.T) {
 		t.Fatal("the shape does not take the wide pass")
 	}
 	opt := Options{Measures: []string{KeyNC1Pinv}}
-	if _, certified := wideTally[float32, float32](t, in, opt); certified {
+	if _, certified := measureWide[float32, float32](t, in, opt); certified {
 		t.Fatal("float32 products were certified")
 	}
-	double, _ := wideTally[float32, float64](t, in, opt)
+	double, _ := measureWide[float32, float64](t, in, opt)
 	if got, want := mustMeasure(t, in, opt).Measures[KeyNC1Pinv], double.train.sampleCounts.white/n; got != want || got == 0 {
 		t.Fatalf("NC1 %.17g, in float64 %.17g", got, want)
 	}
@@ -260,7 +260,7 @@ func TestWideMatchesNarrow(t *testing.T) {
 			if _, err := narrow.Measure(in); err != nil {
 				t.Fatal(err)
 			}
-			e, _ := wideTally[float64, float64](t, in, opt)
+			e, _ := measureWide[float64, float64](t, in, opt)
 			a, b := &narrow.train.sampleCounts, &e.train.sampleCounts
 			equalInts(t, "accuracy", b.correct, a.correct)
 			equalInts(t, "nearest mean", b.nearest, a.nearest)

@@ -87,7 +87,8 @@ func (m *marginPass[T, P]) withinReach(x *marginScratch[T, P], class int, roundi
 	return nil
 }
 
-// fine reports whether base has to be formed in float64: its rounding would blur what products of 16-bit words tell apart, // there is one or not, since lead depends on the answer. The first row of each class speaks for all of them.
+// fine reports whether base has to be formed in float64: its rounding would blur what products of 16-bit words tell apart,
+// used or not, since the lead depends on the answer. The first row of each class speaks for all of them.
 func (m *marginPass[T, P]) fine() (bool, error) {
 	if !vec.IsFloat32[P]() {
 		return false, nil
