@@ -45,7 +45,7 @@ func (e *Engine[T]) aboutMoments(r *Report, m *Moments, w, b []float64) error {
 // momentsUncertainties fills what rounding leaves open in the measures of moments.
 func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) error {
 	r.startUncertainty()
-	x := &meanShaker{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
+	x := &meanPerturber{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
 	scale(x.variance, 1/float64(max(r.N, 1)))
 	s := &e.train
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
@@ -56,7 +56,7 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 		}
 		x.base = e.whiteMeanOf(s, x.within.trace(e.opt.Team, x.op, x.rank, s.d))
 	}
-	if err := x.shake(r, rand.New(rand.NewPCG(shakeSeed, uint64(r.N)))); err != nil {
+	if err := x.perturb(r, rand.New(rand.NewPCG(perturbSeed, uint64(r.N)))); err != nil {
 		return err
 	}
 	r.ofSamples(m, x.variance)
