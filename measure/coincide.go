@@ -19,12 +19,12 @@ var spreadMatters = []string{KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyRankB
 
 const coincident = "the class means coincide up to rounding: Σ_B = 0"
 
-// variances returns v_k = (1/n_k) Σ ‖h − μ_k‖² from the tally; 0 for a class without samples.
+// variances returns v_k = (1/n_k) Σ ‖h − μ_k‖² from the sample counts; 0 for a class without samples.
 func (s *samples[T]) variances() []float64 {
 	v := make([]float64, s.k)
 	for k, n := range s.count {
-		if n > 0 && k < len(s.tally.scatter) {
-			v[k] = s.tally.scatter[k] / float64(n)
+		if n > 0 && k < len(s.sampleCounts.scatter) {
+			v[k] = s.sampleCounts.scatter[k] / float64(n)
 		}
 	}
 	return v

@@ -42,7 +42,7 @@ func fullMargins[T kernel.Float](e *Engine[T], in Input[T]) []float64 {
 // checkMargins compares the wide pass with the full computation.
 func checkMargins[T, P kernel.Float](t rapid.TB, in Input[T]) {
 	t.Helper()
-	e, _ := wideTally[T, P](t, in, Options{Measures: []string{"all"}})
+	e, _ := measureWide[T, P](t, in, Options{Measures: []string{"all"}})
 	if e.train.empty >= 0 || hasZero(e.head.centredNorm) {
 		t.Skip("no margins")
 	}
@@ -54,7 +54,7 @@ func checkMargins[T, P kernel.Float](t rapid.TB, in Input[T]) {
 	}
 }
 
-// Whatever the sieve leaves out, margins are those of the full computation.
+// Whatever classes are left out as candidates, margins are those of the full computation.
 func TestMarginsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)

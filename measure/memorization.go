@@ -31,7 +31,7 @@ func (m *memorization) of(label int32) int32 {
 	return m.centre[label]
 }
 
-// corrupted is a tally of corrupted samples.
+// corrupted are sums over corrupted samples.
 type corrupted struct {
 	redrawn, flipped           carried // Σ ‖h − h*‖
 	redrawnCount, flippedCount int

@@ -45,7 +45,7 @@ func (e *Engine[T]) aboutMoments(r *Report, m *Moments, w, b []float64) error {
 // momentsUncertainties fills what rounding leaves open in the measures of moments.
 func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) error {
 	r.startUncertainty()
-	x := &meanShaker{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
+	x := &meanPerturber{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
 	scale(x.variance, 1/float64(max(r.N, 1)))
 	s := &e.train
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
@@ -56,7 +56,7 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 		}
 		x.base = e.whiteMeanOf(s, x.within.trace(e.opt.Team, x.op, x.rank, s.d))
 	}
-	if err := x.shake(r, rand.New(rand.NewPCG(shakeSeed, uint64(r.N)))); err != nil {
+	if err := x.perturb(r, rand.New(rand.NewPCG(perturbSeed, uint64(r.N)))); err != nil {
 		return err
 	}
 	r.ofSamples(m, x.variance)
@@ -121,7 +121,7 @@ func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []fl
 func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	s := &e.train
 	s.name, s.d, s.k, s.classes, s.left, s.count = "moments", m.D, m.K, e.stay, e.gone, append(s.count[:0], m.Count...)
-	s.tallyCounts()
+	s.sumCounts()
 	if s.n == 0 {
 		return nil, noneLeft("samples in the moments", nil)
 	}
@@ -162,8 +162,8 @@ func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 // momentsWithin fills NC1 and its relatives.
 func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	s := &e.train
-	s.tally.reset(s.k)
-	copy(s.tally.scatter, m.Scatter)
+	s.sampleCounts.reset(s.k)
+	copy(s.sampleCounts.scatter, m.Scatter)
 	reason := s.roundedMeans(e.operator(s))
 	e.putRank(b, reason)
 	switch {
@@ -181,7 +181,7 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	}
 	white := reason == "" && s.between.left == "" && m.within != nil
 	if white {
-		s.tally.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
+		s.sampleCounts.white = m.within.trace(e.opt.Team, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d), s.between.rank, s.d)
 	}
 	e.within(b, reason, white)
 }

@@ -157,7 +157,7 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 // h_G less that of the means.
 func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 	total := 0.0
-	for c, x := range labelled.tally.scatter {
+	for c, x := range labelled.sampleCounts.scatter {
 		mean := labelled.centred[c*labelled.d:][:labelled.d]
 		total += x + float64(labelled.count[c])*dot(mean, mean)
 	}

@@ -93,11 +93,11 @@ func (e *Engine[T]) decisions(s *samples[T], h *head, ask asked, mem *memorizati
 	if err := e.secondRun(s, h.rivals, asked{im: ask.im, nearest: ask.nearest, logits: true}, nil); err != nil {
 		return err
 	}
-	correct, mismatch := slices.Clone(s.tally.correct), slices.Clone(s.tally.mismatch)
+	correct, mismatch := slices.Clone(s.sampleCounts.correct), slices.Clone(s.sampleCounts.mismatch)
 	if err := e.secondRun(s, h, ask, mem); err != nil {
 		return err
 	}
-	copy(s.tally.correct, correct)
-	copy(s.tally.mismatch, mismatch)
+	copy(s.sampleCounts.correct, correct)
+	copy(s.sampleCounts.mismatch, mismatch)
 	return nil
 }

@@ -33,10 +33,10 @@ type samples[T kernel.Float] struct {
 	before  []int     // samples of each class before any was left out
 	left    []LeftOut // classes that are not there
 
-	between between
-	tally   tally
+	between      between
+	sampleCounts sampleCounts
 
-	whiteBound float64 // relative error of the tally's NC1 sum that float32 products may have added; 0: none were used
+	whiteBound float64 // relative error of the sample counts' NC1 sum that float32 products may have added; 0: none were used
 }
 
 // open takes a split, checks shapes and labels, applies the mask and leaves out what p does. labels nil: every row is of class 0.
@@ -97,11 +97,11 @@ func (s *samples[T]) countClasses() {
 			s.count[c]++
 		}
 	}
-	s.tallyCounts()
+	s.sumCounts()
 }
 
-// tallyCounts derives n, empty and alone from count.
-func (s *samples[T]) tallyCounts() {
+// sumCounts derives n, empty and alone from count.
+func (s *samples[T]) sumCounts() {
 	s.n, s.empty, s.alone = 0, -1, true
 	for c, n := range s.count {
 		s.n += n
@@ -212,7 +212,7 @@ func (s *samples[T]) centreMeans(im Imbalance) {
 		axpy(s.centre, weight, s.mean(c))
 	}
 	scale(s.centre, 1/present)
-	s.tally.reset(s.k)
+	s.sampleCounts.reset(s.k)
 	s.centred = grow(s.centred, s.k*d)
 	// The centre is rounded as the means are, which may be far from 0 for their distances. What is left of the means around it
 	// is exact there, and its mean says how far the centre is off.

@@ -26,16 +26,16 @@ type secondPass[T kernel.Float] struct {
 	width      int
 	atP, atOp  int // first row of each group in S, −1: not there
 	atV        int
-	pair       []float64  // (K×K) ‖μ_k − μ_j‖²
-	logit      []float64  // (K × classifier rows) w_j·μ_k + b_j
-	sparing    bool       // the classifier is not in S: its products are made for blocks with a sample that no radius decides
-	radius     wide.Radii // its Logit and First, if sparing
-	classifier []float64  // Wᵀ (d × classifier rows), if sparing
-	cosBase    []float64  // (K × K) (w_j − w_G)·(μ_k − h_G)
-	centreNorm []float64  // (K) ‖μ_k − h_G‖²
-	perNorm    []float64  // (K) 1/‖w_k − w_G‖
+	pair       []float64          // (K×K) ‖μ_k − μ_j‖²
+	logit      []float64          // (K × classifier rows) w_j·μ_k + b_j
+	skipLogits bool               // the classifier is not in S: its products are made for blocks with a sample that no radius decides
+	radius     wide.DecisionRadii // its Logit and First, if skipLogits
+	classifier []float64          // Wᵀ (d × classifier rows), if skipLogits
+	cosBase    []float64          // (K × K) (w_j − w_G)·(μ_k − h_G)
+	centreNorm []float64          // (K) ‖μ_k − h_G‖²
+	perNorm    []float64          // (K) 1/‖w_k − w_G‖
 
-	weight  []float64 // (K) ω_k of the tally's white
+	weight  []float64 // (K) ω_k of the sample counts' white
 	margins []float64 // (rows) cosine margin of each row; NaN: undefined
 	mem     *memorization
 	clock   clock
@@ -53,11 +53,11 @@ type asked struct {
 	im Imbalance // of white
 }
 
-// part is a part of the rows: its tally, and while it is under way scratch memory.
+// part is a part of the rows: its sample counts, and while it is under way scratch memory.
 type part[T kernel.Float] struct {
 	*scratch[T]
-	tally tally
-	err   error
+	sampleCounts sampleCounts
+	err          error
 }
 
 // scratch is the memory of a block of rows. With many classes it is large: there is one for each thread, not for each part.
@@ -90,7 +90,7 @@ func (f *secondPass[T]) end(p *part[T]) {
 	f.spent, p.scratch = append(f.spent, p.scratch), nil
 }
 
-// run fills s.tally. s.between must be built if ask.white.
+// run fills s.sampleCounts. s.between must be built if ask.white.
 func (f *secondPass[T]) run(team *parallel.Team, s *samples[T], h *head, ask asked, mem *memorization) error {
 	f.s, f.head, f.ask, f.mem = s, h, ask, mem
 	f.weight = s.whiteWeights(f.weight, ask.im)
@@ -102,19 +102,19 @@ func (f *secondPass[T]) run(team *parallel.Team, s *samples[T], h *head, ask ask
 		return err
 	}
 	for i := range f.cut.parts {
-		f.parts[i].tally.reset(s.k)
+		f.parts[i].sampleCounts.reset(s.k)
 		f.parts[i].err = nil
 	}
 	team.Do(f.cut.parts, f)
-	s.tally.reset(s.k)
+	s.sampleCounts.reset(s.k)
 	for i := range f.cut.parts {
 		if err := f.parts[i].err; err != nil {
 			return err
 		}
-		s.tally.add(&f.parts[i].tally)
+		s.sampleCounts.add(&f.parts[i].sampleCounts)
 	}
 	if ask.margins {
-		s.tally.sumMargins(f.margins, s.class)
+		s.sampleCounts.sumMargins(f.margins, s.class)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (f *secondPass[T]) prepare(team *parallel.Team) (err error) {
 		if err = f.spare(team); err != nil {
 			return err
 		}
-		if !f.sparing {
+		if !f.skipLogits {
 			f.atV = len(f.stack) / d
 			f.stack = append(f.stack, f.head.w...)
 		}
@@ -214,7 +214,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	m = 0
 	for i, c := range f.s.class[at:end] {
 		if c >= 0 {
-			f.tallySample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], p.product[m*f.width:][:f.width], scores)
+			f.countSample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], p.product[m*f.width:][:f.width], scores)
 			scores = scores[min(row, len(scores)):]
 			m++
 		}
@@ -233,8 +233,8 @@ func (f *secondPass[T]) residuals(p *part[T], at, end int) (m int, err error) {
 		if c >= 0 {
 			row := rows[i*d:][:d]
 			p.square[m] = kernel.SubRow(p.residual[m*stride:][:d], row, s.mean(int(c)))
-			p.tally.scatter[c] += p.square[m]
-			tallyCorrupted(f.mem, &p.tally.memory, at+i, row)
+			p.sampleCounts.scatter[c] += p.square[m]
+			tallyCorrupted(f.mem, &p.sampleCounts.memory, at+i, row)
 			m++
 		}
 	}
@@ -253,7 +253,7 @@ func (f *secondPass[T]) tallyWhite(p *part[T], at, end, m int) {
 	for _, c := range f.s.class[at:end] {
 		if c >= 0 {
 			row := z[i*stride:][:b.rank]
-			p.tally.white += f.weight[c] * dot(row, row)
+			p.sampleCounts.white += f.weight[c] * dot(row, row)
 			i++
 		}
 	}

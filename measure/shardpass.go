@@ -16,9 +16,9 @@ type SecondPass struct {
 	Count   []int // (K) samples of the shards
 	Dropped int   // rows with NaN or infinity left out
 
-	of    [sha256.Size]byte // what it was measured beside: means, classifier, weighting, cut-off
-	ask   asked
-	tally tally
+	of           [sha256.Size]byte // what it was measured beside: means, classifier, weighting, cut-off
+	ask          asked
+	sampleCounts sampleCounts
 }
 
 // MeasureSecondPass makes the second pass over a shard: in.Train with labels that are classes of m, in.W and in.B, and
@@ -61,18 +61,18 @@ func MeasureSecondPass[T kernel.Float](in Input[T], m *Moments, opt Options) (fo
 	if err := e.decisions(s, h, out.ask, nil); err != nil {
 		return nil, err
 	}
-	if !finite(s.tally.scatter) {
+	if !finite(s.sampleCounts.scatter) {
 		if out.Dropped, err = s.nonFinite(opt.DropNonFinite); err != nil {
 			return nil, err
 		}
 		out.Count = append(out.Count[:0], s.count...)
 		s.count = append(s.count[:0], m.Count...)
-		s.tallyCounts()
+		s.sumCounts()
 		if err := e.decisions(s, h, out.ask, nil); err != nil {
 			return nil, err
 		}
 	}
-	out.tally = s.tally
+	out.sampleCounts = s.sampleCounts
 	return out, nil
 }
 
@@ -119,7 +119,7 @@ func (s *SecondPass) Merge(o *SecondPass) error {
 		s.Count[c] += n
 	}
 	s.Dropped += o.Dropped
-	s.tally.add(&o.tally)
+	s.sampleCounts.add(&o.sampleCounts)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (s *SecondPass) Report(m *Moments, w, b []float64, opt Options) (found *Rep
 		}
 	}
 	noOperator := e.operator(&e.train)
-	e.train.tally = s.tally
+	e.train.sampleCounts = s.sampleCounts
 	noOperator = e.train.roundedMeans(noOperator)
 	e.putRank(out, noOperator)
 	e.classPairs()

@@ -25,7 +25,7 @@ func (s *SecondPass) WriteTo(to io.Writer) (int64, error) {
 	}
 	w := newStateWriter(kindSecond, flags, s.K, s.D, 8*(9+6*s.K))
 	w.b = append(w.b, s.of[:]...)
-	t := &s.tally
+	t := &s.sampleCounts
 	w.integers([]int{s.Dropped, t.marginless})
 	w.floats([]float64{t.white, t.marginMin, t.marginMax})
 	w.integers(s.Count)
@@ -51,7 +51,7 @@ func parseSecond(r *stateReader, flags uint32, k, d int) (*SecondPass, error) {
 	if flags&flagPerClass != 0 {
 		s.ask.im = PerClass
 	}
-	t := &s.tally
+	t := &s.sampleCounts
 	s.Dropped, t.marginless = r.integer("number of dropped rows"), r.integer("number of samples without margin")
 	t.white = r.squares("NC1 sum", 1)[0]
 	t.marginMin, t.marginMax = r.extreme(), r.extreme()

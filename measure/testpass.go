@@ -92,7 +92,7 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	if err := e.secondRun(s, h, ask, nil); err != nil {
 		return err
 	}
-	t := &s.tally
+	t := &s.sampleCounts
 	if k := firstNonFinite(t.scatter); k >= 0 {
 		return &RangeError{Where: s.name, Class: s.number(k)}
 	}

@@ -19,7 +19,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if err := e.decisions(s, h, ask, mem); err != nil {
 		return err
 	}
-	if k := firstNonFinite(s.tally.scatter); k >= 0 {
+	if k := firstNonFinite(s.sampleCounts.scatter); k >= 0 {
 		return &RangeError{Where: s.name, Class: s.number(k)}
 	}
 	noOperator = s.roundedMeans(noOperator)
@@ -28,7 +28,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	e.rates(b, h)
 	e.marginMeasures(b, h, ask)
 	if mem != nil {
-		memorized(b, s.tally.memory, mem)
+		memorized(b, s.sampleCounts.memory, mem)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (e *Engine[T]) putRank(b *builder, noOperator string) {
 
 // within fills NC1 and its relatives from the train tallies; white says whether those of NC1 were made.
 func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
-	s, t := &e.train, &e.train.tally
+	s, t := &e.train, &e.train.sampleCounts
 	perClass := make(Vector, s.k)
 	for k, n := range s.count {
 		perClass[k] = math.NaN()
@@ -99,9 +99,9 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	}
 }
 
-// whiteMean returns NC1 of a split from its tally.
+// whiteMean returns NC1 of a split from its sample counts.
 func (e *Engine[T]) whiteMean(s *samples[T]) float64 {
-	return e.whiteMeanOf(s, s.tally.white)
+	return e.whiteMeanOf(s, s.sampleCounts.white)
 }
 
 // whiteMeanOf returns NC1 for Σ ω ‖z‖² over a split.
@@ -126,7 +126,7 @@ func (e *Engine[T]) cdnv(b *builder) {
 
 // rates fills accuracy, nearest-centre accuracy and mismatch.
 func (e *Engine[T]) rates(b *builder, h *head) {
-	s, t := &e.train, &e.train.tally
+	s, t := &e.train, &e.train.sampleCounts
 	if h == nil {
 		b.missAll(noWeights, KeyAccuracy, KeyNC4NCCMismatch)
 	} else {
@@ -169,7 +169,7 @@ func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits [
 
 // marginMeasures fills the cosine margins.
 func (e *Engine[T]) marginMeasures(b *builder, h *head, ask asked) {
-	s, t := &e.train, &e.train.tally
+	s, t := &e.train, &e.train.sampleCounts
 	keys := []string{KeyMarginMean, KeyMarginMin, KeyMarginMax}
 	switch {
 	case h == nil:

@@ -13,16 +13,16 @@ import (
 //
 // The rounding of the given numbers is treated alike: each of them is moved within the precision that the numbers have.
 //
-// Sets of up to wholeElements are measured again as a whole (shakewhole.go). Of larger ones the class means are moved, and
-// sums over samples have relative errors that are known (shakemeans.go).
+// Sets of up to wholeElements are measured again as a whole (perturbwhole.go). Of larger ones the class means are moved, and
+// sums over samples have relative errors that are known (perturbmeans.go).
 
 const (
-	wholeElements = 1 << 18 // of all features of a set that is measured again as a whole
-	mostShakes    = 16
-	leastShakes   = 8
-	givenShakes   = 4
-	jogShare      = 0.5 // of the squares of what a draw moves: class means move by whole digits, more than their rounding
-	shakeSeed     = 0x5eed
+	wholeElements      = 1 << 18 // of all features of a set that is measured again as a whole
+	mostPerturbations  = 16
+	leastPerturbations = 8
+	givenPerturbations = 4
+	jogShare           = 0.5 // of the squares of what a draw moves: class means move by whole digits, more than their rounding
+	perturbSeed        = 0x5eed
 )
 
 // certainty is the factor of the root mean square of m draws. Rounding errors are near normal; fewer draws tell less about
@@ -59,17 +59,17 @@ func (m *moved) size(key string) float64 { return math.Sqrt(m.sums[key] / float6
 func (e *Engine[T]) uncertainties(b *builder, in *Input[T], h *head) error {
 	e.second.clock.enter(PhaseUncertainty)
 	b.report.startUncertainty()
-	random := rand.New(rand.NewPCG(shakeSeed, uint64(e.train.n)))
+	random := rand.New(rand.NewPCG(perturbSeed, uint64(e.train.n)))
 	if w, err := hold(e, in); err != nil {
 		return err
 	} else if w != nil {
-		err = w.shake(b.report, random)
+		err = w.perturb(b.report, random)
 		if err == nil {
 			b.report.explain(&e.train.between, e.train.isFloat32)
 		}
 		return err
 	}
-	if err := e.shakeMeans(b.report, h, random); err != nil {
+	if err := e.perturbMeans(b.report, h, random); err != nil {
 		return err
 	}
 	b.report.explain(&e.train.between, e.train.isFloat32)

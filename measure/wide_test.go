@@ -11,8 +11,8 @@ import (
 	"collapse/measure/internal/wide"
 )
 
-// wideTally measures the train split of in with the wide pass, products in P, whatever its shape.
-func wideTally[T, P kernel.Float](t rapid.TB, in Input[T], opt Options) (*Engine[T], bool) {
+// measureWide measures the train split of in with the wide pass, products in P, whatever its shape.
+func measureWide[T, P kernel.Float](t rapid.TB, in Input[T], opt Options) (*Engine[T], bool) {
 	t.Helper()
 	e, err := NewEngine[T](opt)
 	if err != nil {
@@ -136,16 +136,16 @@ func TestDecisionsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)
 		opt := Options{Measures: []string{"all"}}
-		single, _ := wideTally[float32, float32](t, in, opt)
-		double, _ := wideTally[float32, float64](t, in, opt)
+		single, _ := measureWide[float32, float32](t, in, opt)
+		double, _ := measureWide[float32, float64](t, in, opt)
 		correct, nearest, mismatch := decisions(single, in)
 		for _, e := range []*Engine[float32]{single, double} {
 			if single.train.empty >= 0 {
 				t.Skip("a class without samples")
 			}
-			equalInts(t, "accuracy", e.train.tally.correct, correct)
-			equalInts(t, "nearest mean", e.train.tally.nearest, nearest)
-			equalInts(t, "mismatch", e.train.tally.mismatch, mismatch)
+			equalInts(t, "accuracy", e.train.sampleCounts.correct, correct)
+			equalInts(t, "nearest mean", e.train.sampleCounts.nearest, nearest)
+			equalInts(t, "mismatch", e.train.sampleCounts.mismatch, mismatch)
 		}
 	})
 }
@@ -182,10 +182,10 @@ func TestSingleProductsWithinBound(t *testing.T) {
 				}
 				in := shaped(c.n, c.d, c.k, .01, kind)
 				opt := Options{Imbalance: im, Measures: []string{KeyNC1Pinv}}
-				double, _ := wideTally[float32, float64](t, in, opt)
-				single, certified := wideTally[float32, float32](t, in, opt)
-				bound := whitenerBound(t, in, opt)
-				got, want := single.train.tally.white, double.train.tally.white
+				double, _ := measureWide[float32, float64](t, in, opt)
+				single, certified := measureWide[float32, float32](t, in, opt)
+				bound := nc1SumBound(t, in, opt)
+				got, want := single.train.sampleCounts.white, double.train.sampleCounts.white
 				if err := math.Abs(got-want) / want; !(err <= bound) || err == 0 {
 					t.Errorf("%s d=%d: float32 products err by %.2g, the bound is %.2g", kind, c.d, err, bound)
 				}
@@ -197,8 +197,8 @@ func TestSingleProductsWithinBound(t *testing.T) {
 	}
 }
 
-// whitenerBound runs NC1's products in float32 and returns the bound.
-func whitenerBound(t testing.TB, in Input[float32], opt Options) float64 {
+// nc1SumBound runs NC1's products in float32 and returns the bound.
+func nc1SumBound(t testing.TB, in Input[float32], opt Options) float64 {
 	e, err := NewEngine[float32](opt)
 	if err != nil {
 		t.Fatal(err)
@@ -234,11 +234,11 @@ func TestSingleProductsRefused(t *testing.T) {
 		t.Fatal("the shape does not take the wide pass")
 	}
 	opt := Options{Measures: []string{KeyNC1Pinv}}
-	if _, certified := wideTally[float32, float32](t, in, opt); certified {
+	if _, certified := measureWide[float32, float32](t, in, opt); certified {
 		t.Fatal("float32 products were certified")
 	}
-	double, _ := wideTally[float32, float64](t, in, opt)
-	if got, want := mustMeasure(t, in, opt).Measures[KeyNC1Pinv], double.train.tally.white/n; got != want || got == 0 {
+	double, _ := measureWide[float32, float64](t, in, opt)
+	if got, want := mustMeasure(t, in, opt).Measures[KeyNC1Pinv], double.train.sampleCounts.white/n; got != want || got == 0 {
 		t.Fatalf("NC1 %.17g, in float64 %.17g", got, want)
 	}
 }
@@ -260,8 +260,8 @@ func TestWideMatchesNarrow(t *testing.T) {
 			if _, err := narrow.Measure(in); err != nil {
 				t.Fatal(err)
 			}
-			e, _ := wideTally[float64, float64](t, in, opt)
-			a, b := &narrow.train.tally, &e.train.tally
+			e, _ := measureWide[float64, float64](t, in, opt)
+			a, b := &narrow.train.sampleCounts, &e.train.sampleCounts
 			equalInts(t, "accuracy", b.correct, a.correct)
 			equalInts(t, "nearest mean", b.nearest, a.nearest)
 			equalInts(t, "mismatch", b.mismatch, a.mismatch)

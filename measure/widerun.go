@@ -6,7 +6,7 @@ import (
 	"collapse/measure/internal/wide"
 )
 
-// secondRun makes the second pass over a split in the form its shape asks for, and fills s.tally. s.between must
+// secondRun makes the second pass over a split in the form its shape asks for, and fills s.sampleCounts. s.between must
 // be built if ask.white, e.pairs if ask.nearest.
 func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorization) error {
 	s.whiteBound = 0
@@ -30,13 +30,13 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 		return err
 	}
 	again := *s
-	again.tally = tally{}
+	again.sampleCounts = sampleCounts{}
 	_, err = runWide[T, float64](e, &again, nil, asked{white: true, im: ask.im}, nil, op)
-	s.tally.white = again.tally.white
+	s.sampleCounts.white = again.sampleCounts.white
 	return err
 }
 
-// runWide makes the wide pass with products in P, fills s.tally and returns what was found.
+// runWide makes the wide pass with products in P, fills s.sampleCounts and returns what was found.
 func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked, mem *memorization, op []float64) (wide.Result, error) {
 	_, views := s.src.(*Rows[T])
 	in := wide.Input[T]{
@@ -60,11 +60,11 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	if err != nil {
 		return found, err
 	}
-	s.tally.reset(s.k)
+	s.sampleCounts.reset(s.k)
 	for _, t := range strips {
-		s.tally.memory.add(t)
+		s.sampleCounts.memory.add(t)
 	}
-	s.tally.take(&found, s.class)
+	s.sampleCounts.take(&found, s.class)
 	if ask.margins {
 		e.second.margins = found.Margins
 	}
@@ -72,7 +72,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 }
 
 // take counts what the wide pass has found for rows of the given classes (−1: not measured), and adds up their margins.
-func (t *tally) take(found *wide.Result, class []int32) {
+func (t *sampleCounts) take(found *wide.Result, class []int32) {
 	copy(t.scatter, found.Scatter)
 	t.white = found.White
 	for i, c := range class {
@@ -98,7 +98,7 @@ func (t *tally) take(found *wide.Result, class []int32) {
 }
 
 // takeMargin counts one margin; NaN is none.
-func (t *tally) takeMargin(margin float64) {
+func (t *sampleCounts) takeMargin(margin float64) {
 	if margin != margin {
 		t.marginless++
 		return

@@ -8,20 +8,20 @@ import (
 	"collapse/parallel"
 )
 
-// exactSearch finds, for rows that no radius decides, the largest of K scores: a sieve says which scores can be the largest,
+// exactSearch finds, for rows that no radius decides, the largest of K scores: candidates says which scores can be the largest,
 // and those alone are computed in float64. The answer is that of float64 for all; the lower class wins a tie.
 //
 // The scores of q = h − h_G are 2 c_j·q − ‖c_j‖² for the nearest mean (‖q‖² less the squared distance) and
 // (w_j − w_G)·q + offset_j for the logits.
 type exactSearch[T, P kernel.Float] struct {
-	s       *Set[T]
-	base    []float64 // (K)
-	weight  []float64 // (K) of a product with a unit vector: twice or once the vector's norm
-	exact   func(j int, h []float64) float64
-	answer  []int32 // (rows of the source)
-	reach   float64 // largest weight
-	largest float64 // largest |base|
-	sieve   *sieve[P]
+	s          *Set[T]
+	base       []float64 // (K)
+	weight     []float64 // (K) of a product with a unit vector: twice or once the vector's norm
+	exact      func(j int, h []float64) float64
+	answer     []int32 // (rows of the source)
+	reach      float64 // largest weight
+	largest    float64 // largest |base|
+	candidates *candidates[P]
 
 	k, d     int
 	todo     []int32 // rows of the chunk
@@ -29,7 +29,7 @@ type exactSearch[T, P kernel.Float] struct {
 	wide     []float64
 	q        []P       // (chunk × d)
 	length   []float64 // (chunk) ‖q‖
-	products sifted[P]
+	products roughProducts[P]
 	scores   []float64 // (strips × K)
 	errs     []error
 }
@@ -77,7 +77,7 @@ func (e *exactSearch[T, P]) run(team *parallel.Team, vectors, norms []float64) e
 		e.reach = max(e.reach, e.weight[j])
 		e.largest = max(e.largest, math.Abs(e.base[j]))
 	}
-	e.sieve = newSieve[P](team, vectors, norms, e.k, e.d)
+	e.candidates = newCandidates[P](team, vectors, norms, e.k, e.d)
 	chunk := min(len(todo), max(1, Elements/max(e.k, e.d)))
 	strips := (chunk + searchStrip - 1) / searchStrip
 	e.buf, e.wide, e.scores = make([]T, chunk*e.d), make([]float64, strips*e.d), make([]float64, strips*e.k)
@@ -91,7 +91,7 @@ func (e *exactSearch[T, P]) run(team *parallel.Team, vectors, norms []float64) e
 		if err := vec.FirstError(e.errs); err != nil {
 			return err
 		}
-		e.sieve.multiply(&e.products, team, e.q[:n*e.d], e.length[:n], nil)
+		e.candidates.multiply(&e.products, team, e.q[:n*e.d], e.length[:n], nil)
 		team.Do(strips, chooseBest[T, P]{e})
 	}
 	return nil
@@ -131,7 +131,7 @@ func (e chooseBest[T, P]) Run(part int) {
 func (e *exactSearch[T, P]) choose(scores []float64, i int, h []float64) int32 {
 	most := e.products.addTimes(scores, e.base, e.weight, i)
 	d, length := float64(e.d), e.length[i]
-	err := (e.sieve.errorOf(length)+d*0x1p-126)*e.reach + 64*vec.Eps64*d*(length*e.reach+e.largest)
+	err := (e.candidates.errorOf(length)+d*0x1p-126)*e.reach + 64*vec.Eps64*d*(length*e.reach+e.largest)
 	return largestExact(scores, most-2*err, h, e.exact)
 }
 

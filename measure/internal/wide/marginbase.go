@@ -63,9 +63,9 @@ func (m leadTask[T, P]) Run(i int) {
 	m.lead[i] = int32(max(best, 0))
 }
 
-// candidates returns the classes whose score can be the largest of a row, nil for all of them, and fills base with theirs: what
+// withinReach returns the classes whose score can be the largest of a row, nil for all of them, and fills base with theirs: what
 // the lead's score is, less what a residual of that length can add to another's, is the least that a base must be.
-func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, rounding float64) []int32 {
+func (m *marginPass[T, P]) withinReach(x *marginScratch[T, P], class int, rounding float64) []int32 {
 	row, best, d := m.row(class), int(m.lead[class-m.from]), m.s.D
 	lead, inverse := m.head.Centred[best*d:][:d], m.inverse[best]
 	gain := math.Inf(1)
@@ -87,8 +87,8 @@ func (m *marginPass[T, P]) candidates(x *marginScratch[T, P], class int, roundin
 	return nil
 }
 
-// fine reports whether base has to be formed in float64: its rounding would blur what a sieve of words tells apart, whether
-// there is one or not, since lead depends on the answer. The first row of each class speaks for all of them.
+// fine reports whether base has to be formed in float64: its rounding would blur what products of 16-bit words tell apart,
+// used or not, since the lead depends on the answer. The first row of each class speaks for all of them.
 func (m *marginPass[T, P]) fine() (bool, error) {
 	if !vec.IsFloat32[P]() {
 		return false, nil

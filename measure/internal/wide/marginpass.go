@@ -26,16 +26,16 @@ import (
 // Where products with all classes were made, the largest logit of rows that no radius decides comes from them too.
 //
 // In float64 the largest score is itself exact enough where its error bound is below CertainScore of ‖h − h_G‖. In float32 the
-// sieve's products never are the result (sieve says why); residuals shorter than that leave the answer to class b.
+// these rough products never are the result (candidates says why); residuals shorter than that leave the answer to class b.
 type marginPass[T, P kernel.Float] struct {
-	s       *Set[T]
-	head    *Classifier
-	sieve   *sieve[P]
-	inverse []float64 // (K) 1/‖w_j − w_G‖
-	order   []int32   // measured rows, class by class
-	start   []int     // (K+1) where each class begins in order
-	margins []float64 // (rows)
-	search  *logits
+	s          *Set[T]
+	head       *Classifier
+	candidates *candidates[P]
+	inverse    []float64 // (K) 1/‖w_j − w_G‖
+	order      []int32   // measured rows, class by class
+	start      []int     // (K+1) where each class begins in order
+	margins    []float64 // (rows)
+	search     *logits
 
 	from, to int       // classes of the stripe
 	logits   []P       // (stripe×K) (w_j − w_G)·(μ_c − h_G)
@@ -62,13 +62,13 @@ type marginScratch[T, P kernel.Float] struct {
 	list         []int32
 	base, scores []float64
 	own          float64 // base of the class itself
-	products     sifted[P]
+	products     roughProducts[P]
 	q            []float64
 }
 
 // logits is what the largest logit takes beside the products of margins.
 type logits struct {
-	*Radii
+	*DecisionRadii
 	best           []int32   // (rows) to be filled
 	offset         []float64 // (K) (w_j − w_G)·h_G + b_j
 	reach, largest float64   // max ‖w_j − w_G‖, max |offset|
@@ -83,7 +83,7 @@ const (
 
 // newMarginPass prepares to fill margins.
 func newMarginPass[T, P kernel.Float](team *parallel.Team, s *Set[T], h *Classifier, margins []float64) *marginPass[T, P] {
-	m := &marginPass[T, P]{s: s, head: h, sieve: newSieve[P](team, h.Centred, h.CentredNorm, s.K, s.D), margins: margins, inverse: make([]float64, s.K)}
+	m := &marginPass[T, P]{s: s, head: h, candidates: newCandidates[P](team, h.Centred, h.CentredNorm, s.K, s.D), margins: margins, inverse: make([]float64, s.K)}
 	m.scratch.New = func() any { return new(marginScratch[T, P]) }
 	for j, x := range h.CentredNorm {
 		m.inverse[j] = 1 / x
@@ -100,7 +100,7 @@ func (f *pass[T, P]) margins() error {
 	m := newMarginPass[T, P](f.Team, s, f.head, f.found.Margins)
 	f.Enter(PhaseRadii)
 	l := newLogitRadii[P](&f.radius, s.Centred, s.Centre, s.N, s.K, s.D, f.head)
-	m.search = &logits{Radii: &f.radius, best: f.found.Best, offset: l.base, reach: l.reach}
+	m.search = &logits{DecisionRadii: &f.radius, best: f.found.Best, offset: l.base, reach: l.reach}
 	for _, x := range l.base {
 		m.search.largest = max(m.search.largest, math.Abs(x))
 	}
@@ -184,8 +184,8 @@ func (m *marginPass[T, P]) Run(part int) {
 	m.reading.Add(int64(time.Since(began)))
 	// Rounding of base: γ of a sum of d products of vectors of length ‖μ_c − h_G‖ and 1.
 	rounding := m.gamma * vec.Norm(m.s.Centred[p.class*m.s.D:][:m.s.D])
-	list := m.candidates(x, p.class, rounding)
-	m.sieve.multiply(&x.products, nil, x.residual, x.length, list)
+	list := m.withinReach(x, p.class, rounding)
+	m.candidates.multiply(&x.products, nil, x.residual, x.length, list)
 	x.scores, x.q = vec.Grow(x.scores, len(x.base)), vec.Grow(x.q, m.s.D)
 	for i, row := range rows {
 		m.margins[row] = m.margin(x, p.class, i, list, rounding)
@@ -207,7 +207,7 @@ func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, ro
 		most = max(most, x.scores[j])
 	}
 	length := x.length[i] + vec.Norm(m.s.Centred[class*m.s.D:][:m.s.D])
-	err := (m.sieve.errorOf(x.length[i])*(1+slack)+2*rounding+d*0x1p-126)*l.reach + 64*vec.Eps64*d*(length*l.reach+l.largest)
+	err := (m.candidates.errorOf(x.length[i])*(1+slack)+2*rounding+d*0x1p-126)*l.reach + 64*vec.Eps64*d*(length*l.reach+l.largest)
 	for p, v := range x.rows[i] {
 		x.q[p] = float64(v)
 	}
@@ -255,7 +255,7 @@ func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []i
 		return own - m.cosine(x.q, int(m.lead[class-m.from]), length)
 	}
 	most := x.products.add(x.scores, x.base, i)
-	err := m.sieve.errorOf(x.length[i])*(1+slack) + 2*rounding
+	err := m.candidates.errorOf(x.length[i])*(1+slack) + 2*rounding
 	if !vec.IsFloat32[P]() && err < CertainScore*length {
 		return own - most/length
 	}

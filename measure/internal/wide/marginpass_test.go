@@ -12,10 +12,10 @@ func TestMarginCandidates(t *testing.T) {
 	count := func(means, w []float64) int {
 		s, h := around(n, k, d, means, 1e-4, rng), newClassifier(w, k, d)
 		m := newMarginPass[float32, float32](nil, s, h, make([]float64, n))
-		var r Radii
+		var r DecisionRadii
 		l := newLogitRadii[float32](&r, s.Centred, s.Centre, n, k, d, h)
 		l.fill(nil, 0, k)
-		m.search = &logits{Radii: &r, best: make([]int32, n), offset: l.base}
+		m.search = &logits{DecisionRadii: &r, best: make([]int32, n), offset: l.base}
 		if err := m.stripe(nil, 0, k, l.logits); err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +23,7 @@ func TestMarginCandidates(t *testing.T) {
 		if err := x.read(m.s, m.order[m.start[k-1]:m.start[k]], k-1); err != nil {
 			t.Fatal(err)
 		}
-		m.candidates(&x, k-1, 0)
+		m.withinReach(&x, k-1, 0)
 		return len(x.list)
 	}
 	means, w := randomMeans(k, d, rng)

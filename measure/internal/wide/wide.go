@@ -14,21 +14,21 @@ import (
 
 // pass takes blocks of rows, each with the whole team:
 //
-//   - NC1 by products in P with the operator, or with the residuals themselves (whitener);
-//   - nearest mean and largest logit without products for rows close enough to their class mean (Radii), and
+//   - NC1 by products in P with the operator, or with the residuals themselves (nc1Sum);
+//   - nearest mean and largest logit without products for rows close enough to their class mean (DecisionRadii), and
 //     by exact search for the others (exactSearch);
-//   - margins, which no bound decides, by sifting products and float64 for what is left (marginPass), before all else:
+//   - margins, which no bound decides, by candidates and float64 for what is left (marginPass), before all else:
 //     they take the products of class means with the classifier that the radii want too.
 //
 // P is the precision of products: float32 only for float32 features, and only for what is certified
-// (whitener.certified) or decided by float64 in the end (exactSearch).
+// (nc1Sum.certified) or decided by float64 in the end (exactSearch).
 type pass[T, P kernel.Float] struct {
 	*Input[T]
 	s    *Set[T]
 	head *Classifier
 
-	white  whitener[P] // prepared if Ask.White
-	radius Radii       // prepared if Ask.Nearest or Ask.Logits
+	white  nc1Sum[P]     // prepared if Ask.White
+	radius DecisionRadii // prepared if Ask.Nearest or Ask.Logits
 	found  Result
 
 	from, to int
@@ -41,7 +41,7 @@ type pass[T, P kernel.Float] struct {
 
 // stripSums are what a strip of a block's rows adds up.
 type stripSums struct {
-	white whiteSums
+	white nc1Terms
 	err   error
 }
 

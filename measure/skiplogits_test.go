@@ -27,12 +27,12 @@ func TestSparingChangesNoDecision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)
 		spared, whole := decided(t, in), decided(t, in, KeyMarginMean)
-		if whole.second.sparing && !hasZero(whole.head.centredNorm) { // without a direction of every class there are no margins
+		if whole.second.skipLogits && !hasZero(whole.head.centredNorm) { // without a direction of every class there are no margins
 			t.Fatal("margins need the classifier's products")
 		}
-		equalInts(t, "accuracy", spared.train.tally.correct, whole.train.tally.correct)
-		equalInts(t, "nearest mean", spared.train.tally.nearest, whole.train.tally.nearest)
-		equalInts(t, "mismatch", spared.train.tally.mismatch, whole.train.tally.mismatch)
+		equalInts(t, "accuracy", spared.train.sampleCounts.correct, whole.train.sampleCounts.correct)
+		equalInts(t, "nearest mean", spared.train.sampleCounts.nearest, whole.train.sampleCounts.nearest)
+		equalInts(t, "mismatch", spared.train.sampleCounts.mismatch, whole.train.sampleCounts.mismatch)
 	})
 }
 
@@ -50,16 +50,16 @@ func TestSparingWhereLaterSamplesAreFar(t *testing.T) {
 	}
 	e := decided(t, in)
 	correct, _, mismatch := decisions(e, in)
-	equalInts(t, "accuracy", e.train.tally.correct, correct)
-	equalInts(t, "mismatch", e.train.tally.mismatch, mismatch)
+	equalInts(t, "accuracy", e.train.sampleCounts.correct, correct)
+	equalInts(t, "mismatch", e.train.sampleCounts.mismatch, mismatch)
 	right := 0
 	for _, c := range correct {
 		right += c
 	}
-	if !e.second.sparing || right > n*99/100 {
-		t.Errorf("sparing %v, %d of %d are right: this test shows nothing", e.second.sparing, right, n)
+	if !e.second.skipLogits || right > n*99/100 {
+		t.Errorf("skipLogits %v, %d of %d are right: this test shows nothing", e.second.skipLogits, right, n)
 	}
-	if e = decided(t, gaussian[float32](n, d, k, 4, 8)); e.second.sparing {
+	if e = decided(t, gaussian[float32](n, d, k, 4, 8)); e.second.skipLogits {
 		t.Error("samples far from their means, and the pass spares the classifier")
 	}
 }

@@ -13,14 +13,14 @@ import (
 // they are means of, and the measures of class means are evaluated anew. How far they move, divided by step, is how much they
 // depend on rounding; it is multiplied by the rounding of sums, and by that of the given numbers.
 const (
-	step      = 0x1p-26 // far above the rounding of an evaluation, far below what is not linear any more
-	shakeWork = 4e8     // floating-point operations of an evaluation that is made once only
-	mostMoves = 2
-	oneMove   = 1 << 21 // numbers of class means beyond which there is one move: an evaluation holds several copies of them
+	step        = 0x1p-26 // far above the rounding of an evaluation, far below what is not linear any more
+	perturbWork = 4e8     // floating-point operations of an evaluation that is made once only
+	mostMoves   = 2
+	oneMove     = 1 << 21 // numbers of class means beyond which there is one move: an evaluation holds several copies of them
 )
 
-// meanShaker evaluates the measures of class means again.
-type meanShaker struct {
+// meanPerturber evaluates the measures of class means again.
+type meanPerturber struct {
 	opt      Options
 	m        *Moments
 	variance []float64     // (d) of each coordinate within classes
@@ -36,7 +36,7 @@ var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDevia
 
 // meanMoves returns how many evaluations are made for k classes of width d.
 func meanMoves(k, d int) int {
-	if pairsWork(k, d) > shakeWork || k*d > oneMove {
+	if pairsWork(k, d) > perturbWork || k*d > oneMove {
 		return 1
 	}
 	return mostMoves
@@ -46,8 +46,8 @@ func meanMoves(k, d int) int {
 // logarithms and powers of their distances.
 func pairsWork(k, d int) float64 { return 12 * float64(k) * float64(k) * (float64(d) + 20) }
 
-// shake fills the uncertainties of measures that class means, class variances and the classifier give.
-func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
+// perturb fills the uncertainties of measures that class means, class variances and the classifier give.
+func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
 	x.opt = x.opt.plain(r.Measures)
 	x.opt.Measures = slices.DeleteFunc(x.opt.Measures, func(key string) bool { return slices.Contains(ofWeights, key) })
 	moves := moveTask{x: x, r: r, seed: random.Uint64(), values: make([]map[string]float64, meanMoves(x.m.K, x.m.D))}
@@ -90,7 +90,7 @@ func (x *meanShaker) shake(r *Report, random *rand.Rand) error {
 // moveTask evaluates measures beside several moves, each by a thread of its own, or one by a team.
 type moveTask struct {
 	team   *parallel.Team // of a move
-	x      *meanShaker
+	x      *meanPerturber
 	r      *Report
 	seed   uint64
 	values []map[string]float64
@@ -104,7 +104,7 @@ func (t *moveTask) Run(i int) {
 
 // leastDependence is how much larger the numbers are than the distances of class means: what anything that depends on these
 // distances loses at least, should few moves have happened not to show it.
-func (x *meanShaker) leastDependence() float64 {
+func (x *meanPerturber) leastDependence() float64 {
 	var square, between float64
 	centre := make([]float64, x.m.D)
 	for at := 0; at < len(x.m.Mean); at += x.m.D {
@@ -125,7 +125,7 @@ func (x *meanShaker) leastDependence() float64 {
 
 // roundings returns the standard deviations of the rounding of a class mean, beside the size of its numbers: by sums, and by the
 // rounding of the numbers, which averages out unless samples are too near to each other. The largest of any class.
-func (x *meanShaker) roundings() (sums, given float64) {
+func (x *meanPerturber) roundings() (sums, given float64) {
 	alike := x.alike()
 	for _, n := range x.m.Count {
 		sums = max(sums, sumRounding(n, x.m.Float32))
@@ -136,7 +136,7 @@ func (x *meanShaker) roundings() (sums, given float64) {
 
 // alike returns the share, by squares of numbers, of coordinates whose spread within classes is no larger than the rounding of
 // their numbers: the samples of a class are one number there, or a few, and are rounded alike.
-func (x *meanShaker) alike() float64 {
+func (x *meanPerturber) alike() float64 {
 	const few = 4
 	square := make([]float64, x.m.D)
 	for at := 0; at < len(x.m.Mean); at += x.m.D {
@@ -158,7 +158,7 @@ func (x *meanShaker) alike() float64 {
 
 // noise returns what the rounding of the given numbers adds to the spread within classes, and to NC1, beside these: its mean, and
 // twice the deviation of its product with what it is added to.
-func (x *meanShaker) noise(n int) (spread, white float64) {
+func (x *meanPerturber) noise(n int) (spread, white float64) {
 	u := inputRoundoff(x.m.Float32)
 	added := make(diagonalScatter, x.m.D) // of a sample
 	for c, count := range x.m.Count {
@@ -187,7 +187,7 @@ func sumsRounding(n, d int) float64 {
 }
 
 // once evaluates the measures beside one move of the class means. What one pass cannot give is as in the report.
-func (x *meanShaker) once(team *parallel.Team, r *Report, random *rand.Rand) (map[string]float64, error) {
+func (x *meanPerturber) once(team *parallel.Team, r *Report, random *rand.Rand) (map[string]float64, error) {
 	opt := x.opt
 	opt.Team = team
 	e, err := NewEngine[float64](opt)
@@ -210,7 +210,7 @@ func (x *meanShaker) once(team *parallel.Team, r *Report, random *rand.Rand) (ma
 }
 
 // moved returns the moments with moved class means.
-func (x *meanShaker) moved(random *rand.Rand) *Moments {
+func (x *meanPerturber) moved(random *rand.Rand) *Moments {
 	d := x.m.D
 	out := *x.m
 	out.Mean, out.Pooled, out.within = append([]float64(nil), x.m.Mean...), nil, x.within
@@ -242,37 +242,37 @@ func (o Options) plain(values map[string]float64) Options {
 	return o
 }
 
-// shakeMeans fills the uncertainties of a report of features too large to be measured again as a whole.
-func (e *Engine[T]) shakeMeans(r *Report, h *head, random *rand.Rand) error {
+// perturbMeans fills the uncertainties of a report of features too large to be measured again as a whole.
+func (e *Engine[T]) perturbMeans(r *Report, h *head, random *rand.Rand) error {
 	s := &e.train
-	x, err := e.meanShaker(s, r)
+	x, err := e.meanPerturber(s, r)
 	if err != nil {
 		return err
 	}
 	if h != nil {
 		x.w, x.b = h.w, h.b
 	}
-	if err := x.shake(r, random); err != nil {
+	if err := x.perturb(r, random); err != nil {
 		return err
 	}
 	r.ofSamples(x.m, x.variance)
 	if v, ok := r.Measures[KeyNC1Pinv]; ok {
 		r.Uncertainty[KeyNC1Pinv] += s.operatorRounding() * v
 	}
-	return e.shakeTest(r, random)
+	return e.perturbTest(r, random)
 }
 
 // operatorRounding is the relative error of NC1 by float32 products and by the condition of the system that was solved.
 func (s *samples[T]) operatorRounding() float64 { return s.whiteBound + 2*eps64*s.between.condition }
 
-// meanShaker returns that of a split, with NC1 if the report has it.
-func (e *Engine[T]) meanShaker(s *samples[T], r *Report) (*meanShaker, error) {
+// meanPerturber returns that of a split, with NC1 if the report has it.
+func (e *Engine[T]) meanPerturber(s *samples[T], r *Report) (*meanPerturber, error) {
 	p, err := newProbe(s, fewRows)
 	if err != nil {
 		return nil, err
 	}
-	x := &meanShaker{opt: e.opt, variance: p.variance}
-	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.tally.scatter, Float32: s.isFloat32, Spread: append([]float64(nil), p.variance...)}
+	x := &meanPerturber{opt: e.opt, variance: p.variance}
+	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.sampleCounts.scatter, Float32: s.isFloat32, Spread: append([]float64(nil), p.variance...)}
 	scale(x.m.Spread, float64(s.n))
 	if _, ok := r.Measures[KeyNC1Pinv]; ok {
 		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
@@ -282,8 +282,8 @@ func (e *Engine[T]) meanShaker(s *samples[T], r *Report) (*meanShaker, error) {
 	return x, nil
 }
 
-// shakeTest fills the uncertainties of dilation and the trace ratio of the test features.
-func (e *Engine[T]) shakeTest(r *Report, random *rand.Rand) error {
+// perturbTest fills the uncertainties of dilation and the trace ratio of the test features.
+func (e *Engine[T]) perturbTest(r *Report, random *rand.Rand) error {
 	dilation, measured := r.Measures[KeyDilation]
 	ratio, both := r.Measures[KeyTestNC1Ratio]
 	if !measured && !both {
@@ -298,11 +298,11 @@ func (e *Engine[T]) shakeTest(r *Report, random *rand.Rand) error {
 	if measured {
 		test.Measures[KeyNC1Pinv] = dilation * dilation
 	}
-	x, err := e.meanShaker(s, test)
+	x, err := e.meanPerturber(s, test)
 	if err != nil {
 		return err
 	}
-	if err := x.shake(test, random); err != nil {
+	if err := x.perturb(test, random); err != nil {
 		return err
 	}
 	if both {

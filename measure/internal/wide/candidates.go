@@ -8,30 +8,30 @@ import (
 	"collapse/parallel"
 )
 
-// sieve forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
+// candidates forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
 // them can be the largest: of 16-bit words where the processor has them and P is float32, else in P. The unit vector of
 // zero is zero.
 //
-// In float32 it is a sieve and nothing else: which of its products are words depends on more than the kernel's name, so no
+// In float32 it chooses candidates and nothing else: which of its products are words depends on more than the kernel's name, so no
 // product may be part of a result, and no choice that a result's bits depend on may ask for err.
-type sieve[P kernel.Float] struct {
+type candidates[P kernel.Float] struct {
 	k, d  int
 	half  int     // pairs of words of a vector
-	words []int32 // (K×half) û_j·sieveScale to the nearest whole number; nil: floats
+	words []int32 // (K×half) û_j·wordScale to the nearest whole number; nil: floats
 	float []P     // (K×d) û_j
 
-	// err bounds |product − û_j·r|/‖r‖, whatever r is. Words: with φ = ½√d/sieveScale (a little more, for roundings to float32)
+	// err bounds |product − û_j·r|/‖r‖, whatever r is. Words: with φ = ½√d/wordScale (a little more, for roundings to float32)
 	// the rounding of û_j moves it by at most φ and that of r/‖r‖ by at most φ, by Cauchy and Schwarz; sums are exact.
 	// Floats: γ_d.
 	err float64
 }
 
-// sieveScale makes unit vectors of words: no word exceeds kernel.Words, and no product of two reaches 2³¹.
-const sieveScale = 32690
+// wordScale makes unit vectors of words: no word exceeds kernel.Words, and no product of two reaches 2³¹.
+const wordScale = 32690
 
-// newSieve takes vectors (k×d) and their norms (k).
-func newSieve[P kernel.Float](team *parallel.Team, vectors, norms []float64, k, d int) *sieve[P] {
-	v := &sieve[P]{k: k, d: d, half: (d + 1) / 2}
+// newCandidates takes vectors (k×d) and their norms (k).
+func newCandidates[P kernel.Float](team *parallel.Team, vectors, norms []float64, k, d int) *candidates[P] {
+	v := &candidates[P]{k: k, d: d, half: (d + 1) / 2}
 	if vec.IsFloat32[P]() && kernel.FastPairs() {
 		v.words = kernel.Alloc[int32](v.k * v.half)
 		v.err = wordError(d)
@@ -43,15 +43,15 @@ func newSieve[P kernel.Float](team *parallel.Team, vectors, norms []float64, k, 
 	return v
 }
 
-// wordError is sieve.err of words.
+// wordError is candidates.err of words.
 func wordError(d int) float64 {
-	phi := .502*math.Sqrt(float64(d))/sieveScale + 2*roundoff32
+	phi := .502*math.Sqrt(float64(d))/wordScale + 2*roundoff32
 	return 2*phi + phi*phi
 }
 
 // unitTask makes a strip of unit vectors.
 type unitTask[P kernel.Float] struct {
-	*sieve[P]
+	*candidates[P]
 	vectors, norms []float64
 }
 
@@ -71,12 +71,12 @@ func (t unitTask[P]) Run(strip int) {
 		for p, x := range w {
 			row[p] = float32(x * inverse)
 		}
-		kernel.RoundPairs(t.words[j*t.half:][:t.half], row, sieveScale)
+		kernel.RoundPairs(t.words[j*t.half:][:t.half], row, wordScale)
 	}
 }
 
-// sifted are the products of n residuals with the vectors of a list, and what they are made of.
-type sifted[P kernel.Float] struct {
+// roughProducts are the products of n residuals with the vectors of a list, and what they are made of.
+type roughProducts[P kernel.Float] struct {
 	words, ofWords []int32 // (n×half) residuals, (list×half) vectors
 	float          []P     // (list×d) vectors
 	exact          []int32 // (n×list) products of words
@@ -86,7 +86,7 @@ type sifted[P kernel.Float] struct {
 
 // multiply forms the products of residuals (n×d), of the given lengths, with the vectors of the list, or all of them if it
 // is nil. The product of residual i and vector j is factor[i] times the number it leaves.
-func (v *sieve[P]) multiply(to *sifted[P], team *parallel.Team, residual []P, length []float64, list []int32) {
+func (v *candidates[P]) multiply(to *roughProducts[P], team *parallel.Team, residual []P, length []float64, list []int32) {
 	n, columns := len(length), v.k
 	if list != nil {
 		columns = len(list)
@@ -107,8 +107,8 @@ func (v *sieve[P]) multiply(to *sifted[P], team *parallel.Team, residual []P, le
 	}
 	to.words, to.exact = vec.Grow(to.words, n*v.half), vec.Grow(to.exact, n*columns)
 	for i, x := range length {
-		row, scale := to.words[i*v.half:][:v.half], float32(sieveScale/x)
-		to.factor[i] = 1 / (float64(scale) * sieveScale)
+		row, scale := to.words[i*v.half:][:v.half], float32(wordScale/x)
+		to.factor[i] = 1 / (float64(scale) * wordScale)
 		if !(x > shortest) {
 			to.factor[i] = 0
 			clear(row)
@@ -128,7 +128,7 @@ func (v *sieve[P]) multiply(to *sifted[P], team *parallel.Team, residual []P, le
 const shortest = 0x1p-100
 
 // errorOf bounds the error of the products of a residual of that length.
-func (v *sieve[P]) errorOf(length float64) float64 {
+func (v *candidates[P]) errorOf(length float64) float64 {
 	if v.words != nil && !(length > shortest) {
 		return length
 	}
@@ -147,7 +147,7 @@ func gather[E kernel.Float | int32](to, x []E, rows []int32, width int) []E {
 }
 
 // add writes base_j + product to scores for residual i, and returns the largest.
-func (to *sifted[P]) add(scores, base []float64, i int) float64 {
+func (to *roughProducts[P]) add(scores, base []float64, i int) float64 {
 	if to.exact != nil {
 		return addScaled(scores, base, to.factor[i], to.exact[i*len(base):])
 	}
@@ -155,7 +155,7 @@ func (to *sifted[P]) add(scores, base []float64, i int) float64 {
 }
 
 // addTimes is add of base_j + weight_j·product.
-func (to *sifted[P]) addTimes(scores, base, weight []float64, i int) float64 {
+func (to *roughProducts[P]) addTimes(scores, base, weight []float64, i int) float64 {
 	if to.exact != nil {
 		return addWeighted(scores, base, weight, to.factor[i], to.exact[i*len(base):])
 	}

@@ -9,7 +9,7 @@ import (
 	"collapse/parallel"
 )
 
-// whitener sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
+// nc1Sum sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
 // z itself (rank·d for a row), or the scatter S = Σ ω r rᵀ, of which one triangle suffices (d²/2 for a row), and
 // tr(A S Aᵀ) at the end. The choice depends on shapes alone.
 //
@@ -32,7 +32,7 @@ import (
 // The measure is kept if the sum of these, divided by W, is below 10⁻⁵; else the pass is made again in float64.
 // Data with most of their variance outside the between-class directions end there, and so do small
 // samples, whose errors do not average out.
-type whitener[P kernel.Float] struct {
+type nc1Sum[P kernel.Float] struct {
 	d, rank int
 	op      []float64 // A (rank × d)
 	unit    float64   // P(op·unit) is what is multiplied: a power of two
@@ -43,19 +43,19 @@ type whitener[P kernel.Float] struct {
 	scatter *Scatter[P] // form S
 	rows    int         // largest block
 
-	sums  whiteSums
+	sums  nc1Terms
 	bound float64 // errorBound, once certified was asked
 }
 
-// whiteSums are sums over samples.
-type whiteSums struct {
+// nc1Terms are sums over samples.
+type nc1Terms struct {
 	white  float64 // Σ ω ‖z‖²
 	square float64 // Σ ω ρ²
 	cross  float64 // Σ ω² ‖z‖² ρ²
 	weight float64 // Σ ω
 }
 
-func (s *whiteSums) add(o *whiteSums) {
+func (s *nc1Terms) add(o *nc1Terms) {
 	s.white += o.white
 	s.square += o.square
 	s.cross += o.cross
@@ -71,8 +71,8 @@ const (
 )
 
 // prepare takes the operator A (rank×d) for blocks of at most so many rows.
-func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
-	*w = whitener[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(vec.Norm(op) / math.Sqrt(float64(rank)))))}
+func (w *nc1Sum[P]) prepare(op []float64, rank, d, block int) {
+	*w = nc1Sum[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(vec.Norm(op) / math.Sqrt(float64(rank)))))}
 	if scatterPays(rank, d) {
 		w.scatter = NewScatter[P](d, make([]float64, d*d))
 		return
@@ -88,10 +88,10 @@ func (w *whitener[P]) prepare(op []float64, rank, d, block int) {
 func scatterPays(rank, d int) bool { return 10*d < 21*rank }
 
 // squared reports whether form S is in use.
-func (w *whitener[P]) squared() bool { return w.scatter != nil }
+func (w *nc1Sum[P]) squared() bool { return w.scatter != nil }
 
 // block takes n residuals, stride apart.
-func (w *whitener[P]) block(team *parallel.Team, residual []P, stride, n int) {
+func (w *nc1Sum[P]) block(team *parallel.Team, residual []P, stride, n int) {
 	w.rows = max(w.rows, n)
 	if w.squared() {
 		w.scatter.Add(team, residual, stride, n)
@@ -101,7 +101,7 @@ func (w *whitener[P]) block(team *parallel.Team, residual []P, stride, n int) {
 }
 
 // sample adds one row of the block to the sums.
-func (w *whitener[P]) sample(to *whiteSums, weight, square float64, row int) {
+func (w *nc1Sum[P]) sample(to *nc1Terms, weight, square float64, row int) {
 	to.weight += weight
 	to.square += weight * square
 	if !w.squared() {
@@ -112,7 +112,7 @@ func (w *whitener[P]) sample(to *whiteSums, weight, square float64, row int) {
 }
 
 // finishBlocks frees what blocks need.
-func (w *whitener[P]) finishBlocks() {
+func (w *nc1Sum[P]) finishBlocks() {
 	w.a, w.product = nil, nil
 	if w.scatter != nil {
 		w.scatter.tile = nil
@@ -120,7 +120,7 @@ func (w *whitener[P]) finishBlocks() {
 }
 
 // total returns Σ ω ‖z‖² of all blocks.
-func (w *whitener[P]) total(team *parallel.Team) float64 {
+func (w *nc1Sum[P]) total(team *parallel.Team) float64 {
 	if !w.squared() {
 		return w.sums.white
 	}
@@ -141,7 +141,7 @@ func TraceOf(team *parallel.Team, a []float64, rank int, s []float64, d int) flo
 }
 
 // certified reports whether the total is as exact as it has to be. It is in float64, and where there is no spread.
-func (w *whitener[P]) certified(team *parallel.Team) bool {
+func (w *nc1Sum[P]) certified(team *parallel.Team) bool {
 	if !vec.IsFloat32[P]() || w.op == nil || w.sums.square == 0 {
 		return true
 	}
@@ -150,10 +150,10 @@ func (w *whitener[P]) certified(team *parallel.Team) bool {
 }
 
 // release frees everything but the bound.
-func (w *whitener[P]) release() { *w = whitener[P]{bound: w.bound} }
+func (w *nc1Sum[P]) release() { *w = nc1Sum[P]{bound: w.bound} }
 
 // errorBound returns the bound on the relative error that float32 products add.
-func (w *whitener[P]) errorBound(team *parallel.Team) float64 {
+func (w *nc1Sum[P]) errorBound(team *parallel.Team) float64 {
 	const u2 = roundoff32 * roundoff32
 	total := w.sums.white
 	var rounding, inputs float64
@@ -171,7 +171,7 @@ func (w *whitener[P]) errorBound(team *parallel.Team) float64 {
 }
 
 // largestColumn returns max_p Σ_j a_jp².
-func (w *whitener[P]) largestColumn() float64 { return slices.Max(columnSquares(w.op, w.rank, w.d)) }
+func (w *nc1Sum[P]) largestColumn() float64 { return slices.Max(columnSquares(w.op, w.rank, w.d)) }
 
 // columnSquares returns Σ_j a_jp² of each column of A (rank×d): the diagonal of AᵀA.
 func columnSquares(a []float64, rank, d int) []float64 {
@@ -185,7 +185,7 @@ func columnSquares(a []float64, rank, d int) []float64 {
 }
 
 // scatterErrors returns Σ_pq M_pq² S_pp S_qq and Σ_p M_pp S_pp.
-func (w *whitener[P]) scatterErrors(team *parallel.Team) (variance, diagonal float64) {
+func (w *nc1Sum[P]) scatterErrors(team *parallel.Team) (variance, diagonal float64) {
 	m, sum := make([]float64, w.d*w.d), w.scatter.Sum
 	kernel.Gemm(team, kernel.TN, w.d, w.d, w.rank, w.op, w.d, w.op, w.d, m, w.d, kernel.Epilogue[float64]{})
 	for p := range w.d {

@@ -2,8 +2,8 @@ package measure
 
 import "math"
 
-// tally is what samples add up to.
-type tally struct {
+// sampleCounts is what samples add up to.
+type sampleCounts struct {
 	scatter  []float64 // (K) Σ ‖r‖²
 	margin   []float64 // (K) Σ cosine margins
 	correct  []int     // (K) argmax of logits is the label
@@ -17,7 +17,7 @@ type tally struct {
 	memory               corrupted
 }
 
-func (t *tally) reset(k int) {
+func (t *sampleCounts) reset(k int) {
 	for _, x := range []*[]float64{&t.scatter, &t.margin} {
 		*x = grow(*x, k)
 		clear(*x)
@@ -30,7 +30,7 @@ func (t *tally) reset(k int) {
 	t.memory = corrupted{}
 }
 
-func (t *tally) add(o *tally) {
+func (t *sampleCounts) add(o *sampleCounts) {
 	for k := range t.scatter {
 		t.scatter[k] += o.scatter[k]
 		t.margin[k] += o.margin[k]
@@ -67,7 +67,7 @@ func (c *carried) merge(o carried) {
 func (c *carried) value() float64 { return c.sum + c.lost }
 
 // sumMargins fills margin from those of single samples of the given classes (−1: not measured); NaN is none.
-func (t *tally) sumMargins(margins []float64, class []int32) {
+func (t *sampleCounts) sumMargins(margins []float64, class []int32) {
 	sums := make([]carried, len(t.margin))
 	for i, c := range class {
 		if x := margins[i]; c >= 0 && x == x {
@@ -79,9 +79,9 @@ func (t *tally) sumMargins(margins []float64, class []int32) {
 	}
 }
 
-// tallySample uses the products y = S r and v = W r of the sample in a row, of class c, with residual r and ‖r‖² = square.
-func (f *secondPass[T]) tallySample(p *part[T], row, c int, r []float64, square float64, y, v []float64) {
-	s, t := f.s, &p.tally
+// countSample uses the products y = S r and v = W r of the sample in a row, of class c, with residual r and ‖r‖² = square.
+func (f *secondPass[T]) countSample(p *part[T], row, c int, r []float64, square float64, y, v []float64) {
+	s, t := f.s, &p.sampleCounts
 	nearest := -1
 	if f.ask.nearest {
 		nearest = nearestMean(f.pair[c*s.k:][:s.k], y[f.atP:][:s.k])

@@ -8,7 +8,7 @@ import (
 	"collapse/parallel"
 )
 
-// Radii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
+// DecisionRadii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
 //
 //   - no mean is nearer than μ_c if ‖r‖ < ½ min_j ‖μ_c − μ_j‖;
 //   - the largest logit is that at μ_c, of class a, if ‖r‖ < (l_a − l_j)/‖w_a − w_j‖ for all j, l_j the logits
@@ -16,7 +16,7 @@ import (
 //
 // Both are lowered by more than rounding can amount to, here and in the products they replace; a tie is never
 // decided here.
-type Radii struct {
+type DecisionRadii struct {
 	Near  []float64 // (K) square of the first bound
 	Logit []float64 // (K) square of the second
 	First []int32   // (K) class of the largest logit at μ_c
@@ -33,7 +33,7 @@ func roundoff[P kernel.Float]() float64 {
 }
 
 // nearRadii fills Near from the squared distances of class means to the nearest other one and the lengths of the means.
-func (r *Radii) nearRadii(nearest, lengths []float64) {
+func (r *DecisionRadii) nearRadii(nearest, lengths []float64) {
 	r.Near = make([]float64, len(nearest))
 	longest := 0.0
 	for _, x := range lengths {
@@ -49,7 +49,7 @@ func (r *Radii) nearRadii(nearest, lengths []float64) {
 // products again; with few rows for each class it is cheaper to bound them by ‖w_a − w_G‖ + ‖w_j − w_G‖ and
 // search more of the rows.
 type logitRadii[P kernel.Float] struct {
-	*Radii
+	*DecisionRadii
 	k, rows, d int       // classes, rows of W
 	centred    []float64 // (k×d) c
 	head       *Classifier
@@ -67,8 +67,8 @@ type logitRadii[P kernel.Float] struct {
 const manyRows = 128
 
 // newLogitRadii prepares to fill Logit and First for a split of n rows.
-func newLogitRadii[P kernel.Float](r *Radii, centred, centre []float64, n, k, d int, h *Classifier) *logitRadii[P] {
-	l := &logitRadii[P]{Radii: r, k: k, rows: h.K, d: d, centred: centred, head: h, base: h.offsets(centre), distances: n >= manyRows*k}
+func newLogitRadii[P kernel.Float](r *DecisionRadii, centred, centre []float64, n, k, d int, h *Classifier) *logitRadii[P] {
+	l := &logitRadii[P]{DecisionRadii: r, k: k, rows: h.K, d: d, centred: centred, head: h, base: h.offsets(centre), distances: n >= manyRows*k}
 	r.Logit, r.First = make([]float64, k), make([]int32, k)
 	l.w = make([]P, h.K*d)
 	for i, x := range h.Centred {
@@ -110,7 +110,7 @@ func (l *logitRadii[P]) fill(team *parallel.Team, from, to int) {
 }
 
 // FillLogitRadii fills Logit and First for a split of n rows.
-func FillLogitRadii[P kernel.Float](team *parallel.Team, r *Radii, centred, centre []float64, n, k, d int, h *Classifier) {
+func FillLogitRadii[P kernel.Float](team *parallel.Team, r *DecisionRadii, centred, centre []float64, n, k, d int, h *Classifier) {
 	l := newLogitRadii[P](r, centred, centre, n, k, d, h)
 	stripe := stripeRows(k, h.K)
 	for from := 0; from < k; from += stripe {

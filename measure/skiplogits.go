@@ -13,20 +13,20 @@ import (
 // spare decides whether the pass does so: if radii decide nearly all of the first block. parts[0] is there for that.
 func (f *secondPass[T]) spare(team *parallel.Team) error {
 	s, h := f.s, f.head
-	f.sparing = false
+	f.skipLogits = false
 	if f.ask.margins {
 		return nil
 	}
 	wide.FillLogitRadii[float64](team, &f.radius, s.centred, s.centre, s.n, s.k, s.d, h.wide())
 	p, end := &f.parts[0], min(f.cut.block, s.rows)
-	p.tally.reset(s.k)
+	p.sampleCounts.reset(s.k)
 	f.begin(p, 0, 0)
 	defer f.end(p)
 	m, err := f.residuals(p, 0, end)
 	if err != nil {
 		return err
 	}
-	f.sparing = f.undecided(p, 0, end) <= m/16
+	f.skipLogits = f.undecided(p, 0, end) <= m/16
 	f.classifier = grow(f.classifier, h.k*s.d)
 	transpose(f.classifier, h.w, h.k, s.d)
 	return nil
@@ -51,7 +51,7 @@ func (f *secondPass[T]) scores(p *part[T], at, end, m int) (scores []float64, ro
 	switch {
 	case f.atV >= 0:
 		return p.product[f.atV:], f.width
-	case !f.sparing || f.undecided(p, at, end) == 0:
+	case !f.skipLogits || f.undecided(p, at, end) == 0:
 		return nil, 0
 	}
 	row = f.head.k
@@ -62,7 +62,7 @@ func (f *secondPass[T]) scores(p *part[T], at, end, m int) (scores []float64, ro
 
 // largestLogit returns argmax_j of the logits of a sample of class c, of ‖r‖² = square and W r = v; v is nil where no sample of the block needs it.
 func (f *secondPass[T]) largestLogit(c int, square float64, v []float64) int {
-	if f.sparing && square < f.radius.Logit[c] {
+	if f.skipLogits && square < f.radius.Logit[c] {
 		return int(f.radius.First[c])
 	}
 	return largestSum(f.logit[c*f.head.k:][:f.head.k], v)

@@ -27,7 +27,7 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 			elements += n * d
 		}
 	}
-	if elements > wholeElements || wide.Due(e.train.k, e.train.d) || pairsWork(e.train.k, e.train.d)*mostShakes > shakeWork*2 {
+	if elements > wholeElements || wide.Due(e.train.k, e.train.d) || pairsWork(e.train.k, e.train.d)*mostPerturbations > perturbWork*2 {
 		return nil, nil
 	}
 	w.in.Only = make([]bool, e.train.rows)
@@ -53,21 +53,21 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 	return w, nil
 }
 
-// shake measures again and fills what moved.
-func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
+// perturb measures again and fills what moved.
+func (w *whole[T]) perturb(r *Report, random *rand.Rand) error {
 	w.opt = w.opt.plain(r.Measures)
 	n := len(w.train) + len(w.test) + len(w.ood)
-	m := max(leastShakes, min(mostShakes, wholeElements/max(n, 1)))
+	m := max(leastPerturbations, min(mostPerturbations, wholeElements/max(n, 1)))
 	arithmetic, given := newMoved(r.Measures), newMoved(r.Measures)
 	for draw := range m {
-		again, err := measureShaken(w.shuffled(random), w.opt, random, draw%2 == 1)
+		again, err := measurePerturbed(w.shuffled(random), w.opt, random, draw%2 == 1)
 		if err != nil {
 			return err
 		}
 		arithmetic.add(again, jogShare)
 	}
-	for range givenShakes {
-		again, err := measureShaken(w.rounded(random, inputRoundoff(w.isFloat32)), w.opt, nil, false)
+	for range givenPerturbations {
+		again, err := measurePerturbed(w.rounded(random, inputRoundoff(w.isFloat32)), w.opt, nil, false)
 		if err != nil {
 			return err
 		}
@@ -79,9 +79,9 @@ func (w *whole[T]) shake(r *Report, random *rand.Rand) error {
 	return nil
 }
 
-// measureShaken measures with class means moved by a rounding of their own if random is given, and with class sums that are exact
+// measurePerturbed measures with class means moved by a rounding of their own if random is given, and with class sums that are exact
 // to a rounding if resum: sums of numbers that are nearly alike round nearly alike in any order, which no other order shows.
-func measureShaken[T kernel.Float](in Input[T], opt Options, random *rand.Rand, resum bool) (map[string]float64, error) {
+func measurePerturbed[T kernel.Float](in Input[T], opt Options, random *rand.Rand, resum bool) (map[string]float64, error) {
 	e, err := NewEngine[T](opt)
 	if err != nil {
 		return nil, err

@@ -18,14 +18,14 @@ var spreads = map[string]func(rng *rand.Rand, j int) float64{
 	"mostly one":     func(rng *rand.Rand, _ int) float64 { return float64(rng.IntN(50) / 49) },
 }
 
-// The sieve's products must lie within its bound, whatever residuals and vectors look like, and it must be small enough to
+// Rough products must lie within their bound, whatever residuals and vectors look like, and it must be small enough to
 // tell classes apart.
-func TestSieveWithinBound(t *testing.T) {
-	sieveWithinBound[float32](t)
-	sieveWithinBound[float64](t)
+func TestCandidatesWithinBound(t *testing.T) {
+	candidatesWithinBound[float32](t)
+	candidatesWithinBound[float64](t)
 }
 
-func sieveWithinBound[P kernel.Float](t *testing.T) {
+func candidatesWithinBound[P kernel.Float](t *testing.T) {
 	const n, k = 40, 30
 	for kind, draw := range spreads {
 		for _, d := range []int{1, 7, 64, 501} {
@@ -45,12 +45,12 @@ func sieveWithinBound[P kernel.Float](t *testing.T) {
 			if slices.Contains(h.CentredNorm, 0) {
 				continue
 			}
-			v := newSieve[P](nil, h.Centred, h.CentredNorm, k, d)
+			v := newCandidates[P](nil, h.Centred, h.CentredNorm, k, d)
 			if !(v.err < 1e-3) {
 				t.Fatalf("%s d=%d: error bound %g", kind, d, v.err)
 			}
 			list := []int32{3, 0, int32(k - 1)}
-			var all, some sifted[P]
+			var all, some roughProducts[P]
 			v.multiply(&all, nil, residual, length, nil)
 			v.multiply(&some, nil, residual, length, list)
 			scores, few := make([]float64, k), make([]float64, len(list))

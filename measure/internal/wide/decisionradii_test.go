@@ -23,7 +23,7 @@ func TestRadiiDecideCollapsed(t *testing.T) {
 			}
 		}
 	}
-	var r Radii
+	var r DecisionRadii
 	r.nearRadii(nearest, lengths)
 	for _, n := range []int{s.N, manyRows * k} { // with bounds of distances, and with distances
 		FillLogitRadii[float32](nil, &r, s.Centred, s.Centre, n, k, d, h)
