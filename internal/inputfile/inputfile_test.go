@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func write(t *testing.T, name, text string) string {
@@ -157,9 +158,13 @@ func TestReplacedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { stopped <- turn() }()
-	for range 3000 {
+	changes, before := 0, true
+	for end := time.Now().Add(time.Second); changes < 300 && time.Now().Before(end); {
 		f, err := Open(at("name"))
 		var wrong *KindError
+		if opened := err == nil; opened != before {
+			changes, before = changes+1, opened
+		}
 		if err != nil {
 			if !errors.As(err, &wrong) || wrong.Mode&fs.ModeNamedPipe == 0 {
 				t.Fatal(err)
