@@ -76,6 +76,9 @@ func TestMeasurementsLeaveNothing(t *testing.T) {
 			t.Fatalf("%d goroutines are left of 20 measurements", left)
 		}
 	}
+	if used := s.memory.Used(); used != 0 {
+		t.Errorf("%d bytes are counted after 20 measurements", used)
+	}
 	if now, _, _ := openFiles(dir); now >= files+10 {
 		t.Errorf("%d files are open after 20 measurements, %d before", now, files)
 	}

@@ -186,6 +186,40 @@ func TestACopyNeedsAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestACopyLeavesOutWhatIsNoneOfARun puts files that are arriving, half-written or no files at all into the folders of a finished and of
+// an unfinished run: the copy has the rest.
+func TestACopyLeavesOutWhatIsNoneOfARun(t *testing.T) {
+	lab := newLab(t)
+	runs := []string{trained(t, lab, tiny(1)).Run, stopped(t, lab, tiny(2), 5)}
+	var want []map[string]string
+	for _, hash := range runs {
+		want = append(want, content(t, lab.Reader, hash))
+		at := func(name string) string { return filepath.Join(lab.RunDir(hash), name) }
+		for _, name := range []string{"g3/ckpt/5/model.safetensors", ".hidden/x", "frames/.hidden", "frames/8.npz.tmp"} {
+			must(t, errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o777), os.WriteFile(at(name), []byte("half"), 0o666)))
+		}
+		if err := os.Symlink(".", at("loop")); err != nil {
+			t.Skip(err)
+		}
+		must(t, os.Chmod(at("config.toml"), 0o444))
+	}
+	dest := filepath.Join(t.TempDir(), "copy")
+	_, err := Copy(t.Context(), lab.Reader, dest)
+	must(t, err)
+	c := wholeCopy(t, dest, nil)
+	for i, hash := range runs {
+		if at := difference(want[i], content(t, c.Reader, hash)); at != "" {
+			t.Errorf("run %d: %s differs", i, at)
+		}
+		if info, err := os.Stat(filepath.Join(c.RunDir(hash), "config.toml")); err != nil || info.Mode().Perm()&0o200 == 0 {
+			t.Errorf("run %d: the configuration cannot be replaced: %v, %v", i, info.Mode(), err)
+		}
+		if loop, err := os.Lstat(filepath.Join(c.RunDir(hash), "loop")); err == nil {
+			t.Errorf("run %d: a link to a folder became %v", i, loop.Mode())
+		}
+	}
+}
+
 // TestACopyFollowsLinks copies to an empty private folder by way of a link: both stay what they are.
 func TestACopyFollowsLinks(t *testing.T) {
 	lab := newLab(t)
