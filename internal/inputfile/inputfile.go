@@ -109,9 +109,6 @@ func Read(path string, limit int64) ([]byte, error) {
 	if int64(n+len(rest)) > limit {
 		return nil, &SizeError{path, limit + 1, limit}
 	}
-	if len(rest) == 0 {
-		return b, nil
-	}
 	return append(b, rest...), nil
 }
 

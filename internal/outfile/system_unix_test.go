@@ -5,6 +5,7 @@ package outfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,7 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain lets the test binary play a program: "write PATH WORDS" writes like a command does.
+// TestMain lets the test binary play a program: "write PATH WORDS" writes like a command does. Tests run in a folder of their own, which
+// must be empty afterwards: an output whose name loses its folder would otherwise land beside the sources.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "write" {
 		f, err := New(context.Background(), os.Stdout).File("--csv", os.Args[2])
@@ -30,7 +32,26 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(inOwnFolder(m.Run))
+}
+
+// inOwnFolder runs the tests in an empty folder and returns their exit code, or 1 if they left something there.
+func inOwnFolder(run func() int) int {
+	dir, err := os.MkdirTemp("", "outfile")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Chdir(dir)
+	}
+	if err != nil {
+		os.Stderr.WriteString(err.Error())
+		return 1
+	}
+	code := run()
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "left in the working directory: %v %v\n", left, err)
+		return 1
+	}
+	return code
 }
 
 // program is the test binary writing words to a path.

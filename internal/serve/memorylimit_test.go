@@ -37,7 +37,7 @@ func TestUploadsAreMeasuredUnderTheLimit(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
 	ownTemp(t)
 	s := startTest(t, Options{Lab: t.TempDir()})
-	long, done := longFile(t), make(chan int)
+	long, done := pairedFile(t, 60_000), make(chan int)
 	go func() {
 		answer, _ := upload(t, s, map[string][]byte{"long.npz": long})
 		done <- answer.StatusCode

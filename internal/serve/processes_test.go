@@ -12,9 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"collapse/internal/demo"
 	"collapse/internal/store"
@@ -106,15 +104,6 @@ func obey(count func() int64) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		fmt.Println(ownTime(), count())
 	}
-}
-
-// ownTime is the processor time of this process in seconds.
-func ownTime() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // who may ask is not a question of luck
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // answerFor is the other side of startServer.

@@ -188,10 +188,10 @@ func TestUploadsShareTheDisk(t *testing.T) {
 	}
 }
 
-// longFile is a small file whose measurement takes minutes: 60,000 classes of two samples.
-func longFile(t *testing.T) []byte {
+// pairedFile has two samples, a number each, of each of k classes. Of 19,900 classes, the most whose pairs are compared unasked, it is the
+// small file that takes longest to measure.
+func pairedFile(t *testing.T, k int) []byte {
 	t.Helper()
-	const k = 60000
 	h, y := make([]float32, 2*k), make([]int64, 2*k)
 	for i := range h {
 		h[i], y[i] = float32(i%k)+float32(i/k)/3, int64(i%k)
@@ -203,51 +203,71 @@ func longFile(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// TestMeasuringStops ends measurements that would take minutes: by the browser's leaving, by the limit of time, and by the server's end.
+// TestMeasuringStops ends measurements that take many seconds of processor time: by the limit of time, by the browser's leaving, and by the
+// server's end. What they take after that is counted in processor time, too, which what else the machine does hardly changes.
 func TestMeasuringStops(t *testing.T) {
 	tmp := ownTemp(t)
-	long := longFile(t)
+	long := pairedFile(t, 19_900)
 	s := startTest(t, Options{Lab: t.TempDir(), MeasureLimit: 100 * time.Millisecond})
 	answer, body := upload(t, s, map[string][]byte{"long.npz": long})
 	if answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "longer than 100ms") || !strings.Contains(body, "--measure-limit") {
 		t.Errorf("beyond the limit: %d %s", answer.StatusCode, body)
 	}
-	uploadsUnderWay(t, s, 0)
+	stopsSoon(t, s, "beyond the limit")
 
 	s = startTest(t, Options{Lab: t.TempDir(), MeasureLimit: time.Hour})
-	leave := func() net.Conn {
-		var form bytes.Buffer
-		w := multipart.NewWriter(&form)
-		part, err := w.CreateFormFile("file", "long.npz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		part.Write(long)
-		w.Close()
-		c, err := net.Dial("tcp", s.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(c, "POST /measure HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", w.FormDataContentType(), form.Len())
-		c.Write(form.Bytes())
-		for end := time.Now().Add(time.Minute); len(s.measuring) == 0; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("the measurement does not begin")
-			}
-		}
-		return c
-	}
-	leave().Close()
-	uploadsUnderWay(t, s, 0)
+	underWay(t, s, long, 0.2).Close()
+	stopsSoon(t, s, "after the browser has left")
 	if n := len(s.measuring); n != 0 {
 		t.Errorf("%d places are taken after the browser has left", n)
 	}
-	defer leave().Close()
+	defer underWay(t, s, long, 0.6).Close() // so long shows that what stopped before would have gone on for longer than soon
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	uploadsUnderWay(t, s, 0)
+	stopsSoon(t, s, "after the server's end")
 	nothingLeft(t, tmp)
+}
+
+// stopsSoon waits until no upload is under way, which must not take 0.3 s of processor time.
+func stopsSoon(t *testing.T, s *Server, when string) {
+	t.Helper()
+	before := ownTime()
+	uploadsUnderWay(t, s, 0)
+	if took := ownTime() - before; took > 0.3 {
+		t.Errorf("%s the work goes on for %.2f s of processor time", when, took)
+	}
+}
+
+// underWay uploads a file on a connection of its own and returns when its measurement has taken so many seconds of processor time.
+func underWay(t *testing.T, s *Server, file []byte, seconds float64) net.Conn {
+	t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", "long.npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.Write(file)
+	w.Close()
+	c, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(c, "POST /measure HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", w.FormDataContentType(), form.Len())
+	c.Write(form.Bytes())
+	began := 0.0
+	for end := time.Now().Add(time.Minute); began == 0 || ownTime() < began+seconds; time.Sleep(time.Millisecond) {
+		switch measuring := len(s.measuring) > 0; {
+		case measuring && began == 0:
+			began = ownTime()
+		case !measuring && began > 0:
+			t.Fatalf("the measurement takes less than %g s: nothing is tested", seconds)
+		case time.Now().After(end):
+			t.Fatal("the measurement does not begin, or hardly goes on")
+		}
+	}
+	return c
 }
 
 // TestUploadFoldersOfDeadProcessesAreSwept kills a process in the midst of an upload. The next server removes what it left, and leaves

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -184,6 +185,79 @@ func TestACopyNeedsAFolderOfItsOwn(t *testing.T) {
 	}
 	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
 		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// TestACopyLeavesOutWhatIsNoneOfARun puts files that are arriving, half-written or no files at all into the folders of a finished and of
+// an unfinished run: the copy has the rest.
+func TestACopyLeavesOutWhatIsNoneOfARun(t *testing.T) {
+	lab := newLab(t)
+	runs := []string{trained(t, lab, tiny(1)).Run, stopped(t, lab, tiny(2), 5)}
+	var want []map[string]string
+	for _, hash := range runs {
+		want = append(want, content(t, lab.Reader, hash))
+		at := func(name string) string { return filepath.Join(lab.RunDir(hash), name) }
+		for _, name := range []string{"g3/ckpt/5/model.safetensors", ".hidden/x", "frames/.hidden", "frames/8.npz.tmp"} {
+			must(t, errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o777), os.WriteFile(at(name), []byte("half"), 0o666)))
+		}
+		if err := os.Symlink(".", at("loop")); err != nil {
+			t.Skip(err)
+		}
+		must(t, os.Chmod(at("config.toml"), 0o444))
+	}
+	dest := filepath.Join(t.TempDir(), "copy")
+	_, err := Copy(t.Context(), lab.Reader, dest)
+	must(t, err)
+	c := wholeCopy(t, dest, nil)
+	for i, hash := range runs {
+		if at := difference(want[i], content(t, c.Reader, hash)); at != "" {
+			t.Errorf("run %d: %s differs", i, at)
+		}
+		if info, err := os.Stat(filepath.Join(c.RunDir(hash), "config.toml")); err != nil || info.Mode().Perm()&0o200 == 0 {
+			t.Errorf("run %d: the configuration cannot be replaced: %v, %v", i, info.Mode(), err)
+		}
+		if loop, err := os.Lstat(filepath.Join(c.RunDir(hash), "loop")); err == nil {
+			t.Errorf("run %d: a link to a folder became %v", i, loop.Mode())
+		}
+	}
+}
+
+// TestACopyOfARunThatWentBack has checkpoints when an unfinished run loses rows, is repaired, or starts over: the copy keeps none that its
+// rows do not reach, and the run ends there as it ends in the original.
+func TestACopyOfARunThatWentBack(t *testing.T) {
+	for name, back := range map[string]func(lab *store.Lab, hash string){
+		"repaired": func(lab *store.Lab, hash string) {
+			exec(t, lab, "DELETE FROM value"+ofRun+"step > 5", hash)
+			found, err := Check(lab.Reader, []string{hash})
+			must(t, err)
+			_, _, err = Repair(lab, found)
+			must(t, err)
+		},
+		"started over":              func(lab *store.Lab, _ string) { halfway(t, lab, tiny(1), 3, train.Options{Again: true}) },
+		"started over, and further": func(lab *store.Lab, _ string) { halfway(t, lab, tiny(1), 11, train.Options{Again: true}) },
+	} {
+		lab := newLab(t)
+		hash := stopped(t, lab, tiny(1), 9)
+		ahead = func(step string) {
+			if step == "checkpoints" {
+				back(lab, hash)
+			}
+		}
+		dest := filepath.Join(t.TempDir(), "copy")
+		_, err := Copy(t.Context(), lab.Reader, dest)
+		ahead = func(string) {}
+		must(t, err)
+		c := wholeCopy(t, dest, nil)
+		epochs, err := numbered(filepath.Join(c.RunDir(hash), ckpt))
+		must(t, err)
+		if run, err := c.Run(hash); err != nil || len(epochs) > 0 && int64(slices.Max(epochs)) > run.LastEpoch || name != "repaired" && len(epochs) > 0 {
+			t.Errorf("%s: the copy has checkpoints %v, rows up to %d (%v)", name, epochs, run.LastEpoch, err)
+		}
+		trained(t, lab, tiny(1))
+		trained(t, c, tiny(1))
+		if at := difference(content(t, lab.Reader, hash), content(t, c.Reader, hash)); at != "" {
+			t.Errorf("%s: %s differs", name, at)
+		}
 	}
 }
 
