@@ -248,7 +248,7 @@ func TestACopyOfARunThatWentBack(t *testing.T) {
 		ahead = func(string) {}
 		must(t, err)
 		c := wholeCopy(t, dest, nil)
-		epochs, err := numbered(filepath.Join(c.RunDir(hash), ckpt))
+		epochs, err := rundir.Dir(c.RunDir(hash)).Checkpoints()
 		must(t, err)
 		if run, err := c.Run(hash); err != nil || len(epochs) > 0 && int64(slices.Max(epochs)) > run.LastEpoch || name != "repaired" && len(epochs) > 0 {
 			t.Errorf("%s: the copy has checkpoints %v, rows up to %d (%v)", name, epochs, run.LastEpoch, err)
