@@ -172,6 +172,13 @@ func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error
 		length -= length * time.Duration(w.number) / time.Duration(s.Workers)
 	}
 	w.begin(t, first)
+	if first { // nobody is done before everybody has begun: else the quick would leave nothing to a late worker
+		select {
+		case <-w.busy:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	w.began, w.length, w.left = time.Now(), length, time.Time{}
 	epochs := int((length + s.scaled(s.Epoch) - 1) / s.scaled(s.Epoch))
 	if err := t.Send(ctx, wire.Begin{Program: train.ThisProgram()}.Encode()); err != nil {
