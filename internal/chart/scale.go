@@ -134,12 +134,12 @@ func niceStep(raw float64) float64 {
 	if p == 0 || math.IsInf(p, 0) {
 		return raw
 	}
-	for _, m := range []float64{1, 2, 5} {
-		if raw <= m*p*(1+1e-9) {
-			return m * p
+	for _, m := range []float64{1, 2, 5, 10} {
+		if nice := m * p; raw <= nice*(1+1e-9) && finite(nice) {
+			return nice
 		}
 	}
-	return 10 * p
+	return raw // whose next round number is beyond the largest
 }
 
 // logTicks gives powers of ten, every k-th when there are many, with 1-3 steps where powers are too few, and 1-2-5 steps below two decades.
