@@ -22,7 +22,6 @@ func TestInfiniteValuesAreMissing(t *testing.T) {
 	for how, read := range map[string]func() ([]Value, error){
 		"Values": func() ([]Value, error) { return l.Values(c.Hash) },
 		"Pick":   func() ([]Value, error) { return l.Pick(c.Hash, []string{"m"}) },
-		"Newest": func() ([]Value, error) { return l.Newest(c.Hash, []string{"m"}) },
 		"Since":  func() ([]Value, error) { return l.Since(c.Hash, 0, nil) },
 		"RowsAfter": func() ([]Value, error) {
 			epochs, err := l.RowsAfter(c.Hash, 0)
@@ -37,6 +36,11 @@ func TestInfiniteValuesAreMissing(t *testing.T) {
 		for _, v := range values {
 			check(how, len(values), v.Value, v.Missing)
 		}
+	}
+	newest, err := l.Newest(c.Hash, []string{"m"})
+	must(t, err)
+	if len(newest) != 1 || newest[0].Value != 0 || newest[0].Missing != "the value was infinite" {
+		t.Errorf("Newest: %+v", newest)
 	}
 	points, err := l.Series(c.Hash, k)
 	must(t, err)
