@@ -224,6 +224,26 @@ func TestAskedIsMeasured(t *testing.T) {
 	}
 }
 
+// What needs NC1's operator has it made, whatever that costs, where it is named or all is asked for.
+func TestAskedOperatorIsMade(t *testing.T) {
+	for _, c := range []struct {
+		ask     []string
+		bounded bool
+	}{{nil, true}, {[]string{"default"}, true}, {[]string{"default", KeyCDNV}, true}, {[]string{"default", KeyDilation}, false}, {[]string{KeyNC1Pinv}, false}, {[]string{"all"}, false}} {
+		want, err := newWanted(Options{Measures: c.ask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := Engine[float64]{want: want}
+		e.train.k, e.train.d = 1, 1
+		e.leaveUnasked(newBuilder(&e.want, PerSample), &Input[float64]{}, nil)
+		s := between{allowed: e.opt.allowed}
+		if made := s.affords(1e18); made == c.bounded {
+			t.Errorf("--measures %v: an operator of 1e18 operations is made: %v", c.ask, made)
+		}
+	}
+}
+
 // The dense pass's tables of all pairs and its products of a block of rows stay small, however narrow the features are.
 func TestManyNarrowClassesTakeTheWidePass(t *testing.T) {
 	for _, c := range []struct {

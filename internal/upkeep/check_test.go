@@ -309,6 +309,37 @@ func TestLeftoversAreFoundAndDeleted(t *testing.T) {
 	}
 }
 
+// TestLeftoversAloneDoNotReopenARun: a finished run that has all it needs stays finished when what is left over goes.
+func TestLeftoversAloneDoNotReopenARun(t *testing.T) {
+	t.Parallel()
+	lab := newLab(t)
+	hash := trained(t, lab, tiny(1)).Run
+	want := content(t, lab.Reader, hash)
+	must(t, os.MkdirAll(filepath.Join(lab.RunDir(hash), "ckpt", ".gone", "x"), 0o777))
+	found, err := Check(lab.Reader, nil)
+	must(t, err)
+	if len(found.Runs) != 1 || found.Runs[0].Reopens() || !strings.Contains(strings.Join(found.Runs[0].Wrong, "\n"), "is left over") {
+		t.Fatalf("%+v", found)
+	}
+	repaired, _, err := Repair(lab, found)
+	must(t, err)
+	if len(repaired) != 1 || repaired[0].Err != nil || !strings.Contains(strings.Join(repaired[0].Did, "\n"), ".gone is gone") {
+		t.Errorf("repaired %+v", repaired)
+	}
+	if r, err := Check(lab.Reader, nil); err != nil || !r.Whole() {
+		t.Errorf("after the repair %+v, %v", r, err)
+	}
+	if run, err := lab.Run(hash); err != nil || run.Status != store.Done {
+		t.Errorf("%s, %v", run.Status, err)
+	}
+	if at := difference(want, content(t, lab.Reader, hash)); at != "" {
+		t.Errorf("%s differs", at)
+	}
+	if _, err := os.Stat(filepath.Join(lab.RunDir(hash), "ckpt", ".gone")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
 // TestARunUnderWayIsPassedOver does not call wrong what is only unfinished.
 func TestARunUnderWayIsPassedOver(t *testing.T) {
 	t.Parallel()
@@ -320,6 +351,12 @@ func TestARunUnderWayIsPassedOver(t *testing.T) {
 		r, err := Check(lab.Reader, nil)
 		if err != nil || !r.Whole() || r.Working != 1 || r.Checked != 0 {
 			t.Errorf("%+v, %v", r, err)
+		}
+		runs, err := lab.List(store.Filter{})
+		must(t, err)
+		repaired, _, err := Repair(lab, Report{Runs: []Found{{Run: runs[0], Wrong: []string{"something"}}}})
+		if err != nil || len(repaired) != 1 || repaired[0].Err == nil || !strings.Contains(repaired[0].Err.Error(), "a process works on it") || len(repaired[0].Did) != 0 {
+			t.Errorf("repaired %+v, %v", repaired, err)
 		}
 	}
 	if _, err := train.Run(ctx, tiny(1), lab, train.Options{Sink: s}); err == nil || s.looks != 6 {

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -261,6 +262,33 @@ func TestACopyOfARunThatWentBack(t *testing.T) {
 	}
 }
 
+// TestACopyHasNoHalfCheckpoints: a checkpoint of which a file is gone when its turn comes, as a link that leads nowhere is, is left out.
+func TestACopyHasNoHalfCheckpoints(t *testing.T) {
+	lab := newLab(t)
+	hash := stopped(t, lab, tiny(1), 6)
+	ckpts := func(lab *store.Lab) string { return filepath.Join(lab.RunDir(hash), ckpt) }
+	epochs, err := numbered(ckpts(lab))
+	must(t, err)
+	if len(epochs) < 2 {
+		t.Fatalf("checkpoints %v: nothing is tested", epochs)
+	}
+	if err := os.Symlink("gone", filepath.Join(ckpts(lab), fmt.Sprint(epochs[0]), "x")); err != nil {
+		t.Skip(err)
+	}
+	dest := filepath.Join(t.TempDir(), "copy")
+	_, err = Copy(t.Context(), lab.Reader, dest)
+	must(t, err)
+	var got []string
+	entries, err := os.ReadDir(ckpts(wholeCopy(t, dest, nil)))
+	must(t, err)
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if want := fmt.Sprint(epochs[1:]); fmt.Sprint(got) != want {
+		t.Errorf("the copy has checkpoints %v, want %s", got, want)
+	}
+}
+
 // TestACopyFollowsLinks copies to an empty private folder by way of a link: both stay what they are.
 func TestACopyFollowsLinks(t *testing.T) {
 	lab := newLab(t)
@@ -303,7 +331,13 @@ func TestACopyLiesOutsideTheLab(t *testing.T) {
 			t.Errorf("%s: %v, want a refusal", dest, err)
 		}
 	}
-	_, err := Copy(t.Context(), lab.Reader, lab.Dir()+"-copy")
+	linked, err := store.OpenReader(link)
+	must(t, err)
+	defer linked.Close()
+	if _, err := Copy(t.Context(), linked, filepath.Join(lab.Dir(), "copy")); err == nil || !strings.Contains(err.Error(), "lies in the lab") {
+		t.Errorf("of a lab that is named by a link: %v, want a refusal", err)
+	}
+	_, err = Copy(t.Context(), lab.Reader, lab.Dir()+"-copy")
 	must(t, err)
 	must(t, os.RemoveAll(lab.Dir()+"-copy"))
 }
