@@ -39,18 +39,18 @@ var only = map[string][]string{
 // forbidden lists, for each package, what it must not import, directly or through others.
 // A trailing "…" stands for everything below.
 var forbidden = map[string][]string{
-	"collapse/nn":                   {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
-	"collapse/optim":                {"collapse/measure", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/ufm"},
-	"collapse/data":                 {"collapse/measure", "collapse/nn", "collapse/train", "collapse/internal/store"},
-	"collapse/measure":              {"collapse/nn", "collapse/optim", "collapse/data", "collapse/train", "collapse/internal/store"},
+	"collapse/nn":                   {"collapse/measure", "collapse/data", "collapse/internal/train", "collapse/internal/store", "collapse/ufm"},
+	"collapse/optim":                {"collapse/measure", "collapse/data", "collapse/internal/train", "collapse/internal/store", "collapse/ufm"},
+	"collapse/data":                 {"collapse/measure", "collapse/nn", "collapse/internal/train", "collapse/internal/store"},
+	"collapse/measure":              {"collapse/nn", "collapse/optim", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/measure/measuretest":  {"collapse/measure", "collapse/internal/kernel"}, // the oracle shares nothing with what it judges
-	"collapse/etf":                  {"collapse/nn", "collapse/optim", "collapse/train", "collapse/internal/store"},
-	"collapse/ufm":                  {"collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/dilation":             {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/landscape":            {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store"},
-	"collapse/train":                {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/study…", "collapse/internal/cli"},
+	"collapse/etf":                  {"collapse/nn", "collapse/optim", "collapse/internal/train", "collapse/internal/store"},
+	"collapse/ufm":                  {"collapse/data", "collapse/internal/train", "collapse/internal/store"},
+	"collapse/dilation":             {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
+	"collapse/landscape":            {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
+	"collapse/internal/train":       {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/study…", "collapse/internal/cli"},
 	"collapse/internal/judge":       {"collapse/internal/measurement", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/recipe", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "html/template"},
-	"collapse/internal/measurement": {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/store", "collapse/nn", "collapse/train", "collapse/internal/cli", "html/template"},
+	"collapse/internal/measurement": {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/store", "collapse/nn", "collapse/internal/train", "collapse/internal/cli", "html/template"},
 	"collapse/internal/figure":      {"collapse/internal/page", "collapse/internal/serve", "collapse/internal/recipe", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "html/template"},
 	"collapse/internal/page":        {"collapse/internal/serve", "collapse/internal/theoryrun", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli"},
 	"collapse/internal/study":       {"collapse/internal/study/…", "collapse/internal/demo", "collapse/internal/bench…", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
@@ -58,7 +58,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/bench":       {"collapse/internal/study…", "collapse/internal/store", "collapse/internal/queue", "collapse/internal/cli"},
 	"collapse/internal/bench/load":  {"collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
 	"collapse/internal/recipe":      {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
-	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/train"},
+	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/internal/train"},
 	"collapse/internal/theoryrun":   {"collapse/internal/page", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli"},
 	"collapse/internal/upkeep":      {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
@@ -71,8 +71,8 @@ var forbidden = map[string][]string{
 	"collapse/internal/study/export":    {"collapse/internal/study/wire", "collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
 	"collapse/internal/study/forecast":  {"collapse/internal/study/wire", "collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
 
-	"collapse/internal/featurefiles": {"collapse/nn", "collapse/data", "collapse/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
-	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/train", "collapse/internal/store"},
+	"collapse/internal/featurefiles": {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
+	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/internal/train", "collapse/internal/store"},
 }
 
 func TestArrowsPointDown(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"collapse/internal/bench"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 func TestBenchTrainAndLayersGiveOneDocument(t *testing.T) {

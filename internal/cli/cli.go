@@ -20,8 +20,8 @@ import (
 	"collapse/internal/kernel"
 	"collapse/internal/outfile"
 	"collapse/internal/safetext"
+	"collapse/internal/train"
 	"collapse/nn"
-	"collapse/train"
 )
 
 // Exit codes of every command.

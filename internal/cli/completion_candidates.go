@@ -11,8 +11,8 @@ import (
 	"collapse/data"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/measure"
-	"collapse/train"
 )
 
 // completeTag names, in a flag or an argument, what can stand there: lists of completions, or words, separated by commas.

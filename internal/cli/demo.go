@@ -12,7 +12,7 @@ import (
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // demoBudget leaves, of the 90 seconds that the demo may take on two cores, ten for the report

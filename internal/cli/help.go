@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 type helpCmd struct {

@@ -16,7 +16,7 @@ import (
 	"collapse/internal/demo"
 	"collapse/internal/store"
 	"collapse/internal/study/engine"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // evil clears a screen, sets a title, forges a line and turns the rest around.

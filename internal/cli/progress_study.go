@@ -8,7 +8,7 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/safetext"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // studyProgress shows many runs: a bar on a terminal, a line per finished run elsewhere.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"collapse/internal/safetext"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // trainProgress shows one run: a bar on a terminal, a line per measured epoch elsewhere.

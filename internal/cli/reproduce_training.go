@@ -13,7 +13,7 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/engine"
 	"collapse/internal/study/forecast"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // train runs a recipe that trains networks: what the lab does not hold is trained, then the page is made.

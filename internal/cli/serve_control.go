@@ -15,8 +15,8 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/engine"
 	"collapse/internal/study/trials"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // labControl does what the page asks for. A run that is stopped is taken from its process, which learns it at its next write. A run

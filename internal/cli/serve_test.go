@@ -14,7 +14,7 @@ import (
 
 	"collapse/internal/serve"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // serveUntil runs `collapse serve` and hands its JSON document to use, then interrupts it.

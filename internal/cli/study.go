@@ -13,7 +13,7 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/engine"
 	"collapse/internal/study/forecast"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 type studyCmd struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 type trainCmd struct {

@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 
 	"collapse/internal/safetext"
+	"collapse/internal/train"
 	"collapse/measure"
-	"collapse/train"
 )
 
 // finalMeasures are what a run ends with for people; collapse runs show has all.

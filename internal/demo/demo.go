@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"collapse/internal/bench"
+	"collapse/internal/train"
 	"collapse/nn"
-	"collapse/train"
 )
 
 // Study is the memorization–dilation experiment (Nguyen et al. 2023, Figs 1 and 4) made small

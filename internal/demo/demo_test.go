@@ -9,7 +9,7 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/study/studytest"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // counter is a sink that counts.

@@ -1,6 +1,6 @@
 package demo
 
-import "collapse/train"
+import "collapse/internal/train"
 
 // Grid is a memorization–dilation experiment: one base configuration run for every loss, noise
 // level and seed (Nguyen et al. 2023, Fig. 1).

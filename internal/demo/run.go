@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // Outcome is what became of one configuration of a study.

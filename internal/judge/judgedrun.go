@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Limits of the rules that keep a small study honest.

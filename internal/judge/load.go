@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Load reads runs by hash or unique prefix, each with its values, its configuration with defaults

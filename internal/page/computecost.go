@@ -9,7 +9,7 @@ import (
 	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Compute is what runs have taken, failed ones up to their last epoch.

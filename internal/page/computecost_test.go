@@ -10,7 +10,7 @@ import (
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // foreseen counts 10 training samples and 5 evaluated ones an epoch through a network of 100 multiply-adds.

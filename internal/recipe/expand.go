@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"collapse/internal/figure"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Choice is what a user decides about a recipe.

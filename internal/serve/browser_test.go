@@ -12,8 +12,8 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // newBrowser starts a Chromium with a profile of its own; the test says so where there is none.

@@ -18,8 +18,8 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // TestPagesInABrowser opens every page on the smallest demo's lab and does what a reader would.

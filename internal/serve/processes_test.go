@@ -16,8 +16,8 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // besideVariable says what the test binary, started again, is to be: "worker" or "server" of the lab that labVariable names.

@@ -14,7 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/inputfile"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // File is a study as a person writes it:

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"collapse/internal/search"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // axis is a key of the grid with its values as TOML.

@@ -7,8 +7,8 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // Kind knows how to compute one kind of run from an Item's payload.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // MachineError is trouble of this machine that says nothing of the run, such as data that are missing here.

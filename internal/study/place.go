@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"collapse/internal/search"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Place is a combination of the grid with its search.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"collapse/internal/search"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // check completes the definition from the study's base and finds what cannot be.

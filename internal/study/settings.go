@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Settings returns the settings of each run as "section.key" and a number, a text or a truth value, and the keys that are not the same

@@ -46,7 +46,7 @@ package study
 
 import (
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Item is one run of a study, of any kind.

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Report is what is wrong with a lab.

@@ -12,7 +12,7 @@ import (
 
 	"collapse/internal/rundir"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 func must(t testing.TB, err error) {

@@ -13,7 +13,7 @@ import (
 
 	"collapse/internal/rundir"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Copied says what a copy holds.

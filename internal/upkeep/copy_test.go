@@ -15,7 +15,7 @@ import (
 	"collapse/internal/faulttest"
 	"collapse/internal/rundir"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // long is a run that is under way for some time.
@@ -266,20 +266,20 @@ func TestACopyOfARunThatWentBack(t *testing.T) {
 func TestACopyHasNoHalfCheckpoints(t *testing.T) {
 	lab := newLab(t)
 	hash := stopped(t, lab, tiny(1), 6)
-	ckpts := func(lab *store.Lab) string { return filepath.Join(lab.RunDir(hash), ckpt) }
-	epochs, err := numbered(ckpts(lab))
+	at := func(lab *store.Lab) rundir.Dir { return rundir.Dir(lab.RunDir(hash)) }
+	epochs, err := at(lab).Checkpoints()
 	must(t, err)
 	if len(epochs) < 2 {
 		t.Fatalf("checkpoints %v: nothing is tested", epochs)
 	}
-	if err := os.Symlink("gone", filepath.Join(ckpts(lab), fmt.Sprint(epochs[0]), "x")); err != nil {
+	if err := os.Symlink("gone", filepath.Join(at(lab).Checkpoint(epochs[0]), "x")); err != nil {
 		t.Skip(err)
 	}
 	dest := filepath.Join(t.TempDir(), "copy")
 	_, err = Copy(t.Context(), lab.Reader, dest)
 	must(t, err)
 	var got []string
-	entries, err := os.ReadDir(ckpts(wholeCopy(t, dest, nil)))
+	entries, err := os.ReadDir(at(wholeCopy(t, dest, nil)).CheckpointsDir())
 	must(t, err)
 	for _, e := range entries {
 		got = append(got, e.Name())

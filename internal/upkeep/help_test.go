@@ -3,7 +3,7 @@ package upkeep
 import (
 	"context"
 
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // stopAt is a sink that stops a run after an epoch.

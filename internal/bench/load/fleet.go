@@ -18,8 +18,8 @@ import (
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
+	"collapse/internal/train"
 	"collapse/internal/version"
-	"collapse/train"
 )
 
 // fleetProcess is the process of a simulation's workers: one JSON document there, one back.

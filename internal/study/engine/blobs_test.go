@@ -19,7 +19,7 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
 	"collapse/internal/study/worker"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // filesBelow are the paths of all files below a folder.

@@ -18,9 +18,9 @@ import (
 	"collapse/internal/study/studytest"
 	"collapse/internal/study/wire"
 	"collapse/internal/study/worker"
+	"collapse/internal/train"
 	"collapse/internal/version"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // stopAt ends a run's context after an epoch.

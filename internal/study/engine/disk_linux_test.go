@@ -13,7 +13,7 @@ import (
 	"collapse/internal/faulttest"
 	"collapse/internal/store"
 	"collapse/internal/study"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // smallDisk mounts a disk of 24 MB on the folder dir until the test ends.

@@ -12,7 +12,7 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/studytest"
 	"collapse/internal/study/worker"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // What the tests of all rooms share, by short names.

@@ -21,8 +21,8 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/studytest"
 	"collapse/internal/study/worker"
+	"collapse/internal/train"
 	"collapse/internal/version"
-	"collapse/train"
 )
 
 // TestMain lets the test binary play a coordinator or a worker that is killed.

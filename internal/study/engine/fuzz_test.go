@@ -7,7 +7,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/study/wire"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // FuzzSavedState reads bytes as what the queue keeps with a claim: what is read of it names epochs and blobs, and sweeping by it is safe.

@@ -12,7 +12,7 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // TestHealthIsReadAsItWasWritten, and what is known of workers only for a minute.

@@ -8,7 +8,7 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // localTrouble deals with what ended a run in a slot of this process. A disk that is full or broken is the lab's, so another attempt

@@ -9,7 +9,7 @@ import (
 
 	"collapse/internal/faulttest"
 	"collapse/internal/store"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // network is the way from a worker to a server, which can be cut.

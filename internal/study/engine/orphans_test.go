@@ -9,8 +9,8 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/study/worker"
+	"collapse/internal/train"
 	"collapse/internal/version"
-	"collapse/train"
 )
 
 // TestAClaimWithoutAJobIsGivenUp: the queue says that somebody computes a run, but there is no job of it and nobody will report. Without

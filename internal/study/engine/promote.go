@@ -8,8 +8,8 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
+	"collapse/internal/train"
 	"collapse/parallel"
-	"collapse/train"
 )
 
 // submit puts jobs into the queue. Where workers elsewhere may take them, a run that goes on from one that this lab holds takes that

@@ -16,8 +16,8 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/studytest"
 	"collapse/internal/study/worker"
+	"collapse/internal/train"
 	"collapse/internal/version"
-	"collapse/train"
 )
 
 // strictWorker starts a worker for which one attempt that breaks is one too many.

@@ -8,7 +8,7 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study/wire"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // admit leaves out the messages that cannot be used.

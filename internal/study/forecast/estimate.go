@@ -9,7 +9,7 @@ import (
 	"collapse/internal/bench"
 	"collapse/internal/store"
 	"collapse/internal/study"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Estimate is what the runs of a study that are missing will take.

@@ -1,7 +1,7 @@
 package forecast
 
 import (
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Runs foresees what runs of a lab take, by hash and number of epochs, from the configurations they left in their folders; once for

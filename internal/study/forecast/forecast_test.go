@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"collapse/internal/study/studytest"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // folders is a lab of run folders alone.

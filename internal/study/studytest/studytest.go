@@ -18,8 +18,8 @@ import (
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/train"
 	"collapse/internal/version"
-	"collapse/train"
 )
 
 // Must ends the test at an error.

@@ -18,7 +18,7 @@ import (
 	"collapse/internal/study/engine"
 	"collapse/internal/study/studytest"
 	"collapse/internal/study/worker"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 var must = studytest.Must

@@ -13,7 +13,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/rundir"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // State is what the queue keeps of a run with its claim, for the next worker: the newest

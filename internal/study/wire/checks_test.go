@@ -8,7 +8,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/study"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // TestManifestsAreChecked: what the last message of a run may not say.

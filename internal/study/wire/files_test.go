@@ -9,7 +9,7 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/study/studytest"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // TestFilesWithHolesAreRefused: a small archive may say that a file is of any size.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"collapse/internal/queue"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // Manifest is the last message of a worker elsewhere: the run's files, in the message or beside it.

@@ -12,7 +12,7 @@ import (
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/studytest"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // TestWhatIsTroubleOfAMachine sorts errors.

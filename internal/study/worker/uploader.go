@@ -12,7 +12,7 @@ import (
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 // uploader sends a run's rows and checkpoints from the scratch lab to the queue, while the run computes.

@@ -10,7 +10,7 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/studytest"
 	"collapse/internal/study/wire"
-	"collapse/train"
+	"collapse/internal/train"
 )
 
 var must = studytest.Must

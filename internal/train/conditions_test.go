@@ -111,7 +111,7 @@ func kindTable(section string) string {
 
 // docs/training.md lists every kind, and which settings have an effect for it.
 func TestKindsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/training.md")
+	page, err := os.ReadFile("../../docs/training.md")
 	if err != nil {
 		t.Fatal(err)
 	}
