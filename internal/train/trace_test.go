@@ -292,7 +292,7 @@ func TestPyTorchRepeatsTracedSteps(t *testing.T) {
 	c.Net.Kind, c.Net.StemWidth, c.Net.Classifier = "resnet18-adapt", 2, "etf"
 	dirs = append(dirs, traced(t, c, 2))
 
-	script := filepath.Join("..", "scripts", "replay_trace.py")
+	script := filepath.Join("..", "..", "scripts", "replay_trace.py")
 	out, err := exec.Command(python, append([]string{script}, dirs...)...).CombinedOutput()
 	if err != nil || strings.Count(string(out), "steps, loss") != len(dirs) || !strings.HasSuffix(string(out), "ok\n") {
 		t.Fatalf("%v\n%s", err, out)
