@@ -158,6 +158,18 @@ func (b *Broker) outlast(ctx context.Context, exchange func(context.Context) err
 	}
 }
 
+// streamInfo asks the server for the state of a stream, by a handle of its own: Info of a handle that goroutines share is a data race.
+func streamInfo(ctx context.Context, js jetstream.StreamManager, name string, of ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	s, err := js.Stream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(of) == 0 {
+		return s.CachedInfo(), nil // it was asked for just now
+	}
+	return s.Info(ctx, of...)
+}
+
 // isAway says that an exchange failed for want of a server that answers.
 func isAway(err error) bool {
 	var refused *jetstream.APIError

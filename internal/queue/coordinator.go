@@ -190,7 +190,7 @@ func (c *Coordinator) submit(ctx context.Context, jobs []Job) error {
 
 // Waiting returns how many jobs are in the queue, those being worked on included.
 func (c *Coordinator) Waiting(ctx context.Context) (int, error) {
-	i, err := c.jobs.Info(ctx)
+	i, err := streamInfo(ctx, c.b.js, c.b.jobStream())
 	if err != nil {
 		return 0, fmt.Errorf("queue: %w", err)
 	}
@@ -199,7 +199,7 @@ func (c *Coordinator) Waiting(ctx context.Context) (int, error) {
 
 // Jobs returns the jobs in the queue, those being worked on included. Messages that are none are taken out of it.
 func (c *Coordinator) Jobs(ctx context.Context) ([]string, error) {
-	i, err := c.jobs.Info(ctx, jetstream.WithSubjectFilter(c.b.jobSubject("*", "*")))
+	i, err := streamInfo(ctx, c.b.js, c.b.jobStream(), jetstream.WithSubjectFilter(c.b.jobSubject("*", "*")))
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
@@ -254,7 +254,7 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 // LastGeneration is at least as high as every generation that a claim of this queue has had.
 func (c *Coordinator) LastGeneration(ctx context.Context) (last uint64, err error) {
 	err = c.b.outlast(ctx, func(ctx context.Context) error {
-		info, err := c.claims.Info(ctx)
+		info, err := streamInfo(ctx, c.b.js, "KV_"+c.b.claimBucket())
 		if err == nil {
 			last = info.State.LastSeq
 		}

@@ -78,11 +78,7 @@ func (o objects) whole(ctx context.Context, b Blob) error {
 
 // subjects returns how many messages the store has on each subject that matches filter.
 func (o objects) subjects(ctx context.Context, filter string) (map[string]uint64, error) {
-	s, err := o.js.Stream(ctx, "OBJ_"+o.bucket)
-	if err != nil {
-		return nil, fmt.Errorf("queue: the object store: %w", err)
-	}
-	i, err := s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	i, err := streamInfo(ctx, o.js, "OBJ_"+o.bucket, jetstream.WithSubjectFilter(filter))
 	if err != nil {
 		return nil, fmt.Errorf("queue: the object store: %w", err)
 	}

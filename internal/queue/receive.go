@@ -179,7 +179,7 @@ func (c *Coordinator) collect(got jetstream.MessageBatch, read *uint64) (raw []j
 
 // Replay calls handle with every message that the stream holds now, from its start.
 func (c *Coordinator) Replay(ctx context.Context, handle func([]Message) error) error {
-	info, err := c.results.Info(ctx)
+	info, err := streamInfo(ctx, c.b.js, c.b.resultStream())
 	if err != nil {
 		return fmt.Errorf("queue: %w", err)
 	}
