@@ -2,6 +2,7 @@ package serve
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -44,6 +45,7 @@ func (c *ceiling) set() {
 	switch {
 	case c.before != math.MaxInt64:
 	case c.inside == 0:
+		runtime.GC() // without a limit, what the measurement left behind would double before it is collected
 		debug.SetMemoryLimit(c.before)
 	default:
 		debug.SetMemoryLimit(c.lived + int64(c.inside)*measureMemory)

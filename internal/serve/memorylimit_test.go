@@ -2,6 +2,7 @@ package serve
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
@@ -30,6 +31,24 @@ func TestMemoryOfMeasurementsIsBounded(t *testing.T) {
 		t.Errorf("a limit of the user's became %d", given)
 	}
 	c.leave()
+}
+
+// TestTheLastMeasurementIsCollected: what it left behind is gone when the limit is, and does not set the collector's next goal.
+func TestTheLastMeasurementIsCollected(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	const size = 256 << 20
+	var c ceiling
+	c.enter()
+	working := make([]byte, size)
+	runtime.GC()
+	if heapLive() < size {
+		t.Fatalf("%d bytes live while the measurement holds %d", heapLive(), size)
+	}
+	runtime.KeepAlive(working)
+	c.leave()
+	if live := heapLive(); live > size/2 {
+		t.Errorf("%d bytes count as live after the measurement", live)
+	}
 }
 
 // TestUploadsAreMeasuredUnderTheLimit watches the limit while files are measured.
