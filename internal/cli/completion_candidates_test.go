@@ -32,8 +32,8 @@ func TestCompletionKnowsNames(t *testing.T) {
 		{"train --set optim.ki", []string{"optim.kind="}},
 		{"train --set optim.kind=", []string{"optim.kind=adam", "optim.kind=lbfgs", "optim.kind=sgd"}},
 		{"train --set optim.kind = ad", []string{"adam"}}, // as bash asks
-		{"train --net vgg", []string{"vgg13", "vgg13-bn"}},
-		{"train --net=vgg", []string{"--net=vgg13", "--net=vgg13-bn"}},
+		{"train --net vgg13", []string{"vgg13", "vgg13-bn"}},
+		{"train --net=vgg13", []string{"--net=vgg13", "--net=vgg13-bn"}},
 		{"train --setting zhu-sg", []string{"zhu-sgd"}},
 		{"dilation --law cir", []string{"circle"}},
 		{"solve --optimizer _", []string{"auto", "gd", "lbfgs", "momentum"}},

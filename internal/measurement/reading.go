@@ -44,6 +44,7 @@ func plain(words string) reading {
 	return func(float64, *measure.Report) string { return words }
 }
 
+// readings are those that say more than the registry's name of the measure, which every other key is read as.
 var readings = map[string]reading{
 	measure.KeyNC1Pinv: readNC1,
 	measure.KeyNC1TraceRatio: steps(smallIsCollapse, "no variance is left within classes", "nearly all variance is between classes", "most variance is between classes",
