@@ -43,7 +43,7 @@ func TestPrintedNC1OfProductFails(t *testing.T) {
 	}
 }
 
-// MD plot √NC1 as dilation r/‖h1−h2‖. With two classes it is √2·σ/‖h1−h2‖, σ the spread along h1 − h2
+// MD: r/‖h1−h2‖ "models a similar quantity" to √NC1. With two classes √NC1 is √2·σ/‖h1−h2‖, σ the spread along h1 − h2
 // alone: spread across it does not count.
 func TestRootOfNC1IsNotDilation(t *testing.T) {
 	const distance = 3.0

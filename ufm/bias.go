@@ -11,8 +11,9 @@ import (
 //
 //	p·q = |a|,  (p+q)² = (1+|a|)² + T,  (p−q)² = (1−|a|)² + T.
 //
-// Hence the two bounds of our reading of ZH Lemma B.3, (25)–(26): σ_1 ≥ √n ≥ σ_K, and σ_1 − σ_K ≤ √N‖b‖ because
-// N‖b‖²/n = T + (1−a)², with equality iff a ≥ 0.
+// ZH Lemma B.3 bounds both: σ_1 ≥ √n·max(√(1+T), |1−1ᵀb|) (25), and for ‖b‖ = c ≤ 1/√K σ_1 ≥ √n and σ_K ≥ √n(1−√K·c),
+// with both equalities iff b = c/√K·1 (26; its proof also names b = −c/√K·1, where σ_K = √n). Ours, for any b: σ_1 ≥ √n ≥ σ_K,
+// and σ_1 − σ_K ≤ √N‖b‖, because N‖b‖²/n = T + (1−a)², with equality iff 1ᵀb ≤ 1.
 type BiasSpectrum struct {
 	First  float64 // σ_1 ≥ √n
 	Middle float64 // σ_2 = … = σ_{K−1} = √n

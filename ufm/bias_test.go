@@ -76,6 +76,47 @@ func TestBiasSpectrum(t *testing.T) {
 	})
 }
 
+// ZH Lemma B.3, (25) and (26), on decompositions; the place that its proof names beside c/√K·1 has σ_K = √n.
+func TestLemmaB3AsPrinted(t *testing.T) {
+	values := func(t interface{ Fatal(...any) }, c Config, b []float64) (first, last float64) {
+		var svd mat.SVD
+		if !svd.Factorize(residualTargets(c, b), mat.SVDNone) {
+			t.Fatal("no singular value decomposition")
+		}
+		v, root := svd.Values(nil), math.Sqrt(float64(c.N))
+		return v[0] / root, v[c.K-1] / root
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := Config{Model: MSE, K: rapid.IntRange(2, 8).Draw(t, "K"), N: rapid.IntRange(1, 5).Draw(t, "n"), D: 1}
+		b, K, sum := drawBias(t, c.K), float64(c.K), 0.0
+		for _, v := range b {
+			sum += v
+		}
+		p, q := values(t, c, b)
+		across, size := math.Max(0, K*sumSquares(b)-sum*sum), 1e-12*p
+		if bound := math.Max(math.Sqrt(1+across), math.Abs(1-sum)); !(p >= bound-size) {
+			t.Fatalf("(25): σ_1/√n = %g, bound %g", p, bound)
+		}
+		norm := math.Sqrt(K * sumSquares(b))
+		if norm > 1 {
+			return
+		}
+		if !(p >= 1-size && q >= 1-norm-size) {
+			t.Fatalf("(26): σ_1/√n = %g, σ_K/√n = %g, √K‖b‖ = %g", p, q, norm)
+		}
+		if both := p-1 <= 1e-12 && q-(1-norm) <= 1e-12; across > 1e-9 && both {
+			t.Fatalf("(26) with equality away from the ones vector: b = %v", b)
+		}
+	})
+	c := Config{Model: MSE, K: 5, N: 3, D: 1}
+	for _, sign := range []float64{1, -1} {
+		p, q := values(t, c, slices.Repeat([]float64{sign * .08}, c.K)) // √K‖b‖ = 0.4
+		if want := [2]float64{max(1, 1-sign*.4), min(1, 1-sign*.4)}; !(math.Abs(p-want[0]) < 1e-12 && math.Abs(q-want[1]) < 1e-12) {
+			t.Errorf("b = %g·1: σ_1/√n = %g, σ_K/√n = %g; want %v", sign*.08, p, q, want)
+		}
+	}
+}
+
 // heldBias is a problem whose b does not move.
 type heldBias struct{ *Problem }
 

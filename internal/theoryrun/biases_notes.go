@@ -12,8 +12,9 @@ import (
 // notes say what is ours.
 func (z *biases) notes() []string {
 	return []string{
-		"Our reading: the printed text of the lemma was not at hand. The proof of Theorem 3.1 fits W and H with b held and then chooses b; " +
-			"for that it needs to know what b does to the singular values of Y − b1ᵀ. The two bounds here are enough for the theorem at every d and λ_b.",
+		"The proof of Theorem 3.1 fits W and H with b held and then chooses b; for that it needs to know what b does to the singular values of Y − b1ᵀ. " +
+			"(26) is about biases of norm at most 1/√K. Our two bounds hold for any b and are enough for the theorem at every d and λ_b.",
+		"The lemma says that the equalities of (26) hold at b = c/√K·1 alone, and so it is. Its proof ends with b = ±c/√K·1; at the minus sign σ_K is √n, the largest it can be.",
 		"With a = 1 − 1ᵀb and T = K‖b − b̄1‖², p = σ_1/√n and q = σ_K/√n: pq = |a|, (p+q)² = (1+|a|)² + T, (p−q)² = (1−|a|)² + T, and K‖b‖² = T + (1−a)². " +
 			"So p ≥ 1 ≥ q and K‖b‖² ≥ (p−q)² ≥ (1−q)²; what a singular value costs grows with it, which leaves a function of q in [0,1] alone.",
 	}
@@ -58,7 +59,7 @@ func spectraFigure(draws []drawnBias) chart.Figure {
 		return chart.Series{ID: id, Label: "bound", Kind: chart.HLine, Color: chart.Ink, Dashed: true, Y: chart.Numbers{1}}
 	}
 	x := chart.Axis{Label: "√K‖b‖", Scale: chart.Log}
-	return chart.Figure{ID: "spectrum", Title: "What a bias leaves to fit", Columns: 2, Caption: "Every point is a random bias b, of the first setting.", Panels: []chart.Panel{
+	return chart.Figure{ID: "spectrum", Title: "What a bias leaves to fit", Columns: 2, Caption: "Every point is a random bias b, of the first setting. The bounds are ours.", Panels: []chart.Panel{
 		{ID: "ends", Title: "Largest and smallest singular value of Y − b1ᵀ", X: x, Y: chart.Axis{Label: "σ/√n", Zero: true}, Series: []chart.Series{first, last, bound("bound")}},
 		{ID: "spread", Title: "Their distance", X: x, Y: chart.Axis{Label: "(σ_1 − σ_K)/(√N‖b‖)", Zero: true}, Series: []chart.Series{below, above, bound("bound-spread")}},
 	}}

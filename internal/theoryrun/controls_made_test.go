@@ -200,8 +200,19 @@ func (z *biases) draw(above bool) *drawnBias {
 	return item(&c.draws, slices.IndexFunc(c.draws, func(d drawnBias) bool { return (d.sum > 1) == above }))
 }
 
+// small is a drawn bias with √K‖b‖ ≤ 1, along the ones vector or not.
+func (z *biases) small(along bool) *drawnBias {
+	c := item(&z.cases, 0)
+	return item(&c.draws, slices.IndexFunc(c.draws, func(d drawnBias) bool { return d.norm <= 1 && (d.norm-d.sum < 1e-12) == along }))
+}
+
 var biasControls = map[string][]control{
-	"biases/spectrum": {{"a singular value beside its closed form", on(func(z *biases, _ int) { z.draw(false).off = 1e-11 }), nil}},
+	"biases/spectrum":        {{"a singular value beside its closed form", on(func(z *biases, _ int) { z.draw(false).off = 1e-11 }), nil}},
+	"biases/printed-largest": {{"σ_1 below the bound", on(func(z *biases, _ int) { z.draw(true).p *= .5 }), nil}},
+	"biases/printed-ball": {{"σ_1 below √n", on(func(z *biases, _ int) { z.small(false).p = 1 - 1e-9 }), nil},
+		{"σ_K below the bound", on(func(z *biases, _ int) { d := z.small(false); d.q = 1 - d.norm - 1e-9 }), nil},
+		{"no equality at b = c/√K·1", on(func(z *biases, _ int) { z.small(true).q += 1e-9 }), nil},
+		{"equality elsewhere", on(func(z *biases, _ int) { d := z.small(false); d.p, d.q = 1, 1-d.norm }), nil}},
 	"biases/ends": {{"σ_1 below √n", on(func(z *biases, _ int) { z.draw(false).p = 1 - 1e-9 }), nil},
 		{"σ_K above √n", on(func(z *biases, _ int) { z.draw(true).q = 1 + 1e-9 }), nil}},
 	"biases/spread": {{"a spread above the bound where 1ᵀb ≤ 1", on(func(z *biases, _ int) { z.draw(false).norm *= .99 }), nil},
