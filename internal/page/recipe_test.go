@@ -22,7 +22,7 @@ func recipeOf(t *testing.T) Recipe {
 			{Title: "Nowhere", X: "epoch", Y: "train@layer1.nc1_pinv"},
 		}}},
 		Claims:  []judge.Statement{{ID: "falls", Says: "NC1 falls", Holds: `final("train.nc1_pinv") < at("train.nc1_pinv", 0.1)`}},
-		Numbers: []judge.Number{{What: "accuracy of cross entropy at η = 0.4", Paper: 94.2, Spread: 0.3, Unit: "%", Ours: `final("test.accuracy", {"loss.kind": "ce", "data.noise": 0.4})`}},
+		Numbers: []judge.Number{{What: "accuracy of cross entropy at η = 0.4", Paper: "94.20", Spread: "0.3", Unit: "%", Ours: `final("test.accuracy", {"loss.kind": "ce", "data.noise": 0.4})`}},
 	}
 }
 
@@ -37,7 +37,7 @@ func TestWriteRecipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(raw)
-	for _, want := range []string{`data-claim="falls" data-verdict="holds"`, `data-claim="growth" data-verdict="holds"`, "94.2 ± 0.3", "“Nowhere”", "cross entropy", "label smoothing", "loss.kind"} {
+	for _, want := range []string{`data-claim="falls" data-verdict="holds"`, `data-claim="growth" data-verdict="holds"`, "94.20 ± 0.3", "“Nowhere”", "cross entropy", "label smoothing", "loss.kind"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
 		}
