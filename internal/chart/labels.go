@@ -55,7 +55,7 @@ func (l *labels) draw(g painter) {
 		}
 		if b, ok := l.place(w, f); ok {
 			l.taken = append(l.taken, b)
-			g.text(point{b.x, b.y + f.size - 1}, w.words, f)
+			g.text(f, label{point{b.x, b.y + f.size - 1}, w.words})
 		}
 	}
 	g.end()

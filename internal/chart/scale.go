@@ -22,6 +22,15 @@ func (s span) at(v float64) float64 {
 	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2)
 }
 
+// value is the inverse of at.
+func (s span) value(t float64) float64 {
+	if s.log {
+		a, b := math.Log10(s.lo), math.Log10(s.hi)
+		return math.Pow(10, a+t*(b-a))
+	}
+	return 2 * (s.lo/2 + t*(s.hi/2-s.lo/2))
+}
+
 // leastLog is the smallest value with a place on a log axis: logarithms of subnormal numbers are
 // not exact everywhere, and a measure below it is zero for every purpose.
 const leastLog = 1e-300
