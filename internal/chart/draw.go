@@ -2,6 +2,8 @@ package chart
 
 import (
 	"strconv"
+
+	"collapse/internal/format"
 )
 
 // drawSeries draws one series; what has no place on the axes is counted, never drawn.
@@ -98,6 +100,7 @@ func (f *frame) drawPoints(g painter, s *Series) {
 	}
 	var at []point
 	var tips []string
+	var named []wantedLabel
 	var bars [][]point
 	for i := range s.X {
 		if !f.usable(s.X[i], s.Y[i]) {
@@ -115,15 +118,29 @@ func (f *frame) drawPoints(g painter, s *Series) {
 			f.labels.avoid(p)
 		}
 		if i < len(s.Labels) && s.Labels[i] != "" {
-			f.labels.want(p, s.Labels[i], s.Color)
+			named = append(named, wantedLabel{at: p, words: s.Labels[i], color: s.Color})
 		}
 	}
+	f.labels.wanted = append(f.labels.wanted, curveEnds(s, named)...)
 	g.line(stroke{color: s.Color, width: 1.1, opacity: 0.75}, bars...)
 	opacity := 1.0
 	if s.Faint {
 		opacity = 0.4
 	}
 	g.marks(at, marker, size, s.Color, opacity, tips)
+}
+
+// curveEnds leaves words only at the two ends of a curve, and there only on free room: between them they would hide the curve and its
+// neighbours. The tips of the marks and the tables have them all.
+func curveEnds(s *Series, named []wantedLabel) []wantedLabel {
+	if s.Kind != LinePoints || len(s.X) < 2 || len(named) == 0 {
+		return named
+	}
+	ends := []wantedLabel{named[len(named)-1], named[0]}[:min(2, len(named))]
+	for i := range ends {
+		ends[i].free = true
+	}
+	return ends
 }
 
 // tip is what a reader sees when pointing at a mark.
@@ -140,7 +157,7 @@ func (f *frame) tip(s *Series, i int) string {
 	return t
 }
 
-func short(v float64) string { return sign(strconv.FormatFloat(v, 'g', 4, 64)) }
+func short(v float64) string { return format.Short(v, 4) }
 
 func spread(lo, hi Numbers, i int) string {
 	if len(lo) == 0 || len(hi) == 0 || !finite(lo[i]) || !finite(hi[i]) {

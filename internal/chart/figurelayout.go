@@ -23,6 +23,8 @@ type sheet struct {
 
 func newSheet(f *Figure) *sheet {
 	f.check()
+	shared := f.sharing()
+	f = &shared
 	s := &sheet{figure: f, legend: f.legend(), columns: f.Columns}
 	if s.columns <= 0 {
 		s.columns = min(max(len(f.Panels), 1), 3)

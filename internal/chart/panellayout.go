@@ -162,17 +162,23 @@ func (f *frame) equalize() {
 	f.y.lo, f.y.hi = f.y.lo-grow, f.y.hi+grow
 }
 
+// extents gathers every drawable value of the panel.
+func (p *Panel) extents() (ex, ey extent) {
+	ex, ey = extent{log: p.X.Scale == Log}, extent{log: p.Y.Scale == Log}
+	for i := range p.Series {
+		p.Series[i].extend(&ex, &ey)
+	}
+	return ex, ey
+}
+
 // ranges decides both axes from explicit ranges or from every drawable value.
 func (p *Panel) ranges() (x, y span) {
-	ex, ey := extent{log: p.X.Scale == Log}, extent{log: p.Y.Scale == Log}
+	ex, ey := p.extents()
 	if p.X.Zero {
 		ex.add(0)
 	}
 	if p.Y.Zero {
 		ey.add(0)
-	}
-	for i := range p.Series {
-		p.Series[i].extend(&ex, &ey)
 	}
 	x, y = ex.span(), ey.span()
 	if p.X.Zero && !x.log && ex.lo == 0 {
@@ -305,6 +311,7 @@ func (a Axis) title() string {
 // DrawNotes says, panel by panel, how many values could not be drawn and why.
 func (f Figure) DrawNotes() []string {
 	f.check()
+	f = f.sharing()
 	var out []string
 	for i := range f.Panels {
 		p := &f.Panels[i]

@@ -29,6 +29,7 @@ func writeSVG(w io.Writer, f Figure, t Theme) error {
 // Inline draws the figure in pieces for a page.
 func Inline(f Figure) Inlined {
 	f.check()
+	f = f.sharing()
 	var out Inlined
 	for i := range f.Panels {
 		p := &f.Panels[i]
@@ -60,7 +61,7 @@ type svgPainter struct{ b strings.Builder }
 func (g *svgPainter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
 // widest is how wide a page shows a panel: beyond, its text would be larger than the page's own.
-const widest = 440
+const widest = 470
 
 // open begins the picture. attrs is the namespace, which a file needs, or the width that a page may give it.
 func (g *svgPainter) open(w, h float64, attrs, id, title, desc string) {
