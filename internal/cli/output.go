@@ -92,7 +92,7 @@ func (a *app) file(o *outfile.Outputs, flag, path string) (*outfile.File, error)
 
 // pageFolder checks that a page can be written to a folder, before the work.
 func (a *app) pageFolder(o *outfile.Outputs, dir string) error {
-	return misuse(o.Folder("--out", dir, "index.html", "figures/x.svg"))
+	return misuse(o.Folder("--out", dir, "index.html", "more.html", "figures/x.svg"))
 }
 
 // writePage writes a page of the theory, over none of the files that the command reads.

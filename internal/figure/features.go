@@ -24,7 +24,7 @@ func featureFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun) Pict
 	p.Table.Columns = []string{"run", "split", "class", "samples", "class mean", "‖class mean‖", "mean distance to it", "corrupted", "mean of corrupted", "least ÷ largest norm of clean means"}
 	for i, s := range runs {
 		v := view{JudgedRun: s, f: s.Features(), plane: planeOf(s.Features()), id: strconv.Itoa(i)}
-		p.Panels = append(p.Panels, v.trainPanel(), v.testPanel())
+		p.Panels = append(p.Panels, v.panels()...)
 		p.Table.Rows = append(p.Table.Rows, v.rows()...)
 		if v.plane.Words != "" {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: %s The decision line is exact on that plane.", v.title(), v.plane.Words))
@@ -59,12 +59,18 @@ func (v *view) title() string {
 	return t
 }
 
+// panels are train and test, in one frame: how much wider test samples lie is what dilation measures.
+func (v *view) panels() []chart.Panel {
+	train, test := v.trainSeries(), v.testSeries()
+	frame := span(append(slices.Clone(train), test...), v.plane.exact)
+	return []chart.Panel{v.panel("train", train, frame), v.panel("test", test, frame)}
+}
+
 // panel frames the samples and the origin of the feature space, and adds the classifier, whose
 // lines cross the whole panel without widening it.
-func (v *view) panel(split string, series []chart.Series) chart.Panel {
+func (v *view) panel(split string, series []chart.Series, f rectangle) chart.Panel {
 	p := chart.Panel{ID: split + "-" + v.id, Title: v.title() + ": " + split, Equal: v.plane.exact,
 		X: chart.Axis{Label: v.plane.X}, Y: chart.Axis{Label: v.plane.Y}}
-	f := span(series, v.plane.exact)
 	if !(f.x1 > f.x0 && f.y1 > f.y0) {
 		p.Series = series
 		return p
@@ -79,7 +85,7 @@ func (v *view) panel(split string, series []chart.Series) chart.Panel {
 	return p
 }
 
-func (v *view) trainPanel() chart.Panel {
+func (v *view) trainSeries() []chart.Series {
 	clean := func(i int) bool { return !v.f.Corrupted(i) }
 	wrong := func(i int) bool { return v.f.Corrupted(i) }
 	out := v.clouds(v.f.TrainH, v.f.True, clean, "class %d", chart.Dot, 2.4)
@@ -89,14 +95,14 @@ func (v *view) trainPanel() chart.Panel {
 	if m, n = v.f.Means(v.f.TrainH, v.f.True, wrong); slices.ContainsFunc(n, func(k int) bool { return k > 0 }) {
 		out = append(out, v.means("corrupted", "mean of mislabelled samples of a class", chart.Triangle, m, n))
 	}
-	return v.panel("train", out)
+	return out
 }
 
-func (v *view) testPanel() chart.Panel {
+func (v *view) testSeries() []chart.Series {
 	out := v.clouds(v.f.TestH, v.f.TestTrue, nil, "class %d", chart.Dot, 2.4)
 	m, n := v.f.Means(v.f.TestH, v.f.TestTrue, nil)
 	out = append(out, v.means("mean", "mean of clean samples of a class", chart.Ring, m, n))
-	return v.panel("test", out)
+	return out
 }
 
 // clouds are the samples that keep selects, a series for each class.

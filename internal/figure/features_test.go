@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -162,5 +163,20 @@ func TestManySamplesAreThinnedAndSaidSo(t *testing.T) {
 	drawn := len(p.Panels[0].Series[0].X)
 	if drawn > mostSamples || drawn < mostSamples/2 || len(p.Notes) == 0 {
 		t.Errorf("%d of 4000 samples drawn, notes %q", drawn, p.Notes)
+	}
+}
+
+// Train and test of a run stand in one frame, so that a reader sees which of them is wider.
+func TestTrainAndTestShareAFrame(t *testing.T) {
+	r := judgetest.Common().Run(t, "ce", 0, 1)
+	f := judgetest.Cloud(2, 2, 10, []float64{3, 2}, 0)
+	for i := range f.TestH {
+		f.TestH[i] *= 5
+	}
+	r.SetFeatures(f, "")
+	v := view{JudgedRun: judge.JudgeRun(&r), f: r.Features(), plane: planeOf(r.Features())}
+	panels := v.panels()
+	if len(panels) != 2 || *panels[0].X.Range != *panels[1].X.Range || *panels[0].Y.Range != *panels[1].Y.Range || panels[0].X.Range[1] < slices.Max(f.TestH) {
+		t.Errorf("train %v × %v, test %v × %v", panels[0].X.Range, panels[0].Y.Range, panels[1].X.Range, panels[1].Y.Range)
 	}
 }

@@ -47,7 +47,7 @@ func MainFigures(g *judge.Experiment) []Picture {
 func regularFigure(g *judge.Experiment, regular []*judge.JudgedRun) Picture {
 	fig := dilationFigure(g, "dilation", regular, []judge.MemoryForm{g.Form()})
 	fig.Title = "Dilation and test accuracy against memorization"
-	fig.Caption = "After M-D Fig. 1. Each point is the mean over seeds at one noise level η, with one standard deviation both ways; the faint dots are single runs; η stands beside a point where there is room. Dilation is √NC1 of the test features around their own class means."
+	fig.Caption = "After M-D Fig. 1. Each point is the mean over seeds at one noise level η, with one standard deviation both ways; the faint dots are single runs. Along a curve η goes from " + levels(g.Noises) + "; it stands at the ends where there is room. Dilation is √NC1 of the test features around their own class means."
 	unknown := g.Count(func(s *judge.JudgedRun) bool { return !s.DegenerateKnown })
 	switch n := len(g.Runs) - len(regular); {
 	case n > 0:
@@ -62,6 +62,15 @@ func regularFigure(g *judge.Experiment, regular []*judge.JudgedRun) Picture {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("%s drawn here did not reach the terminal phase (train accuracy ≥ 99.9 %%).", format.Count(early, "run")))
 	}
 	return fig
+}
+
+// levels lists noise levels as a sentence does.
+func levels(noises []float64) string {
+	words := make([]string, len(noises))
+	for i, v := range noises {
+		words[i] = format.Decimal(v)
+	}
+	return strings.Join(words, " to ")
 }
 
 // OtherForms is the main figure against the forms of memorization that it does not show; without

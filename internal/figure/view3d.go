@@ -54,9 +54,9 @@ func (v *view) show(what, title string) (chart.Panel, [][]string) {
 	f := v.f
 	switch what {
 	case "train":
-		return v.trainPanel(), v.spreads(title, f.TrainH, f.True, func(i int) bool { return !f.Corrupted(i) })
+		return v.panels()[0], v.spreads(title, f.TrainH, f.True, func(i int) bool { return !f.Corrupted(i) })
 	case "test":
-		return v.testPanel(), v.spreads(title, f.TestH, f.TestTrue, nil)
+		return v.panels()[1], v.spreads(title, f.TestH, f.TestTrue, nil)
 	case "scheme":
 		return v.schemePanel(), v.spreads(title, f.TestH, f.TestTrue, nil)
 	}
@@ -73,7 +73,8 @@ func (v *view) schemePanel() chart.Panel {
 	m, n = v.f.Means(v.f.TrainH, v.f.Observed, v.f.Corrupted)
 	u := v.means("memorized", "centroid u of the samples with a class's label that are not of it", chart.Triangle, m, n)
 	letter(u.Labels, "u", n)
-	return v.panel("scheme", append(out, h, u))
+	out = append(out, h, u)
+	return v.panel("scheme", out, span(out, v.plane.exact))
 }
 
 // letter names the means of the classes that have samples as the paper does, counting from one.

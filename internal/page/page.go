@@ -69,6 +69,7 @@ type shown struct {
 	Notes              []string
 	Table              format.Table
 	Alone              bool // no files lie beside the page
+	Elsewhere          bool // on the second page
 }
 
 type swatch struct {
@@ -78,7 +79,7 @@ type swatch struct {
 
 // prepare turns a picture into HTML pieces. The SVG is chart's own, which escapes every text.
 func prepare(p figure.Picture) shown {
-	in := chart.Inline(p.Figure)
+	in := chart.Inline(p.Figure.Telling())
 	f := shown{ID: p.ID, Title: p.Title, Caption: p.Caption, Columns: p.Columns, Notes: in.Notes, Table: p.Table}
 	for _, s := range in.Panels {
 		f.Panels = append(f.Panels, template.HTML(s))
@@ -202,4 +203,33 @@ func epochsOf(g *judge.Experiment, noise float64, add func(figure.Picture) (show
 		}
 	}
 	return e
+}
+
+// figures lists the figures of a page in the order of their importance, and apart those that only one who looks for them wants: every
+// other measure of many runs.
+func (p *page) figures() (figures, last []*shown) {
+	var more []*shown
+	for i := range p.Groups {
+		s := &p.Groups[i]
+		figures = append(append(figures, each(s.Main)...), each(s.Features)...)
+		more = append(more, each(s.More)...)
+		for j := range s.Epochs {
+			of := each(s.Epochs[j].Figures)
+			figures = append(figures, of[:min(1, len(of))]...)
+			last = append(last, of[min(1, len(of)):]...)
+		}
+	}
+	figures = append(figures, more...)
+	if p.Single {
+		figures, last = append(figures, last...), nil
+	}
+	return figures, last
+}
+
+func each(figures []shown) []*shown {
+	out := make([]*shown, len(figures))
+	for i := range figures {
+		out[i] = &figures[i]
+	}
+	return out
 }

@@ -75,10 +75,46 @@ func find(t *testing.T, html, pattern string) []string {
 }
 
 func TestPageIsSelfContained(t *testing.T) {
-	res, html := writeStudy(t, studied(t))
+	res, first := writeStudy(t, studied(t))
+	dir := filepath.Dir(res.Index)
+	pages := map[string]string{"index.html": first, "more.html": read(t, res.More)}
+	ids := map[string]map[string]bool{}
+	for name, html := range pages {
+		ids[name] = checkAlone(t, name, html)
+	}
+	figures := map[string]bool{}
+	for name, html := range pages {
+		for _, l := range find(t, html, `href="([^"]*)"`) {
+			file, anchor, some := strings.Cut(l, "#")
+			if file == "" {
+				file = name
+			}
+			if some && !ids[file][anchor] {
+				t.Errorf("%s: link to %s goes nowhere", name, l)
+			}
+			if strings.HasPrefix(l, "figures/") {
+				figures[l] = true
+			}
+			if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Size() == 0 {
+				t.Errorf("%s: link %q: %v", name, l, err)
+			}
+		}
+	}
+	if len(figures) != 4*len(res.Figures) || len(res.Figures) < 8 {
+		t.Errorf("%d file links for %d figures", len(figures), len(res.Figures))
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "figures", ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("temporary files left: %q", left)
+	}
+}
+
+// checkAlone looks for what a page must not hold, and returns its ids.
+func checkAlone(t *testing.T, name, html string) map[string]bool {
+	t.Helper()
 	for _, bad := range []string{"http:", "https:", "<script", "<img", "<link", "<iframe", "@import", "url(", " onload", "javascript:"} {
 		if strings.Contains(strings.ReplaceAll(html, "http-equiv", ""), bad) {
-			t.Errorf("the page holds %q", bad)
+			t.Errorf("%s holds %q", name, bad)
 		}
 	}
 	if strings.Contains(html, "//evil.example") && strings.Contains(html, "src=//evil") && strings.Contains(html, "<img src") {
@@ -86,41 +122,21 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 	csp := find(t, html, `Content-Security-Policy" content="([^"]*)"`)
 	if len(csp) != 1 || !strings.Contains(csp[0], "default-src 'none'") || strings.Contains(csp[0], "script-src") {
-		t.Errorf("content security policy %q", csp)
+		t.Errorf("%s: content security policy %q", name, csp)
 	}
 	ids := map[string]bool{}
 	for _, id := range find(t, html, `\sid="([^"]*)"`) {
 		if ids[id] {
-			t.Errorf("id %q twice", id)
+			t.Errorf("%s: id %q twice", name, id)
 		}
 		ids[id] = true
 	}
-	links := find(t, html, `href="([^"]*)"`)
-	files := 0
-	for _, l := range links {
-		if anchor, ok := strings.CutPrefix(l, "#"); ok {
-			if !ids[anchor] {
-				t.Errorf("link to #%s goes nowhere", anchor)
-			}
-			continue
-		}
-		files++
-		if info, err := os.Stat(filepath.Join(filepath.Dir(res.Index), l)); err != nil || info.Size() == 0 {
-			t.Errorf("link %q: %v", l, err)
-		}
-	}
-	if files != 4*len(res.Figures) || len(res.Figures) < 8 {
-		t.Errorf("%d file links for %d figures", files, len(res.Figures))
-	}
 	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(html, -1) {
 		if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
-			t.Fatalf("an inline picture is not well-formed: %v", err)
+			t.Fatalf("%s: an inline picture is not well-formed: %v", name, err)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(res.Index), "figures", ".*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("temporary files left: %q", left)
-	}
+	return ids
 }
 
 // TestNumbersOfTheMainFigure computes the means again from the runs and finds them in the figure's

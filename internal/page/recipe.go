@@ -72,11 +72,19 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err := writePictures(figures, pictures); err != nil {
 		return Result{}, err
 	}
+	rest, err := arrange(func() (int, error) { html, err := execute("recipe", p); return len(html), err }, each(p.Figures), nil)
+	if err != nil {
+		return Result{}, err
+	}
+	more, err := writeMore(dir, r.Title, p.Made, rest)
+	if err != nil {
+		return Result{}, err
+	}
 	html, err := execute("recipe", p)
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute}
+	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more}
 	if r.RunPages {
 		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
 			return Result{}, err

@@ -29,7 +29,8 @@ type Study struct {
 
 // Result is what a page says, for commands that print it.
 type Result struct {
-	Index      string        `json:"index"` // path of the page
+	Index      string        `json:"index"`                  // path of the page
+	More       string        `json:"more_figures,omitempty"` // path of the second page, with the figures that the first has no room for
 	Headline   string        `json:"headline"`
 	Facts      []string      `json:"facts"` // the numbers behind the headline, a line for each loss
 	Claims     []judge.Claim `json:"claims"`

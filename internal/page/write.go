@@ -29,6 +29,14 @@ func Write(dir string, study Study) (Result, error) {
 	if err := writePictures(figures, pictures); err != nil {
 		return Result{}, err
 	}
+	shownFigures, last := p.figures()
+	rest, err := arrange(func() (int, error) { html, err := execute("study", p); return len(html), err }, shownFigures, last)
+	if err != nil {
+		return Result{}, err
+	}
+	if res.More, err = writeMore(dir, p.Title, p.Made, rest); err != nil {
+		return Result{}, err
+	}
 	html, err := execute("study", p)
 	if err != nil {
 		return Result{}, err
@@ -86,12 +94,13 @@ func writePictures(dir string, pictures []figure.Picture) error {
 }
 
 func writePicture(dir string, f chart.Figure) error {
+	drawn := f.Telling()
 	for _, r := range []struct {
 		ext  string
 		draw func(io.Writer) error
 	}{
-		{".svg", func(w io.Writer) error { return chart.WriteSVG(w, f, chart.Auto) }},
-		{".png", func(w io.Writer) error { return chart.WritePNG(w, f, chart.Light, pixelsPerPoint(f)) }},
+		{".svg", func(w io.Writer) error { return chart.WriteSVG(w, drawn, chart.Auto) }},
+		{".png", func(w io.Writer) error { return chart.WritePNG(w, drawn, chart.Light, pixelsPerPoint(drawn)) }},
 		{".csv", func(w io.Writer) error { return chart.WriteCSV(w, f) }},
 		{".json", func(w io.Writer) error { return chart.WriteJSON(w, f) }},
 	} {
