@@ -22,7 +22,7 @@ var only = map[string][]string{
 	"collapse/internal/rundir":      {"collapse/arrayfile", "collapse/internal/inputfile"},
 	"collapse/internal/store":       {"collapse/internal/inputfile"},
 	"collapse/internal/queue":       {"collapse/internal/inputfile"},
-	"collapse/internal/chart":       {"collapse/internal/safetext"},
+	"collapse/internal/chart":       {"collapse/internal/format", "collapse/internal/safetext"},
 	"collapse/internal/format":      {},
 	"collapse/internal/inputfile":   {},
 	"collapse/internal/outfile":     {},

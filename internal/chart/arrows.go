@@ -4,6 +4,7 @@ import "math"
 
 // drawSegments draws pieces of straight lines; Arrows get heads at their ends.
 func (f *frame) drawSegments(g painter, s *Series) {
+	var lines [][]point
 	for i := range s.X {
 		if !f.usable(s.X[i], s.Y[i]) || !f.usable(s.X2[i], s.Y2[i]) {
 			continue
@@ -14,7 +15,7 @@ func (f *frame) drawSegments(g painter, s *Series) {
 			f.lost.Outside++
 			continue
 		}
-		g.line([]point{p, q}, s.stroke())
+		lines = append(lines, []point{p, q})
 		if s.Kind == Arrows && f.plot.contains(tip) {
 			drawHead(g, p, q, s.Color)
 		}
@@ -22,6 +23,7 @@ func (f *frame) drawSegments(g painter, s *Series) {
 			f.labels.want(q, s.Labels[i], s.Color)
 		}
 	}
+	g.line(s.stroke(), lines...)
 }
 
 // drawHead fills a small triangle at q, pointing away from p.

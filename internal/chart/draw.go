@@ -2,6 +2,8 @@ package chart
 
 import (
 	"strconv"
+
+	"collapse/internal/format"
 )
 
 // drawSeries draws one series; what has no place on the axes is counted, never drawn.
@@ -56,9 +58,10 @@ func (s *Series) stroke() stroke {
 // drawLine connects neighbours; a value without a place breaks the line there.
 func (f *frame) drawLine(g painter, s *Series) {
 	var run []point
+	var parts [][]point
 	flush := func() {
 		for _, part := range f.plot.clipLine(run) {
-			g.line(part, s.stroke())
+			parts = append(parts, part)
 			f.labels.avoidLine(part)
 		}
 		run = nil
@@ -81,6 +84,7 @@ func (f *frame) drawLine(g painter, s *Series) {
 		return
 	}
 	flush()
+	g.line(s.stroke(), parts...)
 }
 
 func (f *frame) drawPoints(g painter, s *Series) {
@@ -96,6 +100,8 @@ func (f *frame) drawPoints(g painter, s *Series) {
 	}
 	var at []point
 	var tips []string
+	var named []wantedLabel
+	var bars [][]point
 	for i := range s.X {
 		if !f.usable(s.X[i], s.Y[i]) {
 			continue
@@ -105,21 +111,36 @@ func (f *frame) drawPoints(g painter, s *Series) {
 			f.lost.Outside++
 			continue
 		}
-		f.drawErrorBars(g, s, i, p)
+		bars = append(bars, f.errorBars(s, i, p)...)
 		at = append(at, p)
 		if marker != Dot {
 			tips = append(tips, f.tip(s, i))
 			f.labels.avoid(p)
 		}
 		if i < len(s.Labels) && s.Labels[i] != "" {
-			f.labels.want(p, s.Labels[i], s.Color)
+			named = append(named, wantedLabel{at: p, words: s.Labels[i], color: s.Color})
 		}
 	}
+	f.labels.wanted = append(f.labels.wanted, curveEnds(s, named)...)
+	g.line(stroke{color: s.Color, width: 1.1, opacity: 0.75}, bars...)
 	opacity := 1.0
 	if s.Faint {
 		opacity = 0.4
 	}
 	g.marks(at, marker, size, s.Color, opacity, tips)
+}
+
+// curveEnds leaves words only at the two ends of a curve, and there only on free room: between them they would hide the curve and its
+// neighbours. The tips of the marks and the tables have them all.
+func curveEnds(s *Series, named []wantedLabel) []wantedLabel {
+	if s.Kind != LinePoints || len(s.X) < 2 || len(named) == 0 {
+		return named
+	}
+	ends := []wantedLabel{named[len(named)-1], named[0]}[:min(2, len(named))]
+	for i := range ends {
+		ends[i].free = true
+	}
+	return ends
 }
 
 // tip is what a reader sees when pointing at a mark.
@@ -136,7 +157,7 @@ func (f *frame) tip(s *Series, i int) string {
 	return t
 }
 
-func short(v float64) string { return sign(strconv.FormatFloat(v, 'g', 4, 64)) }
+func short(v float64) string { return format.Short(v, 4) }
 
 func spread(lo, hi Numbers, i int) string {
 	if len(lo) == 0 || len(hi) == 0 || !finite(lo[i]) || !finite(hi[i]) {
@@ -145,16 +166,16 @@ func spread(lo, hi Numbers, i int) string {
 	return " (" + short(lo[i]) + " to " + short(hi[i]) + ")"
 }
 
-func (f *frame) drawErrorBars(g painter, s *Series, i int, p point) {
-	st := stroke{color: s.Color, width: 1.1, opacity: 0.75}
+// errorBars are the lines of a point's bars and of the caps at their ends.
+func (f *frame) errorBars(s *Series, i int, p point) (lines [][]point) {
 	bar := func(a, b point, cap point) {
 		if p, q, ok := f.plot.clipSegment(a, b); ok {
-			g.line([]point{p, q}, st)
+			lines = append(lines, []point{p, q})
 			f.labels.avoidLine([]point{p, q})
 		}
 		for _, e := range []point{a, b} {
 			if f.plot.contains(e) {
-				g.line([]point{{e.x - cap.x, e.y - cap.y}, {e.x + cap.x, e.y + cap.y}}, st)
+				lines = append(lines, []point{{e.x - cap.x, e.y - cap.y}, {e.x + cap.x, e.y + cap.y}})
 			}
 		}
 	}
@@ -164,6 +185,7 @@ func (f *frame) drawErrorBars(g painter, s *Series, i int, p point) {
 	if lo, hi, ok := f.ends(s.YLo, s.YHi, i, f.y); ok {
 		bar(point{p.x, f.pos(s.X[i], lo).y}, point{p.x, f.pos(s.X[i], hi).y}, point{2.5, 0})
 	}
+	return lines
 }
 
 // ends gives the limits of an error bar, cut at the axis where a log axis has no place for them.
@@ -235,7 +257,7 @@ func (f *frame) drawReference(g painter, s *Series) {
 		if s.Kind == VLine {
 			q = point{p.x, f.plot.y}
 		}
-		g.line([]point{p, q}, st)
+		g.line(st, []point{p, q})
 		f.labels.avoidLine([]point{p, q})
 		if i < len(s.Labels) {
 			f.referenceLabel(g, s.Labels[i], q, s.Kind == VLine)
@@ -255,7 +277,7 @@ func (f *frame) referenceLabel(g painter, words string, q point, upright bool) {
 	if y-at.size < f.plot.y {
 		y = q.y + at.size + 1.5
 	}
-	g.text(point{q.x - 3, y}, words, at)
+	g.text(at, label{point{q.x - 3, y}, words})
 	w := at.width(words)
 	f.labels.taken = append(f.labels.taken, box{q.x - 3 - w, y - at.size, w, at.size + 2})
 }
@@ -275,6 +297,6 @@ func (f *frame) drawText(g painter, s *Series) {
 			f.lost.Outside++
 			continue
 		}
-		g.text(point{p.x, p.y + at.size*0.35}, words, at)
+		g.text(at, label{point{p.x, p.y + at.size*0.35}, words})
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 var (
 	titleFace = face{size: 15, bold: true, color: Ink}
-	noteFace  = face{size: 9, color: Muted}
+	noteFace  = face{size: 11.5, color: Muted}
 )
 
 // sheet is a figure laid out on one drawing: title, legend, panels in rows, notes.
@@ -23,6 +23,8 @@ type sheet struct {
 
 func newSheet(f *Figure) *sheet {
 	f.check()
+	shared := f.sharing()
+	f = &shared
 	s := &sheet{figure: f, legend: f.legend(), columns: f.Columns}
 	if s.columns <= 0 {
 		s.columns = min(max(len(f.Panels), 1), 3)
@@ -35,7 +37,7 @@ func newSheet(f *Figure) *sheet {
 	}
 	s.top = margin + 19*float64(len(s.title)) + drawLegend(silent{}, s.legend, point{}, inner) + 8
 	rows := math.Ceil(float64(len(f.Panels)) / float64(s.columns))
-	s.h = s.top + rows*(panelH+gap) + 13*float64(len(s.notes)) + margin
+	s.h = s.top + rows*(panelH+gap) + 15*float64(len(s.notes)) + margin
 	return s
 }
 
@@ -43,7 +45,7 @@ func (s *sheet) draw(g painter) {
 	g.area([]point{{0, 0}, {s.w, 0}, {s.w, s.h}, {0, s.h}}, paper, 1)
 	y := float64(margin)
 	for _, line := range s.title {
-		g.text(point{margin, y + 12}, line, titleFace)
+		g.text(titleFace, label{point{margin, y + 12}, line})
 		y += 19
 	}
 	drawLegend(g, s.legend, point{margin, y}, s.w-2*margin)
@@ -52,10 +54,10 @@ func (s *sheet) draw(g painter) {
 		at := box{margin + float64(c)*(panelW+gap), s.top + float64(r)*(panelH+gap), panelW, panelH}
 		drawPanel(g, &s.figure.Panels[i], at)
 	}
-	y = s.h - margin - 13*float64(len(s.notes)) + 9
+	y = s.h - margin - 15*float64(len(s.notes)) + 11
 	for _, line := range s.notes {
-		g.text(point{margin, y}, line, noteFace)
-		y += 13
+		g.text(noteFace, label{point{margin, y}, line})
+		y += 15
 	}
 }
 

@@ -13,10 +13,11 @@ type wantedLabel struct {
 	at    point
 	words string
 	color Color
+	free  bool // on free room or not at all
 }
 
 func (l *labels) want(at point, words string, c Color) {
-	l.wanted = append(l.wanted, wantedLabel{at, words, c})
+	l.wanted = append(l.wanted, wantedLabel{at: at, words: words, color: c})
 }
 
 func (l *labels) avoid(p point) { l.marks = append(l.marks, p) }
@@ -37,6 +38,10 @@ func (l *labels) avoidLine(line []point) {
 
 func abs(v float64) float64 { return max(v, -v) }
 
+// places are where a label may stand, in widths and heights of its own, the best first.
+var places = [...][2]float64{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}, {1, 0}, {-1, 0}, {2, -2}, {2, 2}, {-2, -2}, {-2, 2},
+	{0, -2}, {0, 2}, {1, -2}, {1, 2}, {-1, -2}, {-1, 2}, {1.5, 0}, {-1.5, 0}, {1.5, -1}, {1.5, 1}, {-1.5, -1}, {-1.5, 1}}
+
 // crowded is how many marks a label may hide before it is better left out.
 const crowded = 4
 
@@ -55,7 +60,7 @@ func (l *labels) draw(g painter) {
 		}
 		if b, ok := l.place(w, f); ok {
 			l.taken = append(l.taken, b)
-			g.text(point{b.x, b.y + f.size - 1}, w.words, f)
+			g.text(f, label{point{b.x, b.y + f.size - 1}, w.words})
 		}
 	}
 	g.end()
@@ -65,7 +70,7 @@ func (l *labels) place(w wantedLabel, f face) (box, bool) {
 	const off = 6.0
 	width, height := f.width(w.words), f.size+1
 	best, cost := box{}, -1
-	for _, d := range [...][2]float64{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}, {1, 0}, {-1, 0}, {2, -2}, {2, 2}, {-2, -2}, {-2, 2}} {
+	for _, d := range places {
 		b := box{w.at.x - width/2 + d[0]*(width/2+off*0.75), w.at.y - height/2 + d[1]*(height/2+off*0.6), width, height}
 		if !l.area.contains(point{b.x, b.y}) || !l.area.contains(point{b.x + b.w, b.y + b.h}) || l.clashes(b) {
 			continue
@@ -80,7 +85,11 @@ func (l *labels) place(w wantedLabel, f face) (box, bool) {
 			best, cost = b, c
 		}
 	}
-	return best, cost >= 0 && cost <= crowded
+	most := crowded
+	if w.free {
+		most = 0
+	}
+	return best, cost >= 0 && cost <= most
 }
 
 func (l *labels) clashes(b box) bool {

@@ -48,11 +48,11 @@ func (e entry) draw(g painter, p point) {
 	for _, s := range e.series {
 		switch s.Kind {
 		case Line, LinePoints, HLine, VLine, Segments:
-			g.line([]point{left, right}, s.stroke())
+			g.line(s.stroke(), []point{left, right})
 		case Band:
 			g.area([]point{{left.x, p.y + 1}, {right.x, p.y + 1}, {right.x, p.y + swatchH - 1}, {left.x, p.y + swatchH - 1}}, s.Color, 0.16)
 		case Arrows:
-			g.line([]point{left, right}, s.stroke())
+			g.line(s.stroke(), []point{left, right})
 			drawHead(g, left, right, s.Color)
 		}
 		if s.Kind == Points || s.Kind == LinePoints {
@@ -72,14 +72,14 @@ func (e entry) draw(g painter, p point) {
 	}
 }
 
-var legendFace = face{size: 10.5, color: Ink}
+var legendFace = face{size: 11.5, color: Ink}
 
 // drawLegend flows the entries into lines of the given width and returns the height used.
 func drawLegend(g painter, entries []entry, at point, width float64) float64 {
 	if len(entries) == 0 {
 		return 0
 	}
-	const line, between = 18.0, 16.0
+	const line, between = 18.0, 16.0 // heights and gaps of entries
 	x, y := at.x, at.y
 	g.begin("legend")
 	for _, e := range entries {
@@ -88,7 +88,7 @@ func drawLegend(g painter, entries []entry, at point, width float64) float64 {
 			x, y = at.x, y+line
 		}
 		e.draw(g, point{x, y})
-		g.text(point{x + swatchW + 5, y + swatchH - 3.2}, e.label, legendFace)
+		g.text(legendFace, label{point{x + swatchW + 5, y + swatchH - 3.2}, e.label})
 		x += w + between
 	}
 	g.end()

@@ -1,15 +1,17 @@
 package chart
 
+import "image"
+
 // painter draws primitives in points (1/72 inch), origin top left, y downward. The layout talks
 // to one painter and never knows whether it writes SVG or pixels.
 type painter interface {
 	begin(class string, attrs ...string) // attrs: name, value, …; groups carry the data for readers of SVG
 	end()
-	line(pts []point, st stroke)
+	line(st stroke, lines ...[]point)
 	area(pts []point, fill Color, opacity float64)
 	marks(at []point, m Marker, size float64, c Color, opacity float64, tips []string)
-	cells(boxes []box, level int)
-	text(at point, s string, f face)
+	image(at box, pixels *image.Paletted) // stretched over the box, pixels stay squares
+	text(f face, words ...label)
 }
 
 // stroke is how a line is drawn.
@@ -26,6 +28,12 @@ type face struct {
 	bold   bool
 	color  Color
 	anchor anchor
+}
+
+// label is a text and where its baseline starts, has its middle or ends.
+type label struct {
+	at    point
+	words string
 }
 
 type anchor uint8

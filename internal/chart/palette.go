@@ -134,6 +134,16 @@ func heatColor(level int) uint32 {
 	return v
 }
 
+// heatPalette holds the colours of all levels, and one that is none.
+func heatPalette() color.Palette {
+	out := make(color.Palette, heatLevels+1)
+	for level := range heatLevels {
+		out[level] = rgb(heatColor(level))
+	}
+	out[heatLevels] = color.NRGBA{}
+	return out
+}
+
 // HeatDeclaration lists the anchors of the heat map's colours as a CSS custom property, for pages that draw heat maps themselves.
 func HeatDeclaration() string {
 	var b strings.Builder

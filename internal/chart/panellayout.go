@@ -2,28 +2,34 @@ package chart
 
 import (
 	"fmt"
+	"image"
 	"math"
 	"strconv"
 )
 
-// Sizes in points. A panel is drawn at panelW × panelH; a page scales it to its column.
+// Sizes in points. A panel is drawn at panelW × panelH; a page scales it to its column: to 314 px on the narrowest phone, inside a
+// part that folds open, where the smallest text still has 11 px.
 const (
-	panelW, panelH = 360, 280
+	panelW, panelH = 320, 260
 	gap            = 22
 	margin         = 18
+
+	titleLine, nameLine = 17.0, 16.0 // heights of a line of a panel's title and of an axis' name
 )
 
 var (
-	tickFace  = face{size: 9.5, color: Muted}
-	labelFace = face{size: 10.5, color: Muted}
-	panelFace = face{size: 12, bold: true, color: Ink}
-	pointFace = face{size: 9, color: Ink}
+	tickFace  = face{size: 11.5, color: Muted}
+	labelFace = face{size: 11.5, color: Muted}
+	panelFace = face{size: 13, bold: true, color: Ink}
+	pointFace = face{size: 11.5, color: Ink}
 )
 
 // frame is a panel with its place on the drawing and its axes decided.
 type frame struct {
 	panel  *Panel
-	plot   box // where data is drawn
+	title  []string // lines of the panel's title
+	above  []string // lines of the vertical axis' name
+	plot   box      // where data is drawn
 	x, y   span
 	xt, yt []Tick
 	heat   *Heat // the first heat map, which gets a colour bar
@@ -65,14 +71,12 @@ func newFrame(p *Panel, b box) *frame {
 		}
 	}
 	f.x, f.y = p.ranges()
-	top := 8.0
-	if p.Title != "" {
-		top += 18
-	}
+	f.title = wrap(p.Title, panelFace, b.w-4)
 	if p.Y.Label != "" {
-		top += 17
+		f.above = wrap("↑ "+p.Y.title(), labelFace, b.w-4)
 	}
-	bottom := 18.0
+	top := 8 + titleLine*float64(len(f.title)) + nameLine*float64(len(f.above))
+	bottom := 20.0
 	if p.X.Label != "" {
 		bottom += 18
 	}
@@ -94,7 +98,7 @@ func newFrame(p *Panel, b box) *frame {
 		f.equalize()
 		f.yt = p.Y.ticks(f.y, int(f.plot.h/44))
 	}
-	f.xt = p.X.ticks(f.x, int(f.plot.w/62))
+	f.xt = f.roomyTicks()
 	f.labels = &labels{area: f.plot}
 	return f
 }
@@ -113,6 +117,37 @@ func (a Axis) ticks(s span, want int) []Tick {
 	return out
 }
 
+// roomyTicks are those of the horizontal axis, few enough to stand apart.
+func (f *frame) roomyTicks() []Tick {
+	for want := int(f.plot.w / 58); ; want-- {
+		ticks := f.panel.X.ticks(f.x, want)
+		if f.apart(ticks) || want <= fewestTicks {
+			return f.withoutOverlap(ticks)
+		}
+	}
+}
+
+// between is the least room between two numbers of an axis.
+const between = 5.0
+
+func (f *frame) apart(ticks []Tick) bool { return len(f.withoutOverlap(ticks)) == len(ticks) }
+
+// withoutOverlap leaves out every tick whose number would lie on the one before.
+func (f *frame) withoutOverlap(ticks []Tick) []Tick {
+	var out []Tick
+	right := math.Inf(-1)
+	for _, t := range ticks {
+		half := tickFace.width(t.Label) / 2
+		at := f.x.at(t.Value) * f.plot.w
+		if at-half < right+between {
+			continue
+		}
+		right = at + half
+		out = append(out, t)
+	}
+	return out
+}
+
 // equalize widens one range so that a unit has one length. Linear axes only.
 func (f *frame) equalize() {
 	if f.x.log || f.y.log {
@@ -127,17 +162,23 @@ func (f *frame) equalize() {
 	f.y.lo, f.y.hi = f.y.lo-grow, f.y.hi+grow
 }
 
+// extents gathers every drawable value of the panel.
+func (p *Panel) extents() (ex, ey extent) {
+	ex, ey = extent{log: p.X.Scale == Log}, extent{log: p.Y.Scale == Log}
+	for i := range p.Series {
+		p.Series[i].extend(&ex, &ey)
+	}
+	return ex, ey
+}
+
 // ranges decides both axes from explicit ranges or from every drawable value.
 func (p *Panel) ranges() (x, y span) {
-	ex, ey := extent{log: p.X.Scale == Log}, extent{log: p.Y.Scale == Log}
+	ex, ey := p.extents()
 	if p.X.Zero {
 		ex.add(0)
 	}
 	if p.Y.Zero {
 		ey.add(0)
-	}
-	for i := range p.Series {
-		p.Series[i].extend(&ex, &ey)
 	}
 	x, y = ex.span(), ey.span()
 	if p.X.Zero && !x.log && ex.lo == 0 {
@@ -196,7 +237,7 @@ func drawPanel(g painter, p *Panel, b box) Lost {
 	if len(p.Series) == 0 {
 		at := labelFace
 		at.anchor = middle
-		g.text(point{f.plot.x + f.plot.w/2, f.plot.y + f.plot.h/2}, "no data", at)
+		g.text(at, label{point{f.plot.x + f.plot.w/2, f.plot.y + f.plot.h/2}, "no data"})
 	}
 	f.labels.draw(g)
 	g.end()
@@ -221,38 +262,42 @@ func (s *Series) size() int {
 // drawAxes draws title, names, grid and numbers. The name of the vertical axis stands above it,
 // where it reads without turning the head.
 func (f *frame) drawAxes(g painter, b box) {
-	p, r := f.panel, f.plot
-	y := b.y + 12
+	r := f.plot
 	g.begin("axes")
-	if p.Title != "" {
-		g.text(point{b.x + 2, y}, p.Title, panelFace)
-		y += 18
+	y := b.y
+	for _, line := range f.title {
+		g.text(panelFace, label{point{b.x + 2, y + 13}, line})
+		y += titleLine
 	}
-	if p.Y.Label != "" {
-		g.text(point{b.x + 2, y}, "↑ "+p.Y.title(), labelFace)
+	for _, line := range f.above {
+		g.text(labelFace, label{point{b.x + 2, y + 12}, line})
+		y += nameLine
 	}
-	if p.X.Label != "" {
+	if f.panel.X.Label != "" {
 		at := labelFace
 		at.anchor = end
-		g.text(point{r.x + r.w, r.y + r.h + 32}, p.X.title()+" →", at)
+		g.text(at, label{point{r.x + r.w, r.y + r.h + 33}, f.panel.X.title() + " →"})
 	}
 	thin := stroke{color: grid, width: 0.8, opacity: 1}
+	var lines [][]point
+	var below, beside []label
 	for _, t := range f.xt {
 		at := r.x + f.x.at(t.Value)*r.w
-		g.line([]point{{at, r.y}, {at, r.y + r.h}}, thin)
-		c := tickFace
-		c.anchor = middle
-		g.text(point{at, r.y + r.h + 14}, t.Label, c)
+		lines = append(lines, []point{{at, r.y}, {at, r.y + r.h}})
+		below = append(below, label{point{at, r.y + r.h + 15}, t.Label})
 	}
 	for _, t := range f.yt {
 		at := r.y + (1-f.y.at(t.Value))*r.h
-		g.line([]point{{r.x, at}, {r.x + r.w, at}}, thin)
-		c := tickFace
-		c.anchor = end
-		g.text(point{r.x - 6, at + 3.4}, t.Label, c)
+		lines = append(lines, []point{{r.x, at}, {r.x + r.w, at}})
+		beside = append(beside, label{point{r.x - 6, at + 3.4}, t.Label})
 	}
-	axis := stroke{color: Muted, width: 0.9, opacity: 1}
-	g.line([]point{{r.x, r.y}, {r.x, r.y + r.h}, {r.x + r.w, r.y + r.h}}, axis)
+	g.line(thin, lines...)
+	at := tickFace
+	at.anchor = middle
+	g.text(at, below...)
+	at.anchor = end
+	g.text(at, beside...)
+	g.line(stroke{color: Muted, width: 0.9, opacity: 1}, []point{{r.x, r.y}, {r.x, r.y + r.h}, {r.x + r.w, r.y + r.h}})
 	g.end()
 }
 
@@ -266,6 +311,7 @@ func (a Axis) title() string {
 // DrawNotes says, panel by panel, how many values could not be drawn and why.
 func (f Figure) DrawNotes() []string {
 	f.check()
+	f = f.sharing()
 	var out []string
 	for i := range f.Panels {
 		p := &f.Panels[i]
@@ -299,8 +345,8 @@ type silent struct{}
 
 func (silent) begin(string, ...string)                                  {}
 func (silent) end()                                                     {}
-func (silent) line([]point, stroke)                                     {}
+func (silent) line(stroke, ...[]point)                                  {}
 func (silent) area([]point, Color, float64)                             {}
 func (silent) marks([]point, Marker, float64, Color, float64, []string) {}
-func (silent) cells([]box, int)                                         {}
-func (silent) text(point, string, face)                                 {}
+func (silent) image(box, *image.Paletted)                               {}
+func (silent) text(face, ...label)                                      {}

@@ -3,7 +3,8 @@ package chart
 import (
 	"math"
 	"strconv"
-	"strings"
+
+	"collapse/internal/format"
 )
 
 // span is an axis ready for drawing: finite limits, lo < hi, and both positive when log.
@@ -20,6 +21,15 @@ func (s span) at(v float64) float64 {
 		return (math.Log10(v) - a) / (math.Log10(s.hi) - a)
 	}
 	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2)
+}
+
+// value is the inverse of at.
+func (s span) value(t float64) float64 {
+	if s.log {
+		a, b := math.Log10(s.lo), math.Log10(s.hi)
+		return math.Pow(10, a+t*(b-a))
+	}
+	return 2 * (s.lo/2 + t*(s.hi/2-s.lo/2))
 }
 
 // leastLog is the smallest value with a place on a log axis: logarithms of subnormal numbers are
@@ -114,7 +124,7 @@ func (s span) ticks(want int) []Tick {
 
 // multiples are those of step inside the span.
 func (s span) multiples(step float64, want int) []Tick {
-	var out []Tick
+	var values []float64
 	first := math.Ceil(s.lo/step - 1e-9)
 	for i := range 3 * want {
 		v := (first + float64(i)) * step
@@ -122,8 +132,12 @@ func (s span) multiples(step float64, want int) []Tick {
 			break
 		}
 		if finite(v) {
-			out = append(out, Tick{v, tickLabel(v, step)})
+			values = append(values, v)
 		}
+	}
+	out := make([]Tick, len(values))
+	for i, words := range format.Axis(values, step) {
+		out[i] = Tick{values[i], words}
 	}
 	return out
 }
@@ -181,36 +195,9 @@ func (s span) powers(every int, multiples ...float64) []Tick {
 	return out
 }
 
-const minus = "−"
-
-var superscript = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
-	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
-
 func powerLabel(m float64, e int, plain bool) string {
 	if plain {
-		return strconv.FormatFloat(m*math.Pow(10, float64(e)), 'f', max(0, -e), 64)
+		return format.Decimals(m*math.Pow(10, float64(e)), max(0, -e))
 	}
-	p := "10" + superscript.Replace(strconv.Itoa(e))
-	if m != 1 {
-		p = strconv.Itoa(int(m)) + "·" + p
-	}
-	return p
+	return format.Scaled(strconv.Itoa(int(m)), e)
 }
-
-// tickLabel writes v with the digits that its step needs.
-func tickLabel(v, step float64) string {
-	if v == 0 || math.Abs(v) < step*1e-6 {
-		return "0"
-	}
-	size := math.Abs(v)
-	if size >= 1e5 || size < 1e-4 {
-		e := int(math.Floor(math.Log10(size) + 1e-9))
-		digits := max(0, e-int(math.Floor(math.Log10(step)+1e-9)))
-		m := strconv.FormatFloat(v/math.Pow(10, float64(e)), 'f', min(digits, 6), 64)
-		return sign(m + "·10" + superscript.Replace(strconv.Itoa(e)))
-	}
-	digits := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
-	return sign(strconv.FormatFloat(v, 'f', min(digits, 12), 64))
-}
-
-func sign(s string) string { return strings.Replace(s, "-", minus, 1) }

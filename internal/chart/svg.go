@@ -1,8 +1,12 @@
 package chart
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"strconv"
 	"strings"
@@ -25,6 +29,7 @@ func writeSVG(w io.Writer, f Figure, t Theme) error {
 // Inline draws the figure in pieces for a page.
 func Inline(f Figure) Inlined {
 	f.check()
+	f = f.sharing()
 	var out Inlined
 	for i := range f.Panels {
 		p := &f.Panels[i]
@@ -33,7 +38,7 @@ func Inline(f Figure) Inlined {
 		if p.Title != "" {
 			title = p.Title + " — " + f.Title
 		}
-		g.open(panelW, panelH, "", f.ID+"--"+p.ID, title, p.Y.title()+" against "+p.X.title())
+		g.open(panelW, panelH, ` style="max-width:`+num(widest)+`px"`, f.ID+"--"+p.ID, title, p.Y.title()+" against "+p.X.title())
 		drawPanel(g, p, box{0, 0, panelW, panelH})
 		g.b.WriteString("</svg>")
 		out.Panels = append(out.Panels, g.b.String())
@@ -55,10 +60,13 @@ type svgPainter struct{ b strings.Builder }
 
 func (g *svgPainter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
-// open begins the picture. ns is the namespace that a file needs and a page does not.
-func (g *svgPainter) open(w, h float64, ns, id, title, desc string) {
+// widest is how wide a page shows a panel: beyond, its text would be larger than the page's own.
+const widest = 470
+
+// open begins the picture. attrs is the namespace, which a file needs, or the width that a page may give it.
+func (g *svgPainter) open(w, h float64, attrs, id, title, desc string) {
 	g.printf(`<svg%s viewBox="0 0 %s %s" width="%[2]s" height="%[3]s" role="img" id="%[4]s" aria-labelledby="%[4]s-t" font-family="%[5]s">`,
-		ns, num(w), num(h), escape(id), escape(fontFamily))
+		attrs, num(w), num(h), escape(id), escape(fontFamily))
 	g.printf(`<title id="%s-t">%s</title>`, escape(id), escape(title))
 	if desc != "" {
 		g.printf("<desc>%s</desc>", escape(desc))
@@ -75,9 +83,17 @@ func (g *svgPainter) begin(class string, attrs ...string) {
 
 func (g *svgPainter) end() { g.b.WriteString("</g>") }
 
-func (g *svgPainter) line(pts []point, st stroke) {
+// line writes all pieces as one path.
+func (g *svgPainter) line(st stroke, lines ...[]point) {
+	if len(lines) == 0 {
+		return
+	}
+	var d strings.Builder
+	for _, pts := range lines {
+		track(&d, simplified(pts))
+	}
 	g.printf(`<path d="%s" fill="none" style="stroke:%s" stroke-width="%s" stroke-linejoin="round" stroke-linecap="round"%s%s/>`,
-		path(pts, false), css(st.color), num(st.width), dashes(st.dash), opacityAttr(st.opacity))
+		d.String(), css(st.color), num(st.width), dashes(st.dash), opacityAttr(st.opacity))
 }
 
 func dashes(d []float64) string {
@@ -99,7 +115,9 @@ func opacityAttr(o float64) string {
 }
 
 func (g *svgPainter) area(pts []point, fill Color, opacity float64) {
-	g.printf(`<path d="%s" style="fill:%s"%s/>`, path(pts, true), css(fill), opacityAttr(opacity))
+	var d strings.Builder
+	track(&d, simplified(pts))
+	g.printf(`<path d="%sz" style="fill:%s"%s/>`, d.String(), css(fill), opacityAttr(opacity))
 }
 
 // marks writes points without tips as one path: thousands of samples stay a few bytes each.
@@ -119,10 +137,10 @@ func (g *svgPainter) marks(at []point, m Marker, size float64, c Color, opacity 
 func (g *svgPainter) markPath(at []point, m Marker, size float64, c Color, opacity float64, tip string) {
 	filled, shape := m.outline(size)
 	var d strings.Builder
+	if shape == nil {
+		discs(&d, at)
+	}
 	for _, p := range at {
-		if shape == nil { // a line of no length with round caps is a disc
-			d.WriteString("M" + coord(p.x) + " " + coord(p.y) + "h0")
-		}
 		for _, poly := range shape {
 			d.WriteString(path(shift(poly, p), filled))
 		}
@@ -158,16 +176,19 @@ func (g *svgPainter) closeWith(element, tip string) {
 	g.printf("><title>%s</title></%s>", escape(tip), element)
 }
 
-func (g *svgPainter) cells(boxes []box, level int) {
-	var d strings.Builder
-	for _, b := range boxes {
-		d.WriteString("M" + num(b.x) + " " + num(b.y) + "h" + num(b.w) + "v" + num(b.h) + "h" + num(-b.w) + "z")
+// image embeds the pixels: a file needs nothing beside it, and a map of ten thousand cells takes a few kilobytes.
+func (g *svgPainter) image(at box, pixels *image.Paletted) {
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&b, pixels); err != nil {
+		panic("chart: a heat map's pixels cannot be written as PNG")
 	}
-	c := heatColor(level)
-	g.printf(`<path class="cell" d="%s" fill="#%06x" stroke="#%06x" stroke-width="0.3"/>`, d.String(), c, c)
+	g.printf(`<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`,
+		num(at.x), num(at.y), num(at.w), num(at.h), base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 
-func (g *svgPainter) text(at point, s string, f face) {
+// text writes words that are set alike; of several a group holds what they share.
+func (g *svgPainter) text(f face, words ...label) {
 	a := ""
 	switch f.anchor {
 	case middle:
@@ -175,12 +196,18 @@ func (g *svgPainter) text(at point, s string, f face) {
 	case end:
 		a = ` text-anchor="end"`
 	}
-	weight := ""
+	set := ` font-size="` + num(f.size) + `" style="fill:` + css(f.color) + `"`
 	if f.bold {
-		weight = ` font-weight="700"`
+		set += ` font-weight="700"`
 	}
-	g.printf(`<text x="%s" y="%s" font-size="%s" style="fill:%s"%s%s>%s</text>`,
-		num(at.x), num(at.y), num(f.size), css(f.color), a, weight, escape(s))
+	if len(words) > 1 {
+		g.printf("<g%s>", set)
+		defer g.end()
+		set = ""
+	}
+	for _, w := range words {
+		g.printf(`<text x="%s" y="%s"%s%s>%s</text>`, num(w.at.x), num(w.at.y), set, a, escape(w.words))
+	}
 }
 
 func css(c Color) string { return fmt.Sprintf("var(%s,#%06x)", c.variable(), c.in(false)) }

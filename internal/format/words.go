@@ -10,31 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Digits writes a number for reading: three significant digits, a true minus sign, "–" for none.
-func Digits(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case math.IsInf(v, 0):
-		return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "-", "−", 1)
-	case v == 0:
-		return "0"
-	}
-	a := math.Abs(v)
-	var s string
-	if a >= 1e5 || a < 1e-3 {
-		m, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
-		n, _ := strconv.Atoi(e)
-		s = m + "·10" + superscript.Replace(strconv.Itoa(n))
-	} else {
-		s = strconv.FormatFloat(v, 'f', max(0, 2-int(math.Floor(math.Log10(a)))), 64)
-	}
-	return strings.Replace(s, "-", "−", 1)
-}
-
-var superscript = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
-	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
-
 // Decimal writes a setting such as η as it was given.
 func Decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
