@@ -109,7 +109,8 @@ func styleFor(selector string, t Theme) string {
 	case Dark:
 		return selector + "{" + declarations(true) + "}"
 	}
-	return selector + "{" + declarations(false) + "}@media(prefers-color-scheme:dark){" +
+	return selector + "{" + declarations(false) + "}@media screen and (prefers-color-scheme:dark){" + // paper is white
+
 		selector + "{" + declarations(true) + "}}"
 }
 

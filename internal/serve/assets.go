@@ -74,5 +74,5 @@ func styleSheet() string {
 	style := page.PageStyle()
 	light := "{" + style.Light + ";" + chart.Declarations(chart.Light) + "}\n"
 	dark := "{" + style.Dark + ";" + chart.Declarations(chart.Dark) + "}\n"
-	return ":root{" + chart.HeatDeclaration() + "}:root" + light + "@media(prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n:root[data-theme=dark]" + dark + style.Rules
+	return ":root{" + chart.HeatDeclaration() + "}:root" + light + "@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n@media screen{:root[data-theme=dark]" + dark + "}\n" + style.Rules
 }

@@ -94,6 +94,13 @@ const clouds = (() => {
     };
   }
 
+  // written counts the labels of both axes, as drawn.
+  function written(chart) {
+    const r = chart.getModel().getComponent('grid').coordinateSystem.getRect();
+    const at = chart.getZr().storage.getDisplayList().filter((e) => e.style.text && e.parent && String(e.parent.anid).startsWith('label_')).map((e) => e.getComputedTransform() || e.transform || [0, 0, 0, 0, 0, 0]);
+    return { x: at.filter((m) => m[5] > r.y + r.height).length, y: at.filter((m) => m[4] < r.x).length };
+  }
+
   function draw(box, panel, kind) {
     const head = document.createElement('p');
     head.className = 'readout';
@@ -114,7 +121,9 @@ const clouds = (() => {
     return {
       ready,
       update(next) { current = next; show(); },
+      recolor() { show(); if (chart) chart.getZr().flush(); },
       resize() { if (chart && box.clientWidth > 0) { area.style.height = tall(box.clientWidth) + 'px'; chart.resize(); show(); } },
+      labels: () => ({ x: 0, y: 0, ...(chart && written(chart)) }),
       destroy() { gone = true; if (chart) chart.dispose(); box.querySelectorAll('.turn').forEach((e) => e.remove()); head.remove(); area.remove(); },
     };
   }

@@ -10,12 +10,12 @@ const curves = (() => {
     for (const s of panel.series) {
       if (s.kind === 'band') {
         tables.push([s.x, clean(s.y_hi), clean(s.y_lo)]);
-        bands.push({ series: [series.length, series.length + 1], fill: alpha(color(s.color), 0.16) });
+        bands.push({ series: [series.length, series.length + 1], fill: () => alpha(color(s.color), 0.16) });
         for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true });
       } else if (s.kind === 'line') {
         tables.push([[...s.x], clean(s.y)]); // s.x grows by extend; what is drawn is not to change before it is drawn anew
         const few = s.x.length < 2;
-        series.push({ label: s.label || s.id, stroke: alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
+        series.push({ label: s.label || s.id, stroke: () => alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
           dash: dashes(s), points: { show: few, size: 6 }, spanGaps: false });
       }
     }
@@ -91,7 +91,8 @@ const curves = (() => {
     const places = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
       : a.scale === 'log' ? { splits: (u, side, lo, hi) => logTicks(lo, hi, Math.floor(want(u, side))), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) }
         : { splits: (u, side, lo, hi) => ticks(lo, hi, Math.floor(want(u, side))), values: (u, at) => apart(at) };
-    const axis = (a) => ({ stroke: role('muted'), font: font(11), grid: { stroke: role('grid'), width: 1 }, ticks: { stroke: role('grid'), width: 1, size: 4 }, ...places(a) });
+    const muted = () => role('muted'), faint = () => role('grid'); // asked for at each drawing: paper and screen differ
+    const axis = (a) => ({ stroke: muted, font: font(11), grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1, size: 4 }, ...places(a) });
     const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
     const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
     box.append(readout, up);
@@ -139,6 +140,7 @@ const curves = (() => {
     sight.observe(box);
     return {
       update(next) { current = next; show(); },
+      recolor() { plot.redraw(false); },
       // extend appends what comes after the last point of each line. It reports whether that was all there is to do.
       extend(next) {
         const lines = next.series.filter((s) => s.kind === 'line').map((s) => [current.series.find((c) => c.id === s.id), s]);
@@ -155,6 +157,7 @@ const curves = (() => {
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
       destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along, values]) e.remove(); box.onkeydown = null; },
       data: () => plot.data, // as drawn
+      labels: () => ({ x: plot.axes[0]._values.filter(Boolean).length, y: plot.axes[1]._values.filter(Boolean).length }),
       last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),
     };
   }

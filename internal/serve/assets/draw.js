@@ -79,11 +79,8 @@ const draw = (() => {
     }
   }
 
-  // again draws everything anew, in the colours of a new theme.
-  async function again() {
-    const figures = new Set([...drawn.keys()].map((b) => b.closest('figure')));
-    for (const f of figures) { drop(f); await enhance(f).catch(() => {}); }
-  }
+  // again draws everything in the colours that the page has now.
+  const again = () => drawn.forEach((d) => d.recolor());
 
   let resizing = 0;
   addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => drawn.forEach((d) => d.resize()), 120); });

@@ -6,8 +6,10 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 /* Themes */
 
+const root = document.documentElement;
+
 function chooseTheme(to) {
-  document.documentElement.dataset.theme = to;
+  root.dataset.theme = to;
   document.cookie = 'collapse-theme=' + to + '; path=/; max-age=31536000; samesite=lax';
   $('meta[name=color-scheme]').content = to;
   draw.again();
@@ -15,6 +17,11 @@ function chooseTheme(to) {
 
 for (const a of $$('[data-theme-to]')) a.onclick = (e) => { e.preventDefault(); chooseTheme(a.dataset.themeTo); };
 matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => draw.again());
+
+// Paper is white: curves are drawn in the colours of the light theme while the page is printed.
+let onScreen;
+addEventListener('beforeprint', () => { onScreen = root.dataset.theme; root.dataset.theme = 'light'; draw.again(); });
+addEventListener('afterprint', () => { if (onScreen) root.dataset.theme = onScreen; else delete root.dataset.theme; draw.again(); });
 
 /* Figures, drawn when they come into sight */
 

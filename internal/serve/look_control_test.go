@@ -1,0 +1,46 @@
+package serve
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestLookingFindsFaults gives the script that looks at pages a page with every fault it is to find, and one with the same parts in order.
+func TestLookingFindsFaults(t *testing.T) {
+	const ticks = `<svg viewBox="0 0 100 100" width="%d"><g class="panel" data-panel="p"><g class="axes">` +
+		`<text text-anchor="middle" font-size="10" y="50">0</text><text text-anchor="end" x="90" y="50" font-size="10">x →</text></g></g></svg>`
+	parts := func(small, gray, wide, word string, svg int) string {
+		return `<!doctype html><body style="margin:0;background:#fff;font:16px sans-serif"><p style="` + small + `">some text</p><p style="` + gray + `">more text</p>` +
+			`<div style="` + wide + `">a box</div><p style="width:4em;` + word + `">incomprehensible</p><figure data-figure="f" id="f">` + fmt.Sprintf(ticks, svg) + `</figure>`
+	}
+	faulty := parts("font-size:10.9px", "color:#777;opacity:.9", "width:2000px", "overflow-wrap:anywhere", 100)
+	sound := parts("font-size:11px", "color:#767676", "width:200px", "", 110)
+	browser := newBrowser(t)
+	seen := map[string]found{}
+	for name, text := range map[string]string{"faulty": faulty, "sound": sound} {
+		file := filepath.Join(t.TempDir(), "page.html")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tab := newTab(t, browser, time.Minute)
+		do(t, tab, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+file))
+		seen[name] = look[found](t, tab, lookScript(t)+"(true)")
+		if a := seen[name].Axes; len(a) != 1 || a[0].X != 1 || a[0].Y != 0 || a[0].Figure != "f" || a[0].Panel != "p" {
+			t.Errorf("%s: axes %+v, wanted one label on one of them", name, a)
+		}
+	}
+	if p := seen["sound"].Problems; len(p) > 0 {
+		t.Errorf("the sound page has problems: %q", p)
+	}
+	for _, want := range []string{"px wide", "reaches beyond", "text of 10.9 px", "text of 10.0 px", "contrast of 3.", "a word is broken"} {
+		if !strings.Contains(strings.Join(seen["faulty"].Problems, "\n"), want) {
+			t.Errorf("%q was not found; found: %q", want, seen["faulty"].Problems)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collapse/internal/chart"
+	"collapse/internal/figure"
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
+	"collapse/internal/measurement"
+	"collapse/internal/measurement/measurementtest"
+	"collapse/internal/page"
+	"collapse/internal/recipe"
+	"collapse/internal/store"
+	"collapse/internal/theoryrun"
+)
+
+// TestEveryPageCanBeRead looks at every kind of page, at three widths, light, dark and printed.
+func TestEveryPageCanBeRead(t *testing.T) {
+	browser := newBrowser(t)
+	dir := paperLab(t)
+	for _, kind := range []struct {
+		name  string
+		pages func(*testing.T, string) []lookedAt
+	}{{"reports", runReports}, {"recipes", recipeReports}, {"theory", theoryReports}, {"measurements", measurementReports}, {"live", livePages}} {
+		t.Run(kind.name, func(t *testing.T) {
+			for _, p := range kind.pages(t, dir) {
+				began := time.Now()
+				lookAt(t, browser, p)
+				t.Logf("%5.1f s %s", time.Since(began).Seconds(), p.name)
+			}
+		})
+	}
+}
+
+// looked are recipes that train, of each paper and each kind of figure.
+var looked = []string{"md-fig1", "md-fig2", "md-tab2", "zhou-fig4", "zhou-fig5", "zhu-fig6", "tb-fig5"}
+
+// paperLab is the lab of the demo, with a made-up study of some recipes and a failed run.
+func paperLab(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(demoLab(t))); err != nil {
+		t.Fatal(err)
+	}
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	for _, id := range looked {
+		r, err := recipe.Load(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		madeUp(t, lab, r, id+".quick")
+	}
+	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"broken"}, Config: map[string]any{"run": map[string]int{"epochs": 20}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := claim.Fail(errors.New("train: step 1200: loss is NaN (0.83 at step 1199); lower --lr (0.1) or set --clip")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// read loads the runs of a lab that a filter chooses.
+func read(t *testing.T, dir string, f store.Filter) []judge.Run {
+	t.Helper()
+	lab, err := store.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	rows, err := lab.List(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hashes []string
+	for _, row := range rows {
+		hashes = append(hashes, row.Hash)
+	}
+	runs, err := judge.Load(lab, hashes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+func report(name, index string) lookedAt {
+	return lookedAt{name: name, address: (&url.URL{Scheme: "file", Path: index}).String(), folder: filepath.Dir(index)}
+}
+
+// runReports are those of a demo, of a run, of a run that failed, and of none.
+func runReports(t *testing.T, dir string) (pages []lookedAt) {
+	demo := read(t, dir, store.Filter{Tag: "demo"})
+	departs := []recipe.Substitution{{What: "network", Paper: "a network of the paper's own", Here: "three hidden layers", Why: "minutes instead of days"}}
+	for name, s := range map[string]page.Study{
+		"demo": {ID: "demo", Title: "Memorization and dilation", Runs: demo, Substitutions: departs, Commands: []string{"collapse demo"}},
+		"run":  {ID: "report", Runs: demo[:1], Commands: []string{"collapse report"}}, "failed run": {Runs: read(t, dir, store.Filter{Tag: "broken"})}, "no run": {}} {
+		res, err := page.Write(t.TempDir(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, report(name, res.Index))
+	}
+	return pages
+}
+
+// recipeReports are those of recipes that train, of a search, and the page over all recipes.
+func recipeReports(t *testing.T, dir string) (pages []lookedAt) {
+	var entries []page.IndexEntry
+	all := t.TempDir()
+	write := func(r page.Recipe) {
+		res, err := page.WriteRecipe(filepath.Join(all, r.ID), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Source, Scale: "quick", Index: res.Index, Claims: res.Claims, Seconds: 90})
+		pages = append(pages, report(r.ID, res.Index))
+	}
+	for _, id := range looked {
+		r, err := recipe.Load(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := page.OfRecipe(r, recipe.Choice{Scale: "quick"}, read(t, dir, store.Filter{Study: id + ".quick"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(made)
+	}
+	write(page.Recipe{ID: "find", Title: "What find found", Study: true, Searches: judgetest.SomeSearches([]float64{0.9}, []float64{0.8}), Runs: judgetest.Common().Runs(t)[:4]})
+	write(page.Recipe{ID: "nothing", Title: "A recipe without runs", Drawings: []figure.Drawing{{Title: "Nowhere"}}})
+	index, err := page.WriteIndex(all, append(entries, page.IndexEntry{ID: "md-tab1", Error: "the data set svhn is not there"}), judgetest.Common().Runs(t)[0].Started)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(pages, report("every recipe", index))
+}
+
+// theoryReports are those of all recipes that need no training, with few starts and steps.
+func theoryReports(t *testing.T, _ string) (pages []lookedAt) {
+	for _, id := range recipe.IDs() {
+		r, err := recipe.Load(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Trains() {
+			continue
+		}
+		r.Descent.Quick = 200
+		if r.Kind == "relu" {
+			r.Cases, r.ReLU.KMax, r.ReLU.Steps, r.ReLU.QuickStarts = r.Cases[:1], 6, 12, 4
+		}
+		found, err := theoryrun.Run(context.Background(), r, theoryrun.Options{Quick: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := page.Theory{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Command: "collapse reproduce " + id, Claims: found.Claims, Facts: found.Facts, Notes: append(r.Notes(), found.Notes...), Figures: found.Figures}
+		index, err := p.Write(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, report(id, index))
+	}
+	return pages
+}
+
+// measurementReports are those of one layer, of many, of two classes, and of eleven.
+func measurementReports(t *testing.T, _ string) (pages []lookedAt) {
+	layer := func(k int, name string, spread float64) measurement.Column {
+		r, h, labels := measurementtest.Spikes(t, k, 4, k+2, spread)
+		c := measurement.NewColumn(name, r)
+		c.Sample, c.Classes = h, labels
+		return c
+	}
+	for name, m := range map[string]*measurement.Result{
+		"measurement":        {Columns: []measurement.Column{layer(3, "features", 0.1)}, Command: "collapse measure features.npz --html page.html"},
+		"layers":             {Columns: []measurement.Column{layer(3, "one", 0.5), layer(3, "two", 0.1), layer(3, "three", 0.01)}, Main: 2},
+		"of two classes":     {Columns: []measurement.Column{layer(2, "features", 0.1)}},
+		"of eleven classes":  {Columns: []measurement.Column{layer(11, "features", 0.1)}},
+		"without deviations": {Columns: []measurement.Column{layer(4, "features", 0)}},
+	} {
+		index := filepath.Join(t.TempDir(), "index.html")
+		var b bytes.Buffer
+		if err := page.WritePage(m, &b); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(index, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p := report(name, index)
+		p.drawn = map[string]*chart.Figure{}
+		for at := range m.Columns {
+			for _, f := range figure.OfColumn(m, at) {
+				p.drawn[f.ID] = &f.Figure
+			}
+		}
+		pages = append(pages, p)
+	}
+	return pages
+}
+
+// livePages are all that collapse serve shows of a lab, and of one that is empty.
+func livePages(t *testing.T, dir string) (pages []lookedAt) {
+	s := startTest(t, Options{Lab: dir, Control: &recorded{}})
+	demo, failed, odd := read(t, dir, store.Filter{Tag: "demo"}), read(t, dir, store.Filter{Tag: "broken"}), read(t, dir, store.Filter{Study: "md-fig2.quick"})
+	answer, _ := upload(t, s, map[string][]byte{"mine.npz": featureFile(t)})
+	paths := map[string]string{"studies": "", "study": "study?tag=demo", "sorted": "study?tag=demo&sort=-nc1&page=1", "failed runs": "study?tag=broken",
+		"run": "run/" + demo[0].Hash, "earlier epoch": "run/" + demo[0].Hash + "?epoch=4", "failed run": "run/" + failed[0].Hash, "made-up run": "run/" + odd[0].Hash,
+		"choose": "compare", "one chosen": "compare?" + choose([]store.Run{demo[0].Run}), "compare": "compare?" + choose([]store.Run{demo[0].Run, demo[5].Run, failed[0].Run}),
+		"compare many": "compare?" + choose(rowsOf(demo)), "measure": "measure", "measured": strings.TrimPrefix(answer.Request.URL.Path, "/"),
+		"theory": "theory", "theory of squares": "theory?model=mse&k=11&d=2&lw=0.9", "no optimum": "theory?model=ls-nonneg&k=20&d=1", "no page": "nothing"}
+	for _, id := range looked {
+		paths["study "+id] = "study?study=" + id + ".quick"
+	}
+	for name, path := range paths {
+		pages = append(pages, lookedAt{name: "live " + name, address: s.URL() + path, missing: name == "no page"})
+	}
+	empty := t.TempDir()
+	lab, err := store.Open(empty, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.Close(); err != nil {
+		t.Fatal(err)
+	}
+	none := startTest(t, Options{Lab: empty})
+	for _, path := range []string{"", "compare"} {
+		pages = append(pages, lookedAt{name: "live empty lab /" + path, address: none.URL() + path})
+	}
+	return pages
+}
+
+func rowsOf(runs []judge.Run) (rows []store.Run) {
+	for _, r := range runs {
+		rows = append(rows, r.Run)
+	}
+	return rows
+}
