@@ -31,17 +31,17 @@ func LoadFeatures(dir string) (*Features, error) {
 func (f *Features) read(file *arrayfile.File) error {
 	in := featureReader{file: file}
 	var n, m int
-	f.TrainH, n, f.D = in.matrix("train_h")
-	f.TestH, m, _ = in.matrixOf("test_h", f.D)
-	f.Weight, f.K, _ = in.matrixOf("weight", f.D)
-	f.Bias = in.optional("bias", f.K)
-	f.Observed = in.labels("train_observed", n, f.K)
-	f.True = in.labels("train_true", n, f.K)
-	f.TestTrue = in.labels("test_true", m, f.K)
-	for _, v := range in.ints("train_redrawn", n) {
+	f.TrainH, n, f.D = in.matrix(rundir.TrainFeatures)
+	f.TestH, m, _ = in.matrixOf(rundir.TestFeatures, f.D)
+	f.Weight, f.K, _ = in.matrixOf(rundir.Weight, f.D)
+	f.Bias = in.optional(rundir.Bias, f.K)
+	f.Observed = in.labels(rundir.TrainObserved, n, f.K)
+	f.True = in.labels(rundir.TrainTrue, n, f.K)
+	f.TestTrue = in.labels(rundir.TestTrue, m, f.K)
+	for _, v := range in.ints(rundir.TrainRedrawn, n) {
 		f.Redrawn = append(f.Redrawn, v != 0)
 	}
-	f.TrainN, f.TestN = in.total("train_samples", n), in.total("test_samples", m)
+	f.TrainN, f.TestN = in.total(rundir.TrainSamples, n), in.total(rundir.TestSamples, m)
 	return in.err
 }
 
