@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -55,12 +56,9 @@ func (r *featureReader) array(name string) (arrayfile.Array, bool) {
 	if r.err != nil {
 		return arrayfile.Array{}, false
 	}
-	a, err := r.file.Load(name)
-	if err != nil {
-		r.err = err
-		return a, false
-	}
-	return a, true
+	var a arrayfile.Array
+	a, r.err = r.file.Load(name)
+	return a, r.err == nil
 }
 
 func (r *featureReader) matrix(name string) (values []float64, rows, columns int) {
@@ -86,12 +84,7 @@ func (r *featureReader) matrixOf(name string, width int) ([]float64, int, int) {
 
 // has reports whether the file holds an array of this name.
 func (r *featureReader) has(name string) bool {
-	for _, h := range r.file.Headers() {
-		if h.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.file.Headers(), func(h arrayfile.Header) bool { return h.Name == name })
 }
 
 // optional reads a vector that may be absent.
