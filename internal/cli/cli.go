@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -20,6 +21,7 @@ import (
 	"collapse/internal/kernel"
 	"collapse/internal/outfile"
 	"collapse/internal/safetext"
+	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/nn"
 )
@@ -74,6 +76,9 @@ type app struct {
 	args   []string // as given
 
 	leaveable atomic.Bool // see onlyComputes
+
+	read  *store.Reader // the lab, once reader has opened it
+	write *store.Lab    // likewise openLab
 }
 
 // commandLine is the call as it can be repeated in a shell.
@@ -91,6 +96,14 @@ func shellWord(arg string) string {
 		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 	}
 	return arg
+}
+
+// threads is how many the command computes with.
+func (a *app) threads() int {
+	if a.flags.Threads > 0 {
+		return a.flags.Threads
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // next is a call that a user can make on the same lab.
@@ -144,7 +157,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if err := refuseIdle(parsed); err != nil {
 		return a.report(err)
 	}
-	err = a.perform(func() error { return parsed.Run(a) })
+	err = a.perform(func() error {
+		defer a.closeLab()
+		return parsed.Run(a)
+	})
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("standard output: %w", out.err)
 	}
@@ -206,6 +222,8 @@ func newParser(flags *program, stdout, stderr io.Writer, more ...kong.Option) *k
 		kong.ValueFormatter(describe),
 		kong.Help(printHelp),
 		kong.Bind(flags),
+		kong.BindToProvider((*app).reader), // for commands that begin with the lab
+		kong.BindToProvider((*app).openLab),
 		kindWords(),
 		kong.Writers(stdout, stderr),
 		kong.NamedMapper("output", kong.MapperFunc(outputName)),

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"collapse/internal/store"
+	"collapse/internal/train"
 )
 
 // call runs the program as a user would and returns what came out.
@@ -50,13 +51,13 @@ func TestRunsOfAMissingLabIsAnError(t *testing.T) {
 
 func TestJSONIsOneDocumentAndNothingElse(t *testing.T) {
 	lab := filepath.Join(t.TempDir(), "lab")
-	train := []string{"--lab", lab, "--json", "train", "--data", "glyphs", "--epochs", "2", "--width", "16", "--depth", "1",
+	small := []string{"--lab", lab, "--json", "train", "--data", "glyphs", "--epochs", "2", "--width", "16", "--depth", "1",
 		"--batch", "50", "--set", "data.pipeline=plain", "--set", "data.samples_per_class=50", "--set", "data.test_samples_per_class=20"}
-	code, stdout, stderr := call(t, train...)
+	code, stdout, stderr := call(t, small...)
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var trained trained
+	var trained train.Result
 	decodeOnly(t, stdout, &trained)
 	if trained.Epochs != 2 || trained.Values["train/loss"] <= 0 || len(trained.Run) != 64 {
 		t.Errorf("got %+v", trained)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -109,10 +110,8 @@ func (d *downloads) show(f data.Transfer) {
 }
 
 func (d *downloads) close() {
-	if d.bar != nil {
-		d.bar.close()
-		d.bar = nil
-	}
+	d.bar.close()
+	d.bar = nil
 }
 
 type dataCheckCmd struct {
@@ -159,10 +158,7 @@ func aClass(histogram []int) string {
 	if len(histogram) == 0 {
 		return "–"
 	}
-	least, most := histogram[0], histogram[0]
-	for _, n := range histogram {
-		least, most = min(least, n), max(most, n)
-	}
+	least, most := slices.Min(histogram), slices.Max(histogram)
 	if least == most {
 		return fmt.Sprint(least)
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
@@ -39,7 +38,6 @@ func (c *demoCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	defer c.beside(a)()
 	configs := plan.Grid.Configs()
 	progress := newStudyProgress(a.stderr, configs)
@@ -55,16 +53,10 @@ func (c *demoCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.emit(demoResult{result, plan.Scale, kernel.Name(), time.Since(start).Seconds()}, func() {
+	return a.made(demoResult{result, plan.Scale, kernel.Name(), time.Since(start).Seconds()}, func() {
 		printReport(a, result)
 		a.printf("\n%.0f s in all\n", time.Since(start).Seconds())
-	}); err != nil {
-		return err
-	}
-	if c.Open {
-		return openInBrowser(result.Index)
-	}
-	return nil
+	}, result.Index, c.Open)
 }
 
 // demoResult is the JSON document of `collapse demo`.
@@ -76,10 +68,7 @@ type demoResult struct {
 }
 
 func (c *demoCmd) plan(a *app) (demo.Study, error) {
-	slots := a.flags.Threads
-	if slots <= 0 {
-		slots = runtime.GOMAXPROCS(0)
-	}
+	slots := a.threads()
 	plan := demo.Smoke(slots)
 	if c.Scale == "default" {
 		a.notef("timing this machine for a second …\n")

@@ -12,7 +12,6 @@ import (
 	"collapse/internal/inputfile"
 	"collapse/internal/judge"
 	"collapse/internal/page"
-	"collapse/internal/store"
 	"collapse/internal/theoryfig"
 )
 
@@ -89,11 +88,10 @@ func runPairs(a *app, prefix string) (pairs []fittedPair, notes []string, err er
 	if filepath.Ext(prefix) != "" {
 		return nil, nil, usagef("--fit: there is no file %s", prefix)
 	}
-	lab, err := store.OpenReader(a.flags.Lab)
+	lab, err := a.reader()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer lab.Close()
 	runs, err := judge.Load(lab, prefix)
 	if err != nil {
 		return nil, nil, err

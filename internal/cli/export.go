@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"collapse/internal/outfile"
-	"collapse/internal/store"
 	"collapse/internal/study/export"
 )
 
@@ -30,13 +29,11 @@ func (c *studyExportCmd) Run(a *app) error {
 	if _, err := c.format(a); err != nil {
 		return err
 	}
-	lab, err := store.OpenReader(a.flags.Lab)
+	lab, err := a.reader()
 	if err != nil {
 		return err
 	}
-	_, err = lab.Study(c.Name)
-	lab.Close()
-	if err != nil {
+	if _, err = lab.Study(c.Name); err != nil {
 		return err
 	}
 	return c.export(a, []string{c.Name})
@@ -83,11 +80,10 @@ func (c *exportTo) export(a *app, names []string) error {
 	if err != nil {
 		return err
 	}
-	lab, err := store.OpenReader(a.flags.Lab)
+	lab, err := a.reader()
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	runs, err := export.Select(lab, names)
 	if err != nil {
 		return err

@@ -19,12 +19,7 @@ resume, collapse train --resume). Studies may be under way meanwhile. The queue 
 a name that begins with a dot, and renamed at the end.`
 }
 
-func (c labCopyCmd) Run(a *app) error {
-	r, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (c labCopyCmd) Run(a *app, r *store.Reader) error {
 	done, err := upkeep.Copy(a.ctx, r, c.Dest)
 	if err != nil {
 		return err
@@ -37,9 +32,30 @@ func (c labCopyCmd) Run(a *app) error {
 	})
 }
 
-// openLab opens the lab for writing. Work under way waits, and says so, while another process holds up the lab's writers.
-func (a *app) openLab() (*store.Lab, error) {
-	return store.Open(a.flags.Lab, store.Options{Context: a.ctx, Waiting: func(e *store.BusyError) {
-		a.notef("collapse: waiting: %v\n", e)
-	}})
+// reader opens the lab for reading until the command ends.
+func (a *app) reader() (_ *store.Reader, err error) {
+	if a.read == nil {
+		a.read, err = store.OpenReader(a.flags.Lab)
+	}
+	return a.read, err
+}
+
+// openLab opens the lab for writing until the command ends. Work under way waits, and says so, while another process holds up the lab's
+// writers.
+func (a *app) openLab() (_ *store.Lab, err error) {
+	if a.write == nil {
+		a.write, err = store.Open(a.flags.Lab, store.Options{Context: a.ctx, Waiting: func(e *store.BusyError) {
+			a.notef("collapse: waiting: %v\n", e)
+		}})
+	}
+	return a.write, err
+}
+
+func (a *app) closeLab() {
+	if a.read != nil {
+		a.read.Close()
+	}
+	if a.write != nil {
+		a.write.Close()
+	}
 }

@@ -89,7 +89,7 @@ func TestTerminalsOnlyShowNames(t *testing.T) {
 // TestProgressOnlyShowsNames feeds progress with what workers may report.
 func TestProgressOnlyShowsNames(t *testing.T) {
 	var b strings.Builder
-	p := newEngineProgress(&b)
+	p := &engineProgress{w: &b}
 	p.event(engine.Event{Snapshot: engine.Snapshot{Runs: 2, Done: 1}, Ended: &engine.Ended{Note: evil, Text: evil}})
 	p.event(engine.Event{Snapshot: engine.Snapshot{Runs: 2, Done: 1, Failed: 1}, Ended: &engine.Ended{Note: evil, Text: evil, Failed: true}})
 	p.logf("run %.12s: attempt %d on %s broke: %s (%v)", "abc", 1, evil, evil, errors.New(evil))
@@ -97,7 +97,7 @@ func TestProgressOnlyShowsNames(t *testing.T) {
 	s := newStudyProgress(&b, []train.Config{{}})
 	s.Done(0, demo.Outcome{Err: errors.New(evil)})
 	s.close()
-	newTrainProgress(&b).Note(evil)
+	(&trainProgress{w: &b}).Note(evil)
 	drawn := newBar(io.Discard, 1, evil)
 	drawn.set(1, "%s: %v", evil, errors.New(evil))
 	tame(t, "a bar", drawn.text.Load().(string))

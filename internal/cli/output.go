@@ -16,6 +16,8 @@ import (
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
+	"collapse/internal/study"
+	"collapse/internal/train"
 	"collapse/measure"
 )
 
@@ -120,11 +122,13 @@ func outputName(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// unnamed marks as a wrong call what comes of a name that nothing has: a file, an array in it, a measure.
+// unnamed marks as a wrong call what comes of a name that nothing has (a file, an array in it, a measure) and of settings that cannot be.
 func unnamed(err error) error {
 	var array *featurefiles.NameError
 	var key *measure.UnknownMeasureError
-	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &array) || errors.As(err, &key) {
+	var file *study.FileError
+	var config *train.ConfigError
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &array) || errors.As(err, &key) || errors.As(err, &file) || errors.As(err, &config) {
 		return usageError{err}
 	}
 	return err

@@ -21,8 +21,8 @@ func onTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// bar is a progress bar with a line of text that changes as the work goes on. Away from a
-// terminal it draws nothing: callers print plain lines there.
+// bar is a progress bar with a line of text that changes as the work goes on. Away from a terminal it is nil, which draws nothing: callers
+// print plain lines there.
 type bar struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
@@ -39,12 +39,18 @@ func newBar(w io.Writer, total int64, name string) *bar {
 }
 
 func (b *bar) set(done int64, format string, args ...any) {
+	if b == nil {
+		return
+	}
 	b.text.Store(safetext.Line(fmt.Sprintf(format, args...)))
 	b.bar.SetCurrent(done)
 }
 
 // close leaves the bar as it stands and waits until it is drawn.
 func (b *bar) close() {
+	if b == nil {
+		return
+	}
 	if !b.bar.Completed() {
 		b.bar.Abort(false)
 	}

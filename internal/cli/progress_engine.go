@@ -21,7 +21,12 @@ type engineProgress struct {
 	drawn time.Time
 }
 
-func newEngineProgress(w io.Writer) *engineProgress { return &engineProgress{w: w} }
+// watch shows how the studies of o go, until the function that it returns is called.
+func (a *app) watch(o *engine.Options) (end func()) {
+	p := &engineProgress{w: a.stderr}
+	o.Watch, o.Logf = p.event, p.logf
+	return p.close
+}
 
 func (p *engineProgress) event(e engine.Event) {
 	p.mu.Lock()
@@ -76,7 +81,5 @@ func (p *engineProgress) logf(format string, args ...any) {
 func (p *engineProgress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil {
-		p.bar.close()
-	}
+	p.bar.close()
 }

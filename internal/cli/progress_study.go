@@ -36,9 +36,7 @@ func newStudyProgress(w io.Writer, configs []train.Config) *studyProgress {
 
 func (p *studyProgress) Epoch(i int, e train.EpochDone) {
 	p.epochs++
-	if p.bar != nil {
-		p.bar.set(int64(p.done), "%s: acc %.1f %%  %s left", demo.Name(p.configs[i]), 100*e.RunningAccuracy, left(p.left()))
-	}
+	p.bar.set(int64(p.done), "%s: acc %.1f %%  %s left", demo.Name(p.configs[i]), 100*e.RunningAccuracy, left(p.left()))
 }
 
 func (p *studyProgress) Done(i int, o demo.Outcome) {
@@ -63,11 +61,7 @@ func (p *studyProgress) left() time.Duration {
 	return time.Duration(float64(time.Since(p.started)) * float64(p.total-p.epochs) / float64(p.epochs))
 }
 
-func (p *studyProgress) close() {
-	if p.bar != nil {
-		p.bar.close()
-	}
-}
+func (p *studyProgress) close() { p.bar.close() }
 
 // value is a measure of a result, NaN where it does not exist.
 func value(values map[string]float64, key string) float64 {

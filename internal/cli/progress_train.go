@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"math"
 
 	"collapse/internal/safetext"
 	"collapse/internal/train"
@@ -15,8 +14,6 @@ type trainProgress struct {
 	epochs int
 	nc1    float64 // last measured
 }
-
-func newTrainProgress(w io.Writer) *trainProgress { return &trainProgress{w: w, nc1: math.NaN()} }
 
 func (p *trainProgress) Started(s train.Started) {
 	p.epochs = s.Epochs
@@ -32,10 +29,8 @@ func (p *trainProgress) Started(s train.Started) {
 }
 
 func (p *trainProgress) Step(s train.StepDone) {
-	if p.bar != nil {
-		p.bar.set(int64(s.Epoch-1), "loss %.4g  acc %.2f %%  NC1 %s  %.0f images/s  %s left",
-			s.Loss, 100*s.Accuracy, number(p.nc1), s.ImagesPerSecond, left(s.Left))
-	}
+	p.bar.set(int64(s.Epoch-1), "loss %.4g  acc %.2f %%  NC1 %s  %.0f images/s  %s left",
+		s.Loss, 100*s.Accuracy, number(p.nc1), s.ImagesPerSecond, left(s.Left))
 }
 
 func (p *trainProgress) Epoch(e train.EpochDone) {
@@ -56,8 +51,4 @@ func (p *trainProgress) Epoch(e train.EpochDone) {
 
 func (p *trainProgress) Note(text string) { safetext.Fprintf(p.w, "%s\n", text) }
 
-func (p *trainProgress) close() {
-	if p.bar != nil {
-		p.bar.close()
-	}
-}
+func (p *trainProgress) close() { p.bar.close() }

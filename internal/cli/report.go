@@ -21,11 +21,10 @@ func (c *reportCmd) Run(a *app) error {
 	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
 		return err
 	}
-	lab, err := store.OpenReader(a.flags.Lab)
+	lab, err := a.reader()
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	hashes := c.Runs
 	if len(hashes) == 0 {
 		if hashes, err = finishedRuns(lab); err != nil {
@@ -40,7 +39,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.made(result, c.Open)
+	return a.made(result, func() { printReport(a, result) }, result.Index, c.Open)
 }
 
 func finishedRuns(lab *store.Reader) ([]string, error) {
@@ -58,13 +57,13 @@ func finishedRuns(lab *store.Reader) ([]string, error) {
 	return hashes, nil
 }
 
-// made ends a command that made a page: what it found, where it is and, if asked for, the page itself.
-func (a *app) made(r page.Result, open bool) error {
-	err := a.emit(r, func() { printReport(a, r) })
+// made ends a command that made a page: what it found, as emit has it, and, if asked for, the page itself.
+func (a *app) made(v any, human func(), index string, open bool) error {
+	err := a.emit(v, human)
 	if err != nil || !open {
 		return err
 	}
-	return openInBrowser(r.Index)
+	return openInBrowser(index)
 }
 
 // printReport says what a page found and where it is.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -96,13 +97,7 @@ func (c *reproduceCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.emit(result, func() { result.print(a) }); err != nil {
-		return err
-	}
-	if c.Open {
-		return openInBrowser(result.Index)
-	}
-	return nil
+	return a.made(result, func() { result.print(a) }, result.Index, c.Open)
 }
 
 // folder checks where pages will go, before hours of work.
@@ -206,21 +201,13 @@ func (c *reproduceCmd) list(a *app) error {
 
 // dir is where the page of a recipe goes.
 func (c *reproduceCmd) dir(id string) string {
-	switch {
-	case c.All:
+	if c.All {
 		return filepath.Join(c.allDir(), id)
-	case c.Out != "":
-		return c.Out
 	}
-	return filepath.Join("out", id)
+	return cmp.Or(c.Out, filepath.Join("out", id))
 }
 
-func (c *reproduceCmd) allDir() string {
-	if c.Out != "" {
-		return c.Out
-	}
-	return filepath.Join("out", "all")
-}
+func (c *reproduceCmd) allDir() string { return cmp.Or(c.Out, filepath.Join("out", "all")) }
 
 // all makes every page that is not there yet, and the page over all. A recipe that fails is shown
 // as failed and does not stop the others.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -60,11 +59,7 @@ func searchFile(r *recipe.Recipe, choice recipe.Choice) (*study.File, error) {
 		return nil, usageError{err}
 	}
 	f, err := study.ParseFile(name+".toml", text, nil, 0)
-	var bad *study.FileError
-	if errors.As(err, &bad) {
-		return nil, usageError{err}
-	}
-	return f, err
+	return f, unnamed(err)
 }
 
 // searchForPage is what a search found in one place, as a page wants it.
@@ -72,7 +67,7 @@ func searchForPage(d *study.Search, p trials.Found) judge.Search {
 	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
-		if len(p.Rows) == 0 || !setsKey(p.Rows[0].Settings, q.Name) {
+		if len(p.Rows) == 0 || !slices.ContainsFunc(p.Rows[0].Settings, func(s string) bool { return strings.HasPrefix(s, q.Name+"=") }) {
 			continue // it means nothing here
 		}
 		s.Params = append(s.Params, judge.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
@@ -107,15 +102,6 @@ func searchForPage(d *study.Search, p trials.Found) judge.Search {
 
 func searchRun(r trials.Row) judge.SearchRun {
 	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
-}
-
-func setsKey(settings []string, key string) bool {
-	for _, s := range settings {
-		if strings.HasPrefix(s, key+"=") {
-			return true
-		}
-	}
-	return false
 }
 
 // withoutSeed leaves the seed out of a combination in words, "seed 2, loss ce".

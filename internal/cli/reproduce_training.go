@@ -11,7 +11,6 @@ import (
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
-	"collapse/internal/study/engine"
 	"collapse/internal/study/forecast"
 	"collapse/internal/train"
 )
@@ -30,7 +29,6 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	defer lab.Close()
 	var hashes []string
 	var found []judge.Search
 	if r.Search != nil {
@@ -86,10 +84,7 @@ func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []r
 	if _, err := study.Save(lab, name, r.Title, a.commandLine(), items); err != nil {
 		return nil, err
 	}
-	progress := newEngineProgress(a.stderr)
-	o.Watch, o.Logf = progress.event, progress.logf
-	sum, err := engine.Execute(a.ctx, lab, []string{name}, o)
-	progress.close()
+	sum, err := drive(a, lab, []string{name}, o)
 	if err == nil && sum.Cancelled {
 		err = fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", name)
 	}

@@ -56,12 +56,7 @@ type runsShowCmd struct {
 	Hash string `arg:"" name:"run" complete:"runs" help:"Hash of the run, or the start of it."`
 }
 
-func (c runsShowCmd) Run(a *app) error {
-	r, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 	run, err := r.Find(c.Hash)
 	if err != nil {
 		return err
@@ -129,12 +124,7 @@ type runsRmCmd struct {
 	Runs []string `arg:"" complete:"runs" help:"Hashes of runs, or the starts of them."`
 }
 
-func (c runsRmCmd) Run(a *app) error {
-	lab, err := a.openLab()
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
+func (c runsRmCmd) Run(a *app, lab *store.Lab) error {
 	hashes, err := findAll(lab.Reader, c.Runs) // before removing any: a misspelt hash then removes nothing
 	if err != nil {
 		return err
@@ -149,12 +139,7 @@ func (c runsRmCmd) Run(a *app) error {
 
 type runsGCCmd struct{}
 
-func (runsGCCmd) Run(a *app) error {
-	lab, err := a.openLab()
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
+func (runsGCCmd) Run(a *app, lab *store.Lab) error {
 	names, err := lab.GC()
 	if err != nil {
 		return err

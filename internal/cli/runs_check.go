@@ -38,12 +38,7 @@ type checked struct {
 	Repaired bool         `json:"repaired"`
 }
 
-func (c runsCheckCmd) Run(a *app) error {
-	r, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (c runsCheckCmd) Run(a *app, r *store.Reader) error {
 	hashes, err := findAll(r, c.Runs)
 	if err != nil {
 		return err
@@ -95,7 +90,6 @@ func (c runsCheckCmd) repair(a *app, found upkeep.Report, out *checked) (left in
 	if err != nil {
 		return 0, err
 	}
-	defer lab.Close()
 	runs, _, err := upkeep.Repair(lab, found)
 	for i, r := range runs {
 		if out.Runs[i].Did = r.Did; r.Err != nil {

@@ -44,11 +44,10 @@ func (c runsListCmd) Run(a *app) error {
 	if c.Limit < 0 {
 		return usagef("--limit is %d; wanted at least 0", c.Limit)
 	}
-	r, err := store.OpenReader(a.flags.Lab)
+	r, err := a.reader()
 	if err != nil {
 		return err
 	}
-	defer r.Close()
 	filter := store.Filter{Limit: c.Limit}
 	if c.Status != "" {
 		filter.Statuses = []store.Status{store.Status(c.Status)}

@@ -27,13 +27,12 @@ func (c *serveCmd) Run(a *app) error {
 	if c.MeasureLimit <= 0 {
 		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
 	}
-	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.serveLog, MeasureLimit: c.MeasureLimit}
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit}
 	if c.Control {
 		lab, err := a.openLab()
 		if err != nil {
 			return err
 		}
-		defer lab.Close()
 		control := newLabControl(a, lab)
 		defer control.jobs.Wait()
 		opt.Control = control
@@ -66,7 +65,7 @@ func printServing(a *app, s serving) {
 	a.printf("Ctrl-C ends the page; it never disturbs the work it shows.\n")
 }
 
-func (a *app) serveLog(format string, args ...any) { a.notef(format+"\n", args...) }
+func (a *app) logf(format string, args ...any) { a.notef(format+"\n", args...) }
 
 // besideFlags is embedded by commands that can show the page beside their work.
 type besideFlags struct {
@@ -84,7 +83,7 @@ func (f besideFlags) beside(a *app) (end func()) {
 	if !f.Serve {
 		return func() {}
 	}
-	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.serveLog})
+	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.logf})
 	if err != nil {
 		a.notef("no live page: %v\n", err)
 		return func() {}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -99,7 +98,7 @@ func (c labControl) compute(hash string, again bool) {
 	_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again})
 	var held *store.HeldError // a coordinator was quicker
 	if err != nil && !errors.As(err, &held) && !errors.Is(err, store.ErrLost) {
-		c.a.serveLog("run %.12s: %v", hash, err)
+		c.a.logf("run %.12s: %v", hash, err)
 	}
 }
 
@@ -131,7 +130,7 @@ func (c labControl) Study(_ context.Context, do serve.Action, name string) error
 func (c labControl) execute(name string) {
 	for again := true; again; {
 		if err := c.once(name); err != nil && c.a.ctx.Err() == nil {
-			c.a.serveLog("study %s: %v", name, err)
+			c.a.logf("study %s: %v", name, err)
 		}
 		c.mu.Lock()
 		if again = c.studies[name] && c.a.ctx.Err() == nil; again {
@@ -145,11 +144,7 @@ func (c labControl) execute(name string) {
 
 // once computes what a study, or a search, lacks.
 func (c labControl) once(name string) error {
-	threads := c.a.flags.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	o := engine.Options{Slots: threads, Threads: threads, Logf: c.a.serveLog}
+	o := engine.Options{Slots: c.a.threads(), Threads: c.a.threads(), Logf: c.a.logf}
 	s, err := c.lab.Study(name)
 	if err != nil {
 		return err

@@ -1,18 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"strconv"
 
 	"collapse/ufm"
 )
 
 // pointFile is the file to read, "" for none.
-func (c *solveCmd) pointFile() string {
-	if c.At != "" {
-		return c.At
-	}
-	return c.Init
-}
+func (c *solveCmd) pointFile() string { return cmp.Or(c.At, c.Init) }
 
 // config turns the flags into a configuration.
 func (c *solveCmd) config() (ufm.Config, error) {

@@ -55,10 +55,6 @@ func (c *studyRunCmd) Run(a *app) error {
 		return (&studyResumeCmd{Names: []string{c.Study}, whereFlags: c.whereFlags}).Run(a)
 	}
 	f, err := study.ReadFile(c.Study, c.Set, c.Seeds)
-	var bad *study.FileError
-	if errors.As(err, &bad) {
-		return usageError{err}
-	}
 	if err != nil {
 		return unnamed(err)
 	}
@@ -92,12 +88,11 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	defer c.beside(a)()
 	if _, err := study.Save(lab, f.Name, f.Title, f.Source, items); err != nil {
 		return err
 	}
-	return execute(a, lab, []string{f.Name}, o)
+	return executeBeside(a, lab, nil, []string{f.Name}, o)
 }
 
 // isFile tells a file from the name of a study: a name has no '/' and does not end in .toml.
@@ -108,15 +103,9 @@ func isFile(arg string) bool {
 
 // foresee estimates what runs would take beside what the lab holds.
 func foresee(a *app, configs []train.Config, items []study.Item, o engine.Options) (forecast.Estimate, error) {
-	lab, err := store.OpenReader(a.flags.Lab)
-	if errors.Is(err, os.ErrNotExist) { // a first study
-		lab, err = nil, nil
-	}
-	if err != nil {
+	lab, err := a.reader()
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a lab it is a first study
 		return forecast.Estimate{}, err
-	}
-	if lab != nil {
-		defer lab.Close()
 	}
 	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads)
 }
@@ -157,7 +146,6 @@ func (c *studyResumeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	defer c.beside(a)()
 	for _, name := range c.Names {
 		if err := lab.OpenStudy(name); err != nil {
@@ -179,11 +167,6 @@ type executed struct {
 	Failed    int      `json:"failed"`
 	Cancelled bool     `json:"cancelled"`
 	Seconds   float64  `json:"seconds"`
-}
-
-// execute computes studies of the lab and says how that ended.
-func execute(a *app, lab *store.Lab, names []string, o engine.Options) error {
-	return executeBeside(a, lab, nil, names, o)
 }
 
 // executeBeside computes studies of the lab that are grids, if there are any, and says how that and the searches before it ended: in
@@ -222,10 +205,8 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 // drive computes studies with the engine's view of their progress.
 func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, error) {
 	start := time.Now()
-	p := newEngineProgress(a.stderr)
-	o.Watch, o.Logf = p.event, p.logf
+	defer a.watch(&o)()
 	s, err := engine.Execute(a.ctx, lab, names, o)
-	p.close()
 	return executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, err
 }
 

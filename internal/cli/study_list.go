@@ -31,12 +31,7 @@ func studyRowOf(s store.Study) studyRow {
 	return studyRow{s.Name, s.Title, status, s.Runs, s.Counts, s.Created.UnixMilli()}
 }
 
-func (studyListCmd) Run(a *app) error {
-	lab, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
+func (studyListCmd) Run(a *app, lab *store.Reader) error {
 	list, err := lab.Studies()
 	if err != nil {
 		return err

@@ -33,7 +33,6 @@ func (c *studyRunCmd) search(a *app, f *study.File, o engine.Options) error {
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	defer c.beside(a)()
 	done, err := runSearch(a, lab, f, o)
 	if err != nil {
@@ -98,9 +97,7 @@ func (s searched) print(a *app) {
 
 // driveSearch computes a search with the engine's view of its progress.
 func driveSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
-	p := newEngineProgress(a.stderr)
-	o.Watch, o.Logf = p.event, p.logf
-	defer p.close()
+	defer a.watch(&o)()
 	return trials.Run(a.ctx, lab, f, o)
 }
 

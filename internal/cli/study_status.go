@@ -47,12 +47,7 @@ func studyRunRows(runs []store.StudyRun) []studyRunRow {
 // shown bounds the runs that a status lists.
 const shown = 10
 
-func (c *studyStatusCmd) Run(a *app) error {
-	lab, err := store.OpenReader(a.flags.Lab)
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
+func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	s, err := lab.Study(c.Name)
 	if err != nil {
 		return err
@@ -132,12 +127,7 @@ type studyCancelCmd struct {
 	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 }
 
-func (c *studyCancelCmd) Run(a *app) error {
-	lab, err := a.openLab()
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
+func (c *studyCancelCmd) Run(a *app, lab *store.Lab) error {
 	if err := lab.CancelStudy(c.Name); err != nil {
 		return err
 	}
@@ -155,12 +145,7 @@ type studyRetryCmd struct {
 	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 }
 
-func (c *studyRetryCmd) Run(a *app) error {
-	lab, err := a.openLab()
-	if err != nil {
-		return err
-	}
-	defer lab.Close()
+func (c *studyRetryCmd) Run(a *app, lab *store.Lab) error {
 	n, err := lab.RetryStudy(c.Name)
 	if err != nil {
 		return err
@@ -182,11 +167,10 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err := a.pageFolder(a.labOutputs(), c.dir()); err != nil {
 		return err
 	}
-	lab, err := store.OpenReader(a.flags.Lab)
+	lab, err := a.reader()
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	s, err := lab.Study(c.Name)
 	if err != nil {
 		return err
@@ -210,7 +194,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.made(result, c.Open)
+	return a.made(result, func() { printReport(a, result) }, result.Index, c.Open)
 }
 
 // dir is where the page goes.

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"collapse/internal/queue"
@@ -39,15 +39,11 @@ func (w whereFlags) effects() []effect {
 const shortestSilence = 500 * time.Millisecond
 
 func (w *whereFlags) options(a *app) (engine.Options, error) {
-	threads := a.flags.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	slots := w.Workers
 	if slots < 0 {
-		slots = threads
+		slots = a.threads()
 	}
-	o := engine.Options{Slots: slots, Threads: threads, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
+	o := engine.Options{Slots: slots, Threads: a.threads(), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
 	case w.Silence < shortestSilence:
@@ -64,10 +60,7 @@ func (w *whereFlags) options(a *app) (engine.Options, error) {
 		a.warnPlainText("the queue", w.Listen, queueWithTLS)
 	}
 	if w.Listen != "" {
-		file := w.TokenFile
-		if file == "" {
-			file = filepath.Join(a.flags.Lab, "queue.token")
-		}
+		file := cmp.Or(w.TokenFile, filepath.Join(a.flags.Lab, "queue.token"))
 		if o.Token, err = queue.TokenFile(file, true); err == nil {
 			a.notef("token: %s\n", file)
 		}

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 
@@ -96,13 +96,12 @@ func (c *trainCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
 	defer c.beside(a)()
 	result, err := c.train(a, lab)
 	if err != nil {
 		return err
 	}
-	return a.emit(resultJSON(result), func() { printResult(a, result) })
+	return a.emit(result, func() { printResult(a, result) })
 }
 
 // traceable checks that a trace can be written, before images are read and the lab is touched. A named pipe is one, too.
@@ -141,7 +140,7 @@ func (c *trainCmd) print(a *app) error {
 func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
 	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
-	progress := newTrainProgress(a.stderr)
+	progress := &trainProgress{w: a.stderr, nc1: math.NaN()}
 	defer progress.close()
 	opts := train.Options{Team: team, Sink: progress, Again: c.Again, IgnoreMemory: c.IgnoreMemory, AllowKernelChange: c.AllowKernelChange}
 	if c.Trace != "" {
@@ -151,27 +150,8 @@ func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
 		return train.Resume(a.ctx, lab, c.Resume, opts)
 	}
 	cfg, err := c.config()
-	var wrong *train.ConfigError
-	if errors.As(err, &wrong) {
-		return train.Result{}, usageError{err}
-	}
 	if err != nil {
 		return train.Result{}, err
 	}
 	return train.Run(a.ctx, cfg, lab, opts)
-}
-
-// trained is the JSON document of `collapse train`.
-type trained struct {
-	Run         string             `json:"run"`
-	Dir         string             `json:"dir"`
-	Epochs      int                `json:"epochs"`
-	AlreadyDone bool               `json:"already_done"`
-	Checkpoint  string             `json:"checkpoint"`
-	Features    string             `json:"features"`
-	Values      map[string]float64 `json:"values"`
-}
-
-func resultJSON(r train.Result) trained {
-	return trained{r.Run, r.Dir, r.Epochs, r.AlreadyDone, r.Checkpoint, r.Features, r.Values}
 }

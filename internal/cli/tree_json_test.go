@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/internal/train"
 )
 
 // otherwise are the commands that the walk does not make, and why.
@@ -128,7 +129,7 @@ func jsonFiles(t *testing.T) (*strings.Replacer, string) {
 	if err := os.Mkdir(at("out"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var done trained
+	var done train.Result
 	stdout, _ := called(t, exitOK, "--lab", lab, "--json", "train", at("run.toml"), "--seed", "7")
 	decodeOnly(t, stdout, &done)
 	return strings.NewReplacer("OUT", at("out"), "TOML", at("run.toml"), "STUDY", at("study.toml"), "PAIRS", at("pairs.csv"), "NPZ", at("f.npz"), "HASH", done.Run[:12]), lab

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"collapse/internal/inputfile"
@@ -24,14 +23,11 @@ type workerCmd struct {
 }
 
 func (c *workerCmd) Run(a *app) error {
-	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.flags.Threads, Scratch: c.Scratch, Blobs: c.Blobs, CheckpointEvery: c.Every}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
+	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.threads(), Scratch: c.Scratch, Blobs: c.Blobs, CheckpointEvery: c.Every}
 	if o.Slots <= 0 {
 		o.Slots = o.Threads
 	}
-	o.Logf = func(format string, args ...any) { a.notef(format+"\n", args...) }
+	o.Logf = a.logf
 	token := ""
 	if c.TokenFile != "" {
 		var err error

@@ -79,12 +79,6 @@ func CheckName(name string) error {
 
 // KnownSetting reports whether a run can have a setting.
 func KnownSetting(key string) bool {
-	tree, err := defaults()
-	if err != nil {
-		return false
-	}
-	flat := map[string]string{}
-	flatten("", tree, flat)
-	_, ok := flat[key]
+	_, ok := usualSettings()[key]
 	return ok
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -27,14 +28,18 @@ func varies(key string) bool {
 
 // signature is equal for runs of one experiment.
 func (r *Run) signature() string {
-	keys := []string{"kind=" + string(r.Kind)}
-	for k, v := range r.Settings {
-		if !varies(k) {
-			keys = append(keys, k+"="+v)
+	return "kind=" + string(r.Kind) + "\n" + r.settingsWithout(varies)
+}
+
+// settingsWithout writes the settings of a run, but for some, in one text.
+func (r *Run) settingsWithout(some func(key string) bool) string {
+	var b strings.Builder
+	for _, k := range SettingKeys(*r) {
+		if !some(k) {
+			fmt.Fprintf(&b, "%s=%s\n", k, r.Settings[k])
 		}
 	}
-	sort.Strings(keys)
-	return strings.Join(keys, "\n")
+	return b.String()
 }
 
 // Experiments sorts finished runs into experiments, the largest first, and the others into unfinished.
@@ -54,7 +59,7 @@ func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
 		}
 		g.Runs = append(g.Runs, JudgeRun(r))
 	}
-	sort.SliceStable(out, func(i, j int) bool { return len(out[i].Runs) > len(out[j].Runs) })
+	slices.SortStableFunc(out, func(a, b *Experiment) int { return cmp.Compare(len(b.Runs), len(a.Runs)) })
 	for i, g := range out {
 		g.arrange()
 		g.Title = g.describe(out)
@@ -67,21 +72,9 @@ func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
 
 // arrange orders the runs and lists curves and noise levels.
 func (g *Experiment) arrange() {
-	sort.SliceStable(g.Runs, func(i, j int) bool {
-		a, b := g.Runs[i], g.Runs[j]
-		if x, y := LossRank(a.Loss), LossRank(b.Loss); x != y {
-			return x < y
-		}
-		if a.Curve != b.Curve {
-			return a.Curve < b.Curve
-		}
-		if a.Noise != b.Noise {
-			return a.Noise < b.Noise
-		}
-		if a.Seed != b.Seed {
-			return a.Seed < b.Seed
-		}
-		return a.Hash < b.Hash
+	slices.SortStableFunc(g.Runs, func(a, b *JudgedRun) int {
+		return cmp.Or(cmp.Compare(LossRank(a.Loss), LossRank(b.Loss)), cmp.Compare(a.Curve, b.Curve), cmp.Compare(a.Noise, b.Noise),
+			cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Hash, b.Hash))
 	})
 	for _, s := range g.Runs {
 		if !slices.Contains(g.Curves, s.Curve) {
@@ -105,11 +98,8 @@ func (g *Experiment) describe(all []*Experiment) string {
 		if varies(k) || k == "data.name" || k == "data.classes" || strings.HasSuffix(k, "_digest") {
 			continue
 		}
-		for _, o := range all {
-			if o.Settings[k] != v {
-				differ = append(differ, k+" = "+v)
-				break
-			}
+		if slices.ContainsFunc(all, func(o *Experiment) bool { return o.Settings[k] != v }) {
+			differ = append(differ, k+" = "+v)
 		}
 	}
 	sort.Strings(differ)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -148,8 +147,7 @@ func sameSetting(have string, want any) bool {
 	case string:
 		return have == w
 	case int:
-		v, err := strconv.ParseFloat(have, 64)
-		return err == nil && v == float64(w)
+		return sameSetting(have, float64(w))
 	case float64:
 		v, err := strconv.ParseFloat(have, 64)
 		return err == nil && v == w
@@ -177,18 +175,19 @@ func (t *sample) values(key string, where ...selection) ([]any, error) {
 			numbers = append(numbers, v)
 		}
 	}
-	var out []any
 	if len(numbers) < len(texts) {
-		for _, s := range texts {
-			out = append(out, s)
-		}
-		return out, nil
+		return anys(texts), nil
 	}
-	sort.Float64s(numbers)
-	for _, v := range numbers {
+	slices.Sort(numbers)
+	return anys(numbers), nil
+}
+
+// anys is a list as expressions take it.
+func anys[T any](list []T) (out []any) {
+	for _, v := range list {
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // cells are the means of x and y over runs that differ by seed alone.
@@ -221,18 +220,7 @@ func (t *sample) cells(x, y string, where []selection) (xs, ys []float64, err er
 
 // cellOf names a run's configuration without its seed.
 func cellOf(r *Run) string {
-	keys := make([]string, 0, len(r.Settings))
-	for k := range r.Settings {
-		if k != "run.seed" && k != "data.noise_seed" {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	var b strings.Builder
-	for _, k := range keys {
-		fmt.Fprintf(&b, "%s=%s\n", k, r.Settings[k])
-	}
-	return b.String()
+	return r.settingsWithout(func(key string) bool { return key == "run.seed" || key == "data.noise_seed" })
 }
 
 func (t *sample) line(x, y string, where []selection) (lineFit, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -31,17 +32,17 @@ func LoadFeatures(dir string) (*Features, error) {
 func (f *Features) read(file *arrayfile.File) error {
 	in := featureReader{file: file}
 	var n, m int
-	f.TrainH, n, f.D = in.matrix("train_h")
-	f.TestH, m, _ = in.matrixOf("test_h", f.D)
-	f.Weight, f.K, _ = in.matrixOf("weight", f.D)
-	f.Bias = in.optional("bias", f.K)
-	f.Observed = in.labels("train_observed", n, f.K)
-	f.True = in.labels("train_true", n, f.K)
-	f.TestTrue = in.labels("test_true", m, f.K)
-	for _, v := range in.ints("train_redrawn", n) {
+	f.TrainH, n, f.D = in.matrix(rundir.TrainFeatures)
+	f.TestH, m, _ = in.matrixOf(rundir.TestFeatures, f.D)
+	f.Weight, f.K, _ = in.matrixOf(rundir.Weight, f.D)
+	f.Bias = in.optional(rundir.Bias, f.K)
+	f.Observed = in.labels(rundir.TrainObserved, n, f.K)
+	f.True = in.labels(rundir.TrainTrue, n, f.K)
+	f.TestTrue = in.labels(rundir.TestTrue, m, f.K)
+	for _, v := range in.ints(rundir.TrainRedrawn, n) {
 		f.Redrawn = append(f.Redrawn, v != 0)
 	}
-	f.TrainN, f.TestN = in.total("train_samples", n), in.total("test_samples", m)
+	f.TrainN, f.TestN = in.total(rundir.TrainSamples, n), in.total(rundir.TestSamples, m)
 	return in.err
 }
 
@@ -55,12 +56,9 @@ func (r *featureReader) array(name string) (arrayfile.Array, bool) {
 	if r.err != nil {
 		return arrayfile.Array{}, false
 	}
-	a, err := r.file.Load(name)
-	if err != nil {
-		r.err = err
-		return a, false
-	}
-	return a, true
+	var a arrayfile.Array
+	a, r.err = r.file.Load(name)
+	return a, r.err == nil
 }
 
 func (r *featureReader) matrix(name string) (values []float64, rows, columns int) {
@@ -86,12 +84,7 @@ func (r *featureReader) matrixOf(name string, width int) ([]float64, int, int) {
 
 // has reports whether the file holds an array of this name.
 func (r *featureReader) has(name string) bool {
-	for _, h := range r.file.Headers() {
-		if h.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.file.Headers(), func(h arrayfile.Header) bool { return h.Name == name })
 }
 
 // optional reads a vector that may be absent.

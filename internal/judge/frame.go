@@ -45,15 +45,15 @@ func ReadFrame(dir string, epoch int64) (*Frame, error) {
 func (out *Frame) read(file *arrayfile.File) error {
 	in := featureReader{file: file}
 	var m int
-	out.H, m, out.D = in.matrix("h")
-	out.Means, out.K, _ = in.matrixOf("means", out.D)
-	out.Observed, out.True = in.labels("observed", m, out.K), in.labels("true", m, out.K)
-	for _, n := range in.ints("counts", out.K) {
+	out.H, m, out.D = in.matrix(rundir.FrameFeatures)
+	out.Means, out.K, _ = in.matrixOf(rundir.FrameMeans, out.D)
+	out.Observed, out.True = in.labels(rundir.FrameObserved, m, out.K), in.labels(rundir.FrameTrue, m, out.K)
+	for _, n := range in.ints(rundir.FrameCounts, out.K) {
 		out.Counts = append(out.Counts, int(n))
 	}
 	var rows int
-	out.Weight, rows, _ = in.matrixOf("weight", out.D)
-	out.Bias = in.optional("bias", out.K)
+	out.Weight, rows, _ = in.matrixOf(rundir.Weight, out.D)
+	out.Bias = in.optional(rundir.Bias, out.K)
 	if in.err == nil && rows != out.K {
 		in.err = fmt.Errorf("weight has %d rows; wanted a row for each of %d classes", rows, out.K)
 	}

@@ -58,21 +58,11 @@ func LossRank(kind string) int {
 
 // CurveName is the loss in words, with the settings of its own that are not the papers' common ones.
 func (r *Run) CurveName() string {
-	name, ok := lossNames[r.Loss]
-	if !ok {
-		name = r.Loss
-	}
-	if name == "" {
-		name = string(r.Kind)
-	}
+	name := cmp.Or(lossNames[r.Loss], r.Loss, string(r.Kind))
 	var with []string
 	for _, setting := range r.lossSettings() {
-		symbol := lossSymbols[setting]
-		if symbol == "" {
-			symbol = setting
-		}
 		if v := r.Settings["loss."+setting]; v != "" && v != usualSettings()["loss."+setting] {
-			with = append(with, symbol+" = "+v)
+			with = append(with, cmp.Or(lossSymbols[setting], setting)+" = "+v)
 		}
 	}
 	if len(with) > 0 {

@@ -96,15 +96,22 @@ func notTerminal(order []noiseCell, all, left map[noiseCell]int) string {
 	return ""
 }
 
-// undecided is a claim that these runs cannot answer.
-func (c Claim) undecided(e evidence, why string) Claim {
-	return c.decided(e, CannotTell, why)
-}
-
+// decided is a claim with its verdict, which is that these runs cannot tell where the evidence is blocked.
 func (c Claim) decided(e evidence, v Verdict, why string) Claim {
 	c.Verdict, c.Reason = v, why
+	if e.blocked != "" {
+		c.Verdict, c.Reason = CannotTell, e.blocked
+	}
 	c.Statistics = append(c.Statistics, e.notes...)
 	return c
+}
+
+// fewSeeds says that runs have too few seeds for an interval; "" if they have enough.
+func fewSeeds(runs []*JudgedRun) string {
+	if n := len(Seeds(runs)); n < enoughSeeds {
+		return fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds)
+	}
+	return ""
 }
 
 // pairs are memorization and dilation of the runs that have both.
@@ -181,9 +188,6 @@ func (g *Experiment) claimGrowth() Claim {
 		}
 	}
 	c.Statistics = append(c.Statistics, g.growthWithDegenerate(form.Key)...)
-	if e.blocked != "" {
-		return c.undecided(e, e.blocked)
-	}
 	return c.decided(e, worst, reason)
 }
 
@@ -254,9 +258,6 @@ func (g *Experiment) claimLine() Claim {
 		case !(low.R2 >= goodFit) || low.Slope <= 0:
 			worst, reason = weaker(worst, reason, Fails, fmt.Sprintf("%s: the line explains less than %d %%, or falls", lossNames[kind], int(goodFit*100)))
 		}
-	}
-	if e.blocked != "" {
-		return c.undecided(e, e.blocked)
 	}
 	return c.decided(e, worst, reason)
 }

@@ -66,14 +66,11 @@ func (g *Experiment) claimLess() Claim {
 			unsure = append(unsure, f.Name)
 		}
 	}
-	if e.blocked != "" {
-		return c.undecided(e, e.blocked)
-	}
 	if len(ofLoss(e.runs, "ce")) == 0 || len(ofLoss(e.runs, "ls")) == 0 {
-		return c.undecided(e, "it needs runs of both losses")
+		return c.decided(e, CannotTell, "it needs runs of both losses")
 	}
-	if n := len(Seeds(e.runs)); n < enoughSeeds {
-		return c.undecided(e, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
+	if few := fewSeeds(e.runs); few != "" {
+		return c.decided(e, CannotTell, few)
 	}
 	scale := ""
 	if slices.Contains(less, MemoryForms[0].Name) && !slices.Contains(less, MemoryForms[3].Name) {
@@ -95,13 +92,11 @@ func (g *Experiment) claimAccuracy() Claim {
 	r, used := contrast(e.runs, (*JudgedRun).TestAccuracy, func(ce, ls float64) float64 { return 100 * (ls - ce) })
 	c.Statistics = append(c.Statistics, fmt.Sprintf("accuracy of LS − accuracy of CE = %s percentage points on average over %s",
 		r.Words(), format.Count(used, "noise level")))
-	switch n := len(Seeds(e.runs)); {
-	case e.blocked != "":
-		return c.undecided(e, e.blocked)
+	switch few := fewSeeds(e.runs); {
 	case used == 0:
-		return c.undecided(e, "it needs runs of both losses at one noise level")
-	case n < enoughSeeds:
-		return c.undecided(e, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
+		return c.decided(e, CannotTell, "it needs runs of both losses at one noise level")
+	case few != "":
+		return c.decided(e, CannotTell, few)
 	case r.Lo >= 0:
 		return c.decided(e, Holds, "the whole 95 % interval is at or above zero")
 	case r.Hi < 0:
@@ -134,9 +129,6 @@ func (g *Experiment) claimSettled() Claim {
 		if m > settledLimit {
 			verdict, reason = weaker(verdict, reason, Fails, fmt.Sprintf("%s still changes by %s %% in the median run", q.name, format.Digits(100*m)))
 		}
-	}
-	if e.blocked != "" {
-		return c.undecided(e, e.blocked)
 	}
 	return c.decided(e, verdict, reason)
 }

@@ -3,8 +3,6 @@ package judge
 import (
 	"fmt"
 	"math"
-
-	"collapse/internal/format"
 )
 
 // slopeRatio is slope(kind)/slope(ce) up to η = 0.2 with its interval over seeds.
@@ -51,11 +49,8 @@ func (g *Experiment) claimOtherSlopes() Claim {
 }
 
 func (g *Experiment) slopeVerdict(c Claim, e evidence, ratios []Interval, wantEqual bool) Claim {
-	if e.blocked != "" {
-		return c.undecided(e, e.blocked)
-	}
-	if n := len(Seeds(e.runs)); n < enoughSeeds {
-		return c.undecided(e, fmt.Sprintf("%s in regular runs of the terminal phase; an interval needs %d", format.Count(n, "seed"), enoughSeeds))
+	if few := fewSeeds(e.runs); few != "" {
+		return c.decided(e, CannotTell, few)
 	}
 	verdict, reason := Holds, "the intervals exclude 1"
 	if wantEqual {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -57,14 +56,12 @@ const missing = "–"
 
 // Differences lists the settings in which runs differ, by key.
 func Differences(runs []Run) []Difference {
-	keys := map[string]bool{}
+	keys := map[string]string{}
 	for i := range runs {
-		for k := range runs[i].Settings {
-			keys[k] = true
-		}
+		maps.Copy(keys, runs[i].Settings)
 	}
 	var out []Difference
-	for k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		d := Difference{Key: k}
 		for i := range runs {
 			v, ok := runs[i].Settings[k]
@@ -77,7 +74,6 @@ func Differences(runs []Run) []Difference {
 			out = append(out, d)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
 	return out
 }
 

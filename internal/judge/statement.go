@@ -52,24 +52,25 @@ type compiled struct {
 
 // compile checks a statement: its syntax, the measures and the settings it names.
 func (s Statement) compile() (*compiled, error) {
-	fail := func(source string, err error) error {
-		return fmt.Errorf("judge: claim %q: %q: %w", s.ID, source, err)
-	}
-	c := &compiled{Statement: s}
-	var err error
-	if c.holds, err = expr.Compile(s.Holds, expr.Env(newSample(nil).functions()), expr.AsBool()); err == nil {
-		err = checkNames(s.Holds)
-	}
-	if err != nil {
-		return nil, fail(s.Holds, err)
-	}
-	for _, source := range s.Show {
-		p, err := expr.Compile(source, expr.Env(newSample(nil).functions()), expr.AsFloat64())
+	compile := func(source string, as expr.Option) (*vm.Program, error) {
+		p, err := expr.Compile(source, expr.Env(newSample(nil).functions()), as)
 		if err == nil {
 			err = checkNames(source)
 		}
 		if err != nil {
-			return nil, fail(source, err)
+			return nil, fmt.Errorf("judge: claim %q: %q: %w", s.ID, source, err)
+		}
+		return p, nil
+	}
+	c := &compiled{Statement: s}
+	var err error
+	if c.holds, err = compile(s.Holds, expr.AsBool()); err != nil {
+		return nil, err
+	}
+	for _, source := range s.Show {
+		p, err := compile(source, expr.AsFloat64())
+		if err != nil {
+			return nil, err
 		}
 		c.show = append(c.show, p)
 	}

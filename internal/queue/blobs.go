@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math"
 	"os"
@@ -193,10 +194,7 @@ func (f folder) Clear(context.Context) error {
 
 // summer sums what passes.
 type summer struct {
-	h interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	h hash.Hash
 	n int64
 }
 

@@ -125,10 +125,8 @@ func (b *Broker) reconnected() <-chan struct{} {
 
 // pause waits for d or until the server is back, or returns why ctx ended.
 func (b *Broker) pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 	case <-b.reconnected():
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -189,7 +187,11 @@ func isAway(err error) bool {
 func (b *Broker) jobStream() string    { return b.opt.Name + "-jobs" }
 func (b *Broker) resultStream() string { return b.opt.Name + "-results" }
 func (b *Broker) claimBucket() string  { return b.opt.Name + "-claims" }
-func (b *Broker) blobBucket() string   { return b.opt.Name + "-blobs" }
+func (b *Broker) claimStream() string  { return "KV_" + b.claimBucket() } // below the bucket
+func (b *Broker) claimSubject(id string) string {
+	return "$KV." + b.claimBucket() + "." + claimPrefix + id
+}
+func (b *Broker) blobBucket() string { return b.opt.Name + "-blobs" }
 func (b *Broker) jobSubject(p, id string) string {
 	return b.jobPrefix() + p + "." + id
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 )
 
 // claimValue is a claim's entry.
@@ -46,7 +48,7 @@ var errBusy = errors.New("queue: another worker is at the job")
 // message alone is no proof: it comes again to somebody else when the server was away for a while,
 // though the holder kept working.
 func (w *worker) take(ctx context.Context, id string) (v claimValue, revision uint64, err error) {
-	v = claimValue{Worker: w.name, Nonce: w.nonce(), Held: true, Attempt: 1}
+	v = claimValue{Worker: w.name, Nonce: nuid.Next(), Held: true, Attempt: 1}
 	revision, err = w.kv.Create(ctx, claimPrefix+id, v.encode())
 	if !errors.Is(err, jetstream.ErrKeyExists) {
 		return v, revision, err
@@ -83,7 +85,9 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEntry, claimValue, error) {
 	e, err := w.kv.Get(ctx, claimPrefix+id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, claimValue{}, ErrLost // cancelled, or done, in the meantime
+		if e, err = w.lookAgain(ctx, id); errors.Is(err, jetstream.ErrKeyNotFound) {
+			return nil, claimValue{}, ErrLost // cancelled, or done, in the meantime
+		}
 	}
 	if err != nil {
 		return nil, claimValue{}, err
@@ -93,6 +97,27 @@ func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEn
 		return e, claimValue{}, nil
 	}
 	return e, v, nil
+}
+
+// lookAgain reads a claim that one server of the queue did not find. Each of a cluster's servers answers reads, also one that lags behind
+// and has not heard of the claim yet. Their leader, which answers for the stream as a whole, knows whether there is one: it is read
+// until it comes, for as long as an exchange may take. What does not come then was removed by somebody else than the coordinator.
+func (w *worker) lookAgain(ctx context.Context, id string) (e jetstream.KeyValueEntry, err error) {
+	subject := w.b.claimSubject(id)
+	i, err := streamInfo(ctx, w.b.js, w.b.claimStream(), jetstream.WithSubjectFilter(subject))
+	if err != nil {
+		return nil, err
+	}
+	err = jetstream.ErrKeyNotFound
+	for end := time.Now().Add(min(w.opt.beat(), exchangeTime) / 2); i.State.Subjects[subject] > 0 && time.Now().Before(end); {
+		if e, err = w.kv.Get(ctx, claimPrefix+id); !errors.Is(err, jetstream.ErrKeyNotFound) {
+			break
+		}
+		if err := w.b.pauseWhole(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return e, err
 }
 
 // update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose answer got lost on the way is

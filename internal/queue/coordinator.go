@@ -125,7 +125,7 @@ func (c *Coordinator) create(ctx context.Context, owner string) error {
 	}); err != nil {
 		return err
 	}
-	if c.claims, err = b.js.Stream(ctx, "KV_"+b.claimBucket()); err != nil {
+	if c.claims, err = b.js.Stream(ctx, b.claimStream()); err != nil {
 		return err
 	}
 	_, err = b.Objects(ctx) // workers may use it, and not make it
@@ -240,7 +240,7 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 			if err := c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id))); err != nil {
 				return fmt.Errorf("queue: job %.12s: %w", id, err)
 			}
-			if err := c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+claimPrefix+id)); err != nil {
+			if err := c.claims.Purge(ctx, jetstream.WithPurgeSubject(c.b.claimSubject(id))); err != nil {
 				return fmt.Errorf("queue: claim of job %.12s: %w", id, err)
 			}
 			return nil
@@ -254,7 +254,7 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 // LastGeneration is at least as high as every generation that a claim of this queue has had.
 func (c *Coordinator) LastGeneration(ctx context.Context) (last uint64, err error) {
 	err = c.b.outlast(ctx, func(ctx context.Context) error {
-		info, err := streamInfo(ctx, c.b.js, "KV_"+c.b.claimBucket())
+		info, err := streamInfo(ctx, c.b.js, c.b.claimStream())
 		if err == nil {
 			last = info.State.LastSeq
 		}

@@ -123,7 +123,7 @@ func (c *Coordinator) Plausible(ctx context.Context, m Message) error {
 			newest = v.generation(e.Revision())
 		}
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		i, err := streamInfo(ctx, c.b.js, "KV_"+c.b.claimBucket())
+		i, err := streamInfo(ctx, c.b.js, c.b.claimStream())
 		if err != nil {
 			return nil // the server is away: the rule of generations still holds
 		}

@@ -30,12 +30,17 @@ type notice struct {
 
 func (b *Broker) noticeSubject() string { return b.opt.Name + ".notice" }
 
-// tell sends a notice, if the server is there.
+// tell sends a notice about the worker.
 func (w *worker) tell(n notice) {
 	n.Worker, n.Nonce = w.name, w.self
+	w.b.tell(n)
+}
+
+// tell sends a notice, if the server is there.
+func (b *Broker) tell(n notice) {
 	text, err := json.Marshal(n)
-	if err == nil && w.b.conn.IsConnected() {
-		w.b.conn.Publish(w.b.noticeSubject(), text) // best effort: it comes again
+	if err == nil && b.conn.IsConnected() {
+		b.conn.Publish(b.noticeSubject(), text) // best effort: it comes again
 	}
 }
 
@@ -119,9 +124,4 @@ func (c *Coordinator) Waiters() []Waiting {
 }
 
 // Waits tells the coordinator that a worker which has not begun to work cannot, and why; "" says that it can now.
-func (b *Broker) Waits(worker, why string) {
-	text, err := json.Marshal(notice{Worker: worker, Waits: why})
-	if err == nil && b.conn.IsConnected() {
-		b.conn.Publish(b.noticeSubject(), text)
-	}
-}
+func (b *Broker) Waits(worker, why string) { b.tell(notice{Worker: worker, Waits: why}) }

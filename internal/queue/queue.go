@@ -25,6 +25,7 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -106,18 +107,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Name == "" {
-		o.Name = "collapse"
-	}
-	if o.AckWait == 0 {
-		o.AckWait = 15 * time.Second
-	}
-	if o.MaxAttempts == 0 {
-		o.MaxAttempts = 5
-	}
-	if o.Backoff == 0 {
-		o.Backoff = 2 * time.Second
-	}
+	o.Name, o.AckWait = cmp.Or(o.Name, "collapse"), cmp.Or(o.AckWait, 15*time.Second)
+	o.MaxAttempts, o.Backoff = cmp.Or(o.MaxAttempts, 5), cmp.Or(o.Backoff, 2*time.Second)
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}

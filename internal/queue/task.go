@@ -79,14 +79,14 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 	case errors.As(err, &own):
 		return t.finish(ctx, Failed, final, own.Error())
 	case stopping.Err() != nil:
-		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		err := t.update(release, func(v *claimValue) { v.Held = false })
+		err := t.release(bounded)
 		t.msg.Nak()
 		return err
 	case IsUnfit(err):
 		t.w.unfit(err)
-		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
+		if err := t.release(ctx); err != nil {
 			return err
 		}
 		if d := t.w.handBack(t.ID); d > 0 {
@@ -94,15 +94,25 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 		}
 		return t.msg.Nak() // others take it at once
 	case errors.As(err, &later):
-		if err := t.update(ctx, func(v *claimValue) { v.Held = false }); err != nil {
+		if err := t.release(ctx); err != nil {
 			return err
 		}
 		return t.msg.NakWithDelay(t.w.opt.AckWait)
 	case t.Attempt >= t.w.opt.MaxAttempts:
 		return t.finish(ctx, GaveUp, final, fmt.Sprintf("%v (attempt %d of %d)", err, t.Attempt, t.w.opt.MaxAttempts))
 	}
-	t.w.opt.Logf("job %.12s: attempt %d broke: %v", t.ID, t.Attempt, err)
-	if err := t.send(ctx, Trouble, nil, err.Error()); err != nil {
+	return t.retry(ctx, err)
+}
+
+// release gives the claim up.
+func (t *Task) release(ctx context.Context) error {
+	return t.update(ctx, func(v *claimValue) { v.Held = false })
+}
+
+// retry leaves the job to another attempt, after a while.
+func (t *Task) retry(ctx context.Context, why error) error {
+	t.w.opt.Logf("job %.12s: attempt %d broke: %v", t.ID, t.Attempt, why)
+	if err := t.send(ctx, Trouble, nil, why.Error()); err != nil {
 		return err
 	}
 	t.mu.Lock()

@@ -10,8 +10,24 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// published takes every message.
-type published struct{ jetstream.JetStream }
+// published takes every message. Its leader knows so many claims.
+type published struct {
+	jetstream.JetStream
+	claims uint64
+}
+
+func (p published) Stream(context.Context, string) (jetstream.Stream, error) {
+	return leader{claims: p.claims}, nil
+}
+
+type leader struct {
+	jetstream.Stream
+	claims uint64
+}
+
+func (l leader) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	return &jetstream.StreamInfo{State: jetstream.StreamState{Subjects: map[string]uint64{"$KV.collapse-claims." + claimPrefix + "one": l.claims}}}, nil
+}
 
 func (published) PublishMsg(context.Context, *nats.Msg, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	return &jetstream.PubAck{}, nil
@@ -73,10 +89,41 @@ func TestAJobThatEndedLeavesTheQueue(t *testing.T) {
 	}
 }
 
-// refusing is a bucket that refuses some updates, and shows a claim.
+// TestAServerThatLagsBehindEndsNoClaim: a cluster that just lost a server refuses the update of a claim, and a server that has not heard
+// of the claim yet finds none. A worker that took this for the loss of its claim left a job that had ended in the queue, where it was
+// done again; one that found so when it took a job dropped it.
+func TestAServerThatLagsBehindEndsNoClaim(t *testing.T) {
+	mine := claimValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
+	for _, test := range []struct {
+		name   string
+		misses int // reads that find nothing
+		want   error
+	}{
+		{"it lags behind", 5, nil},
+		{"the claim does not come", 1 << 20, ErrLost},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := deaf(t).b
+			b.js = published{claims: 1}
+			kv := &refusing{refusals: 1, misses: test.misses, shows: entry{value: mine.encode(), revision: 9}}
+			m := &unheard{}
+			task := &Task{Job: Job{ID: "one"}, w: &worker{b: b, opt: b.opt, kv: kv}, msg: m, claim: mine, revision: 7, Generation: 3}
+			if err := task.finish(t.Context(), Done, nil, ""); !errors.Is(err, test.want) || (m.asked == 1) != (err == nil) {
+				t.Errorf("%s: %v after %d acknowledgements", test.name, err, m.asked)
+			}
+			kv.misses = test.misses
+			if _, v, err := task.w.readClaim(t.Context(), "one"); !errors.Is(err, test.want) || err == nil && v.Nonce != "mine" {
+				t.Errorf("%s, read: %v, %+v", test.name, err, v)
+			}
+		})
+	}
+}
+
+// refusing is a bucket that refuses some updates, and shows a claim, but not to the first reads.
 type refusing struct {
 	jetstream.KeyValue
 	refusals int
+	misses   int
 	shows    entry
 }
 
@@ -86,7 +133,12 @@ func (r *refusing) Update(_ context.Context, _ string, _ []byte, revision uint64
 	}
 	return revision + 1, nil
 }
-func (r *refusing) Get(context.Context, string) (jetstream.KeyValueEntry, error) { return r.shows, nil }
+func (r *refusing) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	if r.misses--; r.misses >= 0 {
+		return nil, jetstream.ErrKeyNotFound
+	}
+	return r.shows, nil
+}
 
 // TestOnlyALaterClaimTakesAJobFromItsWorker: a cluster that lost a server refuses updates while it has not agreed on those before. A
 // worker that took this for the loss of its claim left a job that nobody else had.

@@ -17,7 +17,7 @@ type Traffic struct {
 
 // Traffic asks the server.
 func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
-	claims, err := b.js.Stream(ctx, "KV_"+b.claimBucket())
+	claims, err := b.js.Stream(ctx, b.claimStream())
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}

@@ -43,8 +43,6 @@ type worker struct {
 	idle  chan struct{}    // a job may be there
 }
 
-func (w *worker) nonce() string { return nuid.Next() }
-
 // Work takes jobs and calls do for each, Slots at a time, until ctx ends, and then waits for the calls
 // under way; it returns why it ended, *VersionError if the coordinator is another version.
 //
@@ -53,13 +51,10 @@ func (w *worker) nonce() string { return nuid.Next() }
 // Options.MaxAttempts, but for Postpone and Unfit, which count nothing. do must return soon once its context has ended: the claim is lost
 // (context.Cause is ErrLost) or the worker stops, which leaves the job to others at once.
 func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) error {
-	w := &worker{b: b, opt: b.opt, name: o.Name, tasks: map[string]*Task{}, idle: make(chan struct{}, 1),
+	w := &worker{b: b, opt: b.opt, name: cmp.Or(o.Name, nuid.Next()), tasks: map[string]*Task{}, idle: make(chan struct{}, 1),
 		self: nuid.Next(), ready: o.Ready, retry: cmp.Or(o.Retry, time.Minute)}
 	if w.ready == nil {
 		w.ready = func() error { return nil }
-	}
-	if w.name == "" {
-		w.name = nuid.Next()
 	}
 	if err := w.join(ctx); err != nil {
 		return err
@@ -191,10 +186,8 @@ func (w *worker) next() (jetstream.Msg, error) {
 
 // wait idles until a job may be there.
 func (w *worker) wait(ctx context.Context) {
-	t := time.NewTimer(min(time.Second, w.opt.beat()))
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(min(time.Second, w.opt.beat())):
 	case <-w.idle:
 	case <-w.b.reconnected():
 	case <-ctx.Done():
@@ -277,10 +270,8 @@ func folderOf(m jetstream.Msg) string {
 
 // pauseWhole waits for d, or returns why ctx ended.
 func (b *Broker) pauseWhole(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

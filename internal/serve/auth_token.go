@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -36,10 +37,7 @@ func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
 	if token == "" && !addr.IP.IsLoopback() {
 		token = rand.Text()
 	}
-	own, err := os.Hostname()
-	if err != nil {
-		own = ""
-	}
+	own, _ := os.Hostname() // "" where it has none
 	return &gate{addr: addr, name: name, token: token, own: own}, nil
 }
 
@@ -47,10 +45,7 @@ func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
 func (g *gate) url() string {
 	host := g.name
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = g.own
-		if host == "" {
-			host = "localhost"
-		}
+		host = cmp.Or(g.own, "localhost")
 	}
 	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(g.addr.Port)), Path: "/"}
 	if g.token != "" {

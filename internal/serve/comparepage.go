@@ -67,20 +67,33 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Live = "list"
 	if len(runs) < 2 {
-		err := s.lab.read(func(lab *store.Reader) error {
-			rows, err := lab.List(store.Filter{Limit: 60, Kinds: []store.Kind{store.Train}})
-			if err != nil {
-				return err
-			}
-			p.Offered, err = s.mixed(lab, rows)
-			return err
-		})
-		if err != nil {
+		if p.Offered, err = ofLab(s.lab, s.offered); err != nil {
 			return err
 		}
 		s.write(w, http.StatusOK, "compare", p)
 		return nil
 	}
+	p.compare(runs)
+	query := url.Values{}
+	for _, run := range runs {
+		query.Add("run", run.Hash)
+	}
+	p.Figures, p.Rest = curves(follows(r), runs, "/compare/figures", query)
+	s.write(w, http.StatusOK, "compare", p)
+	return nil
+}
+
+// offered lists runs to choose from.
+func (s *Server) offered(lab *store.Reader) ([]runRow, error) {
+	rows, err := lab.List(store.Filter{Limit: 60, Kinds: []store.Kind{store.Train}})
+	if err != nil {
+		return nil, err
+	}
+	return s.mixed(lab, rows)
+}
+
+// compare sets runs beside each other.
+func (p *comparePage) compare(runs []judge.Run) {
 	p.Runs = listed(runs, time.Now())
 	p.Differences = judge.Differences(runs)
 	differ := map[string]bool{}
@@ -92,13 +105,6 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 			p.Same = append(p.Same, setting{key, runs[0].Settings[key]})
 		}
 	}
-	query := url.Values{}
-	for _, run := range runs {
-		query.Add("run", run.Hash)
-	}
-	p.Figures, p.Rest = curves(follows(r), runs, "/compare/figures", query)
-	s.write(w, http.StatusOK, "compare", p)
-	return nil
 }
 
 func (s *Server) compareFigures(r *http.Request) ([]figure.Picture, error) {

@@ -74,6 +74,15 @@ func (l *lab) read(work func(*store.Reader) error) error {
 	return work(l.reader)
 }
 
+// ofLab is what one short piece of work finds in the lab.
+func ofLab[T any](l *lab, work func(*store.Reader) (T, error)) (found T, err error) {
+	err = l.read(func(r *store.Reader) (err error) {
+		found, err = work(r)
+		return err
+	})
+	return found, err
+}
+
 func (l *lab) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

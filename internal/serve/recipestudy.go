@@ -37,7 +37,7 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 		}
 	}
 	return s.recipes.get(r.ID+"."+scale, stamp.Sum64(), func() (page.Judged, error) {
-		loaded, err := s.whole(lab, done)
+		loaded, err := s.load(lab, done, nil)
 		if err != nil {
 			return page.Judged{}, err
 		}
@@ -47,19 +47,6 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 		}
 		return of.Judge()
 	})
-}
-
-// whole loads all values of runs; judge reads their features where a claim or a picture asks for them.
-func (s *Server) whole(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
-	out := make([]judge.Run, 0, len(rows))
-	for _, row := range rows {
-		run, err := s.cache.load(lab, row, nil)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, run)
-	}
-	return out, nil
 }
 
 // mostRecipes bounds how many studies' figures are kept.

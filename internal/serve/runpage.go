@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"os"
-	"sort"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,20 +61,8 @@ func (s *Server) run(prefix string) (run judge.Run, dir string, err error) {
 	if err != nil {
 		return run, dir, err
 	}
-	err = s.lab.read(func(lab *store.Reader) (err error) {
-		run, err = s.cache.load(lab, row, nil)
-		return err
-	})
+	run, err = ofLab(s.lab, func(lab *store.Reader) (judge.Run, error) { return s.cache.load(lab, row, nil) })
 	return run, dir, err
-}
-
-// attempts are what has been tried to compute a run.
-func (s *Server) attempts(hash string) (found []store.Attempt, err error) {
-	err = s.lab.read(func(lab *store.Reader) (err error) {
-		found, err = lab.Attempts(hash)
-		return err
-	})
-	return found, err
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
@@ -80,7 +70,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	attempts, err := s.attempts(run.Hash)
+	attempts, err := ofLab(s.lab, func(lab *store.Reader) ([]store.Attempt, error) { return lab.Attempts(run.Hash) })
 	if err != nil {
 		return err
 	}
@@ -99,10 +89,9 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		p.Why = "No features are shown: " + err.Error() + "."
 	}
-	for k, v := range run.Settings {
-		p.Settings = append(p.Settings, setting{k, v})
+	for _, k := range slices.Sorted(maps.Keys(run.Settings)) {
+		p.Settings = append(p.Settings, setting{k, run.Settings[k]})
 	}
-	sort.Slice(p.Settings, func(i, j int) bool { return p.Settings[i].Key < p.Settings[j].Key })
 	p.Log = logOf(&run)
 	p.Rerun = rerun(run.Run, dir)
 	s.write(w, http.StatusOK, "run", p)
@@ -159,17 +148,10 @@ func logOf(run *judge.Run) []logLine {
 	nc1, dilation := at("train", "nc1_pinv"), at("test", "dilation")
 	for _, p := range run.Series("train", "loss") {
 		e := p.Step
-		out = append(out, logLine{e, loss[e], or(accuracy[e]), or(test[e]), or(nc1[e]), or(dilation[e])})
+		out = append(out, logLine{e, loss[e], cmp.Or(accuracy[e], "–"), cmp.Or(test[e], "–"), cmp.Or(nc1[e], "–"), cmp.Or(dilation[e], "–")})
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Epoch > out[j].Epoch })
+	slices.SortFunc(out, func(a, b logLine) int { return cmp.Compare(b.Epoch, a.Epoch) })
 	return out[:min(len(out), logLines)]
-}
-
-func or(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
 }
 
 // runFigures are the pictures of measures against epoch.

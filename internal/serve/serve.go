@@ -10,6 +10,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,18 +93,16 @@ type Server struct {
 
 // newServer makes a server without a listener; host is the address it will be reached at.
 func newServer(opt Options, gate *gate) *Server {
-	if opt.MaxUpload == 0 {
-		opt.MaxUpload = defaultUpload
-	}
 	if opt.Log == nil {
 		opt.Log = func(string, ...any) {}
 	}
-	opt.Poll = orDefault(opt.Poll, 250*time.Millisecond)
-	opt.Beat = orDefault(opt.Beat, 15*time.Second)
-	opt.Stalled = orDefault(opt.Stalled, 10*time.Second)
-	opt.MeasureLimit = orDefault(opt.MeasureLimit, time.Minute)
-	opt.UploadPatience = orDefault(opt.UploadPatience, 10*time.Second)
-	opt.UploadTime = orDefault(opt.UploadTime, 5*time.Minute)
+	opt.MaxUpload = cmp.Or(opt.MaxUpload, defaultUpload)
+	opt.Poll = cmp.Or(opt.Poll, 250*time.Millisecond)
+	opt.Beat = cmp.Or(opt.Beat, 15*time.Second)
+	opt.Stalled = cmp.Or(opt.Stalled, 10*time.Second)
+	opt.MeasureLimit = cmp.Or(opt.MeasureLimit, time.Minute)
+	opt.UploadPatience = cmp.Or(opt.UploadPatience, 10*time.Second)
+	opt.UploadTime = cmp.Or(opt.UploadTime, 5*time.Minute)
 	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), recipes: recipes{known: map[string]keptRecipe{}},
 		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		uploads: uploads{mostBytes: uploadsOnDisk * opt.MaxUpload, each: map[string]int{}}, measuring: make(chan struct{}, max(4, runtime.GOMAXPROCS(0))),
@@ -113,18 +112,9 @@ func newServer(opt Options, gate *gate) *Server {
 	return s
 }
 
-func orDefault(d, usual time.Duration) time.Duration {
-	if d == 0 {
-		return usual
-	}
-	return d
-}
-
 // Start listens and serves until Close. An address that is not a loopback one gets a token; see URL.
 func Start(opt Options) (*Server, error) {
-	if opt.Listen == "" {
-		opt.Listen = DefaultListen
-	}
+	opt.Listen = cmp.Or(opt.Listen, DefaultListen)
 	listener, err := net.Listen("tcp", opt.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w; choose another --listen (port 0 takes a free one)", err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,7 +161,7 @@ func studyRows(counted []store.RunCount, titles map[string]string) []studyRow {
 		one.Left = one.Counts.left(nil)
 		out = append(out, *one)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Newest.After(out[j].Newest) })
+	slices.SortStableFunc(out, func(a, b studyRow) int { return b.Newest.Compare(a.Newest) })
 	return out
 }
 
@@ -202,7 +202,7 @@ type runRow struct {
 
 // mixed loads what lists show of runs that may be of several studies: each is named by what sets it apart in its own.
 func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
-	runs, err := s.load(lab, rows)
+	runs, err := s.load(lab, rows, page.StudyMeasures)
 	if err != nil {
 		return nil, err
 	}
@@ -223,11 +223,11 @@ func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 	return out, nil
 }
 
-// load reads the measures of lists and studies of many runs.
-func (s *Server) load(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
-	var out []judge.Run
+// load reads some measures of many runs, or for nil all values; judge reads their features where a claim or a picture asks for them.
+func (s *Server) load(lab *store.Reader, rows []store.Run, measures []string) ([]judge.Run, error) {
+	out := make([]judge.Run, 0, len(rows))
 	for _, row := range rows {
-		run, err := s.cache.load(lab, row, page.StudyMeasures)
+		run, err := s.cache.load(lab, row, measures)
 		if err != nil {
 			return nil, err
 		}

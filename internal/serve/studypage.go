@@ -71,7 +71,7 @@ func (s *Server) study(lab *store.Reader, q url.Values) (runs []judge.Run, c cou
 	if err != nil {
 		return nil, c, "", err
 	}
-	runs, err = s.load(lab, rows)
+	runs, err = s.load(lab, rows, page.StudyMeasures)
 	return runs, c, wanted.Name, err
 }
 
@@ -139,11 +139,7 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) err
 // judge is what a recipe says of its runs, and page.Judge of others that were trained.
 func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	if r, scale := recipeOf(q.Get("study")); r != nil {
-		var judged page.Judged
-		err := s.lab.read(func(lab *store.Reader) (err error) {
-			judged, err = s.repeated(lab, r, scale, runs)
-			return err
-		})
+		judged, err := ofLab(s.lab, func(lab *store.Reader) (page.Judged, error) { return s.repeated(lab, r, scale, runs) })
 		return []page.Judged{judged}, err
 	}
 	var trained []judge.Run
@@ -157,10 +153,9 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 
 // studyFigures are the pictures of a study's page.
 func (s *Server) studyFigures(r *http.Request) ([]figure.Picture, error) {
-	var runs []judge.Run
-	err := s.lab.read(func(lab *store.Reader) (err error) {
-		runs, _, _, err = s.study(lab, r.URL.Query())
-		return err
+	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
+		runs, _, _, err := s.study(lab, r.URL.Query())
+		return runs, err
 	})
 	if err != nil {
 		return nil, err

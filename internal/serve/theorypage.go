@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"net/url"
@@ -52,21 +53,16 @@ func (s slider) Position() float64 {
 	return s.Value
 }
 
+func (s slider) scaled(v float64) float64 {
+	if s.Log {
+		return math.Log10(v)
+	}
+	return v
+}
+
 // Low, High and Shown are for the template.
-func (s slider) Low() float64 {
-	if s.Log {
-		return math.Log10(s.Lo)
-	}
-	return s.Lo
-}
-
-func (s slider) High() float64 {
-	if s.Log {
-		return math.Log10(s.Hi)
-	}
-	return s.Hi
-}
-
+func (s slider) Low() float64  { return s.scaled(s.Lo) }
+func (s slider) High() float64 { return s.scaled(s.Hi) }
 func (s slider) Shown() string { return strconv.FormatFloat(s.Value, 'g', 4, 64) }
 
 const (
@@ -110,7 +106,7 @@ func (a asked) value(name string) float64 {
 
 // ask reads a query; a field that is missing has its usual value.
 func ask(q url.Values) (asked, error) {
-	a := asked{model: "ce", law: "circle", sliders: sliders()}
+	a := asked{model: cmp.Or(q.Get("model"), "ce"), law: cmp.Or(q.Get("law"), "circle"), sliders: sliders()}
 	for i := range a.sliders {
 		s := &a.sliders[i]
 		text := q.Get(s.Name)
@@ -127,25 +123,10 @@ func ask(q url.Values) (asked, error) {
 		}
 		s.Value = v
 	}
-	if m := q.Get("model"); m != "" {
-		a.model = m
-	}
-	if l := q.Get("law"); l != "" {
-		a.law = l
-	}
-	if !known(theoryModels, a.model) {
+	if !slices.ContainsFunc(theoryModels, func(c choice) bool { return c.Value == a.model }) {
 		return a, badRequest("model is %s, wanted ce, ls, mse or ls-nonneg", clip(a.model))
 	}
 	return a, nil
-}
-
-func known(list []choice, value string) bool {
-	for _, c := range list {
-		if c.Value == value {
-			return true
-		}
-	}
-	return false
 }
 
 func (a asked) config() ufm.Config {

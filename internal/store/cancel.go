@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 )
 
@@ -23,11 +22,10 @@ func (l *Lab) Cancel(hash string) error {
 		if r.Status == Done || r.Status == Failed || r.Cancelled() {
 			return fmt.Errorf("run %.12s is %s: there is nothing to cancel", hash, r.Status)
 		}
-		if _, err := tx.Exec("DELETE FROM claim WHERE run = ?", id); err != nil {
+		if err := execute(tx, "DELETE FROM claim WHERE run = ?", id); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", Interrupted, cancelled, l.now().UnixMilli(), id)
-		return err
+		return execute(tx, "UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", Interrupted, cancelled, l.now().UnixMilli(), id)
 	})
 }
 
@@ -38,8 +36,7 @@ func (l *Lab) Release(hash string) error {
 		if r.Status != Failed && r.Status != Interrupted {
 			return fmt.Errorf("run %.12s is %s: there is nothing to go on with", hash, r.Status)
 		}
-		_, err := tx.Exec("UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Interrupted, id)
-		return err
+		return execute(tx, "UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Interrupted, id)
 	})
 }
 
@@ -47,16 +44,12 @@ func (l *Lab) Release(hash string) error {
 func (l *Lab) change(hash string, do func(tx *sql.Tx, id int64, r Run) error) error {
 	return l.write(func(tx *sql.Tx) error {
 		id, run, err := scanRun(tx.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return &NotFoundError{Prefix: hash, Dir: l.dir}
-		case err != nil:
+		if err = l.missing(hash, err); err != nil {
 			return err
 		}
 		if err := do(tx, id, run); err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE study SET revision = revision + 1 WHERE id IN (SELECT study FROM study_run WHERE run = ?)", id)
-		return err
+		return execute(tx, "UPDATE study SET revision = revision + 1 WHERE id IN (SELECT study FROM study_run WHERE run = ?)", id)
 	})
 }

@@ -2,24 +2,15 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 )
 
 // RowsPerStep counts the rows of one series of a run at each step, without those of some measures.
 func (r *Reader) RowsPerStep(hash, series string, without []string) (map[int64]int, error) {
-	counts := map[int64]int{}
-	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
-		var step int64
-		var n int
-		err := scan(&step, &n)
-		counts[step] = n
-		return struct{}{}, err
-	}, `SELECT v.step, count(*) FROM value v JOIN series s ON s.id = v.series
+	return collectMap[int64, int](r, `SELECT v.step, count(*) FROM value v JOIN series s ON s.id = v.series
 		WHERE v.run = (SELECT id FROM run WHERE hash = ?) AND s.series = ? AND s.measure NOT IN (SELECT value FROM json_each(?))
 		GROUP BY v.step`, hash, series, jsonList(without))
-	return counts, err
 }
 
 // Infinite counts the infinite values of a run, which readers show as missing, and gives the first step that has one.
@@ -41,18 +32,11 @@ func (r *Reader) Damage() ([]string, error) {
 // Held returns *HeldError if a process that may be alive works on the run.
 func (r *Reader) Held(hash string) error {
 	var id int64
-	err := r.db.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return &NotFoundError{Prefix: hash, Dir: r.dir}
+	err := r.missing(hash, r.db.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id))
+	if err == nil {
+		err = free(r.db, id, hash, thisProcess(), time.Now(), stale)
 	}
-	if err != nil {
-		return r.wrap(err)
-	}
-	var held *HeldError
-	if err := free(r.db, id, hash, thisProcess(), time.Now(), stale); !errors.As(err, &held) {
-		return r.wrap(err)
-	}
-	return held
+	return r.explain(err)
 }
 
 // Reopen makes a run that no process works on ready to be computed again where it is not whole: a finished one is Interrupted from then
@@ -66,8 +50,7 @@ func (l *Lab) Reopen(hash string, tidy func() error) error {
 		if r.Status != Done {
 			return nil
 		}
-		_, err := tx.Exec("UPDATE run SET status = ?, finished = NULL WHERE id = ?", Interrupted, id)
-		return err
+		return execute(tx, "UPDATE run SET status = ?, finished = NULL WHERE id = ?", Interrupted, id)
 	})
 	if err != nil {
 		return err

@@ -61,15 +61,14 @@ func (s Spec) check() ([]byte, error) {
 
 func (l *Lab) ensure(tx *sql.Tx, s Spec, config []byte) (int64, Run, error) {
 	hash := Hash(s.Kind, config)
-	_, err := tx.Exec(`INSERT INTO run (hash, kind, config, status, label, created) VALUES (?, ?, ?, ?, ?, ?)
+	err := execute(tx, `INSERT INTO run (hash, kind, config, status, label, created) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (hash) DO UPDATE SET label = excluded.label WHERE label = ''`,
 		hash, s.Kind, string(config), Pending, s.Label, l.now().UnixMilli())
 	if err != nil {
 		return 0, Run{}, err
 	}
 	for _, name := range s.Tags {
-		_, err := tx.Exec(`INSERT INTO tag (run, name) SELECT id, ? FROM run WHERE hash = ? ON CONFLICT DO NOTHING`, name, hash)
-		if err != nil {
+		if err := execute(tx, `INSERT INTO tag (run, name) SELECT id, ? FROM run WHERE hash = ? ON CONFLICT DO NOTHING`, name, hash); err != nil {
 			return 0, Run{}, err
 		}
 	}
@@ -144,11 +143,7 @@ func (l *Lab) void(tx *sql.Tx, run int64, hash string, again bool) (bool, error)
 // freeRun returns *NotFoundError if there is no such run, and *HeldError if a process that may be alive holds it.
 func (l *Lab) freeRun(tx *sql.Tx, hash string) error {
 	var id int64
-	err := tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return &NotFoundError{Prefix: hash, Dir: l.dir}
-	}
-	if err != nil {
+	if err := l.missing(hash, tx.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id)); err != nil {
 		return err
 	}
 	return l.free(tx, id, hash)
@@ -184,7 +179,7 @@ func clearRun(tx *sql.Tx, run int64) error {
 	for _, query := range []string{
 		"DELETE FROM value WHERE run = ?", "DELETE FROM attempt WHERE run = ?", "UPDATE run SET last_epoch = NULL WHERE id = ?",
 	} {
-		if _, err := tx.Exec(query, run); err != nil {
+		if err := execute(tx, query, run); err != nil {
 			return err
 		}
 	}
@@ -194,16 +189,15 @@ func clearRun(tx *sql.Tx, run int64) error {
 // take records that this process works on c's run.
 func (l *Lab) take(tx *sql.Tx, c *Claim, p Program) error {
 	now := l.now().UnixMilli()
-	_, err := tx.Exec("UPDATE run SET status = ?, error = '', finished = NULL, generation = ? WHERE id = ?", Running, c.Generation, c.run)
+	err := execute(tx, "UPDATE run SET status = ?, error = '', finished = NULL, generation = ? WHERE id = ?", Running, c.Generation, c.run)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT OR REPLACE INTO claim (run, generation, host, host_id, pid, pid_started, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	err = execute(tx, "INSERT OR REPLACE INTO claim (run, generation, host, host_id, pid, pid_started, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		c.run, c.Generation, l.self.host, l.self.hostID, l.self.pid, l.self.started, now)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO attempt (run, generation, started, host, version, kernel, goos, goarch, goamd64, cpu) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	return execute(tx, "INSERT INTO attempt (run, generation, started, host, version, kernel, goos, goarch, goamd64, cpu) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		c.run, c.Generation, now, l.self.host, p.Version, p.Kernel, p.GOOS, p.GOARCH, p.GOAMD64, p.CPU)
-	return err
 }

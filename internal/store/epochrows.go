@@ -1,9 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -69,22 +69,28 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 				lost = append(lost, c)
 			}
 		}
-		return l.appendParts(tx, slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !held[p.Claim] }), fresh)
+		kept := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !held[p.Claim] })
+		for _, p := range kept {
+			if len(p.Rows) > 0 {
+				if err := noteEpoch(tx, p.Claim, p.Epoch); err != nil {
+					return err
+				}
+			}
+		}
+		return l.insertParts(tx, kept, fresh)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range lost {
-		if !c.isLost {
-			c.isLost = true
-			close(c.lost)
-		}
+		c.lose()
 	}
 	l.learn(fresh)
 	return lost, nil
 }
 
-func (l *Lab) appendParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
+// insertParts writes the rows of parts whose claims hold. Keys that the lab has not met go to fresh: see learn.
+func (l *Lab) insertParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
 	var rows []row
 	for _, p := range parts {
 		ids, err := l.seriesIDs(tx, p.Rows, fresh)
@@ -92,9 +98,6 @@ func (l *Lab) appendParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
 			return err
 		}
 		rows = appendRows(rows, p.Claim.run, p.Epoch, p.Rows, ids)
-		if err := noteEpoch(tx, p); err != nil {
-			return err
-		}
 	}
 	return insertRows(tx, rows)
 }
@@ -106,43 +109,34 @@ func heldClaims(parts []Part) []*Claim {
 		claims = append(claims, p.Claim)
 	}
 	slices.SortFunc(claims, func(a, b *Claim) int {
-		if a.run != b.run {
-			return int(a.run - b.run)
-		}
-		return int(a.Generation - b.Generation)
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.Generation, b.Generation))
 	})
 	return slices.Compact(claims)
 }
 
-func noteEpoch(tx *sql.Tx, p Part) error {
-	if len(p.Rows) == 0 {
-		return nil
-	}
-	_, err := tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", p.Epoch, p.Epoch, p.Claim.run)
-	return err
+// noteEpoch notes the newest epoch that a run has rows of.
+func noteEpoch(tx *sql.Tx, c *Claim, epoch int64) error {
+	return execute(tx, "UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
 }
 
 // SetRemote notes the generation of the worker elsewhere whose rows come next under this claim.
 func (c *Claim) SetRemote(generation uint64) error {
 	return c.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE run SET remote = ? WHERE id = ?", int64(generation), c.run)
-		return err
+		return execute(tx, "UPDATE run SET remote = ? WHERE id = ?", int64(generation), c.run)
 	})
 }
 
 // SetRemote is Claim.SetRemote for the coordinator of the lab's studies while it holds no claim of the run.
 func (l *Lab) SetRemote(hash string, generation uint64) error {
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE run SET remote = ? WHERE hash = ?", int64(generation), hash)
-		return err
+		return execute(tx, "UPDATE run SET remote = ? WHERE hash = ?", int64(generation), hash)
 	})
 }
 
 // ForgetRemotes makes SetRemote's notes above a generation 0, of runs that have not ended: they are of a queue that is gone.
 func (l *Lab) ForgetRemotes(above uint64) error {
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE run SET remote = 0 WHERE status IN (?, ?, ?) AND remote > ?", Pending, Running, Interrupted, int64(above))
-		return err
+		return execute(tx, "UPDATE run SET remote = 0 WHERE status IN (?, ?, ?) AND remote > ?", Pending, Running, Interrupted, int64(above))
 	})
 }
 
@@ -150,11 +144,5 @@ func (l *Lab) ForgetRemotes(above uint64) error {
 func (r *Reader) Remote(hash string) (uint64, error) {
 	var g int64
 	err := r.db.QueryRow("SELECT remote FROM run WHERE hash = ?", hash).Scan(&g)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, &NotFoundError{Prefix: hash, Dir: r.dir}
-	}
-	if err != nil {
-		return 0, fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
-	}
-	return uint64(g), nil
+	return uint64(g), r.explain(r.missing(hash, err))
 }

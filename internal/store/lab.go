@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"modernc.org/sqlite"
 
 	"collapse/internal/inputfile"
 )
@@ -92,22 +91,22 @@ func Open(dir string, opt Options) (*Lab, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	l := &Lab{Reader: r, db: db, now: opt.Now, stale: opt.Stale, self: thisProcess(), ctx: opt.Context, waiting: opt.Waiting, keys: map[Key]int64{}}
+	l := newLab(r, db, opt)
+	// What cannot be finished now stays noted for the next one; `collapse runs check` names it.
+	_ = l.finishRemovals()
+	return l, nil
+}
+
+func newLab(r *Reader, db *sql.DB, opt Options) *Lab {
+	l := &Lab{Reader: r, db: db, now: opt.Now, stale: cmp.Or(opt.Stale, stale), self: thisProcess(), ctx: cmp.Or(opt.Context, context.Background()),
+		waiting: opt.Waiting, keys: map[Key]int64{}}
 	if l.now == nil {
 		l.now = time.Now
-	}
-	if l.stale == 0 {
-		l.stale = stale
-	}
-	if l.ctx == nil {
-		l.ctx = context.Background()
 	}
 	if l.waiting == nil {
 		l.waiting = func(*BusyError) {}
 	}
-	// What cannot be finished now stays noted for the next one; `collapse runs check` names it.
-	_ = l.finishRemovals()
-	return l, nil
+	return l
 }
 
 // prepare makes an opened file ready for writing.
@@ -159,18 +158,6 @@ func readOnly(err error, path string) error {
 	}
 	return fmt.Errorf("store: %s: %w", path, err)
 }
-
-func isBusy(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqliteBusy
-}
-
-// Result codes of SQLite (sqlite.org/rescode.html).
-const (
-	sqliteBusy     = 5
-	sqliteReadOnly = 8
-	sqliteCantOpen = 14
-)
 
 // OpenReader opens the lab in dir, which must exist, for reading. A lab in a directory that cannot
 // be written to can be read, too, if its last writer closed it.
@@ -225,16 +212,6 @@ func finishCreation(dir string) error {
 
 // readable is the oldest schema that can be read as it is: what later ones added only matters to writers.
 const readable = 2
-
-// needsWritableDir recognises SQLite's answer when it cannot make the index of the write-ahead log.
-func needsWritableDir(err error) bool {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	code := e.Code() & 0xff
-	return code == sqliteCantOpen || code == sqliteReadOnly
-}
 
 func emptyOrMissing(path string) bool {
 	info, err := os.Stat(path)

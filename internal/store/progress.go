@@ -2,8 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -68,39 +66,24 @@ func (r *Reader) RunCounts() ([]RunCount, error) {
 
 // Newest returns, of each series of some measures per epoch of a run, the value of its last epoch: what pages about many runs show.
 func (r *Reader) Newest(hash string, measures []string) ([]Value, error) {
-	list, err := json.Marshal(measures)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
-		FROM (SELECT id FROM run WHERE hash = ?2) r CROSS JOIN series s CROSS JOIN value v
+	return collect(r, scanValue, selectValue+`FROM (SELECT id FROM run WHERE hash = ?2) r CROSS JOIN series s CROSS JOIN value v
 			ON v.run = r.id AND v.series = s.id AND v.step = (SELECT max(step) FROM value WHERE run = r.id AND series = s.id)
 		WHERE s.series = 'epoch' AND s.measure IN (SELECT value FROM json_each(?1))
-		ORDER BY s.split, s.layer, s.measure`, string(list), hash)
+		ORDER BY s.split, s.layer, s.measure`, jsonList(measures), hash)
 }
 
 // Pick returns the values of some measures of a run, ordered by key, then step.
 func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
-	list, err := json.Marshal(measures)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
-		FROM series s CROSS JOIN value v ON v.series = s.id
+	return collect(r, scanValue, selectValue+`FROM series s CROSS JOIN value v ON v.series = s.id
 		WHERE s.measure IN (SELECT value FROM json_each(?)) AND v.run = (SELECT id FROM run WHERE hash = ?)
-		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, string(list), hash)
+		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, jsonList(measures), hash)
 }
 
 // Since returns the values per epoch of a run that come after an epoch, of some measures or, for nil, of all, ordered by key, then
 // step: what a page that has the earlier ones lacks. It seeks in each series, so its cost does not grow with the run.
 func (r *Reader) Since(hash string, epoch int64, measures []string) ([]Value, error) {
-	list, err := json.Marshal(measures)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
-		FROM series s CROSS JOIN value v ON v.series = s.id
+	return collect(r, scanValue, selectValue+`FROM series s CROSS JOIN value v ON v.series = s.id
 		WHERE s.series = 'epoch' AND (?1 = 'null' OR s.measure IN (SELECT value FROM json_each(?1)))
 			AND v.run = (SELECT id FROM run WHERE hash = ?2) AND v.step > ?3
-		ORDER BY s.split, s.layer, s.measure, v.step`, string(list), hash, epoch)
+		ORDER BY s.split, s.layer, s.measure, v.step`, jsonList(measures), hash, epoch)
 }

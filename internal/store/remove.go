@@ -14,8 +14,7 @@ const trashPrefix = ".trash-"
 
 // noteRemoval notes in a transaction that the folder of a run is void from its commit on. finishRemoval does the rest.
 func noteRemoval(tx *sql.Tx, hash string) error {
-	_, err := tx.Exec("INSERT OR IGNORE INTO removal (folder) VALUES (?)", hash)
-	return err
+	return execute(tx, "INSERT OR IGNORE INTO removal (folder) VALUES (?)", hash)
 }
 
 // moveAside moves the folder of a run aside if it was noted as void. It runs in a write transaction, so that nobody fills a folder
@@ -28,7 +27,7 @@ func (l *Lab) moveAside(tx *sql.Tx, hash string) error {
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	if _, err := tx.Exec("INSERT OR IGNORE INTO removal (folder) VALUES (?)", trashPrefix+hash); err != nil {
+	if err := noteRemoval(tx, trashPrefix+hash); err != nil {
 		return err
 	}
 	err = l.trash(hash)
@@ -68,8 +67,7 @@ func (l *Lab) emptyTrash(hash string) error {
 		if _, err := os.Lstat(path); err == nil { // another removal of the same run has come this far
 			return nil
 		}
-		_, err := tx.Exec("DELETE FROM removal WHERE folder = ?", trashPrefix+hash)
-		return err
+		return execute(tx, "DELETE FROM removal WHERE folder = ?", trashPrefix+hash)
 	})
 }
 
@@ -98,7 +96,7 @@ func (l *Lab) Remove(hash string) error {
 		if err := l.freeRun(tx, hash); err != nil {
 			return err
 		}
-		if _, err := tx.Exec("DELETE FROM run WHERE hash = ?", hash); err != nil {
+		if err := execute(tx, "DELETE FROM run WHERE hash = ?", hash); err != nil {
 			return err
 		}
 		atStep("removing")
@@ -118,17 +116,13 @@ func (r *Reader) Leftovers() ([]string, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	known, err := collect(r, func(scan func(...any) error) (hash string, err error) { return hash, scan(&hash) }, "SELECT hash FROM run")
+	known, err := collectMap[string, bool](r, "SELECT hash, true FROM run")
 	if err != nil {
 		return nil, err
 	}
-	have := make(map[string]bool, len(known))
-	for _, hash := range known {
-		have[hash] = true
-	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && !have[e.Name()] {
+		if e.IsDir() && !known[e.Name()] {
 			names = append(names, e.Name())
 		}
 	}

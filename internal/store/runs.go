@@ -42,10 +42,15 @@ func moment(ms sql.NullInt64) time.Time {
 // Run returns one run by its whole hash. *NotFoundError if there is none.
 func (r *Reader) Run(hash string) (Run, error) {
 	_, run, err := scanRun(r.db.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
+	return run, r.explain(r.missing(hash, err))
+}
+
+// missing says of a query for one run that there is none.
+func (r *Reader) missing(hash string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return Run{}, &NotFoundError{Prefix: hash, Dir: r.dir}
+		return &NotFoundError{Prefix: hash, Dir: r.dir}
 	}
-	return run, r.wrap(err)
+	return err
 }
 
 // Find returns the one run whose hash starts with prefix, in upper or lower case.
@@ -97,36 +102,23 @@ type Filter struct {
 
 // List returns the selected runs, newest first.
 func (r *Reader) List(f Filter) ([]Run, error) {
-	where, args := []string{"true"}, []any{}
-	if len(f.Kinds) > 0 {
-		where = append(where, "kind IN (SELECT value FROM json_each(?))")
-		args = append(args, jsonList(f.Kinds))
+	query, args := selectRun+"WHERE true", []any{}
+	only := func(wanted bool, condition string, arg ...any) {
+		if wanted {
+			query, args = query+" AND "+condition, append(args, arg...)
+		}
 	}
-	if len(f.Statuses) > 0 {
-		where = append(where, "status IN (SELECT value FROM json_each(?))")
-		args = append(args, jsonList(f.Statuses))
-	}
-	if f.Tag != "" {
-		where = append(where, "id IN (SELECT run FROM tag WHERE name = ?)")
-		args = append(args, f.Tag)
-	}
-	if f.Study != "" {
-		where = append(where, "id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))")
-		args = append(args, f.Study)
-	}
-	if f.Loose {
-		where = append(where, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id) AND NOT EXISTS (SELECT 1 FROM study_run WHERE study_run.run = run.id)")
-	}
-	if f.Label != "" {
-		where = append(where, "label = ?")
-		args = append(args, f.Label)
-	}
+	only(len(f.Kinds) > 0, "kind IN (SELECT value FROM json_each(?))", jsonList(f.Kinds))
+	only(len(f.Statuses) > 0, "status IN (SELECT value FROM json_each(?))", jsonList(f.Statuses))
+	only(f.Tag != "", "id IN (SELECT run FROM tag WHERE name = ?)", f.Tag)
+	only(f.Study != "", "id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))", f.Study)
+	only(f.Loose, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id) AND NOT EXISTS (SELECT 1 FROM study_run WHERE study_run.run = run.id)")
+	only(f.Label != "", "label = ?", f.Label)
 	limit := -1 // SQLite's "no limit"
 	if f.Limit > 0 {
 		limit = f.Limit
 	}
-	query := selectRun + "WHERE " + strings.Join(where, " AND ") + " ORDER BY created DESC, id DESC LIMIT ?"
-	return r.selectRuns(query, append(args, limit)...)
+	return r.selectRuns(query+" ORDER BY created DESC, id DESC LIMIT ?", append(args, limit)...)
 }
 
 func jsonList[T ~string](list []T) string {
@@ -164,6 +156,19 @@ func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), que
 		all = append(all, one)
 	}
 	return all, r.wrap(rows.Err())
+}
+
+// collectMap is collect of a query with two columns, keys and values.
+func collectMap[K comparable, V any](r *Reader, query string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {
+		var k K
+		var v V
+		err = scan(&k, &v)
+		all[k] = v
+		return struct{}{}, err
+	}, query, args...)
+	return all, err
 }
 
 // prepared is the statement of a query, of which the program has few. It ends with the reader.

@@ -48,7 +48,7 @@ func forgetWork(tx *sql.Tx) error {
 		"UPDATE run SET status = 'interrupted' WHERE status = 'running'",
 		"UPDATE run SET remote = 0 WHERE remote <> 0 AND status NOT IN ('done', 'failed')",
 	} {
-		if _, err := tx.Exec(query); err != nil {
+		if err := execute(tx, query); err != nil {
 			return err
 		}
 	}
@@ -57,22 +57,12 @@ func forgetWork(tx *sql.Tx) error {
 
 // Void lists the runs whose folders in the original are on their way out.
 func (s *Snapshot) Void() (map[string]bool, error) {
-	void := map[string]bool{}
-	_, err := collect(s.Reader, func(scan func(...any) error) (struct{}, error) {
-		var folder string
-		err := scan(&folder)
-		void[folder] = true
-		return struct{}{}, err
-	}, "SELECT folder FROM removal")
-	return void, err
+	return collectMap[string, bool](s.Reader, "SELECT folder, true FROM removal")
 }
 
 // Drop takes a run out of the copy.
 func (s *Snapshot) Drop(hash string) error {
-	return s.lab.change(hash, func(tx *sql.Tx, id int64, _ Run) error {
-		_, err := tx.Exec("DELETE FROM run WHERE id = ?", id)
-		return err
-	})
+	return s.lab.change(hash, func(tx *sql.Tx, id int64, _ Run) error { return execute(tx, "DELETE FROM run WHERE id = ?", id) })
 }
 
 // Restart takes what was computed of a run out of the copy.
@@ -81,8 +71,7 @@ func (s *Snapshot) Restart(hash string) error {
 		if err := clearRun(tx, id); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Pending, id)
-		return err
+		return execute(tx, "UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Pending, id)
 	})
 }
 
@@ -91,10 +80,7 @@ func (s *Snapshot) Close() error { return s.lab.db.Close() }
 
 // Finish gives the database its name.
 func (s *Snapshot) Finish() error {
-	err := s.lab.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("DELETE FROM removal")
-		return err
-	})
+	err := s.lab.write(func(tx *sql.Tx) error { return execute(tx, "DELETE FROM removal") })
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec("DELETE FROM study_run WHERE study = ?", id); err != nil {
+		if err := execute(tx, "DELETE FROM study_run WHERE study = ?", id); err != nil {
 			return err
 		}
 		for i, m := range members {
@@ -68,7 +68,7 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 			if err != nil {
 				return err
 			}
-			_, err = tx.Exec("INSERT INTO study_run (study, position, run, note, payload) VALUES (?, ?, ?, ?, ?)", id, i+1, run, m.Note, m.Payload)
+			err = execute(tx, "INSERT INTO study_run (study, position, run, note, payload) VALUES (?, ?, ?, ?, ?)", id, i+1, run, m.Note, m.Payload)
 			if err != nil {
 				return err
 			}
@@ -79,9 +79,8 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 
 // release readies the runs of a study in one state: the failed ones, or those that were cancelled.
 func release(tx *sql.Tx, study string, from Status) error {
-	_, err := tx.Exec(`UPDATE run SET status = ?1, error = '', finished = NULL WHERE status = ?2 AND (status = ?4 OR error = ?5) AND id IN
+	return execute(tx, `UPDATE run SET status = ?1, error = '', finished = NULL WHERE status = ?2 AND (status = ?4 OR error = ?5) AND id IN
 		(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?3))`, Interrupted, from, study, Failed, cancelled)
-	return err
 }
 
 // StudyNotFoundError is returned for a study that the lab lacks.
@@ -112,14 +111,7 @@ func (r *Reader) Study(name string) (Study, error) {
 
 // StudyTitles are the titles of all studies that have one, by name.
 func (r *Reader) StudyTitles() (map[string]string, error) {
-	titles := map[string]string{}
-	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
-		var name, title string
-		err := scan(&name, &title)
-		titles[name] = title
-		return struct{}{}, err
-	}, "SELECT name, title FROM study WHERE title <> ''")
-	return titles, err
+	return collectMap[string, string](r, "SELECT name, title FROM study WHERE title <> ''")
 }
 
 // Membership says which study a run is of, and what sets it apart there.
@@ -165,15 +157,7 @@ func (r *Reader) studies(query string, args ...any) ([]Study, error) {
 // countRuns counts a study's runs by status. It walks index run_recent, which has the status and is in its
 // order, and never reads a run's row, configuration included.
 func (r *Reader) countRuns(study int64) (map[Status]int, error) {
-	counts := map[Status]int{}
-	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
-		var s Status
-		var n int
-		err := scan(&s, &n)
-		counts[s] = n
-		return struct{}{}, err
-	}, `SELECT x.status, count(*) FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = ? GROUP BY x.status`, study)
-	return counts, err
+	return collectMap[Status, int](r, `SELECT x.status, count(*) FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = ? GROUP BY x.status`, study)
 }
 
 const selectStudyRun = `SELECT position, hash, kind, run.status, error, note, payload, coalesce(last_epoch, 0),
@@ -252,10 +236,7 @@ func (l *Lab) RetryStudy(name string) (int, error) {
 
 // RemoveStudy forgets a study. Its runs stay.
 func (l *Lab) RemoveStudy(name string) error {
-	return l.touchStudy(name, "status = 'cancelled'", func(tx *sql.Tx) error {
-		_, err := tx.Exec("DELETE FROM study WHERE name = ?", name)
-		return err
-	})
+	return l.touchStudy(name, "status = 'cancelled'", func(tx *sql.Tx) error { return execute(tx, "DELETE FROM study WHERE name = ?", name) })
 }
 
 // StudyRevision is a number that grows whenever a person changes any study: a cheap question for

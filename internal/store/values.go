@@ -33,12 +33,14 @@ type Point struct {
 
 // Values returns every value of a run, ordered by key, then step; none for an unknown run.
 func (r *Reader) Values(hash string) ([]Value, error) {
-	return collect(r, scanValue, `SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
-		FROM value v JOIN series s ON s.id = v.series
+	return collect(r, scanValue, selectValue+`FROM value v JOIN series s ON s.id = v.series
 		WHERE v.run = (SELECT id FROM run WHERE hash = ?)
 		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, hash)
 }
 
+const selectValue = "SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '') "
+
+// scanValue reads a row of selectValue.
 func scanValue(scan func(...any) error) (Value, error) {
 	var v Value
 	var x sql.NullFloat64
@@ -114,7 +116,7 @@ func (l *Lab) learn(fresh map[Key]int64) {
 }
 
 func seriesID(tx *sql.Tx, k Key) (id int64, err error) {
-	_, err = tx.Exec("INSERT INTO series (series, split, layer, measure) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	err = execute(tx, "INSERT INTO series (series, split, layer, measure) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		k.Series, k.Split, k.Layer, k.Measure)
 	if err != nil {
 		return 0, err

@@ -35,15 +35,21 @@ func (l *Lab) writePatiently(do func(tx *sql.Tx) error) error {
 	}
 }
 
+// execute runs a statement that gives no rows.
+func execute(tx *sql.Tx, query string, args ...any) error {
+	_, err := tx.Exec(query, args...)
+	return err
+}
+
 // explain adds the file to errors of SQLite; the package's own name the run already.
-func (l *Lab) explain(err error) error {
+func (r *Reader) explain(err error) error {
 	var held *HeldError
 	var missing *NotFoundError
 	var study *StudyNotFoundError
 	if err == nil || errors.Is(err, ErrLost) || errors.Is(err, ErrDone) || errors.As(err, &held) || errors.As(err, &missing) || errors.As(err, &study) {
 		return err
 	}
-	return l.wrap(err)
+	return r.wrap(err)
 }
 
 // write runs one transaction that goes through only while c is its run's claim.
@@ -64,11 +70,18 @@ func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
 		}
 		return do(tx)
 	})
-	if errors.Is(err, ErrLost) && !c.isLost {
+	if errors.Is(err, ErrLost) {
+		c.lose()
+	}
+	return err
+}
+
+// lose says, once, that another process has the run. The caller holds c.mu.
+func (c *Claim) lose() {
+	if !c.isLost {
 		c.isLost = true
 		close(c.lost)
 	}
-	return err
 }
 
 // fence returns ErrLost unless c is its run's claim, and sets the heartbeat.
@@ -95,22 +108,16 @@ func (c *Claim) AppendEpochs(epochs []EpochRows) error {
 	if len(epochs) == 0 {
 		return nil
 	}
+	var parts []Part
+	for _, e := range epochs {
+		parts = append(parts, Part{c, e})
+	}
 	fresh := map[Key]int64{}
 	err := c.write(func(tx *sql.Tx) error {
-		var rows []row
-		for _, e := range epochs {
-			ids, err := c.lab.seriesIDs(tx, e.Rows, fresh)
-			if err != nil {
-				return err
-			}
-			rows = appendRows(rows, c.run, e.Epoch, e.Rows, ids)
-		}
-		if err := insertRows(tx, rows); err != nil {
+		if err := c.lab.insertParts(tx, parts, fresh); err != nil {
 			return err
 		}
-		last := epochs[len(epochs)-1].Epoch
-		_, err := tx.Exec("UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", last, last, c.run)
-		return err
+		return noteEpoch(tx, c, epochs[len(epochs)-1].Epoch)
 	})
 	if err == nil {
 		c.lab.learn(fresh)
@@ -122,11 +129,10 @@ func (c *Claim) AppendEpochs(epochs []EpochRows) error {
 // from the checkpoint of an epoch calls it first. -1 deletes all.
 func (c *Claim) DeleteAfter(epoch int64) error {
 	return c.write(func(tx *sql.Tx) error {
-		if _, err := tx.Exec("DELETE FROM value WHERE run = ? AND epoch > ?", c.run, epoch); err != nil {
+		if err := execute(tx, "DELETE FROM value WHERE run = ? AND epoch > ?", c.run, epoch); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE run SET last_epoch = iif(? < 0, NULL, min(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
-		return err
+		return execute(tx, "UPDATE run SET last_epoch = iif(? < 0, NULL, min(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
 	})
 }
 
@@ -152,12 +158,11 @@ func (c *Claim) giveUp(status Status, reason string) error {
 		return nil
 	}
 	err := c.fenced(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", status, reason, c.lab.now().UnixMilli(), c.run)
+		err := execute(tx, "UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", status, reason, c.lab.now().UnixMilli(), c.run)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec("DELETE FROM claim WHERE run = ?", c.run)
-		return err
+		return execute(tx, "DELETE FROM claim WHERE run = ?", c.run)
 	})
 	if err == nil || errors.Is(err, ErrLost) {
 		c.givenUp = true

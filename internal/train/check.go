@@ -19,7 +19,7 @@ func (c Config) checkFields(p *complaints) {
 			p.about(f.key, "%s", message)
 		}
 	}
-	if len(p.list) == 0 && !anyOf(p.skip, governing) {
+	if len(p.list) == 0 && !slices.ContainsFunc(governing, func(key string) bool { return p.skip[key] }) {
 		for key, message := range c.meaningless() {
 			p.about(key, "%s", message)
 		}
@@ -62,15 +62,10 @@ func (c Config) checkData(p *complaints) {
 // governing are the keys that decide which others mean something.
 var governing = []string{"data.name", "data.noise_kind", "net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind"}
 
-func anyOf(set map[string]bool, keys []string) bool {
-	return slices.ContainsFunc(keys, func(k string) bool { return set[k] })
-}
-
 // meaningless yields the keys that are away from their default though nothing reads them, with what to say.
 func (c Config) meaningless() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		standard, resolved := Default(), Default().derived()
-		asWritten, asStored := standard.fields(), resolved.fields()
+		asWritten, asStored := fieldsOf(Default()), fieldsOf(Default().derived())
 		for i, f := range c.fields() {
 			if v := f.value(); f.applies(&c) || v == asWritten[i].value() || v == asStored[i].value() {
 				continue

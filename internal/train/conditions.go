@@ -119,18 +119,17 @@ func forSchedule(kinds ...string) condition {
 	return c
 }
 
-func kindNames(kinds []nn.Kind) []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.Name
+func kindNames(kinds []nn.Kind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.Name)
 	}
 	return names
 }
 
 func kindTitles(kinds []nn.Kind) string {
-	titles := make([]string, len(kinds))
-	for i, k := range kinds {
-		titles[i] = k.Title
+	var titles []string
+	for _, k := range kinds {
+		titles = append(titles, k.Title)
 	}
 	return strings.Join(titles, ", ")
 }

@@ -148,8 +148,7 @@ func Default() Config {
 // computes with and what its identity is taken from.
 func (c Config) Resolved() Config {
 	c = c.derived()
-	standard := Default().derived()
-	defaults := standard.fields()
+	defaults := fieldsOf(Default().derived())
 	for i, f := range c.fields() {
 		if !f.applies(&c) {
 			f.copyFrom(defaults[i])

@@ -1,9 +1,10 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 
 	"collapse/data"
 	"collapse/measure"
@@ -202,9 +203,7 @@ func (s *session[T]) measureLayers() (rows []row, err error) {
 			rows = append(rows, r)
 		}
 	}
-	sort.Slice(rows, func(i, j int) bool {
-		return rows[i].Layer < rows[j].Layer || rows[i].Layer == rows[j].Layer && rows[i].Measure < rows[j].Measure
-	})
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Measure, b.Measure)) })
 	return rows, nil
 }
 
@@ -237,7 +236,7 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 		}
 		rows = append(rows, row{Split: at, Measure: key, Missing: why})
 	}
-	sort.Slice(rows, func(i, j int) bool { return rows[i].Measure < rows[j].Measure })
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.Measure, b.Measure) })
 	return rows
 }
 

@@ -1,6 +1,9 @@
 package train
 
-import "collapse/arrayfile"
+import (
+	"collapse/arrayfile"
+	"collapse/internal/rundir"
+)
 
 // featureRows bounds features.npz: the first samples of each split, by index.
 const featureRows = 4000
@@ -10,16 +13,16 @@ func featureArrays[T Float](s *session[T]) []arrayfile.Array {
 	train, test := s.in.train, s.in.test
 	n, m, d := min(train.N(), featureRows), min(test.N(), featureRows), s.dim
 	list := []arrayfile.Array{
-		arrayfile.Of("train_h", []int{n, d}, narrow(s.train.features[:n*d])),
-		arrayfile.Of("train_observed", []int{n}, train.Observed[:n]),
-		arrayfile.Of("train_true", []int{n}, train.True[:n]),
-		arrayfile.Of("train_redrawn", []int{n}, flags(train.Redrawn[:n])),
-		arrayfile.Of("test_h", []int{m, d}, narrow(s.test.features[:m*d])),
-		arrayfile.Of("test_true", []int{m}, test.True[:m]),
+		arrayfile.Of(rundir.TrainFeatures, []int{n, d}, narrow(s.train.features[:n*d])),
+		arrayfile.Of(rundir.TrainObserved, []int{n}, train.Observed[:n]),
+		arrayfile.Of(rundir.TrainTrue, []int{n}, train.True[:n]),
+		arrayfile.Of(rundir.TrainRedrawn, []int{n}, flags(train.Redrawn[:n])),
+		arrayfile.Of(rundir.TestFeatures, []int{m, d}, narrow(s.test.features[:m*d])),
+		arrayfile.Of(rundir.TestTrue, []int{m}, test.True[:m]),
 	}
 	return append(append(list, headArrays(s)...),
-		arrayfile.Of("train_samples", nil, []int64{int64(train.N())}),
-		arrayfile.Of("test_samples", nil, []int64{int64(test.N())}))
+		arrayfile.Of(rundir.TrainSamples, nil, []int64{int64(train.N())}),
+		arrayfile.Of(rundir.TestSamples, nil, []int64{int64(test.N())}))
 }
 
 // headArrays are the classifier as pictures take it, with a bias of zeros where it has none.
@@ -29,7 +32,7 @@ func headArrays[T Float](s *session[T]) []arrayfile.Array {
 	if b != nil {
 		copy(bias, narrow(b.Value))
 	}
-	return []arrayfile.Array{arrayfile.Of("weight", w.Shape, narrow(w.Value)), arrayfile.Of("bias", []int{s.classes}, bias)}
+	return []arrayfile.Array{arrayfile.Of(rundir.Weight, w.Shape, narrow(w.Value)), arrayfile.Of(rundir.Bias, []int{s.classes}, bias)}
 }
 
 // flags are 1 for true.

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -50,21 +51,7 @@ func (r interval) String() string {
 }
 
 // value is what the field holds now.
-func (f field) value() any {
-	switch p := f.ptr.(type) {
-	case *string:
-		return *p
-	case *int:
-		return *p
-	case *uint64:
-		return *p
-	case *float64:
-		return *p
-	case *bool:
-		return *p
-	}
-	panic("train: a configuration field of unknown type")
-}
+func (f field) value() any { return reflect.ValueOf(f.ptr).Elem().Interface() }
 
 // text is the field's value in TOML.
 func (f field) text() string {
@@ -157,16 +144,5 @@ func describe(v any) string {
 
 // copyFrom takes the value of another configuration's field of the same key.
 func (f field) copyFrom(other field) {
-	switch p := f.ptr.(type) {
-	case *string:
-		*p = *other.ptr.(*string)
-	case *int:
-		*p = *other.ptr.(*int)
-	case *uint64:
-		*p = *other.ptr.(*uint64)
-	case *float64:
-		*p = *other.ptr.(*float64)
-	case *bool:
-		*p = *other.ptr.(*bool)
-	}
+	reflect.ValueOf(f.ptr).Elem().Set(reflect.ValueOf(other.ptr).Elem())
 }

@@ -116,6 +116,9 @@ func (c *Config) fields() []field {
 	})
 }
 
+// fieldsOf lists the fields of a configuration that nobody else changes.
+func fieldsOf(c Config) []field { return c.fields() }
+
 var decayKinds = func() (names []string) {
 	for _, kind := range optim.DecayKinds {
 		names = append(names, string(kind))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/arrayfile"
+	"collapse/internal/rundir"
 	"collapse/internal/sampling"
 )
 
@@ -32,8 +33,8 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 		}
 	}
 	return append([]arrayfile.Array{
-		arrayfile.Of("h", []int{m, d}, h), arrayfile.Of("observed", []int{m}, observed), arrayfile.Of("true", []int{m}, truth),
-		arrayfile.Of("means", []int{k, d}, means), arrayfile.Of("counts", []int{k}, counts),
+		arrayfile.Of(rundir.FrameFeatures, []int{m, d}, h), arrayfile.Of(rundir.FrameObserved, []int{m}, observed), arrayfile.Of(rundir.FrameTrue, []int{m}, truth),
+		arrayfile.Of(rundir.FrameMeans, []int{k, d}, means), arrayfile.Of(rundir.FrameCounts, []int{k}, counts),
 	}, headArrays(s)...)
 }
 

@@ -60,8 +60,7 @@ func Canonical(c Config, trainDigest, testDigest string) []byte {
 
 func canonicalJSON(c Config, extra map[string]any) []byte {
 	c = c.Resolved()
-	standard := Default().Resolved()
-	defaults := standard.fields()
+	defaults := fieldsOf(Default().Resolved())
 	tree := map[string]any{}
 	for i, f := range c.fields() {
 		if !f.outside && !reflect.DeepEqual(f.value(), defaults[i].value()) {
@@ -147,10 +146,7 @@ func pick(tree map[string]any, key string) (any, bool) {
 
 // plainNumber turns a JSON number into the type that a TOML decoder gives.
 func plainNumber(v any) any {
-	n, ok := v.(json.Number)
-	if !ok {
-		return v
-	}
+	n, _ := v.(json.Number)
 	if i, err := n.Int64(); err == nil {
 		return i
 	}
@@ -171,8 +167,12 @@ func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error))
 	if err != nil {
 		return "", nil, err
 	}
-	canonical, err = store.Canonical(in.canonical(cfg))
-	if err != nil {
+	return in.identity(cfg)
+}
+
+// identity is what a run on these data sets is known by.
+func (in inputs) identity(cfg Config) (hash string, canonical []byte, err error) {
+	if canonical, err = store.Canonical(in.canonical(cfg)); err != nil {
 		return "", nil, err
 	}
 	return store.Hash(store.Train, canonical), canonical, nil
@@ -181,8 +181,7 @@ func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error))
 // Changes writes, as TOML, the keys of a configuration that differ from the default, those outside its identity included. Load
 // reads them back to the same Config.
 func Changes(c Config) string {
-	standard := Default()
-	defaults := standard.fields()
+	defaults := fieldsOf(Default())
 	var lines []string
 	for i, f := range c.fields() {
 		if text := f.text(); text != defaults[i].text() {

@@ -10,13 +10,11 @@ type inputs struct {
 }
 
 // openInputs reads the sets that a plan names.
-func openInputs(c Plan, opts Options) (inputs, error) {
+func openInputs(c Plan, opts Options) (in inputs, err error) {
 	open := opts.Open
 	if open == nil {
 		open = data.Open
 	}
-	var in inputs
-	var err error
 	if in.train, err = open(c.Data.source(), data.Train); err != nil {
 		return inputs{}, err
 	}
@@ -28,10 +26,8 @@ func openInputs(c Plan, opts Options) (inputs, error) {
 			return inputs{}, err
 		}
 	}
-	if in.train, err = in.train.WithNoise(c.Noise); err != nil {
-		return inputs{}, err
-	}
-	return in, nil
+	in.train, err = in.train.WithNoise(c.Noise)
+	return in, err
 }
 
 // prepare resizes the images; it is put off until a run is known to be new.

@@ -15,9 +15,8 @@ type Key struct {
 
 // Keys lists every key in the order of PrintConfig.
 func Keys() []Key {
-	c := Default()
 	var keys []Key
-	for _, f := range c.fields() {
+	for _, f := range fieldsOf(Default()) {
 		k := Key{Name: f.key, Doc: f.doc, Choices: f.choices, Default: f.text()}
 		if text, ok := f.value().(string); ok {
 			k.Default = text // without its quotes

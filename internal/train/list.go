@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,13 +20,7 @@ const (
 
 // TakesList says whether the value of a key is a list, so that one TOML list is one value of it.
 func TakesList(key string) bool {
-	c := Default()
-	for _, f := range c.fields() {
-		if f.key == key {
-			return f.list != ""
-		}
-	}
-	return false
+	return slices.ContainsFunc(fieldsOf(Default()), func(f field) bool { return f.key == key && f.list != "" })
 }
 
 // joined is a TOML list as text.

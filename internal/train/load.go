@@ -2,9 +2,11 @@ package train
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,9 +19,9 @@ import (
 
 // LoadFile reads a TOML file and then the overrides; see Load.
 func LoadFile(path string, overrides ...string) (Config, error) {
-	text, err := inputfile.Read(path, inputfile.Text)
+	text, err := readText(path)
 	if err != nil {
-		return Config{}, fmt.Errorf("train: configuration: %w", err)
+		return Config{}, err
 	}
 	return Load(path, text, overrides...)
 }
@@ -32,14 +34,22 @@ func ConfigOf(dir string) (Config, error) { return LoadFile(rundir.Dir(dir).Conf
 func ForOneRun(c Config, path string, overrides ...string) (Config, error) {
 	l := newLoader(&c)
 	l.strict = true
-	if path == "" {
-		return l.load(&c, "", nil, overrides)
-	}
-	text, err := inputfile.Read(path, inputfile.Text)
-	if err != nil {
-		return Config{}, fmt.Errorf("train: configuration: %w", err)
+	var text []byte
+	if path != "" {
+		var err error
+		if text, err = readText(path); err != nil {
+			return Config{}, err
+		}
 	}
 	return l.load(&c, path, text, overrides)
+}
+
+func readText(path string) ([]byte, error) {
+	text, err := inputfile.Read(path, inputfile.Text)
+	if err != nil {
+		return nil, fmt.Errorf("train: configuration: %w", err)
+	}
+	return text, nil
 }
 
 // Load starts from Default, applies the TOML text and then the overrides ("optim.lr=0.05"), and checks everything. The error is
@@ -59,7 +69,7 @@ func LoadShared(settings ...string) (Config, error) {
 }
 
 func newLoader(c *Config) *loader {
-	l := &loader{fields: map[string]field{}, lines: map[string]int{}, given: map[string]bool{}, named: map[string]bool{}}
+	l := &loader{fields: map[string]field{}, lines: map[string]int{}, given: map[string]bool{}, named: map[string]bool{}, wrong: map[string]bool{}}
 	for _, f := range c.fields() {
 		l.fields[f.key] = f
 	}
@@ -93,7 +103,7 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 		l.refuseIdle(into)
 	}
 	if len(l.problems) > 0 {
-		sort.SliceStable(l.problems, func(i, j int) bool { return l.problems[i].Line < l.problems[j].Line })
+		slices.SortStableFunc(l.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 		return Config{}, &ConfigError{File: file, Problems: l.problems}
 	}
 	return *into, nil
@@ -102,9 +112,8 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 // refuseIdle reports what a user named in vain. A file may hold every key, as --print-config writes it, so there it must be away from its
 // default.
 func (l *loader) refuseIdle(c *Config) {
-	standard := Default()
 	defaults := map[string]any{}
-	for _, f := range standard.fields() {
+	for _, f := range fieldsOf(Default()) {
 		defaults[f.key] = f.value()
 	}
 	for _, u := range c.Unused() {
@@ -143,8 +152,7 @@ func keysOf(v any) (n int) {
 // forget puts keys that mean nothing at their default unless the user named them: the configuration that a file starts from may have set
 // them for another optimiser or network.
 func (c *Config) forget(given map[string]bool) {
-	standard := Default()
-	defaults := standard.fields()
+	defaults := fieldsOf(Default())
 	for i, f := range c.fields() {
 		if !given[f.key] && !f.applies(c) {
 			f.copyFrom(defaults[i])
@@ -200,12 +208,7 @@ func (l *loader) findLines(text []byte) {
 
 // walk stores every value below a section, in a fixed order.
 func (l *loader) walk(prefix string, tree map[string]any) {
-	keys := make([]string, 0, len(tree))
-	for k := range tree {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
 		key := prefix + k
 		below, isTable := tree[k].(map[string]any)
 		switch {
@@ -236,9 +239,6 @@ func (l *loader) set(key string, v any) {
 	}
 	l.given[key] = true
 	if complaint := f.set(v); complaint != "" {
-		if l.wrong == nil {
-			l.wrong = map[string]bool{}
-		}
 		l.wrong[key] = true
 		l.report(key, complaint)
 	}
@@ -278,12 +278,7 @@ func (l *loader) override(text string) {
 func (l *loader) suggest(key string) string {
 	best, bestDistance := "", 3
 	name := key[strings.LastIndex(key, ".")+1:]
-	known := make([]string, 0, len(l.fields))
-	for k := range l.fields {
-		known = append(known, k)
-	}
-	sort.Strings(known)
-	for _, k := range known {
+	for _, k := range slices.Sorted(maps.Keys(l.fields)) {
 		d := spelling.Distance(key, k)
 		if k[strings.LastIndex(k, ".")+1:] == name {
 			d = min(d, 1)

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ type MemoryError struct {
 // Error names the estimate, largest part first, and what to try about it.
 func (e *MemoryError) Error() string {
 	parts := slices.Clone(e.Parts)
-	slices.SortStableFunc(parts, func(a, b Part) int { return int(min(max(b.Bytes-a.Bytes, -1), 1)) })
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	var said []string
 	for _, p := range parts {
 		if p.Bytes*20 >= e.Total() {

@@ -23,14 +23,17 @@ func freeMemory() (bytes int64, ok bool) {
 
 // memAvailable reads the kernel's estimate of what can be had without swapping.
 func memAvailable(file string) (int64, bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
+	text, _ := os.ReadFile(file) // no text has no number
+	kib, ok := numberOf("MemAvailable:", text)
+	return kib << 10, ok
+}
+
+// numberOf is the number behind a word that begins a line, with or without a unit of kB.
+func numberOf(word string, text []byte) (int64, bool) {
 	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "MemAvailable:"); found {
-			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kib << 10, err == nil
+		if value, found := strings.CutPrefix(line, word); found {
+			n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return n, err == nil
 		}
 	}
 	return 0, false
@@ -77,26 +80,16 @@ func leftIn(dir, limit, usage, cache string) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "memory.stat"))
-	if err != nil {
-		return most - used, true
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, cache+" "); found {
-			if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
-				used -= n
-			}
-		}
+	text, _ := os.ReadFile(filepath.Join(dir, "memory.stat")) // without it nothing counts as cache
+	if n, ok := numberOf(cache+" ", text); ok {
+		used -= n
 	}
 	return most - used, true
 }
 
 // readNumber reads a file with one number; "max" is none.
 func readNumber(file string) (int64, bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
+	text, _ := os.ReadFile(file) // no text is no number
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	return n, err == nil
 }

@@ -95,13 +95,13 @@ type EpochDone struct {
 	Left            time.Duration
 }
 
-// Result is what a run left behind.
+// Result is what a run left behind, and the JSON document of `collapse train`.
 type Result struct {
-	Run         string             // hash
-	Dir         string             // runs/<hash> in the lab
-	Epochs      int                // finished
-	AlreadyDone bool               // nothing was computed: the lab held this configuration
-	Values      map[string]float64 // "split/measure", of a tapped layer "layer/split/measure" → value at the last measured epoch
-	Checkpoint  string             // folder of the last checkpoint
-	Features    string             // features.npz
+	Run         string             `json:"run"`          // hash
+	Dir         string             `json:"dir"`          // runs/<hash> in the lab
+	Epochs      int                `json:"epochs"`       // finished
+	AlreadyDone bool               `json:"already_done"` // nothing was computed: the lab held this configuration
+	Checkpoint  string             `json:"checkpoint"`   // folder of the last checkpoint
+	Features    string             `json:"features"`     // features.npz
+	Values      map[string]float64 `json:"values"`       // "split/measure", of a tapped layer "layer/split/measure" → value at the last measured epoch
 }

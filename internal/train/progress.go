@@ -108,21 +108,14 @@ func (j *job[T]) finishedEpoch(epoch int, measured bool, sum *tally, rows []row)
 	e := EpochDone{Epoch: epoch, Measured: measured, LR: j.s.cfg.Schedule.Rate(epoch - 1), NC1: math.NaN(),
 		ImagesPerSecond: j.watch.rate(time.Now()), Left: j.watch.remaining(time.Now(), epoch, 0)}
 	e.RunningLoss, e.RunningAccuracy = sum.mean()
+	shown := map[string]*float64{
+		valueName("", splitTrain, "loss"): &e.TrainLoss, valueName("", splitTrain, measure.KeyAccuracy): &e.TrainAccuracy,
+		valueName("", splitTest, "loss"): &e.TestLoss, valueName("", splitTest, measure.KeyAccuracy): &e.TestAccuracy,
+		valueName("", splitTrain, measure.KeyNC1Pinv): &e.NC1,
+	}
 	for _, r := range rows {
-		if r.Missing != "" || r.Layer != "" {
-			continue
-		}
-		switch r.Split + "/" + r.Measure {
-		case splitTrain + "/loss":
-			e.TrainLoss = r.Value
-		case splitTrain + "/" + measure.KeyAccuracy:
-			e.TrainAccuracy = r.Value
-		case splitTest + "/loss":
-			e.TestLoss = r.Value
-		case splitTest + "/" + measure.KeyAccuracy:
-			e.TestAccuracy = r.Value
-		case splitTrain + "/" + measure.KeyNC1Pinv:
-			e.NC1 = r.Value
+		if to := shown[valueName(r.Layer, r.Split, r.Measure)]; to != nil && r.Missing == "" {
+			*to = r.Value
 		}
 	}
 	j.opts.Sink.Epoch(e)

@@ -27,13 +27,11 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	spec := store.Spec{Kind: store.Train, Config: in.canonical(cfg), Label: opts.Label, Tags: opts.Tags,
-		Program: ThisProgram()}
-	canonical, err := store.Canonical(spec.Config)
+	spec := store.Spec{Kind: store.Train, Config: in.canonical(cfg), Label: opts.Label, Tags: opts.Tags, Program: ThisProgram()}
+	hash, _, err := in.identity(cfg)
 	if err != nil {
 		return Result{}, err
 	}
-	hash := store.Hash(store.Train, canonical)
 	if done, err := alreadyDone(lab, hash, opts); done || err != nil {
 		return finished(lab, hash, plan, opts, err)
 	}
@@ -60,19 +58,11 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 	if err != nil {
 		return Result{}, err
 	}
-	plan, err := cfg.Plan()
+	hash, _, err := Identify(cfg, opts.Open)
 	if err != nil {
 		return Result{}, err
 	}
-	in, err := openInputs(plan, opts)
-	if err != nil {
-		return Result{}, err
-	}
-	canonical, err := store.Canonical(in.canonical(cfg))
-	if err != nil {
-		return Result{}, err
-	}
-	if store.Hash(store.Train, canonical) != run.Hash {
+	if hash != run.Hash {
 		return Result{}, fmt.Errorf("train: run %s: the data files or the overrides give another run now; "+
 			"resume with the data it started from, or start a new run", short(run.Hash))
 	}

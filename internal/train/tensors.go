@@ -59,36 +59,48 @@ func loadTensor[T Float](t nn.Tensor[T], given map[string]arrayfile.Array) error
 	case t.Count == nil:
 		return arrayfile.Convert(a, 0, t.Values)
 	}
-	var count [1]int64
-	err := arrayfile.Convert(a, 0, count[:])
+	count, err := loadCount(a)
 	if err == nil {
-		*t.Count = count[0]
+		*t.Count = count
 	}
 	return err
 }
 
 func loadOptim[T Float](opt optim.Optimizer[T], arrays []arrayfile.Array) error {
-	var state optim.State[T]
-	for _, a := range arrays {
-		if a.Name == stepsName {
-			var v [1]int64
-			if a.Len() != 1 {
-				return fmt.Errorf("train: %s: %s has shape %v, wanted a scalar", rundir.Optim, a.Name, a.Shape)
-			}
-			if err := arrayfile.Convert(a, 0, v[:]); err != nil {
-				return fmt.Errorf("train: %s: %w", rundir.Optim, err)
-			}
-			state.Steps = v[0]
-			continue
-		}
-		t := optim.Tensor[T]{Name: a.Name, Shape: a.Shape, Value: make([]T, a.Len())}
-		if err := arrayfile.Convert(a, 0, t.Value); err != nil {
-			return fmt.Errorf("train: %s: %w", rundir.Optim, err)
-		}
-		state.Tensors = append(state.Tensors, t)
+	state, err := optimState[T](arrays)
+	if err == nil {
+		err = opt.Load(state)
 	}
-	if err := opt.Load(state); err != nil {
+	if err != nil {
 		return fmt.Errorf("train: %s: %w", rundir.Optim, err)
 	}
 	return nil
+}
+
+// optimState reads what optimArrays wrote.
+func optimState[T Float](arrays []arrayfile.Array) (state optim.State[T], err error) {
+	for _, a := range arrays {
+		if a.Name != stepsName {
+			t := optim.Tensor[T]{Name: a.Name, Shape: a.Shape, Value: make([]T, a.Len())}
+			if err := arrayfile.Convert(a, 0, t.Value); err != nil {
+				return state, err
+			}
+			state.Tensors = append(state.Tensors, t)
+			continue
+		}
+		if state.Steps, err = loadCount(a); err != nil {
+			return state, err
+		}
+	}
+	return state, nil
+}
+
+// loadCount reads a scalar.
+func loadCount(a arrayfile.Array) (int64, error) {
+	if a.Len() != 1 {
+		return 0, fmt.Errorf("%s has shape %v, wanted a scalar", a.Name, a.Shape)
+	}
+	var count [1]int64
+	err := arrayfile.Convert(a, 0, count[:])
+	return count[0], err
 }

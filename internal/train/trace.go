@@ -115,7 +115,7 @@ func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T
 	}
 	to, err := openTrace(ctx, fs, t.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: trace: %w", err)
 	}
 	return &tracer[T]{to: to, steps: steps, info: n.traceInfo()}, nil
 }
@@ -174,9 +174,16 @@ func (t *tracer[T]) middle(n *native[T], x []T, labels []int32, logits []T, loss
 func (t *tracer[T]) after(n *native[T]) error {
 	t.state("after", n)
 	t.steps = t.steps[1:]
+	if err := t.write(); err != nil {
+		return fmt.Errorf("train: trace: %w", err)
+	}
+	return nil
+}
+
+func (t *tracer[T]) write() error {
 	text, err := json.MarshalIndent(t.info, "", " ")
 	if err != nil {
-		return fmt.Errorf("train: trace: %w", err)
+		return err
 	}
 	err = t.to.put(traceMeta, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))

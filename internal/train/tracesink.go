@@ -2,6 +2,7 @@ package train
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,14 +24,11 @@ func openTrace(ctx context.Context, fs rundir.FS, path string) (traceSink, error
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		pipe, err := outfile.Pipe(ctx, path)
 		if err != nil {
-			return nil, fmt.Errorf("train: trace: %w", err)
+			return nil, err
 		}
 		return &tracePipe{pipe: pipe, tar: tar.NewWriter(pipe)}, nil
 	}
-	if err := fs.MkdirAll(path); err != nil {
-		return nil, fmt.Errorf("train: trace: %w", err)
-	}
-	return traceFolder{fs, path}, nil
+	return traceFolder{fs, path}, fs.MkdirAll(path)
 }
 
 // traceFolder keeps the files.
@@ -40,10 +38,7 @@ type traceFolder struct {
 }
 
 func (f traceFolder) put(name string, write func(io.Writer) error) error {
-	if err := rundir.ReplaceFile(f.fs, filepath.Join(f.dir, name), write); err != nil {
-		return fmt.Errorf("train: trace: %w", err)
-	}
-	return nil
+	return rundir.ReplaceFile(f.fs, filepath.Join(f.dir, name), write)
 }
 
 func (traceFolder) end() error { return nil }
@@ -64,18 +59,12 @@ func (p *tracePipe) put(name string, write func(io.Writer) error) error {
 		err = write(p.tar)
 	}
 	if err != nil {
-		return fmt.Errorf("train: trace: %s through the pipe: %w", name, err)
+		return fmt.Errorf("%s through the pipe: %w", name, err)
 	}
 	return nil
 }
 
 func (p *tracePipe) end() error {
 	err := p.tar.Close()
-	if closed := p.pipe.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("train: trace: %w", err)
-	}
-	return nil
+	return cmp.Or(err, p.pipe.Close())
 }
