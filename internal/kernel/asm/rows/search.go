@@ -101,7 +101,8 @@ func (t target) selectProducts(double bool) {
 func (t target) leastGap(double bool) {
 	suffix, of := element(double)
 	begin("leastGap"+suffix+t.suffix, "func(n int, x *"+of+", base, other, own, least *float64) uint64",
-		"lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is no number.")
+		"lowers eight minima by n elements, a positive multiple of 16; "+
+			"own holds the largest sum, the error and the length. It returns whether any ratio is no number.")
 	x, base, other := Load(Param("x"), GP64()), Load(Param("base"), GP64()), Load(Param("other"), GP64())
 	own, kept := Load(Param("own"), GP64()), Load(Param("least"), GP64())
 	most, err, length, least := ZMM(), ZMM(), ZMM(), ZMM()
