@@ -39,6 +39,7 @@ func activate(set isa) {
 	products32, products64 = productsFor(set)
 	productsPairs, fastPairs = pairsFor(set)
 	activeProbes = probesFor(set)
+	convKernels32, convKernels64 = convKernelsFor(set)
 	simd = passesFor(set)
 }
 
