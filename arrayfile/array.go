@@ -13,6 +13,7 @@ package arrayfile
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"unsafe"
 )
@@ -107,31 +108,10 @@ type Element interface {
 	bool | uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64 | float32 | float64
 }
 
+// dtypeOf returns the type of elements that are T.
 func dtypeOf[T Element]() DType {
-	switch any(*new(T)).(type) {
-	case bool:
-		return Bool
-	case uint8:
-		return U8
-	case int8:
-		return I8
-	case uint16:
-		return U16
-	case int16:
-		return I16
-	case uint32:
-		return U32
-	case int32:
-		return I32
-	case uint64:
-		return U64
-	case int64:
-		return I64
-	case float32:
-		return F32
-	default:
-		return F64
-	}
+	return [...]DType{reflect.Bool: Bool, reflect.Uint8: U8, reflect.Int8: I8, reflect.Uint16: U16, reflect.Int16: I16, reflect.Uint32: U32,
+		reflect.Int32: I32, reflect.Uint64: U64, reflect.Int64: I64, reflect.Float32: F32, reflect.Float64: F64}[reflect.TypeFor[T]().Kind()]
 }
 
 // Of makes an array of v, row-major, with the given name and shape. It shares v's memory (on a

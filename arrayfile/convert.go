@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Number is a type that Convert can produce.
@@ -173,35 +174,25 @@ func floats[T float32 | float64](a Array, at, stride int, dst []T) {
 // integers is floats for int64. It returns the index of the first element that is not a whole
 // number in range, or a negative number.
 func integers(a Array, at, stride int, dst []int64) (bad int) {
-	r := reader{a.Data, at, stride, a.BigEndian}
-	for i := range dst {
-		switch a.DType {
-		case Bool:
-			dst[i] = int64(min(r.u8(i), 1))
-		case U8:
-			dst[i] = int64(r.u8(i))
-		case I8:
-			dst[i] = int64(int8(r.u8(i)))
-		case U16:
-			dst[i] = int64(r.u16(i))
-		case I16:
-			dst[i] = int64(int16(r.u16(i)))
-		case U32:
-			dst[i] = int64(r.u32(i))
-		case I32:
-			dst[i] = int64(int32(r.u32(i)))
-		case U64, I64:
+	if a.DType == I64 || a.DType == U64 { // the types that float64 does not hold
+		r := reader{a.Data, at, stride, a.BigEndian}
+		for i := range dst {
 			dst[i] = int64(r.u64(i))
-			if a.DType == U64 && dst[i] < 0 {
-				return i
+		}
+		if a.DType == U64 {
+			return slices.IndexFunc(dst, func(v int64) bool { return v < 0 })
+		}
+		return -1
+	}
+	var block [256]float64
+	for lo := 0; lo < len(dst); lo += len(block) {
+		some := block[:min(len(block), len(dst)-lo)]
+		floats(a, at+lo*stride, stride, some)
+		for i, x := range some {
+			if !(x >= -(1<<63) && x < 1<<63 && x == math.Trunc(x)) {
+				return lo + i
 			}
-		default:
-			var x [1]float64
-			floats(a, at+i*stride, 1, x[:])
-			if !(x[0] >= -(1<<63) && x[0] < 1<<63 && x[0] == math.Trunc(x[0])) {
-				return i
-			}
-			dst[i] = int64(x[0])
+			dst[lo+i] = int64(x)
 		}
 	}
 	return -1

@@ -71,28 +71,29 @@ func ParseWithin(b []byte, budget *Budget) (*File, error) {
 }
 
 func parse(b []byte, account *account) (*File, error) {
+	f := &File{}
+	var err error
 	switch {
 	case bytes.HasPrefix(b, []byte(npyMagic)):
-		return parseBareNPY(b, account)
+		f.entries, err = parseBareNPY(b, account)
 	case bytes.HasPrefix(b, []byte("PK")):
-		entries, err := parseZip(b, account)
-		return &File{entries: entries}, err
+		f.entries, err = parseZip(b, account)
 	case bytes.HasPrefix(b, []byte(legacyMagic)):
-		entries, err := parseLegacyPT(b, account)
-		return &File{entries: entries}, err
+		f.entries, err = parseLegacyPT(b, account)
 	case bytes.HasPrefix(b, []byte(parquetMagic)):
-		entries, err := parseParquet(b, account)
-		return &File{entries: entries}, err
+		f.entries, err = parseParquet(b, account)
 	case isMAT(b):
-		entries, err := parseMAT(b, account)
-		return &File{entries: entries}, err
+		f.entries, err = parseMAT(b, account)
 	case len(b) > 8 && b[8] == '{':
-		arrays, metadata, err := ParseSafetensors(b)
-		return &File{Metadata: metadata, entries: loaded(arrays...)}, err
+		var arrays []Array
+		arrays, f.Metadata, err = ParseSafetensors(b)
+		f.entries = loaded(arrays...)
 	case len(b) > 2 && b[0] == 0x80 && b[1] <= 5:
-		return nil, errors.New("arrayfile: a bare pickle is not read, since opening it may run code; save with torch.save, numpy.save or safetensors")
+		err = errors.New("arrayfile: a bare pickle is not read, since opening it may run code; save with torch.save, numpy.save or safetensors")
+	default:
+		err = fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .parquet and .mat", b)
 	}
-	return nil, fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .parquet and .mat", b)
+	return f, err
 }
 
 func loaded(arrays ...Array) []entry {
@@ -156,22 +157,26 @@ func (f *File) load(name string) (Array, error) {
 		}
 		return Array{}, fmt.Errorf("arrayfile: %s has no array %q; it has %.1000s", f.path, name, strings.Join(names, ", "))
 	}
-	e := f.entries[i]
-	if e.err != nil {
-		return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, e.err)
-	}
-	if e.words != nil {
-		words, err := e.words()
-		if err != nil {
-			return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, err)
-		}
-		e.Categories = words
-	}
-	data, err := e.load()
+	a, err := f.entries[i].array()
 	if err != nil {
 		return Array{}, fmt.Errorf("arrayfile: %s: %q: %w", f.path, name, err)
 	}
-	return Array{Header: e.Header, Data: data}, nil
+	return a, nil
+}
+
+// array is the entry with its elements.
+func (e entry) array() (a Array, err error) {
+	if e.err != nil {
+		return a, e.err
+	}
+	if e.words != nil {
+		if e.Categories, err = e.words(); err != nil {
+			return a, err
+		}
+	}
+	a.Header = e.Header
+	a.Data, err = e.load()
+	return a, err
 }
 
 // Changed returns *ChangedError if the file is no longer what was opened: then what was read of it may be part old and part new. It

@@ -37,11 +37,10 @@ func WriteNPY(w io.Writer, a Array) error {
 	if len(a.Shape) > maxAxes {
 		return fmt.Errorf("arrayfile: array %q has %d axes, and npy allows %d", a.Name, len(a.Shape), maxAxes)
 	}
-	if _, err := w.Write(a.npyHeader()); err != nil {
-		return fmt.Errorf("arrayfile: writing npy: %w", err)
-	}
-	if _, err := w.Write(a.Data); err != nil {
-		return fmt.Errorf("arrayfile: writing npy: %w", err)
+	for _, part := range [][]byte{a.npyHeader(), a.Data} {
+		if _, err := w.Write(part); err != nil {
+			return fmt.Errorf("arrayfile: writing npy: %w", err)
+		}
 	}
 	return nil
 }

@@ -131,11 +131,11 @@ func (t *textError) decode(raw []byte) (string, error) {
 }
 
 // parseBareNPY reads a .npy file held in memory, of numbers or of text.
-func parseBareNPY(b []byte, account *account) (*File, error) {
+func parseBareNPY(b []byte, account *account) ([]entry, error) {
 	a, err := ParseNPY(b)
 	var text *textError
 	if !errors.As(err, &text) {
-		return &File{entries: loaded(a)}, err
+		return loaded(a), err
 	}
 	r := bytes.NewReader(b)
 	if _, err := readNPYText(r); err != nil {
@@ -146,5 +146,5 @@ func parseBareNPY(b []byte, account *account) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: npy: %w", err)
 	}
-	return &File{entries: []entry{e}}, nil
+	return []entry{e}, nil
 }

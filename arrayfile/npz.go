@@ -171,7 +171,10 @@ func namedAlike(b []byte, name string) bool {
 // entry reads the header of a .npy member.
 func (m member) entry(name string) entry {
 	fail := func(err error) entry { return entry{Header: Header{Name: name}, err: err} }
-	r, err := m.unpack()
+	if err := m.check(); err != nil {
+		return fail(err)
+	}
+	r, err := m.Open()
 	if err != nil {
 		return fail(err)
 	}
@@ -182,35 +185,33 @@ func (m member) entry(name string) entry {
 		err = errors.New("the member is empty")
 	}
 	start := counted.n
-	var text *textError
-	if errors.As(err, &text) {
-		e, err := text.entry(int64(min(m.UncompressedSize64, math.MaxInt64))-start, m.account, func() ([]byte, error) {
-			all, err := m.bytes()
-			if err != nil {
-				return nil, err
-			}
-			return all[start:], nil
-		})
-		if err != nil {
-			return fail(err)
-		}
-		e.Name = name
-		return e
-	}
-	if err != nil {
-		return fail(err)
-	}
-	if want := uint64(start) + uint64(h.Len()*h.DType.Size()); want != m.UncompressedSize64 {
-		return fail(fmt.Errorf("shape %v of %s makes %d bytes, and the member has %d", h.Shape, h.DType, want, m.UncompressedSize64))
-	}
-	h.Name = name
-	return entry{Header: h, load: func() ([]byte, error) {
+	elements := func() ([]byte, error) {
 		all, err := m.bytes()
 		if err != nil {
 			return nil, err
 		}
 		return all[start:], nil
-	}}
+	}
+	e := entry{Header: h, load: elements}
+	var text *textError
+	if errors.As(err, &text) {
+		e, err = text.entry(int64(min(m.UncompressedSize64, math.MaxInt64))-start, m.account, elements)
+	} else if err == nil {
+		err = m.checkSize(h, start)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	e.Name = name
+	return e
+}
+
+// checkSize compares a header with the member whose elements begin at start.
+func (m member) checkSize(h Header, start int64) error {
+	if want := uint64(start) + uint64(h.Len()*h.DType.Size()); want != m.UncompressedSize64 {
+		return fmt.Errorf("shape %v of %s makes %d bytes, and the member has %d", h.Shape, h.DType, want, m.UncompressedSize64)
+	}
+	return nil
 }
 
 // check refuses what is not read and sizes that cannot be true.
@@ -226,13 +227,6 @@ func (m member) check() error {
 		return fmt.Errorf("compression method %d is not read; numpy uses none (0) and deflate (8)", m.Method)
 	}
 	return nil
-}
-
-func (m member) unpack() (io.ReadCloser, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	return m.Open()
 }
 
 // bytes returns the unpacked member, checked against its checksum. A stored one is not copied.

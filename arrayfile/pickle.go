@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -38,6 +39,7 @@ type machine struct {
 	dialect
 	account *account
 	owed    int64 // memory that is not yet taken from account
+	err     error // the first; what comes after it counts for nothing
 }
 
 // dialect is what the pickles of one program hold besides plain values.
@@ -60,9 +62,9 @@ func unpickle(b []byte, d dialect, account *account) (any, int, error) {
 	m := &machine{b: b, memo: map[uint64]any{}, dialect: d, account: account}
 	for {
 		at := m.at
-		op, err := m.take(1)
-		if err != nil {
-			return nil, 0, fmt.Errorf("pickle: %w", err)
+		op := m.take(1)
+		if m.err != nil {
+			return nil, 0, fmt.Errorf("pickle: %w", m.err)
 		}
 		if op[0] == '.' {
 			if len(m.stack) != 1 || len(m.marks) != 0 {
@@ -70,18 +72,25 @@ func unpickle(b []byte, d dialect, account *account) (any, int, error) {
 			}
 			return m.stack[0], m.at, nil
 		}
-		err = m.cost(opMemory)
-		if err == nil {
-			err = m.step(op[0])
-		}
-		if err != nil {
-			return nil, 0, fmt.Errorf("pickle: byte %d: %w", at, err)
+		m.cost(opMemory)
+		m.step(op[0])
+		if m.err != nil {
+			return nil, 0, fmt.Errorf("pickle: byte %d: %w", at, m.err)
 		}
 		if len(m.stack) > maxStack || len(m.marks) > maxStack || len(m.memo) > maxMemo {
 			return nil, 0, fmt.Errorf("pickle: byte %d: more than %d values wait on the stack or %d are remembered", at, maxStack, maxMemo)
 		}
 	}
 }
+
+// fail keeps an error, unless it is nil or there is one.
+func (m *machine) fail(err error) {
+	if m.err == nil {
+		m.err = err
+	}
+}
+
+func (m *machine) failf(format string, args ...any) { m.fail(fmt.Errorf(format, args...)) }
 
 // Memory, at most and about, of what opcodes make: few bytes of a file can ask for much.
 const (
@@ -94,16 +103,15 @@ const (
 )
 
 // cost takes n bytes of memory from the account, a million at once.
-func (m *machine) cost(n int64) error {
-	if m.owed += n; m.owed < oweAtMost {
-		return nil
+func (m *machine) cost(n int64) {
+	if m.owed += n; m.owed >= oweAtMost {
+		n, m.owed = m.owed, 0
+		m.fail(m.account.take(n))
 	}
-	n, m.owed = m.owed, 0
-	return m.account.take(n)
 }
 
 // costOf is the cost of a copy of arguments.
-func (m *machine) costOf(args tuple) error {
+func (m *machine) costOf(args tuple) {
 	n := int64(callMemory)
 	for _, a := range args {
 		switch a := a.(type) {
@@ -115,142 +123,118 @@ func (m *machine) costOf(args tuple) error {
 			n += int64(len(a))
 		}
 	}
-	return m.cost(n)
+	m.cost(n)
 }
 
 // take returns the next n bytes.
-func (m *machine) take(n uint64) ([]byte, error) {
+func (m *machine) take(n uint64) []byte {
 	if n > uint64(len(m.b)-m.at) {
-		return nil, fmt.Errorf("%d bytes are claimed and %d are left", n, len(m.b)-m.at)
+		m.failf("%d bytes are claimed and %d are left", n, len(m.b)-m.at)
+		return nil
 	}
 	out := m.b[m.at:][:n:n]
 	m.at += int(n)
-	return out, nil
+	return out
 }
 
 // number reads a little-endian integer of so many bytes.
-func (m *machine) number(size uint64) (uint64, error) {
-	b, err := m.take(size)
-	if err != nil {
-		return 0, err
-	}
+func (m *machine) number(size uint64) uint64 {
 	var whole [8]byte
-	copy(whole[:], b)
-	return binary.LittleEndian.Uint64(whole[:]), nil
+	copy(whole[:], m.take(size))
+	return binary.LittleEndian.Uint64(whole[:])
 }
 
 // counted reads a length of so many bytes and then as many bytes.
-func (m *machine) counted(size uint64) ([]byte, error) {
-	n, err := m.number(size)
-	if err != nil {
-		return nil, err
-	}
-	return m.take(n)
-}
+func (m *machine) counted(size uint64) []byte { return m.take(m.number(size)) }
 
-func (m *machine) push(v any) error {
-	m.stack = append(m.stack, v)
-	return nil
-}
+func (m *machine) push(v any) { m.stack = append(m.stack, v) }
 
 var errEmpty = errors.New("a value is taken from an empty stack")
 
 // pop takes the uppermost value, which must lie above the last mark.
-func (m *machine) pop() (any, error) {
+func (m *machine) pop() any {
 	floor := 0
 	if len(m.marks) > 0 {
 		floor = m.marks[len(m.marks)-1]
 	}
 	if len(m.stack) <= floor {
-		return nil, errEmpty
+		m.fail(errEmpty)
+		return nil
 	}
 	v := m.stack[len(m.stack)-1]
 	m.stack = m.stack[:len(m.stack)-1]
-	return v, nil
+	return v
+}
+
+// popAll takes the n uppermost values, in the order in which they were pushed.
+func (m *machine) popAll(n int) []any {
+	items := make([]any, n)
+	for i := n - 1; i >= 0; i-- {
+		items[i] = m.pop()
+	}
+	return items
 }
 
 // popMark takes the values above the last mark.
-func (m *machine) popMark() ([]any, error) {
+func (m *machine) popMark() []any {
 	if len(m.marks) == 0 {
-		return nil, errors.New("there is no mark")
+		m.failf("there is no mark")
+		return nil
 	}
 	at := m.marks[len(m.marks)-1]
 	m.marks = m.marks[:len(m.marks)-1]
-	if err := m.cost(itemMemory * int64(len(m.stack)-at)); err != nil {
-		return nil, err
+	if m.cost(itemMemory * int64(len(m.stack)-at)); m.err != nil {
+		return nil
 	}
 	out := slices.Clone(m.stack[at:])
 	m.stack = m.stack[:at]
-	return out, nil
+	return out
 }
 
 // step runs one opcode, by the names of Python's pickletools.
-func (m *machine) step(op byte) error {
+func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
-		v, err := m.number(1)
-		if err == nil && (v < 2 || v > 5) {
-			err = fmt.Errorf("protocol %d; want 2 to 5", v)
+		if v := m.number(1); v < 2 || v > 5 {
+			m.failf("protocol %d; want 2 to 5", v)
 		}
-		return err
 	case 0x95: // FRAME: only how much to read at once
-		n, err := m.number(8)
-		if err == nil && n > uint64(len(m.b)-m.at) {
-			err = fmt.Errorf("a frame of %d bytes, and %d are left", n, len(m.b)-m.at)
+		if n := m.number(8); n > uint64(len(m.b)-m.at) {
+			m.failf("a frame of %d bytes, and %d are left", n, len(m.b)-m.at)
 		}
-		return err
 	case 'N':
-		return m.push(nil)
+		m.push(nil)
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
-		return m.push(op == 0x88)
-	case 'K', 'M', 'J', 0x8a, 'G':
-		return m.numeral(op)
+		m.push(op == 0x88)
+	case 'K': // BININT1
+		m.push(int64(m.number(1)))
+	case 'M': // BININT2
+		m.push(int64(m.number(2)))
+	case 'J': // BININT
+		m.push(int64(int32(m.number(4))))
+	case 'G': // BINFLOAT, big endian
+		m.push(math.Float64frombits(bits.ReverseBytes64(m.number(8))))
+	case 0x8a: // LONG1
+		m.long(m.counted(1))
 	case 'X', 0x8c, 0x8d, 'U', 'T', 'C', 'B', 0x8e, 0x96:
-		return m.text(op)
+		m.text(op)
 	case ']', '}', ')', '(', 't', 0x85, 0x86, 0x87, 'a', 'e', 's', 'u', '0', '1', '2':
-		return m.container(op)
+		m.container(op)
 	case 'q', 'r', 0x94, 'h', 'j':
-		return m.remember(op)
+		m.remember(op)
 	case 'c', 0x93, 'R', 'Q', 'b':
-		return m.object(op)
+		m.object(op)
+	default:
+		m.failf("opcode 0x%02x is not read: files may hold tensors or arrays, numbers, text, lists, tuples and dicts only", op)
 	}
-	return fmt.Errorf("opcode 0x%02x is not read: files may hold tensors or arrays, numbers, text, lists, tuples and dicts only", op)
 }
 
-func (m *machine) numeral(op byte) error {
-	switch op {
-	case 'K', 'M': // BININT1, BININT2
-		size := uint64(1)
-		if op == 'M' {
-			size = 2
-		}
-		v, err := m.number(size)
-		if err != nil {
-			return err
-		}
-		return m.push(int64(v))
-	case 'J': // BININT
-		v, err := m.number(4)
-		if err != nil {
-			return err
-		}
-		return m.push(int64(int32(v)))
-	case 'G': // BINFLOAT, big endian
-		b, err := m.take(8)
-		if err != nil {
-			return err
-		}
-		return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
-	}
-	b, err := m.counted(1) // LONG1
-	if err == nil {
-		err = m.cost(int64(len(b)))
-	}
-	if err != nil {
-		return err
-	}
+// long pushes an integer, little endian, two's complement.
+func (m *machine) long(b []byte) {
+	m.cost(int64(len(b)))
 	if len(b) > 8 {
-		return m.push(long(b))
+		m.push(long(b))
+		return
 	}
 	v := int64(0)
 	for i, x := range b {
@@ -259,10 +243,10 @@ func (m *machine) numeral(op byte) error {
 	if n := len(b); n > 0 && n < 8 && b[n-1] >= 0x80 {
 		v |= -1 << (8 * n)
 	}
-	return m.push(v)
+	m.push(v)
 }
 
-func (m *machine) text(op byte) error {
+func (m *machine) text(op byte) {
 	size := uint64(4) // BINUNICODE, BINSTRING, BINBYTES
 	switch op {
 	case 0x8c, 'U', 'C': // SHORT_BINUNICODE, SHORT_BINSTRING, SHORT_BINBYTES
@@ -270,116 +254,87 @@ func (m *machine) text(op byte) error {
 	case 0x8d, 0x8e, 0x96: // BINUNICODE8, BINBYTES8, BYTEARRAY8
 		size = 8
 	}
-	b, err := m.counted(size)
-	if err == nil && m.copies() {
-		err = m.cost(int64(len(b)))
+	b := m.counted(size)
+	if m.copies() {
+		m.cost(int64(len(b)))
 	}
-	if err != nil {
-		return err
+	if m.err == nil {
+		m.push(m.string(b))
 	}
-	return m.push(m.string(b))
 }
 
-func (m *machine) container(op byte) error {
+func (m *machine) container(op byte) {
 	switch op {
 	case ']':
-		return m.push(&list{})
+		m.push(&list{})
 	case '}':
-		return m.push(&dict{})
+		m.push(&dict{})
 	case ')':
-		return m.push(tuple{})
+		m.push(tuple{})
 	case '(':
 		m.marks = append(m.marks, len(m.stack))
-		return nil
-	case 't', '1': // TUPLE, POP_MARK
-		items, err := m.popMark()
-		if err != nil || op == '1' {
-			return err
-		}
-		return m.push(tuple(items))
+	case 't': // TUPLE
+		m.push(tuple(m.popMark()))
 	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
-		items := make(tuple, op-0x84)
-		for i := len(items) - 1; i >= 0; i-- {
-			var err error
-			if items[i], err = m.pop(); err != nil {
-				return err
-			}
-		}
-		return m.push(items)
-	case '0', '2': // POP, DUP
-		v, err := m.pop()
-		if err != nil || op == '0' {
-			return err
-		}
+		m.push(tuple(m.popAll(int(op - 0x84))))
+	case '0': // POP
+		m.pop()
+	case '1': // POP_MARK
+		m.popMark()
+	case '2': // DUP
+		v := m.pop()
 		m.stack = append(m.stack, v, v)
-		return nil
+	case 'a': // APPEND
+		m.fill(op, m.popAll(1))
+	case 's': // SETITEM
+		m.fill(op, m.popAll(2))
+	case 'e', 'u': // APPENDS, SETITEMS
+		m.fill(op, m.popMark())
 	}
-	return m.fill(op)
 }
 
-// fill adds to a list or dict.
-func (m *machine) fill(op byte) error {
-	var items []any
-	var err error
-	switch op {
-	case 'e', 'u': // APPENDS, SETITEMS
-		items, err = m.popMark()
-	default: // APPEND, SETITEM
-		items = make([]any, 1)
-		if op == 's' {
-			items = make([]any, 2)
-		}
-		for i := len(items) - 1; i >= 0 && err == nil; i-- {
-			items[i], err = m.pop()
-		}
-	}
-	if err != nil {
-		return err
-	}
-	v, err := m.pop()
-	if err != nil {
-		return err
-	}
-	switch v := v.(type) {
+// fill adds items to the list or dict below them.
+func (m *machine) fill(op byte, items []any) {
+	switch v := m.pop().(type) {
 	case *list:
 		if op == 'a' || op == 'e' {
 			v.items = append(v.items, items...)
-			return m.push(v)
+			m.push(v)
+			return
 		}
 	case *dict:
 		if (op == 's' || op == 'u') && len(items)%2 == 0 {
 			for i := 0; i < len(items); i += 2 {
 				v.keys, v.values = append(v.keys, items[i]), append(v.values, items[i+1])
 			}
-			return m.push(v)
+			m.push(v)
+			return
 		}
 	}
-	return fmt.Errorf("opcode %q adds to a value that does not take it", op)
+	m.failf("opcode %q adds to a value that does not take it", op)
 }
 
 // remember stores the uppermost value for later, or fetches one.
-func (m *machine) remember(op byte) error {
+func (m *machine) remember(op byte) {
 	key := uint64(len(m.memo)) // MEMOIZE
-	var err error
 	switch op {
 	case 'q', 'h':
-		key, err = m.number(1)
+		key = m.number(1)
 	case 'r', 'j':
-		key, err = m.number(4)
-	}
-	if err != nil {
-		return err
+		key = m.number(4)
 	}
 	if op == 'h' || op == 'j' {
 		v, ok := m.memo[key]
 		if !ok {
-			return fmt.Errorf("value %d is fetched and was never stored", key)
+			m.failf("value %d is fetched and was never stored", key)
 		}
-		return m.push(v)
+		m.push(v)
+		return
 	}
 	if len(m.stack) == 0 {
-		return errEmpty
+		m.fail(errEmpty)
+		return
 	}
 	m.memo[key] = m.stack[len(m.stack)-1]
-	return m.cost(memoMemory)
+	m.cost(memoMemory)
 }

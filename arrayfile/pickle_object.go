@@ -1,107 +1,66 @@
 package arrayfile
 
-import (
-	"bytes"
-	"errors"
-)
+import "bytes"
 
 // object handles what in Python would import, call or change an object: here names and tuples are
 // looked at, and nothing else happens.
-func (m *machine) object(op byte) error {
+func (m *machine) object(op byte) {
 	switch op {
 	case 'c', 0x93: // GLOBAL, STACK_GLOBAL
-		g, err := m.globalName(op)
-		if err == nil {
-			err = m.cost(int64(len(g)))
-		}
-		if err != nil {
-			return err
-		}
-		if err := m.known(g); err != nil {
-			return err
-		}
-		return m.push(g)
+		g := m.globalName(op)
+		m.cost(int64(len(g)))
+		m.fail(m.known(g))
+		m.push(g)
 	case 'Q': // BINPERSID
-		v, err := m.pop()
-		if err != nil {
-			return err
-		}
-		if v, err = m.outside(v); err != nil {
-			return err
-		}
-		return m.push(v)
+		v, err := m.outside(m.pop())
+		m.fail(err)
+		m.push(v)
 	case 'b': // BUILD
-		state, err := m.pop()
-		if err != nil {
-			return err
-		}
-		v, err := m.pop()
-		if err != nil {
-			return err
-		}
+		state := m.pop()
+		v := m.pop()
 		if s, ok := state.(tuple); ok {
-			if err := m.costOf(s); err != nil {
-				return err
-			}
+			m.costOf(s)
 		}
-		if err := m.state(v, state); err != nil {
-			return err
+		if m.err == nil {
+			m.fail(m.state(v, state))
 		}
-		return m.push(v)
+		m.push(v)
+	case 'R': // REDUCE
+		arguments := m.pop()
+		callee := m.pop()
+		args, ok := arguments.(tuple)
+		if !ok {
+			m.failf("the arguments of a call are no tuple")
+		}
+		if m.costOf(args); m.err == nil {
+			v, err := m.call(callee, args)
+			m.fail(err)
+			m.push(v)
+		}
 	}
-	arguments, err := m.pop() // REDUCE
-	if err != nil {
-		return err
-	}
-	callee, err := m.pop()
-	if err != nil {
-		return err
-	}
-	args, ok := arguments.(tuple)
-	if !ok {
-		return errors.New("the arguments of a call are no tuple")
-	}
-	if err := m.costOf(args); err != nil {
-		return err
-	}
-	v, err := m.call(callee, args)
-	if err != nil {
-		return err
-	}
-	return m.push(v)
 }
 
-func (m *machine) globalName(op byte) (global, error) {
+func (m *machine) globalName(op byte) global {
 	if op == 'c' {
-		module, err := m.line()
-		if err != nil {
-			return "", err
-		}
-		name, err := m.line()
-		return global(module + " " + name), err
+		module := m.line()
+		return global(module + " " + m.line())
 	}
-	name, err := m.pop()
-	if err != nil {
-		return "", err
-	}
-	module, err := m.pop()
-	if err != nil {
-		return "", err
-	}
-	a, ok1 := module.(string)
-	b, ok2 := name.(string)
+	name := m.pop()
+	module, ok1 := m.pop().(string)
+	text, ok2 := name.(string)
 	if !ok1 || !ok2 {
-		return "", errors.New("the name of a global is no text")
+		m.failf("the name of a global is no text")
 	}
-	return global(a + " " + b), nil
+	return global(module + " " + text)
 }
 
-func (m *machine) line() (string, error) {
+func (m *machine) line() string {
 	n := bytes.IndexByte(m.b[m.at:], '\n')
 	if n < 0 {
-		return "", errors.New("a line does not end")
+		m.failf("a line does not end")
+		return ""
 	}
 	s := string(m.b[m.at : m.at+n])
 	m.at += n + 1
-	return s, nil
+	return s
 }

@@ -89,24 +89,9 @@ func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 	}
 	sizes := map[string]int{}
 	collectStorages(parts[3], sizes, new(int), 0)
-	where := map[string][]byte{}
-	for _, k := range keys.items {
-		key, _ := k.(string)
-		size, ok := sizes[key]
-		if _, twice := where[key]; !ok || twice || len(b)-at < 8 {
-			return nil, fmt.Errorf("arrayfile: pt: storage %.40q is unknown, occurs twice or is cut short", key)
-		}
-		n := binary.LittleEndian.Uint64(b[at:])
-		at += 8
-		if n > uint64(len(b)-at)/uint64(size) {
-			return nil, fmt.Errorf("arrayfile: pt: storage %.40q claims %d elements of %d bytes, and %d bytes are left", key, n, size, len(b)-at)
-		}
-		end := at + int(n)*size
-		where[key] = b[at:end:end]
-		at = end
-	}
-	if at != len(b) {
-		return nil, fmt.Errorf("arrayfile: pt: %d bytes follow the last storage", len(b)-at)
+	where, err := legacyStorages(b, at, keys.items, sizes)
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
 	return flatten(parts[3], false, account, func(s storage) ([]byte, error) {
 		data, ok := where[s.key]
@@ -115,6 +100,30 @@ func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 		}
 		return data, nil
 	})
+}
+
+// legacyStorages finds the storages of the older format, which lie in b from at on, in the order of keys.
+func legacyStorages(b []byte, at int, keys []any, sizes map[string]int) (map[string][]byte, error) {
+	where := map[string][]byte{}
+	for _, k := range keys {
+		key, _ := k.(string)
+		size, ok := sizes[key]
+		if _, twice := where[key]; !ok || twice || len(b)-at < 8 {
+			return nil, fmt.Errorf("storage %.40q is unknown, occurs twice or is cut short", key)
+		}
+		n := binary.LittleEndian.Uint64(b[at:])
+		at += 8
+		if n > uint64(len(b)-at)/uint64(size) {
+			return nil, fmt.Errorf("storage %.40q claims %d elements of %d bytes, and %d bytes are left", key, n, size, len(b)-at)
+		}
+		end := at + int(n)*size
+		where[key] = b[at:end:end]
+		at = end
+	}
+	if at != len(b) {
+		return nil, fmt.Errorf("%d bytes follow the last storage", len(b)-at)
+	}
+	return where, nil
 }
 
 func (d *dict) get(key string) any {

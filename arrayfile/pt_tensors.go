@@ -140,29 +140,15 @@ func (t tensor) entry(name string, big bool, account *account, data stored) entr
 		e.err = naturef("elements of %s are not read; convert to real numbers of at most 64 bits", t.class)
 		return e
 	}
-	e.BigEndian = big && t.dtype.Size() > 1
-	last, count := t.offset, int64(1)
-	for i, n := range t.shape {
-		if n > 0 && count > math.MaxInt64/8/n || n > 1 && t.stride[i] > (math.MaxInt64-last)/(n-1) {
-			last = math.MaxInt64 // fits no storage
-			break
-		}
-		count *= n
-		last += max(n-1, 0) * t.stride[i]
+	count, err := t.elementCount()
+	if err != nil {
+		return entry{Header: Header{Name: name}, err: err}
+	}
+	for _, n := range t.shape {
 		e.Shape = append(e.Shape, int(n))
 	}
-	switch {
-	case last == math.MaxInt64, count > 0 && last >= t.count:
-		e.err = fmt.Errorf("shape %v with strides %v from element %d does not fit a storage of %d elements", t.shape, t.stride, t.offset, t.count)
-	case count > t.count:
-		e.err = naturef("shape %v repeats the %d elements of its storage; save it with .clone()", t.shape, t.count)
-	}
-	if e.err != nil {
-		e.Header = Header{Name: name}
-		return e
-	}
 	rows, columns := t.contiguous(false), t.contiguous(true)
-	e.Fortran = columns && !rows
+	e.BigEndian, e.Fortran = big && t.dtype.Size() > 1, columns && !rows
 	e.load = func() ([]byte, error) {
 		b, err := data(t.storage)
 		if err != nil {
@@ -184,6 +170,26 @@ func (t tensor) entry(name string, big bool, account *account, data stored) entr
 		return t.gather(b, count*size, size), nil
 	}
 	return e
+}
+
+// elementCount is the product of the shape; an error unless the storage holds as many elements, at the strides.
+func (t tensor) elementCount() (int64, error) {
+	last, count := t.offset, int64(1)
+	for i, n := range t.shape {
+		if n > 0 && count > math.MaxInt64/8/n || n > 1 && t.stride[i] > (math.MaxInt64-last)/(n-1) {
+			last = math.MaxInt64 // fits no storage
+			break
+		}
+		count *= n
+		last += max(n-1, 0) * t.stride[i]
+	}
+	switch {
+	case last == math.MaxInt64, count > 0 && last >= t.count:
+		return 0, fmt.Errorf("shape %v with strides %v from element %d does not fit a storage of %d elements", t.shape, t.stride, t.offset, t.count)
+	case count > t.count:
+		return 0, naturef("shape %v repeats the %d elements of its storage; save it with .clone()", t.shape, t.count)
+	}
+	return count, nil
 }
 
 // contiguous reports whether the elements lie without gaps, the last axis running fastest or, for

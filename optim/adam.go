@@ -3,7 +3,6 @@ package optim
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"collapse/internal/kernel"
 	"collapse/nn"
@@ -33,12 +32,7 @@ func (c AdamConfig) Validate() error {
 			errs = append(errs, fmt.Errorf("optim: Adam's beta %d is %g, wanted 0 up to, not including, 1", i+1, beta))
 		}
 	}
-	if !(c.Eps >= 0) || math.IsInf(c.Eps, 0) {
-		errs = append(errs, fmt.Errorf("optim: Adam's eps is %g, wanted at least 0", c.Eps))
-	}
-	if !(c.WeightDecay >= 0) || math.IsInf(c.WeightDecay, 0) {
-		errs = append(errs, fmt.Errorf("optim: weight decay is %g, wanted at least 0", c.WeightDecay))
-	}
+	errs = append(errs, checkNotNegative("Adam's eps", c.Eps), checkNotNegative("weight decay", c.WeightDecay))
 	return errors.Join(errs...)
 }
 

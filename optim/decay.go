@@ -3,7 +3,6 @@ package optim
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"collapse/internal/kernel"
 	"collapse/nn"
@@ -71,9 +70,7 @@ func (c DecayConfig) Validate() error {
 		name string
 		λ    float64
 	}{{"all parameters", c.All}, {"the classifier", c.Classifier}, {"its bias", c.Bias}, {"the features", c.Features}} {
-		if !(v.λ >= 0) || math.IsInf(v.λ, 0) {
-			errs = append(errs, fmt.Errorf("optim: decay of %s is %g, wanted at least 0", v.name, v.λ))
-		}
+		errs = append(errs, checkNotNegative("decay of "+v.name, v.λ))
 	}
 	return errors.Join(errs...)
 }

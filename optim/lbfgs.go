@@ -30,55 +30,83 @@ func (c LBFGSConfig) withDefaults() LBFGSConfig {
 // LBFGS minimises f from x, which it changes in place, by limited-memory BFGS with a strong Wolfe line
 // search. The value never rises by more than rounding.
 func LBFGS(ctx context.Context, f Function, x []float64, cfg LBFGSConfig) Outcome {
+	q := newQuasiNewton(f, x, cfg)
+	return q.minimise(ctx, func() float64 { return maxAbs(q.grad) }, q.wolfe)
+}
+
+// quasiNewton is what the full-batch methods share: the present point, the trial of a search, and the curvature remembered.
+type quasiNewton struct {
+	f              Function
+	cfg            LBFGSConfig
+	x, grad        []float64
+	trialX, trialG []float64
+	direction      []float64
+	pairs          *memory[float64]
+	out            Outcome
+}
+
+func newQuasiNewton(f Function, x []float64, cfg LBFGSConfig) *quasiNewton {
 	cfg = cfg.withDefaults()
 	n := len(x)
-	grad, trialX, trialG := make([]float64, n), make([]float64, n), make([]float64, n)
-	direction := make([]float64, n)
-	pairs := newMemory(cfg.Memory, n, newVectors[float64](nil, n))
-	out := Outcome{Value: f.Eval(x, grad), Evaluations: 1}
-	for fresh := true; ; {
-		out.GradNorm = maxAbs(grad)
-		if stop := cfg.check(ctx, &out); stop != "" {
-			out.Stop = stop
-			return out
+	q := &quasiNewton{f: f, cfg: cfg, x: x, pairs: newMemory(cfg.Memory, n, newVectors[float64](nil, n))}
+	for _, v := range []*[]float64{&q.grad, &q.trialX, &q.trialG, &q.direction} {
+		*v = make([]float64, n)
+	}
+	q.out = Outcome{Value: f.Eval(x, q.grad), Evaluations: 1}
+	return q
+}
+
+// minimise makes steps until it is time to stop. residual is the gradient's norm; search leaves a better point, its gradient and
+// its value, or says that there is none along its direction: then it is asked once more, without remembered curvature.
+func (q *quasiNewton) minimise(ctx context.Context, residual func() float64, search func() (value float64, ok bool)) Outcome {
+	for {
+		q.out.GradNorm = residual()
+		if q.out.Stop = q.cfg.check(ctx, &q.out); q.out.Stop != "" {
+			return q.out
 		}
-		step := 1.0
-		for i, g := range grad {
-			direction[i] = -g
-		}
-		if fresh {
-			step = math.Min(1, 1/math.Sqrt(inner(grad, grad)))
-		} else {
-			pairs.apply(direction)
-		}
-		slope := inner(grad, direction)
-		search := wolfe{f: f, start: x, direction: direction, x: trialX, grad: trialG, f0: out.Value, slope: slope}
-		found, ok := trial{}, false
-		if slope < 0 {
-			found, ok = search.run(step)
-		}
-		out.Evaluations += search.evals
-		if !ok {
-			if fresh {
-				out.Stop = StopStalled
-				return out
-			}
-			fresh, pairs.count = true, 0 // once more along the gradient
-			continue
-		}
-		fresh = false
-		pairs.push(trialX, x, trialG, grad)
-		copy(x, trialX)
-		copy(grad, trialG)
-		out.Value = found.value
-		out.Iterations++
-		if pairs.count == 0 {
-			fresh = true
-		}
-		if cfg.Observe != nil {
-			cfg.Observe(out.Iterations, x, out.Value)
+		value, ok := search()
+		switch {
+		case ok:
+			q.move(value)
+		case q.pairs.count == 0:
+			q.out.Stop = StopStalled
+			return q.out
+		default:
+			q.pairs.count = 0
 		}
 	}
+}
+
+// move makes the trial the present point.
+func (q *quasiNewton) move(value float64) {
+	q.pairs.push(q.trialX, q.x, q.trialG, q.grad)
+	copy(q.x, q.trialX)
+	copy(q.grad, q.trialG)
+	q.out.Value = value
+	q.out.Iterations++
+	if q.cfg.Observe != nil {
+		q.cfg.Observe(q.out.Iterations, q.x, value)
+	}
+}
+
+// wolfe searches along the estimated Newton direction.
+func (q *quasiNewton) wolfe() (value float64, ok bool) {
+	step := 1.0
+	if q.pairs.count == 0 {
+		step = math.Min(1, 1/math.Sqrt(inner(q.grad, q.grad)))
+	}
+	for i, g := range q.grad {
+		q.direction[i] = -g
+	}
+	q.pairs.apply(q.direction)
+	slope := inner(q.grad, q.direction)
+	if !(slope < 0) {
+		return 0, false
+	}
+	w := wolfe{f: q.f, start: q.x, direction: q.direction, x: q.trialX, grad: q.trialG, f0: q.out.Value, slope: slope}
+	found, ok := w.run(step)
+	q.out.Evaluations += w.evals
+	return found.value, ok
 }
 
 // check returns why to stop, "" to go on.

@@ -11,69 +11,36 @@ import (
 // fixed for the step; the search backtracks along the projected path. Outcome.GradNorm is the KKT
 // residual: the gradient at free entries, min(gradient, 0) at entries at 0.
 func ProjectedLBFGS(ctx context.Context, f Function, x []float64, nonneg func(i int) bool, cfg LBFGSConfig) Outcome {
-	cfg = cfg.withDefaults()
-	n := len(x)
-	b := newBounded(f, n, nonneg)
-	b.project(x)
-	grad, direction := make([]float64, n), make([]float64, n)
-	pairs := newMemory(cfg.Memory, n, newVectors[float64](nil, n))
-	out := Outcome{Value: f.Eval(x, grad), Evaluations: 1}
-	for {
-		out.GradNorm = b.residual(x, grad)
-		if stop := cfg.check(ctx, &out); stop != "" {
-			out.Stop = stop
-			return out
-		}
-		if b.fix(x, grad) {
-			pairs.count = 0 // another face: old curvature may mislead
-		}
-		b.reduced(direction, grad)
-		pairs.apply(direction)
-		for i := range direction {
-			if b.fixed[i] {
-				direction[i] = 0
-			}
-		}
-		step := 1.0
-		if slope := inner(grad, direction); !(slope < 0) || pairs.count == 0 {
-			b.reduced(direction, grad)
-			step = math.Min(1, 1/math.Sqrt(inner(direction, direction)))
-		}
-		value, evals, ok := b.backtrack(x, grad, direction, out.Value, step)
-		out.Evaluations += evals
-		if !ok {
-			if pairs.count == 0 {
-				out.Stop = StopStalled
-				return out
-			}
-			pairs.count = 0
-			continue
-		}
-		pairs.push(b.x, x, b.grad, grad)
-		copy(x, b.x)
-		copy(grad, b.grad)
-		out.Value = value
-		out.Iterations++
-		if cfg.Observe != nil {
-			cfg.Observe(out.Iterations, x, out.Value)
-		}
-	}
-}
-
-// bounded is the scratch of ProjectedLBFGS.
-type bounded struct {
-	f       Function
-	lower   []bool // entries with the bound 0
-	fixed   []bool // entries held at 0 in this step
-	x, grad []float64
-}
-
-func newBounded(f Function, n int, nonneg func(int) bool) *bounded {
-	b := &bounded{f: f, lower: make([]bool, n), fixed: make([]bool, n), x: make([]float64, n), grad: make([]float64, n)}
-	for i := range n {
+	b := &bounded{lower: make([]bool, len(x)), fixed: make([]bool, len(x))}
+	for i := range x {
 		b.lower[i] = nonneg(i)
 	}
-	return b
+	b.project(x)
+	b.quasiNewton = newQuasiNewton(f, x, cfg)
+	return b.minimise(ctx, b.residual, b.search)
+}
+
+// bounded is the state of ProjectedLBFGS.
+type bounded struct {
+	*quasiNewton
+	lower []bool // entries with the bound 0
+	fixed []bool // entries held at 0 in this step
+}
+
+// search goes along the estimated Newton direction of the free entries, or along their gradient.
+func (b *bounded) search() (value float64, ok bool) {
+	if b.fix() {
+		b.pairs.count = 0 // another face: old curvature may mislead
+	}
+	b.descent()
+	b.pairs.apply(b.direction)
+	b.hold()
+	step := 1.0
+	if slope := inner(b.grad, b.direction); !(slope < 0) || b.pairs.count == 0 {
+		b.descent()
+		step = math.Min(1, 1/math.Sqrt(inner(b.direction, b.direction)))
+	}
+	return b.backtrack(step)
 }
 
 func (b *bounded) project(x []float64) {
@@ -85,10 +52,10 @@ func (b *bounded) project(x []float64) {
 }
 
 // residual is the largest violation of the KKT conditions.
-func (b *bounded) residual(x, grad []float64) float64 {
+func (b *bounded) residual() float64 {
 	worst := 0.0
-	for i, g := range grad {
-		if b.lower[i] && x[i] == 0 {
+	for i, g := range b.grad {
+		if b.lower[i] && b.x[i] == 0 {
 			g = math.Min(g, 0)
 		}
 		if g = math.Abs(g); !(g <= worst) {
@@ -99,9 +66,9 @@ func (b *bounded) residual(x, grad []float64) float64 {
 }
 
 // fix chooses the entries held at 0 and reports whether any was newly held or released.
-func (b *bounded) fix(x, grad []float64) (changed bool) {
+func (b *bounded) fix() (changed bool) {
 	for i, lower := range b.lower {
-		held := lower && x[i] == 0 && grad[i] >= 0
+		held := lower && b.x[i] == 0 && b.grad[i] >= 0
 		if held != b.fixed[i] {
 			b.fixed[i], changed = held, true
 		}
@@ -109,33 +76,41 @@ func (b *bounded) fix(x, grad []float64) (changed bool) {
 	return changed
 }
 
-// reduced writes minus the gradient of the free entries.
-func (b *bounded) reduced(direction, grad []float64) {
-	for i, g := range grad {
-		direction[i] = -g
-		if b.fixed[i] {
-			direction[i] = 0
+// descent sets the direction to minus the gradient of the free entries.
+func (b *bounded) descent() {
+	for i, g := range b.grad {
+		b.direction[i] = -g
+	}
+	b.hold()
+}
+
+// hold keeps the direction off the fixed entries.
+func (b *bounded) hold() {
+	for i, fixed := range b.fixed {
+		if fixed {
+			b.direction[i] = 0
 		}
 	}
 }
 
 // backtrack halves the step along the projected path until the value falls by a share of the slope
-// along the actual move. The new point and gradient are in b.x and b.grad.
-func (b *bounded) backtrack(x, grad, direction []float64, value, step float64) (float64, int, bool) {
-	for evals := 1; evals <= 50; evals++ {
-		slope := 0.0
-		for i, d := range direction {
-			b.x[i] = x[i] + step*d
-			if b.lower[i] && b.x[i] < 0 {
-				b.x[i] = 0
-			}
-			slope += grad[i] * (b.x[i] - x[i])
+// along the actual move.
+func (b *bounded) backtrack(step float64) (value float64, ok bool) {
+	for range 50 {
+		for i, d := range b.direction {
+			b.trialX[i] = b.x[i] + step*d
 		}
-		got := b.f.Eval(b.x, b.grad)
-		if slope < 0 && got <= value+wolfeDecrease*slope+flatShare*math.Abs(value) {
-			return got, evals, true
+		b.project(b.trialX)
+		slope := 0.0
+		for i, g := range b.grad {
+			slope += g * (b.trialX[i] - b.x[i])
+		}
+		value = b.f.Eval(b.trialX, b.trialG)
+		b.out.Evaluations++
+		if slope < 0 && value <= b.out.Value+wolfeDecrease*slope+flatShare*math.Abs(b.out.Value) {
+			return value, true
 		}
 		step /= 2
 	}
-	return value, 50, false
+	return 0, false
 }

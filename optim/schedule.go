@@ -69,6 +69,14 @@ func (s MultiStep) Validate() error {
 	return errors.Join(errs...)
 }
 
+// checkNotNegative is the problem of a number that must be finite and not below 0, or nil.
+func checkNotNegative(what string, v float64) error {
+	if !(v >= 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("optim: %s is %g, wanted at least 0", what, v)
+	}
+	return nil
+}
+
 func checkBase(base float64) []error {
 	if !(base > 0) || math.IsInf(base, 0) {
 		return []error{fmt.Errorf("optim: learning rate is %g, wanted above 0", base)}

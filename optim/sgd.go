@@ -3,7 +3,6 @@ package optim
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"collapse/internal/kernel"
 	"collapse/nn"
@@ -28,9 +27,7 @@ func (c SGDConfig) Validate() error {
 	if !(c.Momentum >= 0 && c.Momentum < 1) {
 		errs = append(errs, fmt.Errorf("optim: momentum is %g, wanted 0 up to, not including, 1", c.Momentum))
 	}
-	if !(c.WeightDecay >= 0) || math.IsInf(c.WeightDecay, 0) {
-		errs = append(errs, fmt.Errorf("optim: weight decay is %g, wanted at least 0", c.WeightDecay))
-	}
+	errs = append(errs, checkNotNegative("weight decay", c.WeightDecay))
 	if c.Nesterov && c.Momentum == 0 {
 		errs = append(errs, errors.New("optim: nesterov needs a momentum above 0"))
 	}

@@ -62,17 +62,12 @@ func (a *Adam[T]) Run(part int) {
 }
 
 func adam[T Float](r adamRule[T], p, g, m, v []T) {
-	done := 0
-	if isFloat32[T]() {
-		done = adamSIMD(r.single(), as[float32](p), as[float32](g), as[float32](m), as[float32](v))
+	done := vectors[T](len(p))
+	if done > 0 {
+		simd.adam(done, first32(p), first32(g), first32(m), first32(v), float32(r.decay), float32(r.beta1), float32(r.take1),
+			float32(r.beta2), float32(r.take2), float32(r.root), float32(r.eps), float32(r.rate))
 	}
 	adamGeneric(r, p[done:], g[done:], m[done:], v[done:])
-}
-
-// single is the rule of a type of float32's size as plain float32.
-func (r adamRule[T]) single() adamRule[float32] {
-	return adamRule[float32]{decay: float32(r.decay), beta1: float32(r.beta1), take1: float32(r.take1), beta2: float32(r.beta2),
-		take2: float32(r.take2), root: float32(r.root), eps: float32(r.eps), rate: float32(r.rate)}
 }
 
 func adamGeneric[T Float](r adamRule[T], p, g, m, v []T) {

@@ -7,9 +7,9 @@ package kernel
 
 // addSquares adds the squared deviations of every row: acc_j += Σ_i (x_ij − mean_j)².
 func addSquares[T Float](rows, cols, ld int, x []T, mean, acc []float64) {
-	done := 0
-	if isFloat32[T]() {
-		done = addSquaresSIMD(rows, cols, ld, as[float32](x), mean, acc)
+	done := wholeColumns[T](rows, cols)
+	if done > 0 {
+		simd.addSquares(rows, done, ld, first32(x), &mean[0], &acc[0])
 	}
 	if done < cols {
 		addSquaresGeneric(rows, cols-done, ld, x[done:], mean[done:], acc[done:])
@@ -30,10 +30,9 @@ func addSquaresGeneric[T Float](rows, cols, ld int, x []T, mean, acc []float64) 
 // normalise sets y = ((x − hi) − lo)·scale + shift, then y = 0 where relu is set and y < 0: NaN
 // stays NaN.
 func normalise[T Float](rows, cols, ld int, relu bool, x, y, hi, lo, scale, shift []T) {
-	done := 0
-	if isFloat32[T]() {
-		done = normaliseSIMD(rows, cols, ld, relu, as[float32](x), as[float32](y),
-			as[float32](hi), as[float32](lo), as[float32](scale), as[float32](shift))
+	done := wholeColumns[T](rows, cols)
+	if done > 0 {
+		simd.normalise[pick(relu, 1)](rows, done, ld, first32(x), first32(y), first32(hi), first32(lo), first32(scale), first32(shift))
 	}
 	if done < cols {
 		normaliseGeneric(rows, cols-done, ld, relu, x[done:], y[done:], hi[done:], lo[done:], scale[done:], shift[done:])
@@ -57,10 +56,9 @@ func normaliseGeneric[T Float](rows, cols, ld int, relu bool, x, y, hi, lo, scal
 // gradientSums adds g and g·c of every row to sum and dot, with c = (x − hi) − lo and g = dy, or
 // 0 where relu is set and y ≤ 0. For float32 the product is exact in float64.
 func gradientSums[T Float](rows, cols, ld int, relu bool, dy, y, x, hi, lo []T, sum, dot []float64) {
-	done := 0
-	if isFloat32[T]() {
-		done = gradientSumsSIMD(rows, cols, ld, relu, as[float32](dy), as[float32](y), as[float32](x),
-			as[float32](hi), as[float32](lo), sum, dot)
+	done := wholeColumns[T](rows, cols)
+	if done > 0 {
+		simd.gradientSums[pick(relu, 1)](rows, done, ld, first32(dy), first32(y), first32(x), first32(hi), first32(lo), &sum[0], &dot[0])
 	}
 	if done < cols {
 		gradientSumsGeneric(rows, cols-done, ld, relu, dy[done:], y[done:], x[done:], hi[done:], lo[done:], sum[done:], dot[done:])
@@ -84,10 +82,10 @@ func gradientSumsGeneric[T Float](rows, cols, ld int, relu bool, dy, y, x, hi, l
 
 // gradientInput turns dy into dx = ((g − k1) − c·k2)·k3, with g and c as in gradientSums.
 func gradientInput[T Float](rows, cols, ld int, relu bool, dy, y, x, hi, lo, k1, k2, k3 []T) {
-	done := 0
-	if isFloat32[T]() {
-		done = gradientInputSIMD(rows, cols, ld, relu, as[float32](dy), as[float32](y), as[float32](x),
-			as[float32](hi), as[float32](lo), as[float32](k1), as[float32](k2), as[float32](k3))
+	done := wholeColumns[T](rows, cols)
+	if done > 0 {
+		simd.gradientInput[pick(relu, 1)](rows, done, ld, first32(dy), first32(y), first32(x),
+			first32(hi), first32(lo), first32(k1), first32(k2), first32(k3))
 	}
 	if done < cols {
 		gradientInputGeneric(rows, cols-done, ld, relu, dy[done:], y[done:], x[done:], hi[done:], lo[done:], k1[done:], k2[done:], k3[done:])

@@ -20,9 +20,9 @@ func columnRange(part, cols int) (from, to int) {
 
 // addRows adds every row of x to acc: acc_j += Σ_i x_ij, rows in order, in float64.
 func addRows[T Float](rows, cols, ld int, x []T, acc []float64) {
-	done := 0
-	if isFloat32[T]() {
-		done = addRowsSIMD(rows, cols, ld, as[float32](x), acc)
+	done := wholeColumns[T](rows, cols)
+	if done > 0 {
+		simd.addRows(rows, done, ld, first32(x), &acc[0])
 	}
 	if done < cols {
 		addRowsGeneric(rows, cols-done, ld, x[done:], acc[done:])

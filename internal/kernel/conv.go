@@ -90,11 +90,6 @@ type ConvEpilogue[T Float] struct {
 	Cold bool
 }
 
-// epilogueAs is ep with its slices as those of the plain type D, which T is.
-func epilogueAs[D float32 | float64, T Float](ep ConvEpilogue[T]) ConvEpilogue[D] {
-	return ConvEpilogue[D]{Bias: as[D](ep.Bias), Residual: as[D](ep.Residual), ReLU: ep.ReLU, Cold: ep.Cold}
-}
-
 // Conv computes a two-dimensional convolution and its gradients on image tensors with the batch
 // innermost (docs/decisions/0006): x[c][y][x][b], b padded to L = Lanes(batch).
 //
@@ -107,37 +102,20 @@ type Conv[T Float] struct {
 	maxBatch int
 	winograd bool
 
-	single *convolution[float32] // one of the two is nil
-	double *convolution[float64]
-}
-
-// convolution is the plan of the three operations for a plain element type.
-type convolution[T float32 | float64] struct {
 	forward, inputGrad imageSums[T]
 	weightGrad         filterSums[T]
 }
 
 // imageSums computes an image from another and weights.
-type imageSums[T float32 | float64] interface {
+type imageSums[T Float] interface {
 	compute(tm *parallel.Team, lanes int, from, w, to []T, ep ConvEpilogue[T])
 	needs(lanes int) convNeed
 }
 
 // filterSums computes the gradient of weights.
-type filterSums[T float32 | float64] interface {
+type filterSums[T Float] interface {
 	compute(tm *parallel.Team, lanes int, x, dy, dw []T)
 	needs(lanes int) convNeed
-}
-
-func newConvolution[T float32 | float64](s ConvShape, winograd bool) *convolution[T] {
-	if winograd {
-		return &convolution[T]{
-			forward: newWinogradSums[T](s, false), inputGrad: newWinogradSums[T](s, true), weightGrad: newWinogradWeights[T](s),
-		}
-	}
-	return &convolution[T]{
-		forward: newPixelSums[T](s, false), inputGrad: newPixelSums[T](s, true), weightGrad: newWeightSums[T](s),
-	}
 }
 
 // NewConv plans a convolution for batches up to maxBatch. It panics if the shape makes no sense.
@@ -152,10 +130,10 @@ func NewConv[T Float](shape ConvShape, maxBatch int) *Conv[T] {
 // newConv is NewConv with the algorithm chosen by the caller, as tests do.
 func newConv[T Float](shape ConvShape, maxBatch int, winograd bool) *Conv[T] {
 	c := &Conv[T]{shape: shape, maxBatch: maxBatch, winograd: winograd}
-	if isFloat32[T]() {
-		c.single = newConvolution[float32](shape, winograd)
+	if winograd {
+		c.forward, c.inputGrad, c.weightGrad = newWinogradSums[T](shape, false), newWinogradSums[T](shape, true), newWinogradWeights[T](shape)
 	} else {
-		c.double = newConvolution[float64](shape, winograd)
+		c.forward, c.inputGrad, c.weightGrad = newPixelSums[T](shape, false), newPixelSums[T](shape, true), newWeightSums[T](shape)
 	}
 	return c
 }
@@ -176,15 +154,8 @@ func (c *Conv[T]) Algorithm() string {
 // than the most of its convolutions, not their sum.
 func (c *Conv[T]) ScratchBytes() int64 {
 	lanes := Lanes(c.maxBatch)
-	if c.single != nil {
-		return 4 * int64(c.single.needs(lanes).elements())
-	}
-	return 8 * int64(c.double.needs(lanes).elements())
-}
-
-// needs returns the memory that serves the three operations.
-func (c *convolution[T]) needs(lanes int) convNeed {
-	return c.forward.needs(lanes).with(c.inputGrad.needs(lanes)).with(c.weightGrad.needs(lanes))
+	need := c.forward.needs(lanes).with(c.inputGrad.needs(lanes)).with(c.weightGrad.needs(lanes))
+	return int64(elementSize[T]()) * int64(need.elements())
 }
 
 // check panics unless the operands have the lengths the shape wants.
@@ -216,11 +187,7 @@ func (c *Conv[T]) Forward(tm *parallel.Team, batch int, x, w, y []T, ep ConvEpil
 	if ep.Residual != nil && len(ep.Residual) != len(y) {
 		panic("kernel: Conv: the residual has not the shape of the output")
 	}
-	if c.single != nil {
-		c.single.forward.compute(tm, Lanes(batch), as[float32](x), as[float32](w), as[float32](y), epilogueAs[float32](ep))
-		return
-	}
-	c.double.forward.compute(tm, Lanes(batch), as[float64](x), as[float64](w), as[float64](y), epilogueAs[float64](ep))
+	c.forward.compute(tm, Lanes(batch), x, w, y, ep)
 }
 
 // InputGrad computes the gradient with respect to x from dy, the one with respect to y, and stores it
@@ -233,11 +200,7 @@ func (c *Conv[T]) InputGrad(tm *parallel.Team, batch int, dy, w, dx []T, accumul
 	if accumulate {
 		ep.Residual = dx
 	}
-	if c.single != nil {
-		c.single.inputGrad.compute(tm, Lanes(batch), as[float32](dy), as[float32](w), as[float32](dx), epilogueAs[float32](ep))
-		return
-	}
-	c.double.inputGrad.compute(tm, Lanes(batch), as[float64](dy), as[float64](w), as[float64](dx), epilogueAs[float64](ep))
+	c.inputGrad.compute(tm, Lanes(batch), dy, w, dx, ep)
 }
 
 // WeightGrad computes the gradient with respect to w into dw:
@@ -245,9 +208,5 @@ func (c *Conv[T]) InputGrad(tm *parallel.Team, batch int, dy, w, dx []T, accumul
 //	dw[o][c][i][j] = Σ_{p,q,b} dy[o][p][q][b] · x[c][p·Stride+i−Pad][q·Stride+j−Pad][b]
 func (c *Conv[T]) WeightGrad(tm *parallel.Team, batch int, x, dy, dw []T) {
 	c.check(batch, x, dw, dy)
-	if c.single != nil {
-		c.single.weightGrad.compute(tm, Lanes(batch), as[float32](x), as[float32](dy), as[float32](dw))
-		return
-	}
-	c.double.weightGrad.compute(tm, Lanes(batch), as[float64](x), as[float64](dy), as[float64](dw))
+	c.weightGrad.compute(tm, Lanes(batch), x, dy, dw)
 }

@@ -33,22 +33,12 @@ var (
 	}
 )
 
-func convKernels32() *convKernels[float32] {
-	switch active {
+func convKernelsFor(set isa) (*convKernels[float32], *convKernels[float64]) {
+	switch set {
 	case isaAVX512:
-		return avx512Conv32
+		return avx512Conv32, avx512Conv64
 	case isaAVX2:
-		return avx2Conv32
+		return avx2Conv32, avx2Conv64
 	}
-	return genericConv32
-}
-
-func convKernels64() *convKernels[float64] {
-	switch active {
-	case isaAVX512:
-		return avx512Conv64
-	case isaAVX2:
-		return avx2Conv64
-	}
-	return genericConv64
+	return genericConv32, genericConv64
 }

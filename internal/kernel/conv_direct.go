@@ -19,7 +19,7 @@ import (
 // the caches. Then it computes, panel of channels by panel, pixel by pixel, tiles in registers, each
 // with the list of the taps that see something. Nothing is copied per tap. No choice here changes a bit
 // of the result: an element is summed tap by tap, channel by channel.
-type pixelSums[T float32 | float64] struct {
+type pixelSums[T Float] struct {
 	order        weightOrder
 	toH, toW     int
 	fromH, fromW int
@@ -46,7 +46,7 @@ const (
 	convFewParts   = 8         // parts aimed at, for several threads to end together
 )
 
-func newPixelSums[T float32 | float64](s ConvShape, backward bool) *pixelSums[T] {
+func newPixelSums[T Float](s ConvShape, backward bool) *pixelSums[T] {
 	p := &pixelSums[T]{order: newWeightOrder(s, backward), kw: s.KW}
 	oh, ow := s.OutH(), s.OutW()
 	if backward {

@@ -3,7 +3,7 @@ package kernel
 import "unsafe"
 
 // genericConvKernels returns the pieces in plain Go; a vector is a whole block of lanes.
-func genericConvKernels[T float32 | float64]() *convKernels[T] {
+func genericConvKernels[T Float]() *convKernels[T] {
 	tiles := make([][]func(*convTile), 4)
 	for r := range tiles {
 		tiles[r] = []func(*convTile){func(a *convTile) { convTilesGeneric[T](a, r+1) }}
@@ -21,18 +21,18 @@ func genericConvKernels[T float32 | float64]() *convKernels[T] {
 }
 
 // block is a vector of the generic kernels.
-type block[T float32 | float64] [LaneBlock]T
+type block[T Float] [LaneBlock]T
 
-func blockAt[T float32 | float64](p unsafe.Pointer, bytes int) *block[T] {
+func blockAt[T Float](p unsafe.Pointer, bytes int) *block[T] {
 	return (*block[T])(unsafe.Add(p, bytes))
 }
 
-func elementAt[T float32 | float64](p unsafe.Pointer, bytes int) *T {
+func elementAt[T Float](p unsafe.Pointer, bytes int) *T {
 	return (*T)(unsafe.Add(p, bytes))
 }
 
 // convTilesGeneric computes tiles of rows rows and one vector.
-func convTilesGeneric[T float32 | float64](t *convTile, rows int) {
+func convTilesGeneric[T Float](t *convTile, rows int) {
 	convTileGeneric[T](t, rows)
 	for ; t.count > 1; t.count-- {
 		t.a, t.b, t.c = unsafe.Add(t.a, t.aNext), unsafe.Add(t.b, t.bNext), unsafe.Add(t.c, t.cNext)
@@ -40,7 +40,7 @@ func convTilesGeneric[T float32 | float64](t *convTile, rows int) {
 	}
 }
 
-func convTileGeneric[T float32 | float64](t *convTile, rows int) {
+func convTileGeneric[T Float](t *convTile, rows int) {
 	var sums [4]block[T]
 	for _, run := range unsafe.Slice(t.runs, t.runCount) {
 		a, b := run.a, run.b
@@ -71,25 +71,25 @@ func convTileGeneric[T float32 | float64](t *convTile, rows int) {
 	}
 }
 
-func addScalar[T float32 | float64](sum *block[T], x T) {
+func addScalar[T Float](sum *block[T], x T) {
 	for l := range sum {
 		sum[l] += x
 	}
 }
 
-func addBlock[T float32 | float64](sum, x *block[T]) {
+func addBlock[T Float](sum, x *block[T]) {
 	for l, v := range x {
 		sum[l] += v
 	}
 }
 
-func convCopyGeneric[T float32 | float64](dst *T, dstStep int, src *T, srcStep, n int) {
+func convCopyGeneric[T Float](dst *T, dstStep int, src *T, srcStep, n int) {
 	for i := range n {
 		*blockAt[T](unsafe.Pointer(dst), i*dstStep) = *blockAt[T](unsafe.Pointer(src), i*srcStep)
 	}
 }
 
-func transposeGeneric[T float32 | float64](t *convTranspose) {
+func transposeGeneric[T Float](t *convTranspose) {
 	for i := range t.blocks {
 		for r, row := range t.srcRows {
 			for l, v := range blockAt[T](t.src, i*t.srcGap+row) {

@@ -69,7 +69,7 @@ type convTranspose struct {
 }
 
 // convKernels are the pieces of a convolution of one element type in the versions of one instruction set.
-type convKernels[T float32 | float64] struct {
+type convKernels[T Float] struct {
 	lanes int // elements of a vector; divides LaneBlock
 
 	// tiles[r-1][v-1] computes a tile of r rows and v vectors.
@@ -91,14 +91,17 @@ func (k *convKernels[T]) rows() int    { return len(k.tiles) }
 func (k *convKernels[T]) vectors() int { return len(k.tiles[0]) }
 
 // convKernelsInUse returns the pieces for the instruction set in use.
-func convKernelsInUse[T float32 | float64]() *convKernels[T] {
+func convKernelsInUse[T Float]() *convKernels[T] {
 	if isFloat32[T]() {
-		return any(convKernels32()).(*convKernels[T])
+		return (*convKernels[T])(unsafe.Pointer(convKernels32))
 	}
-	return any(convKernels64()).(*convKernels[T])
+	return (*convKernels[T])(unsafe.Pointer(convKernels64))
 }
 
 var (
+	convKernels32 *convKernels[float32]
+	convKernels64 *convKernels[float64]
+
 	genericConv32 = genericConvKernels[float32]()
 	genericConv64 = genericConvKernels[float64]()
 )

@@ -3,7 +3,7 @@ package kernel
 import "unsafe"
 
 // convShared is the memory of one call that its parts share.
-type convShared[T float32 | float64] struct {
+type convShared[T Float] struct {
 	weights  []T // arranged for the products
 	partial  []T // weight gradients of slices, or of the transformed filters
 	columns  []T // transformed images
@@ -11,7 +11,7 @@ type convShared[T float32 | float64] struct {
 }
 
 // convScratch is the private memory of a thread that computes a part.
-type convScratch[T float32 | float64] struct {
+type convScratch[T Float] struct {
 	packed   []T // pixels arranged for the products, or transformed
 	turned   []T // gradients transposed, or products before the transform back
 	filters  []T // transformed filters of some channels
@@ -60,7 +60,7 @@ func (s *convScratch[T]) reserve(n convNeed) {
 
 // convPools keep the memory of convolutions between calls, as pools does for products: all
 // convolutions of a process share it.
-type convPools[T float32 | float64] struct {
+type convPools[T Float] struct {
 	shared    pool[convShared[T]]
 	scratches pool[convScratch[T]]
 }
@@ -70,18 +70,18 @@ var (
 	convPools64 convPools[float64]
 )
 
-func convPoolsFor[T float32 | float64]() *convPools[T] {
+func convPoolsFor[T Float]() *convPools[T] {
 	if isFloat32[T]() {
-		return any(&convPools32).(*convPools[T])
+		return (*convPools[T])(unsafe.Pointer(&convPools32))
 	}
-	return any(&convPools64).(*convPools[T])
+	return (*convPools[T])(unsafe.Pointer(&convPools64))
 }
 
 const touchMost = 4 << 20 // rows that are read ahead fit a cache
 
 // touchRows reads rows first…last−1 of each channel of an image, row elements each, in the order of memory, before they are
 // transformed or packed a pixel of every channel at a time: memory is twice as fast in its own order.
-func touchRows[T float32 | float64](image []T, channels, height, row, first, last int) {
+func touchRows[T Float](image []T, channels, height, row, first, last int) {
 	if (last-first)*row*channels*elementSize[T]() > touchMost {
 		return
 	}
@@ -91,7 +91,7 @@ func touchRows[T float32 | float64](image []T, channels, height, row, first, las
 }
 
 // pointer returns the address of element i of x, nil for an empty slice.
-func pointer[T float32 | float64](x []T, i int) unsafe.Pointer {
+func pointer[T Float](x []T, i int) unsafe.Pointer {
 	if len(x) == 0 {
 		return nil
 	}

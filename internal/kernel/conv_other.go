@@ -2,6 +2,6 @@
 
 package kernel
 
-func convKernels32() *convKernels[float32] { return genericConv32 }
-
-func convKernels64() *convKernels[float64] { return genericConv64 }
+func convKernelsFor(isa) (*convKernels[float32], *convKernels[float64]) {
+	return genericConv32, genericConv64
+}

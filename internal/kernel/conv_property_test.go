@@ -40,7 +40,7 @@ func mostGeneric() int64 {
 func eachConvCase(t *testing.T, test func(t *testing.T, s ConvShape, batch int, winograd bool)) {
 	for _, c := range convPropertyCases {
 		t.Run(fmt.Sprintf("%v-%d-%v", c.shape, c.batch, c.winograd), func(t *testing.T) {
-			if work := c.shape.MACs(c.batch); convKernels32() == genericConv32 && work > mostGeneric() {
+			if work := c.shape.MACs(c.batch); convKernels32 == genericConv32 && work > mostGeneric() {
 				t.Skip("too much work for the generic kernels")
 			}
 			test(t, c.shape, c.batch, c.winograd)

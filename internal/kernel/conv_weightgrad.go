@@ -18,7 +18,7 @@ import (
 // part is a slice × a few blocks of channels o. A part sums its units, in order, into partial sums
 // [tap][c][o]; a second pass adds up the slices, in order, and arranges the sums as PyTorch does. The
 // slices depend on the shape and the batch alone, and so do the bits.
-type weightSums[T float32 | float64] struct {
+type weightSums[T Float] struct {
 	shape        ConvShape
 	order        weightOrder // which taps are used
 	tapsY, tapsX [][]tap
@@ -43,7 +43,7 @@ const (
 	convSliceBytes = 4 << 20 // most partial sums, except of a single slice
 )
 
-func newWeightSums[T float32 | float64](s ConvShape) *weightSums[T] {
+func newWeightSums[T Float](s ConvShape) *weightSums[T] {
 	return &weightSums[T]{
 		shape: s, order: newWeightOrder(s, false),
 		tapsY: forwardTaps(s.H, s.OutH(), s.KH, s.Stride, s.Pad), tapsX: forwardTaps(s.W, s.OutW(), s.KW, s.Stride, s.Pad),

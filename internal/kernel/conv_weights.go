@@ -64,7 +64,7 @@ func paddedRow(n int) int { return (ceilDiv(n, LaneBlock) | 1) * LaneBlock }
 func (o *weightOrder) size() int { return len(o.used) * o.rows * o.rowStride() }
 
 // An orderWork is one arrangement of weights on its way.
-type orderWork[T float32 | float64] struct {
+type orderWork[T Float] struct {
 	s      *convScratch[T]
 	k      *convKernels[T]
 	w, dst []T
@@ -72,7 +72,7 @@ type orderWork[T float32 | float64] struct {
 }
 
 // orderRows arranges rows r0…r1−1 of every matrix at the start of dst.
-func orderRows[T float32 | float64](o *weightOrder, a orderWork[T], r0, r1 int) {
+func orderRows[T Float](o *weightOrder, a orderWork[T], r0, r1 int) {
 	if o.swapped {
 		orderSwapped(o, a, r0, r1)
 		return
@@ -84,7 +84,7 @@ func orderRows[T float32 | float64](o *weightOrder, a orderWork[T], r0, r1 int) 
 
 // orderStraight arranges row r, whose weights [column][tap] lie together, as row to of the matrices.
 // Whole blocks of columns and taps are transposed; what would read beyond the weights is copied.
-func orderStraight[T float32 | float64](o *weightOrder, a orderWork[T], r, to int) {
+func orderStraight[T Float](o *weightOrder, a orderWork[T], r, to int) {
 	size, row := elementSize[T](), a.w[r*o.cols*o.taps:]
 	whole := 0 // columns whose 16 elements from any block of taps on lie within w
 	if last := roundUp(o.taps, LaneBlock); len(row) >= last {
@@ -112,7 +112,7 @@ func orderStraight[T float32 | float64](o *weightOrder, a orderWork[T], r, to in
 }
 
 // orderSwapped arranges rows r0…r1−1, whose weights [row][tap] lie together in each column.
-func orderSwapped[T float32 | float64](o *weightOrder, a orderWork[T], r0, r1 int) {
+func orderSwapped[T Float](o *weightOrder, a orderWork[T], r0, r1 int) {
 	size, column := elementSize[T](), o.rows*o.taps
 	whole := o.cols / LaneBlock * LaneBlock
 	j, end := r0*o.taps, r1*o.taps // elements of a column
@@ -142,7 +142,7 @@ func orderSwapped[T float32 | float64](o *weightOrder, a orderWork[T], r0, r1 in
 }
 
 // ordering is the arrangement of all weights as a task of a team.
-type ordering[T float32 | float64] struct {
+type ordering[T Float] struct {
 	order   *weightOrder
 	kernels *convKernels[T]
 	w, dst  []T
@@ -165,7 +165,7 @@ func (o *ordering[T]) Run(part int) {
 
 // scatterTaps is the way back: dst[o·dstRow + j] = src[rows[j] + o] for o < out. The rows are sums of all
 // channels o for a channel c and a tap, those of a filter one after the other.
-func scatterTaps[T float32 | float64](s *convScratch[T], k *convKernels[T], src []T, rows []int, dst []T, dstRow, out int) {
+func scatterTaps[T Float](s *convScratch[T], k *convKernels[T], src []T, rows []int, dst []T, dstRow, out int) {
 	size, n := elementSize[T](), len(rows)
 	whole := out / LaneBlock * LaneBlock
 	if n < LaneBlock {

@@ -16,7 +16,11 @@ func Fingerprint[T Float](seed uint64, x []T) uint64 {
 	sums := fingerprintPool.get()
 	*sums = fingerprintSums{}
 	whole := len(bytes) &^ 63
-	if whole > 0 && !fingerprintSIMD(bytes[:whole], sums) {
+	switch {
+	case whole == 0:
+	case simd.lanes > 0:
+		simd.fingerprint(whole/64, &bytes[0], &fingerprintMask[0], &fingerprintStep[0], &sums[0])
+	default:
 		fingerprintGeneric(bytes[:whole], sums)
 	}
 	h := mix(seed, uint64(len(x)))

@@ -25,3 +25,6 @@ func isFloat32[T Float]() bool {
 func as[To, From Float](x []From) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
+
+// first32 returns the address of x[0], for SIMD loops over a float type of float32's size.
+func first32[T Float](x []T) *float32 { return (*float32)(unsafe.Pointer(&x[0])) }

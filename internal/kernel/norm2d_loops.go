@@ -20,10 +20,11 @@ type normConstants[T Float] struct {
 
 // runMoments adds d = x − shift and d² to sums.
 func runMoments[T Float](rows, n, real int, x []T, shift float64, sums *runSums) {
-	if isFloat32[T]() && runMomentsSIMD(rows, n, real, as[float32](x), shift, sums) {
+	if !hasSIMD[T]() {
+		runMomentsGeneric(rows, n, real, x, shift, sums)
 		return
 	}
-	runMomentsGeneric(rows, n, real, x, shift, sums)
+	simd.runMoments(rows, n, first32(x), shift, &laneMask64[LaneBlock-real], &sums[0])
 }
 
 func runMomentsGeneric[T Float](rows, n, real int, x []T, shift float64, sums *runSums) {
@@ -40,10 +41,16 @@ func runMomentsGeneric[T Float](rows, n, real int, x []T, shift float64, sums *r
 // runNormalise sets y = ((x − hi) − lo)·scale + shift, adds residual unless it is nil, and cuts y < 0 off with relu: NaN
 // stays NaN.
 func runNormalise[T Float](x, residual, y []T, c *normConstants[T], relu bool) {
-	if isFloat32[T]() && runNormaliseSIMD(as[float32](x), as[float32](residual), as[float32](y), constants32(c), relu) {
+	if !hasSIMD[T]() {
+		runNormaliseGeneric(x, residual, y, c, relu)
 		return
 	}
-	runNormaliseGeneric(x, residual, y, c, relu)
+	var add *float32
+	if residual != nil {
+		add = first32(residual)
+	}
+	run := simd.runNormalise[pick(residual != nil, 2)+pick(relu, 1)]
+	run(len(x), first32(x), add, first32(y), float32(c.hi), float32(c.lo), float32(c.scale), float32(c.shift))
 }
 
 func runNormaliseGeneric[T Float](x, residual, y []T, c *normConstants[T], relu bool) {
@@ -72,10 +79,16 @@ const (
 // runGradientSums adds g and g·d to sums, with d = (x − hi) − lo and g = dy, or 0 where the ReLU cut. For float32 the
 // product is exact in float64.
 func runGradientSums[T Float](mask normMask, dy, y, x []T, c *normConstants[T], sums *runSums) {
-	if isFloat32[T]() && runGradientSumsSIMD(mask, as[float32](dy), as[float32](y), as[float32](x), constants32(c), sums) {
+	if !hasSIMD[T]() {
+		runGradientSumsGeneric(mask, dy, y, x, c, sums)
 		return
 	}
-	runGradientSumsGeneric(mask, dy, y, x, c, sums)
+	cut := dy
+	if mask == maskCut {
+		cut = y
+	}
+	run := simd.runGradientSums[mask]
+	run(len(dy), first32(dy), first32(cut), first32(x), float32(c.hi), float32(c.lo), float32(c.scale), float32(c.shift), &sums[0])
 }
 
 func runGradientSumsGeneric[T Float](mask normMask, dy, y, x []T, c *normConstants[T], sums *runSums) {
@@ -101,10 +114,12 @@ func runGradientSumsGeneric[T Float](mask normMask, dy, y, x []T, c *normConstan
 // runGradientInput sets dx = ((g − k1) − d·k2)·k3 with g and d as in runGradientSums, and 0 in lanes that are padding.
 // dx may be dy. mask is not maskCut.
 func runGradientInput[T Float](mask normMask, rows, n, real int, dy, x, dx []T, c *normConstants[T]) {
-	if isFloat32[T]() && runGradientInputSIMD(mask, rows, n, real, as[float32](dy), as[float32](x), as[float32](dx), constants32(c)) {
+	if !hasSIMD[T]() {
+		runGradientInputGeneric(mask, rows, n, real, dy, x, dx, c)
 		return
 	}
-	runGradientInputGeneric(mask, rows, n, real, dy, x, dx, c)
+	simd.runGradientInput[mask](rows, n, first32(dy), first32(x), first32(dx), float32(c.hi), float32(c.lo), float32(c.scale), float32(c.shift),
+		float32(c.k1), float32(c.k2), float32(c.k3), &laneMask32[LaneBlock-real])
 }
 
 func runGradientInputGeneric[T Float](mask normMask, rows, n, real int, dy, x, dx []T, c *normConstants[T]) {
@@ -119,9 +134,4 @@ func runGradientInputGeneric[T Float](mask normMask, rows, n, real int, dy, x, d
 		}
 		clear(dx[at+count : at+n])
 	}
-}
-
-// constants32 is c for the SIMD versions; T is a float32.
-func constants32[T Float](c *normConstants[T]) *normConstants[float32] {
-	return &normConstants[float32]{float32(c.hi), float32(c.lo), float32(c.scale), float32(c.shift), float32(c.k1), float32(c.k2), float32(c.k3)}
 }

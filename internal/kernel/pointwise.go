@@ -78,9 +78,9 @@ func (p *Pointwise[T]) Run(part int) {
 }
 
 func relu[T Float](x []T) {
-	done := 0
-	if isFloat32[T]() {
-		done = reluSIMD(as[float32](x))
+	done := vectors[T](len(x))
+	if done > 0 {
+		simd.relu(done, first32(x))
 	}
 	reluGeneric(x[done:])
 }
@@ -94,9 +94,9 @@ func reluGeneric[T Float](x []T) {
 }
 
 func reluGradient[T Float](y, dy []T) {
-	done := 0
-	if isFloat32[T]() {
-		done = reluGradientSIMD(as[float32](y), as[float32](dy))
+	done := vectors[T](len(dy))
+	if done > 0 {
+		simd.reluGradient(done, first32(y), first32(dy))
 	}
 	reluGradientGeneric(y[done:], dy[done:])
 }

@@ -98,9 +98,11 @@ type window struct{ first, h, w, across, down int }
 
 // maxWindow sets y, one pixel of all lanes, to the largest value of the window.
 func maxWindow[T Float](w *window, x, y []T) {
-	if !isFloat32[T]() || !maxWindowSIMD(w, as[float32](x), as[float32](y)) {
+	if !hasSIMD[T]() {
 		maxWindowGeneric(w, x, y)
+		return
 	}
+	simd.maxWindow(len(y), w.h, w.w, w.across, w.down, first32(x[w.first:]), first32(y))
 }
 
 func maxWindowGeneric[T Float](w *window, x, y []T) {
@@ -111,9 +113,11 @@ func maxWindowGeneric[T Float](w *window, x, y []T) {
 
 // maxWindowGradient adds dy to the pixel of dx that maxWindow chose, for all lanes.
 func maxWindowGradient[T Float](w *window, x, dy, dx []T) {
-	if !isFloat32[T]() || !maxWindowGradientSIMD(w, as[float32](x), as[float32](dy), as[float32](dx)) {
+	if !hasSIMD[T]() {
 		maxWindowGradientGeneric(w, x, dy, dx)
+		return
 	}
+	simd.maxWindowGradient(len(dy), w.h, w.w, w.across, w.down, first32(x[w.first:]), first32(dy), first32(dx[w.first:]))
 }
 
 func maxWindowGradientGeneric[T Float](w *window, x, dy, dx []T) {

@@ -1,7 +1,7 @@
 package kernel
 
 // cell is what an operand is made of: a float, or a pair of 16-bit words, whose products are summed in 32 bits.
-type cell interface{ float32 | float64 | int32 }
+type cell interface{ Float | ~int32 }
 
 // A products holds the pieces a matrix product of one element type is made of, in the versions of one
 // instruction set.

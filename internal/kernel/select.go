@@ -39,6 +39,8 @@ func activate(set isa) {
 	products32, products64 = productsFor(set)
 	productsPairs, fastPairs = pairsFor(set)
 	activeProbes = probesFor(set)
+	convKernels32, convKernels64 = convKernelsFor(set)
+	simd = passesFor(set)
 }
 
 // Name returns the kernel in use: "generic", "avx2", "avx512" or "neon". Bits of results are promised

@@ -53,10 +53,10 @@ func (s *SGD[T]) Run(part int) {
 }
 
 func sgd[T Float](r sgdRule[T], p, g, v []T) {
-	done := 0
-	if isFloat32[T]() {
-		rule := sgdRule[float32]{float32(r.rate), float32(r.momentum), float32(r.decay), r.nesterov}
-		done = sgdSIMD(rule, as[float32](p), as[float32](g), as[float32](v))
+	done := vectors[T](len(p))
+	if done > 0 {
+		step := simd.sgd[pick(r.nesterov, 1)]
+		step(done, first32(p), first32(g), first32(v), float32(r.rate), float32(r.momentum), float32(r.decay))
 	}
 	sgdGeneric(r, p[done:], g[done:], v[done:])
 }

@@ -6,8 +6,11 @@ import "math"
 
 func sigmoid[T Float](x []T) {
 	if isFloat32[T]() {
-		plain := as[float32](x)
-		sigmoidGeneric(plain[sigmoidSIMD(plain):])
+		done := vectors[T](len(x))
+		if done > 0 {
+			simd.sigmoid(done, first32(x))
+		}
+		sigmoidGeneric(as[float32](x[done:]))
 		return
 	}
 	for i, v := range x {
@@ -67,9 +70,9 @@ func sigmoidGeneric(x []float32) {
 func powerOfTwo(n int32) float32 { return math.Float32frombits(uint32(n+127) << 23) }
 
 func sigmoidGradient[T Float](y, dy []T) {
-	done := 0
-	if isFloat32[T]() {
-		done = sigmoidGradientSIMD(as[float32](y), as[float32](dy))
+	done := vectors[T](len(dy))
+	if done > 0 {
+		simd.sigmoidGradient(done, first32(y), first32(dy))
 	}
 	sigmoidGradientGeneric(y[done:], dy[done:])
 }

@@ -120,7 +120,7 @@ func pointStride(n int) int { return n + LaneBlock }
 
 // transformInput transforms channels channels of a chunk of an image into [point][channel][lane], points
 // point elements apart.
-func transformInput[T float32 | float64](s *convScratch[T], k *convKernels[T], g *winogradGrid, image []T, channels, chunk int, dst []T, point int) {
+func transformInput[T Float](s *convScratch[T], k *convKernels[T], g *winogradGrid, image []T, channels, chunk int, dst []T, point int) {
 	first, last := g.newRows(chunk, 1)
 	touchRows(image, channels, g.h, g.w*g.lanes, first, last)
 	y, x, lane, width := g.chunk(chunk)

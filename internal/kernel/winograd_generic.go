@@ -2,7 +2,7 @@ package kernel
 
 // transformer returns the transform of grids of from×from vectors to grids of to×to by the linear map
 // line, applied to the columns and then to the rows, in plain Go.
-func transformer[T float32 | float64](from, to int, line func(in [6]T) [6]T) func(*convTransform) {
+func transformer[T Float](from, to int, line func(in [6]T) [6]T) func(*convTransform) {
 	return func(t *convTransform) {
 		for i := range t.count {
 			for lane := range LaneBlock {
@@ -13,7 +13,7 @@ func transformer[T float32 | float64](from, to int, line func(in [6]T) [6]T) fun
 }
 
 // transformLane transforms one lane, some bytes into the vectors, of grid i.
-func transformLane[T float32 | float64](t *convTransform, i, lane, from, to int, line func(in [6]T) [6]T) {
+func transformLane[T Float](t *convTransform, i, lane, from, to int, line func(in [6]T) [6]T) {
 	var half [6][6]T // rows of the result, columns of the source
 	var in [6]T
 	for x := range from {
@@ -49,7 +49,7 @@ func transformLane[T float32 | float64](t *convTransform, i, lane, from, to int,
 	}
 }
 
-func winogradInputLine[T float32 | float64](d [6]T) (o [6]T) {
+func winogradInputLine[T Float](d [6]T) (o [6]T) {
 	const a, b, p, q = winogradP * winogradP, winogradQ * winogradQ, winogradP, winogradQ
 	o[0] = d[4] - T((a+b)*d[2]) + T(a*b*d[0])
 	even, odd := d[4]-T(b*d[2]), T(p*(d[3]-T(b*d[1])))
@@ -60,7 +60,7 @@ func winogradInputLine[T float32 | float64](d [6]T) (o [6]T) {
 	return
 }
 
-func winogradOutputLine[T float32 | float64](m [6]T) (y [6]T) {
+func winogradOutputLine[T Float](m [6]T) (y [6]T) {
 	const p, q = winogradP, winogradQ
 	s1, d1, s2, d2 := m[1]+m[2], m[1]-m[2], m[3]+m[4], m[3]-m[4]
 	y[0] = m[0] + s1 + s2
@@ -70,7 +70,7 @@ func winogradOutputLine[T float32 | float64](m [6]T) (y [6]T) {
 	return
 }
 
-func winogradGradientLine[T float32 | float64](y [6]T) (m [6]T) {
+func winogradGradientLine[T Float](y [6]T) (m [6]T) {
 	const a, b, p, q = winogradP * winogradP, winogradQ * winogradQ, winogradP, winogradQ
 	m[0], m[5] = y[0], y[3]
 	even, odd := y[0]+T(a*y[2]), T(p*(y[1]+T(a*y[3])))
@@ -80,7 +80,7 @@ func winogradGradientLine[T float32 | float64](y [6]T) (m [6]T) {
 	return
 }
 
-func winogradFilterLine[T float32 | float64](g [6]T) (u [6]T) {
+func winogradFilterLine[T Float](g [6]T) (u [6]T) {
 	const a, b, p, q = winogradP * winogradP, winogradQ * winogradQ, winogradP, winogradQ
 	u[0], u[5] = T(g[0]/(a*b)), g[2]
 	even, odd := T(g[0]/winogradNP)+T(g[2]*(a/winogradNP)), T(g[1]*(p/winogradNP))
@@ -90,7 +90,7 @@ func winogradFilterLine[T float32 | float64](g [6]T) (u [6]T) {
 	return
 }
 
-func winogradFilterGradientLine[T float32 | float64](u [6]T) (g [6]T) {
+func winogradFilterGradientLine[T Float](u [6]T) (g [6]T) {
 	const a, b, p, q = winogradP * winogradP, winogradQ * winogradQ, winogradP, winogradQ
 	s1, d1, s2, d2 := u[1]+u[2], u[1]-u[2], u[3]+u[4], u[3]-u[4]
 	g[0] = T(u[0]/(a*b)) + T(s1/winogradNP) + T(s2/winogradNQ)

@@ -14,7 +14,7 @@ import (
 // stays in the second-level cache. Filters of more channels, which come with small images, would go
 // through memory; there all chunks are transformed first, and a part is a panel of channels r that
 // transforms its own filters.
-type winogradSums[T float32 | float64] struct {
+type winogradSums[T Float] struct {
 	order    weightOrder
 	grid     winogradGrid
 	backward bool
@@ -40,7 +40,7 @@ const (
 	winogradPanel                        // compute a panel of channels
 )
 
-func newWinogradSums[T float32 | float64](s ConvShape, backward bool) *winogradSums[T] {
+func newWinogradSums[T Float](s ConvShape, backward bool) *winogradSums[T] {
 	p := &winogradSums[T]{order: newWeightOrder(s, backward).withAllTaps(), grid: newWinogradGrid(s.H, s.W), backward: backward}
 	p.byPanels = winogradPoints*s.In*s.Out*elementSize[T]() > winogradShared
 	return p

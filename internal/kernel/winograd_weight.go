@@ -18,7 +18,7 @@ import (
 // then takes up all chunks of the wave; the sums stay in memory between waves. Where the sums of all channels
 // are large and one wave is enough, a part is some panels of channels c whose sums are private and go to dw at once.
 // Every sum is formed by one thread, chunk by chunk in order.
-type winogradWeights[T float32 | float64] struct {
+type winogradWeights[T Float] struct {
 	shape   ConvShape
 	grid    winogradGrid
 	columns int // channels o, padded to whole blocks
@@ -52,7 +52,7 @@ const (
 	winogradPanels     = 3        // panels of a part that reads a whole wave
 )
 
-func newWinogradWeights[T float32 | float64](s ConvShape) *winogradWeights[T] {
+func newWinogradWeights[T Float](s ConvShape) *winogradWeights[T] {
 	return &winogradWeights[T]{shape: s, grid: newWinogradGrid(s.H, s.W), columns: roundUp(s.Out, LaneBlock)}
 }
 

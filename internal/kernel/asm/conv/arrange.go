@@ -45,11 +45,7 @@ const (
 
 // transpose writes the transposition of blocks of 16 rows of 16 float32.
 func (t target) transpose() {
-	name := "convTranspose" + t.set
-	TEXT(name, NOSPLIT, "func(a *convTranspose)")
-	Pragma("noescape")
-	Doc(name + " is transposeGeneric for float32.")
-	args := Load(Param("a"), GP64())
+	args := t.function("convTranspose"+t.set, "convTranspose", "is transposeGeneric for float32.")
 	src, srcGap, ahead := field(args, turnSrc), field(args, turnSrcGap), field(args, turnAhead)
 	dst, dstGap := field(args, turnDst), field(args, turnDstGap)
 	left := field(args, turnBlocks)

@@ -74,15 +74,18 @@ func (t target) vector() reg.VecVirtual {
 	return YMM()
 }
 
-func (t target) zero(v Op) { VXORPS(v, v, v) }
-
-func (t target) move(from, to Op) {
+// op writes an instruction for the element type.
+func (t target) op(single, double func(...Op), operands ...Op) {
 	if t.double {
-		VMOVUPD(from, to)
+		double(operands...)
 	} else {
-		VMOVUPS(from, to)
+		single(operands...)
 	}
 }
+
+func (t target) zero(v Op) { VXORPS(v, v, v) }
+
+func (t target) move(from, to Op) { t.op(VMOVUPS, VMOVUPD, from, to) }
 
 // stream stores a line past the caches.
 func (t target) stream(from, to Op) {
@@ -93,67 +96,25 @@ func (t target) stream(from, to Op) {
 	}
 }
 
-func (t target) broadcast(from, to Op) {
-	if t.double {
-		VBROADCASTSD(from, to)
-	} else {
-		VBROADCASTSS(from, to)
-	}
-}
+func (t target) broadcast(from, to Op) { t.op(VBROADCASTSS, VBROADCASTSD, from, to) }
 
 // add sets to = y + x.
-func (t target) add(x, y, to Op) {
-	if t.double {
-		VADDPD(x, y, to)
-	} else {
-		VADDPS(x, y, to)
-	}
-}
+func (t target) add(x, y, to Op) { t.op(VADDPS, VADDPD, x, y, to) }
 
 // sub sets to = y − x.
-func (t target) sub(x, y, to Op) {
-	if t.double {
-		VSUBPD(x, y, to)
-	} else {
-		VSUBPS(x, y, to)
-	}
-}
+func (t target) sub(x, y, to Op) { t.op(VSUBPS, VSUBPD, x, y, to) }
 
-func (t target) mul(x, y, to Op) {
-	if t.double {
-		VMULPD(x, y, to)
-	} else {
-		VMULPS(x, y, to)
-	}
-}
+func (t target) mul(x, y, to Op) { t.op(VMULPS, VMULPD, x, y, to) }
 
 // relu sets v = max(v, 0) and keeps NaN: of two operands of which one is NaN, the instruction takes
 // the one named first here.
-func (t target) relu(v, zero Op) {
-	if t.double {
-		VMAXPD(v, zero, v)
-	} else {
-		VMAXPS(v, zero, v)
-	}
-}
+func (t target) relu(v, zero Op) { t.op(VMAXPS, VMAXPD, v, zero, v) }
 
 // fma sets sum += x·y.
-func (t target) fma(x, y, sum Op) {
-	if t.double {
-		VFMADD231PD(x, y, sum)
-	} else {
-		VFMADD231PS(x, y, sum)
-	}
-}
+func (t target) fma(x, y, sum Op) { t.op(VFMADD231PS, VFMADD231PD, x, y, sum) }
 
 // fmaBroadcast sets sum += x·y with x one element in memory.
-func (t target) fmaBroadcast(x Mem, y, sum Op) {
-	if t.double {
-		VFMADD231PD_BCST(x, y, sum)
-	} else {
-		VFMADD231PS_BCST(x, y, sum)
-	}
-}
+func (t target) fmaBroadcast(x Mem, y, sum Op) { t.op(VFMADD231PS_BCST, VFMADD231PD_BCST, x, y, sum) }
 
 // function starts a function of one argument, a pointer to a struct, and returns the pointer.
 func (t target) function(name, goType, doc string) reg.Register {

@@ -6,8 +6,7 @@ import (
 )
 
 func (t target) adam() {
-	TEXT("adam"+t.suffix, NOSPLIT, "func(n int, p, grad, m, v *float32, decay, beta1, take1, beta2, take2, root, eps, rate float32)")
-	Doc("adam" + t.suffix + " is adamGeneric.")
+	begin("adam"+t.suffix, "func(n int, p, grad, m, v *float32, decay, beta1, take1, beta2, take2, root, eps, rate float32)", "is adamGeneric.")
 	p, g, m, v := Load(Param("p"), GP64()), Load(Param("grad"), GP64()), Load(Param("m"), GP64()), Load(Param("v"), GP64())
 	decay, eps, root, rate := t.broadcast("decay"), t.broadcast("eps"), t.broadcast("root"), t.broadcast("rate")
 	beta1, take1, beta2, take2 := t.broadcast("beta1"), t.broadcast("take1"), t.broadcast("beta2"), t.broadcast("take2")

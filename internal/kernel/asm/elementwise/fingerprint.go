@@ -9,8 +9,7 @@ import (
 // fingerprint hashes n blocks of 64 bytes into 16 lanes of 64 bits: the sum of the words, and the sum of the products of
 // their halves after a mask that moves on by step with every block (as NH of Black et al. 1999 does).
 func (t target) fingerprint() {
-	TEXT("fingerprint"+t.suffix, NOSPLIT, "func(n int, x *byte, mask, step, sums *uint64)")
-	Doc("fingerprint" + t.suffix + " adds to sums[:8] and sums[8:] what fingerprintGeneric does.")
+	begin("fingerprint"+t.suffix, "func(n int, x *byte, mask, step, sums *uint64)", "adds to sums[:8] and sums[8:] what fingerprintGeneric does.")
 	p := pointers("n", "x", "mask", "step", "sums")
 	from := t.steps()
 	var mask, step, plain, product []reg.VecVirtual
@@ -41,6 +40,5 @@ func (t target) fingerprint() {
 		VMOVUPS(plain[i], Mem{Base: p["sums"], Disp: at})
 		VMOVUPS(product[i], Mem{Base: p["sums"], Disp: 64 + at})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }

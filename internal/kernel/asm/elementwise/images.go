@@ -55,11 +55,29 @@ func (t target) and(m Op, v reg.VecVirtual) {
 	}
 }
 
+// blocks walks rows of n elements, 16 at a time; the last block of each row is masked.
+func blocks(rows, n reg.Register, block func(masked bool)) {
+	left := GP64()
+	SHRQ(Imm(4), n)
+	DECQ(n)
+	Label("row")
+	MOVQ(n, left)
+	TESTQ(left, left)
+	JZ(LabelRef("last"))
+	Label("block")
+	block(false)
+	DECQ(left)
+	JNZ(LabelRef("block"))
+	Label("last")
+	block(true)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+}
+
 // runMoments adds d = x − shift and d² to 32 sums in float64, lane j of 16 to sums j and 16 + j. The last block of
 // each row counts only the lanes of mask.
 func (t target) runMoments() {
-	TEXT("runMoments"+t.suffix, NOSPLIT, "func(rows, n int, x *float32, shift float64, mask *uint64, sums *float64)")
-	Doc("runMoments" + t.suffix + " is runMomentsGeneric.")
+	begin("runMoments"+t.suffix, "func(rows, n int, x *float32, shift float64, mask *uint64, sums *float64)", "is runMomentsGeneric.")
 	p := pointers("rows", "n", "x", "mask", "sums")
 	address, err := Param("shift").Resolve()
 	if err != nil {
@@ -86,33 +104,17 @@ func (t target) runMoments() {
 		}
 		ADDQ(Imm(laneBlock), p["x"])
 	}
-	left := GP64()
-	SHRQ(Imm(4), p["n"])
-	DECQ(p["n"])
-	Label("row")
-	MOVQ(p["n"], left)
-	TESTQ(left, left)
-	JZ(LabelRef("last"))
-	Label("block")
-	block(false)
-	DECQ(left)
-	JNZ(LabelRef("block"))
-	Label("last")
-	block(true)
-	DECQ(p["rows"])
-	JNZ(LabelRef("row"))
+	blocks(p["rows"], p["n"], block)
 	for i := range acc {
 		VMOVUPS(acc[i], Mem{Base: p["sums"], Disp: i * t.bytes()})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // runNormalise is y = ((x − hi) − lo)·scale + shift [+ residual] [, max(·, 0)].
 func (t target) runNormalise(add, relu bool) {
 	name := variant(variant("runNormalise", add, "Add"), relu, "ReLU") + t.suffix
-	TEXT(name, NOSPLIT, "func(n int, x, residual, y *float32, hi, lo, scale, shift float32)")
-	Doc(name + " is runNormaliseGeneric.")
+	begin(name, "func(n int, x, residual, y *float32, hi, lo, scale, shift float32)", "is runNormaliseGeneric.")
 	p := pointers("x", "residual", "y")
 	c, zero := t.broadcasts("hi", "lo", "scale", "shift"), t.zero()
 	t.elements(func(i reg.Register) {
@@ -158,8 +160,7 @@ func (t target) gradient(mask string, dy, y Mem, d, zero reg.VecVirtual, c map[s
 // runGradientSums adds g and g·d to 32 sums as runMoments does; the variant Cut also writes g to dy.
 func (t target) runGradientSums(mask string) {
 	name := "runGradientSums" + mask + t.suffix
-	TEXT(name, NOSPLIT, "func(n int, dy, y, x *float32, hi, lo, scale, shift float32, sums *float64)")
-	Doc(name + " is runGradientSumsGeneric.")
+	begin(name, "func(n int, dy, y, x *float32, hi, lo, scale, shift float32, sums *float64)", "is runGradientSumsGeneric.")
 	p := pointers("n", "dy", "y", "x", "sums")
 	c, zero := t.broadcasts("hi", "lo", "scale", "shift"), t.zero()
 	var acc []reg.VecVirtual // the sums, in memory where there are only 16 registers
@@ -200,15 +201,13 @@ func (t target) runGradientSums(mask string) {
 	for i, sum := range acc {
 		VMOVUPS(sum, Mem{Base: p["sums"], Disp: 64 * i})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // runGradientInput is dx = ((g − k1) − d·k2)·k3; the last block of each row keeps only the lanes of mask.
 func (t target) runGradientInput(mask string) {
 	name := "runGradientInput" + mask + t.suffix
-	TEXT(name, NOSPLIT, "func(rows, n int, dy, x, dx *float32, hi, lo, scale, shift, k1, k2, k3 float32, mask *uint32)")
-	Doc(name + " is runGradientInputGeneric.")
+	begin(name, "func(rows, n int, dy, x, dx *float32, hi, lo, scale, shift, k1, k2, k3 float32, mask *uint32)", "is runGradientInputGeneric.")
 	p := pointers("rows", "n", "dy", "x", "dx", "mask")
 	c, zero := t.broadcasts("hi", "lo", "scale", "shift", "k1", "k2", "k3"), t.zero()
 	block := func(masked bool) {
@@ -228,29 +227,23 @@ func (t target) runGradientInput(mask string) {
 			ADDQ(Imm(laneBlock), p[arg])
 		}
 	}
-	left := GP64()
-	SHRQ(Imm(4), p["n"])
-	DECQ(p["n"])
-	Label("row")
-	MOVQ(p["n"], left)
-	TESTQ(left, left)
-	JZ(LabelRef("last"))
-	Label("block")
-	block(false)
-	DECQ(left)
-	JNZ(LabelRef("block"))
-	Label("last")
-	block(true)
-	DECQ(p["rows"])
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	blocks(p["rows"], p["n"], block)
+	end()
 }
 
 // window walks the taps of a pooling window for the lanes at byte offset i and leaves the largest value and the number
 // of the first tap that has it; a NaN is larger than all, the last one counts (as PyTorch).
-func (t target) window(name string, p map[string]reg.Register, i reg.Register) (best, index reg.VecVirtual) {
+func (t target) window(p map[string]reg.Register, i reg.Register) (best, index reg.VecVirtual) {
 	best, index = t.vector(), t.zero()
+	t.taps("window", p, "x", i, func(at Mem) { VMOVUPS(at, best) }, func(at Mem, tap reg.VecVirtual) {
+		t.larger(t.load(at), tap, best, index)
+	})
+	return best, index
+}
+
+// taps walks the taps of a window over the named array: first gets the window's first tap, each every one and its number.
+func (t target) taps(name string, p map[string]reg.Register, array string, i reg.Register,
+	first func(at Mem), each func(at Mem, tap reg.VecVirtual)) {
 	tap, one := t.zero(), t.vector()
 	const allOnes = 0xff
 	if t.wide {
@@ -259,16 +252,15 @@ func (t target) window(name string, p map[string]reg.Register, i reg.Register) (
 		VPCMPEQD(one, one, one)
 	}
 	row, q, h, w := GP64(), GP64(), GP64(), GP64()
-	MOVQ(p["x"], row)
+	MOVQ(p[array], row)
 	ADDQ(i, row)
-	VMOVUPS(Mem{Base: row}, best)
+	first(Mem{Base: row})
 	MOVQ(p["h"], h)
 	Label(name + "row")
 	MOVQ(row, q)
 	MOVQ(p["w"], w)
 	Label(name + "tap")
-	v := t.load(Mem{Base: q})
-	t.larger(v, tap, best, index)
+	each(Mem{Base: q}, tap)
 	VPSUBD(one, tap, tap) // −(−1)
 	ADDQ(p["across"], q)
 	DECQ(w)
@@ -276,7 +268,6 @@ func (t target) window(name string, p map[string]reg.Register, i reg.Register) (
 	ADDQ(p["down"], row)
 	DECQ(h)
 	JNZ(LabelRef(name + "row"))
-	return best, index
 }
 
 // larger replaces best and index by v and tap where v > best or v is NaN.
@@ -302,13 +293,12 @@ func (t target) larger(v, tap, best, index reg.VecVirtual) {
 // maxWindow is the forward pass of one output pixel, all lanes.
 func (t target) maxWindow() {
 	name := "maxWindow" + t.suffix
-	TEXT(name, NOSPLIT, "func(n, h, w, across, down int, x, y *float32)")
-	Doc(name + " is maxWindowGeneric.")
+	begin(name, "func(n, h, w, across, down int, x, y *float32)", "is maxWindowGeneric.")
 	p := pointers("h", "w", "across", "down", "x", "y")
 	SHLQ(Imm(2), p["across"])
 	SHLQ(Imm(2), p["down"])
 	t.elements(func(i reg.Register) {
-		best, _ := t.window("window", p, i)
+		best, _ := t.window(p, i)
 		VMOVUPS(best, at(p["y"], i))
 	})
 }
@@ -316,46 +306,27 @@ func (t target) maxWindow() {
 // maxWindowGradient adds dy to the tap that maxWindow chose.
 func (t target) maxWindowGradient() {
 	name := "maxWindowGradient" + t.suffix
-	TEXT(name, NOSPLIT, "func(n, h, w, across, down int, x, dy, dx *float32)")
-	Doc(name + " is maxWindowGradientGeneric.")
+	begin(name, "func(n, h, w, across, down int, x, dy, dx *float32)", "is maxWindowGradientGeneric.")
 	p := pointers("h", "w", "across", "down", "x", "dy", "dx")
 	SHLQ(Imm(2), p["across"])
 	SHLQ(Imm(2), p["down"])
 	t.elements(func(i reg.Register) {
-		_, index := t.window("window", p, i)
-		g, tap, one := t.load(at(p["dy"], i)), t.zero(), t.vector()
-		if t.wide {
-			VPTERNLOGD(Imm(0xff), one, one, one)
-		} else {
-			VPCMPEQD(one, one, one)
-		}
-		row, q, h, w := GP64(), GP64(), GP64(), GP64()
-		MOVQ(p["dx"], row)
-		ADDQ(i, row)
-		MOVQ(p["h"], h)
-		Label("scatterrow")
-		MOVQ(row, q)
-		MOVQ(p["w"], w)
-		Label("scattertap")
-		sum := t.load(Mem{Base: q})
-		if t.wide {
-			k := K()
-			VPCMPEQD(tap, index, k)
-			VADDPS(g, sum, k, sum)
-		} else {
-			k := t.vector()
-			VPCMPEQD(tap, index, k)
-			VANDPS(g, k, k)
-			VADDPS(k, sum, sum)
-		}
-		VMOVUPS(sum, Mem{Base: q})
-		VPSUBD(one, tap, tap)
-		ADDQ(p["across"], q)
-		DECQ(w)
-		JNZ(LabelRef("scattertap"))
-		ADDQ(p["down"], row)
-		DECQ(h)
-		JNZ(LabelRef("scatterrow"))
+		_, index := t.window(p, i)
+		g := t.load(at(p["dy"], i))
+		t.taps("scatter", p, "dx", i, func(Mem) {}, func(at Mem, tap reg.VecVirtual) {
+			sum := t.load(at)
+			if t.wide {
+				k := K()
+				VPCMPEQD(tap, index, k)
+				VADDPS(g, sum, k, sum)
+			} else {
+				k := t.vector()
+				VPCMPEQD(tap, index, k)
+				VANDPS(g, k, k)
+				VADDPS(k, sum, sum)
+			}
+			VMOVUPS(sum, at)
+		})
 	})
 }
 

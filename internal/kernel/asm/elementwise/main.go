@@ -42,6 +42,18 @@ func main() {
 	Generate()
 }
 
+// begin starts a function; doc goes on from its name.
+func begin(name, signature, doc string) {
+	TEXT(name, NOSPLIT, signature)
+	Doc(name + " " + doc)
+}
+
+// end returns.
+func end() {
+	VZEROUPPER()
+	RET()
+}
+
 // bytes is the size of a vector, and of half as many float64.
 func (t target) bytes() int {
 	if t.wide {
@@ -140,8 +152,7 @@ func (t target) columns(name, doc string, matrices, vectors, sums []string, body
 	for _, arg := range sums {
 		signature += ", " + arg + " *float64"
 	}
-	TEXT(name+t.suffix, NOSPLIT, signature+")")
-	Doc(name + t.suffix + " is " + doc + ".")
+	begin(name+t.suffix, signature+")", "is "+doc+".")
 	rows, cols, ld := Load(Param("rows"), GP64()), Load(Param("cols"), GP64()), Load(Param("ld"), GP64())
 	SHLQ(Imm(2), cols)
 	SHLQ(Imm(2), ld)
@@ -164,8 +175,7 @@ func (t target) columns(name, doc string, matrices, vectors, sums []string, body
 	}
 	DECQ(rows)
 	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func (t target) addRows() {
@@ -267,13 +277,11 @@ func (t target) elements(body func(i reg.Register)) {
 	ADDQ(Imm(uint64(t.bytes())), i)
 	CMPQ(i, n)
 	JLT(LabelRef("element"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func (t target) relu() {
-	TEXT("relu"+t.suffix, NOSPLIT, "func(n int, x *float32)")
-	Doc("relu" + t.suffix + " is reluGeneric.")
+	begin("relu"+t.suffix, "func(n int, x *float32)", "is reluGeneric.")
 	x, zero := Load(Param("x"), GP64()), t.zero()
 	t.elements(func(i reg.Register) {
 		v := t.load(at(x, i))
@@ -283,8 +291,7 @@ func (t target) relu() {
 }
 
 func (t target) reluGradient() {
-	TEXT("reluGradient"+t.suffix, NOSPLIT, "func(n int, y, dy *float32)")
-	Doc("reluGradient" + t.suffix + " is reluGradientGeneric.")
+	begin("reluGradient"+t.suffix, "func(n int, y, dy *float32)", "is reluGradientGeneric.")
 	y, dy, zero := Load(Param("y"), GP64()), Load(Param("dy"), GP64()), t.zero()
 	t.elements(func(i reg.Register) {
 		VMOVUPS(t.passed(true, at(dy, i), at(y, i), zero), at(dy, i))
@@ -293,8 +300,7 @@ func (t target) reluGradient() {
 
 func (t target) sgd(nesterov bool) {
 	name := variant("sgd", nesterov, "Nesterov") + t.suffix
-	TEXT(name, NOSPLIT, "func(n int, p, grad, v *float32, rate, momentum, decay float32)")
-	Doc(name + " is sgdGeneric.")
+	begin(name, "func(n int, p, grad, v *float32, rate, momentum, decay float32)", "is sgdGeneric.")
 	p, g, v := Load(Param("p"), GP64()), Load(Param("grad"), GP64()), Load(Param("v"), GP64())
 	rate, momentum, decay := t.broadcast("rate"), t.broadcast("momentum"), t.broadcast("decay")
 	t.elements(func(i reg.Register) {

@@ -40,8 +40,7 @@ func sigmoidTables() map[string]Mem {
 }
 
 func (t target) sigmoid(c map[string]Mem) {
-	TEXT("sigmoid"+t.suffix, NOSPLIT, "func(n int, x *float32)")
-	Doc("sigmoid" + t.suffix + " is sigmoidGeneric.")
+	begin("sigmoid"+t.suffix, "func(n int, x *float32)", "is sigmoidGeneric.")
 	x, zero := Load(Param("x"), GP64()), t.zero()
 	lowest, round, one := t.load(c["lowest"]), t.load(c["round"]), t.load(c["one"])
 	t.elements(func(i reg.Register) {
@@ -103,8 +102,7 @@ func (t target) where(v, zero, yes, no reg.VecVirtual) reg.VecVirtual {
 }
 
 func (t target) sigmoidGradient(c map[string]Mem) {
-	TEXT("sigmoidGradient"+t.suffix, NOSPLIT, "func(n int, y, dy *float32)")
-	Doc("sigmoidGradient" + t.suffix + " is sigmoidGradientGeneric.")
+	begin("sigmoidGradient"+t.suffix, "func(n int, y, dy *float32)", "is sigmoidGradientGeneric.")
 	y, dy := Load(Param("y"), GP64()), Load(Param("dy"), GP64())
 	one := t.load(c["one"])
 	t.elements(func(i reg.Register) {

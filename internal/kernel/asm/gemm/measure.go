@@ -38,17 +38,13 @@ func writePeak(ctx *Context, s shape) {
 	}
 	ctx.DECQ(rounds)
 	ctx.JNZ(LabelRef("loop"))
-	ctx.VZEROUPPER()
-	ctx.RET()
+	end(ctx)
 }
 
 // writeSum writes the sum that measures how fast memory is read.
 func writeSum(ctx *Context) {
-	ctx.Function("sumAVX2")
-	ctx.Attributes(NOSPLIT)
-	ctx.Pragma("noescape")
-	ctx.SignatureExpr("func(x *float32, n int) float32")
-	ctx.Doc("sumAVX2 adds n elements, a positive multiple of 64, in 64 interleaved sums.")
+	begin(ctx, "sumAVX2", "func(x *float32, n int) float32",
+		"adds n elements, a positive multiple of 64, in 64 interleaved sums.")
 	const sums = 8
 	acc := ymms(ctx, sums)
 	for _, a := range acc {
@@ -74,6 +70,5 @@ func writeSum(ctx *Context) {
 	ctx.VHADDPS(low, low, low)
 	ctx.VHADDPS(low, low, low)
 	ctx.Store(low, ctx.ReturnIndex(0))
-	ctx.VZEROUPPER()
-	ctx.RET()
+	end(ctx)
 }

@@ -15,6 +15,21 @@ func align(n uint64) *ir.Instruction {
 	return &ir.Instruction{Opcode: "PCALIGN", Operands: []Op{Imm(n)}}
 }
 
+// begin starts a function; doc goes on from its name.
+func begin(ctx *Context, name, signature, doc string) {
+	ctx.Function(name)
+	ctx.Attributes(NOSPLIT)
+	ctx.Pragma("noescape")
+	ctx.SignatureExpr(signature)
+	ctx.Doc(name + " " + doc)
+}
+
+// end returns.
+func end(ctx *Context) {
+	ctx.VZEROUPPER()
+	ctx.RET()
+}
+
 // scaled loads a stride in elements as bytes.
 func scaled(ctx *Context, param string, e element) Register {
 	r := ctx.Load(ctx.Param(param), ctx.GP64())
@@ -24,12 +39,8 @@ func scaled(ctx *Context, param string, e element) Register {
 
 // writeTranspose writes products.transpose4 with AVX: vectors of 4 rows become 4-element rows.
 func writeTranspose(ctx *Context, e element) {
-	name := "transpose4AVX2" + e.name
-	ctx.Function(name)
-	ctx.Attributes(NOSPLIT)
-	ctx.Pragma("noescape")
-	ctx.SignatureExpr(fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, k int)", e.goType, e.goType))
-	ctx.Doc(fmt.Sprintf("%s copies 4 rows of k elements into k rows of 4; k is a multiple of %d.", name, 32/e.size))
+	begin(ctx, "transpose4AVX2"+e.name, fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, k int)", e.goType, e.goType),
+		fmt.Sprintf("copies 4 rows of k elements into k rows of 4; k is a multiple of %d.", 32/e.size))
 
 	dst, src := ctx.Load(ctx.Param("dst"), ctx.GP64()), ctx.Load(ctx.Param("src"), ctx.GP64())
 	dstRow, srcRow := scaled(ctx, "dstRow", e), scaled(ctx, "srcRow", e)
@@ -62,8 +73,7 @@ func writeTranspose(ctx *Context, e element) {
 	ctx.ADDQ(Imm(32), src3)
 	ctx.SUBQ(Imm(uint64(32/e.size)), k)
 	ctx.JNZ(LabelRef("loop"))
-	ctx.VZEROUPPER()
-	ctx.RET()
+	end(ctx)
 }
 
 // transpose32 turns 4 rows of 8 into 8 rows of 4. Within each half of a vector, interleaving pairs and
@@ -112,12 +122,8 @@ func ymms(ctx *Context, n int) []Register {
 
 // writeCopyRows writes products.copyRows: pieces of 64 bytes, then of 16.
 func writeCopyRows(ctx *Context, e element) {
-	name := "copyRowsAVX2" + e.name
-	ctx.Function(name)
-	ctx.Attributes(NOSPLIT)
-	ctx.Pragma("noescape")
-	ctx.SignatureExpr(fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, width, k int)", e.goType, e.goType))
-	ctx.Doc(name + " copies k rows of width elements; width is a multiple of 4.")
+	begin(ctx, "copyRowsAVX2"+e.name, fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, width, k int)", e.goType, e.goType),
+		"copies k rows of width elements; width is a multiple of 4.")
 
 	dst, src := ctx.Load(ctx.Param("dst"), ctx.GP64()), ctx.Load(ctx.Param("src"), ctx.GP64())
 	dstRow, srcRow := scaled(ctx, "dstRow", e), scaled(ctx, "srcRow", e)
@@ -156,6 +162,5 @@ func writeCopyRows(ctx *Context, e element) {
 	ctx.ADDQ(dstRow, dst)
 	ctx.DECQ(k)
 	ctx.JNZ(LabelRef("row"))
-	ctx.VZEROUPPER()
-	ctx.RET()
+	end(ctx)
 }

@@ -78,22 +78,15 @@ func writeTiles(ctx *Context, s shape) {
 
 // writeTile writes the tile of rows×vectors; the contract is tileFunc's.
 func writeTile(ctx *Context, s shape, rows, vectors int) {
-	name := s.name(rows, vectors)
-	ctx.Function(name)
-	ctx.Attributes(NOSPLIT)
-	ctx.Pragma("noescape")
-	p := "*" + s.elem.goType
-	ctx.SignatureExpr(fmt.Sprintf(
-		"func(k int, a %s, aRow, aCol int, b %s, bRow int, c %s, cRow int, bias %s, accumulate bool)", p, p, p, p))
-	ctx.Doc(fmt.Sprintf("%s is a tileFunc of %d rows and %d vectors.", name, rows, vectors))
-
+	const arguments = "k int, a *%[1]s, aRow, aCol int, b *%[1]s, bRow int, c *%[1]s, cRow int, bias *%[1]s, accumulate bool"
+	signature := fmt.Sprintf("func("+arguments+")", s.elem.goType)
+	begin(ctx, s.name(rows, vectors), signature, fmt.Sprintf("is a tileFunc of %d rows and %d vectors.", rows, vectors))
 	t := tile{ctx: ctx, shape: s, rows: rows, vectors: vectors}
 	t.prefetchC()
 	t.clear()
 	t.loop()
 	t.store()
-	ctx.VZEROUPPER()
-	ctx.RET()
+	end(ctx)
 }
 
 // tile is the state of writing one tile.
@@ -104,12 +97,7 @@ type tile struct {
 	sum           [][]Register // [row][vector]
 }
 
-// bytes loads a stride and scales it from elements to bytes.
-func (t *tile) bytes(param string) Register {
-	r := t.ctx.Load(t.ctx.Param(param), t.ctx.GP64())
-	t.ctx.SHLQ(Imm(map[int]uint64{4: 2, 8: 3}[t.elem.size]), r)
-	return r
-}
+func (t *tile) bytes(param string) Register { return scaled(t.ctx, param, t.elem) }
 
 func (t *tile) pointer(param string) Register { return t.ctx.Load(t.ctx.Param(param), t.ctx.GP64()) }
 

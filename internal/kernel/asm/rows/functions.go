@@ -36,8 +36,7 @@ func (t target) function(body func(x reg.VecVirtual) reg.VecVirtual) {
 	ADDQ(Imm(uint64(t.lanes)), i)
 	CMPQ(i, n)
 	JLT(LabelRef("loop"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // horner evaluates a polynomial whose coefficients are given from the highest power down.
@@ -52,9 +51,7 @@ func horner(x reg.VecVirtual, coefficients ...reg.VecVirtual) reg.VecVirtual {
 }
 
 func (t target) logs() {
-	TEXT("logs"+t.suffix, NOSPLIT, "func(n int, dst, x *float64)")
-	Pragma("noescape")
-	Doc("logs" + t.suffix + " is logGeneric of n elements, a positive multiple of 8.")
+	begin("logs"+t.suffix, "func(n int, dst, x *float64)", "is logGeneric of n elements, a positive multiple of 8.")
 	c := newConstants("logConstants")
 	one, two, half, root, high, low := c.of(1), c.of(2), c.of(.5), c.of(math.Sqrt2), c.of(6.93147180369123816490e-01), c.of(1.90821492927058770002e-10)
 	odd := []reg.VecVirtual{c.of(1.479819860511658591e-01), c.of(1.818357216161805012e-01), c.of(2.857142874366239149e-01), c.of(6.666666666666735130e-01)}
@@ -93,9 +90,7 @@ func (t target) logs() {
 }
 
 func (t target) exps() {
-	TEXT("exps"+t.suffix, NOSPLIT, "func(n int, dst, x *float64)")
-	Pragma("noescape")
-	Doc("exps" + t.suffix + " is expGeneric of n elements, a positive multiple of 8.")
+	begin("exps"+t.suffix, "func(n int, dst, x *float64)", "is expGeneric of n elements, a positive multiple of 8.")
 	c := newConstants("expConstants")
 	least, most, perLn2 := c.of(-1000), c.of(1000), c.of(math.Log2E)
 	high, low := c.of(6.93147180369123816490e-01), c.of(1.90821492927058770002e-10)
@@ -122,37 +117,25 @@ func (t target) exps() {
 
 // dot multiplies float64 by float64 or float32.
 func (t target) dot(wide bool) {
-	name, element := "dot32", "float32"
-	if wide {
-		name, element = "dot64", "float64"
-	}
-	TEXT(name+t.suffix, NOSPLIT, "func(n int, a *float64, b *"+element+", sums *float64)")
-	Pragma("noescape")
-	Doc(name + t.suffix + " is dotGeneric, and leaves its partial sums in sums.")
+	suffix, of := element(wide)
+	begin("dot"+suffix+t.suffix, "func(n int, a *float64, b *"+of+", sums *float64)", "is dotGeneric, and leaves its partial sums in sums.")
 	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
 	sums := t.zeros()
 	t.elements(func(i reg.Register) {
 		for v := range t.vectors() {
-			x := t.vector()
-			if wide {
-				VMOVUPD(t.at64(b, i, v), x)
-			} else {
-				VCVTPS2PD(t.at32(b, i, v), x)
-			}
+			x := t.widened(wide, b, i, v)
 			VMULPD(t.at64(a, i, v), x, x)
 			VADDPD(x, sums[v], sums[v])
 		}
 	})
 	t.store(sums, Load(Param("sums"), GP64()))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // sumsAbout adds x − about and its square.
 func (t target) sumsAbout() {
-	TEXT("sumsAbout"+t.suffix, NOSPLIT, "func(n int, x *float64, about *float64, sums, squares *float64)")
-	Pragma("noescape")
-	Doc("sumsAbout" + t.suffix + " is sumsAboutGeneric, and leaves its partial sums in sums and squares.")
+	begin("sumsAbout"+t.suffix, "func(n int, x *float64, about *float64, sums, squares *float64)",
+		"is sumsAboutGeneric, and leaves its partial sums in sums and squares.")
 	x, about := Load(Param("x"), GP64()), t.vector()
 	VBROADCASTSD(Mem{Base: Load(Param("about"), GP64())}, about)
 	sums, squares := t.zeros(), t.zeros()
@@ -168,6 +151,5 @@ func (t target) sumsAbout() {
 	})
 	t.store(sums, Load(Param("sums"), GP64()))
 	t.store(squares, Load(Param("squares"), GP64()))
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -9,9 +9,8 @@ import (
 // gramRow walks a row of a Gram matrix. own holds gramOwn's fields, which end with its threshold; to the arrays of gramLanes go
 // its sums, sixteen each, and its extremes, eight each.
 func (t target) gramRow() {
-	TEXT("gramRow"+t.suffix, NOSPLIT, "func(n int, row, unit, whole, shift, square, own, distance, inverse, lanes *float64) uint64")
-	Pragma("noescape")
-	Doc("gramRow" + t.suffix + " is GramRow.walkGeneric of n elements, a positive multiple of 16; it returns whether any of them cancelled.")
+	begin("gramRow"+t.suffix, "func(n int, row, unit, whole, shift, square, own, distance, inverse, lanes *float64) uint64",
+		"is GramRow.walkGeneric of n elements, a positive multiple of 16; it returns whether any of them cancelled.")
 	g, unit, whole := Load(Param("row"), GP64()), Load(Param("unit"), GP64()), Load(Param("whole"), GP64())
 	shift, square := Load(Param("shift"), GP64()), Load(Param("square"), GP64())
 	distance, inverse := Load(Param("distance"), GP64()), Load(Param("inverse"), GP64())
@@ -77,9 +76,5 @@ func (t target) gramRow() {
 	})
 	lanes := Load(Param("lanes"), GP64())
 	t.store(append(append(away, inverses...), extremes...), lanes)
-	any := GP64()
-	KMOVQ(lost, any)
-	VZEROUPPER()
-	Store(any, ReturnIndex(0))
-	RET()
+	endWith(lost)
 }

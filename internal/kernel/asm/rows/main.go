@@ -44,7 +44,7 @@ func main() {
 			}
 		}
 	}
-	words()
+	roundPairs()
 	prefetch()
 	Generate()
 }
@@ -74,6 +74,28 @@ func (t target) at32(p, i reg.Register, v int) Mem {
 
 func (t target) at64(p, i reg.Register, v int) Mem {
 	return Mem{Base: p, Index: i, Scale: 8, Disp: 8 * t.lanes * v}
+}
+
+// begin starts a function; doc goes on from its name.
+func begin(name, signature, doc string) {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape") // or sums on the caller's stack would move to the heap
+	Doc(name + " " + doc)
+}
+
+// end returns.
+func end() {
+	VZEROUPPER()
+	RET()
+}
+
+// endWith returns a mask.
+func endWith(mask reg.Register) {
+	bits := GP64()
+	KMOVQ(mask, bits)
+	VZEROUPPER()
+	Store(bits, ReturnIndex(0))
+	RET()
 }
 
 // elements walks the elements; body handles those from i on.
@@ -110,9 +132,7 @@ func (t target) store(sums []reg.VecVirtual, p reg.Register) {
 }
 
 func (t target) addRow() {
-	TEXT("addRow"+t.suffix, NOSPLIT, "func(n int, dst *float64, x *float32)")
-	Pragma("noescape")
-	Doc("addRow" + t.suffix + " is addRowGeneric.")
+	begin("addRow"+t.suffix, "func(n int, dst *float64, x *float32)", "is addRowGeneric.")
 	dst, x := Load(Param("dst"), GP64()), Load(Param("x"), GP64())
 	t.elements(func(i reg.Register) {
 		for v := range t.vectors() {
@@ -122,8 +142,7 @@ func (t target) addRow() {
 			VMOVUPD(wide, t.at64(dst, i, v))
 		}
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // strip is how many elements sumRows keeps in registers: eight vectors of float64.
@@ -132,9 +151,8 @@ func (t target) strip() int { return 8 * t.lanes }
 // sumRows keeps a strip of columns of dst in registers while it walks the rows, and asks for as many bytes from ahead on as it reads: for the second-level
 // cache, because the first is full of sums.
 func (t target) sumRows() {
-	TEXT("sumRows"+t.suffix, NOSPLIT, "func(n, count, ld int, dst *float64, x *float32, rows *int32, ahead *float32)")
-	Pragma("noescape")
-	Doc("sumRows" + t.suffix + " is sumRowsGeneric for n columns, a multiple of " + strconv.Itoa(t.strip()) + ", and at least one row.")
+	begin("sumRows"+t.suffix, "func(n, count, ld int, dst *float64, x *float32, rows *int32, ahead *float32)",
+		"is sumRowsGeneric for n columns, a multiple of "+strconv.Itoa(t.strip())+", and at least one row.")
 	n, count, ld := Load(Param("n"), GP64()), Load(Param("count"), GP64()), Load(Param("ld"), GP64())
 	dst, x, rows := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("rows"), GP64())
 	ahead := Load(Param("ahead"), GP64())
@@ -170,19 +188,14 @@ func (t target) sumRows() {
 	ADDQ(U32(4*t.strip()), x)
 	SUBQ(U32(t.strip()), n)
 	JNZ(LabelRef("strip"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // subRow writes float64 residuals, or their rounding to float32.
 func (t target) subRow(wide bool) {
-	name, element := "subRow32", "float32"
-	if wide {
-		name, element = "subRow64", "float64"
-	}
-	TEXT(name+t.suffix, NOSPLIT, "func(n int, dst *"+element+", x *float32, mean, sums *float64)")
-	Pragma("noescape") // or the sums on the caller's stack would move to the heap
-	Doc(name + t.suffix + " is subRowGeneric, and leaves its partial sums in sums.")
+	suffix, of := element(wide)
+	begin("subRow"+suffix+t.suffix, "func(n int, dst *"+of+", x *float32, mean, sums *float64)",
+		"is subRowGeneric, and leaves its partial sums in sums.")
 	dst, x, mean := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("mean"), GP64())
 	sums := t.zeros()
 	t.elements(func(i reg.Register) {
@@ -202,15 +215,12 @@ func (t target) subRow(wide bool) {
 		}
 	})
 	t.store(sums, Load(Param("sums"), GP64()))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // prefetch asks for n cache lines from x on.
 func prefetch() {
-	TEXT("prefetchLines", NOSPLIT, "func(n int, x *byte)")
-	Pragma("noescape")
-	Doc("prefetchLines asks for n cache lines, at least one, from x on.")
+	begin("prefetchLines", "func(n int, x *byte)", "asks for n cache lines, at least one, from x on.")
 	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
 	Label("line")
 	PREFETCHT0(Mem{Base: x})
@@ -230,9 +240,7 @@ func (t target) narrow(v, out reg.VecVirtual) {
 }
 
 func (t target) squares() {
-	TEXT("squares"+t.suffix, NOSPLIT, "func(n int, x *float32, sums *float64)")
-	Pragma("noescape")
-	Doc("squares" + t.suffix + " is squaresGeneric, and leaves its partial sums in sums.")
+	begin("squares"+t.suffix, "func(n int, x *float32, sums *float64)", "is squaresGeneric, and leaves its partial sums in sums.")
 	x := Load(Param("x"), GP64())
 	sums := t.zeros()
 	t.elements(func(i reg.Register) {
@@ -244,6 +252,5 @@ func (t target) squares() {
 		}
 	})
 	t.store(sums, Load(Param("sums"), GP64()))
-	VZEROUPPER()
-	RET()
+	end()
 }

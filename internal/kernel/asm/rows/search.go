@@ -32,9 +32,8 @@ func (t target) largest(product, double bool) {
 		name = "largestProduct"
 	}
 	suffix, of := element(double)
-	TEXT(name+suffix+t.suffix, NOSPLIT, "func(n int, x *"+of+", y, most *float64)")
-	Pragma("noescape")
-	Doc(name + suffix + t.suffix + " raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.")
+	begin(name+suffix+t.suffix, "func(n int, x *"+of+", y, most *float64)",
+		"raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.")
 	x, y, kept := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("most"), GP64())
 	most := ZMM()
 	VMOVUPD(Mem{Base: kept}, most)
@@ -50,16 +49,14 @@ func (t target) largest(product, double bool) {
 		}
 	})
 	VMOVUPD(most, Mem{Base: kept})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // selectProducts lists the products that are not below a limit.
 func (t target) selectProducts(double bool) {
 	suffix, of := element(double)
-	TEXT("selectProducts"+suffix+t.suffix, NOSPLIT, "func(n int, list *int32, values *float64, x *"+of+", y, least *float64) int")
-	Pragma("noescape")
-	Doc("selectProducts" + suffix + t.suffix + " selects as SelectProducts does from n elements, a positive multiple of 16; list and values have room for seven more than it finds.")
+	begin("selectProducts"+suffix+t.suffix, "func(n int, list *int32, values *float64, x *"+of+", y, least *float64) int",
+		"selects as SelectProducts does from n elements, a positive multiple of 16; list and values have room for seven more than it finds.")
 	list, values := Load(Param("list"), GP64()), Load(Param("values"), GP64())
 	x, y, least := Load(Param("x"), GP64()), Load(Param("y"), GP64()), ZMM()
 	VBROADCASTSD(Mem{Base: Load(Param("least"), GP64())}, least)
@@ -103,9 +100,9 @@ func (t target) selectProducts(double bool) {
 // leastGap finds the least ratio of a gap and a distance, lane by lane.
 func (t target) leastGap(double bool) {
 	suffix, of := element(double)
-	TEXT("leastGap"+suffix+t.suffix, NOSPLIT, "func(n int, x *"+of+", base, other, own, least *float64) uint64")
-	Pragma("noescape")
-	Doc("leastGap" + suffix + t.suffix + " lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is no number.")
+	begin("leastGap"+suffix+t.suffix, "func(n int, x *"+of+", base, other, own, least *float64) uint64",
+		"lowers eight minima by n elements, a positive multiple of 16; "+
+			"own holds the largest sum, the error and the length. It returns whether any ratio is no number.")
 	x, base, other := Load(Param("x"), GP64()), Load(Param("base"), GP64()), Load(Param("other"), GP64())
 	own, kept := Load(Param("own"), GP64()), Load(Param("least"), GP64())
 	most, err, length, least := ZMM(), ZMM(), ZMM(), ZMM()
@@ -130,9 +127,5 @@ func (t target) leastGap(double bool) {
 		}
 	})
 	VMOVUPD(least, Mem{Base: kept})
-	any := GP64()
-	KMOVQ(lost, any)
-	VZEROUPPER()
-	Store(any, ReturnIndex(0))
-	RET()
+	endWith(lost)
 }

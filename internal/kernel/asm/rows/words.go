@@ -6,23 +6,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// words writes the loops of words.go, for AVX-512 alone: only there products of words are faster than of floats.
-func words() {
-	roundPairs()
-}
-
-// spread returns a vector of the parameter's 32 bits.
-func spread(param string) reg.VecVirtual {
-	v := ZMM()
-	VBROADCASTSS(Load(Param(param), XMM()), v)
-	return v
-}
-
+// roundPairs is for AVX-512 alone: only there products of words are faster than of floats.
 func roundPairs() {
-	TEXT("roundPairsAVX512", NOSPLIT, "func(n int, dst *int32, x *float32, scale float32)")
-	Pragma("noescape")
-	Doc("roundPairsAVX512 is roundPairsGeneric.")
-	dst, x, scale := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), spread("scale")
+	begin("roundPairsAVX512", "func(n int, dst *int32, x *float32, scale float32)", "is roundPairsGeneric.")
+	dst, x, scale := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), ZMM()
+	VBROADCASTSS(Load(Param("scale"), XMM()), scale)
 	t := target{"AVX512", 8}
 	t.elements(func(i reg.Register) {
 		v := ZMM()
@@ -30,6 +18,5 @@ func roundPairs() {
 		VCVTPS2DQ(v, v)
 		VPMOVSDW(v, Mem{Base: dst, Index: i, Scale: 2})
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }
