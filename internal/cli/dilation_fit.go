@@ -9,6 +9,7 @@ import (
 
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/inputfile"
 	"collapse/internal/judge"
 	"collapse/internal/page"
@@ -121,11 +122,11 @@ func fitPage(out *fitted, points []dilation.Measured, command string) *page.Theo
 		Caption: "In the model's own units, one pair per class and run: memorization is Σ‖h − h*‖ over the corrupted samples, divided by the number of clean ones; dilation is r/‖h1 − h2‖ with r² = tr Σ_W of the test features. The model predicts memorization = C_MD·dilation.",
 		Figures: []chart.Figure{theoryfig.FitFigure(points, out.Comparison)}}
 	for _, fit := range append(out.Fits, out.Pooled) {
-		p.Facts = append(p.Facts, theoryfig.Fact{Name: "C_MD, " + fit.Group, Value: fmt.Sprintf("%.6g ± %.2g", fit.CMD, fit.Error),
+		p.Facts = append(p.Facts, theoryfig.Fact{Name: "C_MD, " + fit.Group, Value: format.Sprintf("%.6g ± %.2g", fit.CMD, fit.Error),
 			From: fmt.Sprintf("least squares through the origin, %d pairs, R² = %.4f", fit.Points, fit.R2)})
 	}
 	if out.F != nil {
-		p.Facts = append(p.Facts, theoryfig.Fact{Name: "one slope for all losses", Value: fmt.Sprintf("p = %.3g", *out.PValue), From: sameSlope(out)})
+		p.Facts = append(p.Facts, theoryfig.Fact{Name: "one slope for all losses", Value: format.Sprintf("p = %.3g", *out.PValue), From: sameSlope(out)})
 	}
 	return p
 }

@@ -1,16 +1,15 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
-	"sort"
 	"strconv"
 	"sync"
 	"sync/atomic"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -67,34 +66,15 @@ func NewRun(row store.Run, values []store.Value) (Run, error) {
 	return r, nil
 }
 
-// defaults are the settings that a canonical configuration leaves out, taken from the text that
-// `collapse train --print-config` prints, so that no second list of them exists.
-var defaults = sync.OnceValues(func() (map[string]any, error) {
-	tree := map[string]any{}
-	err := toml.Unmarshal([]byte(train.PrintConfig(train.Default().Resolved())), &tree)
-	return tree, err
-})
-
-// usualSettings are defaults under dotted keys.
-var usualSettings = sync.OnceValue(func() map[string]string {
-	common := map[string]string{}
-	if tree, err := defaults(); err == nil { // else configure has refused the run
-		flatten("", tree, common)
-	}
-	return common
-})
+// usualSettings are the settings that a canonical configuration leaves out.
+var usualSettings = sync.OnceValue(func() map[string]string { return texts(train.DefaultSettings()) })
 
 // configure fills Settings and the fields that runs are grouped by.
 func (r *Run) configure() error {
-	tree := map[string]any{}
-	if r.Kind == store.Train {
-		var err error
-		if tree, err = defaults(); err != nil {
-			return fmt.Errorf("judge: the default configuration: %w", err)
-		}
-	}
 	r.Settings = map[string]string{}
-	flatten("", tree, r.Settings)
+	if r.Kind == store.Train {
+		maps.Copy(r.Settings, usualSettings())
+	}
 	for _, key := range r.silent() {
 		delete(r.Settings, key)
 	}
@@ -104,7 +84,7 @@ func (r *Run) configure() error {
 			return fmt.Errorf("judge: configuration of run %.12s is not a JSON object: %w", r.Hash, err)
 		}
 	}
-	flatten("", given, r.Settings)
+	maps.Copy(r.Settings, texts(train.Flat(given)))
 	r.Loss = r.Settings["loss.kind"]
 	for _, f := range []struct {
 		key string
@@ -135,18 +115,16 @@ func (r *Run) silent() []string {
 	return train.Silent(cfg)
 }
 
-// flatten writes nested tables under dotted keys.
-func flatten(prefix string, tree map[string]any, out map[string]string) {
-	for k, v := range tree {
-		switch x := v.(type) {
-		case map[string]any:
-			flatten(prefix+k+".", x, out)
-		case float64:
-			out[prefix+k] = strconv.FormatFloat(x, 'f', -1, 64)
-		default:
-			out[prefix+k] = fmt.Sprint(x)
+// texts writes settings for people.
+func texts(settings map[string]any) map[string]string {
+	out := map[string]string{}
+	for k, v := range settings {
+		out[k] = fmt.Sprint(v)
+		if x, ok := v.(float64); ok {
+			out[k] = strconv.FormatFloat(x, 'f', -1, 64)
 		}
 	}
+	return out
 }
 
 // setValues files the numbers of the "epoch" series, and what the run has cost. Where a key and step come twice, a number
@@ -154,9 +132,8 @@ func flatten(prefix string, tree map[string]any, out map[string]string) {
 func (r *Run) setValues(values []store.Value) {
 	r.series, r.last, r.Spent = map[SeriesKey][]store.Point{}, 0, 0
 	r.addValues(values)
-	for k, pts := range r.series {
-		sort.SliceStable(pts, func(i, j int) bool { return pts[i].Step < pts[j].Step })
-		r.series[k] = pts
+	for _, pts := range r.series {
+		slices.SortStableFunc(pts, func(a, b store.Point) int { return cmp.Compare(a.Step, b.Step) })
 	}
 }
 

@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,7 +87,7 @@ func (r *Recipe) common(c Choice, scale Scale) (common []string, seeds int, err 
 	}
 	preset = maps.Clone(preset)
 	delete(preset, "search") // see SearchFile
-	common = slices.Concat(settings(r.Base), settings(preset), settings(scale.Set))
+	common = slices.Concat(train.SettingsIn(r.Base), train.SettingsIn(preset), train.SettingsIn(scale.Set))
 	if c.Dir != "" {
 		common = append(common, "data.dir="+strconv.Quote(c.Dir))
 	}
@@ -109,44 +108,17 @@ func (s Scale) cells() [][]string {
 	if len(s.Variants) > 0 {
 		cells = nil
 		for _, v := range s.Variants {
-			cells = append(cells, settings(v))
+			cells = append(cells, train.SettingsIn(v))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Grid)) {
 		var longer [][]string
 		for _, cell := range cells {
 			for _, value := range s.Grid[key] {
-				longer = append(longer, append(slices.Clone(cell), key+"="+literal(value)))
+				longer = append(longer, append(slices.Clone(cell), key+"="+train.Literal(value)))
 			}
 		}
 		cells = longer
 	}
 	return cells
-}
-
-// settings writes a table as "section.key=value", sorted.
-func settings(table map[string]any) []string {
-	var out []string
-	var walk func(prefix string, t map[string]any)
-	walk = func(prefix string, t map[string]any) {
-		for k, v := range t {
-			if below, ok := v.(map[string]any); ok {
-				walk(prefix+k+".", below)
-			} else {
-				out = append(out, prefix+k+"="+literal(v))
-			}
-		}
-	}
-	walk("", table)
-	slices.Sort(out)
-	return out
-}
-
-// literal writes a value as TOML, which is JSON's form for all that a configuration holds.
-func literal(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v) // a date or an infinity: no key takes one
-	}
-	return string(b)
 }

@@ -26,7 +26,7 @@ func TestRecipesHaveNoIdleSettings(t *testing.T) {
 			}
 			configs = append(configs, configsOf(runs)...)
 		}
-		written := slices.Concat(settings(r.Base), settings(r.Quick.Set), settings(r.Full.Set))
+		written := slices.Concat(train.SettingsIn(r.Base), train.SettingsIn(r.Quick.Set), train.SettingsIn(r.Full.Set))
 		for _, u := range train.Idle(written, configs) {
 			t.Errorf("%s: %s has no effect on any run: it means something with %s only", h.ID, u.Key, u.Needs)
 		}

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"bytes"
+	"collapse/internal/train"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,11 +22,6 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := maps.Clone(r.Search)
-	// The scale says how much is computed, the preset how: it is the stronger.
-	for _, stronger := range []map[string]any{scale.Search, searchOf(r.Presets[c.Preset])} {
-		maps.Copy(table, stronger)
-	}
 	base := map[string]string{}
 	var changed []string // in the search itself
 	for _, s := range slices.Concat(common, c.builtIn(), c.Set) {
@@ -40,28 +36,31 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 		return nil, fmt.Errorf("%s: the search of a recipe is part of it; copy it to a study's file to change it", strings.Join(changed, ", "))
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "[study]\nname = %s\ntitle = %s\n[base]\n", literal(name), literal(r.Title))
+	fmt.Fprintf(&b, "[study]\nname = %s\ntitle = %s\n[base]\n", train.Literal(name), train.Literal(r.Title))
 	for _, key := range slices.Sorted(maps.Keys(base)) {
 		fmt.Fprintf(&b, "%q = %s\n", key, base[key])
 	}
 	b.WriteString("[grid]\n")
 	for _, key := range slices.Sorted(maps.Keys(scale.Grid)) {
-		fmt.Fprintf(&b, "%q = %s\n", key, literal(scale.Grid[key]))
+		fmt.Fprintf(&b, "%q = %s\n", key, train.Literal(scale.Grid[key]))
 	}
 	list := make([]int, seeds)
 	for i := range list {
 		list[i] = i + 1
 	}
-	fmt.Fprintf(&b, "\"run.seed\" = %s\n", literal(list))
-	if err := toml.NewEncoder(&b).Encode(map[string]any{"search": table}); err != nil {
+	fmt.Fprintf(&b, "\"run.seed\" = %s\n", train.Literal(list))
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"search": r.searchTable(c, scale)}); err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-// searchOf is the table [search] of a preset.
-func searchOf(preset map[string]any) map[string]any {
-	table, _ := preset["search"].(map[string]any)
+// searchTable is the table [search]. The scale says how much is computed, the preset how: it is the stronger.
+func (r *Recipe) searchTable(c Choice, scale Scale) map[string]any {
+	table := maps.Clone(r.Search)
+	preset, _ := r.Presets[c.Preset]["search"].(map[string]any)
+	maps.Copy(table, scale.Search)
+	maps.Copy(table, preset)
 	return table
 }
 
@@ -71,5 +70,5 @@ func quoted(value string) string {
 	if toml.Unmarshal([]byte("V = "+value), &v) == nil {
 		return value
 	}
-	return literal(value)
+	return train.Literal(value)
 }

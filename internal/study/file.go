@@ -1,7 +1,7 @@
 package study
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,15 +88,12 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		bad.Problems = append(bad.Problems, tomlProblems(err)...)
 		return nil, bad
 	}
-	f := &File{Name: tree.Study.Name, Title: tree.Study.Title, Source: string(text)}
-	if f.Name == "" {
-		f.Name = strings.TrimSuffix(filepath.Base(path), ".toml")
-	}
+	f := &File{Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
+		base: train.SettingsIn(tree.Base)}
 	if !nameRule().MatchString(f.Name) {
 		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
 	}
-	f.readBase("", tree.Base)
-	f.readGrid("", tree.Grid, bad)
+	f.readGrid(train.Flat(tree.Grid), bad)
 	f.override(tree.Search.override(overrides, bad), bad)
 	if seeds > 0 {
 		tree.Study.Seeds = int64(seeds)
@@ -145,25 +142,12 @@ func tomlProblems(err error) []string {
 	return []string{strings.TrimPrefix(err.Error(), "toml: ")}
 }
 
-func (f *File) readBase(prefix string, tree map[string]any) {
-	for _, k := range slices.Sorted(maps.Keys(tree)) {
-		if below, ok := tree[k].(map[string]any); ok {
-			f.readBase(prefix+k+".", below)
-			continue
-		}
-		f.base = append(f.base, prefix+k+"="+tomlText(tree[k]))
-	}
-}
-
-func (f *File) readGrid(prefix string, tree map[string]any, bad *FileError) {
-	for _, k := range slices.Sorted(maps.Keys(tree)) {
-		switch v := tree[k].(type) {
-		case map[string]any:
-			f.readGrid(prefix+k+".", v, bad)
-		case []any:
-			f.setAxis(prefix+k, v, bad)
-		default:
-			bad.add("[grid] %s is %s; wanted a list of values, or put it into [base]", prefix+k, tomlText(v))
+func (f *File) readGrid(grid map[string]any, bad *FileError) {
+	for _, k := range slices.Sorted(maps.Keys(grid)) {
+		if v, ok := grid[k].([]any); ok {
+			f.setAxis(k, v, bad)
+		} else {
+			bad.add("[grid] %s is %s; wanted a list of values, or put it into [base]", k, train.Literal(grid[k]))
 		}
 	}
 }
@@ -173,11 +157,19 @@ func (f *File) setAxis(key string, values []any, bad *FileError) {
 	if len(values) == 0 {
 		bad.add("[grid] %s has no values, so there would be no run", key)
 	}
-	a := axis{key: key}
-	for _, v := range values {
-		a.values = append(a.values, tomlText(v))
+	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), axis{key, literals(values)})
+}
+
+// literals writes the elements of a list, or the one value that v is, as TOML.
+func literals(v any) (texts []string) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
 	}
-	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), a)
+	for _, v := range list {
+		texts = append(texts, train.Literal(v))
+	}
+	return texts
 }
 
 func (f *File) override(overrides []string, bad *FileError) {
@@ -241,7 +233,7 @@ func (f *File) readSeeds(v any, bad *FileError) {
 	for _, x := range list {
 		s, ok := x.(int64)
 		if !ok || s < 0 {
-			bad.add("seeds holds %s; wanted a number of seeds, or a list of whole numbers", tomlText(x))
+			bad.add("seeds holds %s; wanted a number of seeds, or a list of whole numbers", train.Literal(x))
 			return
 		}
 		f.seeds = append(f.seeds, uint64(s))
@@ -271,13 +263,4 @@ func (f *File) checkKeys(bad *FileError) {
 			complain("[grid]", append(slices.Clone(f.base), a.key+"="+v), a.key)
 		}
 	}
-}
-
-// tomlText writes a value as TOML, which is JSON's form for all that a configuration holds.
-func tomlText(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v) // a date or an infinity: no key takes one
-	}
-	return string(b)
 }

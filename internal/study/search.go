@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"collapse/internal/search"
 	"collapse/internal/store"
+	"collapse/internal/train"
 )
 
 const (
@@ -90,56 +92,15 @@ func (f *File) readSearch(t *searchTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	d := &Search{Sampler: t.Sampler, Schedule: t.Schedule, Metric: t.Metric, Goal: t.Goal, Trials: t.Trials, Epochs: t.Epochs, Eta: t.Eta,
-		Batch: t.Batch, MinEpochs: t.MinEpochs, Seed: t.Seed, Compare: t.Compare}
-	standard(&d.Sampler, search.Bayes)
-	standard(&d.Schedule, search.Hyperband)
-	standard(&d.Metric, "validation.accuracy")
-	standard(&d.Goal, GoalMax)
-	standard(&d.Eta, 3)
-	standard(&d.Batch, 4)
-	standard(&d.MinEpochs, 1)
-	standard(&d.Seed, 1)
+	d := &Search{Sampler: cmp.Or(t.Sampler, search.Bayes), Schedule: cmp.Or(t.Schedule, search.Hyperband), Metric: cmp.Or(t.Metric, "validation.accuracy"),
+		Goal: cmp.Or(t.Goal, GoalMax), Trials: t.Trials, Epochs: t.Epochs, Eta: cmp.Or(t.Eta, 3), Batch: cmp.Or(t.Batch, 4),
+		MinEpochs: cmp.Or(t.MinEpochs, 1), Seed: cmp.Or(t.Seed, 1), Compare: t.Compare}
 	d.readSpace("", t.Space, bad)
-	var final File
-	final.readBase("", t.Final)
-	for _, setting := range final.base {
-		key, value, _ := strings.Cut(setting, "=")
-		d.final = append(d.final, axis{key, listOf(t.Final, key, value)})
+	final := train.Flat(t.Final)
+	for _, key := range slices.Sorted(maps.Keys(final)) {
+		d.final = append(d.final, axis{key, literals(final[key])})
 	}
 	f.Search = d
-}
-
-func standard[T comparable](v *T, otherwise T) {
-	var zero T
-	if *v == zero {
-		*v = otherwise
-	}
-}
-
-// listOf is the values of a setting of a nested table: of a list its elements, else itself.
-func listOf(tree map[string]any, key, text string) []string {
-	var found any
-	var walk func(prefix string, t map[string]any)
-	walk = func(prefix string, t map[string]any) {
-		for k, v := range t {
-			if below, ok := v.(map[string]any); ok {
-				walk(prefix+k+".", below)
-			} else if prefix+k == key {
-				found = v
-			}
-		}
-	}
-	walk("", tree)
-	list, ok := found.([]any)
-	if !ok {
-		return []string{text}
-	}
-	var out []string
-	for _, v := range list {
-		out = append(out, tomlText(v))
-	}
-	return out
 }
 
 var spaceKinds = []string{"log_uniform", "uniform", "choice"}
@@ -154,7 +115,7 @@ func (d *Search) readSpace(prefix string, tree map[string]any, bad *FileError) {
 		case ok:
 			d.readSpace(prefix+k+".", below, bad)
 		default:
-			bad.add(`[search.space] %s is %s; wanted a table such as { log_uniform = [1e-5, 0.5] }, { uniform = … } or { choice = … }`, prefix+k, tomlText(tree[k]))
+			bad.add(`[search.space] %s is %s; wanted a table such as { log_uniform = [1e-5, 0.5] }, { uniform = … } or { choice = … }`, prefix+k, train.Literal(tree[k]))
 		}
 	}
 }
@@ -165,43 +126,27 @@ func (d *Search) readParam(key string, t map[string]any, bad *FileError) {
 		list, isList := t[word].([]any)
 		switch {
 		case word == "choice" && isList:
-			p.Scale, p.Choices = search.Choice, len(list)
-			for _, v := range list {
-				p.Values = append(p.Values, tomlText(v))
-			}
+			p.Scale, p.Choices, p.Values = search.Choice, len(list), literals(list)
 		case slices.Contains(spaceKinds, word) && len(list) == 2:
 			lo, ok1 := number(list[0])
 			hi, ok2 := number(list[1])
 			if !ok1 || !ok2 {
-				bad.add("[search.space] %s: %s is %s; wanted two numbers", key, word, tomlText(t[word]))
+				bad.add("[search.space] %s: %s is %s; wanted two numbers", key, word, train.Literal(t[word]))
 			}
 			if p.Low, p.High = lo, hi; word == "log_uniform" {
 				p.Scale = search.LogUniform
 			}
 		case word == "when":
 			when, _ := t[word].(map[string]any)
-			p.readWhen("", when)
+			for k, v := range train.Flat(when) {
+				p.When[k] = literals(v)
+			}
 		default:
 			bad.add("[search.space] %s: %s is %s; wanted one of log_uniform = [low, high], uniform = [low, high], choice = [values], and when = { setting = [values] }",
-				key, word, tomlText(t[word]))
+				key, word, train.Literal(t[word]))
 		}
 	}
 	d.Space = append(d.Space, p)
-}
-
-func (p *SearchParam) readWhen(prefix string, tree map[string]any) {
-	for k, v := range tree {
-		switch v := v.(type) {
-		case map[string]any:
-			p.readWhen(prefix+k+".", v)
-		case []any:
-			for _, x := range v {
-				p.When[prefix+k] = append(p.When[prefix+k], tomlText(x))
-			}
-		default:
-			p.When[prefix+k] = []string{tomlText(v)}
-		}
-	}
 }
 
 func number(v any) (float64, bool) {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (d *Search) check(f *File, bad *FileError) {
 		bad.add("[base] %v", err)
 		return
 	}
-	standard(&d.Epochs, base.Run.Epochs)
+	d.Epochs = cmp.Or(d.Epochs, base.Run.Epochs)
 	checked := map[string]bool{}
 	for _, c := range f.Places() {
 		if _, err := c.Search(); err != nil {

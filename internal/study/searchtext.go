@@ -8,6 +8,7 @@ import (
 
 	"collapse/internal/search"
 	"collapse/internal/store"
+	"collapse/internal/train"
 )
 
 // searchMark begins the source of a study that is a search, so that it can be read back.
@@ -17,7 +18,7 @@ const searchMark = "# A search; written by collapse.\n"
 func (f *File) searchText() string {
 	var b strings.Builder
 	d := f.Search
-	fmt.Fprintf(&b, "%s[study]\nname = %s\ntitle = %s\n", searchMark, tomlText(f.Name), tomlText(f.Title))
+	fmt.Fprintf(&b, "%s[study]\nname = %s\ntitle = %s\n", searchMark, train.Literal(f.Name), train.Literal(f.Title))
 	if len(f.seeds) > 0 {
 		fmt.Fprintf(&b, "seeds = %s\n", strings.ReplaceAll(fmt.Sprint(f.seeds), " ", ", "))
 	}
@@ -49,7 +50,7 @@ func writeAxes(b *strings.Builder, table string, axes []axis) {
 }
 
 func (p SearchParam) toml() string {
-	text := fmt.Sprintf("uniform = [%s, %s]", tomlText(p.Low), tomlText(p.High))
+	text := fmt.Sprintf("uniform = [%s, %s]", train.Literal(p.Low), train.Literal(p.High))
 	switch p.Scale {
 	case search.LogUniform:
 		text = "log_" + text

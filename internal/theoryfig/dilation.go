@@ -6,6 +6,7 @@ import (
 
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 )
 
 // RiskFigure is the risk over the dilation under both losses, with the optimum marked.
@@ -71,7 +72,7 @@ func SolutionFacts(sol *dilation.Solution) []Fact {
 			from  string
 		}{{"margin x", s.Margin, closed}, {"‖h1−h2‖", s.Dist, closed}, {"r_max", s.RMax, closed}, {"r*", s.RStar, minimised}, {"r*/r_max", s.RhoStar, minimised},
 			{"r*/‖h1−h2‖", s.Normalised, minimised}, {"memorization η‖h2−u1‖", s.Memorization, minimised}, {"risk", s.Risk, minimised}} {
-			out = append(out, Fact{name + ": " + v.what, Number(v.value), v.from})
+			out = append(out, Number(name+": "+v.what, v.value, 6, v.from))
 		}
 	}
 	return out
@@ -114,7 +115,7 @@ func FitFigure(points []dilation.Measured, c *dilation.Comparison) chart.Figure 
 				largest = math.Max(largest, p.Dilation)
 			}
 		}
-		panel.Series = append(panel.Series, s, chart.Series{ID: fmt.Sprintf("line-%d", i), Label: fmt.Sprintf("%s: C_MD = %.4g", fit.Group, fit.CMD), Kind: chart.Line, Color: chart.ColorFor(i),
+		panel.Series = append(panel.Series, s, chart.Series{ID: fmt.Sprintf("line-%d", i), Label: format.Sprintf("%s: C_MD = %.4g", fit.Group, fit.CMD), Kind: chart.Line, Color: chart.ColorFor(i),
 			X: chart.Numbers{0, largest}, Y: chart.Numbers{0, fit.CMD * largest}})
 	}
 	return chart.Figure{ID: "fit", Title: "Prediction over measurement", Columns: 1, Panels: []chart.Panel{panel}}

@@ -53,25 +53,25 @@ func Explore(c ufm.Config) (*Explored, error) {
 func exactFacts(c ufm.Config, e ufm.Exact) []Fact {
 	const closed = "exact (closed form)"
 	if !e.Available {
-		return []Fact{{"no closed form", e.Reason, closed}}
+		return []Fact{{Name: "no closed form", Value: e.Reason, From: closed}}
 	}
-	out := []Fact{{"regime", e.Regime, e.Source}, {"rank of the outputs", fmt.Sprint(e.Rank), closed}}
+	out := []Fact{{Name: "regime", Value: e.Regime, From: e.Source}, {Name: "rank of the outputs", Value: fmt.Sprint(e.Rank), From: closed}}
 	for _, v := range []struct {
 		name  string
 		value ufm.Number
 	}{{"objective f*", e.Objective}, {"margin z_k − z_j", e.Margin}, {"‖W‖²", e.WNorm2}, {"‖H‖²", e.HNorm2}, {"‖h_k‖²", e.ClassMeanNorm2},
 		{"bias β", e.Bias}, {"singular value of the outputs σ", e.Sigma}, {"κ", e.Kappa}, {"c = K√(nλ_Wλ_H)", e.C}} {
 		if v.value.Known() {
-			out = append(out, Fact{v.name, Number(float64(v.value)), closed})
+			out = append(out, Number(v.name, float64(v.value), 6, closed))
 		}
 	}
 	if e.GramDiag.Known() && e.GramOffdiag.Known() && e.GramDiag > 0 {
-		out = append(out, Fact{"cosine of two class means", Number(float64(e.GramOffdiag / e.GramDiag)), closed},
-			Fact{"−1/(K−1)", Number(-1 / float64(c.K-1)), "a simplex ETF"})
+		out = append(out, Number("cosine of two class means", float64(e.GramOffdiag/e.GramDiag), 6, closed),
+			Number("−1/(K−1)", -1/float64(c.K-1), 6, "a simplex ETF"))
 	}
 	for _, key := range []string{measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF, measure.KeyNC3Gram, measure.KeyNC3Direct} {
 		if v, ok := e.Measures[key]; ok {
-			out = append(out, Fact{"limit of " + key, Number(v), closed})
+			out = append(out, Number("limit of "+key, v, 6, closed))
 		}
 	}
 	return out

@@ -3,21 +3,37 @@
 package theoryfig
 
 import (
-	"fmt"
 	"math"
+	"strconv"
+
+	"collapse/internal/format"
 )
 
 // Fact is a number with where it comes from.
 type Fact struct {
 	Name  string `json:"name"`
-	Value string `json:"value"`
-	From  string `json:"from"` // "paper", "exact", "computed here"
+	Value string `json:"value"` // a number as programs read it, or words
+	From  string `json:"from"`  // "paper", "exact", "computed here"
+
+	shown string // a number as pages write it; "" is Value
 }
 
-// Number writes a value of a fact; "–" if there is none.
-func Number(x float64) string {
-	if math.IsNaN(x) {
-		return "–"
+// Number is a fact with at most so many significant digits; "–" stands for none.
+func Number(name string, v float64, digits int, from string) Fact {
+	f := Fact{Name: name, Value: strconv.FormatFloat(v, 'g', digits, 64), From: from, shown: format.Short(v, digits)}
+	if v, err := strconv.ParseFloat(f.Value, 64); err == nil {
+		f.Value = strconv.FormatFloat(v, 'g', -1, 64) // without trailing zeros
 	}
-	return fmt.Sprintf("%.6g", x)
+	if math.IsNaN(v) {
+		f.Value = f.shown
+	}
+	return f
+}
+
+// Text is the value as pages write it.
+func (f Fact) Text() string {
+	if f.shown != "" {
+		return f.shown
+	}
+	return f.Value
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/landscape"
 )
 
@@ -23,7 +24,7 @@ func LandscapeFigures(params landscape.Params, sMax, thetaMax float64, extra map
 		fields.Panels = append(fields.Panels, ArrowPanel(id, name, loss, sMax, thetaMax))
 	}
 	add("ce", fmt.Sprintf("CE, K = %d", params.K), params.CE)
-	add("mse", fmt.Sprintf("MSE, K = %d, α = %g, M = %g", params.K, params.Alpha, params.M), params.MSE)
+	add("mse", format.Sprintf("MSE, K = %d, α = %g, M = %g", params.K, params.Alpha, params.M), params.MSE)
 	for _, trained := range []struct{ id, name string }{{"trained-ce", "trained CE"}, {"trained-mse", "trained MSE"}} {
 		if loss, ok := extra[trained.name]; ok {
 			add(trained.id, trained.name, loss)

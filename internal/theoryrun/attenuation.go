@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
@@ -28,7 +29,7 @@ type attenuated struct {
 func runAttenuation(ctx context.Context, r *recipe.Recipe, opt Options) (results, error) {
 	out := &attenuation{Recipe: r}
 	for _, row := range r.Cases {
-		c := attenuated{name: fmt.Sprintf("K=%d, d=%d, σ=%g", row.K, row.D, row.Sigma)}
+		c := attenuated{name: format.Sprintf("K=%d, d=%d, σ=%g", row.K, row.D, row.Sigma)}
 		if row.Layers == 2 {
 			c.name += ", two layers"
 		}
@@ -78,7 +79,7 @@ func (a *attenuation) claims() []judge.Claim {
 func (a *attenuation) facts() []theoryfig.Fact {
 	var out []theoryfig.Fact
 	for _, c := range a.cases {
-		out = append(out, fact("limit, "+c.name, theoryfig.Number(c.limit), "exact: λ̃_H = n·λ_H; the theorem prints λ_H"))
+		out = append(out, theoryfig.Number("limit, "+c.name, c.limit, 6, "exact: λ̃_H = n·λ_H; the theorem prints λ_H"))
 	}
 	return out
 }

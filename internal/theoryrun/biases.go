@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/optim"
@@ -219,7 +220,7 @@ func printedClaims(draws []drawnBias) []judge.Claim {
 }
 
 func (c biasCase) name() string {
-	return fmt.Sprintf("K=%d, n=%d, d=%d, λ_W=%g, λ_H=%g, λ_b=%g", c.cfg.K, c.cfg.N, c.cfg.D, c.cfg.LW, c.cfg.LH, c.cfg.LB)
+	return format.Sprintf("K=%d, n=%d, d=%d, λ_W=%g, λ_H=%g, λ_b=%g", c.cfg.K, c.cfg.N, c.cfg.D, c.cfg.LW, c.cfg.LH, c.cfg.LB)
 }
 
 // heldClaim compares the fits with the closed form.

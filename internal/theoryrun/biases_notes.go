@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/theoryfig"
 	"collapse/ufm"
 )
@@ -25,8 +26,8 @@ func (z *biases) facts() []theoryfig.Fact {
 	cfg := ufm.Config{Model: ufm.MSE, K: 5, N: 2, D: 3, LW: .001, LH: .002, LB: .1}
 	b := []float64{.3, -.3, 0, 0, 0}
 	return []theoryfig.Fact{
-		fact("objective at b = (.3, −.3, 0, 0, 0), K=5, n=2, d=3, λ_W=.001, λ_H=.002, λ_b=.1", theoryfig.Number(cfg.HeldBias(b)), "computed here"),
-		fact("objective at its mean b = 0", theoryfig.Number(cfg.HeldBias(make([]float64, cfg.K))), "computed here: higher, so for d < K the bias cannot simply be averaged over the classes"),
+		theoryfig.Number("objective at b = (.3, −.3, 0, 0, 0), K=5, n=2, d=3, λ_W=.001, λ_H=.002, λ_b=.1", cfg.HeldBias(b), 6, "computed here"),
+		theoryfig.Number("objective at its mean b = 0", cfg.HeldBias(make([]float64, cfg.K)), 6, "computed here: higher, so for d < K the bias cannot simply be averaged over the classes"),
 	}
 }
 
@@ -81,6 +82,6 @@ func (c biasCase) panel(i int) chart.Panel {
 			points.X, points.Y = append(points.X, d.q), append(points.Y, d.value)
 		}
 	}
-	return chart.Panel{ID: id, Title: fmt.Sprintf("K=%d, d=%d, λ_b=%g: %s", c.cfg.K, c.cfg.D, c.cfg.LB, c.exact.Regime),
+	return chart.Panel{ID: id, Title: format.Sprintf("K=%d, d=%d, λ_b=%g: %s", c.cfg.K, c.cfg.D, c.cfg.LB, c.exact.Regime),
 		X: chart.Axis{Label: "q = σ_K/√n"}, Y: chart.Axis{Label: "objective"}, Series: []chart.Series{points, bound, star}}
 }

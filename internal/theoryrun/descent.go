@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
@@ -179,7 +180,7 @@ func (d *descent) pace() judge.Claim {
 	h1, ok1 := staysBelow(d.found, "h1_"+measure.KeyNC1Pinv, level)
 	h2, ok2 := staysBelow(d.found, measure.KeyNC1Pinv, level)
 	if !ok1 || !ok2 {
-		return judge.Claim{ID: "pace", Statement: statement, Verdict: judge.CannotTell, Reason: fmt.Sprintf("not both below %g within %d iterations", level, d.found.Iterations)}
+		return judge.Claim{ID: "pace", Statement: statement, Verdict: judge.CannotTell, Reason: format.Sprintf("not both below %g within %d iterations", level, d.found.Iterations)}
 	}
 	ratio := float64(max(h1, h2)) / float64(min(h1, h2))
 	return claim("pace", statement, (ratio > apart) == relu,
@@ -201,7 +202,7 @@ func staysBelow(found ufm.Found, key string, level float64) (iteration int, ok b
 }
 
 func (d *descent) facts() []theoryfig.Fact {
-	optimum := fact("f*", theoryfig.Number(float64(d.exact.Objective)), "exact ("+string(d.exact.Status)+": "+d.exact.Source+")")
+	optimum := theoryfig.Number("f*", float64(d.exact.Objective), 6, "exact ("+string(d.exact.Status)+": "+d.exact.Source+")")
 	if !d.exact.Available {
 		optimum = fact("infimum of f", "0", "exact: without penalties no minimiser is singled out")
 	}
@@ -212,10 +213,10 @@ func (d *descent) facts() []theoryfig.Fact {
 	return []theoryfig.Fact{
 		fact("objective", d.cfg.Words(), "paper"),
 		fact("setting", flags(d.Model), source),
-		fact("descent", fmt.Sprintf("step %g, start N(0,1) times %v", d.Descent.Step, d.Descent.Init), source),
+		fact("descent", format.Sprintf("step %g, start N(0,1) times %v", d.Descent.Step, d.Descent.Init), source),
 		optimum,
-		fact("final objective", fmt.Sprintf("%.10g", float64(d.found.Objective)), "computed here"),
-		fact("time", fmt.Sprintf("%.2g s for %d iterations", d.found.Seconds, d.found.Iterations), "computed here"),
+		fact("final objective", format.Sprintf("%.10g", float64(d.found.Objective)), "computed here"),
+		fact("time", format.Sprintf("%.2g s for %d iterations", d.found.Seconds, d.found.Iterations), "computed here"),
 	}
 }
 
@@ -226,14 +227,14 @@ func (d *descent) notes() []string {
 	}
 	for i, a := range d.tried {
 		if a.stuck {
-			out = append(out, fmt.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", a.seed, a.trap, a.gap))
+			out = append(out, format.Sprintf("Seed %d is stuck: %s (2N(f − f*) = %.3g).", a.seed, a.trap, a.gap))
 		} else if i > 0 {
 			out = append(out, fmt.Sprintf("The figure shows seed %d.", a.seed))
 		}
 	}
 	if d.cfg.Model == ufm.ReLU3 && d.Descent.Expect != "doomed" && d.Descent.Expect != "no-collapse" {
 		nc2, _ := d.nc2Key()
-		out = append(out, fmt.Sprintf("With ReLU the geometry of H1 is not determined: its NC2 is 0 for an orthogonal frame, %.4f for a simplex ETF, more where classes pair up; here %.3g.",
+		out = append(out, format.Sprintf("With ReLU the geometry of H1 is not determined: its NC2 is 0 for an orthogonal frame, %.4f for a simplex ETF, more where classes pair up; here %.3g.",
 			math.Sqrt(2-2*math.Sqrt(float64(d.cfg.K-1)/float64(d.cfg.K))), d.last("h1_"+nc2)))
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
@@ -49,10 +50,18 @@ func (d *dilated) claims() []judge.Claim {
 		*dilation.Side
 	}{{"ce", "CE", sol.CE}, {"ls", "LS", sol.LS}} {
 		for i, c := range side.Lemmas() {
-			out = append(out, claim(numbered(side.id+"-lemma", i), side.name+", "+c.Name, c.Holds, "%s", c.Words()))
+			out = append(out, claim(numbered(side.id+"-lemma", i), side.name+", "+c.Name, c.Holds, "%s", bracket(c)))
 		}
 	}
 	return out
+}
+
+// bracket writes the inequality of a lemma.
+func bracket(c dilation.Check) string {
+	if c.High == nil {
+		return format.Sprintf("%.6g ≤ %.6g", c.Low, c.Value)
+	}
+	return format.Sprintf("%.6g ≤ %.6g ≤ %.6g", c.Low, c.Value, *c.High)
 }
 
 func (d *dilated) facts() []theoryfig.Fact { return theoryfig.SolutionFacts(d.solution) }

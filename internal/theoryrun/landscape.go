@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
@@ -25,7 +26,7 @@ func namedLoss(e recipe.Loss, K int) (theoryfig.Loss, string, error) {
 	case "ce":
 		return p.CE, "CE", nil
 	case "mse":
-		return p.MSE, fmt.Sprintf("MSE α = %g, M = %g", e.Alpha, e.M), nil
+		return p.MSE, format.Sprintf("MSE α = %g, M = %g", e.Alpha, e.M), nil
 	}
 	return nil, "", fmt.Errorf("theoryrun: loss kind is %q, wanted mse or ce", e.Kind)
 }
@@ -55,7 +56,7 @@ func (t turning) claim(i int) judge.Claim {
 	statement := fmt.Sprintf("%s: share of s in (1,5], θ in (0,1.5) where |∂L/∂θ| > |∂L/∂s|", t.name)
 	want, ok := knownShares[t.name]
 	if !ok || t.K != 10 {
-		return judge.Claim{ID: numbered("share", i), Statement: statement, Verdict: judge.CannotTell, Reason: fmt.Sprintf("%.3f", t.share)}
+		return judge.Claim{ID: numbered("share", i), Statement: statement, Verdict: judge.CannotTell, Reason: format.Sprintf("%.3f", t.share)}
 	}
 	return claim(numbered("share", i), statement, math.Abs(t.share-want) < .01, "%.3f, expected about %.2f (ours)", t.share, want)
 }
@@ -160,7 +161,7 @@ func (g *gradients) facts() []theoryfig.Fact {
 	limit := landscape.CELimit(2, .8)
 	return []theoryfig.Fact{
 		fact("(35) at s = 2, θ = .8", "(0.010431, 1.428662)", "paper, as printed"),
-		fact("limit of ∇CE at s = 2, θ = .8", fmt.Sprintf("(%.6f, %.6f)", limit.DS, limit.DTheta), "exact"),
+		fact("limit of ∇CE at s = 2, θ = .8", format.Sprintf("(%.6f, %.6f)", limit.DS, limit.DTheta), "exact"),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/measure"
@@ -61,7 +62,7 @@ func (o *optima) claims() []judge.Claim {
 			lb = fmt.Sprint(s.cfg.LB)
 		}
 		c, gap := s.cfg, float64(s.found.Gap)
-		out = append(out, claim(numbered("gap", i), fmt.Sprintf("%s, K=%d, n=%d, d=%d, λ_W=%g, λ_H=%g, λ_b=%s: %s", c.Model, c.K, c.N, c.D, c.LW, c.LH, lb, s.exact.Regime),
+		out = append(out, claim(numbered("gap", i), format.Sprintf("%s, K=%d, n=%d, d=%d, λ_W=%g, λ_H=%g, λ_b=%s: %s", c.Model, c.K, c.N, c.D, c.LW, c.LH, lb, s.exact.Regime),
 			s.exact.Available && math.Abs(gap) < 1e-10,
 			"f* = %.10g (%s), numerically f − f* = %.1g in %d evaluations; certificate: %s", float64(s.exact.Objective), s.exact.Status, gap, s.found.Evaluations, s.cert.Verdict))
 		if s.cert.NonnegReport != nil {

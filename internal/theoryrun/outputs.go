@@ -2,7 +2,6 @@ package theoryrun
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -10,6 +9,7 @@ import (
 
 	"collapse/etf"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
@@ -74,8 +74,8 @@ func (o *outputs) facts() []theoryfig.Fact {
 	own, other, rest := landscape.Params{K: 4, Alpha: 5, M: 3}.Logits(1.7, .6)
 	printed := 2.5*(own-3)*(own-3) + (other-1)*(other-1)/2 + (rest-1)*(rest-1)
 	return []theoryfig.Fact{
-		fact("(30) at s = 1.7, θ = .6, K = 4, α = 5, M = 3", fmt.Sprintf("%.6f", printed), "paper, as printed: subtracts 1 from the other classes"),
-		fact("the loss there", fmt.Sprintf("%.6f", landscape.Params{K: 4, Alpha: 5, M: 3}.MSE(1.7, .6).Loss), "exact, (31)"),
+		fact("(30) at s = 1.7, θ = .6, K = 4, α = 5, M = 3", format.Sprintf("%.6f", printed), "paper, as printed: subtracts 1 from the other classes"),
+		fact("the loss there", format.Sprintf("%.6f", landscape.Params{K: 4, Alpha: 5, M: 3}.MSE(1.7, .6).Loss), "exact, (31)"),
 	}
 }
 

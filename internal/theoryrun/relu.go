@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
@@ -119,12 +120,12 @@ func (t *relu) claims() []judge.Claim {
 }
 
 func (b belowFrame) claim(id string) judge.Claim {
-	return claim(id, fmt.Sprintf("K = %d, d = %d, n = %d, q = %.4g: a point lies below the frame and below zero", b.cfg.K, b.cfg.D, b.cfg.N, float64(b.exact.Q)),
+	return claim(id, format.Sprintf("K = %d, d = %d, n = %d, q = %.4g: a point lies below the frame and below zero", b.cfg.K, b.cfg.D, b.cfg.N, float64(b.exact.Q)),
 		b.below() > lowerBy && float64(b.cert.Residual) < 1e-4, "%s", b.evidence())
 }
 
 func (b belowFrame) evidence() string {
-	return fmt.Sprintf("theorem %.6f, found %.6f (%.2f %% lower): %s; gradient with the best slopes at kinks %.1g",
+	return format.Sprintf("theorem %.6f, found %.6f (%.2f %% lower): %s; gradient with the best slopes at kinks %.1g",
 		b.theorem, float64(b.found.Objective), 100*b.below()/b.theorem, b.exact.Regime, float64(b.cert.Residual))
 }
 

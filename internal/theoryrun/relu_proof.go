@@ -1,11 +1,11 @@
 package theoryrun
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 )
 
@@ -25,7 +25,7 @@ func (p proof) mean() float64 {
 }
 
 func (p proof) name() string {
-	return fmt.Sprintf("%s, K = %d, q = %.4g", p.exact.Regime, p.cfg.K, float64(p.exact.Q))
+	return format.Sprintf("%s, K = %d, q = %.4g", p.exact.Regime, p.cfg.K, float64(p.exact.Q))
 }
 
 // g is that of Appendix E with a = Kλ_2: (a/2)(a + 3z)/(z + a)².
@@ -40,7 +40,7 @@ func (p proof) claims() []judge.Claim {
 		if !(s > border) {
 			outside++
 		}
-		ratios = append(ratios, fmt.Sprintf("%.2f", s/border))
+		ratios = append(ratios, format.Sprintf("%.2f", s/border))
 	}
 	flat, value := g(p.mean(), border), float64(p.exact.Objective)
 	nuclear, classifier := p.cfg.LH1*float64(p.exact.HNorm2), p.cfg.L2*float64(p.exact.WNorm2)

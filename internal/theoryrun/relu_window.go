@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
 	"collapse/ufm"
@@ -70,7 +71,7 @@ func (t scan) windowFact(K int, shares []float64) theoryfig.Fact {
 	if math.IsNaN(first) {
 		return fact(name, "none known", "computed here")
 	}
-	return fact(name, fmt.Sprintf("%.3f to %.3f", first, last), "computed here, on the grid of the figure")
+	return fact(name, format.Sprintf("%.3f to %.3f", first, last), "computed here, on the grid of the figure")
 }
 
 // windows draws how far the best known point lies below the theorem's value, over q and K.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/theoryfig"
 )
@@ -26,7 +27,7 @@ func (silent) notes() []string         { return nil }
 
 // claim is a statement with its verdict. id is unique in a recipe; claims about one of several cases end in its number.
 func claim(id, statement string, holds bool, evidence string, args ...any) judge.Claim {
-	c := judge.Claim{ID: id, Statement: statement, Verdict: judge.Fails, Reason: fmt.Sprintf(evidence, args...)}
+	c := judge.Claim{ID: id, Statement: statement, Verdict: judge.Fails, Reason: format.Sprintf(evidence, args...)}
 	if holds {
 		c.Verdict = judge.Holds
 	}

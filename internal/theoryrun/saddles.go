@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/ufm"
@@ -85,7 +86,7 @@ func (s *saddles) claims() []judge.Claim {
 	for i, p := range s.points {
 		bias := "no bias"
 		if p.cfg.HasBias() {
-			bias = fmt.Sprintf("λ_b=%g", p.cfg.LB)
+			bias = format.Sprintf("λ_b=%g", p.cfg.LB)
 		}
 		beyond := ""
 		if p.cfg.Model == ufm.MSE && p.cfg.HasBias() && p.cfg.D <= p.cfg.K || p.cfg.Model == ufm.CE && p.cfg.D <= p.cfg.K {

@@ -2,10 +2,10 @@ package theoryrun
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/recipe"
 	"collapse/internal/theoryfig"
 	"collapse/landscape"
@@ -26,7 +26,7 @@ func runScheme(_ context.Context, r *recipe.Recipe, _ Options) (results, error) 
 
 func (c *scheme) facts() []theoryfig.Fact {
 	own, other, rest := landscape.Params{K: c.Landscape.K, Alpha: 1, M: 1}.Logits(schemeS, schemeTheta)
-	return []theoryfig.Fact{fact("logits of h (own class, k′, each other)", fmt.Sprintf("%.6f, %.6f, %.6f", own, other, rest), "exact, ZH (28)–(29)")}
+	return []theoryfig.Fact{fact("logits of h (own class, k′, each other)", format.Sprintf("%.6f, %.6f, %.6f", own, other, rest), "exact, ZH (28)–(29)")}
 }
 
 func (c *scheme) figures() []chart.Figure {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 	"collapse/ufm"
@@ -70,11 +71,11 @@ func (f *xiCurves) claims() []judge.Claim {
 			at, smallest := c.lowest()
 			id := numbered("minimum", len(out))
 			if c.rho == 0 {
-				out = append(out, claim(id, fmt.Sprintf("ξ has its minimum at ρ* = 0, because c ≥ 1 (K = %d, λ = %g)", c.K, c.lambda), smallest >= c.objective,
+				out = append(out, claim(id, format.Sprintf("ξ has its minimum at ρ* = 0, because c ≥ 1 (K = %d, λ = %g)", c.K, c.lambda), smallest >= c.objective,
 					"f* = log K = %.8g, smallest of the curve %.8g at %.6g", c.objective, smallest, at))
 				continue
 			}
-			out = append(out, claim(id, fmt.Sprintf("ξ has its minimum at the exact ρ* (K = %d, λ = %g)", c.K, c.lambda),
+			out = append(out, claim(id, format.Sprintf("ξ has its minimum at the exact ρ* (K = %d, λ = %g)", c.K, c.lambda),
 				math.Abs(at/c.rho-1) < 1e-9 && math.Abs(smallest-c.objective) < 1e-9,
 				"ρ* = %.6g, f* = %.8g, smallest of the curve %.8g at %.6g", c.rho, c.objective, smallest, at))
 		}
@@ -85,7 +86,7 @@ func (f *xiCurves) claims() []judge.Claim {
 func (f *xiCurves) figures() []chart.Figure {
 	out := chart.Figure{ID: f.ID, Title: f.Title, Caption: f.Caption, Columns: len(f.curves)}
 	for j, row := range f.curves {
-		panel := chart.Panel{ID: fmt.Sprintf("lambda-%d", j), Title: fmt.Sprintf("λ_W = λ_H = %g", f.Curve.Lambda[j]), X: chart.Axis{Label: "ρ = ‖W‖²", Scale: chart.Log}, Y: chart.Axis{Label: "ξ(ρ)", Scale: chart.Log}}
+		panel := chart.Panel{ID: format.Sprintf("lambda-%d", j), Title: format.Sprintf("λ_W = λ_H = %g", f.Curve.Lambda[j]), X: chart.Axis{Label: "ρ = ‖W‖²", Scale: chart.Log}, Y: chart.Axis{Label: "ξ(ρ)", Scale: chart.Log}}
 		for i, c := range row {
 			panel.Series = append(panel.Series, chart.Series{ID: fmt.Sprintf("k-%d", c.K), Label: fmt.Sprintf("K = %d", c.K), Kind: chart.Line, Color: chart.ColorFor(i), X: c.x, Y: c.y})
 			if c.rho != 0 {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"collapse/data"
@@ -87,6 +89,48 @@ func Silent(c Config) []string {
 		}
 	}
 	return keys
+}
+
+// DefaultSettings are the settings of a training run, by key, that its identity leaves out because they are at their default.
+func DefaultSettings() map[string]any {
+	settings := map[string]any{}
+	for _, f := range fieldsOf(Default().Resolved()) {
+		settings[f.key] = f.value()
+	}
+	return settings
+}
+
+// Flat are the values of nested tables, under dotted keys.
+func Flat(tree map[string]any) map[string]any {
+	flat := map[string]any{}
+	for k, v := range tree {
+		if below, ok := v.(map[string]any); ok {
+			for rest, v := range Flat(below) {
+				flat[k+"."+rest] = v
+			}
+			continue
+		}
+		flat[k] = v
+	}
+	return flat
+}
+
+// SettingsIn writes the values of nested tables as settings, "section.key=value", sorted.
+func SettingsIn(tree map[string]any) (settings []string) {
+	flat := Flat(tree)
+	for _, key := range slices.Sorted(maps.Keys(flat)) {
+		settings = append(settings, key+"="+Literal(flat[key]))
+	}
+	return settings
+}
+
+// Literal writes a value as TOML, which is JSON's form for all that a configuration holds.
+func Literal(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v) // a date or an infinity: no key takes one
+	}
+	return string(b)
 }
 
 // plant puts v at a dotted key of nested maps.
