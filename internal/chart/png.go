@@ -115,7 +115,7 @@ func (g *pngPainter) marks(at []point, m Marker, size float64, c Color, opacity 
 func (g *pngPainter) image(at box, im *image.Paletted) {
 	pixel := func(v float64) int { return int(math.Round(v * g.scale)) }
 	to := image.Rect(pixel(at.x), pixel(at.y), pixel(at.x+at.w), pixel(at.y+at.h))
-	pixels.NearestNeighbor.Scale(g.c.Image().(pixels.Image), to, im, im.Bounds(), pixels.Over, nil)
+	pixels.NearestNeighbor.Scale(g.c.Image(), to, im, im.Bounds(), pixels.Over, nil)
 }
 
 func (g *pngPainter) text(f face, words ...label) {
