@@ -78,10 +78,10 @@ func (r *recorder) text(f face, words ...label) {
 	}
 }
 
-// Panels of one quantity have one scale; others, and those that the figure fixes, keep their own.
+// Panels of one quantity have one scale unless that squeezes one of them; others, and those that the figure fixes, keep their own.
 func TestPanelsShareScales(t *testing.T) {
 	line := func(most float64) []Series {
-		return []Series{{ID: "s", Kind: Line, X: Numbers{1, 10 * most}, Y: Numbers{0.1, most}}}
+		return []Series{{ID: "s", Kind: Line, X: Numbers{1, 90 + most}, Y: Numbers{0.1, most}}}
 	}
 	nc1 := Axis{Label: "NC1", Scale: Log}
 	epoch := Axis{Label: "epoch"}
@@ -89,6 +89,7 @@ func TestPanelsShareScales(t *testing.T) {
 		{ID: "a", X: epoch, Y: nc1, Series: line(1)}, {ID: "b", X: epoch, Y: nc1, Series: line(50)},
 		{ID: "c", X: epoch, Y: Axis{Label: "NC1"}, Series: line(7)}, {ID: "d", X: epoch, Y: Axis{Label: "loss"}, Series: line(3)},
 		{ID: "e", X: epoch, Y: Axis{Label: "NC1", Scale: Log, Range: Range(1e-3, 1)}, Series: line(2)},
+		{ID: "low", X: epoch, Y: Axis{Label: "dilation"}, Series: line(1)}, {ID: "high", X: epoch, Y: Axis{Label: "dilation"}, Series: line(8)},
 		{ID: "empty", X: epoch, Y: nc1, Series: []Series{{ID: "s", Kind: Line, X: Numbers{1}, Y: Numbers{math.NaN()}}}},
 	}}
 	at := map[string][4]float64{}
@@ -102,6 +103,9 @@ func TestPanelsShareScales(t *testing.T) {
 	}
 	if at["c"][3] > 8 || at["d"][3] > 4 || at["e"][2] != 1e-3 || at["e"][3] != 1 {
 		t.Errorf("panels of other quantities were changed: %v", at)
+	}
+	if low, high := at["low"], at["high"]; low[3] > 2 || low[1] != high[1] {
+		t.Errorf("a panel is squeezed into an eighth of the axis: %v beside %v", low, high)
 	}
 	if f.Panels[0].Y.Range != nil {
 		t.Error("drawing changed the figure")

@@ -1,5 +1,7 @@
 package chart
 
+import "math"
+
 // sharing gives panels that show the same quantities the same axes, and heat maps of one quantity the same colours, so that a
 // reader can compare them. What a figure fixes itself stays.
 func (f Figure) sharing() Figure {
@@ -24,15 +26,24 @@ func (f Figure) sharing() Figure {
 	return f
 }
 
-// shareAxes sets the ranges that panels leave open to what all of them need.
+// leastShare is how much of a shared axis each panel must fill: where one would be squeezed into less, all keep their own.
+const leastShare = 0.25
+
+// shareAxes sets the ranges that panels leave open to what all of them need, for each axis on its own.
 func shareAxes(panels []*Panel) {
-	var x, y *[2]float64
+	var xs, ys [][2]float64
 	for _, p := range panels {
 		if ex, ey := p.extents(); ex.any && ey.any {
 			sx, sy := p.ranges()
-			x, y = widen(x, sx.lo, sx.hi), widen(y, sy.lo, sy.hi)
+			if p.X.Range == nil {
+				xs = append(xs, [2]float64{sx.lo, sx.hi})
+			}
+			if p.Y.Range == nil {
+				ys = append(ys, [2]float64{sy.lo, sy.hi})
+			}
 		}
 	}
+	x, y := common(xs, panels[0].X.Scale), common(ys, panels[0].Y.Scale)
 	for _, p := range panels {
 		if p.X.Range == nil {
 			p.X.Range = x
@@ -41,6 +52,25 @@ func shareAxes(panels []*Panel) {
 			p.Y.Range = y
 		}
 	}
+}
+
+// common is the range that holds all others, or nil if one of them is too small a part of it.
+func common(ranges [][2]float64, scale Scale) (all *[2]float64) {
+	for _, r := range ranges {
+		all = widen(all, r[0], r[1])
+	}
+	length := func(r [2]float64) float64 {
+		if scale == Log {
+			return math.Log(r[1]) - math.Log(r[0])
+		}
+		return r[1] - r[0]
+	}
+	for _, r := range ranges {
+		if length(r) < leastShare*length(*all) {
+			return nil
+		}
+	}
+	return all
 }
 
 // widen is a range that holds another, too.
