@@ -1,0 +1,185 @@
+// Package inference turns one value of each replicate into an estimate with a 95 % interval, and estimates into answers to claims.
+// It knows numbers only: not runs, not measures, not papers.
+//
+// A replicate is a seed that draws everything anew. Intervals are Student's t (estimate.go), Fieller's for a quotient of means
+// (quotient.go); rules.go says which intervals answer a claim with yes. A value that is missing is NaN.
+package inference
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the share of replications in which an interval covers the truth.
+const Level = 0.95
+
+// tail is the probability beyond each end of an interval.
+const tail = (1 - Level) / 2
+
+// Enough is how many replicates an answer needs.
+const Enough = 5
+
+// Estimate is a mean with its 95 % interval. Without an interval (fewer than two replicates) Lo and Hi are NaN.
+type Estimate struct {
+	Value float64 // the estimate
+	Error float64 // its standard error
+	DF    float64 // degrees of freedom
+	Lo    float64
+	Hi    float64
+	N     int // replicates behind it; of two samples, the smaller one's
+}
+
+// estimate is a value with an interval by Student's t.
+func estimate(value, standardError, df float64, n int) Estimate {
+	e := Estimate{Value: value, Error: standardError, DF: df, N: n, Lo: math.NaN(), Hi: math.NaN()}
+	if df > 0 && !math.IsNaN(value) {
+		half := standardError * quantile(df, 1-tail)
+		e.Lo, e.Hi = value-half, value+half
+	}
+	return e
+}
+
+// quantile is that of Student's t.
+func quantile(df, p float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
+}
+
+// Mean estimates the mean of replicates.
+func Mean(values []float64) Estimate {
+	v := known(values)
+	n := len(v)
+	if n == 0 {
+		return estimate(math.NaN(), math.NaN(), 0, 0)
+	}
+	return estimate(stat.Mean(v, nil), standardError(v), float64(n-1), n)
+}
+
+// standardError is s/√n, with divisor n−1 in s; NaN below two values.
+func standardError(v []float64) float64 {
+	if len(v) < 2 {
+		return math.NaN()
+	}
+	return stat.StdErr(stat.StdDev(v, nil), float64(len(v)))
+}
+
+// known are the values that are there.
+func known(values []float64) (out []float64) {
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Paired estimates the mean of a − b over the replicates that have both.
+func Paired(a, b []float64) Estimate {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return Mean(d)
+}
+
+// Welch estimates mean(a) − mean(b) of samples that share no replicates, with the degrees of freedom of Welch and Satterthwaite.
+func Welch(a, b []float64) Estimate {
+	x, y := Mean(a), Mean(b)
+	return Apart(x, y)
+}
+
+// Apart estimates the difference of two independent estimates, such as a number that a paper prints and ours.
+func Apart(x, y Estimate) Estimate {
+	n := min(x.N, y.N)
+	vx, vy := x.Error*x.Error, y.Error*y.Error
+	if math.IsNaN(vx+vy) || n == 0 {
+		return estimate(x.Value-y.Value, math.NaN(), 0, n)
+	}
+	df := math.Max(x.DF, y.DF) // of two samples that do not vary
+	if vx+vy > 0 {
+		df = (vx + vy) * (vx + vy) / (share(vx, x.DF) + share(vy, y.DF))
+	}
+	return estimate(x.Value-y.Value, math.Sqrt(vx+vy), df, n)
+}
+
+// share is what one sample adds to the denominator of Satterthwaite's degrees of freedom.
+func share(variance, df float64) float64 {
+	if variance == 0 {
+		return 0
+	}
+	return variance * variance / df
+}
+
+// Printed is a mean and a standard deviation (divisor n−1) over n runs, as a paper prints them.
+func Printed(mean, deviation float64, n int) Estimate {
+	if n < 2 {
+		return estimate(mean, math.NaN(), 0, n)
+	}
+	return estimate(mean, deviation/math.Sqrt(float64(n)), float64(n-1), n)
+}
+
+// Pooled estimates the mean over cells of their means: cells[c][r] is the value of replicate r in cell c. Replicates are what varies
+// at random: a seed that is high in every cell counts once. Where none is missing it is the mean of the replicates' means over
+// cells; else its error is that of the sum of what each replicate adds.
+func Pooled(cells [][]float64) Estimate {
+	replicates, used := 0, 0
+	for _, c := range cells {
+		replicates = max(replicates, len(c))
+	}
+	total, added := 0.0, make([]float64, replicates)
+	present := make([]bool, replicates)
+	for _, c := range cells {
+		v := known(c)
+		if len(v) == 0 {
+			return estimate(math.NaN(), math.NaN(), 0, 0)
+		}
+		mean := stat.Mean(v, nil)
+		total += mean / float64(len(cells))
+		for r, x := range c {
+			if !math.IsNaN(x) {
+				added[r] += (x - mean) / float64(len(v)*len(cells))
+				present[r] = true
+			}
+		}
+	}
+	variance := 0.0
+	for r, a := range added {
+		if present[r] {
+			used++
+			variance += a * a
+		}
+	}
+	if used < 2 {
+		return estimate(total, math.NaN(), 0, used)
+	}
+	n := float64(used)
+	return estimate(total, math.Sqrt(variance*n/(n-1)), n-1, used)
+}
+
+// below is the probability, were the truth at limit, of an estimate as low as this one or lower.
+func (e Estimate) below(limit float64) float64 {
+	switch {
+	case math.IsNaN(e.Error) || !(e.DF > 0):
+		return math.NaN()
+	case math.IsInf(limit, 0):
+		return step(e.Value - limit)
+	case e.Error == 0:
+		return step(e.Value - limit)
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: e.DF}.CDF((e.Value - limit) / e.Error)
+}
+
+// above is the same of an estimate as high as this one or higher.
+func (e Estimate) above(limit float64) float64 { return 1 - e.below(limit) }
+
+// step is the distribution of what does not vary: 0 below the limit, 1 above, and a half on it, where nothing is known.
+func step(x float64) float64 {
+	switch {
+	case x < 0:
+		return 0
+	case x > 0:
+		return 1
+	}
+	return 0.5
+}

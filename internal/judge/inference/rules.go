@@ -1,0 +1,142 @@
+package inference
+
+import (
+	"math"
+	"slices"
+)
+
+// Answer is what estimates say to a claim.
+type Answer int
+
+// The answers. The zero value claims nothing.
+const (
+	CannotTell Answer = iota
+	Yes
+	Partly // yes on the whole, but some cells say no
+	No
+)
+
+// Region is what a claim says of a value: that it lies between Lo and Hi, or outside of them if Outside. Either end may be infinite.
+type Region struct {
+	Lo, Hi  float64
+	Outside bool
+}
+
+// Below and Above are the regions of claims about a direction; Within is that of equality, in a band that the claim states.
+func Below(limit float64) Region   { return Region{Lo: math.Inf(-1), Hi: limit} }
+func Above(limit float64) Region   { return Region{Lo: limit, Hi: math.Inf(1)} }
+func Within(lo, hi float64) Region { return Region{Lo: lo, Hi: hi} }
+func Beyond(lo, hi float64) Region { return Region{Lo: lo, Hi: hi, Outside: true} }
+
+// answer is yes if the interval lies inside the region, no if it lies wholly outside. An end of the region belongs to neither side:
+// what does not vary and lies on it says nothing.
+func (r Region) answer(e Estimate) Answer {
+	if math.IsNaN(e.Lo) || math.IsNaN(e.Hi) {
+		return CannotTell
+	}
+	inside, outside := e.Lo > r.Lo && e.Hi < r.Hi, e.Hi < r.Lo || e.Lo > r.Hi
+	if r.Outside {
+		inside, outside = outside, inside
+	}
+	switch {
+	case inside:
+		return Yes
+	case outside:
+		return No
+	}
+	return CannotTell
+}
+
+// against is the probability of an estimate this far outside of the region, or farther, were the truth at its end.
+func (r Region) against(e Estimate) float64 {
+	low, high := e.below(r.Lo), e.above(r.Hi)
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return 1
+	}
+	if r.Outside { // inside of both ends
+		return math.Max(e.above(r.Lo), e.below(r.Hi))
+	}
+	return math.Min(low, high)
+}
+
+// Single answers a claim about one estimate.
+func Single(e Estimate, r Region) Answer {
+	if e.N < Enough {
+		return CannotTell
+	}
+	return r.answer(e)
+}
+
+// Over answers a claim about many cells: by the pooled estimate, unless a cell contradicts it even after Holm's correction.
+// contradicting are those cells. One cell is the pooled estimate itself.
+func Over(cells []Estimate, pooled Estimate, r Region) (answer Answer, contradicting []int) {
+	answer = Single(pooled, r)
+	if len(cells) < 2 {
+		return answer, nil
+	}
+	contradicting = contradictions(cells, slices.Repeat([]Region{r}, len(cells)))
+	if answer == Yes && len(contradicting) > 0 {
+		answer = Partly
+	}
+	return answer, contradicting
+}
+
+// Every answers a claim about each of many cells, such as a table of printed numbers: yes if every interval lies inside, no or
+// partly if a cell contradicts after Holm's correction. For "yes" none is needed: one cell outside is enough to keep it away.
+func Every(cells []Estimate, r []Region) (answer Answer, contradicting []int) {
+	inside := 0
+	for i, e := range cells {
+		if Single(e, r[i]) == Yes {
+			inside++
+		}
+	}
+	contradicting = contradictions(cells, r)
+	switch {
+	case len(cells) > 0 && inside == len(cells):
+		return Yes, nil
+	case len(contradicting) > 0 && inside > 0:
+		return Partly, contradicting
+	case len(contradicting) > 0:
+		return No, contradicting
+	}
+	return CannotTell, nil
+}
+
+// contradictions are the cells that lie outside of their regions, by Holm.
+func contradictions(cells []Estimate, r []Region) []int {
+	p := make([]float64, len(cells))
+	for i, e := range cells {
+		p[i] = 1
+		if e.N >= Enough {
+			p[i] = r[i].against(e)
+		}
+	}
+	return Holm(p, tail)
+}
+
+// Holm lists the hypotheses that are rejected so that a true one among them is with probability of at most level, ascending.
+//
+// S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979) 65–70.
+func Holm(p []float64, level float64) (rejected []int) {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case p[a] < p[b]:
+			return -1
+		case p[a] > p[b]:
+			return 1
+		}
+		return 0
+	})
+	for rank, i := range order {
+		if !(p[i]*float64(len(p)-rank) <= level) {
+			break
+		}
+		rejected = append(rejected, i)
+	}
+	slices.Sort(rejected)
+	return rejected
+}
