@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func checkNames(source string) error {
 type nameCheck struct{ err error }
 
 // named is how many of a function's leading arguments are names.
-var named = map[string]int{"final": 1, "at": 1, "values": 1, "slope": 2, "r2": 2, "trend": 2}
+var named = map[string]int{"final": 1, "start": 1, "at": 1, "slope": 2}
 
 // Visit implements ast.Visitor.
 func (v *nameCheck) Visit(node *ast.Node) {
@@ -76,6 +77,8 @@ func CheckName(name string) error {
 	}
 	return nil
 }
+
+func settingNames() []string { return slices.Sorted(maps.Keys(usualSettings())) }
 
 // KnownSetting reports whether a run can have a setting.
 func KnownSetting(key string) bool {

@@ -3,10 +3,18 @@
 //
 // load.go reads runs (run.go, features.go, frame.go); judgedrun.go says which of them may speak, and sorts them into
 // experiments (experiment.go); derived.go and margins.go compute what a run kept the features for. questions.go is
-// what a page asks and how the rules read in words; statement.go and number.go are what recipes ask, claim.go what they are
-// told, expressions.go the language they ask it in, stats.go the statistics. mdfig1*.go and headline.go judge
-// M-D Fig. 1, search_claims.go judges searches of settings.
+// what a page asks and how the rules read in words; statement.go and number.go are what recipes ask, expressions.go the
+// language they ask it in, eligible.go which runs answer, effect.go what each seed answers, claim.go what they are told.
+// inference/ turns answers of seeds into intervals and verdicts. memorization.go and headline.go judge M-D Fig. 1,
+// search_claims.go judges searches of settings.
 package judge
+
+import (
+	"encoding/json"
+	"math"
+
+	"collapse/internal/judge/inference"
+)
 
 // Verdict is the answer to a claim.
 type Verdict string
@@ -14,15 +22,71 @@ type Verdict string
 // The verdicts, as pages print them.
 const (
 	Holds      Verdict = "holds"
+	Partly     Verdict = "partly" // on the whole, but some cells contradict
 	Fails      Verdict = "does not hold"
 	CannotTell Verdict = "cannot tell"
 )
+
+// Verdicts lists them, in the order of pages.
+var Verdicts = []Verdict{Holds, Partly, Fails, CannotTell}
+
+// inWords are the verdicts of answers.
+var inWords = map[inference.Answer]Verdict{inference.Yes: Holds, inference.Partly: Partly, inference.No: Fails, inference.CannotTell: CannotTell}
 
 // Claim is one statement of the paper, judged on these runs.
 type Claim struct {
 	ID         string   `json:"id"`
 	Statement  string   `json:"statement"`
 	Verdict    Verdict  `json:"verdict"`
-	Statistics []string `json:"statistics"` // the numbers it rests on
-	Reason     string   `json:"reason"`     // why this verdict, in a sentence
+	Reason     string   `json:"reason"`               // why this verdict, in a sentence
+	Effect     *Effect  `json:"effect,omitempty"`     // what it rests on; nil: not judged over seeds
+	Statistics []string `json:"statistics,omitempty"` // other numbers, and what was left out
+}
+
+// Effect is what a claim of runs rests on: what varies, the two sides, and how they differ.
+type Effect struct {
+	Kind   string      `json:"kind"` // of the statement
+	Unit   string      `json:"unit"`
+	Sides  [2]string   `json:"sides"`            // what is compared, as expressions
+	Band   *[2]float64 `json:"band,omitempty"`   // inside of which values count as equal
+	Cells  []Cell      `json:"cells"`            // one of each combination of what varies
+	Pooled *Cell       `json:"pooled,omitempty"` // over all cells, where there are several
+	How    string      `json:"how"`              // how it was judged, in a line
+}
+
+// Cell is an effect among the runs of one combination of settings: the mean of each side over seeds, and the estimate of their
+// difference, or ratio, with its 95 % interval.
+type Cell struct {
+	Name        string   `json:"name"` // what sets it apart; "" if there is one alone
+	Left        Quantity `json:"left"`
+	Right       Quantity `json:"right"`
+	Value       Quantity `json:"value"`
+	Lo          Quantity `json:"lo"`
+	Hi          Quantity `json:"hi"`
+	Seeds       int      `json:"seeds"`
+	Contradicts bool     `json:"contradicts,omitempty"` // after Holm's correction over the cells
+}
+
+// Quantity is a number that may be missing, which is NaN here and null in JSON.
+type Quantity float64
+
+// MarshalJSON implements json.Marshaler.
+func (q Quantity) MarshalJSON() ([]byte, error) {
+	if v := float64(q); math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(q))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (q *Quantity) UnmarshalJSON(text []byte) error {
+	v := new(float64)
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	*q = Quantity(math.NaN())
+	if v != nil {
+		*q = Quantity(*v)
+	}
+	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// derivedSplit is the split of values computed from what a run saved at its last epoch.
+// derivedSplit is the split of values computed from what a run saved or measured at its last epoch.
 const derivedSplit = "kept"
 
 // derivedValues are those values by name.
@@ -17,6 +17,8 @@ var derivedValues = map[string]func(*JudgedRun) (float64, error){
 	"degenerate":    (*JudgedRun).degenerateShare,
 	"memorized_way": (*JudgedRun).memorizedWay,
 	"test_spread":   (*JudgedRun).testSpread,
+
+	"memorization_scale_free": (*JudgedRun).memorizationScaleFree,
 }
 
 func derivedNames() string {
@@ -89,6 +91,21 @@ func (s *JudgedRun) memorizedWay() (float64, error) {
 		return 0, fmt.Errorf("run %.12s saved no mislabelled sample, or its class means are equal", s.Hash)
 	}
 	return sum / float64(n), nil
+}
+
+// memorizationScaleFree is the sum of M-D (3) over redrawn samples (over flipped ones where no label was drawn anew) in units of the
+// mean distance of the class means of test features.
+func (s *JudgedRun) memorizationScaleFree() (float64, error) {
+	sum, ok := s.Memory("memorization_redrawn")
+	if !ok {
+		sum, ok = s.Memory("memorization_flipped")
+	}
+	each, ok1 := s.Memory("memorization_mean")
+	scaled, ok2 := s.Memory("memorization_normalised")
+	if !ok || !ok1 || !ok2 || each == 0 {
+		return 0, fmt.Errorf("run %.12s measured no memorization in units of the distance of the class means", s.Hash)
+	}
+	return sum * scaled / each, nil
 }
 
 // testSpread is the mean over classes of the mean distance of a class's test features to their mean.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"collapse/internal/format"
 	"collapse/measure"
 )
@@ -19,43 +21,51 @@ const heldSplit = "validation"
 
 var heldValues = []string{"loss", measure.KeyAccuracy}
 
-// sample is the runs an expression is asked of; a run may come more than once.
-type sample struct{ runs []*JudgedRun }
-
-func newSample(runs []*JudgedRun) *sample { return &sample{runs} }
+// sample is the runs of one seed that an expression is asked of.
+type sample struct {
+	runs []*JudgedRun
+	at   selection    // the cell: settings of all runs, where an expression does not select others
+	all  []*JudgedRun // of every seed, also what was left out
+}
 
 type selection = map[string]any
 
 // functions are what an expression can call.
-func (t *sample) functions() map[string]any {
+func (t sample) functions() map[string]any {
 	return map[string]any{
-		"final":  func(name string, where ...selection) (float64, error) { return t.mean(name, 1, where) },
-		"at":     t.at,
-		"values": t.values,
-		"slope": func(x, y string, where ...selection) (float64, error) {
-			l, err := t.line(x, y, where)
-			return l.Slope, err
+		"final": func(name string, where ...selection) (float64, error) { return t.mean(name, 1, where) },
+		"start": func(name string, where ...selection) (float64, error) { return t.mean(name, atStart, where) },
+		"at": func(name string, fraction float64, where ...selection) (float64, error) {
+			return t.mean(name, fraction, where)
 		},
-		"r2": func(x, y string, where ...selection) (float64, error) {
-			l, err := t.line(x, y, where)
-			return l.R2, err
-		},
-		"trend":        t.trend,
+		"slope":        t.slope,
 		"margin_share": t.marginShare,
 	}
 }
 
-func (t *sample) at(name string, fraction float64, where ...selection) (float64, error) {
-	return t.mean(name, fraction, where)
-}
+// atStart is the fraction of a run that stands for epoch 0, which must have been measured.
+const atStart = -1
 
-// mean is the mean over the selected runs of a value at a fraction of the run.
-func (t *sample) mean(name string, fraction float64, where []selection) (float64, error) {
+// mean is the mean over the selected runs of a value at a fraction of the run. Where other seeds have more configurations than this
+// one (its run is degenerate, failed or early) there is none: a mean over fewer noise levels is another quantity.
+func (t sample) mean(name string, fraction float64, where []selection) (float64, error) {
 	runs, err := t.pick(where)
 	if err != nil {
 		return 0, err
 	}
+	if here, all := configurations(runs), configurations(only(t.all, t.selects(where))); here < all {
+		return 0, fmt.Errorf("only %d of %s may be judged", here, format.Count(all, "configuration"))
+	}
 	return meanOf(runs, name, fraction)
+}
+
+// configurations counts those that differ by more than the seed.
+func configurations(runs []*JudgedRun) int {
+	seen := map[string]bool{}
+	for _, r := range runs {
+		seen[r.Cell] = true
+	}
+	return len(seen)
 }
 
 func meanOf(runs []*JudgedRun, name string, fraction float64) (float64, error) {
@@ -87,12 +97,18 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 	if len(points) == 0 {
 		return 0, fmt.Errorf("run %.12s has no %s", r.Hash, name)
 	}
-	wanted := fraction * float64(r.LastStep())
+	if fraction == atStart && points[0].Step > 0 {
+		return 0, fmt.Errorf("run %.12s was not measured at epoch 0 (run.measure_start)", r.Hash)
+	}
+	wanted := math.Max(fraction, 0) * float64(r.LastStep())
 	best := points[0]
 	for _, p := range points[1:] {
 		if math.Abs(float64(p.Step)-wanted) <= math.Abs(float64(best.Step)-wanted) {
 			best = p
 		}
+	}
+	if last := float64(r.LastStep()); fraction > 0 && fraction < 1 && math.Abs(float64(best.Step)-wanted) > last/8 {
+		return 0, fmt.Errorf("run %.12s was not measured near epoch %.0f, but at %d", r.Hash, wanted, best.Step)
 	}
 	if best.Missing != "" {
 		return 0, fmt.Errorf("%s of run %.12s is missing: %s", name, r.Hash, best.Missing)
@@ -111,12 +127,21 @@ func SplitName(name string) (split, layer, key string) {
 }
 
 // pick returns the runs whose settings are as selected; none is an error.
-func (t *sample) pick(where []selection) ([]*JudgedRun, error) {
-	out := only(t.runs, func(r *JudgedRun) bool { return r.Matches(where...) })
+func (t sample) pick(where []selection) ([]*JudgedRun, error) {
+	out := only(t.runs, t.selects(where))
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no run has %s", settingsText(where))
+		return nil, fmt.Errorf("no run has %s", settingsText(append([]selection{t.at}, where...)))
 	}
 	return out, nil
+}
+
+// selects accepts the runs with some settings, and with the cell's where those do not say otherwise.
+func (t sample) selects(where []selection) func(*JudgedRun) bool {
+	at := maps.Clone(t.at)
+	for _, s := range where {
+		maps.DeleteFunc(at, func(key string, _ any) bool { _, other := s[key]; return other })
+	}
+	return func(r *JudgedRun) bool { return r.Matches(append(where, at)...) }
 }
 
 // settingsText writes selections as "data.name = mnist, loss.kind = ce".
@@ -157,92 +182,41 @@ func sameSetting(have string, want any) bool {
 	return have == fmt.Sprint(want)
 }
 
-// values are the values of a setting among the selected runs: numbers ascending, else texts.
-func (t *sample) values(key string, where ...selection) ([]any, error) {
-	runs, err := t.pick(where)
-	if err != nil {
-		return nil, err
-	}
-	var texts []string
-	for _, r := range runs {
-		texts = append(texts, r.Settings[key])
-	}
-	slices.Sort(texts)
-	texts = slices.Compact(texts)
-	var numbers []float64
-	for _, s := range texts {
-		if v, err := strconv.ParseFloat(s, 64); err == nil {
-			numbers = append(numbers, v)
-		}
-	}
-	if len(numbers) < len(texts) {
-		return anys(texts), nil
-	}
-	slices.Sort(numbers)
-	return anys(numbers), nil
-}
-
-// anys is a list as expressions take it.
-func anys[T any](list []T) (out []any) {
-	for _, v := range list {
-		out = append(out, v)
-	}
-	return out
-}
-
-// cells are the means of x and y over runs that differ by seed alone.
-func (t *sample) cells(x, y string, where []selection) (xs, ys []float64, err error) {
+// points are x and y of the selected runs.
+func (t sample) points(x, y string, where []selection) (xs, ys []float64, err error) {
 	runs, err := t.pick(where)
 	if err != nil {
 		return nil, nil, err
 	}
-	groups, order := map[string][]*JudgedRun{}, []string(nil)
 	for _, r := range runs {
-		c := r.Cell
-		if groups[c] == nil {
-			order = append(order, c)
-		}
-		groups[c] = append(groups[c], r)
-	}
-	for _, c := range order {
-		mx, err := meanOf(groups[c], x, 1)
+		vx, err := r.Value(x, 1)
 		if err != nil {
 			return nil, nil, err
 		}
-		my, err := meanOf(groups[c], y, 1)
+		vy, err := r.Value(y, 1)
 		if err != nil {
 			return nil, nil, err
 		}
-		xs, ys = append(xs, mx), append(ys, my)
+		xs, ys = append(xs, vx), append(ys, vy)
 	}
 	return xs, ys, nil
+}
+
+// slope is that of the least-squares line through the selected runs, of which at least three must differ in x: of two, noise alone
+// may make any slope.
+func (t sample) slope(x, y string, where ...selection) (float64, error) {
+	xs, ys, err := t.points(x, y, where)
+	if err != nil {
+		return 0, err
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(xs)))); n < 3 {
+		return 0, fmt.Errorf("a slope needs runs at three values of %s; there are %d", x, n)
+	}
+	_, slope := stat.LinearRegression(xs, ys, nil, false)
+	return slope, nil
 }
 
 // cellOf names a run's configuration without its seed.
 func cellOf(r *Run) string {
 	return r.settingsWithout(func(key string) bool { return key == "run.seed" || key == "data.noise_seed" })
-}
-
-func (t *sample) line(x, y string, where []selection) (lineFit, error) {
-	xs, ys, err := t.cells(x, y, where)
-	if err != nil {
-		return lineFit{}, err
-	}
-	l := fit(xs, ys)
-	if math.IsNaN(l.Slope) {
-		return l, fmt.Errorf("no line through %s: %s is the same in all", format.Count(len(xs), "point"), x)
-	}
-	return l, nil
-}
-
-func (t *sample) trend(x, y string, where ...selection) (float64, error) {
-	xs, ys, err := t.cells(x, y, where)
-	if err != nil {
-		return 0, err
-	}
-	rho := spearman(xs, ys)
-	if math.IsNaN(rho) {
-		return 0, fmt.Errorf("no trend of %s over %s: three different points are needed", y, format.Count(len(xs), "point"))
-	}
-	return rho, nil
 }

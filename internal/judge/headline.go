@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"collapse/internal/format"
 )
@@ -22,7 +23,7 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 	}
 	growth := claims[0][0]
 	switch growth.Verdict {
-	case Holds:
+	case Holds, Partly:
 		finding = "The more a network memorizes wrong labels, the wider its classes spread on data it has never seen"
 	case Fails:
 		finding = "In these runs, memorizing wrong labels and spreading on unseen data do not grow together"
@@ -50,7 +51,7 @@ func (g *Experiment) growthFacts() []string {
 			return format.Digits(meanAt(runs, runs[0].Loss, noise, f))
 		}
 		lo, hi := at[0], at[len(at)-1]
-		if _, dil := pairs(runs, form.Key, 1); len(dil) == 0 {
+		if !slices.ContainsFunc(runs, func(s *JudgedRun) bool { _, known := mem(s); _, wide := s.Dilation(); return known && wide }) {
 			out = append(out, format.Capital(curve)+": memorization and dilation were not measured in the same runs")
 			continue
 		}
@@ -59,9 +60,9 @@ func (g *Experiment) growthFacts() []string {
 				q(hi, mem), q(hi, (*JudgedRun).Dilation), format.Digits(100*meanAt(runs, runs[0].Loss, hi, (*JudgedRun).TestAccuracy))))
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s: from η = %s to %s, memorization %s → %s and dilation %s → %s (rank correlation over %s %s)",
+		out = append(out, fmt.Sprintf("%s: from η = %s to %s, memorization %s → %s and dilation %s → %s, means of %s",
 			format.Capital(curve), format.Decimal(lo), format.Decimal(hi), q(lo, mem), q(hi, mem), q(lo, (*JudgedRun).Dilation), q(hi, (*JudgedRun).Dilation),
-			format.Count(len(runs), "run"), format.Digits(spearman(pairs(runs, form.Key, 1)))))
+			format.Count(len(runs), "run")))
 	}
 	return out
 }

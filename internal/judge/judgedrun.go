@@ -15,7 +15,6 @@ import (
 const (
 	terminalAccuracy = 0.999 // train accuracy on observed labels from which a run is in the terminal phase
 	degenerateRatio  = 0.1   // ours: min‖h_k‖/max‖h_k‖ of clean training means below which M-D Fig. 4(a) is met
-	lowNoise         = 0.2   // linearity is fitted up to here: the paper's "when mem is not large"
 )
 
 // JudgedRun is a finished run with what the rules say of it.
@@ -141,7 +140,7 @@ func distinct[T cmp.Ordered](runs []*JudgedRun, of func(*JudgedRun) T) []T {
 	return slices.Compact(values)
 }
 
-// bySeed groups runs by seed, for bootstrap draws.
+// bySeed groups runs by seed.
 func bySeed(runs []*JudgedRun) map[uint64][]*JudgedRun {
 	out := map[uint64][]*JudgedRun{}
 	for _, s := range runs {
@@ -170,7 +169,7 @@ func (s *JudgedRun) Dilation() (float64, bool) { return s.Last("test", "dilation
 
 func (s *JudgedRun) TestAccuracy() (float64, bool) { return s.Last("test", "accuracy") }
 
-// Last is Final, remembered: a bootstrap asks for it thousands of times.
+// Last is Final, remembered.
 func (s *JudgedRun) Last(split, measure string) (float64, bool) {
 	k := SeriesKey{split, "", measure}
 	if v, known := s.finals[k]; known {

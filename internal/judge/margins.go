@@ -54,7 +54,7 @@ func (s *JudgedRun) sortedMargins() []float64 {
 }
 
 // marginShare is the mean over the selected runs of the share of samples whose cosine margin lies below limit.
-func (t *sample) marginShare(limit float64, where ...selection) (float64, error) {
+func (t sample) marginShare(limit float64, where ...selection) (float64, error) {
 	runs, err := t.pick(where)
 	if err != nil {
 		return 0, err

@@ -32,7 +32,7 @@ func TestMarginShare(t *testing.T) {
 	a.SetFeatures(wide, "")
 	b.SetFeatures(&wrong, "")
 	of := func(limit float64, runs ...*JudgedRun) float64 {
-		v, err := newSample(runs).marginShare(limit)
+		v, err := sample{runs: runs}.marginShare(limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestMarginShare(t *testing.T) {
 	if got := of(0, one, two); got != 0.25 {
 		t.Errorf("mean share %g, wanted 0.25", got)
 	}
-	if _, err := newSample([]*JudgedRun{JudgeRun(&c)}).marginShare(0); err == nil || !strings.Contains(err.Error(), "features") {
+	if _, err := (sample{runs: []*JudgedRun{JudgeRun(&c)}}).marginShare(0); err == nil || !strings.Contains(err.Error(), "features") {
 		t.Errorf("without features: %v", err)
 	}
 }

@@ -2,9 +2,47 @@ package judge
 
 import (
 	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
 
 	"collapse/internal/format"
 )
+
+// Mean is NaN of no values.
+func Mean(v []float64) float64 { return stat.Mean(v, nil) }
+
+// Deviation is the standard deviation with divisor n−1; NaN below two values.
+func Deviation(v []float64) float64 {
+	if len(v) < 2 {
+		return math.NaN()
+	}
+	return stat.StdDev(v, nil)
+}
+
+// OnCurve keeps the runs of one curve.
+func OnCurve(runs []*JudgedRun, curve string) []*JudgedRun {
+	return only(runs, func(s *JudgedRun) bool { return s.Curve == curve })
+}
+
+// Levels lists the noise levels of some runs, ascending.
+func Levels(runs []*JudgedRun) []float64 {
+	return distinct(runs, func(s *JudgedRun) float64 { return s.Noise })
+}
+
+// meanAt is the mean of a quantity over the runs of one loss at one noise level; NaN without any.
+func meanAt(runs []*JudgedRun, kind string, noise float64, q func(*JudgedRun) (float64, bool)) float64 {
+	var v []float64
+	for _, s := range runs {
+		if s.Loss != kind || s.Noise != noise {
+			continue
+		}
+		if x, ok := q(s); ok {
+			v = append(v, x)
+		}
+	}
+	return Mean(v)
+}
 
 // LeaveOut keeps the regular runs, so that no mean mixes the two configurations of M-D Fig. 4, and
 // says what it left out. Where every run is degenerate all are kept, and that is said.

@@ -2,20 +2,43 @@ package judge
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
 	"collapse/internal/format"
+	"collapse/internal/judge/inference"
 )
 
 // Number is a value the paper prints, set beside ours.
 type Number struct {
 	What   string `toml:"what"`
 	Paper  string `toml:"paper"`  // with the digits that it prints
-	Spread string `toml:"spread"` // behind ±, likewise; empty: none
+	Spread string `toml:"spread"` // standard deviation behind ±, likewise; empty: none
 	Unit   string `toml:"unit"`   // "%": Ours is a share and shown as a percentage
 	Ours   string `toml:"ours"`   // an expression (see Statement)
+}
+
+// Printed is the claim that all numbers of a recipe are those of these runs. It is judged at the paper's own scale alone.
+type Printed struct {
+	Says    string     `toml:"says"`
+	Band    [2]float64 `toml:"band"`    // of ours − the paper's, in the unit of the numbers
+	Because string     `toml:"because"` // why this band
+	Runs    int        `toml:"runs"`    // behind each of the paper's numbers
+}
+
+// Check reports what is wrong with a claim about printed numbers.
+func (p *Printed) Check() error {
+	switch {
+	case p.Says == "" || p.Because == "":
+		return errors.New("judge: [printed] needs says and because")
+	case !(p.Band[0] < 0 && p.Band[1] > 0):
+		return fmt.Errorf("judge: [printed]: band is [%g, %g]; wanted two numbers with 0 between them", p.Band[0], p.Band[1])
+	case p.Runs < 2:
+		return fmt.Errorf("judge: [printed]: runs is %d; wanted how many runs are behind the paper's ±, at least 2", p.Runs)
+	}
+	return nil
 }
 
 // Check reports names that no run can have, and what is no number.
@@ -25,37 +48,100 @@ func (n Number) Check() error {
 			return fmt.Errorf("judge: number %q: the paper's value is %q, wanted digits as it prints them, such as \"99.50\"", n.What, text)
 		}
 	}
-	return n.statement().Check()
-}
-
-// statement shows the number and claims nothing.
-func (n Number) statement() Statement {
-	return Statement{ID: n.What, Holds: "true", Show: []string{n.Ours}}
+	if _, err := compile(n.Ours); err != nil {
+		return fmt.Errorf("judge: number %q: %w", n.What, err)
+	}
+	return nil
 }
 
 // Comparison is a number of the paper beside that of runs, as text.
 type Comparison struct{ What, Paper, Ours, Difference string }
 
-// compare asks runs for the number.
-func (n Number) compare(done []*JudgedRun) (Comparison, error) {
-	c, err := n.statement().compile()
+// compared is a number with what seeds say of it, in the paper's unit.
+type compared struct {
+	Comparison
+	paper            float64
+	ours, difference inference.Estimate
+}
+
+// compare asks every seed for the number. papersRuns are those behind the paper's spread; 0 where nobody knows.
+func (n Number) compare(done []*JudgedRun, papersRuns int) (compared, error) {
+	out := compared{Comparison: Comparison{n.What, n.Paper, "–", "–"}}
+	program, err := compile(n.Ours)
 	if err != nil {
-		return Comparison{}, err
+		return out, fmt.Errorf("judge: number %q: %w", n.What, err)
 	}
-	ours := ask(c.show[0], done)
+	unit := 1.0
 	if n.Unit == "%" {
-		ours.Value, ours.Lo, ours.Hi = 100*ours.Value, 100*ours.Lo, 100*ours.Hi
+		unit = 100
 	}
-	out := Comparison{n.What, n.Paper, "–", "–"}
-	if n.Spread != "" {
-		out.Paper += " ± " + n.Spread
+	var values []float64
+	runs := bySeed(done)
+	for _, seed := range Seeds(done) {
+		v, err := evaluate(program, sample{runs: runs[seed], all: done}, difference)
+		if err == nil {
+			values = append(values, unit*v)
+		}
 	}
 	paper, err := strconv.ParseFloat(n.Paper, 64)
 	if err != nil {
 		return out, fmt.Errorf("judge: number %q: %w", n.What, err)
 	}
-	if !math.IsNaN(ours.Value) {
-		out.Ours, out.Difference = ours.Words(), format.Digits(ours.Value-paper)
+	out.paper = paper
+	theirs := inference.Estimate{Value: paper, DF: math.Inf(1), N: math.MaxInt} // without ±: as if exact
+	if n.Spread != "" {
+		out.Paper += " ± " + n.Spread
+		spread, err := strconv.ParseFloat(n.Spread, 64)
+		if err != nil {
+			return out, fmt.Errorf("judge: number %q: %w", n.What, err)
+		}
+		if papersRuns > 1 {
+			theirs = inference.Printed(paper, spread, papersRuns)
+		}
+	}
+	if len(values) > 0 {
+		out.ours = inference.Mean(values)
+		out.difference = inference.Apart(out.ours, theirs)
+		out.Ours, out.Difference = withDeviation(values), withInterval(out.difference)
 	}
 	return out, nil
+}
+
+func withDeviation(v []float64) string {
+	if len(v) < 2 {
+		return format.Digits(Mean(v))
+	}
+	return format.Digits(Mean(v)) + " ± " + format.Digits(Deviation(v))
+}
+
+func withInterval(e inference.Estimate) string {
+	if math.IsNaN(e.Lo) {
+		return format.Digits(e.Value)
+	}
+	return format.Digits(e.Value) + " (95 % interval " + format.Digits(e.Lo) + " to " + format.Digits(e.Hi) + ")"
+}
+
+// judge answers the claim about all numbers of a table.
+func (p *Printed) judge(rows []compared, papersScale bool) Claim {
+	c := Claim{ID: "printed", Statement: p.Says, Verdict: CannotTell, Reason: "shown, not judged: these runs are not at the paper’s scale"}
+	e := Effect{Kind: Equal, Unit: difference, Sides: [2]string{"these runs", "the paper"}, Band: &p.Band,
+		How: "the difference of each number with both standard errors (Welch), Student’s interval; all rows inside the band, or one outside by Holm’s correction; band: " + p.Because}
+	var estimates []inference.Estimate
+	var regions []inference.Region
+	for _, r := range rows {
+		estimates, regions = append(estimates, r.difference), append(regions, inference.Within(p.Band[0], p.Band[1]))
+
+		e.Cells = append(e.Cells, Cell{Name: r.What, Left: Quantity(r.ours.Value), Right: Quantity(r.paper), Value: Quantity(r.difference.Value),
+			Lo: Quantity(r.difference.Lo), Hi: Quantity(r.difference.Hi), Seeds: r.ours.N})
+	}
+	c.Effect = &e
+	if !papersScale || len(rows) == 0 {
+		return c
+	}
+	answer, against := inference.Every(estimates, regions)
+	for _, i := range against {
+		e.Cells[i].Contradicts = true
+	}
+	c.Verdict, c.Reason = inWords[answer], fmt.Sprintf("%d of %d numbers are outside the band %s to %s with their whole interval", len(against), len(rows), format.Digits(p.Band[0]), format.Digits(p.Band[1]))
+	return c
 }

@@ -18,7 +18,7 @@ func TestPrintedNumbersAreNumbers(t *testing.T) {
 			t.Errorf("%+v: %v; wanted an error that names it", bad, err)
 		}
 	}
-	c, err := good.compare(nil)
+	c, err := good.compare(nil, 0)
 	if err != nil || c.Paper != "99.50 ± 0.10" {
 		t.Errorf("shown as %q, %v", c.Paper, err)
 	}

@@ -9,16 +9,20 @@ import (
 
 // Rules says in words how verdicts come about, for pages.
 var Rules = struct{ Claims, Searches, Fig1, Thresholds string }{
-	Claims:     "Unless it says otherwise, a claim is judged on runs in the terminal phase only: training accuracy at least 99.9 % on the labels trained on. Each is asked again for seeds drawn with replacement; intervals are 95 % bootstrap intervals over seeds.",
-	Searches:   "Each search of one combination and seed is one answer; intervals are 95 % bootstrap intervals over searches.",
-	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on runs in the terminal phase, training accuracy at least 99.9 % on the labels trained on; intervals are 95 % bootstrap intervals over seeds.",
-	Thresholds: "Thresholds of ours, not the paper's: a line counts as one from R² ≥ 0.9 through the means; slopes count as equal when the interval of their ratio holds 1 and lies within [0.67, 1.5]; “nothing changes” is a median change of at most 5 %; at least 3 seeds and 3 noise levels; a run is degenerate when the least norm of its clean class means is below a tenth of the largest.",
+	Claims: "Unless it says otherwise, a claim is judged on runs in the terminal phase only: training accuracy at least 99.9 % on the labels trained on. Each seed gives one value of the effect, " +
+		"and intervals are Student’s, 95 %, over seeds: at least 5. A claim holds if the interval lies on the claimed side, does not hold if it lies on the other, and these runs cannot tell if it reaches both. " +
+		"Over many cells the mean effect is judged, and the claim holds partly if a cell contradicts it (Holm’s correction).",
+	Searches:   "Each search of one combination and seed is one value; intervals are Student’s, 95 %, over searches.",
+	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on regular runs in the terminal phase, training accuracy at least 99.9 % on the labels trained on; intervals are Student’s, 95 %, over seeds.",
+	Thresholds: "A run is degenerate (ours) when the least norm of its clean class means is below a tenth of the largest. Bands within which two things count as equal stand beside each claim, with their reason.",
 }
 
 // Questions are all that a recipe asks of its runs.
 type Questions struct {
 	Claims       []Statement
 	Numbers      []Number
+	Printed      *Printed // the claim that the numbers are the paper's; nil: none
+	PapersScale  bool     // the runs are what the paper ran
 	Memorization bool     // judge memorization and dilation as M-D Fig. 1 does
 	Searches     []Search // of settings; nil: the runs are a grid
 }
@@ -32,8 +36,9 @@ type Answers struct {
 // Judge asks runs, in whichever order they come. Those that have not finished count nowhere.
 func (q Questions) Judge(runs []Run) (a Answers, err error) {
 	runs = slices.SortedFunc(slices.Values(runs), func(a, b Run) int { return strings.Compare(a.Hash, b.Hash) })
+	done := Finished(runs)
 	for _, s := range q.Claims {
-		c, err := s.Judge(runs)
+		c, err := s.judge(done)
 		if err != nil {
 			return a, err
 		}
@@ -43,15 +48,27 @@ func (q Questions) Judge(runs []Run) (a Answers, err error) {
 		a.Claims = append(a.Claims, memorizationClaims(runs)...)
 	}
 	a.Claims = append(a.Claims, searchClaims(q.Searches)...)
-	done := Finished(runs)
-	for _, n := range q.Numbers {
-		c, err := n.compare(done)
-		if err != nil {
-			return a, err
-		}
-		a.Numbers = append(a.Numbers, c)
+	return a, q.compare(done, &a)
+}
+
+// compare sets the paper's numbers beside ours, and judges them as one table.
+func (q Questions) compare(done []*JudgedRun, a *Answers) error {
+	papersRuns := 0
+	if q.Printed != nil {
+		papersRuns = q.Printed.Runs
 	}
-	return a, nil
+	var rows []compared
+	for _, n := range q.Numbers {
+		c, err := n.compare(done, papersRuns)
+		if err != nil {
+			return err
+		}
+		rows, a.Numbers = append(rows, c), append(a.Numbers, c.Comparison)
+	}
+	if q.Printed != nil {
+		a.Claims = append(a.Claims, q.Printed.judge(rows, q.PapersScale))
+	}
+	return nil
 }
 
 // Finished applies the rules to the runs that have finished.

@@ -6,22 +6,6 @@ import (
 	"collapse/internal/store"
 )
 
-func TestLastQuarter(t *testing.T) {
-	r := Run{}
-	var values []store.Value
-	for step, v := range map[int64]float64{10: 5, 50: 3, 75: 2.2, 80: 2.1, 100: 2} {
-		values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: "test", Measure: "dilation"}, Step: step, Value: v})
-	}
-	r.setValues(values)
-	if got, ok := r.lastQuarter("test", "dilation"); !ok || !near(got, 0.1, 1e-12) {
-		t.Errorf("change over the last quarter is %g, wanted 0.1", got)
-	}
-	r.setValues(values[:0])
-	if _, ok := r.lastQuarter("test", "dilation"); ok {
-		t.Error("no values, but a change")
-	}
-}
-
 // Between two measurements the newest value is an earlier epoch's; where the newest has none, no older one stands in.
 func TestNewest(t *testing.T) {
 	r := Run{}

@@ -4,228 +4,224 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
-	"collapse/internal/format"
-	"collapse/internal/store"
+	"collapse/internal/judge/inference"
+	"collapse/internal/spelling"
 )
 
-// Statement is a claim of a paper written as an expression over the runs of a study, as the
-// recipes hold it. The expression is true or false of any set of runs; it is asked again for
-// seeds drawn with replacement, and the verdict says whether the answer depends on the draw.
+// Statement is a claim of a paper as a question to the runs of a study, as the recipes hold it. Each seed gives one value of it, its
+// effect: how left and right differ in the runs of that seed. The verdict is what the seeds' mean effect says, with a 95 % interval
+// (internal/judge/inference).
 //
-// A name of a value is split.measure or split@layer.measure ("train.nc1_pinv",
-// "train@layer2.nc1_pinv") of train, clean, test or validation, or one of derivedValues ("kept.degenerate"); a selection is a map of settings ({"loss.kind": "ls"}) and may be left
-// out. The functions are
+// Its kinds are
+//
+//	less    left is below right
+//	more    left is above right
+//	equal   left and right differ by no more than the band
+//	differ  left and right differ by more than the band
+//	linear  y is a line in x: it bends by no more than the band, a part of its rise
+//
+// and its units
+//
+//	difference  left − right, of each seed (the usual one)
+//	log-ratio   log(left/right), of each seed; shown as a ratio, of geometric means
+//	quotient    the ratio of means over seeds (Fieller); for slopes, which may be near zero in one seed
+//
+// Left and right are expressions; so are numbers. A name of a value in them is split.measure or split@layer.measure
+// ("train.nc1_pinv", "train@layer2.nc1_pinv") of train, clean, test or validation, or one of derivedValues ("kept.degenerate"); a
+// selection is a map of settings ({"loss.kind": "ls"}) and may be left out. The functions are
 //
 //	final(name, selection)          mean over runs of the value at the last epoch
+//	start(name, selection)          the same at epoch 0, before the first step (run.measure_start)
 //	at(name, fraction, selection)   the same at the measured epoch nearest to that fraction of the run
-//	values(key, selection)          the values a setting has among the runs, ascending
-//	slope(x, y, selection)          of the line through the means of runs that differ by seed alone
-//	r2(x, y, selection)             the share of the variance that line explains
-//	trend(x, y, selection)          rank correlation of those means
+//	slope(x, y, selection)          of the line through the runs
 //	margin_share(limit, selection)  mean over runs of the share of saved training samples whose
 //	                                cosine margin lies below the limit
 //
-// where x and y are names of values or keys of settings; with those of the expression language
-// itself (all, any, map, abs, min, max, …).
+// where x and y are names of values or keys of settings; with those of the expression language itself (abs, min, max, log, …).
 type Statement struct {
-	ID    string   `toml:"id"`
-	Says  string   `toml:"says"`  // in words
-	Holds string   `toml:"holds"` // true if the runs agree
-	Show  []string `toml:"show"`  // numbers printed beside the verdict, each an expression
-	Early bool     `toml:"early"` // judged on runs below 99.9 % train accuracy too
-	Runs  string   `toml:"runs"`  // judged on "regular" or "degenerate" runs (M-D Fig. 4) only
+	ID      string      `toml:"id"`
+	Says    string      `toml:"says"` // in words
+	Kind    string      `toml:"kind"`
+	Left    string      `toml:"left"`
+	Right   string      `toml:"right"`
+	X       string      `toml:"x"` // of a line: names
+	Y       string      `toml:"y"`
+	Unit    string      `toml:"unit"`
+	Band    *[2]float64 `toml:"band"`    // in the unit; of ratios about 1, of the others about 0
+	Because string      `toml:"because"` // why this band
+	Cells   []string    `toml:"cells"`   // settings: asked in every combination of their values, and of all together
+	Percent bool        `toml:"percent"` // both sides are shares; they are shown as percentages
 
+	Early bool      `toml:"early"` // judged on runs below 99.9 % train accuracy too
+	Runs  string    `toml:"runs"`  // judged on "regular" or "degenerate" runs (M-D Fig. 4) only
 	Where selection `toml:"where"` // judged on runs with these settings only; a list allows each of its values
 }
 
-// compiled is a statement ready to be judged.
-type compiled struct {
-	Statement
-	holds *vm.Program
-	show  []*vm.Program
-}
+// The kinds and units of statements.
+const (
+	Less, More, Equal, Differ, Linear = "less", "more", "equal", "differ", "linear"
 
-// compile checks a statement: its syntax, the measures and the settings it names.
-func (s Statement) compile() (*compiled, error) {
-	compile := func(source string, as expr.Option) (*vm.Program, error) {
-		p, err := expr.Compile(source, expr.Env(newSample(nil).functions()), as)
-		if err == nil {
-			err = checkNames(source)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("judge: claim %q: %q: %w", s.ID, source, err)
-		}
-		return p, nil
+	difference, logRatio, quotient = "difference", "log-ratio", "quotient"
+)
+
+var (
+	statementKinds = []string{Less, More, Equal, Differ, Linear}
+	statementUnits = []string{difference, logRatio, quotient}
+)
+
+// unit is the statement's, with the usual one filled in.
+func (s Statement) unit() string {
+	switch {
+	case s.Kind == Linear:
+		return quotient
+	case s.Unit == "":
+		return difference
 	}
-	c := &compiled{Statement: s}
-	var err error
-	if c.holds, err = compile(s.Holds, expr.AsBool()); err != nil {
-		return nil, err
-	}
-	for _, source := range s.Show {
-		p, err := compile(source, expr.AsFloat64())
-		if err != nil {
-			return nil, err
-		}
-		c.show = append(c.show, p)
-	}
-	return c, nil
+	return s.Unit
 }
 
 // Check reports what is wrong with a statement before any run exists.
 func (s Statement) Check() error {
-	for key := range s.Where {
-		if !KnownSetting(key) {
-			return fmt.Errorf("judge: claim %q: no setting is called %q", s.ID, key)
-		}
+	err := errors.Join(s.checkKind(), s.checkBand(), s.checkSettings())
+	if err == nil {
+		_, err = s.compile()
 	}
-	if err := CheckConfiguration(s.Runs); err != nil {
+	if err != nil {
 		return fmt.Errorf("judge: claim %q: %w", s.ID, err)
 	}
-	_, err := s.compile()
-	return err
+	return nil
 }
 
-// Judge asks a statement of runs.
-func (s Statement) Judge(runs []Run) (Claim, error) {
+func (s Statement) checkKind() error {
+	if !slices.Contains(statementKinds, s.Kind) {
+		return fmt.Errorf("kind is %q; wanted one of %s%s", s.Kind, strings.Join(statementKinds, ", "), spelling.Suggestion(s.Kind, statementKinds))
+	}
+	if !slices.Contains(statementUnits, s.unit()) {
+		return fmt.Errorf("unit is %q; wanted one of %s%s", s.Unit, strings.Join(statementUnits, ", "), spelling.Suggestion(s.Unit, statementUnits))
+	}
+	if s.unit() == quotient && len(s.Cells) > 0 {
+		return errors.New("a quotient is of one cell: write a claim for each")
+	}
+	if line := s.Kind == Linear; line != (s.X != "" && s.Y != "") || line == (s.Left != "" && s.Right != "") || line && s.Unit != "" {
+		return errors.New("a claim of kind linear has x and y, and no unit; one of another kind has left and right")
+	}
+	return nil
+}
+
+// checkBand wants a band with its reason where two things are called equal, different or a line, and none where they are ordered.
+func (s Statement) checkBand() error {
+	ordered := s.Kind == Less || s.Kind == More
+	switch {
+	case ordered && (s.Band != nil || s.Because != ""):
+		return fmt.Errorf("a claim of kind %s has no band", s.Kind)
+	case ordered:
+		return nil
+	case s.Band == nil || s.Because == "":
+		return fmt.Errorf("a claim of kind %s needs a band, and because says why this one", s.Kind)
+	}
+	middle := 0.0
+	if s.Kind != Linear && s.unit() != difference {
+		middle = 1
+	}
+	if lo, hi := s.Band[0], s.Band[1]; !(lo < middle && middle < hi) || middle == 1 && lo <= 0 {
+		return fmt.Errorf("band is [%g, %g]; wanted two numbers with %g between them%s", lo, hi, middle, map[bool]string{true: ", above zero", false: ""}[middle == 1])
+	}
+	return nil
+}
+
+func (s Statement) checkSettings() error {
+	for key := range s.Where {
+		if !KnownSetting(key) {
+			return fmt.Errorf("where names %q, which is no setting%s", key, spelling.Suggestion(key, settingNames()))
+		}
+	}
+	for _, key := range s.Cells {
+		if !KnownSetting(key) {
+			return fmt.Errorf("cells names %q, which is no setting%s", key, spelling.Suggestion(key, settingNames()))
+		}
+	}
+	if s.Kind == Linear {
+		if err := errors.Join(CheckName(s.X), CheckName(s.Y)); err != nil {
+			return err
+		}
+	}
+	return CheckConfiguration(s.Runs)
+}
+
+// compiled is a statement ready to be judged: what each side is in the runs of one seed.
+type compiled struct {
+	Statement
+	left, right *vm.Program // nil: a line
+}
+
+func (s Statement) compile() (*compiled, error) {
+	c := &compiled{Statement: s}
+	if s.Kind == Linear {
+		return c, nil
+	}
+	var err error
+	if c.left, err = compile(s.Left); err != nil {
+		return nil, err
+	}
+	c.right, err = compile(s.Right)
+	return c, err
+}
+
+// compile checks an expression, with the measures and settings that it names.
+func compile(source string) (*vm.Program, error) {
+	p, err := expr.Compile(source, expr.Env(new(sample).functions()), expr.AsFloat64())
+	if err == nil {
+		err = checkNames(source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", source, err)
+	}
+	return p, nil
+}
+
+// region is what the statement says of its effect.
+func (s Statement) region() inference.Region {
+	middle, scale := 0.0, func(x float64) float64 { return x }
+	switch {
+	case s.unit() == logRatio:
+		scale = math.Log
+	case s.unit() == quotient && s.Kind != Linear:
+		middle = 1
+	}
+	switch s.Kind {
+	case Less:
+		return inference.Below(middle)
+	case More:
+		return inference.Above(middle)
+	case Differ:
+		return inference.Beyond(scale(s.Band[0]), scale(s.Band[1]))
+	}
+	return inference.Within(scale(s.Band[0]), scale(s.Band[1]))
+}
+
+// Judge asks a statement of runs; those that have not finished count nowhere.
+func (s Statement) Judge(runs []Run) (Claim, error) { return s.judge(Finished(runs)) }
+
+func (s Statement) judge(done []*JudgedRun) (Claim, error) {
 	c, err := s.compile()
 	if err != nil {
-		return Claim{}, err
+		return Claim{}, fmt.Errorf("judge: claim %q: %w", s.ID, err)
 	}
-	claim := Claim{ID: s.ID, Statement: s.Says}
-	judged, blocked, notes := s.eligible(runs)
-	claim.Statistics = append(claim.Statistics, notes...)
-	for i, p := range c.show {
-		claim.Statistics = append(claim.Statistics, s.Show[i]+" = "+ask(p, judged).Words())
+	e := s.eligible(done)
+	claim := Claim{ID: s.ID, Statement: s.Says, Verdict: CannotTell, Reason: e.blocked, Statistics: e.notes}
+	if len(e.kept) == 0 {
+		return claim, nil
 	}
-	answer := ask(c.holds, judged)
-	claim.Verdict, claim.Reason = verdictOf(answer, len(Seeds(judged)))
-	if blocked != "" {
-		claim.Verdict, claim.Reason = CannotTell, blocked
-	} else if math.IsNaN(answer.Value) {
-		_, err := evaluate(c.holds, judged)
-		claim.Reason = fmt.Sprintf("the runs do not give every number it needs: %v", err)
+	found := c.effect(e)
+	claim.Effect = &found.Effect
+	if e.blocked == "" {
+		claim.Verdict, claim.Reason = inWords[found.answer], found.reason()
 	}
 	return claim, nil
-}
-
-// verdictOf reads the answer over draws of seeds: 1 is true, 0 is false.
-func verdictOf(answer Interval, seeds int) (Verdict, string) {
-	switch {
-	case math.IsNaN(answer.Value):
-		return CannotTell, ""
-	case seeds < enoughSeeds:
-		return CannotTell, fmt.Sprintf("%s; a verdict needs %d", format.Count(seeds, "seed"), enoughSeeds)
-	case answer.Value == 1 && answer.Lo == 1:
-		return Holds, fmt.Sprintf("true of all %s, and of at least 97.5 %% of the draws of seeds", format.Count(seeds, "seed"))
-	case answer.Value == 0 && answer.Hi == 0:
-		return Fails, fmt.Sprintf("false of all %s, and of at least 97.5 %% of the draws of seeds", format.Count(seeds, "seed"))
-	}
-	return CannotTell, "it depends on which seeds are drawn"
-}
-
-// eligible are the finished runs a statement may be judged on, why it may not be, and what was
-// left out. A cell (runs that differ by seed alone) that keeps fewer than half of its runs blocks
-// the verdict: the terminal phase was not reached there (recipes rule 1). So does a cell without a
-// run in the configuration that the statement asks for.
-func (s Statement) eligible(runs []Run) (kept []*JudgedRun, blocked string, notes []string) {
-	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}}
-	for i := range runs {
-		if runs[i].Status != store.Done {
-			continue
-		}
-		one := JudgeRun(&runs[i])
-		switch {
-		case !one.Matches(s.Where):
-		case !one.In(s.Runs):
-			t.other[one.Cell]++
-		case !s.Early && !one.Terminal:
-			t.all[one.Cell]++
-		default:
-			t.all[one.Cell]++
-			t.kept[one.Cell]++
-			kept = append(kept, one)
-		}
-	}
-	if n := sum(t.all) - sum(t.kept); n > 0 {
-		notes = append(notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", format.Count(n, "run")))
-	}
-	if n := sum(t.other); n > 0 {
-		notes = append(notes, fmt.Sprintf("%s that are not %s (M-D Fig. 4) left out", format.Count(n, "run"), s.Runs))
-	}
-	return kept, t.blocked(s.Runs), notes
-}
-
-// tally counts the runs of each cell: those asked for, those kept of them, and those in the other
-// configuration of M-D Fig. 4.
-type tally struct{ all, kept, other map[string]int }
-
-func sum(counts map[string]int) (n int) {
-	for _, v := range counts {
-		n += v
-	}
-	return n
-}
-
-// blocked says why these runs allow no verdict; "" if they do.
-func (t tally) blocked(wanted string) string {
-	short, none := 0, 0
-	for cell, n := range t.all {
-		if t.kept[cell]*2 < n {
-			short++
-		}
-	}
-	for cell := range t.other {
-		if t.all[cell] == 0 {
-			none++
-		}
-	}
-	switch {
-	case none > 0:
-		return fmt.Sprintf("no run of %s is %s (M-D Fig. 4)", format.Count(none, "configuration"), wanted)
-	case len(t.all) == 0:
-		return "no run is finished"
-	case short > 0:
-		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, format.Count(len(t.all), "configuration"))
-	}
-	return ""
-}
-
-// ask evaluates a program for all seeds and for draws of them.
-func ask(p *vm.Program, judged []*JudgedRun) Interval {
-	by := bySeed(judged)
-	return bootstrap(Seeds(judged), func(draw []uint64) float64 {
-		v, err := evaluate(p, drawn(by, draw))
-		if err != nil {
-			return math.NaN()
-		}
-		return v
-	})
-}
-
-// evaluate runs a program on judged runs: a number, or 1 and 0 for true and false.
-func evaluate(p *vm.Program, judged []*JudgedRun) (float64, error) {
-	out, err := expr.Run(p, newSample(judged).functions())
-	if err != nil {
-		var at *file.Error
-		if errors.As(err, &at) { // its text without the place in the expression
-			err = errors.New(at.Message)
-		}
-		return 0, err
-	}
-	switch v := out.(type) {
-	case bool:
-		if v {
-			return 1, nil
-		}
-		return 0, nil
-	case float64:
-		return v, nil
-	}
-	panic("judge: an expression that is neither true, false nor a number")
 }

@@ -30,6 +30,8 @@ type Recipe struct {
 	Searches      []judge.Search // of settings; nil: the runs are a grid
 	Claims        []judge.Statement
 	Numbers       []judge.Number
+	Printed       *judge.Printed // the claim that the numbers are the paper's; nil: none
+	PapersScale   bool           // the runs are what the paper ran
 	Substitutions []recipe.Substitution
 	Notes         []string
 	Commands      []string
@@ -42,7 +44,7 @@ type Recipe struct {
 func OfRecipe(r *recipe.Recipe, c recipe.Choice, runs []judge.Run) (Recipe, error) {
 	departures, err := r.Departures(c)
 	return Recipe{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Scale: c.Describe(len(runs)), Runs: runs,
-		Drawings: r.Drawings, Memorization: r.Memorization, Claims: r.Claims, Numbers: r.Numbers, Substitutions: departures,
+		Drawings: r.Drawings, Memorization: r.Memorization, Claims: r.Claims, Numbers: r.Numbers, Printed: r.Printed, PapersScale: len(departures) == 0, Substitutions: departures,
 		Commands: []string{c.Command(r.ID)}, Notes: r.Notes()}, err
 }
 
@@ -123,7 +125,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	for _, drawn := range pictures {
 		p.Figures = append(p.Figures, prepare(drawn))
 	}
-	answers, err := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Memorization: r.Memorization, Searches: r.Searches}.Judge(r.Runs)
+	answers, err := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Printed: r.Printed, PapersScale: r.PapersScale, Memorization: r.Memorization, Searches: r.Searches}.Judge(r.Runs)
 	if err != nil {
 		return p, nil, err
 	}

@@ -22,6 +22,7 @@ type Training struct {
 	Memorization bool              `toml:"memorization"` // draw and judge as M-D Fig. 1
 	Claims       []judge.Statement `toml:"claim"`
 	Numbers      []judge.Number    `toml:"number"`
+	Printed      *judge.Printed    `toml:"printed"` // the claim that the numbers are the paper's
 }
 
 // Scale is a grid: every variant with every combination of the grid's values and every seed.
@@ -58,6 +59,9 @@ func (r *Recipe) checkTraining() error {
 	}
 	for _, n := range r.Numbers {
 		errs = append(errs, n.Check())
+	}
+	if r.Printed != nil {
+		errs = append(errs, r.Printed.Check())
 	}
 	for _, scale := range Scales {
 		if _, err := r.Expand(Choice{Scale: scale}); err != nil {

@@ -68,6 +68,9 @@ func estimators(n int) map[string]func(*rand.Rand) (Estimate, float64) {
 		"quotient": func(r *rand.Rand) (Estimate, float64) {
 			return Quotient(normal(r, n, 6, 1), normal(r, n, 5, 1)), 1.2
 		},
+		"quotient of independent samples": func(r *rand.Rand) (Estimate, float64) {
+			return QuotientApart(normal(r, n, 6, 1), normal(r, n, 5, 1)), 1.2
+		},
 		"bend": func(r *rand.Rand) (Estimate, float64) {
 			bends, rises := make([]float64, n), make([]float64, n)
 			for i := range bends {

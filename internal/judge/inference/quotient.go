@@ -13,22 +13,41 @@ import (
 // E. C. Fieller, "Some problems in interval estimation", J. R. Stat. Soc. B 16 (1954) 175–185.
 func Quotient(a, b []float64) Estimate {
 	x, y := both(a, b)
-	n := len(x)
+	if len(x) < 2 {
+		return estimate(math.NaN(), math.NaN(), 0, len(x))
+	}
+	n := float64(len(x))
+	q := moments{stat.Mean(x, nil), stat.Mean(y, nil), stat.Variance(x, nil) / n, stat.Variance(y, nil) / n, stat.Covariance(x, y, nil) / n}
+	return q.quotient(n-1, len(x))
+}
+
+// QuotientApart is the same for samples that share no replicates, with the degrees of freedom of Welch and Satterthwaite.
+func QuotientApart(a, b []float64) Estimate {
+	x, y := Mean(a), Mean(b)
+	n := min(x.N, y.N)
 	if n < 2 {
 		return estimate(math.NaN(), math.NaN(), 0, n)
 	}
-	q := moments(x, y)
-	e := Estimate{Value: q.x / q.y, DF: float64(n - 1), N: n, Lo: math.NaN(), Hi: math.NaN()}
-	e.Error = math.Sqrt(math.Max(q.varianceOf(e.Value), 0)) / math.Abs(q.y)
-	t := quantile(e.DF, 1-tail)
-	// (x − θy)² = t²·Var(x − θy) is a quadratic in θ; its roots are the ends if it opens upward.
+	q := moments{x.Value, y.Value, x.Error * x.Error, y.Error * y.Error, 0}
+	theta := x.Value / y.Value
+	return q.quotient(Apart(x, Estimate{Error: theta * y.Error, DF: y.DF, N: y.N}).DF, n)
+}
+
+// moments are two means, and the variances and the covariance of them.
+type moments struct{ x, y, xx, yy, xy float64 }
+
+// quotient is x/y with the θ for which (x − θy)² ≤ t²·Var(x − θy): a quadratic, which opens upward where there is an interval.
+func (q moments) quotient(df float64, n int) Estimate {
+	theta := q.x / q.y
+	variance := q.xx - 2*theta*q.xy + theta*theta*q.yy
+	e := Estimate{Value: theta, Error: math.Sqrt(math.Max(variance, 0)) / math.Abs(q.y), DF: df, N: n, Lo: math.NaN(), Hi: math.NaN()}
+	t := quantile(df, 1-tail)
 	open := q.y*q.y - t*t*q.yy
 	if !(open > 0) {
 		return e
 	}
 	middle := (q.x*q.y - t*t*q.xy) / open
-	rest := middle*middle - (q.x*q.x-t*t*q.xx)/open
-	half := math.Sqrt(math.Max(rest, 0))
+	half := math.Sqrt(math.Max(middle*middle-(q.x*q.x-t*t*q.xx)/open, 0))
 	e.Lo, e.Hi = middle-half, middle+half
 	return e
 }
@@ -41,20 +60,6 @@ func both(a, b []float64) (x, y []float64) {
 		}
 	}
 	return x, y
-}
-
-// quotientMoments are the means of two variables and the variances and covariance of those means.
-type quotientMoments struct{ x, y, xx, yy, xy float64 }
-
-func moments(x, y []float64) quotientMoments {
-	n := float64(len(x))
-	return quotientMoments{stat.Mean(x, nil), stat.Mean(y, nil), stat.Variance(x, nil) / n, stat.Variance(y, nil) / n,
-		stat.Covariance(x, y, nil) / n}
-}
-
-// varianceOf is the variance of mean(x) − θ·mean(y).
-func (q quotientMoments) varianceOf(theta float64) float64 {
-	return q.xx - 2*theta*q.xy + theta*theta*q.yy
 }
 
 // Bend says how far points lie from a line: the quadratic through them, in the middle of their range of x, less its chord (bend),

@@ -32,7 +32,7 @@ type Study struct {
 
 // Common is a study in which every claim of the paper holds.
 func Common() Study {
-	return Study{Losses: []string{"ce", "ls"}, Noises: []float64{0, 0.05, 0.1, 0.2, 0.4}, Seeds: 4, epochs: 20,
+	return Study{Losses: []string{"ce", "ls"}, Noises: []float64{0, 0.05, 0.1, 0.2, 0.4}, Seeds: 6, epochs: 20,
 		Slope: map[string]float64{"ce": 0.004, "ls": 0.004, "lr": 0.012, "mse": 0.0005}, Memory: map[string]float64{"ce": 400, "ls": 200, "lr": 100, "mse": 300},
 		Accuracy: map[string]float64{"ce": 0.12, "ls": 0.08, "lr": 0.1, "mse": 0.1}, Jitter: 0.02,
 		Train: func(string, float64, int) float64 { return 1 }}
@@ -86,7 +86,7 @@ func (m Study) Run(t *testing.T, loss string, noise float64, seed int) judge.Run
 		Label: loss, Started: begin, Finished: begin.Add(1500 * time.Millisecond),
 		Program: store.Program{Version: "0.1.0", Kernel: "avx2", GOOS: "linux", GOARCH: "amd64", GOAMD64: "v1", CPU: "Test CPU"}}
 	var values []store.Value
-	for step := 1; step <= m.epochs; step++ {
+	for step := 0; step <= m.epochs; step++ {
 		far := math.Exp(-8 * float64(step) / float64(m.epochs))
 		for k, v := range final {
 			x := v * (1 + 20*far)

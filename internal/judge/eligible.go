@@ -1,0 +1,80 @@
+package judge
+
+import (
+	"fmt"
+
+	"collapse/internal/format"
+)
+
+// eligible are the finished runs that a statement may be judged on.
+type eligible struct {
+	kept    []*JudgedRun
+	all     []*JudgedRun // those that match, also the ones left out
+	blocked string       // why there is no verdict; "" if there is one
+	notes   []string     // what was left out
+}
+
+// eligible sorts runs. A configuration (runs that differ by seed alone) that keeps fewer than half of its runs blocks the verdict: the
+// terminal phase was not reached there. So does one without a run in the configuration of M-D Fig. 4 that the statement asks for.
+func (s Statement) eligible(done []*JudgedRun) (e eligible) {
+	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}}
+	for _, one := range done {
+		if !one.Matches(s.Where) {
+			continue
+		}
+		e.all = append(e.all, one)
+		switch {
+		case !one.In(s.Runs):
+			t.other[one.Cell]++
+		case !s.Early && !one.Terminal:
+			t.all[one.Cell]++
+		default:
+			t.all[one.Cell]++
+			t.kept[one.Cell]++
+			e.kept = append(e.kept, one)
+		}
+	}
+	if n := sum(t.all) - sum(t.kept); n > 0 {
+		e.notes = append(e.notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", format.Count(n, "run")))
+	}
+	if n := sum(t.other); n > 0 {
+		e.notes = append(e.notes, fmt.Sprintf("%s that are not %s (M-D Fig. 4) left out", format.Count(n, "run"), s.Runs))
+	}
+	e.blocked = t.blocked(s.Runs)
+	return e
+}
+
+// tally counts the runs of each configuration: those asked for, those kept of them, and those in the other
+// configuration of M-D Fig. 4.
+type tally struct{ all, kept, other map[string]int }
+
+func sum(counts map[string]int) (n int) {
+	for _, v := range counts {
+		n += v
+	}
+	return n
+}
+
+// blocked says why these runs allow no verdict; "" if they do.
+func (t tally) blocked(wanted string) string {
+	short, none := 0, 0
+	for cell, n := range t.all {
+		if t.kept[cell]*2 < n {
+			short++
+		}
+	}
+	for cell := range t.other {
+		if t.all[cell] == 0 {
+			none++
+		}
+	}
+	switch {
+	case none > 0:
+		return fmt.Sprintf("no run of %s is %s (M-D Fig. 4)", format.Count(none, "configuration"), wanted)
+	case len(t.all) == 0:
+		return "no run is finished"
+	case short > 0:
+		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, format.Count(len(t.all), "configuration"))
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"collapse/internal/format"
+	"collapse/internal/judge/inference"
+)
+
+// reason says why the answer is what it is, with the numbers.
+func (f *found) reason() string {
+	e := f.only
+	if e.N < inference.Enough {
+		why := fmt.Sprintf("%s can be judged; a verdict needs %d", format.Count(e.N, "seed"), inference.Enough)
+		if f.first != nil {
+			why += " (" + f.first.Error() + ")"
+		}
+		return why
+	}
+	cell := f.Cells[0]
+	if f.Pooled != nil {
+		cell = *f.Pooled
+	}
+	over := format.Count(e.N, "seed")
+	if f.Pooled != nil {
+		over = format.Count(len(f.Cells), "cell") + ", " + over
+	}
+	if math.IsNaN(e.Lo) {
+		return fmt.Sprintf("%s is %s, without an interval: what it is divided by may be zero (%s)", f.quantity(), f.write(cell.Value), over)
+	}
+	return fmt.Sprintf("%s is %s, 95 %% interval %s to %s (%s)%s", f.quantity(), f.write(cell.Value), f.write(cell.Lo), f.write(cell.Hi), over, f.position())
+}
+
+// quantity is what the effect is, in words.
+func (f *found) quantity() string {
+	switch {
+	case f.Kind == Linear:
+		return "the bend as a part of the rise"
+	case f.Unit == difference:
+		return "the difference"
+	}
+	return "the ratio"
+}
+
+func (f *found) write(v Quantity) string {
+	if f.Percent && f.Unit == difference {
+		return format.Digits(float64(v)) + " points"
+	}
+	return format.Digits(float64(v))
+}
+
+// sidesInWords are where the interval of each kind of claim lies when it holds, and when it does not.
+var sidesInWords = map[string][2]string{Less: {"below", "above"}, More: {"above", "below"}, Equal: {"inside", "outside"}, Linear: {"inside", "outside"},
+	Differ: {"outside", "inside"}}
+
+// position says where the interval lies.
+func (f *found) position() string {
+	edge := "zero"
+	if f.Unit != difference && f.Kind != Linear {
+		edge = "1"
+	}
+	if f.Band != nil {
+		edge = fmt.Sprintf("the band %s to %s", format.Digits(f.Band[0]), format.Digits(f.Band[1]))
+	}
+	side := sidesInWords[f.Kind]
+	switch f.answer {
+	case inference.Yes:
+		return ": wholly " + side[0] + " " + edge
+	case inference.No:
+		return ": wholly " + side[1] + " " + edge
+	case inference.Partly:
+		return fmt.Sprintf(": wholly %s %s; but %s says otherwise: %s", side[0], edge, format.Count(len(f.contradicting()), "cell"), strings.Join(f.contradicting(), "; "))
+	}
+	if f.Band != nil {
+		return ": it reaches over an end of " + edge
+	}
+	return ": it reaches both sides of " + edge
+}
+
+func (f *found) contradicting() (names []string) {
+	for _, c := range f.Cells {
+		if c.Contradicts {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// how says in a line how a statement is judged.
+func (s Statement) how(many bool) string {
+	what := map[string]string{difference: "each seed gives left − right", logRatio: "each seed gives log(left ÷ right); shown as a ratio",
+		quotient: "the ratio of means over seeds, Fieller’s interval"}[s.unit()]
+	if s.Kind == Linear {
+		what = "each seed gives a quadratic: its bend in the middle of the range against its chord, and the chord’s rise; Fieller’s interval"
+	}
+	if s.unit() != quotient {
+		what += "; Student’s interval over seeds"
+	}
+	if many {
+		what += "; the verdict is of the mean over cells, cells contradict it by Holm’s correction"
+	}
+	if s.Because != "" {
+		what += "; band: " + s.Because
+	}
+	return what
+}
