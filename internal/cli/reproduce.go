@@ -23,7 +23,7 @@ type reproduceCmd struct {
 	ID       string   `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
 	List     bool     `help:"List the recipes."`
 	All      bool     `help:"Every recipe, and one page over all of them; those done before are not repeated."`
-	Scale    string   `enum:"quick,paper" default:"quick" help:"Scale: quick takes minutes on two cores, paper has the paper's own sizes." placeholder:"NAME"`
+	Scale    string   `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims there, paper has the paper's own sizes." placeholder:"NAME"`
 	Preset   string   `help:"Preset: another setting that the recipe has; code is what the released code does. None by default." placeholder:"NAME"`
 	Set      []string `sep:"none" complete:"settings" help:"Override a setting: of every run, as in collapse train. May be given again." placeholder:"SECTION.KEY=VALUE"`
 	Seeds    int      `help:"Number of seeds: of trained networks; default: as many as the recipe has." placeholder:"N"`

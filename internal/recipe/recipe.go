@@ -42,7 +42,7 @@ const KindTraining = "training"
 
 // sections are those of each kind. A recipe that trains may leave some out; the others have all of theirs.
 var sections = map[string][]string{
-	KindTraining:  {"base", "presets", "full", "quick", "search", "drawing", "memorization", "claim", "number", "printed"},
+	KindTraining:  {"base", "presets", "full", "standard", "quick", "search", "drawing", "memorization", "claim", "number", "printed"},
 	"attenuation": {"noise", "case"},
 	"biases":      {"case"},
 	"curve":       {"curve"},

@@ -12,11 +12,12 @@ import (
 
 // Training are the sections of a recipe that trains networks.
 type Training struct {
-	Base    map[string]any            `toml:"base"`    // settings of every run, as collapse train has them
-	Presets map[string]map[string]any `toml:"presets"` // other settings: "code" is what the released code does
-	Full    Scale                     `toml:"full"`    // --scale paper
-	Quick   Scale                     `toml:"quick"`   // --scale quick
-	Search  map[string]any            `toml:"search"`  // choose settings instead of computing all of the grid, as a study's file says it
+	Base     map[string]any            `toml:"base"`     // settings of every run, as collapse train has them
+	Presets  map[string]map[string]any `toml:"presets"`  // other settings: "code" is what the released code does
+	Full     Scale                     `toml:"full"`     // --scale paper
+	Standard Scale                     `toml:"standard"` // --scale standard: decides claims on two cores
+	Quick    Scale                     `toml:"quick"`    // --scale quick
+	Search   map[string]any            `toml:"search"`   // choose settings instead of computing all of the grid, as a study's file says it
 
 	Drawings     []figure.Drawing  `toml:"drawing"`
 	Memorization bool              `toml:"memorization"` // draw and judge as M-D Fig. 1
@@ -64,11 +65,15 @@ func (r *Recipe) checkTraining() error {
 		errs = append(errs, r.Printed.Check())
 	}
 	for _, scale := range Scales {
+		if scale == "standard" && r.Standard.Seeds == 0 {
+			continue // not yet
+		}
 		if _, err := r.Expand(Choice{Scale: scale}); err != nil {
 			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
 		}
 	}
-	if r.Search == nil && (r.Quick.Search != nil || r.Full.Search != nil) || r.Search != nil && len(r.Quick.Variants)+len(r.Full.Variants) > 0 {
+	if r.Search == nil && (r.Quick.Search != nil || r.Standard.Search != nil || r.Full.Search != nil) ||
+		r.Search != nil && len(r.Quick.Variants)+len(r.Standard.Variants)+len(r.Full.Variants) > 0 {
 		errs = append(errs, errors.New("a search needs [search], and no variants"))
 	}
 	for preset := range r.Presets {
@@ -80,16 +85,18 @@ func (r *Recipe) checkTraining() error {
 }
 
 // Scales are what a recipe can be run at.
-var Scales = []string{"quick", "paper"}
+var Scales = []string{"quick", "standard", "paper"}
 
 func (r *Recipe) scale(name string) (Scale, error) {
 	switch name {
 	case "quick":
 		return r.Quick, nil
+	case "standard":
+		return r.Standard, nil
 	case "paper":
 		return r.Full, nil
 	}
-	return Scale{}, fmt.Errorf("there is no scale %q, only %s", name, strings.Join(Scales, " and "))
+	return Scale{}, fmt.Errorf("there is no scale %q, only %s", name, strings.Join(Scales, ", "))
 }
 
 // DataSets lists the data sets a scale trains on.

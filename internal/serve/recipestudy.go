@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,7 +17,7 @@ import (
 // pages of their own.
 func recipeOf(study string) (r *recipe.Recipe, scale string) {
 	id, scale, ok := strings.Cut(study, ".")
-	if !ok || scale != "quick" && scale != "paper" || !recipe.Trains(id) {
+	if !ok || !slices.Contains(recipe.Scales, scale) || !recipe.Trains(id) {
 		return nil, ""
 	}
 	r, err := recipe.Load(id)
