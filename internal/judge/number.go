@@ -135,7 +135,11 @@ func (p *Printed) judge(rows []compared, papersScale bool) Claim {
 			Lo: Quantity(r.difference.Lo), Hi: Quantity(r.difference.Hi), Seeds: r.ours.N})
 	}
 	c.Effect = &e
-	if !papersScale || len(rows) == 0 {
+	switch {
+	case len(rows) == 0:
+		c.Reason = "the recipe has no number to compare"
+		return c
+	case !papersScale:
 		return c
 	}
 	answer, against := inference.Every(estimates, regions)

@@ -54,12 +54,6 @@ func (p SearchParam) Place(t SearchTrial) (x float64, ok bool) {
 	return x, ok && err == nil
 }
 
-// holds reports whether the trial lies in the parameter's range.
-func (p SearchParam) holds(t SearchTrial) bool {
-	x, ok := p.Place(t)
-	return ok && (p.Choices != nil || p.Low <= x && x <= p.High)
-}
-
 // Budget is the furthest epoch any trial was trained to.
 func (s Search) Budget() int {
 	most := 0
