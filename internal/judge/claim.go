@@ -11,8 +11,12 @@ package judge
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
+	"collapse/internal/format"
 	"collapse/internal/judge/inference"
 )
 
@@ -89,4 +93,49 @@ func (q *Quantity) UnmarshalJSON(text []byte) error {
 		*q = Quantity(*v)
 	}
 	return nil
+}
+
+// Class is the verdict as one word, for style sheets.
+func (v Verdict) Class() string { return strings.ReplaceAll(string(v), " ", "-") }
+
+// Evidence is a table of what a claim rests on: a row for each cell, the two sides, how they differ. It has no row where the reason
+// says all.
+func (c Claim) Evidence() format.Table {
+	e := c.Effect
+	if e == nil {
+		return format.Table{}
+	}
+	value := map[string]string{difference: "difference", logRatio: "ratio", quotient: "ratio"}[e.Unit]
+	sides := [2]string{"left", "right"}
+	if e.Kind == Linear {
+		value, sides = "bend ÷ rise", [2]string{"bend", "rise"}
+	}
+	t := format.Table{Columns: []string{"", sides[0], sides[1], value, "95 % interval", "seeds"}}
+	row := func(cell Cell) {
+		name := cell.Name
+		if cell.Contradicts {
+			name += " (contradicts)"
+		}
+		text := func(q Quantity) string { return format.Digits(float64(q)) }
+		interval := "–"
+		if !math.IsNaN(float64(cell.Lo)) {
+			interval = text(cell.Lo) + " to " + text(cell.Hi)
+		}
+		t.Rows = append(t.Rows, []string{name, text(cell.Left), text(cell.Right), text(cell.Value), interval, strconv.Itoa(cell.Seeds)})
+	}
+	for _, cell := range e.Cells {
+		row(cell)
+	}
+	if e.Pooled != nil {
+		row(*e.Pooled)
+	}
+	return t
+}
+
+// Judged says how, in a line: what is compared, in which unit, against which band.
+func (e *Effect) Judged() string {
+	if e.Kind == Linear {
+		return fmt.Sprintf("x = %s, y = %s: %s.", e.Sides[0], e.Sides[1], e.How)
+	}
+	return fmt.Sprintf("left = %s; right = %s: %s.", e.Sides[0], e.Sides[1], e.How)
 }

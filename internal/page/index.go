@@ -28,7 +28,7 @@ type IndexEntry struct {
 // Counts says how many claims have which verdict.
 func (e IndexEntry) Counts() string {
 	var words []string
-	for _, v := range []judge.Verdict{judge.Holds, judge.Fails, judge.CannotTell} {
+	for _, v := range judge.Verdicts {
 		if n := e.Count(v); n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, v))
 		}
@@ -83,12 +83,12 @@ func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error
 			failed++
 		}
 		seconds += e.Seconds
-		for _, v := range []judge.Verdict{judge.Holds, judge.Fails, judge.CannotTell} {
+		for _, v := range judge.Verdicts {
 			counts[v] += e.Count(v)
 		}
 		page.Rows = append(page.Rows, row)
 	}
-	page.Tiles = []format.Tile{tile(fmt.Sprint(len(entries)), "recipes"), tile(fmt.Sprint(counts[judge.Holds]), "claims hold"), tile(fmt.Sprint(counts[judge.Fails]), "do not hold"),
+	page.Tiles = []format.Tile{tile(fmt.Sprint(len(entries)), "recipes"), tile(fmt.Sprint(counts[judge.Holds]), "claims hold"), tile(fmt.Sprint(counts[judge.Partly]), "hold partly"), tile(fmt.Sprint(counts[judge.Fails]), "do not hold"),
 		tile(fmt.Sprint(counts[judge.CannotTell]), "cannot tell"), tile(fmt.Sprint(failed), "recipes failed"), tile(format.Digits(seconds/60), "minutes")}
 	html, err := execute("index", page)
 	if err != nil {

@@ -1,0 +1,186 @@
+package recipe_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"collapse/internal/judge"
+	"collapse/internal/recipe"
+	"collapse/internal/store"
+	"collapse/internal/train"
+	"collapse/measure"
+)
+
+// worlds is in how many made-up worlds each claim is asked.
+const worlds = 40
+
+// TestEveryClaimCanBeContradicted asks the claims of every recipe that trains in made-up worlds, in which measures depend on settings
+// by chance: each claim must come out "holds" in some and "does not hold" in others. One that no outcome could contradict, or none
+// could satisfy, is not a claim.
+func TestEveryClaimCanBeContradicted(t *testing.T) {
+	for _, id := range recipe.IDs() {
+		if !recipe.Trains(id) {
+			continue
+		}
+		t.Run(id, func(t *testing.T) {
+			r, err := recipe.Load(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs, err := r.Expand(recipe.Choice{Scale: "quick", Seeds: 6, BuiltIn: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys, texts := namedIn(t, r), textsOf(runs)
+			seen, order := map[string]map[judge.Verdict]int{}, []string(nil)
+			q := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Printed: r.Printed, PapersScale: true, Memorization: r.Memorization}
+			for w := range uint64(worlds) {
+				answers, err := q.Judge(world{w, keys}.runs(t, runs, texts))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range answers.Claims {
+					if seen[c.ID] == nil {
+						seen[c.ID], order = map[judge.Verdict]int{}, append(order, c.ID)
+					}
+					seen[c.ID][c.Verdict]++
+					if w == worlds-1 && (seen[c.ID][judge.Holds] == 0 || seen[c.ID][judge.Fails] == 0) {
+						t.Logf("%s in the last world: %s", c.ID, c.Reason)
+					}
+				}
+			}
+			for _, id := range order {
+				if seen[id][judge.Holds] == 0 || seen[id][judge.Fails] == 0 {
+					t.Errorf("claim %s: %v", id, seen[id])
+				}
+			}
+		})
+	}
+}
+
+// namedIn lists the measures that the claims of a recipe name, and what every claim needs.
+func namedIn(t *testing.T, r *recipe.Recipe) []string {
+	t.Helper()
+	text, err := json.Marshal([]any{r.Claims, r.Numbers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}
+	for _, d := range measure.Definitions() {
+		memory := r.Memorization && (d.Group == "memorization" || d.Key == measure.KeyDilation)
+		if !slices.Contains(keys, d.Key) && (memory || strings.Contains(string(text), d.Key)) {
+			keys = append(keys, d.Key)
+		}
+	}
+	return keys
+}
+
+// texts are the configuration of a run, and the same without its seed.
+type texts struct{ config, cell string }
+
+func textsOf(runs []recipe.Run) []texts {
+	out := make([]texts, len(runs))
+	for i, r := range runs {
+		cell := r.Config
+		cell.Run.Seed, cell.Data.NoiseSeed = 1, 1
+		out[i] = texts{string(train.Canonical(r.Config, "", "")), string(train.Canonical(cell, "", ""))}
+	}
+	return out
+}
+
+// world is a way in which measures depend on settings and epochs.
+type world struct {
+	number uint64
+	keys   []string // the measures that claims name
+}
+
+// random is a stream that depends on names alone.
+func (w world) random(names ...any) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprintln(h, names...)
+	return rand.New(rand.NewPCG(w.number, h.Sum64()))
+}
+
+// runs are finished runs of configurations in this world.
+func (w world) runs(t *testing.T, of []recipe.Run, texts []texts) (out []judge.Run) {
+	t.Helper()
+	for i, r := range of {
+		hash := fmt.Sprintf("%064x", w.random(texts[i].config).Uint64())
+		run, err := judge.NewRun(store.Run{Hash: hash, Kind: store.Train, Status: store.Done, Config: []byte(texts[i].config)}, w.values(r, texts[i].cell))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.SetFeatures(w.features(texts[i].cell, r.Config.Run.Seed), "")
+		out = append(out, run)
+	}
+	return out
+}
+
+// values are the rows of a run: three epochs of every measure. In a third of the worlds measures follow the noise and the width alone,
+// in a line; in the others every cell has a place of its own, near the others' or far.
+func (w world) values(r recipe.Run, cell string) (rows []store.Value) {
+	spread := []float64{0, .02, 1}[w.number%3]
+	last := int64(r.Config.Run.Epochs)
+	for _, split := range []string{"train", "test", "clean"} {
+		for _, key := range w.keys {
+			name := split + "." + key
+			level, steep := 3*w.random(name, "level").NormFloat64()-2, 4*w.random(name, "steep").Float64()-2
+			if spread > 0 && w.number%4 > 1 {
+				steep = 4*w.random(name, "steep", r.Config.Loss.Kind).Float64() - 2
+			}
+			for _, epoch := range []int64{0, last * 3 / 4, last} {
+				own := spread*w.random(name, cell, epoch).NormFloat64() + .01*w.random(name, cell, epoch, r.Config.Run.Seed).NormFloat64()
+				if epoch < last {
+					own += cmp.Or(spread, .02) * w.random(name, epoch).NormFloat64()
+				}
+				line := 1 + steep*r.Config.Data.Noise + steep*math.Log(float64(max(r.Config.Net.FeatureDim, 1)))/50
+				v := math.Exp(level+own) * line
+				rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: split, Measure: key}, Step: epoch, Value: w.bounded(key, split, v, own)})
+			}
+		}
+	}
+	return rows
+}
+
+// bounded keeps shares between 0 and 1 and lets all runs reach the terminal phase in half of the worlds, and be regular.
+func (w world) bounded(key, split string, v, own float64) float64 {
+	switch {
+	case key == "mean_norm_ratio":
+		return .9
+	case key == measure.KeyAccuracy && split != "test" && w.number%2 == 0:
+		return 1
+	case key == measure.KeyAccuracy:
+		return 1 / (1 + math.Exp(-2-w.random(key, split).NormFloat64()-own))
+	}
+	return v
+}
+
+// features are a few samples of two classes whose places depend on the cell, with some wrong labels between them.
+func (w world) features(cell string, seed uint64) *judge.Features {
+	place, random := w.random("features", cell), w.random("features", cell, seed)
+	way, spread, turn := 1.5*place.Float64(), .1+place.Float64(), 2*place.Float64()
+	f := &judge.Features{D: 2, K: 2, Weight: []float64{1, turn - 1, turn - 1, 1}}
+	put := func(class int, from float64) []float64 {
+		x := [2]float64{}
+		x[class], x[1-class] = 3*(1-from), 3*from
+		return []float64{x[0] + spread*random.NormFloat64()/5, x[1] + spread*random.NormFloat64()/5}
+	}
+	for i := range 40 {
+		class, observed, from := i%2, i%2, 0.
+		if i%8 < 2 {
+			observed, from = 1-class, way
+		}
+		f.TrainH, f.TestH = append(f.TrainH, put(class, from)...), append(f.TestH, put(class, 0)...)
+		f.True, f.Observed, f.TestTrue = append(f.True, class), append(f.Observed, observed), append(f.TestTrue, class)
+		f.Redrawn = append(f.Redrawn, observed != class)
+	}
+	f.TrainN, f.TestN = 40, 40
+	return f
+}
