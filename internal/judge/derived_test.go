@@ -66,7 +66,7 @@ func TestRegularAndDegenerateRuns(t *testing.T) {
 		if err != nil || claim.Verdict != c.want {
 			t.Errorf("runs %q in %g to %g: %s, %s, %v", c.runs, c.lo, c.hi, claim.Verdict, claim.Reason, err)
 		}
-		if noted := strings.Contains(strings.Join(claim.Statistics, " "), "5 runs that are not "+c.runs); noted != (c.runs != "") {
+		if noted := strings.Contains(strings.Join(claim.Statistics, " "), "5 runs left out, not "+c.runs); noted != (c.runs != "") {
 			t.Errorf("runs %q: statistics %q", c.runs, claim.Statistics)
 		}
 	}

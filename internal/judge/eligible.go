@@ -35,10 +35,10 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 		}
 	}
 	if n := sum(t.all) - sum(t.kept); n > 0 {
-		e.notes = append(e.notes, fmt.Sprintf("%s below 99.9 %% train accuracy left out", format.Count(n, "run")))
+		e.notes = append(e.notes, fmt.Sprintf("%s left out, below 99.9 %% train accuracy", format.Count(n, "run")))
 	}
 	if n := sum(t.other); n > 0 {
-		e.notes = append(e.notes, fmt.Sprintf("%s that are not %s (M-D Fig. 4) left out", format.Count(n, "run"), s.Runs))
+		e.notes = append(e.notes, fmt.Sprintf("%s left out, not %s (M-D Fig. 4)", format.Count(n, "run"), s.Runs))
 	}
 	e.blocked = t.blocked(s.Runs)
 	return e

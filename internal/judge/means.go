@@ -9,8 +9,17 @@ import (
 	"collapse/internal/format"
 )
 
-// Mean is NaN of no values.
-func Mean(v []float64) float64 { return stat.Mean(v, nil) }
+// Mean is NaN of no values, and exact of equal ones: six times 0.05 is drawn at 0.05.
+func Mean(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += x - v[0]
+	}
+	return v[0] + sum/float64(len(v))
+}
 
 // Deviation is the standard deviation with divisor n−1; NaN below two values.
 func Deviation(v []float64) float64 {

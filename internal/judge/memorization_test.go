@@ -113,7 +113,7 @@ func TestWithoutTerminalPhaseNobodyCanTell(t *testing.T) {
 		return 0.999
 	}
 	c := judged(t, m.Runs(t))["growth"]
-	if c.Verdict != judge.Holds || !strings.Contains(strings.Join(c.Statistics, "\n"), "1 run below 99.9 % train accuracy left out") {
+	if c.Verdict != judge.Holds || !strings.Contains(strings.Join(c.Statistics, "\n"), "1 run left out, below 99.9 % train accuracy") {
 		t.Errorf("%q: %q", c.Verdict, c.Statistics)
 	}
 	// Unknown accuracy is not terminal.

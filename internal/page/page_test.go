@@ -173,7 +173,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 				continue
 			}
 			found = true
-			if !judgetest.Near(series.X[i], judge.Mean(mem), 1e-12) || !judgetest.Near(series.Y[i], judge.Mean(dil), 1e-12) || series.N[i] != 4 ||
+			if !judgetest.Near(series.X[i], judge.Mean(mem), 1e-12) || !judgetest.Near(series.Y[i], judge.Mean(dil), 1e-12) || series.N[i] != 6 ||
 				!judgetest.Near(series.XHi[i]-series.X[i], judge.Deviation(mem), 1e-12) || !judgetest.Near(series.Y[i]-series.YLo[i], judge.Deviation(dil), 1e-12) {
 				t.Errorf("LS at η = 0.2 is at (%g, %g), wanted (%g, %g)", series.X[i], series.Y[i], judge.Mean(mem), judge.Mean(dil))
 			}
@@ -207,7 +207,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 
 func TestPageTellsTheWholeStory(t *testing.T) {
 	res, html := pageOf(t, studied(t))
-	if res.Failed != 1 || res.Degenerate != 1 || res.Runs != 42 || res.Terminal != 41 {
+	if res.Failed != 1 || res.Degenerate != 1 || res.Runs != 62 || res.Terminal != 61 {
 		t.Errorf("counts %+v", res)
 	}
 	if v := find(t, html, `data-claim="growth" data-verdict="([^"]*)"`); len(v) != 1 || v[0] != "holds" {

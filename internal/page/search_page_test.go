@@ -22,7 +22,7 @@ func TestPageOfASearch(t *testing.T) {
 		}
 		html := string(b)
 		for text, want := range map[string]bool{`data-study="find"`: study, `data-recipe="find"`: !study, "The figure": !study, "the paper claims": !study, "study report": study,
-			"What was found": true, "optim.lr 0.1, optim.schedule.gamma 0.1": true, `data-figure="find-best"`: true, `data-figure="find-trials"`: true, `data-claim="spends-less"`: true} {
+			"What was found": true, "optim.lr 0.1, optim.schedule.gamma 0.1": true, `data-figure="find-best"`: true, `data-figure="find-trials"`: true, `data-claim="no-worse-on-test"`: true} {
 			if strings.Contains(html, text) != want {
 				t.Errorf("study %v: %q is there: %v", study, text, !want)
 			}
