@@ -62,7 +62,7 @@ func TestTheMainFigureLeavesDegenerateRunsOut(t *testing.T) {
 	gs, _ := judge.Experiments(append(runs, unknown))
 	main, all := MainFigures(gs[0])[0], MainFigures(gs[0])[1]
 	without, with := pointsOf(main, "cross entropy"), pointsOf(all, "cross entropy")
-	if without != 5*4+2 || with != 5*4+4 {
+	if without != 5*m.Seeds+2 || with != 5*m.Seeds+4 {
 		t.Errorf("%d runs of CE in the figure without degenerate runs, %d with them", without, with)
 	}
 	if !strings.Contains(strings.Join(main.Notes, " "), "2 degenerate runs left out") {
