@@ -22,7 +22,8 @@ type found struct {
 	Percent bool // shares
 	answer  inference.Answer
 	only    inference.Estimate // the pooled estimate, or the only one
-	first   error              // the first reason why a seed has no value; nil: all have
+	region  inference.Region
+	first   error // the first reason why a seed has no value; nil: all have
 }
 
 // sides are what left and right are in each seed of a cell; NaN where a seed gives no value.
@@ -30,7 +31,7 @@ type sides struct{ left, right []float64 }
 
 // effect asks every seed in every cell, and then the statistics.
 func (c *compiled) effect(e eligible) *found {
-	out := &found{Effect: Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{c.Left, c.Right}, Band: c.Band, How: c.how(len(c.Cells) > 0)}, Percent: c.Percent}
+	out := &found{Effect: Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{c.Left, c.Right}, Band: c.Band, How: c.how(len(c.Cells) > 0)}, Percent: c.Percent, region: c.region()}
 	if c.Kind == Linear {
 		out.Sides = [2]string{c.X, c.Y}
 	}
@@ -55,7 +56,7 @@ func (c *compiled) effect(e eligible) *found {
 		out.Pooled = &pooled
 	}
 	var against []int
-	out.answer, against = inference.Over(estimates, out.only, c.region())
+	out.answer, against = inference.Over(estimates, out.only, out.region)
 	for _, i := range against {
 		out.Cells[i].Contradicts = true
 	}

@@ -73,10 +73,14 @@ func (f *found) position() string {
 	case inference.Partly:
 		return fmt.Sprintf(": wholly %s %s; but %s says otherwise: %s", side[0], edge, format.Count(len(f.contradicting()), "cell"), strings.Join(f.contradicting(), "; "))
 	}
+	where := ": it reaches both sides of " + edge
 	if f.Band != nil {
-		return ": it reaches over an end of " + edge
+		where = ": it reaches over an end of " + edge
 	}
-	return ": it reaches both sides of " + edge
+	if n := f.region.Needed(f.only); n > 0 {
+		return where + fmt.Sprintf("; about %d seeds of this spread would decide it", n)
+	}
+	return where
 }
 
 func (f *found) contradicting() (names []string) {

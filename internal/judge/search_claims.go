@@ -25,6 +25,6 @@ func searchClaims(all []Search) []Claim {
 		Says: "Trained on all samples, the settings found are no worse than the default on test data, which the search never saw, within a point"}}
 	e := inference.Paired(settings, usual)
 	out := found{Effect: Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{"settings found", "default, less a point"}, How: c.how(false),
-		Cells: []Cell{c.cell("", sides{settings, usual}, e)}}, Percent: true, only: e, answer: inference.Single(e, inference.Above(0))}
+		Cells: []Cell{c.cell("", sides{settings, usual}, e)}}, Percent: true, only: e, region: inference.Above(0), answer: inference.Single(e, inference.Above(0))}
 	return []Claim{{ID: c.ID, Statement: c.Says, Verdict: inWords[out.answer], Reason: out.reason(), Effect: &out.Effect}}
 }

@@ -192,3 +192,19 @@ func TestManyCells(t *testing.T) {
 		t.Errorf("table of other numbers: %v", got)
 	}
 }
+
+// As many replicates as Needed says decide a claim, and a tenth fewer do not, where the spread stays what it was.
+func TestNeeded(t *testing.T) {
+	e := estimate(1, .7, 4, 5) // five replicates, undecided against zero
+	n := Above(0).Needed(e)
+	if Single(e, Above(0)) != CannotTell || n < 15 || n > 25 {
+		t.Fatalf("%+v needs %d", e, n)
+	}
+	at := func(n int) Estimate { return estimate(1, .7*math.Sqrt(5/float64(n)), float64(n-1), n) }
+	if Single(at(n), Above(0)) != Yes || Single(at(n/3), Above(0)) != CannotTell {
+		t.Errorf("%d replicates: %+v", n, at(n))
+	}
+	if got := Above(1).Needed(e); got != 0 {
+		t.Errorf("a value on the end is decided by %d", got)
+	}
+}

@@ -140,3 +140,19 @@ func Holm(p []float64, level float64) (rejected []int) {
 	slices.Sort(rejected)
 	return rejected
 }
+
+// Needed is about how many replicates of this spread would put the interval on one side of the region's ends, were the value right;
+// 0 where none would: the value lies on an end, or has no interval.
+func (r Region) Needed(e Estimate) int {
+	distance := math.Inf(1)
+	for _, end := range []float64{r.Lo, r.Hi} {
+		if !math.IsInf(end, 0) {
+			distance = math.Min(distance, math.Abs(e.Value-end))
+		}
+	}
+	half := math.Max(e.Hi-e.Value, e.Value-e.Lo)
+	if needed := float64(e.N) * half * half / (distance * distance); needed > 0 && needed < 1e4 {
+		return max(Enough, int(math.Ceil(needed)))
+	}
+	return 0
+}
