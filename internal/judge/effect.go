@@ -32,6 +32,9 @@ type sides struct{ left, right []float64 }
 // effect asks every seed in every cell, and then the statistics.
 func (c *compiled) effect(e eligible) *found {
 	out := &found{Effect: Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{c.Left, c.Right}, Band: c.Band, How: c.how(len(c.Cells) > 0)}, Percent: c.Percent, region: c.region()}
+	if c.Band != nil && c.Percent {
+		out.Band = &[2]float64{100 * c.Band[0], 100 * c.Band[1]}
+	}
 	if c.Kind == Linear {
 		out.Sides = [2]string{c.X, c.Y}
 	}

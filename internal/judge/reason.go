@@ -62,7 +62,7 @@ func (f *found) position() string {
 		edge = "1"
 	}
 	if f.Band != nil {
-		edge = fmt.Sprintf("the band %s to %s", format.Digits(f.Band[0]), format.Digits(f.Band[1]))
+		edge = fmt.Sprintf("the band %s to %s", f.write(Quantity(f.Band[0])), f.write(Quantity(f.Band[1])))
 	}
 	side := sidesInWords[f.Kind]
 	switch f.answer {
@@ -71,7 +71,7 @@ func (f *found) position() string {
 	case inference.No:
 		return ": wholly " + side[1] + " " + edge
 	case inference.Partly:
-		return fmt.Sprintf(": wholly %s %s; but %s says otherwise: %s", side[0], edge, format.Count(len(f.contradicting()), "cell"), strings.Join(f.contradicting(), "; "))
+		return fmt.Sprintf(": wholly %s %s, but not in %s: %s", side[0], edge, format.Count(len(f.contradicting()), "cell"), strings.Join(f.contradicting(), "; "))
 	}
 	where := ": it reaches both sides of " + edge
 	if f.Band != nil {

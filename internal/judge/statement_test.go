@@ -112,7 +112,7 @@ func TestStatementPartly(t *testing.T) {
 		s.Unit, s.Cells = "log-ratio", []string{"data.noise"}
 	})
 	claim, err := s.Judge(runs)
-	if err != nil || claim.Verdict != judge.Partly || !strings.Contains(claim.Reason, "1 cell says otherwise: data.noise = 0.05") {
+	if err != nil || claim.Verdict != judge.Partly || !strings.Contains(claim.Reason, "but not in 1 cell: data.noise = 0.05") {
 		t.Fatalf("%q: %s, %v", claim.Verdict, claim.Reason, err)
 	}
 	for i, cell := range claim.Effect.Cells {

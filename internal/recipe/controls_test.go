@@ -1,12 +1,12 @@
 package recipe_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,15 +34,15 @@ func TestEveryClaimCanBeContradicted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runs, err := r.Expand(recipe.Choice{Scale: "quick", Seeds: 6, BuiltIn: true})
+			runs, err := r.Expand(recipe.Choice{Scale: "quick", Seeds: 6})
 			if err != nil {
 				t.Fatal(err)
 			}
-			keys, texts := namedIn(t, r), textsOf(runs)
+			names, texts := namedIn(t, r), textsOf(runs)
 			seen, order := map[string]map[judge.Verdict]int{}, []string(nil)
 			q := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Printed: r.Printed, PapersScale: true, Memorization: r.Memorization}
 			for w := range uint64(worlds) {
-				answers, err := q.Judge(world{w, keys}.runs(t, runs, texts))
+				answers, err := q.Judge(world{w, names}.runs(t, runs, texts))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,6 +57,9 @@ func TestEveryClaimCanBeContradicted(t *testing.T) {
 				}
 			}
 			for _, id := range order {
+				if id == "printed" {
+					continue // see TestPrintedNumbers
+				}
 				if seen[id][judge.Holds] == 0 || seen[id][judge.Fails] == 0 {
 					t.Errorf("claim %s: %v", id, seen[id])
 				}
@@ -65,21 +68,32 @@ func TestEveryClaimCanBeContradicted(t *testing.T) {
 	}
 }
 
-// namedIn lists the measures that the claims of a recipe name, and what every claim needs.
-func namedIn(t *testing.T, r *recipe.Recipe) []string {
+// named are the measures and layers that the claims of a recipe name, with what every claim needs.
+type named struct {
+	keys, layers []string
+	degenerate   bool // they are about degenerate runs
+}
+
+func namedIn(t *testing.T, r *recipe.Recipe) (out named) {
 	t.Helper()
-	text, err := json.Marshal([]any{r.Claims, r.Numbers})
+	claims, err := json.Marshal([]any{r.Claims, r.Numbers})
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}
+	text := string(claims)
+	out = named{[]string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}, []string{""}, strings.Contains(text, "kept.degenerate")}
 	for _, d := range measure.Definitions() {
 		memory := r.Memorization && (d.Group == "memorization" || d.Key == measure.KeyDilation)
-		if !slices.Contains(keys, d.Key) && (memory || strings.Contains(string(text), d.Key)) {
-			keys = append(keys, d.Key)
+		if !slices.Contains(out.keys, d.Key) && (memory || strings.Contains(text, d.Key)) {
+			out.keys = append(out.keys, d.Key)
 		}
 	}
-	return keys
+	for _, at := range regexp.MustCompile(`@([a-z0-9.]+)\.[a-z0-9_]+`).FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(out.layers, at[1]) {
+			out.layers = append(out.layers, at[1])
+		}
+	}
+	return out
 }
 
 // texts are the configuration of a run, and the same without its seed.
@@ -98,7 +112,7 @@ func textsOf(runs []recipe.Run) []texts {
 // world is a way in which measures depend on settings and epochs.
 type world struct {
 	number uint64
-	keys   []string // the measures that claims name
+	named
 }
 
 // random is a stream that depends on names alone.
@@ -124,40 +138,49 @@ func (w world) runs(t *testing.T, of []recipe.Run, texts []texts) (out []judge.R
 }
 
 // values are the rows of a run: three epochs of every measure. In a third of the worlds measures follow the noise and the width alone,
-// in a line; in the others every cell has a place of its own, near the others' or far.
+// in a line; in the others every cell has a place of its own, near the others' or far. In half of them they change in training.
 func (w world) values(r recipe.Run, cell string) (rows []store.Value) {
-	spread := []float64{0, .02, 1}[w.number%3]
+	spread := []float64{0, .02, 2}[w.number%3]
 	last := int64(r.Config.Run.Epochs)
 	for _, split := range []string{"train", "test", "clean"} {
-		for _, key := range w.keys {
-			name := split + "." + key
-			level, steep := 3*w.random(name, "level").NormFloat64()-2, 4*w.random(name, "steep").Float64()-2
-			if spread > 0 && w.number%4 > 1 {
-				steep = 4*w.random(name, "steep", r.Config.Loss.Kind).Float64() - 2
-			}
-			for _, epoch := range []int64{0, last * 3 / 4, last} {
-				own := spread*w.random(name, cell, epoch).NormFloat64() + .01*w.random(name, cell, epoch, r.Config.Run.Seed).NormFloat64()
-				if epoch < last {
-					own += cmp.Or(spread, .02) * w.random(name, epoch).NormFloat64()
+		for _, layer := range w.layers {
+			for _, key := range w.keys {
+				name := split + "@" + layer + "." + key
+				level, steep := 3*w.random(name, "level").NormFloat64()-2, 4*w.random(name, "steep").Float64()-2
+				if spread > 0 && w.number%4 > 1 {
+					steep = 4*w.random(name, "steep", r.Config.Loss.Kind).Float64() - 2
 				}
 				line := 1 + steep*r.Config.Data.Noise + steep*math.Log(float64(max(r.Config.Net.FeatureDim, 1)))/50
-				v := math.Exp(level+own) * line
-				rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: split, Measure: key}, Step: epoch, Value: w.bounded(key, split, v, own)})
+				drift := .02 * w.random(name, "drift").NormFloat64()
+				if w.number/4%2 == 0 {
+					drift *= 200
+				}
+				for _, epoch := range []int64{0, last * 3 / 4, last} {
+					own := spread*w.random(name, cell, epoch).NormFloat64() + .003*w.random(name, cell, epoch, r.Config.Run.Seed).NormFloat64()
+					own += drift * float64(last-epoch) / float64(last)
+					rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: split, Layer: layer, Measure: key}, Step: epoch,
+						Value: w.bounded(key, split, cell, math.Exp(level+own)*line, own)})
+				}
 			}
 		}
 	}
 	return rows
 }
 
-// bounded keeps shares between 0 and 1 and lets all runs reach the terminal phase in half of the worlds, and be regular.
-func (w world) bounded(key, split string, v, own float64) float64 {
+// bounded keeps shares between 0 and 1, lets all runs reach the terminal phase in three of four worlds, and makes some degenerate where
+// claims are about that.
+func (w world) bounded(key, split, cell string, v, own float64) float64 {
 	switch {
+	case key == "mean_norm_ratio" && w.degenerate && w.random("degenerate", cell, own).Float64() < 1.4*w.random("degenerate").Float64()-.4:
+		return .01
 	case key == "mean_norm_ratio":
 		return .9
-	case key == measure.KeyAccuracy && split != "test" && w.number%2 == 0:
+	case key == measure.KeyNC4NCCMismatch:
+		return math.Min(1, v/1000)
+	case key == measure.KeyAccuracy && split != "test" && w.number%4 != 1:
 		return 1
 	case key == measure.KeyAccuracy:
-		return 1 / (1 + math.Exp(-2-w.random(key, split).NormFloat64()-own))
+		return 1 / (1 + math.Exp(-2-2*w.random(key, split).NormFloat64()-own))
 	}
 	return v
 }

@@ -148,7 +148,7 @@ func (r *Recipe) check(text []byte) error {
 	}
 	errs = append(errs, r.checkSections(text))
 	if r.Trains() {
-		errs = append(errs, r.checkTraining())
+		errs = append(errs, r.checkTraining(text))
 	}
 	return errors.Join(errs...)
 }

@@ -28,7 +28,9 @@ set.run.epochs = 3
 [[claim]]
 id = "a"
 says = "it falls"
-holds = 'final("train.nc1_pinv") < 1'
+kind = "less"
+left = 'final("train.nc1_pinv")'
+right = 'start("train.nc1_pinv")'
 `
 
 func TestExpand(t *testing.T) {
@@ -76,6 +78,8 @@ func TestRecipesThatSayTooMuch(t *testing.T) {
 		{`seeds = 1`, `seeds = 0`, "seeds"},
 		{`"net.width" = [8, 16, 32]`, `"net.width" = [8, -16]`, "net.width"},
 		{`final("train.nc1_pinv")`, `final("train.nc1_pinvv")`, "nc1_pinvv"},
+		{`kind = "less"`, `kind = "lesss"`, `line 18: judge: claim "a": kind is "lesss"; wanted one of less, more, equal, differ, linear; did you mean less?`},
+		{`kind = "less"`, `kind = "equal"`, `line 18: judge: claim "a": a claim of kind equal needs a band`},
 		{`"loss.kind" = ["ce", "mse"]`, `"loss.kind" = ["ce", "hinge"]`, "hinge"},
 		{`kind = "training"`, `kind = "trainin"`, "trainin"},
 		{`says = "it falls"`, ``, "says"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"collapse/internal/figure"
@@ -45,7 +46,7 @@ type Substitution struct {
 }
 
 // checkTraining checks grids, measures and settings that claims and panels name.
-func (r *Recipe) checkTraining() error {
+func (r *Recipe) checkTraining(text []byte) error {
 	var errs []error
 	for _, d := range r.Drawings {
 		errs = append(errs, d.Check())
@@ -56,7 +57,9 @@ func (r *Recipe) checkTraining() error {
 			errs = append(errs, fmt.Errorf("claim %q: id and says must be given, and no id twice", c.ID))
 		}
 		seen[c.ID] = true
-		errs = append(errs, c.Check())
+		if err := c.Check(); err != nil {
+			errs = append(errs, fmt.Errorf("line %d: %w", lineOf(text, c.ID), err))
+		}
 	}
 	for _, n := range r.Numbers {
 		errs = append(errs, n.Check())
@@ -82,6 +85,12 @@ func (r *Recipe) checkTraining() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// lineOf is the line on which the claim of an ID begins.
+func lineOf(text []byte, id string) int {
+	before, _, _ := strings.Cut(string(text), "\nid = "+strconv.Quote(id)+"\n")
+	return strings.Count(before, "\n") + 1
 }
 
 // Scales are what a recipe can be run at.
