@@ -105,10 +105,10 @@ func (c Claim) Evidence() format.Table {
 	if e == nil {
 		return format.Table{}
 	}
-	value := map[string]string{difference: "difference", logRatio: "ratio", quotient: "ratio"}[e.Unit]
+	value := e.Name()
 	sides := [2]string{"left", "right"}
 	if e.Kind == Linear {
-		value, sides = "bend ÷ rise", [2]string{"bend", "rise"}
+		sides = [2]string{"bend", "rise"}
 	}
 	t := format.Table{Columns: []string{"", sides[0], sides[1], value, "95 % interval", "seeds"}}
 	row := func(cell Cell) {
@@ -138,4 +138,15 @@ func (e *Effect) Judged() string {
 		return fmt.Sprintf("x = %s, y = %s: %s.", e.Sides[0], e.Sides[1], e.How)
 	}
 	return fmt.Sprintf("left = %s; right = %s: %s.", e.Sides[0], e.Sides[1], e.How)
+}
+
+// Name is what the effect is, in a word.
+func (e *Effect) Name() string {
+	switch {
+	case e.Kind == Linear:
+		return "bend ÷ rise"
+	case e.Unit == difference:
+		return "difference"
+	}
+	return "ratio"
 }

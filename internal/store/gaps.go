@@ -34,11 +34,11 @@ func NameSpans(list []Span) string {
 	return strings.Join(parts, ", ")
 }
 
-// MissingSteps lists which multiples of every, from every up to last, the series k of a run lacks; all of them for an unknown run.
+// MissingSteps lists which multiples of every, from first up to last, the series k of a run lacks; all of them for an unknown run.
 // It reads the steps of that one series in the order of the table and keeps only the gaps.
-func (r *Reader) MissingSteps(hash string, k Key, every, last int64) ([]Span, error) {
-	if every < 1 {
-		panic("store: steps that are multiples of nothing")
+func (r *Reader) MissingSteps(hash string, k Key, first, every, last int64) ([]Span, error) {
+	if every < 1 || first%every != 0 {
+		panic("store: steps that are multiples of nothing, or begin beside one")
 	}
 	end := last - last%every + every // stands behind the last step, so that a gap there has two ends, too
 	return collect(r, func(scan func(...any) error) (Span, error) {
@@ -46,11 +46,11 @@ func (r *Reader) MissingSteps(hash string, k Key, every, last int64) ([]Span, er
 		err := scan(&before, &after)
 		return Span{First: before + every, Last: after - every, Every: every}, err
 	}, `SELECT before, step FROM (
-			SELECT lag(step, 1, 0) OVER (ORDER BY step) AS before, step FROM (
+			SELECT lag(step, 1, ?) OVER (ORDER BY step) AS before, step FROM (
 				SELECT step FROM value
 				WHERE run = (SELECT id FROM run WHERE hash = ?)
 				AND series = (SELECT id FROM series WHERE series = ? AND split = ? AND layer = ? AND measure = ?)
-				AND step BETWEEN 1 AND ? AND step % ? = 0
+				AND step BETWEEN ? AND ? AND step % ? = 0
 				UNION ALL SELECT ?))
-		WHERE step - before > ? ORDER BY step`, hash, k.Series, k.Split, k.Layer, k.Measure, last, every, end, every)
+		WHERE step - before > ? ORDER BY step`, first-every, hash, k.Series, k.Split, k.Layer, k.Measure, first, last, every, end, every)
 }

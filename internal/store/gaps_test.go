@@ -42,7 +42,7 @@ func TestMissingSteps(t *testing.T) {
 		{key, "unknown", 3, 10, []Span{{3, 9, 3}}, "3–9 (every 3)"},
 		{Key{Series: "epoch", Measure: "nobody's"}, run.Hash, 1, 5, []Span{{1, 5, 1}}, "1–5"},
 	} {
-		got, err := lab.MissingSteps(c.hash, c.key, c.every, c.last)
+		got, err := lab.MissingSteps(c.hash, c.key, c.every, c.every, c.last)
 		if err != nil || !slices.Equal(got, c.want) || NameSpans(got) != c.text {
 			t.Errorf("%v of %.8s, every %d up to %d: %v (%s), %v; want %v", c.key, c.hash, c.every, c.last, got, NameSpans(got), err, c.want)
 		}

@@ -14,7 +14,7 @@ type simulatedKind struct{ trainKind }
 
 func (*simulatedKind) Reach(lab *store.Reader, hash string, _, upTo int64) (int64, string, error) {
 	for range 2 { // rows of training, and of measures
-		if _, err := lab.MissingSteps(hash, store.Key{}, 1, 1); err != nil {
+		if _, err := lab.MissingSteps(hash, store.Key{}, 1, 1, 1); err != nil {
 			return 0, "", err
 		}
 	}

@@ -28,6 +28,7 @@ type state struct {
 	Changes []change              `json:"changes,omitempty"` // machines allowed by --allow-kernel-change
 	Files   map[string]rundir.Sum `json:"files"`
 	Rows    []row                 `json:"rows"` // of this epoch: a kill between rename and transaction must not lose them
+	Start   []row                 `json:"start,omitempty"` // of epoch 0, with the rows of epoch 1
 }
 
 // stateFormat is what this program writes. It reads 1, too, which had no digest.

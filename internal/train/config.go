@@ -113,6 +113,7 @@ type RunConfig struct {
 	Batch           int
 	Seed            uint64
 	MeasureEvery    int    // epochs between rows of measures; the last epoch always has one
+	MeasureStart    bool   // epoch 0 is measured, too: the network before its first step
 	MeasureFrom     string // eval, or training-pass: train measures on the features that training itself computed
 	Taps            string // layers measured besides the features, separated by commas
 	TapPool         string // average or flatten: what becomes of a tapped layer's maps

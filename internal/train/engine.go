@@ -18,6 +18,9 @@ type engine[T Float] interface {
 	machine() Machine
 	// epoch makes the steps of one epoch. The tally is of the steps made, also beside an error: e.stop's, or errNotFinite.
 	epoch(e epochOrder[T]) (tally, error)
+	// settle passes the training set through the network in training mode, without a step, until the running statistics of batch norm are
+	// those of the weights. The engine's save and load take what it changes back.
+	settle(stop func() error) error
 	// evaluate passes a split through the network in eval mode, without augmentation, and hands over what comes out, with the tapped
 	// layers if they are asked for.
 	evaluate(split string, tapped bool, take taker[T]) error

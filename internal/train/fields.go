@@ -106,6 +106,7 @@ func (c *Config) fields() []field {
 		{key: "run.batch", ptr: &r.Batch, doc: "samples of a step; the last batch of an epoch may be smaller", limits: between(1, 1e6)},
 		{key: "run.seed", ptr: &r.Seed, doc: "of initial weights, order of samples, and label noise"},
 		{key: "run.measure_every", ptr: &r.MeasureEvery, doc: "epochs between rows of measures; the last epoch always has one", limits: between(1, 1e7)},
+		{key: "run.measure_start", ptr: &r.MeasureStart, doc: "measure epoch 0, too: the network before its first step, batch norm's statistics taken from the training set"},
 		{key: "run.measure_from", ptr: &r.MeasureFrom, doc: "train measures on features of an exact pass in eval mode, or on those that training computed", choices: []string{"eval", fromTraining}},
 		{key: "run.taps", ptr: &r.Taps, doc: "layers measured besides the features", list: names},
 		{key: "run.tap_pool", ptr: &r.TapPool, doc: "what becomes of a tapped layer's maps: their averages, or every value", choices: []string{"average", "flatten"}, only: forTaps},

@@ -13,7 +13,7 @@ var (
 )
 
 // Gaps lists the epochs up to upTo of which a run of configuration c should have rows in the lab and has none: every epoch has rows of
-// training, the measured ones (run.measure_every, and the last) rows of measures, too. A finished run has no gaps up to its last epoch.
+// training, the measured ones (run.measure_every, run.measure_start, and the last) rows of measures, too. A finished run has no gaps up to its last epoch.
 func Gaps(lab *store.Reader, hash string, c Config, upTo int) ([]store.Span, error) {
 	trained, measured, err := missing(lab, hash, c, upTo)
 	if err == nil && len(trained) == 0 {
@@ -28,14 +28,18 @@ func missing(lab *store.Reader, hash string, c Config, upTo int) (trained, measu
 	if every < 1 {
 		return nil, nil, fmt.Errorf("train: run %s: run.measure_every is %d; wanted at least 1", short(hash), every)
 	}
-	if trained, err = lab.MissingSteps(hash, rateKey, 1, last); err != nil {
+	if trained, err = lab.MissingSteps(hash, rateKey, 1, 1, last); err != nil {
 		return nil, nil, err
 	}
-	if measured, err = lab.MissingSteps(hash, lossKey, every, last); err != nil {
+	first := every
+	if c.Run.MeasureStart && last > 0 { // the rows of epoch 0 are stored with those of epoch 1
+		first = 0
+	}
+	if measured, err = lab.MissingSteps(hash, lossKey, first, every, last); err != nil {
 		return nil, nil, err
 	}
 	if last == int64(c.Run.Epochs) && last%every != 0 {
-		end, err := lab.MissingSteps(hash, lossKey, last, last)
+		end, err := lab.MissingSteps(hash, lossKey, last, last, last)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -54,14 +58,14 @@ func Reach(lab *store.Reader, hash string, c Config, elsewhere, upTo int) (whole
 	whole = max(0, min(upTo, c.Run.Epochs))
 	for _, spans := range [][]store.Span{trained, measured} {
 		for _, s := range spans {
-			if s.Last <= int64(elsewhere) {
+			if elsewhere > 0 && s.Last <= int64(elsewhere) {
 				continue
 			}
-			if s.First <= int64(elsewhere) {
+			if elsewhere > 0 && s.First <= int64(elsewhere) {
 				s.First += (int64(elsewhere)-s.First)/s.Every*s.Every + s.Every
 			}
 			if int(s.First) <= whole {
-				whole, gap = int(s.First)-1, s.String()
+				whole, gap = max(0, int(s.First)-1), s.String()
 			}
 			break
 		}

@@ -11,7 +11,7 @@ import (
 	"collapse/internal/version"
 )
 
-const seriesEpoch = "epoch" // rows count epochs, from 1
+const seriesEpoch = "epoch" // rows count epochs, from 1; from 0 with run.measure_start
 
 // SpentKey names what each epoch has cost: seconds, from the end of the epoch before, times threads. It is of the epochs that the run
 // itself has computed, not of those it took from a shorter run.
@@ -33,6 +33,7 @@ type job[T Float] struct {
 	safe    int      // last epoch with a checkpoint
 	changes []change // kernel changes so far
 	rows    []row    // of the newest measured epoch
+	start   []row    // of epoch 0, until those of epoch 1 are written
 	fresh   bool     // the session's evaluations are of the present weights
 
 	unwritten []store.EpochRows // epochs that the lab does not have yet
@@ -64,6 +65,11 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 		return result, err
 	}
 	j.started()
+	if j.cfg.Run.MeasureStart && j.safe == 0 {
+		if j.start, err = j.measureStart(ctx); err != nil {
+			return result, err
+		}
+	}
 	for e := j.safe; e < j.cfg.Run.Epochs; e++ {
 		err := j.oneEpoch(ctx, e)
 		j.describe(&result)
@@ -143,7 +149,7 @@ func (j *job[T]) restore() error {
 	if err := j.claim.DeleteAfter(int64(st.Epoch)); err != nil {
 		return err
 	}
-	return j.claim.AppendEpoch(int64(st.Epoch), values(st.Epoch, st.Rows))
+	return j.claim.AppendEpoch(int64(st.Epoch), append(values(0, st.Start), values(st.Epoch, st.Rows)...))
 }
 
 // acceptMachine compares what a checkpoint was computed on with what goes on from it, and notes in the state and for the user where bits
@@ -256,10 +262,10 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		j.safe = epoch
 	}
 	now := time.Now()
-	timed := append(values(epoch, rows),
+	timed := append(append(values(0, j.start), values(epoch, rows)...),
 		store.Value{Key: store.Key{Series: seriesEpoch, Measure: "images_per_s"}, Step: int64(epoch), Value: j.watch.rate(now)},
 		store.Value{Key: SpentKey, Step: int64(epoch), Value: now.Sub(j.watch.booked).Seconds() * float64(j.opts.Team.Threads())})
-	j.watch.booked = now
+	j.watch.booked, j.start = now, nil
 	j.unwritten = append(j.unwritten, store.EpochRows{Epoch: int64(epoch), Rows: timed})
 	if due || now.Sub(j.written) >= writeEvery {
 		if err := j.write(); err != nil {
@@ -285,7 +291,7 @@ func (j *job[T]) state(epoch int, rows []row) state {
 	c := j.s.cfg
 	return state{Format: stateFormat, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
 		Random:  randomState{Seed: c.Run.Seed, NoiseSeed: c.Data.NoiseSeed, NextEpoch: epoch},
-		Version: version.Version, Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows}
+		Version: version.Version, Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows, Start: j.start}
 }
 
 // values are rows as the lab keeps them.
