@@ -53,6 +53,7 @@ type program struct {
 	Serve      serveCmd      `cmd:"" help:"The live page: studies, runs and theory in the browser."`
 	Study      studyCmd      `cmd:"" help:"Many runs: a grid, computed here or on many machines."`
 	Worker     workerCmd     `cmd:"" help:"Join a study from another machine."`
+	Results    resultsCmd    `cmd:"" help:"Table and figures of a folder of results, made anew from its JSON files."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Export     exportCmd     `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
@@ -149,7 +150,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		safetext.Fprintf(stderr, "collapse: %v\nTry '%s --help'.\n", misspelt(err), selected(err))
 		return exitUsage
 	}
-	out := &results{w: stdout}
+	out := &checkedOutput{w: stdout}
 	a := &app{ctx: ctx, stdout: out, file1: stdout, stderr: stderr, flags: &flags, model: parser, args: args}
 	if err := kernel.Err(); err != nil {
 		return a.report(usageError{err})

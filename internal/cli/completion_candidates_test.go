@@ -26,7 +26,7 @@ func TestCompletionKnowsNames(t *testing.T) {
 		{"export smo", []string{"smoothing"}},
 		{"study run smo", []string{"smoothing"}},
 		{"reproduce tb-fig1", []string{"tb-fig1", "tb-fig10"}},
-		{"reproduce --scale _", []string{"paper", "quick"}},
+		{"reproduce --scale _", []string{"paper", "quick", "standard"}},
 		{"measure --measures nc1", []string{"nc1_pinv", "nc1_trace_ratio"}},
 		{"measure --measures nc4_bias,nc1", []string{"nc4_bias,nc1_pinv", "nc4_bias,nc1_trace_ratio"}},
 		{"train --set optim.ki", []string{"optim.kind="}},

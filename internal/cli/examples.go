@@ -13,6 +13,7 @@ var examples = map[string][]string{
 	"dilation": {"collapse dilation --eta 0.1 --smoothing 0.2", "collapse dilation --sweep eta=0.01..0.2:5,c-md=0.5,1 --out out/dilation",
 		"collapse dilation --fit pairs.csv"},
 	"landscape":     {"collapse landscape --k 10 --out out/landscape", "collapse landscape --position 1.7,0.6", "collapse landscape --classifier model.safetensors --weights-key classifier.weight"},
+	"results":       {"collapse reproduce --all --scale standard --results docs/results/standard", "collapse results docs/results/standard"},
 	"reproduce":     {"collapse reproduce --list", "collapse reproduce tb-fig1 --open", "collapse reproduce md-fig1 --dry-run", "collapse reproduce --all"},
 	"measure":       {"collapse measure features.npz", "collapse measure --features 'h-*.npy' --labels 'y-*.npy' --weights w.npy --bias b.npy", "collapse measure features.npz --layers 'layer*' --measures nc1_pinv,nc2_w --csv layers.csv"},
 	"serve":         {"collapse serve --open", "collapse serve --control --listen 127.0.0.1:8080"},

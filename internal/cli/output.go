@@ -40,13 +40,13 @@ func encodeJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// results is standard output. It remembers the first error: results that were lost on a full disk are no success.
-type results struct {
+// checkedOutput is standard output. It remembers the first error: results that were lost on a full disk are no success.
+type checkedOutput struct {
 	w   io.Writer
 	err error
 }
 
-func (r *results) Write(p []byte) (int, error) {
+func (r *checkedOutput) Write(p []byte) (int, error) {
 	n, err := r.w.Write(p)
 	if r.err == nil {
 		r.err = err

@@ -9,10 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"collapse/internal/chart"
 	"collapse/internal/inputfile"
+	"collapse/internal/judge"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
+	"collapse/internal/results"
 	"collapse/internal/spelling"
 	"collapse/internal/theoryfig"
 	"collapse/internal/theoryrun"
@@ -34,6 +37,7 @@ type reproduceCmd struct {
 	Again    bool     `help:"Compute again what was computed before, with --all: every page."`
 	Out      string   `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all." type:"path" placeholder:"DIR"`
 	Open     bool     `help:"Show the page in the browser when it is ready."`
+	Results  string   `help:"Folder of results, such as docs/results/standard: what was found is written there, too, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
 	RunPages bool     `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
 	whereFlags
 }
@@ -43,7 +47,7 @@ func (c *reproduceCmd) effects() []effect {
 	trains, pure := c.All || recipe.Trains(c.ID), c.All || !recipe.Trains(c.ID)
 	return append([]effect{
 		{"but list", !c.List, "is about a recipe, and --list lists them all"},
-		{dryRunHas + " again out open run-pages seed", !c.DryRun, "is about computing, and --dry-run computes nothing"},
+		{dryRunHas + " again out open results run-pages seed", !c.DryRun, "is about computing, and --dry-run computes nothing"},
 		{"again", c.All, "goes with --all; one recipe's page is always made, and its runs are kept"},
 		{"open", !c.All, "is about one page, and --all makes many"},
 		{"preset set seeds built-in data-dir run-pages workers " + dryRunHas, trains, "goes with recipes that train networks; " + c.ID + " trains none"},
@@ -62,6 +66,10 @@ type reproduced struct {
 	Program  string           `json:"program"`
 	Compute  *page.Compute    `json:"compute,omitempty"`
 	RunPages []string         `json:"run_pages,omitempty"` // of single runs, with --run-pages
+
+	drawn   []chart.Figure // in the order of Figures
+	numbers []judge.Comparison
+	command string
 }
 
 // recipeRow is a line of collapse reproduce --list.
@@ -130,6 +138,9 @@ func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
 		result.Picture = result.Figures[0] + ".svg"
 	}
 	result.Seconds, result.Scale, result.Program = time.Since(began).Seconds(), c.Scale, version.Version
+	if err == nil && c.Results != "" {
+		err = results.Save(c.Results, result.kept(began))
+	}
 	return result, err
 }
 
@@ -158,11 +169,21 @@ func writeTheory(o *outfile.Outputs, p *page.Theory, dir string) (reproduced, er
 	if err != nil {
 		return reproduced{}, err
 	}
-	result := reproduced{IndexEntry: page.IndexEntry{ID: p.ID, Title: p.Title, Index: index, Claims: p.Claims}, Facts: p.Facts, Notes: p.Notes, Figures: []string{}}
+	result := reproduced{IndexEntry: page.IndexEntry{ID: p.ID, Title: p.Title, Index: index, Claims: p.Claims}, Facts: p.Facts, Notes: p.Notes, Figures: []string{}, drawn: p.Figures, command: p.Command}
 	for _, f := range p.Figures {
 		result.Figures = append(result.Figures, filepath.Join(dir, "figures", f.ID))
 	}
 	return result, nil
+}
+
+// kept is what a folder of results keeps.
+func (r reproduced) kept(began time.Time) results.Recipe {
+	out := results.Recipe{ID: r.ID, Title: r.Title, Paper: r.Paper, Scale: r.Scale, Command: r.command, Claims: r.Claims, Numbers: r.numbers, Notes: r.Notes,
+		Runs: r.Runs, Failed: r.Failed, Program: r.Program, Machine: version.CPU(), Date: began, Figures: r.drawn}
+	if r.Compute != nil {
+		out.CoreHours = r.Compute.CoreHours
+	}
+	return out
 }
 
 func (r reproduced) print(a *app) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"collapse/internal/chart"
+	"collapse/internal/figure"
 	"collapse/internal/judge"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
@@ -53,8 +55,20 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	notePages(a, c.RunPages, loaded)
 	defer a.onlyComputes()()
 	result, err := page.WriteRecipe(c.dir(r.ID), made)
-	return reproduced{IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes: made.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+	if err != nil {
+		return reproduced{}, err
+	}
+	judged, err := made.Judge()
+	return reproduced{drawn: figuresOf(judged.Figures), numbers: judged.Numbers, command: strings.Join(made.Commands, "; "),
+		IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
+		Notes:      made.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+}
+
+func figuresOf(pictures []figure.Picture) (out []chart.Figure) {
+	for _, p := range pictures {
+		out = append(out, p.Figure)
+	}
+	return out
 }
 
 // notePages says what is about to take a while: drawing a run's page takes a second or so.

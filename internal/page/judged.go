@@ -13,6 +13,7 @@ var StudyMeasures = []string{"accuracy", "dilation", "mean_norm_ratio", "nc1_pin
 type Judged struct {
 	Title   string
 	Claims  []judge.Claim
+	Numbers []judge.Comparison // the paper's beside ours
 	Figures []figure.Picture
 }
 

@@ -57,7 +57,8 @@ type recipePage struct {
 	Judged     []judge.Claim
 	Figures    []shown
 	PaperTable format.Table
-	FoundTable format.Table // of searches
+	Compared   []judge.Comparison // what PaperTable shows
+	FoundTable format.Table       // of searches
 }
 
 // WriteRecipe makes the page of a recipe, dir/index.html, with the files of its figures beside it
@@ -101,7 +102,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 // Judge is what the runs of a recipe say so far, with the figures of its page. Runs that have not finished are drawn nowhere.
 func (r Recipe) Judge() (Judged, error) {
 	p, pictures, err := r.build()
-	return Judged{Title: r.Source, Claims: p.Judged, Figures: pictures}, err
+	return Judged{Title: r.Source, Claims: p.Judged, Numbers: p.Compared, Figures: pictures}, err
 }
 
 func (r Recipe) build() (recipePage, []figure.Picture, error) {
@@ -129,7 +130,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	if err != nil {
 		return p, nil, err
 	}
-	p.Judged, p.PaperTable = answers.Claims, numberTable(answers.Numbers)
+	p.Judged, p.Compared, p.PaperTable = answers.Claims, answers.Numbers, numberTable(answers.Numbers)
 	p.RunTable, p.Unfinished = runsTable{variedTable(done), r.RunPages}, runsTable{unfinishedTable(r.Runs), r.RunPages}
 	p.Tiles = r.tiles(done, p.Judged)
 	p.Made = format.Time(r.Generated)

@@ -20,30 +20,21 @@ import (
 
 // Recipe is what a figure, table or theorem of a paper came to.
 type Recipe struct {
-	ID         string             `json:"id"`
-	Title      string             `json:"title"`
-	Paper      string             `json:"paper"` // which figure, table or theorem of which paper
-	Scale      string             `json:"scale"`
-	Command    string             `json:"command"` // that makes it again
-	Claims     []judge.Claim      `json:"claims"`
-	Numbers    []judge.Comparison `json:"numbers,omitempty"` // the paper's beside ours
-	Notes      []string           `json:"notes,omitempty"`
-	Departures []Departure        `json:"departures,omitempty"`
-	Runs       int                `json:"runs"` // 0: it trains none
-	Failed     int                `json:"failed,omitempty"`
-	CoreHours  float64            `json:"core_hours,omitempty"`
-	Program    string             `json:"program"` // version
-	Machine    string             `json:"machine"`
-	Date       time.Time          `json:"date"`
-	Figures    []chart.Figure     `json:"figures"`
-}
-
-// Departure is where runs are not the paper's.
-type Departure struct {
-	What  string `json:"what"`
-	Paper string `json:"paper"`
-	Here  string `json:"here"`
-	Why   string `json:"why"`
+	ID        string             `json:"id"`
+	Title     string             `json:"title"`
+	Paper     string             `json:"paper"` // which figure, table or theorem of which paper
+	Scale     string             `json:"scale"`
+	Command   string             `json:"command"` // that makes it again
+	Claims    []judge.Claim      `json:"claims"`
+	Numbers   []judge.Comparison `json:"numbers,omitempty"` // the paper's beside ours
+	Notes     []string           `json:"notes,omitempty"`
+	Runs      int                `json:"runs"` // 0: it trains none
+	Failed    int                `json:"failed,omitempty"`
+	CoreHours float64            `json:"core_hours,omitempty"`
+	Program   string             `json:"program"` // version
+	Machine   string             `json:"machine"`
+	Date      time.Time          `json:"date"`
+	Figures   []chart.Figure     `json:"figures"`
 }
 
 // suffix is that of a recipe's file.

@@ -1,0 +1,93 @@
+package results_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+	"collapse/internal/results"
+)
+
+func some(id string, verdict judge.Verdict) results.Recipe {
+	effect := &judge.Effect{Kind: judge.Less, Unit: "log-ratio", Sides: [2]string{"a", "b"}, Cells: []judge.Cell{{Left: 1, Right: 2, Value: 0.5, Lo: 0.25, Hi: 0.75, Seeds: 6}}}
+	return results.Recipe{ID: id, Title: "A figure", Paper: "Someone 2022, Fig. 1", Scale: "standard", Command: "collapse reproduce " + id,
+		Claims:  []judge.Claim{{ID: "falls", Statement: "NC1 | falls <b>", Verdict: verdict, Reason: "the ratio is 0.5", Effect: effect, Statistics: []string{"2 runs left out"}}},
+		Numbers: []judge.Comparison{{What: "accuracy", Paper: "99.50 ± 0.10", Ours: "99.1 ± 0.2", Difference: "−0.4"}},
+		Runs:    12, CoreHours: 1.5, Program: "0.1", Machine: "a processor", Date: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
+		Figures: []chart.Figure{{ID: "f", Title: "Falling", Panels: []chart.Panel{{ID: "p", X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: "NC1"},
+			Series: []chart.Series{{ID: "s", Kind: chart.Line, X: chart.Numbers{1, 2, 3}, Y: chart.Numbers{1, math.NaN(), 0.25}}}}}}}}
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The table, the open claims and the figures come from the JSON files alone, and the same files give the same bytes.
+func TestSaveAndRebuild(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "standard")
+	for _, r := range []results.Recipe{some("a", judge.Holds), some("b", judge.Fails)} {
+		if err := results.Save(dir, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table := read(t, dir, "README.md")
+	for _, want := range []string{"2 recipes. 24 runs, 3.0 core hours", "Claims: 1 holds, 0 partly, 1 does not hold, 0 cannot tell", "**Someone 2022, Fig. 1** (a)",
+		"NC1 \\| falls &lt;b>", "| does not hold | ratio 0.500 (0.250 to 0.750) | 6 |", "2 runs left out.", "| a | accuracy | 99.50 ± 0.10 | 99.1 ± 0.2 | −0.4 |", "`collapse reproduce b`", "2026-11-23"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+	if open := table[strings.Index(table, "## What does not hold"):]; !strings.Contains(open, "falls: does not hold") || strings.Contains(open, "falls: holds") {
+		t.Errorf("open claims: %s", open)
+	}
+	before := map[string]string{}
+	for _, name := range []string{"README.md", "figures.md", "figures/a.svg", "figures/b.svg"} {
+		before[name] = read(t, dir, name)
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := results.Rebuild(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range before {
+		if read(t, dir, name) != text || text == "" {
+			t.Errorf("%s differs when it is made anew", name)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "b.json")); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := results.Rebuild(dir); err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "figures", "b.svg")); err == nil || strings.Contains(read(t, dir, "README.md"), "(b)") {
+		t.Error("a recipe that is gone is still there")
+	}
+}
+
+// What is no folder of results is an error that names the file and says what to do.
+func TestFoldersThatHoldNoResults(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := results.Rebuild(dir); err == nil || !strings.Contains(err.Error(), "collapse reproduce ID --results") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	for text, want := range map[string]string{"{": "a.json", `{"id": "b"}`: `is about "b"`} {
+		if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := results.Rebuild(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, wanted %q", text, err, want)
+		}
+	}
+}
