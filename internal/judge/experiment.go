@@ -31,10 +31,14 @@ func (r *Run) signature() string {
 	return "kind=" + string(r.Kind) + "\n" + r.settingsWithout(varies)
 }
 
-// settingsWithout writes the settings of a run, but for some, in one text.
+// settingsWithout writes the settings of a run, but for some, in one text. Digests of samples that run.seed draws say no more than it.
 func (r *Run) settingsWithout(some func(key string) bool) string {
+	bySeed := r.Settings["data.subset"] == "seed"
 	var b strings.Builder
 	for _, k := range SettingKeys(*r) {
+		if bySeed && (k == "data.train_digest" || k == "data.validation_digest") {
+			continue
+		}
 		if !some(k) {
 			fmt.Fprintf(&b, "%s=%s\n", k, r.Settings[k])
 		}

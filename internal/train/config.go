@@ -32,6 +32,7 @@ type DataConfig struct {
 	TestSamples         int     // likewise
 	Validation          float64 // share of the training samples, clean, that is held out to choose settings by; 0 = none
 	FirstSamples        bool    // a subset per class is the first ones of the file, not drawn by Seed
+	Subset              string  // of training samples: fixed (see Seed and FirstSamples), or seed: drawn anew by run.seed
 	Noise               float64 // η: what data.Noise.Rate is to the kind of noise
 	NoiseKind           string  // one of data.NoiseKinds
 	NoiseRates          string  // per_class: a rate for each true class, separated by commas
@@ -129,7 +130,7 @@ type RunConfig struct {
 func Default() Config {
 	return Config{
 		Data: DataConfig{Name: "mnist", Classes: 2, NoiseKind: data.NoiseUniform, NoiseGenerator: data.GeneratorCollapse,
-			Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
+			Subset: fixedSubset, Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
 		Net: NetConfig{Kind: nn.KindMLP, Preset: "paper", Stem: nn.StemDefault, StemWidth: 64, Activation: "relu", BatchNorm: true,
 			Classifier: nn.ClassifierLearned, ETF: nn.ETFIdentity, Bias: true},
 		Loss: nn.DefaultLoss(),

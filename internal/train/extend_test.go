@@ -116,7 +116,7 @@ func TestOtherRunsAreNoBeginning(t *testing.T) {
 func TestValidationSplit(t *testing.T) {
 	c, lab := heldConfig(), newLab(t)
 	r := mustRun(t, c, lab, Options{})
-	full, err := openOnce(c.Data.source(), data.Train)
+	full, err := openOnce(c.source(data.Train), data.Train)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,22 @@ var (
 	forGamma      = forSchedule("step", "multistep")
 	forMilestones = forSchedule("multistep")
 	forCosine     = forSchedule("cosine")
-	forTaps       = condition{text: "run.taps", holds: func(c *Config) bool { return c.Run.Taps != "" }}
+	forSubset     = condition{text: "data.samples_per_class or data.samples above 0, on data from files, without data.first_samples", holds: func(c *Config) bool {
+		return c.Data.Name != glyphs && (c.Data.SamplesPerClass > 0 || c.Data.Samples > 0) && !c.Data.FirstSamples
+	}}
+	forTaps = condition{text: "run.taps", holds: func(c *Config) bool { return c.Run.Taps != "" }}
 )
 
 // Data sets that have keys of their own.
 const (
 	glyphs = "glyphs" // drawn, not read
 	folder = "folder" // of class folders
+)
+
+// Values of data.subset.
+const (
+	fixedSubset = "fixed" // drawn by data.seed, or the first samples
+	seedSubset  = "seed"  // drawn by run.seed
 )
 
 // fromTraining takes train measures on the features that the training pass computed.
@@ -45,6 +54,7 @@ func (c *Config) fields() []field {
 		{key: "data.samples", ptr: &d.Samples, doc: "training samples in all, as many of each class; 0 = see samples_per_class. Files only", limits: between(0, 1e9), outside: true},
 		{key: "data.test_samples", ptr: &d.TestSamples, doc: "test samples in all; 0 = see test_samples_per_class. Files only", limits: between(0, 1e9), outside: true},
 		{key: "data.first_samples", ptr: &d.FirstSamples, doc: "a subset per class is the first samples of the file, as Zhu et al.'s sample_size, not drawn by data.seed", outside: true},
+		{key: "data.subset", ptr: &d.Subset, doc: "which training samples a subset keeps; fixed: the same for every run.seed; seed: drawn by run.seed, so that each seed sees other samples", choices: []string{fixedSubset, seedSubset}, only: forSubset},
 		{key: "data.validation", ptr: &d.Validation, doc: "share of each class's training samples that is held out, before label noise, and reported as split validation; data.seed draws it", limits: halfOpen(0, 1)},
 		{key: "data.noise", ptr: &d.Noise, doc: "uniform: probability that a training label is redrawn over all K classes; latent: share moved to the latent class", limits: between(0, 1), only: forNoise},
 		{key: "data.noise_kind", ptr: &d.NoiseKind, doc: "what happens to training labels", choices: data.NoiseKinds},

@@ -69,6 +69,10 @@ func canonicalJSON(c Config, extra map[string]any) []byte {
 			plant(tree, f.key, f.value())
 		}
 	}
+	if c.Data.Subset == seedSubset { // digests differ by seed: the size tells two subsets of one seed apart from two seeds
+		plant(tree, "data.samples_per_class", c.Data.SamplesPerClass)
+		plant(tree, "data.samples", c.Data.Samples)
+	}
 	for key, v := range extra {
 		plant(tree, key, v)
 	}

@@ -15,10 +15,10 @@ func openInputs(c Plan, opts Options) (in inputs, err error) {
 	if open == nil {
 		open = data.Open
 	}
-	if in.train, err = open(c.Data.source(), data.Train); err != nil {
+	if in.train, err = open(c.source(data.Train), data.Train); err != nil {
 		return inputs{}, err
 	}
-	if in.test, err = open(c.Data.source(), data.Test); err != nil {
+	if in.test, err = open(c.source(data.Test), data.Test); err != nil {
 		return inputs{}, err
 	}
 	if c.Data.Validation > 0 {

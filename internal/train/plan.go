@@ -135,12 +135,17 @@ func (d DataConfig) noise(p *complaints) data.Noise {
 	return n
 }
 
-// source names the data as package data wants it.
-func (d DataConfig) source() data.Source {
+// source names the data of a split as package data wants it. run.seed draws a training set that is a subset of its own for each seed;
+// the test set stays.
+func (c Config) source(split data.Split) data.Source {
+	d := c.Data
 	s := data.Source{Name: d.Name, Root: d.Dir, Classes: d.Classes, TrainPerClass: d.SamplesPerClass, TestPerClass: d.TestSamplesPerClass,
 		TrainSamples: d.Samples, TestSamples: d.TestSamples, First: d.FirstSamples, Seed: d.Seed}
 	if d.Name == glyphs || d.Name == folder { // other files have their own size
 		s.Size, s.Color = d.Size, d.Color
+	}
+	if split == data.Train && d.Subset == seedSubset {
+		s.Seed = c.Run.Seed
 	}
 	return s
 }
