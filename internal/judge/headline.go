@@ -60,11 +60,25 @@ func (g *Experiment) growthFacts() []string {
 				q(hi, mem), q(hi, (*JudgedRun).Dilation), format.Digits(100*meanAt(runs, runs[0].Loss, hi, (*JudgedRun).TestAccuracy))))
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s: from η = %s to %s, memorization %s → %s and dilation %s → %s, means of %s",
+		out = append(out, fmt.Sprintf("%s: from η = %s to %s, memorization %s → %s and dilation %s → %s, means of %s%s",
 			format.Capital(curve), format.Decimal(lo), format.Decimal(hi), q(lo, mem), q(hi, mem), q(lo, (*JudgedRun).Dilation), q(hi, (*JudgedRun).Dilation),
-			format.Count(len(runs), "run")))
+			format.Count(len(runs), "run"), notInClaims(runs)))
 	}
 	return out
+}
+
+// notInClaims says how many of the runs that a line speaks of the claims leave out; "" if none.
+func notInClaims(runs []*JudgedRun) string {
+	early := 0
+	for _, s := range runs {
+		if !s.Terminal {
+			early++
+		}
+	}
+	if early == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them below 99.9 %% train accuracy and left out of the claims,", early)
 }
 
 func (g *Experiment) collapseFacts() []string {

@@ -40,6 +40,8 @@ func TestFindingSentences(t *testing.T) {
 			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 2.6e-4, Median: 3e-4, High: 4e-4}
 		}, "No clear collapse: NC1 is small, but still 30.0\u00a0% of what shuffled labels give"},
 		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions = .09, nil }, "On the way to collapse: " + spread + "31.6\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(r *measure.Report) { r.K = 2 }, "Collapsed: " + spread +
+			"0.447\u00a0% as far as class means do; two class means are opposite around their centre whatever the model, so their angles say nothing"},
 		{func(r *measure.Report) { r.N = 10 }, "Too few samples to tell: with one sample of each class no spread is seen"},
 		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions, r.N = .009, nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is as tight about once in 100 times"},
 	} {

@@ -35,6 +35,50 @@ func TestCompareAnyNumber(t *testing.T) {
 	}
 }
 
+// TestCompareUnknownRuns names runs that the lab does not have, and a name that many have: a sentence, beside the runs that there are.
+func TestCompareUnknownRuns(t *testing.T) {
+	dir := demoLab(t)
+	lab, err := store.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	runs, err := lab.List(store.Filter{})
+	if err != nil || len(runs) < 2 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	s := startTest(t, Options{Lab: dir})
+	unknown := strings.Repeat("0", 64)
+	for _, c := range []struct {
+		query, words string
+		drawn        bool
+	}{
+		{"run=" + unknown, "The lab has no run", false},
+		{"run=nonsense&" + choose(runs[:1]), "One run was chosen", false},
+		{choose(runs[:2]) + "&run=" + unknown, "The lab has no run", true},
+		{choose(runs[:2]) + "&run=" + sharedDigit(t, runs), "give more digits", true},
+	} {
+		answer, body := get(t, http.DefaultClient, "GET", s.URL()+"compare?"+c.query, nil)
+		if answer.StatusCode != http.StatusOK || !strings.Contains(body, c.words) || strings.Contains(body, "<svg") != c.drawn {
+			t.Errorf("%s: %d; with %q: %v; drawn: %v", c.query, answer.StatusCode, c.words, strings.Contains(body, c.words), strings.Contains(body, "<svg"))
+		}
+	}
+}
+
+// sharedDigit is a digit with which several runs start.
+func sharedDigit(t *testing.T, runs []store.Run) string {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if seen[r.Hash[:1]] {
+			return r.Hash[:1]
+		}
+		seen[r.Hash[:1]] = true
+	}
+	t.Fatal("no two runs start alike")
+	return ""
+}
+
 func choose(runs []store.Run) string {
 	var words []string
 	for _, r := range runs {

@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"collapse/internal/figure"
@@ -23,15 +25,20 @@ type comparePage struct {
 	Figures     []shownFigure
 	Rest        *shownFigure
 	Offered     []runRow // to choose from, while there is no choice
-	Say         string   // why fewer runs are shown than were chosen, or none
+	Say         string   // why fewer runs are shown than were chosen, or none; which names mean no run
 }
 
-// compared loads the first runs that a query names, and counts them all; a run twice counts once.
-func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, err error) {
+// compared loads the first runs that a query names, and counts them all; a run twice counts once. Of names that mean no run, or several,
+// unknown says what is wrong.
+func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, unknown []string, err error) {
 	seen := map[string]bool{}
 	err = s.lab.read(func(lab *store.Reader) error {
 		for _, prefix := range q["run"] {
 			row, err := lab.Find(prefix)
+			if words := notOneRun(prefix, err); words != "" {
+				unknown = append(unknown, words)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -50,11 +57,24 @@ func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, err error)
 		}
 		return nil
 	})
-	return out, chosen, err
+	return out, chosen, unknown, err
+}
+
+// notOneRun says that a name means no run of the lab, or several; "" of any other error.
+func notOneRun(prefix string, err error) string {
+	var missing *store.NotFoundError
+	var ambiguous *store.AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Sprintf("The lab has no run %s.", clip(prefix))
+	case errors.As(err, &ambiguous):
+		return fmt.Sprintf("Several runs start with %s; give more digits.", clip(prefix))
+	}
+	return ""
 }
 
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
-	runs, chosen, err := s.compared(r.URL.Query())
+	runs, chosen, unknown, err := s.compared(r.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -65,6 +85,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	case chosen > mostCompared:
 		p.Say = fmt.Sprintf("%d runs were chosen. These are the first %d, as many as can be told apart in one picture.", chosen, mostCompared)
 	}
+	p.Say = strings.TrimSpace(strings.Join(unknown[:min(len(unknown), mostCompared)], " ") + " " + p.Say)
 	p.Live = "list"
 	if len(runs) < 2 {
 		if p.Offered, err = ofLab(s.lab, s.offered); err != nil {
@@ -108,7 +129,7 @@ func (p *comparePage) compare(runs []judge.Run) {
 }
 
 func (s *Server) compareFigures(r *http.Request) ([]figure.Picture, error) {
-	runs, _, err := s.compared(r.URL.Query())
+	runs, _, _, err := s.compared(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}

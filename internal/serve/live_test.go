@@ -62,8 +62,16 @@ func TestPagesInABrowser(t *testing.T) {
 		until(t, tab, 20*time.Second, "document.querySelector('.film input[type=range]')")
 		look[bool](t, tab, "document.querySelector('#film').scrollIntoView(), true")
 		until(t, tab, 20*time.Second, "document.querySelector('#figure-features canvas')")
-		look[bool](t, tab, "(() => { const r = document.querySelector('.film input'); r.value = 0; r.dispatchEvent(new Event('input')); return true })()")
+		look[bool](t, tab, "(() => { const r = document.querySelector('.film input'); r.value = 0; r.dispatchEvent(new Event('input')); r.dispatchEvent(new Event('change')); return true })()")
 		until(t, tab, 20*time.Second, "document.querySelector('#figure-features h3').textContent.endsWith('epoch 2') && document.querySelector('#figure-features .files a').href.endsWith('epoch=2')")
+		if got := look[string](t, tab, "location.search"); got != "?epoch=2" {
+			t.Errorf("the address says %q of the epoch, wanted ?epoch=2", got)
+		}
+		do(t, tab, chromedp.Reload())
+		until(t, tab, 20*time.Second, "document.querySelector('.film input[type=range]')")
+		if got := look[string](t, tab, "document.querySelector('.film input').value + ', ' + document.querySelector('#figure-features h3').textContent"); !strings.HasPrefix(got, "0, ") || !strings.HasSuffix(got, "epoch 2") {
+			t.Errorf("opened from its address the film stands at %q, wanted epoch 2", got)
+		}
 	})
 	t.Run("a picture is saved", func(t *testing.T) {
 		tab := newTab(t, browser, time.Minute)

@@ -232,14 +232,25 @@ const film = (() => {
       }
     } finally { loading = false; }
   }
+  // keep puts the epoch into the address once the slider rests: browsers refuse an address that changes at every step. The newest
+  // epoch needs no address, and goes on to follow the run.
+  const keep = () => {
+    newest = Number(slider.value) === epochs.length - 1;
+    const address = new URL(location.href);
+    if (newest) address.searchParams.delete('epoch');
+    else address.searchParams.set('epoch', epochs[slider.value]);
+    history.replaceState(history.state, '', address);
+  };
   slider.oninput = () => { newest = Number(slider.value) === epochs.length - 1; show(); };
+  slider.onchange = keep;
   let playing = 0;
+  const stop = () => { clearInterval(playing); playing = 0; play.textContent = 'Play'; keep(); };
   play.onclick = () => {
-    if (playing) { clearInterval(playing); playing = 0; play.textContent = 'Play'; return; }
+    if (playing) { stop(); return; }
     if (Number(slider.value) === epochs.length - 1) slider.value = 0;
     play.textContent = 'Pause';
     playing = setInterval(() => {
-      if (Number(slider.value) >= epochs.length - 1) { clearInterval(playing); playing = 0; play.textContent = 'Play'; return; }
+      if (Number(slider.value) >= epochs.length - 1) { stop(); return; }
       slider.value = Number(slider.value) + 1;
       show();
     }, 250);

@@ -1,0 +1,31 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
+)
+
+// TestHeadlineCountsTheRunsOfTheClaims has two seeds of one loss stop before the terminal phase: the line of that loss counts them and
+// says that the claims do not.
+func TestHeadlineCountsTheRunsOfTheClaims(t *testing.T) {
+	m := judgetest.Common()
+	m.Train = func(loss string, noise float64, seed int) float64 {
+		if loss == "ls" && noise == 0.2 && seed <= 2 {
+			return 0.99
+		}
+		return 1
+	}
+	gs, _ := judge.Experiments(m.Runs(t))
+	claims := gs[0].Claims()
+	_, _, facts := judge.Headline(gs, [][]judge.Claim{claims})
+	if len(facts) != 2 || !strings.Contains(facts[0], "over 16 runs 1") && !strings.Contains(facts[0], "over 16 runs 0.") ||
+		!strings.Contains(facts[1], "over 16 runs, 2 of them below 99.9 % train accuracy and left out of the claims, ") {
+		t.Errorf("%q", facts)
+	}
+	if evidence := strings.Join(claims[0].Statistics, "; "); !strings.Contains(evidence, "14 runs") || !strings.Contains(evidence, "2 runs below 99.9 % train accuracy left out") {
+		t.Errorf("the claim says %s", evidence)
+	}
+}
