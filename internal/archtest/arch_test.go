@@ -24,6 +24,9 @@ var only = map[string][]string{
 	"collapse/internal/queue":       {"collapse/internal/inputfile"},
 	"collapse/internal/chart":       {"collapse/internal/format", "collapse/internal/safetext"},
 	"collapse/internal/format":      {},
+
+	"collapse/internal/judge/inference": {},
+
 	"collapse/internal/inputfile":   {},
 	"collapse/internal/outfile":     {},
 	"collapse/internal/safetext":    {},
@@ -60,6 +63,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/recipe":      {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
 	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/internal/train"},
 	"collapse/internal/theoryrun":   {"collapse/internal/page", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli"},
+	"collapse/internal/results":     {"collapse/internal/page", "collapse/internal/figure", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli", "html/template"},
 	"collapse/internal/upkeep":      {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
 

@@ -6,7 +6,7 @@ import (
 )
 
 type resultsCmd struct {
-	Dir string `arg:"" help:"Folder that collapse reproduce --results wrote." type:"existingdir" placeholder:"DIR"`
+	Dir string `arg:"" help:"Folder that collapse reproduce --results wrote." type:"path" placeholder:"DIR"`
 }
 
 // recipeVerdicts is the JSON of collapse results: a line for each recipe.

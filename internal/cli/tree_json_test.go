@@ -30,7 +30,7 @@ var jsonCalls = []string{
 	"solve ce --k 3 --d 4 --n 2", "solve relu3 --k 3 --d 4 --n 2 --optimizer gd --iters 5", "solve noisy-features", "solve mse --lw 0",
 	"dilation", "dilation --curve 5", "dilation --sweep eta=0.01,2,c-md=0.5", "dilation --fit PAIRS --out OUT/fit",
 	"landscape --out OUT/landscape", "landscape --position 1,0.5",
-	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce md-fig1 --built-in --dry-run", "reproduce md-fig1 --built-in --dry-run --seeds 1",
+	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce tb-fig1 --out OUT/tb --results OUT/results", "results OUT/results", "reproduce md-fig1 --built-in --dry-run", "reproduce md-fig1 --built-in --dry-run --seeds 1",
 	"measure NPZ", "measure NPZ --state-out OUT/a.ncs", "measure NPZ --means OUT/a.ncs --state-out OUT/b.ncs", "measure --merge OUT/a.ncs",
 	"study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study export tiny",
 	"study report tiny --out OUT/study", "study cancel tiny",
@@ -81,7 +81,8 @@ func numbersAsText(t *testing.T, words, at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			if at+"."+k != ".facts[].value" { // as a page prints it, with its uncertainty or unit
+			whole := at + "." + k
+			if whole != ".facts[].value" && !strings.HasSuffix(whole, ".effect.sides") { // as a page prints it, with its uncertainty or unit; expressions
 				numbersAsText(t, words, at+"."+k, x)
 			}
 		}

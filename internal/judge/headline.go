@@ -78,7 +78,7 @@ func notInClaims(runs []*JudgedRun) string {
 	if early == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d of them below 99.9 %% train accuracy and left out of the claims,", early)
+	return fmt.Sprintf(", %d of them below 99.9 %% train accuracy and left out of the claims", early)
 }
 
 func (g *Experiment) collapseFacts() []string {

@@ -27,7 +27,7 @@ type state struct {
 	Machine Machine               `json:"machine"`           // that computed the last epoch
 	Changes []change              `json:"changes,omitempty"` // machines allowed by --allow-kernel-change
 	Files   map[string]rundir.Sum `json:"files"`
-	Rows    []row                 `json:"rows"` // of this epoch: a kill between rename and transaction must not lose them
+	Rows    []row                 `json:"rows"`            // of this epoch: a kill between rename and transaction must not lose them
 	Start   []row                 `json:"start,omitempty"` // of epoch 0, with the rows of epoch 1
 }
 
