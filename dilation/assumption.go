@@ -82,14 +82,19 @@ func (c Check) Words() string {
 	return fmt.Sprintf("%.6g ≤ %.6g ≤ %.6g", c.Low, c.Value, *c.High)
 }
 
-// Lemmas checks the steps of MD's appendix C at the solution of a side:
+// Lemmas checks the steps of MD's appendix C at the solution of a side. Lemmas C.1 and C.2 are not among them: Noisy rests on both, and
+// TestLemmasC1C2AsPrinted compares its arc with the whole feasible set.
 //
-//	no dilation beyond r_max helps                       0 ≤ r* ≤ r_max
-//	the constraint of the model is active                η‖h2−u1‖ = C_MD·r*/D
-//	Lemma C.3: u1 nears h1 as r nears r_max              (C_MD/D)(r_max−r) ≤ η‖u1−h1‖ ≤ (2√2·C_MD/D)(r_max−r)
-//	Lemma C.4: memorizing less costs                     g(u1) − g(h1) ≥ λ_H‖u1−h1‖² (h1 minimises g over u ≥ 0)
-//	Lemma C.5: dilation costs at most C2·r²              F(r) − F(0) ≤ (‖w2−w1‖²/4 + 2λ_H)r²
-//	bracket of r*                                        r_max(1 − C′√η) ≤ r* ≤ r_max
+//	no dilation beyond r_max helps (MD C.6, upper end)   0 ≤ r* ≤ r_max
+//	the constraint of the model is active (MD C.1)       η‖h2−u1‖ = C_MD·r*/D
+//	Lemma C.3, MD's constants: u1 nears h1 with r        (C_MD/D)(r_max−r) ≤ η‖u1−h1‖ ≤ (2√2·C_MD/D)(r_max−r)
+//	ours for C.4: memorizing less costs                  g(u1) − g(h1) ≥ λ_H‖u1−h1‖² (h1 minimises g over u ≥ 0)
+//	ours for C.5: dilation costs at most C2·r²           F(r) − F(0) ≤ (‖w2−w1‖²/4 + 2λ_H)r²
+//	Lemma C.6, MD's bracket of r*                        r_max(1 − C′√η) ≤ r* ≤ r_max
+//
+// MD's own C.4 has a larger constant, (κ(1−κ)‖w2−w1‖²/2 + 2λ_H)(C_MD/D)², and is stated for r ≥ r_max/√2 and r_max − r < η: it holds
+// (TestLemmaC4AsPrinted), where ours holds at every r. MD's C.5 asks for some constant, which ours is; the one printed at the end of its
+// proof is too small (TestLemmaC5AsPrinted).
 func (s *Side) Lemmas() []Check {
 	toH1 := math.Hypot(s.U1[0]-s.HNorm, s.U1[1])
 	unit := s.p.CMD / s.Dist
@@ -101,8 +106,8 @@ func (s *Side) Lemmas() []Check {
 		between("r* lies in [0, r_max]", 0, s.RStar, s.RMax),
 		between("memorization equals C_MD·r*/‖h1−h2‖", unit*s.RStar, s.Memorization, unit*s.RStar),
 		between("C.3: distance of u1 to h1", unit*left, s.p.Eta*toH1, 2*math.Sqrt2*unit*left),
-		atLeast("C.4: cost of memorizing less", s.p.LH*toH1*toH1, g-gAtH1),
-		between("C.5: cost of dilation", 0, s.Spread(s.RStar)-s.Spread(0), (s.WDiffNorm*s.WDiffNorm/4+2*s.p.LH)*s.RStar*s.RStar),
-		between("bracket of r*", low, s.RStar, high),
+		atLeast("cost of memorizing less, our bound for C.4", s.p.LH*toH1*toH1, g-gAtH1),
+		between("cost of dilation, our constant for C.5", 0, s.Spread(s.RStar)-s.Spread(0), (s.WDiffNorm*s.WDiffNorm/4+2*s.p.LH)*s.RStar*s.RStar),
+		between("C.6: bracket of r*", low, s.RStar, high),
 	}
 }

@@ -105,7 +105,7 @@ func (s *Side) spread(law Law, r float64) float64 {
 // Noisy returns g(ρ), the loss and penalty of a noisy sample at its best place u1 within distance
 // ρ·D of h2, u1 ≥ 0, and u1 in the basis (h1/a, h2/a). With u = (R sin p, a − R cos p), R = ρD:
 // g = softplus(t) − (α/2)t + λ_H‖u‖², t = C·a(u_y − u_x), minimised over p between arccos(a/R) (the h1
-// axis; 0 if R ≤ a) and π/4.
+// axis; 0 if R ≤ a) and π/4. That the minimiser lies on this arc is MD's Lemmas C.1 and, for ρ ≥ 1/√2, C.2; below that the arc is ours.
 func (s *Side) Noisy(rho float64) (float64, [2]float64) { return s.noisy(rho, 65, fine) }
 
 func (s *Side) noisy(rho float64, points int, tolerance float64) (float64, [2]float64) {

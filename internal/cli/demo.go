@@ -108,7 +108,7 @@ func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []dem
 	})
 }
 
-// demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Section 5 and A.1.
+// demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Sections 4.1 and A.1.1.
 func demoSubstitutions(g demo.Grid) []recipe.Substitution {
 	paper, here := train.Default().Resolved(), g.Base
 	return []recipe.Substitution{

@@ -124,7 +124,7 @@ type RunConfig struct {
 	DType           string // float32 or float64
 }
 
-// Default is the common setting of the memorization–dilation experiments (Nguyen et al. 2023, Section 5 and A.1: an MLP of nine
+// Default is the common setting of the memorization–dilation experiments (Nguyen et al. 2023, Sections 4.1 and A.1.1: an MLP of nine
 // hidden layers of 2048 units, batch norm, ReLU, SGD with Nesterov momentum), on MNIST's first two classes with clean labels and
 // cross entropy. A run's identity leaves out what is at its default, so changing a default here would rename every stored run.
 func Default() Config {
