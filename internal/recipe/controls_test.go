@@ -83,7 +83,7 @@ func namedIn(t *testing.T, r *recipe.Recipe) (out named) {
 	text := string(claims)
 	out = named{[]string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}, []string{""}, strings.Contains(text, "kept.degenerate")}
 	for _, d := range measure.Definitions() {
-		memory := r.Memorization && (d.Group == "memorization" || d.Key == measure.KeyDilation)
+		memory := (r.Memorization || strings.Contains(text, "scale_free")) && (d.Group == "memorization" || d.Key == measure.KeyDilation)
 		if !slices.Contains(out.keys, d.Key) && (memory || strings.Contains(text, d.Key)) {
 			out.keys = append(out.keys, d.Key)
 		}
@@ -126,7 +126,7 @@ func (w world) random(names ...any) *rand.Rand {
 func (w world) runs(t *testing.T, of []recipe.Run, texts []texts) (out []judge.Run) {
 	t.Helper()
 	for i, r := range of {
-		hash := fmt.Sprintf("%064x", w.random(texts[i].config).Uint64())
+		hash := fmt.Sprintf("%016x%048d", w.random(texts[i].config).Uint64(), 0)
 		run, err := judge.NewRun(store.Run{Hash: hash, Kind: store.Train, Status: store.Done, Config: []byte(texts[i].config)}, w.values(r, texts[i].cell))
 		if err != nil {
 			t.Fatal(err)
