@@ -21,7 +21,8 @@ type found struct {
 	Effect
 	Percent bool // shares
 	answer  inference.Answer
-	only    inference.Estimate // the pooled estimate, or the only one
+	only    inference.Estimate   // the pooled estimate, or the only one
+	every   []inference.Estimate // of each cell, where every one is judged; nil: only is
 	region  inference.Region
 	first   error // the first reason why a seed has no value; nil: all have
 }
@@ -52,14 +53,20 @@ func (c *compiled) effect(e eligible) *found {
 		estimates, effects = append(estimates, estimate), append(effects, effect)
 		out.Cells = append(out.Cells, c.cell(settingsText([]selection{at}), both, estimate))
 	}
+	var against []int
 	out.only = estimates[0]
-	if len(estimates) > 1 {
+	switch {
+	case len(estimates) == 1:
+		out.answer = inference.Single(out.only, out.region)
+	case c.Band != nil: // differences of both signs would cancel in a mean
+		out.every = estimates
+		out.answer, against = inference.Every(estimates, slices.Repeat([]inference.Region{out.region}, len(estimates)))
+	default:
 		out.only = inference.Pooled(effects)
 		pooled := c.cell("all", sides{}, out.only)
 		out.Pooled = &pooled
+		out.answer, against = inference.Over(estimates, out.only, out.region)
 	}
-	var against []int
-	out.answer, against = inference.Over(estimates, out.only, out.region)
 	for _, i := range against {
 		out.Cells[i].Contradicts = true
 	}

@@ -11,7 +11,7 @@ import (
 var Rules = struct{ Claims, Searches, Fig1, Thresholds string }{
 	Claims: "Unless it says otherwise, a claim is judged on runs in the terminal phase only: training accuracy at least 99.9 % on the labels trained on. Each seed gives one value of the effect, " +
 		"and intervals are Student’s, 95 %, over seeds: at least 5. A claim holds if the interval lies on the claimed side, does not hold if it lies on the other, and these runs cannot tell if it reaches both. " +
-		"Over many cells the mean effect is judged, and the claim holds partly if a cell contradicts it (Holm’s correction).",
+		"Over many cells an order is judged by the mean effect, and likeness in each; a claim holds partly if a cell contradicts it (Holm’s correction).",
 	Searches:   "Each search of one combination and seed is one value; intervals are Student’s, 95 %, over searches.",
 	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on regular runs in the terminal phase, training accuracy at least 99.9 % on the labels trained on; intervals are Student’s, 95 %, over seeds.",
 	Thresholds: "A run is degenerate (ours) when the least norm of its clean class means is below a tenth of the largest. Bands within which two things count as equal stand beside each claim, with their reason.",

@@ -11,6 +11,9 @@ import (
 
 // reason says why the answer is what it is, with the numbers.
 func (f *found) reason() string {
+	if f.every != nil {
+		return f.reasonOfEvery()
+	}
 	e := f.only
 	if e.N < inference.Enough {
 		why := fmt.Sprintf("%s can be judged; a verdict needs %d", format.Count(e.N, "seed"), inference.Enough)
@@ -31,6 +34,28 @@ func (f *found) reason() string {
 		return fmt.Sprintf("%s is %s, without an interval: what it is divided by may be zero (%s)", f.quantity(), f.write(cell.Value), over)
 	}
 	return fmt.Sprintf("%s is %s, 95 %% interval %s to %s (%s)%s", f.quantity(), f.write(cell.Value), f.write(cell.Lo), f.write(cell.Hi), over, f.position())
+}
+
+// reasonOfEvery counts the cells in which the claim is so, and names the others.
+func (f *found) reasonOfEvery() string {
+	side, in, rest := sidesInWords[f.Kind], 0, []string(nil)
+	for i, e := range f.every {
+		switch {
+		case inference.Single(e, f.region) == inference.Yes:
+			in++
+		case e.N < inference.Enough:
+			rest = append(rest, fmt.Sprintf("%s has %s", f.Cells[i].Name, format.Count(e.N, "seed")))
+		default:
+			rest = append(rest, f.Cells[i].Name)
+		}
+	}
+	text := fmt.Sprintf("%s is wholly %s %s in %d of %s", f.quantity(), side[0], f.edge(), in, format.Count(len(f.every), "cell"))
+	if against := f.contradicting(); len(against) > 0 {
+		text += fmt.Sprintf(", and wholly %s in: %s", side[1], strings.Join(against, "; "))
+	} else if len(rest) > 0 {
+		text += ", and open in: " + strings.Join(rest, "; ")
+	}
+	return text
 }
 
 // quantity is what the effect is, in words.
@@ -55,15 +80,20 @@ func (f *found) write(v Quantity) string {
 var sidesInWords = map[string][2]string{Less: {"below", "above"}, More: {"above", "below"}, Equal: {"inside", "outside"}, Linear: {"inside", "outside"},
 	Differ: {"outside", "inside"}}
 
+// edge is what the interval is compared with.
+func (f *found) edge() string {
+	switch {
+	case f.Band != nil:
+		return fmt.Sprintf("the band %s to %s", f.write(Quantity(f.Band[0])), f.write(Quantity(f.Band[1])))
+	case f.Unit != difference:
+		return "1"
+	}
+	return "zero"
+}
+
 // position says where the interval lies.
 func (f *found) position() string {
-	edge := "zero"
-	if f.Unit != difference && f.Kind != Linear {
-		edge = "1"
-	}
-	if f.Band != nil {
-		edge = fmt.Sprintf("the band %s to %s", f.write(Quantity(f.Band[0])), f.write(Quantity(f.Band[1])))
-	}
+	edge := f.edge()
 	side := sidesInWords[f.Kind]
 	switch f.answer {
 	case inference.Yes:
@@ -102,7 +132,10 @@ func (s Statement) how(many bool) string {
 	if s.unit() != quotient {
 		what += "; Student’s interval over seeds"
 	}
-	if many {
+	switch {
+	case many && s.Band != nil:
+		what += "; the claim is of every cell, and contradicted by Holm’s correction"
+	case many:
 		what += "; the verdict is of the mean over cells, cells contradict it by Holm’s correction"
 	}
 	if s.Because != "" {

@@ -270,3 +270,36 @@ func TestStatementsThatCannotBeJudged(t *testing.T) {
 		}
 	}
 }
+
+// Effects of both signs cancel in a mean: likeness is a claim about every cell.
+func TestLikenessIsOfEveryCell(t *testing.T) {
+	m := judgetest.Common()
+	m.Noises = []float64{0.05, 0.1}
+	runs := m.Runs(t)
+	for i := range runs {
+		rows := runs[i].Rows("train", "", "memorization_flipped")
+		value := &rows[len(rows)-1].Value
+		*value = 100 * (1 + .01*float64(runs[i].Seed))
+		if runs[i].Loss == "ls" {
+			*value *= map[float64]float64{0.05: 3, 0.1: 1. / 3}[runs[i].Noise]
+		}
+	}
+	claim := func(lo, hi float64) judge.Claim {
+		c, err := with(asks(`final("train.memorization_flipped", {"loss.kind": "ls"})`, `final("train.memorization_flipped", {"loss.kind": "ce"})`), func(s *judge.Statement) {
+			s.Kind, s.Unit, s.Cells, s.Band, s.Because = judge.Equal, "log-ratio", []string{"data.noise"}, &[2]float64{lo, hi}, "a test"
+		}).Judge(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for _, c := range []struct {
+		lo, hi float64
+		want   judge.Verdict
+		text   string
+	}{{.5, 2, judge.Fails, "in 0 of 2 cells, and wholly outside in: data.noise = 0.05; data.noise = 0.1"}, {.2, 5, judge.Holds, "in 2 of 2 cells"}, {.5, 5, judge.Partly, "in 1 of 2 cells, and wholly outside in: data.noise = 0.1"}} {
+		if got := claim(c.lo, c.hi); got.Verdict != c.want || !strings.Contains(got.Reason, c.text) || got.Effect.Pooled != nil {
+			t.Errorf("band %g to %g: %q (%s), wanted %q", c.lo, c.hi, got.Verdict, got.Reason, c.want)
+		}
+	}
+}
