@@ -144,7 +144,7 @@ func TestWeakTokensAndBadAddressesAreRefused(t *testing.T) {
 func TestPathsLeadNowhereElse(t *testing.T) {
 	s := startTest(t, Options{Lab: demoLab(t)})
 	for _, path := range []string{"/../../etc/passwd", "/assets/../serve.go", "/assets/..%2f..%2fserve.go", "/assets/licenses", "/run/..%2f..%2flab.sqlite", "/run/../lab.sqlite",
-		"/run/%00", "/run/deadbeef/figures/..%2f..%2fconfig.toml", "/run/x/features/%2e%2e.svg", "/measure/..%2f..", "/study?tag=../../etc", "/study", "/theory/figures/gram.exe", "/lab.sqlite", "/theory?k=1e99", "/theory?k=NaN", "/theory?model=%3Cscript%3E", "/compare?run=zz"} {
+		"/run/%00", "/run/deadbeef/figures/..%2f..%2fconfig.toml", "/run/x/features/%2e%2e.svg", "/measure/..%2f..", "/study?tag=../../etc", "/study", "/theory/figures/gram.exe", "/lab.sqlite", "/theory?k=1e99", "/theory?k=NaN", "/theory?model=%3Cscript%3E"} {
 		answer, body := get(t, http.DefaultClient, "GET", strings.TrimSuffix(s.URL(), "/")+path, map[string]string{"Accept": "text/html"})
 		if answer.StatusCode < 300 || answer.StatusCode >= 500 || strings.Contains(body, "root:") || strings.Contains(body, "SQLite format") || strings.Contains(body, "<script>") {
 			t.Errorf("%s: %d", path, answer.StatusCode)
