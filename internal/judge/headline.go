@@ -116,8 +116,8 @@ func (s *JudgedRun) headline() (finding, numbers string) {
 		return finding, "It saved no values."
 	}
 	numbers = fmt.Sprintf("After %s: %s.", format.Count(int(s.LastStep()), "epoch"), format.List(parts))
-	if !s.Terminal {
-		numbers += " The terminal phase (training accuracy ≥ 99.9 %) was not reached: nothing here is evidence about collapse."
+	for _, state := range s.States() {
+		numbers += " " + state.Sentence
 	}
 	return finding, numbers
 }

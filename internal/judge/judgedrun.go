@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"collapse/internal/train"
+	"collapse/measure"
 )
 
 // Limits of the rules that keep a small study honest.
 const (
 	terminalAccuracy = 0.999 // train accuracy on observed labels from which a run is in the terminal phase
-	degenerateRatio  = 0.1   // ours: min‖h_k‖/max‖h_k‖ of clean training means below which M-D Fig. 4(a) is met
 )
 
 // JudgedRun is a finished run with what the rules say of it.
@@ -89,18 +89,14 @@ func JudgeRun(r *Run) *JudgedRun {
 	}
 	s.NormRatio = r.cleanNormRatio()
 	s.DegenerateKnown = !math.IsNaN(s.NormRatio)
-	s.Degenerate = s.NormRatio < degenerateRatio
+	s.Degenerate = s.NormRatio < measure.DegenerateRatio
 	return s
 }
 
 // cleanNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured
 // while training or else from the saved features; NaN if neither is there.
 func (r *Run) cleanNormRatio() float64 {
-	split := "clean"
-	if r.Noise == 0 {
-		split = "train"
-	}
-	if v, ok, _ := r.Final(split, "mean_norm_ratio"); ok {
+	if v, ok := r.measuredNormRatio(); ok {
 		return v
 	}
 	f := r.Features()
