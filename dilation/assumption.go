@@ -33,8 +33,8 @@ func assume(p Params, sol *Solution) Assumption {
 	return a
 }
 
-// Bracket returns MD's interval [r_max(1 − C′√η), r_max] for r*, C′ = √2·A·‖h1−h2‖/C_MD, from Lemma C.4
-// with the ½ on the Hessian terms that its own argument gives.
+// Bracket returns the interval [r_max(1 − C′√η), r_max] of MD Lemma C.6 for r*, C′ = √2·A·‖h1−h2‖/C_MD. The √2 is that of Lemma C.4
+// with the ½ on the Hessian terms that its own argument gives; with the printed C_1 and C_2 it would be 1.
 func (s *Side) Bracket() (low, high float64) {
 	slope := math.Sqrt2 * s.p.Law.A * s.Dist / s.p.CMD
 	return math.Max(0, s.RMax*(1-slope*math.Sqrt(s.p.Eta))), s.RMax

@@ -137,7 +137,7 @@ var definitions = []Definition{
 		Source: "ours", Pitfall: "counts directions that are not there (dependent means), are hidden by rounding, or lie below a chosen rcond; nc1_pinv leaves them out."},
 	{Key: KeyDilation, Group: "NC1", Name: "dilation",
 		Formula: "√nc1_pinv of the test features around their own class means", Sample: nc1Sample, Class: nc1Class, Source: "M-D, y axis of Fig. 1",
-		Pitfall: "the released code never computes it."},
+		Pitfall: "M-D's word means nc1_pinv of the test features, whose root they draw; the released code computes neither."},
 	{Key: KeyTestNC1Ratio, Group: "NC1", Name: "trace ratio on test features",
 		Formula: "tr Σ_W / tr Σ_B of the test features", Sample: nc1Sample, Class: nc1Class, Source: "ours", Pitfall: "as nc1_trace_ratio."},
 

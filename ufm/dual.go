@@ -157,7 +157,7 @@ func (p *Problem) fitBias(x []float64) ([]float64, error) {
 //
 //	dW = (λ_H/λ_W)^{1/4} u aᵀ, dH = −(λ_W/λ_H)^{1/4} a vᵀ,  D²f = −2(s − √(λ_Wλ_H))
 //
-// with (u, v) the top singular pair of ∇g and s = ‖∇g‖₂ (ZU Lemma E.1, ZH Lemma B.2 case I). curvature
+// with (u, v) the top singular pair of ∇g and s = ‖∇g‖₂ (ZU, proof of Theorem E.1; ZH Lemma B.2 case I). curvature
 // is the Rayleigh quotient of the best combination of the pair,
 // (λ_W+λ_H)/2 − √(((λ_W−λ_H)/2)² + s²). ok is false where no such a exists.
 func (p *Problem) NullDirection(x []float64, rng *rand.Rand) (direction []float64, form, curvature float64, ok bool) {

@@ -12,7 +12,7 @@ func (c Config) exactMSE() Exact {
 	}
 	e := newExact()
 	e.C, e.Status = Number(cc), Proved
-	e.Source = "ZH Theorem 3.1 (thresholds and bias corrected), TB Theorems 3.1 and 3.2"
+	e.Source = "ZH Theorem 3.1 (bias for c ≥ 1 corrected), TB Theorems 3.1 and 3.2"
 	g := cc - cc*cc/2
 	sd := math.Sqrt(c.LW / (float64(c.N) * c.LH))
 	set := func(regime string, objective float64) { e.Regime, e.Objective = regime, Number(objective/K) }

@@ -2,7 +2,7 @@ package ufm
 
 import "math"
 
-// exactNoisy is TB Theorem 5.1 with λ̃_H = n·λ_H in place of the printed λ_H, and TB F.1
+// exactNoisy is TB Theorem 5.1, with its λ̃_H = n·λ_H under the root as in the proof, and TB F.1
 // (103)–(104) for two layers: the limit for n → ∞ of the classifier fitted to noisy features is the
 // noiseless one times Attenuation.
 func (c Config) exactNoisy() Exact {
