@@ -140,7 +140,7 @@ func (w world) runs(t *testing.T, of []recipe.Run, texts []texts) (out []judge.R
 // values are the rows of a run: three epochs of every measure. In a third of the worlds measures follow the noise and the width alone,
 // in a line; in the others every cell has a place of its own, near the others' or far. In half of them they change in training.
 func (w world) values(r recipe.Run, cell string) (rows []store.Value) {
-	spread := []float64{0, .02, 2}[w.number%3]
+	spread := []float64{0, .02, 4}[w.number%3]
 	last := int64(r.Config.Run.Epochs)
 	for _, split := range []string{"train", "test", "clean"} {
 		for _, layer := range w.layers {
