@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"collapse/internal/judge"
 	"collapse/internal/store"
 )
 
@@ -112,32 +115,77 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// BenchmarkStudyOf2000 times the page of a study of 2,000 finished runs, of four measured epochs each: the first answer reads all of them,
-// later ones come from the cache. 500 ms is the aim.
-func BenchmarkStudyOf2000(b *testing.B) {
-	lab, err := store.Open(b.TempDir(), store.Options{})
+// ofMany is a lab with a study of finished runs: four noise levels, two losses, a run for each seed, four measured epochs.
+func ofMany(t testing.TB, seeds int) *store.Lab {
+	t.Helper()
+	lab, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	defer lab.Close()
-	for i := range 2000 {
+	t.Cleanup(func() { lab.Close() })
+	for i := range 8 * seeds {
 		claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"many"}, Config: map[string]any{
 			"data": map[string]any{"name": "glyphs", "noise": 0.1 * float64(i%4)}, "loss": map[string]any{"kind": []string{"ce", "ls"}[i/4%2]},
-			"run": map[string]any{"epochs": 20, "seed": i}}})
+			"run": map[string]any{"epochs": 20, "seed": i / 8}}})
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 		for epoch := int64(1); epoch <= 20; epoch += 5 {
-			if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
-				b.Fatal(err)
+			rows := epochRows(epoch)
+			for j := range rows {
+				if rows[j].Measure == "accuracy" {
+					rows[j].Value = 1
+				} else {
+					rows[j].Value *= 1 + float64(i*i%31)/100
+				}
+			}
+			if err := claim.AppendEpoch(epoch, rows); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if err := claim.Finish(); err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
-	s := startTest(b, Options{Lab: lab.Dir()})
-	for b.Loop() {
+	return lab
+}
+
+// TestStudyOfManyRuns asks that no run of a large study is left out of its verdicts and figures.
+func TestStudyOfManyRuns(t *testing.T) {
+	const seeds = 60
+	lab := ofMany(t, seeds)
+	s := startTest(t, Options{Lab: lab.Dir()})
+	query := url.Values{"tag": {"many"}}
+	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
+		runs, _, _, err := s.study(lab, query)
+		return runs, err
+	})
+	if err != nil || len(runs) != 8*seeds {
+		t.Fatalf("%d runs are judged, want %d (%v)", len(runs), 8*seeds, err)
+	}
+	judged, err := s.judge(query, runs)
+	if err != nil || len(judged) != 1 || len(judged[0].Claims) == 0 {
+		t.Fatalf("%d experiments (%v), want one with claims", len(judged), err)
+	}
+	at := slices.IndexFunc(judged[0].Claims, func(c judge.Claim) bool { return c.ID == "ls-memorizes-less" })
+	if at < 0 || len(judged[0].Claims[at].Effect.Cells) != 3 {
+		t.Fatalf("no claim about three noise levels among %+v", judged[0].Claims)
+	}
+	for _, c := range judged[0].Claims[at].Effect.Cells {
+		if c.Seeds != seeds {
+			t.Errorf("%s rests on %d seeds, want %d", c.Name, c.Seeds, seeds)
+		}
+	}
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"study?tag=many", nil); !strings.Contains(body, fmt.Sprint(8*seeds)) {
+		t.Errorf("the page does not say that it has %d runs", 8*seeds)
+	}
+}
+
+// BenchmarkStudyOf2000 times the page of a study of 2,000 runs: the first answer reads all of them, later ones come from the cache.
+// 500 ms is the aim.
+func BenchmarkStudyOf2000(b *testing.B) {
+	lab := ofMany(b, 250)
+	ask := func(b *testing.B, s *Server) {
 		answer, err := http.Get(s.URL() + "study?tag=many")
 		if err != nil {
 			b.Fatal(err)
@@ -148,6 +196,21 @@ func BenchmarkStudyOf2000(b *testing.B) {
 			b.Fatalf("%d, %v: %.300s", answer.StatusCode, err, body)
 		}
 	}
+	b.Run("answer=first", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			s := startTest(b, Options{Lab: lab.Dir()})
+			b.StartTimer()
+			ask(b, s)
+		}
+	})
+	b.Run("answer=later", func(b *testing.B) {
+		s := startTest(b, Options{Lab: lab.Dir()})
+		ask(b, s)
+		for b.Loop() {
+			ask(b, s)
+		}
+	})
 }
 
 // TestPageWeight adds up what the heaviest page loads, without compression.
