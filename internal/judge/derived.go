@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"collapse/measure"
 )
 
 // derivedSplit is the split of values computed from what a run saved or measured at its last epoch.
@@ -17,6 +20,9 @@ var derivedValues = map[string]func(*JudgedRun) (float64, error){
 	"degenerate":    (*JudgedRun).degenerateShare,
 	"memorized_way": (*JudgedRun).memorizedWay,
 	"test_spread":   (*JudgedRun).testSpread,
+
+	"dilation_trace":    (*JudgedRun).dilationTrace,
+	"test_conditioning": (*JudgedRun).testConditioning,
 
 	"memorization_scale_free": (*JudgedRun).memorizationScaleFree,
 }
@@ -126,6 +132,44 @@ func (s *JudgedRun) testSpread() (float64, error) {
 		return 0, fmt.Errorf("run %.12s saved no test features", s.Hash)
 	}
 	return sum / float64(classes), nil
+}
+
+// dilationTrace is √(tr Σ_W / tr Σ_B) of the test features: dilation without a pseudo-inverse.
+func (s *JudgedRun) dilationTrace() (float64, error) {
+	ratio, ok := s.Last("test", measure.KeyNC1TraceRatio)
+	if !ok {
+		return 0, fmt.Errorf("run %.12s measured no trace ratio of test features", s.Hash)
+	}
+	return math.Sqrt(ratio), nil
+}
+
+// testConditioning is the least over the largest of the min(K−1, d) singular values of the centred class means of test features: 1 for
+// a simplex ETF. Near 0 one direction of the means is nearly lost, and NC1 by pseudo-inverse, which divides by its square, says little
+// else.
+func (s *JudgedRun) testConditioning() (float64, error) {
+	f := s.Features()
+	if f == nil {
+		return 0, fmt.Errorf("run %.12s saved no features", s.Hash)
+	}
+	mean, count := f.Means(f.TestH, f.TestTrue, nil)
+	if slices.Contains(count, 0) || f.K < 2 {
+		return 0, fmt.Errorf("run %.12s saved no test features of some class, or has a single one", s.Hash)
+	}
+	centred := mat.NewDense(f.K, f.D, slices.Concat(mean...))
+	for j := range f.D {
+		column := mat.Col(nil, j, centred)
+		floats.AddConst(-floats.Sum(column)/float64(f.K), column)
+		centred.SetCol(j, column)
+	}
+	var svd mat.SVD
+	if !svd.Factorize(centred, mat.SVDNone) {
+		return 0, fmt.Errorf("the class means of run %.12s have no singular values", s.Hash)
+	}
+	values := svd.Values(nil)
+	if values[0] == 0 {
+		return 0, fmt.Errorf("the class means of run %.12s coincide", s.Hash)
+	}
+	return values[min(f.K-1, f.D)-1] / values[0], nil
 }
 
 // CheckConfiguration checks the word of a panel or a claim for which runs it takes: all, or those in

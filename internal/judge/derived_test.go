@@ -48,6 +48,39 @@ func TestMemorizedWayEnds(t *testing.T) {
 	}
 }
 
+// The centred means of a simplex ETF have K−1 equal singular values, whatever is added to all of them; stretched along one of its
+// directions, their ratio is the stretch. Fewer dimensions than K−1 leave d of them.
+func TestConditioning(t *testing.T) {
+	r := judgetest.Common().Run(t, "ce", 0.2, 1)
+	h := math.Sqrt(3) / 2
+	for _, c := range []struct {
+		d    int
+		h    []float64
+		want float64
+	}{
+		{2, []float64{8, 5, 7 - .5, 5 + h, 7 - .5, 5 - h}, 1},
+		{2, []float64{1, 0, -.5, h, -.5, -h}, 1},
+		{2, []float64{1, 9, -.5, 9 + h/100, -.5, 9 - h/100}, .01},
+		{3, []float64{1, 0, 5, -.5, h, 5, -.5, -h, 5}, 1},
+		{1, []float64{1, 2, 4}, 1},
+	} {
+		r.SetFeatures(&judge.Features{D: c.d, K: 3, TestH: c.h, TestTrue: []int{0, 1, 2}}, "")
+		if got, err := judge.JudgeRun(&r).Value("kept.test_conditioning", 1); err != nil || !(math.Abs(got-c.want) < 1e-12) {
+			t.Errorf("%v: %g, %v, wanted %g", c.h, got, err, c.want)
+		}
+	}
+	r.SetFeatures(&judge.Features{D: 1, K: 2, TestH: []float64{3, 3}, TestTrue: []int{0, 1}}, "")
+	if v, err := judge.JudgeRun(&r).Value("kept.test_conditioning", 1); err == nil || !strings.Contains(err.Error(), "coincide") {
+		t.Errorf("equal means: %g, %v", v, err)
+	}
+	synthetic := judgetest.Common()
+	synthetic.More = map[[2]string]float64{{"test", "nc1_trace_ratio"}: 0.81}
+	r = synthetic.Run(t, "ce", 0.2, 1)
+	if v, err := judge.JudgeRun(&r).Value("kept.dilation_trace", 1); err != nil || !(math.Abs(v-.9) < 1e-15) {
+		t.Errorf("dilation by traces: %g, %v, wanted 0.9", v, err)
+	}
+}
+
 func TestRegularAndDegenerateRuns(t *testing.T) {
 	runs := judgetest.Halfway(t, 10)
 	for i := range 5 {
