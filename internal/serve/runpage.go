@@ -94,7 +94,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Log = logOf(&run)
 	p.Rerun = rerun(run.Run, dir)
-	s.write(w, http.StatusOK, "run", p)
+	s.write(w, http.StatusOK, "run", &p) // a pointer: methods of the run are called on what it names
 	return nil
 }
 
