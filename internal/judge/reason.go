@@ -51,11 +51,20 @@ func (f *found) reasonOfEvery() string {
 	}
 	text := fmt.Sprintf("%s is wholly %s %s in %d of %s", f.quantity(), side[0], f.edge(), in, format.Count(len(f.every), "cell"))
 	if against := f.contradicting(); len(against) > 0 {
-		text += fmt.Sprintf(", and wholly %s in: %s", side[1], strings.Join(against, "; "))
+		text += fmt.Sprintf(", and wholly %s in: %s", side[1], someOf(against))
 	} else if len(rest) > 0 {
-		text += ", and open in: " + strings.Join(rest, "; ")
+		text += ", and open in: " + someOf(rest)
 	}
 	return text
+}
+
+// someOf joins the first few names of cells; the table below the claim has all.
+func someOf(names []string) string {
+	const few = 3
+	if len(names) <= few+1 {
+		return strings.Join(names, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(names[:few], "; "), len(names)-few)
 }
 
 // quantity is what the effect is, in words.
