@@ -102,6 +102,9 @@ func duration(s float64) string {
 	return fmt.Sprintf("%.1f h", s/3600)
 }
 
+// begun are the runs that the first page lists: what waits has nothing to show, and a study has hundreds.
+var begun = []store.Status{store.Running, store.Done, store.Failed, store.Interrupted}
+
 func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 	p := studiesPage{frame: s.frame(r, "studies", "Studies")}
 	p.Live = "list"
@@ -114,7 +117,7 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		recent, err := lab.List(store.Filter{Limit: recentRuns})
+		recent, err := lab.List(store.Filter{Statuses: begun, Limit: recentRuns})
 		if err != nil {
 			return err
 		}
