@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -16,7 +15,7 @@ func (s *Set) HoldOut(share float64, seed uint64) (kept, held *Set, err error) {
 	var in, out []int
 	var rng stream
 	for k, m := range s.members() {
-		n := int(math.Round(share * float64(len(m))))
+		n := heldOf(len(m), share)
 		if n == 0 || n == len(m) {
 			return nil, nil, fmt.Errorf("data: %s %s: holding out %g of the %d samples of class %d leaves a side without any; take more samples, or another share",
 				s.Name, s.Split, share, len(m), k)

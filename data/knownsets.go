@@ -16,11 +16,12 @@ type Info struct {
 	Official [2]int       // samples of the official files by split; 0: not fixed
 	Remote   []RemoteFile // what Get downloads; none: files are fetched by hand
 
-	gzip  bool                          // its files may be gzipped
-	dirs  []string                      // below the root, where its files may lie; "." is the root itself
-	files [2][]string                   // by split: the files it needs
-	path  func(dir, name string) string // where a file or folder lies in dir; "" if it is not there
-	read  func(info *Info, dir string, split Split, size int) (*Set, error)
+	counts [2][]int                      // samples of each class in the official files by split; nil: as many of each
+	gzip   bool                          // its files may be gzipped
+	dirs   []string                      // below the root, where its files may lie; "." is the root itself
+	files  [2][]string                   // by split: the files it needs
+	path   func(dir, name string) string // where a file or folder lies in dir; "" if it is not there
+	read   func(info *Info, dir string, split Split, size int) (*Set, error)
 }
 
 // BuiltIn says that the set is drawn by the program and needs no files.
@@ -39,7 +40,7 @@ var registry = []*Info{
 	{Name: "glyphs", Title: "digits, letters and symbols drawn from Go's fonts", Classes: MaxGlyphClasses, Shape: Shape{1, 28, 28}, Norm: NormMNIST},
 	{Name: "mnist", Title: "MNIST handwritten digits (LeCun, Cortes & Burges 1998)", Origin: "yann.lecun.com/exdb/mnist",
 		Classes: 10, Shape: Shape{1, 28, 28}, Norm: NormMNIST, Official: [2]int{60000, 10000}, Remote: mnistFiles,
-		gzip: true, dirs: []string{"mnist", "MNIST/raw"}, files: idxFiles, path: idxPath, read: readIDXSet},
+		counts: mnistCounts, gzip: true, dirs: []string{"mnist", "MNIST/raw"}, files: idxFiles, path: idxPath, read: readIDXSet},
 	{Name: "fashion-mnist", Title: "Fashion-MNIST articles of clothing (Xiao, Rasul & Vollgraf 2017)", Origin: "github.com/zalandoresearch/fashion-mnist",
 		Classes: 10, Shape: Shape{1, 28, 28}, Norm: NormMNIST, Official: [2]int{60000, 10000}, Remote: fashionFiles,
 		gzip: true, dirs: []string{"fashion-mnist", "FashionMNIST/raw"}, files: idxFiles, path: idxPath, read: readIDXSet},
@@ -51,7 +52,7 @@ var registry = []*Info{
 		dirs: []string{"cifar-100-binary", "cifar-100"}, files: [2][]string{{"train.bin"}, {"test.bin"}}, path: plainPath, read: readCIFAR100},
 	{Name: "svhn", Title: "SVHN street view house numbers, cropped digits (Netzer et al. 2011)", Origin: "ufldl.stanford.edu/housenumbers",
 		Classes: 10, Shape: Shape{3, 32, 32}, Norm: NormCIFAR, Official: [2]int{73257, 26032}, Remote: svhnFiles,
-		dirs: []string{"svhn", "SVHN"}, files: [2][]string{{"train_32x32.mat"}, {"test_32x32.mat"}}, path: plainPath, read: readSVHN},
+		counts: svhnCounts, dirs: []string{"svhn", "SVHN"}, files: [2][]string{{"train_32x32.mat"}, {"test_32x32.mat"}}, path: plainPath, read: readSVHN},
 	{Name: "mini-imagenet", Title: "miniImageNet, 100 classes of 84×84 (Vinyals et al. 2016)", Origin: "the mini-imagenet-cache pickles of Ren et al. 2018, github.com/renmengye/few-shot-ssl-public",
 		Classes: 100, Shape: Shape{3, 84, 84}, Norm: NormImageNet, Official: [2]int{50000, 10000},
 		dirs: []string{"mini-imagenet", "miniimagenet", "miniImageNet"}, files: [2][]string{miniFiles, miniFiles}, path: plainPath, read: readMini},

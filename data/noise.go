@@ -87,6 +87,14 @@ func (n Noise) checkKind() error {
 	return nil
 }
 
+// Classes returns how many observed classes a set of k classes has under the noise: latent kinds double them.
+func (n Noise) Classes(k int) int {
+	if kind := n.kind(); kind == NoiseLatent || kind == NoiseLatentBernoulli {
+		return 2 * k
+	}
+	return k
+}
+
 func (n Noise) kind() string {
 	if n.Kind == "" {
 		return NoiseUniform

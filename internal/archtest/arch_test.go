@@ -64,6 +64,7 @@ var forbidden = map[string][]string{
 	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/internal/train"},
 	"collapse/internal/theoryrun":   {"collapse/internal/page", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli"},
 	"collapse/internal/results":     {"collapse/internal/page", "collapse/internal/figure", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli", "html/template"},
+	"collapse/internal/scale":       {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/serve", "collapse/internal/study/worker", "collapse/internal/cli", "html/template"},
 	"collapse/internal/upkeep":      {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
 	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
 

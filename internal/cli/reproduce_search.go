@@ -8,6 +8,7 @@ import (
 
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
+	"collapse/internal/scale"
 	"collapse/internal/search"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -20,9 +21,9 @@ func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choic
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := searchFile(r, choice)
+	f, err := scale.SearchFile(r, choice)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, usageError{err}
 	}
 	sum, err := driveSearch(a, lab, f, o)
 	if err != nil {
@@ -46,20 +47,6 @@ func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choic
 		found = append(found, searchForPage(f.Search, p))
 	}
 	return hashes, found, nil
-}
-
-// searchFile is the study of a recipe that searches.
-func searchFile(r *recipe.Recipe, choice recipe.Choice) (*study.File, error) {
-	name := r.ID + "." + choice.Scale
-	if choice.Preset != "" {
-		name += "." + choice.Preset
-	}
-	text, err := r.SearchFile(name, choice)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	f, err := study.ParseFile(name+".toml", text, nil, 0)
-	return f, unnamed(err)
 }
 
 // searchForPage is what a search found in one place, as a page wants it.

@@ -65,3 +65,13 @@ func Time(t time.Time) string {
 	}
 	return t.UTC().Format("2 January 2006, 15:04 UTC")
 }
+
+// FLOP writes a number of operations with a prefix.
+func FLOP(n float64) string {
+	prefixes := []string{"", "k", "M", "G", "T", "P", "E"}
+	at := 0
+	for ; at < len(prefixes)-1 && math.Abs(n) >= 999.5; at++ {
+		n /= 1000
+	}
+	return Digits(n) + "\u00a0" + prefixes[at] + "FLOP"
+}

@@ -3,7 +3,6 @@ package page
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"collapse/internal/format"
@@ -89,7 +88,7 @@ func beginning(r *judge.Run) string {
 
 // Sentence says what the runs have taken and how it is counted.
 func (c Compute) Sentence() string {
-	flop, few := operations(c.FLOP), []string{}
+	flop, few := format.FLOP(c.FLOP), []string{}
 	value, unit := coreTime(c.CoreHours)
 	if c.Unknown == c.Runs {
 		flop = "An unknown number of FLOP"
@@ -119,7 +118,7 @@ func (c Compute) tiles() []format.Tile {
 	value, unit := coreTime(c.CoreHours)
 	out := []format.Tile{tile(value, unit)}
 	if c.FLOP > 0 {
-		value, unit, _ = strings.Cut(operations(c.FLOP), "\u00a0")
+		value, unit, _ = strings.Cut(format.FLOP(c.FLOP), "\u00a0")
 		out = append(out, tile(value, unit+" of arithmetic"))
 	}
 	return out
@@ -131,14 +130,4 @@ func coreTime(hours float64) (value, unit string) {
 		return format.Digits(3600 * hours), "core-seconds"
 	}
 	return format.Digits(hours), "core-hours"
-}
-
-// operations writes a number of FLOP with a prefix.
-func operations(flop float64) string {
-	prefixes := []string{"", "k", "M", "G", "T", "P", "E"}
-	at := 0
-	for ; at < len(prefixes)-1 && math.Abs(flop) >= 999.5; at++ {
-		flop /= 1000
-	}
-	return format.Digits(flop) + "\u00a0" + prefixes[at] + "FLOP"
 }

@@ -71,7 +71,7 @@ func (c *Place) Settings(p search.Point) []string {
 // Item makes a run of this place an item of the study.
 func (c *Place) Item(t Trial) (Item, error) {
 	t.Place, t.Where = c.number, c.Where
-	cfg, err := c.configOf(t)
+	cfg, err := c.Config(t)
 	if err != nil {
 		return Item{}, err
 	}
@@ -94,9 +94,9 @@ func (c *Place) Finals() (list [][]string) {
 	return list
 }
 
-// configOf is the configuration of a run. A trial that stops early is in all else one that does not, its
+// Config is the configuration of a run of this place. A trial that stops early is in all else one that does not, its
 // learning rates included.
-func (c *Place) configOf(t Trial) (train.Config, error) {
+func (c *Place) Config(t Trial) (train.Config, error) {
 	settings := append(slices.Clone(c.base), t.Settings...)
 	if t.Role == RoleBest || t.Role == RoleDefaultFinal {
 		settings = append(settings, "run.epochs="+strconv.Itoa(c.def.Epochs), "data.validation=0")

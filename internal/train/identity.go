@@ -218,6 +218,13 @@ func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error))
 	return in.identity(cfg)
 }
 
+// Likeness is a run's identity as far as it can be told without opening the data sets: runs of one likeness are one run.
+func Likeness(cfg Config) string {
+	c := cfg.Resolved()
+	named := func(split data.Split) string { return fmt.Sprintf("%+v", c.source(split)) }
+	return string(canonicalJSON(cfg, map[string]any{"data.train_digest": named(data.Train), "data.validation": c.Data.Validation, "data.test_digest": named(data.Test)}))
+}
+
 // identity is what a run on these data sets is known by.
 func (in inputs) identity(cfg Config) (hash string, canonical []byte, err error) {
 	if canonical, err = store.Canonical(in.canonical(cfg)); err != nil {

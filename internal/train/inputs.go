@@ -59,6 +59,11 @@ func (in *inputs) pixels(split string) *data.Inputs {
 	return in.trainPixel
 }
 
+// sizes are the sizes of prepared inputs.
+func (in inputs) sizes() sizes {
+	return sizes{image: in.trainPixel.Shape, classes: in.train.Classes, train: in.train.N(), held: in.heldN(), test: in.test.N()}
+}
+
 // heldN is the number of samples that are held out.
 func (in inputs) heldN() int {
 	if in.held == nil {

@@ -50,12 +50,12 @@ func (e *MemoryError) Error() string {
 func megabytes(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes)/(1<<20)) }
 
 // footprint estimates what the session of a run will hold.
-func footprint[T Float](c Plan, in inputs) (Footprint, error) {
-	net, err := nn.EstimateBytes[T](c.arch(in), c.batch(in), nn.Train)
+func footprint[T Float](c Plan, on sizes) (Footprint, error) {
+	net, err := nn.EstimateBytes[T](c.arch(on), c.batch(on), nn.Train)
 	if err != nil {
 		return Footprint{}, err
 	}
-	outline, err := nn.Outlined(c.arch(in))
+	outline, err := nn.Outlined(c.arch(on))
 	if err != nil {
 		return Footprint{}, err
 	}
@@ -71,10 +71,10 @@ func footprint[T Float](c Plan, in inputs) (Footprint, error) {
 	if c.Run.DType != "float64" {
 		size = 4
 	}
-	k, d := in.train.Classes, c.arch(in).Features()
-	samples := int64(in.train.N() + in.test.N() + in.heldN())
+	k, d := on.classes, c.arch(on).Features()
+	samples := int64(on.train + on.test + on.held)
 	weights := net.Params / 2 // the rest are gradients
-	batch := int64(c.batch(in)) * int64(in.trainPixel.Dim()+k) * size
+	batch := int64(c.batch(on)) * int64(on.image.Dim()+k) * size
 	f := Footprint{[]Part{
 		{"network", net.Params, "take a smaller network"},
 		{"activations and scratch", net.Activations + net.Scratch + batch, fmt.Sprintf("lower run.batch (%d)", c.Run.Batch)},

@@ -93,7 +93,7 @@ func foreseeAndHold(kind string) error {
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		return err
 	}
-	need, err := footprint[float32](plan, in)
+	need, err := footprint[float32](plan, in.sizes())
 	if err != nil {
 		return err
 	}

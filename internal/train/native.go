@@ -38,7 +38,7 @@ type native[T Float] struct {
 func newNative[T Float](c Plan, in inputs, team *parallel.Team, taps []nn.Tap) (*native[T], error) {
 	n := &native[T]{cfg: c, in: in, team: team, taps: taps}
 	var err error
-	if n.net, err = nn.NewArch[T](c.arch(in), team, c.batch(in), c.Run.Seed); err != nil {
+	if n.net, err = nn.NewArch[T](c.arch(in.sizes()), team, c.batch(in.sizes()), c.Run.Seed); err != nil {
 		return nil, err
 	}
 	if n.loss, err = nn.NewLoss[T](c.Loss, in.train.Classes); err != nil {
@@ -53,9 +53,9 @@ func newNative[T Float](c Plan, in inputs, team *parallel.Team, taps []nn.Tap) (
 	if n.augment, err = data.AugmentNamed(c.Data.Augment, c.Run.Seed); err != nil {
 		return nil, err
 	}
-	n.x = kernel.Alloc[T](c.batch(in) * in.trainPixel.Dim())
-	n.labels = make([]int32, c.batch(in))
-	n.dlogits = make([]T, c.batch(in)*in.train.Classes)
+	n.x = kernel.Alloc[T](c.batch(in.sizes()) * in.trainPixel.Dim())
+	n.labels = make([]int32, c.batch(in.sizes()))
+	n.dlogits = make([]T, c.batch(in.sizes())*in.train.Classes)
 	return n, nil
 }
 

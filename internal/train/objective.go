@@ -32,7 +32,7 @@ func (s *session[T]) penalty() float64 {
 	case optim.DecayPeeled:
 		sum += d.Features / 2 * kernel.SumSquares(s.train.features)
 	case optim.DecayPeeledBatch:
-		share := float64(s.cfg.batch(s.in)) / float64(s.in.train.N())
+		share := float64(s.cfg.batch(s.in.sizes())) / float64(s.in.train.N())
 		sum += share * d.Features / 2 * kernel.SumSquares(s.train.features)
 	}
 	return sum

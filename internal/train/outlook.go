@@ -3,22 +3,36 @@ package train
 import (
 	"collapse/data"
 	"collapse/nn"
+	"collapse/optim"
 )
 
 // Outlook is what a run will take, foreseen from its shapes.
 type Outlook struct {
-	Arch    nn.Arch
-	Batch   int
-	Steps   int64 // training steps of the whole run
-	Trained int64 // samples that pass forward and backward
-	Forward int64 // samples that only pass forward, in all measurements together
-	MACs    int64 // multiply-adds of a sample's forward pass (nn.Outline)
-	Memory  Footprint
+	Arch        nn.Arch
+	Batch       int
+	Steps       int64 // training steps of the whole run
+	Trained     int64 // samples that pass forward and backward
+	Forward     int64 // samples that only pass forward, in all measurements together
+	Evaluations int64 // of loss and gradient in a training step: 1, of L-BFGS at most (see evaluations)
+	MACs        int64 // multiply-adds of a sample's forward pass (nn.Outline)
+	Memory      Footprint
 }
 
 // FLOP is the arithmetic of the run as papers count it: 2 operations for each multiply-add of convolutions and linear layers, and a
 // backward pass twice a forward one. Evaluations of L-BFGS beyond the first of a step are not in it.
 func (o Outlook) FLOP() float64 { return 2 * float64(o.MACs) * float64(3*o.Trained+o.Forward) }
+
+// MostFLOP is FLOP with every evaluation that a step of L-BFGS may take.
+func (o Outlook) MostFLOP() float64 {
+	return 2 * float64(o.MACs) * float64(3*o.Trained*o.Evaluations+o.Forward)
+}
+
+// sizes are the numbers of a run's data from which its network and its work follow.
+type sizes struct {
+	image             data.Shape // of an input
+	classes           int        // observed
+	train, held, test int        // samples
+}
 
 // Foresee reads a run's data and says what it will take. open nil: data.Open.
 func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (Outlook, error) {
@@ -33,29 +47,84 @@ func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) 
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		return Outlook{}, err
 	}
+	return c.outlook(in.sizes())
+}
+
+// ForeseeOfficial is Foresee without files, by the official sizes of the data sets. A training set that label noise truncates counts whole.
+func ForeseeOfficial(cfg Config) (Outlook, error) {
+	c, err := cfg.Plan()
+	if err != nil {
+		return Outlook{}, err
+	}
+	on, err := c.official()
+	if err != nil {
+		return Outlook{}, err
+	}
+	return c.outlook(on)
+}
+
+// official are the sizes of a run's data as published.
+func (c Plan) official() (on sizes, err error) {
+	train, err := data.SizesOf(c.source(data.Train), data.Train)
+	if err != nil {
+		return on, err
+	}
+	test, err := data.SizesOf(c.source(data.Test), data.Test)
+	if err != nil {
+		return on, err
+	}
+	if c.Data.Validation > 0 {
+		var held data.Sizes
+		train, held = train.HoldOut(c.Data.Validation)
+		on.held = held.N()
+	}
+	on.train, on.test, on.classes = train.N(), test.N(), c.Noise.Classes(len(train.Counts))
+	pipeline, err := data.PipelineNamed(c.Data.Pipeline)
+	if err != nil {
+		return on, err
+	}
+	on.image, err = pipeline.OutShape(train.Shape)
+	return on, err
+}
+
+// outlook foresees a run on data of these sizes.
+func (c Plan) outlook(on sizes) (Outlook, error) {
 	need := footprint[float32]
 	if c.Run.DType == "float64" {
 		need = footprint[float64]
 	}
-	memory, err := need(c, in)
+	memory, err := need(c, on)
 	if err != nil {
 		return Outlook{}, err
 	}
-	outline, err := nn.Outlined(c.arch(in))
+	outline, err := nn.Outlined(c.arch(on))
 	if err != nil {
 		return Outlook{}, err
 	}
-	batch := c.batch(in)
-	return Outlook{Arch: c.arch(in), Batch: batch, MACs: outline.MACs, Memory: memory,
-		Steps:   int64(c.Run.Epochs) * int64((in.train.N()+batch-1)/batch),
-		Trained: int64(c.Run.Epochs) * int64(in.train.N()),
-		Forward: c.evaluated(in)}, nil
+	batch := c.batch(on)
+	return Outlook{Arch: c.arch(on), Batch: batch, MACs: outline.MACs, Memory: memory,
+		Steps:   int64(c.Run.Epochs) * int64((on.train+batch-1)/batch),
+		Trained: int64(c.Run.Epochs) * int64(on.train),
+		Forward: c.evaluated(on), Evaluations: c.Optim.evaluations()}, nil
+}
+
+// evaluations bounds how often a training step computes loss and gradient. L-BFGS without a line search does so once before each iteration
+// at most; with one it begins no iteration after max_eval evaluations, which the last search may pass.
+func (o OptimConfig) evaluations() int64 {
+	l := o.LBFGS
+	switch {
+	case o.Kind != "lbfgs":
+		return 1
+	case l.LineSearch == string(optim.NoLineSearch):
+		return int64(min(l.MaxIter, l.MaxEval))
+	}
+	return int64(l.MaxEval)
 }
 
 // evaluated counts the samples of a run's evaluations: after each epoch that is measured or whose features are saved. Measured on the
 // training pass, only the last of them reads the training set again.
-func (c Plan) evaluated(in inputs) (samples int64) {
-	onTrain, apart := int64(in.train.N()), int64(in.test.N()+in.heldN())
+func (c Plan) evaluated(on sizes) (samples int64) {
+	onTrain, apart := int64(on.train), int64(on.test+on.held)
 	for epoch := 1; epoch <= c.Run.Epochs; epoch++ {
 		if !c.measures(epoch) && !c.saved.holds(epoch, c.Run.Epochs) {
 			continue

@@ -2,8 +2,10 @@ package train
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
+	"collapse/data"
 	"collapse/nn"
 	"collapse/parallel"
 )
@@ -86,6 +88,54 @@ func TestARunNotesWhatItCost(t *testing.T) {
 		wall := threads * (run.Finished.Sub(run.Started).Seconds() + 0.002)
 		if !(sum > 0.2*wall && sum <= wall) || math.IsNaN(sum) {
 			t.Errorf("%v s of epochs in %v s of %v threads", sum, wall, threads)
+		}
+	}
+}
+
+// TestForeseenWithoutFiles: official sizes give what the data give, held out and with latent classes too.
+func TestForeseenWithoutFiles(t *testing.T) {
+	plain, held, latent, folded := tinyConfig(), tinyConfig(), tinyConfig(), tinyConfig()
+	held.Data.Validation = 0.3
+	latent.Data.NoiseKind, latent.Data.Noise = data.NoiseLatent, 0.2
+	folded.Data.Pipeline = data.PipelineMD
+	for name, c := range map[string]Config{"plain": plain, "held out": held, "latent": latent, "resized": folded} {
+		want, err := Foresee(c, openOnce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ForeseeOfficial(c)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, with the data %+v; %v", name, got, want, err)
+		}
+	}
+	c := tinyConfig()
+	c.Data.Name, c.Data.Classes, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass = "svhn", 2, 0, 0
+	if o, err := ForeseeOfficial(c); err != nil || o.Trained != 3*(4948+13861) || o.Arch.Channels != 3 {
+		t.Errorf("the digits 0 and 1 of SVHN: %+v, %v", o, err)
+	}
+	c.Data.Name = "folder"
+	if _, err := ForeseeOfficial(c); err == nil {
+		t.Error("a folder has an official size")
+	}
+}
+
+// TestMostFLOPOfLBFGS: a step counts as many passes as it may take, and measuring counts once.
+func TestMostFLOPOfLBFGS(t *testing.T) {
+	const forward = 28*28*16 + 16*16 + 16*2 + 2*2
+	for _, c := range []struct {
+		kind, search      string
+		evaluations, iter int64
+	}{{"sgd", "", 1, 0}, {"lbfgs", "none", 4, 4}, {"lbfgs", "none", 6, 9}, {"lbfgs", "strong_wolfe", 6, 4}} {
+		cfg := tinyConfig()
+		if cfg.Optim.Kind = c.kind; c.kind == "lbfgs" {
+			cfg.Optim.LBFGS.LineSearch, cfg.Optim.LBFGS.MaxIter, cfg.Optim.LBFGS.MaxEval = c.search, int(c.iter), 6
+		}
+		o, err := ForeseeOfficial(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 2 * float64(forward*(3*3*80*c.evaluations+3*120)); o.MostFLOP() != want {
+			t.Errorf("%+v: %v, by hand %v", c, o.MostFLOP(), want)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (n NetConfig) arch(image data.Shape, classes int) nn.Arch {
 }
 
 // arch is the network for the run's images.
-func (c Config) arch(in inputs) nn.Arch { return c.Net.arch(in.trainPixel.Shape, in.train.Classes) }
+func (c Config) arch(s sizes) nn.Arch { return c.Net.arch(s.image, s.classes) }
 
 // batch is the largest batch of a run.
-func (c Config) batch(in inputs) int { return min(c.Run.Batch, in.train.N()) }
+func (c Config) batch(s sizes) int { return min(c.Run.Batch, s.train) }

@@ -127,7 +127,7 @@ func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (
 
 // compute builds the run in memory, claims it, and settles it however it ends.
 func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
-	need, err := footprint[T](plan, in)
+	need, err := footprint[T](plan, in.sizes())
 	if err != nil {
 		return Result{}, err
 	}

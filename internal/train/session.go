@@ -39,7 +39,7 @@ type session[T Float] struct {
 
 // newSession checks what only the data can tell, and builds the engine and everything that measuring needs.
 func newSession[T Float](c Plan, in inputs, team *parallel.Team) (*session[T], error) {
-	a := c.arch(in)
+	a := c.arch(in.sizes())
 	s := &session[T]{cfg: c, in: in, dim: a.Features(), classes: a.Classes}
 	var err error
 	if s.outline, err = nn.Outlined(a); err != nil {
@@ -67,7 +67,7 @@ func newSession[T Float](c Plan, in inputs, team *parallel.Team) (*session[T], e
 
 // checkBatches refuses, before the first epoch, a batch size whose last batch the network cannot take.
 func (s *session[T]) checkBatches() error {
-	n, batch := s.in.train.N(), s.cfg.batch(s.in)
+	n, batch := s.in.train.N(), s.cfg.batch(s.in.sizes())
 	if s.outline.LoneNorm && (batch == 1 || n%batch == 1) {
 		return fmt.Errorf("train: %d samples in batches of %d (run.batch): %w", n, batch, &nn.BatchError{Batch: 1, MaxBatch: batch, Mode: nn.Train})
 	}
@@ -76,7 +76,7 @@ func (s *session[T]) checkBatches() error {
 
 // stepsPerEpoch counts batches, the last of which may be smaller.
 func (s *session[T]) stepsPerEpoch() int {
-	batch := s.cfg.batch(s.in)
+	batch := s.cfg.batch(s.in.sizes())
 	return (s.in.train.N() + batch - 1) / batch
 }
 
@@ -125,7 +125,7 @@ const fewValues = 8
 
 // fewSamples is the size of an epoch's last batch where batch norm sees only so many values of a channel, too few; else 0.
 func (s *session[T]) fewSamples() int {
-	last := s.in.train.N() % s.cfg.batch(s.in)
+	last := s.in.train.N() % s.cfg.batch(s.in.sizes())
 	if !s.outline.LoneNorm || last >= fewValues {
 		return 0
 	}

@@ -26,8 +26,8 @@ func TestEverySettingIsAConfiguration(t *testing.T) {
 		if c.Run.Epochs != 200 || c == Default() && s.Name != "md-mlp" {
 			t.Errorf("%s: %+v", s.Name, c)
 		}
-		in := inputs{train: &data.Set{Classes: c.Data.Classes}, trainPixel: &data.Inputs{Shape: data.Shape{C: 3, H: 32, W: 32}}}
-		if _, err := nn.EstimateBytes[float32](c.Resolved().arch(in), 4, nn.Train); err != nil {
+		on := sizes{image: data.Shape{C: 3, H: 32, W: 32}, classes: c.Data.Classes}
+		if _, err := nn.EstimateBytes[float32](c.Resolved().arch(on), 4, nn.Train); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		if mustPlan(t, c).Schedule.Rate(0) != c.Optim.LR {

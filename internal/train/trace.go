@@ -123,7 +123,7 @@ func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T
 // traceInfo is all of meta.json but the steps.
 func (n *native[T]) traceInfo() traceInfo {
 	c, o, d := n.cfg, n.cfg.Optim, n.cfg.Decay
-	a := c.arch(n.in)
+	a := c.arch(n.in.sizes())
 	net := traceNet{Kind: a.Kind, Channels: a.Channels, Height: a.Height, Width: a.Width, Layers: n.net.Modules()}
 	if c.reads("net.stem") {
 		net.Stem = a.Stem

@@ -79,12 +79,16 @@ func find(lab *store.Reader, hash string) (store.Run, bool) {
 	return run, err == nil
 }
 
-// outlook foresees a run, once for all that differ only in what changes no shape.
+// Shape is the same for configurations that differ only in what changes no shape.
+func Shape(c train.Config) string {
+	c.Run.Seed, c.Data.Noise, c.Data.NoiseSeed, c.Optim.LR, c.Optim.WeightDecay = 1, 0, 0, 0.1, 0
+	c.Loss = train.Default().Loss
+	return train.Changes(c)
+}
+
+// outlook foresees a run, once for all of a shape.
 func outlook(c train.Config, known map[string]train.Outlook) (train.Outlook, error) {
-	alike := c
-	alike.Run.Seed, alike.Data.Noise, alike.Data.NoiseSeed, alike.Optim.LR, alike.Optim.WeightDecay = 1, 0, 0, 0.1, 0
-	alike.Loss = train.Default().Loss
-	key := train.Changes(alike)
+	key := Shape(c)
 	if o, ok := known[key]; ok {
 		return o, nil
 	}
@@ -118,8 +122,12 @@ func timed(runs []train.Outlook, slots, threads int) (seconds float64, basis str
 		if slowest == 0 || rate < slowest {
 			slowest = rate
 		}
-		// Forward alone is a third of a step's work.
-		seconds += (float64(o.Steps) + float64(o.Forward)/float64(o.Batch)/3) / rate
+		seconds += steps(o) / rate
 	}
 	return seconds / float64(slots), fmt.Sprintf("%d shapes of network timed for half a second each", len(rates)), nil
+}
+
+// steps is the work of a run in steps of one evaluation, of which forward alone is a third. A step of L-BFGS counts as many as it may take.
+func steps(o train.Outlook) float64 {
+	return float64(o.Steps*o.Evaluations) + float64(o.Forward)/float64(o.Batch)/3
 }

@@ -11,6 +11,7 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/study/engine"
 	"collapse/internal/study/studytest"
+	"collapse/internal/train"
 )
 
 var must = studytest.Must
@@ -52,5 +53,21 @@ func TestForesee(t *testing.T) {
 	one, err := Study(lab.Reader, configs, items, 1, 2)
 	if err != nil || 2*one.Memory != e.Memory {
 		t.Errorf("two slots take %d bytes, one %d; %v", e.Memory, one.Memory, err)
+	}
+}
+
+// Two epochs of two batches, and 60 samples measured after each: 4 steps, and 6 batches that only pass forward.
+func TestStepsByHand(t *testing.T) {
+	c := studytest.Tiny()
+	c.Data.Classes = 2
+	for kind, want := range map[string]float64{"sgd": 4 + 2, "lbfgs": 4*7 + 2} {
+		if c.Optim.Kind = kind; kind == "lbfgs" {
+			c.Optim.LBFGS.MaxIter = 7
+		}
+		o, err := train.ForeseeOfficial(c)
+		must(t, err)
+		if got := steps(o); got != want {
+			t.Errorf("%s: %g steps, by hand %g", kind, got, want)
+		}
 	}
 }

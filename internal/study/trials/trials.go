@@ -113,18 +113,26 @@ func (p *plan) add(c *study.Place, t study.Trial) (string, error) {
 
 // addFinal adds the runs on all training samples: the best settings, and the default to compare them with.
 func (p *plan) addFinal(c *study.Place, best search.Point) error {
+	for _, t := range finalTrials(p.def, c, best) {
+		if _, err := p.add(c, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finalTrials are the runs of a place on all training samples.
+func finalTrials(d *study.Search, c *study.Place, best search.Point) (list []study.Trial) {
 	roles := []study.Trial{{Role: study.RoleBest, Settings: c.Settings(best)}}
-	if p.def.Compare {
+	if d.Compare {
 		roles = append(roles, study.Trial{Role: study.RoleDefaultFinal})
 	}
 	for _, t := range roles {
 		for _, t.Final = range c.Finals() {
-			if _, err := p.add(c, t); err != nil {
-				return err
-			}
+			list = append(list, t)
 		}
 	}
-	return nil
+	return list
 }
 
 // value is what a finished run is worth, its metric: larger is better, NaN if it failed.

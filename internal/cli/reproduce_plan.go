@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"collapse/data"
+	"collapse/internal/recipe"
+	"collapse/internal/scale"
+	"collapse/internal/study/forecast"
+)
+
+// planned is the JSON of a recipe's dry run.
+type planned struct {
+	scale.Plan
+	GPU     string             `json:"gpu,omitempty"`
+	Timed   *forecast.Estimate `json:"timed,omitempty"` // of what is missing, by runs of the lab or by timed steps; not of a search
+	Untimed string             `json:"untimed,omitempty"`
+}
+
+// dryRun says what the recipe would compute and what that would take.
+func (c *reproduceCmd) dryRun(a *app) error {
+	r, err := loadRecipe(c.ID)
+	if err != nil {
+		return err
+	}
+	p, err := c.planner(a)
+	if err != nil {
+		return err
+	}
+	out := planned{}
+	var bad *scale.ChoiceError
+	if out.Plan, err = p.Plan(r, c.choice()); errors.As(err, &bad) {
+		return usageError{err}
+	} else if err != nil {
+		return err
+	}
+	if r.Trains() {
+		out.GPU = scale.GPU()
+	}
+	if r.Trains() && r.Search == nil {
+		if out.Timed, err = c.timed(a, r); err != nil {
+			out.Untimed = whyUntimed(err)
+		}
+	}
+	return a.emit(out, func() { out.print(a) })
+}
+
+// planner plans for this machine and the lab, if there is one.
+func (c *reproduceCmd) planner(a *app) (*scale.Planner, error) {
+	o, err := c.options(a)
+	if err != nil {
+		return nil, err
+	}
+	lab, err := a.reader()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return &scale.Planner{Lab: lab, Cores: o.Threads}, nil
+}
+
+// timed estimates by the lab's runs of the same study, or by steps on this machine.
+func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (*forecast.Estimate, error) {
+	runs, err := r.Expand(c.choice())
+	if err != nil {
+		return nil, err
+	}
+	if err := dataAtHand(runs); err != nil {
+		return nil, err
+	}
+	configs, items, err := itemsOf(runs)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.options(a)
+	if err != nil {
+		return nil, err
+	}
+	e, err := foresee(a, configs, items, o)
+	return &e, err
+}
+
+func whyUntimed(err error) string {
+	var missing *data.MissingError
+	if errors.As(err, &missing) {
+		return missing.Name + " is not on this machine; above are its official sizes"
+	}
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return why
+}
+
+func (p planned) print(a *app) {
+	a.printf("%s, scale %s: %s\n\n", p.Recipe, p.Scale, p.Title)
+	for _, line := range p.Lines() {
+		a.printf("%-11s%s\n", line[0], line[1])
+	}
+	if p.Timed != nil && p.Timed.Missing > 0 {
+		a.printf("%-11sabout %s (%s)\n%-11sabout %.0f MB\n", "timed here", left(p.Timed.Time), p.Timed.Basis, "memory", float64(p.Timed.Memory)/(1<<20))
+	}
+	if p.Untimed != "" {
+		a.printf("%-11snot timed: %s\n", "timed here", p.Untimed)
+	}
+	for _, note := range p.Notes {
+		a.printf("\n%s\n", note)
+	}
+}
+
+// dryRunAll says what every recipe would take, and all together.
+func (c *reproduceCmd) dryRunAll(a *app) error {
+	p, err := c.planner(a)
+	if err != nil {
+		return err
+	}
+	var plans []scale.Plan
+	for _, id := range recipe.IDs() {
+		r, err := loadRecipe(id)
+		if err != nil {
+			return err
+		}
+		plan, err := p.Plan(r, c.choice())
+		var bad *scale.ChoiceError
+		if errors.As(err, &bad) { // as when it is computed: shown, and no obstacle to the others
+			plan.Notes = append(plan.Notes, "cannot be computed so: "+bad.Error())
+		} else if err != nil {
+			return err
+		}
+		plans = append(plans, plan)
+	}
+	sum := p.Total()
+	return a.emit(struct {
+		Recipes []scale.Plan `json:"recipes"`
+		Sum     scale.Plan   `json:"sum"`
+		GPU     string       `json:"gpu"`
+	}{plans, sum, scale.GPU()}, func() { printPlans(a, append(plans, sum)) })
+}
+
+// printPlans writes plans as a table, the last of them the sum, and then what is to be known of them.
+func printPlans(a *app, plans []scale.Plan) {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	row := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
+	row(plans[0].Columns())
+	for _, p := range plans {
+		row(p.Cells())
+	}
+	w.Flush()
+	a.printf("\nHours are of what the lab lacks, by the rates of docs/scale.md. GPU: %s.\n", scale.GPU())
+	last := len(plans) - 1
+	for _, note := range plans[last].Notes {
+		a.printf("%s\n", note)
+	}
+	about := map[string][]string{} // recipes by note
+	var notes []string
+	for _, p := range plans[:last] {
+		for _, note := range p.Notes {
+			if about[note] == nil {
+				notes = append(notes, note)
+			}
+			about[note] = append(about[note], p.Recipe)
+		}
+	}
+	for _, note := range notes {
+		a.printf("%s: %s\n", strings.Join(about[note], ", "), note)
+	}
+}

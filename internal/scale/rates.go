@@ -1,0 +1,55 @@
+package scale
+
+import (
+	"collapse/nn"
+)
+
+// Rate is how fast networks of a kind train: operations as train.Outlook counts them, with both cores of benchmarks.md at work.
+type Rate struct {
+	Of     string  `json:"of"`
+	GFLOPS float64 `json:"gflops_on_two_cores"`
+	Source string  `json:"source"`
+
+	is func(nn.Arch) bool
+}
+
+// rates are measured; the first that fits counts. What a narrow or shallow network does besides its products costs it a larger share.
+var rates = []Rate{
+	{"MLP, 1024 units and wider", 204, "docs/benchmarks.md, image networks: MLP 9×2048, batch 512",
+		func(a nn.Arch) bool { return a.Kind == nn.KindMLP && a.HiddenWidth >= 1024 }},
+	{"narrower MLP", 218, "docs/benchmarks.md, a training step: 4,260 steps a second of 784 → 3×128 → 2 → 2, batch 64, two runs side by side",
+		func(a nn.Arch) bool { return a.Kind == nn.KindMLP }},
+	{"ResNet18-adapt, up to 8 channels", 194, "docs/benchmarks.md, side by side: 13.1 million images an hour at k = 8, batch 64, two runs side by side",
+		func(a nn.Arch) bool { return a.Kind == nn.KindAdapt && a.StemWidth <= 8 }},
+	{"ResNet18-adapt, more channels", 320, "docs/benchmarks.md, image networks: k = 16, batch 64, twice the 160 of one thread",
+		func(a nn.Arch) bool { return a.Kind == nn.KindAdapt }},
+	{"ResNet18, CIFAR stem", 377, "docs/benchmarks.md, image networks: batch 64",
+		func(a nn.Arch) bool { return a.Kind == nn.KindResNet18 && a.Stem == nn.StemCIFAR }},
+	{"ResNet18", 370, "docs/benchmarks.md, image networks: default stem, batch 128",
+		func(a nn.Arch) bool { return a.Kind == nn.KindResNet18 }},
+	{"VGG13", 505, "docs/benchmarks.md, image networks: batch 128",
+		func(a nn.Arch) bool { return a.Kind == nn.KindVGG13 || a.Kind == nn.KindVGG13BN }},
+}
+
+// rateOf finds the rate of a network; one that nobody has measured counts as the slowest.
+func rateOf(a nn.Arch) Rate {
+	slowest := rates[0]
+	for _, r := range rates {
+		if r.is(a) {
+			return r
+		}
+		if r.GFLOPS < slowest.GFLOPS {
+			slowest = r
+		}
+	}
+	return slowest
+}
+
+// The GPU is an estimate. Its peak is of NVIDIA's data sheet of the A100 (1758950-r4): 156 TFLOP/s in TF32, without sparsity. NVIDIA itself
+// reaches 15 % of it with ResNet-50: 938 images of 224×224 a second (DeepLearningExamples, PyTorch, ResNet50 v1.5, one A100 of 80 GB, TF32)
+// at 3 × 2 × 4.09 billion operations each. Networks and images here are smaller, so that a tenth is assumed.
+const (
+	gpuName  = "NVIDIA A100"
+	gpuPeak  = 156e12
+	gpuShare = 0.1
+)

@@ -1,0 +1,150 @@
+// Package scale plans what recipes take at a scale: runs, of which the lab has some, their arithmetic, and hours on this machine, on 64
+// cores and on a GPU. Shapes and numbers of samples are those of the official data sets, so that no file is needed.
+//
+// scale.go makes plans; jobs.go lists what a recipe computes and what of it the lab has; rates.go holds the rates and says whose they are;
+// time.go lays runs side by side; table.go writes plans as text.
+package scale
+
+import (
+	"fmt"
+	"slices"
+
+	"collapse/internal/format"
+	"collapse/internal/recipe"
+	"collapse/internal/store"
+	"collapse/internal/train"
+)
+
+// Plan is what a recipe takes.
+type Plan struct {
+	Recipe string   `json:"recipe"`
+	Title  string   `json:"title,omitempty"`
+	Scale  string   `json:"scale"`
+	Trains bool     `json:"trains"` // a recipe of the theory takes seconds and counts no FLOP
+	Runs   int      `json:"runs"`
+	Done   int      `json:"done"`   // that the lab has
+	Failed int      `json:"failed"` // before, which are not tried again by themselves
+	FLOP   float64  `json:"flop"`   // of all runs
+	Left   float64  `json:"flop_left"`
+	Bound  bool     `json:"flop_is_bound"` // L-BFGS may do with less
+	Hours  Hours    `json:"hours"`         // of what is left
+	Memory int64    `json:"memory_bytes"`  // of the largest run
+	Rates  []Rate   `json:"rates,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// Hours are by the rates of docs/benchmarks.md.
+type Hours struct {
+	Cores int     `json:"cores"` // of this machine
+	Here  float64 `json:"here"`
+	On64  float64 `json:"cores_64"`
+	OnGPU float64 `json:"gpu_estimate"`
+}
+
+// manyCores are those of the second column of hours.
+const manyCores = 64
+
+// GPU says which GPU is meant and what is assumed of it.
+func GPU() string {
+	return fmt.Sprintf("%s in TF32 at a tenth of its peak of %.0f TFLOP/s, an estimate", gpuName, gpuPeak/1e12)
+}
+
+// Planner plans recipes one after the other. The runs that several share count once in Total.
+type Planner struct {
+	Lab   *store.Reader // nil: there is none
+	Cores int           // of this machine
+
+	outlooks map[string]train.Outlook
+	seen     map[string]bool // runs planned so far, by likeness
+	total    Plan
+	theories int
+}
+
+// Plan plans a recipe.
+func (p *Planner) Plan(r *recipe.Recipe, choice recipe.Choice) (Plan, error) {
+	plan := Plan{Recipe: r.ID, Title: r.Title, Scale: choice.Scale, Trains: r.Trains(), Hours: Hours{Cores: p.Cores}}
+	p.total.Scale, p.total.Trains, p.total.Hours.Cores = choice.Scale, true, p.Cores
+	if !r.Trains() {
+		p.theories++
+		return plan, nil
+	}
+	rounds, notes, err := p.rounds(r, choice)
+	if err != nil {
+		return plan, fmt.Errorf("%s: %w", r.ID, err)
+	}
+	plan.Notes = notes
+	if plan.add(rounds); plan.Bound {
+		plan.Notes = append(plan.Notes, "L-BFGS evaluates a batch several times in a step: counted is the most it may, optim.lbfgs.max_iter, with a line search max_eval, which the last search of a step can pass.")
+	}
+	p.total.add(p.fresh(rounds))
+	return plan, nil
+}
+
+// Total is the sum of all that was planned.
+func (p *Planner) Total() Plan {
+	t := p.total
+	t.Recipe = "all"
+	t.Notes = []string{"Recipes run one after the other; runs that they share count once in the sum."}
+	if p.theories > 0 {
+		t.Notes = append(t.Notes, format.Count(p.theories, "recipe")+" of the theory: seconds each, no FLOP.")
+	}
+	return t
+}
+
+// fresh are the jobs of runs that no plan had before.
+func (p *Planner) fresh(rounds [][]job) (out [][]job) {
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	for _, round := range rounds {
+		var left []job
+		for _, j := range round {
+			if !p.seen[j.likeness] {
+				p.seen[j.likeness] = true
+				left = append(left, j)
+			}
+		}
+		out = append(out, left)
+	}
+	return out
+}
+
+// add puts rounds of jobs into the plan, after what it has.
+func (plan *Plan) add(rounds [][]job) {
+	var left [][]float64
+	for _, round := range rounds {
+		var times []float64
+		for _, j := range round {
+			if plan.count(j) {
+				times = append(times, j.flop/(j.rate.GFLOPS/2*1e9))
+			}
+		}
+		if len(times) > 0 {
+			left = append(left, times)
+		}
+	}
+	plan.Hours.Here += makespan(left, plan.Hours.Cores) / 3600
+	plan.Hours.On64 += makespan(left, manyCores) / 3600
+	plan.Hours.OnGPU = plan.Left / (gpuShare * gpuPeak) / 3600
+}
+
+// count adds a job to the plan's sums and says whether it is left to compute.
+func (plan *Plan) count(j job) (left bool) {
+	plan.Runs++
+	plan.FLOP += j.flop
+	plan.Memory = max(plan.Memory, j.memory)
+	plan.Bound = plan.Bound || j.repeated
+	if !slices.ContainsFunc(plan.Rates, func(r Rate) bool { return r.Of == j.rate.Of }) {
+		plan.Rates = append(plan.Rates, j.rate)
+	}
+	switch j.state {
+	case store.Done:
+		plan.Done++
+		return false
+	case store.Failed:
+		plan.Failed++
+		return false
+	}
+	plan.Left += j.flop
+	return true
+}
