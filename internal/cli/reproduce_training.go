@@ -13,6 +13,7 @@ import (
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
 	"collapse/internal/study/forecast"
 	"collapse/internal/train"
 )
@@ -20,7 +21,7 @@ import (
 // train runs a recipe that trains networks: what the lab does not hold is trained, then the page is made.
 func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	choice := c.choice()
-	runs, err := r.Expand(choice)
+	runs, err := r.Foresee(choice)
 	if err != nil {
 		return reproduced{}, usageError{err}
 	}
@@ -31,12 +32,17 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
+	o, err := c.options(a)
+	if err != nil {
+		return reproduced{}, err
+	}
 	var hashes []string
 	var found []judge.Search
+	var taken recipe.Found
 	if r.Search != nil {
-		hashes, found, err = c.searchAll(a, lab, r, choice)
-	} else {
-		hashes, err = c.runAll(a, lab, r, runs)
+		hashes, found, err = c.searchAll(a, lab, r, o)
+	} else if taken, err = c.takeSettings(a, lab, r, o); err == nil {
+		hashes, err = c.runAll(a, lab, r, taken, o)
 	}
 	if err != nil {
 		return reproduced{}, err
@@ -49,7 +55,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	made.Generated, made.Searches, made.RunPages = time.Now(), found, c.RunPages
+	made.Generated, made.Searches, made.Taken, made.RunPages = time.Now(), found, taken, c.RunPages
 	spent := page.Count(loaded, len(found) > 0, forecast.Runs(lab, c.DataDir))
 	made.Compute = &spent
 	notePages(a, c.RunPages, loaded)
@@ -61,7 +67,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	judged, err := made.Judge()
 	return reproduced{drawn: figuresOf(judged.Figures), numbers: judged.Numbers, command: strings.Join(made.Commands, "; "),
 		IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes:      made.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
 }
 
 func figuresOf(pictures []figure.Picture) (out []chart.Figure) {
@@ -79,10 +85,10 @@ func notePages(a *app, wanted bool, runs []judge.Run) {
 }
 
 // runAll makes the runs a study of the lab, computes what is missing, and returns their names in the lab.
-func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []recipe.Run) ([]string, error) {
-	o, err := c.options(a)
+func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, taken recipe.Found, o engine.Options) ([]string, error) {
+	runs, err := r.Expand(c.choice(), taken)
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
 	_, items, err := itemsOf(runs)
 	if err != nil {
@@ -119,7 +125,7 @@ func itemsOf(runs []recipe.Run) (configs []train.Config, items []study.Item, err
 
 // dryRun says what the recipe would train.
 func (c *reproduceCmd) dryRun(a *app) error {
-	configs, items, err := c.wouldTrain(c.ID)
+	configs, items, first, err := c.wouldTrain(a, c.ID)
 	if err != nil {
 		return err
 	}
@@ -127,7 +133,7 @@ func (c *reproduceCmd) dryRun(a *app) error {
 	if err != nil {
 		return err
 	}
-	return dryRun(a, c.ID+"."+c.Scale, configs, items, o)
+	return dryRun(a, c.ID+"."+c.Scale, configs, items, first, o)
 }
 
 // foreseen is what a recipe would train beside those before it.
@@ -148,7 +154,7 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 		if !h.Trains() {
 			continue
 		}
-		configs, items, err := c.wouldTrain(h.ID)
+		configs, items, _, err := c.wouldTrain(a, h.ID)
 		if err != nil {
 			return err
 		}
@@ -174,30 +180,28 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 		for _, r := range rows {
 			a.printf("%-10s %6d %11d %12s %7.0f MB\n", r.ID, r.Runs, r.Missing, left(r.Time), float64(r.Memory)/(1<<20))
 		}
-		a.printf("\nRuns that recipes share count for the first; a search (md-tab1) counts its grid only. Recipes of the theory train nothing.\n")
+		a.printf("\nRuns that recipes share count for the first; a search (md-tab1) counts its grid only, and what takes settings from it (md-tab2) all its runs, with its own settings until the search has ended. Recipes of the theory train nothing.\n")
 	})
 }
 
-// wouldTrain lists the runs of a recipe.
-func (c *reproduceCmd) wouldTrain(id string) ([]train.Config, []study.Item, error) {
+// wouldTrain lists the runs of a recipe, and the search that has to come first; see toCome.
+func (c *reproduceCmd) wouldTrain(a *app, id string) (configs []train.Config, items []study.Item, first *study.File, err error) {
 	if !slices.Contains(recipe.IDs(), id) {
-		return nil, nil, unknownRecipe(id)
+		return nil, nil, nil, unknownRecipe(id)
 	}
 	if !recipe.Trains(id) {
-		return nil, nil, usagef("%q trains no network: there is nothing to foresee", id)
+		return nil, nil, nil, usagef("%q trains no network: there is nothing to foresee", id)
 	}
 	r, err := recipe.Load(id)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, nil, usageError{err}
 	}
-	runs, err := r.Expand(c.choice())
+	runs, first, err := c.toCome(a, r)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, nil, err
 	}
-	if err := dataAtHand(runs); err != nil {
-		return nil, nil, err
-	}
-	return itemsOf(runs)
+	configs, items, err = itemsOf(runs)
+	return configs, items, first, err
 }
 
 func (c *reproduceCmd) choice() recipe.Choice {

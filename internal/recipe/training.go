@@ -20,6 +20,8 @@ type Training struct {
 	Quick    Scale                     `toml:"quick"`    // --scale quick
 	Search   map[string]any            `toml:"search"`   // choose settings instead of computing all of the grid, as a study's file says it
 
+	SettingsFrom *SettingsFrom `toml:"settings_from"` // settings that another recipe searches
+
 	Drawings     []figure.Drawing  `toml:"drawing"`
 	Memorization bool              `toml:"memorization"` // draw and judge as M-D Fig. 1
 	Claims       []judge.Statement `toml:"claim"`
@@ -71,7 +73,7 @@ func (r *Recipe) checkTraining(text []byte) error {
 		if scale == "standard" && r.Standard.Seeds == 0 {
 			continue // not yet
 		}
-		if _, err := r.Expand(Choice{Scale: scale}); err != nil {
+		if _, err := r.Foresee(Choice{Scale: scale}); err != nil {
 			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
 		}
 	}
@@ -80,9 +82,12 @@ func (r *Recipe) checkTraining(text []byte) error {
 		errs = append(errs, errors.New("a search needs [search], and no variants"))
 	}
 	for preset := range r.Presets {
-		if _, err := r.Expand(Choice{Scale: "paper", Preset: preset}); err != nil {
+		if _, err := r.Foresee(Choice{Scale: "paper", Preset: preset}); err != nil {
 			errs = append(errs, fmt.Errorf("preset %s: %w", preset, err))
 		}
+	}
+	if errors.Join(errs...) == nil {
+		errs = append(errs, r.checkChain(text))
 	}
 	return errors.Join(errs...)
 }
