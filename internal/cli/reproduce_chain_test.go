@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -219,4 +221,33 @@ func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
 	if _, err := lab.Study("second.quick"); err == nil {
 		t.Error("the table was begun without its search")
 	}
+}
+
+// With workers elsewhere alone, the same worker computes the search and then the table.
+func TestAChainedRecipeOnWorkersElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	c, a, r := chainedIn(t, dir)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Workers, c.Listen, c.TokenFile = 0, free.Addr().String(), filepath.Join(dir, "token")
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.options(a); err != nil { // makes the token
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	worked := make(chan int, 1)
+	go func() {
+		worked <- run(ctx, []string{"worker", "--connect", "nats://" + c.Listen, "--token-file", c.TokenFile, "--scratch", filepath.Join(dir, "scratch"), "--slots", "2"}, io.Discard, io.Discard)
+	}()
+	result, err := c.train(a, r)
+	stop()
+	<-worked
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTaken(t, c, a, r, result)
 }
