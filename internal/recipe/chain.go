@@ -80,7 +80,7 @@ func (r *Recipe) noSearch(c Choice, cell []string) error {
 	for _, key := range from.Take {
 		byHand = append(byHand, "--set "+key+"=…")
 	}
-	return fmt.Errorf("%s takes settings from %s, and no finished search of it is for %s; run %s, or set them by hand: %s",
+	return fmt.Errorf("%s takes settings from %s, which has none for %s; run %s if its search is not finished, or set them by hand: %s",
 		r.ID, from.Recipe, strings.Join(cell, ", "), c.OfSource().Command(from.Recipe), strings.Join(byHand, " "))
 }
 
@@ -101,7 +101,7 @@ func (r *Recipe) loadSource(files fs.FS) error {
 	return err
 }
 
-// checkChain checks what a chained recipe says of the one before it, and that this one has a search for each of its cells.
+// checkChain checks what a chained recipe says of the one before it. Whether that has a search for each cell is up to Foresee.
 func (r *Recipe) checkChain(text []byte) error {
 	from, lines := r.SettingsFrom, linesOf(text)
 	if from == nil {
@@ -122,13 +122,10 @@ func (r *Recipe) checkChain(text []byte) error {
 	if len(errs) == 0 {
 		r.checkKeys(bad)
 	}
-	if len(errs) == 0 {
-		errs = append(errs, r.checkCells())
-	}
 	return errors.Join(errs...)
 }
 
-// checkKeys checks match, by which every cell must have one search, and take.
+// checkKeys checks match, by which every cell must have one search, take, and that every preset is one of the search, too.
 func (r *Recipe) checkKeys(bad func(key, format string, args ...any)) {
 	from := r.SettingsFrom
 	table, _ := r.source.Search["space"].(map[string]any)
@@ -149,6 +146,11 @@ func (r *Recipe) checkKeys(bad func(key, format string, args ...any)) {
 	for _, key := range from.Match {
 		if !slices.Contains(known, key) || key == "run.seed" {
 			bad("match", "has %q; wanted settings other than the seed%s", key, spelling.Suggestion(key, known))
+		}
+	}
+	for preset := range r.Presets {
+		if _, ok := r.source.Presets[preset]; !ok {
+			bad("recipe", "is %q, which has no preset %s", from.Recipe, preset)
 		}
 	}
 	for _, scale := range []Scale{r.source.Quick, r.source.Standard, r.source.Full} {
@@ -176,33 +178,6 @@ func settingsOfSpace(prefix string, space map[string]any) (keys []string) {
 		}
 	}
 	return keys
-}
-
-// checkCells looks for cells without a search, at every scale and preset.
-func (r *Recipe) checkCells() error {
-	for preset := range r.Presets {
-		if _, ok := r.source.Presets[preset]; !ok {
-			return fmt.Errorf("preset %s: %s has none of that name to search with", preset, r.source.ID)
-		}
-	}
-	for _, scale := range Scales {
-		c := Choice{Scale: scale}
-		if s, _ := r.scale(scale); s.Seeds == 0 {
-			continue
-		}
-		searches, err := r.source.Foresee(c)
-		if err != nil {
-			return fmt.Errorf("scale %s: %s: %w", scale, r.source.ID, err)
-		}
-		var found Found
-		for _, s := range searches {
-			found = append(found, Taken{Cell: s.Config.SettingsOf(r.SettingsFrom.Match)})
-		}
-		if _, err := r.Expand(c, found); err != nil {
-			return fmt.Errorf("scale %s: %w", scale, err)
-		}
-	}
-	return nil
 }
 
 // linesOf is where the keys of [settings_from] stand, and, under "", the section.

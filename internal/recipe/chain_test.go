@@ -112,15 +112,18 @@ func TestRunsTakeTheSettingsOfTheirCell(t *testing.T) {
 }
 
 func TestACellWithoutASearchIsRefused(t *testing.T) {
-	r := pair(t)
+	r, lr := pair(t), Choice{Scale: "quick", Set: []string{"loss.kind=lr"}}
+	if _, err := r.Foresee(lr); err == nil || !strings.Contains(err.Error(), `which has none for data.name="mnist", loss.kind="lr"`) {
+		t.Errorf("foreseen: %v", err)
+	}
 	for name, c := range map[string]struct {
 		choice Choice
 		found  Found
 		want   []string
 	}{
-		"no search yet": {Choice{Scale: "quick", Preset: "code", Seeds: 1}, nil, []string{`no finished search of it is for data.name="mnist", loss.kind="ce"`, "run collapse reproduce first --scale quick --preset code, ", "--set optim.lr=… --set loss.smoothing=…"}},
-		"not for all":   {Choice{Scale: "quick"}, foundForBoth[:1], []string{`for data.name="mnist", loss.kind="ce"`, "run collapse reproduce first --scale quick, "}},
-		"by hand":       {Choice{Scale: "quick", Set: []string{"loss.kind=lr"}}, foundForBoth, []string{`for data.name="mnist", loss.kind="lr"`}},
+		"no search yet": {Choice{Scale: "quick", Preset: "code", Seeds: 1}, nil, []string{`which has none for data.name="mnist", loss.kind="ce"`, "run collapse reproduce first --scale quick --preset code if its search is not finished, ", "--set optim.lr=… --set loss.smoothing=…"}},
+		"not for all":   {Choice{Scale: "quick"}, foundForBoth[:1], []string{`for data.name="mnist", loss.kind="ce"`, "run collapse reproduce first --scale quick if "}},
+		"by hand":       {lr, foundForBoth, []string{`for data.name="mnist", loss.kind="lr"`}},
 	} {
 		_, err := r.Expand(c.choice, c.found)
 		for _, want := range c.want {
@@ -166,8 +169,8 @@ func TestChainsThatCannotBe(t *testing.T) {
 		"match":           {searches, chained, `match = ["data.name"`, `match = ["data.nam"`, `line 13: settings_from.match has "data.nam"; wanted settings other than the seed; did you mean data.name?`},
 		"seed":            {searches, chained, `match = [`, `match = ["run.seed", `, `match has "run.seed"`},
 		"match too few":   {searches, chained, `match = ["data.name", `, `match = [`, `line 13: settings_from.match lacks "data.name", by which the searches of first differ`},
-		"cell":            {searches, chained, `"loss.kind" = ["ls"]`, `"loss.kind" = ["mse"]`, `scale paper: data.name="mnist", loss.kind="mse": second takes settings from first, and no finished search of it is for data.name="mnist", loss.kind="mse"`},
-		"preset":          {searches, chained, `[presets.code]`, `[presets.mine]`, "preset mine: first has none of that name"},
+		"cell":            {searches, chained, `"loss.kind" = ["ls"]`, `"loss.kind" = ["mse"]`, `scale paper: data.name="mnist", loss.kind="mse": second takes settings from first, which has none for data.name="mnist", loss.kind="mse"`},
+		"preset":          {searches, chained, `[presets.code]`, `[presets.mine]`, `line 12: settings_from.recipe is "first", which has no preset mine`},
 		"scale":           {searches, chained, "[quick]\n", "[standard]\nseeds = 1\n[quick]\n", "scale standard: first: seeds is missing"},
 	} {
 		second := strings.Replace(c.second, c.old, c.new, 1)

@@ -42,7 +42,7 @@ func (r Run) Note() string {
 // are the settings for each cell of a recipe that takes them from a search (Source), and nil for others.
 func (r *Recipe) Expand(c Choice, found Found) ([]Run, error) {
 	if r.Source(c) == nil {
-		return r.Foresee(c)
+		return r.expand(c, nil)
 	}
 	return r.expand(c, func(own train.Config) ([]string, error) {
 		cell := own.SettingsOf(r.SettingsFrom.Match)
@@ -54,9 +54,22 @@ func (r *Recipe) Expand(c Choice, found Found) ([]Run, error) {
 	})
 }
 
-// Foresee is Expand for those who count runs: where settings come from a search that has still to find them, the recipe's own stand in.
+// Foresee is Expand for those who count runs: where settings come from a search that has still to find them, the recipe's own stand in. That there is
+// a search for each cell is known before.
 func (r *Recipe) Foresee(c Choice) ([]Run, error) {
-	return r.expand(c, nil)
+	source := r.Source(c)
+	if source == nil {
+		return r.expand(c, nil)
+	}
+	searches, err := source.Foresee(c.OfSource())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source.ID, err)
+	}
+	var found Found
+	for _, s := range searches {
+		found = append(found, Taken{Cell: s.Config.SettingsOf(r.SettingsFrom.Match)})
+	}
+	return r.Expand(c, found)
 }
 
 // expand lists runs. What the recipe says of a run decides which settings it takes; those of the choice are stronger.

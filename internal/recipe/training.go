@@ -49,6 +49,9 @@ type Substitution struct {
 
 // checkTraining checks grids, measures and settings that claims and panels name.
 func (r *Recipe) checkTraining(text []byte) error {
+	if err := r.checkChain(text); err != nil {
+		return err // cells would be checked in vain
+	}
 	var errs []error
 	for _, d := range r.Drawings {
 		errs = append(errs, d.Check())
@@ -85,9 +88,6 @@ func (r *Recipe) checkTraining(text []byte) error {
 		if _, err := r.Foresee(Choice{Scale: "paper", Preset: preset}); err != nil {
 			errs = append(errs, fmt.Errorf("preset %s: %w", preset, err))
 		}
-	}
-	if errors.Join(errs...) == nil {
-		errs = append(errs, r.checkChain(text))
 	}
 	return errors.Join(errs...)
 }
