@@ -32,18 +32,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	o, err := c.options(a)
-	if err != nil {
-		return reproduced{}, err
-	}
-	var hashes []string
-	var found []judge.Search
-	var taken recipe.Found
-	if r.Search != nil {
-		hashes, found, err = c.searchAll(a, lab, r, o)
-	} else if taken, err = c.takeSettings(a, lab, r, o); err == nil {
-		hashes, err = c.runAll(a, lab, r, taken, o)
-	}
+	hashes, found, taken, err := c.compute(a, lab, r)
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -68,6 +57,21 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	return reproduced{drawn: figuresOf(judged.Figures), numbers: judged.Numbers, command: strings.Join(made.Commands, "; "),
 		IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
 		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+}
+
+// compute computes what the lab lacks, and returns the names of the runs in the lab, what was found by a recipe that searches, and what one that
+// takes settings from a search took.
+func (c *reproduceCmd) compute(a *app, lab *store.Lab, r *recipe.Recipe) (hashes []string, found []judge.Search, taken recipe.Found, err error) {
+	o, err := c.options(a)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if r.Search != nil {
+		hashes, found, err = c.searchAll(a, lab, r, o)
+	} else if taken, err = c.takeSettings(a, lab, r, o); err == nil {
+		hashes, err = c.runAll(a, lab, r, taken, o)
+	}
+	return hashes, found, taken, err
 }
 
 func figuresOf(pictures []figure.Picture) (out []chart.Figure) {
