@@ -60,6 +60,7 @@ type reproduced struct {
 	page.IndexEntry
 	Facts    []theoryfig.Fact `json:"facts,omitempty"`
 	Notes    []string         `json:"notes,omitempty"`
+	Taken    recipe.Found     `json:"settings_from,omitempty"` // what a search found for the runs, cell by cell
 	Runs     int              `json:"runs"`
 	Failed   int              `json:"failed"`
 	Figures  []string         `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist

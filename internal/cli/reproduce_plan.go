@@ -10,6 +10,7 @@ import (
 	"collapse/data"
 	"collapse/internal/recipe"
 	"collapse/internal/scale"
+	"collapse/internal/study"
 	"collapse/internal/study/forecast"
 )
 
@@ -42,8 +43,12 @@ func (c *reproduceCmd) dryRun(a *app) error {
 		out.GPU = scale.GPU()
 	}
 	if r.Trains() && r.Search == nil {
-		if out.Timed, err = c.timed(a, r); err != nil {
+		var first *study.File
+		if out.Timed, first, err = c.timed(a, r); err != nil {
 			out.Untimed = whyUntimed(err)
+		}
+		if first != nil {
+			out.Notes = append(out.Notes, searchFirst(first))
 		}
 	}
 	return a.emit(out, func() { out.print(a) })
@@ -59,28 +64,28 @@ func (c *reproduceCmd) planner(a *app) (*scale.Planner, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return &scale.Planner{Lab: lab, Cores: o.Threads}, nil
+	return &scale.Planner{Lab: lab, Cores: o.Threads, Found: func(r *recipe.Recipe) (recipe.Found, error) {
+		found, _, err := c.foundBefore(a, r)
+		return found, err
+	}}, nil
 }
 
-// timed estimates by the lab's runs of the same study, or by steps on this machine.
-func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (*forecast.Estimate, error) {
-	runs, err := r.Expand(c.choice())
+// timed estimates by the lab's runs of the same study, or by steps on this machine. first is a search that has to come before.
+func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (e *forecast.Estimate, first *study.File, err error) {
+	runs, first, err := c.toCome(a, r)
 	if err != nil {
-		return nil, err
-	}
-	if err := dataAtHand(runs); err != nil {
-		return nil, err
+		return nil, first, err
 	}
 	configs, items, err := itemsOf(runs)
 	if err != nil {
-		return nil, err
+		return nil, first, err
 	}
 	o, err := c.options(a)
 	if err != nil {
-		return nil, err
+		return nil, first, err
 	}
-	e, err := foresee(a, configs, items, o)
-	return &e, err
+	of, err := foresee(a, configs, items, o)
+	return &of, first, err
 }
 
 func whyUntimed(err error) string {

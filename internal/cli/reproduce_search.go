@@ -12,16 +12,13 @@ import (
 	"collapse/internal/search"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
 	"collapse/internal/study/trials"
 )
 
 // searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and what was found.
-func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, choice recipe.Choice) (hashes []string, found []judge.Search, err error) {
-	o, err := c.options(a)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := scale.SearchFile(r, choice)
+func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, o engine.Options) (hashes []string, found []judge.Search, err error) {
+	f, err := scale.SearchFile(r, c.choice())
 	if err != nil {
 		return nil, nil, usageError{err}
 	}

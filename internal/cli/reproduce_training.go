@@ -13,6 +13,7 @@ import (
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
+	"collapse/internal/study/engine"
 	"collapse/internal/study/forecast"
 	"collapse/internal/train"
 )
@@ -20,7 +21,7 @@ import (
 // train runs a recipe that trains networks: what the lab does not hold is trained, then the page is made.
 func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	choice := c.choice()
-	runs, err := r.Expand(choice)
+	runs, err := r.Foresee(choice)
 	if err != nil {
 		return reproduced{}, usageError{err}
 	}
@@ -31,13 +32,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	var hashes []string
-	var found []judge.Search
-	if r.Search != nil {
-		hashes, found, err = c.searchAll(a, lab, r, choice)
-	} else {
-		hashes, err = c.runAll(a, lab, r, runs)
-	}
+	hashes, found, taken, err := c.compute(a, lab, r)
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -49,7 +44,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	made.Generated, made.Searches, made.RunPages = time.Now(), found, c.RunPages
+	made.Generated, made.Searches, made.Taken, made.RunPages = time.Now(), found, taken, c.RunPages
 	spent := page.Count(loaded, len(found) > 0, forecast.Runs(lab, c.DataDir))
 	made.Compute = &spent
 	notePages(a, c.RunPages, loaded)
@@ -61,7 +56,22 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	judged, err := made.Judge()
 	return reproduced{drawn: figuresOf(judged.Figures), numbers: judged.Numbers, command: strings.Join(made.Commands, "; "),
 		IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes:      made.Notes, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+}
+
+// compute computes what the lab lacks, and returns the names of the runs in the lab, what was found by a recipe that searches, and what one that
+// takes settings from a search took.
+func (c *reproduceCmd) compute(a *app, lab *store.Lab, r *recipe.Recipe) (hashes []string, found []judge.Search, taken recipe.Found, err error) {
+	o, err := c.options(a)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if r.Search != nil {
+		hashes, found, err = c.searchAll(a, lab, r, o)
+	} else if taken, err = c.takeSettings(a, lab, r, o); err == nil {
+		hashes, err = c.runAll(a, lab, r, taken, o)
+	}
+	return hashes, found, taken, err
 }
 
 func figuresOf(pictures []figure.Picture) (out []chart.Figure) {
@@ -79,10 +89,10 @@ func notePages(a *app, wanted bool, runs []judge.Run) {
 }
 
 // runAll makes the runs a study of the lab, computes what is missing, and returns their names in the lab.
-func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, runs []recipe.Run) ([]string, error) {
-	o, err := c.options(a)
+func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, taken recipe.Found, o engine.Options) ([]string, error) {
+	runs, err := r.Expand(c.choice(), taken)
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
 	_, items, err := itemsOf(runs)
 	if err != nil {

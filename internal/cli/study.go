@@ -82,7 +82,7 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
 		return err
 	}
 	if c.DryRun {
-		return dryRun(a, f.Name, configs, items, o)
+		return dryRun(a, f.Name, configs, items, nil, o)
 	}
 	lab, err := a.openLab()
 	if err != nil {
@@ -110,20 +110,28 @@ func foresee(a *app, configs []train.Config, items []study.Item, o engine.Option
 	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads)
 }
 
-// dryRun says what a study would compute and what that would take.
-func dryRun(a *app, name string, configs []train.Config, items []study.Item, o engine.Options) error {
+// dryRun says what a study would compute and what that would take; first is the search that its settings follow from, if it has still to run.
+func dryRun(a *app, name string, configs []train.Config, items []study.Item, first *study.File, o engine.Options) error {
 	e, err := foresee(a, configs, items, o)
 	if err != nil {
 		return err
 	}
-	return a.emit(struct {
+	foreseen := struct {
 		Study string `json:"study"`
 		forecast.Estimate
-		Workers int `json:"workers"`
-	}{name, e, o.Slots}, func() {
+		Workers int    `json:"workers"`
+		First   string `json:"first,omitempty"` // a study that has to end before
+	}{Study: name, Estimate: e, Workers: o.Slots}
+	if first != nil {
+		foreseen.First = first.Name
+	}
+	return a.emit(foreseen, func() {
 		a.printf("%s: %d runs, %d to compute", name, e.Runs, e.Missing)
 		if e.Failed > 0 {
 			a.printf(", %d failed before", e.Failed)
+		}
+		if first != nil {
+			a.printf("\n%s", searchFirst(first))
 		}
 		a.printf("\ntime     about %s with %d side by side here (%s)\nmemory   about %.0f MB\n", left(e.Time), max(1, o.Slots), e.Basis, float64(e.Memory)/(1<<20))
 	})

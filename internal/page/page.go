@@ -32,6 +32,7 @@ type shared struct {
 	Tiles                []format.Tile
 	RunTable, Unfinished runsTable
 	Config               []pair
+	TakenTable           format.Table // settings that a search found for the runs, and where
 	Made                 string
 	Single               bool // the page is about one run
 }

@@ -33,6 +33,7 @@ type Recipe struct {
 	Printed       *judge.Printed // the claim that the numbers are the paper's; nil: none
 	PapersScale   bool           // the runs are what the paper ran
 	Substitutions []recipe.Substitution
+	Taken         recipe.Found // settings that a search found for these runs; nil: they take none
 	Notes         []string
 	Commands      []string
 	Compute       *Compute // what the runs have taken; nil: not said
@@ -133,6 +134,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	p.Judged, p.Compared, p.PaperTable = answers.Claims, answers.Numbers, numberTable(answers.Numbers)
 	p.RunTable, p.Unfinished = runsTable{variedTable(done), r.RunPages}, runsTable{unfinishedTable(r.Runs), r.RunPages}
 	p.Tiles = r.tiles(done, p.Judged)
+	p.TakenTable = takenTable(r.Taken)
 	p.Made = format.Time(r.Generated)
 	return p, pictures, nil
 }

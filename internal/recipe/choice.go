@@ -27,7 +27,7 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 
 // dataSets are those of the full scale.
 func (r *Recipe) dataSets() []string {
-	runs, err := r.Expand(Choice{Scale: "paper"})
+	runs, err := r.Foresee(Choice{Scale: "paper"})
 	if err != nil {
 		return nil // Parse has checked it
 	}

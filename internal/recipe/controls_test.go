@@ -34,7 +34,7 @@ func TestEveryClaimCanBeContradicted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runs, err := r.Expand(recipe.Choice{Scale: "quick", Seeds: 6})
+			runs, err := r.Foresee(recipe.Choice{Scale: "quick", Seeds: 6})
 			if err != nil {
 				t.Fatal(err)
 			}

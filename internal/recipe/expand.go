@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,9 +37,42 @@ func (r Run) Note() string {
 	return strings.Join(append(words, "seed "+strconv.FormatUint(r.Config.Run.Seed, 10)), ", ")
 }
 
-// Expand lists the runs of a choice, seed by seed: cut short, whole figures of the first seeds
-// exist. Every configuration is checked.
-func (r *Recipe) Expand(c Choice) ([]Run, error) {
+// Expand lists the runs of a choice, seed by seed: cut short, whole figures of the first seeds exist. Every configuration is checked. found
+// are the settings for each cell of a recipe that takes them from a search (Source), and nil for others.
+func (r *Recipe) Expand(c Choice, found Found) ([]Run, error) {
+	if r.Source(c) == nil {
+		return r.expand(c, nil)
+	}
+	return r.expand(c, func(own train.Config) ([]string, error) {
+		cell := own.SettingsOf(r.SettingsFrom.Match)
+		taken, ok := found.of(cell)
+		if !ok {
+			return nil, r.noSearch(c, cell)
+		}
+		return taken, nil
+	})
+}
+
+// Foresee is Expand for those who count runs: where settings come from a search that has still to find them, the recipe's own stand in. That there is
+// a search for each cell is known before.
+func (r *Recipe) Foresee(c Choice) ([]Run, error) {
+	source := r.Source(c)
+	if source == nil {
+		return r.expand(c, nil)
+	}
+	searches, err := source.Foresee(c.OfSource())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source.ID, err)
+	}
+	var found Found
+	for _, s := range searches {
+		found = append(found, Taken{Cell: s.Config.SettingsOf(r.SettingsFrom.Match)})
+	}
+	return r.Expand(c, found)
+}
+
+// expand lists runs. What the recipe says of a run decides which settings it takes; those of the choice are stronger.
+func (r *Recipe) expand(c Choice, take func(own train.Config) ([]string, error)) ([]Run, error) {
 	scale, err := r.scale(c.Scale)
 	if err != nil {
 		return nil, err
@@ -52,8 +84,15 @@ func (r *Recipe) Expand(c Choice) ([]Run, error) {
 	var runs []Run
 	for seed := 1; seed <= seeds; seed++ {
 		for _, varied := range scale.cells() {
-			all := slices.Concat(common, varied, c.builtIn(), c.Set, []string{"run.seed=" + strconv.Itoa(seed)})
-			cfg, err := train.LoadShared(all...)
+			byHand := slices.Concat(c.builtIn(), c.Set, []string{"run.seed=" + strconv.Itoa(seed)})
+			cfg, err := train.LoadShared(slices.Concat(common, varied, byHand)...)
+			var taken []string
+			if err == nil && take != nil {
+				taken, err = take(cfg)
+			}
+			if err == nil && len(taken) > 0 {
+				cfg, err = train.LoadShared(slices.Concat(common, varied, taken, byHand)...)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", strings.Join(varied, ", "), err)
 			}
@@ -79,11 +118,11 @@ func (r *Recipe) common(c Choice, scale Scale) (common []string, seeds int, err 
 	if !ok && c.Preset != "" {
 		return nil, 0, fmt.Errorf("there is no preset %q; there are %s", c.Preset, strings.Join(slices.Sorted(maps.Keys(r.Presets)), ", "))
 	}
+	if scale.Seeds < 1 {
+		return nil, 0, fmt.Errorf("the recipe has no scale %s, or it lacks seeds", c.Scale)
+	}
 	if seeds = scale.Seeds; c.Seeds > 0 {
 		seeds = c.Seeds
-	}
-	if seeds < 1 {
-		return nil, 0, errors.New("seeds is missing")
 	}
 	preset = maps.Clone(preset)
 	delete(preset, "search") // see SearchFile

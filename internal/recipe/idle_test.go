@@ -20,7 +20,7 @@ func TestRecipesHaveNoIdleSettings(t *testing.T) {
 		}
 		var configs []train.Config
 		for _, scale := range []string{"quick", "paper"} {
-			runs, err := r.Expand(Choice{Scale: scale, Seeds: 1})
+			runs, err := r.Foresee(Choice{Scale: scale, Seeds: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestASettingForNoRunOfARecipeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Expand(Choice{Scale: "quick", Set: []string{"optim.adam.eps=1e-6"}}); err == nil || !strings.Contains(err.Error(), "optim.adam.eps has no effect on any run") {
+	if _, err := r.Foresee(Choice{Scale: "quick", Set: []string{"optim.adam.eps=1e-6"}}); err == nil || !strings.Contains(err.Error(), "optim.adam.eps has no effect on any run") {
 		t.Errorf("%v", err)
 	}
 }

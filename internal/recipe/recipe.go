@@ -2,8 +2,8 @@
 // the kind training is a grid of training runs, with what its page draws, the paper's numbers and its claims; each other kind
 // is a runner of internal/theoryrun.
 //
-// recipe.go lists, reads and checks files; theory.go and training.go say what is in them; expand.go turns a grid into
-// configurations, search.go a search into a study's file; choice.go says what a choice among its runs is in words.
+// recipe.go lists, reads and checks files, keys.go names what they misspell; theory.go and training.go say what is in them; expand.go
+// turns a grid into configurations, chain.go takes settings for it from a search, search.go turns a search into a study's file; choice.go says what a choice among its runs is in words.
 package recipe
 
 import (
@@ -35,6 +35,8 @@ type Recipe struct {
 	Head
 	Theory
 	Training
+
+	source *Recipe // of SettingsFrom; nil: none
 }
 
 // KindTraining is the kind of recipes that train networks.
@@ -42,7 +44,7 @@ const KindTraining = "training"
 
 // sections are those of each kind. A recipe that trains may leave some out; the others have all of theirs.
 var sections = map[string][]string{
-	KindTraining:  {"base", "presets", "full", "standard", "quick", "search", "drawing", "memorization", "claim", "number", "printed"},
+	KindTraining:  {"base", "presets", "full", "standard", "quick", "search", "settings_from", "drawing", "memorization", "claim", "number", "printed"},
 	"attenuation": {"noise", "case"},
 	"biases":      {"case"},
 	"curve":       {"curve"},
@@ -111,20 +113,34 @@ func head(id string) (h Head, ok bool) {
 
 // Load returns the recipe of an ID, checked. The error for an unknown one lists those there are.
 func Load(id string) (*Recipe, error) {
-	text, err := fs.ReadFile(recipes.Files, id+".toml")
-	if err != nil {
+	if _, err := fs.Stat(recipes.Files, id+".toml"); err != nil {
 		return nil, fmt.Errorf("there is no recipe %q; there are %s", id, strings.Join(IDs(), ", "))
 	}
-	return Parse(id+".toml", text)
+	return LoadFrom(recipes.Files, id)
+}
+
+// LoadFrom is Load from another folder of recipes.
+func LoadFrom(files fs.FS, id string) (*Recipe, error) {
+	text, err := fs.ReadFile(files, id+".toml")
+	if err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
+	}
+	return parse(files, id+".toml", text)
 }
 
 // Parse reads a recipe from TOML and checks all it says. file is the name of its file, ID.toml.
-func Parse(file string, text []byte) (*Recipe, error) {
+func Parse(file string, text []byte) (*Recipe, error) { return parse(recipes.Files, file, text) }
+
+// parse is Parse of a file beside others, of which it may name one.
+func parse(files fs.FS, file string, text []byte) (*Recipe, error) {
 	var r Recipe
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&r)
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) {
-		return nil, fmt.Errorf("recipe: %s has unknown keys:\n%s", file, strict.String())
+		return nil, fmt.Errorf("recipe: %s: %w", file, unknownKeys(strict))
+	}
+	if err == nil && r.SettingsFrom != nil {
+		err = r.loadSource(files)
 	}
 	if err == nil {
 		err = r.check(text)

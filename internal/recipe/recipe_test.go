@@ -38,7 +38,7 @@ func TestExpand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := r.Expand(Choice{Scale: "paper", Preset: "code", Set: []string{"run.batch=32"}})
+	runs, err := r.Foresee(Choice{Scale: "paper", Preset: "code", Set: []string{"run.batch=32"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestExpand(t *testing.T) {
 	if len(seen) != 12 {
 		t.Errorf("%d different cells, wanted 12", len(seen))
 	}
-	quick, err := r.Expand(Choice{Scale: "quick", Seeds: 4, BuiltIn: true})
+	quick, err := r.Foresee(Choice{Scale: "quick", Seeds: 4, BuiltIn: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +99,10 @@ func TestPresetsAndScalesThatDoNotExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Expand(Choice{Scale: "paper", Preset: "cod"}); err == nil || !strings.Contains(err.Error(), "code") {
+	if _, err := r.Foresee(Choice{Scale: "paper", Preset: "cod"}); err == nil || !strings.Contains(err.Error(), "code") {
 		t.Errorf("a preset that does not exist: %v", err)
 	}
-	if _, err := r.Expand(Choice{Scale: "large"}); err == nil || !strings.Contains(err.Error(), "quick") {
+	if _, err := r.Foresee(Choice{Scale: "large"}); err == nil || !strings.Contains(err.Error(), "quick") {
 		t.Errorf("a scale that does not exist: %v", err)
 	}
 }

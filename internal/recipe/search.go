@@ -23,8 +23,9 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 		return nil, err
 	}
 	base := map[string]string{}
-	var changed []string // in the search itself
-	for _, s := range slices.Concat(common, c.builtIn(), c.Set) {
+	byHand := slices.Concat(c.builtIn(), c.Set) // stronger than the grid
+	var changed []string                        // in the search itself
+	for _, s := range slices.Concat(common, byHand) {
 		key, value, _ := strings.Cut(s, "=")
 		if strings.HasPrefix(key, "search.") {
 			changed = append(changed, s)
@@ -42,7 +43,9 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 	}
 	b.WriteString("[grid]\n")
 	for _, key := range slices.Sorted(maps.Keys(scale.Grid)) {
-		fmt.Fprintf(&b, "%q = %s\n", key, train.Literal(scale.Grid[key]))
+		if !named(byHand, key) {
+			fmt.Fprintf(&b, "%q = %s\n", key, train.Literal(scale.Grid[key]))
+		}
 	}
 	list := make([]int, seeds)
 	for i := range list {

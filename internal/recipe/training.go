@@ -20,6 +20,8 @@ type Training struct {
 	Quick    Scale                     `toml:"quick"`    // --scale quick
 	Search   map[string]any            `toml:"search"`   // choose settings instead of computing all of the grid, as a study's file says it
 
+	SettingsFrom *SettingsFrom `toml:"settings_from"` // settings that another recipe searches
+
 	Drawings     []figure.Drawing  `toml:"drawing"`
 	Memorization bool              `toml:"memorization"` // draw and judge as M-D Fig. 1
 	Claims       []judge.Statement `toml:"claim"`
@@ -47,6 +49,9 @@ type Substitution struct {
 
 // checkTraining checks grids, measures and settings that claims and panels name.
 func (r *Recipe) checkTraining(text []byte) error {
+	if err := r.checkChain(text); err != nil {
+		return err // cells would be checked in vain
+	}
 	var errs []error
 	for _, d := range r.Drawings {
 		errs = append(errs, d.Check())
@@ -71,7 +76,7 @@ func (r *Recipe) checkTraining(text []byte) error {
 		if scale == "standard" && r.Standard.Seeds == 0 {
 			continue // not yet
 		}
-		if _, err := r.Expand(Choice{Scale: scale}); err != nil {
+		if _, err := r.Foresee(Choice{Scale: scale}); err != nil {
 			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
 		}
 	}
@@ -80,7 +85,7 @@ func (r *Recipe) checkTraining(text []byte) error {
 		errs = append(errs, errors.New("a search needs [search], and no variants"))
 	}
 	for preset := range r.Presets {
-		if _, err := r.Expand(Choice{Scale: "paper", Preset: preset}); err != nil {
+		if _, err := r.Foresee(Choice{Scale: "paper", Preset: preset}); err != nil {
 			errs = append(errs, fmt.Errorf("preset %s: %w", preset, err))
 		}
 	}

@@ -36,7 +36,7 @@ func (e *ChoiceError) Unwrap() error { return e.cause }
 
 // rounds are the jobs of a recipe: those of a round side by side, of a grid all of them.
 func (p *Planner) rounds(r *recipe.Recipe, choice recipe.Choice) (rounds [][]job, notes []string, err error) {
-	stretches, study, err := stretchesOf(r, choice)
+	stretches, study, err := p.stretches(r, choice)
 	if err != nil {
 		return nil, nil, &ChoiceError{err}
 	}
@@ -66,8 +66,8 @@ func (p *Planner) rounds(r *recipe.Recipe, choice recipe.Choice) (rounds [][]job
 	return rounds, notes, err
 }
 
-// stretchesOf lists the runs of a recipe, and the name of its study.
-func stretchesOf(r *recipe.Recipe, choice recipe.Choice) (rounds [][]trials.Stretch, name string, err error) {
+// stretches lists the runs of a recipe, and the name of its study.
+func (p *Planner) stretches(r *recipe.Recipe, choice recipe.Choice) (rounds [][]trials.Stretch, name string, err error) {
 	if r.Search != nil {
 		f, err := SearchFile(r, choice)
 		if err != nil {
@@ -76,7 +76,7 @@ func stretchesOf(r *recipe.Recipe, choice recipe.Choice) (rounds [][]trials.Stre
 		rounds, err = trials.Rounds(f)
 		return rounds, f.Name, err
 	}
-	runs, err := r.Expand(choice)
+	runs, err := p.grid(r, choice)
 	if err != nil {
 		return nil, "", err
 	}
@@ -85,6 +85,16 @@ func stretchesOf(r *recipe.Recipe, choice recipe.Choice) (rounds [][]trials.Stre
 		all = append(all, trials.Stretch{Config: run.Config})
 	}
 	return [][]trials.Stretch{all}, r.ID + "." + choice.Scale, nil
+}
+
+// grid are the runs of a recipe that does not search. Of settings from a search that has not ended the recipe's own stand in.
+func (p *Planner) grid(r *recipe.Recipe, choice recipe.Choice) ([]recipe.Run, error) {
+	if p.Found != nil && r.Source(choice) != nil {
+		if found, err := p.Found(r); err != nil || found != nil {
+			return r.Expand(choice, found)
+		}
+	}
+	return r.Foresee(choice)
 }
 
 // SearchFile is the study of a recipe that searches.

@@ -53,6 +53,8 @@ func GPU() string {
 type Planner struct {
 	Lab   *store.Reader // nil: there is none
 	Cores int           // of this machine
+	// Found is what the search that a recipe takes settings from has found; nil before it has ended, or for all that none has.
+	Found func(*recipe.Recipe) (recipe.Found, error)
 
 	outlooks map[string]train.Outlook
 	seen     map[string]bool // runs planned so far, by likeness

@@ -91,7 +91,7 @@ func TestRunsAreThoseOfExpand(t *testing.T) {
 		must(t, err)
 		p := Planner{Cores: 2}
 		choice := recipe.Choice{Scale: "paper", Seeds: 1}
-		runs, err := r.Expand(choice)
+		runs, err := r.Foresee(choice)
 		must(t, err)
 		plan, err := p.Plan(r, choice)
 		must(t, err)
@@ -116,7 +116,7 @@ func finished(t *testing.T, lab *store.Lab, c train.Config) (hash string) {
 // What runs report when they have ended is what was planned, and what the lab has is not left to compute.
 func TestPlanIsWhatRunsReport(t *testing.T) {
 	lab, r := studytest.Lab(t), parsed(t, small)
-	runs, err := r.Expand(paper)
+	runs, err := r.Foresee(paper)
 	must(t, err)
 	plan := func() Plan {
 		p := Planner{Lab: lab.Reader, Cores: 2}
@@ -140,7 +140,7 @@ func TestPlanIsWhatRunsReport(t *testing.T) {
 
 func TestFailedRunsAreNotLeft(t *testing.T) {
 	lab, r := studytest.Lab(t), parsed(t, small)
-	runs, err := r.Expand(paper)
+	runs, err := r.Foresee(paper)
 	must(t, err)
 	items := studytest.Items(t, []train.Config{runs[0].Config})
 	claim, _, err := lab.Claim(items[0].Spec)

@@ -156,7 +156,7 @@ func TestLivePagesAndReportsAgree(t *testing.T) {
 // madeUp fills a study with finished runs of a recipe, whose numbers follow from their hashes.
 func madeUp(t *testing.T, lab *store.Lab, r *recipe.Recipe, name string) (hashes []string) {
 	t.Helper()
-	runs, err := r.Expand(recipe.Choice{Scale: "quick", Seeds: 2, BuiltIn: true})
+	runs, err := r.Foresee(recipe.Choice{Scale: "quick", Seeds: 2, BuiltIn: true})
 	if err != nil {
 		t.Fatal(err)
 	}

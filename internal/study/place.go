@@ -88,6 +88,9 @@ func (c *Place) Item(t Trial) (Item, error) {
 	return item, nil
 }
 
+// Default is the configuration of the settings that nobody searched, at the whole budget.
+func (c *Place) Default() (train.Config, error) { return c.Config(Trial{Epochs: c.def.Epochs}) }
+
 // Finals are the settings by which the runs on all training samples differ.
 func (c *Place) Finals() (list [][]string) {
 	walkGrid(c.final, func(settings []string) { list = append(list, settings) })

@@ -54,6 +54,19 @@ func settingKey(setting string) string {
 	return strings.TrimSpace(key)
 }
 
+// SettingsOf writes what c has for some keys as settings, "key=value", with the value as TOML.
+func (c Config) SettingsOf(keys []string) []string {
+	texts := map[string]string{}
+	for _, f := range c.fields() {
+		texts[f.key] = f.text()
+	}
+	var settings []string
+	for _, key := range keys {
+		settings = append(settings, key+"="+texts[key])
+	}
+	return settings
+}
+
 // DefaultOf is the default of a key as --set takes it; "" for an unknown key.
 func DefaultOf(name string) string {
 	for _, k := range Keys() {

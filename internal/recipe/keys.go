@@ -1,0 +1,46 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse/internal/spelling"
+)
+
+// unknownKeys names the keys of a file that a recipe does not have, with their lines and the nearest that it has.
+func unknownKeys(strict *toml.StrictMissingError) error {
+	var errs []error
+	for i := range strict.Errors {
+		e := &strict.Errors[i]
+		line, _ := e.Position()
+		key := e.Key()
+		last := len(key) - 1
+		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), spelling.Suggestion(key[last], keysAt(reflect.TypeFor[Recipe](), key[:last]))))
+	}
+	return errors.Join(errs...)
+}
+
+// keysAt are the keys of the table at a path below a type that TOML is read into.
+func keysAt(t reflect.Type, path []string) (keys []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name := f.Tag.Get("toml")
+		switch {
+		case name == "":
+		case len(path) == 0:
+			keys = append(keys, name)
+		case name == path[0]:
+			return keysAt(f.Type, path[1:])
+		}
+	}
+	return keys
+}
