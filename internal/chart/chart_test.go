@@ -217,6 +217,20 @@ func TestJSONOfNoPoints(t *testing.T) {
 	}
 }
 
+// TestALineOfOnePointIsAPoint: the curve of a run that was measured once would not be seen as a line.
+func TestALineOfOnePointIsAPoint(t *testing.T) {
+	for points, marks := range map[int]int{1: 1, 2: 0} {
+		f := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "s", Kind: Line, X: Numbers{1, 2}[:points], Y: Numbers{3, 4}[:points]}}}}}
+		var b bytes.Buffer
+		if err := WriteSVG(&b, f, Light); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), `class="mark"`); n != marks {
+			t.Errorf("a line of %d points has %d marks, wanted %d: %s", points, n, marks, b.String())
+		}
+	}
+}
+
 func TestCSVHoldsEveryNumber(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteCSV(&b, sample()); err != nil {
@@ -412,7 +426,7 @@ func contrast(a, b uint32) float64 {
 
 func TestColoursShowOnBothPapers(t *testing.T) {
 	for _, dark := range []bool{false, true} {
-		for c := Color(1); c <= dataColors; c++ {
+		for c := Color(1); c <= DataColors; c++ {
 			if r := contrast(c.in(dark), paper.in(dark)); !(r >= 3) {
 				t.Errorf("colour %d, dark %v: contrast %.2f below 3", c, dark, r)
 			}

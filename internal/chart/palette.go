@@ -19,7 +19,7 @@ const (
 )
 
 // ColorFor returns the i-th data colour, i counted from 0.
-func ColorFor(i int) Color { return Color(((i%dataColors)+dataColors)%dataColors + 1) }
+func ColorFor(i int) Color { return Color(((i%DataColors)+DataColors)%DataColors + 1) }
 
 // Theme chooses the colours. Auto follows the reader's system and exists only for SVG.
 type Theme uint8
@@ -31,14 +31,15 @@ const (
 	Dark
 )
 
-const dataColors = 10
+// DataColors is how many series are told apart by colour.
+const DataColors = 10
 
 // The data colours were searched for: any two of them, and each from the inks, differ by at least 10 (CIEDE2000) for readers with protanopia,
 // deuteranopia, tritanopia (Machado, Oliveira & Fernandes 2009) or none, and each has a contrast of at least 3:1 to its paper. Themes agree in the
 // hue of the first four, beyond which lines differ by dashes, too.
 var (
-	lightColors = [dataColors]uint32{0x1375c2, 0xb74b04, 0x025d35, 0xc26870, 0xaa894a, 0x3443b8, 0x613770, 0x88190d, 0x520016, 0x21073d}
-	darkColors  = [dataColors]uint32{0x29b1fa, 0xffa278, 0x008030, 0xa85c90, 0xf5d344, 0x4785f4, 0x83e5c1, 0xcc575a, 0xd3fcac, 0xb6923e}
+	lightColors = [DataColors]uint32{0x1375c2, 0xb74b04, 0x025d35, 0xc26870, 0xaa894a, 0x3443b8, 0x613770, 0x88190d, 0x520016, 0x21073d}
+	darkColors  = [DataColors]uint32{0x29b1fa, 0xffa278, 0x008030, 0xa85c90, 0xf5d344, 0x4785f4, 0x83e5c1, 0xcc575a, 0xd3fcac, 0xb6923e}
 
 	lightRoles = map[Color]uint32{Ink: 0x1c2430, Muted: 0x5c6773, grid: 0xe3e7ec, paper: 0xffffff}
 	darkRoles  = map[Color]uint32{Ink: 0xe6eaf0, Muted: 0x9aa5b1, grid: 0x2b333d, paper: 0x14181d}
@@ -47,7 +48,7 @@ var (
 // normal maps every Color to a role or one of 1…10.
 func (c Color) normal() Color {
 	if c > 0 {
-		return (c-1)%dataColors + 1
+		return (c-1)%DataColors + 1
 	}
 	if c < paper {
 		return Muted
@@ -92,7 +93,7 @@ func Declarations(t Theme) string { return declarations(t == Dark) }
 
 func declarations(dark bool) string {
 	var b strings.Builder
-	for c := paper; c <= dataColors; c++ {
+	for c := paper; c <= DataColors; c++ {
 		fmt.Fprintf(&b, "%s:#%06x;", c.variable(), c.in(dark))
 	}
 	return b.String()

@@ -29,7 +29,7 @@ func TestColoursAreToldApart(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		for name, m := range visions {
 			least := 100.0
-			for a := Color(1); a <= dataColors; a++ {
+			for a := Color(1); a <= DataColors; a++ {
 				for b := Muted; b < a; b++ {
 					d := 100 * seen(a.in(dark), m).DistanceCIEDE2000(seen(b.in(dark), m))
 					if least = min(least, d); !(d >= 10) {

@@ -11,20 +11,23 @@ import (
 
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
-		s    span
-		want []string
+		s     span
+		about int
+		want  []string
 	}{
-		{span{lo: 0, hi: 1}, []string{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
-		{span{lo: -3, hi: 12}, []string{"0", "5", "10"}},
-		{span{lo: 0.01, hi: 0.99}, []string{"0.2", "0.4", "0.6", "0.8"}},
-		{span{lo: 0.11, hi: 12, log: true}, []string{"0.3", "1", "3", "10"}},
-		{span{lo: 1.1, hi: 9, log: true}, []string{"2", "4", "6", "8"}},
-		{span{lo: 0, hi: 3e6}, []string{"0", "1·10⁶", "2·10⁶", "3·10⁶"}},
-		{span{lo: 0.9e-3, hi: 11, log: true}, []string{"10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹"}},
-		{span{lo: 0.5, hi: 30, log: true}, []string{"0.5", "1", "2", "5", "10", "20"}},
+		// Three at most have room here, and a step rounded up leaves one.
+		{span{lo: -0.003881, hi: 0.004209}, 3, []string{"−0.002", "0", "0.002", "0.004"}},
+		{span{lo: 0, hi: 1}, 5, []string{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
+		{span{lo: -3, hi: 12}, 5, []string{"0", "5", "10"}},
+		{span{lo: 0.01, hi: 0.99}, 5, []string{"0.2", "0.4", "0.6", "0.8"}},
+		{span{lo: 0.11, hi: 12, log: true}, 5, []string{"0.3", "1", "3", "10"}},
+		{span{lo: 1.1, hi: 9, log: true}, 5, []string{"2", "4", "6", "8"}},
+		{span{lo: 0, hi: 3e6}, 5, []string{"0", "1·10⁶", "2·10⁶", "3·10⁶"}},
+		{span{lo: 0.9e-3, hi: 11, log: true}, 5, []string{"10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹"}},
+		{span{lo: 0.5, hi: 30, log: true}, 5, []string{"0.5", "1", "2", "5", "10", "20"}},
 	} {
 		var got []string
-		for _, k := range c.s.ticks(5) {
+		for _, k := range c.s.ticks(c.about) {
 			got = append(got, k.Label)
 		}
 		if len(got) != len(c.want) {

@@ -118,7 +118,7 @@ func trackedOf(k judge.SeriesKey) tracked {
 	t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
 	if d, ok := measure.Lookup(k.Measure); ok {
 		t.title = d.Name
-		t.log = d.Group == "NC1" && k.Measure != "rank_between"
+		t.log = d.Group == "NC1" && !strings.HasPrefix(k.Measure, "rank_between") // ranks are counts, and may be 0
 	}
 	if strings.HasSuffix(k.Measure, "accuracy") {
 		t.unit = 100
@@ -138,9 +138,6 @@ func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what [
 	for _, m := range what {
 		panel := chart.Panel{ID: m.panelID(), Title: m.title,
 			X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: m.axis}}
-		if m.log {
-			panel.Y.Scale = chart.Log
-		}
 		if m.unit == 100 {
 			panel.Y.Unit = "%"
 		}
@@ -163,6 +160,9 @@ func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what [
 		if len(lines) == 0 {
 			continue
 		}
+		if m.log && slices.ContainsFunc(lines, anyPositive) {
+			panel.Y.Scale = chart.Log
+		}
 		panel.Series = append(bands, lines...)
 		panel.Y.Zero = m.limit || strings.HasPrefix(m.key, "memorization")
 		if m.limit {
@@ -172,6 +172,11 @@ func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what [
 		p.Panels = append(p.Panels, panel)
 	}
 	return p
+}
+
+// anyPositive reports whether a logarithmic axis has a place for some point of a series.
+func anyPositive(s chart.Series) bool {
+	return slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 })
 }
 
 // track is a measure by epoch over the runs of one curve.

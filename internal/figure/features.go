@@ -119,8 +119,10 @@ func (v *view) clouds(h []float64, labels []int, keep func(int) bool, label stri
 			continue
 		}
 		step := (len(samples) + mostSamples - 1) / mostSamples
-		s := chart.Series{ID: fmt.Sprintf("%s-%d", m, k), Label: fmt.Sprintf(label, k), Kind: chart.Points,
-			Color: chart.ColorFor(k), Marker: m, Size: size, Faint: m == chart.Dot}
+		s := chart.Series{ID: fmt.Sprintf("%s-%d", m, k), Kind: chart.Points, Color: chart.ColorFor(k), Marker: m, Size: size, Faint: m == chart.Dot}
+		if v.f.K <= chart.DataColors { // else two names would share a colour
+			s.Label = fmt.Sprintf(label, k)
+		}
 		for i := 0; i < len(samples); i += step {
 			at := samples[i]
 			x, y := v.plane.at(h[at*v.f.D : (at+1)*v.f.D])

@@ -51,14 +51,19 @@ func (f *Film) fromLast() error {
 	if err != nil {
 		return err
 	}
-	means, counts := all.Means(all.TrainH, all.Observed, nil)
-	f.only = &judge.Frame{D: all.D, K: all.K, Means: slices.Concat(means...), Counts: counts, Weight: all.Weight, Bias: all.Bias}
-	for _, i := range sampling.PerClass(judge.Labels32(all.True), measurement.SampleSize) {
-		f.only.H = append(f.only.H, all.TrainH[i*all.D:(i+1)*all.D]...)
-		f.only.Observed, f.only.True = append(f.only.Observed, all.Observed[i]), append(f.only.True, all.True[i])
-	}
-	f.Epochs = []int64{0}
+	f.only, f.Epochs = lastFrame(all), []int64{0}
 	return nil
+}
+
+// lastFrame takes some samples of every class.
+func lastFrame(all *judge.Features) *judge.Frame {
+	means, counts := all.Means(all.TrainH, all.Observed, nil)
+	out := &judge.Frame{D: all.D, K: all.K, Means: slices.Concat(means...), Counts: counts, Weight: all.Weight, Bias: all.Bias}
+	for _, i := range sampling.PerClass(judge.Labels32(all.True), measurement.SampleSize) {
+		out.H = append(out.H, all.TrainH[i*all.D:(i+1)*all.D]...)
+		out.Observed, out.True = append(out.Observed, all.Observed[i]), append(out.True, all.True[i])
+	}
+	return out
 }
 
 // Whole reports whether there are several epochs to go through.
@@ -224,7 +229,10 @@ func (f *Film) series(fr *judge.Frame, second, third int) []chart.Series {
 	wrong := chart.Series{ID: "mislabelled", Label: "trained with another label", Kind: chart.Points, Color: chart.Ink, Marker: chart.Cross, Size: 5}
 	step := (fr.K + measurement.SampleClasses - 1) / measurement.SampleClasses
 	for k := 0; k < fr.K; k += step {
-		s := chart.Series{ID: "class-" + strconv.Itoa(k), Label: "class " + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(k / step), Marker: chart.Dot, Size: 3.2, Faint: true}
+		s := chart.Series{ID: "class-" + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(k / step), Marker: chart.Dot, Size: 3.2, Faint: true}
+		if (fr.K+step-1)/step <= chart.DataColors { // else two names would share a colour
+			s.Label = "class " + strconv.Itoa(k)
+		}
 		for i, c := range fr.True {
 			switch h := fr.H[i*fr.D : (i+1)*fr.D]; {
 			case c != k:

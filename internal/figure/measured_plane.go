@@ -87,7 +87,7 @@ func planePanel(m *measurement.Result, c *measurement.Column, axes [][]float64, 
 	means := chart.Series{ID: "means", Label: "class mean", Kind: chart.Points, Color: chart.Ink, Marker: chart.Ring, Size: 13}
 	for n, k := range shown {
 		s := chart.Series{ID: "class-" + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(n), Marker: chart.Dot, Size: 2.6, Faint: true}
-		if len(shown) <= 10 { // as many as there are colours
+		if len(shown) <= chart.DataColors { // else two names would share a colour
 			s.Label = "class " + m.Class(c, k)
 		}
 		for _, i := range byClass[k] {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"collapse/internal/chart"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
 	"collapse/internal/store"
@@ -20,6 +21,25 @@ func TestCurvesDrawRunsInAnyState(t *testing.T) {
 		s := first.Panels[0].Series[i]
 		if !reflect.DeepEqual([]float64(s.Y), []float64{1, want}) || s.YLo != nil {
 			t.Errorf("curve %d is %v, want 1 and %g without a band", i, s.Y, want)
+		}
+	}
+}
+
+// TestAScaleShowsWhatThereIs: measures that shrink by orders of magnitude have a logarithmic axis, unless all of it is 0, for which that has
+// no place; ranks are counts.
+func TestAScaleShowsWhatThereIs(t *testing.T) {
+	for clean, want := range map[float64]chart.Scale{5e-5: chart.Log, 0: chart.Linear} {
+		m := judgetest.Common()
+		m.More = map[[2]string]float64{{"clean", "nc1_pinv"}: clean, {"train", "rank_between_cut"}: 2}
+		scales := map[string]chart.Scale{}
+		for _, p := range OtherCurves([]judge.Run{m.Run(t, "ce", 0, 1)}).Panels {
+			scales[p.ID] = p.Y.Scale
+		}
+		if got, drawn := scales["nc1_pinv-clean"]; !drawn || got != want {
+			t.Errorf("NC1 of %g: a scale %q, wanted %q", clean, got, want)
+		}
+		if got, drawn := scales["rank_between_cut-train"]; !drawn || got != chart.Linear {
+			t.Errorf("a rank: a scale %q", got)
 		}
 	}
 }

@@ -126,7 +126,10 @@ func times(shape []int) string {
 
 func classes(counts []int) string {
 	lo, hi := slices.Min(counts), slices.Max(counts)
-	if lo == hi {
+	switch {
+	case len(counts) == 1:
+		return fmt.Sprintf("1 class of %d", lo)
+	case lo == hi:
 		return fmt.Sprintf("%d classes of %d", len(counts), lo)
 	}
 	return fmt.Sprintf("%d classes of %d to %d", len(counts), lo, hi)

@@ -32,6 +32,9 @@ func TestCompareAnyNumber(t *testing.T) {
 		if drawn := strings.Contains(body, "<svg"); drawn != (n > 1) {
 			t.Errorf("%d runs: drawn: %v", n, drawn)
 		}
+		if answer, figure := get(t, http.DefaultClient, "GET", s.URL()+"compare/figures/measures.json?"+choose(runs[:n]), nil); n > 0 && (answer.StatusCode != http.StatusOK || !strings.Contains(figure, `"kind":"line"`)) {
+			t.Errorf("the curves of %d runs: %d: %.100s", n, answer.StatusCode, figure)
+		}
 	}
 }
 
@@ -115,6 +118,11 @@ func TestTheCursorNamesWhatItReads(t *testing.T) {
 		if len(r) != 2 || len(r[0]) < 4 || r[1] == "" {
 			t.Errorf("a name and a value: %q", r)
 		}
+	}
+	if !look[bool](t, tab, `(() => { const v = [...document.querySelectorAll('.panel-box .values')].find((v) => !v.hidden), shown = [...v.rows].map((r) => r.cells[2].textContent).join(),
+		[at, ...curves] = draw.drawn.get(v.closest('.panel-box')).data();
+		return at.some((_, i) => curves.map((c) => c[i]).sort((a, b) => b - a).map(ink.digits).join() === shown); })()`) {
+		t.Errorf("not the values of an epoch, largest first: %q", rows)
 	}
 	if out := look[float64](t, tab, `(() => { const v = [...document.querySelectorAll('.panel-box .values')].find((v) => !v.hidden), b = v.getBoundingClientRect(), p = v.closest('.panel-box').getBoundingClientRect();
 		return Math.max(p.left - b.left, b.right - p.right); })()`); out > 1 {

@@ -72,6 +72,17 @@ func TestPagesInABrowser(t *testing.T) {
 		if got := look[string](t, tab, "document.querySelector('.film input').value + ', ' + document.querySelector('#figure-features h3').textContent"); !strings.HasPrefix(got, "0, ") || !strings.HasSuffix(got, "epoch 2") {
 			t.Errorf("opened from its address the film stands at %q, wanted epoch 2", got)
 		}
+		// Play, and stop on the way; a film that has ended before is played again.
+		until(t, tab, 20*time.Second, `(() => { const b = document.querySelector('.film button'); if (b.textContent === 'Play') { b.click(); return false; }
+			return document.querySelector('.film input').value > 0 && (b.click(), true) })()`)
+		epoch := look[string](t, tab, "document.querySelector('.film output').textContent.split(' ')[0]")
+		if got := look[string](t, tab, "location.search"); got != "?epoch="+epoch {
+			t.Errorf("played and stopped at epoch %s, the address says %q", epoch, got)
+		}
+		look[bool](t, tab, "(() => { const r = document.querySelector('.film input'); r.value = r.max; r.dispatchEvent(new Event('input')); r.dispatchEvent(new Event('change')); return true })()")
+		if got := look[string](t, tab, "location.search"); got != "" {
+			t.Errorf("at the newest epoch, which follows the run, the address says %q", got)
+		}
 	})
 	t.Run("a picture is saved", func(t *testing.T) {
 		tab := newTab(t, browser, time.Minute)

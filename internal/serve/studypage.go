@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -110,6 +111,11 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.write(w, http.StatusOK, "study", p)
 	return nil
+}
+
+// Pictured reports whether there is a picture of the study.
+func (p studyPage) Pictured() bool {
+	return len(p.Figures) > 0 || slices.ContainsFunc(p.Judged, func(j judged) bool { return len(j.Drawn) > 0 })
 }
 
 func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) error {
