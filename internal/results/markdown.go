@@ -15,7 +15,7 @@ func table(all []Recipe) string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n")
 	fmt.Fprintf(&b, "%s. %s\n\n", format.Count(len(all), "recipe"), made(all))
-	fmt.Fprintf(&b, "%s. [Figures](figures.md).\n\n", counts(all))
+	fmt.Fprintf(&b, "%s [Figures](figures.md).\n\n", counts(all))
 	b.WriteString("| figure or table | claim | verdict | effect, 95 % interval | seeds |\n|---|---|---|---|---|\n")
 	for _, r := range all {
 		for i, c := range r.Claims {
@@ -49,18 +49,34 @@ func made(all []Recipe) string {
 	return fmt.Sprintf("%s, %.1f core hours (runs that recipes share are counted in each)", format.Count(runs, "run"), hours)
 }
 
+// counts are the verdicts on claims about trained networks, and on those about the theory.
 func counts(all []Recipe) string {
-	n := map[judge.Verdict]int{}
+	trained, theory := map[judge.Verdict]int{}, map[judge.Verdict]int{}
 	for _, r := range all {
+		of := trained
+		if r.Runs == 0 {
+			of = theory
+		}
 		for _, c := range r.Claims {
-			n[c.Verdict]++
+			of[c.Verdict]++
 		}
 	}
-	var words []string
-	for _, v := range judge.Verdicts {
-		words = append(words, fmt.Sprintf("%d %s", n[v], v))
+	var lines []string
+	for _, kind := range []struct {
+		what     string
+		verdicts map[judge.Verdict]int
+	}{{"trained networks", trained}, {"the theory", theory}} {
+		var words []string
+		for _, v := range judge.Verdicts {
+			if n := kind.verdicts[v]; n > 0 {
+				words = append(words, fmt.Sprintf("%s: %d", v, n))
+			}
+		}
+		if len(words) > 0 {
+			lines = append(lines, "Claims about "+kind.what+": "+strings.Join(words, ", ")+".")
+		}
 	}
-	return "Claims: " + strings.Join(words, ", ")
+	return strings.Join(lines, " ")
 }
 
 // effectOf is what a claim rests on in a few words: the pooled effect, or the only one, or the reason where there is none.

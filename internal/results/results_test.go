@@ -41,7 +41,7 @@ func TestSaveAndRebuild(t *testing.T) {
 		}
 	}
 	table := read(t, dir, "README.md")
-	for _, want := range []string{"2 recipes. 24 runs, 3.0 core hours", "Claims: 1 holds, 0 partly, 1 does not hold, 0 cannot tell", "**Someone 2022, Fig. 1** (a)",
+	for _, want := range []string{"2 recipes. 24 runs, 3.0 core hours", "Claims about trained networks: holds: 1, does not hold: 1. [Fig", "**Someone 2022, Fig. 1** (a)",
 		"NC1 \\| falls &lt;b>", "| does not hold | ratio 0.500 (0.250 to 0.750) | 6 |", "2 runs left out.", "| a | accuracy | 99.50 ± 0.10 | 99.1 ± 0.2 | −0.4 |", "`collapse reproduce b`", "2026-11-23"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
@@ -89,5 +89,40 @@ func TestFoldersThatHoldNoResults(t *testing.T) {
 		if _, err := results.Rebuild(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, wanted %q", text, err, want)
 		}
+	}
+}
+
+// The folders of results in the repository are what this program makes of their JSON files.
+func TestCommittedResults(t *testing.T) {
+	committed := filepath.Join("..", "..", "docs", "results", "standard")
+	dir := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(committed, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(read(t, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := results.Rebuild(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, size := []string{"README.md", "figures.md"}, 0
+	for _, r := range all {
+		names = append(names, filepath.Join("figures", r.ID+".svg"))
+	}
+	for _, name := range names {
+		text := read(t, committed, name)
+		if text != read(t, dir, name) {
+			t.Errorf("%s is not what its JSON files say; make it anew with: collapse results docs/results/standard", name)
+		}
+		if filepath.Ext(name) == ".svg" {
+			size += len(text)
+		}
+	}
+	if size > 3<<20 {
+		t.Errorf("the figures weigh %d bytes, at most 3 MiB are wanted", size)
 	}
 }
