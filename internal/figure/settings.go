@@ -30,7 +30,11 @@ func SettingInWords(key, value string) string {
 	return value
 }
 
-func compareSettings(a, b string) int {
+// compareSettings orders two values of a setting: losses as everywhere, so that a loss has one colour on a page; numbers by size.
+func compareSettings(key, a, b string) int {
+	if key == "loss.kind" {
+		return cmp.Compare(judge.LossRank(a), judge.LossRank(b))
+	}
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	if errX == nil && errY == nil {

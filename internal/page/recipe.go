@@ -110,15 +110,15 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	p := recipePage{Recipe: r, Trains: true, shared: shared{Config: commonSettings(r.Runs)}}
 	done := judge.Finished(r.Runs)
 	var pictures []figure.Picture
+	if r.Memorization { // the paper's figure; what the recipe draws beside it comes after
+		pictures = figure.Memorization(r.Runs)
+	}
 	for i, d := range r.Drawings {
 		if drawn := d.Draw(r.ID+"-"+strconv.Itoa(i+1), done); len(drawn.Panels) > 0 {
 			pictures = append(pictures, drawn)
 		} else {
 			p.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("“%s” is not drawn: no run has what it shows.", d.Title))
 		}
-	}
-	if r.Memorization {
-		pictures = append(pictures, figure.Memorization(r.Runs)...)
 	}
 	pictures = append(pictures, figure.OfSearches(r.ID, r.Searches, r.Runs)...)
 	if len(r.Searches) > 0 {

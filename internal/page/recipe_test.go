@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/chart"
 	"collapse/internal/figure"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
@@ -54,6 +55,38 @@ func TestWriteRecipe(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// The paper's figure comes first, and a loss has one colour in all figures of a page.
+func TestFiguresOfAPageAgree(t *testing.T) {
+	study := judgetest.Common()
+	study.Losses = []string{"ce", "ls", "lr", "mse"}
+	r := recipeOf(t)
+	r.Runs = study.Runs(t)
+	judged, err := r.Judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := judged.Figures[0].ID; strings.HasPrefix(id, r.ID) {
+		t.Errorf("the page begins with %s, not with memorization and dilation", id)
+	}
+	colour := map[string]chart.Color{}
+	for _, f := range judged.Figures {
+		for _, p := range f.Panels {
+			for _, s := range p.Series {
+				if !strings.Contains("cross entropy, label smoothing, label relaxation, squared error", s.Label) || s.Label == "" {
+					continue
+				}
+				if was, known := colour[s.Label]; known && was != s.Color {
+					t.Errorf("%s is colour %d in %s, and %d before", s.Label, s.Color, f.ID, was)
+				}
+				colour[s.Label] = s.Color
+			}
+		}
+	}
+	if len(colour) != 4 {
+		t.Errorf("colours %v, want one for each of four losses", colour)
 	}
 }
 
