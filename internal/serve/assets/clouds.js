@@ -94,11 +94,12 @@ const clouds = (() => {
     };
   }
 
-  // written counts the labels of both axes, as drawn.
+  // written counts the labels of both axes, as drawn, and says how small the least of all words is.
   function written(chart) {
     const r = chart.getModel().getComponent('grid').coordinateSystem.getRect();
-    const at = chart.getZr().storage.getDisplayList().filter((e) => e.style.text && e.parent && String(e.parent.anid).startsWith('label_')).map((e) => e.getComputedTransform() || e.transform || [0, 0, 0, 0, 0, 0]);
-    return { x: at.filter((m) => m[5] > r.y + r.height).length, y: at.filter((m) => m[4] < r.x).length };
+    const words = chart.getZr().storage.getDisplayList().filter((e) => e.style.text);
+    const at = words.filter((e) => e.parent && String(e.parent.anid).startsWith('label_')).map((e) => e.getComputedTransform() || e.transform || [0, 0, 0, 0, 0, 0]);
+    return { x: at.filter((m) => m[5] > r.y + r.height).length, y: at.filter((m) => m[4] < r.x).length, px: Math.min(...words.map((e) => e.style.fontSize)) };
   }
 
   function draw(box, panel, kind) {
