@@ -151,7 +151,7 @@ func TestFewPointsAreSeen(t *testing.T) {
 	clouds := look[[]string](t, tab, `[...document.querySelectorAll('#figure-features [data-panel]')].map((box) => JSON.stringify(draw.drawn.get(box).labels()))`)
 	for _, c := range clouds {
 		var x, y int
-		if _, err := fmt.Sscanf(c, `{"x":%d,"y":%d}`, &x, &y); err != nil || x < 3 || y < 3 {
+		if _, err := fmt.Sscanf(c, `{"x":%d,"y":%d,`, &x, &y); err != nil || x < 3 || y < 3 {
 			t.Errorf("a cloud's axes have labels %s, %v", c, err)
 		}
 	}

@@ -1,7 +1,7 @@
 // Draws heat maps and clouds of points with ECharts, which is loaded with the first of them.
 'use strict';
 const clouds = (() => {
-  const { style, color, role, axisTitle, digits, tickDigits, stepOf } = ink;
+  const { style, color, role, axisTitle, digits, tickDigits, ticks } = ink;
 
   const tall = (w) => Math.round(w * 0.72);
 
@@ -73,9 +73,13 @@ const clouds = (() => {
       const given = Math.max(...[...x, ...y].map(Math.abs), r);
       [x, y] = [[-given, given], [-given, given]];
     }
-    const axis = (a, range, length) => ({ type: 'value', min: range[0], max: range[1], interval: stepOf(range[0], range[1], Math.floor(length / 62)), show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
-      nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), color: role('muted'), formatter: tickDigits, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
-      axisLine: { lineStyle: { color: role('grid') } }, splitLine: { lineStyle: { color: role('grid') } } });
+    // The places of labels are those of curves: ECharts counts its own from the end of the axis.
+    const axis = (a, range, length) => {
+      const at = { customValues: ticks(range[0], range[1], Math.floor(length / 62)) };
+      return { type: 'value', min: range[0], max: range[1], show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
+        nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), ...at, color: role('muted'), formatter: tickDigits },
+        axisTick: at, axisLine: { lineStyle: { color: role('grid') } }, splitLine: { ...at, lineStyle: { color: role('grid') } } };
+    };
     // A unit has one length on both axes: the range that needs less room gets more, as on the server.
     const grid = { left: 56, right: 14, top: 10, bottom: 40 };
     const unit = Math.max((x[1] - x[0]) / (box.clientWidth - grid.left - grid.right), (y[1] - y[0]) / (tall(box.clientWidth) - grid.top - grid.bottom));
@@ -83,7 +87,7 @@ const clouds = (() => {
     x = widen(x, box.clientWidth - grid.left - grid.right);
     y = widen(y, tall(box.clientWidth) - grid.top - grid.bottom);
     return {
-      animation: false, textStyle: text(), grid, xAxis: axis(panel.x, x, box.clientWidth - grid.left - grid.right), yAxis: axis(panel.y, y, tall(box.clientWidth)),
+      animation: false, textStyle: text(), grid, xAxis: axis(panel.x, x, box.clientWidth - grid.left - grid.right), yAxis: axis(panel.y, y, tall(box.clientWidth) - grid.top - grid.bottom),
       tooltip: { ...tip(), formatter: (p) => escape(p.seriesName) + '<br>' + p.value.slice(0, 2).map(digits).join(', ') },
       series: panel.series.map((s) => ({
         type: 'scatter', name: s.label || s.id, symbol: symbols[s.marker] || 'circle', symbolSize: (s.size || 6) * (s.marker === 'dot' || s.marker === 'cross' ? 1.5 : 1), silent: s.faint === true && s.x.length > 200,
@@ -94,11 +98,12 @@ const clouds = (() => {
     };
   }
 
-  // written counts the labels of both axes, as drawn.
+  // written counts the labels of both axes, as drawn, and says how small the least of all words is.
   function written(chart) {
     const r = chart.getModel().getComponent('grid').coordinateSystem.getRect();
-    const at = chart.getZr().storage.getDisplayList().filter((e) => e.style.text && e.parent && String(e.parent.anid).startsWith('label_')).map((e) => e.getComputedTransform() || e.transform || [0, 0, 0, 0, 0, 0]);
-    return { x: at.filter((m) => m[5] > r.y + r.height).length, y: at.filter((m) => m[4] < r.x).length };
+    const words = chart.getZr().storage.getDisplayList().filter((e) => e.style.text);
+    const at = words.filter((e) => e.parent && String(e.parent.anid).startsWith('label_')).map((e) => e.getComputedTransform() || e.transform || [0, 0, 0, 0, 0, 0]);
+    return { x: at.filter((m) => m[5] > r.y + r.height).length, y: at.filter((m) => m[4] < r.x).length, px: Math.min(...words.map((e) => e.style.fontSize)) };
   }
 
   function draw(box, panel, kind) {

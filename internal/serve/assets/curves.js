@@ -157,7 +157,7 @@ const curves = (() => {
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
       destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along, values]) e.remove(); box.onkeydown = null; },
       data: () => plot.data, // as drawn
-      labels: () => ({ x: plot.axes[0]._values.filter(Boolean).length, y: plot.axes[1]._values.filter(Boolean).length }),
+      labels: () => ({ x: plot.axes[0]._values.filter(Boolean).length, y: plot.axes[1]._values.filter(Boolean).length, px: Math.min(...plot.axes.map((a) => parseFloat(a.font[0]) / devicePixelRatio)) }),
       last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),
     };
   }

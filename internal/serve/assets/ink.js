@@ -81,5 +81,5 @@ const ink = (() => {
   // dashes are those of a line: from the fifth colour on lines differ by more than their colour, as in internal/chart/draw.go.
   const dashes = (s) => s.color > 4 ? (s.dashed ? [2, 3] : [9, 3, 2, 3]) : s.dashed ? [5, 4] : undefined;
 
-  return { style, color, role, alpha, font, axisTitle, digits, tickDigits, apart, stepOf, ticks, logTicks, dashes };
+  return { style, color, role, alpha, font, axisTitle, digits, tickDigits, apart, ticks, logTicks, dashes };
 })();

@@ -76,6 +76,12 @@
     const labels = (anchor) => texts.filter((t) => t.getAttribute('text-anchor') === anchor && !t.textContent.endsWith('→')).length;
     axes.push({ ...name, x: labels('middle'), y: labels('end') });
   }
-  if (window.draw) for (const [box, d] of draw.drawn) axes.push({ figure: box.closest('figure').dataset.figure, panel: box.dataset.panel, ...d.labels() });
+  if (typeof draw === 'object') { // a constant of the page's scripts, which is no property of the window
+    for (const [box, d] of draw.drawn) {
+      const labels = d.labels();
+      axes.push({ figure: box.closest('figure').dataset.figure, panel: box.dataset.panel, ...labels });
+      if (!(labels.px > 10.99)) blame(`drawn text of ${labels.px} px`, box); // of a canvas, which has no text to look at
+    }
+  }
   return { problems: [...problems.values()], axes };
 })
