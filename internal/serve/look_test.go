@@ -59,7 +59,7 @@ func lookAt(t *testing.T, browser context.Context, page lookedAt) {
 	for _, width := range aspects.widths {
 		do(t, tab, chromedp.EmulateViewport(width, 900))
 		if page.folder == "" {
-			do(t, tab, chromedp.Sleep(180*time.Millisecond)) // curves follow their panels in a while
+			until(t, tab, 10*time.Second, "typeof draw === 'undefined' || draw.fits()") // curves follow their panels in a while
 		}
 		for _, m := range aspects.media {
 			if _, err := chromedp.Call(tab, emulation.SetEmulatedMedia, m); err != nil {

@@ -82,8 +82,9 @@ const draw = (() => {
   // again draws everything in the colours that the page has now.
   const again = () => drawn.forEach((d) => d.recolor());
 
-  let resizing = 0;
-  addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => drawn.forEach((d) => d.resize()), 120); });
+  let resizing = 0, width = innerWidth; // that panels were drawn for
+  addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => { drawn.forEach((d) => d.resize()); width = innerWidth; }, 120); });
+  const fits = () => width === innerWidth;
 
-  return { enhance, figure, extend, extent, drop, again, load, charge, settle, drawn };
+  return { enhance, figure, extend, extent, drop, again, load, charge, settle, drawn, fits };
 })();
