@@ -58,9 +58,9 @@ func TestForesee(t *testing.T) {
 
 // Two epochs of two batches, and 60 samples measured after each: 4 steps, and 6 batches that only pass forward.
 func TestStepsByHand(t *testing.T) {
-	c := studytest.Tiny()
-	c.Data.Classes = 2
 	for kind, want := range map[string]float64{"sgd": 4 + 2, "lbfgs": 4*7 + 2} {
+		c := studytest.Tiny()
+		c.Data.Classes = 2
 		if c.Optim.Kind = kind; kind == "lbfgs" {
 			c.Optim.LBFGS.MaxIter = 7
 		}
