@@ -52,7 +52,7 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	text := fmt.Sprintf("this takes %s of memory beside the %s in use, and the limit is %s", bytesText(e.Need), bytesText(e.Used), bytesText(e.Limit))
+	text := fmt.Sprintf("this takes %s of memory on top of the %s in use, and the limit is %s", bytesText(e.Need), bytesText(e.Used), bytesText(e.Limit))
 	if e.Advice != "" {
 		text += "; " + e.Advice
 	}

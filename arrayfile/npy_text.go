@@ -123,7 +123,7 @@ func (t *textError) decode(raw []byte) (string, error) {
 			unit = binary.BigEndian.Uint32(raw[at:])
 		}
 		if unit > utf8.MaxRune || !utf8.ValidRune(rune(unit)) {
-			return "", fmt.Errorf("%#x is no character", unit)
+			return "", fmt.Errorf("%#x is not a character", unit)
 		}
 		runes = append(runes, rune(unit))
 	}

@@ -71,7 +71,7 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 		return 0, fmt.Errorf("a page claims %d bytes, and %d are left", packed, len(b)-n)
 	}
 	if g.unpacked += int64(h.UncompressedPageSize); g.unpacked > g.limit {
-		return 0, fmt.Errorf("its pages unpack to more than %d bytes, %d times the file; write it anew if that is meant", g.limit, ratioParquet)
+		return 0, fmt.Errorf("its pages unpack to more than %d bytes, %d times the file; if that is intended, write it again less compressed", g.limit, ratioParquet)
 	}
 	data := b[n : n+int(packed)]
 	if err := g.hold(&h); err != nil {

@@ -83,7 +83,7 @@ func (p Pickle) Get(key string) (Pickle, error) {
 		}
 		keys = append(keys, items[i].Key)
 	}
-	return Pickle{}, fmt.Errorf("arrayfile: pickle: there is no %q; there are %.300q", key, keys)
+	return Pickle{}, fmt.Errorf("arrayfile: pickle: there is no %q; found %.300q", key, keys)
 }
 
 // Array returns an array, which shares the pickle's memory. It is an error if the value is none.

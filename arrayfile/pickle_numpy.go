@@ -53,7 +53,7 @@ func (numpyDialect) copies() bool { return false }
 func (numpyDialect) call(callee any, args tuple) (any, error) {
 	g, ok := callee.(global)
 	if !ok {
-		return nil, errors.New("something is called that is no function")
+		return nil, errors.New("something is called that is not a known function")
 	}
 	switch numpyGlobal(g) {
 	case numpyReconstruct:
@@ -87,7 +87,7 @@ func (numpyDialect) call(callee any, args tuple) (any, error) {
 func (numpyDialect) state(of, state any) error {
 	s, ok := state.(tuple)
 	if !ok {
-		return errors.New("a state that is no tuple")
+		return errors.New("a state that is not a tuple")
 	}
 	switch of := of.(type) {
 	case *numpyType:
@@ -168,7 +168,7 @@ func encodeLatin1(args tuple) (any, error) {
 	}
 	text, ok := args[0].(string)
 	if !ok {
-		return nil, errors.New("something is encoded that is no text")
+		return nil, errors.New("something is encoded that is not text")
 	}
 	out := make([]byte, 0, utf8.RuneCountInString(text))
 	for _, r := range text {

@@ -99,11 +99,11 @@ func TestHostileNumpyPickles(t *testing.T) {
 		"negative":          {opArray + "(K\x01J\xff\xff\xff\xff\x85" + opU1 + "\x89U\x02abtb.", "without shape"},
 		"no state":          {opArray + ".", "never completed"},
 		"state of a number": {"K\x01)b.", "neither an array nor"},
-		"state no tuple":    {opArray + "]b.", "no tuple"},
+		"state no tuple":    {opArray + "]b.", "not a tuple"},
 		"state short":       {opArray + ")b.", "has 0 items"},
 		"order":             {"cnumpy\ndtype\nU\x02u1K\x00K\x01\x87R(K\x03U\x01?tb.", "without byte order"},
 		"type":              {"cnumpy\ndtype\nK\x01\x85R.", "without a name"},
-		"call of a number":  {"K\x01)R.", "no function"},
+		"call of a number":  {"K\x01)R.", "not a known function"},
 		"scalar":            {"cnumpy.core.multiarray\nscalar\n)R.", "a scalar with 0"},
 		"buffer":            {"cnumpy.core.numeric\n_frombuffer\n)R.", "buffer with 0"},
 		"trailing":          {"N.N", "1 bytes follow"},
@@ -139,7 +139,7 @@ func TestPickleErrors(t *testing.T) {
 	if v, err := p.Get("a"); err != nil || v.v != int64(2) {
 		t.Errorf("of two values the last counts: %v, %v", v, err)
 	}
-	if _, err := p.Get("b"); err == nil || !strings.Contains(err.Error(), `there is no "b"; there are ["a" "a"]`) {
+	if _, err := p.Get("b"); err == nil || !strings.Contains(err.Error(), `there is no "b"; found ["a" "a"]`) {
 		t.Error(err)
 	}
 	if _, err := p.Ints(); err == nil || !strings.Contains(err.Error(), "a dict where a list") {

@@ -49,7 +49,7 @@ func (m *machine) globalName(op byte) global {
 	module, ok1 := m.pop().(string)
 	text, ok2 := name.(string)
 	if !ok1 || !ok2 {
-		m.failf("the name of a global is no text")
+		m.failf("the name of a global is not text")
 	}
 	return global(module + " " + text)
 }

@@ -56,7 +56,7 @@ func (torchDialect) state(of, _ any) error {
 	if _, ok := of.(*dict); ok {
 		return nil
 	}
-	return errors.New("attributes are set on a value that is no dict")
+	return errors.New("attributes are set on a value that is not a dict")
 }
 
 func (torchDialect) outside(reference any) (any, error) { return newStorage(reference) }
@@ -88,7 +88,7 @@ func (torchDialect) call(callee any, args tuple) (any, error) {
 				return t, nil
 			}
 		}
-		return nil, errors.New("a parameter that is no tensor")
+		return nil, errors.New("a parameter that is not a tensor")
 	}
 	return nil, errors.New("something is called that is neither a tensor nor an OrderedDict")
 }
@@ -123,7 +123,7 @@ func newDict(args tuple) (*dict, error) {
 func newStorage(v any) (storage, error) {
 	t, ok := v.(tuple)
 	if !ok || len(t) < 5 || t[0] != "storage" {
-		return storage{}, errors.New("a reference to something outside that is no storage of a tensor")
+		return storage{}, errors.New("a reference to something outside that is not the storage of a tensor")
 	}
 	class, ok1 := t[1].(global)
 	key, ok2 := t[2].(string)

@@ -8,7 +8,7 @@ import (
 // Augment says how training images differ from epoch to epoch. It acts on pixels, after a resize and before they are normalised, as
 // torchvision's RandomCrop(size, padding=Pad) and RandomHorizontalFlip do, in that order. The zero value changes nothing.
 //
-// What happens to an image depends on (Seed, epoch, sample) alone.
+// What happens to an image depends only on (Seed, epoch, sample).
 type Augment struct {
 	Pad  int  // black pixels added on each side, of which a crop of the image's own size is cut at random; 0: no crop
 	Flip bool // mirrored left to right with probability ½
@@ -39,7 +39,8 @@ func AugmentNamed(name string, seed uint64) (Augment, error) {
 // None says that images stay as they are.
 func (a Augment) None() bool { return a.Pad == 0 && !a.Flip }
 
-// view is what becomes of one image: pixel (y, x) comes from (y+dy, x+dx), black outside, and then rows are mirrored.
+// view is the transformation of one image: pixel (y, x) comes from (y+dy, x+dx), black outside, and then rows are
+// mirrored.
 type view struct {
 	dy, dx int
 	mirror bool

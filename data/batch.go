@@ -2,8 +2,8 @@ package data
 
 import "fmt"
 
-// Batches deals the sample numbers 0…N−1 in batches, in an order that depends on (seed, epoch)
-// alone: an epoch can be repeated or resumed without those before it. No call after NewBatches
+// Batches deals the sample numbers 0…N−1 in batches, in an order that depends only on (seed,
+// epoch), so an epoch can be repeated or resumed without the earlier ones. No call after NewBatches
 // allocates.
 //
 //	b.Start(epoch)

@@ -2,16 +2,16 @@ package data
 
 import "errors"
 
-// State is what Check found of one half of a data set.
+// State is Check's result for one half of a data set.
 type State string
 
 const (
 	Present State = "present"
-	Missing State = "missing" // a file is not there
-	Broken  State = "broken"  // the files are there and something is wrong with them
+	Missing State = "missing" // a file does not exist
+	Broken  State = "broken"  // the files exist but something is wrong with them
 )
 
-// Finding is what Check found of one half of a named data set.
+// Finding is Check's report on one half of a named data set.
 type Finding struct {
 	Name      string `json:"name"`
 	Split     string `json:"split"`

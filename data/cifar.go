@@ -27,7 +27,7 @@ func readCIFAR100(info *Info, dir string, split Split, _ int) (*Set, error) {
 	return readCIFAR(info, split, 2, filepath.Join(dir, split.String()+".bin"))
 }
 
-// cifarBatches lists the training files that are there: the first of the five official ones up to some number.
+// cifarBatches lists the existing training files: the first few of the five official ones.
 func cifarBatches(dir string) ([]string, error) {
 	var paths []string
 	absent := ""
@@ -37,7 +37,7 @@ func cifarBatches(dir string) ([]string, error) {
 		case path == "" && absent == "":
 			absent = fmt.Sprintf("data_batch_%d.bin", n)
 		case path != "" && absent != "":
-			return nil, fmt.Errorf("data: %s is there and %s before it is not; fetch the set again", path, absent)
+			return nil, fmt.Errorf("data: %s exists but the earlier %s does not; fetch the set again", path, absent)
 		case path != "":
 			paths = append(paths, path)
 		}
@@ -45,7 +45,8 @@ func cifarBatches(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// readCIFAR reads records with so many label bytes, of which the last is the label. The result is not sealed.
+// readCIFAR reads records with the given number of label bytes, the last of which is the label. The result is not
+// sealed.
 func readCIFAR(info *Info, split Split, labelBytes int, paths ...string) (*Set, error) {
 	s := &Set{Name: info.Name, Split: split, Classes: info.Classes, Shape: info.Shape, Norm: info.Norm}
 	for _, path := range paths {
@@ -70,7 +71,7 @@ func (s *Set) addCIFAR(path string, labelBytes int) error {
 	record := int64(labelBytes + cifarPixels)
 	switch n := info.Size(); {
 	case n == 0 || n%record != 0:
-		return fmt.Errorf("it has %d bytes, which is no whole number of records of %d; it was cut short or is not the binary version, fetch it again", n, record)
+		return fmt.Errorf("it has %d bytes, which is not a multiple of the record size %d; it was cut short or is not the binary version, fetch it again", n, record)
 	case n/record*cifarPixels > maxPixels-int64(len(s.Pixels)):
 		return fmt.Errorf("it has %d images; at most %d bytes of pixels are read", n/record, maxPixels)
 	default:

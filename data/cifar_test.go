@@ -77,11 +77,11 @@ func TestCIFARErrors(t *testing.T) {
 		files map[string][]byte
 		want  string
 	}{
-		"cut":      {map[string][]byte{"data_batch_1.bin": good[:len(good)-1]}, "data_batch_1.bin: it has 6145 bytes, which is no whole number of records of 3073"},
+		"cut":      {map[string][]byte{"data_batch_1.bin": good[:len(good)-1]}, "data_batch_1.bin: it has 6145 bytes, which is not a multiple of the record size 3073"},
 		"trailing": {map[string][]byte{"data_batch_1.bin": append(bytes.Clone(good), 1)}, "it has 6147 bytes"},
 		"empty":    {map[string][]byte{"data_batch_1.bin": nil}, "it has 0 bytes"},
 		"label":    {map[string][]byte{"data_batch_1.bin": slices.Concat(good, record(2, 10))}, "image 2 has label 10; cifar-10 has labels 0 to 9"},
-		"a gap":    {map[string][]byte{"data_batch_1.bin": good, "data_batch_3.bin": good}, "data_batch_3.bin is there and data_batch_2.bin before it is not"},
+		"a gap":    {map[string][]byte{"data_batch_1.bin": good, "data_batch_3.bin": good}, "data_batch_3.bin exists but the earlier data_batch_2.bin does not"},
 		"classes":  {map[string][]byte{"data_batch_1.bin": good}, "class 0 has no sample"},
 	} {
 		root := t.TempDir()
@@ -205,15 +205,15 @@ func TestSubsetOfSource(t *testing.T) {
 		t.Fatalf("the first two of each class are not the first twenty (%v)", err)
 	}
 	for want, src := range map[string]Source{
-		"give one of the two":                  {Name: "mnist", TrainSamples: 20, TrainPerClass: 2},
-		"beside 0 per class":                   {Name: "mnist", TrainSamples: 20, First: true},
-		"9 samples asked in all; at least":     {Name: "mnist", TrainSamples: 9},
-		"7 per class were asked":               {Name: "mnist", TrainSamples: 61},
-		"6 samples, 7 per class":               {Name: "mnist", TrainPerClass: 7, First: true},
-		"-1 samples per class":                 {Name: "mnist", TrainPerClass: -1, First: true},
-		"drawn per class; samples in all":      {Name: "glyphs", TrainSamples: 20},
-		"a size for glyphs and folder":         {Name: "mnist", Size: 32},
-		"a colour can be chosen for glyphs on": {Name: "mnist", Color: true},
+		"give only one":                            {Name: "mnist", TrainSamples: 20, TrainPerClass: 2},
+		"and 0 per class":                          {Name: "mnist", TrainSamples: 20, First: true},
+		"9 samples asked in all; at least":         {Name: "mnist", TrainSamples: 9},
+		"7 per class were requested":               {Name: "mnist", TrainSamples: 61},
+		"6 samples, 7 per class":                   {Name: "mnist", TrainPerClass: 7, First: true},
+		"-1 samples per class":                     {Name: "mnist", TrainPerClass: -1, First: true},
+		"drawn per class; total and first samples": {Name: "glyphs", TrainSamples: 20},
+		"a size for glyphs and folder":             {Name: "mnist", Size: 32},
+		"a colour can be chosen for glyphs on":     {Name: "mnist", Color: true},
 	} {
 		src.Root = root
 		if _, err := Open(src, Train); err == nil || !strings.Contains(err.Error(), want) {

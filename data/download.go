@@ -16,16 +16,16 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// What a download bears before it gives an address up. Variables, so that tests need not wait.
+// Limits after which a download gives up an address. They are variables so that tests need not wait.
 var (
-	stallAfter = 30 * time.Second // without a byte, a connection is given up
-	retryAfter = time.Second      // doubled with every attempt in a row that brings nothing
+	stallAfter = 30 * time.Second // without a byte, after which a connection is given up
+	retryAfter = time.Second      // doubled after every consecutive attempt without data
 )
 
-// retries is how many attempts in a row may bring nothing.
+// retries is how many consecutive attempts may bring no data.
 const retries = 4
 
-// errFinal marks what a further attempt at the same address cannot mend.
+// errFinal marks errors that another attempt at the same address cannot fix.
 var errFinal = errors.New("not tried again")
 
 // download completes the .part file from the first address that can, and checks it. It returns the address.
@@ -49,8 +49,8 @@ func (g *getter) download(ctx context.Context, part string) (string, error) {
 	return "", all
 }
 
-// from fetches from one address until the file is whole, then compares its checksum. A file that was continued and is wrong is
-// fetched once more from its start: the piece that was there may have been of another file.
+// from fetches from one address until the file is complete, then compares its checksum. A resumed file with a wrong checksum
+// is fetched once more from the start, because the existing piece may have belonged to another file.
 func (g *getter) from(ctx context.Context, address, part string) error {
 	for again := true; ; again = false {
 		continued := partSize(part) > 0
@@ -73,7 +73,7 @@ func (g *getter) from(ctx context.Context, address, part string) error {
 	}
 }
 
-// complete makes attempts until all bytes are there.
+// complete makes attempts until all bytes have arrived.
 func (g *getter) complete(ctx context.Context, address, part string) error {
 	wait := retryAfter
 	for failures := 0; ; {
@@ -99,7 +99,7 @@ func (g *getter) complete(ctx context.Context, address, part string) error {
 	}
 }
 
-// attempt asks for what is missing and appends it.
+// attempt requests what is missing and appends it.
 func (g *getter) attempt(ctx context.Context, address, part string) error {
 	have := partSize(part)
 	if have > g.file.Size {
@@ -137,7 +137,7 @@ func (g *getter) receive(ctx context.Context, address, part string, have int64, 
 
 func (g *getter) request(ctx context.Context, address string, have int64) (*http.Response, error) {
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("no http address (%w)", errFinal)
+		return nil, fmt.Errorf("not an http address (%w)", errFinal)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -208,13 +208,13 @@ func (g *getter) store(part string, start int64, body io.Reader) error {
 	return nil
 }
 
-// diskError is one that another address cannot mend.
+// diskError is an error that another address cannot fix.
 type diskError struct{ err error }
 
 func (e *diskError) Error() string { return e.err.Error() }
 func (e *diskError) Unwrap() error { return e.err }
 
-// progressWriter tells at most ten times a second how far a file is.
+// progressWriter reports a file's progress at most ten times a second.
 type progressWriter struct {
 	f           *os.File
 	done, total int64
@@ -242,7 +242,7 @@ func (w *progressWriter) last() {
 	}
 }
 
-var errStalled = errors.New("the server sends nothing any more")
+var errStalled = errors.New("the server stopped sending")
 
 // watchedReader puts the watchdog off with every read.
 type watchedReader struct {
@@ -255,7 +255,7 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// partSize is 0 for a file that is not there.
+// partSize is 0 for a file that does not exist.
 func partSize(path string) int64 {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -16,16 +16,15 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// folderName is the set that any directory is which holds train/ and test/, in each of them a folder for every class, and in those
-// PNG or JPEG images. Classes are numbered in the order of their names, images follow in the order of theirs. All become RGB, as in
-// torchvision's ImageFolder; transparency is dropped.
+// folderName is the set made of any directory with train/ and test/, each of which has a folder of PNG or JPEG images for every
+// class. Classes and images are ordered by name. All become RGB, as in torchvision's ImageFolder; transparency is dropped.
 const folderName = "folder"
 
-// What is decoded of one image, at most.
+// Limits for decoding one image.
 const (
 	maxImage     = 1 << 24 // pixels: 4096×4096
 	maxImageFile = 256 << 20
-	maxScans     = 1000 // of a progressive JPEG, each of which goes over all pixels; usual are 10
+	maxScans     = 1000 // scans of a progressive JPEG, each of which covers all pixels; 10 are usual
 )
 
 // maxFolderClasses is the most classes that a folder may have.
@@ -102,7 +101,7 @@ func folderClasses(dir string) ([]string, error) {
 	return classes[Train], nil
 }
 
-// folderFiles lists the images of all classes. Other files are passed over.
+// folderFiles lists the images of all classes. Other files are ignored.
 func folderFiles(dir string, classes []string) ([]labelledFile, error) {
 	var files []labelledFile
 	for k, c := range classes {
@@ -127,7 +126,7 @@ func folderFiles(dir string, classes []string) ([]labelledFile, error) {
 	return files, nil
 }
 
-// fileBytes adds up the sizes of files; one that cannot be asked for is an error once it is read.
+// fileBytes adds up the sizes of files; a file without a known size will fail when it is read.
 func fileBytes(files []labelledFile) (n int64) {
 	for _, f := range files {
 		if info, err := os.Stat(f.path); err == nil {
@@ -137,10 +136,10 @@ func fileBytes(files []labelledFile) (n int64) {
 	return n
 }
 
-// decodingLarge lets one image at a time be decoded of those that are far larger than their files: a pixel takes up to 20 bytes.
+// decodingLarge allows decoding only one image at a time among those far larger than their files: a pixel takes up to 20 bytes.
 var decodingLarge sync.Mutex
 
-// decodeAll decodes on all cores. Of several errors the one of the first file is returned.
+// decodeAll decodes on all cores. It returns the error of the first file that fails.
 func (s *Set) decodeAll(files []labelledFile, resized bool) error {
 	var mu sync.Mutex
 	firstBad, bad := len(files), error(nil)
@@ -176,7 +175,7 @@ func sizeOf(b []byte, path string) (h, w int, err error) {
 		return 0, 0, fmt.Errorf("data: %s: %w", path, err)
 	}
 	if n := bytes.Count(b, []byte("\xff\xda")); kind == "jpeg" && n > maxScans {
-		return 0, 0, fmt.Errorf("data: %s: the image has %d scans; at most %d are decoded, save it anew", path, n, maxScans)
+		return 0, 0, fmt.Errorf("data: %s: the image has %d scans; at most %d are decoded, save it again with fewer", path, n, maxScans)
 	}
 	if c.Width < 1 || c.Height < 1 || c.Width > maxImage/c.Height {
 		return 0, 0, fmt.Errorf("data: %s: the image is %d×%d; at most %d pixels are decoded, make it smaller", path, c.Height, c.Width, maxImage)

@@ -15,24 +15,24 @@ type GetOptions struct {
 	Root     string              // directory that holds the data sets; "": environment COLLAPSE_DATA
 	Mirror   string              // base address that serves the files under their own names, tried before the official ones; "": none
 	Client   *http.Client        // nil: http.DefaultClient
-	Progress func(file Transfer) // called from time to time while a file is fetched, and once when it is complete; nil: nobody
+	Progress func(file Transfer) // called from time to time while a file is fetched, and once when it is complete; may be nil
 }
 
-// Transfer is how far a file is.
+// Transfer is the progress of a file.
 type Transfer struct {
 	File        string
 	Done, Total int64 // bytes; Done begins where an interrupted download left off
 }
 
-// Got is what became of one file of a set.
+// Got is the outcome for one file of a set.
 type Got struct {
 	File    string   `json:"file"`
 	State   GotState `json:"state"`
-	URL     string   `json:"url,omitempty"` // where it was fetched
+	URL     string   `json:"url,omitempty"` // where it was fetched from
 	Bytes   int64    `json:"bytes"`
 	SHA256  string   `json:"sha256"`
 	Source  string   `json:"checksum_source"`
-	Folder  string   `json:"folder"`            // where it, or what it held, lies now
+	Folder  string   `json:"folder"`            // where it, or its contents, is now
 	Members []string `json:"members,omitempty"` // files unpacked from it
 }
 
@@ -41,10 +41,10 @@ type GotState string
 
 const (
 	Fetched GotState = "fetched" // downloaded, and its checksum is right
-	Already GotState = "already" // was there: with the right checksum, or, of an archive, all its files with their official sizes
+	Already GotState = "already" // existed: with the right checksum or, for an archive, all its files with their official sizes
 )
 
-// ByHandError says that a set has no address to be fetched from, and what to do.
+// ByHandError says that a set has no download address, and what to do.
 type ByHandError struct {
 	Name   string
 	Advice string
@@ -54,12 +54,12 @@ func (e *ByHandError) Error() string {
 	return fmt.Sprintf("data: %s cannot be downloaded by this program: %s", e.Name, e.Advice)
 }
 
-// DownloadError says that no address served a file, and what to do by hand. What was received stays in a .part file, with which the
-// next call goes on.
+// DownloadError says that no address served a file, and what to do by hand. What was received stays in a .part file, which the next
+// call continues.
 type DownloadError struct {
 	File RemoteFile
 	To   string // where the file belongs
-	Err  error  // of every address
+	Err  error  // the errors of all addresses
 }
 
 func (e *DownloadError) Error() string {
@@ -74,11 +74,11 @@ func (e *DownloadError) Error() string {
 func (e *DownloadError) Unwrap() error { return e.Err }
 
 // ErrNoRoot says that neither the call nor the environment names a root.
-var ErrNoRoot = errors.New("no directory is given to put the files into")
+var ErrNoRoot = errors.New("no directory was given for the files")
 
-// Get downloads a set into the root, where Open finds it: file by file, each continued where an interrupted call stopped, checked
-// against its published checksum, and moved to its place only when it is whole. Files that are already there are not fetched again.
-// It returns what it did, beside an error too: *UnknownError, *ByHandError, ErrNoRoot, *DownloadError, ctx's error, or what the disk said.
+// Get downloads a set into the root, where Open finds it: file by file, each continued where an interrupted call stopped, checked against
+// its published checksum, and moved to its place only when it is complete. Existing files are not fetched again. It returns what it did,
+// even with an error: *UnknownError, *ByHandError, ErrNoRoot, *DownloadError, ctx's error, or what the disk said.
 func Get(ctx context.Context, name string, opts GetOptions) ([]Got, error) {
 	i := slices.IndexFunc(registry, func(i *Info) bool { return i.Name == name })
 	if i < 0 {
@@ -127,7 +127,8 @@ type getter struct {
 	folder string
 }
 
-// get does nothing if the file is there, and fails if another one is in its place: that is the user's, not ours to replace.
+// get does nothing if the file exists, and fails if another file is in its place: it belongs to the user and is not
+// replaced.
 func (g *getter) get(ctx context.Context) (Got, error) {
 	got := Got{File: g.file.Name, State: Already, Bytes: g.file.Size, SHA256: g.file.SHA256, Source: g.file.Source, Folder: g.folder}
 	for _, m := range g.file.members {
@@ -141,7 +142,7 @@ func (g *getter) get(ctx context.Context) (Got, error) {
 	part := filepath.Join(g.folder, g.file.Name+".part")
 	if got.URL, err = g.download(ctx, part); err != nil {
 		if ctx.Err() != nil {
-			return got, fmt.Errorf("data: %s: stopped; the same command goes on where it stopped: %w", g.file.Name, ctx.Err())
+			return got, fmt.Errorf("data: %s: stopped; the same command continues where it stopped: %w", g.file.Name, ctx.Err())
 		}
 		to := g.folder
 		if g.file.members != nil { // its names begin with the folder's
@@ -155,12 +156,12 @@ func (g *getter) get(ctx context.Context) (Got, error) {
 		err = os.Rename(part, filepath.Join(g.folder, g.file.Name))
 	}
 	if err != nil {
-		return got, fmt.Errorf("data: %s is complete but could not be put into its place: %w", part, err)
+		return got, fmt.Errorf("data: %s is complete but could not be moved to its place: %w", part, err)
 	}
 	return got, syncDir(g.folder)
 }
 
-// there reports whether the file, or all that an archive held, is in its place. A file of another size or checksum is an error.
+// there reports whether the file, or everything in an archive, is in its place. A file of another size or checksum is an error.
 func (g *getter) there() (bool, error) {
 	if g.file.members == nil {
 		path := filepath.Join(g.folder, g.file.Name)
@@ -171,7 +172,7 @@ func (g *getter) there() (bool, error) {
 		case err != nil:
 			return false, fmt.Errorf("data: %w", err)
 		case size != g.file.Size || sum != g.file.SHA256:
-			return false, fmt.Errorf("data: %s is there and is not the official file: it has %d bytes and SHA-256 %s, want %d and %s (%s); move it away, or keep it and do not fetch",
+			return false, fmt.Errorf("data: %s exists but is not the official file: it has %d bytes and SHA-256 %s, want %d and %s (%s); move it away, or keep it and do not fetch",
 				path, size, sum, g.file.Size, g.file.SHA256, g.file.Source)
 		}
 		return true, nil
@@ -184,7 +185,7 @@ func (g *getter) there() (bool, error) {
 		case err != nil:
 			return false, fmt.Errorf("data: %w", err)
 		case st.Size() != m.size:
-			return false, fmt.Errorf("data: %s is there and is not the official file: it has %d bytes, want %d; move it away, or keep it and do not fetch",
+			return false, fmt.Errorf("data: %s exists but is not the official file: it has %d bytes, want %d; move it away, or keep it and do not fetch",
 				filepath.Join(g.folder, m.name), st.Size(), m.size)
 		default:
 			present++

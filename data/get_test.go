@@ -237,7 +237,7 @@ func TestGetAddresses(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	_, err = getAll(t.Context(), remoteSet(content, "ftp://example.org/file"), GetOptions{Root: t.TempDir()})
-	if err == nil || !strings.Contains(err.Error(), "no http address") {
+	if err == nil || !strings.Contains(err.Error(), "not an http address") {
 		t.Error(err)
 	}
 }
@@ -250,7 +250,7 @@ func TestGetStops(t *testing.T) {
 	root := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := getAll(ctx, remoteSet(content, s.URL), GetOptions{Root: root, Progress: func(Transfer) { cancel() }})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "goes on where it stopped") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "continues where it stopped") {
 		t.Fatal(err)
 	}
 	if _, err := getAll(t.Context(), remoteSet(content, s.URL), GetOptions{Root: root}); err != nil {

@@ -16,7 +16,7 @@ var glyphDraw = struct {
 	shift              int    // q16 pixels, both signs, each axis
 	thinner, thicker   int    // outline moved in or out, 1/fieldUnit cells (3.6 cells a pixel)
 	blurMin, blurMax   int    // width of the outline's ramp, q16 pixels
-	bars               int    // at most so many occluding bars, each of ink or of paper
+	bars               int    // maximum number of occluding bars, each of ink or of paper
 	barLength          [2]int // half length, q16 pixels
 	barWidth           [2]int // half width, q16 pixels
 	inkMin, paperMax   int    // grey levels: ink in [inkMin, 255], paper in [0, paperMax]

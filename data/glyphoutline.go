@@ -18,7 +18,7 @@ import (
 )
 
 // glyphFaces are the Go fonts (Bigelow & Holmes 2016) that glyphs draws from, proportional faces
-// first. Small caps are left out: their lower case are capitals.
+// first. Small caps are left out because their lower case consists of capitals.
 var glyphFaces = [][]byte{goregular.TTF, goitalic.TTF, gomedium.TTF, gomediumitalic.TTF, gobold.TTF, gobolditalic.TTF,
 	gomono.TTF, gomonoitalic.TTF, gomonobold.TTF, gomonobolditalic.TTF}
 

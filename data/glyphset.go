@@ -12,7 +12,7 @@ const (
 	DefaultTestPerClass  = 500
 )
 
-// GlyphConfig says which samples of the built-in set are wanted.
+// GlyphConfig says which samples of the built-in set to draw.
 type GlyphConfig struct {
 	Split    Split
 	Classes  int    // 2 to MaxGlyphClasses
@@ -25,8 +25,8 @@ type GlyphConfig struct {
 // Glyphs draws a set of digits (classes 0…9) and of letters and symbols (beyond) from Go's own
 // fonts, under random affine warps, stroke thickness, occluding bars, contrast and noise.
 //
-// Sample i has class i mod Classes. Its pixels depend on (Seed, Split, class, i / Classes), Size and
-// Color alone, and are the same bits on every platform and for any number of threads: all that is
+// Sample i has class i mod Classes. Its pixels depend only on (Seed, Split, class, i / Classes),
+// Size and Color, and are the same bits on every platform and for any number of threads: all that is
 // computed per sample is integer arithmetic. The first K classes of a larger set are therefore the
 // set of K classes, and a larger PerClass only adds samples.
 func Glyphs(cfg GlyphConfig) (*Set, error) {
@@ -75,7 +75,7 @@ func (cfg GlyphConfig) check() error {
 }
 
 // glyphFields returns, for each of the first classes, the distance fields of its faces. A field is
-// made at its first use and kept.
+// made on first use and cached.
 func glyphFields(classes int) [][]*field {
 	fields := make([][]*field, classes)
 	parallel(classes, func(first, end int) {

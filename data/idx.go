@@ -39,20 +39,20 @@ func readIDXFile(path string, dims int) (*idx, error) {
 	return x, nil
 }
 
-// Bytes of pixels that any files may unpack to, and how many times their own size larger ones may. MNIST unpacks to 5 times its size,
-// photographs as JPEG to 5 to 30 times.
+// Bytes of pixels that any files may unpack to, and the factor of their own size that larger ones may reach. MNIST unpacks to 5 times
+// its size, photographs as JPEG to 5 to 30 times.
 const (
 	freePixels  = 128 << 20
 	ratioPixels = 32
 )
 
-// mostPixels bounds what files of so many bytes unpack to.
+// mostPixels bounds the pixels that files of the given size may unpack to.
 func mostPixels(packed int64) int {
 	return int(min(max(freePixels, ratioPixels*min(packed, maxPixels)), maxPixels))
 }
 
-// readIDXUpTo reads to the end of r. It holds at most about twice the bytes that r really delivers,
-// whatever the header claims, and reads at most the claimed bytes, which most caps.
+// readIDXUpTo reads to the end of r. It holds at most about twice the bytes that r actually
+// delivers, whatever the header claims, and reads at most the claimed bytes, which most caps.
 func readIDXUpTo(r io.Reader, dims, most int) (*idx, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := br.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
@@ -69,7 +69,7 @@ func readIDXUpTo(r io.Reader, dims, most int) (*idx, error) {
 	return x, nil
 }
 
-// gzipError says that what was wrong is the compression, if it was.
+// gzipError turns errors of the compression into advice.
 func gzipError(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("its gzip stream does not end as one (%w); the file is truncated or was appended to, fetch it again", err)
@@ -93,8 +93,8 @@ func readPlainIDX(r io.Reader, dims, most int) (*idx, error) {
 	var one [1]byte
 	switch n, err := io.ReadFull(r, one[:]); {
 	case n == 1:
-		return nil, fmt.Errorf("there are bytes after the %d that its header %v announces; it is not the file it says it is", total, sizes)
-	case err != io.EOF: // of a gzip stream: its checksum is only compared now
+		return nil, fmt.Errorf("there are more bytes than the %d that its header %v announces; it is not a valid file", total, sizes)
+	case err != io.EOF: // for a gzip stream: its checksum is only compared now
 		return nil, err
 	}
 	return &idx{sizes, data}, nil
@@ -113,19 +113,19 @@ func readIDXHeader(r io.Reader, dims, most int) (sizes []int, total int, err err
 		n := int(binary.BigEndian.Uint32(head[4+4*i:]))
 		sizes = append(sizes, n)
 		if n == 0 || n > most/total {
-			return nil, 0, fmt.Errorf("its header announces sizes %v; each has to be at least 1 and their product at most %d%s", sizes, most, unpackHint(most))
+			return nil, 0, fmt.Errorf("its header announces sizes %v; each must be at least 1 and their product at most %d%s", sizes, most, unpackHint(most))
 		}
 		total *= n
 	}
 	return sizes, total, nil
 }
 
-// unpackHint says what to try where compression is why sizes are refused.
+// unpackHint says what to try if sizes are refused because of compression.
 func unpackHint(most int) string {
 	if most == maxPixels {
 		return ""
 	}
-	return fmt.Sprintf(" (%d times the compressed file); unpack it with gunzip if that is meant", ratioPixels)
+	return fmt.Sprintf(" (%d times the compressed file); unpack it with gunzip if it is genuine", ratioPixels)
 }
 
 // readGrowing reads n bytes into memory that grows with what has been read.
@@ -146,7 +146,7 @@ func readGrowing(r io.Reader, n int) ([]uint8, error) {
 	}
 }
 
-// truncated names the end of a file that came too early; other errors pass.
+// truncated explains an unexpected end of file; other errors pass unchanged.
 func truncated(err error, got, want int) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("it ends after %d of %d bytes (%w); the file is truncated, fetch it again", got, want, io.ErrUnexpectedEOF)

@@ -66,7 +66,7 @@ func TestReadIDXErrors(t *testing.T) {
 		{"empty", nil, "ends after 0 of 16"},
 		{"header cut", good[:9], "ends after 9 of 16"},
 		{"body cut", good[:30], "ends after 14 of 24"},
-		{"trailing", append(bytes.Clone(good), 0), "bytes after the 24"},
+		{"trailing", append(bytes.Clone(good), 0), "more bytes than the 24"},
 		{"labels for images", idxBytes(body, 24), "starts with 00000801"},
 		{"float type", append([]byte{0, 0, 13, 3}, good[4:]...), "starts with 00000d03"},
 		{"text", []byte("<!DOCTYPE html><html>"), "is it the right file?"},
@@ -79,7 +79,7 @@ func TestReadIDXErrors(t *testing.T) {
 		{"gzip checksum", flip, "corrupt"},
 		{"gzip header", append([]byte{0x1f, 0x8b, 99}, zip[3:]...), "corrupt"},
 		{"gzip body", bad, "corrupt"},
-		{"gzip trailing content", gzipped(append(bytes.Clone(good), 0)), "bytes after the 24"},
+		{"gzip trailing content", gzipped(append(bytes.Clone(good), 0)), "more bytes than the 24"},
 		{"more bytes after gzip", append(bytes.Clone(zip), "the rest of it"...), "corrupt"},
 		{"bytes after gzip", append(bytes.Clone(zip), "rest"...), "appended"},
 	} {

@@ -9,9 +9,9 @@ import (
 type Info struct {
 	Name     string
 	Title    string
-	Origin   string       // where its files come from; "" for a set that is built in
+	Origin   string       // where its files come from; "" for the built-in set
 	Classes  int          // the most classes it has
-	Shape    Shape        // of its images; for glyphs the default; of a folder it is zero and the images say
+	Shape    Shape        // of its images; for glyphs the default; zero for a folder, whose images decide
 	Norm     string       // constants for its pixels, see NormNamed
 	Official [2]int       // samples of the official files by split; 0: not fixed
 	Remote   []RemoteFile // what Get downloads; none: files are fetched by hand
@@ -20,7 +20,7 @@ type Info struct {
 	gzip   bool                          // its files may be gzipped
 	dirs   []string                      // below the root, where its files may lie; "." is the root itself
 	files  [2][]string                   // by split: the files it needs
-	path   func(dir, name string) string // where a file or folder lies in dir; "" if it is not there
+	path   func(dir, name string) string // where a file or folder is in dir; "" if missing
 	read   func(info *Info, dir string, split Split, size int) (*Set, error)
 }
 
@@ -56,11 +56,11 @@ var registry = []*Info{
 	{Name: "mini-imagenet", Title: "miniImageNet, 100 classes of 84×84 (Vinyals et al. 2016)", Origin: "the mini-imagenet-cache pickles of Ren et al. 2018, github.com/renmengye/few-shot-ssl-public",
 		Classes: 100, Shape: Shape{3, 84, 84}, Norm: NormImageNet, Official: [2]int{50000, 10000},
 		dirs: []string{"mini-imagenet", "miniimagenet", "miniImageNet"}, files: [2][]string{miniFiles, miniFiles}, path: plainPath, read: readMini},
-	{Name: folderName, Title: "a folder of yours: train/CLASS/*.png and test/CLASS/*.png (or JPEG)", Origin: "your own files",
+	{Name: folderName, Title: "your own folder: train/CLASS/*.png and test/CLASS/*.png (or JPEG)", Origin: "your own files",
 		Classes: maxFolderClasses, Norm: NormImageNet, dirs: []string{"."}, files: [2][]string{{"train"}, {"test"}}, path: plainPath, read: readFolder},
 }
 
-// plainPath returns the path of a file or folder in dir, or "" if it is not there.
+// plainPath returns the path of a file or folder in dir, or "" if it does not exist.
 func plainPath(dir, name string) string {
 	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err != nil {

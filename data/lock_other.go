@@ -2,5 +2,5 @@
 
 package data
 
-// lockFolder does nothing where files cannot be locked: two downloads of one set at once are the user's to avoid there.
+// lockFolder does nothing where files cannot be locked: there the user must avoid downloading a set twice at once.
 func lockFolder(string) (unlock func(), err error) { return func() {}, nil }

@@ -25,7 +25,8 @@ func lockFolder(folder string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("data: locking %s: %w", folder, err)
 	}
-	// The holder before us may have removed the file between our opening and locking it: then nobody else would see our lock.
+	// The previous holder may have removed the file between our opening and locking it; then no other process would see our
+	// lock.
 	ours, err1 := f.Stat()
 	there, err2 := os.Stat(path)
 	if err1 != nil || err2 != nil || !os.SameFile(ours, there) {

@@ -11,8 +11,8 @@ import (
 // Each is a dict of image_data, N×84×84×3 bytes, and class_dict, the numbers of the images of every class.
 var miniFiles = []string{"mini-imagenet-cache-train.pkl", "mini-imagenet-cache-val.pkl", "mini-imagenet-cache-test.pkl"}
 
-// readMini merges the three files to one set of all classes, in their order, as Zhou et al. 2022 do: of each class's images the
-// first five sixths (500 of 600) are for training, the last sixth for test. The result is not sealed.
+// readMini merges the three files into one set of all classes, in their order, as Zhou et al. 2022 do: of each class's images
+// the first five sixths (500 of 600) are for training, the last sixth for test. The result is not sealed.
 func readMini(info *Info, dir string, split Split, _ int) (*Set, error) {
 	s := &Set{Name: info.Name, Split: split, Shape: info.Shape, Norm: info.Norm}
 	seen := map[string]bool{}
@@ -44,7 +44,7 @@ func (s *Set) addMiniPickle(p arrayfile.Pickle, seen map[string]bool) error {
 	}
 	d := s.Shape.Dim()
 	if len(keep) > (maxPixels-len(s.Pixels))/d {
-		return fmt.Errorf("with its %d images the set has more than %d bytes of pixels, which is all that is read", len(keep), maxPixels)
+		return fmt.Errorf("with its %d images the set has more than %d bytes of pixels, which is the most that is read", len(keep), maxPixels)
 	}
 	grown := make([]uint8, len(s.Pixels)+len(keep)*d)
 	to := grown[copy(grown, s.Pixels):]
@@ -92,7 +92,7 @@ func (s *Set) miniClasses(p arrayfile.Pickle, n int, seen map[string]bool) (keep
 			return nil, fmt.Errorf("class %q: %w", c.Key, err)
 		}
 		if all += len(members); all > n {
-			return nil, fmt.Errorf("its classes list %d images or more, and it holds %d", all, n)
+			return nil, fmt.Errorf("its classes list %d images or more, but it holds %d", all, n)
 		}
 		cut := len(members) - len(members)/6
 		if s.Split == Train {

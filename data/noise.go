@@ -39,20 +39,20 @@ const (
 // NoiseKinds lists the kinds, the default first.
 var NoiseKinds = []string{NoiseUniform, NoisePerClass, NoiseLatent, NoiseLatentBernoulli, NoiseRandomLabels}
 
-// Noise says how observed labels come from true ones. The zero value is none.
+// Noise says how observed labels are made from true ones. The zero value is none.
 type Noise struct {
 	Rate      float64   // η in [0, 1]; 0: none. Not used by per_class and random_labels
 	Generator string    // GeneratorCollapse (also if empty), or GeneratorTorch, which knows uniform and per_class
 	Seed      uint64    // torch's generator uses the low 32 bits only
 	Kind      string    // one of NoiseKinds; "": NoiseUniform
 	Rates     []float64 // per_class: a rate for each true class
-	// Truncate keeps of every observed class only its first samples, as many as the smallest one has, as the
-	// released code does after per-class noise. Samples keep their order.
+	// Truncate keeps only the first samples of every observed class, as many as the smallest class has, as
+	// the released code does after per-class noise. Samples keep their order.
 	Truncate bool
 }
 
-// Check returns an error if a rate is outside [0, 1] (or NaN), or the kind or generator unknown, or
-// the parts do not go together.
+// Check returns an error if a rate is outside [0, 1] (or NaN), if the kind or generator is unknown,
+// or if the parts do not fit together.
 func (n Noise) Check() error {
 	for _, r := range append([]float64{n.Rate}, n.Rates...) {
 		if !(r >= 0 && r <= 1) {
@@ -72,7 +72,7 @@ func (n Noise) checkKind() error {
 	switch kind {
 	case NoiseUniform, NoisePerClass, NoiseLatent, NoiseLatentBernoulli, NoiseRandomLabels:
 	default:
-		return fmt.Errorf("data: label noise of kind %q is unknown; there are %q", kind, NoiseKinds)
+		return fmt.Errorf("data: label noise of kind %q is unknown; use one of %q", kind, NoiseKinds)
 	}
 	switch {
 	case torch && kind != NoiseUniform && kind != NoisePerClass:
@@ -102,12 +102,12 @@ func (n Noise) kind() string {
 	return n.Kind
 }
 
-// WithNoise returns the set with observed labels and the redrawn mask drawn anew from the true
-// labels. Pixels, true labels and digest are shared: noise is part of a run, not of its data. With
-// Truncate the samples left out are gone, and the digest is still that of the whole set.
+// WithNoise returns the set with new observed labels and a new redrawn mask, drawn from the true
+// labels. Pixels, true labels and digest are shared: noise is part of a run, not of its data.
+// Truncate removes samples, but the digest stays that of the whole set.
 //
-// Random labels of a test set are drawn apart from those of its training set. An error says what of n
-// is wrong, that the rates are not one for each class, or that latent noise or truncation finds a class without a sample.
+// Random labels of a test set are drawn independently of those of its training set. It returns an error if n is invalid,
+// if there is not one rate per class, or if latent noise or truncation leaves a class empty.
 func (s *Set) WithNoise(n Noise) (*Set, error) {
 	if err := n.Check(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ type Source struct {
 	Classes       int    // first K classes; 0: all of a file's, 10 of glyphs
 	TrainPerClass int    // training samples per class; 0: all of a file's, DefaultTrainPerClass of glyphs
 	TestPerClass  int    // test samples per class; 0: all of a file's, DefaultTestPerClass of glyphs
-	TrainSamples  int    // training samples in all, as many of each class; 0: see TrainPerClass. Files only, and not beside TrainPerClass
+	TrainSamples  int    // training samples in total, equally many per class; 0: see TrainPerClass. Only for files, and not with TrainPerClass
 	TestSamples   int    // likewise
 	First         bool   // subsets per class keep the first samples of the file instead of some drawn by Seed (Zhu et al. 2021's sample_size)
 	Seed          uint64 // which samples a subset keeps; which samples glyphs draws
@@ -49,7 +49,7 @@ func Open(src Source, split Split) (*Set, error) {
 	}
 	if registry[i].BuiltIn() {
 		if src.TrainSamples != 0 || src.TestSamples != 0 || src.First {
-			return nil, fmt.Errorf("data: glyphs are drawn per class; samples in all and first samples are for sets from files")
+			return nil, fmt.Errorf("data: glyphs are drawn per class; total and first samples are for sets from files")
 		}
 		defaults := [2]int{Train: DefaultTrainPerClass, Test: DefaultTestPerClass}
 		return Glyphs(GlyphConfig{Split: split, Classes: cmp.Or(src.Classes, 10), PerClass: cmp.Or(perClass, defaults[split]),
@@ -84,7 +84,7 @@ func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) 
 	return s.seal(), nil
 }
 
-// subset keeps as many samples as the source says.
+// subset keeps the number of samples that the source sets.
 func (src Source) subset(s *Set, perClass int) (*Set, error) {
 	inAll := src.TrainSamples
 	if s.Split == Test {
@@ -92,7 +92,7 @@ func (src Source) subset(s *Set, perClass int) (*Set, error) {
 	}
 	switch {
 	case inAll != 0 && (perClass != 0 || src.First):
-		return nil, fmt.Errorf("data: %s %s: %d samples in all were asked beside %d per class (first ones: %v); give one of the two", s.Name, s.Split, inAll, perClass, src.First)
+		return nil, fmt.Errorf("data: %s %s: both %d samples in total and %d per class (first ones: %v) were requested; give only one", s.Name, s.Split, inAll, perClass, src.First)
 	case inAll != 0:
 		return s.inAll(inAll, src.Seed)
 	case perClass != 0 && src.First:
@@ -105,8 +105,8 @@ func (src Source) subset(s *Set, perClass int) (*Set, error) {
 
 func rootOf(root string) string { return cmp.Or(root, os.Getenv(RootVariable)) }
 
-// find returns the first directory of the set below root that has all files of the split. A root that
-// is itself called like one of those directories may hold the files, too: people name either.
+// find returns the first directory of the set below root that has all files of the split. A root with
+// the name of one of those directories may also hold the files itself, because people name either.
 func (i *Info) find(root string, split Split) (string, error) {
 	missing := &MissingError{Name: i.Name, Split: split, Root: root, Origin: i.Origin, Dirs: i.dirs, Files: i.files[split], info: i}
 	if root == "" {
@@ -134,12 +134,12 @@ func (i *Info) places(root string) []string {
 	return all
 }
 
-// MissingError says that the files of a data set are not where they were looked for.
+// MissingError says that the files of a data set were not found.
 type MissingError struct {
 	Name   string
 	Split  Split
 	Root   string   // "": no root was given
-	Dirs   []string // looked at, below the root
+	Dirs   []string // searched, below the root
 	Files  []string // looked for
 	Origin string   // where they come from
 
@@ -147,7 +147,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	place := "no data directory is given"
+	place := "no data directory was given"
 	if e.Root != "" {
 		place = "not found in " + filepath.Join(e.Root, e.Dirs[0])
 		for _, d := range e.Dirs[1:] {
@@ -157,7 +157,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("data: %s %s: %s; wanted %s: %s", e.Name, e.Split, place, strings.Join(e.Files, " and "), e.info.advice())
 }
 
-// advice says how to come by the files of a set, by command and by hand.
+// advice says how to get the files of a set, by command and by hand.
 func (i *Info) advice() string {
 	if i.Name == folderName {
 		return "name a directory that holds train/ and test/, each with a folder of PNG or JPEG images for every class, with --data-dir or " + RootVariable
@@ -177,5 +177,5 @@ func (e *UnknownError) Error() string {
 	for i, info := range registry {
 		names[i] = info.Name
 	}
-	return fmt.Sprintf("data: no data set is called %q; there are %s", e.Name, strings.Join(names, ", "))
+	return fmt.Sprintf("data: no data set is called %q; wanted one of %s", e.Name, strings.Join(names, ", "))
 }

@@ -112,12 +112,12 @@ func TestOpenErrors(t *testing.T) {
 		{idxBytes(image, 2, 14, 56), idxBytes([]byte{0, 1}, 2), Source{}, "images are 14×56"},
 		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{}, "class 2 has no sample"},
 		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{Classes: 3}, "class 2 has no sample"},
-		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{Classes: 11}, "has 10 classes, 11 were asked"},
+		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{Classes: 11}, "has 10 classes, 11 were requested"},
 		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{Classes: -1}, "at least 2"},
 		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{Classes: 2, TrainPerClass: 2}, "class 0 has 1 samples"},
 		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{Size: 32}, "for glyphs only"},
 		{idxBytes(image[1:], 2, 28, 28), idxBytes([]byte{0, 1}, 2), Source{}, "train-images-idx3-ubyte: it ends after 1567 of 1568"},
-		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 1), Source{}, "train-labels-idx1-ubyte: there are bytes after"},
+		{idxBytes(image, 2, 28, 28), idxBytes([]byte{0, 1}, 1), Source{}, "train-labels-idx1-ubyte: there are more bytes than"},
 	} {
 		files(c.images, c.labels)
 		c.src.Name, c.src.Root = "mnist", root
@@ -137,7 +137,7 @@ func TestOpenMissing(t *testing.T) {
 		want []string
 	}{
 		{root, []string{filepath.Join(root, "mnist"), "train-labels-idx1-ubyte", "yann.lecun.com/exdb/mnist", "--data", RootVariable}},
-		{"", []string{"no data directory is given", RootVariable}},
+		{"", []string{"no data directory was given", RootVariable}},
 	} {
 		_, err := Open(Source{Name: "mnist", Root: c.root}, Train)
 		var missing *MissingError

@@ -34,7 +34,7 @@ var PipelineKinds = []string{PipelineMD, PipelineZHU, PipelinePlain, PipelineIma
 // PipelineNamed returns a preset:
 //   - "md", the input of the memorization–dilation experiments (Nguyen et al. 2023), and "zhu" (Zhu et al. 2021): 3×32×32, grey
 //     sets copied to three channels;
-//   - "plain": the pixels of the set normalised and otherwise as they are (Zhou et al. 2022 on CIFAR-10 and miniImageNet);
+//   - "plain": the pixels of the set, only normalised (Zhou et al. 2022 on CIFAR-10 and miniImageNet);
 //   - "imagenet": plain with ImageNet's constants instead of the set's, as Zhu et al. 2021 train on random labels of CIFAR-10.
 func PipelineNamed(name string) (Pipeline, error) {
 	switch name {
@@ -73,7 +73,7 @@ func NormNamed(name string) (Norm, error) {
 	return Norm{}, fmt.Errorf("data: constants %q for normalising are unknown; use %q, %q or %q", name, NormMNIST, NormCIFAR, NormImageNet)
 }
 
-// ofSet says that the constants are the set's.
+// ofSet reports whether the constants are the set's.
 func (p Pipeline) ofSet() bool { return p.Mean == nil && p.Std == nil }
 
 // of fills in the set's constants.
@@ -211,7 +211,7 @@ func fillRow[T ~float32 | ~float64](row []T, in *Inputs, i int) {
 // repeats says that channel c holds the same numbers as channel 0: a copy of grey under the same constants.
 func (in *Inputs) repeats(c int) bool { return c > 0 && in.source.C == 1 && in.same }
 
-// lookUp writes table[v] for every pixel v, eight pixels a round: one load of the eight and no bound checked.
+// lookUp writes table[v] for every pixel v, eight pixels per iteration: one load for the eight and no bounds checks.
 func lookUp[T ~float32 | ~float64](dst []T, src []uint8, table *[256]float32) {
 	dst = dst[:len(src)]
 	for len(src) >= 8 {
@@ -235,7 +235,8 @@ func (in *Inputs) Rows() []float32 {
 }
 
 // parallel runs work on consecutive parts of 0…n−1, one for each core, and waits for all. Parts
-// write to separate memory and draw from streams keyed by sample, so their number shows nowhere.
+// write to separate memory and draw from streams keyed by sample, so results do not depend on their
+// number.
 func parallel(n int, work func(first, end int)) {
 	parts := min(runtime.GOMAXPROCS(0), n)
 	var wg sync.WaitGroup

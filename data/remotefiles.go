@@ -1,6 +1,6 @@
 package data
 
-// RemoteFile is a file that Get downloads. Its checksum comes from a public list, which Source names: nobody here has measured it.
+// RemoteFile is a file that Get downloads. Its checksum comes from a public list, which Source names; we have not checked it.
 type RemoteFile struct {
 	Name   string   `json:"name"`   // the file as it is called in the set's folder, or the archive
 	URLs   []string `json:"urls"`   // the official address, then others that serve the same file
@@ -8,7 +8,7 @@ type RemoteFile struct {
 	SHA256 string   `json:"sha256"` // in hex
 	Source string   `json:"source"` // where size and checksum are published
 	// Verified says that a download by this program has matched the checksum. None has yet: the program was written on a machine
-	// without a network.
+	// without network access.
 	Verified bool `json:"verified"`
 
 	members []member // of a tar.gz archive: the files wanted

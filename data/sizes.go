@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Sizes are the shape and the numbers of a set, without its samples.
+// Sizes are the shape and the sample counts of a set, without its samples.
 type Sizes struct {
 	Shape  Shape
 	Counts []int // samples of each true class
@@ -46,7 +46,7 @@ func SizesOf(src Source, split Split) (Sizes, error) {
 		return Sizes{}, fmt.Errorf("data: %s has no official size; its files say how large it is", src.Name)
 	}
 	if src.Classes > len(s.Counts) {
-		return Sizes{}, fmt.Errorf("data: %s has %d classes, %d were asked; lower the number of classes or take another set", src.Name, len(s.Counts), src.Classes)
+		return Sizes{}, fmt.Errorf("data: %s has %d classes, %d were requested; lower the number of classes or use another set", src.Name, len(s.Counts), src.Classes)
 	}
 	s.Counts = s.Counts[:cmp.Or(src.Classes, len(s.Counts))]
 	if inAll == 0 {
@@ -55,7 +55,7 @@ func SizesOf(src Source, split Split) (Sizes, error) {
 	return s.some(inAll, src.Name, split)
 }
 
-// some are the sizes of a subset of so many samples; 0: all.
+// some are the sizes of a subset with the given number of samples; 0: all.
 func (s Sizes) some(total int, name string, split Split) (Sizes, error) {
 	if total == 0 {
 		return s, nil
@@ -63,7 +63,7 @@ func (s Sizes) some(total int, name string, split Split) (Sizes, error) {
 	wanted := balanced(total, len(s.Counts))
 	for k, n := range wanted {
 		if n > s.Counts[k] {
-			return Sizes{}, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number of samples", name, split, k, s.Counts[k], n)
+			return Sizes{}, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were requested; lower the number of samples", name, split, k, s.Counts[k], n)
 		}
 	}
 	return Sizes{s.Shape, wanted}, nil
@@ -82,7 +82,7 @@ func (s Sizes) HoldOut(share float64) (kept, held Sizes) {
 // heldOf is how many of a class's samples are held out.
 func heldOf(n int, share float64) int { return int(math.Round(share * float64(n))) }
 
-// balanced spreads samples over classes; the first have one more if that does not come out even.
+// balanced spreads samples over classes; the first ones get one more if they do not divide evenly.
 func balanced(samples, classes int) []int {
 	counts := make([]int, classes)
 	for k := range counts {

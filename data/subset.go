@@ -59,7 +59,7 @@ func (s *Set) firstClasses(k int) (*Set, error) {
 		return nil, fmt.Errorf("data: %s: %d classes asked; a collapse experiment needs at least 2", s.Name, k)
 	}
 	if k > s.Classes {
-		return nil, fmt.Errorf("data: %s has %d classes, %d were asked; lower the number of classes or take another set", s.Name, s.Classes, k)
+		return nil, fmt.Errorf("data: %s has %d classes, %d were requested; lower the number of classes or use another set", s.Name, s.Classes, k)
 	}
 	var keep []int
 	for i, l := range s.True {
@@ -89,7 +89,7 @@ func (s *Set) some(total int, seed uint64) (*Set, error) {
 			n++
 		}
 		if len(m) < n {
-			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number of samples", s.Name, s.Split, k, len(m), n)
+			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were requested; lower the number of samples", s.Name, s.Split, k, len(m), n)
 		}
 		rng.reset(seed, forSubset, uint64(k))
 		// Fisher–Yates from the front: the first n places do not depend on n, so subsets nest.
@@ -111,7 +111,7 @@ func (s *Set) firstPerClass(n int) (*Set, error) {
 	var keep []int
 	for k, m := range s.members() {
 		if len(m) < n {
-			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were asked; lower the number of samples", s.Name, s.Split, k, len(m), n)
+			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were requested; lower the number of samples", s.Name, s.Split, k, len(m), n)
 		}
 		keep = append(keep, m[:n]...)
 	}

@@ -109,7 +109,7 @@ func TestSubsetErrors(t *testing.T) {
 	gap.seal()
 	for want, f := range map[string]func() (*Set, error){
 		"class 1 has no sample":           func() (*Set, error) { return gap.FirstClasses(2) },
-		"has 3 classes, 4 were asked":     func() (*Set, error) { return gap.FirstClasses(4) },
+		"has 3 classes, 4 were requested": func() (*Set, error) { return gap.FirstClasses(4) },
 		"needs at least 2":                func() (*Set, error) { return gap.FirstClasses(1) },
 		"class 0 has 1 samples, 2 per":    func() (*Set, error) { return gap.PerClass(2, 1) },
 		"0 samples per class asked":       func() (*Set, error) { return gap.PerClass(0, 1) },

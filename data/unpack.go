@@ -14,8 +14,8 @@ import (
 )
 
 // unpack takes the wanted files out of a .tar.gz, by their last names and with exactly their sizes, into a folder, and removes the
-// archive. Nothing else of the archive is written, no name of it is used as a path, and no more is unpacked than the wanted files
-// and as much again. Each file comes to its place whole or not at all.
+// archive. Nothing else in the archive is written, none of its names is used as a path, and at most twice the size of the wanted
+// files is unpacked. Each file is put in place completely or not at all.
 func unpack(archive, folder string, members []member) error {
 	f, err := inputfile.Open(archive)
 	if err != nil {
@@ -56,7 +56,7 @@ func unpack(archive, folder string, members []member) error {
 	return os.Remove(archive)
 }
 
-// place writes a file under a name of its own and moves it to its place when it is whole and on the disk.
+// place writes a file under a temporary name and moves it to its place once it is complete and on the disk.
 func place(path string, r io.Reader, size int64) error {
 	f, err := os.Create(path + ".new")
 	if err != nil {

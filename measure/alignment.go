@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 )
 
 // alignment fills the mean cosine of the principal angles between the row space of W − 1w_Gᵀ and the span of the centred means:
-// ‖V_WᵀU_M‖_*/(K−1) with orthonormal bases of both (Björck & Golub 1973). Both have K−1 dimensions, or it is undefined: part
-// of a basis would be chosen by rounding.
+// ‖V_WᵀU_M‖_*/(K−1) with orthonormal bases of both (Björck & Golub 1973). It is undefined unless both have K−1 dimensions:
+// rounding would choose part of a basis.
 func (g *geometry) alignment(b *builder, s shape) {
 	if !b.any(KeyWMeanAlignment) {
 		return
@@ -58,12 +59,12 @@ func (b *builder) putAlignment(product mat.Matrix, r int) {
 	b.put(KeyWMeanAlignment, sum/float64(r))
 }
 
-// wellSpanned is the ratio of the extreme eigenvalues of a Gram matrix from which on it gives an orthonormal basis as exactly as
-// singular values do, but for two digits.
+// wellSpanned is the least ratio of the extreme eigenvalues of a Gram matrix at which it gives an orthonormal basis as exactly
+// as singular values do, up to two digits.
 const wellSpanned = 1e-4
 
 // whitenedProduct returns the product of orthonormal bases of the row spaces of x and y (K×d), each of K−1 dimensions, from
-// K×K matrices alone; false unless both are well conditioned.
+// K×K matrices only; false unless both are well conditioned.
 func (g *geometry) whitenedProduct(x, y []float64, k, d int) (*mat.Dense, bool) {
 	a, ok := g.whitening(x, k, d)
 	if !ok {
@@ -74,7 +75,7 @@ func (g *geometry) whitenedProduct(x, y []float64, k, d int) (*mat.Dense, bool) 
 		return nil, false
 	}
 	cross := make([]float64, k*k)
-	kernel.Gemm(g.team, kernel.NT, k, k, d, x, d, y, d, cross, k, kernel.Epilogue[float64]{})
+	gemm.Multiply(g.team, gemm.NT, kernel.Dense(k, d, x), kernel.Dense(k, d, y), kernel.Dense(k, k, cross), gemm.Epilogue[float64]{})
 	var left, out mat.Dense
 	left.Mul(a, mat.NewDense(k, k, cross))
 	out.Mul(&left, b.T())
@@ -84,7 +85,7 @@ func (g *geometry) whitenedProduct(x, y []float64, k, d int) (*mat.Dense, bool) 
 // whitening returns A (K−1×K) with A x of orthonormal rows, for x (K×d).
 func (g *geometry) whitening(x []float64, k, d int) (*mat.Dense, bool) {
 	gram := make([]float64, k*k)
-	kernel.Gemm(g.team, kernel.NT, k, k, d, x, d, x, d, gram, k, kernel.Epilogue[float64]{})
+	gemm.Multiply(g.team, gemm.NT, kernel.Dense(k, d, x), kernel.Dense(k, d, x), kernel.Dense(k, k, gram), gemm.Epilogue[float64]{})
 	values, vectors, ok := eigen(gram, k)
 	if !ok || !(values[k-2] > wellSpanned*values[0]) {
 		return nil, false

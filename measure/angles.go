@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// angleSums are what the cosines of all pairs of unit vectors add up to, beside pairSums.
+// angleSums are sums over the cosines of all pairs of unit vectors, in addition to pairSums.
 type angleSums struct {
 	cosine    spread  // of cos(c_i, c_j)
 	coherence float64 // max |cos(c_i, c_j)|
@@ -30,7 +30,7 @@ func anglesOf(distances, scratch []float64) (sums angleSums, closest float64) {
 	return sums, slices.Min(distances)
 }
 
-// further fills the forms of NC2 and NC3 that stand beside those of all.
+// further fills the less common forms of NC2 and NC3.
 func (g *geometry) further(b *builder, s shape) {
 	means := []string{KeyNC2CosStd, KeyNC2Coherence}
 	both := []string{KeyNC3Centred, KeyWMeanAlignment}
@@ -55,7 +55,7 @@ func (g *geometry) further(b *builder, s shape) {
 	}
 }
 
-// meanAngles fills what the cosines of centred means say.
+// meanAngles fills the measures from cosines of centred means.
 func (g *geometry) meanAngles(b *builder, s shape) {
 	for k := range s.k {
 		if c := s.centred[k*s.d:][:s.d]; !(dot(c, c) > s.floor/float64(s.k)) {
@@ -68,6 +68,7 @@ func (g *geometry) meanAngles(b *builder, s shape) {
 
 func putAngles(b *builder, p *pairs, deviation, coherence string) {
 	b.put(deviation, math.Sqrt(p.angles.cosine.m2/p.angles.cosine.n))
+	b.sampledTo(p, deviation, errorOfDeviation, p.sample.cosine)
 	b.put(coherence, min(p.angles.coherence, 1))
 }
 
@@ -90,7 +91,7 @@ func (g *geometry) furtherWeight(b *builder, s shape) {
 	mean, deviation := meanAndDeviation(h.norms[:s.k])
 	b.put(KeyNC2WNormCV, deviation/mean)
 	if b.any(KeyNC2WCentred) {
-		// The rows differ from their mean by rounding at most where W has one row over and over.
+		// If all rows of W are the same, they differ from their mean only by rounding.
 		if m := g.gram.of(g.team, h.centred, h.centred, s.k, s.d); norm(h.centred) > float64(s.k)*eps64*norm(h.w) {
 			b.put(KeyNC2WCentred, m.toETF(m.frobenius()))
 		} else {
@@ -104,6 +105,7 @@ func (g *geometry) furtherWeight(b *builder, s shape) {
 	if b.any(angles...) {
 		g.rows.sweep(g.team, h.w, h.w, make([]float64, s.d), s.k, s.d)
 		b.put(KeyNC2WCosDeviation, g.rows.deviation/g.rows.distance.n)
+		b.sampledTo(&g.rows, KeyNC2WCosDeviation, errorOfMean, g.rows.sample.away)
 		putAngles(b, &g.rows, KeyNC2WCosStd, KeyNC2WCoherence)
 	}
 }

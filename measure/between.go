@@ -5,27 +5,28 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
 
 const (
 	eps64 = vec.Eps64
-	// wellConditioned bounds the condition number of a Gram matrix that is solved by Cholesky: NC1 then
-	// keeps a relative error near eps64·wellConditioned; beyond it singular values are computed. Above jacobiLimit
-	// those come from the Gram matrix itself and are no more exact, so only the cut-off calls for them.
+	// wellConditioned bounds the condition number of a Gram matrix that is solved by Cholesky: NC1 then keeps a
+	// relative error near eps64·wellConditioned; beyond it singular values are computed. Above jacobiLimit those
+	// come from the Gram matrix too and are no more exact, so they are computed only if the cut-off needs them.
 	wellConditioned  = 1e6
 	solvableByFactor = 1e11
 	// jacobiLimit is the size up to which singular values come from one-sided Jacobi rotations, which keep
-	// the small ones accurate; above it from the eigenvalues of the Gram matrix.
+	// small ones accurate; above it from the eigenvalues of the Gram matrix.
 	jacobiLimit = 64
 	// projectionLimit is the number of classes up to which z comes from p = Cᵀ r, K² products per sample
 	// that are cheap beside K·d; beyond it the operator is applied to r by a matrix product.
 	projectionLimit = 32
 )
 
-// between holds what NC1 needs of Σ_B = (1/K) C Cᵀ, C (d×K) the centred means: an operator with
-// NC1 = (1/N) Σ_i ‖z_i‖², z the image of the residual r = h − μ_k. A sum of squares is never negative.
+// between holds what NC1 needs from Σ_B = (1/K) C Cᵀ, C (d×K) the centred means: an operator with NC1
+// = (1/N) Σ_i ‖z_i‖², z the image of the residual r = h − μ_k. A sum of squares is never negative.
 //
 // C has the null vector ν (the class counts if h_G is the mean of samples, ones if it is the mean of
 // means). With Q (K×(K−1)) an orthonormal basis of its complement and M̃ = Qᵀ Cᵀ, Σ_B⁺ = K C G⁺² Cᵀ gives
@@ -35,10 +36,10 @@ type between struct {
 	rank      int       // kept directions
 	full      int       // min(d, K−1)
 	chosen    bool      // the cut-off was chosen
-	condition float64   // of the Gram matrix that was solved; 0: singular values were computed instead
-	reason    string    // why there is no operator; empty if there is
-	allowed   float64   // operations that making it may take unasked; 0: any
-	left      string    // why it was not made, though it is defined: it takes more; empty if it was
+	condition float64   // of the solved Gram matrix; 0: singular values were computed instead
+	reason    string    // why there is no operator; "" if there is one
+	allowed   float64   // operations that making it may take unless asked for; 0: any number
+	left      string    // why it was not made although it is defined (it takes more operations); "" if made
 	fromP     bool      // the operator applies to p = Cᵀ r (K), not to r (d)
 	op        []float64 // (rank × K) if fromP, else (rank × d)
 	values    []float64 // eigenvalues of C Cᵀ, descending, if they were computed
@@ -48,8 +49,8 @@ type between struct {
 	work      []float64
 }
 
-// build makes the operator from the centred means c (K×d) with null vector given by counts (nil: ones).
-// spectrum asks for the eigenvalues in any case.
+// build makes the operator from the centred means c (K×d) with the null vector given by counts (nil:
+// ones). spectrum always computes the eigenvalues.
 func (b *between) build(team *parallel.Team, c []float64, k, d int, count []int, cut cutoff, spectrum bool) {
 	b.rank, b.full, b.reason, b.left, b.fromP, b.values = 0, min(d, k-1), "", "", k-1 <= d, b.values[:0]
 	b.chosen, b.condition = cut.relative > 0, 0
@@ -84,8 +85,8 @@ func factorWork(k, d int) float64 {
 	return 4*float64(k)*float64(d)*q + 16*q*q*q
 }
 
-// singularWork estimates the operations of singular values and their directions. They make fewer in a second than products do: what
-// counts is the time.
+// singularWork estimates the operations of singular values and their directions, weighted by time: they run at a lower rate than
+// products.
 func singularWork(k, d int) float64 {
 	q := float64(min(d, k-1))
 	return 50 * q * q * float64(max(k, d))
@@ -93,7 +94,7 @@ func singularWork(k, d int) float64 {
 
 func (b *between) affords(work float64) bool { return b.allowed == 0 || work <= b.allowed }
 
-// tooMuch says in left, in words for k, d and work, that there is no operator because it takes too much work; false if it does not.
+// tooMuch sets left, in words for k, d and work, if making the operator takes too much work; false if it does not.
 func (b *between) tooMuch(work float64, words string, k, d int) bool {
 	if b.affords(work) {
 		return false
@@ -102,14 +103,14 @@ func (b *between) tooMuch(work float64, words string, k, d int) bool {
 	return true
 }
 
-// release frees what only build needs.
+// release frees memory that only build needs.
 func (b *between) release() { b.gram, b.factor, b.work = nil, nil, nil }
 
 // smallGram computes G̃ = M̃ M̃ᵀ = (F C ᵀC F)[1:,1:] with the reflection F that takes ν to the first axis.
 func (b *between) smallGram(team *parallel.Team, c []float64, k, d int, count []int) {
 	b.reflect = householder(grow(b.reflect, k), count)
 	b.work = grow(b.work, k*k)
-	kernel.Gemm(team, kernel.NT, k, k, d, c, d, c, d, b.work, k, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(k, d, c), kernel.Dense(k, d, c), kernel.Dense(k, k, b.work), gemm.Epilogue[float64]{})
 	reflectRows(b.work, b.reflect, k, k)
 	for i := range k {
 		reflectVector(b.work[i*k:][:k], b.reflect)
@@ -130,8 +131,8 @@ func (b *between) cholesky(team *parallel.Team, c []float64, k, d int, cut cutof
 		return false
 	}
 	b.work = grow(b.work, q*q)
-	kernel.Gemm(team, kernel.TN, q, q, q, b.factor, q, b.factor, q, b.work, q, kernel.Epilogue[float64]{}) // G̃⁻¹
-	largest, inverse := spectralBound(team, b.gram[:q*q], q), spectralBound(team, b.work[:q*q], q)         // ≥ g_max, ≥ 1/g_min
+	gemm.Multiply(team, gemm.TN, kernel.Dense(q, q, b.factor), kernel.Dense(q, q, b.factor), kernel.Dense(q, q, b.work), gemm.Epilogue[float64]{}) // G̃⁻¹
+	largest, inverse := spectralBound(team, b.gram[:q*q], q), spectralBound(team, b.work[:q*q], q)                                                 // ≥ g_max, ≥ 1/g_min
 	limit := wellConditioned
 	if q > jacobiLimit {
 		limit = solvableByFactor
@@ -156,7 +157,7 @@ func (b *between) cholesky(team *parallel.Team, c []float64, k, d int, cut cutof
 		b.fromP = false
 		b.factor = append(b.factor[:0], b.op...)
 		b.op = grow(b.op, q*d)
-		kernel.Gemm(team, kernel.NN, q, d, k, b.factor, k, c, d, b.op, d, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NN, kernel.Dense(q, k, b.factor), kernel.Dense(k, d, c), kernel.Dense(q, d, b.op), gemm.Epilogue[float64]{})
 	}
 	return true
 }
@@ -172,7 +173,7 @@ func spectralBound(team *parallel.Team, a []float64, n int) float64 {
 	axpy(x, 1/size, a)
 	bound, power := size, 1.0
 	for range 3 {
-		kernel.Gemm(team, kernel.NN, n, n, n, x, n, x, n, square, n, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NN, kernel.Dense(n, n, x), kernel.Dense(n, n, x), kernel.Dense(n, n, square), gemm.Epilogue[float64]{})
 		power *= 2
 		f := norm(square)
 		bound *= math.Pow(f, 1/power)
@@ -186,7 +187,7 @@ func spectralBound(team *parallel.Team, a []float64, n int) float64 {
 func (b *between) singular(team *parallel.Team, c []float64, k, d int, cut cutoff) {
 	var directions []float64 // rows u_jᵀ (full × d) with the singular values s_j
 	var s []float64
-	least := 0.0 // of s²: what the algorithm itself cannot tell from zero
+	least := 0.0 // of s²: below it the algorithm cannot distinguish from zero
 	switch {
 	case b.full > jacobiLimit:
 		directions, s = b.thinDirections(c, k, d)
@@ -214,12 +215,12 @@ func (b *between) singular(team *parallel.Team, c []float64, k, d int, cut cutof
 	}
 	b.op = b.op[:b.rank*d]
 	if b.rank == 0 {
-		b.reason = "no eigenvalue of Σ_B could be told from zero"
+		b.reason = "no eigenvalue of Σ_B could be distinguished from zero"
 	}
 }
 
-// lengths makes the directions (m×d) unit vectors u_j and s_j = ‖Cᵀu_j‖, c (K×d): rotations that should keep lengths each
-// add a rounding, all of one sign.
+// lengths makes the directions (m×d) unit vectors u_j and s_j = ‖Cᵀu_j‖, c (K×d): each rotation, which should keep
+// lengths, adds a rounding of the same sign.
 func lengths(team *parallel.Team, directions, s, c []float64, k, d int) {
 	for j := range s {
 		u := directions[j*d:][:d]
@@ -228,7 +229,7 @@ func lengths(team *parallel.Team, directions, s, c []float64, k, d int) {
 		}
 	}
 	image := make([]float64, len(s)*k)
-	kernel.Gemm(team, kernel.NT, len(s), k, d, directions, d, c, d, image, k, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(len(s), d, directions), kernel.Dense(k, d, c), kernel.Dense(len(s), k, image), gemm.Epilogue[float64]{})
 	for j := range s {
 		s[j] = norm(image[j*k:][:k])
 	}

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/isa"
 	"collapse/measure/internal/wide"
 )
 
@@ -83,7 +84,7 @@ func TestPrintBits(t *testing.T) {
 		t.Skip("run by TestBitsDependOnTheKernelsNameAlone")
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "KERNEL %s, fast pairs %v\n", kernel.Name(), kernel.FastPairs())
+	fmt.Fprintf(&out, "KERNEL %s, fast pairs %v\n", isa.Name(), gemm.FastInt16())
 	sets := bitsSets(os.Getenv(bitsChild) == "short")
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
 		in := sets[name]
@@ -133,7 +134,7 @@ func TestBitsDependOnTheKernelsNameAlone(t *testing.T) {
 		fast         bool // products of words are fast before features are hidden
 	}{{"avx512", "cpu.avx512vnni=off", true}, {"avx2", noAVX512, false}, {"generic", noAVX512 + ",cpu.avx2=off,cpu.fma=off", false}} {
 		t.Run(c.name, func(t *testing.T) {
-			if !slices.Contains(kernel.Available(), c.name) {
+			if !slices.Contains(isa.Available(), c.name) {
 				t.Skipf("this processor cannot run %s", c.name)
 			}
 			size := "short"

@@ -8,13 +8,13 @@ import (
 
 const defaultBudget = 0.5e9
 
-// wanted is the choice of measures.
+// wanted is the set of requested measures.
 type wanted struct {
-	keys      map[string]bool // nil: all of the registry but those of without
-	named     map[string]bool // by the caller, beside "default" as well
-	left      map[string]bool // of the default, left out of this measurement: leaveUnasked
+	keys      map[string]bool // nil: the whole registry except without
+	named     map[string]bool // named by the caller, possibly in addition to "default"
+	left      map[string]bool // default measures left out of this measurement; see leaveUnasked
 	without   []string
-	expensive bool // expensive measures whatever they cost
+	expensive bool // expensive measures whatever their cost
 	budget    float64
 }
 
@@ -57,10 +57,10 @@ func (w *wanted) any(keys ...string) bool {
 	return false
 }
 
-// pays reports whether an expensive measure of so much work is to be done; asked by name it always is.
+// pays reports whether to compute an expensive measure of the given work; if named, always.
 func (w *wanted) pays(work float64) bool { return w.keys != nil || w.expensive || work <= w.budget }
 
-// builder fills a report: a key that was asked for ends in Measures or in Missing.
+// builder fills a report: every requested key ends up in Measures or in Missing.
 type builder struct {
 	*wanted
 	report *Report
@@ -101,13 +101,13 @@ func (b *builder) missAll(reason string, keys ...string) {
 	}
 }
 
-// missExpensive stores the reason why a measure is left out of "default".
+// missExpensive stores why a measure is left out of "default".
 func (b *builder) missExpensive(key string, work float64) {
 	const nominal = 20e9 // operations per second of a modest machine; the text says "about"
-	b.miss(key, fmt.Sprintf("not asked: about %.1f s; --measures all", work/nominal))
+	b.miss(key, fmt.Sprintf("not requested: about %.1f s; --measures all", work/nominal))
 }
 
-// finish adds the conventions, and a reason for every key that nobody filled.
+// finish adds the conventions, and a reason for every key that is still empty.
 func (b *builder) finish() *Report {
 	for i := range definitions {
 		d := &definitions[i]

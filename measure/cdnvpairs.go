@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 )
 
 // Histogram counts values on a logarithmic scale, ten bins for each power of ten.
@@ -22,7 +23,7 @@ const (
 	histogramBins = 600 * binsPerDecade
 )
 
-// bins counts values by bin; -1 is what is below them.
+// bins counts values by bin; -1 counts those below all bins.
 type bins struct {
 	zero  int
 	count [histogramBins]int
@@ -59,8 +60,8 @@ func (b *bins) histogram() Histogram {
 
 func edge(bin int) float64 { return math.Pow(10, leastDecade+float64(bin)/binsPerDecade) }
 
-// cdnvSweep visits the class-distance normalised variances of all pairs, a stripe of classes at a time, and keeps their
-// number, spread, largest and histogram only.
+// cdnvSweep visits the class-distance normalised variances of all pairs, a stripe of classes at a time, and keeps only
+// their number, spread, maximum and histogram.
 type cdnvSweep struct {
 	*pairs
 	variance []float64
@@ -70,7 +71,7 @@ type cdnvSweep struct {
 	counts   []bins    // of each part
 }
 
-// cdnvPairs fills what the pairs of cdnv say beside their mean. The pairs of e.pairs are known to be apart.
+// cdnvPairs fills the measures of the pairs of cdnv other than their mean. The means in e.pairs are known to differ.
 func (e *Engine[T]) cdnvPairs(b *builder, variance []float64) {
 	if !b.any(KeyCDNVStd, KeyCDNVMax) {
 		return
@@ -85,7 +86,7 @@ func (e *Engine[T]) cdnvPairs(b *builder, variance []float64) {
 	most := 0.0
 	for p.from = 0; p.from < k; p.from = p.to {
 		p.to = min(p.from+stripe, k)
-		kernel.Gemm(e.opt.Team, kernel.NT, p.to-p.from, p.to, p.d, p.centred[p.from*p.d:], p.d, p.centred, p.d, p.tile, k, kernel.Epilogue[float64]{})
+		gemm.Multiply(e.opt.Team, gemm.NT, kernel.Dense(p.to-p.from, p.d, p.centred[p.from*p.d:]), kernel.Dense(p.to, p.d, p.centred), kernel.Strided(p.to-p.from, p.to, k, p.tile), gemm.Epilogue[float64]{})
 		e.opt.Team.Do(parts, &sweep)
 		for i := range p.to - p.from {
 			all.merge(sweep.rows[i])

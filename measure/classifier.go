@@ -1,7 +1,7 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/wide"
 )
 
@@ -13,10 +13,10 @@ type head struct {
 	centred     []float64 // (K×d) w_k − w_G
 	norms       []float64 // (K) ‖w_k‖
 	centredNorm []float64 // (K) ‖w_k − w_G‖
-	rivals      *head     // these rows and those of classes that are not there; nil: there are none
+	rivals      *head     // these rows and those of absent classes; nil: none
 }
 
-// setHead checks a classifier of k classes and width d. It keeps w, and does not change it.
+// setHead checks a classifier of k classes and width d. It keeps w without changing it.
 func setHead(h *head, w, b []float64, k, d int) error {
 	if err := checkRows(w, b, k, d); err != nil {
 		return err
@@ -35,25 +35,25 @@ func setHead(h *head, w, b []float64, k, d int) error {
 	return nil
 }
 
-// centreOn makes w_G the mean of the first k rows, and fills what follows from it.
+// centreOn makes w_G the mean of the first k rows, and fills the fields that depend on it.
 func (h *head) centreOn(k int) {
 	d := h.d
 	h.centre = grow(h.centre, d)
 	clear(h.centre)
 	for c := range k {
-		kernel.AddRow(h.centre, h.w[c*d:][:d])
+		rows.AddRow(h.centre, h.w[c*d:][:d])
 	}
 	scale(h.centre, 1/float64(k))
 	h.centred = grow(h.centred, h.k*d)
 	h.norms, h.centredNorm = grow(h.norms, h.k), grow(h.centredNorm, h.k)
 	for c := range h.k {
 		row := h.centred[c*d:][:d]
-		kernel.SubRow(row, h.w[c*d:][:d], h.centre)
+		rows.SubRow(row, h.w[c*d:][:d], h.centre)
 		h.norms[c], h.centredNorm[c] = norm(h.w[c*d:][:d]), norm(row)
 	}
 }
 
-// wide is the classifier as the wide pass takes it.
+// wide converts the classifier for the wide pass.
 func (h *head) wide() *wide.Classifier {
 	return &wide.Classifier{W: h.w, B: h.b, K: h.k, D: h.d, Centred: h.centred, Norms: h.norms, CentredNorm: h.centredNorm}
 }

@@ -4,18 +4,20 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	kernelrows "collapse/internal/kernel/rows"
 	"collapse/parallel"
 )
 
 // cloud forms Gram matrices of the training samples: Σ_W of the residuals h − μ_k, Σ_B of the centred means, and Σ_T = Σ_W + Σ_B,
-// in the weighting of the registry. Every product is one of residuals or centred means, never of raw features.
+// in the weighting of the registry. Products are only of residuals or centred means, never of raw features.
 type cloud[T kernel.Float] struct {
 	team   *parallel.Team
 	s      *samples[T]
 	im     Imbalance
 	within []float64 // (d×d) Σ_W; nil in the short form
 	total  []float64 // (d×d) Σ_T = AᵀA, A the weighted residuals and centred means; in the short form AAᵀ (m×m)
-	short  []float64 // (m×d) A, m = n + K, where that has fewer rows than columns; else nil
+	short  []float64 // (m×d) A, m = n + K, if that has fewer rows than columns; else nil
 	size   int       // of total: d or m
 
 	rows, turned []float64 // a block of rows, and the same times a basis
@@ -52,17 +54,18 @@ func (c *cloud[T]) fillShort(m int) error {
 		}
 		c.short = c.short[:len(c.short)+d]
 		x := c.short[len(c.short)-d:]
-		kernel.SubRow(x, row, s.mean(int(class)))
+		kernelrows.SubRow(x, row, s.mean(int(class)))
 		scale(x, c.weight(int(class)))
 	}
 	from := len(c.short)
 	c.short = append(c.short, s.centred[:s.k*d]...)
 	scale(c.short[from:], 1/math.Sqrt(float64(s.k)))
-	kernel.Gemm(c.team, kernel.NT, m, m, d, c.short, d, c.short, d, c.total, m, kernel.Epilogue[float64]{})
+	gemm.Multiply(c.team, gemm.NT, kernel.Dense(m, d, c.short), kernel.Dense(m, d, c.short), kernel.Dense(m, m, c.total), gemm.Epilogue[float64]{})
 	return nil
 }
 
-// leading returns the unit eigenvectors of Σ_T (rows, ·×d) to its eigenvalues, descending; false if the iteration fails.
+// leading returns the unit eigenvectors of Σ_T (rows, ·×d) in descending order of eigenvalues; false if the iteration
+// fails.
 func (c *cloud[T]) leading(r int) (values, vectors []float64, ok bool) {
 	values, vectors, ok = eigen(c.total, c.size)
 	if !ok || c.short == nil || r > c.size {
@@ -98,7 +101,7 @@ func (c *cloud[T]) addWithin(out, by, basis []float64, q int) error {
 		for i, class := range s.class[at:end] {
 			if class >= 0 {
 				x := c.rows[m*d:][:d]
-				kernel.SubRow(x, rows[i*d:][:d], s.mean(int(class)))
+				kernelrows.SubRow(x, rows[i*d:][:d], s.mean(int(class)))
 				scale(x, c.weight(int(class)))
 				m++
 			}
@@ -108,7 +111,7 @@ func (c *cloud[T]) addWithin(out, by, basis []float64, q int) error {
 	return nil
 }
 
-// weight is the root of what a sample counts for.
+// weight is the root of a sample's weight.
 func (c *cloud[T]) weight(class int) float64 {
 	if c.im == PerClass {
 		return 1 / math.Sqrt(float64(c.s.k)*float64(c.s.count[class]))
@@ -135,10 +138,10 @@ func (c *cloud[T]) add(out, x, by, basis []float64, q int) {
 	}
 	if basis != nil {
 		c.turned = grow(c.turned, m*q)
-		kernel.Gemm(c.team, kernel.NT, m, q, d, x, d, basis, d, c.turned, q, kernel.Epilogue[float64]{})
+		gemm.Multiply(c.team, gemm.NT, kernel.Dense(m, d, x), kernel.Dense(q, d, basis), kernel.Dense(m, q, c.turned), gemm.Epilogue[float64]{})
 		x = c.turned
 	}
-	kernel.Gemm(c.team, kernel.TN, q, q, m, x, q, x, q, out, q, kernel.Epilogue[float64]{Accumulate: true})
+	gemm.Multiply(c.team, gemm.TN, kernel.Dense(m, q, x), kernel.Dense(m, q, x), kernel.Dense(q, q, out), gemm.Epilogue[float64]{Accumulate: true})
 }
 
 // cloudKeys are the measures that need a cloud.
@@ -150,7 +153,7 @@ func cloudWork(n, k, d int) float64 {
 	return 2*float64(n+k)*float64(d)*float64(size) + 2*eigenWork(size)
 }
 
-// clouds fills the measures that need Σ_T; ood says that out-of-distribution features are there.
+// clouds fills the measures that need Σ_T; ood says that there are out-of-distribution features.
 func (e *Engine[T]) clouds(b *builder, h *head, in *Input[T]) error {
 	s := &e.train
 	keys := cloudKeys
@@ -182,7 +185,7 @@ func (e *Engine[T]) clouds(b *builder, h *head, in *Input[T]) error {
 	return e.oodScores(b, h, c, in.Test.Features != nil && e.test.n > 0)
 }
 
-// leastShare is the share of the largest eigenvalue above which Masarczyk et al. 2023 count one.
+// leastShare is the share of the largest eigenvalue above which Masarczyk et al. 2023 count an eigenvalue.
 const leastShare = 1e-3
 
 // layerRanks fills the ranks of all features together.

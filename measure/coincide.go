@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// rounding bounds how far class means and their centre are from the means of the samples as they were given.
+// rounding bounds how far class means and their centre are from the exact means of the given samples.
 type rounding struct {
 	mean   []float64 // (K) of ‖μ_k‖; for a class without samples 0
 	centre float64   // of ‖h_G‖
 }
 
-// spreadMatters lists the measures that need the spread of classes beside their means, if only to tell means that differ
-// from means that differ by rounding.
+// spreadMatters lists the measures that need the spread of classes as well as their means, if only to tell whether means
+// differ by more than rounding.
 var spreadMatters = []string{KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyRankBetween, KeyRankCut, KeyNC2MeansETF, KeyNC2MeansOF,
 	KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3RankD,
 	KeyNC3Duality, KeyConfWeightAngle, KeyCDNVStd, KeyCDNVMax, KeyNC2CosStd, KeyNC2Coherence, KeyNC3Centred, KeyWMeanAlignment}
@@ -50,7 +50,7 @@ func (r *rounding) floor() float64 {
 	return float64(len(r.mean)) * most * most
 }
 
-// roundedMeans returns reason, or if it is empty the reason why NC1 is undefined now that the spread is known.
+// roundedMeans returns reason or, if that is empty, the reason why NC1 is undefined now that the spread is known.
 func (s *samples[T]) roundedMeans(reason string) string {
 	if reason != "" || s.k < 2 {
 		return reason
@@ -61,7 +61,7 @@ func (s *samples[T]) roundedMeans(reason string) string {
 	return ""
 }
 
-// oneMean returns two classes whose means may be the same up to rounding; false if there are none.
+// oneMean returns two classes whose means may coincide up to rounding; false if there are none.
 func (p *pairs) oneMean(r rounding) (i, j int, found bool) {
 	most := slices.Max(r.mean)
 	for i := range p.k {

@@ -2,7 +2,7 @@ package measure
 
 import "math"
 
-// configuration fills the parts of M-D Def. 3.1's report that the uncentred class means give alone:
+// configuration fills the parts of M-D Def. 3.1's report that need only the uncentred class means:
 // the smallest entry and the overlap of supports.
 func configuration(b *builder, s shape) {
 	least := math.Inf(1)

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"collapse/internal/spectrum"
 )
 
 // Dense algebra on small row-major matrices.
@@ -69,7 +71,7 @@ func columnDirections(c []float64, k, d int) (directions, s []float64) {
 // rotateRows makes the rows of x (m×n) orthogonal by rotations in pairs, applied to turn (m×t) as well.
 func rotateRows(x []float64, m, n int, turn []float64, t int) {
 	const sweeps = 40 // six to ten are enough in practice
-	last := false     // one sweep more: what the one before left is not rounding, and large beside a row that is much shorter
+	last := false     // one more sweep: the last one left more than rounding, large compared with much shorter rows
 	for range sweeps {
 		turned := false
 		for i := range m {
@@ -129,8 +131,8 @@ func sortRows(x, s []float64, n int) (rows, sorted []float64) {
 }
 
 // thinDirections returns the directions u_j (full×d) and singular values of C from a singular value decomposition, whose
-// error is that of rounding C: the eigenvalues of a Gram matrix would lose those below 10⁻⁸ of the largest.
-// c is C's K×d form and is kept; nil if the iteration fails.
+// error is that of rounding C; eigenvalues of a Gram matrix would lose values below 10⁻⁸ of the largest. c is C's K×d
+// form and is kept; nil if the iteration fails.
 func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64) {
 	rows, x := k, append([]float64(nil), c[:k*d]...)
 	if b.fromP {
@@ -159,16 +161,15 @@ func eigen(a []float64, n int) (values, vectors []float64, ok bool) {
 	}
 	var columns mat.Dense
 	e.VectorsTo(&columns)
-	values, vectors = descending(&e, exponent), make([]float64, n*n)
+	values, vectors = descending(e.Values(nil), exponent), make([]float64, n*n)
 	for j := range n {
 		mat.Col(vectors[j*n:][:n], n-1-j, &columns)
 	}
 	return values, vectors, true
 }
 
-// symmetric copies a (n×n), divided by 2^exponent, into gonum's form; finite is false if it holds NaN or an infinity. gonum v0.17
-// panics where numbers of a part of a matrix are above about 1e150 or below 1e-120: the largest element is brought near 1, and
-// elements far below its rounding are zero.
+// symmetric copies a (n×n), divided by 2^exponent, into gonum's form; finite is false if it holds NaN or an infinity. The largest
+// element is scaled near 1, and elements far below its rounding become zero, so that products neither overflow nor underflow.
 func symmetric(a []float64, n int) (copied *mat.SymDense, exponent int, finite bool) {
 	largest := 0.0
 	for _, x := range a[:n*n] {
@@ -188,10 +189,9 @@ func symmetric(a []float64, n int) (copied *mat.SymDense, exponent int, finite b
 	return mat.NewSymDense(n, x), exponent, true
 }
 
-// descending returns the eigenvalues, times 2^exponent, the largest first.
-func descending(e *mat.EigenSym, exponent int) []float64 {
-	values := e.Values(nil)
-	slices.Reverse(values) // gonum sorts ascending
+// descending turns eigenvalues, ascending, into those times 2^exponent, the largest first.
+func descending(values []float64, exponent int) []float64 {
+	slices.Reverse(values)
 	for i, v := range values {
 		values[i] = math.Ldexp(v, exponent)
 	}
@@ -200,10 +200,10 @@ func descending(e *mat.EigenSym, exponent int) []float64 {
 
 // eigenvalues returns the eigenvalues of the symmetric a (n×n), descending; false if the iteration fails.
 func eigenvalues(a []float64, n int) ([]float64, bool) {
-	var e mat.EigenSym
 	copied, exponent, finite := symmetric(a, n)
-	if !finite || !e.Factorize(copied, false) {
+	if !finite {
 		return nil, false
 	}
-	return descending(&e, exponent), true
+	values, ok := spectrum.Of(copied)
+	return descending(values, exponent), ok
 }

@@ -4,18 +4,19 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 )
 
-// mostDirections bounds the directions between class means that are told apart one by one, and directionSamples the samples that
-// each of them needs.
+// mostDirections bounds the directions between class means that are reported one by one, and directionSamples is the number of
+// samples that each needs.
 const (
 	mostDirections   = 128
 	directionSamples = 4
 )
 
-// directions returns how wide classes are for the distance of their means, direction by direction: the eigenvalues, descending, of
-// Σ_B^(−½) Σ_W Σ_B^(−½) on the span of the centred class means. Their mean is K/rank·nc1_pinv. nil where there are too many
-// directions, or too few samples.
+// directions returns how wide classes are relative to the distance of their means, by direction: the eigenvalues, descending, of
+// Σ_B^(−½) Σ_W Σ_B^(−½) on the span of the centred class means. Their mean is K/rank·nc1_pinv. nil if there are too many
+// directions or too few samples.
 func (e *Engine[T]) directions(p *probe) Vector {
 	s := &e.train
 	rank := s.between.rank
@@ -26,13 +27,13 @@ func (e *Engine[T]) directions(p *probe) Vector {
 	rows := p.residuals()
 	weight, m := p.weights(e.opt.Imbalance), len(p.class)
 	z := make([]float64, m*rank)
-	kernel.Gemm(e.opt.Team, kernel.NT, m, rank, s.d, rows, s.d, op, s.d, z, rank, kernel.Epilogue[float64]{})
+	gemm.Multiply(e.opt.Team, gemm.NT, kernel.Dense(m, s.d, rows), kernel.Dense(rank, s.d, op), kernel.Dense(m, rank, z), gemm.Epilogue[float64]{})
 	scatter := make([]float64, rank*rank)
 	scaled := slices.Clone(z)
 	for i, w := range weight {
 		scale(scaled[i*rank:][:rank], w)
 	}
-	kernel.Gemm(e.opt.Team, kernel.TN, rank, rank, m, scaled, rank, z, rank, scatter, rank, kernel.Epilogue[float64]{})
+	gemm.Multiply(e.opt.Team, gemm.TN, kernel.Dense(m, rank, scaled), kernel.Dense(m, rank, z), kernel.Dense(rank, rank, scatter), gemm.Epilogue[float64]{})
 	values, ok := eigenvalues(scatter, rank)
 	if !ok {
 		return nil

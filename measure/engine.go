@@ -9,18 +9,18 @@ import (
 	"collapse/parallel"
 )
 
-// Engine measures features again and again in the same scratch memory. It is not safe for concurrent
-// use; make one per goroutine.
+// Engine measures features repeatedly in the same scratch memory. It is not safe for concurrent use;
+// make one per goroutine.
 type Engine[T kernel.Float] struct {
 	opt  Options
 	want wanted
 
 	train, test, ood samples[T]
 	head, testHead   head  // rows of the classes of a split first
-	order            []int // of the rows of head; nil: as they came
-	stay             []int // classes of moments: those that are there; nil: all
+	order            []int // order of the rows of head; nil: as given
+	stay             []int // present classes of moments; nil: all
 	gone             []LeftOut
-	mixed            bool // the pooled scatter holds samples of classes that are left out
+	mixed            bool // the pooled scatter contains samples of left-out classes
 	first            firstPass[T]
 	second           secondPass[T]
 	pairs            pairs
@@ -28,9 +28,9 @@ type Engine[T kernel.Float] struct {
 	ranks            ranks[T]
 	mem              memorization
 
-	given  float64    // Options.allowed of whoever measures again; 0: what the input justifies
-	jitter *rand.Rand // moves class means by a rounding of their own, to see what follows; nil: does not
-	resum  bool       // sums classes again with the rounding carried along
+	given  float64    // Options.allowed of a repeated measurement; 0: what the input justifies
+	jitter *rand.Rand // moves class means by their own rounding, to see the effect; nil: off
+	resum  bool       // recomputes class sums with compensation
 }
 
 // NewEngine returns an engine. It returns *UnknownMeasureError if opt asks for what is not in the registry.
@@ -59,8 +59,8 @@ func Measure[T kernel.Float](in Input[T], opt Options) (*Report, error) {
 // Measure returns the report of in. Errors: *NonFiniteError, *RangeError, *LabelError, *ShapeError, what a
 // Source returned, or the error of Options.Context.
 //
-// Train is read twice (class sums, then residuals), test likewise; the test means come first, because
-// memorization needs them while the train residuals are at hand.
+// Train is read twice (class sums, then residuals), and so is test. The test means come first,
+// because memorization needs them during the pass over train residuals.
 func (e *Engine[T]) Measure(in Input[T]) (r *Report, err error) {
 	defer parallel.Stopping(&err)
 	e.second.clock.start()
@@ -137,7 +137,7 @@ func (e *Engine[T]) open(in *Input[T], b *builder) (*head, error) {
 	if err := e.means(s, &b.report.Dropped, p); err != nil {
 		return nil, err
 	}
-	if h != nil && !sameLead(e.order, s.classes, s.k) || h != nil && h.k != s.k { // rows were dropped, and a class with them
+	if h != nil && !sameLead(e.order, s.classes, s.k) || h != nil && h.k != s.k { // dropped rows removed a class
 		if h, err = e.classifier(in, k); err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (e *Engine[T]) open(in *Input[T], b *builder) (*head, error) {
 	return h, nil
 }
 
-// classifier converts W and b of k classes for the train classes that are there; nil without W.
+// classifier converts W and b of k classes for the present train classes; nil without W.
 func (e *Engine[T]) classifier(in *Input[T], k int) (*head, error) {
 	if in.W == nil {
 		return nil, nil
@@ -157,7 +157,7 @@ func (e *Engine[T]) classifier(in *Input[T], k int) (*head, error) {
 	return newHeads(&e.head, in.W, in.B, e.order, k, s.k, s.d)
 }
 
-// classes returns K: what the caller said, else the rows of W, else one more than the largest label that is not ignored.
+// classes returns K: the caller's value, else the rows of W, else one more than the largest label that is not ignored.
 func (e *Engine[T]) classes(in *Input[T], d int) int {
 	if in.Classes > 0 {
 		return in.Classes
@@ -191,7 +191,8 @@ func (e *Engine[T]) checkNoise(in *Input[T], rows int) error {
 	return nil
 }
 
-// means runs the first pass, and again without rows that are not finite, and classes that p leaves out then, if those may be dropped.
+// means runs the first pass; if non-finite rows may be dropped, it repeats it without them and without the classes that p then leaves
+// out.
 func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 	e.second.clock.enter(PhaseFirst)
 	if err := e.first.run(e.opt.Team, s); err != nil {
@@ -233,7 +234,7 @@ func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 	return err
 }
 
-// operator builds NC1's operator of a split; a reason if NC1 is undefined.
+// operator builds a split's NC1 operator, or returns the reason why NC1 is undefined.
 func (e *Engine[T]) operator(s *samples[T]) string {
 	switch {
 	case s.empty >= 0:
@@ -249,12 +250,12 @@ func (e *Engine[T]) operator(s *samples[T]) string {
 	return s.between.reason
 }
 
-// cut is the cut-off of a split's eigenvalues.
+// cut is the cut-off for a split's eigenvalues.
 func (e *Engine[T]) cut(s *samples[T]) cutoff {
 	return newCutoff(s.isFloat32, e.opt.RankCutoff, s.means, s.variance, s.d, s.k)
 }
 
-// numericalRank runs the expensive pass over classes if it was asked for or is cheap.
+// numericalRank runs the expensive pass over classes if it was requested or is cheap.
 func (e *Engine[T]) numericalRank(b *builder) error {
 	if !e.want.any(KeyNumericalRank) {
 		return nil

@@ -12,12 +12,12 @@ type NonFiniteError struct {
 	Where string // "train", "test", "ood", "weight", "bias"
 	Row   int    // of the first such value, from 0
 	Col   int
-	Count int // such values in all
-	Rows  int // rows that hold one
+	Count int // number of such values
+	Rows  int // rows that contain one
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("measure: %s: %d values in %d rows are NaN or infinite, the first in row %d, column %d; remove these rows or ask to drop them",
+	return fmt.Sprintf("measure: %s: %d values in %d rows are NaN or infinite, the first in row %d, column %d; remove these rows or drop them (--drop-nonfinite)",
 		e.Where, e.Count, e.Rows, e.Row, e.Col)
 }
 
@@ -45,7 +45,7 @@ func (e *LabelError) Error() string {
 
 // ShapeError says that two inputs disagree in size.
 type ShapeError struct {
-	What        string // what was looked at
+	What        string // what was checked
 	Found, Want int
 	Hint        string // what to try; may be empty
 }
@@ -58,7 +58,7 @@ func (e *ShapeError) Error() string {
 	return s
 }
 
-// noneLeft says that no sample is left to measure.
+// noneLeft is the error that no sample is left to measure.
 func noneLeft(what string, left []LeftOut) error {
 	e := &ShapeError{What: what, Found: 0, Want: 1}
 	var words []string
@@ -68,12 +68,12 @@ func noneLeft(what string, left []LeftOut) error {
 		}
 	}
 	if words != nil {
-		e.Hint = strings.Join(words, ", ") + ": ask for a smaller minimum count or ignore fewer labels"
+		e.Hint = strings.Join(words, ", ") + ": lower the minimum count or ignore fewer labels"
 	}
 	return e
 }
 
-// UnknownMeasureError lists asked keys that the registry does not have.
+// UnknownMeasureError lists requested keys that are not in the registry.
 type UnknownMeasureError struct{ Keys []string }
 
 func (e *UnknownMeasureError) Error() string {

@@ -2,20 +2,22 @@ package measure
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+	kernelrows "collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
 )
 
-// Sizes of the partition; they depend on shapes alone, so that the bits do not depend on the team.
+// Sizes of the partition; they depend only on shapes, so that the bits do not depend on the team.
 const (
-	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, inside a second-level cache, but at least 64 rows: a product packs its other factor once a block
+	blockElements = 1 << 15 // of a block of rows: 256 KiB in float64, which fits a second-level cache, but at least 64 rows, because a product packs its other factor once per block
 	maxParts      = 32
-	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it classes are shared out
+	partialLimit  = 1 << 20 // elements of the class sums of a part; beyond it parts are groups of classes
 	togetherLimit = 1 << 22 // elements of the class sums of all parts of several labellings
-	groupRows     = 4       // of a class in a block of the first pass, on average: its sums are read and written once for them
+	groupRows     = 4       // rows per class in a block of the first pass, on average: its sums are read and written once for all of them
 	stripColumns  = 128
-	viewElements  = 1 << 25 // of a block of rows in the class form, where it is a view of memory
+	viewElements  = 1 << 25 // of a block of rows in the class form, if it is a view of memory
 )
 
 // blockRows returns the rows of a block of width d.
@@ -41,18 +43,18 @@ func (p *partition) span(part int) (from, to int) {
 }
 
 // firstPass sums the features of each class in float64. Every part sums its own rows in order, and the
-// parts are added in order. Where class sums are too large to hold one per part, blocks of rows are
-// read one after the other and the classes are shared out instead.
+// parts are added in order. If class sums are too large for one copy per part, blocks of rows are read
+// one after another and each part sums a group of classes instead.
 type firstPass[T kernel.Float] struct {
 	s          *samples[T]
-	labellings [][]int32 // classes of the rows, −1: not measured; several where sums of other labels are asked, too
+	labellings [][]int32 // classes of the rows, −1: not measured; several if sums for other labels are wanted as well
 	cut        partition
 	partial    []float64 // (parts × labellings × k×d)
 	groups     []groups
-	bufs       [][]T // a block per part, for sources that need one
+	bufs       [][]T // a block per part, for sources that need a buffer
 	errs       []error
 
-	block []T // rows under way in the class form
+	block []T // current rows in the class form
 }
 
 // run fills s.means with class sums.
@@ -61,7 +63,8 @@ func (f *firstPass[T]) run(team *parallel.Team, s *samples[T]) (err error) {
 	return err
 }
 
-// sums returns the class sums (labellings × k×d) of several labellings of the rows of s, in the memory of to. Rows are read once for all.
+// sums returns the class sums (labellings × k×d) of several labellings of the rows of s, in the memory of to. Rows are read once for all
+// labellings.
 func (f *firstPass[T]) sums(team *parallel.Team, s *samples[T], to []float64, labellings ...[]int32) ([]float64, error) {
 	f.s, f.labellings = s, labellings
 	size := len(labellings) * s.k * s.d
@@ -73,12 +76,12 @@ func (f *firstPass[T]) sums(team *parallel.Team, s *samples[T], to []float64, la
 	team.Do(f.cut.parts, f)
 	copy(to, f.partial[:size])
 	for p := 1; p < f.cut.parts; p++ {
-		kernel.AddRow(to, f.partial[p*size:][:size])
+		kernelrows.AddRow(to, f.partial[p*size:][:size])
 	}
 	return to, vec.FirstError(f.errs)
 }
 
-// prepare cuts the rows into parts, each with scratch memory for so many sums.
+// prepare cuts the rows into parts, each with scratch memory for the given number of sums.
 func (f *firstPass[T]) prepare(size int) {
 	s := f.s
 	f.cut = newPartition(s.rows, max(blockRows(s.d), min(groupRows*s.k, 1024)))
@@ -97,7 +100,7 @@ func (f *firstPass[T]) prepare(size int) {
 	}
 }
 
-// together returns how many labellings of s are summed at a time: reading takes longer than sums, and their memory is bounded.
+// together returns how many labellings of s are summed at a time: reading dominates, but memory is bounded.
 func together(k, d int) int { return max(1, togetherLimit/(maxParts*k*d)) }
 
 // Run sums the rows of one part.
@@ -113,7 +116,7 @@ func (f *firstPass[T]) Run(part int) {
 			return
 		}
 		if at == from {
-			kernel.Touch(rows)
+			memory.Touch(rows)
 		}
 		ahead := f.ahead(end, min(end+f.cut.block, to))
 		for i, class := range f.labellings {
@@ -121,7 +124,7 @@ func (f *firstPass[T]) Run(part int) {
 			sums := f.partial[(part*len(f.labellings)+i)*size:][:size]
 			for c := range s.k {
 				if in := g.of(c); len(in) > 0 {
-					kernel.SumRows(sums[c*d:][:d], rows, d, in, ahead)
+					kernelrows.SumRows(sums[c*d:][:d], kernel.Dense(len(rows)/d, d, rows), in, ahead)
 					ahead = ahead[min(len(in)*d, len(ahead)):]
 				}
 			}
@@ -129,8 +132,8 @@ func (f *firstPass[T]) Run(part int) {
 	}
 }
 
-// ahead returns rows from…to−1 if they are in memory: the sums of a block ask for the next one, whose rows they will read class by class, in its order,
-// in which memory is twice as fast.
+// ahead returns rows from…to−1 if they are in memory. Summing a block prefetches the next one in address order, which is twice as fast as
+// reading its rows class by class.
 func (f *firstPass[T]) ahead(from, to int) []T {
 	if rows, views := f.s.src.(*Rows[T]); views {
 		return rows.H[from*rows.D : to*rows.D]
@@ -138,7 +141,7 @@ func (f *firstPass[T]) ahead(from, to int) []T {
 	return nil
 }
 
-// groups lists the rows of a block class by class, so that the sums of a class are read and written once a block.
+// groups lists the rows of a block class by class, so that the sums of a class are read and written once per block.
 type groups struct {
 	order []int32
 	end   []int32 // (K) end of each class in order
@@ -180,10 +183,10 @@ type classTask[T kernel.Float] struct {
 	sums []float64
 }
 
-// Of a part in the class form.
+// Sizes of a part in the class form.
 const (
 	partClasses = 16
-	partRows    = 64 // summed at a time: they stay in a second-level cache while a sum walks over their columns
+	partRows    = 64 // rows summed at a time: they stay in a second-level cache while a sum walks over their columns
 )
 
 // byClasses fills sums (k×d).
@@ -216,18 +219,18 @@ func (f *firstPass[T]) byClasses(team *parallel.Team, sums []float64, class []in
 	return nil
 }
 
-// Run adds rows of the block to the sums of a few classes; the rows of a class come in their order, so the bits do not
-// depend on the size of a block.
+// Run adds rows of the block to the sums of a few classes; the rows of a class keep their order, so the bits do not
+// depend on the block size.
 func (t classTask[T]) Run(part int) {
 	d := t.s.d
 	for c := part * partClasses; c < min((part+1)*partClasses, t.s.k); c++ {
 		for in := t.groups[0].of(c); len(in) > 0; in = in[min(partRows, len(in)):] {
-			kernel.SumRows(t.sums[c*d:][:d], t.block, d, in[:min(partRows, len(in))], nil)
+			kernelrows.SumRows(t.sums[c*d:][:d], kernel.Dense(len(t.block)/d, d, t.block), in[:min(partRows, len(in))], nil)
 		}
 	}
 }
 
-// blockBuffers returns a buffer of size elements for each part, none if the source is in memory.
+// blockBuffers returns a buffer of size elements per part, or none if the source is in memory.
 func blockBuffers[T kernel.Float](bufs [][]T, src Source[T], parts, size int) [][]T {
 	for len(bufs) < parts {
 		bufs = append(bufs, nil)

@@ -17,13 +17,13 @@ type geometry struct {
 const (
 	oneClass  = "one class: there is nothing to compare"
 	noWeights = "no classifier weight was given"
-	allAlone  = "every class has a single sample: no spread can be seen"
+	allAlone  = "every class has a single sample: there is no spread to see"
 )
 
 // emptyReason names the class without samples.
 func emptyReason(class int) string { return fmt.Sprintf("class %d has no sample", class) }
 
-// shape is what geometry looks at.
+// shape is the input of geometry.
 type shape struct {
 	means, centred []float64 // (K×d)
 	centre         []float64 // (d)
@@ -61,7 +61,7 @@ func (g *geometry) all(b *builder, s shape) {
 	}
 }
 
-// weight fills what W and h_G alone give.
+// weight fills the measures that need only W and h_G.
 func (g *geometry) weight(b *builder, s shape) {
 	h := s.head
 	residual := make([]float64, s.k)
@@ -138,20 +138,26 @@ func (g *geometry) centredMeans(b *builder, s shape) {
 	angles(b, s)
 }
 
-// angles fills what the angles between centred means say.
+// angles fills the measures from the angles between centred means.
 func angles(b *builder, s shape) {
 	p, n := s.pairs, s.pairs.distance.n
 	b.put(KeyNC2CosDeviation, p.deviation/n)
 	b.put(KeyNC2CosMax, p.largest)
 	b.put(KeyGNC2Distance, p.distance.m2/n)
+	b.sampledTo(p, KeyNC2CosDeviation, errorOfMean, p.sample.away)
+	b.sampledTo(p, KeyGNC2Distance, errorOfVariance, p.sample.distance)
 	if !b.any(KeyGNC2Log, KeyGNC2Riesz) {
 		return
 	}
 	if p.oneDirection(s.rounding) {
-		b.missAll("two centred class means have one direction, up to rounding", KeyGNC2Log, KeyGNC2Riesz)
+		b.missAll("two centred class means have the same direction, up to rounding", KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
 	b.put(KeyGNC2Log, p.log.m2/n)
+	b.sampledTo(p, KeyGNC2Log, errorOfVariance, p.sample.log)
+	if !b.any(KeyGNC2Riesz) {
+		return
+	}
 	if s.d <= 2 {
 		b.miss(KeyGNC2Riesz, "the exponent d − 2 is not positive; see gnc2_log")
 		return
@@ -232,7 +238,7 @@ func perClassDuality(b *builder, s shape) {
 		b.missAll(fmt.Sprintf("w or the centred mean of class %d is zero", b.report.Class(undefined)), KeyNC3Duality, KeyConfWeightAngle)
 		return
 	}
-	// The variance of the cosines is that of 1 − cos = ‖ŵ − m̂‖²/2, which is exact where all cosines are near 1.
+	// The variance of the cosines is that of 1 − cos = ‖ŵ − m̂‖²/2, which is exact if all cosines are near 1.
 	mean := compensated(away) / float64(s.k)
 	for i, x := range away {
 		away[i] = (x - mean) * (x - mean)

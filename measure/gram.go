@@ -4,21 +4,23 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
 
 // gram is the K×K matrix G_ij = a_i·b_j of two sets of K rows, visited row by row. Up to tileElements it
-// is kept between sweeps; larger ones are made anew in tiles, so that memory stays O(K·d).
+// is kept between sweeps; larger ones are recomputed in tiles, so that memory stays O(K·d).
 type gram struct {
 	team *parallel.Team
 	a, b []float64 // (K×d)
 	k, d int
 	tile []float64
 	rows int  // of a tile
-	held bool // the tile holds the whole of G
+	held bool // the tile holds all of G
 
-	squares map[*float64][]float64 // XᵀX (d×d) of the matrices X that thin products have met
+	squares map[*float64][]float64 // XᵀX (d×d) of the matrices X in thin products so far
 	sums    map[*float64][]float64 // (d) Xᵀ1 of the same
 }
 
@@ -39,7 +41,7 @@ func (g *gram) fill(from, to int) {
 		return
 	}
 	g.tile = grow(g.tile, g.rows*g.k)
-	kernel.Gemm(g.team, kernel.NT, to-from, g.k, g.d, g.a[from*g.d:], g.d, g.b, g.d, g.tile, g.k, kernel.Epilogue[float64]{})
+	gemm.Multiply(g.team, gemm.NT, kernel.Dense(to-from, g.d, g.a[from*g.d:]), kernel.Dense(g.k, g.d, g.b), kernel.Dense(to-from, g.k, g.tile), gemm.Epilogue[float64]{})
 	g.held = to-from == g.k
 }
 
@@ -57,11 +59,11 @@ func (g *gram) sum(f func(i int, row []float64) float64) float64 {
 	return total
 }
 
-// thin reports whether G has rank below K−1. Neither a simplex ETF nor an orthogonal frame has, so ‖U(G) − E‖
-// is far from 0 there, and expanding its square loses nothing: d×d products do.
+// thin reports whether G has rank below K−1. A simplex ETF and an orthogonal frame have higher rank, so ‖U(G)
+// − E‖ is far from 0 then, expanding its square loses nothing, and d×d products suffice.
 func (g *gram) thin() bool { return g.d < g.k-1 }
 
-// frobenius returns ‖G‖; with rows in a and b, ‖A Bᵀ‖² = tr(AᵀA BᵀB) where d < K−1.
+// frobenius returns ‖G‖; with rows in a and b, ‖A Bᵀ‖² = tr(AᵀA BᵀB) if d < K−1.
 func (g *gram) frobenius() float64 {
 	if !g.thin() {
 		return math.Sqrt(g.sum(func(_ int, row []float64) float64 { return dot(row, row) }))
@@ -80,7 +82,7 @@ func (g *gram) square(x []float64) []float64 {
 	return out
 }
 
-// shifted tells that x (K×d) is the rows of y, each with h added: where G is thin, XᵀX = YᵀY + shᵀ + hsᵀ + Khhᵀ, s = Yᵀ1.
+// shifted records that x (K×d) is the rows of y, each with h added: if G is thin, XᵀX = YᵀY + shᵀ + hsᵀ + Khhᵀ, s = Yᵀ1.
 func (g *gram) shifted(x, y, h []float64) {
 	if !g.thin() {
 		return
@@ -94,12 +96,12 @@ func (g *gram) shifted(x, y, h []float64) {
 	g.squares[&x[0]] = out
 }
 
-// squareInto writes XᵀX (d×d) of X (K×d): what lies on and below the diagonal by products, the rest from there.
+// squareInto writes XᵀX (d×d) of X (K×d): the diagonal and below by products, the rest by symmetry.
 func squareInto(team *parallel.Team, out, x []float64, k, d int) {
 	const stripe = 192
 	for from := 0; from < d; from += stripe {
 		to := min(from+stripe, d)
-		kernel.Gemm(team, kernel.TN, to-from, to, k, x[from:], d, x, d, out[from*d:], d, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.TN, kernel.Strided(k, to-from, d, x[from:]), kernel.Strided(k, to, d, x), kernel.Strided(to-from, to, d, out[from*d:]), gemm.Epilogue[float64]{})
 	}
 	for i := range d {
 		for j := range i {
@@ -126,7 +128,7 @@ func (g *gram) rowSum(x []float64) []float64 {
 	}
 	out := make([]float64, g.d)
 	for i := range g.k {
-		kernel.AddRow(out, x[i*g.d:][:g.d])
+		rows.AddRow(out, x[i*g.d:][:g.d])
 	}
 	g.sums[&x[0]] = out
 	return out

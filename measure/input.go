@@ -7,7 +7,7 @@ import (
 	"collapse/parallel"
 )
 
-// Source gives feature rows. Several goroutines read from one source at a time.
+// Source provides feature rows. Several goroutines read from one source at the same time.
 type Source[T kernel.Float] interface {
 	// Size returns the number of rows N and their width d.
 	Size() (n, d int)
@@ -44,32 +44,33 @@ func Memory[T kernel.Float](h []T, d int, labels []int32) Split[T] {
 	return Split[T]{Features: &Rows[T]{H: h, D: d}, Labels: labels}
 }
 
-// Input is what a report is made of. Only Train is required; measures that need what is absent are
+// Input is what a report is made from. Only Train is required; measures that need absent inputs are
 // listed as missing.
 type Input[T kernel.Float] struct {
 	// Classes is K, the number of classes of the observed labels and of the rows of W: label k belongs to row k.
-	// 0: the rows of W, without W 1 + the largest label. Classes without samples are left out (Report.LeftOut).
+	// 0: the rows of W or, without W, 1 + the largest label. Classes without samples are left out
+	// (Report.LeftOut).
 	Classes int
 	// Train holds the measured features with their observed labels.
 	Train Split[T]
-	// Only selects the train samples that count; nil: all. With Clean(observed, true) the whole report
-	// is on clean samples.
+	// Only selects the train samples to measure; nil: all. With Clean(observed, true) the whole report
+	// is about clean samples.
 	Only []bool
 
 	// W (K×d, row-major) and B (K) are the classifier, in float64 whatever T is; nil B with W is a classifier without
-	// bias. The engine reads W where it lies: it stays unchanged until Measure returns.
+	// bias. The engine reads W in place: it must not change until Measure returns.
 	W, B []float64
 
 	// Test gives dilation, test accuracy and the centres h* of memorization.
 	Test Split[T]
 	// TestClasses is the number of classes of the test labels and of True; 0: Classes. It is smaller
-	// where training added latent classes.
+	// if training added latent classes.
 	TestClasses int
 
 	// True holds the labels of the train samples before noise, in [0,TestClasses).
 	True []int32
-	// Redrawn marks train samples whose label was drawn anew; some keep their label by chance, so it
-	// cannot be told from labels.
+	// Redrawn marks train samples whose label was redrawn; some keep their label by chance, so
+	// labels alone do not show it.
 	Redrawn []bool
 
 	// OOD holds out-of-distribution features for NC5.
@@ -89,7 +90,7 @@ func Clean(observed, truth []int32) []bool {
 	return clean
 }
 
-// Imbalance says what counts the same: every sample or every class. With balanced classes both agree.
+// Imbalance says what has equal weight: every sample or every class. With balanced classes both agree.
 type Imbalance uint8
 
 const (
@@ -99,7 +100,7 @@ const (
 	PerClass
 )
 
-// String returns "sample" or "class", as flags and reports spell it.
+// String returns "sample" or "class", as in flags and reports.
 func (im Imbalance) String() string {
 	if im == PerClass {
 		return "class"
@@ -109,16 +110,16 @@ func (im Imbalance) String() string {
 
 // Options say how to measure; the zero value is the default.
 type Options struct {
-	// Context stops a measurement when it ends: the error is then the context's. It is asked between blocks of rows, stripes of pairs of
-	// classes, moves and shuffles, and within large products; a decomposition of a matrix of the class means, of up to min(K,d) rows, is
-	// done first. nil: nothing stops it.
+	// Context stops a measurement when it ends: the error is then the context's. It is checked between blocks of rows, stripes of pairs
+	// of classes, moves and shuffles, and within large products; a running decomposition of a matrix of class means, of up to min(K,d)
+	// rows, is finished first. nil: nothing stops it.
 	Context context.Context
-	// Team shares the work; nil: the caller's goroutine alone. The result has the same bits for any team.
+	// Team shares the work; nil: only the caller's goroutine. The result has the same bits for any team.
 	Team *parallel.Team
 	// Imbalance weights samples or classes.
 	Imbalance Imbalance
 	// Measures lists registry keys, or "default", or "all". nil means "default": everything whose work is
-	// O(N·K·d), and the dearer ones while their estimated work stays below Budget.
+	// O(N·K·d), and more expensive measures if their estimated work stays below Budget.
 	Measures []string
 	// Without lists keys that "default" and "all" leave out.
 	Without []string
@@ -126,11 +127,12 @@ type Options struct {
 	// 0: 0.5e9.
 	Budget float64
 	// RankCutoff is a chosen rcond: eigenvalues of Σ_B below rcond times the largest count as zero. 0: only those that
-	// the rounding of the given numbers could have made (cutoff).
+	// rounding of the given numbers could have caused (cutoff).
 	RankCutoff float64
-	// Uncertainty asks how far rounding may have moved every measure: Report.Uncertainty, InputRounding and Reason.
+	// Uncertainty estimates how far rounding may have moved every measure: Report.Uncertainty, InputRounding and
+	// Reason.
 	Uncertainty bool
-	// Null is how often labels are shuffled to see what measures come to by chance: Report.Null. 0: not.
+	// Null is how often labels are shuffled to see what measures come to by chance: Report.Null. 0: never.
 	Null int
 	// KeepMeans copies class means and the global mean into the report.
 	KeepMeans bool
@@ -138,17 +140,18 @@ type Options struct {
 	KeepMargins bool
 	// KeepSpectrum computes the eigenvalues of Σ_B for the report; O(min(K,d)³).
 	KeepSpectrum bool
-	// MinCount is the number of train samples that a class needs; classes with fewer are left out of everything, the test split
-	// included. 0: 1.
+	// MinCount is the number of train samples that a class needs; classes with fewer are left out everywhere, including the
+	// test split. 0: 1.
 	MinCount int
-	// IgnoreLabels are labels whose samples are left out of everything; they need not lie in [0,K).
+	// IgnoreLabels are labels whose samples are left out everywhere; they need not lie in [0,K).
 	IgnoreLabels []int32
 	// DropNonFinite leaves out feature rows with NaN or infinity, counted in Report.Dropped, instead of
 	// failing with *NonFiniteError.
 	DropNonFinite bool
-	// Stored is how many bytes hold the features where they are kept, perhaps compressed: a few of them justify no more work than they
-	// could hold numbers (leaveUnasked). 0: not known, and the numbers themselves count.
+	// Stored is the number of bytes in which the features are stored, perhaps compressed: a small file justifies no more work than the
+	// numbers it could hold (leaveUnasked). 0: unknown, and the numbers themselves count.
 	Stored int64
 
-	allowed float64 // operations of making NC1's operator when a measurement is repeated; 0: what the input justifies, or any if it was named
+	samplePairs bool    // use a sample of the pairs of classes, as the report that is measured again did
+	allowed     float64 // operations for NC1's operator in a repeated measurement; 0: what the input justifies, or any number if named
 }

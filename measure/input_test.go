@@ -218,21 +218,44 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// markdown returns the registry as a table: docs/measures.md holds it word for word.
+// markdown returns the registry as two tables, which docs/measures.md holds word for word: every way to weigh once, under a letter, and
+// the measures, which name the letter, or two where a way is made of two.
 func markdown() string {
-	var s strings.Builder
-	s.WriteString("| key | measure | definition | weighting | source | beware |\n|---|---|---|---|---|---|\n")
+	var ways, measures strings.Builder
+	ways.WriteString("| weighting | `--imbalance sample` | `--imbalance class` |\n|---|---|---|\n")
+	measures.WriteString("| key | measure | definition | weighting | source | beware |\n|---|---|---|---|---|---|\n")
+	letters := map[[2]string]string{}
 	for i := range definitions {
 		d := &definitions[i]
-		weighting := d.Sample
-		if d.Class != d.Sample {
-			weighting = "sample: " + d.Sample + "; class: " + d.Class
+		way := [2]string{d.Sample, d.Class}
+		if letters[way] == "" {
+			letters[way] = pairOf(letters, way)
 		}
-		cells := []string{"`" + d.Key + "`", d.Name, d.Formula, weighting, d.Source, d.Pitfall}
+		if letters[way] == "" {
+			letters[way] = string(rune('a' + strings.Count(ways.String(), "\n") - 2))
+			class := d.Class
+			if class == d.Sample {
+				class = "the same"
+			}
+			fmt.Fprintf(&ways, "| %s | %s | %s |\n", letters[way], d.Sample, class)
+		}
+		cells := []string{"`" + d.Key + "`", d.Name, d.Formula, letters[way], d.Source, d.Pitfall}
 		for j := range cells {
 			cells[j] = strings.ReplaceAll(cells[j], "|", "\\|")
 		}
-		fmt.Fprintf(&s, "| %s |\n", strings.Join(cells, " | "))
+		fmt.Fprintf(&measures, "| %s |\n", strings.Join(cells, " | "))
 	}
-	return s.String()
+	return ways.String() + "\n" + measures.String()
+}
+
+// pairOf names the two ways that this one says one after the other, or nothing.
+func pairOf(letters map[[2]string]string, way [2]string) string {
+	for first, a := range letters {
+		for second, b := range letters {
+			if way == [2]string{first[0] + "; " + second[0], first[1] + "; " + second[1]} {
+				return a + ", " + b
+			}
+		}
+	}
+	return ""
 }

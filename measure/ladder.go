@@ -3,22 +3,22 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 )
 
 // rung is the share of the largest eigenvalue down to which a step of ladder takes eigenvalues from a Gram matrix.
 const rung = 1e-2
 
-// ladder finds the eigenvalues of XᵀX (m×m) for a matrix X that is too long to be held, small ones as exactly as large ones:
-// gram(B, q) returns (XBᵀ)ᵀ(XBᵀ) for rows B (q×m), nil: the identity. A Gram matrix keeps eigenvalues to the
-// rounding of its largest, so each step takes those above rung times that, and forms the products of X with what is left anew.
-// Singular values of X err by about 1e3·2⁻⁵³ times the largest at most, as with orthogonal reduction, not by its root; below
-// m·2⁻⁵² times the largest they are zero and not reported.
+// ladder finds the eigenvalues of XᵀX (m×m) for a matrix X that is too long to hold in memory, small ones as exactly as large
+// ones: gram(B, q) returns (XBᵀ)ᵀ(XBᵀ) for rows B (q×m), nil: the identity. A Gram matrix gives eigenvalues up to the rounding
+// of its largest, so each step takes those above rung times the largest, and recomputes the products of X with the remaining
+// directions. Singular values of X err by about 1e3·2⁻⁵³ times the largest at most, as with orthogonal reduction, not by its
+// root; below m·2⁻⁵² times the largest they are zero and not reported.
 //
-// take gets the eigenvalues of a step, descending, and, if directions is set, their unit eigenvectors as rows (·×m); nil otherwise
-// where none were needed. It returns false if an eigenvalue iteration fails.
+// take receives the eigenvalues of a step, descending, and, if directions is set, their unit eigenvectors as rows (·×m), else nil
+// if none were needed. It returns false if an eigenvalue iteration fails.
 func ladder(m int, directions bool, gram func(basis []float64, q int) ([]float64, error), take func(values, vectors []float64)) (bool, error) {
-	var basis []float64 // rows (q×m) still to be looked at
+	var basis []float64 // rows (q×m) still to do
 	floor := 0.0
 	for q := m; q > 0; {
 		g, err := gram(basis, q)
@@ -87,5 +87,5 @@ func ranksOf(singular []float64) (numerical, stable, effective float64) {
 			entropy -= q * math.Log(q)
 		}
 	}
-	return sum * sum / square, square / (most * most), kernel.Exp(entropy)
+	return sum * sum / square, square / (most * most), rows.Exp(entropy)
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
 )
@@ -119,14 +120,14 @@ func TestMarginsOfTeam(t *testing.T) {
 			t.Fatalf("margin %d: %.17g in a team, %.17g alone", i, shared.Margins[i], x)
 		}
 	}
-	used := kernel.Name()
+	used := isa.Name()
 	defer func() {
-		if err := kernel.Use(used); err != nil {
+		if err := isa.Use(used); err != nil {
 			t.Error(err)
 		}
 	}()
-	for _, name := range kernel.Available() {
-		if err := kernel.Use(name); err != nil {
+	for _, name := range isa.Available() {
+		if err := isa.Use(name); err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range mustMeasure(t, in, Options{KeepMargins: true}).Margins {

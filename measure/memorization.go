@@ -8,7 +8,7 @@ import (
 )
 
 // memorization sums ‖h − h*‖ over corrupted train samples, h* the mean of the TEST features of the
-// sample's TRUE class (M-D eq. (3)). A nil *memorization tallies nothing.
+// sample's TRUE class (M-D eq. (3)). A nil *memorization counts nothing.
 type memorization struct {
 	observed, truth []int32
 	redrawn         []bool    // nil: unknown
@@ -17,7 +17,7 @@ type memorization struct {
 	d               int
 }
 
-// What stands in memorization.centre where a class has no h*.
+// Values of memorization.centre for a class without h*.
 const (
 	noCentre   = -1
 	notCounted = -2
@@ -31,11 +31,11 @@ func (m *memorization) of(label int32) int32 {
 	return m.centre[label]
 }
 
-// corrupted are sums over corrupted samples.
+// corrupted holds sums over corrupted samples.
 type corrupted struct {
 	redrawn, flipped           carried // Σ ‖h − h*‖
 	redrawnCount, flippedCount int
-	centreless                 int // whose true class has no test sample
+	centreless                 int // samples whose true class has no test sample
 }
 
 func (c *corrupted) add(o corrupted) {
@@ -88,7 +88,7 @@ func meanDistance(means []float64, k, d int) float64 {
 		for j := range i {
 			row = append(row, math.Sqrt(distance2(means[i*d:][:d], means[j*d:][:d])))
 		}
-		rows[i] = compensated(row) // the classes have no other order that would show how sums of them are rounded
+		rows[i] = compensated(row) // no other order of classes would show how these sums are rounded
 	}
 	return compensated(rows) / float64(k*(k-1)/2)
 }
@@ -96,12 +96,12 @@ func meanDistance(means []float64, k, d int) float64 {
 // memorized fills the four forms of memorization.
 func memorized(b *builder, t corrupted, mem *memorization) {
 	if t.centreless > 0 {
-		b.missAll(fmt.Sprintf("%d corrupted samples have a true class without a test sample: there is no h*", t.centreless),
+		b.missAll(fmt.Sprintf("%d corrupted samples have a true class without test samples: there is no h*", t.centreless),
 			KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised)
 		return
 	}
 	if mem.redrawn == nil {
-		b.miss(KeyMemRedrawn, "no mask of redrawn samples was given: labels alone cannot tell")
+		b.miss(KeyMemRedrawn, "no mask of redrawn samples was given, and labels alone do not show them")
 	} else {
 		b.put(KeyMemRedrawn, t.redrawn.value())
 	}

@@ -105,7 +105,7 @@ func TestMissing(t *testing.T) {
 		}, "one class", []string{KeyDilation}},
 		{"a true class without test samples", func(in *Input[float64]) {
 			in.Test = plane(0, 0)
-		}, "2 corrupted samples have a true class without a test sample", []string{KeyMemFlipped, KeyMemRedrawn, KeyMemMean}},
+		}, "2 corrupted samples have a true class without test samples", []string{KeyMemFlipped, KeyMemRedrawn, KeyMemMean}},
 		{"no test sample left", func(in *Input[float64]) {
 			in.Test.Labels = []int32{-100, -100, -100, -100}
 		}, "no test sample is left", []string{KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyMemFlipped}},
@@ -129,7 +129,7 @@ func TestMissing(t *testing.T) {
 		}, "one direction", []string{KeyGNC2Log}},
 		{"two classes with one mean", func(in *Input[float64]) {
 			*in = Input[float64]{Train: Memory([]float64{1, 0, 3, 0, 1, 0, 3, 0, -4, 0, -4, 0}, 2, []int32{0, 0, 1, 1, 2, 2})}
-		}, "classes 0 and 1 have one mean", []string{KeyCDNV}},
+		}, "classes 0 and 1 have the same mean", []string{KeyCDNV}},
 		{"no W", func(in *Input[float64]) { in.W, in.B = nil, nil }, "no classifier weight", []string{KeyNC2W, KeyNC3Gram, KeyNC3Direct, KeyNC3Duality, KeyNC4Bias, KeyNC4NCCMismatch, KeyAccuracy, KeyTestAccuracy, KeyMarginMax, KeyConfWeightAngle}},
 		{"zero W", func(in *Input[float64]) { in.W = make([]float64, 4) }, "zero", []string{KeyNC2W, KeyNC3Gram, KeyNC3Direct, KeyMarginMean}},
 		{"W orthogonal to the means", func(in *Input[float64]) {
@@ -170,7 +170,7 @@ func TestMissing(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	in := gaussian[float64](200, 40, 4, .2, 1)
-	if r := mustMeasure(t, in, Options{Budget: 1}); !strings.Contains(r.Missing[KeyNumericalRank], "not asked: about") {
+	if r := mustMeasure(t, in, Options{Budget: 1}); !strings.Contains(r.Missing[KeyNumericalRank], "not requested: about") {
 		t.Errorf("over budget: %q", r.Missing[KeyNumericalRank])
 	} else if _, ok := r.Measures[KeyMarginMin]; !ok { // O(N·K·d): part of default whatever the size
 		t.Errorf("margins: %q", r.Missing[KeyMarginMin])

@@ -5,14 +5,16 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	kernelrows "collapse/internal/kernel/rows"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
 )
 
-// Moments are what one pass over a stream or a shard keeps: count, mean and scatter of each class. Moments of
-// parts merge (Chan, Golub & LeVeque 1979) in any order and grouping to the same result up to rounding; nothing is ever
-// the difference of two large sums, so scatter stays accurate when the spread is tiny beside the mean, and is
-// never negative.
+// Moments are the result of one pass over a stream or a shard: count, mean and scatter of each class. Moments of parts
+// merge (Chan, Golub & LeVeque 1979) in any order and grouping to the same result up to rounding; nothing is the
+// difference of two large sums, so scatter stays accurate if the spread is tiny compared with the mean, and is never
+// negative.
 type Moments struct {
 	K, D    int
 	Count   []int     // (K)
@@ -20,14 +22,14 @@ type Moments struct {
 	Scatter []float64 // (K) Σ ‖h − μ_k‖²
 	Pooled  []float64 // (D×D) Σ (h − μ_k)(h − μ_k)ᵀ over all classes, symmetric; nil: not kept, and no nc1_pinv
 
-	// Spread (D) is Σ (h_i − μ_ki)² of each coordinate over all rows: it tells how large the numbers are whose rounding
-	// uncertainties come from. nil: not known, as in states of version 1.
+	// Spread (D) is Σ (h_i − μ_ki)² of each coordinate over all rows: uncertainties need it for the size of the rounded
+	// numbers. nil: unknown, as in states of version 1.
 	Spread []float64
 
-	// Values holds the label value of each class, ascending, where data sets name classes by other numbers than
-	// 0 … K−1; nil: those. Moments that have it merge by value, and classes of either side only are kept.
+	// Values holds the label value of each class, ascending, if the classes are not 0 … K−1; nil: they are.
+	// Moments with Values merge by value, keeping classes that only one side has.
 	Values []int64
-	// Float32 is set while float32 holds every number that was added: class means are then known to 24 bits.
+	// Float32 is set while float32 holds every added number: class means are then known to 24 bits.
 	Float32 bool
 	// Dropped counts rows with NaN or infinity that the caller left out; Merge adds it up.
 	Dropped int
@@ -52,8 +54,8 @@ func NewMoments(k, d int, pooled bool) *Moments {
 	return m
 }
 
-// Grow adds empty classes until there are k: a stream shows its classes one by one. It does nothing if
-// there are k already, and panics if m has Values, whose classes are given.
+// Grow adds empty classes until there are k, as a stream reveals its classes one by one. It does
+// nothing if there are already k, and panics if m has Values, since these fix the classes.
 func (m *Moments) Grow(k int) {
 	if m.Values != nil {
 		panic("measure: Grow of moments whose classes have values")
@@ -76,7 +78,7 @@ func AddSource[T kernel.Float](m *Moments, team *parallel.Team, split Split[T]) 
 	if len(split.Labels) != n {
 		return &ShapeError{What: "labels", Found: len(split.Labels), Want: n, Hint: "one label for every feature row"}
 	}
-	block := max(256, wide.Elements/d, min(m.K, viewElements/d)) // rows enough that clearing K means is little beside them
+	block := max(256, wide.Elements/d, min(m.K, viewElements/d)) // enough rows to make clearing K means negligible
 	buf := make([]T, min(block, n)*d)
 	for at := 0; at < n; at += block {
 		end := min(at+block, n)
@@ -110,7 +112,7 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 	}
 	b := m.block
 	b.Float32 = allFloat32(rows)
-	b.sum(labels, func(to []float64, i int) { kernel.AddRow(to, rows[i*m.D:][:m.D]) })
+	b.sum(labels, func(to []float64, i int) { kernelrows.AddRow(to, rows[i*m.D:][:m.D]) })
 	if !finite(b.Mean) {
 		if err := checkFinite("rows", rows, m.D); err != nil {
 			return err
@@ -122,7 +124,7 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 	clear(b.Spread)
 	for i, c := range labels {
 		residual := m.residual[i*m.D:][:m.D]
-		b.Scatter[c] += kernel.SubRow(residual, rows[i*m.D:][:m.D], b.Mean[int(c)*m.D:][:m.D])
+		b.Scatter[c] += kernelrows.SubRow(residual, rows[i*m.D:][:m.D], b.Mean[int(c)*m.D:][:m.D])
 		addSquares(b.Spread, 1, residual)
 	}
 	if m.Pooled != nil {
@@ -149,28 +151,39 @@ func (m *Moments) sum(labels []int32, add func(to []float64, row int)) {
 	}
 }
 
-// Merge adds the samples of o, which is not changed. Where both have Values, classes are matched by value
-// and new ones join. It returns *ShapeError if sizes differ, only one has Values, or only one keeps the pooled
-// scatter.
+// Merge adds the samples of o, which is not changed. If either has Values, classes are matched by value (without Values they
+// are 0 … K−1) and new ones join. It returns *ShapeError if sizes differ, or only one keeps the pooled scatter.
 func (m *Moments) Merge(o *Moments) error {
+	named := m.Values != nil || o.Values != nil
 	switch {
-	case (m.Values == nil) != (o.Values == nil):
-		return &ShapeError{What: "label values of moments", Found: len(o.Values), Want: len(m.Values), Hint: "write all states with one program and one choice of labels"}
-	case m.Values == nil && o.K != m.K:
+	case !named && o.K != m.K:
 		return &ShapeError{What: "classes of moments", Found: o.K, Want: m.K}
 	case o.D != m.D:
 		return &ShapeError{What: "width of moments", Found: o.D, Want: m.D}
 	case len(o.Pooled) != len(m.Pooled):
-		return &ShapeError{What: "elements of the pooled scatter", Found: len(o.Pooled), Want: len(m.Pooled), Hint: "merge moments that all keep it, or none"}
+		return &ShapeError{What: "elements of the pooled scatter", Found: len(o.Pooled), Want: len(m.Pooled), Hint: "merge moments that all have it, or that all lack it"}
 	}
-	return m.merge(nil, o, m.adopt(o.Values))
+	if !named {
+		return m.merge(nil, o, nil)
+	}
+	m.Values = m.values()
+	return m.merge(nil, o, m.adopt(o.values()))
 }
 
-// adopt makes room for the classes of the given values and returns the class of each; nil for nil.
-func (m *Moments) adopt(values []int64) []int {
-	if values == nil {
-		return nil
+// values returns the label value of each class.
+func (m *Moments) values() []int64 {
+	if m.Values != nil {
+		return m.Values
 	}
+	out := make([]int64, m.K)
+	for c := range out {
+		out[c] = int64(c)
+	}
+	return out
+}
+
+// adopt makes room for the classes of the given values and returns the class of each. m has Values.
+func (m *Moments) adopt(values []int64) []int {
 	union := slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.Values, values))))
 	if len(union) > m.K {
 		wider := NewMoments(len(union), m.D, false)
@@ -212,7 +225,7 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 		n := float64(m.Count[c] + n2)
 		weight := float64(m.Count[c]) * float64(n2) / n
 		mean := m.Mean[c*m.D:][:m.D]
-		m.Scatter[c] += o.Scatter[from] + weight*kernel.SubRow(delta, o.Mean[from*m.D:][:m.D], mean)
+		m.Scatter[c] += o.Scatter[from] + weight*kernelrows.SubRow(delta, o.Mean[from*m.D:][:m.D], mean)
 		addSquares(m.Spread, weight, delta)
 		axpy(mean, float64(n2)/n, delta)
 		m.Count[c] += n2
@@ -225,7 +238,7 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 		m.Pooled[i] += x
 	}
 	if rows := len(m.apart) / m.D; rows > 0 {
-		kernel.Gemm(team, kernel.TN, m.D, m.D, rows, m.apart, m.D, m.apart, m.D, m.Pooled, m.D, kernel.Epilogue[float64]{Accumulate: true})
+		gemm.Multiply(team, gemm.TN, kernel.Dense(rows, m.D, m.apart), kernel.Dense(rows, m.D, m.apart), kernel.Dense(m.D, m.D, m.Pooled), gemm.Epilogue[float64]{Accumulate: true})
 	}
 	return nil
 }
@@ -238,8 +251,8 @@ func addSquares(sums []float64, weight float64, x []float64) {
 	}
 }
 
-// spread returns Spread or, where it is not known, what the scatter implies: the diagonal of the pooled scatter, or the scatter of
-// the classes as if all coordinates had the same part in it.
+// spread returns Spread or, if unknown, what the scatter implies: the diagonal of the pooled scatter, or the classes' scatter
+// divided equally between coordinates.
 func (m *Moments) spread() []float64 {
 	if m.Spread != nil {
 		return m.Spread
@@ -257,7 +270,7 @@ func (m *Moments) spread() []float64 {
 	return out
 }
 
-// withSpread returns m, or a copy of it that has its implied Spread.
+// withSpread returns m, or a copy of it with its implied Spread.
 func (m *Moments) withSpread() *Moments {
 	if m.Spread != nil {
 		return m

@@ -5,14 +5,20 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/parallel"
 )
 
-const secondLook = "one pass cannot give it: it needs every sample again, beside the class means"
+// Reasons why moments lack a measure that samples give.
+const (
+	onePass    = "one pass cannot give it: "
+	secondLook = onePass + "it needs every sample again, with the final class means"
+	ofOneClass = onePass + "it needs the samples of a class together"
+)
 
 // Report returns every measure that one pass can give; w (K×D) and b (K) are the classifier, nil if there is
-// none. rcond of Σ_B's eigenvalues is that of the features that were added unless opt.RankCutoff says otherwise.
-// Only PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
+// none. rcond for Σ_B's eigenvalues follows from the added features unless opt.RankCutoff sets it. Only
+// PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
 func (m *Moments) Report(w, b []float64, opt Options) (found *Report, err error) {
 	defer parallel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
@@ -35,6 +41,7 @@ func (e *Engine[T]) aboutMoments(r *Report, m *Moments, w, b []float64) error {
 		if err := e.momentsUncertainties(r, m, w, b); err != nil {
 			return err
 		}
+		r.stateSample()
 	}
 	if e.opt.Null > 0 {
 		return e.momentsNull(r, m)
@@ -42,7 +49,7 @@ func (e *Engine[T]) aboutMoments(r *Report, m *Moments, w, b []float64) error {
 	return nil
 }
 
-// momentsUncertainties fills what rounding leaves open in the measures of moments.
+// momentsUncertainties fills the rounding errors in the measures of moments.
 func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) error {
 	r.startUncertainty()
 	x := &meanPerturber{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
@@ -75,18 +82,19 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 		return nil, err
 	}
 	out.report.Classes = e.train.classes
-	e.leaveUnaskedMeans(out)
+	e.leaveUnaskedReport(out)
 	e.classPairs()
 	e.momentsWithin(out, m)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNumericalRank, KeyVCI, KeyFeatureRank, KeyFeatureStableRank} {
+	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyVCI, KeyFeatureRank, KeyFeatureStableRank} {
 		out.miss(key, secondLook)
 	}
+	out.miss(KeyNumericalRank, ofOneClass)
 	return e.momentsReport(out, m), nil
 }
 
-// there returns m with the classes that are there alone, and the classifier with their rows first. Its first m.K rows belong to the classes
-// of m; the others compete in argmax alone. The engine's options then leave nothing out any more.
+// there returns m with only the present classes, and the classifier with their rows first. Its first m.K rows belong to the classes of m;
+// the others only compete in argmax. After that the engine's options leave nothing more out.
 func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []float64, error) {
 	rows := max(len(w)/m.D, m.K)
 	if w != nil {
@@ -127,7 +135,7 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	}
 	s.isFloat32, s.variance = m.Float32, append(s.variance[:0], m.spread()...)
 	scale(s.variance, 1/float64(s.n))
-	s.means = m.Mean // which nothing here changes
+	s.means = m.Mean // nothing here changes them
 	s.centreMeans(e.opt.Imbalance)
 	if w == nil {
 		return nil, nil
@@ -135,7 +143,7 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	return newHeads(&e.head, w, b, nil, max(len(w)/m.D, m.K), s.k, m.D)
 }
 
-// choose returns the classes that p does not leave out, and what it does.
+// choose returns the classes that p keeps, and those it leaves out.
 func (m *Moments) choose(p present) (classes []int, left []LeftOut) {
 	s := samples[float64]{name: "train", k: m.K, count: m.Count}
 	for c, n := range m.Count {
@@ -148,7 +156,7 @@ func (m *Moments) choose(p present) (classes []int, left []LeftOut) {
 	return classes, s.left
 }
 
-// momentsReport fills what a report says about its samples.
+// momentsReport fills the report's facts about its samples.
 func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
 	r := out.report
 	s := &e.train
@@ -170,11 +178,11 @@ func (e *Engine[T]) momentsWithin(b *builder, m *Moments) {
 	case reason != "":
 	case m.within != nil:
 	case e.mixed:
-		b.miss(KeyNC1Pinv, "the pooled scatter holds the samples of classes that are left out; a second pass, or states without them, give it")
+		b.miss(KeyNC1Pinv, "the pooled scatter contains samples of left-out classes; a second pass, or states without them, give it")
 	case m.Pooled == nil:
-		b.miss(KeyNC1Pinv, "the pooled scatter was not kept")
+		b.miss(KeyNC1Pinv, "the pooled scatter was not kept because the features are wide; a second pass over the samples gives it")
 	case e.opt.Imbalance == PerClass:
-		b.miss(KeyNC1Pinv, "the pooled scatter weighs samples, not classes; ask for the weighting per sample")
+		b.miss(KeyNC1Pinv, "the pooled scatter weighs samples, not classes; use the weighting per sample")
 	default:
 		m.within = pooledScatter(m.Pooled)
 		defer func() { m.within = nil }()
@@ -192,6 +200,6 @@ func (b *between) onResiduals(team *parallel.Team, c []float64, k, d int) []floa
 		return b.op
 	}
 	a := make([]float64, b.rank*d)
-	kernel.Gemm(team, kernel.NN, b.rank, d, k, b.op, k, c, d, a, d, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NN, kernel.Dense(b.rank, k, b.op), kernel.Dense(k, d, c), kernel.Dense(b.rank, d, a), gemm.Epilogue[float64]{})
 	return a
 }

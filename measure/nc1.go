@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// within fills NC1 and its relatives from the train tallies; white says whether those of NC1 were made.
+// within fills NC1 and its relatives from the train sample counts; white says whether NC1's sum was computed.
 func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	s, t := &e.train, &e.train.sampleCounts
 	perClass := make(Vector, s.k)
@@ -59,7 +59,16 @@ func (e *Engine[T]) whiteMeanOf(s *samples[T], white float64) float64 {
 func (e *Engine[T]) cdnv(b *builder) {
 	variance := e.train.variances()
 	if i, j, found := e.pairs.oneMean(e.train.rounding()); found {
-		b.missAll(fmt.Sprintf("classes %d and %d have one mean, up to rounding", e.train.number(i), e.train.number(j)), KeyCDNV, KeyCDNVStd, KeyCDNVMax)
+		b.missAll(fmt.Sprintf("classes %d and %d have the same mean, up to rounding", e.train.number(i), e.train.number(j)), KeyCDNV, KeyCDNVStd, KeyCDNVMax)
+		return
+	}
+	if e.pairs.sampled {
+		values := e.pairs.sample.cdnv(variance)
+		found := spreadOf(values)
+		b.put(KeyCDNV, found.mean)
+		b.put(KeyCDNVStd, math.Sqrt(found.m2/found.n))
+		b.sampledTo(&e.pairs, KeyCDNV, errorOfMean, values)
+		b.sampledTo(&e.pairs, KeyCDNVStd, errorOfDeviation, values)
 		return
 	}
 	k := float64(len(variance))

@@ -31,8 +31,8 @@ func checkFinite[T kernel.Float](where string, x []T, d int) error {
 }
 
 // nonFinite finds rows with NaN or infinity among the measured ones. It excludes them if drop is set and
-// says how many there were; else it returns *NonFiniteError, or *RangeError if every value is finite and
-// only the sums overflow.
+// returns their number; otherwise it returns *NonFiniteError, or *RangeError if every value is finite
+// and only the sums overflow.
 func (s *samples[T]) nonFinite(drop bool) (int, error) {
 	e := NonFiniteError{Where: s.name}
 	buf := make([]T, blockRows(s.d)*s.d)

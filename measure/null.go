@@ -5,31 +5,33 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/rows"
 	"collapse/parallel"
 )
 
-// Null is what a measure comes to when labels mean nothing: smallest, middle and largest of several shuffles of the labels
-// of all samples.
+// Null is the value of a measure for meaningless labels: the smallest, median and largest over several shuffles of all
+// labels.
 type Null struct {
 	Low    float64 `json:"low"`
 	Median float64 `json:"median"`
 	High   float64 `json:"high"`
 }
 
-// A measure is small or large beside what the same features give when their labels are shuffled: with few samples, many
-// coordinates or many classes, class means are far apart, or nearly a simplex, by chance. Shuffled class means are those of all
-// samples; what is asked of single samples is asked of a probe of them.
+// A measure is small or large compared with its value for shuffled labels: with few samples, many coordinates or many classes,
+// class means are far apart, or nearly a simplex, by chance. Shuffled class means use all samples; measures of single samples
+// use a probe.
 
 // DefaultNull is the number of shuffles that `collapse measure` makes.
 const DefaultNull = 9
 
 const (
-	nullWork = 4e9 // floating-point operations of all shuffles, beyond which there are fewer
+	nullWork = 4e9 // floating-point operations of all shuffles; beyond it fewer are made
 	fewNulls = 3
 	nullSeed = 0xca11
 )
 
-// nulls returns how many of the asked shuffles are made for n samples of width d in k classes.
+// nulls returns how many of the requested shuffles are made for n samples of width d in k classes.
 func nulls(asked, n, k, d int) int {
 	work := 4*float64(n)*float64(d) + pairsWork(k, d)
 	return min(asked, max(fewNulls, int(nullWork/work)))
@@ -44,7 +46,7 @@ func (c collectNull) add(values map[string]float64) {
 	}
 }
 
-// ranges returns the null of every measure that all m shuffles have.
+// ranges returns the null of every measure defined in all m shuffles.
 func (c collectNull) ranges(m int) map[string]Null {
 	out := make(map[string]Null, len(c))
 	for key, x := range c {
@@ -120,8 +122,9 @@ func shuffle(random *rand.Rand, class []int32) {
 	})
 }
 
-// shuffled returns the measures of shuffled labels, from their class sums; apart are the probe's rows less h_G. Scatter within
-// classes is what is left of the total; that of single classes, which cdnv asks for, is as large for all.
+// shuffled returns the measures of shuffled labels, from their class sums; apart are the probe's rows minus h_G. Scatter
+// within classes is what remains of the total; that of single classes, which cdnv needs, is divided in proportion to their
+// counts.
 func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe, apart []float64) (map[string]float64, error) {
 	again := e.train
 	s := &again
@@ -153,8 +156,8 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 	return found.Measures, nil
 }
 
-// restOfTotal returns Σ ‖h − μ_k‖² of each class of shuffled labels, in parts of the whole like their counts: the scatter around
-// h_G less that of the means.
+// restOfTotal returns Σ ‖h − μ_k‖² of each class of shuffled labels, in proportion to their counts: the scatter around h_G minus
+// that of the means.
 func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 	total := 0.0
 	for c, x := range labelled.sampleCounts.scatter {
@@ -173,8 +176,8 @@ func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
 	return out
 }
 
-// nearest returns the share of the probe's rows, weighed as asked, whose nearest class mean is that of their class; apart are the
-// rows less a point near the data, since distances are of differences.
+// nearest returns the weighted share of the probe's rows whose nearest class mean is that of their class; apart are the rows
+// minus a point near the data, which does not change distances.
 func (p *probe) nearest(team *parallel.Team, im Imbalance, apart, point []float64) float64 {
 	squares := make([]float64, p.k)
 	means, block := relative(p.means, point), p.blockRows(p.k)
@@ -187,7 +190,7 @@ func (p *probe) nearest(team *parallel.Team, im Imbalance, apart, point []float6
 	for i, weight := range p.weights(im) {
 		if i%block == 0 {
 			m := min(block, len(p.class)-i)
-			kernel.Gemm(team, kernel.NT, m, p.k, p.d, apart[i*p.d:], p.d, means, p.d, products, p.k, kernel.Epilogue[float64]{})
+			gemm.Multiply(team, gemm.NT, kernel.Dense(m, p.d, apart[i*p.d:]), kernel.Dense(p.k, p.d, means), kernel.Dense(m, p.k, products), gemm.Epilogue[float64]{})
 		}
 		all += weight
 		if nearestMean(squares, products[i%block*p.k:][:p.k]) == int(p.class[i]) {
@@ -197,12 +200,12 @@ func (p *probe) nearest(team *parallel.Team, im Imbalance, apart, point []float6
 	return hits / all
 }
 
-// relative returns the rows of x less a point.
+// relative returns the rows of x minus a point.
 func relative(x, point []float64) []float64 {
 	d := len(point)
 	out := make([]float64, len(x))
 	for at := 0; at < len(x); at += d {
-		kernel.SubRow(out[at:at+d], x[at:at+d], point)
+		rows.SubRow(out[at:at+d], x[at:at+d], point)
 	}
 	return out
 }

@@ -6,14 +6,16 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/rows"
 	"collapse/parallel"
 )
 
-// momentsNull fills Report.Null from moments that keep the pooled scatter, where no sample is at hand to be shuffled.
+// momentsNull fills Report.Null from moments with the pooled scatter, when there are no samples to shuffle.
 //
-// Of labels shuffled over N samples with covariance T (divisor N) around their mean, class means have covariance
-// T N/(N−1) (δ_kl/n_k − 1/N) (samples are drawn without replacement), and are near normal. So they are drawn: c_k = g_k − Σ_l n_l g_l/N
-// with g_k normal of covariance T N/((N−1) n_k). The scatter within classes is what the means leave of N·T.
+// Of labels shuffled over N samples with covariance T (divisor N) around their mean, class means have covariance T N/(N−1) (δ_kl/n_k −
+// 1/N) (samples are drawn without replacement), and are near normal. So they are drawn at random: c_k = g_k − Σ_l n_l g_l/N with g_k
+// normal of covariance T N/((N−1) n_k). The scatter within classes is N·T minus that of the means.
 func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
 	s := &e.train
 	if m.Pooled == nil || s.k < 2 || s.n < 2 || s.empty >= 0 {
@@ -61,10 +63,10 @@ func (m *Moments) total(team *parallel.Team) []float64 {
 	apart := make([]float64, m.K*m.D)
 	for c, n := range m.Count {
 		row := apart[c*m.D:][:m.D]
-		kernel.SubRow(row, m.Mean[c*m.D:][:m.D], centre)
+		rows.SubRow(row, m.Mean[c*m.D:][:m.D], centre)
 		scale(row, math.Sqrt(float64(n)))
 	}
-	kernel.Gemm(team, kernel.TN, m.D, m.D, m.K, apart, m.D, apart, m.D, out, m.D, kernel.Epilogue[float64]{Accumulate: true})
+	gemm.Multiply(team, gemm.TN, kernel.Dense(m.K, m.D, apart), kernel.Dense(m.K, m.D, apart), kernel.Dense(m.D, m.D, out), gemm.Epilogue[float64]{Accumulate: true})
 	return out
 }
 
@@ -94,7 +96,7 @@ func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, rand
 	for i := range z {
 		z[i] = random.NormFloat64()
 	}
-	kernel.Gemm(team, kernel.NT, m.K, m.D, m.D, z, m.D, root, m.D, means, m.D, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(m.K, m.D, z), kernel.Dense(m.D, m.D, root), kernel.Dense(m.K, m.D, means), gemm.Epilogue[float64]{})
 	out := &Moments{K: m.K, D: m.D, Count: m.Count, Mean: means, Scatter: make([]float64, m.K), Pooled: slices.Clone(total), Spread: m.Spread, Float32: m.Float32}
 	for c, count := range m.Count { // root is that of N·T
 		scale(means[c*m.D:][:m.D], 1/math.Sqrt(float64(n-1)*float64(count)))
@@ -110,7 +112,7 @@ func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, rand
 	taken := z // Σ n_k c_k c_kᵀ leaves N·T
 	negative := slices.Clone(taken)
 	scale(negative, -1)
-	kernel.Gemm(team, kernel.TN, m.D, m.D, m.K, negative, m.D, taken, m.D, out.Pooled, m.D, kernel.Epilogue[float64]{Accumulate: true})
+	gemm.Multiply(team, gemm.TN, kernel.Dense(m.K, m.D, negative), kernel.Dense(m.K, m.D, taken), kernel.Dense(m.D, m.D, out.Pooled), gemm.Epilogue[float64]{Accumulate: true})
 	for i := range m.D {
 		left += max(0, out.Pooled[i*m.D+i])
 	}

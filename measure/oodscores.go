@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 )
 
 // oodKeys are the measures of out-of-distribution scores, in the order of oodScorer's values.
@@ -13,10 +14,10 @@ var oodKeys = []string{KeyOODMaxSoftmax, KeyOODMaxLogit, KeyOODEnergy, KeyOODNEC
 
 const oodCount = 5
 
-// oodScorer gives each sample scores that are high for known inputs. A score whose part is nil is not asked.
+// oodScorer gives each sample scores that are high for known inputs. A score whose part is nil is not computed.
 type oodScorer struct {
 	k, d  int
-	base  []float64 // (K) w_k·h_G + b_k less the largest of them, nil: no logits
+	base  []float64 // (K) w_k·h_G + b_k minus their largest, nil: no logits
 	prior []float64 // (K) softmax of base
 	neco  []float64 // (r×d) orthonormal principal directions
 	maha  []float64 // (d×d) A with Σ_W⁻¹ = AᵀA
@@ -56,8 +57,8 @@ func (o *oodScorer) score(to *[oodCount]float64, x, y []float64) {
 	}
 }
 
-// logits takes what the classifier says at the training centre. Logits less a constant order inputs as logits do, and keep the digits
-// of inputs that hardly move them.
+// logits computes the logits at the training centre. Subtracting a constant keeps the order of inputs, and the digits of inputs that
+// hardly change the logits.
 func (o *oodScorer) logits(h *head, centre []float64) {
 	o.base, o.prior = make([]float64, o.k), make([]float64, o.k)
 	for j := range o.base {
@@ -66,14 +67,14 @@ func (o *oodScorer) logits(h *head, centre []float64) {
 	most, sum := slices.Max(o.base), 0.0
 	for j := range o.base {
 		o.base[j] -= most
-		o.prior[j] = kernel.Exp(o.base[j])
+		o.prior[j] = rows.Exp(o.base[j])
 		sum += o.prior[j]
 	}
 	scale(o.prior, 1/sum)
 }
 
-// logitScores returns, for z = y + base, the log-odds of the largest softmax probability, which order inputs as it does and tell
-// them apart where it rounds to 1, max_k z_k, and log Σ_k exp z_k less that of base.
+// logitScores returns, for z = y + base, the log-odds of the largest softmax probability, which order inputs alike and still
+// distinguish them when it rounds to 1; max_k z_k; and log Σ_k exp z_k minus that of base.
 func logitScores(y, base, prior []float64) (odds, largest, energy float64) {
 	best, second := largestSum(y, base), math.Inf(-1)
 	largest = y[best] + base[best]
@@ -86,7 +87,7 @@ func logitScores(y, base, prior []float64) (odds, largest, energy float64) {
 	for j, v := range y {
 		most = max(most, math.Abs(v))
 		if j != best {
-			others += kernel.Exp(v + base[j] - second)
+			others += rows.Exp(v + base[j] - second)
 		}
 	}
 	odds = largest - second - math.Log(others)
@@ -97,11 +98,11 @@ func logitScores(y, base, prior []float64) (odds, largest, energy float64) {
 		return odds, largest, math.Log1p(energy)
 	}
 	top := slices.Max(prior) // exp 0 / Σ exp base
-	return odds, largest, largest + math.Log1p(kernel.Exp(-odds)) + math.Log(top)
+	return odds, largest, largest + math.Log1p(rows.Exp(-odds)) + math.Log(top)
 }
 
-// oodScores fills the AUROC of out-of-distribution scores; c is nil where its measures were left out. tested says that there
-// are test samples, which then are the known inputs.
+// oodScores fills the AUROC of out-of-distribution scores; c is nil if its measures were left out. tested says that there
+// are test samples, which are then the known inputs.
 func (e *Engine[T]) oodScores(b *builder, h *head, c *cloud[T], tested bool) error {
 	if !b.any(oodKeys...) {
 		return nil
@@ -139,7 +140,7 @@ func (e *Engine[T]) oodScores(b *builder, h *head, c *cloud[T], tested bool) err
 
 // scores returns the scores of all measured samples of a split, one list for each kind.
 func (e *Engine[T]) scores(s *samples[T], o *oodScorer) (lists [oodCount][]float64, err error) {
-	at := make([]int, s.rows) // place of a measured row
+	at := make([]int, s.rows) // index of a measured row
 	n := 0
 	for i, c := range s.class {
 		if at[i] = n; c >= 0 {
@@ -184,7 +185,7 @@ func principal[T kernel.Float](b *builder, c *cloud[T], k int) []float64 {
 	return nil
 }
 
-// invertible bounds the condition number of Σ_W, its coordinates scaled to one deviation, that is inverted.
+// invertible bounds the condition number of an inverted Σ_W, with coordinates scaled to unit deviation.
 const invertible = 1e12
 
 // mahalanobis takes the inverse of Σ_W, if it has one.
@@ -229,7 +230,7 @@ func rowsTimesTransposed(x, a []float64, n, d int) []float64 {
 	return out
 }
 
-// blur notes the share of pairs of scores that rounding may turn.
+// blur records the share of pairs of scores that rounding may reorder.
 func (b *builder) blur(key string, share float64) {
 	if b.report.blurred == nil {
 		b.report.blurred = map[string]float64{}

@@ -4,14 +4,16 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/rows"
 	"collapse/parallel"
 )
 
-// pairs is what all pairs of class means give, found in one sweep over the lower triangle of the Gram matrix
-// of the centred means c_k: a stripe of rows at a time, so that memory stays O(K·d).
+// pairs holds results over all pairs of class means, found in one sweep over the lower triangle of the Gram
+// matrix of the centred means c_k, a stripe of rows at a time, so that memory stays O(K·d).
 type pairs struct {
 	inverse []float64 // (K) Σ_{j≠k} 1/‖μ_k − μ_j‖²
-	nearest []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²; max of the inverses while the sweep is under way
+	nearest []float64 // (K) min_{j≠k} ‖μ_k − μ_j‖²; during the sweep, max of the inverses
 	closest []float64 // (K) min over j<i of ‖ĉ_i − ĉ_j‖
 	pairSums
 
@@ -29,6 +31,9 @@ type pairs struct {
 	rows     []pairSums // of the stripe
 	scratch  []float64  // two rows of K for each part
 	apart    []float64  // (K(K−1)/2) ‖ĉ_i − ĉ_j‖², of up to fewClasses classes
+
+	sampled bool // only a sample of the pairs is used (pairsample.go)
+	sample  pairSample
 }
 
 // pairSums are sums over pairs of classes.
@@ -38,7 +43,7 @@ type pairSums struct {
 	maxCos    float64 // max |cos(μ_i, μ_j)|
 	distance  spread  // of δ_ij = ‖ĉ_i − ĉ_j‖, the unit vectors' distance
 	log       spread  // of log δ_ij
-	riesz     spread  // of δ_ij^−(d−2), scaled; of more than fewClasses classes
+	riesz     spread  // of δ_ij^−(d−2), scaled; for more than fewClasses classes
 	angles    angleSums
 }
 
@@ -66,7 +71,7 @@ func (s *spread) merge(o spread) {
 // scale changes the scale to e^−top.
 func (s *spread) scale(top float64) {
 	if s.top != top {
-		f := kernel.Exp(s.top - top)
+		f := rows.Exp(s.top - top)
 		s.mean, s.m2, s.top = s.mean*f, s.m2*f*f, top
 	}
 }
@@ -77,30 +82,34 @@ func spreadOf(x []float64) spread {
 		return spread{}
 	}
 	s := spread{n: float64(len(x)), mean: x[0]}
-	sum, _ := kernel.SumsAbout(x, s.mean)
+	sum, _ := rows.SumsAbout(x, s.mean)
 	s.mean += sum / s.n
-	_, s.m2 = kernel.SumsAbout(x, s.mean)
+	_, s.m2 = rows.SumsAbout(x, s.mean)
 	return s
 }
 
 const (
 	pairRows = 4 // of a part
-	// fewClasses is the number of classes up to which distances come from differences of vectors; beyond it from the
-	// Gram matrix, unless that would lose digits.
+	// fewClasses is the number of classes up to which distances come from differences of vectors; beyond it they
+	// come from the Gram matrix, unless that would lose digits.
 	fewClasses = 64
 	cancelled  = 1e-3
 )
 
-// sweep fills p from the class means (K×d), also around their centre.
+// sweep fills p from the class means (K×d), uncentred and centred.
 func (p *pairs) sweep(team *parallel.Team, means, centred, centre []float64, k, d int) {
 	p.k, p.d, p.means, p.centred = k, d, means, centred
 	p.prepare(centre)
+	if p.sampled {
+		p.look(team)
+		return
+	}
 	stripe := max(1, min(k, tileElements/k))
 	p.tile, p.rows = grow(p.tile, stripe*k), grow(p.rows, stripe)
 	p.scratch = grow(p.scratch, (stripe+pairRows-1)/pairRows*2*k)
 	for p.from = 0; p.from < k; p.from = p.to {
 		p.to = min(p.from+stripe, k)
-		kernel.Gemm(team, kernel.NT, p.to-p.from, p.to, d, centred[p.from*d:], d, centred, d, p.tile, k, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NT, kernel.Dense(p.to-p.from, d, centred[p.from*d:]), kernel.Dense(p.to, d, centred), kernel.Strided(p.to-p.from, p.to, k, p.tile), gemm.Epilogue[float64]{})
 		team.Do((p.to-p.from+pairRows-1)/pairRows, pairRowTask{p})
 		team.Do((p.to+stripColumns-1)/stripColumns, pairColumnTask{p})
 		for i := range p.to - p.from {
@@ -158,14 +167,14 @@ func (t pairRowTask) Run(part int) {
 // row sums over j < i and turns the tile's row into inverse squared distances; distances and logs are scratch memory.
 func (p *pairs) row(i int, distances, logs []float64) {
 	tile := p.tile[(i-p.from)*p.k:][:i]
-	w := kernel.GramRow{Unit: p.unit, Whole: p.wholeOne, Shift: p.shift, Square: p.square, Distance: distances, Inverse: logs}
-	own := kernel.GramVector{Unit: p.unit[i], Whole: p.wholeOne[i], Shift: p.shift[i], Square: p.square[i]}
+	w := rows.GramRow{Unit: p.unit, Whole: p.wholeOne, Shift: p.shift, Square: p.square, Distance: distances, Inverse: logs}
+	own := rows.GramVector{Unit: p.unit[i], Whole: p.wholeOne[i], Shift: p.shift[i], Square: p.square[i]}
 	if p.k <= fewClasses || !w.Walk(tile, own, 1/float64(p.k-1), cancelled) {
 		p.one(&w, i, tile)
 	}
 	copy(tile, w.Inverse)
 	p.inverse[i], p.nearest[i] = w.InverseSum, w.MostInverse
-	kernel.Logs(logs, distances)
+	rows.Logs(logs, distances)
 	sums := pairSums{deviation: w.Away, largest: w.MostAway, maxCos: w.MostCosine, distance: spreadOf(distances), log: spreadOf(logs)}
 	if p.k > fewClasses {
 		sums.riesz = rieszSpread(logs, p.d)
@@ -174,8 +183,8 @@ func (p *pairs) row(i int, distances, logs []float64) {
 	p.rows[i-p.from] = sums
 }
 
-// one is Walk pair by pair, with differences of vectors where squares would cancel.
-func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) {
+// one is Walk pair by pair, with differences of vectors if squares would cancel.
+func (p *pairs) one(w *rows.GramRow, i int, tile []float64) {
 	w.Away, w.MostAway, w.MostCosine, w.InverseSum, w.MostInverse = 0, 0, 0, 0, 0
 	for j, g := range tile {
 		cos := g * (p.unit[i] * p.unit[j])
@@ -183,7 +192,7 @@ func (p *pairs) one(w *kernel.GramRow, i int, tile []float64) {
 		w.Away += away
 		w.MostAway = max(w.MostAway, away)
 		whole := g + p.shift[i] + p.shift[j]
-		if p.k <= fewClasses { // where the centre is far larger than the mean, the sum cancels
+		if p.k <= fewClasses { // if the centre is far larger than the mean, the sum cancels
 			whole = dot(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d])
 		}
 		w.MostCosine = max(w.MostCosine, math.Abs(whole)*(p.wholeOne[i]*p.wholeOne[j]))
@@ -203,7 +212,7 @@ func (p *pairs) distance2(i, j int, g float64) float64 {
 	both := p.square[i] + p.square[j]
 	square := both - 2*g
 	if p.k <= fewClasses || !(square > cancelled*both) {
-		return distance2(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d]) // not of centred means, which are rounded once more
+		return distance2(p.means[i*p.d:][:p.d], p.means[j*p.d:][:p.d]) // not from centred means, which have one more rounding
 	}
 	return square
 }
@@ -245,14 +254,14 @@ func rieszSpread(logs []float64, d int) spread {
 	for j, x := range logs {
 		logs[j] = power * (least - x)
 	}
-	kernel.Exps(logs, logs)
-	sum, _ := kernel.SumsAbout(logs, 0) // not about the first, which may be 1 where the mean is 1/n
+	rows.Exps(logs, logs)
+	sum, _ := rows.SumsAbout(logs, 0) // not about the first, which may be 1 when the mean is 1/n
 	s := spread{n: float64(len(logs)), mean: sum / float64(len(logs)), top: -power * least}
-	_, s.m2 = kernel.SumsAbout(logs, s.mean)
+	_, s.m2 = rows.SumsAbout(logs, s.mean)
 	return s
 }
 
-// pairColumnTask adds the stripe's pairs to their lower class, a strip of columns each.
+// pairColumnTask adds the stripe's pairs to their lower class, one strip of columns per task.
 type pairColumnTask struct{ *pairs }
 
 func (t pairColumnTask) Run(strip int) {
@@ -265,7 +274,7 @@ func (t pairColumnTask) Run(strip int) {
 	}
 }
 
-// classPairs sweeps over the pairs of train classes if a measure or the pruning of products asks for it.
+// classPairs sweeps over the pairs of train classes if a measure or the pruning of products needs it.
 func (e *Engine[T]) classPairs() {
 	s := &e.train
 	if s.empty >= 0 || s.k < 2 {

@@ -4,22 +4,23 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
 
-// Of sets that are too large to be measured again, class means are moved at random by a share step of the size of the numbers that
-// they are means of, and the measures of class means are evaluated anew. How far they move, divided by step, is how much they
-// depend on rounding; it is multiplied by the rounding of sums, and by that of the given numbers.
+// For sets that are too large to measure again, class means are moved at random by a fraction step of the size of their numbers,
+// and the measures of class means are reevaluated. Their change divided by step is their sensitivity to rounding; it is multiplied
+// by the rounding of sums, and by that of the given numbers.
 const (
-	step        = 0x1p-26 // far above the rounding of an evaluation, far below what is not linear any more
-	perturbWork = 4e8     // floating-point operations of an evaluation that is made once only
+	step        = 0x1p-26 // far above the rounding of an evaluation, far below the nonlinear range
+	perturbWork = 4e8     // floating-point operations of an evaluation beyond which only one is made
 	mostMoves   = 2
-	oneMove     = 1 << 21 // numbers of class means beyond which there is one move: an evaluation holds several copies of them
+	oneMove     = 1 << 21 // numbers in class means beyond which only one move is evaluated at a time: each holds several copies
 )
 
-// meanPerturber evaluates the measures of class means again.
+// meanPerturber reevaluates the measures of class means.
 type meanPerturber struct {
 	opt      Options
 	m        *Moments
@@ -27,11 +28,11 @@ type meanPerturber struct {
 	w, b     []float64     // nil: no classifier
 	within   withinScatter // nil: no nc1_pinv
 	base     float64       // NC1 of within by the operator of the report
-	op       []float64     // that operator, on residuals
+	op       []float64     // that operator, applied to residuals
 	rank     int
 }
 
-// ofWeights are the measures of the classifier alone, which no class mean moves.
+// ofWeights are the measures of the classifier alone, which do not depend on class means.
 var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2RankD}
 
 // meanMoves returns how many evaluations are made for k classes of width d.
@@ -42,11 +43,11 @@ func meanMoves(k, d int) int {
 	return mostMoves
 }
 
-// pairsWork estimates the floating-point operations that measures of k class means of width d take: products of all pairs, and
+// pairsWork estimates the floating-point operations of the measures of k class means of width d: products of all pairs, and
 // logarithms and powers of their distances.
 func pairsWork(k, d int) float64 { return 12 * float64(k) * float64(k) * (float64(d) + 20) }
 
-// perturb fills the uncertainties of measures that class means, class variances and the classifier give.
+// perturb fills the uncertainties of measures of class means, class variances and the classifier.
 func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
 	x.opt = x.opt.plain(r.Measures)
 	x.opt.Measures = slices.DeleteFunc(x.opt.Measures, func(key string) bool { return slices.Contains(ofWeights, key) })
@@ -87,7 +88,7 @@ func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
 	return nil
 }
 
-// moveTask evaluates measures beside several moves, each by a thread of its own, or one by a team.
+// moveTask evaluates measures for several moves, one thread each, or for one move with a team.
 type moveTask struct {
 	team   *parallel.Team // of a move
 	x      *meanPerturber
@@ -102,8 +103,8 @@ func (t *moveTask) Run(i int) {
 	t.values[i], t.errs[i] = t.x.once(t.team, t.r, rand.New(rand.NewPCG(t.seed, uint64(i))))
 }
 
-// leastDependence is how much larger the numbers are than the distances of class means: what anything that depends on these
-// distances loses at least, should few moves have happened not to show it.
+// leastDependence is the ratio of the numbers' size to the distances of class means: the least sensitivity of anything that
+// depends on these distances, in case few moves happen not to show it.
 func (x *meanPerturber) leastDependence() float64 {
 	var square, between float64
 	centre := make([]float64, x.m.D)
@@ -123,8 +124,9 @@ func (x *meanPerturber) leastDependence() float64 {
 	return math.Sqrt(square / between)
 }
 
-// roundings returns the standard deviations of the rounding of a class mean, beside the size of its numbers: by sums, and by the
-// rounding of the numbers, which averages out unless samples are too near to each other. The largest of any class.
+// roundings returns the standard deviations of the rounding of a class mean, relative to the size of its numbers: from sums, and
+// from the rounding of the numbers, which averages out unless samples are too close to each other. It takes the largest over
+// classes.
 func (x *meanPerturber) roundings() (sums, given float64) {
 	alike := x.alike()
 	for _, n := range x.m.Count {
@@ -134,8 +136,8 @@ func (x *meanPerturber) roundings() (sums, given float64) {
 	return sums, given
 }
 
-// alike returns the share, by squares of numbers, of coordinates whose spread within classes is no larger than the rounding of
-// their numbers: the samples of a class are one number there, or a few, and are rounded alike.
+// alike returns the share, weighted by squares, of coordinates whose spread within classes is within the rounding of their
+// numbers: there the samples of a class are one or a few numbers, which are rounded alike.
 func (x *meanPerturber) alike() float64 {
 	const few = 4
 	square := make([]float64, x.m.D)
@@ -156,11 +158,11 @@ func (x *meanPerturber) alike() float64 {
 	return same / all
 }
 
-// noise returns what the rounding of the given numbers adds to the spread within classes, and to NC1, beside these: its mean, and
-// twice the deviation of its product with what it is added to.
+// noise returns, relative to the spread within classes and to NC1, what the rounding of the given numbers adds to them: its mean,
+// and twice the deviation of its product with what it is added to.
 func (x *meanPerturber) noise(n int) (spread, white float64) {
 	u := inputRoundoff(x.m.Float32)
-	added := make(diagonalScatter, x.m.D) // of a sample
+	added := make(diagonalScatter, x.m.D) // per sample
 	for c, count := range x.m.Count {
 		addSquares(added, float64(count)/float64(n), x.m.Mean[c*x.m.D:][:x.m.D])
 	}
@@ -186,7 +188,7 @@ func sumsRounding(n, d int) float64 {
 	return roundoff64 * (4 + math.Sqrt(float64(n)*float64(d))/16)
 }
 
-// once evaluates the measures beside one move of the class means. What one pass cannot give is as in the report.
+// once evaluates the measures for one move of the class means. What one pass cannot give is taken from the report.
 func (x *meanPerturber) once(team *parallel.Team, r *Report, random *rand.Rand) (map[string]float64, error) {
 	opt := x.opt
 	opt.Team = team
@@ -202,7 +204,7 @@ func (x *meanPerturber) once(team *parallel.Team, r *Report, random *rand.Rand) 
 		again.Measures[KeyNC1Pinv] = white / x.base * r.Measures[KeyNC1Pinv]
 	}
 	for key, v := range r.Measures {
-		if _, ok := again.Measures[key]; !ok && (again.Missing[key] == secondLook || slices.Contains(ofWeights, key)) {
+		if _, ok := again.Measures[key]; !ok && (strings.HasPrefix(again.Missing[key], onePass) || slices.Contains(ofWeights, key)) {
 			again.Measures[key] = v
 		}
 	}
@@ -223,8 +225,9 @@ func (x *meanPerturber) moved(random *rand.Rand) *Moments {
 	return &out
 }
 
-// sumRounding returns the standard deviation of the rounding of a mean of n numbers, beside their root mean square. Partial
-// sums grow with n, so that errors add up to u√n/3; sums of float32 numbers are exact in float64 until they are divided.
+// sumRounding returns the standard deviation of the rounding of a mean of n numbers, relative to their root mean square.
+// Partial sums grow with n, so that errors add up to u√n/3; sums of float32 numbers are exact in float64 until they are
+// divided.
 func sumRounding(n int, isFloat32 bool) float64 {
 	if isFloat32 {
 		return roundoff64
@@ -242,7 +245,7 @@ func (o Options) plain(values map[string]float64) Options {
 	return o
 }
 
-// perturbMeans fills the uncertainties of a report of features too large to be measured again as a whole.
+// perturbMeans fills the uncertainties of a report for features that are too large to measure again completely.
 func (e *Engine[T]) perturbMeans(r *Report, h *head, random *rand.Rand) error {
 	s := &e.train
 	x, err := e.meanPerturber(s, r)
@@ -262,10 +265,10 @@ func (e *Engine[T]) perturbMeans(r *Report, h *head, random *rand.Rand) error {
 	return e.perturbTest(r, random)
 }
 
-// operatorRounding is the relative error of NC1 by float32 products and by the condition of the system that was solved.
+// operatorRounding is the relative error of NC1 from float32 products and from the condition of the solved system.
 func (s *samples[T]) operatorRounding() float64 { return s.whiteBound + 2*eps64*s.between.condition }
 
-// meanPerturber returns that of a split, with NC1 if the report has it.
+// meanPerturber returns the meanPerturber of a split, with NC1 if the report has it.
 func (e *Engine[T]) meanPerturber(s *samples[T], r *Report) (*meanPerturber, error) {
 	p, err := newProbe(s, fewRows)
 	if err != nil {
@@ -314,8 +317,8 @@ func (e *Engine[T]) perturbTest(r *Report, random *rand.Rand) error {
 	return nil
 }
 
-// ofSamples states the uncertainties of measures of single samples: angles to the global mean are rounded as ‖h‖ is beside
-// ‖h − h_G‖, distances as ‖h‖ is. Decisions are those of float64 for every sample.
+// ofSamples states the uncertainties of measures of single samples: angles to the global mean have the rounding of ‖h‖
+// relative to ‖h − h_G‖, distances that of ‖h‖. Decisions are those of float64 for every sample.
 func (r *Report) ofSamples(m *Moments, variance []float64) {
 	var square, spread float64 // mean ‖h‖², mean ‖h − h_G‖²
 	centre := make([]float64, m.D)

@@ -8,7 +8,7 @@ import (
 	"collapse/measure/internal/wide"
 )
 
-// whole is an input held in memory, to be measured again and again.
+// whole is an input held in memory, to be measured repeatedly.
 type whole[T kernel.Float] struct {
 	in               Input[T]
 	opt              Options
@@ -46,14 +46,14 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 		}
 		*split.to = rows
 	}
-	for i := range w.in.Only { // classes are left out again, of the same samples; rows that are not finite are dropped
+	for i := range w.in.Only { // the same samples leave out the same classes; non-finite rows are dropped
 		masked := in.Only != nil && !in.Only[i]
 		w.in.Only[i] = !masked && checkFinite("train", w.train[i*w.d:][:w.d], w.d) == nil
 	}
 	return w, nil
 }
 
-// perturb measures again and fills what moved.
+// perturb measures again and fills the changes.
 func (w *whole[T]) perturb(r *Report, random *rand.Rand) error {
 	w.opt = w.opt.plain(r.Measures)
 	n := len(w.train) + len(w.test) + len(w.ood)
@@ -79,8 +79,8 @@ func (w *whole[T]) perturb(r *Report, random *rand.Rand) error {
 	return nil
 }
 
-// measurePerturbed measures with class means moved by a rounding of their own if random is given, and with class sums that are exact
-// to a rounding if resum: sums of numbers that are nearly alike round nearly alike in any order, which no other order shows.
+// measurePerturbed measures with class means moved by their own rounding if random is given, and with correctly rounded class sums
+// if resum is set: sums of nearly equal numbers round nearly alike in any order, so reordering does not show their error.
 func measurePerturbed[T kernel.Float](in Input[T], opt Options, random *rand.Rand, resum bool) (map[string]float64, error) {
 	e, err := NewEngine[T](opt)
 	if err != nil {
@@ -109,15 +109,15 @@ func (w *whole[T]) shuffled(random *rand.Rand) Input[T] {
 		in.OOD = &Rows[T]{H: reorder(w.ood, w.d, random.Perm(len(w.ood)/w.d), columns), D: w.d}
 	}
 	in.W = reorder(w.in.W, w.d, nil, columns)
-	jog(in.W, random) // products with W round even where there is but one coordinate, and no order of it
+	jog(in.W, random) // products with W round even if there is only one coordinate and hence only one order
 	return in
 }
 
-// rounded returns the input with every number moved at random within ±u of its size. Rounding is a function of a number: equal
-// numbers of a coordinate move alike, so that what it does to samples of one place does not average out.
+// rounded returns the input with every number moved at random within ±u of its size. Rounding is a function of the number:
+// equal numbers in a coordinate move alike, so its effect on coinciding samples does not average out.
 func (w *whole[T]) rounded(random *rand.Rand, u float64) Input[float64] {
 	if !w.isFloat32 {
-		u *= 4 // what a rotation or another scale of the features rounds, beside what is moved by half a bit and rounded back
+		u *= 4 // covers the rounding of a rotation or rescaling of the features, beyond moving by half a bit and rounding back
 	}
 	seed := random.Uint64()
 	move := func(x []T) []float64 {

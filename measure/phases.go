@@ -12,12 +12,12 @@ type Phase struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Stages of Measure, in their order. Between, second pass and what follows may come twice, for test features first.
+// Stages of Measure, in order. "between", "second pass" and later ones may occur twice, for test features first.
 const (
 	PhaseFirst     = "first pass"
 	PhasePairs     = "class pairs"
 	PhaseBetween   = "between"
-	PhaseSecond    = "second pass" // as a whole, where K·d is small; else the next seven
+	PhaseSecond    = "second pass" // as a whole if K·d is small; else the next seven
 	PhaseRadii     = wide.PhaseRadii
 	PhaseResiduals = wide.PhaseResiduals
 	PhaseProducts  = wide.PhaseProducts
@@ -32,7 +32,7 @@ const (
 	PhaseNull        = "shuffled labels"
 )
 
-// clock tells how long each stage took.
+// clock measures the time of each stage.
 type clock struct {
 	phases  []Phase
 	current int
@@ -41,7 +41,7 @@ type clock struct {
 
 func (c *clock) start() { c.phases, c.since = c.phases[:0], time.Time{} }
 
-// enter ends the current stage and begins, or goes on with, the named one.
+// enter ends the current stage and begins or continues the named one.
 func (c *clock) enter(name string) {
 	now := time.Now()
 	c.stop(now)
@@ -56,7 +56,7 @@ func (c *clock) enter(name string) {
 	c.phases = append(c.phases, Phase{Name: name})
 }
 
-// move counts seconds of a stage as another's.
+// move transfers seconds from one stage to another.
 func (c *clock) move(from, to string, seconds float64) {
 	c.enter(to)
 	c.phases[c.current].Seconds += seconds

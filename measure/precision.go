@@ -10,8 +10,8 @@ const (
 	roundoff24 = 0x1p-24
 )
 
-// inputRoundoff returns u, the relative rounding of the numbers that were given: 2⁻²⁴ where float32 holds every one of
-// them, else 2⁻⁵³. It is read off the numbers, so that it is the same for any type that holds them.
+// inputRoundoff returns u, the relative rounding of the given numbers: 2⁻²⁴ if float32 holds all of them, else 2⁻⁵³.
+// It depends on the numbers, not on the type that stores them.
 func inputRoundoff(single bool) float64 {
 	if single {
 		return roundoff24
@@ -19,8 +19,8 @@ func inputRoundoff(single bool) float64 {
 	return roundoff64
 }
 
-// fitsFloat32 reports whether float32 holds every measured value of a source. It stops at the first that does not, which
-// is among the first of features that were computed in float64.
+// fitsFloat32 reports whether float32 holds every measured value of a source. It stops at the first that it does not
+// hold, which comes early in features computed in float64.
 func (s *samples[T]) fitsFloat32() (bool, error) {
 	if vec.IsFloat32[T]() {
 		return true, nil
@@ -52,11 +52,12 @@ func allFloat32[T kernel.Float](x []T) bool {
 	return true
 }
 
-// cutoff says which singular values of the centred means C (d×K) cannot be told from zero.
+// cutoff says which singular values of the centred means C (d×K) cannot be distinguished from zero.
 //
-// An element μ_ki of the class means is known up to e_ki = c·u·√(μ_ki² + v_i), u the relative rounding of the given numbers and v_i
-// the variance of coordinate i within classes: numbers of that size were rounded, summed and divided. So the image of C in the direction of a unit vector v is known up to √(Σ_i v_i² Σ_k e_ki²). A coordinate that is a million times
-// larger than the others blurs the directions that contain it, and no other.
+// An element μ_ki of the class means is known up to e_ki = c·u·√(μ_ki² + v_i), u the relative rounding of the given numbers and v_i the
+// variance of coordinate i within classes: numbers of that size were rounded, summed and divided. So the image of C in the direction of a
+// unit vector v is known up to √(Σ_i v_i² Σ_k e_ki²). A coordinate that is a million times larger than the others blurs only the directions
+// that contain it.
 type cutoff struct {
 	relative   float64   // chosen: g ≤ relative·g_max is zero; 0: not chosen
 	coordinate []float64 // (d) Σ_k e_ki²
@@ -64,7 +65,7 @@ type cutoff struct {
 	largest    float64   // of coordinate
 }
 
-// arithmetic is c for numbers of float64: their rounding and that of sums over samples.
+// arithmetic is c for float64 numbers: their own rounding and that of sums over samples.
 const arithmetic = 8
 
 // newCutoff returns the cut-off for class means (K×d) of samples whose coordinates have a variance (d) within classes.

@@ -8,25 +8,25 @@ import (
 	"strconv"
 )
 
-// Measures are computed over the classes that are there. Before the engine runs, the classes of a split that have no sample, fewer
-// than Options.MinCount, or a label of Options.IgnoreLabels are left out, and the others are numbered 0 … P−1 in their order. Class
-// means and rows of W go together, by class number. The other rows of W come behind the first P: argmax runs over all of
-// them (a sample taken for a class that is not there is an error), and nothing else sees them.
+// Measures are computed over the classes that are present. Before the engine runs, the classes of a split that have no sample,
+// fewer than Options.MinCount, or a label of Options.IgnoreLabels are left out, and the others are numbered 0 … P−1 in their order.
+// Class means and rows of W go together, by class number. The other rows of W come after the first P. Only argmax uses them
+// (classifying a sample as an absent class is an error).
 
-// LeftOut says which classes have no part in a split, and why.
+// LeftOut says which classes are left out of a split, and why.
 type LeftOut struct {
 	Split  string `json:"split"`  // "train" or "test"
 	Reason string `json:"reason"` // one of the texts below
-	Count  int    `json:"count"`  // of classes
-	// Classes are the class numbers or, of ignored ones, the labels, ascending: the first mostLeftOut of them.
+	Count  int    `json:"count"`  // number of classes
+	// Classes are the class numbers or, of ignored ones, the labels, ascending: the first MostLeftOut of them.
 	Classes []int `json:"-"`
-	// Labels spells Classes; the engine knows numbers only, a caller that knows names may put them here.
+	// Labels spells Classes; the engine knows only numbers, but a caller can put names here.
 	Labels  []string `json:"classes"`
 	Samples int      `json:"samples"` // of these classes
 }
 
-// mostLeftOut is how many classes a LeftOut names: a vocabulary may lack many.
-const mostLeftOut = 1000
+// MostLeftOut is how many classes a LeftOut names: a vocabulary may lack many.
+const MostLeftOut = 1000
 
 // Reasons of LeftOut.
 const (
@@ -47,8 +47,8 @@ func (e *Engine[T]) trainPresent() present {
 	return present{least: max(1, e.opt.MinCount), ignore: e.opt.IgnoreLabels}
 }
 
-// testPresent leaves out what the train split leaves out for being rare; a class that has no train sample stays, since nothing
-// of the test split needs one.
+// testPresent leaves out what the train split leaves out as rare; a class without train samples stays, since the test split
+// does not need them.
 func (e *Engine[T]) testPresent() present {
 	p := present{least: 1, ignore: e.opt.IgnoreLabels}
 	for c, n := range e.train.before {
@@ -59,7 +59,7 @@ func (e *Engine[T]) testPresent() present {
 	return p
 }
 
-// reason says why a class with n samples is left out; "" if it is not.
+// reason says why a class with n samples is left out; "" if it is kept.
 func (p *present) reason(class, n int) string {
 	_, out := slices.BinarySearch(p.out, class)
 	switch {
@@ -75,7 +75,7 @@ func (p *present) reason(class, n int) string {
 	return ""
 }
 
-// ignored reports whether a label is to be ignored.
+// ignored reports whether a label is ignored.
 func (p *present) ignored(label int32) bool { return slices.Contains(p.ignore, label) }
 
 // number returns the class number of class c of the split.
@@ -86,7 +86,7 @@ func (s *samples[T]) number(c int) int {
 	return s.classes[c]
 }
 
-// place returns where a class number is among the classes of the split.
+// place returns the index of a class number among the classes of the split.
 func (s *samples[T]) place(class int) (int, bool) {
 	if s.classes == nil {
 		return class, class >= 0 && class < s.k
@@ -94,7 +94,8 @@ func (s *samples[T]) place(class int) (int, bool) {
 	return slices.BinarySearch(s.classes, class)
 }
 
-// restrict numbers the samples anew as those of the given classes, ascending; the others are not measured.
+// restrict renumbers the samples' classes by their index among the given classes, ascending; other samples are not
+// measured.
 func (s *samples[T]) restrict(classes []int) {
 	if len(classes) == s.k {
 		return
@@ -116,7 +117,8 @@ func (s *samples[T]) restrict(classes []int) {
 	s.countClasses()
 }
 
-// choose leaves out the classes that p does, and numbers the others anew. It may be called again when rows were dropped.
+// choose leaves out the classes that p leaves out, and renumbers the others. It may be called again after rows were
+// dropped.
 func (s *samples[T]) choose(p *present) {
 	if !s.leaves(p) {
 		return
@@ -143,7 +145,7 @@ func (s *samples[T]) leaves(p *present) bool {
 	return false
 }
 
-// leaveOut notes a class of n samples.
+// leaveOut records a left-out class of n samples.
 func (s *samples[T]) leaveOut(reason string, class, n int) {
 	i := slices.IndexFunc(s.left, func(l LeftOut) bool { return l.Reason == reason })
 	if i < 0 {
@@ -157,12 +159,12 @@ func (s *samples[T]) leaveOut(reason string, class, n int) {
 		return
 	}
 	l.Count++
-	if l.Classes = slices.Insert(l.Classes, at, class); len(l.Classes) > mostLeftOut {
-		l.Classes = l.Classes[:mostLeftOut]
+	if l.Classes = slices.Insert(l.Classes, at, class); len(l.Classes) > MostLeftOut {
+		l.Classes = l.Classes[:MostLeftOut]
 	}
 }
 
-// leftOut returns copies of what the splits left out, with the numbers of classes as their labels.
+// leftOut returns copies of the splits' LeftOut, with class numbers as labels.
 func leftOut(splits ...[]LeftOut) []LeftOut {
 	var out []LeftOut
 	for _, left := range splits {
@@ -180,8 +182,8 @@ func leftOut(splits ...[]LeftOut) []LeftOut {
 	return out
 }
 
-// aligned returns a vector over test classes (width numbers each) as one over the train classes; what the test split lacks is NaN, and what it
-// alone has is left out. Where both splits have all their classes it is the vector itself.
+// aligned converts a vector over test classes (width numbers each) to one over the train classes; classes missing from the test split are
+// NaN, and those it alone has are left out. If both splits have all their classes it returns the vector itself.
 func (e *Engine[T]) aligned(x []float64, width int) []float64 {
 	if e.train.classes == nil && e.test.classes == nil {
 		return x
@@ -208,8 +210,8 @@ func (r *Report) Class(k int) int {
 	return r.Classes[k]
 }
 
-// Padded returns a copy of r with a place for each of the given number of classes: those that were left out count no sample, and vectors and
-// class means are NaN there.
+// Padded returns a copy of r with an entry for each of the given number of classes: left-out classes have count 0, and NaN in vectors and
+// class means.
 func (r *Report) Padded(classes int) *Report {
 	out := *r
 	if r.Classes == nil {

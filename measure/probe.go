@@ -2,15 +2,16 @@ package measure
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
 )
 
-// probeElements bounds the elements of a probe; small sets are probed whole.
+// probeElements bounds the elements of a probe; small sets are probed completely.
 const probeElements = 1 << 18
 
-// probe is some of the measured rows of a split, spread evenly over it. What is expensive to ask of all rows again, how far rounding
-// moves a sum over them, is asked of these.
+// probe is a subset of the measured rows of a split, spread evenly over it. It stands in for all rows where another pass would be
+// expensive: in estimating how far rounding moves a sum over them.
 type probe struct {
 	k, d, n  int       // n: measured rows of the whole split
 	row      []int32   // (m) rows of the source
@@ -21,13 +22,13 @@ type probe struct {
 	variance []float64 // (d) mean of (h_i − μ_ki)² over the probe: within-class variance of each coordinate
 }
 
-// fewRows are enough to know the size of the numbers.
+// fewRows are enough to estimate the size of the numbers.
 const fewRows = 64
 
-// manyRows returns the rows of a probe of what samples add up to.
+// manyRows returns the number of rows in a probe for sums over samples.
 func manyRows(d int) int { return max(fewRows, probeElements/d) }
 
-// newProbe reads the probe of a split, of so many rows, whose means are known.
+// newProbe reads a probe of the given number of rows from a split with known means.
 func newProbe[T kernel.Float](s *samples[T], rows int) (*probe, error) {
 	p := &probe{k: s.k, d: s.d, n: s.n, means: s.means[:s.k*s.d], count: s.count, variance: make([]float64, s.d)}
 	m := min(s.n, rows)
@@ -79,7 +80,8 @@ func (p *probe) residuals() []float64 {
 	return out
 }
 
-// weights returns the weight of every row in Σ ω ‖z‖² over the whole split: what it stands for, times ω of its class.
+// weights returns the weight of every row in Σ ω ‖z‖² over the whole split: the number of rows it stands for, times ω
+// of its class.
 func (p *probe) weights(im Imbalance) []float64 {
 	w := make([]float64, len(p.class))
 	for i, c := range p.class {
@@ -97,10 +99,10 @@ type probed struct {
 	weight []float64 // (m)
 }
 
-// probeBlock is how many elements of a probe's rows are copied at a time, to be changed or multiplied.
+// probeBlock is how many elements of a probe's rows are copied at a time for changing or multiplying.
 const probeBlock = 1 << 20
 
-// blockRows returns the rows of a block, whose products with so many others are held.
+// blockRows returns the rows of a block whose products with n others are held in memory.
 func (p *probe) blockRows(others int) int {
 	return max(1, min(len(p.class), probeBlock/p.d, productElements/max(others, 1)))
 }
@@ -112,7 +114,7 @@ func (p *probed) trace(team *parallel.Team, a []float64, rank, d int) float64 {
 	for at := 0; at < len(p.weight); at += block {
 		end := min(at+block, len(p.weight))
 		rows := p.probe.span(at, end)
-		kernel.Gemm(team, kernel.NT, end-at, rank, d, rows.residuals(), d, a, d, z, rank, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NT, kernel.Dense(end-at, d, rows.residuals()), kernel.Dense(rank, d, a), kernel.Dense(end-at, rank, z), gemm.Epilogue[float64]{})
 		for i, w := range p.weight[at:end] {
 			row := z[i*rank:][:rank]
 			total += w * dot(row, row)
@@ -121,7 +123,7 @@ func (p *probed) trace(team *parallel.Team, a []float64, rank, d int) float64 {
 	return total
 }
 
-// withinScatter is the within-class scatter S as NC1 needs it: tr(A S Aᵀ), A (rank×d).
+// withinScatter is the within-class scatter S, as NC1 needs it: tr(A S Aᵀ), A (rank×d).
 type withinScatter interface {
 	trace(team *parallel.Team, a []float64, rank, d int) float64
 }
@@ -133,7 +135,7 @@ func (s pooledScatter) trace(team *parallel.Team, a []float64, rank, d int) floa
 	return wide.TraceOf(team, a, rank, s, d)
 }
 
-// diagonalScatter is S without what lies off its diagonal (d).
+// diagonalScatter is the diagonal of S (d).
 type diagonalScatter []float64
 
 func (s diagonalScatter) trace(_ *parallel.Team, a []float64, rank, d int) float64 {

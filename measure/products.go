@@ -2,13 +2,15 @@ package measure
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	kernelrows "collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
 
-// products visits the measured rows of a split once, with their offsets x = h − centre in float64 and their products
-// y = S x with the rows of a stack. What a row gives depends on nothing but the row and shapes, so that neither team nor
-// partition changes a bit of it.
+// products visits the measured rows of a split once, with their offsets x = h − centre in float64 and their products y =
+// S x with the rows of a stack. A row's results depend only on the row and the shapes, so neither team nor partition
+// changes a bit.
 type products[T kernel.Float] struct {
 	s      *samples[T]
 	centre []float64 // (d)
@@ -24,7 +26,7 @@ type products[T kernel.Float] struct {
 	errs   []error
 }
 
-const productElements = 1 << 24 // of the products of all parts together
+const productElements = 1 << 24 // elements in the products of all parts together
 
 // run visits all rows; start gets the number of parts first.
 func (p *products[T]) run(team *parallel.Team, start func(parts int)) error {
@@ -60,12 +62,12 @@ func (p *products[T]) block(part, at, end int) error {
 	m := 0
 	for i, c := range p.s.class[at:end] {
 		if c >= 0 {
-			kernel.SubRow(x[m*d:][:d], rows[i*d:][:d], p.centre)
+			kernelrows.SubRow(x[m*d:][:d], rows[i*d:][:d], p.centre)
 			m++
 		}
 	}
 	if p.width > 0 {
-		kernel.Gemm(nil, kernel.NT, m, p.width, d, x, d, p.stack, d, y, p.width, kernel.Epilogue[float64]{})
+		gemm.Multiply(nil, gemm.NT, kernel.Dense(m, d, x), kernel.Dense(p.width, d, p.stack), kernel.Dense(m, p.width, y), gemm.Epilogue[float64]{})
 	}
 	m = 0
 	for i, c := range p.s.class[at:end] {

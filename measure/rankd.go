@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 )
 
 // eigenWork estimates the operations that the eigenvalues of an n×n matrix cost.
@@ -13,8 +14,8 @@ func eigenWork(n int) float64 { return 25 * float64(n) * float64(n) * float64(n)
 // rankD fills min over projections Q (Q1 = 0, rank d) of ‖U(G) − Q/√d‖ = √(2 − (2/√d) Σ of the d largest
 // eigenvalues of P sym(U(G)) P), defined for d < K−1; f = ‖G‖, G = A Bᵀ.
 //
-// For A = B that sum is tr(P A Aᵀ P), all there is (toProjection). Else P sym(A Bᵀ) P has rank 2d at most, and its
-// eigenvalues are those of a min(K, 2d)-sized matrix.
+// For A = B that sum is tr(P A Aᵀ P), the whole trace (toProjection). Otherwise P sym(A Bᵀ) P has rank at most 2d,
+// and its eigenvalues are those of a min(K, 2d)-sized matrix.
 func rankD(b *builder, key string, g *gram, f float64) {
 	if g.d >= g.k-1 {
 		b.miss(key, fmt.Sprintf("d = %d is not below K−1 = %d: the full ETF exists", g.d, g.k-1))
@@ -44,8 +45,8 @@ func rankD(b *builder, key string, g *gram, f float64) {
 	b.put(key, math.Sqrt(max(0, 2-2/math.Sqrt(float64(g.d))*sum)))
 }
 
-// toProjection returns the distance of U(AAᵀ) to the best Q/√d, which spans PA: with M = AᵀPA (d×d) and s = Aᵀ1, ‖M/f − I/√d‖² has
-// what lies in its span, and (2‖PAs‖² /K + (sᵀs/K)²)/f² what does not. Nothing cancels where the distance is small.
+// toProjection returns the distance of U(AAᵀ) to the best Q/√d, which spans PA: with M = AᵀPA (d×d) and s = Aᵀ1, ‖M/f − I/√d‖² is
+// the part within its span, and (2‖PAs‖² /K + (sᵀs/K)²)/f² the part outside. Nothing cancels if the distance is small.
 func (g *gram) toProjection(f float64) float64 {
 	d, k := g.d, float64(g.k)
 	s, centred := g.rowSum(g.a), append([]float64(nil), g.a[:g.k*d]...)
@@ -84,7 +85,8 @@ func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 			}
 		}
 		centreBoth(a, g.k)
-		// Q1 = 0: direction 1 may not lend its eigenvalue 0 where fewer than d others are positive. It is sent below all of them.
+		// Q1 = 0: direction 1 must not contribute its eigenvalue 0 if fewer than d others are positive, so it is moved below all
+		// of them.
 		below := 2 * norm(a) / float64(g.k)
 		for i := range a {
 			a[i] -= below
@@ -99,7 +101,7 @@ func (g *gram) symmetricEigenvalues(size int) ([]float64, bool) {
 func (g *gram) factoredEigenvalues(size int) ([]float64, bool) {
 	d := g.d
 	f := make([]float64, g.k*size)
-	normA, normB := norm(g.a[:g.k*d]), norm(g.b[:g.k*d]) // scaled to one size, or the smaller would be lost
+	normA, normB := norm(g.a[:g.k*d]), norm(g.b[:g.k*d]) // scaled to the same size, or the smaller would be lost
 	for i := range g.k {
 		axpy(f[i*size:][:d], 1/normA, g.a[i*d:][:d])
 		axpy(f[i*size+d:][:d], 1/normB, g.b[i*d:][:d])
@@ -112,7 +114,7 @@ func (g *gram) factoredEigenvalues(size int) ([]float64, bool) {
 		axpy(f[i*size:][:size], -1, mean)
 	}
 	m := make([]float64, size*size)
-	kernel.Gemm(g.team, kernel.TN, size, size, g.k, f, size, f, size, m, size, kernel.Epilogue[float64]{})
+	gemm.Multiply(g.team, gemm.TN, kernel.Dense(g.k, size, f), kernel.Dense(g.k, size, f), kernel.Dense(size, size, m), gemm.Epilogue[float64]{})
 	values, vectors, ok := eigen(m, size)
 	if !ok {
 		return nil, false
@@ -125,7 +127,7 @@ func (g *gram) factoredEigenvalues(size int) ([]float64, bool) {
 		copy(swapped[j*size:], row[d:])
 		copy(swapped[j*size+d:][:d], row[:d])
 	}
-	kernel.Gemm(g.team, kernel.NT, size, size, size, r, size, swapped, size, m, size, kernel.Epilogue[float64]{})
+	gemm.Multiply(g.team, gemm.NT, kernel.Dense(size, size, r), kernel.Dense(size, size, swapped), kernel.Dense(size, size, m), gemm.Epilogue[float64]{})
 	scale(m, .5*normA*normB)
 	return eigenvalues(m, size)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/parallel"
 )
 
@@ -120,10 +121,10 @@ func (r *ranks[T]) longGram(team *parallel.Team, s *samples[T], order []int32, b
 		x := r.rows
 		if basis != nil {
 			r.turned = grow(r.turned, m*q)
-			kernel.Gemm(team, kernel.NT, m, q, d, r.rows, d, basis, d, r.turned, q, kernel.Epilogue[float64]{})
+			gemm.Multiply(team, gemm.NT, kernel.Dense(m, d, r.rows), kernel.Dense(q, d, basis), kernel.Dense(m, q, r.turned), gemm.Epilogue[float64]{})
 			x = r.turned
 		}
-		kernel.Gemm(team, kernel.TN, q, q, m, x, q, x, q, r.gram, q, kernel.Epilogue[float64]{Accumulate: at > 0})
+		gemm.Multiply(team, gemm.TN, kernel.Dense(m, q, x), kernel.Dense(m, q, x), kernel.Dense(q, q, r.gram), gemm.Epilogue[float64]{Accumulate: at > 0})
 	}
 	return r.gram[:q*q], nil
 }
@@ -134,9 +135,9 @@ func (r *ranks[T]) wideGram(team *parallel.Team, basis []float64, q, n, d int) [
 	x := r.rows
 	if basis != nil {
 		r.turned = grow(r.turned, q*d)
-		kernel.Gemm(team, kernel.NN, q, d, n, basis, n, r.rows, d, r.turned, d, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NN, kernel.Dense(q, n, basis), kernel.Dense(n, d, r.rows), kernel.Dense(q, d, r.turned), gemm.Epilogue[float64]{})
 		x = r.turned
 	}
-	kernel.Gemm(team, kernel.NT, q, q, d, x, d, x, d, r.gram, q, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(q, d, x), kernel.Dense(q, d, x), kernel.Dense(q, q, r.gram), gemm.Epilogue[float64]{})
 	return r.gram[:q*q]
 }

@@ -1,19 +1,19 @@
 package measure
 
-// Definition is one line of the registry: what a key means and what to beware of.
+// Definition is one line of the registry: what a key means, and its pitfalls.
 type Definition struct {
 	Key     string // JSON key, stable
 	Group   string // "NC1" … "NC5", "rank", "margin", "accuracy", "memorization", "configuration"
 	Name    string
 	Formula string
-	// Sample and Class say what is weighted how under each Imbalance.
+	// Sample and Class describe the weighting under each Imbalance.
 	Sample, Class string
 	Source        string // paper, with the letters of docs/measures.md
 	Pitfall       string
 	Expensive     bool // more than O(N·K·d): in "default" only below Options.Budget
 }
 
-// weighting returns the text for one Imbalance.
+// weighting returns the text for an Imbalance.
 func (d *Definition) weighting(im Imbalance) string {
 	if im == PerClass {
 		return d.Class

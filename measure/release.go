@@ -1,9 +1,9 @@
 package measure
 
-// What is measured again, with means that moved or labels that were shuffled, is measured by engines of its own. Beside them the scratch
-// memory of the passes and, of shuffles, the class means would lie about unused; of wide features they are most of what is in memory.
+// Repeated measurements, with moved means or shuffled labels, use engines of their own. Meanwhile the passes' scratch memory and, for
+// shuffles, the class means would be unused; for wide features they are most of the memory.
 
-// releasePasses gives back the scratch memory of all passes.
+// releasePasses frees the scratch memory of all passes.
 func (e *Engine[T]) releasePasses() {
 	clock := e.second.clock
 	e.second = secondPass[T]{clock: clock}
@@ -14,7 +14,8 @@ func (e *Engine[T]) releasePasses() {
 	}
 }
 
-// releaseMeans gives back what measures of the given labels were found from, but for the centred class means.
+// releaseMeans frees everything from which measures of the given labels were computed, except the centred class
+// means.
 func (e *Engine[T]) releaseMeans() {
 	e.mem, e.head, e.testHead = memorization{}, head{}, head{}
 	e.train.means, e.train.between.op = nil, nil

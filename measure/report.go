@@ -9,13 +9,13 @@ import (
 type Report struct {
 	N           int   `json:"n"` // measured samples
 	D           int   `json:"d"`
-	K           int   `json:"k"` // classes that are there
+	K           int   `json:"k"` // classes that are present
 	ClassCounts []int `json:"class_counts"`
 
-	// Classes is the class number of each of the K classes, ascending; nil where all classes are there: 0 … K−1. Vectors and class means
+	// Classes is the class number of each of the K classes, ascending; nil if all classes are present: 0 … K−1. Vectors and class means
 	// are in this order.
 	Classes []int `json:"-"`
-	// LeftOut says which classes are not there, and why.
+	// LeftOut says which classes are absent, and why.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 
 	// Measures holds the finite values; Missing the reason for every other key of the registry.
@@ -28,25 +28,27 @@ type Report struct {
 
 	// With Options.Uncertainty: Uncertainty bounds |value − value of the definition for the given numbers in exact arithmetic|.
 	// InputRounding is how far the value moves when every given number is moved within its own precision, of SignificantBits bits
-	// (24 where float32 holds them all, else 53). Reason says of values with a digit that is not known, or with directions cut,
-	// where that comes from.
+	// (24 where float32 holds them all, else 53). Reason explains values with an uncertain digit, or with directions cut.
 	Uncertainty     map[string]float64 `json:"uncertainty,omitempty"`
 	InputRounding   map[string]float64 `json:"input_rounding,omitempty"`
 	Reason          map[string]string  `json:"reason,omitempty"`
 	SignificantBits int                `json:"significant_bits,omitempty"`
 
-	blurred map[string]float64 // share of pairs of scores that rounding may turn
+	blurred map[string]float64 // share of pairs of scores that rounding may reorder
 
-	// Null holds what measures of class means come to when labels are shuffled; with Options.Null.
+	// Null holds the values of measures of class means for shuffled labels; with Options.Null.
 	Null map[string]Null `json:"null,omitempty"`
 	// Directions are the eigenvalues, descending, of Σ_B^(−½) Σ_W Σ_B^(−½) on the span of the centred class means, whose mean is
-	// K/rank_between·nc1_pinv: how far classes have collapsed, direction by direction; with Options.Null, up to 128 directions.
+	// K/rank_between·nc1_pinv: how far classes have collapsed in each direction; with Options.Null, up to 128 directions.
 	Directions Vector `json:"directions,omitempty"`
 
 	Imbalance string `json:"imbalance"` // "sample" or "class"
 	Dropped   int    `json:"dropped"`   // rows with NaN or infinity left out
 
-	// Histograms shows the pairs behind cdnv.
+	// Sampled says which measures come from a sample of the pairs of classes; nil: none.
+	Sampled *Sampled `json:"sampled,omitempty"`
+
+	// Histograms shows the pairs behind cdnv, if all of them were used.
 	Histograms map[string]Histogram `json:"histograms,omitempty"`
 
 	// Eigenvalues of Σ_B, descending, before the cut-off; with Options.KeepSpectrum.
@@ -61,7 +63,7 @@ type Report struct {
 	TestClassMeans []float64 `json:"-"`
 }
 
-// Convention is what a number means: the registry's line, with the weighting that was used.
+// Convention is the meaning of a number: the registry's line, with the weighting used.
 type Convention struct {
 	Name      string `json:"name"`
 	Formula   string `json:"formula"`
@@ -91,9 +93,9 @@ func (v Vector) MarshalJSON() ([]byte, error) {
 // DegenerateRatio is the limit of the ratio of class mean norms below which a run is degenerate.
 const DegenerateRatio = 0.1
 
-// Degenerate reports the configuration of M-D Fig. 4(a), one class mean at the origin:
-// min_k ‖μ_k‖ < 0.1 max_k ‖μ_k‖. The threshold is ours. Ask it of a report on clean training samples;
-// known is false if the ratio is missing.
+// Degenerate reports the configuration of M-D Fig. 4(a), one class mean at the origin: min_k ‖μ_k‖ <
+// 0.1 max_k ‖μ_k‖. The threshold is ours. Call it on a report about clean training samples; known is
+// false if the ratio is missing.
 func (r *Report) Degenerate() (degenerate, known bool) {
 	ratio, known := r.Measures[KeyMeanNormRatio]
 	return known && ratio < DegenerateRatio, known

@@ -2,13 +2,13 @@ package measure
 
 import "math"
 
-// The Riesz kernel δ^−(d−2) of the distances δ of unit vectors has an exponent as large as the features are wide, which multiplies
-// every rounding on the way to it. A logarithm of δ is rounded alike however often it is taken, so no other order of samples or
-// coordinates would show that. Up to fewClasses classes powers are therefore taken of δ² itself, of two numbers each, and what was
-// rounded in the unit vectors' lengths is taken out again. Beyond that the kernels of a row come from logarithms (rieszSpread).
+// The Riesz kernel δ^−(d−2) of the distances δ of unit vectors has an exponent as large as the feature width, which amplifies
+// every rounding before it. The logarithm of δ is rounded alike every time, so reordering samples or coordinates would not show
+// the error. Up to fewClasses classes, powers are therefore taken of δ² itself as a sum of two numbers, and the rounding of the
+// unit vectors' lengths is corrected. Beyond that the kernels of a row come from logarithms (rieszSpread).
 
-// twofold is the number high + low, low of the size of a few roundings of high. Its operations carry the rounding of high along
-// (Dekker 1971; Graillat 2009).
+// twofold is the number high + low, where low is a few roundings of high in size. Its operations keep track of the rounding of
+// high (Dekker 1971; Graillat 2009).
 type twofold struct{ high, low float64 }
 
 func (x twofold) times(y twofold) twofold {
@@ -16,7 +16,7 @@ func (x twofold) times(y twofold) twofold {
 	return twofold{high, math.FMA(x.high, y.high, -high) + (float64(x.high*y.low) + float64(x.low*y.high))}
 }
 
-// over returns x/y of numbers that are exact.
+// over returns x/y for exact numbers.
 func over(x, y float64) twofold {
 	q := x / y
 	return twofold{q, math.FMA(-q, y, x) / y}
@@ -27,7 +27,7 @@ func (x twofold) sqrt() twofold {
 	return twofold{root, (math.FMA(-root, root, x.high) + x.low) / (2 * root)}
 }
 
-// nothing is a kernel too small for any digit of a sum that holds a 1, its square included.
+// nothing is a kernel too small, even squared, to affect any digit of a sum that contains a 1.
 const nothing = 0x1p-200
 
 // power returns x^(n/2) of 0 < x ≤ 1, n > 0; zero below nothing.
@@ -47,7 +47,7 @@ func (x twofold) power(n int) twofold {
 	return out
 }
 
-// lengthError returns 2ε of a unit vector x/‖x‖ whose factor, an approximation of 1/‖x‖, is off by ε of itself.
+// lengthError returns 2ε for a unit vector x/‖x‖ whose factor, an approximation of 1/‖x‖, has relative error ε.
 func lengthError(square, factor float64) float64 {
 	once := square * factor
 	return math.FMA(once, factor, -1) + float64(math.FMA(square, factor, -once)*factor)
@@ -68,7 +68,7 @@ func (p *pairs) rieszFew() float64 {
 	kernels := make([]twofold, 0, len(p.apart))
 	for i := range errors {
 		for j, square := range p.apart[at(i):][:i] {
-			ratio := over(least, square) // of δ² as computed; both are off by the factors of their vectors
+			ratio := over(least, square) // of the computed δ²; both have the errors of their vectors' factors
 			ratio.low += float64(ratio.high * ((errors[i]+errors[j])/2 - shortest))
 			kernels = append(kernels, ratio.power(p.d-2))
 		}
@@ -76,7 +76,7 @@ func (p *pairs) rieszFew() float64 {
 	return relativeVariance(kernels)
 }
 
-// at returns where the pairs of class i with those before it start.
+// at returns where the pairs of class i with earlier classes start.
 func at(i int) int { return i * (i - 1) / 2 }
 
 // relativeVariance returns the variance of x over its squared mean.

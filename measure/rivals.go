@@ -47,8 +47,8 @@ func arrange(x []float64, order []int, d int) []float64 {
 	return out
 }
 
-// newHeads converts and checks a classifier of so many rows whose first k, in the given order, belong to the classes that are there, and
-// returns these as a head of their own. Its rivals are all rows; its centre w_G, which all share, is the mean of the first k.
+// newHeads converts and checks a classifier whose first k rows, in the given order, belong to the present classes, and returns those as
+// a head. Its rivals are all rows; its centre w_G, which all share, is the mean of the first k.
 func newHeads(to *head, w, b []float64, order []int, rows, k, d int) (*head, error) {
 	if err := checkRows(w, b, rows, d); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func newHeads(to *head, w, b []float64, order []int, rows, k, d int) (*head, err
 // checkRows checks the shape of a classifier.
 func checkRows(w, b []float64, rows, d int) error {
 	if len(w) != rows*d {
-		return &ShapeError{What: "weight elements", Found: len(w), Want: rows * d, Hint: "W is classes × width, as PyTorch stores it; a transposed W has to be turned"}
+		return &ShapeError{What: "weight elements", Found: len(w), Want: rows * d, Hint: "W is classes × width, as PyTorch stores it; transpose W if it is stored the other way"}
 	}
 	if b != nil && len(b) != rows {
 		return &ShapeError{What: "bias elements", Found: len(b), Want: rows}
@@ -81,8 +81,8 @@ func checkRows(w, b []float64, rows, d int) error {
 	return nil
 }
 
-// decisions makes the second pass over the train split. With rows of W whose classes are not there, argmax is taken of all rows: beside
-// margins, which are taken of those that are there, that is a pass of its own.
+// decisions makes the second pass over the train split. If W has rows of absent classes, argmax runs over all rows while margins use
+// only the present ones, which takes a separate pass.
 func (e *Engine[T]) decisions(s *samples[T], h *head, ask asked, mem *memorization) error {
 	if h == nil || h.rivals == nil || !ask.logits {
 		return e.secondRun(s, h, ask, mem)

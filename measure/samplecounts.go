@@ -2,7 +2,7 @@ package measure
 
 import "math"
 
-// sampleCounts is what samples add up to.
+// sampleCounts holds sums over samples.
 type sampleCounts struct {
 	scatter  []float64 // (K) Σ ‖r‖²
 	margin   []float64 // (K) Σ cosine margins
@@ -44,8 +44,8 @@ func (t *sampleCounts) add(o *sampleCounts) {
 	t.memory.add(o.memory)
 }
 
-// carried is a sum with the rounding carried along (Neumaier 1974). Samples of a collapsed class have nearly one value, and sums of numbers
-// that are nearly alike are rounded nearly alike, in whatever order.
+// carried is a compensated sum (Neumaier 1974). Samples of a collapsed class are nearly equal, and sums of nearly equal numbers round
+// nearly alike in any order.
 type carried struct{ sum, lost float64 }
 
 func (c *carried) add(x float64) {
@@ -132,8 +132,8 @@ func largestSum(a, b []float64) int {
 	return best
 }
 
-// margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G.
-// (w_j − w_G)·r = v_j − mean v. Where r nearly takes h to h_G the sums would cancel, and h − h_G is formed itself.
+// margin returns cos_c − max_{j≠c} cos_j, cos_j the cosine of h − h_G and w_j − w_G; NaN if h = h_G. (w_j − w_G)·r
+// = v_j − mean v. If h is close to h_G the sums would cancel, and h − h_G is computed directly.
 func (f *secondPass[T]) margin(p *part[T], c int, r []float64, square float64, y, v []float64) float64 {
 	k := f.s.k
 	length2 := f.centreNorm[c] + 2*y[f.atP+c] + square

@@ -5,16 +5,17 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 	"collapse/parallel"
 )
 
-// samples is one split while it is measured: its rows, their classes, and what the passes learn.
+// samples is one split during a measurement: its rows, their classes, and the results of the passes.
 type samples[T kernel.Float] struct {
 	name  string         // "train", "test", "ood": for errors
 	team  *parallel.Team // whose context stops loops over rows
 	src   Source[T]
 	class []int32 // (rows) class of each row, −1: not measured
-	own   []int32 // memory of class where labels cannot be used as they are
+	own   []int32 // memory of class if labels cannot be used directly
 	rows  int     // rows of src
 	n     int     // measured rows
 	d, k  int
@@ -26,20 +27,20 @@ type samples[T kernel.Float] struct {
 	empty     int       // first class without a sample, −1: none
 	isFloat32 bool      // float32 holds every measured value
 
-	variance []float64 // (d) of each coordinate within classes, from a few samples: how large the numbers are that were rounded
-	alone    bool      // every class that has samples has one: no spread is seen
+	variance []float64 // (d) of each coordinate within classes, from a few samples: the size of the rounded numbers
+	alone    bool      // every class has at most one sample: there is no spread
 
-	classes []int     // class number of each class, ascending; nil: all classes are there
+	classes []int     // class number of each class, ascending; nil: all classes are present
 	before  []int     // samples of each class before any was left out
-	left    []LeftOut // classes that are not there
+	left    []LeftOut // absent classes
 
 	between      between
 	sampleCounts sampleCounts
 
-	whiteBound float64 // relative error of the sample counts' NC1 sum that float32 products may have added; 0: none were used
+	whiteBound float64 // relative error of NC1's sum from float32 products; 0: none were used
 }
 
-// open takes a split, checks shapes and labels, applies the mask and leaves out what p does. labels nil: every row is of class 0.
+// open takes a split, checks shapes and labels, applies the mask and leaves out what p does. labels nil: every row is in class 0.
 func (s *samples[T]) open(name string, split Split[T], k int, only []bool, p present) error {
 	s.name, s.src, s.k, s.classes, s.left = name, split.Features, k, nil, nil
 	s.rows, s.d = split.Features.Size()
@@ -113,7 +114,7 @@ func (s *samples[T]) sumCounts() {
 }
 
 // setMeans turns class sums, held in means, into means, and fills the centre and the centred means. jitter, if given, moves
-// means of several samples by a rounding.
+// means of several samples by one rounding.
 func (s *samples[T]) setMeans(im Imbalance, jitter *rand.Rand) {
 	s.divideSums(jitter)
 	s.centreMeans(im)
@@ -136,8 +137,8 @@ func (s *samples[T]) divideSums(jitter *rand.Rand) {
 	}
 }
 
-// jogCentre moves h_G by a rounding of its own and by one of the largest centred mean in each coordinate, from which it was corrected,
-// and all centred means with it; jitter nil: not.
+// jogCentre moves h_G by its own rounding and by that of the largest centred mean in each coordinate, from which it was corrected, and
+// all centred means with it; it does nothing if jitter is nil.
 func (s *samples[T]) jogCentre(jitter *rand.Rand) {
 	if jitter == nil {
 		return
@@ -156,8 +157,8 @@ func (s *samples[T]) jogCentre(jitter *rand.Rand) {
 	}
 }
 
-// jog moves the last digit of numbers by one up, one down or not at all, each as often; random nil: not at all. Where two numbers
-// alone decide, hardly a series of draws leaves both, or their difference, as they are.
+// jog moves the last bit of each number up, down or not at all, with equal probability; it does nothing if random is nil. Even if
+// only two numbers matter, a series of draws hardly ever leaves both, or their difference, unchanged.
 func jog(x []float64, random *rand.Rand) {
 	if random == nil {
 		return
@@ -167,7 +168,7 @@ func jog(x []float64, random *rand.Rand) {
 	}
 }
 
-// resum replaces class sums, held in means, by sums with the rounding carried along (Neumaier 1974). It is for sets in memory.
+// resum replaces class sums, held in means, by compensated sums (Neumaier 1974). It is for sets in memory.
 func (s *samples[T]) resum() error {
 	rows, err := s.src.Read(make([]T, s.rows*s.d), 0, s.rows)
 	if err != nil {
@@ -214,11 +215,11 @@ func (s *samples[T]) centreMeans(im Imbalance) {
 	scale(s.centre, 1/present)
 	s.sampleCounts.reset(s.k)
 	s.centred = grow(s.centred, s.k*d)
-	// The centre is rounded as the means are, which may be far from 0 for their distances. What is left of the means around it
-	// is exact there, and its mean says how far the centre is off.
+	// The centre has the rounding of the means, which may be far from 0 compared with their distances. The differences of the
+	// means from it are exact there, and their mean is the centre's error.
 	off := make([]float64, d)
 	for c, n := range s.count {
-		kernel.SubRow(s.centred[c*d:][:d], s.mean(c), s.centre)
+		rows.SubRow(s.centred[c*d:][:d], s.mean(c), s.centre)
 		if n > 0 {
 			axpy(off, s.centreWeight(c, im)/present, s.centred[c*d:][:d])
 		}
@@ -259,7 +260,7 @@ func (s *samples[T]) keptMeans() []float64 {
 	return kept
 }
 
-// shape is what geometry looks at.
+// shape is the input of geometry.
 func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
 	r := s.rounding()
 	return shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: max(cut.total, r.floor()), head: h, pairs: p}

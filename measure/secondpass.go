@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	kernelrows "collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
@@ -14,7 +16,7 @@ import (
 // (v = W r). Everything else follows from the class: w·h = w·μ_k + w·r, and
 // ‖h − μ_j‖² = ‖μ_k − μ_j‖² + 2 (μ_k − μ_j)·r + ‖r‖². Residuals are small, so nothing cancels.
 //
-// Every part tallies its own rows in order; the tallies are added in order of parts.
+// Every part counts its own rows in order; the counts are added in order of parts.
 type secondPass[T kernel.Float] struct {
 	s    *samples[T]
 	cut  partition
@@ -22,13 +24,13 @@ type secondPass[T kernel.Float] struct {
 	head *head // the classifier; nil: none
 
 	stack      []float64 // S (width × d)
-	columns    []float64 // Sᵀ (d × width), as the product reads it
+	columns    []float64 // Sᵀ (d × width), the layout the product reads
 	width      int
 	atP, atOp  int // first row of each group in S, −1: not there
 	atV        int
 	pair       []float64          // (K×K) ‖μ_k − μ_j‖²
 	logit      []float64          // (K × classifier rows) w_j·μ_k + b_j
-	skipLogits bool               // the classifier is not in S: its products are made for blocks with a sample that no radius decides
+	skipLogits bool               // the classifier is not in S: its products are made only for blocks with a sample that no radius decides
 	radius     wide.DecisionRadii // its Logit and First, if skipLogits
 	classifier []float64          // Wᵀ (d × classifier rows), if skipLogits
 	cosBase    []float64          // (K × K) (w_j − w_G)·(μ_k − h_G)
@@ -43,31 +45,31 @@ type secondPass[T kernel.Float] struct {
 	parts []part[T]
 
 	lock  sync.Mutex
-	spent []*scratch[T] // scratch memory that no part under way uses
+	spent []*scratch[T] // scratch memory that no running part uses
 }
 
-// asked says what the second pass has to find.
+// asked says what the second pass must find.
 type asked struct {
 	white, nearest, logits, margins bool
 
 	im Imbalance // of white
 }
 
-// part is a part of the rows: its sample counts, and while it is under way scratch memory.
+// part is a part of the rows: its sample counts and, while it runs, its scratch memory.
 type part[T kernel.Float] struct {
 	*scratch[T]
 	sampleCounts sampleCounts
 	err          error
 }
 
-// scratch is the memory of a block of rows. With many classes it is large: there is one for each thread, not for each part.
+// scratch is the memory of a block of rows. With many classes it is large, so there is one per thread, not per part.
 type scratch[T kernel.Float] struct {
 	buf      []T
 	residual []float64 // (block × stride)
 	square   []float64 // (block) ‖r‖²
 	product  []float64 // (block × width)
-	logits   []float64 // (block × classifier rows) W r, where that is not in product
-	white    []float64 // (block × rank) z, where the operator applies to p
+	logits   []float64 // (block × classifier rows) W r, if not in product
+	white    []float64 // (block × rank) z, if the operator applies to p
 	offset   []float64 // (d) h − h_G of a sample near h_G
 }
 
@@ -129,7 +131,7 @@ func (p *scratch[T]) resize(block, d, width, rank, k int, buffer bool) {
 	p.white = grow(p.white, block*rank)
 }
 
-// prepare stacks S and the tables of what is known of each class.
+// prepare builds S and the per-class tables.
 func (f *secondPass[T]) prepare(team *parallel.Team) (err error) {
 	s := f.s
 	d, k := s.d, s.k
@@ -170,14 +172,14 @@ func (f *secondPass[T]) prepare(team *parallel.Team) (err error) {
 func (f *secondPass[T]) classifierTables(team *parallel.Team) {
 	s, h := f.s, f.head
 	f.logit = grow(f.logit, s.k*h.k)
-	kernel.Gemm(team, kernel.NT, s.k, h.k, s.d, s.means, s.d, h.w, s.d, f.logit, h.k, kernel.Epilogue[float64]{Bias: h.b})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(s.k, s.d, s.means), kernel.Dense(h.k, s.d, h.w), kernel.Dense(s.k, h.k, f.logit), gemm.Epilogue[float64]{Bias: h.b})
 }
 
 // marginTables fills cosBase, centreNorm and perNorm.
 func (f *secondPass[T]) marginTables(team *parallel.Team) {
 	s, h := f.s, f.head
 	f.cosBase = grow(f.cosBase, s.k*s.k)
-	kernel.Gemm(team, kernel.NT, s.k, s.k, s.d, s.centred, s.d, h.centred, s.d, f.cosBase, s.k, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(s.k, s.d, s.centred), kernel.Dense(s.k, s.d, h.centred), kernel.Dense(s.k, s.k, f.cosBase), gemm.Epilogue[float64]{})
 	f.centreNorm, f.perNorm = grow(f.centreNorm, s.k), grow(f.perNorm, s.k)
 	for c := range s.k {
 		f.perNorm[c] = 1 / h.centredNorm[c]
@@ -206,7 +208,7 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	if err != nil || f.width == 0 && !f.ask.logits {
 		return err
 	}
-	kernel.Gemm(nil, kernel.NN, m, f.width, d, p.residual, stride, f.columns, f.width, p.product, f.width, kernel.Epilogue[float64]{})
+	gemm.Multiply(nil, gemm.NN, kernel.Strided(m, d, stride, p.residual), kernel.Dense(d, f.width, f.columns), kernel.Dense(m, f.width, p.product), gemm.Epilogue[float64]{})
 	if f.ask.white {
 		f.tallyWhite(p, at, end, m)
 	}
@@ -222,7 +224,8 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	return nil
 }
 
-// residuals forms those of rows [at, end), measured rows together, and tallies what needs nothing else. It returns how many they are.
+// residuals computes the residuals of the measured rows in [at, end), packed together, and counts what needs nothing else. It returns
+// their number.
 func (f *secondPass[T]) residuals(p *part[T], at, end int) (m int, err error) {
 	s, d, stride := f.s, f.s.d, vec.Stride[float64](f.s.d)
 	rows, err := s.src.Read(p.buf, at, end)
@@ -232,7 +235,7 @@ func (f *secondPass[T]) residuals(p *part[T], at, end int) (m int, err error) {
 	for i, c := range s.class[at:end] {
 		if c >= 0 {
 			row := rows[i*d:][:d]
-			p.square[m] = kernel.SubRow(p.residual[m*stride:][:d], row, s.mean(int(c)))
+			p.square[m] = kernelrows.SubRow(p.residual[m*stride:][:d], row, s.mean(int(c)))
 			p.sampleCounts.scatter[c] += p.square[m]
 			tallyCorrupted(f.mem, &p.sampleCounts.memory, at+i, row)
 			m++
@@ -245,7 +248,7 @@ func (f *secondPass[T]) residuals(p *part[T], at, end int) (m int, err error) {
 func (f *secondPass[T]) tallyWhite(p *part[T], at, end, m int) {
 	b, z, stride := &f.s.between, p.white, f.s.between.rank
 	if b.fromP {
-		kernel.Gemm(nil, kernel.NT, m, b.rank, f.s.k, p.product[f.atP:], f.width, b.op, f.s.k, z, stride, kernel.Epilogue[float64]{})
+		gemm.Multiply(nil, gemm.NT, kernel.Strided(m, f.s.k, f.width, p.product[f.atP:]), kernel.Dense(b.rank, f.s.k, b.op), kernel.Strided(m, b.rank, stride, z), gemm.Epilogue[float64]{})
 	} else {
 		z, stride = p.product[f.atOp:], f.width
 	}
@@ -259,8 +262,8 @@ func (f *secondPass[T]) tallyWhite(p *part[T], at, end, m int) {
 	}
 }
 
-// pairDistances writes ‖c_i − c_j‖² for the rows of c (K×d): from differences for few classes, where close
-// means lose nothing, else from the Gram matrix.
+// pairDistances writes ‖c_i − c_j‖² for the rows of c (K×d): from differences for few classes, which keeps
+// close means exact, else from the Gram matrix.
 func pairDistances(team *parallel.Team, out, c []float64, k, d int) {
 	const direct = 64
 	if k <= direct {
@@ -273,7 +276,7 @@ func pairDistances(team *parallel.Team, out, c []float64, k, d int) {
 		}
 		return
 	}
-	kernel.Gemm(team, kernel.NT, k, k, d, c, d, c, d, out, k, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(k, d, c), kernel.Dense(k, d, c), kernel.Dense(k, k, out), gemm.Epilogue[float64]{})
 	for i := range k {
 		for j := range i {
 			x := max(0, out[i*k+i]+out[j*k+j]-2*out[i*k+j])

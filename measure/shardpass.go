@@ -9,14 +9,14 @@ import (
 	"collapse/parallel"
 )
 
-// SecondPass is what a second pass over a shard adds to the Moments of all shards: sums of what samples give beside the
-// final class means. Those of all shards merge in any order and grouping.
+// SecondPass is what a second pass over a shard adds to the Moments of all shards: sums over samples that need the
+// final class means. The SecondPasses of all shards merge in any order and grouping.
 type SecondPass struct {
-	K, D    int   // K: classes that the moments have, without those that were left out
+	K, D    int   // K: classes of the moments, without those left out
 	Count   []int // (K) samples of the shards
 	Dropped int   // rows with NaN or infinity left out
 
-	of           [sha256.Size]byte // what it was measured beside: means, classifier, weighting, cut-off
+	of           [sha256.Size]byte // what it was measured against: means, classifier, weighting, cut-off
 	ask          asked
 	sampleCounts sampleCounts
 }
@@ -106,14 +106,14 @@ func (e *Engine[T]) identity(m *Moments, h *head) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// Merge adds the samples of o, which is not changed. It returns *StateError if they were measured beside other
-// means, another classifier or other options.
+// Merge adds the samples of o, which is not changed. It returns *StateError if they were measured against
+// other means, another classifier or other options.
 func (s *SecondPass) Merge(o *SecondPass) error {
 	if s.of != o.of || s.K != o.K {
-		return &StateError{"these second passes were made beside different class means, weights or options; pass the same merged state, classifier and --imbalance to all"}
+		return &StateError{"these second passes were made with different class means, weights or options; pass the same merged state, classifier and --imbalance to all"}
 	}
 	if s.ask != o.ask {
-		return &StateError{"these second passes found different measures; ask all for the same --measures"}
+		return &StateError{"these second passes found different measures; use the same --measures for all"}
 	}
 	for c, n := range o.Count {
 		s.Count[c] += n
@@ -126,7 +126,7 @@ func (s *SecondPass) Merge(o *SecondPass) error {
 // Report returns every measure that both passes give; m, w and b are those of MeasureSecondPass. Margins come with mean
 // and extremes, not as a curve.
 //
-// It returns *StateError if s was made beside other moments, or if samples of m are missing from s.
+// It returns *StateError if s was made with other moments, or if samples of m are missing from s.
 func (s *SecondPass) Report(m *Moments, w, b []float64, opt Options) (found *Report, err error) {
 	defer parallel.Stopping(&err)
 	e, err := NewEngine[float64](opt)
@@ -143,10 +143,10 @@ func (s *SecondPass) Report(m *Moments, w, b []float64, opt Options) (found *Rep
 		return nil, err
 	}
 	if e.identity(m, h) != s.of || s.K != e.train.k {
-		return nil, &StateError{"the second pass was made beside other class means, weights or options; pass the merged state, classifier and --imbalance it was made with"}
+		return nil, &StateError{"the second pass was made with other class means, weights or options; pass the merged state, classifier and --imbalance it was made with"}
 	}
 	out.report.Classes = e.train.classes
-	e.leaveUnaskedMeans(out)
+	e.leaveUnaskedReport(out)
 	for c, n := range e.train.count {
 		if n != s.Count[c] {
 			return nil, &ShapeError{What: "samples of a class in the second passes", Found: s.Count[c], Want: n, Hint: "merge the second pass of every shard, each once"}

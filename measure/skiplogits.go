@@ -2,15 +2,16 @@ package measure
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/measure/internal/vec"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
 )
 
-// Near collapse the class means' own logits decide for nearly every sample (radii). A second pass that needs the largest logit alone,
-// no margin, then leaves the classifier out of S, and makes its products only for blocks with a sample that is not decided.
+// Near collapse, the logits of the class means decide nearly every sample (decision radii). A second pass that needs only the largest
+// logit, not margins, then leaves the classifier out of S, and computes its products only for blocks with an undecided sample.
 
-// spare decides whether the pass does so: if radii decide nearly all of the first block. parts[0] is there for that.
+// spare decides whether the pass does so: if radii decide nearly all of the first block. It uses parts[0].
 func (f *secondPass[T]) spare(team *parallel.Team) error {
 	s, h := f.s, f.head
 	f.skipLogits = false
@@ -46,7 +47,7 @@ func (f *secondPass[T]) undecided(p *part[T], at, end int) (n int) {
 	return n
 }
 
-// scores returns W r of the m measured rows of [at, end), and how far they lie apart; nil if nobody needs them.
+// scores returns W r of the m measured rows of [at, end), and their stride; nil if not needed.
 func (f *secondPass[T]) scores(p *part[T], at, end, m int) (scores []float64, row int) {
 	switch {
 	case f.atV >= 0:
@@ -56,11 +57,12 @@ func (f *secondPass[T]) scores(p *part[T], at, end, m int) (scores []float64, ro
 	}
 	row = f.head.k
 	p.logits = grow(p.logits, m*row)
-	kernel.Gemm(nil, kernel.NN, m, row, f.s.d, p.residual, vec.Stride[float64](f.s.d), f.classifier, row, p.logits, row, kernel.Epilogue[float64]{})
+	gemm.Multiply(nil, gemm.NN, kernel.Strided(m, f.s.d, vec.Stride[float64](f.s.d), p.residual), kernel.Dense(f.s.d, row, f.classifier), kernel.Dense(m, row, p.logits), gemm.Epilogue[float64]{})
 	return p.logits, row
 }
 
-// largestLogit returns argmax_j of the logits of a sample of class c, of ‖r‖² = square and W r = v; v is nil where no sample of the block needs it.
+// largestLogit returns argmax_j of the logits of a sample of class c, of ‖r‖² = square and W r = v; v is nil if no sample of the block
+// needs it.
 func (f *secondPass[T]) largestLogit(c int, square float64, v []float64) int {
 	if f.skipLogits && square < f.radius.Logit[c] {
 		return int(f.radius.First[c])

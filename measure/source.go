@@ -9,9 +9,9 @@ import (
 	"collapse/internal/kernel"
 )
 
-// FromArray is the Source of an N×d array of a file: a view of the file's memory where the elements
-// lie in it as T in row-major order, else blocks converted as they are read (float16, bfloat16,
-// float64 to float32, Fortran order, foreign byte order). The array's File must stay open.
+// FromArray is the Source of an N×d array of a file: a view of the file's memory if it holds T in
+// row-major order, else blocks converted as they are read (float16, bfloat16, float64 to float32,
+// Fortran order, foreign byte order). The array's File must stay open.
 //
 // It returns *ShapeError unless a has two axes, the second at least 1 wide.
 func FromArray[T float32 | float64](a arrayfile.Array) (Source[T], error) {
@@ -68,7 +68,7 @@ type joined[T kernel.Float] struct {
 
 func (j *joined[T]) Size() (n, d int) { return j.start[len(j.parts)], j.d }
 
-// Read passes a part's rows through where they lie in one part, and copies across boundaries.
+// Read passes rows through if they lie in one part, and copies across boundaries.
 func (j *joined[T]) Read(buf []T, from, to int) ([]T, error) {
 	i := j.part(from)
 	if to <= j.start[i+1] {
@@ -106,8 +106,8 @@ type Shards[T float32 | float64] struct {
 	files []*arrayfile.File
 }
 
-// OpenShards maps the files at paths. The error names the file. Close releases them. Rows are read within Reading, or another
-// program that cuts a file crashes this one.
+// OpenShards maps the files at paths. The error names the file. Close releases them. Read rows only within Reading; otherwise
+// another program that truncates a file crashes this one.
 func OpenShards[T float32 | float64](paths ...string) (*Shards[T], error) {
 	s := &Shards[T]{}
 	var parts []Source[T]
@@ -139,8 +139,8 @@ func (s *Shards[T]) open(path string) (Source[T], error) {
 	return FromArray[T](a)
 }
 
-// Reading calls f, which measures the rows of the shards. Where another program changes one of their files meanwhile the error is
-// *arrayfile.ChangedError, and what f has found is worth nothing.
+// Reading calls f, which measures the rows of the shards. If another program changes one of their files meanwhile, the error is
+// *arrayfile.ChangedError, and the results of f are invalid.
 func (s *Shards[T]) Reading(f func() error) error {
 	err := arrayfile.Guard(f)
 	for _, file := range s.files {

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// A state file (.ncs, docs/ncs.md) holds what one machine learnt of its shard: Moments after a first pass, or
-// SecondPass after a second one. Little endian, fixed layout, the same state the same bytes, and a SHA-256
-// of everything before it at the end.
+// A state file (.ncs, docs/ncs.md) holds what one machine computed from its shard: Moments after a first
+// pass, or SecondPass after a second one. It is little endian with a fixed layout; the same state gives the
+// same bytes; it ends with a SHA-256 of everything before.
 const (
 	stateMagic  = "NCS2"
 	firstMagic  = "NCS1" // version 1: first passes lack the spread of coordinates
@@ -61,7 +61,7 @@ func parseState(b []byte) (State, error) {
 		s, err := parseSecond(r, flags, int(k), int(d))
 		return State{SecondPass: s}, err
 	}
-	return State{}, &StateError{fmt.Sprintf("kind %d is none of 1 (first pass) and 2 (second pass); a newer program wrote it", kind)}
+	return State{}, &StateError{fmt.Sprintf("kind %d is neither 1 (first pass) nor 2 (second pass); a newer program wrote it", kind)}
 }
 
 // stateWriter appends the fields of a state to a buffer.
@@ -109,18 +109,17 @@ func (w *stateWriter) finish(to io.Writer) (int64, error) {
 type stateReader struct {
 	rest  []byte
 	first bool   // version 1
-	bad   string // the first field that no writer of ours writes
+	bad   string // the first field that our writers cannot have written
 }
 
-// need reports whether exactly that many numbers of 8 bytes are left, given as terms of a sum that may
-// overflow.
+// need reports whether exactly that many 8-byte numbers are left; terms of a sum that may overflow.
 func (r *stateReader) need(terms ...[2]int) error {
 	want := 0.0 // exact below 2⁵³, and a file has fewer bytes
 	for _, t := range terms {
 		want += float64(t[0]) * float64(t[1])
 	}
 	if want*8 != float64(len(r.rest)) {
-		return &StateError{fmt.Sprintf("its header asks for %.0f bytes, and %d are there", want*8, len(r.rest))}
+		return &StateError{fmt.Sprintf("its header needs %.0f bytes, but %d are there", want*8, len(r.rest))}
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 	return m, r.err()
 }
 
-// strictly finds a value out of order that is not above the one before it.
+// strictly checks that values are strictly ascending.
 func strictly(value, before int64) int {
 	if value <= before {
 		return -1
@@ -112,7 +112,7 @@ func (r *stateReader) triangle(d int) []float64 {
 	return out
 }
 
-// checkEmpty refuses classes without samples that have moments all the same.
+// checkEmpty refuses classes that have moments but no samples.
 func (m *Moments) checkEmpty(r *stateReader) {
 	for c, n := range m.Count {
 		if n == 0 && (m.Scatter[c] != 0 || slices.ContainsFunc(m.Mean[c*m.D:][:m.D], func(x float64) bool { return x != 0 })) {

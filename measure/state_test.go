@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,8 +207,31 @@ func TestStatesMergeByValue(t *testing.T) {
 			near(t, "scatter", m.Scatter[c], whole.Scatter[c], whole.Scatter[c])
 		}
 	}
-	if err := shards[0].Merge(whole); err == nil {
-		t.Error("states with and without label values were merged")
+}
+
+// A state without label values holds those of 0 … K−1: it merges with others by value, whichever comes first.
+func TestStatesWithAndWithoutValuesMerge(t *testing.T) {
+	in := gaussian[float64](400, 6, 4, .3, 5)
+	for _, namedFirst := range []bool{true, false} {
+		plain, named := momentsOf(t, in, true, 0, 300), momentsOf(t, in, true, 300, 400)
+		named.Values = []int64{1, 2, 3, 9}
+		into, from := plain, named
+		if namedFirst {
+			into, from = named, plain
+		}
+		counts := append([]int{plain.Count[0]}, 0, 0, 0, named.Count[3])
+		for c := 1; c < 4; c++ {
+			counts[c] = plain.Count[c] + named.Count[c-1]
+		}
+		if err := into.Merge(from); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(into.Values, []int64{0, 1, 2, 3, 9}) || !slices.Equal(into.Count, counts) {
+			t.Errorf("values %v of %v samples, want %v", into.Values, into.Count, counts)
+		}
+		if from.K != 4 || namedFirst != (from.Values == nil) {
+			t.Errorf("merging changed what was merged: %d classes of values %v", from.K, from.Values)
+		}
 	}
 }
 

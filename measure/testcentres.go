@@ -3,7 +3,7 @@ package measure
 import "math"
 
 // chooser decides for a sample by products with x = h − h_G: which training centre is nearest and which logit is largest.
-// What products leave within rounding is decided by differences and dot products of the vectors themselves, so
+// Cases that products leave within rounding are decided by differences and dot products of the vectors themselves, so
 // that ties go to the lower class.
 type chooser struct {
 	means, half []float64 // (K×d) μ_k, (K) ‖c_k‖²/2 with c_k = μ_k − h_G
@@ -47,7 +47,7 @@ func (c *chooser) largest(wide, x, y []float64) int {
 	return decide(y, c.base, 1, bound, func(j int) float64 { return c.head.logit(j, wide) })
 }
 
-// decide returns argmax_j y_j + sign·z_j, each known within bound; where several come into question, that of exact.
+// decide returns argmax_j y_j + sign·z_j, each known within bound; if several are possible, exact decides.
 func decide(y, z []float64, sign, bound float64, exact func(j int) float64) int {
 	best, most := 0, math.Inf(-1)
 	for j, v := range y {
@@ -81,7 +81,7 @@ func decide(y, z []float64, sign, bound float64, exact func(j int) float64) int 
 // hits are counts over classes.
 type hits struct{ nearest, mismatch []int }
 
-// testCentres fills nearest-centre accuracy and mismatch of test samples beside the training centres.
+// testCentres fills nearest-centre accuracy and mismatch of test samples with the training centres.
 func (e *Engine[T]) testCentres(b *builder, h *head) error {
 	train := &e.train
 	keys := []string{KeyTestNCCAccuracy, KeyTestNCCMismatch}
@@ -109,8 +109,8 @@ func (e *Engine[T]) testCentres(b *builder, h *head) error {
 	return nil
 }
 
-// chooseTest counts, over test samples by class, those nearest to their class's training centre and those that the classifier gives
-// another class than that of the nearest training centre.
+// chooseTest counts, over test samples by class, those nearest to their class's training centre, and those that the classifier
+// assigns to a class other than that of the nearest training centre.
 func (e *Engine[T]) chooseTest(h *head) (hits, error) {
 	train, test := &e.train, &e.test
 	k, d := train.k, train.d

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// testAndOOD measures the test and out-of-distribution features, and returns what the train pass needs
+// testAndOOD measures the test and out-of-distribution features, and returns the train pass's input
 // for memorization, or nil.
 func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization, error) {
 	if err := e.oodPass(in, b); err != nil {
@@ -128,7 +128,7 @@ func (e *Engine[T]) testRate(b *builder, key, perClass string, hits []int) {
 	}
 }
 
-// forTest returns the classifier with the rows of the test classes first; all its rows compete.
+// forTest returns the classifier with the rows of the test classes first; all rows compete.
 func (e *Engine[T]) forTest(in *Input[T], h *head) (*head, error) {
 	if h == nil || !e.want.any(KeyTestAccuracy) {
 		return h, nil
@@ -141,7 +141,7 @@ func (e *Engine[T]) forTest(in *Input[T], h *head) (*head, error) {
 		return h, nil
 	}
 	classes := s.classes
-	if classes == nil { // all of them, and the train split lacks one
+	if classes == nil { // all classes, while the train split lacks one
 		return &e.testHead, setHead(&e.testHead, in.W, in.B, h.k, s.d)
 	}
 	order := rowOrder(classes, h.k)

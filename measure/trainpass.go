@@ -6,12 +6,12 @@ import (
 
 const zeroMargin = "w_k − w_G is zero for a class"
 
-// trainPass runs the second pass over the train split and fills what it gives.
+// trainPass runs the second pass over the train split and fills its measures.
 func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	s := &e.train
 	noOperator := e.operator(s)
 	ask := e.asks(h, noOperator)
-	// Traces come from the class tallies; skip the pass only if nothing of it was asked.
+	// Traces come from the sample counts; skip the pass only if nothing from it was requested.
 	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	return nil
 }
 
-// asks says what the second pass over the train split has to find.
+// asks says what the second pass over the train split must find.
 func (e *Engine[T]) asks(h *head, noOperator string) asked {
 	s := &e.train
 	margins := []string{KeyMarginMean, KeyMarginMin, KeyMarginMax}

@@ -126,7 +126,7 @@ func TestOperatorIsLeftOut(t *testing.T) {
 		for key, want := range whole.Measures {
 			got, measured := r.Measures[key]
 			if c.why != "" && slices.Contains(operatorKeys, key) {
-				if why := r.Missing[key]; measured || !strings.Contains(why, "not asked: ") || !strings.Contains(why, c.why) || !strings.Contains(why, "--measures "+key) {
+				if why := r.Missing[key]; measured || !strings.Contains(why, "not requested: ") || !strings.Contains(why, c.why) || !strings.Contains(why, "--measures "+key) {
 					t.Errorf("%s: %s: %v, missing because %q", c.name, key, measured, why)
 				}
 				continue
@@ -195,7 +195,7 @@ func TestUnaskedBesideRowsOfW(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := r.Missing[KeyAccuracy]; !strings.Contains(why, "120000 samples beside 600002 classes make 7.2e+10 comparisons") || !strings.Contains(why, "--measures accuracy") {
+	if why := r.Missing[KeyAccuracy]; !strings.Contains(why, "120000 samples and 600002 classes make 7.2e+10 comparisons") || !strings.Contains(why, "--measures accuracy") {
 		t.Errorf("accuracy is missing because %q", why)
 	}
 	if !(r.Measures[KeyCDNV] > 0) {

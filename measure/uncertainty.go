@@ -6,32 +6,32 @@ import (
 	"math/rand/v2"
 )
 
-// What rounding leaves open in a measure is found by letting it act again. Samples and coordinates are put into another order, in
-// which every sum and product rounds anew, class means are moved by a rounding of their own, and the same code evaluates the
-// measures again. No measure has a bound of its own that could be forgotten or wrong. The root mean square of how far a value
-// moves, times a factor that the number of draws asks for, is its uncertainty.
+// The rounding error of a measure is found by repeating the rounding. Samples and coordinates are reordered, so that every sum
+// and product rounds differently, class means are moved by their own rounding, and the same code evaluates the measures again. No
+// measure needs its own bound, which could be forgotten or wrong. The uncertainty is the root mean square change of a value,
+// times a factor that depends on the number of draws.
 //
-// The rounding of the given numbers is treated alike: each of them is moved within the precision that the numbers have.
+// The rounding of the given numbers is treated the same way: each is moved within its precision.
 //
-// Sets of up to wholeElements are measured again as a whole (perturbwhole.go). Of larger ones the class means are moved, and
-// sums over samples have relative errors that are known (perturbmeans.go).
+// Sets of up to wholeElements are measured again completely (perturbwhole.go). For larger ones only the class means are
+// moved, and sums over samples have known relative errors (perturbmeans.go).
 
 const (
-	wholeElements      = 1 << 18 // of all features of a set that is measured again as a whole
+	wholeElements      = 1 << 18 // features of a set that is measured again completely
 	mostPerturbations  = 16
 	leastPerturbations = 8
 	givenPerturbations = 4
-	jogShare           = 0.5 // of the squares of what a draw moves: class means move by whole digits, more than their rounding
+	jogShare           = 0.5 // weight of a draw's squares: class means move by whole bits, more than their rounding
 	perturbSeed        = 0x5eed
 )
 
-// certainty is the factor of the root mean square of m draws. Rounding errors are near normal; fewer draws tell less about
-// their size and need more room.
+// certainty is the factor for the root mean square of m draws. Rounding errors are nearly normal; fewer draws say less
+// about their size and need a larger factor.
 func certainty(m int) float64 { return 6 * (1 + 6/float64(m)) }
 
 // moved sums up how far values move.
 type moved struct {
-	values map[string]float64 // that were found
+	values map[string]float64 // the values found
 	sums   map[string]float64 // Σ of squared differences
 	draws  int
 }
@@ -40,7 +40,8 @@ func newMoved(values map[string]float64) *moved {
 	return &moved{values: values, sums: make(map[string]float64, len(values))}
 }
 
-// add takes the values of a draw; share is the weight of its squares. A value that is undefined there is not known at all.
+// add takes the values of a draw; share is the weight of its squares. A value that is undefined in a draw is completely
+// uncertain.
 func (m *moved) add(again map[string]float64, share float64) {
 	m.draws++
 	for key, v := range m.values {
@@ -80,15 +81,15 @@ func (r *Report) startUncertainty() {
 	r.Uncertainty, r.InputRounding, r.Reason = map[string]float64{}, map[string]float64{}, map[string]string{}
 }
 
-// state stores what arithmetic and the rounding of the given numbers leave open in a value; the former is at least what is
-// rounded alike in whatever order.
+// state stores a value's errors from arithmetic and from the rounding of the given numbers; the former is at least the
+// rounding that no reordering shows.
 func (r *Report) state(key string, arithmetic, given float64) {
 	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.K, r.D)+r.blurred[key], math.MaxFloat64)
 	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
 }
 
-// leastRounding is a few roundings of a value and of what it is put together from: numbers of size 1, squares of small
-// differences of such, roots of differences of such, or powers.
+// leastRounding is a few roundings of a value and of its ingredients: numbers of size 1, squares of small differences
+// of such numbers, roots of differences, or powers.
 func leastRounding(key string, v float64, k, d int) float64 {
 	const few = 4 * roundoff64
 	own := few * math.Abs(v)
@@ -109,7 +110,7 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		if k > fewClasses { // kernels by logarithms (rieszSpread)
 			return own * (4 + float64(d)/3)
 		}
-		return 2 * own // of variance over mean, close to its largest value where one pair outweighs all
+		return 2 * own // of variance over squared mean, close to its largest value when one pair dominates
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:
@@ -131,16 +132,16 @@ func finiteOr(x, other float64) float64 {
 	return x
 }
 
-// shownDigits is the relative uncertainty from which on a digit of the table is not known.
+// shownDigits is the relative uncertainty from which a digit in the table is uncertain.
 const shownDigits = 5e-6
 
-// Open returns what rounding leaves open in a measure altogether: ± of its value. known is false where nothing was found out.
+// Open returns the total rounding error of a measure, as ± of its value. known is false if it was not estimated.
 func (r *Report) Open(key string) (size float64, known bool) {
 	size, known = r.Uncertainty[key]
 	return size + r.InputRounding[key], known
 }
 
-// explain says of each measure with an unknown digit where that comes from, and of NC1 what was cut.
+// explain gives the reason for each measure with an uncertain digit, and for NC1 what was cut.
 func (r *Report) explain(between *between, isFloat32 bool) {
 	bits := 53
 	if isFloat32 {
@@ -152,20 +153,20 @@ func (r *Report) explain(between *between, isFloat32 bool) {
 		switch size := shownDigits * math.Abs(value); {
 		case arithmetic+given <= size:
 		case arithmetic+given >= math.Abs(value)/2:
-			r.Reason[key] = fmt.Sprintf("rounding alone makes a value of this size: the features have %d significant bits", bits)
+			r.Reason[key] = fmt.Sprintf("rounding alone gives a value of this size: the features have %d significant bits", bits)
 		case given > arithmetic:
 			r.Reason[key] = fmt.Sprintf("the features have %d significant bits, and rounding them moves this measure", bits)
 		default:
-			r.Reason[key] = "class means are so nearly dependent, or so close for their size, that sums of float64 lose digits"
+			r.Reason[key] = "class means are so nearly dependent, or so close together for their size, that float64 sums lose digits"
 		}
 	}
 	for _, key := range []string{KeyRankBetween, KeyRankCut} {
-		if _, ok := r.Measures[key]; ok && !between.chosen { // what was cut may be there, smaller than rounding
+		if _, ok := r.Measures[key]; ok && !between.chosen { // what was cut may be real but smaller than rounding
 			r.Uncertainty[key] = max(r.Uncertainty[key], float64(between.full-between.rank))
 		}
 	}
 	if _, ok := r.Measures[KeyNC1Pinv]; ok && between.rank < between.full {
-		words := fmt.Sprintf("%d of %d directions between class means are no larger than the rounding of the features (%d significant bits) and are left out", between.full-between.rank, between.full, bits)
+		words := fmt.Sprintf("%d of %d directions between class means are within the rounding of the features (%d significant bits) and are left out", between.full-between.rank, between.full, bits)
 		if between.chosen {
 			words = fmt.Sprintf("%d of %d directions between class means lie below the chosen rcond and are left out", between.full-between.rank, between.full)
 		}

@@ -5,14 +5,15 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/parallel"
 )
 
 // vci fills the variability collapse index 1 − tr(Σ_T⁺ Σ_B)/rank Σ_B.
 //
 // The trace does not change under invertible maps of the features, so each coordinate is divided by its deviation first. In
-// directions v_j with v_jᵀΣ_T v_j = λ_j, which ladder finds down to the rounding of the largest deviation, it is
-// Σ_j Σ_k (c_k·v_j)²/(K λ_j); where Σ_T has no extent neither has Σ_B.
+// directions v_j with v_jᵀΣ_T v_j = λ_j, which ladder finds down to the rounding of the largest deviation, it is Σ_j Σ_k
+// (c_k·v_j)²/(K λ_j); where Σ_T vanishes, so does Σ_B.
 func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 	s := &e.train
 	if !b.any(KeyVCI) || b.report.Missing[KeyVCI] != "" {
@@ -38,7 +39,7 @@ func (e *Engine[T]) vci(b *builder, c *cloud[T]) error {
 		b.miss(KeyVCI, "the eigenvalue iteration failed")
 	default:
 		index := 1 - trace/float64(s.between.rank)
-		if e.jitter == nil { // what rounding does at the ends of [0,1] is to be seen
+		if e.jitter == nil { // keeps the effect of rounding at the ends of [0,1] visible
 			index = min(max(0, index), 1)
 		}
 		b.put(KeyVCI, index)
@@ -59,7 +60,7 @@ func (e *Engine[T]) explainedTrace(c *cloud[T]) (trace float64, ok bool, err err
 	return trace, ok, err
 }
 
-// inverseDeviations returns 1/√(Σ_T)_jj for every coordinate j; 1 in the short form and where a coordinate does not move.
+// inverseDeviations returns 1/√(Σ_T)_jj for every coordinate j; 1 in the short form and for constant coordinates.
 func (c *cloud[T]) inverseDeviations() []float64 {
 	d := c.s.d
 	by := make([]float64, d)
@@ -78,7 +79,7 @@ func (c *cloud[T]) scaledGram(by, basis []float64, q int) ([]float64, error) {
 	switch {
 	case c.short != nil && basis != nil:
 		rows := rowsTimes(basis, c.short, q, c.size, d)
-		kernel.Gemm(c.team, kernel.NT, q, q, d, rows, d, rows, d, gram, q, kernel.Epilogue[float64]{})
+		gemm.Multiply(c.team, gemm.NT, kernel.Dense(q, d, rows), kernel.Dense(q, d, rows), kernel.Dense(q, q, gram), gemm.Epilogue[float64]{})
 	case c.short != nil:
 		copy(gram, c.total)
 	case basis != nil:
@@ -96,7 +97,7 @@ func (c *cloud[T]) scaledGram(by, basis []float64, q int) ([]float64, error) {
 func explained(team *parallel.Team, c, v, values []float64, k, d int) float64 {
 	q := len(values)
 	image := make([]float64, q*k)
-	kernel.Gemm(team, kernel.NT, q, k, d, v, d, c, d, image, k, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(q, d, v), kernel.Dense(k, d, c), kernel.Dense(q, k, image), gemm.Epilogue[float64]{})
 	sum := 0.0
 	for j, g := range values {
 		sum += dot(image[j*k:][:k], image[j*k:]) / (float64(k) * g)
@@ -104,7 +105,7 @@ func explained(team *parallel.Team, c, v, values []float64, k, d int) float64 {
 	return sum
 }
 
-// unranked returns why rank Σ_B is not known; empty if it is.
+// unranked returns why rank Σ_B is unknown; "" if it is known.
 func (s *samples[T]) unranked() string {
 	switch {
 	case s.k < 2:

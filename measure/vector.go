@@ -7,7 +7,7 @@ import (
 	"collapse/measure/internal/vec"
 )
 
-// Short names of what this package shares with its wide pass.
+// Short names for what this package shares with its wide pass.
 
 func dot[B kernel.Float](a []float64, b []B) float64 { return vec.Dot(a, b) }
 
@@ -41,7 +41,7 @@ func transpose(out, x []float64, rows, cols int) {
 	}
 }
 
-// compensated returns Σ x with the rounding of each sum carried along (Neumaier 1974).
+// compensated returns the compensated sum Σ x (Neumaier 1974).
 func compensated(x []float64) float64 {
 	sum, lost := 0.0, 0.0
 	for _, v := range x {

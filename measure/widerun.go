@@ -6,8 +6,8 @@ import (
 	"collapse/measure/internal/wide"
 )
 
-// secondRun makes the second pass over a split in the form its shape asks for, and fills s.sampleCounts. s.between must
-// be built if ask.white, e.pairs if ask.nearest.
+// secondRun makes the second pass over a split in the form that suits its shape, and fills s.sampleCounts. s.between
+// must be built if ask.white, e.pairs if ask.nearest.
 func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorization) error {
 	s.whiteBound = 0
 	if !wide.Due(s.k, s.d) && !(ask.logits && wide.Due(h.k, s.d)) {
@@ -36,7 +36,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 	return err
 }
 
-// runWide makes the wide pass with products in P, fills s.sampleCounts and returns what was found.
+// runWide makes the wide pass with products in P, fills s.sampleCounts and returns the results.
 func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked, mem *memorization, op []float64) (wide.Result, error) {
 	_, views := s.src.(*Rows[T])
 	in := wide.Input[T]{
@@ -51,7 +51,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	if h != nil {
 		in.Classifier = h.wide()
 	}
-	var strips []corrupted // a goroutine each
+	var strips []corrupted // one per goroutine
 	if mem != nil {
 		strips = make([]corrupted, (s.rows+wide.Strip-1)/wide.Strip)
 		in.EachRow = func(row int, h []T) { tallyCorrupted(mem, &strips[row/wide.Strip], row, h) }
@@ -71,7 +71,7 @@ func runWide[T, P kernel.Float](e *Engine[T], s *samples[T], h *head, ask asked,
 	return found, nil
 }
 
-// take counts what the wide pass has found for rows of the given classes (−1: not measured), and adds up their margins.
+// take counts the wide pass's results for rows of the given classes (−1: not measured), and adds up their margins.
 func (t *sampleCounts) take(found *wide.Result, class []int32) {
 	copy(t.scatter, found.Scatter)
 	t.white = found.White

@@ -2,22 +2,23 @@ package nn
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
 	"collapse/parallel"
 )
 
-// activation is a point-wise non-linearity behind a Linear without batch norm. It works in place
-// on the Linear's output, which no one reads again: both derivatives follow from the output.
+// activation is a point-wise non-linearity behind a Linear without batch norm. It works in place on
+// the Linear's output, which is not read again: both derivatives follow from the output.
 type activation[T kernel.Float] struct {
 	act       Activation
 	width     int
 	team      *parallel.Team
-	pointwise *kernel.Pointwise[T]
+	pointwise *elementwise.Pointwise[T]
 	y         []T
 	clock     *Clock
 }
 
 func newActivation[T kernel.Float](act Activation, width int, team *parallel.Team) *activation[T] {
-	return &activation[T]{act: act, width: width, team: team, pointwise: kernel.NewPointwise[T]()}
+	return &activation[T]{act: act, width: width, team: team, pointwise: elementwise.NewPointwise[T]()}
 }
 
 func (*activation[T]) collect(*Network[T]) {}

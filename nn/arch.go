@@ -17,10 +17,10 @@ const (
 // Placements of a fixed simplex ETF in R^d.
 const (
 	ETFIdentity = "identity" // on the first K coordinates; for d = K−1 the Helmert basis
-	ETFRandom   = "random"   // turned by a random orthonormal matrix
+	ETFRandom   = "random"   // rotated by a random orthonormal matrix
 )
 
-// Arch describes any network of the papers: what it takes to build it again, weights apart.
+// Arch describes any network of the papers: everything needed to rebuild it except the weights.
 type Arch struct {
 	Kind                    string // by its name; see Networks
 	Channels, Height, Width int    // of an image; an MLP sees Channels·Height·Width inputs
@@ -37,9 +37,9 @@ type Arch struct {
 	Classifier       string // one of the Classifier constants; "" means ClassifierLearned
 	ETF              string // placement of a fixed ETF; "" means ETFIdentity
 	// TruncateETF allows a fixed classifier with d < K−1, where no simplex ETF exists: the weight is the
-	// first d coordinates of the identity placement, as the released code of Zhou et al. 2022 has it.
+	// first d coordinates of the identity placement, as in the released code of Zhou et al. 2022.
 	TruncateETF  bool
-	FreezeBias   bool       // of a fixed ETF: fc.bias stays at 0
+	FreezeBias   bool       // with a fixed ETF: fc.bias stays at 0
 	HiddenWidth  int        // MLP: of every hidden block
 	HiddenLayers int        // MLP: blocks before the one of width d
 	BatchNorm    bool       // MLP
@@ -90,7 +90,7 @@ func NewArch[T kernel.Float](a Arch, team *parallel.Team, maxBatch int, seed uin
 	return n, nil
 }
 
-// design lays out the network that a describes without memory for parameters or activations.
+// design lays out the network that a describes, without memory for parameters or activations.
 func design[T kernel.Float](a Arch, team *parallel.Team, maxBatch int) (*Network[T], error) {
 	if err := a.Validate(); err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package nn
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -20,8 +22,8 @@ type batchNorm[T kernel.Float] struct {
 	runningMean, runningVar *Buffer[T]
 	batches                 *Counter
 	team                    *parallel.Team
-	norm                    *kernel.BatchNorm[T]
-	pointwise               *kernel.Pointwise[T]
+	norm                    *elementwise.BatchNorm[T]
+	pointwise               *elementwise.Pointwise[T]
 	maxBatch                int
 	x                       []T // input of the last forward, borrowed from the Linear before
 	y                       []T // maxBatch×width, allocated by the first forward
@@ -36,7 +38,7 @@ func newBatchNorm[T kernel.Float](name string, width int, act Activation, team *
 		runningMean: &Buffer[T]{Name: name + ".running_mean", Shape: []int{width}},
 		runningVar:  &Buffer[T]{Name: name + ".running_var", Shape: []int{width}},
 		batches:     &Counter{Name: name + ".num_batches_tracked"},
-		pointwise:   kernel.NewPointwise[T](),
+		pointwise:   elementwise.NewPointwise[T](),
 	}
 }
 
@@ -49,7 +51,7 @@ func (l *batchNorm[T]) collect(n *Network[T]) {
 func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 	l.x = x
 	if l.y == nil {
-		l.y = kernel.Alloc[T](l.maxBatch * l.width)
+		l.y = memory.Alloc[T](l.maxBatch * l.width)
 	}
 	y := l.y[:rows*l.width]
 	if mode == Train {
@@ -68,9 +70,9 @@ func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 
 func (l *batchNorm[T]) watch(c *Clock) { l.clock = c }
 
-// initialise allocates what a layout needs no memory for, and fills it.
+// initialise allocates and fills what a layout leaves out.
 func (l *batchNorm[T]) initialise(uint64) {
-	l.norm = kernel.NewBatchNorm[T](l.width, batchNormEps, l.act == ReLU)
+	l.norm = elementwise.NewBatchNorm[T](l.width, batchNormEps, l.act == ReLU)
 	l.runningMean.Value, l.runningVar.Value = make([]T, l.width), make([]T, l.width)
 	for i := range l.runningVar.Value {
 		l.runningVar.Value[i] = 1
@@ -84,8 +86,8 @@ func (l *batchNorm[T]) bytes(Mode) Memory {
 	return Memory{Activations: sizeOf[T](l.maxBatch * l.width)}
 }
 
-// backward differentiates y = act(γ·x̂ + β) in place: dy becomes dx. The ReLU's mask is read off
-// the sign of y inside the kernel; x̂ is recomputed from x.
+// backward differentiates y = act(γ·x̂ + β) in place: dy becomes dx. The kernel reads the ReLU's
+// mask from the sign of y; x̂ is recomputed from x.
 func (l *batchNorm[T]) backward(dy, _ []T, rows int, _ bool) []T {
 	y := l.y[:rows*l.width]
 	if l.act == Sigmoid {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -17,9 +18,9 @@ type fold[T kernel.Float] struct {
 	stale        bool
 }
 
-// folder keeps the folds of a trunk up to date. Weights change behind its back: an optimiser, a checkpoint or a user
-// writes to Param.Value. So it compares a fingerprint of all that goes into a fold before every Eval Forward, which costs
-// one read of the weights, and folds what differs.
+// folder keeps the folds of a trunk up to date. Weights change without its knowledge: an optimiser, a checkpoint or a
+// user writes to Param.Value. So before every Eval Forward it compares a fingerprint of everything that goes into a fold,
+// which costs one read of the weights, and refolds what differs.
 type folder[T kernel.Float] struct {
 	units   []*unit[T] // those with batch norm
 	pieces  []foldPiece[T]
@@ -45,7 +46,7 @@ func (f *folder[T]) prepare(units []*unit[T]) {
 		for w := range slices.Chunk(u.weight.Value, foldPieceSize) {
 			f.pieces = append(f.pieces, foldPiece[T]{values: w, unit: len(f.units)})
 		}
-		u.folded = &fold[T]{weight: kernel.Alloc[T](len(u.weight.Value)), bias: kernel.Alloc[T](u.out().channels), stale: true}
+		u.folded = &fold[T]{weight: memory.Alloc[T](len(u.weight.Value)), bias: memory.Alloc[T](u.out().channels), stale: true}
 		f.units = append(f.units, u)
 	}
 }
@@ -74,7 +75,7 @@ func (f *folder[T]) refresh(team *parallel.Team) {
 func (f *folder[T]) Run(part int) {
 	if !f.folding {
 		p := &f.pieces[part]
-		p.of = kernel.Fingerprint(uint64(part), p.values)
+		p.of = memory.Fingerprint(uint64(part), p.values)
 		return
 	}
 	if u := f.units[part]; u.folded.stale {
@@ -83,11 +84,11 @@ func (f *folder[T]) Run(part int) {
 	}
 }
 
-// normFingerprint is that of the biases and the batch norm.
+// normFingerprint is the fingerprint of the biases and the batch norm.
 func (u *unit[T]) normFingerprint() uint64 {
 	of := uint64(1)
 	for _, v := range [...][]T{u.biases(), u.norm.gamma.Value, u.norm.beta.Value, u.norm.runningMean.Value, u.norm.runningVar.Value} {
-		of = kernel.Fingerprint(of, v)
+		of = memory.Fingerprint(of, v)
 	}
 	return of
 }

@@ -8,10 +8,10 @@ import (
 	"collapse/etf"
 )
 
-// checkClassifier complains about the choices about fc.
+// checkClassifier checks the settings of fc.
 func (a Arch) checkClassifier(c *complaints) {
 	if a.Classifier == "" || a.Classifier == ClassifierLearned {
-		c.when(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF beside a learned classifier")
+		c.when(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF with a learned classifier")
 		return
 	}
 	c.oneOf("classifier", a.Classifier, ClassifierLearned, ClassifierETF)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Clock takes the time of every operation of every layer; see Network.Watch. One that is nil takes none.
+// Clock times every operation of every layer; see Network.Watch. A nil Clock does nothing.
 type Clock struct {
 	last  time.Time
 	laps  map[Operation][]time.Duration
-	order []Operation // as they first came
+	order []Operation // in order of first use
 }
 
 // Operation is one kind of work of one layer.
@@ -35,7 +35,7 @@ const (
 // Start begins a step: the next lap counts from here.
 func (c *Clock) Start() { c.last = time.Now() }
 
-// Lap files the time since Start or the last lap under an operation. A name may end in ".weight".
+// Lap records the time since Start or the last lap for an operation. A name may end in ".weight".
 func (c *Clock) Lap(layer, op string) {
 	if c == nil {
 		return
@@ -52,16 +52,16 @@ func (c *Clock) Lap(layer, op string) {
 	c.last = now
 }
 
-// Operations lists what was timed, in the order of a step.
+// Operations lists the timed operations, in the order of a step.
 func (c *Clock) Operations() []Operation { return c.order }
 
-// Laps returns the times of an operation, one for each step.
+// Laps returns the times of an operation, one per step.
 func (c *Clock) Laps(o Operation) []time.Duration { return c.laps[o] }
 
 // Reset forgets all times.
 func (c *Clock) Reset() { c.laps, c.order = nil, nil }
 
-// Watch has every layer report to c from now on; nil ends it.
+// Watch makes every layer report to c from now on; nil stops it.
 func (n *Network[T]) Watch(c *Clock) {
 	for _, l := range n.layers {
 		l.watch(c)

@@ -4,22 +4,24 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/conv"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
-// unit is a convolution (nn.Conv2d) with the batch norm (nn.BatchNorm2d) and the ReLU that follow it, if they do:
+// unit is a convolution (nn.Conv2d) with the batch norm (nn.BatchNorm2d) and the ReLU that may follow it:
 //
 //	z = conv(x, w) + b,  y = γ·(z − mean)/√(var + eps) + β [+ residual],  y = max(y, 0)
 //
 // Without batch norm y = max(z, 0) comes from the convolution itself.
 type unit[T kernel.Float] struct {
 	name         string
-	conv         *kernel.Conv[T]
+	conv         *conv.Conv[T]
 	weight, bias *Param[T] // out×in×kh×kw; bias is nil if there is none
 	relu         bool
 	law          initLaw
 	norm         *norm2D[T] // nil if there is none
-	biasGrad     *kernel.Bias2D[T]
+	biasGrad     *conv.Bias2D[T]
 	team         *parallel.Team
 	work         *workspace[T]
 	lanes        int // Lanes of the largest batch
@@ -44,21 +46,21 @@ const (
 // unitSpec says what a unit is.
 type unitSpec struct {
 	name, normName string // of the modules; no normName, no batch norm
-	shape          kernel.ConvShape
+	shape          conv.Shape
 	bias, relu     bool
 	law            initLaw
 }
 
 func newUnit[T kernel.Float](t *trunk[T], s unitSpec) *unit[T] {
 	shape := s.shape
-	u := &unit[T]{name: s.name, conv: kernel.NewConv[T](shape, t.maxBatch), relu: s.relu, law: s.law, team: t.team, work: t.work,
-		lanes:  kernel.Lanes(t.maxBatch),
+	u := &unit[T]{name: s.name, conv: conv.New[T](shape, t.maxBatch), relu: s.relu, law: s.law, team: t.team, work: t.work,
+		lanes:  conv.Lanes(t.maxBatch),
 		weight: &Param[T]{Name: s.name + ".weight", Shape: []int{shape.Out, shape.In, shape.KH, shape.KW}}}
 	if s.bias {
 		u.bias = &Param[T]{Name: s.name + ".bias", Shape: []int{shape.Out}}
 	}
 	if s.bias || s.relu && s.normName == "" {
-		u.biasGrad = kernel.NewBias2D[T](shape.Out)
+		u.biasGrad = conv.NewBias2D[T](shape.Out)
 	}
 	if s.normName != "" {
 		u.norm = newNorm2D[T](s.normName, shape.Out)
@@ -110,7 +112,7 @@ func (u *unit[T]) biases() []T {
 	return u.bias.Value
 }
 
-// biasGradient returns where the gradient of the bias is wanted, nil if nowhere.
+// biasGradient returns where to write the gradient of the bias, nil if it is not wanted.
 func (u *unit[T]) biasGradient() []T {
 	if u.bias == nil {
 		return nil
@@ -131,15 +133,15 @@ func (u *unit[T]) buffers() int { return 2 }
 
 func (u *unit[T]) train(x []T, batch int) []T {
 	if u.own == nil {
-		u.own = kernel.Alloc[T](u.out().size() * u.lanes)
+		u.own = memory.Alloc[T](u.out().size() * u.lanes)
 	}
-	return u.trainInto(x, nil, u.own[:u.out().size()*kernel.Lanes(batch)], batch)
+	return u.trainInto(x, nil, u.own[:u.out().size()*conv.Lanes(batch)], batch)
 }
 
 // trainInto writes the output to y and adds residual unless it is nil. y may be the residual.
 func (u *unit[T]) trainInto(x, residual, y []T, batch int) []T {
 	u.x, u.y = x, y
-	ep := kernel.ConvEpilogue[T]{Bias: u.biases(), Cold: true} // what is kept for the backward pass was last read a step ago
+	ep := conv.Epilogue[T]{Bias: u.biases(), Cold: true} // what is kept for the backward pass is not read again soon
 	if u.norm == nil {
 		ep.Residual, ep.ReLU, ep.Cold = residual, u.relu, residual == nil
 		u.conv.Forward(u.team, batch, x, u.weight.Value, y, ep)
@@ -147,7 +149,7 @@ func (u *unit[T]) trainInto(x, residual, y []T, batch int) []T {
 		return y
 	}
 	if u.z == nil {
-		u.z = kernel.Alloc[T](u.out().size() * u.lanes)
+		u.z = memory.Alloc[T](u.out().size() * u.lanes)
 	}
 	z := u.z[:len(y)]
 	u.conv.Forward(u.team, batch, x, u.weight.Value, z, ep)
@@ -158,7 +160,7 @@ func (u *unit[T]) trainInto(x, residual, y []T, batch int) []T {
 }
 
 func (u *unit[T]) eval(x []T, batch int) []T {
-	y := u.work.take(u.out().size() * kernel.Lanes(batch))
+	y := u.work.take(u.out().size() * conv.Lanes(batch))
 	u.evalInto(x, nil, y, batch)
 	u.work.give(x)
 	return y
@@ -166,7 +168,7 @@ func (u *unit[T]) eval(x []T, batch int) []T {
 
 // evalInto writes the output to y, by the folded weights with batch norm. y may be the residual.
 func (u *unit[T]) evalInto(x, residual, y []T, batch int) {
-	w, ep := u.weight.Value, kernel.ConvEpilogue[T]{Bias: u.biases(), Residual: residual, ReLU: u.relu}
+	w, ep := u.weight.Value, conv.Epilogue[T]{Bias: u.biases(), Residual: residual, ReLU: u.relu}
 	if u.norm != nil {
 		w, ep.Bias = u.folded.weight, u.folded.bias
 	}
@@ -180,7 +182,7 @@ func (u *unit[T]) backward(dy []T, batch int, needInput bool) []T {
 		u.work.give(dy)
 		return nil
 	}
-	dx := u.work.take(u.in().size() * kernel.Lanes(batch))
+	dx := u.work.take(u.in().size() * conv.Lanes(batch))
 	u.conv.InputGrad(u.team, batch, dy, u.weight.Value, dx, false)
 	u.work.clock.Lap(u.name, OpInputGrad)
 	u.work.give(dy)

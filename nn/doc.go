@@ -11,8 +11,8 @@
 //	value := loss.Gradient(out.Logits, labels, dlogits) // mean loss; dlogits is batch×Classes
 //	net.Backward(dlogits)                               // overwrites Grad of every parameter
 //
-// Networks of images (ResNet18, VGG13) are one layer to all of this, a trunk: rows of pixels go in, rows of features come
-// out, and inside the batch lies innermost (docs/decisions/0006).
+// Image networks (ResNet18, VGG13) appear here as one layer, a trunk: rows of pixels go in, rows of features come out,
+// and inside the batch is innermost (docs/decisions/0006).
 //
-// Open arch.go first, then kinds.go and network.go; trunk.go, conv.go and resnet.go for images, mlp.go for MLPs, loss.go.
+// Read arch.go first, then kinds.go and network.go; trunk.go, conv.go and resnet.go for images, mlp.go for MLPs, loss.go.
 package nn

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
 )
 
 // checkGradient compares grad with central differences of f at x, which it perturbs in place and
@@ -89,7 +89,7 @@ func kinkDistance(net *Network[float64], x []float64, rows int) float64 {
 		switch l := l.(type) {
 		case *batchNorm[float64]:
 			y := make([]float64, len(x))
-			bare := kernel.NewBatchNorm[float64](l.width, batchNormEps, false)
+			bare := elementwise.NewBatchNorm[float64](l.width, batchNormEps, false)
 			bare.Forward(nil, rows, x, y, l.gamma.Value, l.beta.Value)
 			if l.act == ReLU {
 				look(y)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/parallel"
 )
 
@@ -58,7 +58,7 @@ func TestImageFloat32AgreesWithFloat64(t *testing.T) {
 	in := mapShape{3, 8, 12}
 	a := Arch{StemWidth: 5, FeatureDim: 6}
 	nets := []*Network[float64]{tiny(t, in, classes, batch, nil, func(t *trunk[float64]) { adaptKind.images(t, a) }), tiny(t, in, classes, batch, nil, vggLike[float64])}
-	for _, name := range kernel.Available() {
+	for _, name := range isa.Available() {
 		useKernel(t, name)
 		for i, single := range []*Network[float32]{tiny(t, in, classes, batch, nil, func(t *trunk[float32]) { adaptKind.images(t, a) }), tiny(t, in, classes, batch, nil, vggLike[float32])} {
 			x, labels := sample(rand.New(rand.NewPCG(3, 4)), batch, in.size(), classes)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
+	"collapse/internal/kernel/memory"
 )
 
 // allocateParams carves values and gradients of all parameters out of two arenas, every tensor
@@ -15,7 +17,7 @@ func (n *Network[T]) allocateParams() {
 	for _, p := range n.params {
 		total += (p.size() + align - 1) / align * align
 	}
-	values, grads := kernel.Alloc[T](total), kernel.Alloc[T](total)
+	values, grads := memory.Alloc[T](total), memory.Alloc[T](total)
 	for _, p := range n.params {
 		size := p.size()
 		p.Value, p.Grad = values[:size:size], grads[:size:size]
@@ -27,7 +29,7 @@ func (n *Network[T]) allocateParams() {
 // size is the product of the shape.
 func (p *Param[T]) size() int { return elements(p.Shape) }
 
-// size is the product of the shape: a layout has no values yet.
+// size is the product of the shape, since a layout has no values yet.
 func (b *Buffer[T]) size() int { return elements(b.Shape) }
 
 func elements(shape []int) int {
@@ -50,7 +52,7 @@ func (n *Network[T]) initialise(seed uint64) {
 // N(0, deviation²).
 func (l *linear[T]) initialise(seed uint64) {
 	if l.bias != nil {
-		l.biasGrad = kernel.NewColSums[T](l.out)
+		l.biasGrad = elementwise.NewColSums[T](l.out)
 	}
 	if l.deviation > 0 {
 		normal(l.weight, l.deviation, seed)
@@ -64,10 +66,9 @@ func (l *linear[T]) initialise(seed uint64) {
 }
 
 // uniform fills p from its own stream: PCG of math/rand/v2 with state (seed, FNV-1a of the
-// parameter's name), so that a tensor's values depend on its name, its size and the seed and on
-// nothing else in the network. u = (x>>11)·2⁻⁵³ for each 64-bit draw x, and the value is
-// (2u − 1)·bound in float64, rounded once to T: 2u − 1 is exact, so no target's fused
-// multiply-add changes a bit.
+// parameter's name), so that a tensor's values depend only on its name, its size and the seed. u =
+// (x>>11)·2⁻⁵³ for each 64-bit draw x, and the value is (2u − 1)·bound in float64, rounded once to
+// T: 2u − 1 is exact, so no target's fused multiply-add changes a bit.
 func uniform[T kernel.Float](p *Param[T], bound float64, seed uint64) {
 	stream := rand.NewPCG(seed, fnv1a(p.Name))
 	for i := range p.Value {

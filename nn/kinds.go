@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Kind describes one kind of network, loss or optimiser. Each is registered once, beside its code; whatever lists kinds
-// (configurations, help, benchmarks, pages, docs/training.md) reads it from there.
+// Kind describes one kind of network, loss or optimiser. Each is registered once, next to its code; whatever lists
+// kinds (configurations, help, benchmarks, pages, docs/training.md) reads it from there.
 type Kind struct {
 	Name  string   // as configurations have it: "resnet18"
 	Title string   // in words: "label smoothing"
@@ -51,19 +51,19 @@ func Losses() []Kind {
 	return list
 }
 
-// netKinds are the networks. One more is a file with its netKind, and a name here.
+// netKinds are the networks. To add one, write a file with its netKind and list it here.
 var netKinds = []*netKind{&mlpKind, &resnet18Kind, &adaptKind, &vgg13Kind, &vgg13BNKind}
 
 // netKind is a kind of network and how to build it: from dense blocks over rows, or from stages over images.
 type netKind struct {
 	Kind
-	features  func(a Arch) int            // d where a leaves it open
-	check     func(a Arch, c *complaints) // complains about what is this kind's own; nil: nothing is
+	features  func(a Arch) int            // d if a does not set it
+	check     func(a Arch, c *complaints) // checks settings specific to this kind; nil: none
 	dense     func(a Arch) []denseBlock   // the blocks below fc, or nil
 	images    func(s stack, a Arch)       // lays out the stages below fc, or nil
 	deviation float64                     // of fc's initial weights, drawn from a normal law; 0: PyTorch's law
 	sizes     []Size                      // of the papers' experiments
-	widen     func(a *Arch, channels int) // gives the network another width; nil: it has one
+	widen     func(a *Arch, channels int) // changes the network's width; nil: the width is fixed
 }
 
 // Size is a network at the size of the papers' experiments.
@@ -97,7 +97,7 @@ func (a Arch) Widened(width int) (Arch, error) {
 			can = append(can, k.Kind)
 		}
 	}
-	return a, fmt.Errorf("nn: %s has one width; choose one for %s only", a.Kind, Names(can))
+	return a, fmt.Errorf("nn: %s has a fixed width; choose one only for %s", a.Kind, Names(can))
 }
 
 // kind returns the kind of a, or nil.
@@ -109,10 +109,10 @@ func (a Arch) kind() *netKind {
 	return netKinds[at]
 }
 
-// complaints gathers what is wrong with a description.
+// complaints collects the errors of a description.
 type complaints struct{ errs []error }
 
-// when complains if something is wrong.
+// when adds an error if the condition holds.
 func (c *complaints) when(wrong bool, format string, args ...any) {
 	if wrong {
 		c.errs = append(c.errs, fmt.Errorf("nn: "+format, args...))

@@ -2,6 +2,9 @@ package nn
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -14,7 +17,7 @@ type linear[T kernel.Float] struct {
 	deviation    float64 // of the normal law of its weights, the bias 0; 0 means PyTorch's default law
 	maxBatch     int
 	y            []T // maxBatch×out, allocated by the first forward
-	biasGrad     *kernel.ColSums[T]
+	biasGrad     *elementwise.ColSums[T]
 	clock        *Clock
 }
 
@@ -38,15 +41,15 @@ func (l *linear[T]) collect(n *Network[T]) {
 
 func (l *linear[T]) forward(x []T, rows int, _ Mode) []T {
 	l.x = x
-	var ep kernel.Epilogue[T]
+	var ep gemm.Epilogue[T]
 	if l.bias != nil {
 		ep.Bias = l.bias.Value
 	}
 	if l.y == nil {
-		l.y = kernel.Alloc[T](l.maxBatch * l.out)
+		l.y = memory.Alloc[T](l.maxBatch * l.out)
 	}
 	y := l.y[:rows*l.out]
-	kernel.Gemm(l.team, kernel.NT, rows, l.out, l.in, x, l.in, l.weight.Value, l.in, y, l.out, ep)
+	gemm.Multiply(l.team, gemm.NT, kernel.Dense(rows, l.in, x), kernel.Dense(l.out, l.in, l.weight.Value), kernel.Dense(rows, l.out, y), ep)
 	l.clock.Lap(l.weight.Name, OpForward)
 	return y
 }
@@ -59,9 +62,9 @@ func (l *linear[T]) bytes(Mode) Memory {
 
 // backward differentiates y = x·Wᵀ + b: dW = dyᵀ·x, db = Σ_rows dy, dx = dy·W.
 func (l *linear[T]) backward(dy, spare []T, rows int, needInput bool) []T {
-	var none kernel.Epilogue[T]
+	var none gemm.Epilogue[T]
 	if !l.weight.Frozen {
-		kernel.Gemm(l.team, kernel.TN, l.out, l.in, rows, dy, l.out, l.x, l.in, l.weight.Grad, l.in, none)
+		gemm.Multiply(l.team, gemm.TN, kernel.Dense(rows, l.out, dy), kernel.Dense(rows, l.in, l.x), kernel.Dense(l.out, l.in, l.weight.Grad), none)
 		l.clock.Lap(l.weight.Name, OpWeightGrad)
 	}
 	if l.bias != nil && !l.bias.Frozen {
@@ -72,7 +75,7 @@ func (l *linear[T]) backward(dy, spare []T, rows int, needInput bool) []T {
 		return nil
 	}
 	dx := spare[:rows*l.in]
-	kernel.Gemm(l.team, kernel.NN, rows, l.in, l.out, dy, l.out, l.weight.Value, l.in, dx, l.in, none)
+	gemm.Multiply(l.team, gemm.NN, kernel.Dense(rows, l.out, dy), kernel.Dense(l.out, l.in, l.weight.Value), kernel.Dense(rows, l.in, dx), none)
 	l.clock.Lap(l.weight.Name, OpInputGrad)
 	return dx
 }

@@ -7,14 +7,14 @@ import (
 	"collapse/internal/kernel"
 )
 
-// lossKinds are the losses. One more is a file with its lossKind, and a name here; settings of its own go into LossConfig.
+// lossKinds are the losses. To add one, write a file with its lossKind and list it here; its settings go into LossConfig.
 var lossKinds = []lossKind{crossEntropyKind, labelSmoothingKind, labelRelaxationKind, mseKind, rescaledMSEKind}
 
 // lossKind is a kind of loss and how to compute it.
 type lossKind struct {
 	Kind
 	squared bool                                             // scaled as squared errors are: see LossConfig.Reduction
-	check   func(c LossConfig, classes int, bad *complaints) // complains about its own settings; nil: it has none
+	check   func(c LossConfig, classes int, bad *complaints) // checks its own settings; nil: it has none
 	row     func(c LossConfig) rowLoss
 }
 
@@ -83,7 +83,7 @@ type rowLoss interface {
 	eval(z []float64, y int, dz []float64) float64
 }
 
-// NewLoss returns the loss that c describes for K = classes, or what Validate says against it.
+// NewLoss returns the loss that c describes for K = classes, or Validate's error.
 func NewLoss[T kernel.Float](c LossConfig, classes int) (*Loss[T], error) {
 	if err := c.Validate(classes); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func newSoftmax(z []float64, y int) softmax {
 	}
 	s.total = s.rest + math.Exp(z[y]-s.max)
 	if z[y] == s.max {
-		s.first = math.Log1p(s.rest) // exact far into the terminal phase, where p_y rounds to 1
+		s.first = math.Log1p(s.rest) // exact even deep in the terminal phase, where p_y rounds to 1
 	} else {
 		s.first = math.Log(s.total) + (s.max - z[y])
 	}

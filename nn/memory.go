@@ -6,7 +6,7 @@ import (
 	"collapse/internal/kernel"
 )
 
-// Memory is what a network holds, in bytes.
+// Memory is the memory of a network, in bytes.
 type Memory struct {
 	Params      int64 // values and gradients
 	Activations int64 // kept between Forward and Backward, and the buffers both work in
@@ -16,9 +16,8 @@ type Memory struct {
 // Total returns the sum.
 func (m Memory) Total() int64 { return m.Params + m.Activations + m.Scratch }
 
-// EstimateBytes returns what the network of a holds for batches of up to maxBatch samples in arithmetic T: once
-// it has trained, or in Eval mode if it only evaluates. It allocates none of it. The optimiser's state comes on
-// top of it.
+// EstimateBytes returns the memory of a's network for batches of up to maxBatch samples in arithmetic T: after
+// training, or in Eval mode if it only evaluates. It allocates nothing. The optimiser's state is extra.
 func EstimateBytes[T kernel.Float](a Arch, maxBatch int, mode Mode) (Memory, error) {
 	n, err := design[T](a, nil, maxBatch)
 	if err != nil {

@@ -81,7 +81,7 @@ func mlpBlocks(a Arch) []denseBlock {
 	return append(blocks, hidden)
 }
 
-// addDense puts blocks on the input, one after the other.
+// addDense puts blocks on the input, one after another.
 func (n *Network[T]) addDense(blocks []denseBlock, team *parallel.Team) {
 	for _, b := range blocks {
 		n.addBlock(b, team)
@@ -116,7 +116,7 @@ func (n *Network[T]) add(l layer[T]) {
 	l.collect(n)
 }
 
-// addClassifier puts fc behind the features.
+// addClassifier puts fc after the features.
 func (n *Network[T]) addClassifier(bias bool, team *parallel.Team) {
 	n.fc = newLinear[T]("fc", n.features, n.classes, bias, team, n.maxBatch)
 	n.fc.collect(n)

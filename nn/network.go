@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
 )
 
 // Mode says which statistics batch norm uses.
@@ -16,8 +17,8 @@ const (
 	Train
 )
 
-// Output is what Forward computed. Both slices view the network's arena and hold until the next
-// Forward.
+// Output is what Forward computed. Both slices view the network's arena and are valid until the
+// next Forward.
 type Output[T kernel.Float] struct {
 	Logits   []T // batch×K
 	Features []T // batch×d, the input of the classifier fc
@@ -141,13 +142,13 @@ func (n *Network[T]) Forward(x []T, batch int, mode Mode) Output[T] {
 	return Output[T]{Logits: n.fc.forward(h, batch, mode), Features: h}
 }
 
-// Backward takes the gradient of the loss with respect to the logits (batch×K) of the last
-// Forward, which must have been in Train mode, and overwrites Grad of every parameter that is
-// not frozen. dlogits is left as it is. The gradient with respect to the input is not formed.
+// Backward takes the gradient of the loss with respect to the logits (batch×K) of the last Forward,
+// which must have been in Train mode, and overwrites Grad of every parameter that is not frozen.
+// dlogits does not change. The gradient with respect to the input is not formed.
 func (n *Network[T]) Backward(dlogits []T) { n.BackwardFeatures(dlogits, nil) }
 
-// BackwardFeatures is Backward for a loss that also depends on the features: dfeatures (batch×d), left as it is, is
-// added to the gradient that reaches them from the logits. Peeled weight decay penalises features so. nil means Backward.
+// BackwardFeatures is Backward for a loss that also depends on the features: dfeatures (batch×d), which does not change,
+// is added to the gradient that reaches them from the logits. Peeled weight decay needs this. nil means Backward.
 func (n *Network[T]) BackwardFeatures(dlogits, dfeatures []T) {
 	batch := n.ready
 	if batch == 0 {
@@ -158,7 +159,7 @@ func (n *Network[T]) BackwardFeatures(dlogits, dfeatures []T) {
 	}
 	n.ready = 0
 	if n.gradPing == nil {
-		n.gradPing, n.gradPong = kernel.Alloc[T](n.maxBatch*n.widest), kernel.Alloc[T](n.maxBatch*n.widest)
+		n.gradPing, n.gradPong = memory.Alloc[T](n.maxBatch*n.widest), memory.Alloc[T](n.maxBatch*n.widest)
 	}
 	dy := n.fc.backward(dlogits, n.gradPing, batch, len(n.layers) > 0)
 	if len(n.layers) > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/parallel"
 )
 
@@ -154,7 +155,7 @@ func step[T kernel.Float](t testing.TB, net *Network[T], loss *Loss[T], x []T, l
 // float32 rounding through the network's depth.
 func TestFloat32AgreesWithFloat64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	for _, name := range kernel.Available() {
+	for _, name := range isa.Available() {
 		useKernel(t, name)
 		for _, act := range []Activation{ReLU, Sigmoid} {
 			cfg := small
@@ -191,12 +192,12 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 }
 
 func useKernel(t testing.TB, name string) {
-	before := kernel.Name()
-	if err := kernel.Use(name); err != nil {
+	before := isa.Name()
+	if err := isa.Use(name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := kernel.Use(before); err != nil {
+		if err := isa.Use(before); err != nil {
 			t.Fatal(err)
 		}
 	})

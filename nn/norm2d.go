@@ -2,15 +2,16 @@ package nn
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/conv"
 	"collapse/parallel"
 )
 
-// norm2D is nn.BatchNorm2d; see kernel.Norm2D for what is fused with it.
+// norm2D is nn.BatchNorm2d; see conv.Norm2D for what is fused with it.
 type norm2D[T kernel.Float] struct {
 	gamma, beta             *Param[T]
 	runningMean, runningVar *Buffer[T]
 	batches                 *Counter
-	norm                    *kernel.Norm2D[T]
+	norm                    *conv.Norm2D[T]
 }
 
 func newNorm2D[T kernel.Float](name string, channels int) *norm2D[T] {
@@ -21,7 +22,7 @@ func newNorm2D[T kernel.Float](name string, channels int) *norm2D[T] {
 		runningMean: &Buffer[T]{Name: name + ".running_mean", Shape: shape, Value: make([]T, channels)},
 		runningVar:  &Buffer[T]{Name: name + ".running_var", Shape: shape, Value: make([]T, channels)},
 		batches:     &Counter{Name: name + ".num_batches_tracked"},
-		norm:        kernel.NewNorm2D[T](channels, batchNormEps),
+		norm:        conv.NewNorm2D[T](channels, batchNormEps),
 	}
 }
 

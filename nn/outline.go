@@ -1,6 +1,6 @@
 package nn
 
-// Outline is what a description says of its network before one is built.
+// Outline is what a description says about its network before it is built.
 type Outline struct {
 	Parameters int   // numbers to train or keep fixed
 	MACs       int64 // multiply-adds of one sample's forward pass; see Network.MACs
@@ -23,8 +23,8 @@ func Outlined(a Arch) (Outline, error) {
 	return o, nil
 }
 
-// MACs counts the multiply-adds of one sample's forward pass in convolutions and linear layers, with every tap of a filter, those
-// that see only padding included, as papers count them.
+// MACs counts the multiply-adds of one sample's forward pass in convolutions and linear layers, with every tap of a filter,
+// including those that see only padding, as papers count them.
 func (n *Network[T]) MACs() int64 {
 	var sum int64
 	for _, c := range n.Convs() {

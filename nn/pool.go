@@ -2,14 +2,16 @@ package nn
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/conv"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
 // maxPool is nn.MaxPool2d.
 type maxPool[T kernel.Float] struct {
 	name  string // of the module; for the clock
-	shape kernel.PoolShape
-	pool  *kernel.MaxPool[T]
+	shape conv.PoolShape
+	pool  *conv.MaxPool[T]
 	team  *parallel.Team
 	work  *workspace[T]
 	lanes int
@@ -18,8 +20,8 @@ type maxPool[T kernel.Float] struct {
 
 func newMaxPool[T kernel.Float](t *trunk[T], size, stride, pad int) *maxPool[T] {
 	in := t.last()
-	shape := kernel.PoolShape{Channels: in.channels, H: in.height, W: in.width, Size: size, Stride: stride, Pad: pad}
-	return &maxPool[T]{shape: shape, pool: kernel.NewMaxPool[T](shape), team: t.team, work: t.work, lanes: kernel.Lanes(t.maxBatch)}
+	shape := conv.PoolShape{Channels: in.channels, H: in.height, W: in.width, Size: size, Stride: stride, Pad: pad}
+	return &maxPool[T]{shape: shape, pool: conv.NewMaxPool[T](shape), team: t.team, work: t.work, lanes: conv.Lanes(t.maxBatch)}
 }
 
 func (p *maxPool[T]) out() mapShape {
@@ -32,17 +34,17 @@ func (p *maxPool[T]) buffers() int      { return 2 }
 
 func (p *maxPool[T]) train(x []T, batch int) []T {
 	if p.y == nil {
-		p.y = kernel.Alloc[T](p.out().size() * p.lanes)
+		p.y = memory.Alloc[T](p.out().size() * p.lanes)
 	}
 	p.x = x
-	y := p.y[:p.out().size()*kernel.Lanes(batch)]
+	y := p.y[:p.out().size()*conv.Lanes(batch)]
 	p.pool.Forward(p.team, batch, x, y)
 	p.work.clock.Lap(p.name, OpPool)
 	return y
 }
 
 func (p *maxPool[T]) eval(x []T, batch int) []T {
-	y := p.work.take(p.out().size() * kernel.Lanes(batch))
+	y := p.work.take(p.out().size() * conv.Lanes(batch))
 	p.pool.Forward(p.team, batch, x, y)
 	p.work.clock.Lap(p.name, OpPool)
 	p.work.give(x)

@@ -1,8 +1,9 @@
 package nn
 
 // ReLUOutputs hands visit the output of every ReLU in the last Forward, which must have been in Train mode, in the order
-// of the forward pass: one row a sample, of the given shape (PyTorch's order). The rows hold during the call. It is for
-// traces, and allocates: which inputs were above 0, and which pixel of a max pooling was the largest, follows from it.
+// of the forward pass: one row per sample, of the given shape (PyTorch's order). The rows are valid during the call. It
+// is for traces, which derive from it which inputs were above 0 and which pixel of a max pooling was the largest; it
+// allocates.
 func (n *Network[T]) ReLUOutputs(visit func(shape []int, rows []T)) {
 	batch := n.lastBatch
 	for _, l := range n.layers {
@@ -30,7 +31,7 @@ func (t *trunk[T]) reluOutputs(batch int, visit func(shape []int, rows []T)) {
 	for _, s := range t.stages {
 		switch s := s.(type) {
 		case *unit[T]:
-			show(s.out(), s.y) // every unit of its own has a ReLU
+			show(s.out(), s.y) // every unit that is itself a stage has a ReLU
 		case *block[T]:
 			show(s.first.out(), s.first.y)
 			show(s.out(), s.y)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/conv"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -74,22 +76,22 @@ type blockSpec struct {
 	name       string // of the module
 	width, out int    // channels between its convolutions and behind them
 	stride     int    // of the first convolution
-	project    bool   // the shortcut is a convolution even where x itself would fit
+	project    bool   // the shortcut is a convolution even if x itself would fit
 	law        initLaw
 }
 
 // newBlock returns a block on the trunk's last map.
 func newBlock[T kernel.Float](t *trunk[T], s blockSpec) *block[T] {
 	in := t.last()
-	conv := func(part, norm string, from mapShape, out, size, stride int, relu bool) *unit[T] {
+	unitOf := func(part, norm string, from mapShape, out, size, stride int, relu bool) *unit[T] {
 		return newUnit(t, unitSpec{name: s.name + part, normName: s.name + norm, relu: relu, law: s.law,
-			shape: kernel.ConvShape{In: from.channels, Out: out, H: from.height, W: from.width, KH: size, KW: size, Stride: stride, Pad: size / 2}})
+			shape: conv.Shape{In: from.channels, Out: out, H: from.height, W: from.width, KH: size, KW: size, Stride: stride, Pad: size / 2}})
 	}
 	b := &block[T]{team: t.team, work: t.work}
-	b.first = conv(".conv1", ".bn1", in, s.width, 3, s.stride, true)
-	b.second = conv(".conv2", ".bn2", b.first.out(), s.out, 3, 1, true)
+	b.first = unitOf(".conv1", ".bn1", in, s.width, 3, s.stride, true)
+	b.second = unitOf(".conv2", ".bn2", b.first.out(), s.out, 3, 1, true)
 	if s.project || s.stride != 1 || in.channels != s.out {
-		b.shortcut = conv(".downsample.0", ".downsample.1", in, s.out, 1, s.stride, false)
+		b.shortcut = unitOf(".downsample.0", ".downsample.1", in, s.out, 1, s.stride, false)
 	}
 	return b
 }
@@ -114,9 +116,9 @@ func (b *block[T]) keeps() int {
 
 func (b *block[T]) train(x []T, batch int) []T {
 	h := b.first.train(x, batch)
-	size := b.out().size() * kernel.Lanes(batch)
+	size := b.out().size() * conv.Lanes(batch)
 	if b.second.own == nil {
-		b.second.own = kernel.Alloc[T](b.out().size() * b.second.lanes)
+		b.second.own = memory.Alloc[T](b.out().size() * b.second.lanes)
 	}
 	y, residual := b.second.own[:size], x
 	if b.shortcut != nil {
@@ -128,11 +130,11 @@ func (b *block[T]) train(x []T, batch int) []T {
 
 // eval adds the second convolution to the shortcut in place.
 func (b *block[T]) eval(x []T, batch int) []T {
-	h := b.work.take(b.first.out().size() * kernel.Lanes(batch))
+	h := b.work.take(b.first.out().size() * conv.Lanes(batch))
 	b.first.evalInto(x, nil, h, batch)
 	y := x
 	if b.shortcut != nil {
-		y = b.work.take(b.out().size() * kernel.Lanes(batch))
+		y = b.work.take(b.out().size() * conv.Lanes(batch))
 		b.shortcut.evalInto(x, nil, y, batch)
 		b.work.give(x)
 	}
@@ -141,12 +143,12 @@ func (b *block[T]) eval(x []T, batch int) []T {
 	return y
 }
 
-// backward works in three buffers. dy becomes the gradient at the shortcut's output, where x itself was added the gradient
-// of x already; the first convolution's input gradient is added to the shortcut's.
+// backward works in three buffers. dy becomes the gradient at the shortcut's output, which is already the gradient of x if
+// x itself was added; the first convolution's input gradient is added to the shortcut's.
 func (b *block[T]) backward(dy []T, batch int, _ bool) []T {
 	dz := b.work.take(len(dy))
 	b.second.backwardWeights(dy, b.y, dz, batch)
-	dh := b.work.take(b.first.out().size() * kernel.Lanes(batch))
+	dh := b.work.take(b.first.out().size() * conv.Lanes(batch))
 	b.second.conv.InputGrad(b.team, batch, dz, b.second.weight.Value, dh, false)
 	b.work.clock.Lap(b.second.name, OpInputGrad)
 	b.work.give(dz)
@@ -154,7 +156,7 @@ func (b *block[T]) backward(dy []T, batch int, _ bool) []T {
 	dx := dy
 	if b.shortcut != nil {
 		b.shortcut.backwardWeights(dy, nil, dy, batch)
-		dx = b.work.take(b.first.in().size() * kernel.Lanes(batch))
+		dx = b.work.take(b.first.in().size() * conv.Lanes(batch))
 		b.shortcut.conv.InputGrad(b.team, batch, dy, b.shortcut.weight.Value, dx, false)
 		b.work.clock.Lap(b.shortcut.name, OpInputGrad)
 		b.work.give(dy)
@@ -169,14 +171,14 @@ func (b *block[T]) backward(dy []T, batch int, _ bool) []T {
 type resNet struct {
 	width        int // k: the stages have k, 2k, 4k, 8k channels
 	law          initLaw
-	size, stride int // of the stem's convolution; behind a 7×7 one comes a max pooling
-	d            int // of the features, which makes the last shortcut a convolution even where x itself would fit; 0: 8k
+	size, stride int // of the stem's convolution; a max pooling follows a 7×7 one
+	d            int // of the features, which makes the last shortcut a convolution even if x itself would fit; 0: 8k
 }
 
 func (r resNet) lay(s stack) {
 	in := s.last()
 	s.conv(unitSpec{name: "conv1", normName: "bn1", relu: true, law: r.law,
-		shape: kernel.ConvShape{In: in.channels, Out: r.width, H: in.height, W: in.width, KH: r.size, KW: r.size, Stride: r.stride, Pad: r.size / 2}},
+		shape: conv.Shape{In: in.channels, Out: r.width, H: in.height, W: in.width, KH: r.size, KW: r.size, Stride: r.stride, Pad: r.size / 2}},
 		Tap{Name: "relu"})
 	if r.size == 7 {
 		s.maxPool(3, 2, 1, Tap{Name: "maxpool"})

@@ -8,7 +8,7 @@ import (
 	"collapse/internal/kernel"
 )
 
-// StateError says how a checkpoint differs from the network it should go into, by tensor names.
+// StateError says how a checkpoint differs from the network it is loaded into, by tensor names.
 type StateError struct {
 	Missing []string // the network has it, the checkpoint does not
 	Extra   []string // the other way round
@@ -25,7 +25,7 @@ func (e *StateError) Error() string {
 			parts = append(parts, fmt.Sprintf("%d %s (%s)", len(list.names), list.title, strings.Join(list.names, ", ")))
 		}
 	}
-	return "nn: the checkpoint is of another network: " + strings.Join(parts, "; ")
+	return "nn: the checkpoint belongs to another network: " + strings.Join(parts, "; ")
 }
 
 // Tensor is a view of one entry of a network's state: Values, or Count for a num_batches_tracked.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Tap is a layer whose outputs can be kept beside the features, for layer-by-layer measures.
+// Tap is a layer whose outputs can be kept as well as the features, for layer-by-layer measures.
 type Tap struct {
 	Name                    string // PyTorch's name of the module whose output it is, such as "layer1" or "features.4"
 	Channels, Height, Width int    // Height and Width are 1 in an MLP
@@ -30,8 +30,8 @@ type tapped[T any] struct {
 // Taps lists the layers that can be tapped, from the input to the features.
 func (n *Network[T]) Taps() []Tap { return n.taps }
 
-// Tap makes every later Forward keep the outputs of the named layers, averaged over each channel's map or, with
-// flatten, whole. Names replace those of an earlier call; none switches tapping off. The error names the layers there are.
+// Tap makes every later Forward keep the outputs of the named layers, averaged over each channel's map or, with flatten,
+// whole. Names replace those of an earlier call; none switches tapping off. The error names the existing layers.
 func (n *Network[T]) Tap(flatten bool, names ...string) error {
 	n.tapped = n.tapped[:0]
 	for _, name := range names {
@@ -42,7 +42,7 @@ func (n *Network[T]) Tap(flatten bool, names ...string) error {
 				all = append(all, t.Name)
 			}
 			n.tapped = nil
-			return fmt.Errorf("nn: no layer %q to tap; there are %s", name, strings.Join(all, ", "))
+			return fmt.Errorf("nn: no layer %q to tap; wanted one of %s", name, strings.Join(all, ", "))
 		}
 		n.tapped = append(n.tapped, tapped[T]{at: at, flatten: flatten, rows: make([]T, n.maxBatch*n.taps[at].Dim(flatten))})
 	}
@@ -68,7 +68,7 @@ func (n *Network[T]) Tapped(i int) []T {
 // keepRows copies the output of a layer of rows to the taps that want it.
 func (n *Network[T]) keepRows(layer int, h []T) {
 	if n.trunk != nil {
-		return // it has kept its own
+		return // it has kept its own outputs
 	}
 	for i := range n.tapped {
 		if n.tapLayers[n.tapped[i].at] == layer {

@@ -2,6 +2,8 @@ package nn
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/conv"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -13,7 +15,7 @@ type trunk[T kernel.Float] struct {
 	maxBatch int
 	in       mapShape
 	stages   []stage[T]
-	images   *kernel.Images[T]
+	images   *conv.Images[T]
 	work     *workspace[T]
 	input    []T        // images of the last Forward in Train mode, allocated by the first
 	features []T        // maxBatch×d, allocated by the first Forward
@@ -43,8 +45,8 @@ type stage[T kernel.Float] interface {
 	buffers() int
 }
 
-// stack is what a kind of image network lays its stages out on, from the input on: a trunk, in either arithmetic. Each stage goes
-// on the last one; taps are the module names of its output.
+// stack is a trunk, in either arithmetic, to which a kind of image network adds its stages from the input on. Each stage follows
+// the last one; taps are the module names of its output.
 type stack interface {
 	last() mapShape // what the next stage gets
 	conv(s unitSpec, taps ...Tap)
@@ -60,12 +62,12 @@ func (t *trunk[T]) basicBlock(s blockSpec, taps ...Tap) { t.add(newBlock(t, s), 
 
 // newTrunk returns a trunk without stages for n.
 func newTrunk[T kernel.Float](n *Network[T], in mapShape, team *parallel.Team) *trunk[T] {
-	n.trunk = &trunk[T]{net: n, team: team, maxBatch: n.maxBatch, in: in, images: kernel.NewImages[T](),
-		work: &workspace[T]{lanes: kernel.Lanes(n.maxBatch)}}
+	n.trunk = &trunk[T]{net: n, team: team, maxBatch: n.maxBatch, in: in, images: conv.NewImages[T](),
+		work: &workspace[T]{lanes: conv.Lanes(n.maxBatch)}}
 	return n.trunk
 }
 
-// addTrunk makes a trunk that has all its stages the network's layer.
+// addTrunk makes a complete trunk the network's layer.
 func (n *Network[T]) addTrunk() {
 	n.add(n.trunk)
 	n.features = n.trunk.last().channels
@@ -103,13 +105,13 @@ func (t *trunk[T]) add(s stage[T], taps ...Tap) {
 
 func (t *trunk[T]) forward(x []T, rows int, mode Mode) []T {
 	if t.features == nil {
-		t.features = kernel.Alloc[T](t.maxBatch * t.last().channels)
+		t.features = memory.Alloc[T](t.maxBatch * t.last().channels)
 	}
-	size := t.in.size() * kernel.Lanes(rows)
+	size := t.in.size() * conv.Lanes(rows)
 	var h []T
 	if mode == Train {
 		if t.input == nil {
-			t.input = kernel.Alloc[T](t.in.size() * kernel.Lanes(t.maxBatch))
+			t.input = memory.Alloc[T](t.in.size() * conv.Lanes(t.maxBatch))
 		}
 		h = t.input[:size]
 	} else {
@@ -158,7 +160,7 @@ func (t *trunk[T]) keepTapped(stage int, h []T, rows int) {
 // backward differentiates the features, means over each channel's last map, and then every stage. The gradient of the
 // pixels is never formed.
 func (t *trunk[T]) backward(dy, _ []T, rows int, _ bool) []T {
-	dh := t.work.take(t.last().size() * kernel.Lanes(rows))
+	dh := t.work.take(t.last().size() * conv.Lanes(rows))
 	t.images.Spread(t.team, rows, t.last().channels, t.last().pixels(), dy, dh)
 	t.work.clock.Lap("features", OpLayout)
 	for i := len(t.stages) - 1; i >= 0; i-- {
@@ -200,7 +202,7 @@ func (t *trunk[T]) bytes(mode Mode) Memory {
 			m.Activations += sizeOf[T](u.foldSize())
 		}
 	}
-	lanes := kernel.Lanes(t.maxBatch)
+	lanes := conv.Lanes(t.maxBatch)
 	m.Activations += sizeOf[T](t.maxBatch*t.last().channels + buffers*t.work.perSample*lanes)
 	if mode == Train {
 		m.Activations += sizeOf[T]((kept + t.in.size()) * lanes)
@@ -211,8 +213,8 @@ func (t *trunk[T]) bytes(mode Mode) Memory {
 // ConvInfo describes a convolution of a network.
 type ConvInfo struct {
 	Name      string // of its module: "layer1.0.conv1"
-	Shape     kernel.ConvShape
-	Algorithm string // see kernel.Conv.Algorithm
+	Shape     conv.Shape
+	Algorithm string // see conv.Conv.Algorithm
 }
 
 // Convs lists the convolutions, in PyTorch's order; none in an MLP.

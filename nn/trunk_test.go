@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/conv"
 	"collapse/parallel"
 )
 
@@ -26,7 +27,7 @@ func tiny[T kernel.Float](t testing.TB, in mapShape, classes, maxBatch int, team
 func (t *trunk[T]) stem(out int) {
 	in := t.last()
 	t.add(newUnit(t, unitSpec{name: "stem", normName: "stemnorm", relu: true,
-		shape: kernel.ConvShape{In: in.channels, Out: out, H: in.height, W: in.width, KH: 3, KW: 3, Stride: 1, Pad: 1}}), Tap{Name: "stem", Stage: true})
+		shape: conv.Shape{In: in.channels, Out: out, H: in.height, W: in.width, KH: 3, KW: 3, Stride: 1, Pad: 1}}), Tap{Name: "stem", Stage: true})
 }
 
 // blocks are the parts that networks are made of, each behind a stem.
@@ -52,8 +53,8 @@ var blocks = map[string]func(*trunk[float64]){
 	"vgg":     func(t *trunk[float64]) { t.plain("a", 3, false); t.plain("b", 4, false); t.add(newMaxPool(t, 2, 2, 0)) },
 	"vgg-bn":  func(t *trunk[float64]) { t.plain("a", 3, true); t.plain("b", 2, true); t.add(newMaxPool(t, 2, 2, 0)) },
 	"linear": func(t *trunk[float64]) {
-		t.add(newUnit(t, unitSpec{name: "a", bias: true, shape: kernel.ConvShape{In: 2, Out: 3, H: 5, W: 6, KH: 5, KW: 3, Stride: 2, Pad: 1}}))
-		t.add(newUnit(t, unitSpec{name: "b", shape: kernel.ConvShape{In: 3, Out: 3, H: 2, W: 3, KH: 1, KW: 1, Stride: 1}}))
+		t.add(newUnit(t, unitSpec{name: "a", bias: true, shape: conv.Shape{In: 2, Out: 3, H: 5, W: 6, KH: 5, KW: 3, Stride: 2, Pad: 1}}))
+		t.add(newUnit(t, unitSpec{name: "b", shape: conv.Shape{In: 3, Out: 3, H: 2, W: 3, KH: 1, KW: 1, Stride: 1}}))
 	},
 	"adapt": func(t *trunk[float64]) {
 		adaptKind.images(t, Arch{StemWidth: 1})
@@ -66,7 +67,7 @@ var blocks = map[string]func(*trunk[float64]){
 // plain adds a convolution with bias and ReLU, with or without batch norm, as in VGG.
 func (t *trunk[T]) plain(name string, out int, norm bool) {
 	in := t.last()
-	spec := unitSpec{name: name, bias: true, relu: true, shape: kernel.ConvShape{In: in.channels, Out: out, H: in.height, W: in.width, KH: 3, KW: 3, Stride: 1, Pad: 1}}
+	spec := unitSpec{name: name, bias: true, relu: true, shape: conv.Shape{In: in.channels, Out: out, H: in.height, W: in.width, KH: 3, KW: 3, Stride: 1, Pad: 1}}
 	if norm {
 		spec.normName = name + "norm"
 	}
@@ -79,7 +80,7 @@ func (t *trunk[T]) pattern(batch int) uint64 {
 	h := uint64(14695981039346656037)
 	mix := func(values []T) {
 		for i, v := range values {
-			if i%kernel.Lanes(batch) < batch && v > 0 {
+			if i%conv.Lanes(batch) < batch && v > 0 {
 				h = (h ^ uint64(i)) * 1099511628211
 			}
 			h *= 1099511628211
@@ -87,7 +88,7 @@ func (t *trunk[T]) pattern(batch int) uint64 {
 	}
 	for _, s := range t.stages {
 		if p, ok := s.(*maxPool[T]); ok {
-			ones, dx := make([]T, len(p.y)/p.lanes*kernel.Lanes(batch)), make([]T, len(p.x))
+			ones, dx := make([]T, len(p.y)/p.lanes*conv.Lanes(batch)), make([]T, len(p.x))
 			for i := range ones {
 				ones[i] = 1
 			}

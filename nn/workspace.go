@@ -1,6 +1,9 @@
 package nn
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+)
 
 // workspace lends buffers, each large enough for any map of a trunk. Gradients live in them during Backward, activations
 // during an Eval Forward, and neither outlives the call. It allocates a buffer when none is free, so a second pass of the
@@ -20,7 +23,7 @@ func (w *workspace[T]) take(n int) []T {
 	last := len(w.free) - 1
 	if last < 0 {
 		w.allocated++
-		return kernel.Alloc[T](w.perSample * w.lanes)[:n]
+		return memory.Alloc[T](w.perSample * w.lanes)[:n]
 	}
 	b := w.free[last]
 	w.free = w.free[:last]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
 	"collapse/nn"
 	"collapse/parallel"
 )
@@ -48,24 +49,24 @@ func (AdamConfig) InLoss() bool { return false }
 // Copies counts the two moments.
 func (AdamConfig) Copies() int { return 2 }
 
-// Adam is the method of Kingma & Ba 2015 (arXiv:1412.6980, Algorithm 1) as torch.optim.Adam has it;
-// kernel.Adam.Update states the rule.
+// Adam is the method of Kingma & Ba 2015 (arXiv:1412.6980, Algorithm 1) as in torch.optim.Adam;
+// elementwise.Adam.Update states the rule.
 type Adam[T kernel.Float] struct {
 	cfg     AdamConfig
 	team    *parallel.Team
 	params  []*nn.Param[T]
 	moments [2][][]T // first and second, per parameter
-	update  *kernel.Adam[T]
+	update  *elementwise.Adam[T]
 	steps   int64
 }
 
-// NewAdam returns Adam over params, or what Validate says against cfg. Whether a parameter is frozen
-// is read here, once. team may be nil.
+// NewAdam returns Adam over params, or Validate's error. It reads once, here, which parameters are
+// frozen. team may be nil.
 func NewAdam[T kernel.Float](params []*nn.Param[T], cfg AdamConfig, team *parallel.Team) (*Adam[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a := &Adam[T]{cfg: cfg, team: team, params: trained(params), update: kernel.NewAdam[T]()}
+	a := &Adam[T]{cfg: cfg, team: team, params: trained(params), update: elementwise.NewAdam[T]()}
 	for i := range a.moments {
 		a.moments[i] = beside(a.params)
 	}
@@ -75,7 +76,7 @@ func NewAdam[T kernel.Float](params []*nn.Param[T], cfg AdamConfig, team *parall
 // Step makes one update; the loss is not used. It allocates nothing.
 func (a *Adam[T]) Step(lr, _ float64) {
 	a.steps++
-	rule := kernel.AdamRule{Rate: lr, Beta1: a.cfg.Beta1, Beta2: a.cfg.Beta2, Eps: a.cfg.Eps, Decay: a.cfg.WeightDecay, Step: a.steps}
+	rule := elementwise.AdamRule{Rate: lr, Beta1: a.cfg.Beta1, Beta2: a.cfg.Beta2, Eps: a.cfg.Eps, Decay: a.cfg.WeightDecay, Step: a.steps}
 	for i, p := range a.params {
 		a.update.Update(a.team, rule, p.Value, p.Grad, a.moments[0][i], a.moments[1][i])
 	}

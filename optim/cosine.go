@@ -12,7 +12,7 @@ import (
 //	Min + (Base − Min)·(1 + cos(π·t/T))/2
 //
 // for t epochs since the last restart. The first period T is Period epochs long, each later one
-// Factor times the one before.
+// Factor times as long as the one before.
 type CosineRestarts struct {
 	Base   float64
 	Period int // T_0, at least 1; 200 in ZHOU's experiments

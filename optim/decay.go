@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/kernel/rows"
 	"collapse/nn"
 )
 
@@ -14,19 +16,20 @@ type DecayKind string
 const (
 	// DecayAll penalises every trained parameter, biases and batch norm included: (λ/2)‖p‖².
 	DecayAll DecayKind = "all"
-	// DecayPeeled penalises the last-layer features H, classifier W and bias b alone, as ZHU's (Zhu
-	// et al. 2021) unconstrained-features objective has it:
+	// DecayPeeled penalises the last-layer features H, classifier W and bias b only, as in ZHU's
+	// (Zhu et al. 2021) unconstrained-features objective:
 	//
 	//	(λ_W/2)‖W‖² + (λ_b/2)‖b‖² + (λ_H/2) Σ_all ‖h‖²,
 	//
 	// its last term estimated on a batch of B of the N samples by (N/B)(λ_H/2) Σ_batch ‖h‖².
 	DecayPeeled DecayKind = "peeled"
-	// DecayPeeledBatch is what the released code of the peeled experiments means: as DecayPeeled, but
-	// the feature term is (λ_H/2) Σ_batch ‖h‖² without N/B, so that λ_H here is B/N times λ_H there.
+	// DecayPeeledBatch is what the released code of the peeled experiments intends: as DecayPeeled,
+	// but the feature term is (λ_H/2) Σ_batch ‖h‖² without N/B, so that λ_H here is B/N times λ_H
+	// there.
 	DecayPeeledBatch DecayKind = "peeled-batch"
-	// DecayPeeledCode is what the released code really does: (λ_W/2)(‖W‖² + ‖b‖²) + (λ_H/2) Σ_batch ‖h/‖h‖‖².
-	// The features are normalised before they are squared, so the last term is the constant λ_H·B/2
-	// and nothing but W and b feels any decay. One number λ_W serves W and b.
+	// DecayPeeledCode is what the released code actually does: (λ_W/2)(‖W‖² + ‖b‖²) + (λ_H/2) Σ_batch
+	// ‖h/‖h‖‖². The features are normalised before they are squared, so the last term is the constant λ_H·B/2
+	// and only W and b decay, both with λ_W.
 	DecayPeeledCode DecayKind = "peeled-code"
 )
 
@@ -44,7 +47,7 @@ type DecayConfig struct {
 	InLoss bool
 }
 
-// Coupled is the WeightDecay of an optimiser beside this configuration.
+// Coupled is the WeightDecay of an optimiser used with this configuration.
 func (c DecayConfig) Coupled() float64 {
 	if c.peeled() || c.InLoss {
 		return 0
@@ -61,7 +64,7 @@ func (c DecayConfig) Validate() error {
 	case "", DecayAll, DecayPeeled, DecayPeeledBatch:
 	case DecayPeeledCode:
 		if c.Bias != c.Classifier {
-			errs = append(errs, fmt.Errorf("optim: %s has one decay for classifier and bias, got %g and %g", c.Kind, c.Classifier, c.Bias))
+			errs = append(errs, fmt.Errorf("optim: %s has a single decay for classifier and bias, got %g and %g", c.Kind, c.Classifier, c.Bias))
 		}
 	default:
 		errs = append(errs, fmt.Errorf("optim: decay of kind %q, wanted one of %v", c.Kind, DecayKinds))
@@ -75,8 +78,8 @@ func (c DecayConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Decay is what weight decay adds to a step's loss and gradients before the optimiser sees them:
-// nothing for DecayAll unless InLoss. A step is
+// Decay is what weight decay adds to a step's loss and gradients before the optimiser runs: nothing
+// for DecayAll unless InLoss. A step is
 //
 //	loss := …                                        // of the logits
 //	penalty, dh := decay.Features(out.Features, batch)
@@ -97,8 +100,8 @@ type decayTerm[T kernel.Float] struct {
 	λ     float64
 }
 
-// NewDecay returns the decay of a network trained on N samples, or what Validate says against cfg. w
-// and b are its classifier, b nil if it has none; frozen parameters have no penalty.
+// NewDecay returns the decay of a network trained on N samples, or Validate's error. w and b are its
+// classifier, b nil if it has none; frozen parameters have no penalty.
 func NewDecay[T kernel.Float](params []*nn.Param[T], w, b *nn.Param[T], samples int, cfg DecayConfig) (*Decay[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -125,8 +128,8 @@ func (d *Decay[T]) add(p *nn.Param[T], λ float64) {
 	}
 }
 
-// Features returns the penalty of the features h (batch×d) and its gradient (batch×d), which holds
-// until the next call; nil if it is zero everywhere.
+// Features returns the penalty of the features h (batch×d) and its gradient (batch×d), which is
+// valid until the next call; nil if it is zero everywhere.
 func (d *Decay[T]) Features(h []T, batch int) (penalty float64, dh []T) {
 	if !d.cfg.peeled() || d.cfg.Features == 0 {
 		return 0, nil
@@ -139,20 +142,20 @@ func (d *Decay[T]) Features(h []T, batch int) (penalty float64, dh []T) {
 		λ *= float64(d.samples) / float64(batch)
 	}
 	if cap(d.dh) < len(h) {
-		d.dh = kernel.Alloc[T](len(h)) // the first batch of a run is its largest
+		d.dh = memory.Alloc[T](len(h)) // the first batch of a run is its largest
 	}
 	dh = d.dh[:len(h)]
 	for i, v := range h {
 		dh[i] = T(λ) * v
 	}
-	return λ / 2 * kernel.SumSquares(h), dh
+	return λ / 2 * rows.SumSquares(h), dh
 }
 
 // nonZeroRows counts the rows whose normalised square is 1; a zero row stays zero.
 func nonZeroRows[T kernel.Float](h []T, batch int) int {
 	width, n := len(h)/batch, 0
 	for i := range batch {
-		if kernel.SumSquares(h[i*width:(i+1)*width]) > 0 {
+		if rows.SumSquares(h[i*width:(i+1)*width]) > 0 {
 			n++
 		}
 	}
@@ -167,7 +170,7 @@ func (d *Decay[T]) Params() (penalty float64) {
 		for i, v := range t.param.Value {
 			grad[i] += T(λ * v)
 		}
-		penalty += t.λ / 2 * kernel.SumSquares(t.param.Value)
+		penalty += t.λ / 2 * rows.SumSquares(t.param.Value)
 	}
 	return penalty
 }

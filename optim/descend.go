@@ -10,14 +10,14 @@ type DescentConfig struct {
 	Step       float64 // of every iteration, above 0
 	Momentum   float64 // μ in [0,1): v = μv + ∇f, x = x − step·v
 	Iterations int
-	// ObserveAt says after which iterations (0: the start) Observe wants to look; nil: never. The
-	// value is only computed there.
+	// ObserveAt says after which iterations (0: the start) Observe is called; nil: never. The value
+	// is only computed there.
 	ObserveAt func(iteration int) bool
 	Observe   func(iteration int, x []float64, value float64)
 }
 
-// Stepper is a Function that makes steps of gradient descent itself, faster than by gradients and
-// updates: count times x becomes x − step·∇f(x).
+// Stepper is a Function that can make steps of gradient descent itself, faster than through
+// gradients and updates: count times x becomes x − step·∇f(x).
 type Stepper interface {
 	Function
 	Descend(x []float64, step float64, count int)

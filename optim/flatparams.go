@@ -2,6 +2,7 @@ package optim
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
 	"collapse/nn"
 )
 
@@ -23,7 +24,7 @@ func beside[T kernel.Float](params []*nn.Param[T]) [][]T {
 	for _, p := range params {
 		total += (len(p.Value) + align - 1) / align * align
 	}
-	arena := kernel.Alloc[T](total)
+	arena := memory.Alloc[T](total)
 	var list [][]T
 	for _, p := range params {
 		size := len(p.Value)

@@ -21,8 +21,8 @@ type Rule interface {
 // Kinds lists the optimisers that train networks.
 func Kinds() []nn.Kind { return []nn.Kind{sgdKind, adamKind, lbfgsKind} }
 
-// New returns the optimiser that rule describes over params, or what Validate says against it. again computes the objective of the
-// present batch and its gradients anew; only L-BFGS asks for it. team may be nil.
+// New returns the optimiser that rule describes over params, or Validate's error. again recomputes the objective of the current
+// batch and its gradients; only L-BFGS calls it. team may be nil.
 func New[T kernel.Float](rule Rule, params []*nn.Param[T], team *parallel.Team, again func() float64) (Optimizer[T], error) {
 	switch r := rule.(type) {
 	case SGDConfig:

@@ -34,21 +34,21 @@ func LBFGS(ctx context.Context, f Function, x []float64, cfg LBFGSConfig) Outcom
 	return q.minimise(ctx, func() float64 { return maxAbs(q.grad) }, q.wolfe)
 }
 
-// quasiNewton is what the full-batch methods share: the present point, the trial of a search, and the curvature remembered.
+// quasiNewton is what the full-batch methods share: the current point, the trial of a search, and the remembered curvature.
 type quasiNewton struct {
 	f              Function
 	cfg            LBFGSConfig
 	x, grad        []float64
 	trialX, trialG []float64
 	direction      []float64
-	pairs          *memory[float64]
+	pairs          *curvature[float64]
 	out            Outcome
 }
 
 func newQuasiNewton(f Function, x []float64, cfg LBFGSConfig) *quasiNewton {
 	cfg = cfg.withDefaults()
 	n := len(x)
-	q := &quasiNewton{f: f, cfg: cfg, x: x, pairs: newMemory(cfg.Memory, n, newVectors[float64](nil, n))}
+	q := &quasiNewton{f: f, cfg: cfg, x: x, pairs: newCurvature(cfg.Memory, n, newVectors[float64](nil, n))}
 	for _, v := range []*[]float64{&q.grad, &q.trialX, &q.trialG, &q.direction} {
 		*v = make([]float64, n)
 	}
@@ -57,7 +57,7 @@ func newQuasiNewton(f Function, x []float64, cfg LBFGSConfig) *quasiNewton {
 }
 
 // minimise makes steps until it is time to stop. residual is the gradient's norm; search leaves a better point, its gradient and
-// its value, or says that there is none along its direction: then it is asked once more, without remembered curvature.
+// its value, or says that there is none along its direction; it is then called once more without remembered curvature.
 func (q *quasiNewton) minimise(ctx context.Context, residual func() float64, search func() (value float64, ok bool)) Outcome {
 	for {
 		q.out.GradNorm = residual()
@@ -77,7 +77,7 @@ func (q *quasiNewton) minimise(ctx context.Context, residual func() float64, sea
 	}
 }
 
-// move makes the trial the present point.
+// move makes the trial the current point.
 func (q *quasiNewton) move(value float64) {
 	q.pairs.push(q.trialX, q.x, q.trialG, q.grad)
 	copy(q.x, q.trialX)

@@ -1,9 +1,12 @@
 package optim
 
-import "collapse/internal/kernel"
+import (
+	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+)
 
-// memory is the curvature that L-BFGS remembers: the last pairs s = x⁺ − x, y = g⁺ − g.
-type memory[T kernel.Float] struct {
+// curvature is what L-BFGS remembers: the last pairs s = x⁺ − x, y = g⁺ − g.
+type curvature[T kernel.Float] struct {
 	s, y  [][]T // rings with one place more than pairs: a candidate must not overwrite a pair in use
 	rho   []float64
 	alpha []float64
@@ -13,20 +16,20 @@ type memory[T kernel.Float] struct {
 	ops   *vectors[T]
 }
 
-func newMemory[T kernel.Float](pairs, n int, ops *vectors[T]) *memory[T] {
-	m := &memory[T]{rho: make([]float64, pairs+1), alpha: make([]float64, pairs+1), ops: ops}
+func newCurvature[T kernel.Float](pairs, n int, ops *vectors[T]) *curvature[T] {
+	m := &curvature[T]{rho: make([]float64, pairs+1), alpha: make([]float64, pairs+1), ops: ops}
 	for range pairs + 1 {
-		m.s = append(m.s, kernel.Alloc[T](n))
-		m.y = append(m.y, kernel.Alloc[T](n))
+		m.s = append(m.s, memory.Alloc[T](n))
+		m.y = append(m.y, memory.Alloc[T](n))
 	}
 	return m
 }
 
 // candidate is where the next pair is written before keep takes it in.
-func (m *memory[T]) candidate() (s, y []T) { return m.s[m.next], m.y[m.next] }
+func (m *curvature[T]) candidate() (s, y []T) { return m.s[m.next], m.y[m.next] }
 
-// keep takes the candidate in if its curvature sᵀy passes; the oldest pair leaves a full memory.
-func (m *memory[T]) keep(passes func(sy, yy float64) bool) {
+// keep stores the candidate if its curvature sᵀy passes; a full memory drops its oldest pair.
+func (m *curvature[T]) keep(passes func(sy, yy float64) bool) {
 	s, y := m.candidate()
 	sy, yy := m.ops.inner(y, s), m.ops.inner(y, y)
 	if !passes(sy, yy) {
@@ -37,11 +40,11 @@ func (m *memory[T]) keep(passes func(sy, yy float64) bool) {
 	m.count = min(m.count+1, len(m.s)-1)
 }
 
-// place is where the j-th newest pair lies, j from 1 to count.
-func (m *memory[T]) place(j int) int { return (m.next - j + len(m.s)) % len(m.s) }
+// place is the index of the j-th newest pair, j from 1 to count.
+func (m *curvature[T]) place(j int) int { return (m.next - j + len(m.s)) % len(m.s) }
 
 // push stores the pair of a step unless its curvature is not positive.
-func (m *memory[T]) push(x, oldX, g, oldG []T) {
+func (m *curvature[T]) push(x, oldX, g, oldG []T) {
 	s, y := m.candidate()
 	m.ops.sub(s, x, oldX)
 	m.ops.sub(y, g, oldG)
@@ -49,7 +52,7 @@ func (m *memory[T]) push(x, oldX, g, oldG []T) {
 }
 
 // apply overwrites q with the inverse Hessian estimate times q (two-loop recursion, Nocedal 1980).
-func (m *memory[T]) apply(q []T) {
+func (m *curvature[T]) apply(q []T) {
 	for j := 1; j <= m.count; j++ {
 		i := m.place(j)
 		m.alpha[i] = m.rho[i] * m.ops.inner(m.s[i], q)

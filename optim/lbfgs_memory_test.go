@@ -18,7 +18,7 @@ func TestMemoryMeetsSecant(t *testing.T) {
 		return x
 	}
 	zero := make([]float64, n)
-	m := newMemory(3, n, newVectors[float64](nil, n))
+	m := newCurvature(3, n, newVectors[float64](nil, n))
 	var s, y []float64
 	for range 5 {
 		s, y = draw(), draw()

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
 	"collapse/nn"
 	"collapse/parallel"
 )
@@ -21,8 +22,8 @@ const (
 	StrongWolfe  LineSearch = "strong_wolfe" // torch's search, from the learning rate on
 )
 
-// MinibatchLBFGSConfig holds the settings of torch.optim.LBFGS. Zeros are torch's defaults, but for
-// History, where torch's is 100 and the papers' 10.
+// MinibatchLBFGSConfig holds the settings of torch.optim.LBFGS. Zeros are torch's defaults, except
+// History, where torch has 100 and the papers 10.
 type MinibatchLBFGSConfig struct {
 	Iterations  int        // max_iter, of one Step; 0: 20
 	Evaluations int        // max_eval, after which no further iteration begins; 0: 5/4 of Iterations
@@ -37,8 +38,8 @@ type MinibatchLBFGSConfig struct {
 // LBFGSIteration is one iteration inside a Step.
 type LBFGSIteration struct {
 	Length      float64 // t of the move t·d
-	Loss        float64 // after it; before it in a last iteration without line search, where torch does not ask
-	Evaluations int     // of this Step so far, the one at its start included
+	Loss        float64 // after the iteration; before it in a last iteration without line search, where torch does not evaluate it
+	Evaluations int     // in this Step so far, including the one at its start
 }
 
 // Validate returns all problems of the configuration at once, or nil.
@@ -94,8 +95,8 @@ func (c MinibatchLBFGSConfig) withDefaults() MinibatchLBFGSConfig {
 }
 
 // MinibatchLBFGS is torch.optim.LBFGS: each Step makes up to Iterations iterations of L-BFGS on one
-// minibatch, and the pairs remembered go on from batch to batch. The first pair of a batch is the
-// difference of gradients of two batches, as torch has it. For a full batch use LBFGS.
+// minibatch, and the remembered pairs carry over from batch to batch. The first pair of a batch is
+// the difference of gradients of two batches, as in torch. For a full batch use LBFGS.
 //
 // Vectors are in the network's type, sums and step lengths in float64.
 type MinibatchLBFGS[T kernel.Float] struct {
@@ -103,7 +104,7 @@ type MinibatchLBFGS[T kernel.Float] struct {
 	params  []*nn.Param[T]
 	closure func() float64
 	ops     *vectors[T]
-	pairs   *memory[T]
+	pairs   *curvature[T]
 
 	grad, previous  []T // gradient at the present point, at the start of the last iteration
 	direction, move []T // d, and the last move t·d
@@ -113,9 +114,9 @@ type MinibatchLBFGS[T kernel.Float] struct {
 	steps           int64
 }
 
-// NewMinibatchLBFGS returns L-BFGS over params, or what Validate says against cfg. closure computes the
-// objective of the present batch at the parameters' values and leaves its gradients in their Grad;
-// Step calls it after it has moved them. Whether a parameter is frozen is read here, once. team may be nil.
+// NewMinibatchLBFGS returns L-BFGS over params, or Validate's error. closure computes the objective of the
+// current batch at the parameters' values and leaves its gradients in their Grad; Step calls it after
+// moving them. It reads once, here, which parameters are frozen. team may be nil.
 func NewMinibatchLBFGS[T kernel.Float](params []*nn.Param[T], cfg MinibatchLBFGSConfig, team *parallel.Team, closure func() float64) (*MinibatchLBFGS[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -126,9 +127,9 @@ func NewMinibatchLBFGS[T kernel.Float](params []*nn.Param[T], cfg MinibatchLBFGS
 		n += len(p.Value)
 	}
 	l.ops = newVectors[T](team, n)
-	l.pairs = newMemory(l.cfg.History, n, l.ops)
+	l.pairs = newCurvature(l.cfg.History, n, l.ops)
 	for _, v := range []*[]T{&l.grad, &l.previous, &l.direction, &l.move} {
-		*v = kernel.Alloc[T](n)
+		*v = memory.Alloc[T](n)
 	}
 	if cfg.LineSearch == StrongWolfe {
 		l.search = newTorchWolfe(l, n)
@@ -153,7 +154,7 @@ func (l *MinibatchLBFGS[T]) Step(lr, loss float64) {
 		l.choose()
 		slope := l.ops.inner(l.grad, l.direction)
 		if slope > -l.cfg.Change {
-			l.remember(length) // torch keeps this move, though it is not made
+			l.remember(length) // torch keeps this move although it is not made
 			return
 		}
 		before := loss
@@ -169,7 +170,7 @@ func (l *MinibatchLBFGS[T]) Step(lr, loss float64) {
 	}
 }
 
-// choose sets the direction from the gradient and what is remembered, and takes in the last pair.
+// choose stores the last pair and sets the direction from the gradient and the pairs.
 func (l *MinibatchLBFGS[T]) choose() {
 	if l.started {
 		s, y := l.pairs.candidate()
@@ -191,7 +192,7 @@ func (l *MinibatchLBFGS[T]) remember(length float64) {
 }
 
 // advance moves the parameters along the direction. Without line search the last iteration of a Step
-// asks for no new loss or gradient.
+// needs no new loss or gradient.
 func (l *MinibatchLBFGS[T]) advance(length, loss, slope float64, last bool) (float64, float64) {
 	if l.search != nil {
 		found := l.search.run(length, loss, slope)
@@ -219,7 +220,7 @@ func (l *MinibatchLBFGS[T]) evaluate(grad []T) float64 {
 	return loss
 }
 
-// gather lays the parameters' gradients end to end.
+// gather concatenates the parameters' gradients.
 func (l *MinibatchLBFGS[T]) gather(grad []T) {
 	for _, p := range l.params {
 		grad = grad[copy(grad, p.Grad):]

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Names of L-BFGS's vectors in a state, over all trained parameters laid end to end. Those of PyTorch's
-// slots, but for last_move, which is d·t. ρ and the scale of the inverse Hessian follow from the pairs.
+// Names of L-BFGS's vectors in a state, over all trained parameters concatenated. They are those of
+// PyTorch's slots, except last_move, which is d·t. ρ and the scale of the inverse Hessian follow from
+// the pairs.
 const (
 	slotMove     = "lbfgs.last_move"
 	slotPrevious = "lbfgs.prev_flat_grad"
@@ -70,7 +71,7 @@ func (l *MinibatchLBFGS[T]) Load(state State[T]) error {
 }
 
 // restore recomputes the numbers of the first count pairs, which are in place, oldest first.
-func (m *memory[T]) restore(count int) {
+func (m *curvature[T]) restore(count int) {
 	m.count, m.next = 0, 0
 	for range count {
 		m.keep(func(_, _ float64) bool { return true })

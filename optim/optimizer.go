@@ -1,10 +1,10 @@
 // Package optim turns gradients into steps: optimisers and learning-rate schedules, generic over
 // float32 and float64. It knows parameters and nothing of layers or losses.
 //
-// An optimiser is built over parameters whose Grad someone else fills before each Step. One that
-// evaluates the loss several times per step (L-BFGS) takes the closure at construction, so all
-// share the interface Optimizer. What weight decay adds to loss and gradients beside the optimiser is
-// in decay.go. Open optimizer.go first; kinds.go lists those that train networks.
+// An optimiser is built over parameters whose Grad the caller fills before each Step. One that
+// evaluates the loss several times per step (L-BFGS) takes the closure at construction, so all share
+// the interface Optimizer. What weight decay adds to loss and gradients outside the optimiser is in
+// decay.go. Read optimizer.go first; kinds.go lists those that train networks.
 package optim
 
 import (
@@ -17,15 +17,15 @@ import (
 
 // Optimizer updates parameters in place from their gradients.
 type Optimizer[T kernel.Float] interface {
-	// Step makes one update with learning rate lr. loss is the objective at the present parameters, of
-	// which Grad holds the gradients; only L-BFGS looks at it.
+	// Step makes one update with learning rate lr. loss is the objective at the current parameters,
+	// whose gradients are in Grad; only L-BFGS uses it.
 	Step(lr, loss float64)
 	// State returns what a checkpoint must hold besides the parameters. Its tensors are views,
 	// not copies: write or copy them before the next Step.
 	State() State[T]
-	// Load copies a state of the same optimiser over the same parameters into this one. It
-	// returns an error that names every missing, unknown or misshapen tensor, and then has
-	// changed nothing.
+	// Load copies a state of the same optimiser over the same parameters into this one. If a tensor
+	// is missing, unknown or misshapen it changes nothing and returns an error that names all of
+	// them.
 	Load(State[T]) error
 }
 
@@ -62,7 +62,7 @@ func (s State[T]) restore(to []Tensor[T], steps *int64) error {
 	return nil
 }
 
-// load copies from into the tensors of to, which name all that is wanted.
+// load copies from into the tensors of to, which list everything wanted.
 func load[T kernel.Float](to []Tensor[T], from []Tensor[T]) error {
 	given := make(map[string]Tensor[T], len(from))
 	for _, t := range from {

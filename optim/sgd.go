@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/elementwise"
 	"collapse/nn"
 	"collapse/parallel"
 )
@@ -64,17 +65,17 @@ type SGD[T kernel.Float] struct {
 	team   *parallel.Team
 	params []*nn.Param[T]
 	buffer [][]T // v per parameter; nil without momentum
-	update *kernel.SGD[T]
+	update *elementwise.SGD[T]
 	steps  int64
 }
 
-// NewSGD returns SGD over params, or what Validate says against cfg. Whether a parameter is
-// frozen is read here, once. team may be nil.
+// NewSGD returns SGD over params, or Validate's error. It reads once, here, which parameters are
+// frozen. team may be nil.
 func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *parallel.Team) (*SGD[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &SGD[T]{cfg: cfg, team: team, params: trained(params), update: kernel.NewSGD[T]()}
+	s := &SGD[T]{cfg: cfg, team: team, params: trained(params), update: elementwise.NewSGD[T]()}
 	if cfg.Momentum != 0 {
 		s.buffer = beside(s.params)
 	}
@@ -83,7 +84,7 @@ func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *parallel
 
 // Step makes one update; the loss is not used. It allocates nothing.
 func (s *SGD[T]) Step(lr, _ float64) {
-	rule := kernel.SGDRule{Rate: lr, Momentum: s.cfg.Momentum, Decay: s.cfg.WeightDecay, Nesterov: s.cfg.Nesterov}
+	rule := elementwise.SGDRule{Rate: lr, Momentum: s.cfg.Momentum, Decay: s.cfg.WeightDecay, Nesterov: s.cfg.Nesterov}
 	for i, p := range s.params {
 		var v []T
 		if s.buffer != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
 )
 
 // Constants of torch.optim.LBFGS's _strong_wolfe (PyTorch 1.13; the same in 2.x), which comes from
@@ -11,11 +12,11 @@ import (
 const (
 	searchLimit  = 25   // max_ls
 	searchWidth  = 1e-9 // tolerance_change: a bracket whose largest move is less is not searched
-	searchMargin = 0.1  // of the bracket: how near its ends a trial may come
+	searchMargin = 0.1  // share of the bracket that a trial must keep from its ends
 )
 
 // torchWolfe is torch's line search for MinibatchLBFGS. It differs from wolfe, the search of the
-// full-batch method, in what it accepts, in its extrapolation and in what it does near a bracket's
+// full-batch method, in what it accepts, in its extrapolation and in its behaviour near a bracket's
 // ends; the counts of evaluations are torch's.
 type torchWolfe[T kernel.Float] struct {
 	l       *MinibatchLBFGS[T]
@@ -32,9 +33,9 @@ type searched[T kernel.Float] struct {
 }
 
 func newTorchWolfe[T kernel.Float](l *MinibatchLBFGS[T], n int) *torchWolfe[T] {
-	w := &torchWolfe[T]{l: l, start: kernel.Alloc[T](n)}
+	w := &torchWolfe[T]{l: l, start: memory.Alloc[T](n)}
 	for i := range w.buffers {
-		w.buffers[i] = kernel.Alloc[T](n)
+		w.buffers[i] = memory.Alloc[T](n)
 	}
 	return w
 }
@@ -98,8 +99,8 @@ func (w *torchWolfe[T]) zoom(ends [2]searched[T], used int) searched[T] {
 	return ends[low]
 }
 
-// inside is the next trial between a and b. One near an end is let pass once; then, or on an end, it
-// is put searchMargin of the bracket away from it.
+// inside is the next trial between a and b. A trial near an end is accepted once; after that, or on
+// an end, it is moved searchMargin of the bracket away from it.
 func inside(a, b trial, stuck bool) (t float64, near bool) {
 	low, high := math.Min(a.step, b.step), math.Max(a.step, b.step)
 	t = clampedMinimum(a, b, low, high)
@@ -116,7 +117,7 @@ func inside(a, b trial, stuck bool) (t float64, near bool) {
 	return low + margin, false
 }
 
-// clampedMinimum is the cubic's minimum moved into [low, high], the middle where there is none.
+// clampedMinimum is the cubic's minimum clamped to [low, high], or the middle if there is none.
 func clampedMinimum(a, b trial, low, high float64) float64 {
 	t, ok := cubicMinimum(a, b)
 	if !ok {
@@ -133,7 +134,7 @@ func (w *torchWolfe[T]) flat(t trial) bool {
 	return math.Abs(t.slope) <= -wolfeCurvature*w.slope
 }
 
-// at evaluates a step; its gradient goes where neither a's nor b's is.
+// at evaluates a step; its gradient goes to the buffer that neither a nor b uses.
 func (w *torchWolfe[T]) at(step float64, a, b searched[T]) searched[T] {
 	i := 0
 	for &w.buffers[i][0] == &a.grad[0] || &w.buffers[i][0] == &b.grad[0] {

@@ -7,8 +7,8 @@ import "math"
 const (
 	wolfeDecrease  = 1e-4
 	wolfeCurvature = 0.9
-	// flatShare is how far above the start, relative to its value, rounding may put a point that the
-	// slope still says is better (Hager & Zhang 2005, the approximate Wolfe conditions).
+	// flatShare is how far above the start, relative to its value, rounding may put a point that is
+	// better by its slope (Hager & Zhang 2005, the approximate Wolfe conditions).
 	flatShare = 4e-16
 )
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Repeats in PyTorch what our optimisers and schedules did, from an account that a Go test writes.
+"""Repeats with the optimisers of python/collapse/engine, and with torch's schedules, what ours did, from an account of a Go test.
 
 usage: go test -count=1 -v -run TestOptimisersAgainstTorch ./optim
        replay_optim.py ACCOUNT.json
@@ -11,7 +11,7 @@ step, the same number of calls after each iteration, and the same step lengths a
 amplifies rounding: what torch makes of the same step from parameters that differ by 1e-16 is printed beside. Then the five steps
 are made without going back to our state; that difference is printed, not judged. Exit status 1 if anything fails.
 """
-import json, math, sys, warnings
+import json, math, os, sys, warnings
 
 warnings.filterwarnings("ignore")
 import torch
@@ -19,16 +19,22 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.optim import lr_scheduler as schedulers
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+from collapse.engine import optimisers
+from collapse.engine.fields import Fields
+
 F64 = torch.float64
 
 
 def adam(a):
+    settings = Fields({"kind": "adam", "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": a["decay"]}, "account")
+
     def run(dtype):
         p = torch.tensor(a["start"], dtype=dtype, requires_grad=True)
-        opt, values = torch.optim.Adam([p], lr=a["lr"], weight_decay=a["decay"]), []
+        opt, values = optimisers.build(settings, {"p": p}), []
         for g in a["grads"]:
             p.grad = torch.tensor(g, dtype=dtype)
-            opt.step()
+            opt.step(a["lr"], lambda: None)
             values.append(p.detach().to(F64).clone())
         return values
 
@@ -139,16 +145,13 @@ def load(net, values, noise=0.0):
 
 
 def optimiser(a, net, state):
-    """torch's L-BFGS in the state that ours was in."""
-    opt = Recorded(net.parameters(), lr=a["lr"], history_size=10, max_iter=a["iterations"], line_search_fn=None if a["line_search"] == "none" else a["line_search"])
-    if state:
-        vector = lambda name: torch.tensor(state["lbfgs." + name], dtype=F64)
-        pairs = range(sum(k.startswith("lbfgs.old_dirs.") for k in state))
-        y, s = [vector("old_dirs.%d" % i) for i in pairs], [vector("old_stps.%d" % i) for i in pairs]
-        scale = y[-1].dot(s[-1]) / y[-1].dot(y[-1]) if y else 1
-        opt.state[opt._params[0]] = {"func_evals": 1, "n_iter": 1, "d": vector("last_move"), "t": 1.0, "old_dirs": y, "old_stps": s,
-                                     "ro": [1 / u.dot(v) for u, v in zip(y, s)], "H_diag": scale, "prev_flat_grad": vector("prev_flat_grad"), "prev_loss": 0.0}
-    return opt
+    """The engine's L-BFGS in the state that ours was in; torch's, which is inside."""
+    settings = {"line_search": a["line_search"], "max_iter": a["iterations"], "max_eval": 0, "history": 10, "tolerance_grad": 0, "tolerance_change": 0}
+    opt = optimisers.LBFGS(Fields(settings, "account"), dict(net.named_parameters()), Recorded)
+    opt.load(1, {name: torch.tensor(values, dtype=F64) for name, values in state.items()})
+    for group in opt.optimiser.param_groups:
+        group["lr"] = a["lr"]
+    return opt.optimiser
 
 
 def step(a, net, opt, batch):

@@ -3,8 +3,8 @@
 
 usage: replay_trace.py DIR|PIPE ...        (a named pipe is read along while the training writes it)
 
-The networks are built from the trace's description with torch.nn.functional, the step is taken by torch.optim, in float32 and
-in float64. A step passes if the loss agrees to 1e-5 relative and, for every parameter, our error is within three times PyTorch's
+Networks, losses, decay and optimisers are those of python/collapse/engine, so what is judged here is that engine as much as ours;
+the step is taken in float32 and in float64. A step passes if the loss agrees to 1e-5 relative and, for every parameter, our error is within three times PyTorch's
 own in float32, measured against PyTorch in float64 on the same state; within ten times in a network with convolutions that ran by
 Winograd's algorithm, whose rounding reaches every layer forwards or backwards:
     |dp_ours - dp_64| <= 3 |dp_torch32 - dp_64| + 1e-6 |p|        (Euclidean norms; |p| before or after the step, the larger)
@@ -26,28 +26,19 @@ its norm is allowed), are left out of the norms, counted, and must not have move
 Biases: what the gradient of a bias is allowed is allowed to its move, and to Adam's mean square, as the optimiser makes them of the
 gradient; biases start at 0, where 1e-6 |p| is nothing. How many exceed the bound above without that is printed.
 """
-import json, math, os, struct, sys, tarfile, warnings
+import json, math, os, sys, tarfile, warnings
 
 warnings.filterwarnings("ignore")
 import torch
-import torch.nn.functional as F
 
-from replay_nets import Sides, forward
-
-TYPES = {"F64": torch.float64, "F32": torch.float32, "I64": torch.int64, "I32": torch.int32, "U8": torch.uint8}
-
-
-def parse_safetensors(raw):
-    """name -> tensor; the format is 8 bytes of header length, a JSON header, and the tensors' bytes."""
-    (n,) = struct.unpack("<Q", raw[:8])
-    header, body, out = json.loads(bytes(raw[8 : 8 + n])), memoryview(raw)[8 + n :], {}
-    for name, h in header.items():
-        if name == "__metadata__":
-            continue
-        begin, end = h["data_offsets"]
-        t = torch.frombuffer(body[begin:end], dtype=TYPES[h["dtype"]]) if end > begin else torch.empty(0, dtype=TYPES[h["dtype"]])
-        out[name] = t.reshape(h["shape"])
-    return out
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+from collapse.engine import losses, nets, optimisers, weights
+from collapse.engine.decay import Decay
+from collapse.engine.devices import Arithmetic
+from collapse.engine.fields import Fields
+from collapse.engine.safetensors import parse
+from collapse.engine.trainer import Trainer
+from replay_nets import Sides, led
 
 
 def traced_steps(path):
@@ -56,49 +47,20 @@ def traced_steps(path):
         meta = json.load(open(os.path.join(path, "meta.json")))
         for info in meta["steps"]:
             with open(os.path.join(path, info["file"]), "rb") as f:
-                yield meta, info, parse_safetensors(bytearray(f.read()))
+                yield meta, info, parse(f.read(), f.name)
         return
     with open(path, "rb") as pipe, tarfile.open(fileobj=pipe, mode="r|") as tar:
         for member in tar:
-            content = bytearray(tar.extractfile(member).read())
+            content = tar.extractfile(member).read()
             if member.name == "meta.json":
-                meta = json.loads(bytes(content))
+                meta = json.loads(content)
             else:
                 assert member.name == meta["steps"][-1]["file"], member.name
-                yield meta, meta["steps"][-1], parse_safetensors(content)
+                yield meta, meta["steps"][-1], parse(content, member.name)
 
 
 def part(step, prefix):
     return {k[len(prefix) :]: v for k, v in step.items() if k.startswith(prefix)}
-
-
-def loss_of(meta, z, y):
-    c, K = meta["loss"], meta["classes"]
-    if c["kind"] == "ce":
-        return F.cross_entropy(z, y)
-    if c["kind"] == "ls":
-        return F.cross_entropy(z, y, label_smoothing=c["smoothing"])
-    onehot = F.one_hot(y, K).to(z.dtype)
-    if c["kind"] == "lr":  # KL(q || p) with q_y = 1 - a and the rest in proportion to p; 0 where p_y > 1 - a
-        a, logp = c["smoothing"], F.log_softmax(z, 1)
-        log_rest = torch.logsumexp(logp.masked_fill(onehot.bool(), -math.inf), 1)
-        logp_y = (logp * onehot).sum(1)
-        kl = (1 - a) * (math.log(1 - a) - logp_y) + a * (math.log(a) - log_rest)
-        return torch.where(logp_y.exp() > 1 - a, torch.zeros_like(kl), kl).mean()
-    weight, target = (c["alpha"], c["m"]) if c["kind"] == "rescaled_mse" else (1.0, 1.0)
-    e = ((z - target * onehot) ** 2 * (1 + (weight - 1) * onehot)).sum(1).mean()
-    return e / K if c["reduction"] == "torch" else e / 2
-
-
-def penalty(meta, state, h, names):
-    """Peeled decay, which is part of the objective; coupled decay is torch.optim's."""
-    d = meta["decay"]
-    if d["kind"] == "all":
-        return 0.0
-    total = sum(d[k] / 2 * state[n].pow(2).sum() for k, n in (("classifier", "fc.weight"), ("bias", "fc.bias")) if n in names)
-    if d["kind"] == "peeled-code":  # squares of normalised features: a constant
-        return total + d["features"] / 2 * F.normalize(h).pow(2).sum()
-    return total + (d["samples"] / len(h) if d["kind"] == "peeled" else 1.0) * d["features"] / 2 * h.pow(2).sum()
 
 
 def tensors(step, when, dtype):
@@ -107,50 +69,29 @@ def tensors(step, when, dtype):
     return state, optim
 
 
-SLOTS = {"sgd": ("momentum_buffer",), "adam": ("exp_avg", "exp_avg_sq")}
-
-
-def optimiser(meta, info, params, names, optim):
-    o = meta["optim"]
-    if o["kind"] == "adam":
-        opt = torch.optim.Adam(params, lr=info["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"], weight_decay=o["weight_decay"])
-    else:
-        opt = torch.optim.SGD(params, lr=info["lr"], momentum=o["momentum"], nesterov=o["nesterov"], weight_decay=o["weight_decay"])
-    for n, p in zip(names, params):
-        for slot in SLOTS[o["kind"]]:
-            if n + "." + slot in optim:
-                opt.state[p][slot] = optim[n + "." + slot]
-        if o["kind"] == "adam":
-            opt.state[p]["step"] = torch.tensor(float(optim["steps"]))
-    return opt
-
-
-def run_step(meta, info, step, state, optim, dtype, sides):
-    """One step of torch.optim; state and optim are changed in place. Returns loss, logits, gradients."""
-    names = list(part(step, "grad."))
-    params = [state[n].requires_grad_(True) for n in names]
-    z, h = forward(meta, state, step["batch.x"].to(dtype), sides)
-    loss = loss_of(meta, z, step["batch.labels"].long())
-    grads = torch.autograd.grad(loss + penalty(meta, state, h, names), params)
-    opt = optimiser(meta, info, params, names, optim)
-    for p, g in zip(params, grads):
-        p.grad = g.clone()
-    opt.step()
-    for n, p in zip(names, params):
-        for slot in SLOTS[meta["optim"]["kind"]]:
-            if opt.state[p].get(slot) is not None:
-                optim[n + "." + slot] = opt.state[p][slot]
-        p.requires_grad_(False)
-    optim["steps"] += 1
-    return loss.item(), {"logits": z.detach()}, dict(zip(names, grads))
+def trainer(meta, trained, state, optim, dtype, sides):
+    """The engine's trainer in a traced state. trained: names of the parameters that are."""
+    net = nets.build(nets.complete(meta["net"], state), meta["classes"]).to(dtype)
+    weights.load_model(net, state, "trace")
+    params = weights.trained(net, [name for name, _ in net.named_parameters() if name not in trained])
+    optimiser = optimisers.build(Fields(meta["optim"], "optim"), params)
+    weights.load_optimiser(optimiser, optim, dtype, "trace")
+    arithmetic = Arithmetic(torch.device("cpu"), str(dtype).split(".")[1], "float32")
+    decay = Decay(Fields(meta["decay"], "decay"), params, arithmetic.wide)
+    return Trainer(led(net, sides), losses.build(Fields(meta["loss"], "loss"), meta["classes"]), decay, optimiser, arithmetic)
 
 
 class Step:
-    """What one step gave: loss, logits, gradients, state and optimiser state."""
+    """What one step of the engine gave: loss, logits, gradients, state and optimiser state."""
 
-    def __init__(self, meta, info, step, dtype, sides):
-        self.state, self.optim = tensors(step, "before", dtype)
-        self.loss, self.logits, self.grads = run_step(meta, info, step, self.state, self.optim, dtype, sides)
+    def __init__(self, meta, info, step, state, optim, dtype, sides):
+        made = trainer(meta, part(step, "grad."), state, optim, dtype, sides)
+        shape = [meta["net"][name] for name in ("channels", "height", "width")]
+        outcome = made.step(step["batch.x"].to(dtype).reshape(-1, *shape), step["batch.labels"].long(), info["lr"], True)
+        self.loss, self.logits = outcome.loss.item(), {"logits": outcome.logits}
+        self.grads = {name: p.grad for name, p in made.net.named_parameters() if p.requires_grad}
+        self.state = {name: t.detach() for name, t in weights.of_model(made.net).items()}
+        self.optim = weights.of_optimiser(made.optimiser)
 
 
 def norm(t):
@@ -203,13 +144,13 @@ class Judge:
         self.double = meta["dtype"] == "float64"
         self.winograd = set().union(*(modules_of(c["name"]) for c in meta["net"].get("convs", []) if c["algorithm"] != "direct"))
         own, where = Sides(), "step %d" % info["step"]
-        single = Step(meta, info, step, torch.float32, own)
+        repeated = lambda dtype, sides: Step(meta, info, step, *tensors(step, "before", dtype), dtype, sides)
+        single = repeated(torch.float32, own)
         led = [step["relu.%d" % i] for i in range(len(own.inputs))]
         self.slack = 40 / 3 if self.winograd else 4
         ours = Sides(led, own.inputs, self.slack)
         theirs = Sides(own.outputs, own.inputs)
-        doubles = [Step(meta, info, step, torch.float64, ours)]
-        doubles.append(Step(meta, info, step, torch.float64, theirs))
+        doubles = [repeated(torch.float64, ours), repeated(torch.float64, theirs)]
         self.taken = [self.taken[0] + ours.taken, self.taken[1] + theirs.taken]
         self.largest = max(self.largest, ours.largest)
         self.failed += ["%s %s" % (where, u) for u in ours.unexplained]
@@ -283,7 +224,8 @@ def replay(path):
         for dtype in (torch.float32, torch.float64):  # free running: from the first traced state on
             if dtype not in free:
                 free[dtype] = tensors(step, "before", dtype)
-            run_step(meta, info, step, *free[dtype], dtype, Sides())
+            made = Step(meta, info, step, *free[dtype], dtype, Sides())
+            free[dtype] = made.state, made.optim
         far = drift(free, tensors(step, "after", torch.float64)[0], list(part(step, "grad.")))
     if not count:
         sys.exit("%s holds no steps" % path)

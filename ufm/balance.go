@@ -3,7 +3,7 @@ package ufm
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 	"collapse/measure"
 )
 
@@ -16,18 +16,18 @@ func (p *Problem) certifyBalance(x []float64, cert *Certificate) {
 		cert.Missing["balance"] = "too large for columns that differ within classes"
 		return
 	}
-	wtw, hht := p.gram(kernel.TN, d, K, at.W), p.gram(kernel.NT, d, N, at.H)
+	wtw, hht := p.gram(gemm.TN, d, K, at.W), p.gram(gemm.NT, d, N, at.H)
 	if at.W1 == nil {
 		cert.Balance = Number(difference(p.pW, wtw, p.pH, hht, d, p.relu || p.Model == LSNonneg))
 		return
 	}
-	inner := difference(p.pW1, p.gram(kernel.TN, d, d, at.W1), p.pH, hht, d, false)
-	outer := difference(p.pW, wtw, p.pW1, p.gram(kernel.NT, d, d, at.W1), d, p.relu)
+	inner := difference(p.pW1, p.gram(gemm.TN, d, d, at.W1), p.pH, hht, d, false)
+	outer := difference(p.pW, wtw, p.pW1, p.gram(gemm.NT, d, d, at.W1), d, p.relu)
 	cert.Balance = Number(math.Hypot(inner, outer))
 }
 
 // gram returns aᵀa (TN, a is k×d) or aaᵀ (NT, a is d×k).
-func (p *Problem) gram(form kernel.Form, d, k int, a []float64) []float64 {
+func (p *Problem) gram(form gemm.Form, d, k int, a []float64) []float64 {
 	out := make([]float64, d*d)
 	p.gemm(form, d, d, k, a, a, out, false)
 	return out

@@ -1,6 +1,6 @@
 package ufm
 
-import "collapse/internal/kernel"
+import "collapse/internal/kernel/gemm"
 
 // smallestFactor bounds the factor that descent keeps apart from H; see Descend.
 const smallestFactor = 0.5
@@ -35,7 +35,7 @@ func (p *Problem) descendOnce(at Point, t, sigma float64) float64 {
 	if p.f != nil {
 		features, weight = p.f, 1
 	}
-	p.gemm(kernel.NT, K, d, N, p.g, features, p.step.W, false)
+	p.gemm(gemm.NT, K, d, N, p.g, features, p.step.W, false)
 	for k := range at.B {
 		sum := 0.0
 		for _, g := range p.g[k*N:][:N] {
@@ -46,7 +46,7 @@ func (p *Problem) descendOnce(at Point, t, sigma float64) float64 {
 	next := sigma * (1 - t*p.pH)
 	if p.f == nil { // Ĥ += Wᵀ·(−tG/σ'), with W before its own step
 		scaleTo(p.scaledBy.W, -t/next, at.W)
-		p.gemm(kernel.TN, d, N, K, p.scaledBy.W, p.g, at.H, true)
+		p.gemm(gemm.TN, d, N, K, p.scaledBy.W, p.g, at.H, true)
 	} else {
 		p.descendFeatures(at, t, sigma, next)
 	}
@@ -86,15 +86,15 @@ func (p *Problem) scaledOutputs(at Point, sigma float64) {
 // descendFeatures steps W1 and H1, or H under a plain relu.
 func (p *Problem) descendFeatures(at Point, t, sigma, next float64) {
 	K, d, N := p.K, p.D, p.K*p.N
-	p.gemm(kernel.TN, d, N, K, at.W, p.g, p.df, false)
+	p.gemm(gemm.TN, d, N, K, at.W, p.g, p.df, false)
 	p.maskInactive(p.df)
 	if at.W1 == nil {
 		addScaled(at.H, -t/next, p.df)
 		return
 	}
-	p.gemm(kernel.NT, d, d, N, p.df, at.H, p.step.W1, false)
+	p.gemm(gemm.NT, d, d, N, p.df, at.H, p.step.W1, false)
 	scaleTo(p.scaledBy.W1, -t/next, at.W1)
-	p.gemm(kernel.TN, d, N, d, p.scaledBy.W1, p.df, at.H, true)
+	p.gemm(gemm.TN, d, N, d, p.scaledBy.W1, p.df, at.H, true)
 	shrinkAndMove(at.W1, t, p.pW1, sigma, p.step.W1)
 }
 

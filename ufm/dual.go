@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 )
 
 // twoFactor says whether the convex lifting Z = W·H applies: two factors, convex g, no sign constraint.
@@ -24,7 +24,7 @@ func (p *Problem) threshold() float64 { return math.Sqrt(p.pW * p.pH) }
 func (p *Problem) dualNorm(rng *rand.Rand) (s float64, u, v []float64) {
 	K, N := p.K, p.K*p.N
 	gram := make([]float64, K*K)
-	p.gemm(kernel.NT, K, K, N, p.g, p.g, gram, false)
+	p.gemm(gemm.NT, K, K, N, p.g, p.g, gram, false)
 	minus := func(v, out []float64) { // smallestEigen of −G·Gᵀ
 		for i := range K {
 			out[i] = -dot(gram[i*K:][:K], v)

@@ -1,6 +1,6 @@
 package ufm
 
-import "collapse/internal/kernel"
+import "collapse/internal/kernel/gemm"
 
 // Linearize fixes the point at which HessVec works. With relu the derivatives are those of the piece
 // on which the signs of the pre-activations stay as they are.
@@ -14,7 +14,7 @@ func (p *Problem) Linearize(x []float64) {
 	copy(p.at.X, x)
 	p.outputs(p.at)
 	p.head.gradient(p.z, p.g)
-	p.gemm(kernel.TN, d, N, p.K, p.at.W, p.g, p.adjoint, false)
+	p.gemm(gemm.TN, d, N, p.K, p.at.W, p.g, p.adjoint, false)
 	p.maskInactive(p.adjoint)
 }
 
@@ -33,8 +33,8 @@ func (p *Problem) HessVec(v, out []float64) {
 	if p.f != nil {
 		features, tangent = p.f, p.tangentF
 		if p.at.W1 != nil {
-			p.gemm(kernel.NN, d, N, d, dir.W1, p.at.H, tangent, false)
-			p.gemm(kernel.NN, d, N, d, p.at.W1, dir.H, tangent, true)
+			p.gemm(gemm.NN, d, N, d, dir.W1, p.at.H, tangent, false)
+			p.gemm(gemm.NN, d, N, d, p.at.W1, dir.H, tangent, true)
 		} else {
 			copy(tangent, dir.H)
 		}
@@ -47,12 +47,12 @@ func (p *Problem) HessVec(v, out []float64) {
 			row[i] = b
 		}
 	}
-	p.gemm(kernel.NN, K, N, d, dir.W, features, z, dir.B != nil)
-	p.gemm(kernel.NN, K, N, d, p.at.W, tangent, z, true)
+	p.gemm(gemm.NN, K, N, d, dir.W, features, z, dir.B != nil)
+	p.gemm(gemm.NN, K, N, d, p.at.W, tangent, z, true)
 	p.head.curvature(z)
 
-	p.gemm(kernel.NT, K, d, N, z, features, res.W, false)
-	p.gemm(kernel.NT, K, d, N, p.g, tangent, res.W, true)
+	p.gemm(gemm.NT, K, d, N, z, features, res.W, false)
+	p.gemm(gemm.NT, K, d, N, p.g, tangent, res.W, true)
 	for k := range res.B {
 		sum := 0.0
 		for _, x := range z[k*N:][:N] {
@@ -74,14 +74,14 @@ func (p *Problem) hessFeatures(dir, res Point) {
 	if p.at.W1 != nil {
 		down = p.df
 	}
-	p.gemm(kernel.TN, d, N, K, dir.W, p.g, down, false)
-	p.gemm(kernel.TN, d, N, K, p.at.W, p.tangentZ, down, true)
+	p.gemm(gemm.TN, d, N, K, dir.W, p.g, down, false)
+	p.gemm(gemm.TN, d, N, K, p.at.W, p.tangentZ, down, true)
 	p.maskInactive(down)
 	if p.at.W1 == nil {
 		return
 	}
-	p.gemm(kernel.NT, d, d, N, down, p.at.H, res.W1, false)
-	p.gemm(kernel.NT, d, d, N, p.adjoint, dir.H, res.W1, true)
-	p.gemm(kernel.TN, d, N, d, dir.W1, p.adjoint, res.H, false)
-	p.gemm(kernel.TN, d, N, d, p.at.W1, down, res.H, true)
+	p.gemm(gemm.NT, d, d, N, down, p.at.H, res.W1, false)
+	p.gemm(gemm.NT, d, d, N, p.adjoint, dir.H, res.W1, true)
+	p.gemm(gemm.TN, d, N, d, dir.W1, p.adjoint, res.H, false)
+	p.gemm(gemm.TN, d, N, d, p.at.W1, down, res.H, true)
 }

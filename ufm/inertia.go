@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"collapse/internal/spectrum"
 )
 
 // Limits of the exact count: the size of the Schur complement and of its coupling.
@@ -62,11 +64,10 @@ func countNegative(schur []float64, m int, before float64) (int, error) {
 	if rounding > .01 {
 		return 0, errors.New("the penalties are so small that rounding decides the signs of eigenvalues")
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(values, false) {
+	all, ok := spectrum.Of(values)
+	if !ok {
 		return 0, errors.New("the eigenvalue iteration did not converge")
 	}
-	all := eigen.Values(nil)
 	cut := math.Max(1e-9*math.Max(math.Abs(all[0]), math.Abs(all[m-1])), rounding)
 	count := 0
 	for count < m && all[count] < -cut {

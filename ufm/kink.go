@@ -3,7 +3,7 @@ package ufm
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
 )
 
 // Limits of the search for a subgradient at kinks.
@@ -46,9 +46,9 @@ func (p *Problem) settleKinks(x, grad []float64, value float64) {
 func (p *Problem) kinks(at Point) (down []float64, free []int) {
 	d, N := p.D, p.K*p.N
 	before := make([]float64, d*N)
-	p.gemm(kernel.NN, d, N, d, at.W1, at.H, before, false)
+	p.gemm(gemm.NN, d, N, d, at.W1, at.H, before, false)
 	down = make([]float64, d*N)
-	p.gemm(kernel.TN, d, N, p.K, at.W, p.g, down, false)
+	p.gemm(gemm.TN, d, N, p.K, at.W, p.g, down, false)
 	width := kinkWidth * maxAbs(before)
 	least := kinkWidth*maxAbs(down) + p.gradientRounding(at.X)*Norm(at.W)
 	for i, v := range before {
@@ -78,8 +78,8 @@ func (s *slopes) eval(alpha []float64) {
 	for i, j := range s.free {
 		s.masked[j] = alpha[i] * s.down[j]
 	}
-	p.gemm(kernel.NT, d, d, N, s.masked, s.at.H, s.out.W1, false)
-	p.gemm(kernel.TN, d, N, d, s.at.W1, s.masked, s.out.H, false)
+	p.gemm(gemm.NT, d, d, N, s.masked, s.at.H, s.out.W1, false)
+	p.gemm(gemm.TN, d, N, d, s.at.W1, s.masked, s.out.H, false)
 	addScaled(s.out.W1, p.pW1, s.at.W1)
 	addScaled(s.out.H, p.pH, s.at.H)
 }
@@ -95,8 +95,8 @@ func (s *slopes) minimise(step float64) {
 		s.eval(ahead)
 		scale(s.out.W1, s.r1*s.r1)
 		scale(s.out.H, s.rH*s.rH)
-		p.gemm(kernel.NN, d, N, d, s.out.W1, s.at.H, slope, false)
-		p.gemm(kernel.NN, d, N, d, s.at.W1, s.out.H, slope, true)
+		p.gemm(gemm.NN, d, N, d, s.out.W1, s.at.H, slope, false)
+		p.gemm(gemm.NN, d, N, d, s.at.W1, s.out.H, slope, true)
 		copy(last, alpha)
 		moved, turn := 0.0, 0.0
 		for i, j := range s.free {

@@ -2,6 +2,8 @@ package ufm
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -48,9 +50,9 @@ func NewProblem(c Config, team *parallel.Team) (*Problem, error) {
 	case c.Model == LSNonneg: // λ_W‖W‖² + (λ_H/n)‖H‖² + λ_b‖b‖²
 		p.pW, p.pH, p.pB = 2*c.LW, 2*c.LH/float64(c.N), 2*c.LB
 	}
-	p.z, p.g = kernel.Alloc[float64](c.K*N), kernel.Alloc[float64](c.K*N)
+	p.z, p.g = memory.Alloc[float64](c.K*N), memory.Alloc[float64](c.K*N)
 	if p.relu || c.ThreeFactor() {
-		p.f, p.df = kernel.Alloc[float64](c.D*N), kernel.Alloc[float64](c.D*N)
+		p.f, p.df = memory.Alloc[float64](c.D*N), memory.Alloc[float64](c.D*N)
 	}
 	return p, nil
 }
@@ -88,7 +90,7 @@ func (p *Problem) outputs(at Point) {
 			row[i] = b
 		}
 	}
-	p.gemm(kernel.NN, K, N, d, at.W, features, p.z, at.B != nil)
+	p.gemm(gemm.NN, K, N, d, at.W, features, p.z, at.B != nil)
 }
 
 // features returns F: H, relu(H), W1·H1 or relu(W1·H1).
@@ -96,7 +98,7 @@ func (p *Problem) features(at Point) []float64 {
 	d, N := p.D, p.K*p.N
 	switch {
 	case at.W1 != nil:
-		p.gemm(kernel.NN, d, N, d, at.W1, at.H, p.f, false)
+		p.gemm(gemm.NN, d, N, d, at.W1, at.H, p.f, false)
 	case p.relu:
 		copy(p.f, at.H)
 	default:
@@ -121,7 +123,7 @@ func (p *Problem) backward(at, grad Point) {
 	if p.f != nil {
 		features = p.f
 	}
-	p.gemm(kernel.NT, K, d, N, p.g, features, grad.W, false)
+	p.gemm(gemm.NT, K, d, N, p.g, features, grad.W, false)
 	for k := range grad.B {
 		sum := 0.0
 		for _, v := range p.g[k*N:][:N] {
@@ -130,18 +132,18 @@ func (p *Problem) backward(at, grad Point) {
 		grad.B[k] = sum
 	}
 	if p.f == nil {
-		p.gemm(kernel.TN, d, N, K, at.W, p.g, grad.H, false)
+		p.gemm(gemm.TN, d, N, K, at.W, p.g, grad.H, false)
 		return
 	}
 	down := p.df
 	if at.W1 == nil {
 		down = grad.H
 	}
-	p.gemm(kernel.TN, d, N, K, at.W, p.g, down, false)
+	p.gemm(gemm.TN, d, N, K, at.W, p.g, down, false)
 	p.maskInactive(down)
 	if at.W1 != nil {
-		p.gemm(kernel.NT, d, d, N, down, at.H, grad.W1, false)
-		p.gemm(kernel.TN, d, N, d, at.W1, down, grad.H, false)
+		p.gemm(gemm.NT, d, d, N, down, at.H, grad.W1, false)
+		p.gemm(gemm.TN, d, N, d, at.W1, down, grad.H, false)
 	}
 }
 
@@ -157,16 +159,10 @@ func (p *Problem) maskInactive(v []float64) {
 	}
 }
 
-// gemm is kernel.Gemm on matrices without gaps.
-func (p *Problem) gemm(form kernel.Form, m, n, k int, a, b, c []float64, accumulate bool) {
-	lda, ldb := k, n
-	switch form {
-	case kernel.NT:
-		ldb = k
-	case kernel.TN:
-		lda = m
-	}
-	kernel.Gemm(p.team, form, m, n, k, a, lda, b, ldb, c, n, kernel.Epilogue[float64]{Accumulate: accumulate})
+// gemm is gemm.Multiply on matrices without gaps.
+func (p *Problem) gemm(form gemm.Form, m, n, k int, a, b, c []float64, accumulate bool) {
+	opA, opB := gemm.Operands(form, m, n, k, a, b)
+	gemm.Multiply(p.team, form, opA, opB, kernel.Dense(m, n, c), gemm.Epilogue[float64]{Accumulate: accumulate})
 }
 
 func sumSquares(v []float64) float64 {

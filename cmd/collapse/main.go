@@ -1,5 +1,5 @@
-// Command collapse is a laboratory for neural collapse: it measures it, solves its models
-// exactly, trains the networks in which it happens and re-runs the experiments on it.
+// Command collapse is a laboratory for neural collapse: it measures collapse, solves the models
+// exactly, trains the networks that show it and repeats the papers' experiments.
 package main
 
 import (

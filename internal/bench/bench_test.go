@@ -7,18 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/isa"
 	"collapse/measure"
 	"collapse/parallel"
 )
 
 func TestGemmReport(t *testing.T) {
-	shapes := []Shape{{kernel.NT, 33, 70, 65}, {kernel.NN, 64, 40, 31}, {kernel.TN, 12, 64, 100}}
+	shapes := []Shape{{gemm.NT, 33, 70, 65}, {gemm.NN, 64, 40, 31}, {gemm.TN, 12, 64, 100}}
 	r, err := Gemm(2, 3, shapes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rates) != 2*len(shapes) || r.Threads != 2 || r.Repeats != 3 || r.Kernel != kernel.Name() {
+	if len(r.Rates) != 2*len(shapes) || r.Threads != 2 || r.Repeats != 3 || r.Kernel != isa.Name() {
 		t.Fatalf("report %+v", r)
 	}
 	for i, rate := range r.Rates {
@@ -43,7 +44,7 @@ func TestGemmReport(t *testing.T) {
 
 // verify must notice a wrong element and a NaN.
 func TestVerifyNotices(t *testing.T) {
-	p := newProblem[float32](Shape{kernel.NT, 20, 30, 40})
+	p := newProblem[float32](Shape{gemm.NT, 20, 30, 40})
 	p.multiply(nil)
 	if err := p.verify(); err != nil {
 		t.Fatal(err)
@@ -122,7 +123,7 @@ func TestMeasureReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.N != c.n || r.D != c.d || r.K != c.k || r.Threads != 2 || r.Kernel != kernel.Name() || r.Runs < 1 {
+		if r.N != c.n || r.D != c.d || r.K != c.k || r.Threads != 2 || r.Kernel != isa.Name() || r.Runs < 1 {
 			t.Errorf("report %+v", r)
 		}
 		total := 0.0

@@ -6,23 +6,26 @@ import (
 	"math/rand/v2"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/isa"
+	"collapse/internal/kernel/memory"
 	"collapse/internal/version"
 	"collapse/parallel"
 )
 
 // Shape is a product's: C (M×N) from sums of K products.
 type Shape struct {
-	Form    kernel.Form
+	Form    gemm.Form
 	M, N, K int
 }
 
 // LayerShapes are the products of one 2048×2048 layer at batch 512, all three forms at 512×2048×2048,
 // and the weight gradient as training forms it.
 var LayerShapes = []Shape{
-	{kernel.NT, 512, 2048, 2048}, // forward: x·Wᵀ
-	{kernel.NN, 512, 2048, 2048}, // input gradient: dy·W
-	{kernel.TN, 512, 2048, 2048},
-	{kernel.TN, 2048, 2048, 512}, // weight gradient: dyᵀ·x
+	{gemm.NT, 512, 2048, 2048}, // forward: x·Wᵀ
+	{gemm.NN, 512, 2048, 2048}, // input gradient: dy·W
+	{gemm.TN, 512, 2048, 2048},
+	{gemm.TN, 2048, 2048, 512}, // weight gradient: dyᵀ·x
 }
 
 // GemmRate is the speed of one product.
@@ -54,7 +57,7 @@ type GemmReport struct {
 func Gemm(threads, repeats int, shapes []Shape) (GemmReport, error) {
 	tm := parallel.NewTeam(threads)
 	defer tm.Close()
-	r := GemmReport{Kernel: kernel.Name(), CPU: version.CPU(), Threads: tm.Threads(), Repeats: max(repeats, 1)}
+	r := GemmReport{Kernel: isa.Name(), CPU: version.CPU(), Threads: tm.Threads(), Repeats: max(repeats, 1)}
 	var err error
 	if r.FMAAll, err = gemmRates[float32](&r, tm, "float32", shapes); err != nil {
 		return r, err
@@ -92,19 +95,12 @@ func gemmRates[T kernel.Float](r *GemmReport, tm *parallel.Team, dtype string, s
 // problem is a product with its operands.
 type problem[T kernel.Float] struct {
 	Shape
-	a, b, c  []T
-	lda, ldb int
+	a, b, c []T
 }
 
 func newProblem[T kernel.Float](s Shape) *problem[T] {
-	p := &problem[T]{Shape: s, lda: s.K, ldb: s.N,
-		a: kernel.Alloc[T](s.M * s.K), b: kernel.Alloc[T](s.K * s.N), c: kernel.Alloc[T](s.M * s.N)}
-	if s.Form == kernel.TN {
-		p.lda = s.M
-	}
-	if s.Form == kernel.NT {
-		p.ldb = s.K
-	}
+	p := &problem[T]{Shape: s,
+		a: memory.Alloc[T](s.M * s.K), b: memory.Alloc[T](s.K * s.N), c: memory.Alloc[T](s.M * s.N)}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, x := range [][]T{p.a, p.b} {
 		for i := range x {
@@ -117,7 +113,8 @@ func newProblem[T kernel.Float](s Shape) *problem[T] {
 func (p *problem[T]) operations() float64 { return 2 * float64(p.M) * float64(p.N) * float64(p.K) }
 
 func (p *problem[T]) multiply(tm *parallel.Team) {
-	kernel.Gemm(tm, p.Form, p.M, p.N, p.K, p.a, p.lda, p.b, p.ldb, p.c, p.N, kernel.Epilogue[T]{})
+	a, b := gemm.Operands(p.Form, p.M, p.N, p.K, p.a, p.b)
+	gemm.Multiply(tm, p.Form, a, b, kernel.Dense(p.M, p.N, p.c), gemm.Epilogue[T]{})
 }
 
 // verify compares elements spread over C with sums in float64. The bound is the forward error of a sum
@@ -135,7 +132,7 @@ func (p *problem[T]) verify() error {
 		got, bound := float64(p.c[at]), 2*float64(p.K)*roundoff*absSum
 		if !(math.Abs(got-want) <= bound) {
 			return fmt.Errorf("bench: %v %d×%d×%d with kernel %s: c[%d,%d] is %g, want %g ± %g",
-				p.Form, p.M, p.N, p.K, kernel.Name(), i, j, got, want, bound)
+				p.Form, p.M, p.N, p.K, isa.Name(), i, j, got, want, bound)
 		}
 	}
 	return nil
@@ -144,12 +141,12 @@ func (p *problem[T]) verify() error {
 // element returns C[i,j] and the sum of the absolute products, in float64.
 func (p *problem[T]) element(i, j int) (sum, absSum float64) {
 	for q := range p.K {
-		x, y := i*p.lda+q, q*p.ldb+j
-		if p.Form == kernel.TN {
-			x = q*p.lda + i
+		x, y := i*p.K+q, q*p.N+j
+		if p.Form == gemm.TN {
+			x = q*p.M + i
 		}
-		if p.Form == kernel.NT {
-			y = j*p.ldb + q
+		if p.Form == gemm.NT {
+			y = j*p.K + q
 		}
 		product := float64(p.a[x]) * float64(p.b[y])
 		sum += product

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/nn"
 	"collapse/parallel"
 )
@@ -66,7 +66,7 @@ func Layers(c TrainConfig, team *parallel.Team) (LayersReport, error) {
 		limit.sample()
 		steps = append(steps, timed(func() { s.clocked(clock) }))
 	}
-	r := LayersReport{Net: c.Name, Batch: c.Batch, Threads: team.Threads(), Kernel: kernel.Name(), PeakGFLOPS: limit.best,
+	r := LayersReport{Net: c.Name, Batch: c.Batch, Threads: team.Threads(), Kernel: isa.Name(), PeakGFLOPS: limit.best,
 		StepMS: milliseconds(steps)}
 	products := map[string]product{}
 	for _, p := range listProducts(s.net) {

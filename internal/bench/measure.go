@@ -11,7 +11,8 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
+	"collapse/internal/kernel/memory"
 	"collapse/measure"
 	"collapse/parallel"
 )
@@ -59,7 +60,7 @@ func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r M
 	}
 	team := parallel.NewTeam(threads)
 	defer team.Close()
-	r = MeasureResult{N: n, D: d, K: k, Spread: spread, Threads: team.Threads(), Kernel: kernel.Name()}
+	r = MeasureResult{N: n, D: d, K: k, Spread: spread, Threads: team.Threads(), Kernel: isa.Name()}
 	made := newMade(n, d, k, float32(spread))
 	file, err := made.write(team)
 	if err != nil {
@@ -150,7 +151,7 @@ type sumTask struct{ values []float32 }
 // Run reads one part.
 func (t *sumTask) Run(part int) {
 	const n = readPart / 4
-	kernel.Sum(t.values[part*n : min((part+1)*n, len(t.values))])
+	memory.Sum(t.values[part*n : min((part+1)*n, len(t.values))])
 }
 
 // made are features of K classes: a mean in [−1,1]^d and noise in spread·[−1,1]^d around it.

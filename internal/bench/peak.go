@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/isa"
 	"collapse/internal/version"
 	"collapse/parallel"
 )
@@ -31,7 +33,7 @@ const (
 func Peak(threads int) (Limits, error) {
 	tm := parallel.NewTeam(threads)
 	defer tm.Close()
-	l := Limits{KernelName: kernel.Name(), CPU: version.CPU(), Threads: tm.Threads()}
+	l := Limits{KernelName: isa.Name(), CPU: version.CPU(), Threads: tm.Threads()}
 	one, all, all64 := newLoop[float32](nil), newLoop[float32](tm), newLoop[float64](tm)
 	for range limitRepeats {
 		one.sample()
@@ -63,12 +65,12 @@ func newLoop[T kernel.Float](tm *parallel.Team) *loop[T] {
 }
 
 // Run is one thread's part.
-func (l *loop[T]) Run(int) { kernel.PeakLoop[T](l.rounds) }
+func (l *loop[T]) Run(int) { gemm.PeakLoop[T](l.rounds) }
 
 func (l *loop[T]) run() { l.team.Do(l.team.Threads(), l) }
 
 // sample times the loop once and keeps the best rate.
 func (l *loop[T]) sample() {
-	operations := kernel.PeakLoop[T](1) * float64(l.rounds) * float64(l.team.Threads())
+	operations := gemm.PeakLoop[T](1) * float64(l.rounds) * float64(l.team.Threads())
 	l.best = max(l.best, giga(operations, timed(l.run)))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
 	"collapse/parallel"
 )
 
@@ -28,7 +28,7 @@ type readTask struct {
 // Run sums one part.
 func (r *readTask) Run(part int) {
 	const n = readPart / 4
-	r.ones.Add(int64(kernel.Sum(r.values[part*n : min((part+1)*n, len(r.values))])))
+	r.ones.Add(int64(memory.Sum(r.values[part*n : min((part+1)*n, len(r.values))])))
 }
 
 // readRate returns how fast the team reads a mapped file of size bytes, a multiple of readPart, in 10⁹

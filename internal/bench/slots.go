@@ -3,7 +3,7 @@ package bench
 import (
 	"time"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/internal/version"
 	"collapse/nn"
 	"collapse/parallel"
@@ -54,7 +54,7 @@ func slotsOf(nets []TrainConfig, threads int, d time.Duration) (SlotsReport, err
 	team := parallel.NewTeam(threads)
 	threads = team.Threads()
 	team.Close()
-	r := SlotsReport{CPU: version.CPU(), Kernel: kernel.Name(), Threads: threads}
+	r := SlotsReport{CPU: version.CPU(), Kernel: isa.Name(), Threads: threads}
 	for _, c := range nets {
 		n := SlotsNet{Net: c.Name, Batch: c.Batch}
 		most := 0.0

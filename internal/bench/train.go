@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
+	"collapse/internal/kernel/memory"
 	"collapse/nn"
 	"collapse/optim"
 	"collapse/parallel"
@@ -61,7 +62,7 @@ func newStepper(c TrainConfig, team *parallel.Team) (*stepper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{net: net, loss: loss, x: kernel.Alloc[float32](c.Batch * c.Arch.Inputs()),
+	s := &stepper{net: net, loss: loss, x: memory.Alloc[float32](c.Batch * c.Arch.Inputs()),
 		dz: make([]float32, c.Batch*c.Arch.Classes), labels: make([]int32, c.Batch)}
 	if !c.Eval {
 		if s.sgd, err = optim.NewSGD(net.Params(), optim.SGDConfig{Momentum: 0.9, Nesterov: true, WeightDecay: 1e-3}, team); err != nil {
@@ -115,7 +116,7 @@ func Train(c TrainConfig, team *parallel.Team) (TrainResult, error) {
 	all, useful := flops(listProducts(s.net), c.Batch, c.Eval)
 	return TrainResult{Net: c.Name, Batch: c.Batch, Eval: c.Eval, Threads: team.Threads(), StepMS: median * 1e3, BestMS: times[0] * 1e3,
 		ImagesPerS: float64(c.Batch) / median, GFLOPS: all / median / 1e9, UsefulGFLOPS: useful / median / 1e9,
-		FractionOfPeak: all / median / 1e9 / limit.best, PeakGFLOPS: limit.best, RSSMB: PeakRSS(), Kernel: kernel.Name()}, nil
+		FractionOfPeak: all / median / 1e9 / limit.best, PeakGFLOPS: limit.best, RSSMB: PeakRSS(), Kernel: isa.Name()}, nil
 }
 
 // Rate returns how many steps a second each of slots runs side by side makes, every run with

@@ -97,7 +97,7 @@ func TestNetsAreNamed(t *testing.T) {
 	if _, _, err := Net("resnet19", 0); err == nil || !strings.Contains(err.Error(), "resnet18-cifar") {
 		t.Errorf("an unknown network: %v", err)
 	}
-	if _, _, err := Net("vgg13", 8); err == nil || !strings.Contains(err.Error(), "one width") {
+	if _, _, err := Net("vgg13", 8); err == nil || !strings.Contains(err.Error(), "fixed width") {
 		t.Errorf("a narrow VGG13: %v", err)
 	}
 	if a, _, err := Net("resnet18-adapt", 16); err != nil || a.StemWidth != 16 {

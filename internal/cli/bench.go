@@ -9,13 +9,13 @@ import (
 )
 
 type benchCmd struct {
-	Peak    benchPeakCmd    `cmd:"" help:"What this machine can do: multiply-adds and bytes a second."`
-	Gemm    benchGemmCmd    `cmd:"" help:"Matrix products in the three forms of training, against the peak."`
+	Peak    benchPeakCmd    `cmd:"" help:"What this machine can do: multiply-adds and bytes per second."`
+	Gemm    benchGemmCmd    `cmd:"" help:"The three matrix products of training, against the peak."`
 	Train   benchTrainCmd   `cmd:"" help:"A whole training step or an evaluation, against the peak."`
-	Layers  benchLayersCmd  `cmd:"" help:"Each layer and operation of a training step: time, rate, share."`
-	Slots   benchSlotsCmd   `cmd:"" help:"Whether several runs side by side get more done than one on all threads."`
-	Measure benchMeasureCmd `cmd:"" help:"The measures of collapse on made features: seconds, bytes a second, the share of each part."`
-	Queue   benchQueueCmd   `cmd:"" help:"What a study on very many workers needs of its coordinator, by workers that only sleep."`
+	Layers  benchLayersCmd  `cmd:"" help:"Each layer and operation of a training step: its time, rate and share."`
+	Slots   benchSlotsCmd   `cmd:"" help:"Whether several runs side by side do more than one run on all threads."`
+	Measure benchMeasureCmd `cmd:"" help:"The measures of collapse on synthetic features: seconds, bytes per second, the share of each part."`
+	Queue   benchQueueCmd   `cmd:"" help:"What a study on very many workers needs from its coordinator, tested with workers that only sleep."`
 }
 
 type benchPeakCmd struct{}

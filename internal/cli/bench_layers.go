@@ -18,7 +18,7 @@ func (c benchLayersCmd) Run(a *app) error {
 		return err
 	}
 	return a.emit(r, func() {
-		a.printf("%s, batch %d, %d threads, kernel %s: %.1f ms a step, %.1f %% of it between operations; limit %.0f GFLOP/s\n\n", r.Net, r.Batch, r.Threads, r.Kernel, r.StepMS, 100*r.Uncounted, r.PeakGFLOPS)
+		a.printf("%s, batch %d, %d threads, kernel %s: %.1f ms per step, %.1f %% of it between operations; limit %.0f GFLOP/s\n\n", r.Net, r.Batch, r.Threads, r.Kernel, r.StepMS, 100*r.Uncounted, r.PeakGFLOPS)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "layer\toperation\talgorithm\tms\tshare\tGFLOP/s\tuseful\tof the limit\t")
 		for _, o := range r.Operations {

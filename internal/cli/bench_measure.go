@@ -6,15 +6,15 @@ import (
 )
 
 type benchMeasureCmd struct {
-	N int `name:"n" default:"50000" help:"Samples in all." placeholder:"N"`
+	N int `name:"n" default:"50000" help:"Samples in total." placeholder:"N"`
 	D int `name:"d" default:"512" help:"Width of the features." placeholder:"D"`
 	K int `name:"k" default:"10" help:"Classes." placeholder:"K"`
 
 	Measures []string `default:"default" complete:"measures" help:"What is measured: default, all, or keys of docs/measures.md, separated by commas." placeholder:"LIST"`
 
-	Null int `help:"How often labels are shuffled to see what measures come to by chance; 0: not. Timed as a stage of its own." default:"0" placeholder:"N"`
+	Null int `help:"How often labels are shuffled to see what measures come to by chance; 0: never. Timed as a separate stage." default:"0" placeholder:"N"`
 
-	Spread float64 `default:"0.05" help:"Spread of samples around their class mean, beside means of size 1; from about 1 on no sample is near its own mean." placeholder:"S"`
+	Spread float64 `default:"0.05" help:"Spread of samples around their class mean, where means have size 1; from about 1 on no sample is near its own mean." placeholder:"S"`
 }
 
 func (c benchMeasureCmd) Run(a *app) error {

@@ -10,14 +10,14 @@ import (
 )
 
 type benchQueueCmd struct {
-	Workers int           `default:"1000" help:"Workers: each with a connection and one slot." placeholder:"N"`
-	Runs    int           `help:"Runs of the study; default: enough for twice the time. With fewer than workers, the others look for work." placeholder:"N"`
+	Workers int           `default:"1000" help:"Workers: each has a connection and one slot." placeholder:"N"`
+	Runs    int           `help:"Runs of the study; default: enough for twice the time. With fewer runs than workers, the idle workers look for work." placeholder:"N"`
 	Length  time.Duration `default:"10m" help:"How long a run takes." placeholder:"D"`
 	Epoch   time.Duration `default:"26s" help:"How long an epoch takes: 26s by default, as one of md-fig1 on one core." placeholder:"D"`
-	Rows    int           `default:"100" help:"Values that an epoch has." placeholder:"N"`
-	Bytes   int           `default:"16384" help:"Size of the files that a finished run sends." placeholder:"N"`
-	Speed   float64       `default:"1" help:"Divide all times of runs and queue by this, which multiplies their load." placeholder:"X"`
-	Time    time.Duration `default:"30s" help:"How long to measure: in all." placeholder:"D"`
+	Rows    int           `default:"100" help:"Values in an epoch." placeholder:"N"`
+	Bytes   int           `default:"16384" help:"Bytes of files that a finished run sends." placeholder:"N"`
+	Speed   float64       `default:"1" help:"Divide all times of runs and queue by this, which multiplies the load." placeholder:"X"`
+	Time    time.Duration `default:"30s" help:"How long to measure: in total." placeholder:"D"`
 	Dir     string        `help:"Folder on the disk to store results on; default: that of temporary files." type:"existingdir" placeholder:"DIR"`
 
 	Fleet bool `hidden:"" help:"Be the workers, for the process that started this one."`
@@ -52,18 +52,18 @@ func (c benchQueueCmd) Run(a *app) (err error) {
 
 func printSimulation(a *app, r load.Report) {
 	a.printf("%d workers, runs of %v with %d values every %v, %g times as fast, measured for %.1f s\n\n", r.Workers, r.Length, r.Rows, r.Epoch, r.Speed, r.Seconds)
-	a.printf("all at work after              %.1f s\n", r.AllBusy)
-	a.printf("runs ended                     %.1f a second (taken from a living worker: %d)\n", float64(r.RunsEnded)/r.Seconds, r.Again)
-	a.printf("values sent, stored            %.0f, %.0f a second (messages waiting at the end: %d)\n", float64(r.RowsSent)/r.Seconds, float64(r.RowsStored)/r.Seconds, r.Unread)
-	a.printf("heartbeats                     %.0f a second of %.0f due\n", float64(r.Heartbeats)/r.Seconds, float64(r.Due)/r.Seconds)
+	a.printf("all working after              %.1f s\n", r.AllBusy)
+	a.printf("runs ended                     %.1f per second (taken from a living worker: %d)\n", float64(r.RunsEnded)/r.Seconds, r.Again)
+	a.printf("values sent, stored            %.0f, %.0f per second (messages waiting at the end: %d)\n", float64(r.RowsSent)/r.Seconds, float64(r.RowsStored)/r.Seconds, r.Unread)
+	a.printf("heartbeats                     %.0f per second of %.0f due\n", float64(r.Heartbeats)/r.Seconds, float64(r.Due)/r.Seconds)
 	a.printf("processors busy                %.2f with the coordinator, its server and lab, %.2f with all workers\n\n", r.CPU, r.FleetCPU)
 	line := func(what string, s load.Spread) {
 		if s.N > 0 {
 			a.printf("%-30s half within %.1f ms, 99 of 100 within %.1f ms (%d)\n", what, 1000*s.P50, 1000*s.P99, s.N)
 		}
 	}
-	line("a run, besides its length", r.Overhead)
-	line("of it between two runs", r.Handover)
-	line("rows of an epoch to the disk", r.Sending)
-	line("an update of a claim", r.Updating)
+	line("overhead of a run", r.Overhead)
+	line("  of which between two runs", r.Handover)
+	line("storing the rows of an epoch", r.Sending)
+	line("updating a claim", r.Updating)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type benchSlotsCmd struct {
-	Time time.Duration `default:"5s" help:"How long to measure: each way." placeholder:"D"`
+	Time time.Duration `default:"5s" help:"How long to measure: each arrangement." placeholder:"D"`
 }
 
 func (c benchSlotsCmd) Run(a *app) error {
@@ -22,7 +22,7 @@ func (c benchSlotsCmd) Run(a *app) error {
 	return a.emit(r, func() {
 		a.printf("%s, kernel %s, %d threads\n\n", r.CPU, r.Kernel, r.Threads)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(w, "network\tbatch\truns side by side\tthreads each\timages an hour\tof one run's\t")
+		fmt.Fprintln(w, "network\tbatch\truns side by side\tthreads each\timages per hour\tof one run's\t")
 		for _, n := range r.Nets {
 			for _, way := range n.Ways {
 				safetext.Fprintf(w, "%s\t%d\t%d\t%d\t%.0f\t%.2f\t\n", n.Net, n.Batch, way.Slots, way.ThreadsEach, way.ImagesPerHour, way.ImagesPerHour/n.Ways[0].ImagesPerHour)

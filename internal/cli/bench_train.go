@@ -8,8 +8,8 @@ import (
 // benchNet says which network is timed; the sizes of an MLP can be chosen.
 type benchNet struct {
 	Net        string `enum:"${bench_nets}" default:"mlp" help:"Network: ${bench_nets_listed}." placeholder:"NAME"`
-	Batch      int    `default:"0" help:"Samples of a step; 0: 512 for mlp, 64 for resnet18-cifar and resnet18-adapt, else 128." placeholder:"B"`
-	Width      int    `default:"0" help:"Units of a hidden layer, of an mlp (0: 2048), or channels of resnet18-adapt's stem (0: 8)." placeholder:"N"`
+	Batch      int    `default:"0" help:"Samples per step; 0: 512 for mlp, 64 for resnet18-cifar and resnet18-adapt, else 128." placeholder:"B"`
+	Width      int    `default:"0" help:"Units of a hidden layer, for mlp (0: 2048), or channels of resnet18-adapt's stem (0: 8)." placeholder:"N"`
 	Steps      int    `default:"15" help:"Timed steps." placeholder:"N"`
 	Eval       bool   `help:"Time a forward pass in evaluation instead of a training step."`
 	Inputs     int    `default:"0" help:"Length of an input row; 0: 784." placeholder:"N" group:"Sizes of an mlp:"`
@@ -20,8 +20,8 @@ type benchNet struct {
 
 func (c benchNet) effects() []effect {
 	return []effect{
-		{"inputs depth feature-dim classes", c.Net == "mlp", "is for --net mlp; other networks have sizes of their own"},
-		{"width", c.Net == "mlp" || c.Net == "resnet18-adapt", "is for --net mlp and resnet18-adapt; other networks have one width"},
+		{"inputs depth feature-dim classes", c.Net == "mlp", "is for --net mlp; other networks have fixed sizes"},
+		{"width", c.Net == "mlp" || c.Net == "resnet18-adapt", "is for --net mlp and resnet18-adapt; other networks have a fixed width"},
 	}
 }
 
@@ -62,9 +62,21 @@ func timeNet[R any](a *app, c benchNet, timed func(bench.TrainConfig, *parallel.
 
 type benchTrainCmd struct {
 	benchNet `embed:""`
+	Engine   string `enum:"go,torch" default:"go" help:"What trains: go, this program's own kernels, or torch." placeholder:"NAME" group:"PyTorch:"`
+	engineFlags
+}
+
+func (c benchTrainCmd) effects() []effect {
+	return append([]effect{
+		{engineFlagNames, c.Engine == "torch", "goes with --engine torch"},
+		{"eval inputs", c.Engine == "go", "is for --engine go"},
+	}, c.benchNet.effects()...)
 }
 
 func (c benchTrainCmd) Run(a *app) error {
+	if c.Engine == "torch" {
+		return c.torch(a)
+	}
 	r, err := timeNet(a, c.benchNet, bench.Train)
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseBytes reads a size such as 800MB, 1.5 GiB or 1000000; false if it is none, or zero.
+// parseBytes reads a size such as 800MB, 1.5 GiB or 1000000; false if s is not a size, or zero.
 func parseBytes(text string) (int64, bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
 	if end < 0 {

@@ -1,5 +1,5 @@
-// Package cli is the command line: one file per command, each of which turns flags into the
-// library calls a user could make and prints what comes back. Start with Main.
+// Package cli is the command line: one file per command. Each turns flags into library calls that a
+// user could make and prints the result. Start with Main.
 package cli
 
 import (
@@ -18,7 +18,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"collapse/internal/bench"
-	"collapse/internal/kernel"
+	"collapse/internal/engine"
+	"collapse/internal/kernel/isa"
 	"collapse/internal/outfile"
 	"collapse/internal/safetext"
 	"collapse/internal/store"
@@ -38,39 +39,41 @@ const (
 // program is the command line as a whole; kong reads its tags.
 type program struct {
 	Lab     string `help:"Folder where runs, epochs and measures live." env:"COLLAPSE_LAB" default:"./lab" type:"path" placeholder:"DIR"`
-	JSON    bool   `name:"json" help:"Print one JSON document on standard output and nothing else there."`
-	Threads int    `help:"Threads to compute with; 0 means one per processor, and results do not depend on it." default:"0" placeholder:"N"`
+	JSON    bool   `name:"json" help:"Print one JSON document, and nothing else, on standard output."`
+	Threads int    `help:"Threads to compute with; 0 means one per processor. Results do not depend on it." default:"0" placeholder:"N"`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version and stop."`
 
-	Demo       demoCmd       `cmd:"" help:"The main job, small, on built-in data: train, measure, report."`
-	Train      trainCmd      `cmd:"" help:"One training run with every collapse measure taken on the way."`
+	Demo       demoCmd       `cmd:"" help:"A small tour on built-in data: train, measure, report."`
+	Train      trainCmd      `cmd:"" help:"One training run that takes every collapse measure on the way."`
 	Solve      solveCmd      `cmd:"" help:"An unconstrained-features model: exact optimum, numerical optimum, certificate."`
 	Dilation   dilationCmd   `cmd:"" help:"The memorization–dilation model: cross-entropy against label smoothing."`
 	Landscape  landscapeCmd  `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier."`
 	Reproduce  reproduceCmd  `cmd:"" help:"A figure, table or theorem of the papers."`
 	Measure    measureCmd    `cmd:"" help:"Every collapse measure of features in files of any framework."`
 	Serve      serveCmd      `cmd:"" help:"The live page: studies, runs and theory in the browser."`
-	Study      studyCmd      `cmd:"" help:"Many runs: a grid, computed here or on many machines."`
+	Study      studyCmd      `cmd:"" help:"Many runs: a grid or a search, computed here or on many machines."`
 	Worker     workerCmd     `cmd:"" help:"Join a study from another machine."`
-	Results    resultsCmd    `cmd:"" help:"Table and figures of a folder of results, made anew from its JSON files."`
+	Results    resultsCmd    `cmd:"" help:"Table and figures of a folder of results, remade from its JSON files."`
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Export     exportCmd     `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
 	WholeLab   labCmd        `cmd:"" name:"lab" help:"The lab as a whole: copy it."`
-	Data       dataCmd       `cmd:"" help:"Data sets: what there is and whether it is whole."`
+	Data       dataCmd       `cmd:"" help:"Data sets: which there are and whether they are complete."`
+	Engine     engineCmd     `cmd:"" help:"Other engines that compute runs: PyTorch."`
 	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit."`
 	Version    versionCmd    `cmd:"" help:"Version, kernel and processor."`
 	Completion completionCmd `cmd:"" help:"Shell completion for bash, zsh or fish."`
 	Licenses   licensesCmd   `cmd:"" help:"Licences of the program and of everything in it."`
+	Wheel      wheelCmd      `cmd:"" hidden:"" help:"A Python wheel of this program."`
 	HelpOn     helpCmd       `cmd:"" name:"help" help:"Help on a command, with examples."`
 }
 
-// app is what a command works with: where to print, what to heed, the global flags.
+// app is what a command works with: where to print, when to stop, the global flags.
 type app struct {
 	ctx    context.Context
 	stdout io.Writer // results only
-	file1  io.Writer // what stdout goes to, for outputs that are it
+	file1  io.Writer // the file behind stdout, for outputs named "-"
 	stderr io.Writer // progress and messages
 	flags  *program
 	model  *kong.Kong
@@ -80,9 +83,10 @@ type app struct {
 
 	read  *store.Reader // the lab, once reader has opened it
 	write *store.Lab    // likewise openLab
+	pool  *engine.Pool  // once engines has been asked for it
 }
 
-// commandLine is the call as it can be repeated in a shell.
+// commandLine is the call, quoted for a shell.
 func (a *app) commandLine() string {
 	line := "collapse"
 	for _, arg := range a.args {
@@ -91,7 +95,7 @@ func (a *app) commandLine() string {
 	return line
 }
 
-// shellWord quotes what a shell would not take as it is.
+// shellWord quotes a word that a shell would change.
 func shellWord(arg string) string {
 	if arg == "" || strings.ContainsAny(arg, " \t\n\"'$\\*?[]{}()<>|&;~#`!") {
 		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -99,7 +103,7 @@ func shellWord(arg string) string {
 	return arg
 }
 
-// threads is how many the command computes with.
+// threads is the number of threads that the command computes with.
 func (a *app) threads() int {
 	if a.flags.Threads > 0 {
 		return a.flags.Threads
@@ -107,7 +111,7 @@ func (a *app) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// next is a call that a user can make on the same lab.
+// next is a command line for the same lab, to suggest to the user.
 func (a *app) next(call string) string {
 	if usual, err := filepath.Abs(cmp.Or(os.Getenv("COLLAPSE_LAB"), "lab")); err == nil && usual == a.flags.Lab {
 		return "collapse " + call
@@ -122,16 +126,21 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Main runs the program with the given arguments and returns its exit code. Once it has returned, nothing more can be written to files: the
-// process is to end.
+// Main runs the program with the given arguments and returns its exit code. After it returns, nothing more can be written to files: the
+// process should end.
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
-	defer outfile.Finish() // a command that was left behind may be writing
+	defer outfile.Finish() // an abandoned command may still be writing
 	return run(ctx, args, stdout, stderr)
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	return runBeside(ctx, args, stdout, stdout, stderr)
+}
+
+// runBeside is run in a process whose standard output, file1, takes more than what this call prints.
+func runBeside(ctx context.Context, args []string, stdout, file1, stderr io.Writer) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(exitRequest)
@@ -151,8 +160,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return exitUsage
 	}
 	out := &checkedOutput{w: stdout}
-	a := &app{ctx: ctx, stdout: out, file1: stdout, stderr: stderr, flags: &flags, model: parser, args: args}
-	if err := kernel.Err(); err != nil {
+	a := &app{ctx: ctx, stdout: out, file1: file1, stderr: stderr, flags: &flags, model: parser, args: args}
+	if err := isa.Err(); err != nil {
 		return a.report(usageError{err})
 	}
 	if err := refuseIdle(parsed); err != nil {
@@ -160,6 +169,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	err = a.perform(func() error {
 		defer a.closeLab()
+		defer a.closeEngines()
 		return parsed.Run(a)
 	})
 	if err == nil && out.err != nil {
@@ -180,8 +190,8 @@ func selected(err error) string {
 // exitRequest carries the exit code that kong asks for (--help) out of the parser.
 type exitRequest int
 
-// parse reads a call. Where its first word is a command, only that command is built, since building all of them takes longer than many
-// calls need. A refused call is read again with all of them, which the message is about.
+// parse reads a call. If its first word is a command, only that command is built, since building all of them takes longer than many
+// calls do. A refused call is parsed again with all commands, so that the message knows them.
 func parse(flags *program, args []string, stdout, stderr io.Writer) (*kong.Kong, *kong.Context, error) {
 	if others := otherCommands(args[0]); others != nil {
 		parser := newParser(flags, stdout, stderr, others)
@@ -195,7 +205,8 @@ func parse(flags *program, args []string, stdout, stderr io.Writer) (*kong.Kong,
 	return parser, parsed, err
 }
 
-// otherCommands makes a parser ignore all commands but one. It is nil if the word is no command, or one that speaks of all the others.
+// otherCommands makes a parser ignore all commands but one. It is nil if the word is not a command, or one that describes all the
+// others.
 func otherCommands(word string) kong.Option {
 	var others []string
 	known := false
@@ -223,7 +234,7 @@ func newParser(flags *program, stdout, stderr io.Writer, more ...kong.Option) *k
 		kong.ValueFormatter(describe),
 		kong.Help(printHelp),
 		kong.Bind(flags),
-		kong.BindToProvider((*app).reader), // for commands that begin with the lab
+		kong.BindToProvider((*app).reader), // for commands that need the lab first
 		kong.BindToProvider((*app).openLab),
 		kindWords(),
 		kong.Writers(stdout, stderr),
@@ -236,7 +247,7 @@ func newParser(flags *program, stdout, stderr io.Writer, more ...kong.Option) *k
 	return parser
 }
 
-// kindWords are the lists of kinds that help and flags hold as ${networks} and so on.
+// kindWords are the lists of kinds that replace ${networks} and so on in help and flags.
 func kindWords() kong.Vars {
 	timed := bench.Nets()
 	return kong.Vars{
@@ -255,7 +266,7 @@ func (a *app) report(err error) int {
 	}
 	said := err.Error()
 	if words, canceled := strings.CutSuffix(said, context.Canceled.Error()); canceled && a.ctx.Err() != nil {
-		said = words + context.Cause(a.ctx).Error() // which signal it was
+		said = words + context.Cause(a.ctx).Error() // which signal ended it
 	}
 	safetext.Fprintf(a.stderr, "collapse: %v\n", errors.New(said))
 	var wrong usageError

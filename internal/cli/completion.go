@@ -1,7 +1,7 @@
 package cli
 
 type completionCmd struct {
-	Shell string   `arg:"" enum:"bash,zsh,fish,words" help:"Shell: bash, zsh or fish; words lists what may stand in the place of the last word after --, as the scripts ask."`
+	Shell string   `arg:"" enum:"bash,zsh,fish,words" help:"Shell: bash, zsh or fish; words lists candidates for the last word after --, which the scripts call."`
 	Words []string `arg:"" optional:"" passthrough:"" hidden:""`
 }
 

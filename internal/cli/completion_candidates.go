@@ -15,11 +15,11 @@ import (
 	"collapse/measure"
 )
 
-// completeTag names, in a flag or an argument, what can stand there: lists of completions, or words, separated by commas.
+// completeTag names the values that a flag or an argument takes: lists of completions, or words, separated by commas.
 const completeTag = "complete"
 
-// completions lists what a flag or an argument can be, by the word of its tag; lab is the folder of the lab that the call names. Whatever
-// goes wrong, there is nothing to suggest: a person who types is not to be told of it.
+// completions lists what a flag or an argument can be, by the word of its tag; lab is the folder of the lab that the call names. If
+// anything goes wrong it suggests nothing: errors must not appear while somebody types.
 var completions = map[string]func(lab string) []string{
 	"runs":     completeRuns,
 	"studies":  completeStudies,
@@ -42,7 +42,7 @@ var completions = map[string]func(lab string) []string{
 	},
 }
 
-// mostCompleted bounds the runs that are suggested: the newest.
+// mostCompleted bounds the suggested runs; the newest are taken.
 const mostCompleted = 200
 
 func completeRuns(lab string) (hashes []string) {
@@ -85,7 +85,7 @@ func completeMeasures(string) []string {
 	return keys
 }
 
-// completeSettings lists every key with an equals sign, and with each of its values where they are few.
+// completeSettings lists every key with an equals sign, and with each of its values if they are few.
 func completeSettings(string) (settings []string) {
 	for _, k := range train.Keys() {
 		settings = append(settings, k.Name+"=")
@@ -96,7 +96,7 @@ func completeSettings(string) (settings []string) {
 	return settings
 }
 
-// candidates returns what may stand in the place of the last of words, sorted.
+// candidates returns the sorted completions of the last of words.
 func candidates(model *kong.Application, words []string) []string {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
@@ -119,7 +119,7 @@ func candidates(model *kong.Application, words []string) []string {
 	return found
 }
 
-// joined puts words together that bash takes apart at equals signs, and reports whether the last one was.
+// joined rejoins words that bash splits at equals signs, and reports whether the last one was split.
 func joined(words []string) (whole []string, split bool) {
 	for i, w := range words {
 		after := i > 0 && words[i-1] == "="
@@ -138,11 +138,11 @@ type cursor struct {
 	model  *kong.Application
 	node   *kong.Node
 	lab    string
-	flag   *kong.Flag // whose value comes next; nil: none's
+	flag   *kong.Flag // the flag whose value comes next, or nil
 	passed int        // arguments of the command
 }
 
-// pass goes beyond a word.
+// pass moves past a word.
 func (c *cursor) pass(word string) {
 	switch {
 	case c.flag != nil:
@@ -164,7 +164,7 @@ func (c *cursor) pass(word string) {
 	}
 }
 
-// value notes what a flag was given, of the one that matters here.
+// value notes the value of --lab, the only flag that matters here.
 func (c *cursor) value(flag *kong.Flag, value string) {
 	if flag.Name == "lab" {
 		c.lab = value
@@ -180,7 +180,7 @@ func (c *cursor) find(name string) *kong.Flag {
 	return nil
 }
 
-// words are those that can stand here.
+// words are the candidates at the cursor.
 func (c *cursor) words(last string) (all []string) {
 	name, value, whole := strings.Cut(last, "=")
 	switch {
@@ -237,7 +237,7 @@ func (c *cursor) of(value *kong.Value, last string) []string {
 	return all
 }
 
-// commands are the names of all commands, word by word.
+// commands are the names of all commands, split into words.
 func (c *cursor) commands() (words []string) {
 	for _, leaf := range c.model.Leaves(true) {
 		for _, w := range strings.Fields(leaf.Path()) {
@@ -258,7 +258,7 @@ func childNamed(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// withPrefix keeps the words that begin so, sorted. Settings stay without their values until there is an equals sign.
+// withPrefix keeps the words with the prefix, sorted. Settings come without values until there is an equals sign.
 func withPrefix(words []string, prefix string) []string {
 	kept := []string{}
 	for _, w := range words {

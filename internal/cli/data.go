@@ -13,9 +13,9 @@ import (
 )
 
 type dataCmd struct {
-	List  dataListCmd  `cmd:"" help:"Every data set the program knows, and where it comes from."`
-	Get   dataGetCmd   `cmd:"" help:"Download a data set from its official address, check it and put it where train finds it."`
-	Check dataCheckCmd `cmd:"" help:"Read every data set whole and report what is present, missing or broken."`
+	List  dataListCmd  `cmd:"" help:"Every data set the program knows, and its source."`
+	Get   dataGetCmd   `cmd:"" help:"Download a data set from its official address, check it and store it where train finds it."`
+	Check dataCheckCmd `cmd:"" help:"Read every data set completely and report which are present, missing or broken."`
 }
 
 type dataListCmd struct{}
@@ -42,7 +42,7 @@ func (dataListCmd) Run(a *app) error {
 	})
 }
 
-// unverified says that nobody here has seen a checksum come true.
+// unverified says that a checksum has not been confirmed by a download.
 func unverified(f data.RemoteFile) string {
 	if f.Verified {
 		return ""
@@ -80,11 +80,12 @@ func (c dataGetCmd) Run(a *app) error {
 			}
 			a.printf("%s in %s: %s\n", g.File, g.Folder, what)
 		}
-		a.printf("'collapse data check' reads the set whole.\n")
+		a.printf("'collapse data check' reads the whole set.\n")
 	})
 }
 
-// downloads draws a bar for each file on a terminal, and elsewhere a line when a file begins and when it is complete.
+// downloads draws a bar for each file on a terminal; elsewhere it prints a line when a file begins and when it is
+// complete.
 type downloads struct {
 	a    *app
 	file string
@@ -153,7 +154,7 @@ func official(f data.Finding) string {
 	return fmt.Sprint(f.Official)
 }
 
-// aClass shortens the numbers of samples of many classes to the least and the most.
+// aClass shortens the sample counts of many classes to the smallest and the largest.
 func aClass(histogram []int) string {
 	if len(histogram) == 0 {
 		return "–"

@@ -42,7 +42,7 @@ func TestDataGet(t *testing.T) {
 		want string
 	}{
 		{[]string{"data", "get", "svnh", "--data-dir", root}, exitUsage, "no data set is called"},
-		{[]string{"data", "get", "svhn"}, exitUsage, "no directory is given"},
+		{[]string{"data", "get", "svhn"}, exitUsage, "no directory was given"},
 		{[]string{"data", "get", "mini-imagenet"}, exitFailed, "mini-imagenet-cache"},
 		{[]string{"data", "get", "glyphs"}, exitFailed, "built in"},
 	} {
@@ -76,7 +76,7 @@ func TestDataCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := call(t, "data", "check", "--data-dir", root)
-	if want := "no whole number of records of 3074"; code != exitFailed || !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
+	if want := "not a multiple of the record size 3074"; code != exitFailed || !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, %s", code, stdout)
 	}
 	for _, want := range []string{"run `collapse data get cifar-10`", "glyphs", "present"} {

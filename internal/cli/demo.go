@@ -7,20 +7,20 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/judge"
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/train"
 )
 
-// demoBudget leaves, of the 90 seconds that the demo may take on two cores, ten for the report
-// and for a machine that slows down.
+// demoBudget is the 90 seconds that the demo may take on two cores, less ten for the report and for
+// a machine that slows down.
 const demoBudget = 75 * time.Second
 
 type demoCmd struct {
 	Out   string `help:"Where to write: a folder for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
-	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes seconds, only to see that it works; default takes up to 90 s on two cores (default: default)." placeholder:"NAME"`
+	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes seconds and only shows that it works; default takes up to 90 s on two cores (default: default)." placeholder:"NAME"`
 	Open  bool   `help:"Show the page in the browser when it is ready."`
 	besideFlags
 }
@@ -53,9 +53,9 @@ func (c *demoCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.made(demoResult{result, plan.Scale, kernel.Name(), time.Since(start).Seconds()}, func() {
+	return a.made(demoResult{result, plan.Scale, isa.Name(), time.Since(start).Seconds()}, func() {
 		printReport(a, result)
-		a.printf("\n%.0f s in all\n", time.Since(start).Seconds())
+		a.printf("\n%.0f s in total\n", time.Since(start).Seconds())
 	}, result.Index, c.Open)
 }
 
@@ -81,7 +81,7 @@ func (c *demoCmd) plan(a *app) (demo.Study, error) {
 	if plan.Time > 0 {
 		estimate = fmt.Sprintf(", about %s", left(plan.Time))
 	}
-	a.notef("kernel %s, %d runs side by side%s\n%s\n", kernel.Name(), plan.Slots, estimate, plan.Scale)
+	a.notef("kernel %s, %d runs side by side%s\n%s\n", isa.Name(), plan.Slots, estimate, plan.Scale)
 	return plan, nil
 }
 
@@ -112,12 +112,12 @@ func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []dem
 func demoSubstitutions(g demo.Grid) []recipe.Substitution {
 	paper, here := train.Default().Resolved(), g.Base
 	return []recipe.Substitution{
-		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples a class",
-			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "nothing to download, trains in seconds"},
+		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples per class",
+			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "needs no download, trains in seconds"},
 		{What: "input", Paper: "3 channels of 32 × 32", Here: "1 channel of 28 × 28", Why: "speed"},
 		{What: "network", Paper: fmt.Sprintf("%d hidden layers of %d", paper.Net.Depth, paper.Net.Width), Here: fmt.Sprintf("%d hidden layers of %d", here.Net.Depth, here.Net.Width), Why: "speed"},
 		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed"},
 		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
-		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit into the time"},
+		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit in the time"},
 	}
 }

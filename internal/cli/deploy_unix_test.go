@@ -114,6 +114,29 @@ func TestTheSlurmScriptStartsAWorker(t *testing.T) {
 	recorded(t, record, stopped)
 }
 
+// TestTheSlurmScriptForGPUsStartsAWorker: a run at a time on the task's GPU, by the Python that was named, and scripts of the named folder alone.
+func TestTheSlurmScriptForGPUsStartsAWorker(t *testing.T) {
+	record, token, code := filepath.Join(t.TempDir(), "args"), tokenFile(t), t.TempDir()
+	bin := tools(t, map[string]string{"srun": `exec "$@"`, "collapse": recorder(record)})
+	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "COORDINATOR=tls://lab:4333", "TOKEN=" + token, "SLURM_CPUS_PER_TASK=8", "PYTHON=/venv/bin/python"}
+	for _, scripts := range []string{"", code} {
+		os.Remove(record)
+		batch := script(t, append(env, "CODE="+scripts), deployed(t, "slurm-gpu.sbatch"))
+		flags, command := parsed(t, recorded(t, record, begun))
+		w := flags.Worker
+		if command != "worker" || flags.Threads != 8 || w.Connect != "tls://lab:4333" || w.TokenFile != token || w.Slots != 1 ||
+			!slices.Equal(w.Device, []string{"cuda:0"}) || w.Python != "/venv/bin/python" || w.Scripts != scripts {
+			t.Errorf("%s with %d threads: %+v", command, flags.Threads, w)
+		}
+		batch.Process.Signal(syscall.SIGTERM)
+		recorded(t, record, stopped)
+	}
+	text, err := os.ReadFile(deployed(t, "slurm-gpu.sbatch"))
+	if err != nil || !strings.Contains(string(text), "\n#SBATCH --gres=gpu:1\n") {
+		t.Errorf("the task has no GPU: %v", err)
+	}
+}
+
 // TestTheSSHScriptStartsAWorkerAndStopsIt runs the script with a shell in the place of another machine. As with ssh, what
 // runs there outlives the command here, whose end it notices by its input.
 func TestTheSSHScriptStartsAWorkerAndStopsIt(t *testing.T) {
@@ -137,9 +160,18 @@ func TestTheSSHScriptStartsAWorkerAndStopsIt(t *testing.T) {
 	recorded(t, record, stopped)
 }
 
-// TestTheKubernetesJobStartsAWorker reads the container's command, the one line that is ours, and what it mounts.
 func TestTheKubernetesJobStartsAWorker(t *testing.T) {
-	text, err := os.ReadFile(deployed(t, "kubernetes.yaml"))
+	kubernetesWorker(t, "kubernetes.yaml")
+	w, text := kubernetesWorker(t, "kubernetes-gpu.yaml")
+	if !slices.Equal(w.Device, []string{"cuda:0"}) || w.Slots != 1 || w.Python != "python3" || !strings.Contains(text, `nvidia.com/gpu: "1"`) {
+		t.Errorf("%+v", w)
+	}
+}
+
+// kubernetesWorker reads the container's command, the one line that is ours, and what it mounts.
+func kubernetesWorker(t *testing.T, name string) (w workerCmd, file string) {
+	t.Helper()
+	text, err := os.ReadFile(deployed(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +191,11 @@ func TestTheKubernetesJobStartsAWorker(t *testing.T) {
 	}
 	args[at] = tokenFile(t) // as the secret is
 	flags, command := parsed(t, args[1:])
-	if w := flags.Worker; args[0] != "/collapse" || command != "worker" || w.Connect != "tls://lab.example.org:4333" || w.Scratch != "/scratch" {
+	w = flags.Worker
+	if args[0] != "/collapse" || command != "worker" || w.Connect != "tls://lab.example.org:4333" || w.Scratch != "/scratch" {
 		t.Errorf("%s: %+v", command, w)
 	}
+	return w, string(text)
 }
 
 // commandLine finds commands in comments and prose: to the end of the line, two spaces, or what closes a quotation.

@@ -17,11 +17,11 @@ type dilationCmd struct {
 	LW        float64 `name:"lw" default:"0.005" help:"λ_W: penalty of the classifier." placeholder:"L"`
 	LH        float64 `name:"lh" default:"0.02" help:"λ_H: penalty of the features." placeholder:"L"`
 	Smoothing float64 `default:"0.1" help:"Label smoothing: α0 in [0,1)." placeholder:"A"`
-	CMD       float64 `name:"c-md" default:"0.5" help:"C_MD: memorization for each unit of dilation." placeholder:"C"`
+	CMD       float64 `name:"c-md" default:"0.5" help:"C_MD: memorization per unit of dilation." placeholder:"C"`
 	Eta       float64 `default:"0.05" help:"Noise level η." placeholder:"ETA"`
 	Law       string  `default:"circle" complete:"two-point,circle,sphere,ball,gaussian" help:"Law of dilated features: two-point, circle, sphere, ball, gaussian, or a .npy file of samples (M×dim, first column along w2−w1)." placeholder:"LAW"`
 	Curve     int     `help:"Points of the risk curve in the document of --json; 0: no curve." default:"0" placeholder:"N"`
-	Sweep     string  `help:"Map a grid: eta=0.01,0.1,c-md=0.3,1,3 (also lw, lh, smoothing); A..B:N is N values evenly in logarithm." placeholder:"NAME=V,…"`
+	Sweep     string  `help:"Map a grid: eta=0.01,0.1,c-md=0.3,1,3 (also lw, lh, smoothing); A..B:N is N values evenly spaced in logarithm." placeholder:"NAME=V,…"`
 	Fit       string  `complete:"runs" help:"Fit C_MD to measured pairs: runs of the lab (hashes or the starts of them), or CSV files with columns memorization, dilation and loss." placeholder:"RUN…"`
 	Out       string  `help:"Where to write: a folder for pictures and a page; none by default." type:"path" placeholder:"DIR"`
 
@@ -30,7 +30,7 @@ type dilationCmd struct {
 	files *outfile.Outputs
 }
 
-// effects tells the three things that the command does apart.
+// effects separates the three things that the command does.
 func (c *dilationCmd) effects() []effect {
 	list := []effect{
 		{"lw lh smoothing c-md eta law curve sweep", c.Fit == "", "belongs to the model, and --fit fits measured pairs"},
@@ -120,7 +120,7 @@ func (c *dilationCmd) params() (dilation.Params, error) {
 	return p, p.Validate()
 }
 
-// law is a named one, or samples from a file.
+// law is a named law, or one made of the samples in a file.
 func (c *dilationCmd) law() (dilation.Law, error) {
 	if !strings.HasSuffix(c.Law, ".npy") {
 		return dilation.NamedLaw(c.Law)

@@ -64,7 +64,7 @@ func (c *dilationCmd) fit(a *app) error {
 	return a.emit(out, func() { printFit(a, &out) })
 }
 
-// measuredPairs reads a CSV file or, where there is no such file, a run of the lab.
+// measuredPairs reads a CSV file or, if there is no such file, a run of the lab.
 func measuredPairs(a *app, source string) (pairs []fittedPair, notes []string, err error) {
 	f, err := inputfile.Open(source)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,7 @@ func runPairs(a *app, prefix string) (pairs []fittedPair, notes []string, err er
 		pairs = append(pairs, fittedPair{Source: run.Hash, Class: &class, Loss: m.Group, Memorization: m.Memorization, Dilation: m.Dilation})
 	}
 	if n, m := len(f.True), len(f.TestTrue); n < f.TrainN || m < f.TestN {
-		notes = append(notes, fmt.Sprintf("Run %.12s: from the first %d of %d training and %d of %d test samples, which is what it saved.", run.Hash, n, f.TrainN, m, f.TestN))
+		notes = append(notes, fmt.Sprintf("Run %.12s: from the first %d of %d training and %d of %d test samples, which are all that it saved.", run.Hash, n, f.TrainN, m, f.TestN))
 	}
 	return pairs, notes, nil
 }

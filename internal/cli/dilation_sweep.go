@@ -83,7 +83,7 @@ func (s *swept) add(pt dilation.SweepPoint) {
 	s.Points = append(s.Points, row)
 }
 
-// sweepColumns are what can vary, by the names of the flags.
+// sweepColumns are the parameters that can vary, by the names of their flags.
 var sweepColumns = []struct {
 	name  string
 	value func(dilationSetting) float64
@@ -104,7 +104,7 @@ func sweptNames(sweep string) []string {
 	return names
 }
 
-// mostSwept bounds the lines that a sweep prints for people.
+// mostSwept bounds the lines of a sweep's table.
 const mostSwept = 200
 
 // printSwept prints a line for each setting, with what varies.

@@ -9,24 +9,24 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// effect says when flags do something. A call that gives one of them where holds is false is wrong: the user believes in something that
-// does not happen.
+// effect says when flags do something. A call that gives one of them while holds is false is wrong: the user expects something that
+// would not happen.
 type effect struct {
 	flags string // names without dashes, separated by blanks; after "but", the command's own flags except those
 	holds bool
-	needs string // what would let them do something, as in "goes with --trace"
+	needs string // what they need to have an effect, such as "goes with --trace"
 }
 
-// isAbout reports whether an effect speaks of a flag of the command.
+// isAbout reports whether an effect covers a flag of the command.
 func (e effect) isAbout(flag *kong.Flag, own []*kong.Flag) bool {
 	rest, others := strings.CutPrefix(e.flags, "but ")
 	return slices.Contains(strings.Fields(rest), flag.Name) != others && (!others || slices.Contains(own, flag))
 }
 
-// judged is a command some of whose flags do something in some calls only. Its effects are asked for when all flags have their values.
+// judged is a command with flags that do something in some calls only. Its effects are asked for once all flags have their values.
 type judged interface{ effects() []effect }
 
-// refuseIdle refuses flags that have no effect in a call. What a command itself makes of values that contradict each other is its own affair.
+// refuseIdle refuses flags that have no effect in a call. Values that contradict each other are the command's own business.
 func refuseIdle(call *kong.Context) error {
 	command, ok := call.Selected().Target.Addr().Interface().(judged)
 	if !ok {
@@ -48,7 +48,7 @@ func refuseIdle(call *kong.Context) error {
 	return nil
 }
 
-// given lists the flags that stand in a call, each once, in their order.
+// given lists the flags of a call in order, each once.
 func given(call *kong.Context) []*kong.Flag {
 	var flags []*kong.Flag
 	for _, at := range call.Path {

@@ -60,9 +60,9 @@ func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 // TestSettingsWithoutEffectAreRefused has calls of train whose last setting nothing reads.
 func TestSettingsWithoutEffectAreRefused(t *testing.T) {
 	for words, want := range map[string]string{
-		"--optim adam --set optim.momentum=0.9": "optim.momentum: is 0.9, and means something with optim.kind = sgd only",
-		"--loss ce --set loss.smoothing=0.1":    "loss.smoothing: is 0.1, and means something with",
-		"--net vgg13 --depth 3":                 "net.depth: is 3, and means something with net.kind = mlp only",
+		"--optim adam --set optim.momentum=0.9": "optim.momentum: is 0.9, but has an effect only with optim.kind = sgd",
+		"--loss ce --set loss.smoothing=0.1":    "loss.smoothing: is 0.1, but has an effect only with",
+		"--net vgg13 --depth 3":                 "net.depth: is 3, but has an effect only with net.kind = mlp",
 		"--set optim.momentun=0.9":              "did you mean optim.momentum?",
 		"--loss mse2":                           `did you mean "mse"?`,
 		"--set optim.schedule.kind=cosine --set optim.schedule.gamma=0.1": "optim.schedule.gamma",

@@ -1,6 +1,6 @@
 package cli
 
-// examples are the calls that the help of each command ends with. A test makes every one of them.
+// examples are the calls at the end of each command's help. A test makes every one of them.
 var examples = map[string][]string{
 	"": {
 		"collapse demo --open",
@@ -15,8 +15,9 @@ var examples = map[string][]string{
 	"landscape":     {"collapse landscape --k 10 --out out/landscape", "collapse landscape --position 1.7,0.6", "collapse landscape --classifier model.safetensors --weights-key classifier.weight"},
 	"results":       {"collapse results docs/results/standard"},
 	"reproduce":     {"collapse reproduce --list", "collapse reproduce tb-fig1 --open", "collapse reproduce md-fig1 --dry-run", "collapse reproduce --all", "collapse reproduce --all --scale standard --results docs/results/standard"},
-	"measure":       {"collapse measure features.npz", "collapse measure --features 'h-*.npy' --labels 'y-*.npy' --weights w.npy --bias b.npy", "collapse measure features.npz --layers 'layer*' --measures nc1_pinv,nc2_w --csv layers.csv"},
+	"measure":       {"collapse measure features.npz", "collapse measure --features 'h-*.npy' --labels 'y-*.npy' --weights w.npy --bias b.npy", "collapse measure features.npz --layers 'layer*' --measures nc1_pinv,nc2_w --csv layers.csv", "collapse measure --by-epoch out/epoch-1 out/epoch-2 --record resnet"},
 	"serve":         {"collapse serve --open", "collapse serve --control --listen 127.0.0.1:8080"},
+	"study init":    {"collapse study init --script train.py"},
 	"study run":     {"collapse study run study.toml --dry-run", "collapse study run study.toml --set data.noise=[0,0.2] --seeds 3", "collapse study run study.toml --workers 0 --listen 0.0.0.0:4333"},
 	"study status":  {"collapse study status smoothing"},
 	"study resume":  {"collapse study resume smoothing"},
@@ -25,11 +26,13 @@ var examples = map[string][]string{
 	"study list":    {"collapse study list", "collapse study list --json"},
 	"study report":  {"collapse study report smoothing --open"},
 	"study export":  {"collapse study export smoothing --out smoothing.csv"},
+	"engine check":  {"collapse engine check", "collapse engine check --device cuda:0 --json"},
 	"worker":        {"collapse worker --connect nats://host:4333 --token-file queue.token"},
 	"report":        {"collapse report --open", "collapse report 3f9a c04d --out out/two"},
 	"export":        {"collapse export --out lab.csv", "collapse export 3f9a --parquet --out run.parquet", "collapse export --tensorboard events"},
 	"runs list":     {"collapse runs list", "collapse runs list --status failed --limit 20"},
 	"runs show":     {"collapse runs show 3f9a"},
+	"runs add":      {"collapse runs add resnet history.jsonl"},
 	"runs check":    {"collapse runs check", "collapse runs check --repair"},
 	"runs rm":       {"collapse runs rm 3f9a c04d"},
 	"runs gc":       {"collapse runs gc"},
@@ -39,7 +42,7 @@ var examples = map[string][]string{
 	"data check":    {"collapse data check --data-dir data"},
 	"bench peak":    {"collapse bench peak"},
 	"bench gemm":    {"collapse bench gemm --repeats 5"},
-	"bench train":   {"collapse bench train --net resnet18 --batch 128", "collapse bench train --width 256 --depth 3 --eval"},
+	"bench train":   {"collapse bench train --net resnet18 --batch 128", "collapse bench train --width 256 --depth 3 --eval", "collapse bench train --net resnet18 --engine torch --device cuda:0"},
 	"bench layers":  {"collapse bench layers --net resnet18"},
 	"bench slots":   {"collapse bench slots --time 10s"},
 	"bench measure": {"collapse bench measure --n 50000 --d 512 --k 10"},

@@ -39,7 +39,7 @@ func (c *studyExportCmd) Run(a *app) error {
 	return c.export(a, []string{c.Name})
 }
 
-// exportTo is how and where results go.
+// exportTo is the format and place of exported results.
 type exportTo struct {
 	CSV         bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
 	Parquet     bool   `help:"A Parquet file; needs --out (- for standard output)." xor:"format"`
@@ -47,7 +47,7 @@ type exportTo struct {
 	Out         string `help:"Where to write: a file; default: - for standard output." type:"output" placeholder:"FILE" xor:"out"`
 }
 
-// format is the format of the table. --json, which every command has, is the table as JSON here.
+// format is the format of the table. --json, which every command has, prints the table as JSON here.
 func (c *exportTo) format(a *app) (string, error) {
 	switch {
 	case c.Tensorboard != "": // --json reports what was written
@@ -57,7 +57,7 @@ func (c *exportTo) format(a *app) (string, error) {
 	case a.flags.JSON:
 		return "json", nil
 	case c.Parquet && c.Out == "":
-		return "", usagef("a Parquet file is no text: say where to with --out FILE.parquet")
+		return "", usagef("a Parquet file is not text: name a file with --out FILE.parquet")
 	case c.Parquet:
 		return "parquet", nil
 	}

@@ -25,7 +25,7 @@ func (c helpCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if len(call.Path)-1 < len(words) { // it stopped at a word that is no command
+	if len(call.Path)-1 < len(words) { // it stopped at a word that is not a command
 		node := call.Selected()
 		if node == nil {
 			node = a.model.Model.Node
@@ -76,8 +76,8 @@ func printHelp(options kong.HelpOptions, call *kong.Context) error {
 	return err
 }
 
-// describe is the help of a flag or an argument with its default and the variable of the environment that sets it. Help that has the
-// word "default" says it itself.
+// describe is the help of a flag or an argument with its default and its environment variable. Help that contains the word "default"
+// already states the default.
 func describe(value *kong.Value) string {
 	text := value.Help
 	var more []string
@@ -93,7 +93,7 @@ func describe(value *kong.Value) string {
 	return fmt.Sprintf("%s (%s).", strings.TrimSuffix(text, "."), strings.Join(more, ", "))
 }
 
-// defaultOf is the default of a flag as a user would write it: its own, or that of the configuration's key that it sets.
+// defaultOf is the default of a flag as a user would write it: its own, or that of the configuration key it sets.
 func defaultOf(value *kong.Value) string {
 	if key := value.Tag.Get(keyTag); key != "" {
 		return train.DefaultOf(key)
@@ -101,5 +101,5 @@ func defaultOf(value *kong.Value) string {
 	return value.Default
 }
 
-// keyTag names, in a flag of train, the key of the configuration that it sets.
+// keyTag names the configuration key that a flag of train sets.
 const keyTag = "key"

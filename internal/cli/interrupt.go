@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// patience is how long a command that only computes has to end by itself after a signal.
+// patience is how long a command that only computes may take to end by itself after a signal.
 const patience = time.Second
 
 // interruption is the cause of a context that a signal ended.
@@ -50,15 +50,15 @@ func interruptCode(ctx context.Context) int {
 	return exitInterrupted
 }
 
-// onlyComputes says that from here on the command changes nothing but the files of its outputs, so that it may be left in the
-// middle, until what it returns is called.
+// onlyComputes says that from here on the command changes nothing but its output files, so it may be abandoned at any point
+// until the returned function is called.
 func (a *app) onlyComputes() (over func()) {
 	a.leaveable.Store(true)
 	return func() { a.leaveable.Store(false) }
 }
 
-// perform runs a command. One that only computes is left behind if it goes on after a signal: a matrix that is decomposed, or a
-// loop that is timed, looks at no context. The process ends then. Any other command is waited for.
+// perform runs a command. One that only computes is abandoned if it continues after a signal (a matrix decomposition or a timed
+// loop checks no context), and the process ends. Any other command is waited for.
 func (a *app) perform(command func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- command() }()

@@ -36,8 +36,8 @@ func there(parts ...string) func(string, io.Writer) bool {
 // worksUntilSignal are commands of each way to end: one keeps what it has, one waits for input, one for somebody who reads, and one
 // looks at no context in what it does then.
 var worksUntilSignal = map[string]atWork{
-	"training": {[]string{"train", "--data", "glyphs", "--epochs", "100000", "--width", "8", "--depth", "1"}, there("lab", "runs", "*", "ckpt", "*"), "go on with: collapse train --resume"},
-	"a trace":  {[]string{"train", "--data", "glyphs", "--trace", "pipe"}, there("lab", "runs", "*", "config.toml"), "go on with: collapse train --resume"},
+	"training": {[]string{"train", "--data", "glyphs", "--epochs", "100000", "--width", "8", "--depth", "1"}, there("lab", "runs", "*", "ckpt", "*"), "continue with: collapse train --resume"},
+	"a trace":  {[]string{"train", "--data", "glyphs", "--trace", "pipe"}, there("lab", "runs", "*", "config.toml"), "continue with: collapse train --resume"},
 	"a stream": {[]string{"measure", "-"}, func(_ string, stdin io.Writer) bool {
 		const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1), }"
 		_, err := io.WriteString(stdin, "\x93NUMPY\x01\x00v\x00"+header+strings.Repeat(" ", 117-len(header))+"\n"+strings.Repeat("\x00", 1<<20))

@@ -6,16 +6,16 @@ import (
 )
 
 type labCmd struct {
-	Copy labCopyCmd `cmd:"" help:"Copy the lab, whole, while it is written to."`
+	Copy labCopyCmd `cmd:"" help:"Copy the whole lab, even while it is written to."`
 }
 
 type labCopyCmd struct {
-	Dest string `arg:"" type:"path" help:"Folder that becomes the copy. It must not exist or be empty."`
+	Dest string `arg:"" type:"path" help:"Folder for the copy. It must be new or empty."`
 }
 
 func (labCopyCmd) Help() string {
-	return `The copy is a lab of its own: finished runs have all their files there, the others go on there to the same numbers (collapse study
-resume, collapse train --resume). Studies may be under way meanwhile. The queue of workers is not copied. It is written beside DEST, under
+	return `The copy is an independent lab: finished runs have all their files there, and the others can be resumed there to the same numbers (collapse study
+resume, collapse train --resume). Studies may run meanwhile. The workers' queue is not copied. The copy is written next to DEST, under
 a name that begins with a dot, and renamed at the end.`
 }
 
@@ -40,8 +40,7 @@ func (a *app) reader() (_ *store.Reader, err error) {
 	return a.read, err
 }
 
-// openLab opens the lab for writing until the command ends. Work under way waits, and says so, while another process holds up the lab's
-// writers.
+// openLab opens the lab for writing until the command ends. Work waits, and says so, while another process blocks the lab's writers.
 func (a *app) openLab() (_ *store.Lab, err error) {
 	if a.write == nil {
 		a.write, err = store.Open(a.flags.Lab, store.Options{Context: a.ctx, Waiting: func(e *store.BusyError) {

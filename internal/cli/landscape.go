@@ -28,8 +28,8 @@ type landscapeCmd struct {
 
 	Classifier string `help:"A trained classifier: a file with a K×d matrix, such as a checkpoint's model.safetensors." type:"existingfile" placeholder:"FILE" group:"A trained classifier:"`
 	WeightsKey string `help:"Name of the classifier's weight in its file; default: the only matrix with K rows." placeholder:"NAME" group:"A trained classifier:"`
-	BiasKey    string `help:"Name of the classifier's bias in its file; without it there is none." placeholder:"NAME" group:"A trained classifier:"`
-	Pair       []int  `help:"The feature's class and the other one that spans the plane." default:"0,1" placeholder:"A,B" group:"A trained classifier:"`
+	BiasKey    string `help:"Name of the classifier's bias in its file; default: no bias." placeholder:"NAME" group:"A trained classifier:"`
+	Pair       []int  `help:"The feature's class and the other class that spans the plane." default:"0,1" placeholder:"A,B" group:"A trained classifier:"`
 	Path       string `help:"A file with features over time (T×d), drawn as a path across the plane." type:"existingfile" placeholder:"FILE.npy" group:"A trained classifier:"`
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 type measureCmd struct {
-	Files []string `arg:"" optional:"" help:"Files that hold features, labels and perhaps a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet; or one folder that collapse_tap wrote. - reads npy records from standard input." placeholder:"FILE"`
+	Files []string `arg:"" optional:"" help:"Files with features, labels and optionally a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet; or one folder that the Python package collapse wrote, or several with keep=\"states\". - reads npy records from standard input." placeholder:"FILE"`
 
 	Features []string `help:"File or quoted pattern of shards with the features (N×d)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
 	Labels   []string `help:"Files with the labels (N)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
@@ -33,40 +33,48 @@ type measureCmd struct {
 	BiasKey          string `help:"Name of the classifier's bias in its file." placeholder:"NAME" group:"Names within files:"`
 	Layers           string `help:"Pattern of array names, or of a folder's layers; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
 	TransposeWeights bool   `help:"The classifier's weight is stored d×K." group:"Names within files:"`
-	Classes          int    `help:"Number of classes K: where some have no sample and there is no classifier; default: as many as the labels name." placeholder:"K" group:"Names within files:"`
+	Classes          int    `help:"Number of classes K: needed if some have no sample and there is no classifier; default: as many as the labels name." placeholder:"K" group:"Names within files:"`
 
 	TestFeatures []string `help:"Test features: dilation, test accuracy, centres of memorization." placeholder:"GLOB" sep:"none" group:"More samples:"`
 	TestLabels   []string `help:"Test labels." placeholder:"GLOB" sep:"none" group:"More samples:"`
 	TrueLabels   []string `help:"Labels before noise: memorization." placeholder:"GLOB" sep:"none" group:"More samples:"`
-	Corrupted    []string `help:"Mask (0/1) of samples whose label was drawn anew." placeholder:"GLOB" sep:"none" group:"More samples:"`
+	Corrupted    []string `help:"Mask (0/1) of samples whose label was redrawn." placeholder:"GLOB" sep:"none" group:"More samples:"`
 	OOD          []string `name:"ood" help:"Out-of-distribution features: NC5." placeholder:"GLOB" sep:"none" group:"More samples:"`
 
 	Measures      []string `complete:"measures" help:"What is measured: default, all, or keys of docs/measures.md, separated by commas." default:"default" placeholder:"LIST" group:"What is measured:"`
-	Null          int      `help:"How often labels are shuffled to see what measures come to by chance; 0: not." default:"9" placeholder:"N" group:"What is measured:"`
-	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, beside those that the rounding of the features could have made; default: only those." placeholder:"SHARE" group:"What is measured:"`
-	Imbalance     string   `help:"What counts the same: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
-	MinCount      int      `help:"Leave out classes with fewer train samples." default:"1" placeholder:"N" group:"What is measured:"`
+	Null          int      `help:"How often labels are shuffled to see what measures come to by chance; 0: never." default:"9" placeholder:"N" group:"What is measured:"`
+	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, as well as those that rounding of the features may have caused; default: only the latter." placeholder:"SHARE" group:"What is measured:"`
+	Imbalance     string   `help:"What has equal weight: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
+	MinCount      int      `help:"Leave out classes with fewer training samples." default:"1" placeholder:"N" group:"What is measured:"`
 	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
 	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
 
 	StateOut string `help:"Write the state of this shard, stream or merge to FILE.ncs, - for standard output." type:"output" placeholder:"FILE" group:"Beyond one machine:"`
 	Merge    bool   `help:"The files are states: combine them." group:"Beyond one machine:"`
-	Means    string `help:"Merged first passes; the second pass is made beside them." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
+	Means    string `help:"State with the merged first passes, whose class means the second pass uses." type:"path" placeholder:"FILE" group:"Beyond one machine:"`
 
-	MaxMemory string `help:"What the files may take when they are unpacked and decoded, such as 8GB; default: 32 times their size, at least 537 MB." placeholder:"SIZE" group:"Beyond one machine:"`
+	Requests bool `hidden:"" help:"Answer requests on standard input, for the program that started this one: measure_requests.go."`
 
-	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, and the table for people then goes to standard error." type:"output" placeholder:"FILE" group:"Output:"`
+	MaxMemory string `help:"Memory that the unpacked and decoded files may take, such as 8GB; default: 32 times their size, at least 537 MB." placeholder:"SIZE" group:"Beyond one machine:"`
+
+	ByEpoch bool   `help:"The files are captures of epochs of one model, named by number (epoch-3): each becomes a column." group:"Epochs of a model:"`
+	Record  string `help:"Store the epochs in the lab as a run of this name, which replaces an older one: serve, report and export show it." placeholder:"NAME" group:"Epochs of a model:"`
+
+	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, which moves the readable table to standard error." type:"output" placeholder:"FILE" group:"Output:"`
 	HTML string `name:"html" help:"Also write a self-contained page to FILE, - for standard output." type:"output" placeholder:"FILE" group:"Output:"`
 
 	out measureOut
 	ctx context.Context // stops the measurement
 }
 
-// measureOut are the files that were asked for; nil: not this one.
+// measureOut are the requested output files; nil if not requested.
 type measureOut struct{ csv, html, state *outfile.File }
 
 func (c *measureCmd) Run(a *app) error {
-	a.onlyComputes()
+	computed := a.onlyComputes()
+	if c.Requests {
+		return c.answerRequests(a, os.Stdin)
+	}
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -84,6 +92,10 @@ func (c *measureCmd) Run(a *app) error {
 	if err != nil {
 		return unnamed(err)
 	}
+	computed()
+	if err := c.record(a, found); err != nil {
+		return err
+	}
 	found.Command, found.Generated = "collapse "+strings.Join(os.Args[1:], " "), time.Now()
 	if err := c.write(found); err != nil {
 		return err
@@ -95,7 +107,7 @@ func (c *measureCmd) Run(a *app) error {
 	return printing
 }
 
-// outputs checks what is to be written, before minutes of work: against the disk and against what is read.
+// outputs checks the files to be written before minutes of work: against the disk and against the inputs.
 func (c *measureCmd) outputs(a *app) (err error) {
 	o := a.outputs()
 	o.Reads(append(featurefiles.Paths(c.request()), c.Means)...)
@@ -113,14 +125,14 @@ func (c *measureCmd) outputs(a *app) (err error) {
 	return nil
 }
 
-// Of small files: what is measured of them lives in less than smallMemory, and the collector keeps what it leaves behind from adding to
-// that. Larger files are read at the collector's own pace, which is faster.
+// Small files: measuring them needs less than smallMemory, and the collector keeps garbage from adding to that. Larger files are read
+// at the collector's own pace, which is faster.
 const (
 	smallInput  = 64 << 20
 	smallMemory = 768 << 20
 )
 
-// boundMemory bounds the memory of a measurement of small files, unless GOMEMLIMIT does; the function it returns takes the bound back.
+// boundMemory bounds the memory of measuring small files, unless GOMEMLIMIT does; the returned function removes the bound.
 func (c *measureCmd) boundMemory() func() {
 	bytes := int64(0)
 	for _, patterns := range [][]string{c.Files, c.Features, c.TestFeatures, c.OOD} {
@@ -139,13 +151,23 @@ func (c *measureCmd) boundMemory() func() {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// effects says what states, streams and second passes do without.
+// ofStates reports whether the named folders are captures of states, which are merged unasked.
+func (c *measureCmd) ofStates() bool {
+	return c.Means == "" && !slices.Contains(c.Files, "-") && featurefiles.HoldStates(c.Files)
+}
+
+// effects says which flags do nothing for states, streams and second passes.
 func (c *measureCmd) effects() []effect {
 	stream, second := slices.Contains(c.Files, "-"), c.Means != "" && !c.Merge
+	const aboutSamples = "features labels features-key labels-key classes drop-nonfinite test-labels"
 	return []effect{
-		{"features labels features-key labels-key classes drop-nonfinite test-labels", !c.Merge, "is about samples, and --merge reads states, which hold sums"},
+		{"but requests", !c.Requests, "belongs into the requests on standard input"},
+		{"record", c.ByEpoch, "goes with --by-epoch, which says which epoch each file is of"},
+		{aboutSamples + " layers state-out merge means", !c.ByEpoch, "is about single files, and --by-epoch reads captures of the Python package, which know their streams"},
+		{aboutSamples, !c.Merge, "is about samples, and --merge reads states, which hold sums"},
+		{aboutSamples, c.Merge || !c.ofStates(), "is about samples, and this capture holds states, which are sums"},
 		{"features labels features-key labels-key test-labels", !stream, "names arrays in files, and - reads features and labels from standard input"},
-		{"null csv html", !second, "is about results, and a second pass writes a state: give it when the states are merged"},
+		{"null csv html", !second, "is about results, and a second pass only writes a state: give it when merging the states"},
 	}
 }
 
@@ -170,8 +192,10 @@ func (c *measureCmd) check() error {
 		return usagef("- reads features and labels from standard input: leave out the other files, --merge and --means")
 	case c.Means != "" && !c.Merge && c.StateOut == "":
 		return usagef("--means %s: a second pass writes a state; give --state-out FILE.ncs, then --merge all of them", c.Means)
-	case (c.Merge || stream || c.StateOut != "") && (c.Layers != "" || c.TestFeatures != nil || c.OOD != nil || c.TrueLabels != nil || c.Corrupted != nil):
-		return usagef("states and streams hold train features only: leave out --layers, --test-features, --ood, --true-labels and --corrupted")
+	case (c.Merge || stream || c.StateOut != "" || c.ofStates()) && (c.TestFeatures != nil || c.OOD != nil || c.TrueLabels != nil || c.Corrupted != nil):
+		return usagef("states and streams hold train features only: leave out --test-features, --ood, --true-labels and --corrupted")
+	case (stream || c.StateOut != "" || c.Merge && !c.ofStates()) && c.Layers != "":
+		return usagef("a state or a stream holds one layer: leave out --layers")
 	case len(c.Files) == 0 && len(c.Features) == 0:
 		return usagef("nothing to measure: name a FILE, or --features FILE --labels FILE, or - for standard input")
 	}
@@ -181,7 +205,9 @@ func (c *measureCmd) check() error {
 // find measures what the flags ask for: files, a stream, states.
 func (c *measureCmd) find(team *parallel.Team) (*measurement.Result, error) {
 	switch {
-	case c.Merge:
+	case c.ByEpoch:
+		return c.epochs(team)
+	case c.Merge || c.ofStates():
 		return c.merge(team)
 	case slices.Equal(c.Files, []string{"-"}):
 		req := c.request()
@@ -190,7 +216,7 @@ func (c *measureCmd) find(team *parallel.Team) (*measurement.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.onePass(one, team)
+		return c.onePass(oneColumn(one), team)
 	}
 	set, err := featurefiles.Open(c.request())
 	if err != nil {
@@ -204,10 +230,10 @@ func (c *measureCmd) find(team *parallel.Team) (*measurement.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.onePass(one, team)
+	return c.onePass(oneColumn(one), team)
 }
 
-// stream reads standard input; Ctrl-C ends it while it waits for more, too.
+// stream reads standard input; Ctrl-C ends it, even while it waits for input.
 func (c *measureCmd) stream(req featurefiles.Request, team *parallel.Team) (*featurefiles.OnePass, error) {
 	in, read := os.Stdin, make(chan struct{})
 	var found *featurefiles.OnePass
@@ -226,7 +252,7 @@ func (c *measureCmd) stream(req featurefiles.Request, team *parallel.Team) (*fea
 
 func (c *measureCmd) request() featurefiles.Request {
 	req := featurefiles.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
-	req.Budget, _ = c.budget() // check has refused what is no size
+	req.Budget, _ = c.budget() // check has refused what is not a size
 	for r, from := range map[featurefiles.Role][]string{
 		featurefiles.Features: c.Features, featurefiles.Labels: c.Labels, featurefiles.Weights: c.Weights, featurefiles.Bias: c.Bias,
 		featurefiles.TestFeatures: c.TestFeatures, featurefiles.TestLabels: c.TestLabels, featurefiles.TrueLabels: c.TrueLabels,
@@ -256,7 +282,7 @@ func (c *measureCmd) budget() (*arrayfile.Budget, error) {
 	case stream:
 		b = arrayfile.NewBudget(featurefiles.StreamMemory)
 	}
-	b.Advice = "if the input is to be trusted, allow more with --max-memory, such as --max-memory 16GB"
+	b.Advice = "if you trust the input, allow more, such as --max-memory 16GB"
 	return b, nil
 }
 
@@ -269,7 +295,7 @@ func (c *measureCmd) options(team *parallel.Team) measure.Options {
 	return opt
 }
 
-// write makes the files that were asked for.
+// write writes the requested files.
 func (c *measureCmd) write(found *measurement.Result) error {
 	if err := c.out.csv.Write(found.WriteCSV); err != nil {
 		return err

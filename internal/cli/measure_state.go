@@ -8,7 +8,7 @@ import (
 	"collapse/parallel"
 )
 
-// merge combines state files and reports what they hold.
+// merge combines state files and reports the result.
 func (c *measureCmd) merge(team *parallel.Team) (*measurement.Result, error) {
 	req := c.request()
 	if c.Means != "" {
@@ -17,15 +17,21 @@ func (c *measureCmd) merge(team *parallel.Team) (*measurement.Result, error) {
 			return nil, err
 		}
 	}
-	one, err := featurefiles.Merge(req)
+	columns, err := featurefiles.MergeStates(req)
 	if err != nil {
 		return nil, err
 	}
-	return c.onePass(one, team)
+	return c.onePass(columns, team)
 }
 
-// onePass reports moments, and writes them if asked to.
-func (c *measureCmd) onePass(one *featurefiles.OnePass, team *parallel.Team) (*measurement.Result, error) {
+// oneColumn is the only column of a shard or a stream.
+func oneColumn(one *featurefiles.OnePass) []featurefiles.StateColumn {
+	return []featurefiles.StateColumn{{Name: "features", OnePass: one}}
+}
+
+// onePass reports moments, and saves those of the last column if asked to.
+func (c *measureCmd) onePass(columns []featurefiles.StateColumn, team *parallel.Team) (*measurement.Result, error) {
+	one := columns[len(columns)-1]
 	if c.StateOut != "" {
 		var state io.WriterTo = one.Moments
 		if one.SecondPass != nil {
@@ -37,12 +43,15 @@ func (c *measureCmd) onePass(one *featurefiles.OnePass, team *parallel.Team) (*m
 	}
 	opt := c.options(team)
 	opt.KeepSpectrum = c.HTML != ""
-	r, err := one.Report(opt)
-	if err != nil {
-		return nil, err
+	found := &measurement.Result{Values: one.Values(), Main: len(columns) - 1}
+	for _, column := range columns {
+		r, err := column.Report(opt)
+		if err != nil {
+			return nil, err
+		}
+		found.Columns = append(found.Columns, measurement.NewColumn(column.Name, r))
+		found.Inputs, found.Notes = append(found.Inputs, column.Inputs...), append(found.Notes, column.Notes...)
 	}
-	found := &measurement.Result{Columns: []measurement.Column{measurement.NewColumn("features", r)},
-		Values: one.Values(), Inputs: one.Inputs, Notes: one.Notes}
 	found.NoteLeftOut()
 	return found, nil
 }
@@ -55,7 +64,7 @@ type secondDone struct {
 	K     int    `json:"k"`
 }
 
-// secondPass reads a shard beside the class means of all and writes its state.
+// secondPass measures a shard against the class means of all shards and writes its state.
 func (c *measureCmd) secondPass(a *app, team *parallel.Team) error {
 	req := c.request()
 	var err error
@@ -79,7 +88,7 @@ func (c *measureCmd) secondPass(a *app, team *parallel.Team) error {
 		done.N += n
 	}
 	return a.emit(done, func() {
-		a.printf("%d samples measured beside the class means of %s: %s\ncollapse measure --merge --means %s %s … combines the second passes of all shards\n",
+		a.printf("%d samples measured against the class means of %s: %s\ncollapse measure --merge --means %s %s … combines the second passes of all shards\n",
 			done.N, c.Means, c.StateOut, c.Means, c.StateOut)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"collapse/internal/spelling"
 )
 
-// misspelt is a refused call in words: which flag, command or value there is not, and what may have been meant.
+// misspelt describes a refused call: which flag, command or value does not exist, and what may have been meant.
 func misspelt(err error) error {
 	var refused *kong.ParseError
 	if !errors.As(err, &refused) || refused.Context == nil {
@@ -36,7 +36,7 @@ func misspelt(err error) error {
 	return err
 }
 
-// refusedValue says which enumerated flag or argument has a value that it cannot have; nil: none has.
+// refusedValue says which enumerated flag or argument has a value that is not allowed; nil if none has.
 func refusedValue(call *kong.Context) error {
 	for _, at := range call.Path {
 		value := at.Positional
@@ -61,7 +61,7 @@ func unknownFlag(model *kong.Application, node *kong.Node, name string) error {
 	for _, flag := range slices.Concat(node.AllFlags(true)...) {
 		known = append(known, "--"+flag.Name)
 	}
-	if len(node.Children) > 0 { // of no command yet
+	if len(node.Children) > 0 { // no command yet
 		return fmt.Errorf("unknown flag --%s%s", name, spelling.Suggestion("--"+name, known))
 	}
 	for _, leaf := range model.Leaves(true) {

@@ -40,7 +40,7 @@ func encodeJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// checkedOutput is standard output. It remembers the first error: results that were lost on a full disk are no success.
+// checkedOutput is standard output. It remembers the first error: results lost on a full disk are a failure.
 type checkedOutput struct {
 	w   io.Writer
 	err error
@@ -54,13 +54,13 @@ func (r *checkedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printf prints results for people. Its arguments only show themselves, whatever names they hold.
+// printf prints results for people. Its arguments are made safe for a terminal, whatever names they hold.
 func (a *app) printf(format string, args ...any) { safetext.Fprintf(a.stdout, format, args...) }
 
-// notef prints a message that is not a result, in the same way.
+// notef prints a message that is not a result, made safe in the same way.
 func (a *app) notef(format string, args ...any) { safetext.Fprintf(a.stderr, format, args...) }
 
-// print prints a text of the program's own, or one that is to be saved, as it is.
+// print prints, unchanged, a text of the program's own or one to be saved.
 func (a *app) print(text string) { fmt.Fprint(a.stdout, text) }
 
 // outputs collects what a command reads and writes.
@@ -76,8 +76,8 @@ func (a *app) labOutputs() *outfile.Outputs {
 	return o
 }
 
-// file checks an output that a flag names, before the work. If it is standard output, then nothing else goes there: what
-// people read goes to standard error.
+// file checks an output that a flag names, before the work. If it is standard output, nothing else goes there: the
+// readable text goes to standard error.
 func (a *app) file(o *outfile.Outputs, flag, path string) (*outfile.File, error) {
 	f, err := o.File(flag, path)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *app) pageFolder(o *outfile.Outputs, dir string) error {
 	return misuse(o.Folder("--out", dir, "index.html", "more.html", "figures/x.svg"))
 }
 
-// writePage writes a page of the theory, over none of the files that the command reads.
+// writePage writes a page of the theory, and refuses to overwrite a file that the command reads.
 func writePage(o *outfile.Outputs, p *page.Theory, dir string) (index string, err error) {
 	if err := o.Folder("--out", dir, p.Files()...); err != nil {
 		return "", misuse(err)
@@ -105,8 +105,8 @@ func writePage(o *outfile.Outputs, p *page.Theory, dir string) (index string, er
 	return p.Write(dir)
 }
 
-// outputName reads the name of a file to write. But for ~ it stays as it was given: a slash at its end, and ".." after a link, mean
-// something to package outfile that a cleaned name has lost.
+// outputName reads the name of a file to write. Only ~ is expanded: a slash at the end, and ".." after a link, mean something to
+// package outfile that cleaning the name would lose.
 func outputName(ctx *kong.DecodeContext, target reflect.Value) error {
 	var name string
 	if err := ctx.Scan.PopValueInto("file", &name); err != nil {
@@ -122,7 +122,7 @@ func outputName(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// unnamed marks as a wrong call what comes of a name that nothing has (a file, an array in it, a measure) and of settings that cannot be.
+// unnamed marks errors about names that do not exist (a file, an array in it, a measure) and about impossible settings as wrong calls.
 func unnamed(err error) error {
 	var array *featurefiles.NameError
 	var key *measure.UnknownMeasureError
@@ -134,7 +134,7 @@ func unnamed(err error) error {
 	return err
 }
 
-// misuse marks names that cannot be meant as a wrong call.
+// misuse marks an error about an impossible name as a wrong call.
 func misuse(err error) error {
 	var wrong *outfile.MisuseError
 	if errors.As(err, &wrong) {

@@ -15,14 +15,14 @@ import (
 	"collapse/internal/safetext"
 )
 
-// onTerminal says whether w is a terminal, where a bar can be redrawn in place.
+// onTerminal reports whether w is a terminal, where a bar can be redrawn in place.
 func onTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // bar is a progress bar with a line of text that changes as the work goes on. Away from a terminal it is nil, which draws nothing: callers
-// print plain lines there.
+// then print plain lines.
 type bar struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
@@ -65,7 +65,7 @@ func number(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// left prints a time to go as people read it.
+// left prints the time left for people.
 func left(d time.Duration) string {
 	switch {
 	case d <= 0:

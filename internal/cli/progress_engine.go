@@ -11,7 +11,7 @@ import (
 	"collapse/internal/study/engine"
 )
 
-// engineProgress shows studies under way: a bar on a terminal, a line per run that ends elsewhere.
+// engineProgress shows running studies: a bar on a terminal, elsewhere a line per ended run.
 type engineProgress struct {
 	w io.Writer
 
@@ -21,7 +21,7 @@ type engineProgress struct {
 	drawn time.Time
 }
 
-// watch shows how the studies of o go, until the function that it returns is called.
+// watch shows the progress of the studies of o until the returned function is called.
 func (a *app) watch(o *engine.Options) (end func()) {
 	p := &engineProgress{w: a.stderr}
 	o.Watch, o.Logf = p.event, p.logf
@@ -52,7 +52,7 @@ func (p *engineProgress) event(e engine.Event) {
 	}
 }
 
-// line is what stands beside the bar.
+// line is the text next to the bar.
 func (p *engineProgress) line(e engine.Event) string {
 	parts := []string{fmt.Sprintf("%d running", len(e.Working))}
 	if e.Failed > 0 {
@@ -71,7 +71,7 @@ func (p *engineProgress) line(e engine.Event) string {
 func (p *engineProgress) logf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil { // a line of its own would tear the bar
+	if p.bar != nil { // a separate line would break the bar
 		p.last = safetext.Sprintf(format, args...)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"collapse/internal/train"
 )
 
-// studyProgress shows many runs: a bar on a terminal, a line per finished run elsewhere.
+// studyProgress shows many runs: a bar on a terminal, elsewhere a line per finished run.
 type studyProgress struct {
 	w       io.Writer
 	bar     *bar
@@ -53,7 +53,7 @@ func (p *studyProgress) Done(i int, o demo.Outcome) {
 	safetext.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), demo.Name(p.configs[i]), what, left(p.left()))
 }
 
-// left estimates the time to the end from the epochs done here so far.
+// left estimates the time left from the epochs done here so far.
 func (p *studyProgress) left() time.Duration {
 	if p.epochs == 0 {
 		return 0

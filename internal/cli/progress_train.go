@@ -7,7 +7,7 @@ import (
 	"collapse/internal/train"
 )
 
-// trainProgress shows one run: a bar on a terminal, a line per measured epoch elsewhere.
+// trainProgress shows one run: a bar on a terminal, elsewhere a line per measured epoch.
 type trainProgress struct {
 	w      io.Writer
 	bar    *bar // nil away from a terminal
@@ -17,7 +17,7 @@ type trainProgress struct {
 
 func (p *trainProgress) Started(s train.Started) {
 	p.epochs = s.Epochs
-	safetext.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, about %d MB beside the images, kernel %s, %d threads\n",
+	safetext.Fprintf(p.w, "run %.12s: %d training and %d test samples, %d parameters, about %d MB in addition to the images, kernel %s, %d threads\n",
 		s.Run, s.TrainSamples, s.TestSamples, s.Parameters, s.Memory.Total()>>20, s.Kernel, s.Threads)
 	if s.FirstEpoch > 1 {
 		safetext.Fprintf(p.w, "resuming at epoch %d of %d\n", s.FirstEpoch, s.Epochs)

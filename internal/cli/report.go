@@ -57,7 +57,7 @@ func finishedRuns(lab *store.Reader) ([]string, error) {
 	return hashes, nil
 }
 
-// made ends a command that made a page: what it found, as emit has it, and, if asked for, the page itself.
+// made ends a command that wrote a page: it prints the result, as emit does, and opens the page if asked.
 func (a *app) made(v any, human func(), index string, open bool) error {
 	err := a.emit(v, human)
 	if err != nil || !open {
@@ -66,7 +66,7 @@ func (a *app) made(v any, human func(), index string, open bool) error {
 	return openInBrowser(index)
 }
 
-// printReport says what a page found and where it is.
+// printReport prints what a page found and where it is.
 func printReport(a *app, r page.Result) {
 	a.printf("\n%s\n", r.Headline)
 	for _, fact := range r.Facts {

@@ -25,37 +25,37 @@ import (
 type reproduceCmd struct {
 	ID       string   `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
 	List     bool     `help:"List the recipes."`
-	All      bool     `help:"Every recipe, and one page over all of them; those done before are not repeated."`
-	Scale    string   `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims there, paper has the paper's own sizes." placeholder:"NAME"`
-	Preset   string   `help:"Preset: another setting that the recipe has; code is what the released code does. None by default." placeholder:"NAME"`
-	Set      []string `sep:"none" complete:"settings" help:"Override a setting: of every run, as in collapse train. May be given again." placeholder:"SECTION.KEY=VALUE"`
-	Seeds    int      `help:"Number of seeds: of trained networks; default: as many as the recipe has." placeholder:"N"`
-	Seed     uint64   `help:"Seed: of random starts and draws of the theory." default:"0" placeholder:"S"`
+	All      bool     `help:"Every recipe, and one page over all of them; finished recipes are not repeated."`
+	Scale    string   `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
+	Preset   string   `help:"Preset: another setting of the recipe; code is what the released code does. None by default." placeholder:"NAME"`
+	Set      []string `sep:"none" complete:"settings" help:"Override a setting: of every run, as in collapse train. May be repeated." placeholder:"SECTION.KEY=VALUE"`
+	Seeds    int      `help:"Number of seeds: for trained networks; default: the recipe's." placeholder:"N"`
+	Seed     uint64   `help:"Seed: for random starts and draws in theory recipes." default:"0" placeholder:"S"`
 	BuiltIn  bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
 	DataDir  string   `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`
-	DryRun   bool     `help:"Say what would be computed and what it would take, here, on 64 cores and on a GPU, and stop; with --all of every recipe."`
-	Again    bool     `help:"Compute again what was computed before, with --all: every page."`
+	DryRun   bool     `help:"Say what would be computed and what it would take, here, on 64 cores and on a GPU, and stop; with --all, for every recipe."`
+	Again    bool     `help:"Compute again what was computed before, with --all: remake every page."`
 	Out      string   `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all." type:"path" placeholder:"DIR"`
 	Open     bool     `help:"Show the page in the browser when it is ready."`
-	Results  string   `help:"Folder of results, such as docs/results/standard: what was found is written there, too, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
-	RunPages bool     `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
+	Results  string   `help:"Folder of results, such as docs/results/standard: also write what was found there, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
+	RunPages bool     `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
 	whereFlags
 }
 
-// effects tells recipes that train networks from those of pure theory, and making pages from listing and foreseeing.
+// effects separates recipes that train networks from theory, and making pages from listing and estimating.
 func (c *reproduceCmd) effects() []effect {
 	trains, pure := c.All || recipe.Trains(c.ID), c.All || !recipe.Trains(c.ID)
 	return append([]effect{
-		{"but list", !c.List, "is about a recipe, and --list lists them all"},
+		{"but list", !c.List, "is about one recipe, and --list lists them all"},
 		{dryRunHas + " again out open results run-pages seed", !c.DryRun, "is about computing, and --dry-run computes nothing"},
 		{"again", c.All, "goes with --all; one recipe's page is always made, and its runs are kept"},
-		{"open", !c.All, "is about one page, and --all makes many"},
+		{"open", !c.All, "is for one page, and --all makes many"},
 		{"preset set seeds built-in data-dir run-pages workers " + dryRunHas, trains, "goes with recipes that train networks; " + c.ID + " trains none"},
 		{"seed", pure, "goes with recipes of theory; trained networks have --seeds"},
 	}, c.whereFlags.effects()...)
 }
 
-// reproduced is the JSON of collapse reproduce, and what is kept beside a page of --all.
+// reproduced is the JSON of collapse reproduce, and what --all saves next to a page.
 type reproduced struct {
 	page.IndexEntry
 	Facts    []theoryfig.Fact `json:"facts,omitempty"`
@@ -92,7 +92,7 @@ func (c *reproduceCmd) Run(a *app) error {
 	case c.List:
 		return c.list(a)
 	case c.All && c.ID != "":
-		return usagef("--all makes every recipe: leave out %s", c.ID)
+		return usagef("--all runs every recipe: leave out %s", c.ID)
 	case c.DryRun && c.All:
 		return c.dryRunAll(a)
 	case c.DryRun && c.ID != "":
@@ -109,7 +109,7 @@ func (c *reproduceCmd) Run(a *app) error {
 	return a.made(result, func() { result.print(a) }, result.Index, c.Open)
 }
 
-// folder checks where pages will go, before hours of work.
+// folder checks the output folder before hours of work.
 func (c *reproduceCmd) folder(a *app) error {
 	switch {
 	case c.List || c.DryRun || c.ID == "" && !c.All:
@@ -161,7 +161,7 @@ func (c *reproduceCmd) theory(a *app, r *recipe.Recipe) (reproduced, error) {
 	return result, err
 }
 
-// writeTheory writes a page of the theory and says what is on it.
+// writeTheory writes a theory page and returns its summary.
 func writeTheory(o *outfile.Outputs, p *page.Theory, dir string) (reproduced, error) {
 	index, err := writePage(o, p, dir)
 	if err != nil {
@@ -174,7 +174,7 @@ func writeTheory(o *outfile.Outputs, p *page.Theory, dir string) (reproduced, er
 	return result, nil
 }
 
-// kept is what a folder of results keeps.
+// kept is what a folder of results keeps of a page.
 func (r reproduced) kept(began time.Time) results.Recipe {
 	out := results.Recipe{ID: r.ID, Title: r.Title, Paper: r.Paper, Scale: r.Scale, Command: r.command, Claims: r.Claims, Numbers: r.numbers, Notes: r.Notes,
 		Runs: r.Runs, Failed: r.Failed, Program: r.Program, Machine: version.CPU(), Date: began, Figures: r.drawn}
@@ -221,7 +221,7 @@ func (c *reproduceCmd) list(a *app) error {
 	})
 }
 
-// dir is where the page of a recipe goes.
+// dir is the folder for the page of a recipe.
 func (c *reproduceCmd) dir(id string) string {
 	if c.All {
 		return filepath.Join(c.allDir(), id)
@@ -231,14 +231,14 @@ func (c *reproduceCmd) dir(id string) string {
 
 func (c *reproduceCmd) allDir() string { return cmp.Or(c.Out, filepath.Join("out", "all")) }
 
-// all makes every page that is not there yet, and the page over all. A recipe that fails is shown
-// as failed and does not stop the others.
+// all makes every missing page, and the index of all pages. A recipe that fails is shown as failed
+// and does not stop the others.
 func (c *reproduceCmd) all(a *app) error {
 	var entries []page.IndexEntry
 	for _, id := range recipe.IDs() {
 		entry, err := c.oneOfAll(a, id)
 		if a.ctx.Err() != nil {
-			return fmt.Errorf("stopped at %s; run the same command again to go on: %w", id, a.ctx.Err())
+			return fmt.Errorf("stopped at %s; run the same command again to continue: %w", id, a.ctx.Err())
 		}
 		if err != nil {
 			a.notef("%s failed: %v\n", id, err)
@@ -256,7 +256,7 @@ func (c *reproduceCmd) all(a *app) error {
 	}{index, entries}, func() { printAll(a, index, entries) })
 }
 
-// oneOfAll makes a page unless the same program made it before at the same scale.
+// oneOfAll makes a page unless the same program has made it before at the same scale.
 func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
 	kept := filepath.Join(c.dir(id), "result.json")
 	var before reproduced

@@ -15,7 +15,7 @@ import (
 	"collapse/internal/study/trials"
 )
 
-// takeSettings runs the search that a recipe takes settings from, unless the lab holds it finished, and returns what it found; nil for a
+// takeSettings runs the search that a recipe takes settings from, unless the lab holds it finished, and returns its result; nil for a
 // recipe that takes none.
 func (c *reproduceCmd) takeSettings(a *app, lab *store.Lab, r *recipe.Recipe, o engine.Options) (recipe.Found, error) {
 	source := r.Source(c.choice())
@@ -32,7 +32,7 @@ func (c *reproduceCmd) takeSettings(a *app, lab *store.Lab, r *recipe.Recipe, o 
 		return nil, fmt.Errorf("%s, the search that %s takes settings from: %w", f.Name, r.ID, err)
 	}
 	if sum.Cancelled {
-		return nil, fmt.Errorf("the search %s was cancelled, and %s takes settings from it; go on with: collapse study resume %s", f.Name, r.ID, f.Name)
+		return nil, fmt.Errorf("the search %s was cancelled, and %s takes settings from it; continue with: collapse study resume %s", f.Name, r.ID, f.Name)
 	}
 	a.notef("== %s\n", r.ID)
 	return c.foundBy(lab.Reader, r, f)
@@ -68,8 +68,8 @@ func inWords(f *study.File, w trials.Winner) string {
 	return fmt.Sprintf("%s, trial %d of %s: %s%s %s after %s", f.Name, w.Trial+1, from, mean, f.Search.Metric, format.Measure(f.Search.Metric, w.Value), format.Count(w.Epochs, "epoch"))
 }
 
-// toCome are the runs that a recipe would train. Settings from a search that has not ended are not known: the recipe's own stand in, and
-// first is that search.
+// toCome are the runs that a recipe would train. If its settings come from an unfinished search, the recipe's own stand in, and first is
+// that search.
 func (c *reproduceCmd) toCome(a *app, r *recipe.Recipe) (runs []recipe.Run, first *study.File, err error) {
 	choice := c.choice()
 	if runs, err = r.Foresee(choice); err != nil {
@@ -91,7 +91,7 @@ func (c *reproduceCmd) toCome(a *app, r *recipe.Recipe) (runs []recipe.Run, firs
 	return runs, nil, err
 }
 
-// foundBefore is the search that a recipe takes settings from, and what it found; nothing if the lab does not hold it finished.
+// foundBefore is the search that a recipe takes settings from, and its result; nothing unless the lab holds it finished.
 func (c *reproduceCmd) foundBefore(a *app, r *recipe.Recipe) (recipe.Found, *study.File, error) {
 	f, err := scale.SearchFile(r.Source(c.choice()), c.choice().OfSource())
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *reproduceCmd) foundBefore(a *app, r *recipe.Recipe) (recipe.Found, *stu
 	return found, f, err
 }
 
-// searchFirst says of runs that were counted which search has to come first.
+// searchFirst says which search has to run before the counted runs.
 func searchFirst(f *study.File) string {
 	return fmt.Sprintf("their settings follow from the search %s, which runs first: %d trials of at most %s in each of %s; its own time is not counted here",
 		f.Name, f.Search.Trials, format.Count(f.Search.Epochs, "epoch"), format.Count(len(f.Places()), "combination"))

@@ -216,7 +216,7 @@ func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
 			}
 		}
 	})
-	if _, err := c.train(a, r); err == nil || !strings.Contains(err.Error(), "the search first.quick was cancelled, and second takes settings from it; go on with: collapse study resume first.quick") {
+	if _, err := c.train(a, r); err == nil || !strings.Contains(err.Error(), "the search first.quick was cancelled, and second takes settings from it; continue with: collapse study resume first.quick") {
 		t.Errorf("%v", err)
 	}
 	if _, err := lab.Study("second.quick"); err == nil {

@@ -18,11 +18,11 @@ import (
 type planned struct {
 	scale.Plan
 	GPU     string             `json:"gpu,omitempty"`
-	Timed   *forecast.Estimate `json:"timed,omitempty"` // of what is missing, by runs of the lab or by timed steps; not of a search
+	Timed   *forecast.Estimate `json:"timed,omitempty"` // for missing runs, from runs of the lab or timed steps; not for a search
 	Untimed string             `json:"untimed,omitempty"`
 }
 
-// dryRun says what the recipe would compute and what that would take.
+// dryRun prints what the recipe would compute and its cost.
 func (c *reproduceCmd) dryRun(a *app) error {
 	r, err := loadRecipe(c.ID)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *reproduceCmd) dryRun(a *app) error {
 	return a.emit(out, func() { out.print(a) })
 }
 
-// planner plans for this machine and the lab, if there is one.
+// planner plans for this machine, using the lab if there is one.
 func (c *reproduceCmd) planner(a *app) (*scale.Planner, error) {
 	o, err := c.options(a)
 	if err != nil {
@@ -70,7 +70,8 @@ func (c *reproduceCmd) planner(a *app) (*scale.Planner, error) {
 	}}, nil
 }
 
-// timed estimates by the lab's runs of the same study, or by steps on this machine. first is a search that has to come before.
+// timed estimates from the lab's runs of the same study, or from steps on this machine. first is a search that has to run
+// before.
 func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (e *forecast.Estimate, first *study.File, err error) {
 	runs, first, err := c.toCome(a, r)
 	if err != nil {
@@ -91,7 +92,7 @@ func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (e *forecast.Estimate, fi
 func whyUntimed(err error) string {
 	var missing *data.MissingError
 	if errors.As(err, &missing) {
-		return missing.Name + " is not on this machine; above are its official sizes"
+		return missing.Name + " is not on this machine; its official sizes were used"
 	}
 	why, _, _ := strings.Cut(err.Error(), "\n")
 	return why
@@ -113,7 +114,7 @@ func (p planned) print(a *app) {
 	}
 }
 
-// dryRunAll says what every recipe would take, and all together.
+// dryRunAll prints the cost of every recipe, and of all together.
 func (c *reproduceCmd) dryRunAll(a *app) error {
 	p, err := c.planner(a)
 	if err != nil {
@@ -127,7 +128,7 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 		}
 		plan, err := p.Plan(r, c.choice())
 		var bad *scale.ChoiceError
-		if errors.As(err, &bad) { // as when it is computed: shown, and no obstacle to the others
+		if errors.As(err, &bad) { // as in a real run: shown, without stopping the others
 			plan.Notes = append(plan.Notes, "cannot be computed so: "+bad.Error())
 		} else if err != nil {
 			return err
@@ -142,7 +143,7 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 	}{plans, sum, scale.GPU()}, func() { printPlans(a, append(plans, sum)) })
 }
 
-// printPlans writes plans as a table, the last of them the sum, and then what is to be known of them.
+// printPlans writes plans as a table whose last row is the sum, then the notes on them.
 func printPlans(a *app, plans []scale.Plan) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	row := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
@@ -151,7 +152,7 @@ func printPlans(a *app, plans []scale.Plan) {
 		row(p.Cells())
 	}
 	w.Flush()
-	a.printf("\nHours are of what the lab lacks, by the rates of docs/scale.md. GPU: %s.\n", scale.GPU())
+	a.printf("\nHours are for runs that the lab lacks, at the rates of docs/scale.md. GPU: %s.\n", scale.GPU())
 	last := len(plans) - 1
 	for _, note := range plans[last].Notes {
 		a.printf("%s\n", note)

@@ -16,7 +16,7 @@ import (
 	"collapse/internal/study/trials"
 )
 
-// searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and what was found.
+// searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and its result.
 func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, o engine.Options) (hashes []string, found []judge.Search, err error) {
 	f, err := scale.SearchFile(r, c.choice())
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, o eng
 		return nil, nil, err
 	}
 	if sum.Cancelled {
-		return nil, nil, fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", f.Name)
+		return nil, nil, fmt.Errorf("the study was cancelled; continue with: collapse study resume %s", f.Name)
 	}
 	places, err := trials.Look(lab.Reader, f)
 	if err != nil {
@@ -46,13 +46,13 @@ func (c *reproduceCmd) searchAll(a *app, lab *store.Lab, r *recipe.Recipe, o eng
 	return hashes, found, nil
 }
 
-// searchForPage is what a search found in one place, as a page wants it.
+// searchForPage is the result of the search in one cell, in the form a page needs.
 func searchForPage(d *study.Search, p trials.Found) judge.Search {
 	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
 		if len(p.Rows) == 0 || !slices.ContainsFunc(p.Rows[0].Settings, func(s string) bool { return strings.HasPrefix(s, q.Name+"=") }) {
-			continue // it means nothing here
+			continue // it has no effect here
 		}
 		s.Params = append(s.Params, judge.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
 	}
@@ -88,7 +88,7 @@ func searchRun(r trials.Row) judge.SearchRun {
 	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
 }
 
-// withoutSeed leaves the seed out of a combination in words, "seed 2, loss ce".
+// withoutSeed drops the seed from the description of a combination, such as "seed 2, loss ce".
 func withoutSeed(where string) string {
 	words := strings.Split(where, ", ")
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "seed ") }), ", ")

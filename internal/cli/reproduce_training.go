@@ -18,7 +18,7 @@ import (
 	"collapse/internal/train"
 )
 
-// train runs a recipe that trains networks: what the lab does not hold is trained, then the page is made.
+// train runs a recipe that trains networks: it trains what the lab lacks, then makes the page.
 func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	choice := c.choice()
 	runs, err := r.Foresee(choice)
@@ -59,8 +59,8 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
 }
 
-// compute computes what the lab lacks, and returns the names of the runs in the lab, what was found by a recipe that searches, and what one that
-// takes settings from a search took.
+// compute computes what the lab lacks. It returns the names of the runs in the lab, what a search found, and the settings taken from
+// another search.
 func (c *reproduceCmd) compute(a *app, lab *store.Lab, r *recipe.Recipe) (hashes []string, found []judge.Search, taken recipe.Found, err error) {
 	o, err := c.options(a)
 	if err != nil {
@@ -81,7 +81,7 @@ func figuresOf(pictures []figure.Picture) (out []chart.Figure) {
 	return out
 }
 
-// notePages says what is about to take a while: drawing a run's page takes a second or so.
+// notePages announces a wait: drawing a run's page takes about a second.
 func notePages(a *app, wanted bool, runs []judge.Run) {
 	if wanted {
 		a.notef("writing the pages of %d runs\n", len(runs))
@@ -110,12 +110,12 @@ func (c *reproduceCmd) runAll(a *app, lab *store.Lab, r *recipe.Recipe, taken re
 	}
 	sum, err := drive(a, lab, []string{name}, o)
 	if err == nil && sum.Cancelled {
-		err = fmt.Errorf("the study was cancelled; go on with: collapse study resume %s", name)
+		err = fmt.Errorf("the study was cancelled; continue with: collapse study resume %s", name)
 	}
 	return hashes, err
 }
 
-// itemsOf makes the runs of a recipe items of a study.
+// itemsOf turns the runs of a recipe into items of a study.
 func itemsOf(runs []recipe.Run) (configs []train.Config, items []study.Item, err error) {
 	for _, run := range runs {
 		item, err := study.TrainItem(run.Config, run.Note())
@@ -131,7 +131,7 @@ func (c *reproduceCmd) choice() recipe.Choice {
 	return recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir}
 }
 
-// dataAtHand opens every data set of the runs once, so that a missing one is said before hours of work.
+// dataAtHand opens every data set of the runs once, to report a missing one before hours of work.
 func dataAtHand(runs []recipe.Run) error {
 	seen := map[string]bool{}
 	for _, run := range runs {
@@ -141,7 +141,7 @@ func dataAtHand(runs []recipe.Run) error {
 		}
 		seen[name] = true
 		if _, _, err := train.Identify(run.Config, nil); err != nil {
-			return fmt.Errorf("%w\nthe recipe needs %s; to see it on the built-in images instead, labelled so: --built-in", err, strings.Join(recipe.DataSets(runs), ", "))
+			return fmt.Errorf("%w\nthe recipe needs %s; to run it on the built-in images instead, which the page will say: --built-in", err, strings.Join(recipe.DataSets(runs), ", "))
 		}
 	}
 	return nil

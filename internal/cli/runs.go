@@ -13,9 +13,10 @@ import (
 type runsCmd struct {
 	List  runsListCmd  `cmd:"" help:"Every run, newest first."`
 	Show  runsShowCmd  `cmd:"" help:"One run: configuration, state and last values."`
-	Check runsCheckCmd `cmd:"" help:"Find runs that lack epochs or files, and open them again."`
+	Add   runsAddCmd   `cmd:"" help:"Store numbers of your own model, epoch by epoch, as a run."`
+	Check runsCheckCmd `cmd:"" help:"Find runs that lack epochs or files, and reopen them."`
 	Rm    runsRmCmd    `cmd:"" help:"Delete runs with their values and files."`
-	GC    runsGCCmd    `cmd:"" name:"gc" help:"Delete directories of runs that the lab does not know."`
+	GC    runsGCCmd    `cmd:"" name:"gc" help:"Delete run directories that the lab does not know."`
 }
 
 // runRow is a run in JSON.
@@ -125,7 +126,7 @@ type runsRmCmd struct {
 }
 
 func (c runsRmCmd) Run(a *app, lab *store.Lab) error {
-	hashes, err := findAll(lab.Reader, c.Runs) // before removing any: a misspelt hash then removes nothing
+	hashes, err := findAll(lab.Reader, c.Runs) // before removing any, so that a misspelt hash removes nothing
 	if err != nil {
 		return err
 	}

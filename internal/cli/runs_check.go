@@ -8,17 +8,17 @@ import (
 )
 
 type runsCheckCmd struct {
-	Runs   []string `arg:"" optional:"" complete:"runs" help:"Hashes of runs, or the starts of them; without any, the whole lab is checked."`
-	Repair bool     `help:"Open runs that lack something, so that they can be computed again, and delete left-over files. Rows stay."`
+	Runs   []string `arg:"" optional:"" complete:"runs" help:"Hashes of runs, or the starts of them; default: the whole lab."`
+	Repair bool     `help:"Reopen runs that lack something, so that they can be computed again, and delete left-over files. Rows stay."`
 }
 
 func (runsCheckCmd) Help() string {
 	return `Looks for finished runs without all their epochs, missing or damaged checkpoints, features and frames, checkpoints that the rows do not
-reach, values that are no numbers, and what killed processes left behind. Runs that a process works on are passed over. Exits with 1 if
-something is wrong and stays so.`
+reach, values that are not numbers, and what killed processes left behind. Runs that a process is working on are skipped. Exits with 1 if
+something is wrong and was not repaired.`
 }
 
-// checkedRun is a run in JSON with which something is or was wrong.
+// checkedRun is the JSON of a run with a fault, repaired or not.
 type checkedRun struct {
 	Run    string       `json:"run"`
 	Status store.Status `json:"status"`
@@ -66,7 +66,7 @@ func (c runsCheckCmd) Run(a *app, r *store.Reader) error {
 		return err
 	}
 	if left > 0 {
-		return fmt.Errorf("the lab %s is not whole: %s", a.flags.Lab, out.advice(c))
+		return fmt.Errorf("the lab %s is damaged or incomplete: %s", a.flags.Lab, out.advice(c))
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func findAll(r *store.Reader, prefixes []string) ([]string, error) {
 	return hashes, nil
 }
 
-// repair returns how many things are wrong still.
+// repair returns the number of faults left.
 func (c runsCheckCmd) repair(a *app, found upkeep.Report, out *checked) (left int, err error) {
 	lab, err := a.openLab()
 	if err != nil {
@@ -116,7 +116,7 @@ func (out checked) print(a *app) {
 		case r.Again != "" && out.Repaired:
 			a.printf("  computes it: %s\n", r.Again)
 		case r.Again != "" && r.Status == store.Done:
-			a.printf("  computes it: %s, after: collapse runs check --repair %.12s\n", r.Again, r.Run)
+			a.printf("  to compute it: %s, after: collapse runs check --repair %.12s\n", r.Again, r.Run)
 		case r.Again != "":
 			a.printf("  computes it: %s\n", r.Again)
 		}
@@ -126,14 +126,14 @@ func (out checked) print(a *app) {
 	}
 	for _, l := range out.Leftover {
 		if out.Repaired {
-			a.printf("runs/%s was of no run and is gone\n", l)
+			a.printf("runs/%s belonged to no run and is deleted\n", l)
 		} else {
-			a.printf("runs/%s is of no run\n", l)
+			a.printf("runs/%s belongs to no run\n", l)
 		}
 	}
 	a.printf("checked %d runs", out.Checked)
 	if out.Working > 0 {
-		a.printf(", not those %d that processes work on", out.Working)
+		a.printf(", skipped %d that processes are working on", out.Working)
 	}
 	a.printf("; wrong: %d runs, %d left-over folders\n", len(out.Runs), len(out.Leftover))
 }
@@ -142,9 +142,9 @@ func (out checked) print(a *app) {
 func (out checked) advice(c runsCheckCmd) string {
 	switch {
 	case len(out.Damage) > 0:
-		return "its database is damaged; go back to a copy (`collapse lab copy` makes them), or read what can be read with `sqlite3 lab.sqlite .recover`"
+		return "its database is damaged; restore a copy (`collapse lab copy` makes them), or recover what can be read with `sqlite3 lab.sqlite .recover`"
 	case c.Repair:
 		return "some runs could not be repaired"
 	}
-	return "`collapse runs check --repair` opens what has to be computed again and deletes what is left over"
+	return "`collapse runs check --repair` reopens runs that must be computed again and deletes left-over files"
 }

@@ -19,13 +19,13 @@ import (
 
 type runsListCmd struct {
 	Status string `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state: pending, running, done, failed or interrupted." placeholder:"STATE"`
-	Limit  int    `help:"At most this many; 0 shows all." default:"0" placeholder:"N"`
+	Limit  int    `help:"Show at most this many; 0 shows all." default:"0" placeholder:"N"`
 }
 
 func (runsListCmd) Help() string {
-	return `One line for each run: its state, the epochs it has of those it is to have, test accuracy and NC1 of the training features at the last
+	return `One line per run: its state, epochs done and planned, test accuracy and NC1 of the training features at the last
 measured epoch, and what it is: network, data set with the number of classes, loss, then what differs between the runs of the list.
-A dash stands for what a run does not have.`
+A dash marks what a run does not have.`
 }
 
 // listedRun is a run of the list in JSON.
@@ -33,7 +33,7 @@ type listedRun struct {
 	runRow
 	What    string              `json:"what"`
 	words   []string            // What in its parts
-	Epochs  *int64              `json:"epochs"` // that it is to have; null for what is not trained
+	Epochs  *int64              `json:"epochs"` // planned; null if nothing is trained
 	Results map[string]*float64 `json:"results"`
 }
 
@@ -85,7 +85,7 @@ func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
 	return rows, nil
 }
 
-// mainResults are those of a run's last measured epoch, null for what it lacks.
+// mainResults are the results of a run's last measured epoch, null where missing.
 func mainResults(r *store.Reader, run store.Run) (map[string]*float64, error) {
 	out := map[string]*float64{}
 	for _, name := range listedResults {
@@ -103,8 +103,11 @@ func mainResults(r *store.Reader, run store.Run) (map[string]*float64, error) {
 	return out, err
 }
 
-// runInWords says what a run is: network, data and loss, then the settings that differ.
+// runInWords describes a run: network, data and loss, then the settings that differ.
 func runInWords(run store.Run, settings map[string]any, differ []string) []string {
+	if run.Kind == store.Script {
+		return scriptInWords(settings, differ)
+	}
 	if run.Kind != store.Train {
 		return []string{strings.TrimSpace(string(run.Kind) + " " + run.Label)}
 	}
@@ -128,11 +131,35 @@ func runInWords(run store.Run, settings map[string]any, differ []string) []strin
 	return append(words, last...)
 }
 
-// roomForDates is the width of a screen from which on runs are listed with the time they were made.
+// scriptInWords describes a run of a script: its command, then its settings that differ, the seed last.
+func scriptInWords(settings map[string]any, differ []string) []string {
+	words := []string{"script"}
+	if command, ok := settings["trainer.command"].([]any); ok {
+		for _, word := range command {
+			if name := fmt.Sprint(word); strings.ContainsRune(name, '.') { // the file, not the interpreter
+				words[0] = name
+				break
+			}
+		}
+	}
+	var last []string
+	for _, key := range differ {
+		text := study.SettingText(settings[key])
+		switch {
+		case text == "" || strings.HasPrefix(key, "trainer.") || key == "run.epochs" || key == "run.horizon":
+		case key == "run.seed":
+			last = study.InWords([]string{key + "=" + text})
+		default:
+			words = append(words, study.InWords([]string{key + "=" + text})...)
+		}
+	}
+	return append(words, last...)
+}
+
+// roomForDates is the least screen width at which the list shows when runs were made.
 const roomForDates = 120
 
-// printRuns prints lines that are at most so wide; 0: as wide as they are. Where that is too little, what all runs have in common is said
-// once, above.
+// printRuns prints lines of at most the given width; 0: any width. If that is too narrow, what all runs share is printed once, above.
 func printRuns(a *app, rows []listedRun, width int) {
 	lines := runLines(rows, width)
 	if shared := sharedWords(rows); shared != nil && width > 0 && slices.ContainsFunc(lines, func(l string) bool { return utf8.RuneCountInString(l) > width }) {
@@ -148,7 +175,7 @@ func printRuns(a *app, rows []listedRun, width int) {
 	}
 }
 
-// sharedWords are those that every run of a list of several has.
+// sharedWords are the words common to all runs of a list of several.
 func sharedWords(rows []listedRun) []string {
 	if len(rows) < 2 {
 		return nil
@@ -162,7 +189,7 @@ func sharedWords(rows []listedRun) []string {
 	return shared
 }
 
-// runLines is the table of runs; with dates, where there is room.
+// runLines is the table of runs, with dates if there is room.
 func runLines(rows []listedRun, width int) []string {
 	dates := width == 0 || width >= roomForDates
 	var text strings.Builder
@@ -183,7 +210,7 @@ func runLines(rows []listedRun, width int) []string {
 	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 }
 
-// progress is "20/200" for the epochs that a run has of those that it is to have.
+// progress is "20/200": epochs done of epochs planned.
 func (r listedRun) progress() string {
 	has := "–"
 	if r.Epoch != nil {
@@ -195,7 +222,7 @@ func (r listedRun) progress() string {
 	return has
 }
 
-// cut shortens a line to a width and says so by an ellipsis; 0: it stays.
+// cut shortens a line to a width and marks it with an ellipsis; 0: unchanged.
 func cut(line string, width int) string {
 	if width <= 0 || utf8.RuneCountInString(line) <= width {
 		return line
@@ -203,7 +230,7 @@ func cut(line string, width int) string {
 	return string([]rune(line)[:width-1]) + "…"
 }
 
-// screenWidth is the width of the terminal that is written to; 0: it is none.
+// screenWidth is the width of the output terminal; 0 if it is not a terminal.
 func screenWidth(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 20 {

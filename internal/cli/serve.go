@@ -8,18 +8,18 @@ import (
 )
 
 type serveCmd struct {
-	Listen  string `help:"Address to listen on: of the page. Anything but a loopback address needs a token, which is printed once, and is plain text, for there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
-	Token   string `help:"The token that browsers need; default: a new one. The variable of the environment keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
+	Listen  string `help:"Address to listen on: for browsers. Anything but a loopback address needs a token, which is printed once, and sends plain text, since there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
+	Token   string `help:"The token that browsers need; default: a new one. The environment variable keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
 	Open    bool   `help:"Show the page in the browser when it is ready."`
 	Control bool   `help:"Let the page cancel, retry and resume runs and studies."`
 
-	MeasureLimit time.Duration `help:"Stop measuring files that were dropped on the page after this time." default:"60s" placeholder:"TIME"`
+	MeasureLimit time.Duration `help:"Stop measuring dropped files after this time." default:"60s" placeholder:"TIME"`
 }
 
-// serving is the JSON document of `collapse serve`, printed when it listens.
+// serving is the JSON document of `collapse serve`, printed once it listens.
 type serving struct {
 	URL       string `json:"url"`
-	Token     bool   `json:"token"`     // browsers need the one in url
+	Token     bool   `json:"token"`     // browsers need the token in url
 	Reachable bool   `json:"reachable"` // from other machines
 }
 
@@ -60,16 +60,16 @@ func (c *serveCmd) Run(a *app) error {
 func printServing(a *app, s serving) {
 	a.printf("%s\n", s.URL)
 	if s.Token {
-		a.printf("The token in this address is asked for once by each browser, and is not shown again.\n")
+		a.printf("Each browser asks for the token in this address once; it is not shown again.\n")
 	}
 	a.printf("Ctrl-C ends the page; it never disturbs the work it shows.\n")
 }
 
 func (a *app) logf(format string, args ...any) { a.notef(format+"\n", args...) }
 
-// besideFlags is embedded by commands that can show the page beside their work.
+// besideFlags is embedded in commands that can show the live page while they work.
 type besideFlags struct {
-	Serve       bool   `help:"Show the live page beside the work." group:"Live page:"`
+	Serve       bool   `help:"Show the live page during the work." group:"Live page:"`
 	ServeListen string `help:"Where the live page listens." default:"127.0.0.1:0" placeholder:"HOST:PORT" group:"Live page:"`
 }
 
@@ -77,8 +77,8 @@ func (f besideFlags) effects() []effect {
 	return []effect{{"serve-listen", f.Serve, "goes with --serve"}}
 }
 
-// beside starts the live page if it is asked for, shows it in the browser, and returns what ends it. A page that cannot be shown
-// is said and stops nothing.
+// beside starts the live page if asked for, shows it in the browser, and returns the function that ends it. A page that cannot
+// start is reported and stops nothing.
 func (f besideFlags) beside(a *app) (end func()) {
 	if !f.Serve {
 		return func() {}

@@ -18,20 +18,21 @@ import (
 	"collapse/parallel"
 )
 
-// labControl does what the page asks for. A run that is stopped is taken from its process, which learns it at its next write. A run
-// that goes on is left to the process that coordinates the lab; where there is none, or once it has ended without it, it is computed
-// here, one at a time. A study that goes on is coordinated here under the same rule.
+// labControl does what the page asks for. A stopped run is taken from its process, which learns it at its next write. A resumed run
+// is left to the process that coordinates the lab; if there is none, or if it ends without computing the run, the run is computed
+// here, one at a time. A resumed study is coordinated here under the same rule.
 type labControl struct {
 	a    *app
 	lab  *store.Lab
-	turn chan struct{} // holds a place for the one that computes
+	turn chan struct{} // one place, for the run that computes
 	jobs *sync.WaitGroup
 
 	mu      *sync.Mutex
-	studies map[string]bool // gone on with here; true: asked for again since
+	studies map[string]bool // resumed here; true: asked for again since
 }
 
 func newLabControl(a *app, lab *store.Lab) labControl {
+	engineFlags{}.engines(a, 0) // before concurrent runs ask for it
 	return labControl{a, lab, make(chan struct{}, 1), new(sync.WaitGroup), new(sync.Mutex), map[string]bool{}}
 }
 
@@ -62,14 +63,14 @@ func (c labControl) Run(_ context.Context, do serve.Action, hash string) error {
 	return nil
 }
 
-// unclaimed waits while a process that coordinates the lab may take the run up, and reports whether it is left to this one.
+// unclaimed waits while a coordinating process may claim the run, and reports whether it is left to this process.
 func (c labControl) unclaimed(hash string) bool {
 	for {
 		lock, err := queue.TakeLock(filepath.Join(c.lab.Dir(), "queue.lock"))
 		if err == nil {
 			lock.Release()
 		}
-		run, gone := c.lab.Run(hash) // after the look at the lock: a coordinator that ended may have taken it before
+		run, gone := c.lab.Run(hash) // read after the lock: a coordinator that has ended may have claimed it before
 		if gone != nil || run.Status != store.Interrupted || run.Cancelled() {
 			return false
 		}
@@ -85,7 +86,7 @@ func (c labControl) unclaimed(hash string) bool {
 	}
 }
 
-// compute goes on with a run, or computes it anew, when its turn has come.
+// compute resumes a run, or computes it again, when its turn comes.
 func (c labControl) compute(hash string, again bool) {
 	select {
 	case c.turn <- struct{}{}:
@@ -95,7 +96,7 @@ func (c labControl) compute(hash string, again bool) {
 	}
 	team := parallel.NewTeam(c.a.flags.Threads)
 	defer team.Close()
-	_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again})
+	_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again, Engines: engineFlags{}.engines(c.a, 0)})
 	var held *store.HeldError // a coordinator was quicker
 	if err != nil && !errors.As(err, &held) && !errors.Is(err, store.ErrLost) {
 		c.a.logf("run %.12s: %v", hash, err)
@@ -126,7 +127,7 @@ func (c labControl) Study(_ context.Context, do serve.Action, name string) error
 	return nil
 }
 
-// execute goes on with a study for as long as the page asks for it.
+// execute resumes a study for as long as the page asks for it.
 func (c labControl) execute(name string) {
 	for again := true; again; {
 		if err := c.once(name); err != nil && c.a.ctx.Err() == nil {
@@ -142,9 +143,9 @@ func (c labControl) execute(name string) {
 	}
 }
 
-// once computes what a study, or a search, lacks.
+// once computes what a study or a search lacks.
 func (c labControl) once(name string) error {
-	o := engine.Options{Slots: c.a.threads(), Threads: c.a.threads(), Logf: c.a.logf}
+	o := engine.Options{Slots: c.a.threads(), Threads: c.a.threads(), Logf: c.a.logf, Engines: engineFlags{}.engines(c.a, 0)}
 	s, err := c.lab.Study(name)
 	if err != nil {
 		return err

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// reaches reports whether other machines reach a listener at HOST:PORT where an empty HOST means emptyHost: any address but loopback
-// ones, and any name that stands for one. A name that nobody knows counts: listening there fails anyway.
+// reaches reports whether other machines can reach a listener at HOST:PORT, where an empty HOST means emptyHost. They can at any
+// address that is not a loopback one, and at any name of such an address. An unknown name counts as reachable: listening there fails
+// anyway.
 func reaches(listen, emptyHost string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -28,12 +29,12 @@ func reaches(listen, emptyHost string) bool {
 	return err != nil
 }
 
-// warnPlainText says what listening without TLS means; how is what to do instead.
+// warnPlainText warns about listening without TLS; how says what to do instead.
 func (a *app) warnPlainText(what, at, how string) {
-	a.notef("warning: other machines reach %s at %s without TLS: whoever can read the network reads everything as plain text, the token as well, and can then use it. %s\n", what, at, how)
+	a.notef("warning: other machines reach %s at %s without TLS: anybody who can read the network sees everything as plain text, including the token, and can use it. %s\n", what, at, how)
 }
 
 const (
-	pageWithTLS  = "Put a proxy with TLS before it, or listen on 127.0.0.1 and open it there through `ssh -L`."
-	queueWithTLS = "Give --cert FILE and --key FILE, or listen on :PORT, this machine alone, and let workers come through `ssh -L`."
+	pageWithTLS  = "Put a TLS proxy in front of it, or listen on 127.0.0.1 and open it there through `ssh -L`."
+	queueWithTLS = "Give --cert FILE and --key FILE, or listen on :PORT, this machine only, and let workers connect through `ssh -L`."
 )

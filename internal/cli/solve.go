@@ -32,21 +32,21 @@ type solveCmd struct {
 
 	Optimizer string    `enum:",gd,momentum,lbfgs,auto" default:"" help:"Optimise numerically: gd, momentum, lbfgs or auto, which searches for the global optimum; by default only where no exact optimum is known." placeholder:"KIND" group:"Numerically:"`
 	Seed      uint64    `help:"Seed: of the start, or of the exact optimum's rotation." default:"0" placeholder:"S" group:"Numerically:"`
-	Iters     int       `help:"Iterations; default: 50,000 of gd and momentum, 10,000 of lbfgs." placeholder:"N" group:"Numerically:"`
+	Iters     int       `help:"Iterations; default: 50,000 for gd and momentum, 10,000 for lbfgs." placeholder:"N" group:"Numerically:"`
 	Step      float64   `help:"Step of gd and momentum." default:"0.1" placeholder:"T" group:"Numerically:"`
 	Momentum  float64   `help:"Momentum." default:"0.9" placeholder:"MU" group:"Numerically:"`
 	InitScale []float64 `help:"Standard deviation of the start: one number, or W,H, or W2,W1,H1; default: Tirer and Bruna's." placeholder:"S" group:"Numerically:"`
 	Init      string    `help:"Start from a point file." type:"existingfile" placeholder:"POINT.npz" group:"Numerically:"`
-	TraceAt   []int     `help:"Iterations of the trace, which --json has; default: about 60, evenly in logarithm." placeholder:"I" group:"Numerically:"`
+	TraceAt   []int     `help:"Iterations of the trace in --json; default: about 60, evenly spaced in logarithm." placeholder:"I" group:"Numerically:"`
 
-	At        string `help:"Look at the point in a file: value, gradient and certificate." type:"existingfile" placeholder:"POINT.npz" group:"Points:"`
-	Save      string `help:"Write the point (found, or exact) to a file; - is standard output, and the result then goes to standard error." type:"output" placeholder:"POINT.npz" group:"Points:"`
-	ExactOnly bool   `help:"Values and spectra alone: no point, no certificate." group:"Points:"`
+	At        string `help:"Examine the point in a file: value, gradient and certificate." type:"existingfile" placeholder:"POINT.npz" group:"Points:"`
+	Save      string `help:"Write the point (found, or exact) to a file; - is standard output, which moves the result to standard error." type:"output" placeholder:"POINT.npz" group:"Points:"`
+	ExactOnly bool   `help:"Values and spectra only: no point, no certificate." group:"Points:"`
 
-	saved *outfile.File // of --save; nil: not asked for
+	saved *outfile.File // for --save; nil if not asked for
 }
 
-// manyVariables is the size from which a problem is shared between threads.
+// manyVariables is the size from which threads share a problem.
 const manyVariables = 100_000
 
 // solved is the JSON of collapse solve.
@@ -188,7 +188,7 @@ func (c *solveCmd) save(cfg ufm.Config, point ufm.Point, out *solved) error {
 	return c.saved.Write(func(w io.Writer) error { return cfg.WritePoint(w, point) })
 }
 
-// evaluate is what --at prints besides the certificate.
+// evaluate is what --at prints in addition to the certificate.
 func evaluate(problem *ufm.Problem, at ufm.Point) *solvedAt {
 	grad := problem.NewPoint()
 	out := &solvedAt{Objective: ufm.Number(problem.Eval(at.X, grad.X)), GradientNorms: map[string]ufm.Number{}}

@@ -68,7 +68,7 @@ func (c *solveCmd) initScale(cfg ufm.Config) (ufm.InitScale, error) {
 	return ufm.InitScale{}, usagef("--init-scale has %d numbers, wanted one, or one per factor", len(s))
 }
 
-// effects says what each model and method reads.
+// effects says which flags each model and method reads.
 func (c *solveCmd) effects() []effect {
 	model := ufm.Model(c.Model)
 	cfg := ufm.Config{Model: model, Layers: c.HeadLayers}
@@ -84,14 +84,14 @@ func (c *solveCmd) effects() []effect {
 		{"smoothing", model == ufm.LS || model == ufm.LSNonneg, "goes with ls and ls-nonneg"},
 		{"loss", model == ufm.Linear3 || model == ufm.ReLU3, "goes with linear3 and relu3; the other models are named by their loss"},
 		{"sigma head-layers", noisy, "goes with noisy-features"},
-		{"optimizer init init-scale iters step momentum trace-at at save", !noisy, "goes with models that have a point; noisy-features is a regression on features that stay as they are"},
+		{"optimizer init init-scale iters step momentum trace-at at save", !noisy, "goes with models that have a point; noisy-features is a regression on fixed features"},
 		{"optimizer init init-scale iters step momentum trace-at at save seed", !c.ExactOnly, "is about a point, and --exact-only asks for none"},
-		{"optimizer init init-scale iters step momentum trace-at seed", c.At == "", "is about a search, and --at looks at a point that is there"},
+		{"optimizer init init-scale iters step momentum trace-at seed", c.At == "", "is about a search, and --at examines an existing point"},
 		{"init init-scale iters step momentum trace-at", starts, "goes with --optimizer"},
-		{"init-scale", c.Init == "", "is about a random start, and --init names another"},
+		{"init-scale", c.Init == "", "is about a random start, and --init names a start"},
 		{"iters trace-at", method != ufm.Auto, "goes with --optimizer gd, momentum or lbfgs; auto ends by itself"},
 		{"step", descends, "goes with --optimizer gd or momentum"},
 		{"momentum", method == ufm.Momentum, "goes with --optimizer momentum"},
-		{"seed", !point || c.Init == "" || method == ufm.Auto, "is about a random start, and --init names another"},
+		{"seed", !point || c.Init == "" || method == ufm.Auto, "is about a random start, and --init names a start"},
 	}
 }

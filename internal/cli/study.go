@@ -8,29 +8,32 @@ import (
 	"strings"
 	"time"
 
+	"collapse/internal/parity"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/engine"
 	"collapse/internal/study/forecast"
 	"collapse/internal/train"
+	"collapse/parallel"
 )
 
 type studyCmd struct {
-	Run    studyRunCmd    `cmd:"" help:"Compute the runs of a study that the lab does not hold."`
-	Status studyStatusCmd `cmd:"" help:"How far a study is, which workers wait and why, and what was set aside."`
-	Resume studyResumeCmd `cmd:"" help:"Go on with a study of the lab, also one that was cancelled."`
-	Cancel studyCancelCmd `cmd:"" help:"Stop a study, wherever it is computed. What is done stays."`
-	Retry  studyRetryCmd  `cmd:"" help:"Make the failed runs of a study ready to be tried again; then resume."`
+	Init   studyInitCmd   `cmd:"" help:"Write a study file for your own trainer, and say what to add to the script."`
+	Run    studyRunCmd    `cmd:"" help:"Compute the runs of a study that the lab lacks."`
+	Status studyStatusCmd `cmd:"" help:"Progress of a study, which workers wait and why, and messages set aside."`
+	Resume studyResumeCmd `cmd:"" help:"Continue a study of the lab, even a cancelled one."`
+	Cancel studyCancelCmd `cmd:"" help:"Stop a study, wherever it is computed. Finished work stays."`
+	Retry  studyRetryCmd  `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
 	List   studyListCmd   `cmd:"" help:"The studies of the lab."`
 	Report studyReportCmd `cmd:"" help:"A study's page."`
-	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line for each run, epoch and measure, or as event files of TensorBoard."`
+	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line per run, epoch and measure, or as event files of TensorBoard."`
 }
 
 type studyRunCmd struct {
 	Study  string   `arg:"" complete:"recipes,studies" help:"A study's TOML file, a recipe (see collapse reproduce --list), or the name of a study of the lab." placeholder:"FILE|ID|NAME"`
-	Scale  string   `enum:"quick,standard,paper" default:"quick" help:"Scale: of a recipe; quick takes minutes on two cores, standard decides most claims there, paper has the paper's own sizes." placeholder:"NAME"`
-	Set    []string `complete:"settings" help:"Override a setting: of all runs, or a list of the grid, as in --set data.noise=[0,0.2], or [[60,120],[80]] for a setting that takes lists. May be given again." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+	Scale  string   `enum:"quick,standard,paper" default:"quick" help:"Scale: of a recipe; quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
+	Set    []string `complete:"settings" help:"Override a setting: of all runs, or a list of the grid, as in --set data.noise=[0,0.2], or [[60,120],[80]] for a setting that takes lists. May be repeated." placeholder:"SECTION.KEY=VALUE" sep:"none"`
 	Seeds  int      `help:"Number of seeds: 1 to N; default: those of the file or recipe." placeholder:"N"`
 	DryRun bool     `help:"Say what would be computed and what it would take, and stop."`
 	whereFlags
@@ -38,14 +41,14 @@ type studyRunCmd struct {
 
 func (c *studyRunCmd) effects() []effect {
 	return append([]effect{
-		{"scale", recipe.Trains(c.Study), "goes with a recipe that trains networks; a study's file says its own sizes"},
-		{"set seeds dry-run", recipe.Trains(c.Study) || isFile(c.Study), "needs a study's file or a recipe; the runs of a study of the lab are settled"},
+		{"scale", recipe.Trains(c.Study), "goes with a recipe that trains networks; a study file sets its own sizes"},
+		{"set seeds dry-run", recipe.Trains(c.Study) || isFile(c.Study), "needs a study file or a recipe; the runs of a study in the lab are fixed"},
 		{dryRunHas, !c.DryRun, "is about computing, and --dry-run computes nothing"},
 	}, c.whereFlags.effects()...)
 }
 
-// dryRunHas are the flags of runs that are computed, which a dry run does without.
-const dryRunHas = "listen token-file cert key nats ca queue blobs silence rebuild serve serve-listen"
+// dryRunHas are flags for computing runs, which a dry run does not use.
+const dryRunHas = "listen token-file cert key nats ca queue blobs silence rebuild serve serve-listen slots-per-gpu"
 
 func (c *studyRunCmd) Run(a *app) error {
 	if recipe.Trains(c.Study) {
@@ -62,24 +65,27 @@ func (c *studyRunCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if f.Trainer != nil { // the user named the file that holds this command
+		o.Scripts = f.Trainer.Folder
+	}
 	if f.Search != nil {
 		return c.search(a, f, o)
 	}
 	return c.grid(a, f, o)
 }
 
-// grid computes the runs of a file without a search.
+// grid computes the runs of a study file without a search.
 func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
-	configs, _, err := f.Configs()
-	if err == nil {
-		err = f.Idle(configs)
-	}
+	configs, err := checkedConfigs(f)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	items, err := f.Items(nil)
 	if err != nil {
 		return err
+	}
+	if c.DryRun && f.Trainer != nil {
+		return dryRunOfScript(a, f, items)
 	}
 	if c.DryRun {
 		return dryRun(a, f.Name, configs, items, nil, o)
@@ -95,22 +101,71 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
 	return executeBeside(a, lab, nil, []string{f.Name}, o)
 }
 
-// isFile tells a file from the name of a study: a name has no '/' and does not end in .toml.
+// checkedConfigs are the combinations of a file's grid, checked for settings without effect; empty for a script, which alone knows its
+// settings.
+func checkedConfigs(f *study.File) ([]train.Config, error) {
+	if f.Trainer != nil {
+		return nil, nil
+	}
+	configs, _, err := f.Configs()
+	if err == nil {
+		err = f.Idle(configs)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return configs, nil
+}
+
+// dryRunOfScript prints what a study of a script would compute. Its cost depends on the script.
+func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
+	missing := len(items)
+	lab, err := a.reader()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, it := range items {
+		if lab == nil {
+			break
+		}
+		if run, err := lab.Run(it.Hash); err == nil && run.Status == store.Done {
+			missing--
+		}
+	}
+	return a.emit(map[string]any{"study": f.Name, "runs": len(items), "missing": missing}, func() {
+		a.printf("%s: %d runs of a script, %d to compute; their cost depends on the script\n", f.Name, len(items), missing)
+	})
+}
+
+// isFile distinguishes a file from the name of a study: a name has no '/' and does not end in .toml.
 func isFile(arg string) bool {
 	info, err := os.Stat(arg)
 	return err == nil && !info.IsDir() || strings.HasSuffix(arg, ".toml") || strings.ContainsRune(arg, os.PathSeparator)
 }
 
-// foresee estimates what runs would take beside what the lab holds.
+// foresee estimates the cost of runs that the lab lacks.
 func foresee(a *app, configs []train.Config, items []study.Item, o engine.Options) (forecast.Estimate, error) {
 	lab, err := a.reader()
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a lab it is a first study
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a lab this is the first study
 		return forecast.Estimate{}, err
 	}
-	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads)
+	dir, err := os.MkdirTemp("", "collapse-timed-")
+	if err != nil {
+		return forecast.Estimate{}, err
+	}
+	defer os.RemoveAll(dir)
+	k := &parity.Checker{Engines: o.Engines, Dir: dir}
+	there := forecast.Elsewhere{Devices: len(o.Engines.Devices), Rate: func(c train.Config) (float64, error) {
+		if k.Team == nil {
+			k.Team = parallel.NewTeam(o.Threads)
+		}
+		return k.Like(a.ctx, c)
+	}}
+	defer func() { k.Team.Close() }()
+	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads, there)
 }
 
-// dryRun says what a study would compute and what that would take; first is the search that its settings follow from, if it has still to run.
+// dryRun prints what a study would compute and its cost; first is the search that gives its settings, if that has still to run.
 func dryRun(a *app, name string, configs []train.Config, items []study.Item, first *study.File, o engine.Options) error {
 	e, err := foresee(a, configs, items, o)
 	if err != nil {
@@ -120,7 +175,7 @@ func dryRun(a *app, name string, configs []train.Config, items []study.Item, fir
 		Study string `json:"study"`
 		forecast.Estimate
 		Workers int    `json:"workers"`
-		First   string `json:"first,omitempty"` // a study that has to end before
+		First   string `json:"first,omitempty"` // a study that has to end first
 	}{Study: name, Estimate: e, Workers: o.Slots}
 	if first != nil {
 		foreseen.First = first.Name
@@ -138,7 +193,8 @@ func dryRun(a *app, name string, configs []train.Config, items []study.Item, fir
 }
 
 type studyResumeCmd struct {
-	Names []string `arg:"" name:"study" complete:"studies" help:"Names of studies (see collapse study list)."`
+	Names        []string `arg:"" name:"study" complete:"studies" help:"Names of studies (see collapse study list)."`
+	AllowScripts string   `help:"Folder with the code of your own trainers: start the studies' scripts there." type:"existingdir" placeholder:"DIR"`
 	whereFlags
 }
 
@@ -147,8 +203,9 @@ func (c *studyResumeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	o.Scripts = c.AllowScripts
 	if _, err := os.Stat(filepath.Join(a.flags.Lab, "lab.sqlite")); err != nil {
-		return fmt.Errorf("there is no lab in %s, so no study %s; is %s the name of a file, or --lab wrong?", a.flags.Lab, c.Names[0], c.Names[0])
+		return fmt.Errorf("there is no lab in %s, so there is no study %s; is %s a file, or is --lab wrong?", a.flags.Lab, c.Names[0], c.Names[0])
 	}
 	lab, err := a.openLab()
 	if err != nil {
@@ -177,8 +234,8 @@ type executed struct {
 	Seconds   float64  `json:"seconds"`
 }
 
-// executeBeside computes studies of the lab that are grids, if there are any, and says how that and the searches before it ended: in
-// one document, a list if there are several.
+// executeBeside computes those studies of the lab that are grids, and reports how they and the searches before them ended: in one
+// document, a list if there are several.
 func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o engine.Options) error {
 	var documents []any
 	for _, s := range searches {
@@ -205,12 +262,12 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 		}
 	})
 	if err == nil && sum.Failed > 0 {
-		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` makes them ready to be tried again", sum.Failed, grids[0])
+		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` marks them to be tried again", sum.Failed, grids[0])
 	}
 	return err
 }
 
-// drive computes studies with the engine's view of their progress.
+// drive computes studies and shows the engine's progress.
 func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, error) {
 	start := time.Now()
 	defer a.watch(&o)()
@@ -221,6 +278,6 @@ func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, 
 func (e executed) print(a *app) {
 	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
 	if e.Cancelled {
-		a.printf("cancelled; go on with: collapse study resume %s\n", strings.Join(e.Studies, " "))
+		a.printf("cancelled; continue with: collapse study resume %s\n", strings.Join(e.Studies, " "))
 	}
 }

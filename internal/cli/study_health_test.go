@@ -26,7 +26,7 @@ func TestStatusSaysWhatIsWrong(t *testing.T) {
 	}
 	write(health(time.Now()))
 	out, _ := called(t, 0, "--lab", lab, "study", "status", "tiny")
-	for _, want := range []string{"worker node7/12: waits: disk full at /scratch", "no worker can go on", "1234 messages", "collapse.res.bad%id, 7 bytes: names no job"} {
+	for _, want := range []string{"worker node7/12: waits: disk full at /scratch", "no worker can continue", "1234 messages", "collapse.res.bad%id, 7 bytes: names no job"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -14,18 +14,14 @@ import (
 	"collapse/internal/study/trials"
 )
 
-// search runs the file of a study with a table [search].
+// search runs a study file with a table [search].
 func (c *studyRunCmd) search(a *app, f *study.File, o engine.Options) error {
-	places, _, err := f.Configs()
-	if err == nil {
-		err = f.Idle(places)
-	}
-	if err != nil {
-		return usageError{err}
+	if _, err := checkedConfigs(f); err != nil {
+		return err
 	}
 	if c.DryRun {
 		return a.emit(map[string]any{"study": f.Name, "trials": f.Search.Trials, "epochs": f.Search.Epochs}, func() {
-			a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); what a trial takes depends on how far it goes\n",
+			a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); the cost of a trial depends on how far it gets\n",
 				f.Name, f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule)
 		})
 	}
@@ -47,7 +43,7 @@ type searched struct {
 	Searches []searchRow `json:"searches"`
 }
 
-// resumeSearches goes on with those of the studies that are searches and returns what they found, and the other studies.
+// resumeSearches continues those of the studies that are searches. It returns what they found, and the other studies.
 func resumeSearches(a *app, lab *store.Lab, names []string, o engine.Options) (done []searched, grids []string, err error) {
 	for _, name := range names {
 		s, err := lab.Study(name)
@@ -71,7 +67,7 @@ func resumeSearches(a *app, lab *store.Lab, names []string, o engine.Options) (d
 	return done, grids, nil
 }
 
-// runSearch computes a search and returns what it found.
+// runSearch computes a search and returns its result.
 func runSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (searched, error) {
 	start := time.Now()
 	sum, err := driveSearch(a, lab, f, o)
@@ -91,11 +87,11 @@ func (s searched) print(a *app) {
 	printSearches(a, s.Searches)
 	a.printf("\n%s: %d runs done, %d failed, %.0f s\n", name, s.Done, s.Failed, s.Seconds)
 	if s.Cancelled {
-		a.printf("cancelled; go on with: collapse study resume %s\n", name)
+		a.printf("cancelled; continue with: collapse study resume %s\n", name)
 	}
 }
 
-// driveSearch computes a search with the engine's view of its progress.
+// driveSearch computes a search and shows the engine's progress.
 func driveSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
 	defer a.watch(&o)()
 	return trials.Run(a.ctx, lab, f, o)
@@ -110,11 +106,11 @@ type searchRow struct {
 	Default *trialRow  `json:"default,omitempty"`
 	Final   []trialRow `json:"final,omitempty"`
 	Spent   int        `json:"epochs"`       // trained by trials that ended
-	Whole   int        `json:"whole_epochs"` // of all trials without early stopping
+	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
 	Wanted  int        `json:"wanted_trials"`
 }
 
-// trialRow is the JSON of a trial. Value and Test are null where there is none.
+// trialRow is the JSON of a trial. Value and Test are null if missing.
 type trialRow struct {
 	Number   int          `json:"number,omitempty"` // from 1
 	Role     string       `json:"role"`
@@ -141,7 +137,7 @@ func trialRowOf(r trials.Row) trialRow {
 	return row
 }
 
-// searchRows is how far the searches of a study are; none if it is no search.
+// searchRows is the progress of a study's searches; empty if it is not a search.
 func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	f, err := study.SearchOf(s)
 	if f == nil || err != nil {

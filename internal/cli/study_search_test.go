@@ -62,7 +62,7 @@ func TestASearchFromFileToStatus(t *testing.T) {
 	page := filepath.Join(dir, "page")
 	out, _ = called(t, 0, "--lab", lab, "study", "report", "find", "--out", page)
 	html, err := os.ReadFile(filepath.Join(page, "index.html"))
-	if err != nil || !strings.Contains(out, "no worse than the default on test data") {
+	if err != nil || !strings.Contains(out, "at most one point less accurate than the default on test data") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, want := range []string{`data-study="find"`, "What was found", "Best so far", best.Run[:12], "3 trials of at most 4 epochs", "stopped early"} {

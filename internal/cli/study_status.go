@@ -64,7 +64,7 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	}
 	health, err := engine.ReadHealth(a.flags.Lab)
 	if err != nil {
-		a.notef("%v\n", err) // no reason to say nothing of the runs
+		a.notef("%v\n", err) // the runs are still worth showing
 	}
 	return a.emit(struct {
 		studyRow
@@ -82,15 +82,15 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		printStudyRuns(a, "failed", failed)
 		printStudyRuns(a, "done last", last)
 		if s.Counts[store.Failed] > 0 {
-			a.printf("\ntry the failed ones again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
+			a.printf("\ntry the failed runs again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
 		}
 	})
 }
 
-// printHealth says what is wrong with the lab's queue and workers, if anything is.
+// printHealth reports faults of the lab's queue and workers.
 func printHealth(a *app, h engine.Health) {
 	if h.Stuck {
-		a.printf("no worker can go on; the study waits until one can, or another joins\n")
+		a.printf("no worker can continue; the study waits until one can, or another joins\n")
 	}
 	for _, w := range h.Waiting[:min(len(h.Waiting), shown)] {
 		a.printf("worker %s: waits: %s (since %s)\n", w.Worker, w.Why, w.Since.Local().Format(time.DateTime))
@@ -136,7 +136,7 @@ func (c *studyCancelCmd) Run(a *app, lab *store.Lab) error {
 		return err
 	}
 	return a.emit(studyRowOf(s), func() {
-		a.printf("%s is cancelled with %d of %d runs done; a process that computes it stops within a second. Go on with: collapse study resume %s\n",
+		a.printf("%s is cancelled with %d of %d runs done; a process that computes it stops within a second. Continue with: collapse study resume %s\n",
 			c.Name, s.Counts[store.Done], s.Runs, c.Name)
 	})
 }
@@ -151,7 +151,7 @@ func (c *studyRetryCmd) Run(a *app, lab *store.Lab) error {
 		return err
 	}
 	return a.emit(map[string]any{"study": c.Name, "runs": n}, func() {
-		a.printf("%d failed runs are ready; a process that computes the study takes them up by itself, otherwise: collapse study resume %s\n", n, c.Name)
+		a.printf("%d failed runs will be tried again; a process that computes the study picks them up, otherwise: collapse study resume %s\n", n, c.Name)
 	})
 }
 
@@ -159,7 +159,7 @@ type studyReportCmd struct {
 	Name     string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 	Out      string `help:"Where to write: a folder for the page; default: ./out/NAME." type:"path" placeholder:"DIR"`
 	Open     bool   `help:"Show the page in the browser when it is ready."`
-	RunPages bool   `help:"Write each run's own page, too (1 to 5 MB each), and link to it."`
+	RunPages bool   `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
 }
 
 func (c *studyReportCmd) Run(a *app) error {
@@ -200,7 +200,7 @@ func (c *studyReportCmd) Run(a *app) error {
 // dir is where the page goes.
 func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
 
-// write makes the page: of a search what it tried and found, else memorization, dilation and every measure.
+// write makes the page: for a search what it tried and found, otherwise memorization, dilation and every measure.
 func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run) (page.Result, error) {
 	out, title := c.dir(), cmp.Or(s.Title, c.Name)
 	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}

@@ -136,7 +136,7 @@ func TestAFailedRunOfAStudyIsSaidAndRetried(t *testing.T) {
 		t.Error(out)
 	}
 	out, _ = called(t, 0, "--lab", lab, "study", "retry", "tiny")
-	if !strings.Contains(out, "2 failed runs are ready") {
+	if !strings.Contains(out, "2 failed runs will be tried again") {
 		t.Error(out)
 	}
 	out, _ = called(t, 0, "--lab", lab, "study", "cancel", "tiny")
@@ -153,13 +153,13 @@ func TestStudyCallsThatAreWrong(t *testing.T) {
 		args string
 	}{
 		{2, "did you mean run.epochs?", "study run " + file + " --set run.epoch=3"},
-		{2, "needs a study's file", "study run nosuch --seeds 3"},
+		{2, "needs a study file or a recipe", "study run nosuch --seeds 3"},
 		{1, "there is no lab", "study run nosuch"},
 		{2, "no such file", "study run nosuch.toml"},
 		{2, "cannot join without", "study run " + file + " --workers 0"},
 		{2, "leave one out", "study run " + file + " --listen :0 --nats nats://x"},
 		{2, "go together", "study run " + file + " --listen :0 --cert " + file},
-		{2, "say where to", "study export tiny --parquet"},
+		{2, "name a file with --out", "study export tiny --parquet"},
 		{2, "can't be used together", "export tiny --csv --tensorboard x"},
 		{2, "can't be used together", "export tiny --out x --tensorboard x"},
 		{1, "there is no lab", "export tiny --tensorboard x"},

@@ -11,17 +11,19 @@ import (
 
 // whereFlags say where a study's runs are computed.
 type whereFlags struct {
-	Workers   int           `help:"Workers: runs side by side in this process; 0: none, workers elsewhere do everything; default: one per thread." default:"-1" placeholder:"N"`
-	Listen    string        `help:"Address to listen on: let workers on other machines join, such as at 0.0.0.0:4333; :4333 is this machine only." placeholder:"ADDR" group:"Other machines:"`
-	TokenFile string        `help:"File with the token of the queue; default: with --listen queue.token in the lab, made if need be." type:"path" placeholder:"FILE" group:"Other machines:"`
-	Cert      string        `help:"Certificate for TLS, with --listen." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
-	Key       string        `help:"The certificate's key." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
-	NATS      string        `name:"nats" help:"Use the JetStream of an existing NATS cluster." placeholder:"URL" group:"Other machines:"`
-	CA        string        `name:"ca" help:"Certificates to trust: of the cluster of --nats." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
-	Queue     string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME" group:"Other machines:"`
-	Blobs     string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR" group:"Other machines:"`
-	Silence   time.Duration `help:"Give the runs of a worker that has not been heard of for so long to others." default:"15s" placeholder:"TIME" group:"Other machines:"`
-	Rebuild   bool          `help:"First read every result that the queue still holds again, for a lab that lost some." group:"Other machines:"`
+	Workers     int           `help:"Workers: runs side by side in this process; 0: none, leave all runs to workers elsewhere; default: one per thread." default:"-1" placeholder:"N"`
+	Listen      string        `help:"Address to listen on: lets workers on other machines join, for example 0.0.0.0:4333; :4333 is this machine only." placeholder:"ADDR" group:"Other machines:"`
+	TokenFile   string        `help:"File with the token of the queue; default with --listen: queue.token in the lab, created if missing." type:"path" placeholder:"FILE" group:"Other machines:"`
+	Cert        string        `help:"Certificate for TLS, with --listen." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
+	Key         string        `help:"The certificate's key." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
+	NATS        string        `name:"nats" help:"Use the JetStream of an existing NATS cluster." placeholder:"URL" group:"Other machines:"`
+	CA          string        `name:"ca" help:"Certificates to trust: for the cluster of --nats." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
+	Queue       string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME" group:"Other machines:"`
+	Blobs       string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR" group:"Other machines:"`
+	Silence     time.Duration `help:"Give a worker's runs to others once it has been silent for this long." default:"15s" placeholder:"TIME" group:"Other machines:"`
+	Rebuild     bool          `help:"First reread every result that the queue still holds, for a lab that lost some." group:"Other machines:"`
+	SlotsPerGPU int           `name:"slots-per-gpu" help:"Runs side by side on a device of PyTorch; default: as many as workers. For run.engine = torch." placeholder:"N" group:"PyTorch:"`
+	engineFlags
 	besideFlags
 }
 
@@ -35,7 +37,7 @@ func (w whereFlags) effects() []effect {
 	}, w.besideFlags.effects()...)
 }
 
-// shortestSilence still tells a dead worker from a busy machine, on a good network.
+// shortestSilence is the least that distinguishes a dead worker from a busy machine on a good network.
 const shortestSilence = 500 * time.Millisecond
 
 func (w *whereFlags) options(a *app) (engine.Options, error) {
@@ -43,17 +45,17 @@ func (w *whereFlags) options(a *app) (engine.Options, error) {
 	if slots < 0 {
 		slots = a.threads()
 	}
-	o := engine.Options{Slots: slots, Threads: a.threads(), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
+	o := engine.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
 	case w.Silence < shortestSilence:
-		return o, usagef("--silence is %v; wanted at least %v: workers are heard of every third of it", w.Silence, shortestSilence)
+		return o, usagef("--silence is %v; wanted at least %v: workers report every third of it", w.Silence, shortestSilence)
 	case w.NATS != "" && w.Listen != "":
 		return o, usagef("--listen opens the built-in queue and --nats uses another: leave one out")
 	case (w.Cert == "") != (w.Key == ""):
 		return o, usagef("--cert and --key go together")
 	case slots == 0 && w.NATS == "" && w.Listen == "":
-		return o, usagef("--workers 0 leaves all runs to workers elsewhere, who cannot join without --listen or --nats")
+		return o, usagef("--workers 0 leaves all runs to workers elsewhere, which cannot join without --listen or --nats")
 	}
 	var err error
 	if w.Listen != "" && w.Cert == "" && reaches(w.Listen, "127.0.0.1") {

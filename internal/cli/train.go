@@ -15,10 +15,10 @@ import (
 
 type trainCmd struct {
 	Config       string `arg:"" optional:"" help:"TOML file with the run's configuration; flags override it." placeholder:"CONFIG.toml"`
-	Setting      string `complete:"papers" help:"Start from a paper's setting; the file and the keys come on top." placeholder:"NAME" group:"Papers' settings:"`
+	Setting      string `complete:"papers" help:"Start from a paper's setting; the file and the flags override it." placeholder:"NAME" group:"Papers' settings:"`
 	ListSettings bool   `help:"List the settings and stop." group:"Papers' settings:"`
 
-	Set []string `complete:"settings" help:"Override a setting: --set optim.lr=0.05; --print-config lists all of them. May be given again." placeholder:"SECTION.KEY=VALUE" sep:"none"`
+	Set []string `complete:"settings" help:"Override a setting: --set optim.lr=0.05; --print-config lists all of them. May be repeated." placeholder:"SECTION.KEY=VALUE" sep:"none"`
 
 	Data       string `key:"data.name" help:"Data set: glyphs (built in), mnist, cifar-10 and more, see collapse data list." placeholder:"NAME" group:"Common settings:"`
 	DataDir    string `key:"data.dir" help:"Folder that holds the data sets; default: $COLLAPSE_DATA." placeholder:"DIR" group:"Common settings:"`
@@ -27,26 +27,27 @@ type trainCmd struct {
 	Loss       string `key:"loss.kind" help:"Loss: ${losses}." placeholder:"KIND" group:"Common settings:"`
 	Net        string `key:"net.kind" help:"Network: ${networks}." placeholder:"KIND" group:"Common settings:"`
 	Optim      string `key:"optim.kind" help:"Optimiser: ${optimisers}." placeholder:"KIND" group:"Common settings:"`
-	Preset     string `key:"net.preset" help:"Preset: of an mlp's depth and width; paper (9 hidden layers of 2048 units) or code (8)." placeholder:"NAME" group:"Common settings:"`
+	Preset     string `key:"net.preset" help:"Preset: for an mlp's depth and width; paper (9 hidden layers of 2048 units) or code (8)." placeholder:"NAME" group:"Common settings:"`
 	Depth      string `key:"net.depth" help:"Hidden layers of an mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
-	Width      string `key:"net.width" help:"Units of a hidden layer, of an mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
+	Width      string `key:"net.width" help:"Units of a hidden layer, for mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
 	FeatureDim string `key:"net.feature_dim" help:"Width d of the last hidden layer; 0: K for an mlp, else the network's own." placeholder:"D" group:"Common settings:"`
 	Epochs     string `key:"run.epochs" help:"Passes over the training set." placeholder:"N" group:"Common settings:"`
-	Batch      string `key:"run.batch" help:"Samples of a step." placeholder:"B" group:"Common settings:"`
+	Batch      string `key:"run.batch" help:"Samples per step." placeholder:"B" group:"Common settings:"`
 	LR         string `key:"optim.lr" name:"lr" help:"Learning rate of the first epoch." placeholder:"LR" group:"Common settings:"`
-	Seed       string `key:"run.seed" help:"Seed: of weights, order and label noise." placeholder:"S" group:"Common settings:"`
+	Seed       string `key:"run.seed" help:"Seed: for weights, order and label noise." placeholder:"S" group:"Common settings:"`
 
 	PrintConfig       bool   `help:"Print the complete configuration as TOML and stop." group:"How it is run:"`
-	Resume            string `complete:"runs" help:"Go on with a run of the lab (its hash or the start of it)." placeholder:"RUN" group:"How it is run:"`
-	Again             bool   `help:"Compute again what was computed before, though the lab holds it." group:"How it is run:"`
-	IgnoreMemory      bool   `help:"Start though the estimated memory is above what is free." group:"How it is run:"`
+	Resume            string `complete:"runs" help:"Resume a run of the lab (its hash or the start of it)." placeholder:"RUN" group:"How it is run:"`
+	Again             bool   `help:"Compute again what was computed before, even if the lab holds it." group:"How it is run:"`
+	IgnoreMemory      bool   `help:"Start even if the estimated memory exceeds what is free." group:"How it is run:"`
 	AllowKernelChange bool   `help:"Resume under another kernel or architecture; recorded in the run." group:"How it is run:"`
-	Trace             string `help:"Write the first steps whole into DIR, for another framework to repeat." placeholder:"DIR" group:"How it is run:"`
+	Trace             string `help:"Write the first steps completely to DIR, for another framework to repeat." placeholder:"DIR" group:"How it is run:"`
 	TraceSteps        int    `help:"How many steps to trace." default:"10" placeholder:"S" group:"How it is run:"`
+	engineFlags
 	besideFlags
 }
 
-// overrides lists the common flags that were given, as configuration keys, then --set.
+// overrides lists the given common flags as configuration keys, then --set.
 func (c *trainCmd) overrides() []string {
 	var out []string
 	flags := reflect.ValueOf(c).Elem()
@@ -61,7 +62,7 @@ func (c *trainCmd) overrides() []string {
 func (c *trainCmd) effects() []effect {
 	only := []effect{
 		{"but list-settings", !c.ListSettings, "is about a run, and --list-settings lists settings"},
-		{"again ignore-memory allow-kernel-change trace trace-steps resume serve serve-listen", !c.PrintConfig, "is about a run, and --print-config only prints a configuration"},
+		{"again ignore-memory allow-kernel-change trace trace-steps resume serve serve-listen " + engineFlagNames, !c.PrintConfig, "is about a run, and --print-config only prints a configuration"},
 		{"trace-steps", c.Trace != "", "goes with --trace"},
 	}
 	return append(only, c.besideFlags.effects()...)
@@ -104,7 +105,8 @@ func (c *trainCmd) Run(a *app) error {
 	return a.emit(result, func() { printResult(a, result) })
 }
 
-// traceable checks that a trace can be written, before images are read and the lab is touched. A named pipe is one, too.
+// traceable checks that a trace can be written, before images are read and the lab is touched. DIR may be a named
+// pipe.
 func (c *trainCmd) traceable(a *app) error {
 	if c.Trace == "" {
 		return nil
@@ -142,7 +144,8 @@ func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
 	defer team.Close()
 	progress := &trainProgress{w: a.stderr, nc1: math.NaN()}
 	defer progress.close()
-	opts := train.Options{Team: team, Sink: progress, Again: c.Again, IgnoreMemory: c.IgnoreMemory, AllowKernelChange: c.AllowKernelChange}
+	opts := train.Options{Team: team, Sink: progress, Again: c.Again, IgnoreMemory: c.IgnoreMemory, AllowKernelChange: c.AllowKernelChange,
+		Engines: c.engines(a, 0)}
 	if c.Trace != "" {
 		opts.Trace = train.Trace{Dir: c.Trace, Steps: train.FirstSteps(c.TraceSteps)}
 	}
@@ -151,6 +154,9 @@ func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
 	}
 	cfg, err := c.config()
 	if err != nil {
+		return train.Result{}, err
+	}
+	if err := c.idle(cfg); err != nil {
 		return train.Result{}, err
 	}
 	return train.Run(a.ctx, cfg, lab, opts)

@@ -10,17 +10,17 @@ import (
 	"collapse/measure"
 )
 
-// finalMeasures are what a run ends with for people; collapse runs show has all.
+// finalMeasures are the measures in the final table; collapse runs show prints all.
 var finalMeasures = []string{"loss", measure.KeyAccuracy, measure.KeyNC1Pinv, measure.KeyNC2MeansETF, measure.KeyNC2W, measure.KeyNC3Direct,
 	measure.KeyNC4NCCMismatch, measure.KeyDilation, measure.KeyMemRedrawn}
 
-// finalSplits are the columns: where a run has no such samples, there is none.
+// finalSplits are the columns; a column without samples is left out.
 var finalSplits = []string{"train", "validation", "test"}
 
-// printResult is a short table of what a run came to, and what to type next.
+// printResult prints a short table of a run's results, and what to type next.
 func printResult(a *app, r train.Result) {
 	if r.AlreadyDone {
-		a.notef("The lab holds this configuration already (--again computes it anew).\n")
+		a.notef("The lab already holds this configuration (--again computes it again).\n")
 	}
 	var splits []string
 	for _, split := range finalSplits {
@@ -42,7 +42,7 @@ func printResult(a *app, r train.Result) {
 		r.Run, r.Checkpoint, a.next(fmt.Sprintf("runs show %.12s", r.Run)), a.next(fmt.Sprintf("report %.12s --open", r.Run)))
 }
 
-// printFinal prints the line of a measure, unless the run has it nowhere.
+// printFinal prints the line of a measure, unless the run has no value of it.
 func printFinal(w io.Writer, values map[string]float64, splits []string, key string) {
 	line, found := key+"\t", false
 	if d, ok := measure.Lookup(key); ok && d.Name != key {

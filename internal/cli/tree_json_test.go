@@ -16,9 +16,10 @@ import (
 
 // otherwise are the commands that the walk does not make, and why.
 var otherwise = map[string]string{
-	"worker":      "joins a coordinator; it prints its document when it is stopped",
-	"bench queue": "starts itself again as a thousand workers",
-	"serve":       "ends when it is told to: see TestServe…",
+	"engine check": "needs PyTorch, and minutes: see package parity",
+	"worker":       "joins a coordinator; it prints its document when it is stopped",
+	"bench queue":  "starts itself again as a thousand workers",
+	"serve":        "ends when it is told to: see TestServe…",
 }
 
 // slowCalls are those that take seconds; go test -short does without.
@@ -32,10 +33,10 @@ var jsonCalls = []string{
 	"landscape --out OUT/landscape", "landscape --position 1,0.5",
 	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce tb-fig1 --out OUT/tb --results OUT/results", "results OUT/results", "reproduce md-fig1 --built-in --dry-run", "reproduce md-fig1 --built-in --dry-run --seeds 1",
 	"measure NPZ", "measure NPZ --state-out OUT/a.ncs", "measure NPZ --means OUT/a.ncs --state-out OUT/b.ncs", "measure --merge OUT/a.ncs",
-	"study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study export tiny",
+	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study export tiny",
 	"study report tiny --out OUT/study", "study cancel tiny",
 	"report HASH --out OUT/report", "export", "export HASH --tensorboard OUT/events",
-	"runs list", "runs show HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy",
+	"runs add tiny HISTORY", "runs list", "runs show HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy",
 	"data list", "data check --data-dir OUT", "data get nosuch",
 	"bench peak", "bench gemm --repeats 1", "bench train --net resnet18-adapt --width 2 --batch 2 --steps 1", "bench layers --net resnet18-adapt --width 2 --batch 2 --steps 1",
 	"bench slots --time 20ms", "bench measure --n 200 --d 8 --k 4", "version", "completion bash", "completion words -- runs", "licenses", "help", "help train", "--version", "--help", "solve --help",
@@ -106,7 +107,7 @@ func jsonFiles(t *testing.T) (*strings.Replacer, string) {
 	lab, at := filepath.Join(dir, "lab"), func(name string) string { return filepath.Join(dir, name) }
 	const config = "[data]\nname = 'glyphs'\npipeline = 'plain'\nsamples_per_class = 20\ntest_samples_per_class = 10\n[net]\ndepth = 1\nwidth = 4\n[run]\nepochs = 1\nbatch = 20\n"
 	study := "[study]\nname = 'tiny'\n[grid]\nloss.kind = ['ce', 'ls']\n" + strings.NewReplacer("[data]", "[base.data]", "[net]", "[base.net]", "[run]", "[base.run]").Replace(config)
-	for name, text := range map[string]string{"run.toml": config, "study.toml": study,
+	for name, text := range map[string]string{"run.toml": config, "study.toml": study, "train.py": "print()\n",
 		"pairs.csv": "memorization,dilation,loss\n1,2,ce\n2,4.1,ce\n3,5.9,ce\n1,1.5,ls\n2,3.1,ls\n3,4.4,ls\n"} {
 		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -127,13 +128,16 @@ func jsonFiles(t *testing.T) (*strings.Replacer, string) {
 	if err := os.WriteFile(at("f.npz"), b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(at("history.jsonl"), []byte(`{"epoch": 1, "values": {"train/nc1_pinv": 0.5}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir(at("out"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var done train.Result
 	stdout, _ := called(t, exitOK, "--lab", lab, "--json", "train", at("run.toml"), "--seed", "7")
 	decodeOnly(t, stdout, &done)
-	return strings.NewReplacer("OUT", at("out"), "TOML", at("run.toml"), "STUDY", at("study.toml"), "PAIRS", at("pairs.csv"), "NPZ", at("f.npz"), "HASH", done.Run[:12]), lab
+	return strings.NewReplacer("OUT", at("out"), "TOML", at("run.toml"), "STUDY", at("study.toml"), "SCRIPT", at("train.py"), "PAIRS", at("pairs.csv"), "NPZ", at("f.npz"), "HISTORY", at("history.jsonl"), "HASH", done.Run[:12]), lab
 }
 
 // TestWrongCallsOfEveryCommandExitWith2 makes the same mistakes with every command.

@@ -122,7 +122,7 @@ func checkExample(t *testing.T, path, line string) {
 		t.Errorf("%s: %q is another command's", path, line)
 	}
 	for _, word := range words {
-		if slices.Contains([]string{".npz", ".npy", ".csv", ".toml", ".token", ".safetensors"}, filepath.Ext(word)) {
+		if slices.Contains([]string{".npz", ".npy", ".csv", ".toml", ".token", ".safetensors", ".py"}, filepath.Ext(word)) {
 			if err := os.WriteFile(word, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/internal/version"
 )
 
@@ -12,7 +12,7 @@ func (versionCmd) Run(a *app) error {
 		version.Build
 		Kernel string `json:"kernel"`
 		CPU    string `json:"cpu"`
-	}{version.Current(), kernel.Name(), version.CPU()}
+	}{version.Current(), isa.Name(), version.CPU()}
 	return a.emit(out, func() {
 		amd64 := ""
 		if out.AMD64 != "" {

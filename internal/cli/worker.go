@@ -11,19 +11,23 @@ import (
 )
 
 type workerCmd struct {
-	Connect   string        `help:"Address of the coordinator, as collapse study run --listen prints it, or of a NATS cluster." required:"" placeholder:"URL"`
-	TokenFile string        `help:"File with the token of the queue." type:"existingfile" placeholder:"FILE"`
-	CA        string        `name:"ca" help:"Certificates to trust: of a coordinator with a certificate of its own." type:"existingfile" placeholder:"FILE"`
-	Slots     int           `help:"Runs side by side; default: one per thread." placeholder:"N"`
-	Scratch   string        `help:"Local folder for runs under way; a worker started again on it goes on from there." default:"./scratch" type:"path" placeholder:"DIR"`
-	Blobs     string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR"`
-	Every     time.Duration `name:"checkpoint-every" help:"How often a run's checkpoint leaves this machine." default:"1m" placeholder:"TIME"`
-	Queue     string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME"`
-	Name      string        `help:"Name of this worker, for people; default: host and process." placeholder:"NAME"`
+	Connect     string        `help:"Address of the coordinator, as collapse study run --listen prints it, or of a NATS cluster." required:"" placeholder:"URL"`
+	TokenFile   string        `help:"File with the token of the queue." type:"existingfile" placeholder:"FILE"`
+	CA          string        `name:"ca" help:"Certificates to trust: for a coordinator with its own certificate." type:"existingfile" placeholder:"FILE"`
+	Slots       int           `help:"Runs side by side; default: one per thread." placeholder:"N"`
+	Scratch     string        `help:"Local folder for running runs; a restarted worker resumes from it." default:"./scratch" type:"path" placeholder:"DIR"`
+	Blobs       string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR"`
+	Every       time.Duration `name:"checkpoint-every" help:"How often a run's checkpoint is uploaded." default:"1m" placeholder:"TIME"`
+	Scripts     string        `name:"allow-scripts" help:"Folder with the code of your own trainers: start scripts there, if their code matches the study's." type:"existingdir" placeholder:"DIR"`
+	Queue       string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME"`
+	SlotsPerGPU int           `name:"slots-per-gpu" help:"Runs side by side on a device of PyTorch; default: as many as workers. For run.engine = torch." placeholder:"N" group:"PyTorch:"`
+	engineFlags
+	Name string `help:"Name of this worker, for people; default: host and process." placeholder:"NAME"`
 }
 
 func (c *workerCmd) Run(a *app) error {
-	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.threads(), Scratch: c.Scratch, Blobs: c.Blobs, CheckpointEvery: c.Every}
+	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.threads(), Scratch: c.Scratch, Blobs: c.Blobs, Scripts: c.Scripts, CheckpointEvery: c.Every,
+		Engines: c.engines(a, c.SlotsPerGPU)}
 	if o.Slots <= 0 {
 		o.Slots = o.Threads
 	}
@@ -40,7 +44,7 @@ func (c *workerCmd) Run(a *app) error {
 		return err
 	}
 	defer b.Close()
-	a.notef("at %s with %d slots (Ctrl-C stops cleanly: others go on with the runs)\n", c.Connect, o.Slots)
+	a.notef("at %s with %d slots (Ctrl-C stops cleanly: other workers continue the runs)\n", c.Connect, o.Slots)
 	err = worker.Work(a.ctx, b, o)
 	if errors.Is(err, a.ctx.Err()) {
 		return a.emit(map[string]string{"worker": "stopped"}, func() {})
@@ -48,8 +52,7 @@ func (c *workerCmd) Run(a *app) error {
 	return err
 }
 
-// reach connects, and waits for a server that is not there yet: batch systems start workers when they
-// please.
+// reach connects, and waits for a server that is not up yet: batch systems start workers at any time.
 func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broker, error) {
 	for told := false; ; told = true {
 		b, err := queue.Connect(r, o)
@@ -61,7 +64,7 @@ func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broke
 			return b, err
 		}
 		if !told {
-			a.notef("%v; trying again until it is there\n", err)
+			a.notef("%v; trying again until it answers\n", err)
 		}
 		select {
 		case <-a.ctx.Done():

@@ -52,7 +52,7 @@ func Run(ctx context.Context, lab *store.Lab, configs []train.Config, slots, thr
 		outcomes[i] = Outcome{Config: configs[i], Err: context.Cause(ctx)}
 	}
 	if err := ctx.Err(); err != nil {
-		return outcomes, fmt.Errorf("study: stopped with %d of %d runs finished; run the same command again to go on: %w",
+		return outcomes, fmt.Errorf("study: stopped with %d of %d runs finished; run the same command again to continue: %w",
 			finished(outcomes), len(configs), err)
 	}
 	return outcomes, nil

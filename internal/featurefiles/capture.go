@@ -16,16 +16,20 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// capture is a folder that python/collapse_tap wrote: tap.json, and a folder of shards for each stream.
+// capture is a folder that python/collapse wrote: tap.json, and for each stream a folder of shards or a state.
 type capture struct {
-	folder  string
-	streams []string // in the order the model ran
+	folder     string
+	streams    []string // in the order the model ran
+	states     bool     // no samples are kept
+	classifier bool
+	bias       bool
 }
 
 const (
 	captureInfo   = "tap.json"
 	captureFormat = "collapse_tap 1"
-	mostInfo      = 16 << 20 // bytes of tap.json
+	statesFormat  = "collapse_tap 2" // of keep="states"
+	mostInfo      = 16 << 20         // bytes of tap.json
 	layerFolder   = "layers/"
 )
 
@@ -45,41 +49,56 @@ func fromCapture(req *Request) (*capture, error) {
 		return nil, nil
 	}
 	c := &capture{folder: req.Files[0]}
-	classifier, bias, err := c.read()
-	if err != nil {
+	if err := c.read(); err != nil {
 		return nil, err
 	}
+	if c.states {
+		return nil, fmt.Errorf("%s: this capture holds states, which keep no samples, and samples are needed here; capture with keep=\"features\"", c.folder)
+	}
+	return c, c.name(req)
+}
+
+// name puts the files of the streams into a request in place of the folder.
+func (c *capture) name(req *Request) (err error) {
 	req.Files = nil
 	for _, x := range captureRoles {
 		if len(req.From[x.role]) > 0 || !slices.Contains(c.streams, x.stream) {
 			continue
 		}
 		if req.From[x.role], err = c.shards(x.stream); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if classifier && len(req.From[Weights]) == 0 {
-		req.From[Weights] = []string{filepath.Join(c.folder, "weight.npy")}
-		if bias && len(req.From[Bias]) == 0 {
-			req.From[Bias] = []string{filepath.Join(c.folder, "bias.npy")}
-		}
+	if len(req.From[Weights]) == 0 {
+		c.nameClassifier(req, len(req.From[Bias]) == 0)
 	}
 	if len(req.From[Features]) == 0 && req.Layers == "" {
 		req.Layers = "*"
 	}
-	return c, nil
+	return nil
+}
+
+// nameClassifier adds the files of the classifier, if the capture has one, to those of a request; bias says whether its bias, too.
+func (c *capture) nameClassifier(req *Request, bias bool) {
+	if !c.classifier {
+		return
+	}
+	req.From[Weights] = append(req.From[Weights], filepath.Join(c.folder, "weight.npy"))
+	if c.bias && bias {
+		req.From[Bias] = append(req.From[Bias], filepath.Join(c.folder, "bias.npy"))
+	}
 }
 
 // read reads tap.json.
-func (c *capture) read() (classifier, bias bool, err error) {
+func (c *capture) read() error {
 	name := filepath.Join(c.folder, captureInfo)
 	text, err := inputfile.Read(name, mostInfo)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, false, fmt.Errorf("%s: a folder is read if collapse_tap wrote it, and this one has no %s (a capture that did not end has none); to read shards name them: --features '%s'",
+		return fmt.Errorf("%s: a folder is read if the Python package collapse wrote it, and this one has no %s (a capture that did not end has none); to read shards name them: --features '%s'",
 			c.folder, captureInfo, filepath.Join(c.folder, "*.npy"))
 	}
 	if err != nil {
-		return false, false, err
+		return err
 	}
 	var info struct {
 		Format     string
@@ -90,27 +109,32 @@ func (c *capture) read() (classifier, bias bool, err error) {
 		Streams    json.RawMessage
 	}
 	if err := json.Unmarshal(text, &info); err != nil {
-		return false, false, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	if info.Format != captureFormat {
-		return false, false, fmt.Errorf("%s: the format is %q, this program reads %q; use collapse_tap of the same version", name, info.Format, captureFormat)
+	if info.Format != captureFormat && info.Format != statesFormat {
+		return fmt.Errorf("%s: the format is %q, this program reads %q and %q; use the Python package of the same version", name, info.Format, captureFormat, statesFormat)
 	}
-	if !info.Complete {
+	if c.states = info.Format == statesFormat; !info.Complete {
 		why := "it says no more"
 		if info.Error != nil {
 			why = *info.Error
 		}
-		return false, false, fmt.Errorf("%s: the capture is incomplete (%s); capture again, or name the shards with --features and --labels", name, why)
+		files := "name the shards with --features and --labels"
+		if c.states {
+			files = "name the states with --merge"
+		}
+		return fmt.Errorf("%s: the capture is incomplete (%s); capture again, or %s", name, why, files)
 	}
 	if c.streams, err = keysInOrder(info.Streams); err != nil {
-		return false, false, fmt.Errorf("%s: streams: %w", name, err)
+		return fmt.Errorf("%s: streams: %w", name, err)
 	}
 	for _, stream := range c.streams {
 		if rest := strings.TrimPrefix(stream, layerFolder); rest == "" || strings.ContainsAny(rest, `/\`) || !filepath.IsLocal(rest) {
-			return false, false, fmt.Errorf("%s: stream %q is not the name of a folder inside the capture", name, stream)
+			return fmt.Errorf("%s: stream %q is not the name of a folder inside the capture", name, stream)
 		}
 	}
-	return info.Classifier != nil, info.Bias != nil && *info.Bias, nil
+	c.classifier, c.bias = info.Classifier != nil, info.Bias != nil && *info.Bias
+	return nil
 }
 
 // keysInOrder returns the keys of a JSON object in the order they are written.

@@ -2,6 +2,7 @@ package featurefiles
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"io"
 	"os"
 	"path/filepath"
@@ -74,6 +75,7 @@ func mapOf(r *measure.Report) map[string]float64 {
 func FuzzCapture(f *testing.F) {
 	f.Add([]byte(`{"format":"collapse_tap 1","complete":true,"classifier":"fc","bias":true,"streams":{"features":{},"labels":{},"layers/a%2Eb":{}}}`))
 	f.Add([]byte(`{"format":"collapse_tap 1","complete":true,"streams":{"../features":{}}}`))
+	f.Add([]byte(`{"format":"collapse_tap 2","complete":true,"classifier":null,"streams":{"features":{"state":"/etc/passwd"},"layers/a":{}}}`))
 	f.Add([]byte(`{"format":"collapse_tap 1","complete":false,"error":"out of memory"}`))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -81,7 +83,7 @@ func FuzzCapture(f *testing.F) {
 			t.Fatal(err)
 		}
 		c := &capture{folder: dir}
-		if _, _, err := c.read(); err != nil {
+		if err := c.read(); err != nil {
 			return
 		}
 		for _, s := range c.streams {
@@ -111,6 +113,46 @@ func FuzzStream(f *testing.F) {
 		}
 		if _, err := one.Report(measure.Options{}); err != nil {
 			t.Logf("%v", err)
+		}
+	})
+}
+
+// FuzzStateCapture gives a capture of states any state, whose checksum is made to be right: what merges is reported, or it is said why not.
+func FuzzStateCapture(f *testing.F) {
+	torch, err := os.ReadFile(filepath.Join("testdata", "torch.ncs"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(torch[:len(torch)-sha256.Size])
+	var b bytes.Buffer
+	p := problems()[0]
+	if _, err := stateOf(f, p, 0, 9, 1).WriteTo(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes()[:b.Len()-sha256.Size])
+	dirs := []string{stateCapture(f, p, 0, 9, statesInfo), stateCapture(f, p, 9, p.k*p.n, statesInfo)}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > fuzzBytes {
+			t.Skip("larger files say nothing new and are slow to make smaller")
+		}
+		sum := sha256.Sum256(body)
+		if err := os.WriteFile(filepath.Join(dirs[0], "features.ncs"), append(body, sum[:]...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, folders := range [][]string{dirs[:1], dirs} {
+			columns, err := MergeStates(Request{Files: folders})
+			if err != nil {
+				continue
+			}
+			r, err := columns[0].Report(measure.Options{})
+			if err != nil {
+				t.Logf("%v", err)
+			}
+			for key, v := range mapOf(r) {
+				if v-v != 0 {
+					t.Errorf("%s is %g", key, v)
+				}
+			}
 		}
 	})
 }

@@ -122,7 +122,7 @@ func (o *OnePass) held() (bytes int64) {
 func (o *OnePass) add(state measure.State, means *measure.Moments) error {
 	switch {
 	case state.SecondPass != nil && means == nil:
-		return fmt.Errorf("a second pass; give the merged first passes it was made beside with --means FILE")
+		return fmt.Errorf("a second pass; give the merged first passes it was made with: --means FILE")
 	case state.Moments != nil && means != nil:
 		return fmt.Errorf("a first pass; with --means only second passes are merged")
 	case state.SecondPass != nil && o.SecondPass == nil:
@@ -148,7 +148,15 @@ func (o *OnePass) classifier(req Request) error {
 		return fmt.Errorf("%s: %w", c.wPart.where(), err)
 	}
 	o.W, o.B = arrange(c.w, order, c.d), arrange(c.b, order, 1)
-	return nil
+	ignore, err := parseIgnored(req.IgnoreLabels, nil)
+	if order != nil {
+		for _, row := range order[o.Moments.K:] {
+			if !ignores(ignore, int64(row)) {
+				o.absent = append(o.absent, int64(row))
+			}
+		}
+	}
+	return err
 }
 
 // classifierOf reads the classifier that a request's own flags name, for features of width d from a source; nil if

@@ -1,6 +1,7 @@
 package featurefiles
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ type OnePass struct {
 	Inputs     []Input
 	Notes      []string
 	left       []measure.LeftOut // ignored before anything was summed up
+	absent     []int64           // rows of the classifier that are no class of the moments, ascending
 }
 
 // Values spells the label of each class; nil if labels are the class numbers themselves.
@@ -45,16 +47,40 @@ func (o *OnePass) Report(opt measure.Options) (r *measure.Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.LeftOut {
-		l := &r.LeftOut[i]
+	o.nameLeftOut(r)
+	return r, nil
+}
+
+// nameLeftOut spells the labels of classes that a report leaves out, and adds those that the states do not even know: of ignored labels, and
+// rows of the classifier without a sample.
+func (o *OnePass) nameLeftOut(r *measure.Report) {
+	empty := measure.LeftOut{Split: "train", Reason: measure.LeftEmpty, Count: len(o.absent)}
+	none := slices.Clone(o.absent)
+	r.LeftOut = slices.DeleteFunc(r.LeftOut, func(l measure.LeftOut) bool {
 		for j, c := range l.Classes {
+			value := int64(c)
 			if o.Moments.Values != nil {
-				l.Labels[j] = fmt.Sprint(o.Moments.Values[c])
+				value = o.Moments.Values[c]
+			}
+			l.Labels[j] = fmt.Sprint(value)
+			if l.Reason == measure.LeftEmpty {
+				none = append(none, value)
 			}
 		}
+		if l.Reason == measure.LeftEmpty {
+			empty.Count += l.Count
+		}
+		return l.Reason == measure.LeftEmpty
+	})
+	slices.Sort(none)
+	for _, v := range none[:min(len(none), measure.MostLeftOut)] {
+		empty.Labels = append(empty.Labels, fmt.Sprint(v))
 	}
 	r.LeftOut = append(r.LeftOut, o.left...)
-	return r, nil
+	if empty.Count > 0 {
+		r.LeftOut = append(r.LeftOut, empty)
+	}
+	slices.SortStableFunc(r.LeftOut, func(a, b measure.LeftOut) int { return cmp.Compare(a.Reason, b.Reason) })
 }
 
 // OnePass reads a column once. Without a classifier and without Request.Classes the state keeps label values, so that

@@ -50,7 +50,7 @@ func TestSmallFilesOfMuchMemory(t *testing.T) {
 		"classifier": {append(few[:2:2], arrayfile.Of("weight", []int{8 * n / 3, 3}, zeros)), Request{}, "(weight): a classifier of"},
 		"one array of each role": {[]arrayfile.Array{arrayfile.Of("features", []int{20, 8 * n / 20}, zeros), few[1], arrayfile.Of("test_features", []int{20, 8 * n / 20}, zeros),
 			arrayfile.Of("ood", []int{20, 8 * n / 20}, zeros), arrayfile.Of("weight", []int{20, 8 * n / 20}, zeros)}, Request{}, "this takes"},
-		"layers":  {append(layers, few[1]), Request{Layers: "layer*"}, "this takes 12 MB of memory beside the 6"},
+		"layers":  {append(layers, few[1]), Request{Layers: "layer*"}, "this takes 12 MB of memory on top of the 6"},
 		"classes": {few, classes, "--classes 2000000000: measuring 2000000000 classes of width 3: this takes 192 GB of memory"},
 	} {
 		path := saved(t, "x.npz", archive(t, c.arrays, zip.Deflate))

@@ -12,7 +12,7 @@ import (
 
 // Request says which files hold what, as a user named them.
 type Request struct {
-	// Files hold several of the arrays under their usual names. One folder may stand in their place, if collapse_tap wrote it.
+	// Files hold several of the arrays under their usual names. One folder may stand in their place, if the Python package collapse wrote it.
 	Files []string
 	// From holds file names and patterns for single roles; files of one pattern are shards, sorted.
 	From [roleCount][]string

@@ -1,8 +1,8 @@
-// Package figure defines the figures of pages: what runs, searches and measurements show, as package chart draws it, each
-// with the table of the numbers behind it.
+// Package figure defines the figures of pages, which show runs, searches and measurements, for package chart to draw,
+// each with a table of its numbers.
 //
-// select.go chooses what M-D Figs. 1 and 4 are drawn from; drawing.go draws what recipes ask for; serve_figures.go draws runs
-// that may still be going on; film.go goes through the features of a run's epochs; the measured*.go files draw measurements.
+// select.go chooses the runs of M-D Figs. 1 and 4; drawing.go draws what recipes ask for; serve_figures.go draws runs that
+// may be unfinished; film.go draws a run's features epoch by epoch; the measured*.go files draw measurements.
 package figure
 
 import (
@@ -14,13 +14,13 @@ import (
 	"collapse/internal/judge"
 )
 
-// Picture is a figure with the table of the numbers behind it.
+// Picture is a figure with a table of its numbers.
 type Picture struct {
 	chart.Figure
 	Table format.Table
 }
 
-// color gives each curve its colour: that of its loss, so that every figure of every page agrees.
+// color gives each curve the colour of its loss, so that all figures of all pages agree.
 func color(g *judge.Experiment, curve string) chart.Color {
 	return chart.ColorFor(curveIndex(g, curve))
 }
@@ -43,8 +43,8 @@ func curveIndex(g *judge.Experiment, curve string) int {
 	return 0
 }
 
-// dilationFigure is M-D Fig. 1: dilation and test accuracy against memorization, a curve per
-// loss, the points its noise levels, with the spread over seeds.
+// dilationFigure is M-D Fig. 1: dilation and test accuracy against memorization, a curve per loss,
+// a point per noise level, with the spread over seeds.
 func dilationFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, forms []judge.MemoryForm) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
 	for _, f := range forms {
@@ -59,7 +59,7 @@ func dilationFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, for
 	return p
 }
 
-// curvesAgainst gives every loss its single runs, faint, and its means with their spread.
+// curvesAgainst draws, for every loss, the single runs, faint, and the means with their spread.
 func curvesAgainst(g *judge.Experiment, runs []*judge.JudgedRun, f judge.MemoryForm, q func(*judge.JudgedRun) (float64, bool), unit float64) []chart.Series {
 	var single, means []chart.Series
 	for i, curve := range g.Curves {
@@ -98,11 +98,11 @@ func curvesAgainst(g *judge.Experiment, runs []*judge.JudgedRun, f judge.MemoryF
 	return append(single, means...)
 }
 
-// addMean adds the mean of some runs, with bars of one standard deviation over seeds where there
-// are several.
+// addMean adds the mean of some runs, with bars of one standard deviation over seeds if there are
+// several.
 func addMean(s *chart.Series, xs, ys []float64, label string) {
 	x, y := judge.Mean(xs), judge.Mean(ys)
-	dx, dy := judge.Deviation(xs), judge.Deviation(ys) // NaN for one run: no bar
+	dx, dy := judge.Deviation(xs), judge.Deviation(ys) // NaN for a single run: no bar
 	s.X, s.Y = append(s.X, x), append(s.Y, y)
 	s.XLo, s.XHi = append(s.XLo, x-dx), append(s.XHi, x+dx)
 	s.YLo, s.YHi = append(s.YLo, y-dy), append(s.YHi, y+dy)

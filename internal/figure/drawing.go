@@ -11,7 +11,7 @@ import (
 	"collapse/internal/judge"
 )
 
-// Drawing says how the figure of a recipe is made of its runs.
+// Drawing says how the figure of a recipe is made from its runs.
 type Drawing struct {
 	Title   string         `toml:"title"`
 	Caption string         `toml:"caption"`
@@ -21,21 +21,21 @@ type Drawing struct {
 
 // DrawingPanel is one panel: a value against the epoch, the layer, a setting, or another value; or
 // the sorted cosine margins (x = "sample", y = "train.cosine_margin_mean"); or the features of one
-// run (x = "features", no y): the clouds of the training samples, or what Show says.
+// run (x = "features", no y), drawn as clouds of the training samples or as Show says.
 type DrawingPanel struct {
 	Title  string         `toml:"title"`
 	X      string         `toml:"x"`      // "epoch", "layer", "sample", "features", a setting or the name of a value
-	Y      string         `toml:"y"`      // the name of a value (Statement says how they are written); for x = "layer" with * for the layer
+	Y      string         `toml:"y"`      // the name of a value (see Statement); for x = "layer" with * for the layer
 	Label  string         `toml:"label"`  // of the y axis; "" is Y
 	XLabel string         `toml:"xlabel"` // of the x axis; "" is X
 	Curves []string       `toml:"curves"` // settings: one curve for each combination of their values
 	Where  map[string]any `toml:"where"`  // only runs with these settings
 	Log    string         `toml:"log"`    // "", "x", "y" or "xy"
-	Unit   string         `toml:"unit"`   // "%" shows shares as percentages
+	Unit   string         `toml:"unit"`   // "%": shares are shown as percentages
 
 	Complement bool   `toml:"complement"` // 1 − y instead of y: an error rate from an accuracy
 	Runs       string `toml:"runs"`       // "regular" or "degenerate" (M-D Fig. 4): only such runs
-	Show       string `toml:"show"`       // features: "train" and "test" as M-D Fig. 4, "scheme" as M-D Fig. 3
+	Show       string `toml:"show"`       // features: "train" and "test" as in M-D Fig. 4, "scheme" as in M-D Fig. 3
 }
 
 // Check reports names of values and settings that no run can have.
@@ -45,7 +45,7 @@ func (d Drawing) Check() error {
 		if p.X == "features" {
 			names = nil
 			if p.Y != "" || d.Panels[0].X != p.X {
-				return fmt.Errorf("figure: panel %q: a panel of features has no y and stands beside its like alone", p.Title)
+				return fmt.Errorf("figure: panel %q: a panel of features has no y and goes only with other panels of features", p.Title)
 			}
 		}
 		if !slices.Contains([]string{"epoch", "layer", "sample", "features"}, p.X) {
@@ -72,7 +72,7 @@ func (d Drawing) Check() error {
 	return nil
 }
 
-// checkWords reports words that are none of those a panel knows.
+// checkWords reports words that a panel does not know.
 func (s DrawingPanel) checkWords() error {
 	if !slices.Contains([]string{"", "x", "y", "xy"}, s.Log) {
 		return fmt.Errorf("log is %q, wanted x, y or xy", s.Log)
@@ -86,11 +86,11 @@ func (s DrawingPanel) checkWords() error {
 // takes reports whether a panel shows a run.
 func (s DrawingPanel) takes(r *judge.JudgedRun) bool { return r.Matches(s.Where) && r.In(s.Runs) }
 
-// Draw makes the picture of a recipe. Panels without a single value are left out and named.
+// Draw makes the picture of a recipe. Panels without any value are left out and named.
 func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 	p := Picture{Figure: chart.Figure{ID: id, Title: d.Title, Caption: d.Caption, Columns: d.Columns}}
 	p.Table.Columns = []string{"panel", "curve", "x", "runs", "mean", "smallest", "largest"}
-	colors := map[string]int{}
+	colors := d.colors(runs)
 	for i, spec := range d.Panels {
 		if spec.X == "features" {
 			spec.addFeatures(&p, "panel-"+strconv.Itoa(i+1), runs)
@@ -99,12 +99,7 @@ func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 		panel := chart.Panel{ID: "panel-" + strconv.Itoa(i+1), Title: spec.Title, X: spec.axis(spec.X, spec.XLabel, "x"), Y: spec.axis(spec.Y, spec.Label, "y")}
 		panel.Y.Unit = spec.Unit
 		for _, c := range spec.curves(runs) {
-			color, seen := colors[c.name]
-			if !seen {
-				color = len(colors)
-				colors[c.name] = color
-			}
-			series, rows := spec.series(c, color)
+			series, rows := spec.series(c, colors[c.name])
 			panel.Series = append(panel.Series, series...)
 			p.Table.Rows = append(p.Table.Rows, rows...)
 		}
@@ -121,7 +116,30 @@ func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 	return p
 }
 
-// layerOf draws bands below lines.
+// colors maps curves to colours. A curve has the same colour in every figure of the runs whose curves differ in the same settings, even if
+// a figure shows only some of them. If there are more curves than colours, each panel starts with the first.
+func (d Drawing) colors(runs []*judge.JudgedRun) map[string]int {
+	out := map[string]int{}
+	add := func(curves []curve) {
+		for _, c := range curves {
+			if _, seen := out[c.name]; !seen {
+				out[c.name] = len(out)
+			}
+		}
+	}
+	for _, spec := range d.Panels {
+		if spec.X == "features" { // these have class colours
+			continue
+		}
+		if all := (DrawingPanel{Curves: spec.Curves}).curves(runs); len(all) <= chart.DataColors {
+			add(all)
+		}
+		add(spec.curves(runs))
+	}
+	return out
+}
+
+// layerOf puts bands below lines.
 func layerOf(k chart.Kind) int {
 	if k == chart.Band {
 		return 0

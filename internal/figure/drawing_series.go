@@ -27,7 +27,7 @@ func (s DrawingPanel) curves(runs []*judge.JudgedRun) []curve {
 		}
 		var words []string
 		for _, key := range s.Curves {
-			if value, ok := r.Settings[key]; ok { // without meaning in this run, it has no value
+			if value, ok := r.Settings[key]; ok { // a setting without effect in this run has no value
 				words = append(words, SettingInWords(key, value))
 			}
 		}
@@ -53,7 +53,7 @@ func (s DrawingPanel) curves(runs []*judge.JudgedRun) []curve {
 	return out
 }
 
-// point is a place on a curve with the spread of its runs.
+// point is a point on a curve with the spread of its runs.
 type point struct{ x, y []float64 }
 
 // series draws one curve: a band from the smallest to the largest seed and the mean.
@@ -100,7 +100,7 @@ func idRune(r rune) rune {
 	return '-'
 }
 
-// points gathers a curve: by epoch, by layer, or by configuration without the seed.
+// points collects a curve's points: by epoch, by layer, or by configuration without the seed.
 func (s DrawingPanel) points(runs []*judge.JudgedRun, unit float64) []point {
 	at := map[string]*point{}
 	var order []*point
@@ -125,7 +125,7 @@ func (s DrawingPanel) points(runs []*judge.JudgedRun, unit float64) []point {
 	return out
 }
 
-// eachPoint gives the points of one run, each with what it shares with those of other runs.
+// eachPoint returns the points of one run, each with the key it shares with points of other runs.
 func (s DrawingPanel) eachPoint(r *judge.JudgedRun, add func(key string, x, y float64)) {
 	switch s.X {
 	case "epoch":
@@ -155,9 +155,9 @@ func (s DrawingPanel) eachPoint(r *judge.JudgedRun, add func(key string, x, y fl
 	}
 }
 
-// layersOf lists the layers in which a run measured what name ("split@*.measure") asks, in the
-// network's order, which train records with the taps. Taps of all stages are recorded by that word; their
-// names differ in a number alone, so shorter ones come first.
+// layersOf lists the layers in which a run measured the value name ("split@*.measure"), in the network's
+// order, which train records with the taps. Taps of all stages are recorded by that word alone; their
+// names differ only in a number, so shorter ones come first.
 func layersOf(r *judge.JudgedRun, name string) []string {
 	split, _, key := judge.SplitName(name)
 	var out []string

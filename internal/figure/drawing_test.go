@@ -3,6 +3,10 @@ package figure
 import (
 	"strings"
 	"testing"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
 )
 
 func TestDrawingNamesThatDoNotExist(t *testing.T) {
@@ -23,5 +27,36 @@ func TestDrawingNamesThatDoNotExist(t *testing.T) {
 	ok := Drawing{Panels: []DrawingPanel{{X: "layer", Y: "train@*.nc1_pinv"}, {X: "train.memorization_flipped", Y: "test.dilation", Curves: []string{"loss.kind"}}}}
 	if err := ok.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A loss has one colour in all figures of the same runs, also where a panel or a figure shows it alone, or before the others.
+func TestACurveHasOneColourInAllFigures(t *testing.T) {
+	runs := judgetest.Common().Runs(t)
+	var judged []*judge.JudgedRun
+	for i := range runs {
+		judged = append(judged, judge.JudgeRun(&runs[i]))
+	}
+	panel := func(where map[string]any) DrawingPanel {
+		return DrawingPanel{Title: "NC1", X: "epoch", Y: "test.dilation", Curves: []string{"loss.kind"}, Where: where}
+	}
+	colors := map[string]chart.Color{}
+	for _, d := range []Drawing{
+		{Panels: []DrawingPanel{panel(nil)}},
+		{Panels: []DrawingPanel{panel(map[string]any{"loss.kind": "ls"}), panel(map[string]any{"loss.kind": "ce"})}},
+		{Panels: []DrawingPanel{{X: "features"}, panel(map[string]any{"loss.kind": "ls"})}},
+	} {
+		for _, p := range d.Draw("f", judged).Panels {
+			for _, s := range p.Series {
+				if first, seen := colors[s.Label]; s.Label != "" && seen && first != s.Color {
+					t.Errorf("%s has colour %v and %v", s.Label, first, s.Color)
+				} else if s.Label != "" {
+					colors[s.Label] = s.Color
+				}
+			}
+		}
+	}
+	if len(colors) < 2 || colors["cross entropy"] == colors["label smoothing"] {
+		t.Errorf("colours %v", colors)
 	}
 }

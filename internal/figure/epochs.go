@@ -23,8 +23,7 @@ type tracked struct {
 	limit            bool // the scale-free limit of neural collapse is 0
 }
 
-// mainMeasures are the nine that tell the story; every other measure a run has is drawn in the
-// second figure.
+// mainMeasures are the nine most important measures; the second figure draws all others.
 var mainMeasures = []tracked{
 	{"nc1_pinv", "NC1, variability", "NC1 (train)", []string{"train"}, true, 1, false},
 	{"nc2_w", "NC2, classifier", "‖WWᵀ/‖WWᵀ‖ − E‖", []string{"train"}, false, 1, true},
@@ -55,7 +54,7 @@ func EpochFigures(g *judge.Experiment, noise float64) (first, rest Picture) {
 	return first, rest
 }
 
-// addSingle adds each degenerate run as a faint line of its own, below the means.
+// addSingle adds each degenerate run as a separate faint line below the means.
 func (p *Picture) addSingle(g *judge.Experiment, runs []*judge.JudgedRun, what []tracked) {
 	for i := range p.Panels {
 		panel := &p.Panels[i]
@@ -78,7 +77,7 @@ func (p *Picture) addSingle(g *judge.Experiment, runs []*judge.JudgedRun, what [
 func (m tracked) panelID() string { return m.key + "-" + strings.Join(m.splits, "-") }
 
 // otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
-// order of the registry of measures; what the registry does not know comes last, by name.
+// order of the registry; measures that the registry does not know come last, by name.
 func otherMeasures(runs []*judge.JudgedRun) []tracked {
 	seen := map[judge.SeriesKey]bool{}
 	for _, m := range mainMeasures {
@@ -103,7 +102,7 @@ func otherMeasures(runs []*judge.JudgedRun) []tracked {
 	return out
 }
 
-// sortMeasures orders keys as the registry does, then those that are no measures by name; train before test before clean.
+// sortMeasures orders keys as the registry does, then unknown keys by name; train before test before clean.
 func sortMeasures(keys []judge.SeriesKey) {
 	order := map[string]int{}
 	for i, d := range measure.Definitions() {
@@ -118,7 +117,7 @@ func trackedOf(k judge.SeriesKey) tracked {
 	t := tracked{key: k.Measure, title: k.Measure, splits: []string{k.Split}, unit: 1}
 	if d, ok := measure.Lookup(k.Measure); ok {
 		t.title = d.Name
-		t.log = d.Group == "NC1" && !strings.HasPrefix(k.Measure, "rank_between") // ranks are counts, and may be 0
+		t.log = d.Group == "NC1" && !strings.HasPrefix(k.Measure, "rank_between") // ranks are counts and may be 0
 	}
 	if strings.HasSuffix(k.Measure, "accuracy") {
 		t.unit = 100
@@ -174,7 +173,7 @@ func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what [
 	return p
 }
 
-// anyPositive reports whether a logarithmic axis has a place for some point of a series.
+// anyPositive reports whether a logarithmic axis can show any point of a series.
 func anyPositive(s chart.Series) bool {
 	return slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 })
 }

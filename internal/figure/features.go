@@ -13,15 +13,15 @@ import (
 	"collapse/internal/judge"
 )
 
-// mostSamples is how many samples of a class a panel draws; more would hide each other.
-// Corrupted samples are counted apart, so that they are not the ones left out.
+// mostSamples is how many samples per class a panel draws; more would hide each other. Corrupted
+// samples are counted separately, so that they are not the ones left out.
 const mostSamples = 1500
 
 // featureFigure is M-D Fig. 4: the features of the last epoch, train and test side by side for
 // each run, with class means, corrupted samples, the decision line and the classifier's rows.
 func featureFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
-	p.Table.Columns = []string{"run", "split", "class", "samples", "class mean", "‖class mean‖", "mean distance to it", "corrupted", "mean of corrupted", "least ÷ largest norm of clean means"}
+	p.Table.Columns = []string{"run", "split", "class", "samples", "class mean", "‖class mean‖", "mean distance to it", "corrupted", "mean of corrupted", "smallest ÷ largest norm of clean means"}
 	for i, s := range runs {
 		v := view{JudgedRun: s, f: s.Features(), plane: planeOf(s.Features()), id: strconv.Itoa(i)}
 		p.Panels = append(p.Panels, v.panels()...)
@@ -30,7 +30,7 @@ func featureFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun) Pict
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: %s The decision line is exact on that plane.", v.title(), v.plane.Words))
 		}
 		if v.left > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: %s not drawn (at most %d of a class are; every k-th is kept).", v.title(), format.Count(v.left, "sample"), mostSamples))
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: %s not drawn (at most %d per class are drawn, every k-th).", v.title(), format.Count(v.left, "sample"), mostSamples))
 		}
 		if f := s.Features(); f.TrainN > len(f.True) || f.TestN > len(f.TestTrue) {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the run saved the first %d of %d training and %d of %d test samples.", v.title(), len(f.True), f.TrainN, len(f.TestTrue), f.TestN))
@@ -59,7 +59,7 @@ func (v *view) title() string {
 	return t
 }
 
-// panels are train and test, in one frame: how much wider test samples lie is what dilation measures.
+// panels are train and test in the same frame: dilation measures how much wider the test samples spread.
 func (v *view) panels() []chart.Panel {
 	train, test := v.trainSeries(), v.testSeries()
 	frame := span(append(slices.Clone(train), test...), v.plane.exact)
@@ -76,7 +76,7 @@ func (v *view) panel(split string, series []chart.Series, f rectangle) chart.Pan
 		return p
 	}
 	rows := v.rowsOfW(f)
-	for i := range rows.X2 { // tips inside the frame, too
+	for i := range rows.X2 { // the tips must be inside the frame too
 		f = rectangle{min(f.x0, rows.X2[i]), max(f.x1, rows.X2[i]), min(f.y0, rows.Y2[i]), max(f.y1, rows.Y2[i])}
 	}
 	w, h := f.x1-f.x0, f.y1-f.y0
@@ -105,7 +105,7 @@ func (v *view) testSeries() []chart.Series {
 	return out
 }
 
-// clouds are the samples that keep selects, a series for each class.
+// clouds are the samples that keep selects, one series per class.
 func (v *view) clouds(h []float64, labels []int, keep func(int) bool, label string, m chart.Marker, size float64) []chart.Series {
 	byClass := make([][]int, v.f.K)
 	for i, k := range labels {
@@ -120,7 +120,7 @@ func (v *view) clouds(h []float64, labels []int, keep func(int) bool, label stri
 		}
 		step := (len(samples) + mostSamples - 1) / mostSamples
 		s := chart.Series{ID: fmt.Sprintf("%s-%d", m, k), Kind: chart.Points, Color: chart.ColorFor(k), Marker: m, Size: size, Faint: m == chart.Dot}
-		if v.f.K <= chart.DataColors { // else two names would share a colour
+		if v.f.K <= chart.DataColors { // otherwise two names would share a colour
 			s.Label = fmt.Sprintf(label, k)
 		}
 		for i := 0; i < len(samples); i += step {
@@ -137,7 +137,7 @@ func (v *view) clouds(h []float64, labels []int, keep func(int) bool, label stri
 func (v *view) means(id, label string, m chart.Marker, means [][]float64, n []int) chart.Series {
 	s := chart.Series{ID: id, Label: label, Kind: chart.Points, Color: chart.Ink, Marker: m, Size: 7}
 	if m == chart.Ring {
-		s.Size = 13 // a collapsed class fits inside
+		s.Size = 13 // large enough to surround a collapsed class
 	}
 	for k, h := range means {
 		if n[k] == 0 {
@@ -157,7 +157,7 @@ func (v *view) means(id, label string, m chart.Marker, means [][]float64, n []in
 // rectangle is a part of the plane.
 type rectangle struct{ x0, x1, y0, y1 float64 }
 
-// decision is the line at which the predicted class changes, well beyond the frame.
+// decision is the line at which the predicted class changes, extended well beyond the frame.
 func (v *view) decision(f rectangle) chart.Series {
 	line := chart.Series{ID: "decision", Label: "decision line", Kind: chart.Segments, Color: chart.Ink, Dashed: true, Width: 1.4}
 	far := 2 * max(f.x1-f.x0, f.y1-f.y0)
@@ -168,8 +168,9 @@ func (v *view) decision(f rectangle) chart.Series {
 	return line
 }
 
-// rowsOfW are arrows along the rows of W from the origin of the feature space (of a projection:
-// the mean of the class means), scaled together so that the longest is a quarter of the frame.
+// rowsOfW are arrows along the rows of W from the origin of the feature space (in a projection,
+// from the mean of the class means), scaled by one factor so that the longest is a quarter of the
+// frame.
 func (v *view) rowsOfW(f rectangle) chart.Series {
 	rows := chart.Series{ID: "rows", Label: "row of W, direction", Kind: chart.Arrows, Color: chart.Muted, Width: 1.4}
 	b, longest := boundaryOf(v.f, v.plane), 0.0
@@ -188,7 +189,7 @@ func (v *view) rowsOfW(f rectangle) chart.Series {
 	return rows
 }
 
-// span is the rectangle of all finite points, with the origin for a plane that shows it.
+// span is the rectangle of all finite points, including the origin if the plane shows it.
 func span(series []chart.Series, origin bool) rectangle {
 	r := rectangle{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
 	add := func(x, y float64) {
@@ -234,7 +235,7 @@ func (v *view) rows() [][]string {
 	return out
 }
 
-// vector writes a short vector whole, a long one by its length.
+// vector writes all entries of a short vector, and the length of a long one.
 func vector(v []float64, n int) string {
 	if n == 0 {
 		return "–"

@@ -16,21 +16,21 @@ import (
 	"collapse/measure"
 )
 
-// Film is the frames of one run, seen from one side: all are drawn in the same axes.
+// Film is the frames of one run, all drawn in the same axes.
 type Film struct {
 	Epochs []int64 // ascending, at least one
 	dir    string
-	only   *judge.Frame // of a run that kept its last features alone
+	only   *judge.Frame // for a run that saved only its last features
 	origin []float64
 	axes   [][]float64 // orthonormal, at most three
 	words  string
-	reach  []rectangle // of each panel: room for every frame
+	reach  []rectangle // per panel: the range of every frame
 }
 
-// surveyed is how many frames decide the room of all.
+// surveyed is how many frames determine the common range.
 const surveyed = 24
 
-// OpenFilm looks up which epochs a run directory has features of. The error says why there are none.
+// OpenFilm finds the epochs with features in a run directory. The error says why there are none.
 func OpenFilm(dir string) (*Film, error) {
 	epochs, err := judge.FilmEpochs(dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func OpenFilm(dir string) (*Film, error) {
 	return f, f.look()
 }
 
-// fromLast makes a film of the one frame that features.npz is.
+// fromLast makes a film of the single frame in features.npz.
 func (f *Film) fromLast() error {
 	all, err := judge.LoadFeatures(f.dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func lastFrame(all *judge.Features) *judge.Frame {
 	return out
 }
 
-// Whole reports whether there are several epochs to go through.
+// Whole reports whether there are several epochs to step through.
 func (f *Film) Whole() bool { return f.only == nil }
 
 // Nearest is the kept epoch nearest to the one asked for.
@@ -88,7 +88,7 @@ func (f *Film) Frame(epoch int64) (*judge.Frame, error) {
 	return judge.ReadFrame(f.dir, epoch)
 }
 
-// look chooses axes from the last frame and room from frames of the whole run.
+// look chooses axes from the last frame and the range from frames of the whole run.
 func (f *Film) look() error {
 	last, err := f.Frame(f.Epochs[len(f.Epochs)-1])
 	if err != nil {
@@ -102,7 +102,7 @@ func (f *Film) look() error {
 			return err
 		}
 		if frame.D != last.D || frame.K != last.K {
-			return fmt.Errorf("figure: features of epoch %d are %d wide in %d classes, those of the last %d in %d", frame.Epoch, frame.D, frame.K, last.D, last.K)
+			return fmt.Errorf("figure: features of epoch %d have width %d and %d classes; those of the last epoch have %d and %d", frame.Epoch, frame.D, frame.K, last.D, last.K)
 		}
 		for i, p := range f.panels(frame) {
 			if i == len(f.reach) {
@@ -115,7 +115,7 @@ func (f *Film) look() error {
 	return nil
 }
 
-// axes are the feature space's own up to three dimensions, else the main axes of the class means.
+// axes are those of the feature space up to three dimensions, otherwise the main axes of the class means.
 func axes(fr *judge.Frame) (axes [][]float64, origin []float64, words string) {
 	origin = make([]float64, fr.D)
 	if fr.D <= 3 {
@@ -140,7 +140,7 @@ func axes(fr *judge.Frame) (axes [][]float64, origin []float64, words string) {
 		origin[j] /= seen
 	}
 	f := judge.Features{D: fr.D, K: fr.K, TrainH: fr.H, True: fr.Observed}
-	return principal(&f, means, origin, 3), origin, "The axes are the main axes of the last epoch's class means, around their centre; where these span less than three dimensions, the directions of largest spread around them. They are the same at every epoch."
+	return principal(&f, means, origin, 3), origin, "The axes are the main axes of the last epoch's class means around their centre, followed, if these span fewer than three dimensions, by the directions of largest spread around the means. They are the same at every epoch."
 }
 
 // Pictures draws the frame of an epoch: the features, the Gram matrix of the class means, and the cosine margins.
@@ -156,7 +156,7 @@ func (f *Film) Pictures(epoch int64) ([]Picture, error) {
 		return nil, fmt.Errorf("figure: features of epoch %d: %w", epoch, err)
 	}
 	r = r.Padded(frame.K)
-	r.ClassMeans, r.ClassCounts = frame.Means, frame.Counts // of all samples, not of those kept
+	r.ClassMeans, r.ClassCounts = frame.Means, frame.Counts // of all samples, not only those saved
 	r.GlobalMean = frame.GlobalMean()
 	m := &measurement.Result{Columns: []measurement.Column{measurement.NewColumn("features", r)}}
 	for _, draw := range []func(*measurement.Result, *measurement.Column) Picture{gram, margins} {
@@ -165,7 +165,7 @@ func (f *Film) Pictures(epoch int64) ([]Picture, error) {
 		}
 	}
 	if p := &out[len(out)-1]; p.ID == "margins" {
-		p.Notes = append(p.Notes, fmt.Sprintf("Of the %s kept for pictures, with the labels trained on.", format.Count(len(frame.Observed), "training sample")))
+		p.Notes = append(p.Notes, fmt.Sprintf("For the %s saved for pictures, with the labels trained on.", format.Count(len(frame.Observed), "training sample")))
 	}
 	return out, nil
 }
@@ -173,7 +173,7 @@ func (f *Film) Pictures(epoch int64) ([]Picture, error) {
 // scene is the picture of features and class means.
 func (f *Film) scene(fr *judge.Frame) Picture {
 	p := Picture{Figure: chart.Figure{ID: "features", Columns: 2, Title: "Features and class means",
-		Caption: "Small dots are training samples, coloured by true class; crosses were trained with another label; rings are class means of all samples. Room and axes are the same at every epoch. " + f.words}}
+		Caption: "Small dots are training samples, coloured by true class; crosses were trained with another label; rings are class means of all samples. Ranges and axes are the same at every epoch. " + f.words}}
 	if f.Whole() {
 		p.Title = fmt.Sprintf("Features and class means at epoch %d", fr.Epoch)
 	} else {
@@ -196,8 +196,8 @@ func widened(lo, hi float64) *[2]float64 {
 	return chart.Range(lo-0.04*(hi-lo), hi+0.04*(hi-lo))
 }
 
-// panels draws the first axis against the second and, where there is one, against the third. Points of the first panel carry
-// their third coordinate.
+// panels draws the first axis against the second and, if there is one, the third. Points of the first panel carry their
+// third coordinate.
 func (f *Film) panels(fr *judge.Frame) []chart.Panel {
 	var out []chart.Panel
 	for second := 1; second < max(2, len(f.axes)); second++ {
@@ -230,7 +230,7 @@ func (f *Film) series(fr *judge.Frame, second, third int) []chart.Series {
 	step := (fr.K + measurement.SampleClasses - 1) / measurement.SampleClasses
 	for k := 0; k < fr.K; k += step {
 		s := chart.Series{ID: "class-" + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(k / step), Marker: chart.Dot, Size: 3.2, Faint: true}
-		if (fr.K+step-1)/step <= chart.DataColors { // else two names would share a colour
+		if (fr.K+step-1)/step <= chart.DataColors { // otherwise two names would share a colour
 			s.Label = "class " + strconv.Itoa(k)
 		}
 		for i, c := range fr.True {

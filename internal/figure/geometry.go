@@ -6,7 +6,7 @@ import (
 	"collapse/measure"
 )
 
-// Geometry draws class means (K×d) by themselves: where they lie on their main axes, and their Gram matrix against a simplex ETF.
+// Geometry draws class means (K×d): their positions on their main axes, and their Gram matrix against a simplex ETF.
 func Geometry(means []float64, k, d int) []Picture {
 	global := make([]float64, d)
 	counts, classes := make([]int, k), make([]int32, k)
@@ -20,11 +20,11 @@ func Geometry(means []float64, k, d int) []Picture {
 	m := &measurement.Result{Columns: []measurement.Column{{Name: "optimum", Report: r, Sample: means, Classes: classes}}}
 	plane := meansPlane(m, &m.Columns[0])
 	plane.Title = "Class means"
-	plane.Caption = "On their main axes, around their centre. The turn of the whole picture is arbitrary: any rotation is as good an optimum."
+	plane.Caption = "On their main axes, around their centre. The orientation of the picture is arbitrary: any rotation is an equally good optimum."
 	var out []Picture
 	for i := range plane.Panels {
 		p := &plane.Panels[i]
-		p.Series = p.Series[len(p.Series)-1:] // the means; the samples are the same points
+		p.Series = p.Series[len(p.Series)-1:] // the means; the samples coincide with them
 		p.Series = append(spokes(p.Series[0]), p.Series[0])
 	}
 	for _, p := range []Picture{plane, gram(m, &m.Columns[0])} {

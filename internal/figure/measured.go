@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// drawnClasses is how many classes a picture shows one by one; more are aggregated.
+	// drawnClasses is how many classes a picture shows individually; more are aggregated.
 	drawnClasses = 200
-	// pairedClasses is how many classes the cosines of a picture are taken of.
+	// pairedClasses is how many classes enter the cosines of a picture.
 	pairedClasses = 1000
 	// namedClasses is how many ticks with class names an axis holds.
 	namedClasses = 20
@@ -24,7 +24,7 @@ const (
 	curvePoints = 800
 )
 
-// Pictures draws the main column and, where there are several, every measure against depth.
+// Pictures draws the main column and, if there are several, every measure against depth.
 func OfMeasurement(m *measurement.Result) []Picture {
 	out := OfColumn(m, m.Main)
 	if len(m.Columns) > 1 {
@@ -50,8 +50,8 @@ func OfColumn(m *measurement.Result, at int) []Picture {
 	return out
 }
 
-// centred returns class means less the global mean, of at most so many classes evenly chosen, and which
-// classes they are. Classes without a sample, and means at the centre, are left out.
+// centred returns class means minus the global mean, for at most so many classes, evenly chosen, and
+// which classes they are. Classes without samples, and means at the centre, are left out.
 func centred(c *measurement.Column, most int) (mean [][]float64, class []int) {
 	if len(c.ClassMeans) == 0 {
 		return nil, nil
@@ -65,8 +65,8 @@ func centred(c *measurement.Column, most int) (mean [][]float64, class []int) {
 	return mean, class
 }
 
-// gram is the heat map of cosines between class means, and of their Gram matrix against that of a simplex
-// ETF, whose diagonal shows lengths and whose other entries show angles.
+// gram is the heat map of cosines between class means, and of their Gram matrix minus that of a simplex
+// ETF, where the diagonal shows lengths and the other entries show angles.
 func gram(m *measurement.Result, c *measurement.Column) Picture {
 	p := Picture{Figure: chart.Figure{ID: "gram", Title: "Gram matrix of the class means", Columns: 2}}
 	mean, class := centred(c, pairedClasses)
@@ -75,7 +75,7 @@ func gram(m *measurement.Result, c *measurement.Column) Picture {
 	}
 	n, target := len(mean), -1/float64(c.K-1)
 	cosines, off := gramMaps(mean, target)
-	p.Caption = fmt.Sprintf("Centred class means μ_k − h_G. In a simplex ETF every pair has the cosine −1/(K−1) = %s and all lengths are equal; the second map is 0 there: lengths on its diagonal (squared, over their mean), angles beside it.", format.Digits(target))
+	p.Caption = fmt.Sprintf("Centred class means μ_k − h_G. In a simplex ETF every pair has the cosine −1/(K−1) = %s and all lengths are equal; the second map is then 0: it shows lengths on its diagonal (squared, over their mean) and angles off it.", format.Digits(target))
 	if n <= drawnClasses {
 		p.Panels = append(p.Panels, heat(m, c, "cosine", "cosine of two class means", class, cosines, chart.Range(-1, 1)),
 			heat(m, c, "deviation", "difference from a simplex ETF", class, off, symmetric(off)))
@@ -91,8 +91,8 @@ func gram(m *measurement.Result, c *measurement.Column) Picture {
 	return p
 }
 
-// gramMaps returns the cosines of the means (n×n) and G/mean‖m‖² less the Gram matrix of a simplex ETF, both
-// with unit diagonal.
+// gramMaps returns the cosines of the means (n×n), and G/mean‖m‖² minus the Gram matrix of a simplex ETF,
+// both with unit diagonal.
 func gramMaps(mean [][]float64, target float64) (cosines, off chart.Numbers) {
 	n := len(mean)
 	cosines, off = make(chart.Numbers, n*n), make(chart.Numbers, n*n)
@@ -130,7 +130,7 @@ func symmetric(z chart.Numbers) *[2]float64 {
 	return chart.Range(-span, span)
 }
 
-// aggregate averages an n×n map over blocks, at most 100 a side.
+// aggregate averages an n×n map over blocks, at most 100 per side.
 func aggregate(z chart.Numbers, n int) (blocks chart.Numbers, side int) {
 	step := (n + 99) / 100
 	side = (n + step - 1) / step
@@ -163,7 +163,7 @@ func blockHeat(k, side int, z chart.Numbers) chart.Panel {
 		Heat: &chart.Heat{Columns: side, Rows: side, X: [2]float64{0, float64(k)}, Y: [2]float64{0, float64(k)}, Z: z, Range: symmetric(z)}}}}
 }
 
-// classTicks names the classes at places 0, 1, …; nil where there are too many.
+// classTicks names the classes at positions 0, 1, …; nil if there are too many.
 func classTicks(m *measurement.Result, c *measurement.Column, class []int) []chart.Tick {
 	if len(class) > namedClasses {
 		return nil
@@ -208,7 +208,7 @@ func pairStatistics(cosines []float64, target float64) []string {
 	return []string{strconv.Itoa(len(cosines)), format.Digits(sum / float64(len(cosines))), format.Digits(slices.Min(cosines)), format.Digits(slices.Max(cosines)), format.Digits(target)}
 }
 
-// thinned returns at most curvePoints places of n, both ends among them.
+// thinned returns at most curvePoints of n indices, including both ends.
 func thinned(n int) []int {
 	points := min(n, curvePoints)
 	out := make([]int, points)

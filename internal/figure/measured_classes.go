@@ -12,14 +12,14 @@ import (
 	"collapse/measure"
 )
 
-// classPanel is one pair of axes with vectors over classes: key and label of each.
+// classPanel is one pair of axes with vectors over classes, by key and label.
 type classPanel struct {
 	id, title, y string
 	zero         bool
 	series       [][2]string
 }
 
-// lengths draws norms and spread of every class.
+// lengths draws the norms and the spread of every class.
 func lengths(m *measurement.Result, c *measurement.Column) Picture {
 	return perClass(m, c, Picture{Figure: chart.Figure{ID: "classes", Title: "Every class: length and spread", Columns: 2,
 		Caption: "Lengths of class means and of the classifier's rows; variance within the class, (1/n_k) Σ ‖h − μ_k‖², in squared feature units."}},
@@ -30,7 +30,7 @@ func lengths(m *measurement.Result, c *measurement.Column) Picture {
 // decisions draws shares, duality and rank of every class.
 func decisions(m *measurement.Result, c *measurement.Column) Picture {
 	return perClass(m, c, Picture{Figure: chart.Figure{ID: "decisions", Title: "Every class: decisions, duality and rank", Columns: 3,
-		Caption: "Shares of a class's samples; the cosine of its row to its centred mean; how many directions its samples fill."}},
+		Caption: "Shares of a class's samples; the cosine between its row and its centred mean; how many directions its samples fill."}},
 		classPanel{"shares", "shares of samples", "share", false, [][2]string{{"accuracy", "classified as labelled"}, {"ncc_accuracy", "nearest to its own centre"}}},
 		classPanel{"duality", "row and class mean", "cosine", false, [][2]string{{"nc3_cosine", "cos(w_k, μ_k − h_G)"}}},
 		classPanel{"ranks", "directions a class fills", "rank", true, [][2]string{{"numerical_rank", "numerical rank"}, {"stable_rank", "stable rank"}, {"effective_rank", "effective rank"}}})
@@ -39,7 +39,7 @@ func decisions(m *measurement.Result, c *measurement.Column) Picture {
 func perClass(m *measurement.Result, c *measurement.Column, p Picture, panels ...classPanel) Picture {
 	sorted := c.K > drawnClasses
 	if sorted {
-		p.Caption += fmt.Sprintf(" With %d classes each curve is sorted for itself.", c.K)
+		p.Caption += fmt.Sprintf(" With %d classes, each curve is sorted separately.", c.K)
 	}
 	p.Table = format.Table{Columns: []string{"class", "samples"}}
 	var vectors []measure.Vector
@@ -75,9 +75,9 @@ func perClass(m *measurement.Result, c *measurement.Column, p Picture, panels ..
 	return p
 }
 
-// upToOne is a range for shares: what is there, and 1 as its upper end.
+// upToOne is a range for shares: the data's lower end, and 1.
 func upToOne(series []chart.Series) *[2]float64 {
-	lo := 0.9 // of a classifier without a mistake
+	lo := 0.9 // for a classifier without mistakes
 	for _, s := range series {
 		for _, v := range s.Y {
 			if v < lo {

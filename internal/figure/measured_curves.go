@@ -13,7 +13,7 @@ import (
 // spectrum draws the eigenvalues of Σ_B, and how many are kept.
 func spectrum(m *measurement.Result, c *measurement.Column) Picture {
 	p := Picture{Figure: chart.Figure{ID: "spectrum", Title: "Spectrum of the class means", Columns: 2,
-		Caption: "Eigenvalues of Σ_B, the covariance of class means. A simplex ETF has K−1 equal ones; those right of the line are zero up to rounding and are left out of NC1."}}
+		Caption: "Eigenvalues of Σ_B, the covariance of class means. A simplex ETF has K−1 equal ones; those to the right of the line are zero up to rounding and are left out of NC1."}}
 	if len(c.Eigenvalues) == 0 {
 		return p
 	}
@@ -43,10 +43,10 @@ func spectrum(m *measurement.Result, c *measurement.Column) Picture {
 	return p
 }
 
-// margins is the sorted curve of cosine margins (ZHOU's P_CM).
+// margins is the curve of sorted cosine margins (ZHOU's P_CM).
 func margins(m *measurement.Result, c *measurement.Column) Picture {
 	p := Picture{Figure: chart.Figure{ID: "margins", Title: "Cosine margins of all samples", Columns: 2,
-		Caption: "How much closer a sample points to its class's row than to the next best one, both around their centres. Below 0 it points to another class; K/(K−1) is the value of complete collapse."}}
+		Caption: "How much closer a sample points to its class's row than to the next best row, both around their centres. Below 0 it points to another class; K/(K−1) is the value of complete collapse."}}
 	n := len(c.Margins)
 	if n == 0 {
 		return p
@@ -83,7 +83,7 @@ var layerKeys = []struct {
 // OverLayers draws every measure against depth.
 func OverLayers(m *measurement.Result) Picture {
 	p := Picture{Figure: chart.Figure{ID: "layers", Title: "Every measure against depth", Columns: 3,
-		Caption: "The same measures on every layer that was given, in order. Collapse deepens where NC1 falls."}}
+		Caption: "The same measures on every given layer, in order. Collapse deepens where NC1 falls."}}
 	var ticks []chart.Tick
 	p.Table.Columns = []string{"measure"}
 	for i, c := range m.Columns {

@@ -12,7 +12,7 @@ import (
 	"collapse/internal/measurement"
 )
 
-// meansPlane projects a sample of the features on the main axes of the class means.
+// meansPlane projects a sample of the features onto the main axes of the class means.
 func meansPlane(m *measurement.Result, c *measurement.Column) Picture {
 	p := Picture{Figure: chart.Figure{ID: "plane", Title: "Samples and class means", Columns: 2}}
 	if len(c.Sample) == 0 || len(c.ClassMeans) == 0 || c.D < 2 {
@@ -20,7 +20,7 @@ func meansPlane(m *measurement.Result, c *measurement.Column) Picture {
 	}
 	axes := columnAxes(m, c)
 	shown := shownClasses(m, c)
-	p.Caption = fmt.Sprintf("Projection of %s, evenly chosen, on the main axes of the class means around the centre of all samples. Rings are class means.", format.Count(len(c.Classes), "sample"))
+	p.Caption = fmt.Sprintf("Projection of %s, evenly chosen, onto the main axes of the class means around the centre of all samples. Rings are class means.", format.Count(len(c.Classes), "sample"))
 	if len(shown) < c.K {
 		p.Caption += fmt.Sprintf(" Only %d of %d classes are drawn.", len(shown), c.K)
 	}
@@ -35,8 +35,8 @@ func meansPlane(m *measurement.Result, c *measurement.Column) Picture {
 	return p
 }
 
-// columnAxes are orthonormal directions: the main axes of the centred class means, at most 200 of them, filled up
-// from the samples where these span less than a plane.
+// columnAxes are orthonormal directions: the main axes of the centred class means (of at most 200 classes),
+// completed from the samples if these span less than a plane.
 func columnAxes(m *measurement.Result, c *measurement.Column) [][]float64 {
 	var rows [][]float64
 	step := (c.K + drawnClasses - 1) / drawnClasses
@@ -62,7 +62,7 @@ func columnAxes(m *measurement.Result, c *measurement.Column) [][]float64 {
 	return principal(&f, means, c.GlobalMean, 2)
 }
 
-// shownClasses are the classes that are drawn, evenly chosen as features.Set.Sample does.
+// shownClasses are the drawn classes, evenly chosen as by features.Set.Sample.
 func shownClasses(m *measurement.Result, c *measurement.Column) []int {
 	step := (c.K + measurement.SampleClasses - 1) / measurement.SampleClasses
 	var out []int
@@ -87,7 +87,7 @@ func planePanel(m *measurement.Result, c *measurement.Column, axes [][]float64, 
 	means := chart.Series{ID: "means", Label: "class mean", Kind: chart.Points, Color: chart.Ink, Marker: chart.Ring, Size: 13}
 	for n, k := range shown {
 		s := chart.Series{ID: "class-" + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(n), Marker: chart.Dot, Size: 2.6, Faint: true}
-		if len(shown) <= chart.DataColors { // else two names would share a colour
+		if len(shown) <= chart.DataColors { // otherwise two names would share a colour
 			s.Label = "class " + m.Class(c, k)
 		}
 		for _, i := range byClass[k] {

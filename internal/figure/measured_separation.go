@@ -9,10 +9,10 @@ import (
 	"collapse/measure"
 )
 
-// separation draws how far classes have collapsed, direction by direction, and the pairs of classes behind cdnv.
+// separation draws how far classes have collapsed in each direction, and the pairs of classes behind cdnv.
 func separation(m *measurement.Result, c *measurement.Column) Picture {
 	p := Picture{Figure: chart.Figure{ID: "separation", Title: "How tight classes are: by direction, by pair", Columns: 2,
-		Caption: "Left: variance within classes beside that of the class means, in each direction in which the means differ, loosest first; their mean is K/rank_between · nc1_pinv. " +
+		Caption: "Left: variance within classes over that of the class means, in each direction in which the means differ, loosest first; their mean is K/rank_between · nc1_pinv. " +
 			"Right: pairs of classes by the sum of their variances over twice their squared distance; their mean is cdnv."}}
 	p.Table.Columns = []string{"direction", "variance ratio"}
 	if len(c.Directions) > 0 {
@@ -36,7 +36,7 @@ func directionsPanel(c *measurement.Column) chart.Panel {
 		s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, v)
 	}
 	return chart.Panel{ID: "directions", Title: "by direction", X: chart.Axis{Label: "direction"}, Y: chart.Axis{Label: "variance ratio", Scale: chart.Log}, Series: []chart.Series{s,
-		{ID: "limit", Label: "called collapsed below, at the median", Kind: chart.HLine, Color: chart.Ink, Dashed: true, Y: chart.Numbers{measurement.CollapsedRatio}}}}
+		{ID: "limit", Label: "collapsed if the median is below", Kind: chart.HLine, Color: chart.Ink, Dashed: true, Y: chart.Numbers{measurement.CollapsedRatio}}}}
 }
 
 func pairsPanel(c *measurement.Column, h measure.Histogram) chart.Panel {
@@ -44,7 +44,7 @@ func pairsPanel(c *measurement.Column, h measure.Histogram) chart.Panel {
 	for i, n := range h.Counts {
 		s.X, s.Y = append(s.X, h.Edges[i], h.Edges[i+1]), append(s.Y, float64(n), float64(n))
 	}
-	last := len(h.Edges) - 1 // both ends stand on the axis
+	last := len(h.Edges) - 1 // both ends are on the axis
 	s.X, s.Y = append(append(chart.Numbers{h.Edges[0]}, s.X...), h.Edges[last]), append(append(chart.Numbers{0}, s.Y...), 0)
 	series := []chart.Series{s}
 	if null, known := c.Null[measure.KeyCDNV]; known && null.Median > 0 {

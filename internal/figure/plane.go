@@ -9,9 +9,9 @@ import (
 	"collapse/internal/judge"
 )
 
-// plane is where features are drawn: coordinates of a vector h are ((h − origin)·e1, (h − origin)·e2).
-// For d = 2 it is the feature space itself. Otherwise it is chosen from the clean class means, and
-// Words says how; the same plane serves train and test.
+// plane is the plane in which features are drawn: a vector h has coordinates ((h − origin)·e1, (h −
+// origin)·e2). For d = 2 it is the feature space itself. Otherwise it is chosen from the clean class
+// means, as Words says; train and test use the same plane.
 type plane struct {
 	origin []float64
 	e      [2][]float64
@@ -38,17 +38,17 @@ func planeOf(f *judge.Features) plane {
 	directions := principal(f, means, p.origin, 2)
 	if f.K == 2 {
 		p.X, p.Y = "along h₂ − h₁", "largest spread across it"
-		p.Words = "Projection of the d-dimensional features on the plane of the difference of the class means and the direction of largest spread across it."
+		p.Words = "Projection of the d-dimensional features onto the plane spanned by the difference of the class means and the direction of largest spread across it."
 	} else {
 		p.X, p.Y = "first axis of the class means", "second axis of the class means"
-		p.Words = "Projection of the d-dimensional features on the two main axes of the class means."
+		p.Words = "Projection of the d-dimensional features onto the two main axes of the class means."
 	}
 	p.e[0], p.e[1] = directions[0], directions[1]
 	return p
 }
 
-// principal gives so many orthonormal directions, or d if that is less: the main axes of the centred class means, filled up from
-// the samples' residuals where the means span less.
+// principal returns the wanted number of orthonormal directions, or d if that is less: the main axes of the centred class means,
+// completed from the samples' residuals if the means span less.
 func principal(f *judge.Features, means [][]float64, origin []float64, wanted int) [][]float64 {
 	var rows [][]float64
 	for _, m := range means {
@@ -57,7 +57,7 @@ func principal(f *judge.Features, means [][]float64, origin []float64, wanted in
 	wanted = min(wanted, f.D)
 	out := mainAxes(rows, f.D)
 	out = out[:min(len(out), wanted)]
-	if len(out) < wanted { // samples around their class means, without what is already spanned
+	if len(out) < wanted { // samples around their class means, minus what is already spanned
 		var rest [][]float64
 		step := 1 + len(f.True)/2000
 		for i := 0; i < len(f.True); i += step {
@@ -67,7 +67,7 @@ func principal(f *judge.Features, means [][]float64, origin []float64, wanted in
 		more := mainAxes(rest, f.D)
 		out = append(out, more[:min(len(more), wanted-len(out))]...)
 	}
-	for k := 0; len(out) < wanted && k < f.D; k++ { // nothing spreads at all: any direction across
+	for k := 0; len(out) < wanted && k < f.D; k++ { // no spread at all: any direction across
 		e := make([]float64, f.D)
 		e[k] = 1
 		e = across(e, out)
@@ -81,7 +81,7 @@ func principal(f *judge.Features, means [][]float64, origin []float64, wanted in
 	return out
 }
 
-// across is v without its components along orthonormal axes.
+// across is v minus its components along orthonormal axes.
 func across(v []float64, axes [][]float64) []float64 {
 	out := append([]float64(nil), v...)
 	for _, e := range axes {
@@ -93,8 +93,8 @@ func across(v []float64, axes [][]float64) []float64 {
 	return out
 }
 
-// mainAxes are the right singular vectors of the rows whose singular value is not rounding,
-// largest first, each with its largest entry positive so that pictures do not flip by chance.
+// mainAxes are the right singular vectors of the rows with singular values above rounding, largest
+// first, each with its largest entry positive so that pictures do not flip by chance.
 func mainAxes(rows [][]float64, d int) [][]float64 {
 	if len(rows) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (p plane) at(h []float64) (x, y float64) {
 	return floats.Dot(r, p.e[0]), floats.Dot(r, p.e[1])
 }
 
-// direction projects a vector that has no place, such as a row of W.
+// direction projects a vector without a position, such as a row of W.
 func (p plane) direction(v []float64) (x, y float64) {
 	return floats.Dot(v, p.e[0]), floats.Dot(v, p.e[1])
 }
@@ -184,7 +184,7 @@ func (b boundary) between(i, j int, x0, x1, y0, y1 float64) ([4]float64, bool) {
 	if !(n > 0) || math.IsInf(n, 0) {
 		return [4]float64{}, false
 	}
-	px, py := -d*a/(n*n), -d*c/(n*n) // the point of the line nearest to the origin
+	px, py := -d*a/(n*n), -d*c/(n*n) // the point on the line nearest to the origin
 	dx, dy := -c/n, a/n
 	lo, hi := math.Inf(-1), math.Inf(1)
 	atLeast := func(slope, offset float64) { // slope·t + offset ≥ 0

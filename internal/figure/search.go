@@ -12,7 +12,7 @@ import (
 	"collapse/internal/judge"
 )
 
-// OfSearches are the best so far, every trial over each parameter, and the learning curves.
+// OfSearches draws the best so far, every trial over each parameter, and the learning curves.
 func OfSearches(id string, all []judge.Search, runs []judge.Run) []Picture {
 	if len(all) == 0 {
 		return nil
@@ -22,7 +22,7 @@ func OfSearches(id string, all []judge.Search, runs []judge.Run) []Picture {
 
 func trialsPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-trials", Title: "What was tried",
-		Caption: "Every trial of every seed at the furthest epoch it was trained to. Filled: the whole budget; rings: stopped early; stars: the best of a search."}}
+		Caption: "Every trial of every seed at its last trained epoch. Filled: the full budget; rings: stopped early; stars: the best of a search."}}
 	var params []judge.SearchParam
 	for _, s := range all {
 		for _, q := range s.Params {
@@ -113,7 +113,7 @@ func trialsPanel(q judge.SearchParam, all []judge.Search) chart.Panel {
 
 func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves, most of them stopped early",
-		Caption: "A line for each trial, as far as it was trained; thick: the best of each search. Trials whose loss became infinite have no line."}}
+		Caption: "One line per trial, as far as it was trained; thick: the best of each search. Trials whose loss became infinite have no line."}}
 	byHash := map[string]*judge.Run{}
 	for i := range runs {
 		byHash[runs[i].Hash] = &runs[i]

@@ -11,10 +11,10 @@ import (
 	"collapse/internal/judge"
 )
 
-// bestPicture is every trial's value in the order the trials were asked for, and the best until then.
+// bestPicture is every trial's value in the order the trials were proposed, and the best so far.
 func bestPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-best", Title: "Best so far",
-		Caption: "A point for each trial of every seed, in the order they were asked for, at the furthest epoch it was trained to. Lines: the best until then, one for each search; a trial that was trained further counts for more than one that was stopped, whatever their values. Dashed: the settings that nobody searched, mean over the searches."}}
+		Caption: "One point per trial of every seed, in the order proposed, at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values. Dashed: the default settings, mean over the searches."}}
 	for color, group := range judge.SearchGroups(all) {
 		p.Panels = append(p.Panels, bestPanel(color, group, all))
 	}
@@ -75,7 +75,7 @@ func bestPanel(color int, group string, all []judge.Search) chart.Panel {
 	return panel
 }
 
-// FoundInSearches is a line for each search: what it found and what that is worth.
+// FoundInSearches has a line per search: what it found and how good that is.
 func FoundInSearches(all []judge.Search) format.Table {
 	t := format.Table{Columns: []string{"search", "best settings", all[0].Metric, "default", "test accuracy, all samples", "default", "epochs", "without stopping"}}
 	for _, s := range all {

@@ -23,8 +23,8 @@ func Memorization(runs []judge.Run) (out []Picture) {
 	return out
 }
 
-// MainFigures are M-D Fig. 1 without degenerate runs, unless there are no others, and, where
-// there are degenerate runs, the figure with them.
+// MainFigures are M-D Fig. 1 without degenerate runs, unless there are no others, and, if there are
+// degenerate runs, the figure with them.
 func MainFigures(g *judge.Experiment) []Picture {
 	var out []Picture
 	regular := g.Pick(judge.IsRegular)
@@ -37,7 +37,7 @@ func MainFigures(g *judge.Experiment) []Picture {
 		if len(regular) == 0 {
 			all.Title = "Dilation and test accuracy against memorization: every run is degenerate"
 		}
-		all.Caption = "Every finished run, those in the configuration of M-D Fig. 4(a) included."
+		all.Caption = "Every finished run, including those in the configuration of M-D Fig. 4(a)."
 		out = append(out, all)
 	}
 	return out
@@ -47,16 +47,16 @@ func MainFigures(g *judge.Experiment) []Picture {
 func regularFigure(g *judge.Experiment, regular []*judge.JudgedRun) Picture {
 	fig := dilationFigure(g, "dilation", regular, []judge.MemoryForm{g.Form()})
 	fig.Title = "Dilation and test accuracy against memorization"
-	fig.Caption = "After M-D Fig. 1. Each point is the mean over seeds at one noise level η, with one standard deviation both ways; the faint dots are single runs. Along a curve η goes from " + levels(g.Noises) + "; it stands at the ends where there is room. Dilation is √NC1 of the test features around their own class means."
+	fig.Caption = "After M-D Fig. 1. Each point is the mean over seeds at one noise level η, with one standard deviation on either side; the faint dots are single runs. Along a curve, η goes from " + levels(g.Noises) + "; it is written at the ends where there is room. Dilation is √NC1 of the test features around their own class means."
 	unknown := g.Count(func(s *judge.JudgedRun) bool { return !s.DegenerateKnown })
 	switch n := len(g.Runs) - len(regular); {
 	case n > 0:
 		fig.Notes = append(fig.Notes, fmt.Sprintf("%s left out here and drawn in the figure with all runs.", format.Count(n, "degenerate run")))
 	case unknown == 0:
-		fig.Notes = append(fig.Notes, "No run is degenerate (least norm of a clean class mean below a tenth of the largest, ours): none is left out.")
+		fig.Notes = append(fig.Notes, "No run is degenerate (smallest norm of a clean class mean below a tenth of the largest; our definition): none is left out.")
 	}
 	if unknown > 0 {
-		fig.Notes = append(fig.Notes, fmt.Sprintf("Of %s it is not known whether they are degenerate: neither the ratio of norms nor the features were saved.", format.Count(unknown, "run")))
+		fig.Notes = append(fig.Notes, fmt.Sprintf("Whether %s are degenerate is unknown: neither the ratio of norms nor the features were saved.", format.Count(unknown, "run")))
 	}
 	if early := g.Count(func(s *judge.JudgedRun) bool { return judge.IsRegular(s) && !s.Terminal }); early > 0 {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("%s drawn here did not reach the terminal phase (train accuracy ≥ 99.9 %%).", format.Count(early, "run")))
@@ -73,7 +73,7 @@ func levels(noises []float64) string {
 	return strings.Join(words, " to ")
 }
 
-// OtherForms is the main figure against the forms of memorization that it does not show; without
+// OtherForms is the main figure with the forms of memorization that it does not show; without
 // panels if there are none.
 func OtherForms(g *judge.Experiment) Picture {
 	var others []judge.MemoryForm
@@ -84,12 +84,12 @@ func OtherForms(g *judge.Experiment) Picture {
 	}
 	p := dilationFigure(g, "dilation-other-forms", g.Pick(judge.IsRegular), others)
 	p.Title = "The same against the other forms of memorization"
-	p.Caption = "The raw sums grow with the number of corrupted samples and with the length of the features; the last form has neither scale."
+	p.Caption = "The raw sums grow with the number of corrupted samples and the length of the features; the last form depends on neither."
 	return p
 }
 
-// FeatureFigures chooses runs to draw: those asked for, or at a low and at the highest noise level
-// the first regular seed of each loss, and up to two degenerate runs.
+// FeatureFigures draws the features of chosen runs: those asked for, or the first regular seed of
+// each loss at a low and at the highest noise level, and up to two degenerate runs.
 func FeatureFigures(g *judge.Experiment, asked []string) []Picture {
 	has := func(s *judge.JudgedRun) bool { return s.Features() != nil }
 	caption := "After M-D Fig. 4. Colour is the true class; crosses are samples trained with a wrong label; rings mark class means, triangles the means of a class's mislabelled samples. The dashed line is where the decision changes."

@@ -10,34 +10,34 @@ import (
 	"collapse/internal/store"
 )
 
-// Curves draws the measures that tell the story of runs in any state against epoch, a curve for each.
+// Curves draws the main measures of runs in any state against epoch, one curve per run.
 func Curves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
 	p := withoutSpread(trackFigure(g, "measures", g.Runs, mainMeasures))
 	p.Title = "The measures of collapse against epoch"
-	p.Caption = "In evaluation mode; training measures are on the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
+	p.Caption = "In evaluation mode; training measures use the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
 	return p
 }
 
-// OtherCurves is Curves of every other measure; without panels if there is none.
+// OtherCurves is Curves for every other measure; without panels if there is none.
 func OtherCurves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
 	p := withoutSpread(trackFigure(g, "measures-more", g.Runs, otherMeasures(g.Runs)))
 	return otherTitle(p)
 }
 
-// FoldedCurves is OtherCurves for a page that draws it when it is unfolded: no panels. It reports whether there is anything to draw.
+// FoldedCurves is OtherCurves without panels, for a page that draws it when unfolded. It reports whether there is anything to draw.
 func FoldedCurves(runs []judge.Run) (Picture, bool) {
 	return otherTitle(Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), len(otherMeasures(eachAlone(runs).Runs)) > 0
 }
 
 func otherTitle(p Picture) Picture {
 	p.Title = "Every other measure against epoch"
-	p.Caption = "The key and the split of each measure stand beside its axis. “clean” are the training samples that kept their label."
+	p.Caption = "Each axis is labelled with the measure's key and split. “clean” means the training samples that kept their label."
 	return p
 }
 
-// eachAlone is an experiment in which every run has a curve of its own.
+// eachAlone is an experiment in which every run has its own curve.
 func eachAlone(runs []judge.Run) *judge.Experiment {
 	g := &judge.Experiment{}
 	names := judge.Names(runs)
@@ -49,7 +49,7 @@ func eachAlone(runs []judge.Run) *judge.Experiment {
 	return g
 }
 
-// withoutSpread leaves out what curves of one run each do not have.
+// withoutSpread removes what curves of single runs do not have.
 func withoutSpread(p Picture) Picture {
 	for i := range p.Panels {
 		for j := range p.Panels[i].Series {
@@ -68,11 +68,11 @@ var gridMeasures = []struct{ split, key, title, label string }{
 	{"", "", "Share of runs that are finished", "finished"},
 }
 
-// Grid maps a study: a row for each loss, a column for each noise level, the mean over seeds of what the runs last measured. It
-// has no panels where there is no grid.
+// Grid maps a study: a row per loss, a column per noise level, the mean over seeds of the runs' last measured values. It has no
+// panels if there is no grid.
 func Grid(runs []judge.Run) Picture {
 	p := Picture{Figure: chart.Figure{ID: "grid", Title: "The grid", Columns: 2,
-		Caption: "Mean over seeds of the last measured epoch, for runs that are under way, too. Empty cells have no run with that measure."}}
+		Caption: "Mean over seeds of the last measured epoch, including runs that are under way. Empty cells have no run with that measure."}}
 	var rows []string
 	var columns []float64
 	for i := range runs {
@@ -108,7 +108,7 @@ func Grid(runs []judge.Run) Picture {
 	return p
 }
 
-// cell is the mean of a grid's cell, NaN without a run.
+// cell is the mean in a cell of the grid, NaN without a run.
 func cell(runs []judge.Run, row string, noise float64, split, key string) float64 {
 	var v []float64
 	for i := range runs {

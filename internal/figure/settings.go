@@ -30,7 +30,8 @@ func SettingInWords(key, value string) string {
 	return value
 }
 
-// compareSettings orders two values of a setting: losses as everywhere, so that a loss has one colour on a page; numbers by size.
+// compareSettings orders two values of a setting: losses in their usual order, so that a loss has one colour on a page; numbers
+// by size.
 func compareSettings(key, a, b string) int {
 	if key == "loss.kind" {
 		return cmp.Compare(judge.LossRank(a), judge.LossRank(b))

@@ -13,9 +13,9 @@ import (
 	"collapse/internal/judge"
 )
 
-// orthographic is the view of three-dimensional features from a point far away, 35° around the
-// third axis and 25° above the plane of the first two; nothing is scaled, so that parallels stay
-// parallel and lengths across the line of sight stay true.
+// orthographic is the view of three-dimensional features from infinity, 35° around the third axis
+// and 25° above the plane of the first two; nothing is scaled, so parallels stay parallel and
+// lengths across the line of sight stay true.
 func orthographic() plane {
 	sinA, cosA := math.Sincos(35 * math.Pi / 180)
 	sinE, cosE := math.Sincos(25 * math.Pi / 180)
@@ -24,8 +24,8 @@ func orthographic() plane {
 		Words: "The three-dimensional features are seen from far away, 35° around the third axis and 25° above the plane of the first two; arrows are the axes of the feature space."}
 }
 
-// addFeatures draws the saved features of the first selected run: d = 3 orthographically, another d
-// on the plane that plane chooses.
+// addFeatures draws the saved features of the first selected run: orthographically for d = 3,
+// otherwise in the plane that planeOf chooses.
 func (s DrawingPanel) addFeatures(p *Picture, id string, runs []*judge.JudgedRun) {
 	for _, r := range runs {
 		f := r.Features()
@@ -49,7 +49,7 @@ func (s DrawingPanel) addFeatures(p *Picture, id string, runs []*judge.JudgedRun
 	p.Notes = append(p.Notes, fmt.Sprintf("No run has what the panel “%s” shows.", s.Title))
 }
 
-// show is the panel that a drawing asks for, and the numbers behind it.
+// show is the panel that a drawing asks for, with its numbers.
 func (v *view) show(what, title string) (chart.Panel, [][]string) {
 	f := v.f
 	switch what {
@@ -64,20 +64,20 @@ func (v *view) show(what, title string) (chart.Panel, [][]string) {
 }
 
 // schemePanel is M-D Fig. 3: the test clouds with their centroids h, and for each label the
-// centroid u of the training samples that wear it wrongly.
+// centroid u of the training samples that carry it wrongly.
 func (v *view) schemePanel() chart.Panel {
 	out := v.clouds(v.f.TestH, v.f.TestTrue, nil, "test samples of class %d", chart.Dot, 2.4)
 	m, n := v.f.Means(v.f.TestH, v.f.TestTrue, nil)
 	h := v.means("mean", "centroid h of a class's test samples", chart.Ring, m, n)
 	letter(h.Labels, "h", n)
 	m, n = v.f.Means(v.f.TrainH, v.f.Observed, v.f.Corrupted)
-	u := v.means("memorized", "centroid u of the samples with a class's label that are not of it", chart.Triangle, m, n)
+	u := v.means("memorized", "centroid u of the samples that wrongly carry a class's label", chart.Triangle, m, n)
 	letter(u.Labels, "u", n)
 	out = append(out, h, u)
 	return v.panel("scheme", out, span(out, v.plane.exact))
 }
 
-// letter names the means of the classes that have samples as the paper does, counting from one.
+// letter names the means of the classes with samples as the paper does, counting from one.
 func letter(labels []string, symbol string, n []int) {
 	at := 0
 	for k := range n {
@@ -88,7 +88,7 @@ func letter(labels []string, symbol string, n []int) {
 	}
 }
 
-// spreads are, for each class of some samples, their number, the norm of their mean and the mean distance to it.
+// spreads are, for each class among some samples, their number, the norm of their mean and the mean distance to it.
 func (v *view) spreads(title string, h []float64, labels []int, keep func(int) bool) (rows [][]string) {
 	means, n := v.f.Means(h, labels, keep)
 	for k := range v.f.K {
@@ -115,7 +115,7 @@ func (v *view) cloudPanel(title string) (chart.Panel, [][]string) {
 	return p, v.spreads(title, v.f.TrainH, v.f.True, clean)
 }
 
-// axes are the directions of the feature space, each of the given length.
+// axes are the directions of the feature space, each with the given length.
 func (v *view) axes(length float64) chart.Series {
 	s := chart.Series{ID: "axes", Label: "axis of the feature space", Kind: chart.Arrows, Color: chart.Muted, Width: 1.4}
 	for j := range v.f.D {

@@ -25,7 +25,7 @@ func checkNames(source string) error {
 
 type nameCheck struct{ err error }
 
-// named is how many of a function's leading arguments are names.
+// named is the number of leading arguments of a function that are names.
 var named = map[string]int{"final": 1, "start": 1, "at": 1, "slope": 2}
 
 // Visit implements ast.Visitor.
@@ -70,7 +70,7 @@ func CheckName(name string) error {
 		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
 	}
 	if split == heldSplit && (layer != "" || !slices.Contains(heldValues, key)) {
-		return fmt.Errorf("no run has %q: of the validation split there are %s", name, strings.Join(heldValues, " and "))
+		return fmt.Errorf("no run has %q: the validation split has only %s", name, strings.Join(heldValues, " and "))
 	}
 	if _, ok := measure.Lookup(key); !ok && key != "loss" {
 		return fmt.Errorf("no measure is called %q (docs/measures.md lists them)", key)

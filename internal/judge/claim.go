@@ -1,11 +1,11 @@
 // Package judge reads runs of the lab and says what they show: numbers with intervals over seeds, and verdicts on the
 // papers' claims. It knows no HTML and draws nothing.
 //
-// load.go reads runs (run.go, features.go, frame.go); judgedrun.go says which of them may speak, and sorts them into
-// experiments (experiment.go); derived.go and margins.go compute what a run kept the features for. questions.go is
-// what a page asks and how the rules read in words; statement.go and number.go are what recipes ask, expressions.go the
-// language they ask it in, eligible.go which runs answer, effect.go what each seed answers, claim.go what they are told.
-// inference/ turns answers of seeds into intervals and verdicts. memorization.go and headline.go judge M-D Fig. 1,
+// load.go reads runs (run.go, features.go, frame.go); judgedrun.go says which runs count, and experiment.go sorts them
+// into experiments; derived.go and margins.go compute values from the features that a run saved. questions.go is what a
+// page asks, and the rules in words; statement.go and number.go are what recipes ask, expressions.go the language of
+// their questions, eligible.go which runs may answer, effect.go what each seed answers, claim.go the verdicts.
+// inference/ turns the seeds' answers into intervals and verdicts. memorization.go and headline.go judge M-D Fig. 1,
 // search_claims.go judges searches of settings.
 package judge
 
@@ -26,15 +26,15 @@ type Verdict string
 // The verdicts, as pages print them.
 const (
 	Holds      Verdict = "holds"
-	Partly     Verdict = "partly" // on the whole, but some cells contradict
+	Partly     Verdict = "partly" // holds overall, but some cells contradict
 	Fails      Verdict = "does not hold"
 	CannotTell Verdict = "cannot tell"
 )
 
-// Verdicts lists them, in the order of pages.
+// Verdicts lists the verdicts in the order of pages.
 var Verdicts = []Verdict{Holds, Partly, Fails, CannotTell}
 
-// inWords are the verdicts of answers.
+// inWords maps answers to verdicts.
 var inWords = map[inference.Answer]Verdict{inference.Yes: Holds, inference.Partly: Partly, inference.No: Fails, inference.CannotTell: CannotTell}
 
 // Claim is one statement of the paper, judged on these runs.
@@ -43,25 +43,26 @@ type Claim struct {
 	Statement  string   `json:"statement"`
 	Verdict    Verdict  `json:"verdict"`
 	Reason     string   `json:"reason"`               // why this verdict, in a sentence
-	Effect     *Effect  `json:"effect,omitempty"`     // what it rests on; nil: not judged over seeds
+	Effect     *Effect  `json:"effect,omitempty"`     // the effect behind the verdict; nil: not judged over seeds
 	Statistics []string `json:"statistics,omitempty"` // other numbers, and what was left out
 }
 
-// Effect is what a claim of runs rests on: what varies, the two sides, and how they differ.
+// Effect is what the verdict on a claim about runs rests on: what varies, the two sides, and how they differ.
 type Effect struct {
-	Kind   string      `json:"kind"` // of the statement
+	Kind   string      `json:"kind"` // the statement's kind
 	Unit   string      `json:"unit"`
 	Sides  [2]string   `json:"sides"`            // what is compared, as expressions
-	Band   *[2]float64 `json:"band,omitempty"`   // inside of which values count as equal
-	Cells  []Cell      `json:"cells"`            // one of each combination of what varies
-	Pooled *Cell       `json:"pooled,omitempty"` // over all cells, where there are several
-	How    string      `json:"how"`              // how it was judged, in a line
+	Band   *[2]float64 `json:"band,omitempty"`   // within it values count as equal
+	Cells  []Cell      `json:"cells"`            // one per combination of what varies
+	Pooled *Cell       `json:"pooled,omitempty"` // over all cells, if there are several
+	How    string      `json:"how"`              // how it was judged, in one line
+	Needed int         `json:"needed,omitempty"` // for an open claim: about how many seeds of this spread would decide it; 0: none would, or unknown
 }
 
-// Cell is an effect among the runs of one combination of settings: the mean of each side over seeds, and the estimate of their
-// difference, or ratio, with its 95 % interval.
+// Cell is an effect among the runs with one combination of settings: the mean of each side over seeds, and the estimate of
+// their difference, or ratio, with its 95 % interval.
 type Cell struct {
-	Name        string   `json:"name"` // what sets it apart; "" if there is one alone
+	Name        string   `json:"name"` // what distinguishes it; "" if there is only one
 	Left        Quantity `json:"left"`
 	Right       Quantity `json:"right"`
 	Value       Quantity `json:"value"`
@@ -98,8 +99,8 @@ func (q *Quantity) UnmarshalJSON(text []byte) error {
 // Class is the verdict as one word, for style sheets.
 func (v Verdict) Class() string { return strings.ReplaceAll(string(v), " ", "-") }
 
-// Evidence is a table of what a claim rests on: a row for each cell, the two sides, how they differ. It has no row where the reason
-// says all.
+// Evidence is the table behind a verdict: a row per cell with the two sides and how they differ. It has no rows if the reason
+// already says everything.
 func (c Claim) Evidence() format.Table {
 	e := c.Effect
 	if e == nil {
@@ -132,7 +133,7 @@ func (c Claim) Evidence() format.Table {
 	return t
 }
 
-// Judged says how, in a line: what is compared, in which unit, against which band.
+// Judged says how the claim was judged, in one line: what is compared, in which unit, against which band.
 func (e *Effect) Judged() string {
 	if e.Kind == Linear {
 		return fmt.Sprintf("x = %s, y = %s: %s.", e.Sides[0], e.Sides[1], e.How)
@@ -140,7 +141,7 @@ func (e *Effect) Judged() string {
 	return fmt.Sprintf("left = %s; right = %s: %s.", e.Sides[0], e.Sides[1], e.How)
 }
 
-// Name is what the effect is, in a word.
+// Name is the effect in a word.
 func (e *Effect) Name() string {
 	switch {
 	case e.Kind == Linear:

@@ -12,10 +12,10 @@ import (
 	"collapse/measure"
 )
 
-// derivedSplit is the split of values computed from what a run saved or measured at its last epoch.
+// derivedSplit is the split name of values computed from what a run saved or measured at its last epoch.
 const derivedSplit = "kept"
 
-// derivedValues are those values by name.
+// derivedValues are these values by name.
 var derivedValues = map[string]func(*JudgedRun) (float64, error){
 	"degenerate":    (*JudgedRun).degenerateShare,
 	"memorized_way": (*JudgedRun).memorizedWay,
@@ -36,14 +36,14 @@ func derivedNames() string {
 	return strings.Join(names, ", ")
 }
 
-// derived is a value of derivedValues, computed once; NaN stands for one that does not exist.
+// derived is a value of derivedValues, computed once; NaN if it does not exist.
 func (s *JudgedRun) derived(name string, fraction float64) (float64, error) {
 	if fraction != 1 {
-		return 0, fmt.Errorf("%s.%s exists at the last epoch only", derivedSplit, name)
+		return 0, fmt.Errorf("%s.%s exists only at the last epoch", derivedSplit, name)
 	}
 	of, ok := derivedValues[name]
 	if !ok {
-		return 0, fmt.Errorf("there is no %s.%s; there are %s", derivedSplit, name, derivedNames())
+		return 0, fmt.Errorf("there is no %s.%s; wanted one of %s", derivedSplit, name, derivedNames())
 	}
 	key := SeriesKey{derivedSplit, "", name}
 	if v, known := s.finals[key]; known && !math.IsNaN(v) {
@@ -57,8 +57,8 @@ func (s *JudgedRun) derived(name string, fraction float64) (float64, error) {
 	return v, err
 }
 
-// degenerateShare is 1 for a run in the degenerate configuration of M-D Fig. 4(a), else 0: the
-// mean over runs is their share.
+// degenerateShare is 1 for a run in the degenerate configuration of M-D Fig. 4(a), else 0; its mean
+// over runs is their share.
 func (s *JudgedRun) degenerateShare() (float64, error) {
 	switch {
 	case !s.DegenerateKnown:
@@ -69,10 +69,10 @@ func (s *JudgedRun) degenerateShare() (float64, error) {
 	return 0, nil
 }
 
-// memorizedWay is how far mislabelled training samples lie on the way from the test centroid h* of
-// their true class (0) to that of their label (1): the mean over them of
-// ⟨h − h*_true, h*_label − h*_true⟩ / ‖h*_label − h*_true‖². For two classes it is the place of the
-// memorized centroid u of M-D Fig. 3 along h₁ − h₂.
+// memorizedWay is where mislabelled training samples lie between the test centroid h* of their true
+// class (0) and that of their label (1): the mean over them of ⟨h − h*_true, h*_label − h*_true⟩ /
+// ‖h*_label − h*_true‖². For two classes it is the position of the memorized centroid u of M-D Fig.
+// 3 along h₁ − h₂.
 func (s *JudgedRun) memorizedWay() (float64, error) {
 	f := s.Features()
 	if f == nil {
@@ -99,8 +99,8 @@ func (s *JudgedRun) memorizedWay() (float64, error) {
 	return sum / float64(n), nil
 }
 
-// memorizationScaleFree is the sum of M-D (3) over redrawn samples (over flipped ones where no label was drawn anew) in units of the
-// mean distance of the class means of test features.
+// memorizationScaleFree is the sum of M-D (3) over redrawn samples (over flipped ones if no label was redrawn), in units of the mean
+// distance between the class means of test features.
 func (s *JudgedRun) memorizationScaleFree() (float64, error) {
 	sum, ok := s.Memory("memorization_redrawn")
 	if !ok {
@@ -109,12 +109,12 @@ func (s *JudgedRun) memorizationScaleFree() (float64, error) {
 	each, ok1 := s.Memory("memorization_mean")
 	scaled, ok2 := s.Memory("memorization_normalised")
 	if !ok || !ok1 || !ok2 || each == 0 {
-		return 0, fmt.Errorf("run %.12s measured no memorization in units of the distance of the class means", s.Hash)
+		return 0, fmt.Errorf("run %.12s measured no memorization in units of the distance between class means", s.Hash)
 	}
 	return sum * scaled / each, nil
 }
 
-// testSpread is the mean over classes of the mean distance of a class's test features to their mean.
+// testSpread is the mean distance of test features to their class mean, averaged over classes.
 func (s *JudgedRun) testSpread() (float64, error) {
 	f := s.Features()
 	if f == nil {
@@ -143,9 +143,9 @@ func (s *JudgedRun) dilationTrace() (float64, error) {
 	return math.Sqrt(ratio), nil
 }
 
-// testConditioning is the least over the largest of the min(K−1, d) singular values of the centred class means of test features: 1 for
-// a simplex ETF. Near 0 one direction of the means is nearly lost, and NC1 by pseudo-inverse, which divides by its square, says little
-// else.
+// testConditioning is the ratio of the smallest to the largest of the min(K−1, d) singular values of the centred class means of test
+// features: 1 for a simplex ETF. Near 0 one direction of the means is almost lost, and dominates NC1 by pseudo-inverse, which divides
+// by its square.
 func (s *JudgedRun) testConditioning() (float64, error) {
 	f := s.Features()
 	if f == nil {
@@ -153,7 +153,7 @@ func (s *JudgedRun) testConditioning() (float64, error) {
 	}
 	mean, count := f.Means(f.TestH, f.TestTrue, nil)
 	if slices.Contains(count, 0) || f.K < 2 {
-		return 0, fmt.Errorf("run %.12s saved no test features of some class, or has a single one", s.Hash)
+		return 0, fmt.Errorf("run %.12s saved no test features of some class, or has only one class", s.Hash)
 	}
 	centred := mat.NewDense(f.K, f.D, slices.Concat(mean...))
 	for j := range f.D {
@@ -172,7 +172,7 @@ func (s *JudgedRun) testConditioning() (float64, error) {
 	return values[min(f.K-1, f.D)-1] / values[0], nil
 }
 
-// CheckConfiguration checks the word of a panel or a claim for which runs it takes: all, or those in
+// CheckConfiguration checks the word with which a panel or a claim selects runs: all, or those in
 // one configuration of M-D Fig. 4.
 func CheckConfiguration(runs string) error {
 	if runs != "" && runs != "regular" && runs != "degenerate" {
@@ -181,7 +181,7 @@ func CheckConfiguration(runs string) error {
 	return nil
 }
 
-// In reports whether a run is in the configuration that such a word asks for.
+// In reports whether a run is in the configuration that such a word selects.
 func (s *JudgedRun) In(runs string) bool {
 	return runs == "" || s.Degenerate == (runs == "degenerate")
 }

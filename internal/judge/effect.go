@@ -16,21 +16,21 @@ import (
 	"collapse/internal/judge/inference"
 )
 
-// found is an effect with the answer that it gives.
+// found is an effect and the answer it gives.
 type found struct {
 	Effect
 	Percent bool // shares
 	answer  inference.Answer
 	only    inference.Estimate   // the pooled estimate, or the only one
-	every   []inference.Estimate // of each cell, where every one is judged; nil: only is
+	every   []inference.Estimate // one per cell if every cell is judged; nil: only counts
 	region  inference.Region
-	first   error // the first reason why a seed has no value; nil: all have
+	first   error // the first reason why a seed has no value; nil: all have one
 }
 
-// sides are what left and right are in each seed of a cell; NaN where a seed gives no value.
+// sides are the values of left and right in each seed of a cell; NaN if a seed gives none.
 type sides struct{ left, right []float64 }
 
-// effect asks every seed in every cell, and then the statistics.
+// effect evaluates every seed in every cell, then the statistics over them.
 func (c *compiled) effect(e eligible) *found {
 	out := &found{Effect: Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{c.Left, c.Right}, Band: c.Band, How: c.how(len(c.Cells) > 0)}, Percent: c.Percent, region: c.region()}
 	if c.Band != nil && c.Percent {
@@ -58,7 +58,7 @@ func (c *compiled) effect(e eligible) *found {
 	switch {
 	case len(estimates) == 1:
 		out.answer = inference.Single(out.only, out.region)
-	case c.Band != nil: // differences of both signs would cancel in a mean
+	case c.Kind == Differ: // differences of both signs would cancel in a mean
 		out.every = estimates
 		out.answer, against = inference.Every(estimates, slices.Repeat([]inference.Region{out.region}, len(estimates)))
 	default:
@@ -69,6 +69,9 @@ func (c *compiled) effect(e eligible) *found {
 	}
 	for _, i := range against {
 		out.Cells[i].Contradicts = true
+	}
+	if out.answer == inference.CannotTell && out.every == nil && out.only.N >= inference.Enough {
+		out.Needed = out.region.Needed(out.only)
 	}
 	return out
 }
@@ -86,7 +89,7 @@ func (c *compiled) ask(seeds []uint64, runs map[uint64][]*JudgedRun, of sample) 
 	return out, first
 }
 
-// both are the two sides in the runs of one seed, NaN where it gives none; of a line, its bend and its rise.
+// both are the two sides in the runs of one seed, NaN if it gives none; for a line, its bend and its rise.
 func (c *compiled) both(of sample) (left, right float64, err error) {
 	if c.Kind == Linear {
 		x, y, err := of.points(c.X, c.Y, nil)
@@ -104,8 +107,9 @@ func (c *compiled) both(of sample) (left, right float64, err error) {
 	return left, right, cmp.Or(errLeft, errRight)
 }
 
-// estimate is that of a cell's effect, and the effect of each seed. Seeds that have both sides are pairs; where too few do (in M-D
-// Fig. 4 a seed may be degenerate under one loss alone), the two sides of a claim without cells are samples of their own.
+// estimate estimates a cell's effect, and returns the effect of each seed. Seeds with both sides are pairs; if too few have both
+// (in M-D Fig. 4 a seed may be degenerate under one loss only), the two sides of a claim without cells are treated as independent
+// samples.
 func (c *compiled) estimate(s sides, alone bool) (inference.Estimate, []float64) {
 	left, right := s.left, s.right
 	if c.unit() == logRatio {
@@ -136,7 +140,7 @@ func logs(v []float64) []float64 {
 	return out
 }
 
-// cell writes an estimate as people read it: of logarithms as ratios, of shares as percentages.
+// cell writes an estimate for people: logarithms as ratios, shares as percentages.
 func (c *compiled) cell(name string, s sides, e inference.Estimate) Cell {
 	unit := 1.0
 	if c.Percent {
@@ -156,7 +160,7 @@ func (c *compiled) cell(name string, s sides, e inference.Estimate) Cell {
 
 func geometricMean(v []float64) float64 { return math.Exp(inference.Mean(logs(v)).Value) }
 
-// cellsOf are the combinations of settings that runs have, in order.
+// cellsOf are the combinations of settings among the runs, in order.
 func cellsOf(keys []string, runs []*JudgedRun) (out []selection) {
 	seen := map[string]selection{}
 	for _, r := range runs {
@@ -173,7 +177,7 @@ func cellsOf(keys []string, runs []*JudgedRun) (out []selection) {
 	return out
 }
 
-// sortable writes a value so that texts sort as numbers do.
+// sortable writes a value so that texts sort like numbers.
 func sortable(value string) string {
 	whole, _, _ := strings.Cut(value, ".")
 	if strings.Trim(whole, "0123456789") == "" && len(whole) < 20 {
@@ -187,14 +191,14 @@ func evaluate(p *vm.Program, of sample, unit string) (float64, error) {
 	out, err := expr.Run(p, of.functions())
 	if err != nil {
 		var at *file.Error
-		if errors.As(err, &at) { // its text without the place in the expression
+		if errors.As(err, &at) { // its text without the position in the expression
 			err = errors.New(at.Message)
 		}
 		return math.NaN(), err
 	}
 	v := out.(float64)
 	if math.IsNaN(v) || math.IsInf(v, 0) || unit == logRatio && v <= 0 {
-		return math.NaN(), fmt.Errorf("it comes to %g", v)
+		return math.NaN(), fmt.Errorf("its value is %g", v)
 	}
 	return v, nil
 }

@@ -9,13 +9,13 @@ import (
 // eligible are the finished runs that a statement may be judged on.
 type eligible struct {
 	kept    []*JudgedRun
-	all     []*JudgedRun // those that match, also the ones left out
-	blocked string       // why there is no verdict; "" if there is one
+	all     []*JudgedRun // those that match, including the ones left out
+	blocked string       // why there can be no verdict; "" if there can
 	notes   []string     // what was left out
 }
 
-// eligible sorts runs. A configuration (runs that differ by seed alone) that keeps fewer than half of its runs blocks the verdict: the
-// terminal phase was not reached there. So does one without a run in the configuration of M-D Fig. 4 that the statement asks for.
+// eligible sorts runs. A configuration (runs that differ only by seed) that keeps fewer than half of its runs blocks the verdict: it
+// did not reach the terminal phase. So does one without a run in the configuration of M-D Fig. 4 that the statement selects.
 func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}}
 	for _, one := range done {
@@ -44,8 +44,8 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	return e
 }
 
-// tally counts the runs of each configuration: those asked for, those kept of them, and those in the other
-// configuration of M-D Fig. 4.
+// tally counts the runs of each configuration: selected, kept, and in the other configuration of M-D Fig.
+// 4.
 type tally struct{ all, kept, other map[string]int }
 
 func sum(counts map[string]int) (n int) {
@@ -55,7 +55,7 @@ func sum(counts map[string]int) (n int) {
 	return n
 }
 
-// blocked says why these runs allow no verdict; "" if they do.
+// blocked says why these runs allow no verdict; "" if they allow one.
 func (t tally) blocked(wanted string) string {
 	short, none := 0, 0
 	for cell, n := range t.all {

@@ -11,7 +11,7 @@ import (
 	"collapse/internal/store"
 )
 
-// Experiment is the runs that share everything but loss, noise and seed.
+// Experiment is the runs that share every setting except loss, noise and seed.
 type Experiment struct {
 	Title    string
 	Suffix   string // of figure IDs; "" for the first one
@@ -21,7 +21,7 @@ type Experiment struct {
 	Noises   []float64 // ascending
 }
 
-// varies says which settings may differ inside an experiment.
+// varies says which settings may differ within an experiment.
 func varies(key string) bool {
 	return strings.HasPrefix(key, "loss.") || key == "data.noise" || key == "run.seed" || key == "data.noise_seed"
 }
@@ -31,7 +31,8 @@ func (r *Run) signature() string {
 	return "kind=" + string(r.Kind) + "\n" + r.settingsWithout(varies)
 }
 
-// settingsWithout writes the settings of a run, but for some, in one text. Digests of samples that run.seed draws say no more than it.
+// settingsWithout writes all but some settings of a run in one text. It leaves out digests of samples drawn by run.seed, which add
+// nothing to the seed.
 func (r *Run) settingsWithout(some func(key string) bool) string {
 	bySeed := r.Settings["data.subset"] == "seed"
 	var b strings.Builder
@@ -46,7 +47,7 @@ func (r *Run) settingsWithout(some func(key string) bool) string {
 	return b.String()
 }
 
-// Experiments sorts finished runs into experiments, the largest first, and the others into unfinished.
+// Experiments sorts finished runs into experiments, the largest first, and returns the others as unfinished.
 func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
 	bySignature := map[string]*Experiment{}
 	for i := range runs {
@@ -91,7 +92,7 @@ func (g *Experiment) arrange() {
 	slices.Sort(g.Noises)
 }
 
-// describe names the data and whatever else tells this experiment from the others.
+// describe names the data and whatever else distinguishes this experiment from the others.
 func (g *Experiment) describe(all []*Experiment) string {
 	words := []string{}
 	if name := g.Settings["data.name"]; name != "" {

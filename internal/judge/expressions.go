@@ -14,23 +14,23 @@ import (
 	"collapse/measure"
 )
 
-// splits are what train measures (train/evaluate.go). Of the validation split, what data.validation holds out, there are heldValues alone.
+// splits are those that train measures (train/evaluate.go). The validation split, held out by data.validation, has only heldValues.
 var splits = []string{"train", "clean", "test", heldSplit}
 
 const heldSplit = "validation"
 
 var heldValues = []string{"loss", measure.KeyAccuracy}
 
-// sample is the runs of one seed that an expression is asked of.
+// sample is the runs of one seed on which an expression is evaluated.
 type sample struct {
 	runs []*JudgedRun
-	at   selection    // the cell: settings of all runs, where an expression does not select others
-	all  []*JudgedRun // of every seed, also what was left out
+	at   selection    // the cell: settings of all runs, unless an expression selects others
+	all  []*JudgedRun // of every seed, including what was left out
 }
 
 type selection = map[string]any
 
-// functions are what an expression can call.
+// functions are those that an expression can call.
 func (t sample) functions() map[string]any {
 	return map[string]any{
 		"final": func(name string, where ...selection) (float64, error) { return t.mean(name, 1, where) },
@@ -43,11 +43,11 @@ func (t sample) functions() map[string]any {
 	}
 }
 
-// atStart is the fraction of a run that stands for epoch 0, which must have been measured.
+// atStart stands for epoch 0, which must have been measured, in place of a fraction of the run.
 const atStart = -1
 
-// mean is the mean over the selected runs of a value at a fraction of the run. Where other seeds have more configurations than this
-// one (its run is degenerate, failed or early) there is none: a mean over fewer noise levels is another quantity.
+// mean is the mean over the selected runs of a value at a fraction of the run. It does not exist if other seeds have more
+// configurations than this one (because a run is degenerate, failed or early): a mean over fewer noise levels is another quantity.
 func (t sample) mean(name string, fraction float64, where []selection) (float64, error) {
 	runs, err := t.pick(where)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t sample) mean(name string, fraction float64, where []selection) (float64,
 	return meanOf(runs, name, fraction)
 }
 
-// configurations counts those that differ by more than the seed.
+// configurations counts the configurations that differ by more than the seed.
 func configurations(runs []*JudgedRun) int {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -108,7 +108,7 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 		}
 	}
 	if last := float64(r.LastStep()); fraction > 0 && fraction < 1 && math.Abs(float64(best.Step)-wanted) > last/8 {
-		return 0, fmt.Errorf("run %.12s was not measured near epoch %.0f, but at %d", r.Hash, wanted, best.Step)
+		return 0, fmt.Errorf("run %.12s was not measured near epoch %.0f; the nearest is %d", r.Hash, wanted, best.Step)
 	}
 	if best.Missing != "" {
 		return 0, fmt.Errorf("%s of run %.12s is missing: %s", name, r.Hash, best.Missing)
@@ -116,7 +116,7 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 	return best.Value, nil
 }
 
-// SplitName takes "split.measure" or "split@layer.measure" apart. A layer's name may hold points.
+// SplitName splits "split.measure" or "split@layer.measure". A layer's name may contain dots.
 func SplitName(name string) (split, layer, key string) {
 	where, key := "", name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
@@ -126,7 +126,7 @@ func SplitName(name string) (split, layer, key string) {
 	return split, layer, key
 }
 
-// pick returns the runs whose settings are as selected; none is an error.
+// pick returns the runs with the selected settings; none is an error.
 func (t sample) pick(where []selection) ([]*JudgedRun, error) {
 	out := only(t.runs, t.selects(where))
 	if len(out) == 0 {
@@ -135,7 +135,7 @@ func (t sample) pick(where []selection) ([]*JudgedRun, error) {
 	return out, nil
 }
 
-// selects accepts the runs with some settings, and with the cell's where those do not say otherwise.
+// selects accepts the runs with the given settings, and with the cell's settings for all other keys.
 func (t sample) selects(where []selection) func(*JudgedRun) bool {
 	at := maps.Clone(t.at)
 	for _, s := range where {
@@ -202,8 +202,8 @@ func (t sample) points(x, y string, where []selection) (xs, ys []float64, err er
 	return xs, ys, nil
 }
 
-// slope is that of the least-squares line through the selected runs, of which at least three must differ in x: of two, noise alone
-// may make any slope.
+// slope is the slope of the least-squares line through the selected runs, which must have at least three values of x: with two,
+// noise alone can give any slope.
 func (t sample) slope(x, y string, where ...selection) (float64, error) {
 	xs, ys, err := t.points(x, y, where)
 	if err != nil {
@@ -216,7 +216,7 @@ func (t sample) slope(x, y string, where ...selection) (float64, error) {
 	return slope, nil
 }
 
-// cellOf names a run's configuration without its seed.
+// cellOf names a run's configuration without the seed.
 func cellOf(r *Run) string {
 	return r.settingsWithout(func(key string) bool { return key == "run.seed" || key == "data.noise_seed" })
 }

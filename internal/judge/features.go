@@ -105,7 +105,7 @@ func (r *featureReader) optional(name string, n int) []float64 {
 	return v
 }
 
-// total reads how many samples the run had; without it, those saved are all.
+// total reads how many samples the run had; if absent, all were saved.
 func (r *featureReader) total(name string, saved int) int {
 	if r.err != nil || !r.has(name) {
 		return saved
@@ -142,10 +142,10 @@ func (r *featureReader) labels(name string, n, classes int) []int {
 	return out
 }
 
-// Corrupted reports whether sample i is trained on another label than its true one.
+// Corrupted reports whether sample i is trained on a label other than its true one.
 func (f *Features) Corrupted(i int) bool { return f.Observed[i] != f.True[i] }
 
-// Means gives the mean of the rows that keep selects, by label; count 0 leaves zeros.
+// Means returns the mean of the rows that keep selects, by label; zeros for labels without rows.
 func (f *Features) Means(h []float64, labels []int, keep func(i int) bool) (mean [][]float64, count []int) {
 	mean, count = make([][]float64, f.K), make([]int, f.K)
 	for k := range mean {
@@ -180,7 +180,7 @@ func (f *Features) Spread(h []float64, labels []int, class int, to []float64, ke
 	return sum / float64(n)
 }
 
-// Labels32 gives labels as measure takes them.
+// Labels32 converts labels to the type that measure takes.
 func Labels32(v []int) []int32 {
 	out := make([]int32, len(v))
 	for i, k := range v {

@@ -7,7 +7,7 @@ import (
 	"collapse/internal/rundir"
 )
 
-// Frame is what a run kept of its features at one epoch: some samples, and the class means of all.
+// Frame is what a run saved of its features at one epoch: some samples, and the class means over all.
 type Frame struct {
 	Epoch          int64
 	D, K           int
@@ -19,7 +19,7 @@ type Frame struct {
 	Bias           []float64 // K; nil: no bias
 }
 
-// FilmEpochs lists the epochs that a run directory has frames of, ascending; none is no error.
+// FilmEpochs lists the epochs with frames in a run directory, ascending; none is not an error.
 func FilmEpochs(dir string) ([]int64, error) {
 	epochs, err := rundir.Dir(dir).Frames()
 	if err != nil {
@@ -32,7 +32,7 @@ func FilmEpochs(dir string) ([]int64, error) {
 	return out, nil
 }
 
-// ReadFrame reads the frame that a run directory has of an epoch.
+// ReadFrame reads the frame of an epoch from a run directory.
 func ReadFrame(dir string, epoch int64) (*Frame, error) {
 	out := &Frame{Epoch: epoch}
 	if err := arrayfile.Read(rundir.Dir(dir).Frame(int(epoch)), out.read); err != nil {

@@ -7,11 +7,11 @@ import (
 	"collapse/internal/format"
 )
 
-// Headline states what the runs show, with its numbers, in words for someone who knows neither
-// the paper nor the program.
+// Headline states what the runs show, and its numbers, for readers who know neither the paper nor
+// the program.
 func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, facts []string) {
 	if len(gs) == 0 {
-		return "No run finished: there is nothing to show yet", "", nil
+		return "No run has finished: there is nothing to show yet", "", nil
 	}
 	g := gs[0]
 	if len(g.Runs) == 1 && len(gs) == 1 {
@@ -24,7 +24,7 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 	growth := claims[0][0]
 	switch growth.Verdict {
 	case Holds, Partly:
-		finding = "The more a network memorizes wrong labels, the wider its classes spread on data it has never seen"
+		finding = "The more a network memorizes wrong labels, the wider its classes spread on unseen data"
 	case Fails:
 		finding = "In these runs, memorizing wrong labels and spreading on unseen data do not grow together"
 	default:
@@ -36,7 +36,7 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 	return finding, numbers, g.growthFacts()
 }
 
-// growthFacts says how far memorization and dilation went, a line for each loss.
+// growthFacts says how much memorization and dilation grew, a line per loss.
 func (g *Experiment) growthFacts() []string {
 	form := g.Form()
 	mem := func(s *JudgedRun) (float64, bool) { return s.Memory(form.Key) }
@@ -67,7 +67,7 @@ func (g *Experiment) growthFacts() []string {
 	return out
 }
 
-// notInClaims says how many of the runs that a line speaks of the claims leave out; "" if none.
+// notInClaims says how many runs of a line are left out of the claims; "" if none.
 func notInClaims(runs []*JudgedRun) string {
 	early := 0
 	for _, s := range runs {
@@ -98,7 +98,7 @@ func (g *Experiment) collapseFacts() []string {
 	return out
 }
 
-// headline of a page about one run.
+// headline is that of a page about one run.
 func (s *JudgedRun) headline() (finding, numbers string) {
 	finding = fmt.Sprintf("One run: %s, η = %s, seed %d", s.Curve, format.Decimal(s.Noise), s.Seed)
 	var parts []string

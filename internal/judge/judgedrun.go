@@ -14,14 +14,14 @@ import (
 
 // Limits of the rules that keep a small study honest.
 const (
-	terminalAccuracy = 0.999 // train accuracy on observed labels from which a run is in the terminal phase
+	terminalAccuracy = 0.999 // least train accuracy on observed labels in the terminal phase
 )
 
-// JudgedRun is a finished run with what the rules say of it.
+// JudgedRun is a finished run with what the rules say about it.
 type JudgedRun struct {
 	*Run
 	Cell            string  // its configuration without the seed
-	Curve           string  // which curve it belongs to: its loss, with parameters where they are not the usual ones
+	Curve           string  // the curve it belongs to: its loss, with unusual parameters
 	TrainAccuracy   float64 // NaN if unknown
 	Terminal        bool
 	NormRatio       float64 // NaN if unknown
@@ -32,13 +32,13 @@ type JudgedRun struct {
 	margins []float64             // cosine margins, ascending; nil: not yet asked for
 }
 
-// lossOrder and lossNames are the losses as pages write them, lossSymbols their settings.
+// lossOrder and lossNames are the losses as pages write them, lossSymbols the symbols of their settings.
 var (
 	lossOrder, lossNames = KindsInWords("loss.kind")
 	lossSymbols          = map[string]string{"smoothing": "α", "alpha": "α", "m": "M"}
 )
 
-// KindsInWords lists the kinds that a key chooses from and their titles.
+// KindsInWords lists the kinds that a key can have, with their titles.
 func KindsInWords(key string) (order []string, titles map[string]string) {
 	titles = map[string]string{}
 	for _, k := range train.Kinds(key) {
@@ -47,7 +47,7 @@ func KindsInWords(key string) (order []string, titles map[string]string) {
 	return order, titles
 }
 
-// LossRank is the place of a loss among the losses.
+// LossRank is the position of a loss in lossOrder.
 func LossRank(kind string) int {
 	if i := slices.Index(lossOrder, kind); i >= 0 {
 		return i
@@ -55,7 +55,7 @@ func LossRank(kind string) int {
 	return len(lossOrder)
 }
 
-// CurveName is the loss in words, with the settings of its own that are not the papers' common ones.
+// CurveName is the loss in words, with those of its settings that differ from the papers' usual ones.
 func (r *Run) CurveName() string {
 	name := cmp.Or(lossNames[r.Loss], r.Loss, string(r.Kind))
 	var with []string
@@ -94,7 +94,7 @@ func JudgeRun(r *Run) *JudgedRun {
 }
 
 // cleanNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured
-// while training or else from the saved features; NaN if neither is there.
+// during training or else from the saved features; NaN if neither exists.
 func (r *Run) cleanNormRatio() float64 {
 	if v, ok := r.measuredNormRatio(); ok {
 		return v
@@ -113,7 +113,7 @@ func (r *Run) cleanNormRatio() float64 {
 		lo, hi = math.Min(lo, n), math.Max(hi, n)
 	}
 	if hi == 0 {
-		return 0 // every mean at the origin: as degenerate as can be
+		return 0 // every mean at the origin: as degenerate as possible
 	}
 	return lo / hi
 }
@@ -148,8 +148,8 @@ func bySeed(runs []*JudgedRun) map[uint64][]*JudgedRun {
 // MemoryForm is one way to sum or scale memorization.
 type MemoryForm struct{ Key, Name, Axis string }
 
-// MemoryForms are the four forms that claims are judged on. The first that runs have is the one
-// of the main figure: M-D eq. (3), corrupted read as "trained on another class than its own".
+// MemoryForms are the four forms that claims are judged on. The main figure uses the first that
+// runs have: M-D eq. (3), reading corrupted as "trained on a class other than its own".
 var MemoryForms = []MemoryForm{
 	{"memorization_flipped", "sum over flipped samples", "memorization, Σ‖h − h*‖ over flipped samples"},
 	{"memorization_redrawn", "sum over redrawn samples", "memorization, Σ‖h − h*‖ over redrawn samples"},
@@ -165,7 +165,7 @@ func (s *JudgedRun) Dilation() (float64, bool) { return s.Last("test", "dilation
 
 func (s *JudgedRun) TestAccuracy() (float64, bool) { return s.Last("test", "accuracy") }
 
-// Last is Final, remembered.
+// Last is Final, cached.
 func (s *JudgedRun) Last(split, measure string) (float64, bool) {
 	k := SeriesKey{split, "", measure}
 	if v, known := s.finals[k]; known {

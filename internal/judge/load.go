@@ -15,11 +15,10 @@ import (
 	"collapse/internal/train"
 )
 
-// Load reads runs by hash or unique prefix, each with its values, its configuration with defaults
-// filled in and, where the run saved them, the features of its last epoch. It reads as many at once as there are processors.
+// Load reads runs by hash or unique prefix, each with its values, its configuration with defaults filled in and, if saved,
+// the features of its last epoch. It reads one run per processor at a time.
 //
-// Features that are missing or unreadable are no error: the run says why in NoFeatures, and its
-// page too.
+// Missing or unreadable features are not an error: NoFeatures, and the run's page, say why.
 func Load(lab LabReader, prefixes ...string) ([]Run, error) {
 	out, errs := make([]Run, len(prefixes)), make([]error, len(prefixes))
 	var next atomic.Int64
@@ -52,11 +51,11 @@ func load(lab LabReader, prefix string) (Run, error) {
 		return Run{}, err
 	}
 	r.FeaturesIn(lab.RunDir(found.Hash))
-	r.Features() // while others are read
+	r.Features() // while other runs are read
 	return r, nil
 }
 
-// NewRun makes a run of its row and of its values, or of some of them. It has no features.
+// NewRun makes a run from its row and all or some of its values. It has no features.
 func NewRun(row store.Run, values []store.Value) (Run, error) {
 	r := Run{Run: row}
 	if err := r.configure(); err != nil {
@@ -66,7 +65,7 @@ func NewRun(row store.Run, values []store.Value) (Run, error) {
 	return r, nil
 }
 
-// usualSettings are the settings that a canonical configuration leaves out.
+// usualSettings are the defaults that a canonical configuration leaves out.
 var usualSettings = sync.OnceValue(func() map[string]string { return texts(train.DefaultSettings()) })
 
 // configure fills Settings and the fields that runs are grouped by.
@@ -102,8 +101,8 @@ func (r *Run) configure() error {
 	return nil
 }
 
-// silent lists the settings that would be a guess: those a run's configuration never holds, and those without meaning in it. A run
-// of another version of the program may hold what this one cannot read; then only the former are known.
+// silent lists the settings that would be a guess: those that no configuration holds, and those without effect in this one. If
+// another version of the program wrote a configuration that this one cannot read, only the former are known.
 func (r *Run) silent() []string {
 	if r.Kind != store.Train {
 		return nil
@@ -127,8 +126,8 @@ func texts(settings map[string]any) map[string]string {
 	return out
 }
 
-// setValues files the numbers of the "epoch" series, and what the run has cost. Where a key and step come twice, a number
-// wins over a reason for not having one.
+// setValues sorts the values of the "epoch" series, and what the run cost. If a key and step occur twice, a number wins
+// over a reason for a missing one.
 func (r *Run) setValues(values []store.Value) {
 	r.series, r.last, r.Spent = map[SeriesKey][]store.Point{}, 0, 0
 	r.addValues(values)

@@ -7,11 +7,11 @@ import (
 	"collapse/measure"
 )
 
-// MarginPoints is how many quantiles a margin curve is drawn through.
+// MarginPoints is the number of quantiles in a margin curve.
 const MarginPoints = 101
 
 // MarginCurve is the sorted cosine margins of a run's saved training features (P_CM of Zhou et al.
-// 2022), as quantiles from the smallest to the largest; nil where the run saved no features or no
+// 2022), as quantiles from the smallest to the largest; nil if the run saved no features or no
 // margin is defined.
 func MarginCurve(r *Run) []float64 {
 	rep := keptMargins(r)
@@ -25,7 +25,7 @@ func MarginCurve(r *Run) []float64 {
 	return out
 }
 
-// keptMargins measures every cosine margin of a run's saved training features, ascending; nil where there is none.
+// keptMargins measures every cosine margin of a run's saved training features, ascending; nil if there are none.
 func keptMargins(r *Run) *measure.Report {
 	f := r.Features()
 	if f == nil || f.Weight == nil {
@@ -42,7 +42,7 @@ func keptMargins(r *Run) *measure.Report {
 	return rep
 }
 
-// sortedMargins are a run's cosine margins ascending, measured once; empty where there are none.
+// sortedMargins are a run's cosine margins, ascending, measured once; empty if there are none.
 func (s *JudgedRun) sortedMargins() []float64 {
 	if s.margins == nil {
 		s.margins = []float64{}

@@ -9,7 +9,7 @@ import (
 	"collapse/internal/format"
 )
 
-// Mean is NaN of no values, and exact of equal ones: six times 0.05 is drawn at 0.05.
+// Mean is NaN for no values, and exact for equal ones: six times 0.05 is drawn at 0.05.
 func Mean(v []float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -29,7 +29,7 @@ func Deviation(v []float64) float64 {
 	return stat.StdDev(v, nil)
 }
 
-// OnCurve keeps the runs of one curve.
+// OnCurve returns the runs of one curve.
 func OnCurve(runs []*JudgedRun, curve string) []*JudgedRun {
 	return only(runs, func(s *JudgedRun) bool { return s.Curve == curve })
 }
@@ -39,7 +39,7 @@ func Levels(runs []*JudgedRun) []float64 {
 	return distinct(runs, func(s *JudgedRun) float64 { return s.Noise })
 }
 
-// meanAt is the mean of a quantity over the runs of one loss at one noise level; NaN without any.
+// meanAt is the mean of a quantity over the runs of one loss at one noise level; NaN if there are none.
 func meanAt(runs []*JudgedRun, kind string, noise float64, q func(*JudgedRun) (float64, bool)) float64 {
 	var v []float64
 	for _, s := range runs {
@@ -54,7 +54,7 @@ func meanAt(runs []*JudgedRun, kind string, noise float64, q func(*JudgedRun) (f
 }
 
 // LeaveOut keeps the regular runs, so that no mean mixes the two configurations of M-D Fig. 4, and
-// says what it left out. Where every run is degenerate all are kept, and that is said.
+// says what it left out. If every run is degenerate it keeps all, and says so.
 func LeaveOut(runs []*JudgedRun) (kept []*JudgedRun, note string) {
 	kept = only(runs, IsRegular)
 	switch n := len(runs) - len(kept); {

@@ -1,14 +1,18 @@
 package judge
 
 import (
+	"strconv"
 	"strings"
+
+	"collapse/measure"
 )
 
-// The claims of M-D Fig. 1, asked of an experiment. The paper's two statements, one slope and less memorization under label
-// smoothing, are each judged twice: on the sum that the paper prints, and on that sum divided by the distance of the class means. In
-// the second, rescaling all features changes nothing.
+// The claims of M-D Fig. 1 about one experiment. The paper's two statements, one slope and less memorization under label smoothing,
+// are each judged twice: on the sum that the paper prints, and on that sum divided by the distance between class means, which
+// rescaling all features does not change. With more than two classes, what is claimed about dilation is also judged on dilation by
+// the ratio of traces, because NC1 by pseudo-inverse explodes where class means are nearly dependent.
 
-// Bands of ours, with their reasons.
+// Our bands, with their reasons.
 var (
 	slopeBand   = [2]float64{0.8, 1.25}
 	lineBand    = [2]float64{-0.1, 0.1}
@@ -16,15 +20,15 @@ var (
 )
 
 const (
-	slopeReason   = "ours: slopes within a fourth of each other; raw slopes of the four losses differ by more than twofold"
-	lineReason    = "ours: a tenth of the rise; x² from zero on bends by a quarter of it, √x by a fifth"
+	slopeReason   = "ours: slopes within a quarter of each other; raw slopes of the four losses differ by more than a factor of two"
+	lineReason    = "ours: a tenth of the rise; x² from zero bends by a quarter of it, √x by a fifth"
 	settledReason = "ours: five per cent"
 )
 
-// scaleFree is the name of memorization in units of the distance of the class means.
+// scaleFree is the name of memorization in units of the distance between class means.
 const scaleFree = derivedSplit + ".memorization_scale_free"
 
-// lowNoise is where the line is claimed: the paper's "when mem is not large".
+// lowNoise is the noise up to which the line is claimed: the paper's "when mem is not large".
 const lowNoise = 0.2
 
 // Claims judges the statements of M-D Fig. 1 on one experiment.
@@ -33,14 +37,14 @@ func (g *Experiment) Claims() []Claim {
 	for _, s := range g.statements() {
 		c, err := s.judge(g.Runs)
 		if err != nil {
-			panic("judge: a statement of M-D Fig. 1: " + err.Error()) // they are constants, which a test checks
+			panic("judge: a statement of M-D Fig. 1: " + err.Error()) // they are constants, checked by a test
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-// unitOfMemorization is one of the two in which memorization is judged.
+// unitOfMemorization is one of the two units in which memorization is judged.
 type unitOfMemorization struct{ id, name, words string }
 
 func (g *Experiment) unitsOfMemorization() []unitOfMemorization {
@@ -48,53 +52,77 @@ func (g *Experiment) unitsOfMemorization() []unitOfMemorization {
 	if g.Count(func(s *JudgedRun) bool { _, ok := s.Memory("memorization_redrawn"); return ok }) > 0 {
 		raw = "train.memorization_redrawn"
 	}
-	return []unitOfMemorization{{"", raw, "as the paper sums it"}, {"-scale-free", scaleFree, "divided by the distance of the class means"}}
+	return []unitOfMemorization{{"", raw, "as the paper sums it"}, {"-scale-free", scaleFree, "divided by the distance between class means"}}
+}
+
+// formOfDilation is one of the two in which dilation is judged.
+type formOfDilation struct{ id, name, words string }
+
+// formsOfDilation are √NC1_test, as the paper has it, and with more than two classes the form without a pseudo-inverse.
+func (g *Experiment) formsOfDilation() []formOfDilation {
+	forms := []formOfDilation{{"", "test." + measure.KeyDilation, "√NC1_test"}}
+	traced := func(s *JudgedRun) bool { _, ok := s.Last("test", measure.KeyNC1TraceRatio); return ok }
+	if classes, _ := strconv.Atoi(g.Settings["data.classes"]); classes > 2 && g.Count(traced) > 0 {
+		forms = append(forms, formOfDilation{"-trace", derivedSplit + ".dilation_trace", "√(Tr Σ_W / Tr Σ_B) of the test features"})
+	}
+	return forms
+}
+
+// base is what all claims have in common.
+func base(id, says string, noise []any) Statement {
+	return Statement{ID: id, Says: says, Runs: "regular", Where: selection{"data.noise": noise}}
 }
 
 // statements are the claims for the losses and noise levels that the experiment has.
 func (g *Experiment) statements() (out []Statement) {
-	noisy, low := g.levels(1), g.levels(lowNoise)
-	base := func(id, says string, noise []any) Statement {
-		return Statement{ID: id, Says: says, Runs: "regular", Where: selection{"data.noise": noise}}
+	noisy, units := g.levels(1), g.unitsOfMemorization()
+	for _, f := range g.formsOfDilation() {
+		out = append(out, g.dilates(f, units)...)
 	}
-	units := g.unitsOfMemorization()
-	growth := base("growth", "With label noise, memorization and dilation √NC1_test grow together, whatever the loss", noisy)
-	growth.Kind, growth.Left, growth.Right, growth.Cells = More, slopeOver(units[0].name, ""), "0", []string{"loss.kind"}
+	if g.hasLoss("ls") && g.hasLoss("ce") {
+		out = append(out, g.smoothing(noisy, units)...)
+	}
+	return append(out, g.settled(noisy, units[0])...)
+}
+
+// dilates are the claims about dilation against memorization, in one form of the former.
+func (g *Experiment) dilates(f formOfDilation, units []unitOfMemorization) (out []Statement) {
+	low := g.levels(lowNoise)
+	growth := base("growth"+f.id, "With label noise, memorization and dilation "+f.words+" grow together, whatever the loss", g.levels(1))
+	growth.Kind, growth.Left, growth.Right, growth.Cells = More, slopeOver(units[0].name, f, ""), "0", []string{"loss.kind"}
 	out = append(out, growth)
 	for _, kind := range []string{"ce", "ls"} {
 		if g.hasLoss(kind) {
-			s := base("linear-"+kind, "√NC1_test is linear in memorization for "+lossNames[kind]+" while memorization is not large (η ≤ 0.2)", low)
+			s := base("linear-"+kind+f.id, f.words+" is linear in memorization for "+lossNames[kind]+" while memorization is not large (η ≤ 0.2)", low)
 			s.Where["loss.kind"] = kind
-			s.Kind, s.X, s.Y, s.Band, s.Because = Linear, units[0].name, "test.dilation", &lineBand, lineReason
+			s.Kind, s.X, s.Y, s.Band, s.Because = Linear, units[0].name, f.name, &lineBand, lineReason
 			out = append(out, s)
 		}
 	}
 	for _, kind := range []string{"ls", "lr", "mse"} {
 		if g.hasLoss(kind) && g.hasLoss("ce") {
 			for _, u := range units {
-				out = append(out, g.slopes(base("", "", low), kind, u))
+				out = append(out, slopes(base("slope-"+kind+u.id+f.id, "", low), kind, u, f))
 			}
 		}
 	}
-	if g.hasLoss("ls") && g.hasLoss("ce") {
-		out = append(out, g.smoothing(base, noisy, units)...)
-	}
-	return append(out, g.settled(base, noisy, units[0])...)
+	return out
 }
 
-// slopes is the claim that a loss shares the slope of cross entropy (label smoothing) or has another (the rest).
-func (g *Experiment) slopes(s Statement, kind string, u unitOfMemorization) Statement {
-	s.Kind, s.Says = Differ, "The slope of √NC1_test against memorization, "+u.words+", differs between "+lossNames[kind]+" and cross entropy (η ≤ 0.2)"
+// slopes is the claim that a loss shares the slope of cross entropy (label smoothing) or has a different one (the
+// other losses).
+func slopes(s Statement, kind string, u unitOfMemorization, f formOfDilation) Statement {
+	s.Kind, s.Says = Differ, "The slope of "+f.words+" against memorization, "+u.words+", differs between "+lossNames[kind]+" and cross entropy (η ≤ 0.2)"
 	if kind == "ls" {
-		s.Kind, s.Says = Equal, "Cross entropy and label smoothing share one slope of √NC1_test against memorization, "+u.words+" (η ≤ 0.2)"
+		s.Kind, s.Says = Equal, "Cross entropy and label smoothing share one slope of "+f.words+" against memorization, "+u.words+" (η ≤ 0.2)"
 	}
-	s.ID, s.Unit, s.Band, s.Because = "slope-"+kind+u.id, quotient, &slopeBand, slopeReason
-	s.Left, s.Right = slopeOver(u.name, kind), slopeOver(u.name, "ce")
+	s.Unit, s.Band, s.Because = quotient, &slopeBand, slopeReason
+	s.Left, s.Right = slopeOver(u.name, f, kind), slopeOver(u.name, f, "ce")
 	return s
 }
 
 // smoothing are the claims that compare label smoothing with cross entropy at equal noise.
-func (g *Experiment) smoothing(base func(id, says string, noise []any) Statement, noisy []any, units []unitOfMemorization) (out []Statement) {
+func (g *Experiment) smoothing(noisy []any, units []unitOfMemorization) (out []Statement) {
 	for _, u := range units {
 		s := base("ls-memorizes-less"+u.id, "At equal label noise, label smoothing memorizes less than cross entropy, "+u.words, noisy)
 		s.Kind, s.Unit, s.Cells = Less, logRatio, []string{"data.noise"}
@@ -108,7 +136,7 @@ func (g *Experiment) smoothing(base func(id, says string, noise []any) Statement
 }
 
 // settled are the claims that training was long enough.
-func (g *Experiment) settled(base func(id, says string, noise []any) Statement, noisy []any, u unitOfMemorization) (out []Statement) {
+func (g *Experiment) settled(noisy []any, u unitOfMemorization) (out []Statement) {
 	for _, q := range []struct{ id, name, words string }{{"memorization", u.name, "Memorization"}, {"dilation", "test.dilation", "Dilation"}} {
 		s := base("settled-"+q.id, q.words+" does not change in the last quarter of training", noisy)
 		s.Kind, s.Unit, s.Band, s.Because, s.Cells = Equal, logRatio, &settledBand, settledReason, []string{"loss.kind", "data.noise"}
@@ -119,9 +147,9 @@ func (g *Experiment) settled(base func(id, says string, noise []any) Statement, 
 	return out
 }
 
-// slopeOver is the expression for the slope of dilation over a form of memorization, under one loss or all.
-func slopeOver(memorization, kind string) string {
-	return `slope("` + memorization + `", "test.dilation"` + ofKind(kind) + `)`
+// slopeOver is the expression for the slope of a form of dilation over one of memorization, under one loss or all.
+func slopeOver(memorization string, f formOfDilation, kind string) string {
+	return `slope("` + memorization + `", "` + f.name + `"` + ofKind(kind) + `)`
 }
 
 func finalOf(name, kind string) string { return `final("` + name + `"` + ofKind(kind) + `)` }
@@ -133,7 +161,7 @@ func ofKind(kind string) string {
 	return `, {"loss.kind": "` + kind + `"}`
 }
 
-// levels are the noise levels above zero up to a limit, as a selection takes them.
+// levels are the noise levels above zero up to a limit, in the form of a selection.
 func (g *Experiment) levels(most float64) (out []any) {
 	for _, noise := range g.Noises {
 		if noise > 0 && noise <= most {

@@ -124,6 +124,26 @@ func TestWithoutTerminalPhaseNobodyCanTell(t *testing.T) {
 	expect(t, judged(t, runs), map[string]judge.Verdict{"growth": judge.CannotTell})
 }
 
+// Where class means are nearly dependent NC1 by pseudo-inverse explodes; the ratio of traces is judged as well, with more than two classes.
+func TestDilationWithoutPseudoInverse(t *testing.T) {
+	m := judgetest.Common()
+	m.Classes = 10
+	runs := m.Runs(t)
+	for i := range runs {
+		if runs[i].Loss == "ce" && runs[i].Seed == 2 {
+			judgetest.SetFinal(&runs[i], "test", "dilation", 40*(1-runs[i].Noise))
+		}
+	}
+	expect(t, judged(t, runs), map[string]judge.Verdict{"slope-ls": judge.CannotTell, "linear-ce": judge.CannotTell,
+		"slope-ls-trace": judge.Holds, "linear-ce-trace": judge.Holds, "growth-trace": judge.Holds, "slope-ls-scale-free-trace": judge.Holds})
+	m.Slope = map[string]float64{"ce": -0.0002, "ls": -0.0006}
+	expect(t, judged(t, m.Runs(t)), map[string]judge.Verdict{"slope-ls-trace": judge.Fails, "growth-trace": judge.Fails})
+	m.Classes = 2
+	if _, asked := judged(t, m.Runs(t))["slope-ls-trace"]; asked {
+		t.Error("two classes: means have one direction, which is never nearly dependent")
+	}
+}
+
 // Seeds that are degenerate under one loss alone leave too few pairs: the two losses are then samples of their own.
 func TestDegenerateUnderOneLoss(t *testing.T) {
 	m := judgetest.Common()

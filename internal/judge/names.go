@@ -10,7 +10,7 @@ import (
 	"collapse/internal/format"
 )
 
-// Names tells runs apart in a few words: by what differs between them, and by hash where nothing does.
+// Names distinguishes runs in a few words: by their differing settings, or by hash if none differ.
 func Names(runs []Run) []string {
 	differ := Differences(runs)
 	out := make([]string, len(runs))
@@ -37,7 +37,7 @@ func Names(runs []Run) []string {
 	return out
 }
 
-// shortKey is the part of a key that people say.
+// shortKey is the part of a key that is shown to people.
 func shortKey(key string) string {
 	if key == "data.noise" {
 		return "η"
@@ -45,10 +45,10 @@ func shortKey(key string) string {
 	return strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", " ")
 }
 
-// Difference is a setting that is not the same in all of some runs.
+// Difference is a setting in which some runs differ.
 type Difference struct {
 	Key    string
-	Values []string // by run; missing where a run has no such setting
+	Values []string // by run; missing if a run has no such setting
 }
 
 // missing stands for a setting that a run does not have.
@@ -80,7 +80,7 @@ func Differences(runs []Run) []Difference {
 // SettingKeys lists a run's settings, sorted.
 func SettingKeys(r Run) []string { return slices.Sorted(maps.Keys(r.Settings)) }
 
-// Epochs is how many epochs a training run is to have; 0 for other kinds.
+// Epochs is the planned number of epochs of a training run; 0 for other kinds.
 func (r *Run) Epochs() int64 {
 	n, err := strconv.ParseInt(r.Settings["run.epochs"], 10, 64)
 	if err != nil {

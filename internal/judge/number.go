@@ -11,21 +11,21 @@ import (
 	"collapse/internal/judge/inference"
 )
 
-// Number is a value the paper prints, set beside ours.
+// Number is a value the paper prints, compared with ours.
 type Number struct {
 	What   string `toml:"what"`
-	Paper  string `toml:"paper"`  // with the digits that it prints
-	Spread string `toml:"spread"` // standard deviation behind ±, likewise; empty: none
+	Paper  string `toml:"paper"`  // with the digits it prints
+	Spread string `toml:"spread"` // standard deviation after ±, likewise; empty: none
 	Unit   string `toml:"unit"`   // "%": Ours is a share and shown as a percentage
 	Ours   string `toml:"ours"`   // an expression (see Statement)
 }
 
-// Printed is the claim that all numbers of a recipe are those of these runs. It is judged at the paper's own scale alone.
+// Printed is the claim that these runs reproduce all numbers of a recipe. It is judged only at the paper's own scale.
 type Printed struct {
 	Says    string     `toml:"says"`
 	Band    [2]float64 `toml:"band"`    // of ours − the paper's, in the unit of the numbers
 	Because string     `toml:"because"` // why this band
-	Runs    int        `toml:"runs"`    // behind each of the paper's numbers
+	Runs    int        `toml:"runs"`    // number of runs behind each of the paper's numbers
 }
 
 // Check reports what is wrong with a claim about printed numbers.
@@ -36,12 +36,12 @@ func (p *Printed) Check() error {
 	case !(p.Band[0] < 0 && p.Band[1] > 0):
 		return fmt.Errorf("judge: [printed]: band is [%g, %g]; wanted two numbers with 0 between them", p.Band[0], p.Band[1])
 	case p.Runs < 2:
-		return fmt.Errorf("judge: [printed]: runs is %d; wanted how many runs are behind the paper's ±, at least 2", p.Runs)
+		return fmt.Errorf("judge: [printed]: runs is %d; wanted the number of runs behind the paper's ±, at least 2", p.Runs)
 	}
 	return nil
 }
 
-// Check reports names that no run can have, and what is no number.
+// Check reports names that no run can have, and values that are not numbers.
 func (n Number) Check() error {
 	for _, text := range []string{n.Paper, cmp.Or(n.Spread, "0")} {
 		if _, err := strconv.ParseFloat(text, 64); err != nil {
@@ -57,16 +57,18 @@ func (n Number) Check() error {
 // Comparison is a number of the paper beside that of runs, as text.
 type Comparison struct{ What, Paper, Ours, Difference string }
 
-// compared is a number with what seeds say of it, in the paper's unit.
+// compared is a number with our estimate over seeds, in the paper's unit.
 type compared struct {
 	Comparison
 	paper            float64
 	ours, difference inference.Estimate
 }
 
-// compare asks every seed for the number. papersRuns are those behind the paper's spread; 0 where nobody knows.
+// compare computes the number for every seed. papersRuns is the number of runs behind the paper's spread; 0 if
+// unknown.
 func (n Number) compare(done []*JudgedRun, papersRuns int) (compared, error) {
-	out := compared{Comparison: Comparison{n.What, n.Paper, "–", "–"}}
+	missing := inference.Estimate{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
+	out := compared{Comparison: Comparison{n.What, n.Paper, "–", "–"}, ours: missing, difference: missing}
 	program, err := compile(n.Ours)
 	if err != nil {
 		return out, fmt.Errorf("judge: number %q: %w", n.What, err)
@@ -88,7 +90,7 @@ func (n Number) compare(done []*JudgedRun, papersRuns int) (compared, error) {
 		return out, fmt.Errorf("judge: number %q: %w", n.What, err)
 	}
 	out.paper = paper
-	theirs := inference.Estimate{Value: paper, DF: math.Inf(1), N: math.MaxInt} // without ±: as if exact
+	theirs := inference.Estimate{Value: paper, DF: math.Inf(1), N: math.MaxInt} // without ±, treated as exact
 	if n.Spread != "" {
 		out.Paper += " ± " + n.Spread
 		spread, err := strconv.ParseFloat(n.Spread, 64)
@@ -123,9 +125,9 @@ func withInterval(e inference.Estimate) string {
 
 // judge answers the claim about all numbers of a table.
 func (p *Printed) judge(rows []compared, papersScale bool) Claim {
-	c := Claim{ID: "printed", Statement: p.Says, Verdict: CannotTell, Reason: "shown, not judged: these runs are not at the paper’s scale"}
+	c := Claim{ID: "printed", Statement: p.Says, Verdict: CannotTell, Reason: "shown but not judged: these runs are not at the paper’s scale"}
 	e := Effect{Kind: Equal, Unit: difference, Sides: [2]string{"these runs", "the paper"}, Band: &p.Band,
-		How: "the difference of each number with both standard errors (Welch), Student’s interval; all rows inside the band, or one outside by Holm’s correction; band: " + p.Because}
+		How: "the difference of each number, with both standard errors (Welch) and Student’s interval; the claim needs all rows inside the band, and one row outside (after Holm’s correction) contradicts it; band: " + p.Because}
 	var estimates []inference.Estimate
 	var regions []inference.Region
 	for _, r := range rows {
@@ -137,7 +139,7 @@ func (p *Printed) judge(rows []compared, papersScale bool) Claim {
 	c.Effect = &e
 	switch {
 	case len(rows) == 0:
-		c.Reason = "the recipe has no number to compare"
+		c.Reason = "the recipe has no numbers to compare"
 		return c
 	case !papersScale:
 		return c
@@ -146,6 +148,6 @@ func (p *Printed) judge(rows []compared, papersScale bool) Claim {
 	for _, i := range against {
 		e.Cells[i].Contradicts = true
 	}
-	c.Verdict, c.Reason = inWords[answer], fmt.Sprintf("%d of %d numbers are outside the band %s to %s with their whole interval", len(against), len(rows), format.Digits(p.Band[0]), format.Digits(p.Band[1]))
+	c.Verdict, c.Reason = inWords[answer], fmt.Sprintf("the whole interval of %d of %d numbers is outside the band %s to %s", len(against), len(rows), format.Digits(p.Band[0]), format.Digits(p.Band[1]))
 	return c
 }

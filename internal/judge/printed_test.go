@@ -49,6 +49,23 @@ func TestPrintedNumbers(t *testing.T) {
 	}
 }
 
+// A number of which there are no runs is missing, not zero, and keeps the table from holding.
+func TestPrintedNumberWithoutRuns(t *testing.T) {
+	number := func(loss string) judge.Number {
+		return judge.Number{What: loss, Paper: "97.80", Spread: "0.05", Unit: "%", Ours: `final("test.accuracy", {"loss.kind": "` + loss + `", "data.noise": 0.1})`}
+	}
+	q := judge.Questions{Numbers: []judge.Number{number("ce"), number("mse")}, PapersScale: true, Printed: &judge.Printed{Says: "so", Band: [2]float64{-.5, .5}, Because: "a test", Runs: 5}}
+	a, err := q.Judge(judgetest.Common().Runs(t))
+	if err != nil || a.Claims[0].Verdict != judge.CannotTell {
+		t.Fatalf("%+v, %v", a.Claims, err)
+	}
+	for _, v := range []judge.Quantity{a.Claims[0].Effect.Cells[1].Left, a.Claims[0].Effect.Cells[1].Value, a.Claims[0].Effect.Cells[1].Lo, a.Claims[0].Effect.Cells[1].Hi} {
+		if !math.IsNaN(float64(v)) {
+			t.Errorf("%g, wanted a missing number", v)
+		}
+	}
+}
+
 // What is missing is null in JSON and comes back as missing.
 func TestEffectsAsJSON(t *testing.T) {
 	in := judge.Cell{Name: "a", Left: 1.5, Lo: judge.Quantity(math.NaN()), Hi: judge.Quantity(math.Inf(1)), Seeds: 5}

@@ -7,33 +7,33 @@ import (
 	"collapse/internal/store"
 )
 
-// Rules says in words how verdicts come about, for pages.
+// Rules explains on pages how verdicts are reached.
 var Rules = struct{ Claims, Searches, Fig1, Thresholds string }{
-	Claims: "Unless it says otherwise, a claim is judged on runs in the terminal phase only: training accuracy at least 99.9 % on the labels trained on. Each seed gives one value of the effect, " +
-		"and intervals are Student’s, 95 %, over seeds: at least 5. A claim holds if the interval lies on the claimed side, does not hold if it lies on the other, and these runs cannot tell if it reaches both. " +
-		"Over many cells an order is judged by the mean effect, and likeness in each; a claim holds partly if a cell contradicts it (Holm’s correction).",
-	Searches:   "Each search of one combination and seed is one value; intervals are Student’s, 95 %, over searches.",
-	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on regular runs in the terminal phase, training accuracy at least 99.9 % on the labels trained on; intervals are Student’s, 95 %, over seeds.",
-	Thresholds: "A run is degenerate (ours) when the least norm of its clean class means is below a tenth of the largest. Bands within which two things count as equal stand beside each claim, with their reason.",
+	Claims: "Unless it says otherwise, a claim is judged only on runs in the terminal phase: training accuracy of at least 99.9 % on the labels trained on. Each seed gives one value of the effect; " +
+		"intervals are Student’s 95 % intervals over at least 5 seeds. A claim holds if the interval lies on the claimed side and does not hold if it lies on the other side; if it reaches both, these runs cannot tell. " +
+		"With many cells, the mean effect is judged; a claim holds partly if a cell contradicts it (after Holm’s correction).",
+	Searches:   "Each search of one combination and seed gives one value; intervals are Student’s 95 % intervals over searches.",
+	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on regular runs in the terminal phase, with training accuracy of at least 99.9 % on the labels trained on; intervals are Student’s 95 % intervals over seeds.",
+	Thresholds: "A run is degenerate (our definition) if the smallest norm of its clean class means is below a tenth of the largest. Each claim states the band within which two values count as equal, and why.",
 }
 
-// Questions are all that a recipe asks of its runs.
+// Questions are everything that a recipe asks of its runs.
 type Questions struct {
 	Claims       []Statement
 	Numbers      []Number
-	Printed      *Printed // the claim that the numbers are the paper's; nil: none
-	PapersScale  bool     // the runs are what the paper ran
-	Memorization bool     // judge memorization and dilation as M-D Fig. 1 does
+	Printed      *Printed // the claim that the numbers equal the paper's; nil: none
+	PapersScale  bool     // the runs have the paper's scale
+	Memorization bool     // judge memorization and dilation as in M-D Fig. 1
 	Searches     []Search // of settings; nil: the runs are a grid
 }
 
-// Answers are what runs say: verdicts in the order of the questions, and the paper's numbers beside ours.
+// Answers are the results: verdicts in the order of the questions, and the paper's numbers next to ours.
 type Answers struct {
 	Claims  []Claim
 	Numbers []Comparison
 }
 
-// Judge asks runs, in whichever order they come. Those that have not finished count nowhere.
+// Judge answers the questions from runs, in any order. Unfinished runs are ignored.
 func (q Questions) Judge(runs []Run) (a Answers, err error) {
 	runs = slices.SortedFunc(slices.Values(runs), func(a, b Run) int { return strings.Compare(a.Hash, b.Hash) })
 	done := Finished(runs)
@@ -51,7 +51,7 @@ func (q Questions) Judge(runs []Run) (a Answers, err error) {
 	return a, q.compare(done, &a)
 }
 
-// compare sets the paper's numbers beside ours, and judges them as one table.
+// compare puts the paper's numbers next to ours, and judges them as one table.
 func (q Questions) compare(done []*JudgedRun, a *Answers) error {
 	papersRuns := 0
 	if q.Printed != nil {

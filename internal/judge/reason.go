@@ -9,7 +9,7 @@ import (
 	"collapse/internal/judge/inference"
 )
 
-// reason says why the answer is what it is, with the numbers.
+// reason explains the answer, with the numbers.
 func (f *found) reason() string {
 	if f.every != nil {
 		return f.reasonOfEvery()
@@ -31,12 +31,12 @@ func (f *found) reason() string {
 		over = format.Count(len(f.Cells), "cell") + ", " + over
 	}
 	if math.IsNaN(e.Lo) {
-		return fmt.Sprintf("%s is %s, without an interval: what it is divided by may be zero (%s)", f.quantity(), f.write(cell.Value), over)
+		return fmt.Sprintf("%s is %s, without an interval, because the divisor may be zero (%s)", f.quantity(), f.write(cell.Value), over)
 	}
 	return fmt.Sprintf("%s is %s, 95 %% interval %s to %s (%s)%s", f.quantity(), f.write(cell.Value), f.write(cell.Lo), f.write(cell.Hi), over, f.position())
 }
 
-// reasonOfEvery counts the cells in which the claim is so, and names the others.
+// reasonOfEvery counts the cells in which the claim holds, and names the others.
 func (f *found) reasonOfEvery() string {
 	side, in, rest := sidesInWords[f.Kind], 0, []string(nil)
 	for i, e := range f.every {
@@ -49,16 +49,16 @@ func (f *found) reasonOfEvery() string {
 			rest = append(rest, f.Cells[i].Name)
 		}
 	}
-	text := fmt.Sprintf("%s is wholly %s %s in %d of %s", f.quantity(), side[0], f.edge(), in, format.Count(len(f.every), "cell"))
+	text := fmt.Sprintf("%s is entirely %s %s in %d of %s", f.quantity(), side[0], f.edge(), in, format.Count(len(f.every), "cell"))
 	if against := f.contradicting(); len(against) > 0 {
-		text += fmt.Sprintf(", and wholly %s in: %s", side[1], someOf(against))
+		text += fmt.Sprintf(", and entirely %s in: %s", side[1], someOf(against))
 	} else if len(rest) > 0 {
 		text += ", and open in: " + someOf(rest)
 	}
 	return text
 }
 
-// someOf joins the first few names of cells; the table below the claim has all.
+// someOf joins the first few names of cells; the table below the claim has all of them.
 func someOf(names []string) string {
 	const few = 3
 	if len(names) <= few+1 {
@@ -67,11 +67,11 @@ func someOf(names []string) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(names[:few], "; "), len(names)-few)
 }
 
-// quantity is what the effect is, in words.
+// quantity is the effect in words.
 func (f *found) quantity() string {
 	switch {
 	case f.Kind == Linear:
-		return "the bend as a part of the rise"
+		return "the bend as a fraction of the rise"
 	case f.Unit == difference:
 		return "the difference"
 	}
@@ -85,7 +85,7 @@ func (f *found) write(v Quantity) string {
 	return format.Digits(float64(v))
 }
 
-// sidesInWords are where the interval of each kind of claim lies when it holds, and when it does not.
+// sidesInWords says where the interval of each kind of claim lies if it holds, and if it does not.
 var sidesInWords = map[string][2]string{Less: {"below", "above"}, More: {"above", "below"}, Equal: {"inside", "outside"}, Linear: {"inside", "outside"},
 	Differ: {"outside", "inside"}}
 
@@ -104,20 +104,24 @@ func (f *found) edge() string {
 func (f *found) position() string {
 	edge := f.edge()
 	side := sidesInWords[f.Kind]
+	against := f.contradicting()
 	switch f.answer {
 	case inference.Yes:
-		return ": wholly " + side[0] + " " + edge
+		return ": entirely " + side[0] + " " + edge
 	case inference.No:
-		return ": wholly " + side[1] + " " + edge
+		if f.Pooled != nil && len(against) == len(f.Cells) && inference.Single(f.only, f.region) == inference.Yes {
+			return fmt.Sprintf(": the mean is %s %s, but every cell is %s", side[0], edge, side[1])
+		}
+		return ": entirely " + side[1] + " " + edge
 	case inference.Partly:
-		return fmt.Sprintf(": wholly %s %s, but not in %s: %s", side[0], edge, format.Count(len(f.contradicting()), "cell"), strings.Join(f.contradicting(), "; "))
+		return fmt.Sprintf(": entirely %s %s, but not in %s: %s", side[0], edge, format.Count(len(against), "cell"), strings.Join(against, "; "))
 	}
 	where := ": it reaches both sides of " + edge
 	if f.Band != nil {
-		where = ": it reaches over an end of " + edge
+		where = ": it crosses an end of " + edge
 	}
-	if n := f.region.Needed(f.only); n > 0 {
-		return where + fmt.Sprintf("; about %d seeds of this spread would decide it", n)
+	if f.Needed > 0 {
+		return where + fmt.Sprintf("; about %d seeds of this spread would decide it", f.Needed)
 	}
 	return where
 }
@@ -131,21 +135,21 @@ func (f *found) contradicting() (names []string) {
 	return names
 }
 
-// how says in a line how a statement is judged.
+// how says in one line how a statement is judged.
 func (s Statement) how(many bool) string {
 	what := map[string]string{difference: "each seed gives left − right", logRatio: "each seed gives log(left ÷ right); shown as a ratio",
 		quotient: "the ratio of means over seeds, Fieller’s interval"}[s.unit()]
 	if s.Kind == Linear {
-		what = "each seed gives a quadratic: its bend in the middle of the range against its chord, and the chord’s rise; Fieller’s interval"
+		what = "each seed gives a quadratic: its bend away from its chord in the middle of the range, divided by the chord’s rise; Fieller’s interval"
 	}
 	if s.unit() != quotient {
 		what += "; Student’s interval over seeds"
 	}
 	switch {
-	case many && s.Band != nil:
-		what += "; the claim is of every cell, and contradicted by Holm’s correction"
+	case many && s.Kind == Differ:
+		what += "; the claim is about every cell, and a cell contradicts it after Holm’s correction"
 	case many:
-		what += "; the verdict is of the mean over cells, cells contradict it by Holm’s correction"
+		what += "; the verdict is about the mean over cells, and cells contradict it after Holm’s correction"
 	}
 	if s.Because != "" {
 		what += "; band: " + s.Because

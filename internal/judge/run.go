@@ -20,10 +20,10 @@ type Run struct {
 	kept   *kept
 	series map[SeriesKey][]store.Point
 	last   int64
-	Spent  float64 // core-seconds of its epochs; 0: not noted
+	Spent  float64 // core-seconds of its epochs; 0: not recorded
 }
 
-// kept is what a run saved of its last epoch, read when somebody first asks.
+// kept is what a run saved of its last epoch, read on first use.
 type kept struct {
 	dir      string
 	once     sync.Once
@@ -31,7 +31,8 @@ type kept struct {
 	why      string // why features is nil
 }
 
-// Features are those of the run's last epoch, read from its folder by the first call; nil if it saved none that can be used.
+// Features are the features of the run's last epoch, read from its folder on the first call; nil if it saved none that can
+// be used.
 func (r *Run) Features() *Features {
 	f, _ := r.features()
 	return f
@@ -61,11 +62,10 @@ func (r *Run) features() (*Features, string) {
 	return r.kept.features, r.kept.why
 }
 
-// FeaturesIn names the folder that the run's features are in; nothing is read before somebody asks for them. Copies of the run that were made
-// before keep what they have.
+// FeaturesIn sets the folder of the run's features, which are read on first use. Earlier copies of the run keep what they have.
 func (r *Run) FeaturesIn(dir string) { r.kept = &kept{dir: dir} }
 
-// SetFeatures gives the run features that are in no file, or the reason why it has none.
+// SetFeatures gives the run features that are not in a file, or the reason why it has none.
 func (r *Run) SetFeatures(f *Features, why string) { r.kept = &kept{features: f, why: why} }
 
 type SeriesKey struct{ Split, Layer, Measure string }
@@ -76,11 +76,11 @@ type Features struct {
 	D, K           int
 	TrainH, TestH  []float64 // N×d, row-major
 	Observed, True []int     // training labels, as trained on and before the noise
-	Redrawn        []bool    // training samples whose label was drawn anew, also to the same class
+	Redrawn        []bool    // training samples whose label was redrawn, possibly to the same class
 	TestTrue       []int
 	Weight         []float64 // K×d; nil if not saved
 	Bias           []float64 // K; nil: no bias
-	TrainN, TestN  int       // samples that the run had; TrainH and TestH may hold the first of them only
+	TrainN, TestN  int       // samples that the run had; TrainH and TestH may hold only the first of them
 }
 
 // LabReader is the part of a store.Reader that loading needs.
@@ -90,16 +90,16 @@ type LabReader interface {
 	RunDir(hash string) string
 }
 
-// Rows returns the rows of a measure in a layer ("" is the last one) by epoch, those without a value included.
+// Rows returns the rows of a measure in a layer ("" is the last one) by epoch, including those without a value.
 func (r *Run) Rows(split, layer, measure string) []store.Point {
 	return r.series[SeriesKey{split, layer, measure}]
 }
 
-// Keys lists what the run has rows of, in no order.
+// Keys lists the series in which the run has rows, in no order.
 func (r *Run) Keys() []SeriesKey { return slices.Collect(maps.Keys(r.series)) }
 
-// Grown is r as its row now is, with values of epochs later than its last. r itself stays as it is, but cannot grow a second time:
-// the two share memory, so that growing costs what is new and not what there was.
+// Grown is r with its new row and the values of later epochs. r itself does not change, but cannot grow a second time: both share
+// memory, so growing costs only what is new.
 func (r *Run) Grown(row store.Run, values []store.Value) Run {
 	out := *r
 	out.Run = row
@@ -142,8 +142,8 @@ func (r *Run) Series(split, measure string) []store.Point {
 	return out
 }
 
-// Final returns the value of the last epoch at which the run was measured. ok is false, and
-// reason says why, if there is none there: an older value is never passed off as the last.
+// Final returns the value of the last epoch at which the run was measured. If there is none, ok is
+// false and reason says why: an older value is never passed off as the last.
 func (r *Run) Final(split, measure string) (v float64, ok bool, reason string) {
 	last := r.LastStep()
 	reason = "never measured"
@@ -162,8 +162,8 @@ func (r *Run) Final(split, measure string) (v float64, ok bool, reason string) {
 	return 0, false, reason
 }
 
-// Newest returns the newest row of a measure, which a run that is measured every few epochs may have had some epochs ago. ok is
-// false if there is no value in it: an older one is never passed off as the newest.
+// Newest returns the newest row of a measure, which may be some epochs old if the run is measured every few epochs. ok is false
+// if that row has no value: an older one is never passed off as the newest.
 func (r *Run) Newest(split, measure string) (p store.Point, ok bool) {
 	for _, q := range r.Rows(split, "", measure) {
 		if q.Step != p.Step || q.Missing == "" {

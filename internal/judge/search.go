@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Search is what a search of settings tried for one combination and seed.
+// Search is the trials of a search of settings for one combination and seed.
 type Search struct {
 	Group   string // the combination without the seed, in words
 	Metric  string // split.measure
@@ -15,18 +15,18 @@ type Search struct {
 	Params  []SearchParam
 	Trials  []SearchTrial
 	Best    int        // index in Trials; -1: no trial has a value
-	Default *SearchRun // the settings that nobody searched, at the whole budget
-	Final   [2]float64 // test accuracy with all training samples, means: the best settings, the default; NaN: none
+	Default *SearchRun // the default settings, at the full budget
+	Final   [2]float64 // mean test accuracy with all training samples: the best settings, the default; NaN: none
 	Spent   int        // epochs of all trials
-	Whole   int        // epochs they would have taken without early stopping
+	Whole   int        // epochs had none been stopped early
 }
 
-// SearchParam is a setting that was searched.
+// SearchParam is a searched setting.
 type SearchParam struct {
 	Name      string
 	Log       bool
-	Low, High float64  // of a number
-	Choices   []string // of one of these; nil: a number
+	Low, High float64  // for a number
+	Choices   []string // the choices; nil: a number
 }
 
 // SearchTrial is a trial at the furthest rung it reached.
@@ -43,7 +43,7 @@ type SearchRun struct {
 	Value  float64 // NaN: failed
 }
 
-// Place is the trial's position on a parameter's axis; false if the parameter means nothing in it.
+// Place is the trial's position on a parameter's axis; false if the parameter has no effect in it.
 func (p SearchParam) Place(t SearchTrial) (x float64, ok bool) {
 	text, ok := t.Settings[p.Name]
 	if p.Choices != nil {
@@ -70,7 +70,7 @@ func (s Search) Unit() (factor float64, unit string) {
 	return 1, ""
 }
 
-// SearchGroups are the groups in their order.
+// SearchGroups are the groups in order.
 func SearchGroups(all []Search) (names []string) {
 	for _, s := range all {
 		if !slices.Contains(names, s.Group) {
@@ -80,8 +80,8 @@ func SearchGroups(all []Search) (names []string) {
 	return names
 }
 
-// SoFar is the index of the best of the trials up to each, by the search's own rule: trained further, then better. −1 before
-// one has a value.
+// SoFar is, for each trial, the index of the best trial up to it, by the search's own rule: trained further, then better. −1
+// before any has a value.
 func (s Search) SoFar() []int {
 	out, best := make([]int, len(s.Trials)), -1
 	for i, t := range s.Trials {

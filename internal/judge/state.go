@@ -5,17 +5,18 @@ import (
 	"collapse/measure"
 )
 
-// State is what there is to know of an ended run before anything is read off it: a word, and the sentence that every page and list says.
+// State is a warning about an ended run that readers should know first: a word, and the sentence that every page and list shows.
 type State struct{ Name, Sentence string }
 
 // The states.
 var (
-	Failed     = State{"failed", "It ended in an error: it enters no figure and no claim."}
-	Early      = State{"early", "The terminal phase (training accuracy at least 99.9 % on the labels trained on) was not reached: nothing here is evidence about collapse, and most claims leave the run out."}
-	Degenerate = State{"degenerate", "One class mean lies near the origin (M-D Fig. 4a): the least norm of clean class means is below a tenth of the largest. Means over runs leave the run out."}
+	Failed     = State{"failed", "It ended in an error and enters no figure and no claim."}
+	Early      = State{"early", "It did not reach the terminal phase (training accuracy of at least 99.9 % on the labels trained on): it is no evidence about collapse, and most claims leave it out."}
+	Degenerate = State{"degenerate", "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs leave it out."}
 )
 
-// States are those of a run, as its measures say; the features that it saved are not read. None before it has ended.
+// States are the states of a run, from its measures; its saved features are not read. There are none before it has
+// ended.
 func (r *Run) States() (out []State) {
 	switch r.Status {
 	case store.Failed:
@@ -33,7 +34,7 @@ func (r *Run) States() (out []State) {
 	return out
 }
 
-// measuredNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured while training.
+// measuredNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured during training.
 func (r *Run) measuredNormRatio() (v float64, ok bool) {
 	split := "clean"
 	if r.Noise == 0 {

@@ -14,9 +14,9 @@ import (
 	"collapse/internal/spelling"
 )
 
-// Statement is a claim of a paper as a question to the runs of a study, as the recipes hold it. Each seed gives one value of it, its
-// effect: how left and right differ in the runs of that seed. The verdict is what the seeds' mean effect says, with a 95 % interval
-// (internal/judge/inference).
+// Statement is a claim of a paper, as a recipe states it, put as a question to the runs of a study. Each seed gives one value, its
+// effect: how left and right differ in the runs of that seed. The verdict follows from the mean effect over seeds and its 95 %
+// interval (internal/judge/inference).
 //
 // Its kinds are
 //
@@ -24,17 +24,17 @@ import (
 //	more    left is above right
 //	equal   left and right differ by no more than the band
 //	differ  left and right differ by more than the band
-//	linear  y is a line in x: it bends by no more than the band, a part of its rise
+//	linear  y is a line in x: its bend, as a fraction of its rise, is within the band
 //
 // and its units
 //
-//	difference  left − right, of each seed (the usual one)
+//	difference  left − right, of each seed (the default)
 //	log-ratio   log(left/right), of each seed; shown as a ratio, of geometric means
 //	quotient    the ratio of means over seeds (Fieller); for slopes, which may be near zero in one seed
 //
-// Left and right are expressions; so are numbers. A name of a value in them is split.measure or split@layer.measure
-// ("train.nc1_pinv", "train@layer2.nc1_pinv") of train, clean, test or validation, or one of derivedValues ("kept.degenerate"); a
-// selection is a map of settings ({"loss.kind": "ls"}) and may be left out. The functions are
+// Left and right, and the numbers of recipes, are expressions. Values in them are named split.measure or split@layer.measure
+// ("train.nc1_pinv", "train@layer2.nc1_pinv"), with split train, clean, test or validation, or are one of derivedValues
+// ("kept.degenerate"). A selection is a map of settings ({"loss.kind": "ls"}) and may be left out. The functions are
 //
 //	final(name, selection)          mean over runs of the value at the last epoch
 //	start(name, selection)          the same at epoch 0, before the first step (run.measure_start)
@@ -43,24 +43,24 @@ import (
 //	margin_share(limit, selection)  mean over runs of the share of saved training samples whose
 //	                                cosine margin lies below the limit
 //
-// where x and y are names of values or keys of settings; with those of the expression language itself (abs, min, max, log, …).
+// where x and y are names of values or keys of settings, and those of the expression language itself (abs, min, max, log, …).
 type Statement struct {
 	ID      string      `toml:"id"`
 	Says    string      `toml:"says"` // in words
 	Kind    string      `toml:"kind"`
 	Left    string      `toml:"left"`
 	Right   string      `toml:"right"`
-	X       string      `toml:"x"` // of a line: names
+	X       string      `toml:"x"` // for a line: names
 	Y       string      `toml:"y"`
 	Unit    string      `toml:"unit"`
-	Band    *[2]float64 `toml:"band"`    // in the unit; of ratios about 1, of the others about 0
-	Because string      `toml:"because"` // why this band
-	Cells   []string    `toml:"cells"`   // settings: asked in every combination of their values, and of all together
-	Percent bool        `toml:"percent"` // both sides are shares; they are shown as percentages
+	Band    *[2]float64 `toml:"band"`    // in the unit; around 1 for ratios, else around 0
+	Because string      `toml:"because"` // the reason for this band
+	Cells   []string    `toml:"cells"`   // settings: asked for every combination of their values, and for all together
+	Percent bool        `toml:"percent"` // both sides are shares, shown as percentages
 
-	Early bool      `toml:"early"` // judged on runs below 99.9 % train accuracy too
-	Runs  string    `toml:"runs"`  // judged on "regular" or "degenerate" runs (M-D Fig. 4) only
-	Where selection `toml:"where"` // judged on runs with these settings only; a list allows each of its values
+	Early bool      `toml:"early"` // also judged on runs below 99.9 % train accuracy
+	Runs  string    `toml:"runs"`  // judged only on "regular" or "degenerate" runs (M-D Fig. 4)
+	Where selection `toml:"where"` // judged only on runs with these settings; a list allows each of its values
 }
 
 // The kinds and units of statements.
@@ -75,7 +75,7 @@ var (
 	statementUnits = []string{difference, logRatio, quotient}
 )
 
-// unit is the statement's, with the usual one filled in.
+// unit is the statement's unit, or the default.
 func (s Statement) unit() string {
 	switch {
 	case s.Kind == Linear:
@@ -106,24 +106,24 @@ func (s Statement) checkKind() error {
 		return fmt.Errorf("unit is %q; wanted one of %s%s", s.Unit, strings.Join(statementUnits, ", "), spelling.Suggestion(s.Unit, statementUnits))
 	}
 	if s.unit() == quotient && len(s.Cells) > 0 {
-		return errors.New("a quotient is of one cell: write a claim for each")
+		return errors.New("a quotient has only one cell: write a claim for each")
 	}
 	if line := s.Kind == Linear; line != (s.X != "" && s.Y != "") || line == (s.Left != "" && s.Right != "") || line && s.Unit != "" {
-		return errors.New("a claim of kind linear has x and y, and no unit; one of another kind has left and right")
+		return errors.New("a claim of kind linear has x and y, and no unit; other kinds have left and right")
 	}
 	return nil
 }
 
-// checkBand wants a band with its reason where two things are called equal, different or a line, and none where they are ordered.
+// checkBand wants a band and its reason for claims of equality, difference or a line, and none for claims of order.
 func (s Statement) checkBand() error {
 	ordered := s.Kind == Less || s.Kind == More
 	switch {
 	case ordered && (s.Band != nil || s.Because != ""):
-		return fmt.Errorf("a claim of kind %s has no band", s.Kind)
+		return fmt.Errorf("a claim of kind %s takes no band", s.Kind)
 	case ordered:
 		return nil
 	case s.Band == nil || s.Because == "":
-		return fmt.Errorf("a claim of kind %s needs a band, and because says why this one", s.Kind)
+		return fmt.Errorf("a claim of kind %s needs a band, and because, which gives the reason for it", s.Kind)
 	}
 	middle := 0.0
 	if s.Kind != Linear && s.unit() != difference {
@@ -138,12 +138,12 @@ func (s Statement) checkBand() error {
 func (s Statement) checkSettings() error {
 	for key := range s.Where {
 		if !KnownSetting(key) {
-			return fmt.Errorf("where names %q, which is no setting%s", key, spelling.Suggestion(key, settingNames()))
+			return fmt.Errorf("where names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
 		}
 	}
 	for _, key := range s.Cells {
 		if !KnownSetting(key) {
-			return fmt.Errorf("cells names %q, which is no setting%s", key, spelling.Suggestion(key, settingNames()))
+			return fmt.Errorf("cells names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
 		}
 	}
 	if s.Kind == Linear {
@@ -154,7 +154,7 @@ func (s Statement) checkSettings() error {
 	return CheckConfiguration(s.Runs)
 }
 
-// compiled is a statement ready to be judged: what each side is in the runs of one seed.
+// compiled is a statement ready to be judged: programs for the sides, which run on one seed.
 type compiled struct {
 	Statement
 	left, right *vm.Program // nil: a line
@@ -173,7 +173,7 @@ func (s Statement) compile() (*compiled, error) {
 	return c, err
 }
 
-// compile checks an expression, with the measures and settings that it names.
+// compile compiles an expression and checks the measures and settings it names.
 func compile(source string) (*vm.Program, error) {
 	p, err := expr.Compile(source, expr.Env(new(sample).functions()), expr.AsFloat64())
 	if err == nil {
@@ -185,7 +185,7 @@ func compile(source string) (*vm.Program, error) {
 	return p, nil
 }
 
-// region is what the statement says of its effect.
+// region is where the statement says its effect lies.
 func (s Statement) region() inference.Region {
 	middle, scale := 0.0, func(x float64) float64 { return x }
 	switch {
@@ -205,7 +205,7 @@ func (s Statement) region() inference.Region {
 	return inference.Within(scale(s.Band[0]), scale(s.Band[1]))
 }
 
-// Judge asks a statement of runs; those that have not finished count nowhere.
+// Judge judges a statement on runs; unfinished ones are ignored.
 func (s Statement) Judge(runs []Run) (Claim, error) { return s.judge(Finished(runs)) }
 
 func (s Statement) judge(done []*JudgedRun) (Claim, error) {

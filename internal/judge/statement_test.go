@@ -254,14 +254,14 @@ func TestStatementsThatCannotBeJudged(t *testing.T) {
 		"did you mean less?":                          func(s *judge.Statement) { s.Kind = "les" },
 		"did you mean log-ratio?":                     func(s *judge.Statement) { s.Unit = "log_ratio" },
 		"needs a band":                                func(s *judge.Statement) { s.Kind = judge.Equal },
-		"because says why":                            func(s *judge.Statement) { s.Kind, s.Band = judge.Equal, band },
-		"has no band":                                 func(s *judge.Statement) { s.Band = band },
+		"because, which gives the reason for it":      func(s *judge.Statement) { s.Kind, s.Band = judge.Equal, band },
+		"takes no band":                               func(s *judge.Statement) { s.Band = band },
 		"wanted two numbers with 1 between them":      func(s *judge.Statement) { s.Kind, s.Band, s.Because, s.Unit = judge.Equal, band, "so", "log-ratio" },
 		"wanted two numbers with 0 between them":      func(s *judge.Statement) { s.Kind, s.Band, s.Because = judge.Equal, &[2]float64{1, 2}, "so" },
 		"did you mean loss.kind?":                     func(s *judge.Statement) { s.Where = map[string]any{"loss.kin": "ce"} },
 		"did you mean data.noise?":                    func(s *judge.Statement) { s.Cells = []string{"data.nois"} },
 		"write a claim for each":                      func(s *judge.Statement) { s.Cells, s.Unit = []string{"data.noise"}, "quotient" },
-		"one of another kind has left and right":      func(s *judge.Statement) { s.Left = "" },
+		"other kinds have left and right":             func(s *judge.Statement) { s.Left = "" },
 		"a claim of kind linear has x and y":          func(s *judge.Statement) { s.Kind, s.Band, s.Because = judge.Linear, band, "so" },
 		`runs is "odd", wanted regular or degenerate`: func(s *judge.Statement) { s.Runs = "odd" },
 	} {
@@ -271,8 +271,8 @@ func TestStatementsThatCannotBeJudged(t *testing.T) {
 	}
 }
 
-// Effects of both signs cancel in a mean: likeness is a claim about every cell.
-func TestLikenessIsOfEveryCell(t *testing.T) {
+// Likeness is a claim about the mean over cells that cells can contradict: of effects of both signs the mean is nothing.
+func TestLikenessOverCells(t *testing.T) {
 	m := judgetest.Common()
 	m.Noises = []float64{0.05, 0.1}
 	runs := m.Runs(t)
@@ -297,8 +297,8 @@ func TestLikenessIsOfEveryCell(t *testing.T) {
 		lo, hi float64
 		want   judge.Verdict
 		text   string
-	}{{.5, 2, judge.Fails, "in 0 of 2 cells, and wholly outside in: data.noise = 0.05; data.noise = 0.1"}, {.2, 5, judge.Holds, "in 2 of 2 cells"}, {.5, 5, judge.Partly, "in 1 of 2 cells, and wholly outside in: data.noise = 0.1"}} {
-		if got := claim(c.lo, c.hi); got.Verdict != c.want || !strings.Contains(got.Reason, c.text) || got.Effect.Pooled != nil {
+	}{{.5, 2, judge.Fails, "the mean is inside the band 0.500 to 2.00, but every cell is outside"}, {.2, 5, judge.Holds, "entirely inside the band 0.200 to 5.00"}, {.5, 5, judge.Partly, "but not in 1 cell: data.noise = 0.1"}} {
+		if got := claim(c.lo, c.hi); got.Verdict != c.want || !strings.Contains(got.Reason, c.text) || got.Effect.Pooled == nil {
 			t.Errorf("band %g to %g: %q (%s), wanted %q", c.lo, c.hi, got.Verdict, got.Reason, c.want)
 		}
 	}

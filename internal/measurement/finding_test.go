@@ -136,7 +136,7 @@ func TestNoiseWithoutShuffledLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words := Finding(m); !strings.Contains(words, "cannot be told without shuffled labels") {
+	if words := Finding(m); !strings.Contains(words, "Without shuffled labels (--null ") {
 		t.Errorf("%q (NC1 %g)", words, m.Measures[measure.KeyNC1Pinv])
 	}
 	for i, c := range s.labels { // classes that are far apart are told without

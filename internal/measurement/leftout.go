@@ -8,7 +8,7 @@ import (
 	"collapse/internal/format"
 )
 
-// NoteLeftOut adds to the notes what each split of each column leaves out, once for columns that agree. It is called when all columns are there.
+// NoteLeftOut adds to the notes what each split of each column leaves out, once for columns that agree. Call it when all columns exist.
 func (m *Result) NoteLeftOut() {
 	said := map[string]bool{}
 	for i := range m.Columns {
@@ -21,7 +21,7 @@ func (m *Result) NoteLeftOut() {
 	}
 }
 
-// leftOut says what has no part in a column's numbers: how many classes, why, the first few, and how many samples.
+// leftOut says what a column's numbers leave out: how many classes, why, the first few, and how many samples.
 func (c *Column) leftOut() []string {
 	const few = 8
 	var out []string
@@ -53,7 +53,7 @@ func (c *Column) leftOutWords(format string) string {
 	return fmt.Sprintf(format, classCount(n))
 }
 
-// leftOutRows are rows of the CSV file, one for each class that is named.
+// leftOutRows are rows of the CSV file, one per named class.
 func (c *Column) leftOutRows() (rows [][]string) {
 	for _, l := range c.LeftOut {
 		for _, label := range l.Labels {

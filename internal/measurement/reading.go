@@ -9,8 +9,8 @@ import (
 	"collapse/measure"
 )
 
-// reading says in plain words what a value means for this report. Limits between words are ours; the
-// definitions are the registry's.
+// reading says in plain words what a value means in this report. We chose the limits between words;
+// the registry has the definitions.
 type reading func(v float64, r *measure.Report) string
 
 // steps is a reading by size: the words of the first limit that the value does not exceed.
@@ -44,15 +44,15 @@ func plain(words string) reading {
 	return func(float64, *measure.Report) string { return words }
 }
 
-// readings are those that say more than the registry's name of the measure, which every other key is read as.
+// readings are those that say more than the measure's name in the registry, which is the reading of every other key.
 var readings = map[string]reading{
 	measure.KeyNC1Pinv: readNC1,
 	measure.KeyNC1TraceRatio: steps(smallIsCollapse, "no variance is left within classes", "nearly all variance is between classes", "most variance is between classes",
 		"less variance within classes than between them", "more variance within classes than between them"),
-	measure.KeyCDNV: steps(smallIsCollapse, "pairs of classes are points beside their distance", "pairs of classes are far apart for their spread", "pairs of classes are well separated for their spread",
+	measure.KeyCDNV: steps(smallIsCollapse, "classes are points compared with their distances", "pairs of classes are far apart compared with their spread", "pairs of classes are well separated compared with their spread",
 		"pairs of classes overlap somewhat", "pairs of classes overlap"),
-	measure.KeyCDNVStd: plain("how much pairs of classes differ in that"),
-	measure.KeyCDNVMax: steps(smallIsCollapse, "even the closest pair of classes are points beside their distance", "even the closest pair of classes is far apart for its spread", "even the closest pair of classes is well separated for its spread",
+	measure.KeyCDNVStd: plain("how much this varies between pairs of classes"),
+	measure.KeyCDNVMax: steps(smallIsCollapse, "even the closest two classes are points compared with their distance", "even the closest pair of classes is far apart compared with its spread", "even the closest pair of classes is well separated compared with its spread",
 		"the closest pair of classes overlaps somewhat", "some pair of classes overlaps"),
 	measure.KeyVCI: steps([]float64{1e-3, 0.1, 0.5}, "a linear map separates the classes without spread", "a linear map leaves little spread within classes",
 		"a linear map leaves part of the spread within classes", "no linear map makes the classes tight"),
@@ -71,14 +71,14 @@ var readings = map[string]reading{
 		}
 		return fmt.Sprintf("%d of them were cut as rounding and do not enter nc1_pinv", int(v))
 	},
-	measure.KeyGNC2Riesz:       steps(distance, "all pairs of class means repel alike", "pairs of class means repel almost alike", "repulsion of class means varies", "repulsion of class means varies widely"),
-	measure.KeyDilation:        steps(smallIsCollapse, "test samples sit on their class mean", "test classes are very tight", "test classes are tight", "test classes spread noticeably", "test classes spread wider than their means are apart"),
+	measure.KeyGNC2Riesz:       steps(distance, "all pairs of class means repel equally", "pairs of class means repel almost equally", "repulsion of class means varies", "repulsion of class means varies widely"),
+	measure.KeyDilation:        steps(smallIsCollapse, "test samples sit on their class mean", "test classes are very tight", "test classes are tight", "test classes spread noticeably", "test classes spread wider than the distance between their means"),
 	measure.KeyTestNC1Ratio:    steps(smallIsCollapse, "no variance within test classes", "nearly all test variance is between classes", "most test variance is between classes", "less test variance within classes than between them", "more test variance within classes than between them"),
 	measure.KeyNC2W:            etfDistance("the classifier's rows", "a simplex ETF"),
 	measure.KeyNC2MeansETF:     etfDistance("uncentred class means", "a simplex ETF"),
 	measure.KeyNC2MeansCentred: etfDistance("class means around their centre", "a simplex ETF"),
 	measure.KeyNC2MeansOF:      etfDistance("uncentred class means", "an orthogonal frame"),
-	measure.KeyNC2NormCV:       steps([]float64{1e-6, 0.05, 0.3}, "class means are equally long", "class means are nearly equally long", "class means differ moderately in length", "class means differ widely in length"),
+	measure.KeyNC2NormCV:       steps([]float64{1e-6, 0.05, 0.3}, "class means have equal length", "class means have nearly equal length", "class means differ moderately in length", "class means differ widely in length"),
 	measure.KeyNC2CosDeviation: func(v float64, r *measure.Report) string {
 		return fmt.Sprintf("cosines of class means are on average %s off %s", format.Digits(v), format.Digits(-1/float64(r.K-1)))
 	},
@@ -86,12 +86,12 @@ var readings = map[string]reading{
 		return fmt.Sprintf("the worst pair of class means is %s off %s", format.Digits(v), format.Digits(-1/float64(r.K-1)))
 	},
 	measure.KeyNC2WCentred: etfDistance("the classifier's rows around their mean", "a simplex ETF"),
-	measure.KeyNC2WNormCV:  steps([]float64{1e-6, 0.05, 0.3}, "the classifier's rows are equally long", "the classifier's rows are nearly equally long", "the classifier's rows differ moderately in length", "the classifier's rows differ widely in length"),
+	measure.KeyNC2WNormCV:  steps([]float64{1e-6, 0.05, 0.3}, "the classifier's rows have equal length", "the classifier's rows have nearly equal length", "the classifier's rows differ moderately in length", "the classifier's rows differ widely in length"),
 	measure.KeyNC2WCosDeviation: func(v float64, r *measure.Report) string {
 		return fmt.Sprintf("cosines of the classifier's rows are on average %s off %s", format.Digits(v), format.Digits(-1/float64(r.K-1)))
 	},
-	measure.KeyNC2CosStd:     steps(distance, "all pairs of class means have one angle", "pairs of class means have nearly one angle", "angles of class means vary", "angles of class means vary widely"),
-	measure.KeyNC2WCosStd:    steps(distance, "all pairs of the classifier's rows have one angle", "pairs of the classifier's rows have nearly one angle", "angles of the classifier's rows vary", "angles of the classifier's rows vary widely"),
+	measure.KeyNC2CosStd:     steps(distance, "all pairs of class means have the same angle", "pairs of class means have nearly the same angle", "angles of class means vary", "angles of class means vary widely"),
+	measure.KeyNC2WCosStd:    steps(distance, "all pairs of the classifier's rows have the same angle", "pairs of the classifier's rows have nearly the same angle", "angles of the classifier's rows vary", "angles of the classifier's rows vary widely"),
 	measure.KeyNC2Coherence:  coherence("class means around their centre"),
 	measure.KeyNC2WCoherence: coherence("rows of the classifier"),
 	measure.KeyNC2RankD:      etfDistance("the classifier's rows", "the best rank-d simplex"),
@@ -101,22 +101,22 @@ var readings = map[string]reading{
 	measure.KeyNC3Direct:     steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
 	measure.KeyNC3Centred:    steps(distance, "classifier rows and centred class means are the same up to scale", "classifier rows nearly are the centred class means up to scale", "classifier rows resemble the centred class means", "classifier rows differ from the centred class means"),
 	measure.KeyWMeanAlignment: func(v float64, _ *measure.Report) string {
-		return "the classifier reads the directions of the class means with cosine " + format.Digits(v) + " on average (1 = those and no other)"
+		return "the classifier reads the directions of the class means with cosine " + format.Digits(v) + " on average (1 = only these directions)"
 	},
 	measure.KeyNC3RankD:   etfDistance("products of classifier rows and class means", "the best rank-d simplex"),
-	measure.KeyNC3Duality: steps(distance, "every row points to its class mean as much as any other", "rows point to their class means almost alike", "rows point to their class means unevenly", "rows point to their class means very unevenly"),
-	measure.KeyNC4Bias:    plain("length of b + W h_G: 0 if the classifier is even at the centre of all samples"),
+	measure.KeyNC3Duality: steps(distance, "every row points to its class mean as much as any other", "rows point to their class means almost equally", "rows point to their class means unevenly", "rows point to their class means very unevenly"),
+	measure.KeyNC4Bias:    plain("length of b + W h_G: 0 if all classes have equal logits at the centre of all samples"),
 	measure.KeyNC4NCCMismatch: func(v float64, _ *measure.Report) string {
 		if v == 0 {
 			return "the classifier always picks the nearest class centre"
 		}
-		return "the classifier picks another class than the nearest centre for " + format.Percent(v)
+		return "the classifier does not pick the nearest centre's class for " + format.Percent(v)
 	},
 	measure.KeyTestNCCMismatch: func(v float64, _ *measure.Report) string {
 		if v == 0 {
 			return "on test samples the classifier always picks the nearest training centre"
 		}
-		return "on test samples the classifier picks another class than the nearest training centre for " + format.Percent(v)
+		return "on test samples the classifier does not pick the nearest training centre's class for " + format.Percent(v)
 	},
 	measure.KeyNC5OOD: steps([]float64{0.01, 0.1, 0.5}, "out-of-distribution samples are orthogonal to the class means on average", "nearly orthogonal to out-of-distribution samples",
 		"out-of-distribution samples lie partly along class means", "out-of-distribution samples lie along class means"),
@@ -141,9 +141,9 @@ var readings = map[string]reading{
 	measure.KeyNCCAccuracy:     share("%s of samples are nearest to their own class centre"),
 	measure.KeyTestAccuracy:    share("%s of test samples are classified as labelled"),
 	measure.KeyTestNCCAccuracy: share("%s of test samples are nearest to their class's training centre"),
-	measure.KeyMemRedrawn:      plain("distance of redrawn samples to where their true class lies on test data, summed"),
-	measure.KeyMemFlipped:      plain("the same over samples whose label really changed"),
-	measure.KeyMemMean:         plain("the same for one sample"),
+	measure.KeyMemRedrawn:      plain("distance of redrawn samples from the test centre of their true class, summed"),
+	measure.KeyMemFlipped:      plain("the same over samples whose label actually changed"),
+	measure.KeyMemMean:         plain("the same per sample"),
 	measure.KeyMemNormalised: func(v float64, _ *measure.Report) string {
 		return "a corrupted sample is " + format.Digits(v) + " class distances away from its true class"
 	},
@@ -151,7 +151,7 @@ var readings = map[string]reading{
 		if v < measure.DegenerateRatio {
 			return "degenerate: one class mean lies near the origin"
 		}
-		return "shortest class mean beside the longest"
+		return "shortest class mean over the longest"
 	},
 	measure.KeyMinClassCount: func(v float64, r *measure.Report) string {
 		if int(v) <= r.D {
@@ -161,26 +161,26 @@ var readings = map[string]reading{
 	},
 	measure.KeyConfSmallestEntry: func(v float64, _ *measure.Report) string {
 		if v < 0 {
-			return "class means have negative entries: no ReLU behind them"
+			return "class means have negative entries: they do not come from a ReLU"
 		}
 		return "class means have no negative entry"
 	},
-	measure.KeyConfMaxCos:  steps([]float64{1e-6, 0.05, 0.5}, "class means are orthogonal", "class means are nearly orthogonal", "some class means lean to each other", "some class means point the same way"),
-	measure.KeyConfOverlap: steps([]float64{1e-6, 0.05, 0.5}, "class means share no feature", "class means hardly share features", "class means share features", "class means lie on the same features"),
+	measure.KeyConfMaxCos:  steps([]float64{1e-6, 0.05, 0.5}, "class means are orthogonal", "class means are nearly orthogonal", "some class means lean towards each other", "some class means point the same way"),
+	measure.KeyConfOverlap: steps([]float64{1e-6, 0.05, 0.5}, "class means share no feature", "class means hardly share features", "class means share features", "class means use the same features"),
 	measure.KeyConfWeightAngle: func(v float64, _ *measure.Report) string {
 		return fmt.Sprintf("the row furthest from its class mean is %.1f° off", v*180/math.Pi)
 	},
 }
 
-// coherence reads the largest |cos| of K vectors beside that of a simplex, 1/(K−1), or in too few directions beside the Welch
-// bound √((K−d)/(d(K−1))).
+// coherence compares the largest |cos| of K vectors with that of a simplex, 1/(K−1), or, if d is too small for one, with the
+// Welch bound √((K−d)/(d(K−1))).
 func coherence(what string) reading {
 	return func(v float64, r *measure.Report) string {
 		beside := format.Digits(1/float64(r.K-1)) + " in a simplex"
 		if k, d := float64(r.K), float64(r.D); d < k-1 {
 			beside = fmt.Sprintf("at least %s in %d directions", format.Digits(math.Sqrt((k-d)/(d*(k-1)))), r.D)
 		}
-		return fmt.Sprintf("two %s come as close to one line as cosine %s (%s)", what, format.Digits(v), beside)
+		return fmt.Sprintf("two %s have a cosine of up to ±%s (%s)", what, format.Digits(v), beside)
 	}
 }
 
@@ -197,11 +197,12 @@ func sideOfBoundary(v float64) string {
 	return "even the worst sample points most to its own class"
 }
 
-// readNC1 says how wide classes are beside the distance of their means, on average over the directions between them.
+// readNC1 says how wide classes are compared with the distances between their means, on average over the directions
+// between them.
 func readNC1(v float64, r *measure.Report) string {
 	rank := r.Measures[measure.KeyRankBetween]
 	if !(rank > 0) {
-		return "spread within classes beside the distance of class means"
+		return "spread within classes compared with distances between class means"
 	}
 	return fmt.Sprintf("samples spread %s (rms over %s)", spreadWords(v*float64(r.K)/rank), format.Count(int(rank), "direction"))
 }
@@ -214,19 +215,19 @@ func ratioWords(ratio float64) string {
 	return format.Digits(100*ratio) + "\u00a0%"
 }
 
-// smallByCollapse are the measures that are small where classes have collapsed to a simplex, and small by chance where samples are few.
+// smallByCollapse are the measures that are small if classes have collapsed to a simplex, and also, by chance, if samples are few.
 var smallByCollapse = []string{measure.KeyNC1Pinv, measure.KeyNC1TraceRatio, measure.KeyCDNV, measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF,
 	measure.KeyNC2NormCV, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyConfMaxCos}
 
-// twoClasses are the measures of angles that have one value for two classes, whatever the model.
+// twoClasses are the measures of angles that have a fixed value for two classes, whatever the model.
 var twoClasses = []string{measure.KeyNC2MeansCentred, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz}
 
-// saysNothing reports whether a measure has one value whatever the model.
+// saysNothing reports whether a measure has a fixed value whatever the model.
 func saysNothing(key string, r *measure.Report) bool {
 	return r.K == 2 && slices.Contains(twoClasses, key)
 }
 
-// byChanceWords says of a value that it is no better than what shuffled labels give; "" if it is better, or nobody knows.
+// byChanceWords says that a value is no better than with shuffled labels; "" if it is better or unknown.
 func byChanceWords(key string, v float64, r *measure.Report) string {
 	null, known := r.Null[key]
 	switch {
@@ -244,7 +245,7 @@ func byChanceWords(key string, v float64, r *measure.Report) string {
 	return "; shuffled labels do as well"
 }
 
-// Reading is one line in plain language for a measure, also beside what shuffled labels give.
+// Reading is one plain line about a measure's value, compared with shuffled labels too.
 func Reading(key string, v float64, r *measure.Report) string {
 	if saysNothing(key, r) {
 		return "two centred class means are opposite whatever the model"

@@ -1,7 +1,7 @@
-// Package measurement is what one call of `collapse measure` finds in a set of files: the numbers of each layer, as a table
-// for people, tidy rows, JSON, and the words of a page.
+// Package measurement holds what one call of `collapse measure` finds in a set of files: the numbers of each layer, as a
+// readable table, tidy rows, JSON, and the text of a page.
 //
-// measure.go measures, result.go holds what was found; finding.go is the headline, reading.go the words beside each number.
+// measure.go measures, result.go holds the results; finding.go is the headline, reading.go the words next to each number.
 package measurement
 
 import (
@@ -14,16 +14,16 @@ import (
 	"collapse/measure"
 )
 
-// Measured is what one call of `collapse measure` found: a column for each layer, with what the pictures
-// need beside the numbers.
+// Measured is the result of one call of `collapse measure`: a column per layer, with the numbers and the
+// data for pictures.
 type Result struct {
 	Columns []Column
-	Main    int      // the column that the classifier belongs to, else the last
+	Main    int      // the column with the classifier, else the last
 	Values  []string // label of each class; nil: 0…K−1
 	Inputs  []featurefiles.Input
 	Notes   []string
 
-	Command   string // how to do it again; "" if unknown
+	Command   string // the command that repeats it; "" if unknown
 	Generated time.Time
 }
 
@@ -33,8 +33,10 @@ type Column struct {
 	*measure.Report
 	// Quantiles of the cosine margin, by their probability; nil without margins.
 	Quantiles map[string]float64 `json:"margin_quantiles,omitempty"`
+	// Readings say in plain words what each measure means here.
+	Readings map[string]string `json:"readings"`
 
-	// Sample (M×d) are some features with their classes, for the projection.
+	// Sample (M×d) holds some features with their classes, for the projection.
 	Sample  []float64 `json:"-"`
 	Classes []int32   `json:"-"`
 }
@@ -42,9 +44,12 @@ type Column struct {
 // Quantiles of the cosine margin that JSON and CSV hold.
 var Quantiles = []float64{0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1}
 
-// NewMeasuredColumn adds to a report what is derived from it.
+// NewMeasuredColumn makes a column from a report and adds derived values.
 func NewColumn(name string, r *measure.Report) Column {
-	c := Column{Name: name, Report: r}
+	c := Column{Name: name, Report: r, Readings: make(map[string]string, len(r.Measures))}
+	for key, v := range r.Measures {
+		c.Readings[key] = Reading(key, v, r)
+	}
 	for _, q := range Quantiles {
 		v, ok := r.MarginQuantile(q)
 		if !ok {
@@ -58,7 +63,7 @@ func NewColumn(name string, r *measure.Report) Column {
 	return c
 }
 
-// MainColumn is the column whose keys stand at the top of the JSON document.
+// MainColumn is the column whose keys are at the top of the JSON document.
 func (m *Result) MainColumn() *Column { return &m.Columns[m.Main] }
 
 // Class names class k of a column as its label.

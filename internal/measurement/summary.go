@@ -23,7 +23,7 @@ type Summary struct {
 	Inputs        format.Table
 }
 
-// Summary puts the main column into words, and the values of all.
+// Summary describes the main column in words, and lists the values of all columns.
 func (m *Result) Summary() Summary {
 	r := m.MainColumn().Report
 	s := Summary{Finding: Headline(m.finding()), Notes: m.Notes, ColumnNames: []string{"value"}, Groups: m.rows(), Tiles: m.tiles(),
@@ -42,10 +42,10 @@ func (m *Result) Summary() Summary {
 	return s
 }
 
-// Headline is a headline in two sizes: up to its first colon, and what follows.
+// Headline is a headline in two sizes: up to the first colon, and the rest.
 type Headline string
 
-// Lead is the part of the sentence that stands large.
+// Lead is the part of the sentence in large type.
 func (s Headline) Lead() string {
 	if at := strings.Index(string(s), ": "); at >= 0 {
 		return string(s[:at+1])
@@ -59,7 +59,7 @@ func (s Headline) Rest() string { return strings.TrimSpace(string(s[len(s.Lead()
 // Group is one group of measures.
 type Group struct {
 	Name, Title string
-	Shuffled    bool // a column says what shuffled labels give
+	Shuffled    bool // has a column for shuffled labels
 	Rows        []Row
 }
 
@@ -90,7 +90,7 @@ func (m *Result) tiles() []format.Tile {
 	return out
 }
 
-// shortPercent is percent for a tile: whole tenths, never broken, and never 100 unless it is.
+// shortPercent is percent for a tile: one decimal, no line break, and 100 only if exact.
 func shortPercent(v float64) string {
 	tenths := math.Round(1000 * v)
 	if v < 1 {

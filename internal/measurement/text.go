@@ -15,11 +15,11 @@ import (
 	"collapse/measure"
 )
 
-// groupTitles says what each group of measures asks.
+// groupTitles are the questions that the groups of measures ask.
 var groupTitles = map[string]string{
 	"NC1": "NC1  Do samples gather at their class mean?", "NC2": "NC2  Are the class means a simplex?",
 	"NC3": "NC3  Does the classifier mirror the class means?", "NC4": "NC4  Does it choose the nearest centre?",
-	"NC5": "NC5  Do unknown inputs lie across the classes?", "OOD": "Which scores tell unknown inputs from known ones?", "rank": "Rank of the classes and of the layer", "margin": "Cosine margin",
+	"NC5": "NC5  Are unknown inputs orthogonal to the classes?", "OOD": "Which scores separate unknown inputs from known ones?", "rank": "Rank of the classes and of the layer", "margin": "Cosine margin",
 	"accuracy": "Accuracy", "memorization": "Memorization of wrong labels", "configuration": "Configuration (M-D Def. 3.1)",
 }
 
@@ -48,8 +48,8 @@ func (m *Result) groups() []group {
 	return out
 }
 
-// WriteText prints the report for people: what was measured, the numbers by question with a reading each,
-// what rounding leaves open, and what is missing with its reason.
+// WriteText prints the report for people: what was measured, the numbers by question, each with a
+// reading, the digits that rounding leaves uncertain, and what is missing and why.
 func (m *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n%s\n", safetext.Line(m.finding()), m.subject())
@@ -60,9 +60,9 @@ func (m *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s\n", g.Title)
 		m.writeGroup(&b, g)
 	}
-	writeLines(&b, "Digits that are open (±)", m.opened())
+	writeLines(&b, "Uncertain digits (±)", m.opened())
 	writeLines(&b, "Not measured", m.missing())
-	fmt.Fprintf(&b, "\nWeighting per %s; definitions and sources of every number: --json (conventions), docs/measures.md\n", m.MainColumn().Imbalance)
+	fmt.Fprintf(&b, "\nWeighting per %s; definition and source of every number: --json (conventions), docs/measures.md\n", m.MainColumn().Imbalance)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -74,7 +74,7 @@ func (c *Column) Value(key string) string {
 	return "–"
 }
 
-// open writes what rounding leaves open in a measure, if it is more than the digits shown hide.
+// open writes the rounding error of a measure if it affects the digits shown.
 func (c *Column) open(key string) string {
 	if c.Reason[key] == "" || saysNothing(key, c.Report) {
 		return ""
@@ -85,7 +85,7 @@ func (c *Column) open(key string) string {
 	return ""
 }
 
-// significant writes a measure: six significant digits, plain for people to copy.
+// significant writes a measure with six significant digits, in plain notation for copying.
 func significant(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // subject says what was measured, in one or a few lines.
@@ -135,15 +135,14 @@ func classes(counts []int) string {
 	return fmt.Sprintf("%d classes of %d to %d", len(counts), lo, hi)
 }
 
-// WriteCSV writes tidy rows: layer, class (empty for a measure of all classes), key, value, why there is
-// none, weighting, definition, source; then what rounding leaves open, what shuffled labels give, and a reason in words. A cell is
-// empty where that was not found out.
+// WriteCSV writes tidy rows: layer, class (empty for a measure of all classes), key, value, why it is missing, weighting,
+// definition, source; then rounding error, values for shuffled labels, and a reason in words. A cell is empty if unknown.
 func (m *Result) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	cells := 0 // of the header, which comes first
+	cells := 0 // in the header, which comes first
 	for row := range m.csvRows() {
 		cells = max(cells, len(row))
-		if err := out.Write(safetext.Cells(append(row, make([]string, cells-len(row))...))); err != nil { // numbers pass
+		if err := out.Write(safetext.Cells(append(row, make([]string, cells-len(row))...))); err != nil { // leaves numbers unchanged
 			return fmt.Errorf("measurement: writing CSV: %w", err)
 		}
 	}
@@ -154,7 +153,7 @@ func (m *Result) WriteCSV(w io.Writer) error {
 	return nil
 }
 
-// csvRows are the rows of WriteCSV, made one after the other: a million classes have several million. Empty cells at their end are left out.
+// csvRows are the rows of WriteCSV, generated one at a time: a million classes have several million. Trailing empty cells are left out.
 func (m *Result) csvRows() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		if !yield([]string{"layer", "class", "key", "value", "missing", "weighting", "definition", "source", "uncertainty", "input_rounding", "null_low", "null_median", "null_high", "reason"}) {
@@ -175,7 +174,7 @@ func (m *Result) csvRows() iter.Seq[[]string] {
 	}
 }
 
-// csvMeasures are the rows of the registry.
+// csvMeasures are the rows of the registry's measures.
 func (c *Column) csvMeasures() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for _, d := range measure.Definitions() {

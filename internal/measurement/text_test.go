@@ -24,9 +24,9 @@ func TestFindingSentences(t *testing.T) {
 		{func(r *measure.Report) { r.Measures[measure.KeyNC2MeansCentred] = .6 }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are not near a simplex ETF"},
 		{func(r *measure.Report) {
 			r.Measures[measure.KeyNC2MeansCentred], r.Measures[measure.KeyNC2MeansOF], r.ClassCounts[0] = .6, .1, 30
-		}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes pull"},
-		{func(r *measure.Report) { r.Measures[measure.KeyRankBetween] = 7 }, "Whether classes have shrunk cannot be told: 2 of 9 directions between class means are no larger than rounding or lie below the chosen cut, and NC1 leaves them out"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions[0] = 14.4, 100 }, "No collapse: NC1 is what shuffled labels give (with 20 samples of a class in 64 coordinates, class means are far apart by chance)"},
+		}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes shift"},
+		{func(r *measure.Report) { r.Measures[measure.KeyRankBetween] = 7 }, "These features cannot tell whether classes have shrunk: 2 of 9 directions between class means are within rounding or below the chosen cut, and NC1 leaves them out"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions[0] = 14.4, 100 }, "No collapse: shuffled labels give the same NC1 (with 20 samples per class in 64 coordinates, class means are far apart by chance)"},
 		{func(r *measure.Report) {
 			r.Measures[measure.KeyNC1Pinv], r.Null, r.Directions = 14.4, nil, measure.Vector{100, 40, .01, .01}
 		}, "No collapse: " + spread +
@@ -38,12 +38,12 @@ func TestFindingSentences(t *testing.T) {
 		{func(r *measure.Report) { r.Measures[measure.KeyNCCAccuracy] = .5 }, "No collapse: NC1 is small, but only 50.00\u00a0% of samples are nearest to their own class mean: classes overlap"},
 		{func(r *measure.Report) {
 			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 2.6e-4, Median: 3e-4, High: 4e-4}
-		}, "No clear collapse: NC1 is small, but still 30.0\u00a0% of what shuffled labels give"},
+		}, "No clear collapse: NC1 is small, but still 30.0\u00a0% of its value for shuffled labels"},
 		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions = .09, nil }, "On the way to collapse: " + spread + "31.6\u00a0% as far as class means do; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.K = 2 }, "Collapsed: " + spread +
 			"0.447\u00a0% as far as class means do; two class means are opposite around their centre whatever the model, so their angles say nothing"},
-		{func(r *measure.Report) { r.N = 10 }, "Too few samples to tell: with one sample of each class no spread is seen"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions, r.N = .009, nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is as tight about once in 100 times"},
+		{func(r *measure.Report) { r.N = 10 }, "Too few samples to tell: with one sample per class there is no spread to see"},
+		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions, r.N = .009, nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is this tight about once in 100 times"},
 	} {
 		r := measurementtest.WordsReport()
 		c.change(r)

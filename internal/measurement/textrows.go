@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	lineWidth    = 120 // characters of a line of the report for people
+	lineWidth    = 120 // characters per line of the readable report
 	leastReading = 40
 )
 
-// writeGroup writes a table: key, value, what shuffled labels give and a reading, or a value for each layer and the name.
+// writeGroup writes a table: key, value, values for shuffled labels and a reading; or, for several layers, key, a value
+// per layer and the name.
 func (m *Result) writeGroup(b *strings.Builder, g group) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	rows, widths := m.cells(g)
@@ -81,7 +82,7 @@ func (m *Result) cells(g group) (rows [][]string, widths []int) {
 	return rows, widths
 }
 
-// wrapped breaks words into lines of at most so many characters, or of one word.
+// wrapped breaks text into lines of at most the given width, or of one long word.
 func wrapped(words string, width int) []string {
 	lines := []string{""}
 	for _, word := range strings.Split(words, " ") {
@@ -98,7 +99,7 @@ func wrapped(words string, width int) []string {
 	return lines
 }
 
-// writeLines writes a list under a title, if there is one; long lines are broken and set in.
+// writeLines writes a list under a title, unless it is empty; long lines are broken and indented.
 func writeLines(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -109,12 +110,12 @@ func writeLines(b *strings.Builder, title string, lines []string) {
 	}
 }
 
-// shuffled reports whether a group has a column of what shuffled labels give.
+// shuffled reports whether a group has a column for shuffled labels.
 func (m *Result) shuffled(g group) bool {
 	return len(m.Columns) == 1 && slices.ContainsFunc(g.Keys, func(d measure.Definition) bool { return m.MainColumn().chance(d.Key) != "" })
 }
 
-// chance writes the range of a measure when labels are shuffled; "" if that is not known.
+// chance writes the range of a measure for shuffled labels; "" if unknown.
 func (c *Column) chance(key string) string {
 	null, known := c.Null[key]
 	if !known || key == measure.KeyRankBetween || saysNothing(key, c.Report) {
@@ -132,7 +133,7 @@ func (m *Result) missing() []string {
 	return m.byReason(func(c *Column, key string) string { return c.Missing[key] })
 }
 
-// opened groups the keys whose digits rounding leaves open by their reason.
+// opened groups the keys with uncertain digits by their reason.
 func (m *Result) opened() []string {
 	return m.byReason(func(c *Column, key string) string {
 		if saysNothing(key, c.Report) {

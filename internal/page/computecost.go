@@ -11,20 +11,20 @@ import (
 	"collapse/internal/train"
 )
 
-// Compute is what runs have taken, failed ones up to their last epoch.
+// Compute is what runs have cost, failed ones up to their last epoch.
 type Compute struct {
 	FLOP      float64 `json:"flop"`
 	CoreHours float64 `json:"core_hours"`
 	Runs      int     `json:"runs"`               // that computed something
 	Unknown   int     `json:"runs_without_flop"`  // not in FLOP
-	OneThread int     `json:"runs_of_one_thread"` // that did not note their threads: their time counts once
+	OneThread int     `json:"runs_of_one_thread"` // with no recorded thread count: their time counts once
 	LBFGS     int     `json:"runs_of_lbfgs"`      // whose further evaluations of a step are not in FLOP
-	Continued int     `json:"runs_gone_on_from"`  // of a search: the beginnings of longer runs, whose FLOP hold theirs
+	Continued int     `json:"runs_gone_on_from"`  // in a search: beginnings of longer runs, whose FLOP include theirs
 	Why       string  `json:"flop_why,omitempty"` // some are unknown
 }
 
-// Count adds up what training runs have taken. foresee gives what a run of so many epochs takes (see train.Foresee). searched says
-// that runs which differ in run.epochs alone went on from one another.
+// Count adds up what training runs have cost. foresee gives the cost of a run by its epochs (see train.Foresee). searched says
+// that runs which differ only in run.epochs continued one another.
 func Count(runs []judge.Run, searched bool, foresee func(hash string, epochs int) (train.Outlook, error)) Compute {
 	var c Compute
 	longest := map[string]int64{}
@@ -67,7 +67,7 @@ func (c *Compute) addFLOP(r *judge.Run, foresee func(hash string, epochs int) (t
 	c.FLOP += o.FLOP()
 }
 
-// beginning is the same for runs that differ in run.epochs alone. A configuration that is no JSON is like no other.
+// beginning is the same for runs that differ only in run.epochs. A configuration that is not JSON equals no other.
 func beginning(r *judge.Run) string {
 	tree := map[string]any{}
 	if json.Unmarshal(r.Config, &tree) != nil {
@@ -86,7 +86,7 @@ func beginning(r *judge.Run) string {
 	return string(text)
 }
 
-// Sentence says what the runs have taken and how it is counted.
+// Sentence says what the runs have cost and how it is counted.
 func (c Compute) Sentence() string {
 	flop, few := format.FLOP(c.FLOP), []string{}
 	value, unit := coreTime(c.CoreHours)
@@ -98,22 +98,22 @@ func (c Compute) Sentence() string {
 			few = append(few, fmt.Sprintf(words, format.Count(n, "run")))
 		}
 	}
-	add(c.OneThread, "the threads of %s were not noted, one each is counted")
-	add(c.LBFGS, "of L-BFGS (%s) one evaluation a step is counted")
+	add(c.OneThread, "the threads of %s were not recorded; one each is counted")
+	add(c.LBFGS, "for L-BFGS (%s) one evaluation per step is counted")
 	add(c.Unknown, "the FLOP of %s are not known ("+strings.ReplaceAll(c.Why, "%", "%%")+")")
 	least := ""
 	if len(few) > 0 {
 		least = " At least: " + strings.Join(few, "; ") + "."
 	}
 	if c.Continued > 0 {
-		least += " A trial that went on from a shorter run counts its epochs once."
+		least += " A trial that continued a shorter run counts its epochs once."
 	}
-	return fmt.Sprintf("%s and %s %s in %s that finished an epoch, failed ones included. FLOP are counted as papers do: 2 for each multiply-add of convolutions and linear layers, "+
-		"taps that see padding included, 3 passes for each training sample and 1 for each evaluated one; core time is the time of each run times its threads.%s",
+	return fmt.Sprintf("%s and %s %s in %s that finished an epoch, failed ones included. FLOP are counted as in papers: 2 for each multiply-add of convolutions and linear layers, "+
+		"taps that see padding included, 3 passes for each training sample and 1 for each evaluated one; core time is a run's time multiplied by its threads.%s",
 		flop, value, unit, format.Count(c.Runs, "run"), least)
 }
 
-// tiles are the time and, if known, the arithmetic.
+// tiles are the core time and, if known, the FLOP.
 func (c Compute) tiles() []format.Tile {
 	value, unit := coreTime(c.CoreHours)
 	out := []format.Tile{tile(value, unit)}
@@ -124,7 +124,7 @@ func (c Compute) tiles() []format.Tile {
 	return out
 }
 
-// coreTime writes core-hours, and what is less than a minute in seconds.
+// coreTime writes core-hours, and seconds below a minute.
 func coreTime(hours float64) (value, unit string) {
 	if hours < 1.0/60 {
 		return format.Digits(3600 * hours), "core-seconds"

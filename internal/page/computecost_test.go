@@ -56,7 +56,7 @@ func TestCountByHand(t *testing.T) {
 	if want := 0.5 + 1.5 + 1.5/3600 + 1; !(math.Abs(c.CoreHours-want) < 1e-9) {
 		t.Errorf("%v core-hours, by hand %v", c.CoreHours, want)
 	}
-	for _, want := range []string{"161\u00a0kFLOP", "3.00 core-hours in 3 runs that finished an epoch", "the threads of 1 run were not noted", "At least"} {
+	for _, want := range []string{"161\u00a0kFLOP", "3.00 core-hours in 3 runs that finished an epoch", "the threads of 1 run were not recorded", "At least"} {
 		if !strings.Contains(c.Sentence(), want) {
 			t.Errorf("%q lacks %q", c.Sentence(), want)
 		}
@@ -102,7 +102,7 @@ func TestCountSaysWhatItDoesNotKnow(t *testing.T) {
 	}
 	r := spending(t, 1)
 	r.Settings["optim.kind"] = "lbfgs"
-	if c = Count([]judge.Run{r}, false, foreseen); c.LBFGS != 1 || !strings.Contains(c.Sentence(), "of L-BFGS (1 run) one evaluation a step") {
+	if c = Count([]judge.Run{r}, false, foreseen); c.LBFGS != 1 || !strings.Contains(c.Sentence(), "for L-BFGS (1 run) one evaluation per step") {
 		t.Errorf("%+v", c)
 	}
 	c = Compute{Runs: 1, Unknown: 1}

@@ -7,10 +7,10 @@ import (
 	"collapse/internal/judge"
 )
 
-// namedClaims is how many claims of one verdict the first sentence of a page names.
+// namedClaims is how many claims per verdict the first sentence of a page names.
 const namedClaims = 2
 
-// Found is the first sentence of a page: how many claims hold, and which do not or stay open.
+// Found is the first sentence of a page: how many claims hold, and which do not hold or stay open.
 func (p recipePage) Found() string {
 	if len(p.Judged) == 0 {
 		return ""
@@ -49,7 +49,7 @@ func (p recipePage) Found() string {
 	return strings.Join(out, " ")
 }
 
-// Words explains the measures that a page of trained networks is about.
+// Words explains the measures on a page about trained networks.
 func (p recipePage) Words() string {
 	if !p.Trains || p.Study {
 		return ""
@@ -60,7 +60,7 @@ func (p recipePage) Words() string {
 	}
 	words := "NC1 compares the spread of features within classes with the distances between class means: at 0 every class is a point."
 	if p.Memorization || strings.Contains(strings.ToLower(about), "dilation") {
-		words += " Dilation is √NC1 of test features; memorization is how far wrongly labelled training samples lie from the test features of their true class. " +
+		words += " Dilation is √NC1 of test features; memorization is how far training samples with a wrong label lie from the test features of their true class. " +
 			"A run is degenerate if one class mean lies at the origin."
 	}
 	return words

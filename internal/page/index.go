@@ -12,7 +12,7 @@ import (
 	"collapse/internal/outfile"
 )
 
-// IndexEntry is what the page over all recipes says of one.
+// IndexEntry is one recipe on the page over all recipes.
 type IndexEntry struct {
 	ID      string        `json:"id"`
 	Title   string        `json:"title"`
@@ -25,7 +25,7 @@ type IndexEntry struct {
 	Error   string        `json:"error,omitempty"` // why there is no page
 }
 
-// Counts says how many claims have which verdict.
+// Counts is the number of claims per verdict, in words.
 func (e IndexEntry) Counts() string {
 	var words []string
 	for _, v := range judge.Verdicts {
@@ -58,7 +58,7 @@ func relative(dir, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// indexRow is an entry as the template prints it.
+// indexRow is an entry prepared for the template.
 type indexRow struct {
 	IndexEntry
 	Link, Preview string // relative to the page

@@ -5,20 +5,20 @@ import (
 	"collapse/internal/judge"
 )
 
-// StudyMeasures are the measures that Judged and Grid read: a page about many runs loads no others.
+// StudyMeasures are the measures that Judged and Grid read: pages about many runs load no others.
 var StudyMeasures = []string{"accuracy", "dilation", "mean_norm_ratio", "nc1_pinv", "memorization_flipped",
 	"memorization_redrawn", "memorization_mean", "memorization_normalised"}
 
-// Judged is what the finished runs of one experiment of a study say so far.
+// Judged is what the finished runs of one experiment in a study show so far.
 type Judged struct {
 	Title   string
 	Claims  []judge.Claim
-	Numbers []judge.Comparison // the paper's beside ours
+	Numbers []judge.Comparison // the paper's next to ours
 	Figures []figure.Picture
 }
 
-// Judge draws the main figures of every experiment among the runs and judges the paper's claims on them. Runs that have not
-// finished count nowhere.
+// Judge draws the main figures of every experiment among the runs and judges the paper's claims on them. Unfinished runs
+// are ignored.
 func Judge(runs []judge.Run) []Judged {
 	gs, _ := judge.Experiments(runs)
 	var out []Judged

@@ -12,7 +12,7 @@ import (
 type measuredPage struct {
 	measurement.Summary
 	Title         string
-	Main          string // the layer that the pictures show; "" if there is one only
+	Main          string // the layer in the pictures; "" if there is only one
 	Pictures      []shown
 	Others        []epochs // the other layers, folded
 	Layers        []shown
@@ -48,7 +48,7 @@ func pageOfResult(m *measurement.Result) measuredPage {
 	return p
 }
 
-// prepareAlone prepares pictures without files beside the page.
+// prepareAlone prepares pictures that have no files next to the page.
 func prepareAlone(pictures []figure.Picture) []shown {
 	var out []shown
 	for _, p := range pictures {

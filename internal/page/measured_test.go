@@ -34,7 +34,7 @@ func savedPage(t *testing.T, m *measurement.Result) string {
 func TestMeasuredPageOfManyClasses(t *testing.T) {
 	const k = 250
 	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, k, 3, k+6, 0.01)}})
-	for _, want := range []string{"250 classes do not fit", "each curve is sorted for itself", `data-panel="histogram"`, "Only 20 of 250 classes are drawn"} {
+	for _, want := range []string{"250 classes do not fit", "each curve is sorted separately", `data-panel="histogram"`, "Only 20 of 250 classes are drawn"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -65,7 +65,7 @@ func TestMeasuredPageOfLayers(t *testing.T) {
 // TestMeasuredPageWithoutAnything: one class leaves nearly all undefined, and the page says so.
 func TestMeasuredPageWithoutAnything(t *testing.T) {
 	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, 1, 4, 2, 0.1)}})
-	if !strings.Contains(html, "One class:") || !strings.Contains(html, "there is no other to be apart from") || strings.Contains(html, "NaN") {
+	if !strings.Contains(html, "One class:") || !strings.Contains(html, "there is no other to separate from") || strings.Contains(html, "NaN") {
 		t.Error("a single class must leave NC1 undefined, without NaN on the page")
 	}
 }

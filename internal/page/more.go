@@ -7,21 +7,21 @@ import (
 	"collapse/internal/outfile"
 )
 
-// mostBytes is how large a page may grow by its figures. Those beyond stand on a second page beside it, and the page links to them.
+// mostBytes bounds the size of a page with its figures. Further figures go to a second page, which the first links to.
 const mostBytes = 900_000
 
 // moreName is the file of the second page.
 const moreName = "more.html"
 
-// morePage is what the template of the second page prints.
+// morePage is the data of the second page's template.
 type morePage struct {
 	Title   string
 	Figures []shown
 	Made    string
 }
 
-// arrange decides which figures stand on a page, in the order of their importance: the first always, the others while there is room,
-// those of last never. It marks the rest, and returns it. Bare is how large the page is without figures.
+// arrange decides which figures go on a page, in order of importance: the first always, the others while there is room, those of
+// last never. It marks and returns the rest. Bare is the size of the page without figures.
 func arrange(bare func() (int, error), figures, last []*shown) ([]shown, error) {
 	for _, f := range append(append([]*shown(nil), figures...), last...) {
 		f.Elsewhere = true
@@ -53,7 +53,7 @@ func arrange(bare func() (int, error), figures, last []*shown) ([]shown, error) 
 	return rest, nil
 }
 
-// writeMore makes the second page, if there is anything on it, and returns its path.
+// writeMore writes the second page, unless it would be empty, and returns its path.
 func writeMore(dir, title, made string, rest []shown) (string, error) {
 	if len(rest) == 0 {
 		return "", nil

@@ -13,8 +13,8 @@ import (
 	"collapse/internal/recipe"
 )
 
-// page is what the template prints. Every string in it is escaped by the template, but for SVG
-// and CSS that package chart made.
+// page is the template's data. The template escapes every string in it, except SVG and CSS made by
+// package chart.
 type page struct {
 	ID                      string
 	Title, Finding, Numbers string
@@ -32,7 +32,7 @@ type shared struct {
 	Tiles                []format.Tile
 	RunTable, Unfinished runsTable
 	Config               []pair
-	TakenTable           format.Table // settings that a search found for the runs, and where
+	TakenTable           format.Table // settings that a search found for the runs, and in which trial
 	Made                 string
 	Single               bool // the page is about one run
 }
@@ -46,15 +46,15 @@ type section struct {
 	ID, Title string
 	Claims    []judge.Claim
 	Main      []shown // M-D Fig. 1, with and without degenerate runs
-	More      []shown // the same against other forms of memorization, folded
+	More      []shown // the same with other forms of memorization, folded
 	Features  []shown
 	Why       string // why there are no features, if there are none
 	Epochs    []epochs
 	Limits    format.Table
-	LimitNote string // which runs the limits leave out
+	LimitNote string // which runs the table of limits leaves out
 }
 
-// epochs is the folding part for one noise level.
+// epochs is the foldable part for one noise level.
 type epochs struct {
 	Title   string
 	Open    bool
@@ -69,7 +69,7 @@ type shown struct {
 	Panels             []template.HTML
 	Notes              []string
 	Table              format.Table
-	Alone              bool // no files lie beside the page
+	Alone              bool // there are no files next to the page
 	Elsewhere          bool // on the second page
 }
 
@@ -78,7 +78,7 @@ type swatch struct {
 	Label  string
 }
 
-// prepare turns a picture into HTML pieces. The SVG is chart's own, which escapes every text.
+// prepare turns a picture into pieces of HTML. The SVG comes from chart, which escapes every text.
 func prepare(p figure.Picture) shown {
 	in := chart.Inline(p.Figure.Telling())
 	f := shown{ID: p.ID, Title: p.Title, Caption: p.Caption, Columns: p.Columns, Notes: in.Notes, Table: p.Table}
@@ -91,7 +91,7 @@ func prepare(p figure.Picture) shown {
 	return f
 }
 
-// build makes the page and the pictures whose files lie beside it.
+// build makes the page and the pictures that get files next to it.
 func build(study Study) (page, []figure.Picture, Result) {
 	gs, unfinished := judge.Experiments(study.Runs)
 	p := page{ID: study.ID, Title: study.Title, Substitutions: study.Substitutions, Notes: study.Notes, Commands: study.Commands, shared: shared{Single: len(study.Runs) == 1}}
@@ -195,9 +195,9 @@ func epochsOf(g *judge.Experiment, noise float64, add func(figure.Picture) (show
 	e := epochs{Title: fmt.Sprintf("η = %s (%s)", format.Decimal(noise), format.Count(g.Count(func(s *judge.JudgedRun) bool { return s.Noise == noise }), "run"))}
 	first, rest := figure.EpochFigures(g, noise)
 	first.Title = "The measures of collapse against epoch, η = " + format.Decimal(noise)
-	first.Caption = "Mean over seeds; the band reaches from the smallest to the largest seed. Training measures are in evaluation mode and on the labels trained on; test labels are never corrupted."
+	first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed. Training measures are taken in evaluation mode on the labels trained on; test labels are never corrupted."
 	rest.Title = "Every other measure against epoch, η = " + format.Decimal(noise)
-	rest.Caption = "As above. “clean” are the training samples that kept their label. The key and the split of each measure stand above its axis."
+	rest.Caption = "As above. “clean” means the training samples that kept their label. The key and the split of each measure stand above its axis."
 	for _, p := range []figure.Picture{first, rest} {
 		if f, ok := add(p); ok {
 			e.Figures = append(e.Figures, f)
@@ -206,8 +206,8 @@ func epochsOf(g *judge.Experiment, noise float64, add func(figure.Picture) (show
 	return e
 }
 
-// figures lists the figures of a page in the order of their importance, and apart those that only one who looks for them wants: every
-// other measure of many runs.
+// figures lists the figures of a page in order of importance, and separately those of interest only to readers who look for them:
+// every other measure of many runs.
 func (p *page) figures() (figures, last []*shown) {
 	var more []*shown
 	for i := range p.Groups {

@@ -17,31 +17,31 @@ import (
 	"collapse/internal/theoryfig"
 )
 
-// Recipe is a figure or table of a paper with the runs that repeat it and the words its page needs; or, with Study, somebody's own search.
+// Recipe is a figure or table of a paper with the runs that repeat it and the text of its page; or, with Study, a user's own search.
 type Recipe struct {
 	ID, Title     string
-	Study         bool   // no paper is behind it
+	Study         bool   // not from a paper
 	Source        string // which figure of which paper
 	Caption       string
-	Scale         string // what scale the runs have, in words
+	Scale         string // the scale of the runs, in words
 	Runs          []judge.Run
 	Drawings      []figure.Drawing
-	Memorization  bool           // draw and judge memorization and dilation as M-D Fig. 1 does
+	Memorization  bool           // draw and judge memorization and dilation as in M-D Fig. 1
 	Searches      []judge.Search // of settings; nil: the runs are a grid
 	Claims        []judge.Statement
 	Numbers       []judge.Number
-	Printed       *judge.Printed // the claim that the numbers are the paper's; nil: none
-	PapersScale   bool           // the runs are what the paper ran
+	Printed       *judge.Printed // the claim that the numbers equal the paper's; nil: none
+	PapersScale   bool           // the runs have the paper's scale
 	Substitutions []recipe.Substitution
-	Taken         recipe.Found // settings that a search found for these runs; nil: they take none
+	Taken         recipe.Found // settings that a search found for these runs; nil: none
 	Notes         []string
 	Commands      []string
-	Compute       *Compute // what the runs have taken; nil: not said
-	RunPages      bool     // write each run's own page, too, and link to it
+	Compute       *Compute // what the runs have cost; nil: not shown
+	RunPages      bool     // also write each run's own page, and link to it
 	Generated     time.Time
 }
 
-// OfRecipe gives the words of a recipe and what it draws and claims to its runs.
+// OfRecipe combines a recipe's text, figures and claims with its runs.
 func OfRecipe(r *recipe.Recipe, c recipe.Choice, runs []judge.Run) (Recipe, error) {
 	departures, err := r.Departures(c)
 	return Recipe{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Scale: c.Describe(len(runs)), Runs: runs,
@@ -49,11 +49,11 @@ func OfRecipe(r *recipe.Recipe, c recipe.Choice, runs []judge.Run) (Recipe, erro
 		Commands: []string{c.Command(r.ID)}, Notes: r.Notes()}, err
 }
 
-// recipePage is what the template prints.
+// recipePage is the template's data.
 type recipePage struct {
 	Recipe
 	shared
-	Trains     bool // the numbers are of trained networks, not of the theory
+	Trains     bool // the numbers come from trained networks, not from theory
 	Facts      []theoryfig.Fact
 	Judged     []judge.Claim
 	Figures    []shown
@@ -62,8 +62,8 @@ type recipePage struct {
 	FoundTable format.Table       // of searches
 }
 
-// WriteRecipe makes the page of a recipe, dir/index.html, with the files of its figures beside it
-// as Write does.
+// WriteRecipe makes the page of a recipe, dir/index.html, with the files of its figures, as Write
+// does.
 func WriteRecipe(dir string, r Recipe) (Result, error) {
 	p, pictures, err := r.build()
 	if err != nil {
@@ -100,7 +100,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	return res, outfile.Write(res.Index, html)
 }
 
-// Judge is what the runs of a recipe say so far, with the figures of its page. Runs that have not finished are drawn nowhere.
+// Judge is what the runs of a recipe show so far, with the figures of its page. Unfinished runs are not drawn.
 func (r Recipe) Judge() (Judged, error) {
 	p, pictures, err := r.build()
 	return Judged{Title: r.Source, Claims: p.Judged, Numbers: p.Compared, Figures: pictures}, err
@@ -110,7 +110,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	p := recipePage{Recipe: r, Trains: true, shared: shared{Config: commonSettings(r.Runs)}}
 	done := judge.Finished(r.Runs)
 	var pictures []figure.Picture
-	if r.Memorization { // the paper's figure; what the recipe draws beside it comes after
+	if r.Memorization { // the paper's figure first, then the recipe's other figures
 		pictures = figure.Memorization(r.Runs)
 	}
 	for i, d := range r.Drawings {
@@ -164,7 +164,7 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 	return tiles
 }
 
-// numberTable sets the paper's numbers beside ours.
+// numberTable puts the paper's numbers next to ours.
 func numberTable(numbers []judge.Comparison) format.Table {
 	t := format.Table{Columns: []string{"", "the paper", "these runs", "difference"}}
 	for _, n := range numbers {
@@ -173,7 +173,7 @@ func numberTable(numbers []judge.Comparison) format.Table {
 	return t
 }
 
-// variedTable lists the finished runs with the settings that tell them apart.
+// variedTable lists the finished runs with the settings in which they differ.
 func variedTable(done []*judge.JudgedRun) format.Table {
 	var keys []string
 	for _, s := range done {

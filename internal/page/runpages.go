@@ -12,19 +12,19 @@ import (
 // runsTable lists runs; the first column is the start of a run's hash.
 type runsTable struct {
 	format.Table
-	Pages bool // runs/<hash>/index.html exists beside the page
+	Pages bool // runs/<hash>/index.html exists next to the page
 }
 
-// manyRuns is from where a table of runs is folded.
+// manyRuns is the number of runs from which their table is folded.
 const manyRuns = 40
 
-// Long reports whether the table is to be folded.
+// Long reports whether the table is folded.
 func (t runsTable) Long() bool { return len(t.Rows) > manyRuns }
 
 // hashStart names a run in tables, folders and commands.
 func hashStart(r *judge.Run) string { return fmt.Sprintf("%.12s", r.Hash) }
 
-// writeRunPages makes each run's own page below dir/runs, the one that collapse report makes of it.
+// writeRunPages writes each run's own page below dir/runs, the same that collapse report writes.
 func writeRunPages(dir string, runs []judge.Run, made time.Time) (pages []string, err error) {
 	for i := range runs {
 		name := hashStart(&runs[i])

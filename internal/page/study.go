@@ -1,9 +1,9 @@
 // Package page turns saved results into pages: one self-contained HTML file per study, run, recipe or measurement, with every
-// figure beside it as SVG, PNG, CSV and JSON. It reads what the lab holds and nothing else, so a page can be made again from
-// what was saved, long after the training.
+// figure beside it as SVG, PNG, CSV and JSON. It reads only what the lab holds, so a page can be remade from saved results
+// long after the training.
 //
 // study.go, recipe.go, measured.go and index.go are the kinds of page, each with its HTML file; parts.html is what they share,
-// templates.go fills them, write.go writes their files. What may be said is package judge's, what is drawn package figure's.
+// templates.go fills them, write.go writes their files. Package judge decides what is said, package figure what is drawn.
 package page
 
 import (
@@ -13,7 +13,7 @@ import (
 	"collapse/internal/recipe"
 )
 
-// Study is a set of runs with the words a page needs. Runs is the only field that must be set.
+// Study is a set of runs with the text of their page. Only Runs must be set.
 type Study struct {
 	ID            string // identifies the study inside the page (data-study); may be ""
 	Title         string // "" becomes a title that names the data
@@ -23,22 +23,22 @@ type Study struct {
 	Notes         []string              // printed as they are
 	Generated     time.Time             // when the page was made; zero leaves it out (same runs, same bytes)
 	FeatureRuns   []string              // hashes (or prefixes) of runs whose features are drawn; nil chooses
-	Compute       *Compute              // what the runs have taken; nil: not said
-	RunPages      bool                  // write each run's own page, too, and link to it
+	Compute       *Compute              // what the runs have cost; nil: not shown
+	RunPages      bool                  // also write each run's own page, and link to it
 }
 
-// Result is what a page says, for commands that print it.
+// Result is the content of a page, for commands that print it.
 type Result struct {
 	Index      string        `json:"index"`                  // path of the page
-	More       string        `json:"more_figures,omitempty"` // path of the second page, with the figures that the first has no room for
+	More       string        `json:"more_figures,omitempty"` // path of the second page, with the figures that do not fit on the first
 	Headline   string        `json:"headline"`
 	Facts      []string      `json:"facts"` // the numbers behind the headline, a line for each loss
 	Claims     []judge.Claim `json:"claims"`
 	Runs       int           `json:"runs"`
 	Failed     int           `json:"failed"`     // runs that ended in an error or did not end
-	Degenerate int           `json:"degenerate"` // recipes: one class mean nearly at zero
+	Degenerate int           `json:"degenerate"` // recipes: runs with one class mean nearly at zero
 	Terminal   int           `json:"terminal"`   // runs with train accuracy ≥ 99.9 % on observed labels
 	Figures    []string      `json:"figures"`    // paths without extension; .svg, .png, .csv and .json exist
 	Compute    *Compute      `json:"compute,omitempty"`
-	RunPages   []string      `json:"run_pages,omitempty"` // paths of the pages of single runs, as their table has them
+	RunPages   []string      `json:"run_pages,omitempty"` // paths of the runs' own pages, in the order of their table
 }

@@ -2,11 +2,11 @@ package page
 
 import "strings"
 
-// Style is the look of this package's pages, in parts, for pages that are served: the custom properties of each theme and the
+// Style is the style sheet of this package's pages, in parts, for the live pages: the custom properties of each theme and the
 // rules that use them.
 type Style struct{ Light, Dark, Rules string }
 
-// PageStyle returns the look of this package's pages.
+// PageStyle returns the style sheet of this package's pages.
 func PageStyle() Style {
 	part := func(name string) string {
 		var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"collapse/internal/store"
 )
 
-// limits sets the measures that do not depend on scale beside their limits, at the lowest noise.
+// limits puts the scale-free measures next to their limits, at the lowest noise.
 func limits(g *judge.Experiment) (format.Table, string) {
 	noise := g.Noises[0]
 	kept, note := judge.LeaveOut(g.Pick(func(s *judge.JudgedRun) bool { return s.Noise == noise }))
@@ -95,7 +95,7 @@ func seconds(r *judge.Run) string {
 	return format.Digits(r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds())
 }
 
-// program is what a run's bits depend on beside its configuration.
+// program is what a run's bits depend on besides its configuration.
 func program(r *judge.Run) string {
 	p := r.Program
 	words := []string{}
@@ -107,7 +107,7 @@ func program(r *judge.Run) string {
 	return strings.Join(words, ", ")
 }
 
-// unfinishedTable lists the runs that gave no result, with why.
+// unfinishedTable lists the runs without a result, and why.
 func unfinishedTable(runs []judge.Run) format.Table {
 	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "state", "why"}}
 	for i := range runs {
@@ -124,7 +124,7 @@ func unfinishedTable(runs []judge.Run) format.Table {
 	return t
 }
 
-// few writes sorted values; of many the least and the greatest.
+// few writes sorted values; if there are many, only the least and the greatest.
 func few(v []string) string {
 	const most, ends = 24, 3
 	if len(v) <= most {

@@ -8,7 +8,7 @@ import (
 	"collapse/internal/recipe"
 )
 
-// takenTable lists what a search found for each cell, and which trial of it. A setting that means nothing in a cell is a dash there.
+// takenTable lists what a search found for each cell, and in which trial. A setting without effect in a cell is a dash there.
 func takenTable(found recipe.Found) (t format.Table) {
 	var cells, taken []string
 	for _, f := range found {
@@ -27,7 +27,7 @@ func takenTable(found recipe.Found) (t format.Table) {
 	return t
 }
 
-// addKeys adds the keys of settings, "key=value", that a list lacks.
+// addKeys adds the keys of settings, "key=value", that are missing from a list.
 func addKeys(keys, settings []string) []string {
 	for _, s := range settings {
 		if key, _, _ := strings.Cut(s, "="); !slices.Contains(keys, key) {
@@ -37,7 +37,7 @@ func addKeys(keys, settings []string) []string {
 	return keys
 }
 
-// valueOf is the value of a key among settings; a dash if it is not there.
+// valueOf is the value of a key among settings; a dash if missing.
 func valueOf(key string, settings []string) string {
 	for _, s := range settings {
 		if k, value, _ := strings.Cut(s, "="); k == key {

@@ -14,7 +14,8 @@ import (
 //go:embed *.html
 var sources embed.FS
 
-// templates are every page and the parts they share (parts.html), parsed when the first page is made: most calls make none.
+// templates are every page and the parts they share (parts.html), parsed when the first page is made: most commands make
+// none.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"rules":  func() any { return judge.Rules },
@@ -22,7 +23,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).ParseFS(sources, "*.html"))
 })
 
-// execute makes a page.
+// execute renders a page.
 func execute(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {

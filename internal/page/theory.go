@@ -12,8 +12,8 @@ import (
 	"collapse/internal/theoryfig"
 )
 
-// Theory is a page about the theory's models: a recipe's, or that of one solved setting. It is laid out as the pages of recipes that
-// train networks are, without runs.
+// Theory is a page about the theory's models: a recipe's, or one for a single solved setting. Its layout is that of recipes that
+// train networks, without runs.
 type Theory struct {
 	ID      string
 	Title   string
@@ -22,7 +22,7 @@ type Theory struct {
 	Claims  []judge.Claim
 	Facts   []theoryfig.Fact
 	Notes   []string
-	Command string // that makes the page again
+	Command string // remakes the page
 	Figures []chart.Figure
 }
 
@@ -51,7 +51,7 @@ func (p *Theory) Write(dir string) (string, error) {
 	return index, outfile.Write(index, html)
 }
 
-// Files lists what Write writes, by names below its folder.
+// Files lists the files that Write writes, by names below its folder.
 func (p *Theory) Files() []string {
 	files := []string{"index.html"}
 	for _, f := range p.Figures {

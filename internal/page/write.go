@@ -14,12 +14,11 @@ import (
 	"collapse/internal/outfile"
 )
 
-// Write makes the page of a study, dir/index.html, and dir/figures/<id>.svg, .png, .csv and .json
-// for each of its pictures. With a single run it is the page of that run. Every file is whole
-// before it takes its place (see package outfile), the page last: whoever opens it finds its figures.
+// Write makes the page of a study, dir/index.html, and dir/figures/<id>.svg, .png, .csv and .json for
+// each of its pictures. With a single run it is the page of that run. Every file is complete before
+// it takes its place (see package outfile), the page last, so an open page always finds its figures.
 //
-// The same runs and words give the same bytes. dir is made if it is not there; other files in it
-// stay.
+// The same runs and words give the same bytes. dir is created if missing; other files in it stay.
 func Write(dir string, study Study) (Result, error) {
 	p, pictures, res := build(study)
 	figures := filepath.Join(dir, "figures")
@@ -56,8 +55,8 @@ func Write(dir string, study Study) (Result, error) {
 	return res, nil
 }
 
-// pixelsPerPoint of a PNG file: sharp on dense screens, but plain for figures of many panels, whose
-// pixels would take most of the time of a page.
+// pixelsPerPoint of a PNG file: high enough for dense screens, but lower for figures of many
+// panels, whose pixels would take most of a page's time.
 func pixelsPerPoint(f chart.Figure) float64 {
 	if len(f.Panels) > 12 {
 		return 1

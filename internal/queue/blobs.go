@@ -73,7 +73,7 @@ type folder string
 // path keeps names inside the folder.
 func (f folder) path(name string) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", fmt.Errorf("queue: %q is no name of a blob", name)
+		return "", fmt.Errorf("queue: %q is not the name of a blob", name)
 	}
 	return filepath.Join(string(f), filepath.FromSlash(name)), nil
 }

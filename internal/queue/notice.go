@@ -87,7 +87,7 @@ func (c *Coordinator) hear(m *nats.Msg) {
 	if fresh {
 		c.b.opt.Logf("worker %s waits: %s", n.Worker, n.Waits)
 	} else if n.Waits == "" && old != nil {
-		c.b.opt.Logf("worker %s goes on", n.Worker)
+		c.b.opt.Logf("worker %s continues", n.Worker)
 	}
 }
 
@@ -100,7 +100,7 @@ func parseNotice(b []byte) (notice, error) {
 		return n, err
 	}
 	if n.Worker == "" {
-		return n, errors.New("queue: a notice of nobody")
+		return n, errors.New("queue: a notice without a sender")
 	}
 	n.Worker, n.Nonce = clean(n.Worker, longestName), clean(n.Nonce, longestName)
 	n.Waits, n.Why, n.Job = clean(n.Waits, longestText/4), clean(n.Why, longestText/4), clean(n.Job, longestName)

@@ -112,7 +112,7 @@ func parseClaim(b []byte, revision uint64) (claimValue, error) {
 	case v.Attempt < 0 || v.Attempt > mostAttempts:
 		return claimValue{}, fmt.Errorf("queue: a claim for attempt %d", v.Attempt)
 	case v.Worker == "" || v.Nonce == "":
-		return claimValue{}, errors.New("queue: a claim of nobody")
+		return claimValue{}, errors.New("queue: a claim without an owner")
 	case len(v.Progress) > mostProgress || len(v.State) > MaxMessage:
 		return claimValue{}, fmt.Errorf("queue: a claim with %d bytes of progress and a state of %d", len(v.Progress), len(v.State))
 	}

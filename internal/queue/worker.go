@@ -221,7 +221,7 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 
 // refuse takes a message that is no job out of the queue and tells the coordinator.
 func (w *worker) refuse(m jetstream.Msg, why error) {
-	w.opt.Logf("set aside: a message on %s is no job: %v", clean(m.Subject(), longestName), why)
+	w.opt.Logf("set aside: a message on %s is not a job: %v", clean(m.Subject(), longestName), why)
 	w.tell(notice{Job: "a message on " + clean(m.Subject(), longestName), Why: clean(why.Error(), longestText/4), Bytes: len(m.Data())})
 	m.Term()
 }

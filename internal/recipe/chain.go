@@ -17,9 +17,9 @@ import (
 
 // SettingsFrom chains a recipe to one that searches: each run takes the settings that were found for its cell.
 type SettingsFrom struct {
-	Recipe string   `toml:"recipe"` // that searches
-	Match  []string `toml:"match"`  // settings that say which search is a run's own
-	Take   []string `toml:"take"`   // settings that it takes
+	Recipe string   `toml:"recipe"` // the recipe that searches
+	Match  []string `toml:"match"`  // settings that identify a run's search
+	Take   []string `toml:"take"`   // settings to take from it
 }
 
 // Taken are the settings that a search found for a cell.
@@ -32,7 +32,7 @@ type Taken struct {
 // Found are the settings that a search found, cell by cell.
 type Found []Taken
 
-// of are the settings of a cell; ok is false if there was no search for it.
+// of returns the settings of a cell; ok is false if there was no search for it.
 func (f Found) of(cell []string) (settings []string, ok bool) {
 	i := slices.IndexFunc(f, func(t Taken) bool { return slices.Equal(t.Cell, cell) })
 	if i < 0 {
@@ -41,7 +41,7 @@ func (f Found) of(cell []string) (settings []string, ok bool) {
 	return f[i].Settings, true
 }
 
-// Of are the settings that a cell takes of all that were searched.
+// Of are the searched settings that a cell takes.
 func (s *SettingsFrom) Of(searched []string) (taken []string) {
 	for _, setting := range searched {
 		if key, _, _ := strings.Cut(setting, "="); slices.Contains(s.Take, key) {
@@ -51,7 +51,8 @@ func (s *SettingsFrom) Of(searched []string) (taken []string) {
 	return taken
 }
 
-// Source is the recipe that a choice takes settings from; nil if there is none, or if all of them are set by hand.
+// Source is the recipe that a choice takes settings from; nil if there is none, or if all these settings are set by
+// hand.
 func (r *Recipe) Source(c Choice) *Recipe {
 	if r.SettingsFrom == nil || !slices.ContainsFunc(r.SettingsFrom.Take, func(key string) bool { return !c.sets(key) }) {
 		return nil
@@ -59,21 +60,21 @@ func (r *Recipe) Source(c Choice) *Recipe {
 	return r.source
 }
 
-// OfSource is the choice of the search that a chained recipe takes settings from. What is set by hand, and the number of seeds, are of the chained
-// recipe alone.
+// OfSource is the choice for the search that a chained recipe takes settings from. Settings by hand and the number of seeds apply only to
+// the chained recipe.
 func (c Choice) OfSource() Choice {
 	return Choice{Scale: c.Scale, Preset: c.Preset, BuiltIn: c.BuiltIn, Dir: c.Dir}
 }
 
-// sets says whether a key is set by hand.
+// sets reports whether a key is set by hand.
 func (c Choice) sets(key string) bool { return named(c.Set, key) }
 
-// named says whether a key is among settings.
+// named reports whether a key is among settings.
 func named(settings []string, key string) bool {
 	return slices.ContainsFunc(settings, func(s string) bool { k, _, _ := strings.Cut(s, "="); return strings.TrimSpace(k) == key })
 }
 
-// noSearch says that nothing was searched for a cell, and what to do.
+// noSearch is the error that a cell has no search; it says what to do.
 func (r *Recipe) noSearch(c Choice, cell []string) error {
 	from := r.SettingsFrom
 	var byHand []string
@@ -84,7 +85,7 @@ func (r *Recipe) noSearch(c Choice, cell []string) error {
 		r.ID, from.Recipe, strings.Join(cell, ", "), c.OfSource().Command(from.Recipe), strings.Join(byHand, " "))
 }
 
-// loadSource reads the recipe that a chained one takes settings from. One that does not exist is left to checkChain.
+// loadSource reads the recipe that a chained one takes settings from. checkChain reports it if missing.
 func (r *Recipe) loadSource(files fs.FS) error {
 	file := r.SettingsFrom.Recipe + ".toml"
 	text, err := fs.ReadFile(files, file)
@@ -95,13 +96,13 @@ func (r *Recipe) loadSource(files fs.FS) error {
 		SettingsFrom *SettingsFrom `toml:"settings_from"`
 	}
 	if toml.Unmarshal(text, &ahead) == nil && ahead.SettingsFrom != nil {
-		return fmt.Errorf("settings_from.recipe is %q, which takes its settings from another one itself", r.SettingsFrom.Recipe)
+		return fmt.Errorf("settings_from.recipe is %q, which itself takes settings from another recipe", r.SettingsFrom.Recipe)
 	}
 	r.source, err = parse(files, file, text)
 	return err
 }
 
-// checkChain checks what a chained recipe says of the one before it. Whether that has a search for each cell is up to Foresee.
+// checkChain checks what a chained recipe says about its source. Foresee checks that the source has a search for each cell.
 func (r *Recipe) checkChain(text []byte) error {
 	from, lines := r.SettingsFrom, linesOf(text)
 	if from == nil {
@@ -113,9 +114,9 @@ func (r *Recipe) checkChain(text []byte) error {
 	}
 	switch {
 	case r.Search != nil:
-		bad("recipe", "is of no use: the recipe searches its settings itself")
+		bad("recipe", "has no effect: the recipe searches its own settings")
 	case r.source == nil:
-		bad("recipe", "is %q, which is no recipe%s", from.Recipe, spelling.Suggestion(from.Recipe, IDs()))
+		bad("recipe", "is %q, which is not a recipe%s", from.Recipe, spelling.Suggestion(from.Recipe, IDs()))
 	case r.source.Search == nil:
 		bad("recipe", "is %q, which has no [search]", from.Recipe)
 	}
@@ -125,7 +126,7 @@ func (r *Recipe) checkChain(text []byte) error {
 	return errors.Join(errs...)
 }
 
-// checkKeys checks match, by which every cell must have one search, take, and that every preset is one of the search, too.
+// checkKeys checks match, which must give every cell one search, and take, and that the search has every preset.
 func (r *Recipe) checkKeys(bad func(key, format string, args ...any)) {
 	from := r.SettingsFrom
 	table, _ := r.source.Search["space"].(map[string]any)
@@ -162,7 +163,7 @@ func (r *Recipe) checkKeys(bad func(key, format string, args ...any)) {
 	}
 }
 
-// settingsOfSpace are the settings of a table [search.space]: each is a table with a list, such as { choice = [0.1, 0.5] }.
+// settingsOfSpace are the settings of a table [search.space]; each is a table with a list, such as { choice = [0.1, 0.5] }.
 func settingsOfSpace(prefix string, space map[string]any) (keys []string) {
 	for _, k := range slices.Sorted(maps.Keys(space)) {
 		below, _ := space[k].(map[string]any)
@@ -180,7 +181,7 @@ func settingsOfSpace(prefix string, space map[string]any) (keys []string) {
 	return keys
 }
 
-// linesOf is where the keys of [settings_from] stand, and, under "", the section.
+// linesOf maps the keys of [settings_from] to their lines, and "" to the line of the section.
 func linesOf(text []byte) map[string]int {
 	var section struct {
 		SettingsFrom struct{} `toml:"settings_from"`

@@ -15,7 +15,7 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	var out []Substitution
 	if c.BuiltIn {
 		out = append(out, Substitution{What: "data set", Paper: strings.Join(r.dataSets(), ", "),
-			Here: "glyphs, drawn by this program", Why: "asked for with --built-in: the data sets of the paper were not at hand"})
+			Here: "glyphs, drawn by this program", Why: "requested by --built-in, which replaces the paper's data sets"})
 	}
 	out = append(out, scale.Substitutions...)
 	for _, s := range c.Set {
@@ -25,7 +25,7 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	return out, nil
 }
 
-// dataSets are those of the full scale.
+// dataSets are the data sets of the full scale.
 func (r *Recipe) dataSets() []string {
 	runs, err := r.Foresee(Choice{Scale: "paper"})
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *Recipe) dataSets() []string {
 	return DataSets(runs)
 }
 
-// Describe says what was chosen, and how many runs that is.
+// Describe says what was chosen, and how many runs it has.
 func (c Choice) Describe(runs int) string {
 	words := fmt.Sprintf("Scale %s: %d runs.", c.Scale, runs)
 	if c.Preset != "" {

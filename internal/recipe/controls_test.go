@@ -83,7 +83,7 @@ func namedIn(t *testing.T, r *recipe.Recipe) (out named) {
 	text := string(claims)
 	out = named{[]string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}, []string{""}, strings.Contains(text, "kept.degenerate")}
 	for _, d := range measure.Definitions() {
-		memory := (r.Memorization || strings.Contains(text, "scale_free")) && (d.Group == "memorization" || d.Key == measure.KeyDilation)
+		memory := (r.Memorization || strings.Contains(text, "scale_free")) && (d.Group == "memorization" || d.Key == measure.KeyDilation || d.Key == measure.KeyNC1TraceRatio)
 		if !slices.Contains(out.keys, d.Key) && (memory || strings.Contains(text, d.Key)) {
 			out.keys = append(out.keys, d.Key)
 		}

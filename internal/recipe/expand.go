@@ -15,9 +15,9 @@ import (
 type Choice struct {
 	Scale   string   // quick or paper
 	Preset  string   // "" is the paper's setting
-	Set     []string // "key=value", stronger than anything the recipe says
+	Set     []string // "key=value", overrides the recipe
 	Seeds   int      // 0: the scale's
-	BuiltIn bool     // on the built-in glyphs instead of the data sets
+	BuiltIn bool     // use the built-in glyphs instead of the data sets
 	Dir     string   // folder of the data sets; "" is the default
 }
 
@@ -27,7 +27,7 @@ type Run struct {
 	Varied []string // the settings that the grid varies, "key=value", without the seed
 }
 
-// Note says what sets the run apart, such as "ce, 0.1, seed 3".
+// Note says what distinguishes the run, such as "ce, 0.1, seed 3".
 func (r Run) Note() string {
 	var words []string
 	for _, s := range r.Varied {
@@ -37,8 +37,8 @@ func (r Run) Note() string {
 	return strings.Join(append(words, "seed "+strconv.FormatUint(r.Config.Run.Seed, 10)), ", ")
 }
 
-// Expand lists the runs of a choice, seed by seed: cut short, whole figures of the first seeds exist. Every configuration is checked. found
-// are the settings for each cell of a recipe that takes them from a search (Source), and nil for others.
+// Expand lists the runs of a choice, seed by seed, so that an interrupted study has complete figures for the first seeds. It checks every
+// configuration. found are the settings per cell for a recipe that takes them from a search (Source), nil for others.
 func (r *Recipe) Expand(c Choice, found Found) ([]Run, error) {
 	if r.Source(c) == nil {
 		return r.expand(c, nil)
@@ -53,8 +53,8 @@ func (r *Recipe) Expand(c Choice, found Found) ([]Run, error) {
 	})
 }
 
-// Foresee is Expand for those who count runs: where settings come from a search that has still to find them, the recipe's own stand in. That there is
-// a search for each cell is known before.
+// Foresee is Expand for counting runs: settings that a search has still to find are replaced by the recipe's own. It checks that each cell
+// has a search.
 func (r *Recipe) Foresee(c Choice) ([]Run, error) {
 	source := r.Source(c)
 	if source == nil {
@@ -71,7 +71,7 @@ func (r *Recipe) Foresee(c Choice) ([]Run, error) {
 	return r.Expand(c, found)
 }
 
-// expand lists runs. What the recipe says of a run decides which settings it takes; those of the choice are stronger.
+// expand lists runs. The recipe decides which settings a run takes; those of the choice override them.
 func (r *Recipe) expand(c Choice, take func(own train.Config) ([]string, error)) ([]Run, error) {
 	scale, err := r.scale(c.Scale)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Recipe) expand(c Choice, take func(own train.Config) ([]string, error))
 		}
 	}
 	for _, u := range train.Idle(c.Set, configsOf(runs)) {
-		return nil, fmt.Errorf("--set %s has no effect on any run of %s: it means something with %s only; leave it out", u.Key, r.ID, u.Needs)
+		return nil, fmt.Errorf("--set %s has no effect on any run of %s: it applies only with %s; leave it out", u.Key, r.ID, u.Needs)
 	}
 	return runs, nil
 }
@@ -116,7 +116,7 @@ func configsOf(runs []Run) (configs []train.Config) {
 func (r *Recipe) common(c Choice, scale Scale) (common []string, seeds int, err error) {
 	preset, ok := r.Presets[c.Preset]
 	if !ok && c.Preset != "" {
-		return nil, 0, fmt.Errorf("there is no preset %q; there are %s", c.Preset, strings.Join(slices.Sorted(maps.Keys(r.Presets)), ", "))
+		return nil, 0, fmt.Errorf("there is no preset %q; wanted one of %s", c.Preset, strings.Join(slices.Sorted(maps.Keys(r.Presets)), ", "))
 	}
 	if scale.Seeds < 1 {
 		return nil, 0, fmt.Errorf("the recipe has no scale %s, or it lacks seeds", c.Scale)
@@ -133,7 +133,7 @@ func (r *Recipe) common(c Choice, scale Scale) (common []string, seeds int, err 
 	return common, seeds, nil
 }
 
-// builtIn are the settings that put the built-in images in the place of a data set.
+// builtIn are the settings that replace a data set by the built-in images.
 func (c Choice) builtIn() []string {
 	if !c.BuiltIn {
 		return nil

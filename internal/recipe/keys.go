@@ -11,7 +11,7 @@ import (
 	"collapse/internal/spelling"
 )
 
-// unknownKeys names the keys of a file that a recipe does not have, with their lines and the nearest that it has.
+// unknownKeys names the unknown keys of a recipe file, with their lines and the nearest known key.
 func unknownKeys(strict *toml.StrictMissingError) error {
 	var errs []error
 	for i := range strict.Errors {
@@ -24,7 +24,7 @@ func unknownKeys(strict *toml.StrictMissingError) error {
 	return errors.Join(errs...)
 }
 
-// keysAt are the keys of the table at a path below a type that TOML is read into.
+// keysAt are the keys of the table at a path within the type that TOML is decoded into.
 func keysAt(t reflect.Type, path []string) (keys []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()

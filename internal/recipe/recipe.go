@@ -1,9 +1,10 @@
 // Package recipe reads recipes: a figure, table or theorem of a paper as one file of recipes/. Its kind says what computes it:
-// the kind training is a grid of training runs, with what its page draws, the paper's numbers and its claims; each other kind
-// is a runner of internal/theoryrun.
+// kind training is a grid of training runs, with figures, the paper's numbers and claims; every other kind has a runner in
+// internal/theoryrun.
 //
-// recipe.go lists, reads and checks files, keys.go names what they misspell; theory.go and training.go say what is in them; expand.go
-// turns a grid into configurations, chain.go takes settings for it from a search, search.go turns a search into a study's file; choice.go says what a choice among its runs is in words.
+// recipe.go lists, reads and checks files, keys.go reports misspelt keys; theory.go and training.go define their contents; expand.go turns
+// a grid into configurations, chain.go takes settings for it from a search, search.go turns a search into a study's file; choice.go
+// describes a choice of runs in words.
 package recipe
 
 import (
@@ -20,14 +21,14 @@ import (
 	"collapse/recipes"
 )
 
-// Head is what every recipe says.
+// Head is the part that every recipe has.
 type Head struct {
 	ID      string `toml:"id"`
 	Title   string `toml:"title"`
 	Paper   string `toml:"paper"`   // which figure, table or theorem of which paper
-	Caption string `toml:"caption"` // what it shows there
+	Caption string `toml:"caption"` // what the paper shows there
 	Kind    string `toml:"kind"`    // one of Kinds
-	Ours    string `toml:"ours"`    // values the paper does not print
+	Ours    string `toml:"ours"`    // values that the paper does not print
 }
 
 // Recipe is a figure, table or theorem of a paper. It has the sections of its kind.
@@ -42,7 +43,7 @@ type Recipe struct {
 // KindTraining is the kind of recipes that train networks.
 const KindTraining = "training"
 
-// sections are those of each kind. A recipe that trains may leave some out; the others have all of theirs.
+// sections lists the sections of each kind. A training recipe may leave some out; the others need all of them.
 var sections = map[string][]string{
 	KindTraining:  {"base", "presets", "full", "standard", "quick", "search", "settings_from", "drawing", "memorization", "claim", "number", "printed"},
 	"attenuation": {"noise", "case"},
@@ -64,10 +65,10 @@ var sections = map[string][]string{
 // Kinds lists the kinds of recipes, in order.
 func Kinds() []string { return slices.Sorted(maps.Keys(sections)) }
 
-// Trains says whether the recipe trains networks; the others are computed by internal/theoryrun.
+// Trains reports whether the recipe trains networks; internal/theoryrun computes the others.
 func (h Head) Trains() bool { return h.Kind == KindTraining }
 
-// Notes say what in the recipe is not the paper's.
+// Notes say what in the recipe is not from the paper.
 func (h Head) Notes() []string {
 	if h.Ours == "" {
 		return nil
@@ -105,16 +106,16 @@ func Trains(id string) bool {
 	return ok && h.Trains()
 }
 
-// head reads the head of a recipe alone; ok is false if there is none of that ID.
+// head reads only the head of a recipe; ok is false if no recipe has that ID.
 func head(id string) (h Head, ok bool) {
 	text, err := fs.ReadFile(recipes.Files, id+".toml")
 	return h, err == nil && toml.Unmarshal(text, &h) == nil
 }
 
-// Load returns the recipe of an ID, checked. The error for an unknown one lists those there are.
+// Load returns the checked recipe with an ID. The error for an unknown ID lists the recipes.
 func Load(id string) (*Recipe, error) {
 	if _, err := fs.Stat(recipes.Files, id+".toml"); err != nil {
-		return nil, fmt.Errorf("there is no recipe %q; there are %s", id, strings.Join(IDs(), ", "))
+		return nil, fmt.Errorf("there is no recipe %q; wanted one of %s", id, strings.Join(IDs(), ", "))
 	}
 	return LoadFrom(recipes.Files, id)
 }
@@ -128,10 +129,10 @@ func LoadFrom(files fs.FS, id string) (*Recipe, error) {
 	return parse(files, id+".toml", text)
 }
 
-// Parse reads a recipe from TOML and checks all it says. file is the name of its file, ID.toml.
+// Parse reads a recipe from TOML and checks it completely. file is the name of its file, ID.toml.
 func Parse(file string, text []byte) (*Recipe, error) { return parse(recipes.Files, file, text) }
 
-// parse is Parse of a file beside others, of which it may name one.
+// parse is Parse for a file that may refer to another recipe in the same folder.
 func parse(files fs.FS, file string, text []byte) (*Recipe, error) {
 	var r Recipe
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&r)
@@ -169,7 +170,7 @@ func (r *Recipe) check(text []byte) error {
 	return errors.Join(errs...)
 }
 
-// checkSections reports sections that belong to other kinds, and those of its kind that a recipe of the theory lacks.
+// checkSections reports sections of other kinds, and missing sections of a theory recipe.
 func (r *Recipe) checkSections(text []byte) error {
 	var given map[string]any
 	if err := toml.Unmarshal(text, &given); err != nil {
@@ -179,12 +180,12 @@ func (r *Recipe) checkSections(text []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		own := slices.Contains(sections[r.Kind], name)
 		if !own && !slices.Contains([]string{"id", "title", "paper", "caption", "kind", "ours"}, name) {
-			errs = append(errs, fmt.Errorf("a recipe of kind %s has no %s, only %s", r.Kind, name, strings.Join(sections[r.Kind], ", ")))
+			errs = append(errs, fmt.Errorf("a recipe of kind %s cannot have %s, only %s", r.Kind, name, strings.Join(sections[r.Kind], ", ")))
 		}
 	}
 	for _, name := range sections[r.Kind] {
 		if _, ok := given[name]; !ok && !r.Trains() {
-			errs = append(errs, fmt.Errorf("%s is missing, which a recipe of kind %s has", name, r.Kind))
+			errs = append(errs, fmt.Errorf("%s is missing, which a recipe of kind %s needs", name, r.Kind))
 		}
 	}
 	return errors.Join(errs...)

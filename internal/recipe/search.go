@@ -11,8 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// SearchFile is the text of the study of a recipe that searches settings: the table [search], with what the preset and the scale
-// change in it, in each combination of the grid and for each seed.
+// SearchFile is the study file of a recipe that searches settings: the table [search], with the changes of preset and scale, in
+// each combination of the grid and for each seed.
 func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 	scale, err := r.scale(c.Scale)
 	if err != nil {
@@ -23,8 +23,8 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 		return nil, err
 	}
 	base := map[string]string{}
-	byHand := slices.Concat(c.builtIn(), c.Set) // stronger than the grid
-	var changed []string                        // in the search itself
+	byHand := slices.Concat(c.builtIn(), c.Set) // overrides the grid
+	var changed []string                        // in [search]
 	for _, s := range slices.Concat(common, byHand) {
 		key, value, _ := strings.Cut(s, "=")
 		if strings.HasPrefix(key, "search.") {
@@ -34,7 +34,7 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 		base[key] = quoted(value)
 	}
 	if len(changed) > 0 {
-		return nil, fmt.Errorf("%s: the search of a recipe is part of it; copy it to a study's file to change it", strings.Join(changed, ", "))
+		return nil, fmt.Errorf("%s: a recipe's search is fixed; copy it to a study file to change it", strings.Join(changed, ", "))
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "[study]\nname = %s\ntitle = %s\n[base]\n", train.Literal(name), train.Literal(r.Title))
@@ -58,7 +58,7 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// searchTable is the table [search]. The scale says how much is computed, the preset how: it is the stronger.
+// searchTable is the table [search]. The scale says how much is computed, the preset how; the preset wins.
 func (r *Recipe) searchTable(c Choice, scale Scale) map[string]any {
 	table := maps.Clone(r.Search)
 	preset, _ := r.Presets[c.Preset]["search"].(map[string]any)
@@ -67,7 +67,7 @@ func (r *Recipe) searchTable(c Choice, scale Scale) map[string]any {
 	return table
 }
 
-// quoted is a value as TOML: as it is, or the text it is.
+// quoted is a value as TOML: unchanged if it is TOML, else as a string.
 func quoted(value string) string {
 	var v struct{ V any }
 	if toml.Unmarshal([]byte("V = "+value), &v) == nil {

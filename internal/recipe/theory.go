@@ -1,6 +1,6 @@
 package recipe
 
-// Theory are the sections of recipes that need no training.
+// Theory holds the sections of recipes that need no training.
 type Theory struct {
 	Model     Model      `toml:"model"`
 	Cases     []Model    `toml:"case"`
@@ -13,7 +13,7 @@ type Theory struct {
 	ReLU      ReLU       `toml:"relu"`
 }
 
-// Model is ufm.Config in the words of the flags.
+// Model is ufm.Config, with the names of the flags.
 type Model struct {
 	Model     string  `toml:"model"`
 	Loss      string  `toml:"loss"`
@@ -35,12 +35,12 @@ type Model struct {
 
 type Descent struct {
 	Iterations int       `toml:"iterations"`
-	Quick      int       `toml:"quick_iterations"` // of --scale quick; 0: the same
+	Quick      int       `toml:"quick_iterations"` // at --scale quick; 0: the same
 	Step       float64   `toml:"step"`
-	Init       []float64 `toml:"init"` // of W and H, or W2, W1, H1
+	Init       []float64 `toml:"init"` // for W and H, or W2, W1, H1
 	Every      int       `toml:"every"`
 	Frame      string    `toml:"frame"`  // which NC2 the figure shows: "of" or "etf"
-	Seeds      int       `toml:"seeds"`  // try so many and show the first that ends in the optimum
+	Seeds      int       `toml:"seeds"`  // try this many and show the first that ends in the optimum
 	Expect     string    `toml:"expect"` // "collapse" (also ""), "doomed" or "no-collapse"
 }
 
@@ -86,7 +86,7 @@ type Clusters struct {
 	Seed uint64 `toml:"seed"`
 }
 
-// ReLU is what a recipe of kind relu scans.
+// ReLU is the range that a recipe of kind relu scans.
 type ReLU struct {
 	KMax        int        `toml:"k_max"`
 	Q           [2]float64 `toml:"q"`

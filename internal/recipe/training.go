@@ -11,22 +11,22 @@ import (
 	"collapse/internal/judge"
 )
 
-// Training are the sections of a recipe that trains networks.
+// Training holds the sections of a recipe that trains networks.
 type Training struct {
-	Base     map[string]any            `toml:"base"`     // settings of every run, as collapse train has them
+	Base     map[string]any            `toml:"base"`     // settings of every run, as in collapse train
 	Presets  map[string]map[string]any `toml:"presets"`  // other settings: "code" is what the released code does
 	Full     Scale                     `toml:"full"`     // --scale paper
 	Standard Scale                     `toml:"standard"` // --scale standard: decides claims on two cores
 	Quick    Scale                     `toml:"quick"`    // --scale quick
-	Search   map[string]any            `toml:"search"`   // choose settings instead of computing all of the grid, as a study's file says it
+	Search   map[string]any            `toml:"search"`   // search settings instead of computing the whole grid, as in a study file
 
-	SettingsFrom *SettingsFrom `toml:"settings_from"` // settings that another recipe searches
+	SettingsFrom *SettingsFrom `toml:"settings_from"` // takes settings from another recipe's search
 
 	Drawings     []figure.Drawing  `toml:"drawing"`
-	Memorization bool              `toml:"memorization"` // draw and judge as M-D Fig. 1
+	Memorization bool              `toml:"memorization"` // draw and judge as in M-D Fig. 1
 	Claims       []judge.Statement `toml:"claim"`
 	Numbers      []judge.Number    `toml:"number"`
-	Printed      *judge.Printed    `toml:"printed"` // the claim that the numbers are the paper's
+	Printed      *judge.Printed    `toml:"printed"` // the claim that the numbers equal the paper's
 }
 
 // Scale is a grid: every variant with every combination of the grid's values and every seed.
@@ -35,11 +35,11 @@ type Scale struct {
 	Set           map[string]any   `toml:"set"`      // settings of every run
 	Grid          map[string][]any `toml:"grid"`     // key → values
 	Variants      []map[string]any `toml:"variants"` // settings that change together
-	Search        map[string]any   `toml:"search"`   // stronger than the recipe's
+	Search        map[string]any   `toml:"search"`   // overrides the recipe's
 	Substitutions []Substitution   `toml:"substitution"`
 }
 
-// Substitution is a departure of runs from the paper's setting.
+// Substitution is a departure of the runs from the paper's setting.
 type Substitution struct {
 	What  string `toml:"what"`
 	Paper string `toml:"paper"`
@@ -50,7 +50,7 @@ type Substitution struct {
 // checkTraining checks grids, measures and settings that claims and panels name.
 func (r *Recipe) checkTraining(text []byte) error {
 	if err := r.checkChain(text); err != nil {
-		return err // cells would be checked in vain
+		return err // no use checking cells
 	}
 	var errs []error
 	for _, d := range r.Drawings {
@@ -59,7 +59,7 @@ func (r *Recipe) checkTraining(text []byte) error {
 	seen := map[string]bool{}
 	for _, c := range r.Claims {
 		if c.ID == "" || c.Says == "" || seen[c.ID] {
-			errs = append(errs, fmt.Errorf("claim %q: id and says must be given, and no id twice", c.ID))
+			errs = append(errs, fmt.Errorf("claim %q: id and says must be given, and each id only once", c.ID))
 		}
 		seen[c.ID] = true
 		if err := c.Check(); err != nil {
@@ -92,13 +92,13 @@ func (r *Recipe) checkTraining(text []byte) error {
 	return errors.Join(errs...)
 }
 
-// lineOf is the line on which the claim of an ID begins.
+// lineOf is the line on which the claim with an ID begins.
 func lineOf(text []byte, id string) int {
 	before, _, _ := strings.Cut(string(text), "\nid = "+strconv.Quote(id)+"\n")
 	return strings.Count(before, "\n") + 1
 }
 
-// Scales are what a recipe can be run at.
+// Scales are the scales at which a recipe can run.
 var Scales = []string{"quick", "standard", "paper"}
 
 func (r *Recipe) scale(name string) (Scale, error) {

@@ -112,10 +112,24 @@ func openClaims(all []Recipe) string {
 			for _, s := range c.Statistics {
 				fmt.Fprintf(&b, " %s.", cell(format.Capital(s)))
 			}
+			b.WriteString(r.deciding(c.Effect))
 			b.WriteString("\n")
 		}
 	}
 	return b.String()
+}
+
+// deciding says how long the seeds would take that decide an open claim, at what this recipe's took; "" if nothing is known.
+func (r Recipe) deciding(e *judge.Effect) string {
+	if e == nil || e.Needed == 0 || r.CoreHours == 0 {
+		return ""
+	}
+	of := e.Cells[0]
+	if e.Pooled != nil {
+		of = *e.Pooled
+	}
+	hours := r.CoreHours / 2 * float64(e.Needed) / float64(of.Seeds)
+	return fmt.Sprintf(" So many take about %s on two such cores.", format.Span(hours))
 }
 
 // numbers sets the papers' numbers beside ours.

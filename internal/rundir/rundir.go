@@ -6,6 +6,8 @@
 //	frames/<epoch>.npz              some training features of a measured epoch, its class means and classifier; pages show them in turn
 //	features/<epoch>/               all features of an epoch (run.save_features): classifier.safetensors, train-<i> and test-<i>.safetensors
 //	features.npz                    the first features of a finished run
+//	script.log                      what a run of somebody's own script wrote to its output; script.log.old is what came before
+//	.script/<generation>/           what an attempt of such a run and the lab tell each other; gone when the attempt has ended
 //	.…, ….tmp, g<generation>        on their way in or out (IsStaging)
 //
 // Dir names and lists them, Writer writes them. What a checkpoint holds and when it may be gone on from is train's; what arrays mean is
@@ -52,9 +54,19 @@ func (d Dir) Checkpoint(epoch int) string { return d.path("ckpt", strconv.Itoa(e
 func (d Dir) Frame(epoch int) string      { return d.path("frames", strconv.Itoa(epoch)+".npz") }
 func (d Dir) Features(epoch int) string   { return d.path("features", strconv.Itoa(epoch)) }
 func (d Dir) FinalFeatures() string       { return d.path("features.npz") }
+func (d Dir) ScriptLog() string           { return d.path("script.log") }
+
+// Workspaces is where attempts of a script work, each in a folder named by its generation.
+func (d Dir) Workspaces() string { return d.path(".script") }
+
+// ArrivingCheckpoint is where a script writes a checkpoint before it names it.
+func (d Dir) ArrivingCheckpoint() string { return d.path("ckpt", ".tmp") }
 
 // FetchedCheckpoint is where a checkpoint from elsewhere arrives, until Writer.PlaceCheckpoint names it.
 func (d Dir) FetchedCheckpoint() string { return d.path("ckpt", ".fetched") }
+
+// Exchange is where arrays are exchanged with a process that computes the run, while it does.
+func (d Dir) Exchange() string { return d.path(".engine") }
 
 // Arriving is where the files of a finished run arrive, which a worker elsewhere computed as the given generation.
 func (d Dir) Arriving(generation uint64) string { return d.path(fmt.Sprintf(".g%d", generation)) }

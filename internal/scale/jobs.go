@@ -22,6 +22,7 @@ type job struct {
 	likeness string
 	flop     float64
 	rate     Rate
+	engine   string // that computes it, where it is not this program's own
 	memory   int64
 	repeated bool         // it may evaluate a batch several times in a step
 	state    store.Status // in the lab; "": not there
@@ -117,6 +118,9 @@ func (p *Planner) job(s trials.Stretch) (job, error) {
 		return job{}, err
 	}
 	j := job{likeness: train.Likeness(s.Config), flop: o.MostFLOP(), rate: rateOf(o.Arch), memory: o.Memory.Total(), repeated: o.Evaluations > 1}
+	if s.Config.External() {
+		j.engine = s.Config.Run.Engine
+	}
 	if s.From > 0 {
 		before := s.Config
 		before.Run.Epochs = s.From

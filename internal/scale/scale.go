@@ -6,6 +6,7 @@
 package scale
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -26,19 +27,34 @@ type Plan struct {
 	Failed int      `json:"failed"` // before, which are not tried again by themselves
 	FLOP   float64  `json:"flop"`   // of all runs
 	Left   float64  `json:"flop_left"`
-	Bound  bool     `json:"flop_is_bound"` // L-BFGS may do with less
-	Hours  Hours    `json:"hours"`         // of what is left
-	Memory int64    `json:"memory_bytes"`  // of the largest run
+	Bound  bool     `json:"flop_is_bound"`    // L-BFGS may do with less
+	Engine string   `json:"engine,omitempty"` // run.engine of a run, where it is not this program's own
+	Hours  Hours    `json:"hours"`            // of what is left
+	Memory int64    `json:"memory_bytes"`     // of the largest run
 	Rates  []Rate   `json:"rates,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
 }
 
 // Hours are by the rates of docs/benchmarks.md.
 type Hours struct {
-	Cores int     `json:"cores"` // of this machine
-	Here  float64 `json:"here"`
-	On64  float64 `json:"cores_64"`
-	OnGPU float64 `json:"gpu_estimate"`
+	Cores   int     `json:"cores"` // of this machine
+	Here    float64 `json:"here"`
+	On64    float64 `json:"cores_64"`
+	OnGPU   float64 `json:"gpu_estimate"`
+	Unrated bool    `json:"-"` // some of what is left is another engine's: no rate of cores is known
+}
+
+// MarshalJSON writes null for hours that no rate gives.
+func (h Hours) MarshalJSON() ([]byte, error) {
+	type hours Hours
+	if !h.Unrated {
+		return json.Marshal(hours(h))
+	}
+	return json.Marshal(struct {
+		hours
+		Here *float64 `json:"here"`
+		On64 *float64 `json:"cores_64"`
+	}{hours: hours(h)})
 }
 
 // manyCores are those of the second column of hours.
@@ -77,6 +93,9 @@ func (p *Planner) Plan(r *recipe.Recipe, choice recipe.Choice) (Plan, error) {
 	plan.Notes = notes
 	if plan.add(rounds); plan.Bound {
 		plan.Notes = append(plan.Notes, "L-BFGS evaluates a batch several times in a step: counted is the most it may, optim.lbfgs.max_iter, with a line search max_eval, which the last search of a step can pass.")
+	}
+	if plan.Engine != "" {
+		plan.Notes = append(plan.Notes, "run.engine = "+plan.Engine+": what cores or a GPU take is work divided by the rate that `collapse engine check` finds there; the GPU above is only an estimate.")
 	}
 	p.total.add(p.fresh(rounds))
 	return plan, nil
@@ -117,7 +136,10 @@ func (plan *Plan) add(rounds [][]job) {
 	for _, round := range rounds {
 		var times []float64
 		for _, j := range round {
-			if plan.count(j) {
+			switch left := plan.count(j); {
+			case left && j.engine != "":
+				plan.Hours.Unrated = true
+			case left:
 				times = append(times, j.flop/(j.rate.GFLOPS/2*1e9))
 			}
 		}
@@ -136,7 +158,9 @@ func (plan *Plan) count(j job) (left bool) {
 	plan.FLOP += j.flop
 	plan.Memory = max(plan.Memory, j.memory)
 	plan.Bound = plan.Bound || j.repeated
-	if !slices.ContainsFunc(plan.Rates, func(r Rate) bool { return r.Of == j.rate.Of }) {
+	if j.engine != "" {
+		plan.Engine = j.engine
+	} else if !slices.ContainsFunc(plan.Rates, func(r Rate) bool { return r.Of == j.rate.Of }) {
 		plan.Rates = append(plan.Rates, j.rate)
 	}
 	switch j.state {

@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -67,6 +68,28 @@ func TestFLOPByHand(t *testing.T) {
 	}
 	if len(plan.Rates) != 1 || plan.Rates[0].GFLOPS != 218 || len(plan.Notes) != 0 {
 		t.Errorf("%+v", plan)
+	}
+}
+
+// Of PyTorch's rate on cores the program knows nothing: those hours are missing, not those of its own kernels. The work is the same.
+func TestAnotherEngineHasNoHoursOnCores(t *testing.T) {
+	of := func(text string) Plan {
+		p := Planner{Cores: 2}
+		plan, err := p.Plan(parsed(t, text), paper)
+		must(t, err)
+		return plan
+	}
+	own, other := of(small), of(strings.Replace(small, "run = {", `run = { engine = "torch",`, 1))
+	if other.Engine != "torch" || other.FLOP != own.FLOP || other.Hours.OnGPU != own.Hours.OnGPU || len(other.Rates) != 0 || len(other.Notes) != 1 {
+		t.Errorf("%+v", other)
+	}
+	if cells := other.Cells(); cells[3] != "–" || cells[4] != "–" || own.Cells()[3] == "–" {
+		t.Errorf("%v, %v", cells, own.Cells())
+	}
+	text, err := json.Marshal(other.Hours)
+	must(t, err)
+	if !strings.Contains(string(text), `"here":null,"cores_64":null`) || !strings.Contains(string(text), `"cores":2`) {
+		t.Errorf("%s", text)
 	}
 }
 

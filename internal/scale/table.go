@@ -18,7 +18,11 @@ func (plan Plan) Cells() []string {
 	if !plan.Trains {
 		return []string{plan.Recipe, "–", "–", "seconds", "seconds", "–"}
 	}
-	return []string{plan.Recipe, grouped(plan.Runs), plan.work(), Span(plan.Hours.Here), Span(plan.Hours.On64), Span(plan.Hours.OnGPU)}
+	here, many := format.Span(plan.Hours.Here), format.Span(plan.Hours.On64)
+	if plan.Hours.Unrated {
+		here, many = "–", "–"
+	}
+	return []string{plan.Recipe, grouped(plan.Runs), plan.work(), here, many, format.Span(plan.Hours.OnGPU)}
 }
 
 // work is the arithmetic of all runs.

@@ -1,11 +1,6 @@
 package scale
 
-import (
-	"slices"
-	"strings"
-
-	"collapse/internal/format"
-)
+import "slices"
 
 // makespan is how long rounds of runs take on so many cores, a run on each: in every round the longest run first, each on the core that is
 // free first. A round waits for the one before. Times are of one core.
@@ -26,29 +21,4 @@ func makespan(rounds [][]float64, cores int) (sum float64) {
 		sum += slices.Max(ends)
 	}
 	return sum
-}
-
-// Span writes a length of time in two digits or whole days.
-func Span(hours float64) string {
-	switch {
-	case hours <= 0:
-		return "–"
-	case 3600*hours < 1:
-		return "< 1 s"
-	case 60*hours < 1:
-		return format.Short(3600*hours, 2) + " s"
-	case hours < 1:
-		return format.Short(60*hours, 2) + " min"
-	case hours < 48:
-		return inUnits(hours, "hour")
-	}
-	return inUnits(hours/24, "day")
-}
-
-func inUnits(n float64, unit string) string {
-	text := format.Short(n, 2) + " " + unit
-	if strings.HasPrefix(text, "1 ") {
-		return text
-	}
-	return text + "s"
 }

@@ -138,7 +138,7 @@ func (s *Search) Ask() []Job {
 func (s *Search) Tell(trial, budget int, value float64) {
 	at := step{trial, budget}
 	if !s.waiting[at] {
-		panic("search: told a job that nobody asked for, or twice")
+		panic("search: told the result of a job that was not requested, or twice")
 	}
 	delete(s.waiting, at)
 	s.told[at] = value

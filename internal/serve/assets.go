@@ -13,12 +13,12 @@ import (
 	"collapse/internal/zipped"
 )
 
-// assetFiles holds the vendored scripts compressed, as they are sent.
+// assetFiles holds the vendored scripts, compressed as they are sent.
 //
 //go:embed assets/*.js assets/*.js.gz assets/*.css
 var assetFiles embed.FS
 
-// assets serves the embedded files; their names carry no version, so browsers ask each time and are told 304.
+// assets serves the embedded files; their names carry no version, so browsers ask each time and get 304.
 func (s *Server) assets() http.Handler {
 	all, started := loadAssets(), time.Now()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func loadAssets() map[string]asset {
 	return all
 }
 
-// styleSheet is the look of reports, with themes that a reader can choose over the system's.
+// styleSheet is the style sheet of reports, with themes that a reader can choose over the system's.
 func styleSheet() string {
 	style := page.PageStyle()
 	light := "{" + style.Light + ";" + chart.Declarations(chart.Light) + "}\n"

@@ -9,14 +9,14 @@ import (
 	"unicode"
 )
 
-// policy is the content-security policy of every answer: nothing from elsewhere, no script in a page's text.
+// policy is the content-security policy of every answer: nothing from other sites, no inline scripts.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // maxURL bounds a request's path and query.
 const maxURL = 8 << 10
 
-// guard checks every request before anything else sees it.
+// guard checks every request before it reaches a handler.
 func (s *Server) guard(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	checked := cross.Handler(next)
@@ -34,7 +34,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case len(r.RequestURI) > maxURL:
 			s.plain(w, http.StatusRequestURITooLong, "the address is too long")
 		case foreign(r):
-			s.plain(w, http.StatusForbidden, "a page of another site asked for this; open it yourself instead")
+			s.plain(w, http.StatusForbidden, "a page of another site asked for this; open the address yourself instead")
 		case s.gate.token != "" && !s.admitted(w, r):
 		default:
 			checked.ServeHTTP(w, r)
@@ -50,8 +50,8 @@ func publicURL(g *gate) string {
 
 func clip(s string) string { return fmt.Sprintf("%.80q", s) }
 
-// foreign recognises what a page of another origin loads: scripts, pictures, fetches. Following a link is allowed, since it shows
-// the reader what the link's page can not read.
+// foreign recognises requests that a page of another origin makes: scripts, pictures, fetches. Following a link is allowed: it
+// shows the reader a page that the linking site cannot read.
 func foreign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -61,7 +61,7 @@ func foreign(r *http.Request) bool {
 	return (site == "cross-site" || site == "same-site") && !(r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate")
 }
 
-// admitted lets a browser with the cookie pass, takes a token from a link or the form, and else asks for it.
+// admitted lets a browser with the cookie pass, accepts a token from a link or the form, and otherwise asks for it.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	if given := r.URL.Query().Get("token"); given != "" && r.Method == http.MethodGet {
 		if s.gate.admits(given) {
@@ -76,7 +76,7 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	if strings.HasPrefix(r.URL.Path, "/assets/") && (strings.HasSuffix(r.URL.Path, ".css")) {
-		return true // the form's own looks
+		return true // the form's style sheet
 	}
 	s.ask(w, "")
 	return false
@@ -90,8 +90,8 @@ func (s *Server) redirectWithout(w http.ResponseWriter, r *http.Request, field s
 	http.Redirect(w, r, localPath(r.URL.EscapedPath()+"?"+q.Encode()), http.StatusSeeOther)
 }
 
-// localPath is an address as the path and query of a page of this server, or the first page where it is something else: browsers drop
-// control characters from an address and take a backslash for a slash, so that more than "//evil" leads to another host.
+// localPath is an address as path and query of a page of this server, or the first page if it is anything else: browsers drop control
+// characters from an address and read a backslash as a slash, so "//evil" is not the only form that leads to another host.
 func localPath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") ||

@@ -16,16 +16,16 @@ import (
 	"strings"
 )
 
-// gate decides who may speak to the server: by the address asked for, against pages of other sites that were made to point here
-// (DNS rebinding), and by the token where strangers could come.
+// gate decides who may use the server: by the host asked for, which stops other sites that resolve to this machine (DNS
+// rebinding), and by the token where strangers could connect.
 type gate struct {
 	addr  *net.TCPAddr
 	name  string // host part of --listen, "" if it was left out
-	token string // "" on a loopback address without one
+	token string // "" on a loopback address without a token
 	own   string // this machine's name
 }
 
-// newGate makes a token where the address is not a loopback one, unless one is given.
+// newGate makes a token if the address is not a loopback one, unless one is given.
 func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
 	name, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -37,7 +37,7 @@ func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
 	if token == "" && !addr.IP.IsLoopback() {
 		token = rand.Text()
 	}
-	own, _ := os.Hostname() // "" where it has none
+	own, _ := os.Hostname() // "" if it has none
 	return &gate{addr: addr, name: name, token: token, own: own}, nil
 }
 
@@ -54,7 +54,7 @@ func (g *gate) url() string {
 	return u.String()
 }
 
-// knowsHost reports whether a request's Host can be this server's: never a name of somebody else's domain.
+// knowsHost reports whether a request's Host can be this server's: never a name of another domain.
 func (g *gate) knowsHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -62,17 +62,18 @@ func (g *gate) knowsHost(host string) bool {
 	}
 	name = strings.ToLower(strings.Trim(strings.TrimSuffix(name, "."), "[]"))
 	if ip, err := netip.ParseAddr(name); err == nil {
-		return g.token != "" || ip.IsLoopback() // an address can not be rebound; other machines need the token
+		return g.token != "" || ip.IsLoopback() // an IP address cannot be rebound; other machines need the token
 	}
 	own := strings.ToLower(g.own)
 	return name == "localhost" || name == strings.ToLower(g.name) && name != "" ||
 		g.token != "" && own != "" && (name == own || strings.HasPrefix(name, own+".") || name == own+".local")
 }
 
-// cookie is the name of the cookie that holds the token: cookies do not see ports, and several servers may run.
+// cookie is the name of the cookie that holds the token. It names the port, since cookies ignore ports and several
+// servers may run.
 func (g *gate) cookie() string { return "collapse-" + strconv.Itoa(g.addr.Port) }
 
-// admits compares in constant time, and lengths by digest.
+// admits compares digests in constant time, which hides the length too.
 func (g *gate) admits(token string) bool {
 	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
@@ -84,7 +85,7 @@ func (g *gate) shows(r *http.Request) bool {
 	return err == nil && g.admits(c.Value)
 }
 
-// give sets the cookie. Lax, so that a link in a colleague's mail works; requests that change anything are checked by origin, too.
+// give sets the cookie. Lax, so that a link in a colleague's mail works; requests that change anything are also checked by origin.
 func (g *gate) give(w http.ResponseWriter) {
 	http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 30 * 24 * 3600})
 }

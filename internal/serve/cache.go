@@ -12,14 +12,14 @@ import (
 // maxCached bounds how many numbers the cache of runs holds, about 50 bytes each.
 const maxCached = 1 << 20
 
-// cache keeps loaded runs: a run that has not moved is not read again, however many pages show it. What it holds is not changed.
+// cache keeps loaded runs: an unchanged run is not read again, however many pages show it. Cached runs are never modified.
 type cache struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element
-	order *list.List // of *cached, the one used last in front
+	order *list.List // of *cached, most recently used first
 	total int
 
-	growing sync.Mutex // held while a run grows: each form of it does so once
+	growing sync.Mutex // held while a run grows, so that each cached form grows once
 }
 
 type cached struct {
@@ -30,20 +30,20 @@ type cached struct {
 
 func newCache() *cache { return &cache{byKey: map[string]*list.Element{}, order: list.New()} }
 
-// stamp changes when a run's rows may have, other than by later epochs of the same attempt.
+// stamp changes when a run's rows may have changed, except by later epochs of the same attempt.
 func stamp(r store.Run) string {
 	return fmt.Sprintf("%d %s %v %v %d %q", r.Generation, r.Status, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
 }
 
-// load returns a run with all its values, or with the last ones of some measures; its features are read when asked for, and not kept here.
+// load returns a run with all its values, or with the last values of some measures. Its features are read on demand and not cached.
 func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
 	run, err := c.values(r, row, measures)
 	run.FeaturesIn(r.RunDir(row.Hash))
 	return run, err
 }
 
-// values returns a run without features: all its values, of which only the new epochs are read of a run that has moved on, or the last value of
-// each of some measures.
+// values returns a run without features: all its values (for a run that has grown, only the new epochs are read), or the last value of each
+// of some measures.
 func (c *cache) values(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
 	key, now := row.Hash, stamp(row)
 	if measures != nil {
@@ -56,7 +56,7 @@ func (c *cache) values(r *store.Reader, row store.Run, measures []string) (judge
 	defer c.growing.Unlock()
 	old, known := c.get(key, now)
 	switch {
-	case known && old.LastEpoch >= row.LastEpoch: // somebody else was first
+	case known && old.LastEpoch >= row.LastEpoch: // another request was first
 		return old, nil
 	case known && measures == nil && old.LastStep() > 0:
 		values, err := r.Since(row.Hash, old.LastStep(), nil)
@@ -85,7 +85,7 @@ func (c *cache) values(r *store.Reader, row store.Run, measures []string) (judge
 	return run, nil
 }
 
-// get returns a run as it was last read, if no more than later epochs can have come since.
+// get returns a run as last read, if nothing but later epochs can have come since.
 func (c *cache) get(key, stamp string) (judge.Run, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,7 @@ func TestCompareAnyNumber(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	s := startTest(t, Options{Lab: dir})
-	for n, words := range map[int]string{0: "Choose two to eight runs", 1: "One run was chosen", 2: "What differs", mostCompared: "What differs", mostCompared + 1: "9 runs were chosen. These are the first 8"} {
+	for n, words := range map[int]string{0: "Choose two to eight runs", 1: "One run is chosen", 2: "What differs", mostCompared: "What differs", mostCompared + 1: "9 runs are chosen. These are the first 8"} {
 		answer, body := get(t, http.DefaultClient, "GET", s.URL()+"compare?"+choose(runs[:n]), nil)
 		if answer.StatusCode != http.StatusOK || !strings.Contains(body, words) {
 			t.Errorf("%d runs: %d, without %q", n, answer.StatusCode, words)
@@ -57,7 +57,7 @@ func TestCompareUnknownRuns(t *testing.T) {
 		drawn        bool
 	}{
 		{"run=" + unknown, "The lab has no run", false},
-		{"run=nonsense&" + choose(runs[:1]), "One run was chosen", false},
+		{"run=nonsense&" + choose(runs[:1]), "One run is chosen", false},
 		{choose(runs[:2]) + "&run=" + unknown, "The lab has no run", true},
 		{choose(runs[:2]) + "&run=" + sharedDigit(t, runs), "give more digits", true},
 	} {

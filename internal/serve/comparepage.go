@@ -13,10 +13,10 @@ import (
 	"collapse/internal/store"
 )
 
-// mostCompared bounds how many runs stand side by side.
+// mostCompared bounds how many runs are compared.
 const mostCompared = 8
 
-// comparePage sets runs side by side, their differences first.
+// comparePage compares runs, their differences first.
 type comparePage struct {
 	frame
 	Runs        []runRow
@@ -24,12 +24,12 @@ type comparePage struct {
 	Same        []setting
 	Figures     []shownFigure
 	Rest        *shownFigure
-	Offered     []runRow // to choose from, while there is no choice
+	Offered     []runRow // to choose from, while none is chosen
 	Say         string   // why fewer runs are shown than were chosen, or none; which names mean no run
 }
 
-// compared loads the first runs that a query names, and counts them all; a run twice counts once. Of names that mean no run, or several,
-// unknown says what is wrong.
+// compared loads the first runs that a query names, and counts them all; a run named twice counts once. unknown says which names match
+// no run, or several.
 func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, unknown []string, err error) {
 	seen := map[string]bool{}
 	err = s.lab.read(func(lab *store.Reader) error {
@@ -60,7 +60,7 @@ func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, unknown []
 	return out, chosen, unknown, err
 }
 
-// notOneRun says that a name means no run of the lab, or several; "" of any other error.
+// notOneRun says that a name matches no run of the lab, or several; "" for any other error.
 func notOneRun(prefix string, err error) string {
 	var missing *store.NotFoundError
 	var ambiguous *store.AmbiguousError
@@ -81,9 +81,9 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	p := comparePage{frame: s.frame(r, "compare", "Compare")}
 	switch {
 	case chosen == 1:
-		p.Say = "One run was chosen. Choose another to set beside it."
+		p.Say = "One run is chosen. Choose another to compare it with."
 	case chosen > mostCompared:
-		p.Say = fmt.Sprintf("%d runs were chosen. These are the first %d, as many as can be told apart in one picture.", chosen, mostCompared)
+		p.Say = fmt.Sprintf("%d runs are chosen. These are the first %d, as many as one picture can distinguish.", chosen, mostCompared)
 	}
 	p.Say = strings.TrimSpace(strings.Join(unknown[:min(len(unknown), mostCompared)], " ") + " " + p.Say)
 	p.Live = "list"
@@ -106,14 +106,14 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 
 // offered lists runs to choose from.
 func (s *Server) offered(lab *store.Reader) ([]runRow, error) {
-	rows, err := lab.List(store.Filter{Limit: 60, Kinds: []store.Kind{store.Train}})
+	rows, err := lab.List(store.Filter{Limit: 60, Kinds: []store.Kind{store.Train, store.Script}})
 	if err != nil {
 		return nil, err
 	}
 	return s.mixed(lab, rows)
 }
 
-// compare sets runs beside each other.
+// compare shows runs side by side.
 func (p *comparePage) compare(runs []judge.Run) {
 	p.Runs = listed(runs, time.Now())
 	p.Differences = judge.Differences(runs)

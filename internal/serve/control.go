@@ -44,7 +44,7 @@ func (s *Server) controlStudy(w http.ResponseWriter, r *http.Request) error {
 func action(r *http.Request) (Action, error) {
 	do := Action(r.PathValue("action"))
 	if !slices.Contains(actions, do) {
-		return "", notFound("what can be done is cancel, resume and retry, not %s", clip(string(do)))
+		return "", notFound("a run or study can be cancelled, resumed or retried, not %s", clip(string(do)))
 	}
 	return do, nil
 }

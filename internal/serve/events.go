@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// events streams states as server-sent events until the browser goes, does not read, or the server ends.
+// events streams states as server-sent events until the browser leaves or stops reading, or the server ends.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	address := addressOf(r)
 	queue, err := s.hub.join(address)

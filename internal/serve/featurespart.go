@@ -13,13 +13,13 @@ import (
 type featuresPart struct {
 	Epochs  []int64
 	Epoch   int64
-	Newest  bool // the last epoch is shown, and the next one will be
+	Newest  bool // the last epoch is shown, and the page follows new ones
 	Whole   bool // there are several epochs
 	Figures []shownFigure
 	Base    string
 }
 
-// featuresPart draws the epoch that a query asks for, else the newest.
+// featuresPart draws the epoch that a query asks for, or the newest.
 func (s *Server) featuresPart(run *judge.Run, dir string, q url.Values) (*featuresPart, error) {
 	film, err := figure.OpenFilm(dir)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Server) featuresPart(run *judge.Run, dir string, q url.Values) (*featur
 	return p, nil
 }
 
-// newFrames is the part without its pictures, for an open page: that asks for those of the epoch it shows.
+// newFrames is the part without its pictures, for an open page, which asks for the pictures of the epoch it shows.
 func newFrames(run *judge.Run, dir string) (*featuresPart, error) {
 	epochs, err := judge.FilmEpochs(dir)
 	if err != nil || len(epochs) == 0 {

@@ -81,8 +81,8 @@ func TestMeasuringFewAndManyClasses(t *testing.T) {
 		classes, samples int
 		words            []string
 	}{
-		{1, 20, []string{"there is no other to be apart from", "1 class of 20"}},
-		{2, 2, []string{"every class has a single sample: no spread can be seen", "2 classes of 1"}},
+		{1, 20, []string{"there is no other to separate from", "1 class of 20"}},
+		{2, 2, []string{"every class has a single sample: there is no spread to see", "2 classes of 1"}},
 		{11, 110, []string{"class means are near a simplex ETF", "11 classes of 10"}},
 	} {
 		const d = 12

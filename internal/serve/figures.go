@@ -25,7 +25,7 @@ type shownFigure struct {
 	Panels   []template.HTML
 	Legend   []legendItem
 	Notes    []string
-	Deferred bool // not drawn in the page: scripts draw it when it is unfolded, and others see the SVG file
+	Deferred bool // not drawn in the page: scripts draw it when unfolded; without scripts the SVG file is shown
 }
 
 type legendItem struct {
@@ -36,7 +36,7 @@ type legendItem struct {
 // URL is the address of one of the figure's files.
 func (f shownFigure) URL(ext string) string { return f.Base + "/" + f.ID + "." + ext + f.Query }
 
-// draw puts a picture into a page. The SVG is chart's own, which escapes every text.
+// draw puts a picture into a page. The SVG comes from chart, which escapes every text.
 func draw(p figure.Picture, base string, query url.Values) shownFigure {
 	f := shownFigure{Picture: p, Base: base, Query: asQuery(query)}
 	in := chart.Inline(p.Figure)
@@ -67,7 +67,7 @@ func drawAll(pictures []figure.Picture, base string, query url.Values) []shownFi
 	return drawOthers(following{}, pictures, base, query)
 }
 
-// drawOthers is drawAll for an open page: what it draws itself it gets without a picture.
+// drawOthers is drawAll for an open page: figures that the page draws itself come without a picture.
 func drawOthers(open following, pictures []figure.Picture, base string, query url.Values) []shownFigure {
 	var out []shownFigure
 	for _, p := range pictures {
@@ -82,7 +82,7 @@ func drawOthers(open following, pictures []figure.Picture, base string, query ur
 	return out
 }
 
-// curves puts the measures of runs against epoch into a page: those that tell the story, and every other, folded; nil if there is none.
+// curves puts the measures of runs against epoch into a page: the main ones, and all others, folded; nil if there is none.
 func curves(open following, runs []judge.Run, base string, query url.Values) (main []shownFigure, rest *shownFigure) {
 	if other, some := figure.FoldedCurves(runs); some {
 		folded := later(other, base, query)
@@ -91,7 +91,7 @@ func curves(open following, runs []judge.Run, base string, query url.Values) (ma
 	return drawOthers(open, []figure.Picture{figure.Curves(runs)}, base, query), rest
 }
 
-// curvesAsked are the pictures of curves that a request for a file is about. A live page asks for all.json, and for what is folded by
+// curvesAsked are the pictures of curves that a request for a file names. A live page asks for all.json, and for folded figures by
 // name.
 func curvesAsked(r *http.Request, runs []judge.Run) []figure.Picture {
 	if strings.HasPrefix(r.PathValue("file"), "measures-more.") {
@@ -100,10 +100,10 @@ func curvesAsked(r *http.Request, runs []judge.Run) []figure.Picture {
 	return []figure.Picture{figure.Curves(runs)}
 }
 
-// following is what the script of an open page says of itself when it asks for the page as it now is.
+// following is what the script of an open page reports about itself when it asks for an update.
 type following struct {
 	on    bool
-	drawn map[string]bool // figures whose every panel it draws
+	drawn map[string]bool // figures of which it draws every panel
 }
 
 func follows(r *http.Request) following {
@@ -153,12 +153,12 @@ func (s *Server) figures(of func(r *http.Request) ([]figure.Picture, error)) fun
 		if ext != ".json" && r.URL.Query().Get("show") == "" {
 			h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "collapse-" + file}))
 		}
-		w.Write(b.Bytes()) // a browser that has gone is no error of ours
+		w.Write(b.Bytes()) // a browser that has left is not our error
 		return nil
 	}
 }
 
-// pictureWriter is how a figure becomes a file of an extension, nil for none.
+// pictureWriter writes a figure as a file with the extension; nil for unknown extensions.
 func pictureWriter(ext string, r *http.Request) (func(io.Writer, chart.Figure) error, string) {
 	colors := map[string]chart.Theme{"light": chart.Light, "dark": chart.Dark}[r.URL.Query().Get("theme")]
 	switch ext {

@@ -10,15 +10,15 @@ import (
 	"collapse/internal/store"
 )
 
-// state is what browsers are told: whole each time, so that one who missed any number of them has lost nothing.
+// state is what browsers are told: complete each time, so a browser that missed some states has lost nothing.
 type state struct {
 	Version uint64            `json:"version"`        // grows with every change
 	List    uint64            `json:"list"`           // grows when runs appear, go, or change their status
 	Lost    string            `json:"lost,omitempty"` // why the lab cannot be read
-	Runs    map[string]moment `json:"runs"`           // those being worked on, and those that lately were
+	Runs    map[string]moment `json:"runs"`           // those running, and those that ended lately
 }
 
-// moment is how far a run is.
+// moment is the progress of a run.
 type moment struct {
 	Status store.Status `json:"status"`
 	Epoch  int64        `json:"epoch"`
@@ -27,7 +27,7 @@ type moment struct {
 // remembered bounds how many ended runs a state names.
 const remembered = 64
 
-// maxStreams bounds the event streams of all browsers together, and maxStreamsEach those of one address.
+// maxStreams bounds the event streams of all browsers, maxStreamsEach those of one address.
 const (
 	maxStreams     = 256
 	maxStreamsEach = 128
@@ -35,7 +35,7 @@ const (
 
 var errTooMany = errors.New("too many event streams are open; close some pages")
 
-// hub looks at the lab for all browsers at once. Each has a queue of one, the newest state.
+// hub watches the lab for all browsers. Each browser has a queue of length one, the newest state.
 type hub struct {
 	lab  *lab
 	poll time.Duration
@@ -46,7 +46,7 @@ type hub struct {
 	now     state
 	ended   []string // of now.Runs, oldest first
 
-	watch  *store.Watch // these belong to run's goroutine
+	watch  *store.Watch // watch and opened belong to run's goroutine
 	opened int          // which reader watch is of
 	last   store.Progress
 }
@@ -55,7 +55,7 @@ func newHub(l *lab, poll time.Duration) *hub {
 	return &hub{lab: l, poll: poll, clients: map[chan state]bool{}, each: map[string]int{}, now: state{Runs: map[string]moment{}}}
 }
 
-// join adds a browser, whose channel holds the present state at once.
+// join adds a browser, whose channel holds the current state at once.
 func (h *hub) join(address string) (chan state, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,12 +105,12 @@ func (h *hub) listeners() int {
 
 func (h *hub) unwatch() {
 	if h.watch != nil {
-		h.watch.Close() // it holds a connection and nothing that could be lost
+		h.watch.Close() // it holds only a connection
 		h.watch = nil
 	}
 }
 
-// look asks whether the lab has changed and tells everybody.
+// look checks whether the lab has changed and tells all browsers.
 func (h *hub) look() {
 	var progress store.Progress
 	changed := false
@@ -141,14 +141,14 @@ func (h *hub) look() {
 			h.now.Lost = err.Error()
 			h.tell()
 		}
-	case changed: // always so after a loss, whose watch is gone
+	case changed: // always true after a loss, since the watch is gone
 		h.now.Lost = ""
 		h.merge(progress)
 		h.tell()
 	}
 }
 
-// following are the runs last seen at work: if one is no longer, how it ended is news.
+// following are the runs last seen running: once one is not, how it ended is news.
 func (h *hub) following() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +161,7 @@ func (h *hub) following() []string {
 	return out
 }
 
-// merge takes over what the lab says. The caller holds mu.
+// merge updates the state from the lab. The caller holds mu.
 func (h *hub) merge(p store.Progress) {
 	list := h.last.Runs != p.Runs || h.last.Newest != p.Newest
 	h.last = p

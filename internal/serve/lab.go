@@ -10,13 +10,13 @@ import (
 	"collapse/internal/store"
 )
 
-// lab is a lab that may be made, vanish or be replaced while it is served.
+// lab is a lab that may be created, vanish or be replaced while it is served.
 type lab struct {
 	dir string
 
 	mu     sync.RWMutex
-	reader *store.Reader // nil while there is none
-	file   os.FileInfo   // what reader has open
+	reader *store.Reader // nil while there is no lab
+	file   os.FileInfo   // the file that reader has open
 	why    error         // why reader is nil
 	opened int           // counts readers
 }
@@ -32,7 +32,7 @@ func openLab(dir string) *lab {
 	return l
 }
 
-// check opens the lab if it is there and lets go of one that is not the file of that name any more.
+// check opens the lab if it exists, and closes one that is no longer the file of that name.
 func (l *lab) check() {
 	now, err := os.Stat(filepath.Join(l.dir, "lab.sqlite"))
 	l.mu.RLock()
@@ -44,11 +44,11 @@ func (l *lab) check() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.reader != nil {
-		l.reader.Close() // of a file that is gone: nothing to save
+		l.reader.Close() // its file is gone: nothing to save
 		l.reader = nil
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		l.why = goneError{fmt.Errorf("there is no lab in %s now; collapse demo, train and study run make one (mind their --lab), and the page goes on when there is one", l.dir)}
+		l.why = goneError{fmt.Errorf("there is no lab in %s now; collapse demo, train and study run make one (with the same --lab), and this page continues once there is one", l.dir)}
 		return
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func (l *lab) check() {
 	l.opened++
 }
 
-// read lends the reader for one short piece of work.
+// read lends the reader for one short task.
 func (l *lab) read(work func(*store.Reader) error) error {
 	l.check()
 	l.mu.RLock()
@@ -74,7 +74,7 @@ func (l *lab) read(work func(*store.Reader) error) error {
 	return work(l.reader)
 }
 
-// ofLab is what one short piece of work finds in the lab.
+// ofLab is what one short task finds in the lab.
 func ofLab[T any](l *lab, work func(*store.Reader) (T, error)) (found T, err error) {
 	err = l.read(func(r *store.Reader) (err error) {
 		found, err = work(r)

@@ -18,7 +18,7 @@ func TestLookingFindsFaults(t *testing.T) {
 	const canvas = `<figure data-figure="f" id="g"><div data-panel="q"></div></figure><script>const draw = {drawn: new Map([[document.querySelector('[data-panel=q]'), {labels: () => ({x: 1, y: 0, px: %g})}]])}</script>`
 	parts := func(small, gray, wide, word string, svg int, px float64) string {
 		return `<!doctype html><body style="margin:0;background:#fff;font:16px sans-serif"><p style="` + small + `">some text</p><p style="` + gray + `">more text</p>` +
-			`<div style="` + wide + `">a box</div><p style="width:4em;` + word + `">incomprehensible</p><figure data-figure="f" id="f">` + fmt.Sprintf(ticks, svg) + `</figure>` + fmt.Sprintf(canvas, px)
+			`<div style="` + wide + `">a box</div><p style="width:4em;` + word + `">comprehensive</p><figure data-figure="f" id="f">` + fmt.Sprintf(ticks, svg) + `</figure>` + fmt.Sprintf(canvas, px)
 	}
 	faulty := parts("font-size:10.9px", "color:#777;opacity:.9", "width:2000px", "overflow-wrap:anywhere", 100, 10.5)
 	sound := parts("font-size:11px", "color:#767676", "width:200px", "", 110, 11)

@@ -16,7 +16,7 @@ import (
 	"collapse/parallel"
 )
 
-// Memory that files take when they are unpacked and decoded: of one upload, and of all that are measured at once.
+// Memory for unpacked and decoded files: of one upload, and of all that are measured at once.
 const (
 	uploadMemory  = 512 << 20
 	uploadsMemory = 2 << 30
@@ -24,8 +24,8 @@ const (
 
 var errTooLong = errors.New("the measurement takes too long")
 
-// measureTimely measures uploaded files when a place is free, and ends the upload. The answer comes when the browser leaves or
-// Options.MeasureLimit has passed; the work stops soon after, and keeps its place and its files until then.
+// measureTimely measures uploaded files when a place is free, and ends the upload. It answers early if the browser leaves or
+// Options.MeasureLimit passes; the work then stops soon after, and keeps its place and its files until it has.
 func (s *Server) measureTimely(asked context.Context, up *uploading, paths []string) (*measurement.Result, error) {
 	if err := take(asked, s.measuring); err != nil {
 		return nil, errors.Join(err, up.end())
@@ -78,7 +78,7 @@ func (s *Server) measureFiles(ctx context.Context, paths []string) (*measurement
 	return found, nil
 }
 
-// measureError says why files were not measured, without the folder they lay in.
+// measureError says why files were not measured, without naming their folder.
 func (s *Server) measureError(ctx context.Context, err error, dir string) error {
 	var bug *panicError
 	var memory *arrayfile.BudgetError
@@ -90,12 +90,12 @@ func (s *Server) measureError(ctx context.Context, err error, dir string) error 
 	case ctx.Err() != nil:
 		return statusError{http.StatusServiceUnavailable, fmt.Errorf("the measurement was stopped: %w", ctx.Err())}
 	case errors.As(err, &memory) && memory.Shared:
-		return tryAgain(retryUpload, "measurements for others need the memory that the server has for them; try again in a moment")
+		return tryAgain(retryUpload, "other measurements use all the memory that the server has for them; try again in a moment")
 	}
 	return badRequest("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 }
 
-// finish waits a moment for measurements to stop.
+// finish waits briefly for measurements to stop.
 func (s *Server) finish(patience time.Duration) {
 	stopped := make(chan struct{})
 	go func() {

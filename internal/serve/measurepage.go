@@ -33,7 +33,7 @@ func (s *Server) measurePage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Bounds of an upload's parts beside its bytes.
+// Bounds of an upload's parts, apart from its bytes.
 const (
 	mostFiles = 16
 	mostParts = 64
@@ -43,7 +43,7 @@ const (
 // uploadKinds are the endings that arrayfile reads.
 var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".parquet"}
 
-// measureUpload measures the files of a form. They lie in a folder of their own for as long as that takes, and are then gone.
+// measureUpload measures the files of a form. They are kept in a temporary folder of their own and removed afterwards.
 func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
 	in := &body{Reader: http.MaxBytesReader(w, r.Body, s.opt.MaxUpload), out: http.NewResponseController(w), patience: s.opt.UploadPatience, began: time.Now()}
 	in.last = in.began.Add(s.opt.UploadTime)
@@ -70,11 +70,11 @@ func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// receive stores the files of a form under their own base names, which must be of a kind that can be read.
+// receive stores the files of a form under their base names, which must have an extension that can be read.
 func (s *Server) receive(r *http.Request, up *uploading) ([]string, error) {
 	form, err := r.MultipartReader()
 	if err != nil {
-		return nil, badRequest("the files of a measurement come as a form: %v", err)
+		return nil, badRequest("wanted the files of a measurement as a form: %v", err)
 	}
 	var paths []string
 	for parts := 0; ; parts++ {
@@ -108,14 +108,15 @@ func (s *Server) receive(r *http.Request, up *uploading) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, badRequest("no file came with the form; choose one, or drop it on the page")
 	}
-	_, err = io.Copy(io.Discard, r.Body) // to its end: from then on the server notices when the browser leaves
+	_, err = io.Copy(io.Discard, r.Body) // to the end: only then does the server notice when the browser leaves
 	return paths, err
 }
 
-// unprintable finds characters that have no place in a name: control characters and what turns the direction of writing.
+// unprintable finds characters that do not belong in a name: control characters and those that change the direction of
+// writing.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// store writes a part of a form to a file in a folder of its own.
+// store writes a part of a form to a file in its own folder.
 func (up *uploading) store(part io.Reader, path string) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (up *uploading) store(part io.Reader, path string) error {
 	return cmp.Or(err, f.Close())
 }
 
-// counted is a file whose bytes an upload counts before they are written.
+// counted is a file whose bytes are counted for an upload before they are written.
 type counted struct {
 	to *os.File
 	up *uploading
@@ -141,7 +142,7 @@ func (c counted) Write(b []byte) (int, error) {
 	return c.to.Write(b)
 }
 
-// uploadError says what is wrong with an upload. What it says of the server's disk names no folder.
+// uploadError says what is wrong with an upload. Errors of the server's disk name no folder.
 func (s *Server) uploadError(err error) error {
 	var large *http.MaxBytesError
 	var known statusError
@@ -150,20 +151,20 @@ func (s *Server) uploadError(err error) error {
 	case err == nil, errors.As(err, &known):
 		return err
 	case errors.Is(err, errSlow):
-		return statusError{http.StatusRequestTimeout, fmt.Errorf("the files came too slowly: fewer than %d KiB a second, or longer than %v altogether; `collapse measure` on the command line needs no upload", uploadRate>>10, s.opt.UploadTime)}
+		return statusError{http.StatusRequestTimeout, fmt.Errorf("the files arrived too slowly: below %d KiB per second, or longer than %v in total; `collapse measure` on the command line needs no upload", uploadRate>>10, s.opt.UploadTime)}
 	case errors.As(err, &large):
 		return statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the files are larger than %d MiB; `collapse measure` on the command line has no such limit", s.opt.MaxUpload>>20)}
 	case store.IsFull(err):
 		s.opt.Log("serve: an upload: %v", err)
-		return statusError{http.StatusInsufficientStorage, errors.New("the server's disk for temporary files is full; make room there, or set TMPDIR to a folder that has some")}
+		return statusError{http.StatusInsufficientStorage, errors.New("the server's disk for temporary files is full; free some space, or set TMPDIR to a folder with space")}
 	case errors.As(err, &disk):
 		s.opt.Log("serve: an upload: %v", err)
 		return statusError{http.StatusServiceUnavailable, errors.New("the server cannot store the files; its log says why")}
 	}
-	return badRequest("the upload broke off or is no form: %v", err)
+	return badRequest("the upload was cut off or is not a form: %v", err)
 }
 
-// forget takes the folder out of what was found: only the names that were uploaded mean anything.
+// forget removes the folder from a measurement: only the uploaded names mean anything to the reader.
 func forget(found *measurement.Result, dir string) {
 	for i := range found.Inputs {
 		in := &found.Inputs[i]
@@ -177,10 +178,10 @@ func forget(found *measurement.Result, dir string) {
 	found.Generated = time.Now()
 }
 
-// Bounds of what is remembered of measurements: numbers and pictures, never the files.
+// Bounds of what is kept from measurements: numbers and pictures, never the files.
 const (
 	mostShown   = 8
-	mostNumbers = 32 << 20 // of all of them; the newest stays, whatever it has
+	mostNumbers = 32 << 20 // of all together; the newest stays, however large
 	shownFor    = 30 * time.Minute
 )
 
@@ -199,7 +200,7 @@ type shownItem struct {
 	size  int // numbers
 }
 
-// numbersOf counts the numbers of a measurement that grow with the files.
+// numbersOf counts the numbers of a measurement, which grow with the files.
 func numbersOf(found *measurement.Result) (n int) {
 	for _, c := range found.Columns {
 		if r := c.Report; r != nil {
@@ -238,7 +239,7 @@ func (s *shown) get(token string) (*measurement.Result, error) {
 			return it.found, nil
 		}
 	}
-	return nil, notFound("this measurement is not kept any more: only the last %d are, for %d minutes", mostShown, int(shownFor.Minutes()))
+	return nil, notFound("this measurement is no longer kept: only the last %d are, for %d minutes", mostShown, int(shownFor.Minutes()))
 }
 
 func (s *shown) expire() {

@@ -29,7 +29,7 @@ func TestMeasurementsShareTheMemory(t *testing.T) {
 	if err := others.Take(room); err != nil {
 		t.Fatal(err)
 	}
-	if answer, body := upload(t, s, mine); answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" || !strings.Contains(body, "need the memory") {
+	if answer, body := upload(t, s, mine); answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" || !strings.Contains(body, "use all the memory") {
 		t.Errorf("beside others: %d: %s", answer.StatusCode, body)
 	}
 	others.Release()

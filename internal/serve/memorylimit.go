@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// measureMemory is what a measurement lives in: more is collected at once, as `collapse measure` does for small files.
+// measureMemory is the memory of a measurement: more is collected at once, as in `collapse measure` for small files.
 const measureMemory = 768 << 20
 
-// ceiling bounds the memory of the process while files are measured, unless GOMEMLIMIT does: what lived before, and measureMemory for each
+// ceiling bounds the memory of the process while files are measured, unless GOMEMLIMIT does: what was live before, plus measureMemory per
 // measurement. Between measurements there is no bound: the process may be training.
 type ceiling struct {
 	mu     sync.Mutex
 	inside int
 	before int64 // the limit without measurements
-	lived  int64 // bytes, before the first of them
+	lived  int64 // bytes live before the first measurement
 }
 
 // memory is one for all servers of the process, as the limit is.
 var memory ceiling
 
-// enter raises the limit for one measurement more; leave lowers it.
+// enter raises the limit for one more measurement; leave lowers it.
 func (c *ceiling) enter() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *ceiling) set() {
 	switch {
 	case c.before != math.MaxInt64:
 	case c.inside == 0:
-		runtime.GC() // without a limit, what the measurement left behind would double before it is collected
+		runtime.GC() // without a limit, the heap could double before the measurement's garbage is collected
 		debug.SetMemoryLimit(c.before)
 	default:
 		debug.SetMemoryLimit(c.lived + int64(c.inside)*measureMemory)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// column is what a study's runs can be sorted by: a text or a number, NaN where a run has none.
+// column is a sort key of a study's runs: a text or a number, NaN for a run without one.
 type column struct {
 	name, words string
 	text        func(*runRow) string
 	number      func(*runRow) float64
 }
 
-// columns, the first of which is the order in which runs come.
+// columns are the sort keys; the first is the default order.
 var columns = []column{
 	{name: "", words: "newest"},
 	{name: "name", words: "name", text: func(r *runRow) string { return r.Name }},
@@ -37,14 +37,14 @@ func newest(split, key string) func(*runRow) float64 {
 	}
 }
 
-// order is how a study's runs are listed.
+// order is the order in which a study's runs are listed.
 type order struct {
 	column
 	reversed bool
 	base     string // address of the list
 }
 
-// orderOf reads ?sort=NAME of a column, or -NAME for the other way round. What is no column sorts by age.
+// orderOf reads ?sort=NAME of a column, or -NAME for the reverse. Any other name sorts by age.
 func orderOf(q url.Values, base string) order {
 	name, reversed := strings.CutPrefix(q.Get("sort"), "-")
 	at := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
@@ -95,7 +95,7 @@ type orderLink struct {
 	Chosen     bool
 }
 
-// Choices are all columns; that of the chosen one turns the order round.
+// Choices are all columns; choosing the current one reverses the order.
 func (o order) Choices() []orderLink {
 	var out []orderLink
 	for _, c := range columns {

@@ -2,12 +2,12 @@ package serve
 
 import "time"
 
-// share is how much of the processors' time an open page may take of the work beside it by being made anew. What it asks for between,
-// the events and the looks at the lab must fit into the rest of a hundredth.
+// share is the part of the processors' time that refreshing an open page may take from other work. Its smaller requests, the events
+// and polling the lab must fit into the rest of one hundredth.
 const share = 0.003
 
-// waitAfter is the time between two requests that take so long each and together a share of so many processors: an answer tells an
-// open page to wait so long before it asks again. A run whose epochs end faster than that is shown less often; every other at once.
+// waitAfter is the pause between requests of this cost that keeps their total at the share of so many processors. An answer tells
+// an open page to wait this long before it asks again. A run with faster epochs is shown less often; any other run at once.
 func waitAfter(took time.Duration, processors int) time.Duration {
 	return time.Duration(float64(took) / (share * float64(processors)))
 }

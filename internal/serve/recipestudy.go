@@ -14,7 +14,7 @@ import (
 )
 
 // recipeOf finds the recipe whose runs a study has, and their scale: `collapse reproduce` names its studies ID.SCALE. Searches have
-// pages of their own.
+// their own pages.
 func recipeOf(study string) (r *recipe.Recipe, scale string) {
 	id, scale, ok := strings.Cut(study, ".")
 	if !ok || !slices.Contains(recipe.Scales, scale) || !recipe.Trains(id) {
@@ -27,7 +27,7 @@ func recipeOf(study string) (r *recipe.Recipe, scale string) {
 	return r, scale
 }
 
-// repeated is what the finished runs of a recipe's study say so far, with the recipe's figures.
+// repeated is what the finished runs of a recipe's study show so far, with the recipe's figures.
 func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) (page.Judged, error) {
 	stamp := fnv.New64a()
 	var done []store.Run
@@ -53,9 +53,9 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 // mostRecipes bounds how many studies' figures are kept.
 const mostRecipes = 16
 
-// recipes keeps what the runs of recipes say until another of them has ended.
+// recipes caches what the runs of recipes show until another run has ended.
 type recipes struct {
-	mu    sync.Mutex // held while one is made: the others of that moment wait for it
+	mu    sync.Mutex // held while one is made; concurrent requests wait for it
 	known map[string]keptRecipe
 }
 

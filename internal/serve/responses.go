@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// mostUnsent bounds the bytes of answers, all together, that browsers have not taken yet.
+// mostUnsent bounds the total bytes of answers that browsers have not taken yet.
 const mostUnsent = 256 << 20
 
-// page limits how many pages are made at once, and turns errors and panics into pages. A page is made whole before its first byte is
-// sent, so that a browser that reads slowly keeps no other page waiting.
+// page limits how many pages are made at once, and turns errors and panics into pages. A page is complete before its first byte is
+// sent, so a slow browser does not hold up other pages.
 func (s *Server) page(show func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, began: time.Now()}
@@ -25,7 +25,7 @@ func (s *Server) page(show func(w http.ResponseWriter, r *http.Request) error) h
 	})
 }
 
-// make makes a page in its turn; false if the browser left before that.
+// make makes a page in its turn; false if the browser left first.
 func (s *Server) make(a *answer, r *http.Request, show func(w http.ResponseWriter, r *http.Request) error) bool {
 	select {
 	case s.busy <- struct{}{}:
@@ -94,7 +94,7 @@ func (a *answer) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// send sends a page that is made. A browser that takes nothing for as long as Options.Stalled is let go.
+// send sends a finished page. A browser that takes nothing for Options.Stalled is dropped.
 func (s *Server) send(a *answer, r *http.Request) {
 	size := int64(a.body.Len())
 	defer s.unsent.Add(-size)
@@ -103,7 +103,7 @@ func (s *Server) send(a *answer, r *http.Request) {
 		s.plain(a.ResponseWriter, http.StatusServiceUnavailable, "too many browsers are slow to take their pages; try again in a moment")
 		return
 	}
-	a.WriteHeader(http.StatusOK) // of a page without a body
+	a.WriteHeader(http.StatusOK) // for a page without a body
 	a.ResponseWriter.WriteHeader(a.status)
 	const piece = 64 << 10
 	out := http.NewResponseController(a.ResponseWriter)
@@ -112,7 +112,7 @@ func (s *Server) send(a *answer, r *http.Request) {
 			return
 		}
 		if _, err := a.ResponseWriter.Write(a.body.Next(piece)); err != nil {
-			return // a browser that has gone is no error of ours
+			return // a browser that has left is not our error
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates are parsed when the first page is asked for: most calls of the program serve none.
+// templates are parsed on the first request for a page: most calls of the program serve none.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"short":   func(hash string) string { return fmt.Sprintf("%.12s", hash) },
@@ -60,7 +60,7 @@ func (s *Server) Handler() http.Handler {
 	return s.guard(mux)
 }
 
-// statusError is an error with the HTTP status that says it.
+// statusError is an error with its HTTP status.
 type statusError struct {
 	status int
 	error
@@ -93,7 +93,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// frame is what every page has around its content.
+// frame is the part of every page around its content.
 type frame struct {
 	Title   string
 	Section string // of the navigation
@@ -109,7 +109,7 @@ func (s *Server) frame(r *http.Request, section, title string) frame {
 	return frame{Title: title, Section: section, Theme: theme(r), Lab: s.opt.Lab, Back: r.URL.RequestURI(), Control: s.opt.Control != nil}
 }
 
-// write fills a template and sends it, whole or not at all.
+// write fills a template and sends the complete page or an error.
 func (s *Server) write(w http.ResponseWriter, status int, name string, data any) {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
@@ -123,7 +123,7 @@ func (s *Server) write(w http.ResponseWriter, status int, name string, data any)
 		h.Set("Cache-Control", "no-cache")
 	}
 	w.WriteHeader(status)
-	w.Write(b.Bytes()) // a browser that has gone is no error of ours
+	w.Write(b.Bytes()) // a browser that has left is not our error
 }
 
 type failPage struct {
@@ -138,7 +138,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, err er
 		s.opt.Log("serve: %q: %v", r.URL.Path, err)
 		var bug *panicError
 		if errors.As(err, &bug) {
-			err = errors.New("this page could not be made: a fault of the program, which its log tells")
+			err = errors.New("this page could not be made because of a fault in the program; its log says more")
 		}
 	}
 	var busy busyError
@@ -151,7 +151,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, err er
 	}
 	f := s.frame(r, "", http.StatusText(status))
 	if status == http.StatusServiceUnavailable {
-		f.Live = "list" // the page comes back with the lab
+		f.Live = "list" // the page returns with the lab
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	s.write(w, status, "fail", failPage{f, status, err.Error()})
@@ -166,7 +166,7 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// chooseTheme remembers a theme and returns to the page it was chosen on; scripts change it without coming here.
+// chooseTheme saves a theme and returns to the page it was chosen on; scripts change it without this request.
 func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) {
 	to := r.URL.Query().Get("to")
 	if to != "light" && to != "dark" {
@@ -177,7 +177,7 @@ func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, localPath(r.URL.Query().Get("back")), http.StatusSeeOther)
 }
 
-// when writes a moment for people.
+// when writes a time for people.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "–"

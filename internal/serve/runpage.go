@@ -28,7 +28,7 @@ type runPage struct {
 	Settings []setting
 	Attempts []store.Attempt
 	Log      []logLine
-	Rerun    string // the command that goes on with it or computes it anew
+	Rerun    string // the command that resumes it or computes it again
 }
 
 type tile struct{ Value, Name string }
@@ -45,7 +45,7 @@ type logLine struct {
 // logLines is how many of the newest epochs the log shows.
 const logLines = 40
 
-// find names the run that a request means, by whole hash or the start of it, and where its files lie.
+// find returns the run that a request names, by its hash or the start of it, and the folder of its files.
 func (s *Server) find(prefix string) (row store.Run, dir string, err error) {
 	err = s.lab.read(func(lab *store.Reader) (err error) {
 		row, err = lab.Find(prefix)
@@ -94,15 +94,15 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Log = logOf(&run)
 	p.Rerun = rerun(run.Run, dir)
-	s.write(w, http.StatusOK, "run", &p) // a pointer: methods of the run are called on what it names
+	s.write(w, http.StatusOK, "run", &p) // a pointer, because the template calls methods of the run
 	return nil
 }
 
-// rerun is the command that goes on with a run, or tries it again; "" where there is none.
+// rerun is the command that resumes a run or tries it again; "" if there is none.
 func rerun(run store.Run, dir string) string {
 	config := rundir.Dir(dir).Config()
 	if _, err := os.Stat(config); err != nil || run.Kind != store.Train {
-		return "" // only its study knows how to begin it
+		return "" // only its study can start it
 	}
 	switch run.Status {
 	case store.Interrupted:

@@ -11,14 +11,14 @@ import (
 	"collapse/internal/judge"
 )
 
-// news is what an open page of a run adds to what it shows, many times while the run computes: a small part of what the whole page
-// costs, which is asked for less often.
+// news is what an open page of a run adds to its contents, often, while the run computes. It costs a small part of the whole page,
+// which is requested less often.
 type news struct {
 	Tiles   map[string]string `json:"tiles"`   // by name
-	Figures []chart.Figure    `json:"figures"` // the curves, with the points alone that are new
+	Figures []chart.Figure    `json:"figures"` // the curves, with only the new points
 }
 
-// runNews answers with what has come after an epoch. With "more" the folded curves are among it.
+// runNews answers with what has come after an epoch; with "more", including the folded curves.
 func (s *Server) runNews(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	after, err := strconv.ParseInt(q.Get("after"), 10, 64)
@@ -45,6 +45,6 @@ func (s *Server) runNews(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Write(body) // a browser that has gone is no error of ours
+	w.Write(body) // a browser that has left is not our error
 	return nil
 }

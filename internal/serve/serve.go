@@ -1,12 +1,12 @@
 // Package serve is the live laboratory page: a web server over one lab that shows studies, runs, comparisons, measurements of
-// dropped files and theory, while other processes go on writing the lab.
+// dropped files and theory, while other processes keep writing the lab.
 //
-// It only reads. Every page is rendered here and complete without scripts; scripts make its figures interactive and keep them
-// current through one stream of events. Pictures come from the definitions of packages figure, theoryfig and chart; this package
-// has none of its own.
+// It only reads the lab. Every page is rendered here and complete without scripts; scripts make its figures interactive and keep
+// them current through one stream of events. Packages figure, theoryfig and chart define the pictures; this package defines
+// none.
 //
-// Open serve.go for a server's life, auth_token.go and auth_request.go for who may ask what, hub.go for how changes reach browsers,
-// and the *page.go files for what is shown.
+// Read serve.go for the life of a server, auth_token.go and auth_request.go for who may ask for what, hub.go for how changes reach
+// browsers, and the *page.go files for what is shown.
 package serve
 
 import (
@@ -28,20 +28,20 @@ import (
 
 // Options say what to serve and to whom.
 type Options struct {
-	Lab       string  // directory of the lab, which may be made later
+	Lab       string  // directory of the lab, which may be created later
 	Listen    string  // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
-	Token     string  // what a browser must show; "" makes one where the address is not a loopback one
+	Token     string  // what a browser must show; "" makes one if the address is not a loopback one
 	Control   Control // what a page may do to runs; nil: nothing
 	MaxUpload int64   // bytes of a measured file; 0 is 256 MiB
 	Log       func(format string, args ...any)
 
 	Poll    time.Duration // between looks at the lab; 0 is 250 ms
 	Beat    time.Duration // between signs of life on an event stream; 0 is 15 s
-	Stalled time.Duration // after which a browser that does not read is let go; 0 is 10 s
+	Stalled time.Duration // after which a browser that does not read is dropped; 0 is 10 s
 
-	MeasureLimit   time.Duration // of one measurement; 0 is a minute
-	UploadPatience time.Duration // by which an upload may lie behind uploadRate; 0 is 10 s
-	UploadTime     time.Duration // in which an upload must have arrived; 0 is 5 minutes
+	MeasureLimit   time.Duration // for one measurement; 0 is a minute
+	UploadPatience time.Duration // by which an upload may lag behind uploadRate; 0 is 10 s
+	UploadTime     time.Duration // within which an upload must arrive; 0 is 5 minutes
 }
 
 // Control carries out what a page with Options.Control may ask for. Errors are shown on the page.
@@ -50,10 +50,10 @@ type Control interface {
 	Study(ctx context.Context, do Action, name string) error
 }
 
-// Action is what a page asks for.
+// Action is what a page can ask for.
 type Action string
 
-// The actions: stop what runs or waits, go on with what was stopped, and try again what failed.
+// The actions: stop a running or waiting run, resume a stopped one, retry a failed one.
 const (
 	Cancel Action = "cancel"
 	Resume Action = "resume"
@@ -75,13 +75,13 @@ type Server struct {
 	shown   *shown
 	recipes recipes
 	answers answers
-	busy    chan struct{} // as many pages at once as it holds
-	heavy   chan struct{} // as many theory solutions at once
+	busy    chan struct{} // one place per page made at once
+	heavy   chan struct{} // one per theory solution
 	unsent  atomic.Int64  // bytes of answers on their way
 
 	uploads   uploads
-	measuring chan struct{}     // as many measurements at once
-	memory    *arrayfile.Budget // of all of them
+	measuring chan struct{}     // one place per measurement
+	memory    *arrayfile.Budget // of all measurements
 	working   sync.WaitGroup    // measurements, until they have stopped
 
 	listener net.Listener
@@ -91,7 +91,7 @@ type Server struct {
 	failure  error // of Serve; read after ended
 }
 
-// newServer makes a server without a listener; host is the address it will be reached at.
+// newServer makes a server without a listener; host is the address at which it will be reached.
 func newServer(opt Options, gate *gate) *Server {
 	if opt.Log == nil {
 		opt.Log = func(string, ...any) {}
@@ -151,7 +151,7 @@ func Start(opt Options) (*Server, error) {
 type logWriter func(format string, args ...any)
 
 func (w logWriter) Write(p []byte) (int, error) {
-	w("%v", errors.New(strings.TrimSpace(string(p)))) // an error may have lines: those of a stack
+	w("%v", errors.New(strings.TrimSpace(string(p)))) // an error may have several lines, such as a stack
 	return len(p), nil
 }
 
@@ -161,7 +161,7 @@ func (s *Server) URL() string { return s.gate.url() }
 // NeedsToken reports whether browsers must show a token.
 func (s *Server) NeedsToken() bool { return s.gate.token != "" }
 
-// Reachable reports whether other machines reach the server: there is no TLS between.
+// Reachable reports whether other machines can reach the server, which has no TLS.
 func (s *Server) Reachable() bool { return !s.gate.addr.IP.IsLoopback() }
 
 // Addr is where the server listens.

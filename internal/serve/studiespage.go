@@ -14,13 +14,13 @@ import (
 	"collapse/internal/store"
 )
 
-// How many runs the first page lists: the newest, and those under way.
+// How many runs the first page lists: the newest, and running ones.
 const (
 	recentRuns  = 12
 	mostRunning = 40
 )
 
-// studiesPage is the first page: what the lab holds and what is going on.
+// studiesPage is the first page: what the lab holds and what is running.
 type studiesPage struct {
 	frame
 	Studies []studyRow
@@ -29,10 +29,10 @@ type studiesPage struct {
 	Recent  []runRow
 }
 
-// studyRow is one line of the first page: a tag, or the runs of one kind that have none.
+// studyRow is one line of the first page: a study, a tag, or the runs of one kind that have neither.
 type studyRow struct {
 	Name   string
-	Title  string // of a study that has one
+	Title  string // if the study has one
 	URL    string
 	Counts counts
 	Left   string
@@ -43,7 +43,7 @@ type studyRow struct {
 type counts struct {
 	Total, Done, Running, Failed, Interrupted, Pending int
 
-	seconds float64 // spent by timed of those that are done
+	seconds float64 // spent by those finished runs that were timed
 	timed   int
 }
 
@@ -64,8 +64,8 @@ func (c *counts) add(t store.RunCount) {
 	}
 }
 
-// left estimates the time to the end, "" while there is nothing to tell it from: the mean time of a finished run for each that
-// waits, and what the running ones have left, or half a run where that is not known.
+// left estimates the time left; "" while nothing is known. It counts the mean time of a finished run for each waiting run, and
+// for each running one what it has left, or half a run if unknown.
 func (c *counts) left(running []runRow) string {
 	var rest, each float64
 	known := 0
@@ -102,7 +102,7 @@ func duration(s float64) string {
 	return fmt.Sprintf("%.1f h", s/3600)
 }
 
-// begun are the runs that the first page lists: what waits has nothing to show, and a study has hundreds.
+// begun are the runs that the first page lists: waiting runs have nothing to show, and a study has hundreds.
 var begun = []store.Status{store.Running, store.Done, store.Failed, store.Interrupted}
 
 func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
@@ -141,7 +141,7 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// studyRows gathers counts by study, by tag where there is none, and else by kind.
+// studyRows gathers counts by study, else by tag, else by kind.
 func studyRows(counted []store.RunCount, titles map[string]string) []studyRow {
 	byURL := map[string]*studyRow{}
 	var order []*studyRow
@@ -168,7 +168,7 @@ func studyRows(counted []store.RunCount, titles map[string]string) []studyRow {
 	return out
 }
 
-// studyOf names a study, a tag, or the runs of a kind that have neither, and its page.
+// studyOf returns the name and the page of a run's study, else of its tag, else of its kind.
 func studyOf(study, tag string, kind store.Kind) studyRow {
 	row := studyRow{Name: study}
 	key, value := "study", study
@@ -191,7 +191,7 @@ type runRow struct {
 	judge.Run
 	Name         string
 	Study        string // in lists of several studies
-	Of           int64  // epochs it is to have, 0 if unknown
+	Of           int64  // planned epochs, 0 if unknown
 	Measured     int64  // the epoch of the values below
 	Left         string
 	Accuracy     string
@@ -203,7 +203,8 @@ type runRow struct {
 	leftSeconds, wholeSeconds float64
 }
 
-// mixed loads what lists show of runs that may be of several studies: each is named by what sets it apart in its own.
+// mixed loads list rows of runs that may belong to several studies: each is named by how it differs within its own
+// study.
 func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 	runs, err := s.load(lab, rows, page.StudyMeasures)
 	if err != nil {
@@ -226,7 +227,8 @@ func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 	return out, nil
 }
 
-// load reads some measures of many runs, or for nil all values; judge reads their features where a claim or a picture asks for them.
+// load reads some measures of many runs, or all values if keys is nil; judge reads their features when a claim or a picture needs
+// them.
 func (s *Server) load(lab *store.Reader, rows []store.Run, measures []string) ([]judge.Run, error) {
 	out := make([]judge.Run, 0, len(rows))
 	for _, row := range rows {
@@ -249,7 +251,7 @@ func listed(runs []judge.Run, now time.Time) []runRow {
 		}
 		row.measured()
 		if run.Status == store.Running && run.LastEpoch > 0 && row.Of > run.LastEpoch {
-			// A resumed run's earlier epochs were not made in this time; the estimate is then too low until it has caught up.
+			// A resumed run computed its earlier epochs before this time, so the estimate is too low until it has caught up.
 			spent := now.Sub(run.Started).Seconds()
 			row.wholeSeconds = spent * float64(row.Of) / float64(run.LastEpoch)
 			row.leftSeconds = row.wholeSeconds - spent
@@ -260,7 +262,8 @@ func listed(runs []judge.Run, now time.Time) []runRow {
 	return out
 }
 
-// measured fills in the newest values, which a run that is measured every few epochs has of an earlier epoch than its last.
+// measured fills in the newest values. A run that is measured every few epochs has them from an earlier epoch than its
+// last.
 func (r *runRow) measured() {
 	newest := func(split, key string) string {
 		p, ok := r.Newest(split, key)
@@ -275,7 +278,7 @@ func (r *runRow) measured() {
 	r.Memorization = newest("train", "memorization_flipped")
 }
 
-// Remarks are what a list adds to a run's epoch.
+// Remarks are notes after a run's epoch in a list.
 func (r *runRow) Remarks() string {
 	var words []string
 	if r.Left != "" {

@@ -14,7 +14,7 @@ import (
 	"collapse/internal/store"
 )
 
-// perPage is how many runs a study's page lists at once. Pictures and claims are of all.
+// perPage is how many runs a study's page lists at once. Pictures and claims use all runs.
 const perPage = 100
 
 // studyPage is one study while it fills.
@@ -25,17 +25,17 @@ type studyPage struct {
 	Counts   counts
 	Left     string
 	Judged   []judged
-	Figures  []shownFigure // of the study as a whole
+	Figures  []shownFigure // for the whole study
 	Failures []runRow
 	Rows     []runRow
 	Page     int // from 1
 	Pages    int
 	Base     string // address of the same study, without a page
-	Study    string // its name, if it is one that can be controlled
+	Study    string // its name, if it can be controlled
 	Order    order
 }
 
-// judged is what an experiment's finished runs say, with its figures drawn.
+// judged is what an experiment's finished runs show, with its figures drawn.
 type judged struct {
 	page.Judged
 	Drawn []shownFigure
@@ -142,7 +142,7 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) err
 	return err
 }
 
-// judge is what a recipe says of its runs, and page.Judge of others that were trained.
+// judge judges the runs of a recipe by the recipe, and other training runs by page.Judge.
 func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	if r, scale := recipeOf(q.Get("study")); r != nil {
 		judged, err := ofLab(s.lab, func(lab *store.Reader) (page.Judged, error) { return s.repeated(lab, r, scale, runs) })

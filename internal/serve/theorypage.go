@@ -15,7 +15,7 @@ import (
 	"collapse/ufm"
 )
 
-// theoryPage is the optimum of a model and the memorization–dilation model at what the reader chose.
+// theoryPage is the optimum of a model and the memorization–dilation model at the settings the reader chose.
 type theoryPage struct {
 	frame
 	Models  []choice
@@ -42,7 +42,7 @@ type slider struct {
 	Lo, Hi      float64
 	Log, Whole  bool
 	Step        float64
-	For         string // which model it is of
+	For         string // the model it belongs to
 }
 
 // Position is the value on the slider's scale.
@@ -146,7 +146,7 @@ func (a asked) params() (dilation.Params, error) {
 	return dilation.Params{LW: a.value("lw"), LH: a.value("lh"), Alpha: a.value("alpha"), CMD: a.value("c_md"), Eta: a.value("eta"), Law: law}, nil
 }
 
-// solved is what theory says to a request.
+// solved is the theory's answer to a request.
 type solved struct {
 	exact    *theoryfig.Explored
 	optimum  []figure.Picture
@@ -156,7 +156,7 @@ type solved struct {
 	noisy    error
 }
 
-// answers remembers the last solutions: a page's figures are asked for one by one.
+// answers caches the last solutions: a page's figures are requested one by one.
 type answers struct {
 	mu    sync.Mutex
 	query [8]string
@@ -180,7 +180,7 @@ func (m *answers) put(query string, found *solved) {
 	m.next = (m.next + 1) % len(m.query)
 }
 
-// solve computes both models, unless it just did. What makes a setting impossible is part of the answer.
+// solve computes both models, unless they are cached. If a setting is impossible, the answer says why.
 func (s *Server) solve(r *http.Request, a asked) (*solved, error) {
 	query := a.query().Encode()
 	if found := s.answers.get(query); found != nil {
@@ -254,20 +254,20 @@ func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// verdict says what Theorem 4.3 says at a setting.
+// verdict compares a setting with Theorem 4.3.
 func verdict(sol *dilation.Solution) string {
 	switch sol.Outcome() {
 	case dilation.Predicted:
 		return "Inside Assumption 4.2, and label smoothing dilates less than cross entropy, as Theorem 4.3 says."
 	case dilation.Unpredicted:
-		return "Outside Assumption 4.2; label smoothing dilates less than cross entropy all the same."
+		return "Outside Assumption 4.2; label smoothing still dilates less than cross entropy."
 	case dilation.Contradiction:
-		return "Inside Assumption 4.2, yet label smoothing dilates more: against Theorem 4.3."
+		return "Inside Assumption 4.2, yet label smoothing dilates more, which contradicts Theorem 4.3."
 	}
 	return "Outside Assumption 4.2, and here cross entropy dilates less than label smoothing."
 }
 
-// query is the request again, complete.
+// query is the request with every parameter filled in.
 func (a asked) query() url.Values {
 	q := url.Values{"model": {a.model}, "law": {a.law}}
 	for _, s := range a.sliders {

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Folders of uploads lie in the system's folder of temporary files, each with a file that its process holds locked. A process that is
-// killed leaves its folders; the next server finds them unlocked and removes them, and leaves those of other servers alone.
+// Upload folders lie in the system's temporary folder, each with a file that its process keeps locked. A killed process leaves its
+// folders behind; the next server finds them unlocked and removes them, but not those of running servers.
 const (
 	folderName = "collapse-measure-"
 	lockName   = "lock"
-	// oldFolder is the age at which a folder without a lock is a dead one: of a process that was killed in the moment between, or of a
-	// version that had no locks.
+	// oldFolder is the age at which a folder without a lock file counts as dead: its process was killed before it made the file, or
+	// was of a version without locks.
 	oldFolder = 24 * time.Hour
 )
 
-// folder is where the files of one upload lie.
+// folder holds the files of one upload.
 type folder struct {
 	dir  string
 	lock *os.File
 }
 
-// newFolder makes a folder. Should another process sweep it before it is locked, a new one is made.
+// newFolder makes a folder. If another process sweeps it before it is locked, a new one is made.
 func newFolder() (*folder, error) {
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
@@ -33,7 +33,7 @@ func newFolder() (*folder, error) {
 		}
 		f := &folder{dir: dir}
 		held, err := f.hold()
-		if err == nil && (held || attempt == attempts) { // a file system without locks: nobody can take this one either
+		if err == nil && (held || attempt == attempts) { // a file system without locks: no other process can take this one either
 			return f, nil
 		}
 		if clearing := f.remove(); err != nil && attempt == attempts || clearing != nil {
@@ -42,7 +42,7 @@ func newFolder() (*folder, error) {
 	}
 }
 
-// hold takes the folder's lock; false if it is another's, or the folder is gone.
+// hold takes the folder's lock; false if another process has it or the folder is gone.
 func (f *folder) hold() (held bool, err error) {
 	path := filepath.Join(f.dir, lockName)
 	if f.lock, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600); err != nil {
@@ -60,20 +60,20 @@ func (f *folder) hold() (held bool, err error) {
 // remove removes the folder.
 func (f *folder) remove() error {
 	if f.lock != nil {
-		f.lock.Close() // should another process take the lock now, it removes the folder as well
+		f.lock.Close() // a process that takes the lock now removes the folder as well
 	}
 	return os.RemoveAll(f.dir)
 }
 
-// sweepFolders removes the folders that killed processes left. What cannot be read belongs to somebody else.
+// sweepFolders removes the folders that killed processes left. Unreadable folders belong to another user.
 func sweepFolders() {
 	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), folderName+"*"))
 	if err != nil {
-		return // the name of the folder of temporary files is no pattern: then they stay
+		return // the temporary folder's name is not a valid pattern: the folders stay
 	}
 	for _, dir := range dirs {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() && abandoned(dir, info) {
-			os.RemoveAll(dir) // what stays is tried again by the next server
+			os.RemoveAll(dir) // the next server tries again what is left
 		}
 	}
 }

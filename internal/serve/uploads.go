@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Bounds of uploads under way. Their bodies are read to disk before anything is measured, so a slow one costs a connection and the
-// space of what has arrived, and nobody else waits for it.
+// Bounds of uploads under way. Their bodies are read to disk before anything is measured, so a slow upload costs only a connection
+// and the space of what has arrived; nothing waits for it.
 const (
-	mostUploads     = 64 // bodies that arrive, wait or are measured
+	mostUploads     = 64 // bodies arriving, waiting or being measured
 	mostUploadsEach = 16 // of one address
-	uploadsOnDisk   = 4  // times Options.MaxUpload is what all of them may take of the disk
+	uploadsOnDisk   = 4  // times Options.MaxUpload is the disk space of all uploads
 	uploadRate      = 32 << 10
 	retryUpload     = 10 * time.Second
 )
 
-// busyError says that something may be tried again in a while.
+// busyError says that the request may be tried again later.
 type busyError struct {
 	error
 	retry time.Duration
@@ -53,7 +53,7 @@ type uploading struct {
 	bytes   int64
 }
 
-// begin admits an upload and makes its folder; end gives both back.
+// begin admits an upload and makes its folder; end releases both.
 func (u *uploads) begin(r *http.Request) (*uploading, error) {
 	address := addressOf(r)
 	err := u.admit(address)
@@ -81,9 +81,9 @@ func (u *uploads) admit(address string) error {
 	defer u.mu.Unlock()
 	switch {
 	case u.count >= mostUploads:
-		return tryAgain(retryUpload, "%d uploads are under way, and the server takes no more at once; try again in a moment", u.count)
+		return tryAgain(retryUpload, "%d uploads are under way, the most the server accepts; try again in a moment", u.count)
 	case u.each[address] >= mostUploadsEach:
-		return tryAgain(retryUpload, "%d uploads from your address are under way, and the server takes no more of them at once; try again in a moment", mostUploadsEach)
+		return tryAgain(retryUpload, "%d uploads from your address are under way, the most the server accepts; try again in a moment", mostUploadsEach)
 	}
 	u.count++
 	u.each[address]++
@@ -96,14 +96,14 @@ func (up *uploading) take(n int64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.bytes+n > u.mostBytes {
-		return tryAgain(retryUpload, "the uploads under way fill the space that the server has for them; try again in a moment")
+		return tryAgain(retryUpload, "running uploads fill the server's space for them; try again in a moment")
 	}
 	u.bytes += n
 	up.bytes += n
 	return nil
 }
 
-// end removes what was uploaded. An error is one of removing it.
+// end removes the uploaded files. Its error is one of removing them.
 func (up *uploading) end() (err error) {
 	if up.folder != nil {
 		err = up.folder.remove()
@@ -119,13 +119,14 @@ func (up *uploading) end() (err error) {
 	return err
 }
 
-// body reads a request's body, which must arrive at uploadRate on average, with a while of patience, and within a total time.
+// body reads a request's body, which must arrive at uploadRate on average, give or take UploadPatience, and within
+// UploadTime.
 type body struct {
 	io.Reader
 	out      *http.ResponseController
 	patience time.Duration
 	began    time.Time
-	last     time.Time // when it must have arrived
+	last     time.Time // when all of it must have arrived
 	got      int64
 }
 
@@ -145,7 +146,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// arrived lifts the deadline: one that passed while the files are measured would look like a browser that has left.
+// arrived lifts the deadline: if it passed while the files are measured, it would look as if the browser had left.
 func (b *body) arrived() error {
 	if err := b.out.SetReadDeadline(time.Time{}); !errors.Is(err, http.ErrNotSupported) {
 		return err
@@ -153,7 +154,7 @@ func (b *body) arrived() error {
 	return nil
 }
 
-// refuse lets a browser whose upload is not read to its end go soon.
+// refuse soon drops a browser whose upload is not read to the end.
 func (b *body) refuse() {
-	b.out.SetReadDeadline(time.Now().Add(time.Second)) // where that is not supported the server's own deadline holds
+	b.out.SetReadDeadline(time.Now().Add(time.Second)) // if unsupported, the server's own deadline applies
 }

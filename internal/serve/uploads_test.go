@@ -101,7 +101,7 @@ func TestUploadsOfManyAddresses(t *testing.T) {
 		}
 	}
 	err := u.admit("another address")
-	if statusOf(err) != http.StatusServiceUnavailable || !strings.Contains(err.Error(), "takes no more") {
+	if statusOf(err) != http.StatusServiceUnavailable || !strings.Contains(err.Error(), "the most the server accepts") {
 		t.Errorf("one upload too many: %v", err)
 	}
 	if u.count != mostUploads || len(u.each) != mostUploads {

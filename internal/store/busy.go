@@ -15,7 +15,7 @@ func (e *BusyError) Error() string {
 	case e.Holder == "":
 		return fmt.Sprintf("store: %s: another process has been writing for %v; try again: %v", e.Path, busyWait, e.cause)
 	case e.Resume != "":
-		return fmt.Sprintf("store: %s: %s is suspended and holds the lab's write lock; let it go on (%s) or end it", e.Path, e.Holder, e.Resume)
+		return fmt.Sprintf("store: %s: %s is suspended and holds the lab's write lock; resume it (%s) or end it", e.Path, e.Holder, e.Resume)
 	}
 	return fmt.Sprintf("store: %s: %s has held the lab's write lock for %v; wait for it or end it", e.Path, e.Holder, busyWait)
 }

@@ -34,7 +34,7 @@ func (l *Lab) Cancel(hash string) error {
 func (l *Lab) Release(hash string) error {
 	return l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
 		if r.Status != Failed && r.Status != Interrupted {
-			return fmt.Errorf("run %.12s is %s: there is nothing to go on with", hash, r.Status)
+			return fmt.Errorf("run %.12s is %s: there is nothing to resume", hash, r.Status)
 		}
 		return execute(tx, "UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Interrupted, id)
 	})

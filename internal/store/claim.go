@@ -48,7 +48,7 @@ func (l *Lab) Ensure(s Spec) (Run, error) {
 // check returns the canonical configuration.
 func (s Spec) check() ([]byte, error) {
 	switch s.Kind {
-	case Train, Solve, Dilation, Landscape, Measure, Trial:
+	case Train, Solve, Dilation, Landscape, Measure, Trial, Script:
 	default:
 		panic("store: unknown kind of run")
 	}

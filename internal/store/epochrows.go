@@ -146,3 +146,29 @@ func (r *Reader) Remote(hash string) (uint64, error) {
 	err := r.db.QueryRow("SELECT remote FROM run WHERE hash = ?", hash).Scan(&g)
 	return uint64(g), r.explain(r.missing(hash, err))
 }
+
+// TakeRows makes the rows of this run those of another, of the given series and of steps up to last. This run goes on where that one was
+// then.
+func (c *Claim) TakeRows(from string, last int64, series ...string) error {
+	list, err := c.lab.Values(from)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(v Value) bool { return !slices.Contains(series, v.Series) || v.Step > last })
+	slices.SortStableFunc(list, func(a, b Value) int { return cmp.Compare(a.Step, b.Step) })
+	if err := c.DeleteAfter(-1); err != nil {
+		return err
+	}
+	for len(list) > 0 {
+		step := list[0].Step
+		n := slices.IndexFunc(list, func(v Value) bool { return v.Step != step })
+		if n < 0 {
+			n = len(list)
+		}
+		if err := c.AppendEpoch(step, list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}

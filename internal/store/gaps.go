@@ -34,6 +34,27 @@ func NameSpans(list []Span) string {
 	return strings.Join(parts, ", ")
 }
 
+// Reach is the last epoch up to which nothing is missing, at most upTo, and the first gap, if that is what ends it. Rows up to epoch
+// elsewhere are in another lab. Each list of gaps is ascending, and of one series.
+func Reach(elsewhere, upTo int64, gaps ...[]Span) (whole int64, gap string) {
+	whole = upTo
+	for _, spans := range gaps {
+		for _, s := range spans {
+			if elsewhere > 0 && s.Last <= elsewhere {
+				continue
+			}
+			if elsewhere > 0 && s.First <= elsewhere {
+				s.First += (elsewhere-s.First)/s.Every*s.Every + s.Every
+			}
+			if s.First <= whole {
+				whole, gap = max(0, s.First-1), s.String()
+			}
+			break
+		}
+	}
+	return whole, gap
+}
+
 // MissingSteps lists which multiples of every, from first up to last, the series k of a run lacks; all of them for an unknown run.
 // It reads the steps of that one series in the order of the table and keeps only the gaps.
 func (r *Reader) MissingSteps(hash string, k Key, first, every, last int64) ([]Span, error) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"collapse/internal/inputfile"
@@ -61,6 +62,7 @@ type Reader struct {
 	dir        string
 	db         *sql.DB
 	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to understand most queries than to answer them
+	names      atomic.Pointer[map[int64]Key]
 }
 
 // Open opens the lab in dir for writing, makes it if there is none, and finishes removals that a killed process began. It refuses a network file
@@ -165,7 +167,7 @@ func OpenReader(dir string) (*Reader, error) {
 	path := databasePath(dir)
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("store: there is no lab in %s (%w); --lab or COLLAPSE_LAB says where it is, and a first run makes it", dir, err)
+			return nil, fmt.Errorf("store: there is no lab in %s (%w); --lab or COLLAPSE_LAB sets its folder, and the first run creates it", dir, err)
 		}
 		return nil, fmt.Errorf("store: %w", err)
 	}

@@ -23,6 +23,7 @@ const (
 	Landscape Kind = "landscape"
 	Measure   Kind = "measure"
 	Trial     Kind = "trial"
+	Script    Kind = "script" // somebody's own trainer
 )
 
 // Status is how far a run has come.

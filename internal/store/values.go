@@ -33,9 +33,73 @@ type Point struct {
 
 // Values returns every value of a run, ordered by key, then step; none for an unknown run.
 func (r *Reader) Values(hash string) ([]Value, error) {
-	return collect(r, scanValue, selectValue+`FROM value v JOIN series s ON s.id = v.series
-		WHERE v.run = (SELECT id FROM run WHERE hash = ?)
-		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, hash)
+	lines, err := collect(r, scanLine, `SELECT series, step, value, coalesce(missing, '') FROM value
+		WHERE run = (SELECT id FROM run WHERE hash = ?) ORDER BY series, step`, hash)
+	if err != nil {
+		return nil, err
+	}
+	var curves [][]line
+	for len(lines) > 0 {
+		n := slices.IndexFunc(lines, func(l line) bool { return l.series != lines[0].series })
+		if n < 0 {
+			n = len(lines)
+		}
+		curves, lines = append(curves, lines[:n]), lines[n:]
+	}
+	return r.named(curves)
+}
+
+// line is a value whose series has not been named. A run has thousands of them and a lab some hundred names, so that names are not read with
+// every line.
+type line struct {
+	series int64
+	Point
+}
+
+func scanLine(scan func(...any) error) (l line, err error) {
+	var x sql.NullFloat64
+	err = scan(&l.series, &l.Step, &x, &l.Missing)
+	l.Value, l.Missing = finite(x.Float64, l.Missing)
+	return l, err
+}
+
+// named gives curves of lines their keys, in the order of these.
+func (r *Reader) named(curves [][]line) ([]Value, error) {
+	names, err := r.seriesNames(curves)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(curves, func(a, b []line) int { return compareKeys(names[a[0].series], names[b[0].series]) })
+	var out []Value
+	for _, curve := range curves {
+		for _, l := range curve {
+			out = append(out, Value{Key: names[l.series], Step: l.Step, Value: l.Value, Missing: l.Missing})
+		}
+	}
+	return out, nil
+}
+
+// seriesNames are the lab's series by number. They are read again when a curve has one that is not known yet; none is ever removed.
+func (r *Reader) seriesNames(curves [][]line) (map[int64]Key, error) {
+	known := r.names.Load()
+	if known != nil && !slices.ContainsFunc(curves, func(c []line) bool { _, ok := (*known)[c[0].series]; return !ok }) {
+		return *known, nil
+	}
+	names := map[int64]Key{}
+	_, err := collect(r, func(scan func(...any) error) (k Key, err error) {
+		var id int64
+		err = scan(&id, &k.Series, &k.Split, &k.Layer, &k.Measure)
+		names[id] = k
+		return k, err
+	}, "SELECT id, series, split, layer, measure FROM series")
+	if err == nil {
+		r.names.Store(&names)
+	}
+	return names, err
+}
+
+func compareKeys(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Series, b.Series), cmp.Compare(a.Split, b.Split), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Measure, b.Measure))
 }
 
 const selectValue = "SELECT s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '') "

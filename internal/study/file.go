@@ -32,15 +32,18 @@ import (
 //	loss.kind = ["ce", "ls"]
 //	data.noise = [0, 0.1, 0.2]
 //
-// With a table [search] (see Search) each combination is the place of a search.
+// With a table [search] (see Search) each combination is the place of a search. With a table [trainer] (see Trainer) a script computes the
+// runs, and settings are its own.
 type File struct {
 	Name, Title string
 	Source      string   // its text with what was changed on the command line, for people
+	Trainer     *Trainer // the script that computes the runs; nil: this program trains networks
 	Search      *Search  // choose settings instead of computing all of the grid; nil: no
 	base        []string // "section.key=value"
 	set         []string // overrides, in the same form
 	axes        []axis   // sorted by key
 	seeds       []uint64
+	subject     subject
 }
 
 // FileError lists everything wrong with a study's file.
@@ -77,6 +80,7 @@ type fileTable struct {
 	}
 	Base, Grid map[string]any
 	Search     *searchTable
+	Trainer    *trainerTable
 }
 
 // ParseFile is ReadFile for text that stood in the file path.
@@ -89,10 +93,11 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		return nil, bad
 	}
 	f := &File{Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
-		base: train.SettingsIn(tree.Base)}
+		base: train.SettingsIn(tree.Base), subject: trainings{}}
 	if !nameRule().MatchString(f.Name) {
 		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
 	}
+	f.readTrainer(path, tree.Trainer, bad)
 	f.readGrid(train.Flat(tree.Grid), bad)
 	f.override(tree.Search.override(overrides, bad), bad)
 	if seeds > 0 {
@@ -131,7 +136,7 @@ func tomlProblems(err error) []string {
 		var all []string
 		for i := range strict.Errors {
 			line, _ := strict.Errors[i].Position()
-			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base], [grid] and [search]",
+			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base], [grid] and [search], with a trainer of your own [trainer]",
 				line, strings.Join(strict.Errors[i].Key(), ".")))
 		}
 		return all
@@ -244,9 +249,8 @@ func (f *File) readSeeds(v any, bad *FileError) {
 // impossible value is named once, whatever the size of the grid.
 func (f *File) checkKeys(bad *FileError) {
 	complain := func(where string, settings []string, about string) {
-		_, err := train.LoadShared(settings...)
 		var c *train.ConfigError
-		if !errors.As(err, &c) {
+		if !errors.As(f.subject.check(settings), &c) {
 			return
 		}
 		for _, p := range c.Problems {

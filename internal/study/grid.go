@@ -56,18 +56,17 @@ func (f *File) Configs() ([]train.Config, []string, error) {
 
 // Items identifies the runs of the grid, which reads their data sets. progress, if not nil, hears how
 // many are done.
-func (f *File) Items(progress func(done, all int)) ([]Item, error) {
-	configs, notes, err := f.Configs()
-	if err != nil {
-		return nil, err
-	}
-	items := make([]Item, len(configs))
-	for i, cfg := range configs {
-		if items[i], err = TrainItem(cfg, notes[i]); err != nil {
-			return nil, fmt.Errorf("study %s: %s: %w", f.Name, notes[i], err)
+func (f *File) Items(progress func(done, all int)) (items []Item, err error) {
+	var combinations [][]string
+	walkGrid(f.withSeeds(f.axes), func(settings []string) { combinations = append(combinations, settings) })
+	for i, settings := range combinations {
+		item, err := f.subject.item(slices.Concat(f.base, settings), noteOf(settings))
+		if err != nil {
+			return nil, fmt.Errorf("study %s: %s: %w", f.Name, noteOf(settings), err)
 		}
+		items = append(items, item)
 		if progress != nil {
-			progress(i+1, len(configs))
+			progress(i+1, len(combinations))
 		}
 	}
 	return items, nil
@@ -94,7 +93,7 @@ func (f *File) Idle(configs []train.Config) error {
 	bad := &FileError{File: f.Name}
 	complain := func(where string, settings []string) {
 		for _, u := range train.Idle(settings, configs) {
-			bad.add("%s %s has no effect on any run: it means something with %s only; leave it out", where, u.Key, u.Needs)
+			bad.add("%s %s has no effect on any run: it has an effect only with %s; leave it out", where, u.Key, u.Needs)
 		}
 	}
 	var axes []string
@@ -154,7 +153,7 @@ func noteOf(settings []string) string {
 	for i, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
 		section, name, _ := strings.Cut(key, ".")
-		if name == "kind" || name == "name" {
+		if name == "kind" || name == "name" || name == "" {
 			name = section
 		}
 		parts[i] = name + " " + strings.Trim(value, `"`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"collapse/internal/engine"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -20,6 +21,11 @@ type Kind interface {
 	// another process computes it. Any other error breaks this attempt; MachineTrouble tells which of them are
 	// no fault of the run. The context's end is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
+	// Begin makes the run's first checkpoint in lab of that of the run that payload says it goes on from, and returns its epoch: 0 if the
+	// run has to start at its beginning, or is done.
+	Begin(ctx context.Context, lab *store.Lab, payload string) (epoch int64, err error)
+	// Epochs is how many epochs a run has; 0 if payload does not say it.
+	Epochs(payload string) int64
 	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first
 	// gap if that is what ends it. Rows up to epoch elsewhere are in another lab. Nothing reaches into a run that lab does not know.
 	Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (whole int64, gap string, err error)
@@ -32,13 +38,19 @@ type Kind interface {
 // Env is what a Kind computes with, and whom it tells. The functions are never nil.
 type Env struct {
 	Team     *parallel.Team
+	Engines  *engine.Pool      // for runs that a process beside this program computes; nil: this machine can do none
 	Started  func(from int64)  // the run starts after epoch from; what the lab has of later ones is void
 	Saved    func(epoch int64) // rows, and what is needed to go on, are safe up to epoch
 	Progress func(Progress)
 	Note     func(string) // what a person may want to know, such as why the run does not go on from its newest checkpoint
 
+	// StartOver says that machines share the run, so that one which finds another's checkpoint unusable starts at its beginning.
+	StartOver bool
 	// RowsElsewhere says up to which epoch the run's rows are in another lab.
 	RowsElsewhere int64
+
+	// Scripts is the folder of the code of scripts that may be started; "": none may.
+	Scripts string
 }
 
 // Progress is how far a run is.
@@ -49,7 +61,7 @@ type Progress struct {
 }
 
 // kinds are the kinds of run that studies have.
-var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, simulated: &simulatedKind{}}
+var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, store.Script: &scriptKind{}, simulated: &simulatedKind{}}
 
 // KindOf returns a kind of run, nil if this program does not know it.
 func KindOf(kind store.Kind) Kind { return kinds[kind] }
@@ -84,7 +96,7 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 			"`collapse data check` on both shows which set", hash, here)}
 	}
 	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: TrialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: OpenSet,
-		RowsElsewhere: int(env.RowsElsewhere)})
+		RowsElsewhere: int(env.RowsElsewhere), Engines: env.Engines, StartOver: env.StartOver})
 	var diverged *train.DivergedError
 	var failed *train.FailedError
 	var held *store.HeldError
@@ -93,8 +105,36 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 		return queue.Fail(err)
 	case errors.As(err, &held):
 		return queue.Postpone(err)
+	case train.EngineTrouble(err):
+		return &MachineError{err}
 	}
 	return err
+}
+
+func (*trainKind) Begin(ctx context.Context, lab *store.Lab, payload string) (int64, error) {
+	cfg, err := train.Load("job", []byte(payload))
+	if err != nil {
+		return 0, err
+	}
+	team := parallel.NewTeam(1)
+	defer team.Close()
+	// A run that is stopped before its first step has done nothing but take the other's checkpoint and rows over.
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	_, err = train.Run(stopped, cfg, lab, train.Options{Team: team, From: TrialOf(payload).From, Open: OpenSet})
+	var interrupted *train.InterruptedError
+	if errors.As(err, &interrupted) {
+		return int64(interrupted.Epoch), nil
+	}
+	return 0, err
+}
+
+func (*trainKind) Epochs(payload string) int64 {
+	cfg, err := train.Load("job", []byte(payload))
+	if err != nil {
+		return 0
+	}
+	return int64(cfg.Run.Epochs)
 }
 
 // configOf is the configuration of a training run that the lab knows.

@@ -13,19 +13,20 @@ import (
 
 // Place is a combination of the grid with its search.
 type Place struct {
-	number int
-	Where  string
-	def    *Search
-	base   []string      // settings without those that are searched
-	space  []SearchParam // that mean something here
-	final  []axis        // of the runs on all training samples
+	subject subject
+	number  int
+	Where   string
+	def     *Search
+	base    []string      // settings without those that are searched
+	space   []SearchParam // that mean something here
+	final   []axis        // of the runs on all training samples
 }
 
 // Places expands the grid.
 func (f *File) Places() []*Place {
 	var list []*Place
 	walkGrid(f.axes, func(settings []string) {
-		p := &Place{number: len(list), def: f.Search, base: slices.Concat(f.base, settings), final: f.withSeeds(f.Search.final)}
+		p := &Place{subject: f.subject, number: len(list), def: f.Search, base: slices.Concat(f.base, settings), final: f.withSeeds(f.Search.final)}
 		if len(settings) > 0 {
 			p.Where = noteOf(settings)
 		}
@@ -71,15 +72,11 @@ func (c *Place) Settings(p search.Point) []string {
 // Item makes a run of this place an item of the study.
 func (c *Place) Item(t Trial) (Item, error) {
 	t.Place, t.Where = c.number, c.Where
-	cfg, err := c.Config(t)
+	item, epochs, err := c.subject.trial(c, t)
 	if err != nil {
 		return Item{}, err
 	}
-	t.Epochs = cfg.Run.Epochs
-	item, err := TrainItem(cfg, t.note())
-	if err != nil {
-		return Item{}, err
-	}
+	t.Epochs = epochs
 	head, err := json.Marshal(t)
 	if err != nil {
 		return Item{}, fmt.Errorf("study: %w", err)

@@ -22,6 +22,9 @@ func (f *File) searchText() string {
 	if len(f.seeds) > 0 {
 		fmt.Fprintf(&b, "seeds = %s\n", strings.ReplaceAll(fmt.Sprint(f.seeds), " ", ", "))
 	}
+	if f.Trainer != nil {
+		b.WriteString(f.Trainer.text())
+	}
 	last := map[string]string{}
 	for _, s := range f.base {
 		key, value, _ := strings.Cut(s, "=")

@@ -21,6 +21,8 @@ func (*simulatedKind) Reach(lab *store.Reader, hash string, _, upTo int64) (int6
 	return upTo, "", nil
 }
 
+func (*simulatedKind) Epochs(string) int64 { return 0 }
+
 func (*simulatedKind) CheckFiles(*store.Reader, string, string) error { return nil }
 
 // SimulatedItems are n runs of a simulation. They differ in their number alone.

@@ -32,7 +32,7 @@ func (o OptimConfig) check(p *complaints) {
 		p.about("optim.nesterov", "needs optim.momentum above 0; set nesterov = false or momentum = 0.9")
 	}
 	if o.Decay == string(optim.DecayPeeledCode) && o.LambdaB != o.LambdaW {
-		p.about("optim.lambda_b", "is %g and lambda_w %g; the released code has one number for both", o.LambdaB, o.LambdaW)
+		p.about("optim.lambda_b", "is %g and lambda_w %g; the released code has a single number for both", o.LambdaB, o.LambdaW)
 	}
 	if k := o.Schedule; k.Kind == "cosine" && !(k.MinLR <= o.LR) {
 		p.about("optim.schedule.min_lr", "is %g; wanted at most optim.lr, %g", k.MinLR, o.LR)
@@ -47,22 +47,22 @@ func (c Config) checkData(p *complaints) {
 	case drawn && d.Size != 0 && d.Size != 28 && d.Size != 32 && d.Size != 84:
 		p.about("data.size", "is %d; wanted 28, 32 or 84", d.Size)
 	case !drawn && d.Color:
-		p.about("data.color", "can be chosen for %s only; files have their own", glyphs)
+		p.about("data.color", "can be set only for %s; files have their own", glyphs)
 	case !drawn && d.Name != folder && d.Size != 0 && d.Size != 28: // 28 was once the default of every set
-		p.about("data.size", "can be chosen for %s and %s only; files have their own", glyphs, folder)
+		p.about("data.size", "can be set only for %s and %s; files have their own", glyphs, folder)
 	}
 	if drawn && (d.Samples != 0 || d.TestSamples != 0 || d.FirstSamples) {
 		p.about("data.samples", "is for files; %s has samples_per_class and test_samples_per_class", glyphs)
 	}
 	if d.Samples != 0 && d.SamplesPerClass != 0 || d.TestSamples != 0 && d.TestSamplesPerClass != 0 {
-		p.about("data.samples", "stands beside a number per class; wanted one of the two")
+		p.about("data.samples", "is set together with a number per class; wanted only one of them")
 	}
 }
 
 // governing are the keys that decide which others mean something.
-var governing = []string{"data.name", "data.noise_kind", "net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind"}
+var governing = []string{"data.name", "data.noise_kind", "net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind", "run.engine", "run.dtype"}
 
-// meaningless yields the keys that are away from their default though nothing reads them, with what to say.
+// meaningless yields the keys that differ from their default although nothing reads them, with the message.
 func (c Config) meaningless() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		asWritten, asStored := fieldsOf(Default()), fieldsOf(Default().derived())

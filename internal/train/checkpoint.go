@@ -13,8 +13,8 @@ import (
 	"collapse/internal/rundir"
 )
 
-// state is state.json: all that a run needs to go on besides the two files of tensors. It holds nothing that differs between
-// two computations of one run, such as times, so that checkpoints can be compared byte for byte.
+// state is state.json: everything that a run needs to continue, apart from the two files of tensors. It holds nothing that
+// differs between two computations of one run, such as times, so that checkpoints can be compared byte for byte.
 type state struct {
 	Format  int                   `json:"format"` // stateFormat; 1 had no digest
 	Digest  string                `json:"digest"` // of this file without it; Files has those of the others
@@ -41,7 +41,7 @@ type randomState struct {
 	NextEpoch int    `json:"next_epoch"`
 }
 
-// change records that a run went on under another machine.
+// change records that a run continued on another machine.
 type change struct {
 	AfterEpoch int     `json:"after_epoch"`
 	From       Machine `json:"from"`
@@ -127,7 +127,7 @@ type saved struct {
 }
 
 // newest returns the newest checkpoint of an epoch up to last whose digests match, or nil, and what was wrong with those that it
-// passed over. Those stay until a new checkpoint is safe: what looks broken may only be unreadable today.
+// skipped. They stay until a new checkpoint is safe: they may be unreadable only for now.
 func (c *checkpoints) newest(last int) (*saved, []string, error) {
 	list, err := c.Checkpoints()
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *checkpoints) newest(last int) (*saved, []string, error) {
 		if err == nil {
 			return s, notes, nil
 		}
-		notes = append(notes, fmt.Sprintf("checkpoint %d is not whole and is passed over: %v", epoch, err))
+		notes = append(notes, fmt.Sprintf("checkpoint %d is damaged or incomplete and is skipped: %v", epoch, err))
 	}
 	return nil, notes, nil
 }

@@ -1,7 +1,7 @@
 // Package train is one training run: a configuration, the loop, the rows of measures taken on the way, checkpoints that survive
 // kill -9, and a trace that another framework can repeat step by step.
 //
-// Open config.go for what a run is, plan.go for the same in types, run.go for the order of events, engine.go for what computes it, loop.go
+// Read config.go for what a run is, plan.go for its typed form, run.go for the order of events, engine.go for what computes it, loop.go
 // for an epoch, checkpoint.go for what is on disk.
 package train
 
@@ -122,6 +122,8 @@ type RunConfig struct {
 	Keep            string // last (two checkpoints), every=N, all. Not part of a run's identity
 	SaveFeatures    string // epochs whose features are saved whole: none, last, every=N, all or a list. Not part of a run's identity
 	DType           string // float32 or float64
+	Engine          string // go, this program's kernels, or torch, a process in Python
+	Precision       string // torch: arithmetic of matrix products and convolutions in training steps; float32, tf32 or bf16
 }
 
 // Default is the common setting of the memorization–dilation experiments (Nguyen et al. 2023, Sections 4.1 and A.1.1: an MLP of nine
@@ -141,13 +143,14 @@ func Default() Config {
 				ToleranceGrad: 1e-7, ToleranceChange: 1e-9},
 			Schedule: ScheduleConfig{Kind: "step", Every: 40, Gamma: 0.1, Factor: 1}},
 		Run: RunConfig{Epochs: 200, Batch: 512, Seed: 1, MeasureEvery: 1, MeasureFrom: "eval", TapPool: "average",
-			CheckpointEvery: 1, Keep: "last", SaveFeatures: "none", DType: "float32"},
+			CheckpointEvery: 1, Keep: "last", SaveFeatures: "none", DType: "float32",
+			Engine: engineGo, Precision: "float32"},
 	}
 }
 
 // Resolved fills in every field whose zero means "derived": depth and width from the preset, d from K, the noise seed from the
-// run's seed. What means nothing in this configuration (momentum under Adam) is put at its default. The result is what a run
-// computes with and what its identity is taken from.
+// run's seed. Keys without effect in this configuration (momentum under Adam) are set to their default. A run computes with
+// the result, which also gives its identity.
 func (c Config) Resolved() Config {
 	c = c.derived()
 	defaults := fieldsOf(Default().derived())
@@ -187,3 +190,6 @@ func (c Config) derived() Config {
 	}
 	return c
 }
+
+// External reports whether another process computes the run.
+func (c Config) External() bool { return c.Run.Engine != engineGo }

@@ -163,13 +163,13 @@ func drawConfig(t *rapid.T) Config {
 
 func TestKeysThatMeanNothingAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"[net]\nkind = \"resnet18\"\ndepth = 3":                    "c.toml:3: net.depth: is 3, and means something with net.kind = mlp only; leave it out",
-		"[net]\nstem = \"cifar\"":                                  `c.toml:2: net.stem: is "cifar", and means something with net.kind = resnet18 only; leave it out`,
-		"[net]\netf = \"random\"":                                  `c.toml:2: net.etf: is "random", and means something with net.classifier = etf only; leave it out`,
-		"[optim]\nkind = \"adam\"\nmomentum = 0.5":                 "c.toml:3: optim.momentum: is 0.5, and means something with optim.kind = sgd only; leave it out",
-		"[optim]\nlambda_h = 1.0":                                  "c.toml:2: optim.lambda_h: is 1.0, and means something with optim.decay = peeled only; leave it out",
-		"[optim]\ndecay = \"peeled\"\nweight_decay = 5e-4":         "c.toml:3: optim.weight_decay: is 0.0005, and means something with optim.decay = all only; leave it out",
-		"[optim]\ndecay = \"peeled-code\"\nlambda_b = 0.0":         "c.toml:3: optim.lambda_b: is 0 and lambda_w 0.01; the released code has one number for both",
+		"[net]\nkind = \"resnet18\"\ndepth = 3":                    "c.toml:3: net.depth: is 3, but has an effect only with net.kind = mlp; leave it out",
+		"[net]\nstem = \"cifar\"":                                  `c.toml:2: net.stem: is "cifar", but has an effect only with net.kind = resnet18; leave it out`,
+		"[net]\netf = \"random\"":                                  `c.toml:2: net.etf: is "random", but has an effect only with net.classifier = etf; leave it out`,
+		"[optim]\nkind = \"adam\"\nmomentum = 0.5":                 "c.toml:3: optim.momentum: is 0.5, but has an effect only with optim.kind = sgd; leave it out",
+		"[optim]\nlambda_h = 1.0":                                  "c.toml:2: optim.lambda_h: is 1.0, but has an effect only with optim.decay = peeled; leave it out",
+		"[optim]\ndecay = \"peeled\"\nweight_decay = 5e-4":         "c.toml:3: optim.weight_decay: is 0.0005, but has an effect only with optim.decay = all; leave it out",
+		"[optim]\ndecay = \"peeled-code\"\nlambda_b = 0.0":         "c.toml:3: optim.lambda_b: is 0 and lambda_w 0.01; the released code has a single number for both",
 		"[optim.schedule]\nkind = \"cosine\"\nmin_lr = 0.5":        "c.toml:3: optim.schedule.min_lr: is 0.5; wanted at most optim.lr, 0.1",
 		"[optim.schedule]\nkind = \"multistep\"":                   `optim.schedule.milestones: is ""; wanted increasing epochs such as [60, 120]`,
 		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2,1]": `c.toml:3: optim.schedule.milestones: is "2,1"; wanted increasing epochs such as [60, 120]`,

@@ -109,7 +109,7 @@ func TestADamagedStateOverwritesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.begun.FirstEpoch != 3 || len(s.notes) != 1 || !strings.Contains(s.notes[0], "checkpoint 3 is not whole") {
+		if s.begun.FirstEpoch != 3 || len(s.notes) != 1 || !strings.Contains(s.notes[0], "checkpoint 3 is damaged or incomplete") {
 			t.Errorf("%s: went on at epoch %d, notes %q", field, s.begun.FirstEpoch, s.notes)
 		}
 		sameFiles(t, field, endFiles(t, want), endFiles(t, back))

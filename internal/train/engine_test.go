@@ -11,7 +11,7 @@ import (
 
 // otherEngine is an engine that computes nothing new: it answers as it is told.
 type otherEngine struct {
-	engine[float32]
+	backend[float32]
 	trained  tally
 	training error
 	passing  error
@@ -31,15 +31,15 @@ func TestEngineThatFailsIsNotARunThatDiverged(t *testing.T) {
 	gone, own := errors.New("the engine is gone"), s.engine
 	var diverged *DivergedError
 
-	s.engine = otherEngine{engine: own, passing: gone}
+	s.engine = otherEngine{backend: own, passing: gone}
 	if _, err := j.measureEpoch(0); !errors.Is(err, gone) || errors.As(err, &diverged) {
 		t.Errorf("an evaluation that failed: %v", err)
 	}
-	s.engine = otherEngine{engine: own, trained: tally{steps: 3, last: 0.5}, training: gone}
+	s.engine = otherEngine{backend: own, trained: tally{steps: 3, last: 0.5}, training: gone}
 	if _, err := s.epoch(t.Context(), 0, &watch{}, nil); !errors.Is(err, gone) || s.step != 3 || s.lastLoss != 0.5 {
 		t.Errorf("an epoch that failed: %v after %d steps", err, s.step)
 	}
-	s.engine = otherEngine{engine: own, trained: tally{steps: 2, last: 0.25, bad: math.Inf(1)}, training: errNotFinite}
+	s.engine = otherEngine{backend: own, trained: tally{steps: 2, last: 0.25, bad: math.Inf(1)}, training: errNotFinite}
 	_, err := s.epoch(t.Context(), 1, &watch{}, nil)
 	if !errors.As(err, &diverged) || diverged.Step != 5 || diverged.Epoch != 2 || diverged.LastGood != 0.25 || !math.IsInf(diverged.Loss, 1) {
 		t.Errorf("%+v", err)
@@ -49,7 +49,7 @@ func TestEngineThatFailsIsNotARunThatDiverged(t *testing.T) {
 // TestCheckpointsNameTheEngine: what the bits depend on is what the engine says, and only ours has traces.
 func TestCheckpointsNameTheEngine(t *testing.T) {
 	s := tinySession[float32](t, tinyConfig(), nil)
-	s.engine = otherEngine{engine: s.engine}
+	s.engine = otherEngine{backend: s.engine}
 	claim, _, err := newLab(t).Claim(store.Spec{Kind: store.Train, Config: map[string]any{}})
 	if err != nil {
 		t.Fatal(err)

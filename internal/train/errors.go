@@ -1,8 +1,11 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"collapse/internal/engine"
 )
 
 // Problem is one thing wrong with a configuration. Line is 0 when the key came from a flag or from code.
@@ -53,7 +56,7 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("train: step %d (epoch %d): loss is %v (%s); %s; optim.lr is %g", e.Step, e.Epoch, e.Loss, before, e.Hint, e.LR)
 }
 
-// InterruptedError reports a run that was stopped by its context after a whole step. Nothing but the epoch under way is lost.
+// InterruptedError reports a run that was stopped by its context after a whole step. Only the current epoch is lost.
 type InterruptedError struct {
 	Run        string // the run's hash
 	Epoch      int    // last epoch that is kept, 0 for none
@@ -66,22 +69,50 @@ func (e *InterruptedError) Error() string {
 	if e.Epoch > 0 {
 		kept = fmt.Sprintf("epoch %d is kept in %s", e.Epoch, e.Checkpoint)
 	}
-	return fmt.Sprintf("train: interrupted; %s; go on with: collapse train --resume %s", kept, short(e.Run))
+	return fmt.Sprintf("train: interrupted; %s; continue with: collapse train --resume %s", kept, short(e.Run))
 }
 
 // Unwrap gives the context's error.
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 
-// MachineError refuses to resume where the same bits can not be promised.
+// MachineError refuses to resume where the same bits cannot be promised.
 type MachineError struct {
 	Run       string
 	Was, Here Machine
+	Engine    string // run.engine
 }
 
 func (e *MachineError) Error() string {
-	return fmt.Sprintf("train: run %s was started with %s; this program has %s, so its bits would differ; resume on the first, "+
-		"force its kernel with COLLAPSE_KERNEL=%s, or accept the change with --allow-kernel-change (it is recorded)",
-		short(e.Run), e.Was, e.Here, e.Was.Kernel)
+	again := "resume on the first"
+	if e.Engine != engineTorch {
+		again += ", force its kernel with COLLAPSE_KERNEL=" + e.Was.Kernel
+	}
+	return fmt.Sprintf("train: run %s was started with %s; this program has %s, so its bits would differ; %s, or accept the change with --allow-kernel-change (it is recorded)",
+		short(e.Run), e.Was, e.Here, again)
+}
+
+// DeviceMemoryError refuses a run that would not fit into the memory of an engine's device.
+type DeviceMemoryError struct {
+	Device     string
+	Need, Free int64 // bytes
+	Batch      int
+}
+
+func (e *DeviceMemoryError) Error() string {
+	return fmt.Sprintf("train: the run needs about %s on %s, and %s are free there; lower run.batch (%d), use another --device, or start it anyway with --ignore-memory",
+		megabytes(e.Need), e.Device, megabytes(e.Free), e.Batch)
+}
+
+// EngineTrouble reports whether an error is about this machine, not the run: it has no PyTorch, no such device, too little memory on
+// it, or an engine whose numbers differ from ours.
+func EngineTrouble(err error) bool {
+	var missing *engine.MissingError
+	var device *engine.DeviceError
+	var memory *DeviceMemoryError
+	var audit *AuditError
+	var said *engine.Error
+	return errors.Is(err, errNoEngines) || errors.As(err, &missing) || errors.As(err, &device) || errors.As(err, &memory) || errors.As(err, &audit) ||
+		errors.As(err, &said) && said.Kind == engine.Memory
 }
 
 // FailedError says that the lab holds this configuration as failed: the same configuration would fail at the same step again.
@@ -91,7 +122,7 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
-	return fmt.Sprintf("train: run %s failed before, and would fail the same way: %s; change the configuration, or compute it anew with --again",
+	return fmt.Sprintf("train: run %s failed before, and would fail the same way: %s; change the configuration, or compute it again with --again",
 		short(e.Run), strings.TrimPrefix(e.Why, "train: "))
 }
 

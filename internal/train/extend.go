@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"collapse/internal/rundir"
 	"collapse/internal/store"
@@ -27,7 +26,7 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	case run.Status != store.Done:
 		return nil, "it is not done", nil
 	case !sameBeginning(run.Config, j.spec):
-		return nil, "it is not the same but for run.epochs", nil
+		return nil, "it differs in more than run.epochs", nil
 	case j.cfg.Run.SaveFeatures != "none":
 		return nil, "features of its epochs are to be saved (run.save_features)", nil
 	}
@@ -37,14 +36,14 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	}
 	epoch := shorter.Run.Epochs
 	if epoch >= j.cfg.Run.Epochs || !j.cfg.measures(epoch) {
-		return nil, fmt.Sprintf("its last epoch, %d, is none that this run measures (run.measure_every)", epoch), nil
+		return nil, fmt.Sprintf("this run does not measure its last epoch, %d (run.measure_every)", epoch), nil
 	}
 	whole, gap, err := Reach(j.lab.Reader, run.Hash, shorter, 0, epoch)
 	if err != nil {
 		return nil, "", err
 	}
 	if whole < epoch {
-		return nil, fmt.Sprintf("the lab has no rows of its epoch %s, though it says done; `collapse train --again` computes it anew", gap), nil
+		return nil, fmt.Sprintf("the lab has no rows of its epoch %s, though it says done; `collapse train --again` computes it again", gap), nil
 	}
 	theirs := &checkpoints{Writer: rundir.Dir(j.lab.RunDir(run.Hash)).Writer(nil), run: run.Hash}
 	if s, err = theirs.read(epoch); err != nil {
@@ -53,32 +52,7 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	if s.state.Machine != j.s.engine.machine() || s.state.Version != version.Version {
 		return nil, "another machine or version of the program computed it", nil
 	}
-	return s, "", j.copyRows(run.Hash, epoch)
-}
-
-// copyRows gives this run the rows of the epochs before the given one, which the checkpoint itself has.
-func (j *job[T]) copyRows(from string, epoch int) error {
-	list, err := j.lab.Values(from)
-	if err != nil {
-		return err
-	}
-	list = slices.DeleteFunc(list, func(v store.Value) bool { return v.Series != seriesEpoch || v.Step > int64(epoch) })
-	slices.SortStableFunc(list, func(a, b store.Value) int { return int(a.Step - b.Step) })
-	if err := j.claim.DeleteAfter(-1); err != nil {
-		return err
-	}
-	for len(list) > 0 {
-		step := list[0].Step
-		n := slices.IndexFunc(list, func(v store.Value) bool { return v.Step != step })
-		if n < 0 {
-			n = len(list)
-		}
-		if err := j.claim.AppendEpoch(step, list[:n]); err != nil {
-			return err
-		}
-		list = list[n:]
-	}
-	return nil
+	return s, "", j.claim.TakeRows(run.Hash, int64(epoch), seriesEpoch)
 }
 
 // sameBeginning compares two canonical configurations without run.epochs. What follows from the epochs, as the period of a cosine

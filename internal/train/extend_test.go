@@ -102,7 +102,7 @@ func TestOtherRunsAreNoBeginning(t *testing.T) {
 		}
 		s := &recorder{}
 		r := mustRun(t, long, lab, Options{From: from, Sink: s})
-		if len(s.notes) != 1 || !strings.Contains(s.notes[0], "not going on from run") || s.begun.FirstEpoch != 1 {
+		if len(s.notes) != 1 || !strings.Contains(s.notes[0], "not continuing run") || s.begun.FirstEpoch != 1 {
 			t.Errorf("%s: notes %q, first epoch %d", name, s.notes, s.begun.FirstEpoch)
 		}
 		if long == c {
@@ -134,7 +134,7 @@ func TestValidationSplit(t *testing.T) {
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSession[float32](mustPlan(t, c), in, nil)
+	s, err := newSession[float32](t.Context(), mustPlan(t, c), in, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,10 @@ var (
 	forSubset     = condition{text: "data.samples_per_class or data.samples above 0, on data from files, without data.first_samples", holds: func(c *Config) bool {
 		return c.Data.Name != glyphs && (c.Data.SamplesPerClass > 0 || c.Data.Samples > 0) && !c.Data.FirstSamples
 	}}
-	forTaps = condition{text: "run.taps", holds: func(c *Config) bool { return c.Run.Taps != "" }}
+	forTaps      = condition{text: "run.taps", holds: func(c *Config) bool { return c.Run.Taps != "" }}
+	forPrecision = condition{text: "run.engine = torch and run.dtype = float32", holds: func(c *Config) bool {
+		return c.Run.Engine == engineTorch && c.Run.DType == "float32"
+	}}
 )
 
 // Data sets that have keys of their own.
@@ -37,6 +40,12 @@ const (
 const (
 	fixedSubset = "fixed" // drawn by data.seed, or the first samples
 	seedSubset  = "seed"  // drawn by run.seed
+)
+
+// Values of run.engine.
+const (
+	engineGo    = "go"
+	engineTorch = "torch"
 )
 
 // fromTraining takes train measures on the features that the training pass computed.
@@ -124,6 +133,8 @@ func (c *Config) fields() []field {
 		{key: "run.keep", ptr: &r.Keep, doc: "checkpoints kept besides the last two: last (none), every=N, all", outside: true},
 		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved whole: none, last, every=N, all or a list", list: epochList, outside: true},
 		{key: "run.dtype", ptr: &r.DType, doc: "float32, or float64 for parity tests", choices: []string{"float32", "float64"}},
+		{key: "run.engine", ptr: &r.Engine, doc: "what computes the run: go, this program's own kernels; torch, PyTorch in a process beside it (docs/engines.md)", choices: []string{engineGo, engineTorch}},
+		{key: "run.precision", ptr: &r.Precision, doc: "arithmetic of training steps on a GPU; tf32, bf16: faster and coarser products", choices: []string{"float32", "tf32", "bf16"}, only: forPrecision},
 	})
 }
 

@@ -55,20 +55,6 @@ func Reach(lab *store.Reader, hash string, c Config, elsewhere, upTo int) (whole
 	if err != nil {
 		return 0, "", err
 	}
-	whole = max(0, min(upTo, c.Run.Epochs))
-	for _, spans := range [][]store.Span{trained, measured} {
-		for _, s := range spans {
-			if elsewhere > 0 && s.Last <= int64(elsewhere) {
-				continue
-			}
-			if elsewhere > 0 && s.First <= int64(elsewhere) {
-				s.First += (int64(elsewhere)-s.First)/s.Every*s.Every + s.Every
-			}
-			if int(s.First) <= whole {
-				whole, gap = max(0, int(s.First)-1), s.String()
-			}
-			break
-		}
-	}
-	return whole, gap, nil
+	reached, gap := store.Reach(int64(elsewhere), int64(max(0, min(upTo, c.Run.Epochs))), trained, measured)
+	return int(reached), gap, nil
 }

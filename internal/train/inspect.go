@@ -108,7 +108,7 @@ func (i *inspector) checkpoints() error {
 	}
 	for _, epoch := range i.all {
 		if _, err := i.ckpt.read(epoch); err != nil {
-			i.wrong("checkpoint %d is not whole: %s", epoch, plain(err))
+			i.wrong("checkpoint %d is damaged or incomplete: %s", epoch, plain(err))
 			i.Drop = append(i.Drop, epoch)
 			continue
 		}
@@ -189,7 +189,7 @@ func (i *inspector) impossible(upTo int) ([]int, error) {
 		if v.Series != seriesEpoch || v.Layer != "" || v.Missing == "" || int(v.Step) > upTo || v.Split != "" && v.Split != splitTrain && v.Split != splitTest {
 			continue
 		}
-		i.wrong("%s of epoch %d is no number: %s", strings.TrimPrefix(v.Split+" "+v.Measure, " "), v.Step, v.Missing)
+		i.wrong("%s of epoch %d is not a number: %s", strings.TrimPrefix(v.Split+" "+v.Measure, " "), v.Step, v.Missing)
 		if epochs = append(epochs, int(v.Step)); len(epochs) == 8 {
 			break
 		}

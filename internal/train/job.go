@@ -13,8 +13,8 @@ import (
 
 const seriesEpoch = "epoch" // rows count epochs, from 1; from 0 with run.measure_start
 
-// SpentKey names what each epoch has cost: seconds, from the end of the epoch before, times threads. It is of the epochs that the run
-// itself has computed, not of those it took from a shorter run.
+// SpentKey names the cost of each epoch: seconds since the end of the previous epoch, times threads. It counts only epochs computed
+// by this run, not those taken from a shorter run.
 var SpentKey = store.Key{Series: "spent", Measure: "core_seconds"}
 
 // job is a claimed run under way: the session and everything that outlives it.
@@ -55,6 +55,9 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 	result := Result{Run: j.claim.Hash, Dir: j.claim.Dir}
 	if err := j.files.Begin(PrintConfig(j.cfg)); err != nil {
 		return result, fmt.Errorf("train: %w", err)
+	}
+	if err := j.s.engine.open(ctx, j.claim.Hash, j.files, j.opts.IgnoreMemory); err != nil {
+		return result, err
 	}
 	if err := j.restore(); err != nil {
 		return result, err
@@ -125,7 +128,7 @@ func (j *job[T]) restore() error {
 			return err
 		}
 		if saved == nil {
-			j.note(fmt.Sprintf("not going on from run %s: %s", short(j.opts.From), why))
+			j.note(fmt.Sprintf("not continuing run %s: %s", short(j.opts.From), why))
 		}
 	}
 	if saved == nil {
@@ -133,7 +136,11 @@ func (j *job[T]) restore() error {
 	}
 	st := saved.state
 	if err := j.acceptMachine(&st); err != nil {
-		return err
+		if !j.opts.StartOver || !j.cfg.External() {
+			return err
+		}
+		j.note(fmt.Sprintf("not continuing from the checkpoint of epoch %d: it was made by %s, and this is %s", st.Epoch, st.Machine, j.s.engine.machine()))
+		return j.claim.DeleteAfter(-1)
 	}
 	if err := j.s.engine.load(saved.model, saved.optim); err != nil {
 		return err
@@ -157,13 +164,13 @@ func (j *job[T]) restore() error {
 func (j *job[T]) acceptMachine(st *state) error {
 	if here := j.s.engine.machine(); st.Machine != here {
 		if !j.opts.AllowKernelChange {
-			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here}
+			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here, Engine: j.cfg.Run.Engine}
 		}
 		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
-		j.note(fmt.Sprintf("going on under %s after %s: the bits differ from those of an unbroken run", here, st.Machine))
+		j.note(fmt.Sprintf("continuing with %s after %s: the bits differ from those of an uninterrupted run", here, st.Machine))
 	}
 	if st.Version != version.Version {
-		j.note(fmt.Sprintf("started by version %s, going on with %s: the bits may differ from those of an unbroken run", st.Version, version.Version))
+		j.note(fmt.Sprintf("started by version %s, continuing with %s: the bits may differ from those of an uninterrupted run", st.Version, version.Version))
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ func TestOneRunRefusesWhatHasNoEffect(t *testing.T) {
 		overrides []string
 		want      string // "": accepted
 	}{
-		{"", []string{"optim.kind=adam", "optim.momentum=0.9"}, "optim.momentum: is 0.9, and means something with optim.kind = sgd only"},
-		{"", []string{"loss.smoothing=0.2"}, "loss.smoothing: is 0.2, and means something with loss.kind = ls or lr only"},
+		{"", []string{"optim.kind=adam", "optim.momentum=0.9"}, "optim.momentum: is 0.9, but has an effect only with optim.kind = sgd"},
+		{"", []string{"loss.smoothing=0.2"}, "loss.smoothing: is 0.2, but has an effect only with loss.kind = ls or lr"},
 		{"", []string{"loss.smoothing=0.2", "loss.kind=ls"}, ""},
 		{"[loss]\nsmoothing = 0.2\n", nil, "c.toml:2: loss.smoothing"},
 		{"[loss]\nsmoothing = 0.1\n", nil, ""}, // its default: a file may hold every key

@@ -25,6 +25,13 @@ func TestMain(m *testing.M) {
 		fmt.Println(runUntilKilled(dir))
 		os.Exit(3) // it was to be killed
 	}
+	if os.Getenv(fakeRun) != "" {
+		if err := playEngine(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if kind := os.Getenv(memoryKind); kind != "" {
 		if err := foreseeAndHold(kind); err != nil {
 			fmt.Println(err)

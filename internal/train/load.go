@@ -69,7 +69,7 @@ func LoadShared(settings ...string) (Config, error) {
 }
 
 func newLoader(c *Config) *loader {
-	l := &loader{fields: map[string]field{}, lines: map[string]int{}, given: map[string]bool{}, named: map[string]bool{}, wrong: map[string]bool{}}
+	l := &loader{fields: map[string]field{}, given: map[string]bool{}, named: map[string]bool{}, wrong: map[string]bool{}}
 	for _, f := range c.fields() {
 		l.fields[f.key] = f
 	}
@@ -83,9 +83,8 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 		return Config{}, &ConfigError{File: file, Problems: []Problem{syntaxProblem(err)}}
 	}
 	if n := keysOf(tree); n > mostKeys {
-		return Config{}, &ConfigError{File: file, Problems: []Problem{{Message: fmt.Sprintf("has %d keys and sections; a configuration has at most %d; is it the right file?", n, mostKeys)}}}
+		return Config{}, &ConfigError{File: file, Problems: []Problem{{Message: fmt.Sprintf("has %d keys and sections; a configuration has at most %d; is this the right file?", n, mostKeys)}}}
 	}
-	l.findLines(text)
 	l.walk("", tree)
 	for _, o := range overrides {
 		l.override(o)
@@ -103,14 +102,15 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 		l.refuseIdle(into)
 	}
 	if len(l.problems) > 0 {
+		l.findLines(text)
 		slices.SortStableFunc(l.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 		return Config{}, &ConfigError{File: file, Problems: l.problems}
 	}
 	return *into, nil
 }
 
-// refuseIdle reports what a user named in vain. A file may hold every key, as --print-config writes it, so there it must be away from its
-// default.
+// refuseIdle reports settings that a user named without effect. A file may hold every key, as --print-config writes it, so there only
+// values other than the default count.
 func (l *loader) refuseIdle(c *Config) {
 	defaults := map[string]any{}
 	for _, f := range fieldsOf(Default()) {
@@ -126,7 +126,7 @@ func (l *loader) refuseIdle(c *Config) {
 
 // idle says that a field has no effect.
 func (f field) idle() string {
-	return fmt.Sprintf("is %s, and means something with %s only; leave it out", f.text(), f.only.text)
+	return fmt.Sprintf("is %s, but has an effect only with %s; leave it out", f.text(), f.only.text)
 }
 
 // mostKeys bounds the keys and sections of a configuration, known or not: to find the line of each goes over the whole text.
@@ -149,7 +149,7 @@ func keysOf(v any) (n int) {
 	return n
 }
 
-// forget puts keys that mean nothing at their default unless the user named them: the configuration that a file starts from may have set
+// forget sets keys without effect to their default unless the user named them: the configuration that a file starts from may have set
 // them for another optimiser or network.
 func (c *Config) forget(given map[string]bool) {
 	defaults := fieldsOf(Default())
@@ -173,7 +173,6 @@ func syntaxProblem(err error) Problem {
 // loader gathers what a text says and what is wrong with it.
 type loader struct {
 	fields   map[string]field
-	lines    map[string]int  // key or section → line
 	given    map[string]bool // keys that the file or an override named
 	named    map[string]bool // keys that an override named
 	strict   bool            // refuse what has no effect
@@ -182,13 +181,22 @@ type loader struct {
 	problems []Problem
 }
 
+// inFile stands for the line of a key that the file set, until findLines knows it. An override counts more than the file.
+const inFile = -1
+
 func (l *loader) report(key, message string) {
-	l.problems = append(l.problems, Problem{Line: l.lines[key], Key: key, Message: message})
+	p := Problem{Line: inFile, Key: key, Message: message}
+	if l.named[key] {
+		p.Line = 0
+	}
+	l.problems = append(l.problems, p)
 }
 
-// findLines learns where every key stands. The strict decoder names the position of each key that has no field, so decoding into
-// sections without any field names them all; decoding into nothing names the sections themselves.
+// findLines fills in the lines of the problems. It is slow, so only a text with problems is worth it. The strict decoder names the
+// position of each key that has no field, so decoding into sections without any field names them all; decoding into nothing names the
+// sections themselves.
 func (l *loader) findLines(text []byte) {
+	lines := map[string]int{} // of keys and sections
 	var sections struct {
 		Data, Net, Loss, Run struct{}
 		Optim                struct{ Schedule, Adam, LBFGS struct{} }
@@ -201,7 +209,12 @@ func (l *loader) findLines(text []byte) {
 		}
 		for i := range missing.Errors {
 			line, _ := missing.Errors[i].Position()
-			l.lines[strings.Join(missing.Errors[i].Key(), ".")] = line
+			lines[strings.Join(missing.Errors[i].Key(), ".")] = line
+		}
+	}
+	for i, p := range l.problems {
+		if p.Line == inFile {
+			l.problems[i].Line = lines[p.Key]
 		}
 	}
 }
@@ -253,7 +266,6 @@ func (l *loader) override(text string) {
 		return
 	}
 	l.named[key] = true
-	delete(l.lines, key) // from here on the flag is what counts, not the file
 	var one struct{ V any }
 	err := toml.Unmarshal([]byte("V = "+value), &one)
 	f := l.fields[key]

@@ -20,7 +20,7 @@ func (n *native[T]) epoch(e epochOrder[T]) (tally, error) {
 		if err := n.trainStep(samples, &e, &sum); err != nil {
 			return sum, err
 		}
-		e.stepped(&sum, len(samples))
+		e.stepped(&sum, 1, len(samples))
 	}
 	return sum, e.stop()
 }
@@ -67,12 +67,18 @@ func (n *native[T]) evaluate(split string, tapped bool, take taker[T]) error {
 		for i := range samples {
 			samples[i] = int32(first + i)
 		}
-		x := n.x[:len(samples)*pixels.Dim()]
-		n.fill = filler[T]{to: x, from: pixels, samples: samples}
-		n.fill.do(n.team)
-		take(samples, n.outputs(n.net.Forward(x, len(samples), nn.Eval)))
+		take(samples, n.outputs(n.pass(split, samples)))
 	}
 	return nil
+}
+
+// pass is a pass in eval mode over samples of a split, at most a batch.
+func (n *native[T]) pass(split string, samples []int32) nn.Output[T] {
+	pixels := n.in.pixels(split)
+	x := n.x[:len(samples)*pixels.Dim()]
+	n.fill = filler[T]{to: x, from: pixels, samples: samples}
+	n.fill.do(n.team)
+	return n.net.Forward(x, len(samples), nn.Eval)
 }
 
 // outputs is what a forward pass gave, with the layers that are tapped now.

@@ -1,7 +1,7 @@
 package train
 
 import (
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/isa"
 	"collapse/internal/version"
 )
 
@@ -23,5 +23,5 @@ func (m Machine) String() string {
 // ThisMachine describes the running program.
 func ThisMachine() Machine {
 	b := version.Current()
-	return Machine{Kernel: kernel.Name(), GOARCH: b.Arch, GOAMD64: b.AMD64}
+	return Machine{Kernel: isa.Name(), GOARCH: b.Arch, GOAMD64: b.AMD64}
 }

@@ -154,7 +154,7 @@ func tinySession[T Float](t testing.TB, c Config, team *parallel.Team) *session[
 	if err := in.prepare(c.Data.Pipeline); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSession[T](plan, in, team)
+	s, err := newSession[T](t.Context(), plan, in, Options{Team: team})
 	if err != nil {
 		t.Fatal(err)
 	}

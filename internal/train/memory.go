@@ -43,7 +43,7 @@ func (e *MemoryError) Error() string {
 			said = append(said, fmt.Sprintf("%s %s", p.Name, megabytes(p.Bytes)))
 		}
 	}
-	return fmt.Sprintf("train: the run needs about %s (%s) and %s are free; %s, or start it all the same with --ignore-memory",
+	return fmt.Sprintf("train: the run needs about %s (%s) and %s are free; %s, or start it anyway with --ignore-memory",
 		megabytes(e.Total()), strings.Join(said, ", "), megabytes(e.Free), parts[0].Try)
 }
 
@@ -51,6 +51,9 @@ func megabytes(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes
 
 // footprint estimates what the session of a run will hold.
 func footprint[T Float](c Plan, on sizes) (Footprint, error) {
+	if c.External() {
+		c = c.audited() // a network of our own stands beside the engine for a while
+	}
 	net, err := nn.EstimateBytes[T](c.arch(on), c.batch(on), nn.Train)
 	if err != nil {
 		return Footprint{}, err
@@ -76,10 +79,10 @@ func footprint[T Float](c Plan, on sizes) (Footprint, error) {
 	weights := net.Params / 2 // the rest are gradients
 	batch := int64(c.batch(on)) * int64(on.image.Dim()+k) * size
 	f := Footprint{[]Part{
-		{"network", net.Params, "take a smaller network"},
+		{"network", net.Params, "use a smaller network"},
 		{"activations and scratch", net.Activations + net.Scratch + batch, fmt.Sprintf("lower run.batch (%d)", c.Run.Batch)},
-		{"optimiser", weights * int64(c.Rule.Copies()), "take another optim.kind, or a smaller optim.lbfgs.history"},
-		{"features of the splits", samples * (int64(d)*size + 9), "take a subset: data.samples_per_class, data.test_samples_per_class"},
+		{"optimiser", weights * int64(c.Rule.Copies()), "use another optim.kind, or a smaller optim.lbfgs.history"},
+		{"features of the splits", samples * (int64(d)*size + 9), "use a subset: data.samples_per_class, data.test_samples_per_class"},
 		{"tapped layers", samples * tapWidth * size, "tap fewer layers, or run.tap_pool = average"},
 		{"measures", int64(3*d*k+2*d*min(d, 2048)) * 8, "lower net.feature_dim"},
 	}}

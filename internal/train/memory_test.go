@@ -30,7 +30,7 @@ func TestARunThatDoesNotFitIsRefusedBeforeItAllocates(t *testing.T) {
 	if !errors.As(err, &e) || e.Total() < 2*2*4e12 || e.Free <= 0 {
 		t.Fatalf("weights of 8 TB: %v", err)
 	}
-	for _, want := range []string{"the run needs about", "network ", "are free; take a smaller network", "--ignore-memory"} {
+	for _, want := range []string{"the run needs about", "network ", "are free; use a smaller network", "--ignore-memory"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
@@ -99,7 +99,7 @@ func foreseeAndHold(kind string) error {
 	}
 	debug.FreeOSMemory()
 	before := residentBytes()
-	s, err := newSession[float32](plan, in, nil)
+	s, err := newSession[float32](context.Background(), plan, in, Options{})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func TestControlGroupsLimitWhatIsFree(t *testing.T) {
 // TestImageNetworksRefuseWhatTheyCannotTake looks at the refusals that only data can cause, all before anything is written.
 func TestImageNetworksRefuseWhatTheyCannotTake(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"do not survive the five poolings": func(c *Config) { c.Net.Kind, c.Data.Pipeline = nn.KindVGG13, "plain" },
+		"are too small for the five poolings": func(c *Config) { c.Net.Kind, c.Data.Pipeline = nn.KindVGG13, "plain" },
 		"no simplex ETF of K = 10 vectors exists in d = 8": func(c *Config) {
 			adapt(c)
 			c.Net.Classifier, c.Net.StemWidth, c.Data.Classes = nn.ClassifierETF, 1, 10

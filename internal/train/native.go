@@ -1,9 +1,12 @@
 package train
 
 import (
+	"context"
+
 	"collapse/arrayfile"
 	"collapse/data"
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/rundir"
 	"collapse/nn"
 	"collapse/optim"
 	"collapse/parallel"
@@ -53,11 +56,14 @@ func newNative[T Float](c Plan, in inputs, team *parallel.Team, taps []nn.Tap) (
 	if n.augment, err = data.AugmentNamed(c.Data.Augment, c.Run.Seed); err != nil {
 		return nil, err
 	}
-	n.x = kernel.Alloc[T](c.batch(in.sizes()) * in.trainPixel.Dim())
+	n.x = memory.Alloc[T](c.batch(in.sizes()) * in.trainPixel.Dim())
 	n.labels = make([]int32, c.batch(in.sizes()))
 	n.dlogits = make([]T, c.batch(in.sizes())*in.train.Classes)
 	return n, nil
 }
+
+// open has nothing to do: newNative has built everything.
+func (n *native[T]) open(context.Context, string, rundir.Writer, bool) error { return nil }
 
 func (n *native[T]) machine() Machine { return ThisMachine() }
 

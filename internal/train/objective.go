@@ -1,7 +1,7 @@
 package train
 
 import (
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 	"collapse/nn"
 	"collapse/optim"
 )
@@ -24,16 +24,16 @@ func (s *session[T]) penalty() float64 {
 		if p == nil || p.Frozen {
 			return 0
 		}
-		return λ / 2 * kernel.SumSquares(p.Value)
+		return λ / 2 * rows.SumSquares(p.Value)
 	}
 	w, b := s.engine.head()
 	sum = half(d.Classifier, w) + half(d.Bias, b)
 	switch d.Kind {
 	case optim.DecayPeeled:
-		sum += d.Features / 2 * kernel.SumSquares(s.train.features)
+		sum += d.Features / 2 * rows.SumSquares(s.train.features)
 	case optim.DecayPeeledBatch:
 		share := float64(s.cfg.batch(s.in.sizes())) / float64(s.in.train.N())
-		sum += share * d.Features / 2 * kernel.SumSquares(s.train.features)
+		sum += share * d.Features / 2 * rows.SumSquares(s.train.features)
 	}
 	return sum
 }

@@ -1,7 +1,7 @@
 package train
 
 import (
-	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 	"collapse/optim"
 )
 
@@ -20,7 +20,7 @@ func (n *native[T]) penaltySquares() []float64 {
 	var squares []float64
 	for _, p := range n.net.Params() {
 		if !p.Frozen {
-			squares = append(squares, kernel.SumSquares(p.Value))
+			squares = append(squares, rows.SumSquares(p.Value))
 		}
 	}
 	return squares

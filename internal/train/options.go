@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"collapse/data"
+	"collapse/internal/engine"
 	"collapse/internal/rundir"
 	"collapse/parallel"
 )
@@ -16,6 +17,11 @@ type Options struct {
 	Again             bool // compute a finished configuration anew instead of returning what the lab holds
 	IgnoreMemory      bool // start though the estimate is above what is free
 	AllowKernelChange bool // resume under another kernel, GOARCH or GOAMD64; recorded in the run
+	// Engines has the processes that compute runs of run.engine = torch; nil: such runs are refused.
+	Engines *engine.Pool
+	// StartOver has a run of Engines whose checkpoint is another machine's start at its beginning, where it would be refused: in studies
+	// that several machines compute, the next one may have another PyTorch.
+	StartOver bool
 	// From is the hash of a finished run of the lab that is the same but for fewer run.epochs: this one goes on from its end, with
 	// the bits it would have without. Anything that is not so is passed over and noted.
 	From string

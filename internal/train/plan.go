@@ -10,8 +10,8 @@ import (
 	"collapse/optim"
 )
 
-// Plan is a configuration in types: what a run computes with. Only Config.Plan makes one, so whoever has a Plan has a configuration
-// that is possible.
+// Plan is a configuration in types: what a run computes with. Only Config.Plan makes one, so a Plan is always a possible
+// configuration.
 type Plan struct {
 	Config   // resolved
 	Noise    data.Noise
@@ -73,7 +73,7 @@ func (c Config) parse(skip map[string]bool) (Plan, []Problem) {
 		plan.Noise = plan.Data.noise(p)
 	}
 	if c.reads("net.batch_norm") && c.Net.BatchNorm && c.Run.Batch == 1 {
-		p.about("run.batch", "is 1, and batch norm has no variance of one sample; wanted at least 2, or net.batch_norm = false")
+		p.about("run.batch", "is 1, and batch norm has no variance with one sample; wanted at least 2, or net.batch_norm = false")
 	}
 	if len(p.list) == 0 && len(skip) == 0 { // each kind is one that there is
 		plan.Rule, plan.Decay = plan.Optim.rule()

@@ -35,17 +35,18 @@ func (w *watch) stopped(ctx context.Context) error {
 
 const showEvery = 100 * time.Millisecond
 
-func (w *watch) stepped(epoch, step, samples int, sum *tally) {
+// stepped is told that some more steps were made, of so many samples; sum is of the epoch.
+func (w *watch) stepped(epoch, steps, samples int, sum *tally) {
 	w.samples += samples
-	w.steps++
+	w.steps += steps
 	now := time.Now()
 	if w.sink == nil || now.Sub(w.shown) < showEvery {
 		return
 	}
 	w.shown = now
 	loss, accuracy := sum.mean()
-	w.sink.Step(StepDone{Epoch: epoch + 1, Step: step, Loss: loss, Accuracy: accuracy,
-		ImagesPerSecond: w.rate(now), Left: w.remaining(now, epoch, step)})
+	w.sink.Step(StepDone{Epoch: epoch + 1, Step: sum.steps, Loss: loss, Accuracy: accuracy,
+		ImagesPerSecond: w.rate(now), Left: w.remaining(now, epoch, sum.steps)})
 }
 
 // rate is training samples per second, measuring and saving left out.

@@ -2,8 +2,8 @@ package train
 
 import "fmt"
 
-// newest returns the newest whole checkpoint that the lab's rows reach, or nil. Whoever goes on from a checkpoint does not compute the
-// epochs before it, so one behind a gap would leave a run that lacks them.
+// newest returns the newest complete checkpoint that the lab's rows reach, or nil. Resuming does not compute earlier epochs, so a
+// checkpoint after a gap would leave a run that lacks them.
 func (j *job[T]) newest() (*saved, error) {
 	list, err := j.ckpt.Checkpoints()
 	if err != nil || len(list) == 0 {
@@ -15,7 +15,7 @@ func (j *job[T]) newest() (*saved, error) {
 		return nil, err
 	}
 	if whole < last-1 {
-		j.note(fmt.Sprintf("checkpoints after epoch %d are passed over: the lab has no rows of epoch %s; what is missing is computed again", whole+1, gap))
+		j.note(fmt.Sprintf("checkpoints after epoch %d are skipped: the lab has no rows of epoch %s; what is missing is computed again", whole+1, gap))
 	}
 	saved, notes, err := j.ckpt.newest(whole + 1)
 	for _, n := range notes {

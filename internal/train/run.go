@@ -13,8 +13,8 @@ import (
 
 var errLost = fmt.Errorf("train: %w", store.ErrLost)
 
-// Run computes one run in the lab: it claims it, goes on from its newest whole checkpoint if there is one, and leaves rows,
-// checkpoints and features.npz. A configuration that the lab holds as done is not computed again unless opts.Again.
+// Run computes one run in the lab: it claims it, resumes from its newest complete checkpoint if there is one, and leaves
+// rows, checkpoints and features.npz. A configuration that the lab holds as done is not computed again unless opts.Again.
 //
 // Errors: *ConfigError, *store.HeldError (another process works on it), *FailedError, *MachineError, *DivergedError (the run is
 // marked failed), *InterruptedError (ctx ended); others name the file or data at fault, and leave a run that can be resumed.
@@ -44,7 +44,7 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	return compute[float32](ctx, plan, in, lab, spec, opts)
 }
 
-// Resume goes on with the run of the lab whose hash starts with prefix. Overrides are for what is not part of its identity, such
+// Resume resumes the run of the lab whose hash starts with prefix. Overrides may change what is not part of its identity, such
 // as "data.dir=…" when the files have moved.
 func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, overrides ...string) (Result, error) {
 	run, err := lab.Find(prefix)
@@ -63,7 +63,7 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 		return Result{}, err
 	}
 	if hash != run.Hash {
-		return Result{}, fmt.Errorf("train: run %s: the data files or the overrides give another run now; "+
+		return Result{}, fmt.Errorf("train: run %s: the data files or the overrides now give another run; "+
 			"resume with the data it started from, or start a new run", short(run.Hash))
 	}
 	if opts.Label == "" && opts.Tags == nil {
@@ -117,7 +117,7 @@ func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (
 		r.Checkpoint = dir.Checkpoint(epoch)
 	}
 	if opts.Sink != nil {
-		opts.Sink.Note(fmt.Sprintf("run %s is already in the lab; nothing to compute (--again computes it anew)", short(hash)))
+		opts.Sink.Note(fmt.Sprintf("run %s is already in the lab; nothing to compute (--again computes it again)", short(hash)))
 		if missing := plan.unsaved(r.Dir); missing != "" {
 			opts.Sink.Note(fmt.Sprintf("it was computed without saving the features of epoch %s (run.save_features); --again saves them", missing))
 		}
@@ -134,12 +134,15 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 	if free, known := freeMemory(); known && need.Total() > free && !opts.IgnoreMemory {
 		return Result{}, &MemoryError{Footprint: need, Free: free}
 	}
-	s, err := newSession[T](plan, in, opts.Team)
+	if plan.External() && opts.Trace.Dir != "" {
+		return Result{}, fmt.Errorf("train: run.engine = %s has no traces: its steps are made in another process; leave out --trace", plan.Run.Engine)
+	}
+	s, err := newSession[T](ctx, plan, in, opts)
 	if err != nil {
 		return Result{}, err
 	}
 	defer s.engine.close()
-	s.need = need
+	s.need, spec.Program.Kernel = need, s.engine.machine().Kernel
 	take := lab.Claim
 	if opts.Again {
 		take = lab.Again
@@ -171,7 +174,7 @@ func (j *job[T]) settle(result Result, err error) (Result, error) {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		err = &InterruptedError{Run: j.claim.Hash, Epoch: j.safe, Checkpoint: result.Checkpoint, Cause: err}
 	default:
-		err = fmt.Errorf("%w; epoch %d is safe; go on with: collapse train --resume %s", err, j.safe, short(j.claim.Hash))
+		err = fmt.Errorf("%w; epoch %d is safe; continue with: collapse train --resume %s", err, j.safe, short(j.claim.Hash))
 	}
 	return result, errors.Join(err, j.claim.Interrupt())
 }

@@ -7,14 +7,13 @@ import (
 
 	"collapse/measure"
 	"collapse/nn"
-	"collapse/parallel"
 )
 
 // session is a run in memory: the engine that computes it, and what its numbers are made into.
 type session[T Float] struct {
 	cfg     Plan
 	in      inputs
-	engine  engine[T]
+	engine  backend[T]
 	outline nn.Outline
 	dim     int // d
 	classes int // of the network; with latent noise classes twice the data's
@@ -38,7 +37,8 @@ type session[T Float] struct {
 }
 
 // newSession checks what only the data can tell, and builds the engine and everything that measuring needs.
-func newSession[T Float](c Plan, in inputs, team *parallel.Team) (*session[T], error) {
+func newSession[T Float](ctx context.Context, c Plan, in inputs, opts Options) (*session[T], error) {
+	team := opts.Team
 	a := c.arch(in.sizes())
 	s := &session[T]{cfg: c, in: in, dim: a.Features(), classes: a.Classes}
 	var err error
@@ -59,7 +59,12 @@ func newSession[T Float](c Plan, in inputs, team *parallel.Team) (*session[T], e
 			return nil, err
 		}
 	}
-	if s.engine, err = newNative[T](c, in, team, s.taps); err != nil {
+	if c.External() {
+		s.engine, err = newExternal[T](ctx, c, in, s.taps, opts)
+	} else {
+		s.engine, err = newNative[T](c, in, team, s.taps)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -95,7 +100,7 @@ func (s *session[T]) epoch(ctx context.Context, number int, w *watch, tr *tracer
 	e := s.order(number)
 	e.trace = tr
 	e.stop = func() error { return w.stopped(ctx) }
-	e.stepped = func(sum *tally, added int) { w.stepped(number, sum.steps, added, sum) }
+	e.stepped = func(sum *tally, steps, samples int) { w.stepped(number, steps, samples, sum) }
 	sum, err := s.engine.epoch(e)
 	if sum.steps > 0 {
 		s.step, s.lastLoss = s.step+int64(sum.steps), sum.last
@@ -110,7 +115,7 @@ func (s *session[T]) diverged(epoch int, loss, lr float64) error {
 	hint := "lower optim.lr, or raise run.batch"
 	switch {
 	case s.cfg.Net.Kind == nn.KindVGG13:
-		hint = "lower optim.lr, or take net.kind = vgg13-bn"
+		hint = "lower optim.lr, or use net.kind = vgg13-bn"
 	case s.cfg.reads("net.batch_norm") && !s.cfg.Net.BatchNorm:
 		hint = "lower optim.lr, or set net.batch_norm = true"
 	}

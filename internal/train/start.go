@@ -42,7 +42,7 @@ func copied(views []arrayfile.Array) []arrayfile.Array {
 // settlingBatches is after how many batches nothing is left of where running statistics began: each keeps nine tenths.
 const settlingBatches = 100
 
-// settle implements engine.
+// settle implements backend.
 func (n *native[T]) settle(stop func() error) error {
 	if !slices.ContainsFunc(n.net.State(), func(t nn.Tensor[T]) bool { return t.Count != nil }) {
 		return nil // no batch norm

@@ -124,7 +124,7 @@ func TestDrawingNoSubsetIsRefused(t *testing.T) {
 		c := Default()
 		c.Data.SamplesPerClass, c.Data.Subset = 10, seedSubset
 		change(&c.Data)
-		if err := c.Check(); err == nil || !strings.Contains(err.Error(), `data.subset: is "seed", and means something with data.samples_per_class or data.samples above 0`) {
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), `data.subset: is "seed", but has an effect only with data.samples_per_class or data.samples above 0`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

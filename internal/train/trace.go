@@ -103,15 +103,15 @@ func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T
 	}
 	steps := slices.Compact(slices.Sorted(slices.Values(t.Steps)))
 	if len(steps) == 0 {
-		return nil, fmt.Errorf("train: trace: no steps asked for; add --trace-steps 10")
+		return nil, fmt.Errorf("train: trace: no steps requested; add --trace-steps 10")
 	}
 	last := int64(s.cfg.Run.Epochs)*int64(s.stepsPerEpoch()) - 1
 	if steps[0] < s.step || steps[len(steps)-1] > last {
-		return nil, fmt.Errorf("train: trace: steps %d to %d were asked for; this run has steps %d to %d still to come (--again starts over)",
+		return nil, fmt.Errorf("train: trace: steps %d to %d were requested; this run still has steps %d to %d to do (--again starts over)",
 			steps[0], steps[len(steps)-1], s.step, last)
 	}
 	if s.cfg.Optim.Kind == "lbfgs" {
-		return nil, fmt.Errorf("train: trace: a step of L-BFGS is many; optim.kind = sgd and adam have traces")
+		return nil, fmt.Errorf("train: trace: a step of L-BFGS is many steps; only optim.kind = sgd and adam have traces")
 	}
 	to, err := openTrace(ctx, fs, t.Dir)
 	if err != nil {

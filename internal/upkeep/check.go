@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"collapse/internal/script"
 	"collapse/internal/store"
 	"collapse/internal/train"
 )
@@ -37,6 +38,8 @@ func (r Report) Whole() bool { return len(r.Runs)+len(r.Damage)+len(r.Left) == 0
 // Again is the command that computes what is missing of the run, once it is open.
 func (f Found) Again() string {
 	switch {
+	case f.Study != "" && f.Run.Kind == store.Script:
+		return "collapse study resume " + f.Study + " --allow-scripts DIR (the folder of the script), or collapse study run of its file"
 	case f.Study != "":
 		return "collapse study resume " + f.Study
 	case f.resumable:
@@ -130,23 +133,27 @@ func gone(err error) bool {
 	return errors.As(err, &missing)
 }
 
-func inspect(lab *store.Reader, run store.Run) (Found, error) {
-	found := Found{Run: run}
-	if run.Kind == store.Train {
-		var err error
-		if found.inspection, err = train.Inspect(lab, run); err != nil {
-			return found, fmt.Errorf("run %.12s: %w", run.Hash, err)
+func inspect(lab *store.Reader, run store.Run) (found Found, err error) {
+	found.Run = run
+	switch run.Kind {
+	case store.Train:
+		found.inspection, err = train.Inspect(lab, run)
+	case store.Script:
+		found.inspection, err = script.Inspect(lab, run)
+	default:
+		if _, err := os.Stat(lab.RunDir(run.Hash)); os.IsNotExist(err) && run.Status == store.Done {
+			found.inspection.Wrong = []string{"its folder is missing"}
 		}
-		found.Wrong = append(found.Wrong, found.inspection.Wrong...)
-		for _, name := range found.inspection.Stray {
-			found.Wrong = append(found.Wrong, name+" is left over")
-		}
-	} else if _, err := os.Stat(lab.RunDir(run.Hash)); os.IsNotExist(err) && run.Status == store.Done {
-		found.Wrong = append(found.Wrong, "its folder is missing")
 	}
-	_, err := train.ConfigOf(lab.RunDir(run.Hash))
-	found.resumable = err == nil
-	found.lacks = len(found.inspection.Wrong) > 0 || run.Kind != store.Train && len(found.Wrong) > 0
+	if err != nil {
+		return found, fmt.Errorf("run %.12s: %w", run.Hash, err)
+	}
+	found.Wrong = append(found.Wrong, found.inspection.Wrong...)
+	for _, name := range found.inspection.Stray {
+		found.Wrong = append(found.Wrong, name+" is left over")
+	}
+	_, err = train.ConfigOf(lab.RunDir(run.Hash))
+	found.resumable, found.lacks = err == nil, len(found.inspection.Wrong) > 0
 	return found, nil
 }
 

@@ -119,15 +119,15 @@ var damages = []struct {
 	{"an infinite value", "1 values are infinite, the first in epoch 6", 4, func(t *testing.T, lab *store.Lab, hash string) {
 		exec(t, lab, "UPDATE value SET value = 9e999"+ofRun+"step = 6 AND series IN (SELECT id FROM series WHERE split = 'train' AND measure = 'nc1_pinv')", hash)
 	}},
-	{"a loss that is none", "train loss of epoch 4 is no number: lost", 4, func(t *testing.T, lab *store.Lab, hash string) {
+	{"a loss that is none", "train loss of epoch 4 is not a number: lost", 4, func(t *testing.T, lab *store.Lab, hash string) {
 		exec(t, lab, "UPDATE value SET value = NULL, missing = 'lost'"+ofRun+"step = 4 AND series IN (SELECT id FROM series WHERE split = 'train' AND measure = 'loss')", hash)
 	}},
 	{"no folder", "its folder is missing", 0, func(t *testing.T, lab *store.Lab, hash string) { must(t, os.RemoveAll(lab.RunDir(hash))) }},
 	{"no last checkpoint", "checkpoint 12, its last, is missing", 11, remove("ckpt/12")},
 	{"no checkpoint", "checkpoint 12, its last, is missing", 0, remove("ckpt")},
-	{"a bit of a checkpoint", "checkpoint 12 is not whole: model.safetensors: its content", 11, flip("ckpt/12/model.safetensors")},
-	{"half a checkpoint", "checkpoint 12 is not whole: optim.safetensors is missing", 11, remove("ckpt/12/optim.safetensors")},
-	{"no state", "checkpoint 12 is not whole: state.json is missing", 11, remove("ckpt/12/state.json")},
+	{"a bit of a checkpoint", "checkpoint 12 is damaged or incomplete: model.safetensors: its content", 11, flip("ckpt/12/model.safetensors")},
+	{"half a checkpoint", "checkpoint 12 is damaged or incomplete: optim.safetensors is missing", 11, remove("ckpt/12/optim.safetensors")},
+	{"no state", "checkpoint 12 is damaged or incomplete: state.json is missing", 11, remove("ckpt/12/state.json")},
 	{"no features at the end", "features.npz", 12, remove("features.npz")},
 	{"half of the features at the end", "features.npz", 12, cut("features.npz")},
 	{"no frame", "frames of epochs 6 are missing", 4, remove("frames/6.npz")},

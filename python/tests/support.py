@@ -21,7 +21,7 @@ try:
 except ImportError:
     torchvision = None
 
-import collapse_tap  # after its folder has joined the path
+import collapse  # after its folder has joined the path
 
 needs_torch = unittest.skipUnless(torch, "torch is not installed (Debian: python3-torch)")
 needs_torchvision = unittest.skipUnless(torch and torchvision, "torchvision is not installed (Debian: python3-torchvision)")
@@ -52,7 +52,7 @@ class CaptureTest(FolderTest):
             return json.load(f)
 
     def capture(self, model, batches, labels=None, **options):
-        with torch.no_grad(), collapse_tap.Tap(model, self.folder, labelled=labels is not None, **options) as tap:
+        with torch.no_grad(), collapse.Tap(model, self.folder, labelled=labels is not None, **options) as tap:
             for i, x in enumerate(batches):
                 model(x)
                 if labels is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from support import FolderTest
 
-from collapse_tap import MeasureError, ShardWriter, capture_info, find_binary, measure
+from collapse import MeasureError, ShardWriter, capture_info, find_binary, measure
 
 ANSWER = {"n": 3, "measures": {"nc1_pinv": 0.5}}
 

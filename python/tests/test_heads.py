@@ -10,7 +10,7 @@ import kinds
 from kinds import D, FOUND, K, N, REFUSED, T, build, inputs, logits_of
 from support import CaptureTest, needs_torch, torch
 
-from collapse_tap import ClassifierError, Tap
+from collapse import ClassifierError, Tap
 
 if torch:
     from torch import nn
@@ -80,7 +80,7 @@ class ProductsTest(unittest.TestCase):
     """What a forward pass's expressions are read as: the linear map h -> W h + b of the last axis."""
 
     def products(self, expression):
-        from collapse_tap.products import Recorder
+        from collapse.products import Recorder
         recorder = Recorder()
         with recorder, torch.no_grad():
             recorder.begin(None)
@@ -120,7 +120,7 @@ class ProductsTest(unittest.TestCase):
                 self.assertEqual(self.products(expression)[0], [])
 
     def test_only_the_last_products_are_kept(self):
-        from collapse_tap.products import LATEST
+        from collapse.products import LATEST
         h, W = torch.randn(7, D), torch.randn(D, D)
         found, _ = self.products(lambda: [F.linear(h, W * i) for i in range(LATEST + 5)])
         self.assertEqual([float(p.weight[0, 0] / W[0, 0]) for p in found], [float(i) for i in range(5, LATEST + 5)])

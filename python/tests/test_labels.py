@@ -8,7 +8,7 @@ import numpy as np
 from kinds import D, K, N, T, build, inputs
 from support import CaptureTest, needs_torch, torch
 
-from collapse_tap import Tap, capture_info
+from collapse import Tap, capture_info
 
 
 class LabelledTest(CaptureTest):

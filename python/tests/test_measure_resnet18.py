@@ -1,4 +1,4 @@
-"""The README's second example, whole: ResNet18 with random weights, tapped, measured by `collapse measure`.
+"""The README's example in Python, whole: ResNet18 with random weights, tapped, measured by `collapse measure`.
 
 Needs the program (COLLAPSE_BINARY or PATH). Its numbers are compared with the definitions written out in float64.
 """
@@ -10,12 +10,12 @@ import numpy as np
 
 from support import FolderTest, needs_torchvision, torch, torchvision
 
-import collapse_tap
+import collapse
 
 
 def program_or_skip():
     try:
-        program = collapse_tap.find_binary()
+        program = collapse.find_binary()
     except FileNotFoundError as e:
         raise unittest.SkipTest("the program is needed: %s" % e)
     if subprocess.run([program, "measure", "--help"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
@@ -57,19 +57,19 @@ class MeasureResNet18Test(FolderTest):
         model = torchvision.models.resnet18(weights=None, num_classes=4).eval()
         y = torch.arange(48) % 4
         x = torch.randn(48, 3, 64, 64) + y[:, None, None, None]
-        with collapse_tap.Tap(model, self.folder, layers=["layer1", "layer4"], shard_bytes=1 << 15) as tap, torch.no_grad():
+        with collapse.Tap(model, self.folder, layers=["layer1", "layer4"], shard_bytes=1 << 15) as tap, torch.no_grad():
             for begin in range(0, 48, 16):
                 model(x[begin:begin + 16])
                 tap.labels(y[begin:begin + 16])
         self.assertGreater(len(self.files("features")), 1)
-        report = collapse_tap.measure(self.folder, binary=program)
+        report = collapse.measure(self.folder, binary=program)
         self.assertEqual((report["n"], report["d"], report["k"], report["class_counts"]), (48, 512, 4, [12] * 4))
         want = definitions(self.stream("features"), self.stream("labels"), np.load(self.folder + "/weight.npy"), np.load(self.folder + "/bias.npy"))
         for key, value in want.items():
             self.assertIn(key, report["measures"], report["missing"].get(key))
             # 1e-5: the bound that products formed in float32 must keep.
             self.assertLessEqual(abs(report["measures"][key] - value), 1e-5 * abs(value) + 1e-9, key)
-        layer = collapse_tap.measure(self.folder, layer="layer1", binary=program)
+        layer = collapse.measure(self.folder, layer="layer1", binary=program)
         self.assertEqual(layer["d"], 64)
         self.assertIn("nc1_pinv", layer["measures"])
         self.assertIn("nc3_gram", layer["missing"])

@@ -8,7 +8,7 @@ import kinds
 from kinds import D, K, N, build, inputs
 from support import CaptureTest, needs_torch, torch
 
-from collapse_tap import ClassifierError, Tap
+from collapse import ClassifierError, Tap
 
 if torch:
     from torch import nn

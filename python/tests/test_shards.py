@@ -8,7 +8,7 @@ import numpy as np
 
 from support import FolderTest
 
-from collapse_tap.shards import HEADER_BYTES, ShardWriter, npy_header
+from collapse.shards import HEADER_BYTES, ShardWriter, npy_header
 
 
 class HeaderTest(unittest.TestCase):

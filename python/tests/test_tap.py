@@ -9,7 +9,7 @@ import numpy as np
 
 from support import FolderTest, needs_torch, needs_torchvision, torch, torchvision
 
-from collapse_tap import ClassifierError, Tap
+from collapse import ClassifierError, Tap
 
 
 def small_net(dtype=None):

@@ -1,8 +1,8 @@
-// Package inference turns one value of each replicate into an estimate with a 95 % interval, and estimates into answers to claims.
-// It knows numbers only: not runs, not measures, not papers.
+// Package inference turns one value per replicate into an estimate with a 95 % interval, and estimates into answers to claims. It
+// knows only numbers: no runs, measures or papers.
 //
-// A replicate is a seed that draws everything anew. Intervals are Student's t (estimate.go), Fieller's for a quotient of means
-// (quotient.go); rules.go says which intervals answer a claim with yes. A value that is missing is NaN.
+// A replicate is a seed that redraws everything. Intervals are Student's t (estimate.go), Fieller's for a quotient of means
+// (quotient.go); rules.go says which intervals answer a claim with yes. A missing value is NaN.
 package inference
 
 import (
@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Level is the share of replications in which an interval covers the truth.
+// Level is the share of replications in which an interval covers the true value.
 const Level = 0.95
 
 // tail is the probability beyond each end of an interval.
@@ -28,7 +28,7 @@ type Estimate struct {
 	DF    float64 // degrees of freedom
 	Lo    float64
 	Hi    float64
-	N     int // replicates behind it; of two samples, the smaller one's
+	N     int // replicates behind it; for two samples, those of the smaller
 }
 
 // estimate is a value with an interval by Student's t.
@@ -41,7 +41,7 @@ func estimate(value, standardError, df float64, n int) Estimate {
 	return e
 }
 
-// quantile is that of Student's t.
+// quantile is the quantile of Student's t.
 func quantile(df, p float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
 }
@@ -64,7 +64,7 @@ func standardError(v []float64) float64 {
 	return stat.StdErr(stat.StdDev(v, nil), float64(len(v)))
 }
 
-// known are the values that are there.
+// known are the values that are not missing.
 func known(values []float64) (out []float64) {
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -83,7 +83,7 @@ func Paired(a, b []float64) Estimate {
 	return Mean(d)
 }
 
-// Welch estimates mean(a) − mean(b) of samples that share no replicates, with the degrees of freedom of Welch and Satterthwaite.
+// Welch estimates mean(a) − mean(b) for samples that share no replicates, with Welch and Satterthwaite's degrees of freedom.
 func Welch(a, b []float64) Estimate {
 	x, y := Mean(a), Mean(b)
 	return Apart(x, y)
@@ -96,14 +96,14 @@ func Apart(x, y Estimate) Estimate {
 	if math.IsNaN(vx+vy) || n == 0 {
 		return estimate(x.Value-y.Value, math.NaN(), 0, n)
 	}
-	df := math.Max(x.DF, y.DF) // of two samples that do not vary
+	df := math.Max(x.DF, y.DF) // for two samples without variance
 	if vx+vy > 0 {
 		df = (vx + vy) * (vx + vy) / (share(vx, x.DF) + share(vy, y.DF))
 	}
 	return estimate(x.Value-y.Value, math.Sqrt(vx+vy), df, n)
 }
 
-// share is what one sample adds to the denominator of Satterthwaite's degrees of freedom.
+// share is one sample's term in the denominator of Satterthwaite's degrees of freedom.
 func share(variance, df float64) float64 {
 	if variance == 0 {
 		return 0
@@ -111,7 +111,7 @@ func share(variance, df float64) float64 {
 	return variance * variance / df
 }
 
-// Printed is a mean and a standard deviation (divisor n−1) over n runs, as a paper prints them.
+// Printed is the estimate from a mean and a standard deviation (divisor n−1) over n runs, as a paper prints them.
 func Printed(mean, deviation float64, n int) Estimate {
 	if n < 2 {
 		return estimate(mean, math.NaN(), 0, n)
@@ -120,8 +120,8 @@ func Printed(mean, deviation float64, n int) Estimate {
 }
 
 // Pooled estimates the mean over cells of their means: cells[c][r] is the value of replicate r in cell c. Replicates are what varies
-// at random: a seed that is high in every cell counts once. Where none is missing it is the mean of the replicates' means over
-// cells; else its error is that of the sum of what each replicate adds.
+// at random: a seed that is high in every cell counts once. If none is missing, the estimate is the mean over replicates of their
+// means over cells; otherwise its error is that of the sum of the replicates' contributions.
 func Pooled(cells [][]float64) Estimate {
 	replicates, used := 0, 0
 	for _, c := range cells {
@@ -157,7 +157,7 @@ func Pooled(cells [][]float64) Estimate {
 	return estimate(total, math.Sqrt(variance*n/(n-1)), n-1, used)
 }
 
-// below is the probability, were the truth at limit, of an estimate as low as this one or lower.
+// below is the probability of an estimate as low as this one or lower if the true value were limit.
 func (e Estimate) below(limit float64) float64 {
 	switch {
 	case math.IsNaN(e.Error) || !(e.DF > 0):
@@ -170,10 +170,10 @@ func (e Estimate) below(limit float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: e.DF}.CDF((e.Value - limit) / e.Error)
 }
 
-// above is the same of an estimate as high as this one or higher.
+// above is the same for an estimate as high as this one or higher.
 func (e Estimate) above(limit float64) float64 { return 1 - e.below(limit) }
 
-// step is the distribution of what does not vary: 0 below the limit, 1 above, and a half on it, where nothing is known.
+// step is the distribution of a constant: 0 below the limit, 1 above, and one half on it, where nothing is known.
 func step(x float64) float64 {
 	switch {
 	case x < 0:

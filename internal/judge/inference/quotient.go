@@ -8,7 +8,7 @@ import (
 )
 
 // Quotient estimates mean(a)/mean(b) over the replicates that have both, with Fieller's interval: the values θ for which the mean of
-// a − θ·b may be zero. The interval is NaN where it is no interval, for b's mean may be zero itself.
+// a − θ·b may be zero. The interval is NaN if these values are not an interval, because b's mean may itself be zero.
 //
 // E. C. Fieller, "Some problems in interval estimation", J. R. Stat. Soc. B 16 (1954) 175–185.
 func Quotient(a, b []float64) Estimate {
@@ -21,7 +21,7 @@ func Quotient(a, b []float64) Estimate {
 	return q.quotient(n-1, len(x))
 }
 
-// QuotientApart is the same for samples that share no replicates, with the degrees of freedom of Welch and Satterthwaite.
+// QuotientApart is the same for samples that share no replicates, with Welch and Satterthwaite's degrees of freedom.
 func QuotientApart(a, b []float64) Estimate {
 	x, y := Mean(a), Mean(b)
 	n := min(x.N, y.N)
@@ -33,10 +33,10 @@ func QuotientApart(a, b []float64) Estimate {
 	return q.quotient(Apart(x, Estimate{Error: theta * y.Error, DF: y.DF, N: y.N}).DF, n)
 }
 
-// moments are two means, and the variances and the covariance of them.
+// moments are two means, their variances and their covariance.
 type moments struct{ x, y, xx, yy, xy float64 }
 
-// quotient is x/y with the θ for which (x − θy)² ≤ t²·Var(x − θy): a quadratic, which opens upward where there is an interval.
+// quotient is x/y with the θ for which (x − θy)² ≤ t²·Var(x − θy): a quadratic, which opens upward if there is an interval.
 func (q moments) quotient(df float64, n int) Estimate {
 	theta := q.x / q.y
 	variance := q.xx - 2*theta*q.xy + theta*theta*q.yy
@@ -52,7 +52,7 @@ func (q moments) quotient(df float64, n int) Estimate {
 	return e
 }
 
-// both are the pairs of which neither is missing.
+// both are the pairs with neither value missing.
 func both(a, b []float64) (x, y []float64) {
 	for i := range a {
 		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
@@ -62,9 +62,9 @@ func both(a, b []float64) (x, y []float64) {
 	return x, y
 }
 
-// Bend says how far points lie from a line: the quadratic through them, in the middle of their range of x, less its chord (bend),
-// and how far the chord rises from one end to the other (rise). bend/rise is 0 on a line, −1/4 for x² from zero on and about
-// 0.21 for √x. Both are NaN with fewer than three different x.
+// Bend says how far points are from a line. Bend is the height of the quadratic through them above its chord, in the middle of
+// their range of x; rise is how far the chord rises from one end to the other. bend/rise is 0 on a line, −1/4 for x² from zero on
+// and about 0.21 for √x. Both are NaN with fewer than three different x.
 func Bend(x, y []float64) (bend, rise float64) {
 	a, b := both(x, y)
 	lo, hi := extent(a)

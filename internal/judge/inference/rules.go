@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Answer is what estimates say to a claim.
+// Answer is the answer of estimates to a claim.
 type Answer int
 
-// The answers. The zero value claims nothing.
+// The answers. The zero value is "cannot tell".
 const (
 	CannotTell Answer = iota
 	Yes
-	Partly // yes on the whole, but some cells say no
+	Partly // yes overall, but some cells say no
 	No
 )
 
-// Region is what a claim says of a value: that it lies between Lo and Hi, or outside of them if Outside. Either end may be infinite.
+// Region is where a claim says a value lies: between Lo and Hi, or outside them if Outside. Either end may be infinite.
 type Region struct {
 	Lo, Hi  float64
 	Outside bool
 }
 
-// Below and Above are the regions of claims about a direction; Within is that of equality, in a band that the claim states.
+// Below and Above are the regions of claims about a direction; Within is that of equality, within the claim's band.
 func Below(limit float64) Region   { return Region{Lo: math.Inf(-1), Hi: limit} }
 func Above(limit float64) Region   { return Region{Lo: limit, Hi: math.Inf(1)} }
 func Within(lo, hi float64) Region { return Region{Lo: lo, Hi: hi} }
 func Beyond(lo, hi float64) Region { return Region{Lo: lo, Hi: hi, Outside: true} }
 
-// answer is yes if the interval lies inside the region, no if it lies wholly outside. An end of the region belongs to neither side:
-// what does not vary and lies on it says nothing.
+// answer is yes if the interval lies inside the region, no if it lies completely outside. An end of the region belongs to neither
+// side: a constant on it says nothing.
 func (r Region) answer(e Estimate) Answer {
 	if math.IsNaN(e.Lo) || math.IsNaN(e.Hi) {
 		return CannotTell
@@ -47,13 +47,13 @@ func (r Region) answer(e Estimate) Answer {
 	return CannotTell
 }
 
-// against is the probability of an estimate this far outside of the region, or farther, were the truth at its end.
+// against is the probability of an estimate at least this far outside the region if the true value were at its end.
 func (r Region) against(e Estimate) float64 {
 	low, high := e.below(r.Lo), e.above(r.Hi)
 	if math.IsNaN(low) || math.IsNaN(high) {
 		return 1
 	}
-	if r.Outside { // inside of both ends
+	if r.Outside { // between the two ends
 		return math.Max(e.above(r.Lo), e.below(r.Hi))
 	}
 	return math.Min(low, high)
@@ -67,22 +67,27 @@ func Single(e Estimate, r Region) Answer {
 	return r.answer(e)
 }
 
-// Over answers a claim about many cells: by the pooled estimate, unless a cell contradicts it even after Holm's correction.
-// contradicting are those cells. One cell is the pooled estimate itself.
+// Over answers a claim about many cells by the pooled estimate. If cells contradict it even after Holm's correction, the answer is partly,
+// or no if every cell does, because effects of both signs cancel in a mean. contradicting are those cells. A single cell is itself the
+// pooled estimate.
 func Over(cells []Estimate, pooled Estimate, r Region) (answer Answer, contradicting []int) {
 	answer = Single(pooled, r)
 	if len(cells) < 2 {
 		return answer, nil
 	}
 	contradicting = contradictions(cells, slices.Repeat([]Region{r}, len(cells)))
-	if answer == Yes && len(contradicting) > 0 {
+	switch {
+	case answer == Yes && len(contradicting) == len(cells):
+		answer = No
+	case answer == Yes && len(contradicting) > 0:
 		answer = Partly
 	}
 	return answer, contradicting
 }
 
 // Every answers a claim about each of many cells, such as a table of printed numbers: yes if every interval lies inside, no or
-// partly if a cell contradicts after Holm's correction. For "yes" none is needed: one cell outside is enough to keep it away.
+// partly if a cell contradicts after Holm's correction. "Yes" needs no correction: a single interval that is not inside
+// prevents it.
 func Every(cells []Estimate, r []Region) (answer Answer, contradicting []int) {
 	inside := 0
 	for i, e := range cells {
@@ -102,7 +107,7 @@ func Every(cells []Estimate, r []Region) (answer Answer, contradicting []int) {
 	return CannotTell, nil
 }
 
-// contradictions are the cells that lie outside of their regions, by Holm.
+// contradictions are the cells that lie outside their regions, by Holm's correction.
 func contradictions(cells []Estimate, r []Region) []int {
 	p := make([]float64, len(cells))
 	for i, e := range cells {
@@ -114,7 +119,7 @@ func contradictions(cells []Estimate, r []Region) []int {
 	return Holm(p, tail)
 }
 
-// Holm lists the hypotheses that are rejected so that a true one among them is with probability of at most level, ascending.
+// Holm lists the rejected hypotheses, ascending; the probability that a true one is among them is at most level.
 //
 // S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979) 65–70.
 func Holm(p []float64, level float64) (rejected []int) {
@@ -141,8 +146,8 @@ func Holm(p []float64, level float64) (rejected []int) {
 	return rejected
 }
 
-// Needed is about how many replicates of this spread would put the interval on one side of the region's ends, were the value right;
-// 0 where none would: the value lies on an end, or has no interval.
+// Needed is about how many replicates of this spread would put the interval on one side of the region's ends if the value were
+// exact; 0 if none would, because the value lies on an end or has no interval.
 func (r Region) Needed(e Estimate) int {
 	distance := math.Inf(1)
 	for _, end := range []float64{r.Lo, r.Hi} {

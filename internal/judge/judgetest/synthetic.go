@@ -20,6 +20,7 @@ type Study struct {
 	Losses   []string
 	Noises   []float64
 	Seeds    int
+	Classes  int // 0: not said
 	epochs   int
 	Slope    map[string]float64 // dilation = 0.05 + slope·memorization
 	Memory   map[string]float64 // memorization = memory·η
@@ -66,6 +67,7 @@ func (m Study) Run(t *testing.T, loss string, noise float64, seed int) judge.Run
 		{"train", "accuracy"}: m.Train(loss, noise, seed), {"train", "loss"}: 0.01, {"test", "loss"}: 0.1,
 		{"train", "nc1_pinv"}: 1e-4 * wobble(), {"train", "nc2_w"}: 0.02 * wobble(), {"train", "nc2_means_of"}: 0.03 * wobble(),
 		{"train", "nc3_gram"}: 0.05 * wobble(), {"train", "nc4_ncc_mismatch"}: 0, {"test", "nc1_pinv"}: dil * dil,
+		{"test", "nc1_trace_ratio"}:    dil * dil,
 		{"train", "nc2_cos_deviation"}: 1e-3, {"train", "trace_within"}: 0.1, {"train", "mean_norm_ratio"}: 0.9, {"clean", "mean_norm_ratio"}: 0.9,
 		{"clean", "nc1_pinv"}: 5e-5,
 	}
@@ -76,7 +78,11 @@ func (m Study) Run(t *testing.T, loss string, noise float64, seed int) judge.Run
 		final[[2]string{"train", "memorization_normalised"}] = perSample / 10 * wobble()
 	}
 	maps.Copy(final, m.More)
-	config, err := json.Marshal(map[string]any{"data": map[string]any{"name": "glyphs", "noise": noise}, "loss": map[string]any{"kind": loss},
+	data := map[string]any{"name": "glyphs", "noise": noise}
+	if m.Classes > 0 {
+		data["classes"] = m.Classes
+	}
+	config, err := json.Marshal(map[string]any{"data": data, "loss": map[string]any{"kind": loss},
 		"run": map[string]any{"seed": seed, "epochs": m.epochs}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"collapse/measure"
 )
 
-// Spikes are k classes of n samples around k unit vectors in d ≥ k dimensions, offset by one, with a spread.
+// Spikes are k classes of n samples around k unit vectors in d ≥ k dimensions, offset by one, with the given spread.
 func Spikes(t *testing.T, k, n, d int, spread float64) (r *measure.Report, h []float64, labels []int32) {
 	t.Helper()
 	var in measure.Input[float64]
@@ -32,7 +32,7 @@ func Spikes(t *testing.T, k, n, d int, spread float64) (r *measure.Report, h []f
 	return r, h, labels
 }
 
-// WordsReport is a report of 10 classes of 20 in 64 coordinates that have collapsed to a simplex.
+// WordsReport is a report of 10 classes of 20 samples in 64 coordinates that have collapsed to a simplex.
 func WordsReport() *measure.Report {
 	r := &measure.Report{N: 200, K: 10, D: 64, Measures: map[string]float64{
 		measure.KeyNC1Pinv: 9e-5, measure.KeyRankBetween: 9, measure.KeyNCCAccuracy: 1, measure.KeyMeanNormRatio: .9, measure.KeyNC2MeansCentred: .1, measure.KeyTraceBetween: 1,

@@ -218,7 +218,7 @@ func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, 
 	if err != nil || whole >= b.Rows-1 {
 		return false, err
 	}
-	e.o.Logf("run %.12s: %s goes on from epoch %d, but the lab has no rows of epoch %s; the run is computed again from what is whole", m.Job, m.Worker, b.From, gap)
+	e.o.Logf("run %.12s: %s resumed from epoch %d, but the lab has no rows of epoch %s; the run is computed again from what is complete", m.Job, m.Worker, b.From, gap)
 	if err := e.drop(m.Job); err != nil {
 		return true, err
 	}

@@ -104,7 +104,7 @@ func (e *engine) sweepBlobs(ctx context.Context, end bool) {
 			err = e.sweepStore(ctx, blobs, end)
 		}
 		if err != nil && ctx.Err() == nil {
-			e.o.Logf("checkpoints that nobody needs stay behind with the queue: %v", err)
+			e.o.Logf("unneeded checkpoints stay in the queue: %v", err)
 		}
 	}
 }

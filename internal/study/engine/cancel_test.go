@@ -19,7 +19,7 @@ import (
 func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 	t.Parallel()
 	base := longer()
-	base.Run.Epochs = 240 // longer than a cancellation takes
+	base.Run.Epochs = 480 // longer than a cancellation takes
 	configs := demo.Grid{Base: base, Losses: []string{"ce"}, Noise: []float64{0, 0.2, 0.4}, Seeds: 1}.Configs()
 	want := directly(t, configs)
 	for _, place := range []string{"here", "elsewhere"} {

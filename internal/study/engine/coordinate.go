@@ -250,7 +250,7 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team
 	if err != nil {
 		return err
 	}
-	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
+	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Engines: e.o.Engines, Scripts: e.o.Scripts, StartOver: e.opened(), Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
 		Note:     func(text string) { e.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p study.Progress) { e.progress(t.ID, "this process", p) }})
 	if errors.Is(err, store.ErrLost) { // to a person, or to another process

@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,36 +12,6 @@ import (
 	"collapse/internal/study"
 	"collapse/internal/train"
 )
-
-// smallDisk mounts a disk of 24 MB on the folder dir until the test ends.
-func smallDisk(t *testing.T, dir string) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("only root can mount a small disk to fill up")
-	}
-	must(t, os.MkdirAll(dir, 0o777))
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); errors.Is(err, syscall.EPERM) {
-		t.Skip("root may not mount a small disk here")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
-}
-
-// fillDisk leaves not one byte free in dir.
-func fillDisk(t *testing.T, dir string) (release func()) {
-	t.Helper()
-	path := filepath.Join(dir, "ballast")
-	f, err := os.Create(path)
-	must(t, err)
-	defer f.Close()
-	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-	return func() { must(t, os.Remove(path)) }
-}
 
 // savedIn is saved for a lab in the folder dir.
 func savedIn(t *testing.T, dir string, configs []train.Config) *store.Lab {
@@ -85,13 +52,13 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 		t.Skip("-short: it takes half a minute")
 	}
 	dir := t.TempDir()
-	smallDisk(t, dir)
+	faulttest.SmallDisk(t, dir)
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := savedIn(t, dir, configs)
 	gate := newGate(t)
 	first, out := faulttest.Play(t, "coordinator", dir, "", string(gate))
 	faulttest.Heard(t, out, "ended")
-	release := fillDisk(t, dir)
+	release := faulttest.FillDisk(t, dir)
 	gate.open(t)
 	saysThatTheDiskIsFull(t, out)
 	first.Wait()
@@ -114,7 +81,7 @@ func TestAQueueWhoseDiskFillsUp(t *testing.T) {
 		t.Skip("-short: it takes half a minute")
 	}
 	dir := t.TempDir()
-	smallDisk(t, filepath.Join(dir, "queue"))
+	faulttest.SmallDisk(t, filepath.Join(dir, "queue"))
 	configs := []train.Config{longer()}
 	lab := savedIn(t, dir, configs)
 	first, out := faulttest.Play(t, "coordinator", dir, "127.0.0.1:0")
@@ -123,7 +90,7 @@ func TestAQueueWhoseDiskFillsUp(t *testing.T) {
 	gate := newGate(t)
 	_, work := faulttest.Play(t, "worker", at, t.TempDir(), string(gate))
 	faulttest.Heard(t, work, "epoch 20")
-	release := fillDisk(t, filepath.Join(dir, "queue"))
+	release := faulttest.FillDisk(t, filepath.Join(dir, "queue"))
 	gate.open(t)
 	saysThatTheDiskIsFull(t, out)
 	first.Wait()

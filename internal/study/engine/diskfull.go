@@ -17,7 +17,7 @@ type FullError struct {
 
 func (e *FullError) Error() string {
 	return fmt.Sprintf("study: the disk of the lab %s is full; nothing that was computed is lost: make space there (`collapse runs gc` frees some), "+
-		"then go on with: collapse study resume %s (%v)", e.Dir, strings.Join(e.Studies, " "), e.Cause)
+		"then continue with: collapse study resume %s (%v)", e.Dir, strings.Join(e.Studies, " "), e.Cause)
 }
 
 func (e *FullError) Unwrap() error { return e.Cause }

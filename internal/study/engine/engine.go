@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	processes "collapse/internal/engine"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -24,8 +25,9 @@ import (
 
 // Options say where the runs of studies are computed. Nothing here changes their results.
 type Options struct {
-	Slots   int // runs side by side in this process; 0: none, workers elsewhere do everything
-	Threads int // of all slots together
+	Slots   int             // runs side by side in this process; 0: none, workers elsewhere do everything
+	Threads int             // of all slots together
+	Engines *processes.Pool // for runs that a process beside this program computes; nil: this process can do none
 
 	Listen            string // opens the queue to workers on other machines, "host:port"; "": no
 	Token             string
@@ -34,6 +36,9 @@ type Options struct {
 	Remote *queue.Remote // an existing NATS cluster instead of the embedded server
 	Queue  queue.Options // Version and Logf are set by Execute
 	Blobs  string        // folder that workers share, for what is too large for a message; "": the queue's object store
+
+	// Scripts is the folder of the code of scripts that slots of this process may start; "": none.
+	Scripts string
 
 	// Rebuild first applies every result that the queue still holds, for a lab that lost some.
 	Rebuild bool
@@ -95,6 +100,9 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 	}
 	if len(e.open) == 0 && !o.Rebuild && !e.folderLeft() {
 		return e.summary(), nil
+	}
+	if err := e.mayStart(); err != nil {
+		return e.summary(), err
 	}
 	lock, err := e.lockOrFollow(ctx)
 	if err != nil || lock == nil {
@@ -216,9 +224,22 @@ func (e *engine) stopped(err error) error {
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		s := e.summary()
-		return fmt.Errorf("study: stopped with %d of %d runs finished; go on with: collapse study resume %s: %w", s.Done, s.Runs, strings.Join(e.names, " "), err)
+		return fmt.Errorf("study: stopped with %d of %d runs finished; continue with: collapse study resume %s: %w", s.Done, s.Runs, strings.Join(e.names, " "), err)
 	}
 	return err
+}
+
+// mayStart refuses runs of scripts that the slots of this process would have to start without leave: every attempt would fail.
+func (e *engine) mayStart() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, run := range e.open {
+		if run.Kind == store.Script && e.o.Slots > 0 && e.o.Scripts == "" {
+			return fmt.Errorf("study: runs of %s are a script's, which only `collapse study run FILE` starts, of the file named there, and `collapse study resume NAME --allow-scripts DIR`, of the code in DIR",
+				strings.Join(e.names, ", "))
+		}
+	}
+	return nil
 }
 
 // followEvery is how often a second process looks how far the first is.

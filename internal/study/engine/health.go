@@ -113,7 +113,7 @@ func (e *engine) watchHealth(ctx context.Context) error {
 		}
 		now.Stuck = idle >= 3
 		if now.Stuck && !old.Stuck {
-			e.o.Logf("every worker that is heard of waits; the study goes on when one of them can work, or another joins. %s: %s", now.Waiting[0].Worker, now.Waiting[0].Why)
+			e.o.Logf("all known workers wait; the study continues when one of them can work, or another joins. %s: %s", now.Waiting[0].Worker, now.Waiting[0].Why)
 		}
 		if now.differs(old) {
 			if err := now.write(e.lab.Dir()); err == nil {

@@ -88,7 +88,7 @@ func TestHealthIsWatched(t *testing.T) {
 	if h, err := ReadHealth(lab.Dir()); err != nil || len(h.Waiting) != 0 || h.Unusable.Count != 2 {
 		t.Errorf("after the study: %+v, %v", h, err)
 	}
-	if told := strings.Count(log.Text(), "every worker that is heard of waits"); told != 1 {
+	if told := strings.Count(log.Text(), "all known workers wait"); told != 1 {
 		t.Errorf("told %d times that nobody can go on", told)
 	}
 	var err error

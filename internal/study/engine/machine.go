@@ -22,7 +22,7 @@ func (e *engine) localTrouble(hash string, err error) error {
 		e.abort(err)
 		return queue.Unfit(err)
 	case study.DiskTrouble(err):
-		e.abort(fmt.Errorf("study: the disk of the lab %s cannot be used; nothing that was computed is lost: put that right, then go on with: collapse study resume %s: %w",
+		e.abort(fmt.Errorf("study: the disk of the lab %s cannot be used; nothing that was computed is lost: fix that, then continue with: collapse study resume %s: %w",
 			e.lab.Dir(), strings.Join(e.names, " "), err))
 		return queue.Unfit(err)
 	}

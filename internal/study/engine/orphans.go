@@ -47,7 +47,7 @@ func (o deadClaims) sweep(ctx context.Context, e *engine) {
 		if old, ok := o[c.Job]; !ok || old.revision != c.Revision {
 			o[c.Job] = deadClaim{c.Revision, time.Now()}
 		} else if time.Since(old.since) > silentFor*e.c.AckWait() && e.allRead(ctx) {
-			e.o.Logf("run %.12s: %s has ended without a word that can be used; another worker goes on", c.Job, c.Worker)
+			e.o.Logf("run %.12s: %s ended without a usable message; another worker continues", c.Job, c.Worker)
 			e.c.Release(ctx, c.Job, c.Revision) // its error says that the server is away: the next look tries again
 		}
 	}

@@ -2,14 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"collapse/internal/queue"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
-	"collapse/internal/train"
-	"collapse/parallel"
 )
 
 // submit puts jobs into the queue. Where workers elsewhere may take them, a run that goes on from one that this lab holds takes that
@@ -34,24 +31,15 @@ func (e *engine) opened() bool { return e.o.Listen != "" || e.o.Remote != nil }
 // beginning makes the checkpoint that a run goes on from, with the rows up to there, and leaves it with the queue, too. It is nil if
 // the run has to start at its beginning.
 func (e *engine) beginning(ctx context.Context, job queue.Job) ([]byte, error) {
-	cfg, err := train.Load("job", job.Payload)
+	kind, err := study.KindNamed(job.Kind)
 	if err != nil {
 		return nil, err
 	}
-	team := parallel.NewTeam(1)
-	defer team.Close()
-	// A run that is stopped before its first step has done nothing but take the other's checkpoint and rows over.
-	stopped, stop := context.WithCancel(ctx)
-	stop()
-	_, err = train.Run(stopped, cfg, e.lab, train.Options{Team: team, From: study.TrialOf(string(job.Payload)).From, Open: study.OpenSet})
-	var interrupted *train.InterruptedError
-	if err != nil && !errors.As(err, &interrupted) {
+	epoch, err := kind.Begin(ctx, e.lab, string(job.Payload))
+	if err != nil || epoch == 0 {
 		return nil, err
 	}
-	if interrupted == nil || interrupted.Epoch == 0 { // it is done, or has to start at its beginning
-		return nil, nil
-	}
-	dir, epoch := e.lab.RunDir(job.ID), int64(interrupted.Epoch)
+	dir := e.lab.RunDir(job.ID)
 	blobs, err := e.blobs(ctx, e.o.Blobs != "")
 	if err != nil {
 		return nil, err

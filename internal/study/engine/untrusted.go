@@ -7,8 +7,8 @@ import (
 
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/internal/study"
 	"collapse/internal/study/wire"
-	"collapse/internal/train"
 )
 
 // admit leaves out the messages that cannot be used.
@@ -52,7 +52,7 @@ func (e *engine) readBegin(m queue.Message) (wire.Begin, error) {
 		return b, err
 	}
 	if most := e.epochsOf(m.Job); b.From < -1 || b.From > most {
-		return b, fmt.Errorf("study: an attempt goes on from epoch %d of %d", b.From, most)
+		return b, fmt.Errorf("study: an attempt resumes from epoch %d of %d", b.From, most)
 	}
 	return b, nil
 }
@@ -77,16 +77,16 @@ func (e *engine) epochsOf(hash string) int64 {
 	e.mu.Lock()
 	run := e.open[hash]
 	e.mu.Unlock()
-	if run == nil || run.Kind != store.Train {
+	if run == nil || study.KindOf(run.Kind) == nil {
 		return wire.MostEpochs
 	}
-	cfg, err := train.Load("job", []byte(run.Payload))
-	if err != nil {
+	epochs := study.KindOf(run.Kind).Epochs(run.Payload)
+	if epochs == 0 {
 		return wire.MostEpochs
 	}
 	if e.epochs == nil {
 		e.epochs = map[string]int64{}
 	}
-	e.epochs[hash] = int64(cfg.Run.Epochs)
+	e.epochs[hash] = epochs
 	return e.epochs[hash]
 }

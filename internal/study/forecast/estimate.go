@@ -2,11 +2,13 @@
 package forecast
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"collapse/internal/bench"
+	"collapse/internal/format"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/train"
@@ -26,14 +28,21 @@ type Estimate struct {
 // shapesTimed bounds the time that an estimate takes: runs of further shapes count as the slowest timed.
 const shapesTimed = 6
 
+// Elsewhere times runs that another engine computes.
+type Elsewhere struct {
+	Devices int                                          // that runs are spread over, at least 1
+	Rate    func(train.Config) (rate float64, err error) // training images a second of a run that has a device to itself
+}
+
 // Study estimates what a study's missing runs will take on so many slots and threads. Time follows
 // from the lab's runs of the same study where there are any, else from steps of each shape of network
-// timed for half a second.
-func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots, threads int) (Estimate, error) {
+// timed for half a second, and of runs of another engine from short runs there.
+func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots, threads int, elsewhere Elsewhere) (Estimate, error) {
 	e := Estimate{}
 	seen, outlooks := map[string]bool{}, map[string]train.Outlook{}
 	var past []float64
 	var missing []train.Outlook
+	var others []external
 	for i, it := range items {
 		if seen[it.Hash] {
 			continue
@@ -54,7 +63,11 @@ func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots,
 		if err != nil {
 			return e, err
 		}
-		missing = append(missing, o)
+		if configs[i].External() {
+			others = append(others, external{configs[i], o})
+		} else {
+			missing = append(missing, o)
+		}
 		e.Memory = max(e.Memory, o.Memory.Total())
 	}
 	side := max(1, min(slots, e.Missing))
@@ -66,6 +79,11 @@ func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots,
 		e.Basis = fmt.Sprintf("%d runs of this study that the lab has, median %.3g s", len(past), past[len(past)/2])
 	} else {
 		e.Seconds, e.Basis, err = timed(missing, side, max(1, threads/side))
+		if len(others) > 0 && err == nil {
+			var there float64
+			there, e.Basis, err = elsewhere.timed(others)
+			e.Seconds += there
+		}
 	}
 	e.Time = time.Duration(e.Seconds * float64(time.Second))
 	return e, err
@@ -125,6 +143,41 @@ func timed(runs []train.Outlook, slots, threads int) (seconds float64, basis str
 		seconds += steps(o) / rate
 	}
 	return seconds / float64(slots), fmt.Sprintf("%d shapes of network timed for half a second each", len(rates)), nil
+}
+
+// external is a run of another engine.
+type external struct {
+	config  train.Config
+	outlook train.Outlook
+}
+
+// timed adds up the time of runs by the rates of short ones of their shapes. A forward pass alone is a third of a step.
+func (e Elsewhere) timed(runs []external) (seconds float64, basis string, err error) {
+	if e.Rate == nil {
+		return 0, "", errors.New("study: run.engine = torch, and nothing here starts such a process to time it")
+	}
+	rates := map[string]float64{}
+	slowest := 0.0
+	for _, r := range runs {
+		shape := Shape(r.config)
+		rate, ok := rates[shape]
+		switch {
+		case !ok && len(rates) < shapesTimed:
+			if rate, err = e.Rate(r.config); err != nil {
+				return 0, "", err
+			}
+			rates[shape] = rate
+		case !ok:
+			rate = slowest
+		}
+		if slowest == 0 || rate < slowest {
+			slowest = rate
+		}
+		seconds += (float64(r.outlook.Trained) + float64(r.outlook.Forward)/3) / rate
+	}
+	devices := max(1, e.Devices)
+	return seconds / float64(devices), fmt.Sprintf("short runs of PyTorch, of %s, one at a time on %s",
+		format.Count(len(rates), "shape"), format.Count(devices, "device")), nil
 }
 
 // steps is the work of a run in steps of one evaluation, of which forward alone is a third. A step of L-BFGS counts as many as it may take.

@@ -23,7 +23,7 @@ func TestForesee(t *testing.T) {
 	must(t, err)
 	items, err := f.Items(nil)
 	must(t, err)
-	e, err := Study(nil, configs, items, 2, 2)
+	e, err := Study(nil, configs, items, 2, 2, Elsewhere{})
 	if err != nil || e.Runs != 12 || e.Missing != 12 || !(e.Seconds > 0) || e.Memory < 1000 || !strings.Contains(e.Basis, "1 shapes") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -43,16 +43,49 @@ func TestForesee(t *testing.T) {
 		took = append(took, run.Finished.Sub(run.Started).Seconds())
 	}
 	slices.Sort(took)
-	e, err = Study(lab.Reader, configs, items, 2, 2)
+	e, err = Study(lab.Reader, configs, items, 2, 2, Elsewhere{})
 	if err != nil || e.Runs != 12 || e.Missing != 6 || e.Failed != 1 || !strings.Contains(e.Basis, "5 runs of this study") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if want := 3 * took[2]; math.Abs(e.Seconds-want) > 1e-9 { // six runs on two slots
 		t.Errorf("%g s, wanted three times the median %g", e.Seconds, want)
 	}
-	one, err := Study(lab.Reader, configs, items, 1, 2)
+	one, err := Study(lab.Reader, configs, items, 1, 2, Elsewhere{})
 	if err != nil || 2*one.Memory != e.Memory {
 		t.Errorf("two slots take %d bytes, one %d; %v", e.Memory, one.Memory, err)
+	}
+}
+
+// Runs of PyTorch take what a short one there says, whatever our own kernels would; shapes are timed once.
+func TestRunsOfAnotherEngine(t *testing.T) {
+	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"run.engine=torch"}, 0)
+	must(t, err)
+	configs, _, err := f.Configs()
+	must(t, err)
+	items, err := f.Items(nil)
+	must(t, err)
+	asked := 0
+	there := Elsewhere{Devices: 2, Rate: func(c train.Config) (float64, error) {
+		asked++
+		if !c.External() {
+			t.Error("a run of our own kernels is timed elsewhere")
+		}
+		return 50, nil
+	}}
+	e, err := Study(nil, configs, items, 2, 2, there)
+	must(t, err)
+	o, err := train.ForeseeOfficial(configs[0])
+	must(t, err)
+	want := 12 * (float64(o.Trained) + float64(o.Forward)/3) / 50 / 2
+	if math.Abs(e.Seconds-want) > 1e-9*want || asked != 1 || !strings.Contains(e.Basis, "PyTorch, of 1 shape, one at a time on 2 devices") {
+		t.Errorf("%+v, wanted %g s, asked %d times", e, want, asked)
+	}
+	there.Rate = func(train.Config) (float64, error) { return 0, errors.New("no torch here") }
+	if _, err := Study(nil, configs, items, 2, 2, there); err == nil || !strings.Contains(err.Error(), "no torch here") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Study(nil, configs, items, 2, 2, Elsewhere{}); err == nil {
+		t.Error("nobody was asked")
 	}
 }
 

@@ -8,12 +8,26 @@ import (
 	"syscall"
 	"testing"
 
+	"collapse/internal/engine"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/study/studytest"
 	"collapse/internal/train"
 )
+
+// withoutTorch is what becomes of a run of PyTorch on a machine that has none.
+func withoutTorch(t *testing.T) error {
+	t.Helper()
+	c := studytest.Tiny()
+	c.Run.Engine = "torch"
+	hash, _, err := train.Identify(c, study.OpenSet)
+	studytest.Must(t, err)
+	none := &engine.Pool{Launch: func(context.Context) (*engine.Process, error) {
+		return nil, &engine.MissingError{Tried: []string{"python3"}}
+	}}
+	return study.KindOf(store.Train).Compute(t.Context(), studytest.Lab(t), hash, train.Changes(c), study.Env{Engines: none})
+}
 
 // TestWhatIsTroubleOfAMachine sorts errors.
 func TestWhatIsTroubleOfAMachine(t *testing.T) {
@@ -34,6 +48,9 @@ func TestWhatIsTroubleOfAMachine(t *testing.T) {
 		if queue.IsUnfit(w.unfit(err)) {
 			t.Errorf("%v counts as the machine's", err)
 		}
+	}
+	if err := withoutTorch(t); !queue.IsUnfit(w.unfit(err)) || !strings.Contains(err.Error(), "needs a Python with PyTorch") {
+		t.Errorf("no PyTorch: %v", err)
 	}
 	if study.DiskTrouble(&study.MachineError{Err: os.ErrPermission}) {
 		t.Error("data that cannot be read here end the whole study")

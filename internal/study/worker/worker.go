@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"collapse/internal/engine"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -22,15 +23,17 @@ import (
 
 // Options describe a worker on another machine.
 type Options struct {
-	Name    string // for people; default host and process
-	Slots   int    // runs side by side
-	Threads int    // of all slots together
+	Name    string       // for people; default host and process
+	Slots   int          // runs side by side
+	Threads int          // of all slots together
+	Engines *engine.Pool // for runs that a process beside this program computes; nil: this machine can do none
 
 	// Scratch is a local folder for runs under way: a small lab of the worker's own, which is also its
 	// outbox while the coordinator is away. A worker started again on the same folder goes on from there.
 	Scratch string
 	Blobs   string // shared folder, as Options.Blobs
 
+	Scripts string // folder of the code of scripts that this worker may start; "": none
 	// CheckpointEvery is how often a run's checkpoint leaves this machine; default 1 minute. It is what is
 	// lost of a run when the machine is.
 	CheckpointEvery time.Duration
@@ -213,7 +216,7 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 	defer func() { w.teams <- team }()
 	c := newUploader(w, t)
 	c.state = state
-	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), study.Env{Team: team, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
+	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), study.Env{Team: team, Engines: w.o.Engines, Scripts: w.o.Scripts, StartOver: true, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
 		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p study.Progress) {
 			t.Progress(wire.EncodeProgress(p))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 )
 
 // Eps64 is the distance from 1 to the next float64.
@@ -14,7 +15,7 @@ const Eps64 = 0x1p-52
 const TileElements = 1 << 22
 
 // Dot returns Σ_j a[j]·b[j] over the length of a.
-func Dot[B kernel.Float](a []float64, b []B) float64 { return kernel.Dot(a, b[:len(a)]) }
+func Dot[B kernel.Float](a []float64, b []B) float64 { return rows.Dot(a, b[:len(a)]) }
 
 // Norm returns the Euclidean norm of a.
 func Norm(a []float64) float64 { return math.Sqrt(Dot(a, a)) }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/memory"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
@@ -26,17 +28,17 @@ type candidates[P kernel.Float] struct {
 	err float64
 }
 
-// wordScale makes unit vectors of words: no word exceeds kernel.Words, and no product of two reaches 2³¹.
+// wordScale makes unit vectors of words: no word exceeds gemm.MostInt16, and no product of two reaches 2³¹.
 const wordScale = 32690
 
 // newCandidates takes vectors (k×d) and their norms (k).
 func newCandidates[P kernel.Float](team *parallel.Team, vectors, norms []float64, k, d int) *candidates[P] {
 	v := &candidates[P]{k: k, d: d, half: (d + 1) / 2}
-	if vec.IsFloat32[P]() && kernel.FastPairs() {
-		v.words = kernel.Alloc[int32](v.k * v.half)
+	if vec.IsFloat32[P]() && gemm.FastInt16() {
+		v.words = memory.Alloc[int32](v.k * v.half)
 		v.err = wordError(d)
 	} else {
-		v.float = kernel.Alloc[P](v.k * v.d)
+		v.float = memory.Alloc[P](v.k * v.d)
 		v.err = float64(v.d+10) * roundoff[P]()
 	}
 	team.Do((v.k+Strip-1)/Strip, unitTask[P]{v, vectors, norms})
@@ -71,7 +73,7 @@ func (t unitTask[P]) Run(strip int) {
 		for p, x := range w {
 			row[p] = float32(x * inverse)
 		}
-		kernel.RoundPairs(t.words[j*t.half:][:t.half], row, wordScale)
+		gemm.RoundInt16(t.words[j*t.half:][:t.half], row, wordScale)
 	}
 }
 
@@ -102,7 +104,7 @@ func (v *candidates[P]) multiply(to *roughProducts[P], team *parallel.Team, resi
 		for i := range to.factor {
 			to.factor[i] = 1
 		}
-		kernel.Gemm(team, kernel.NT, n, columns, v.d, residual, v.d, vectors, v.d, to.rounded, columns, kernel.Epilogue[P]{})
+		gemm.Multiply(team, gemm.NT, kernel.Dense(n, v.d, residual), kernel.Dense(columns, v.d, vectors), kernel.Dense(n, columns, to.rounded), gemm.Epilogue[P]{})
 		return
 	}
 	to.words, to.exact = vec.Grow(to.words, n*v.half), vec.Grow(to.exact, n*columns)
@@ -114,14 +116,14 @@ func (v *candidates[P]) multiply(to *roughProducts[P], team *parallel.Team, resi
 			clear(row)
 			continue
 		}
-		kernel.RoundPairs(row, any(residual).([]float32)[i*v.d:][:v.d], scale)
+		gemm.RoundInt16(row, any(residual).([]float32)[i*v.d:][:v.d], scale)
 	}
 	vectors := v.words
 	if list != nil {
 		to.ofWords = vec.Grow(to.ofWords, columns*v.half)
 		vectors = gather(to.ofWords, v.words, list, v.half)
 	}
-	kernel.GemmPairs(team, kernel.NT, n, columns, v.half, to.words, v.half, vectors, v.half, to.exact, columns, false)
+	gemm.Int16(team, gemm.NT, kernel.Dense(n, v.half, to.words), kernel.Dense(columns, v.half, vectors), kernel.Dense(n, columns, to.exact), false)
 }
 
 // shortest is the length up to which a residual counts as zero in words: its inverse is far from float32's limits.
@@ -139,7 +141,7 @@ func (v *candidates[P]) errorOf(length float64) float64 {
 func gather[E kernel.Float | int32](to, x []E, rows []int32, width int) []E {
 	for i, r := range rows {
 		if i+rowsAhead < len(rows) {
-			kernel.Prefetch(x[int(rows[i+rowsAhead])*width:][:width])
+			memory.Prefetch(x[int(rows[i+rowsAhead])*width:][:width])
 		}
 		copy(to[i*width:][:width], x[int(r)*width:][:width])
 	}

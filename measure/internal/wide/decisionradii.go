@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
@@ -101,10 +103,10 @@ func (l *logitRadii[P]) fill(team *parallel.Team, from, to int) {
 	for i, x := range l.centred[from*d : to*d] {
 		l.stripe[i] = P(x)
 	}
-	kernel.Gemm(team, kernel.NT, n, rows, d, l.stripe, d, l.w, d, l.logits, rows, kernel.Epilogue[P]{})
+	gemm.Multiply(team, gemm.NT, kernel.Dense(n, d, l.stripe), kernel.Dense(rows, d, l.w), kernel.Dense(n, rows, l.logits), gemm.Epilogue[P]{})
 	team.Do(n, chooseTask[P]{l})
 	if l.distances {
-		kernel.Gemm(team, kernel.NT, n, rows, d, l.chosen, d, l.w, d, l.products, rows, kernel.Epilogue[P]{})
+		gemm.Multiply(team, gemm.NT, kernel.Dense(n, d, l.chosen), kernel.Dense(rows, d, l.w), kernel.Dense(n, rows, l.products), gemm.Epilogue[P]{})
 	}
 	team.Do(n, gapTask[P]{l})
 }
@@ -122,7 +124,7 @@ func FillLogitRadii[P kernel.Float](team *parallel.Team, r *DecisionRadii, centr
 type chooseTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l chooseTask[P]) Run(i int) {
-	_, best := kernel.LargestSum(l.logits[i*l.rows:][:l.rows], l.base)
+	_, best := rows.LargestSum(l.logits[i*l.rows:][:l.rows], l.base)
 	best = max(best, 0) // without any number: no gap decides then
 	l.First[l.from+i] = int32(best)
 	copy(l.chosen[i*l.d:][:l.d], l.w[best*l.d:][:l.d])
@@ -142,14 +144,14 @@ func (l gapTask[P]) Run(i int) {
 	if l.distances {
 		bound = l.leastGap(logits, l.products[i*l.rows:][:l.rows], best, most-err, gamma)
 	} else {
-		bound = min(kernel.LeastGap(logits[:best], l.base[:best], norms[:best], most, err, own),
-			kernel.LeastGap(logits[best+1:], l.base[best+1:], norms[best+1:], most, err, own))
+		bound = min(rows.LeastGap(logits[:best], l.base[:best], norms[:best], most, err, own),
+			rows.LeastGap(logits[best+1:], l.base[best+1:], norms[best+1:], most, err, own))
 	}
 	bound = max(0, bound*(1-slack))
 	l.Logit[c] = bound * bound
 }
 
-// leastGap is kernel.LeastGap with the distances of w_best and the other rows, from their products.
+// leastGap is rows.LeastGap with the distances of w_best and the other rows, from their products.
 func (l gapTask[P]) leastGap(logits, products []P, best int, most, gamma float64) float64 {
 	own, bound := l.head.CentredNorm[best], math.Inf(1)
 	for j, x := range logits {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
@@ -81,7 +83,7 @@ func (e *exactSearch[T, P]) run(team *parallel.Team, vectors, norms []float64) e
 	chunk := min(len(todo), max(1, Elements/max(e.k, e.d)))
 	strips := (chunk + searchStrip - 1) / searchStrip
 	e.buf, e.wide, e.scores = make([]T, chunk*e.d), make([]float64, strips*e.d), make([]float64, strips*e.k)
-	e.q, e.length = kernel.Alloc[P](chunk*e.d), make([]float64, chunk)
+	e.q, e.length = memory.Alloc[P](chunk*e.d), make([]float64, chunk)
 	e.errs = make([]error, strips)
 	for at := 0; at < len(todo); at += chunk {
 		e.todo = todo[at:min(at+chunk, len(todo))]
@@ -109,7 +111,7 @@ func (e centreTask[T, P]) Run(part int) {
 			return
 		}
 		copy(row, x)
-		e.length[i] = math.Sqrt(kernel.SubRow(e.q[i*e.d:][:e.d], row, e.s.Centre))
+		e.length[i] = math.Sqrt(rows.SubRow(e.q[i*e.d:][:e.d], row, e.s.Centre))
 	}
 }
 

@@ -7,18 +7,18 @@ import (
 	"collapse/measure/internal/vec"
 )
 
-// rows is a Source in memory.
-type rows[T kernel.Float] struct {
+// inMemory is a Source in memory.
+type inMemory[T kernel.Float] struct {
 	h []T
 	d int
 }
 
-func (r rows[T]) Read(_ []T, from, to int) ([]T, error) { return r.h[from*r.d : to*r.d], nil }
+func (r inMemory[T]) Read(_ []T, from, to int) ([]T, error) { return r.h[from*r.d : to*r.d], nil }
 
 // newSet is the set of features h (N×d), of classes 0, 1, …, k−1, 0, …; every class has a sample.
 func newSet[T kernel.Float](h []T, k, d int) *Set[T] {
 	n := len(h) / d
-	s := &Set[T]{Source: rows[T]{h, d}, Views: true, Class: make([]int32, n), Rows: n, N: n, K: k, D: d,
+	s := &Set[T]{Source: inMemory[T]{h, d}, Views: true, Class: make([]int32, n), Rows: n, N: n, K: k, D: d,
 		Means: make([]float64, k*d), Centre: make([]float64, d), Centred: make([]float64, k*d)}
 	for i := range n {
 		s.Class[i] = int32(i % k)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 )
 
@@ -33,9 +34,9 @@ func (b baseRow[P]) at(j int) float64 {
 // largest returns the largest element of [from, to) and where it is, −1 if none is a number.
 func (b baseRow[P]) largest(from, to int) (most float64, at int) {
 	if b.exact != nil {
-		most, at = kernel.LargestProduct(b.exact[from:to], b.inverse[from:to])
+		most, at = rows.LargestProduct(b.exact[from:to], b.inverse[from:to])
 	} else {
-		most, at = kernel.LargestProduct(b.logits[from:to], b.inverse[from:to])
+		most, at = rows.LargestProduct(b.logits[from:to], b.inverse[from:to])
 	}
 	if at >= 0 {
 		at += from
@@ -46,9 +47,9 @@ func (b baseRow[P]) largest(from, to int) (most float64, at int) {
 // choose appends the elements of [from, to) that are not below least, and where they are.
 func (b baseRow[P]) choose(list []int32, values []float64, from, to int, least float64) ([]int32, []float64) {
 	if b.exact != nil {
-		return kernel.SelectProducts(list, values, b.exact[from:to], b.inverse[from:to], least, int32(from))
+		return rows.SelectProducts(list, values, b.exact[from:to], b.inverse[from:to], least, int32(from))
 	}
-	return kernel.SelectProducts(list, values, b.logits[from:to], b.inverse[from:to], least, int32(from))
+	return rows.SelectProducts(list, values, b.logits[from:to], b.inverse[from:to], least, int32(from))
 }
 
 // leadTask finds the largest element of a row of base but that of the class.

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
@@ -131,7 +134,7 @@ func (m *marginPass[T, P]) stripe(team *parallel.Team, from, to int, logits []P)
 	if fine {
 		m.gamma = float64(d+10) * roundoff[float64]()
 		m.exact = vec.Grow(m.exact, n*k)
-		kernel.Gemm(team, kernel.NT, n, k, d, m.s.Centred[from*d:], d, m.head.Centred, d, m.exact, k, kernel.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NT, kernel.Dense(n, d, m.s.Centred[from*d:]), kernel.Dense(k, d, m.head.Centred), kernel.Dense(n, k, m.exact), gemm.Epilogue[float64]{})
 	}
 	team.Do(n, leadTask[T, P]{m})
 	m.parts = m.parts[:0]
@@ -215,13 +218,13 @@ func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, ro
 }
 
 // read reads rows of a class and forms their residuals.
-func (x *marginScratch[T, P]) read(s *Set[T], rows []int32, class int) error {
+func (x *marginScratch[T, P]) read(s *Set[T], samples []int32, class int) error {
 	d := s.D
 	if !s.Views {
-		x.buf = vec.Grow(x.buf, len(rows)*d)
+		x.buf = vec.Grow(x.buf, len(samples)*d)
 	}
-	x.residual, x.length, x.rows = vec.Grow(x.residual, len(rows)*d), vec.Grow(x.length, len(rows)), vec.Grow(x.rows, len(rows))
-	for i, at := range rows {
+	x.residual, x.length, x.rows = vec.Grow(x.residual, len(samples)*d), vec.Grow(x.length, len(samples)), vec.Grow(x.rows, len(samples))
+	for i, at := range samples {
 		var buf []T
 		if x.buf != nil {
 			buf = x.buf[i*d:][:d]
@@ -233,18 +236,18 @@ func (x *marginScratch[T, P]) read(s *Set[T], rows []int32, class int) error {
 		x.rows[i] = row
 	}
 	for i, row := range x.rows {
-		if i+rowsAhead < len(rows) {
-			kernel.Prefetch(x.rows[i+rowsAhead])
+		if i+rowsAhead < len(samples) {
+			memory.Prefetch(x.rows[i+rowsAhead])
 		}
-		x.length[i] = math.Sqrt(kernel.SubRow(x.residual[i*d:][:d], row, s.mean(class)))
+		x.length[i] = math.Sqrt(rows.SubRow(x.residual[i*d:][:d], row, s.mean(class)))
 	}
 	return nil
 }
 
 // margin returns the margin of residual i of the part; NaN if h = h_G.
 func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []int32, rounding float64) float64 {
-	kernel.SubRow(x.q, x.rows[i], m.s.mean(class)) // h − h_G by way of the mean: h_G alone is rounded as far as it is from 0
-	kernel.AddRow(x.q, m.s.Centred[class*m.s.D:][:m.s.D])
+	rows.SubRow(x.q, x.rows[i], m.s.mean(class)) // h − h_G by way of the mean: h_G alone is rounded as far as it is from 0
+	rows.AddRow(x.q, m.s.Centred[class*m.s.D:][:m.s.D])
 	length := vec.Norm(x.q)
 	if !(length > 0) {
 		return math.NaN()

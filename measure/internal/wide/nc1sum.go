@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 	"collapse/parallel"
 )
@@ -77,11 +80,11 @@ func (w *nc1Sum[P]) prepare(op []float64, rank, d, block int) {
 		w.scatter = NewScatter[P](d, make([]float64, d*d))
 		return
 	}
-	w.a = kernel.Alloc[P](rank * d)
+	w.a = memory.Alloc[P](rank * d)
 	for i, x := range op[:rank*d] {
 		w.a[i] = P(x * w.unit)
 	}
-	w.product = kernel.Alloc[P](block * rank)
+	w.product = memory.Alloc[P](block * rank)
 }
 
 // scatterPays chooses the form: d²/2 products for a row against rank·d, where form S comes a little nearer to the peak.
@@ -97,7 +100,7 @@ func (w *nc1Sum[P]) block(team *parallel.Team, residual []P, stride, n int) {
 		w.scatter.Add(team, residual, stride, n)
 		return
 	}
-	kernel.Gemm(team, kernel.NT, n, w.rank, w.d, residual, stride, w.a, w.d, w.product, w.rank, kernel.Epilogue[P]{})
+	gemm.Multiply(team, gemm.NT, kernel.Strided(n, w.d, stride, residual), kernel.Dense(w.rank, w.d, w.a), kernel.Dense(n, w.rank, w.product), gemm.Epilogue[P]{})
 }
 
 // sample adds one row of the block to the sums.
@@ -105,7 +108,7 @@ func (w *nc1Sum[P]) sample(to *nc1Terms, weight, square float64, row int) {
 	to.weight += weight
 	to.square += weight * square
 	if !w.squared() {
-		z := kernel.SumSquares(w.product[row*w.rank:][:w.rank]) / (w.unit * w.unit)
+		z := rows.SumSquares(w.product[row*w.rank:][:w.rank]) / (w.unit * w.unit)
 		to.white += weight * z
 		to.cross += weight * weight * z * square
 	}
@@ -132,7 +135,7 @@ func (w *nc1Sum[P]) total(team *parallel.Team) float64 {
 // TraceOf returns tr(A S Aᵀ), A (rank×d), S (d×d) positive semidefinite.
 func TraceOf(team *parallel.Team, a []float64, rank int, s []float64, d int) float64 {
 	image := make([]float64, rank*d)
-	kernel.Gemm(team, kernel.NN, rank, d, d, a, d, s, d, image, d, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.NN, kernel.Dense(rank, d, a), kernel.Dense(d, d, s), kernel.Dense(rank, d, image), gemm.Epilogue[float64]{})
 	total := 0.0
 	for j := range rank {
 		total += max(0, vec.Dot(a[j*d:][:d], image[j*d:][:d])) // below zero is rounding
@@ -187,7 +190,7 @@ func columnSquares(a []float64, rank, d int) []float64 {
 // scatterErrors returns Σ_pq M_pq² S_pp S_qq and Σ_p M_pp S_pp.
 func (w *nc1Sum[P]) scatterErrors(team *parallel.Team) (variance, diagonal float64) {
 	m, sum := make([]float64, w.d*w.d), w.scatter.Sum
-	kernel.Gemm(team, kernel.TN, w.d, w.d, w.rank, w.op, w.d, w.op, w.d, m, w.d, kernel.Epilogue[float64]{})
+	gemm.Multiply(team, gemm.TN, kernel.Dense(w.rank, w.d, w.op), kernel.Dense(w.rank, w.d, w.op), kernel.Dense(w.d, w.d, m), gemm.Epilogue[float64]{})
 	for p := range w.d {
 		own := sum[p*w.d+p]
 		diagonal += m[p*w.d+p] * own

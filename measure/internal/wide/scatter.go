@@ -2,6 +2,9 @@ package wide
 
 import (
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/kernel/rows"
 	"collapse/parallel"
 )
 
@@ -29,7 +32,7 @@ type piece struct{ row, column int }
 
 // NewScatter adds to sum (d×d).
 func NewScatter[P kernel.Float](d int, sum []float64) *Scatter[P] {
-	return &Scatter[P]{d: d, Sum: sum, tile: kernel.Alloc[P](d * d), pieces: scatterPieces(d)}
+	return &Scatter[P]{d: d, Sum: sum, tile: memory.Alloc[P](d * d), pieces: scatterPieces(d)}
 }
 
 // scatterPieces cuts the upper triangle.
@@ -62,8 +65,10 @@ func (s scatterTask[P]) Run(part int) {
 	rows, columns := min(scatterPanel, s.d-at.row), min(scatterColumns, s.d-at.column)
 	for from := 0; from < s.n; from += scatterResidual {
 		r := s.residual[from*s.stride:]
-		kernel.Gemm(nil, kernel.TN, rows, columns, min(scatterResidual, s.n-from), r[at.row:], s.stride, r[at.column:], s.stride,
-			s.tile[at.row*s.d+at.column:], s.d, kernel.Epilogue[P]{Accumulate: from > 0})
+		n := min(scatterResidual, s.n-from)
+		left, right := kernel.Strided(n, rows, s.stride, r[at.row:]), kernel.Strided(n, columns, s.stride, r[at.column:])
+		tile := kernel.Strided(rows, columns, s.d, s.tile[at.row*s.d+at.column:])
+		gemm.Multiply(nil, gemm.TN, left, right, tile, gemm.Epilogue[P]{Accumulate: from > 0})
 	}
 }
 
@@ -72,7 +77,7 @@ type addScatter[P kernel.Float] struct{ *Scatter[P] }
 
 func (s addScatter[P]) Run(strip int) {
 	for i := strip * Strip; i < min((strip+1)*Strip, s.d); i++ {
-		kernel.AddRow(s.Sum[i*s.d+i:(i+1)*s.d], s.tile[i*s.d+i:(i+1)*s.d])
+		rows.AddRow(s.Sum[i*s.d+i:(i+1)*s.d], s.tile[i*s.d+i:(i+1)*s.d])
 	}
 }
 

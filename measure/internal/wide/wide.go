@@ -9,6 +9,8 @@ import (
 	"runtime"
 
 	"collapse/internal/kernel"
+	"collapse/internal/kernel/memory"
+	"collapse/internal/kernel/rows"
 	"collapse/measure/internal/vec"
 )
 
@@ -100,7 +102,7 @@ func (f *pass[T, P]) run() error {
 		f.buf = make([]T, rows*s.D)
 	}
 	f.stride = vec.Stride[P](s.D)
-	f.residual, f.square = kernel.Alloc[P](rows*f.stride), make([]float64, rows)
+	f.residual, f.square = memory.Alloc[P](rows*f.stride), make([]float64, rows)
 	f.strips = make([]stripSums, (rows+Strip-1)/Strip)
 	for f.from = 0; f.from < s.Rows; f.from = f.to {
 		f.to = min(f.from+rows, s.Rows)
@@ -182,7 +184,7 @@ func (f residualTask[T, P]) Run(part int) {
 	if f.buf != nil {
 		buf = f.buf[from*d : to*d]
 	}
-	rows, err := s.Source.Read(buf, f.from+from, f.from+to)
+	block, err := s.Source.Read(buf, f.from+from, f.from+to)
 	if err != nil {
 		sums.err = err
 		return
@@ -195,8 +197,8 @@ func (f residualTask[T, P]) Run(part int) {
 			f.square[i] = 0
 			continue
 		}
-		row := rows[(i-from)*d:][:d]
-		f.square[i] = kernel.SubRow(residual, row, s.mean(int(c)))
+		row := block[(i-from)*d:][:d]
+		f.square[i] = rows.SubRow(residual, row, s.mean(int(c)))
 		if f.EachRow != nil {
 			f.EachRow(at, row)
 		}

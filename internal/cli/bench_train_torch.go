@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"collapse/internal/parity"
+	"collapse/nn"
+	"collapse/parallel"
+)
+
+// benchTorch is the JSON of a step that PyTorch makes.
+type benchTorch struct {
+	Net        string  `json:"net"`
+	Batch      int     `json:"batch"`
+	Threads    int     `json:"threads"`
+	Engine     string  `json:"engine"`
+	Device     string  `json:"device"`
+	StepMS     float64 `json:"step_ms"` // mean of an epoch
+	ImagesPerS float64 `json:"images_per_s"`
+	GFLOPS     float64 `json:"gflops"` // 6 for each multiply-add of a sample
+}
+
+// torch times the network as a run of built-in images: an epoch of --steps steps, after one that warms up.
+func (c benchTrainCmd) torch(a *app) error {
+	a.onlyComputes()
+	if len(c.Device) > 1 {
+		return usagef("wanted one --device")
+	}
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "collapse-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	pool := c.engines(a, 0)
+	process, device, err := pool.Get(a.ctx)
+	if err != nil {
+		return err
+	}
+	pool.Put(process)
+	team := parallel.NewTeam(a.flags.Threads)
+	defer team.Close()
+	k := &parity.Checker{Engines: pool, Team: team, Dir: dir}
+	r := benchTorch{Net: cfg.Name, Batch: cfg.Batch, Threads: team.Threads(), Engine: process.Hello.Title(), Device: device.Title}
+	if r.ImagesPerS, r.GFLOPS, err = k.Speed(a.ctx, trained(cfg.Arch, cfg.Batch, cfg.Steps)); err != nil {
+		return err
+	}
+	r.StepMS = 1e3 * float64(cfg.Batch) / r.ImagesPerS
+	return a.emit(r, func() {
+		a.printf("%s, batch %d, %d threads, %s on %s\nstep       %.1f ms (mean of %d)\nimages/s   %.0f\nGFLOP/s    %.1f\n",
+			r.Net, r.Batch, r.Threads, r.Engine, r.Device, r.StepMS, cfg.Steps, r.ImagesPerS, r.GFLOPS)
+	})
+}
+
+// trained are the settings of a run of two epochs of built-in images that trains the network, so many steps each.
+func trained(arch nn.Arch, batch, steps int) []string {
+	perClass := (batch*steps + arch.Classes - 1) / arch.Classes
+	settings := []string{"data.name=glyphs", "data.pipeline=md", "run.engine=torch", "run.epochs=2", "run.measure_every=2", "run.checkpoint_every=2", "data.test_samples_per_class=1",
+		fmt.Sprint("data.classes=", arch.Classes), fmt.Sprint("data.samples_per_class=", perClass), fmt.Sprint("run.batch=", batch), "net.kind=" + arch.Kind}
+	switch arch.Kind {
+	case nn.KindMLP:
+		settings = append(settings, "data.pipeline=plain", fmt.Sprint("net.depth=", arch.HiddenLayers), fmt.Sprint("net.width=", arch.HiddenWidth), fmt.Sprint("net.feature_dim=", arch.FeatureDim))
+	case nn.KindResNet18:
+		if arch.Stem != "" {
+			settings = append(settings, "net.stem="+arch.Stem)
+		}
+	case nn.KindAdapt:
+		settings = append(settings, fmt.Sprint("net.stem_width=", arch.StemWidth))
+	}
+	return settings
+}

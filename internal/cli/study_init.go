@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"collapse/internal/inputfile"
+	"collapse/internal/outfile"
+)
+
+type studyInitCmd struct {
+	Script string `help:"The script that trains." required:"" type:"existingfile" placeholder:"FILE"`
+	Out    string `help:"Where to write; default: the script's name with .toml, in its folder. The study file belongs in the folder of the script." type:"path" placeholder:"FILE"`
+}
+
+func (studyInitCmd) Help() string {
+	return `Writes a study file with a comment for each key, and prints the lines that turn the script into a run of the lab. Flags that the script reads
+with argparse become settings. docs/trainers.md says more.`
+}
+
+func (c *studyInitCmd) Run(a *app) error {
+	text, err := inputfile.Read(c.Script, inputfile.Text)
+	if err != nil {
+		return err
+	}
+	out := cmp.Or(c.Out, strings.TrimSuffix(c.Script, filepath.Ext(c.Script))+".toml")
+	script, err := filepath.Rel(filepath.Dir(out), c.Script)
+	if err != nil || !filepath.IsLocal(script) {
+		return usagef("--out %s: the code of a study must be in the folder of its file or below; wanted a file in %s", out, filepath.Dir(c.Script))
+	}
+	if _, err := os.Lstat(out); err == nil {
+		return fmt.Errorf("%s exists; name another file with --out, or remove it", out)
+	}
+	found := flagsOf(string(text))
+	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found))); err != nil {
+		return err
+	}
+	lines := linesToAdd
+	if filepath.Ext(c.Script) != ".py" {
+		lines = linesOfAnyLanguage
+	}
+	return a.emit(map[string]any{"study": out, "settings": found, "lines": lines}, func() {
+		a.printf("Wrote %s. Add to %s:\n\n%s\nThen: collapse study run %s\n", out, c.Script, lines, out)
+	})
+}
+
+// scriptFlag is a flag of a script with its default as TOML.
+type scriptFlag struct {
+	Key     string `json:"key"`
+	Default string `json:"default"`
+}
+
+var argparseFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bdefault\s*=\s*([^,)\n]+)`)
+
+// flagsOf finds the flags that a Python script reads with argparse and that have a plain default. The lab sets epochs and
+// seed.
+func flagsOf(text string) []scriptFlag {
+	found := []scriptFlag{}
+	for _, m := range argparseFlag.FindAllStringSubmatch(text, 100) {
+		value, ok := pythonValue(strings.TrimSpace(m[2]))
+		if ok && m[1] != "epochs" && m[1] != "seed" {
+			found = append(found, scriptFlag{m[1], value})
+		}
+	}
+	return found
+}
+
+// pythonValue writes a plain value of Python as TOML.
+func pythonValue(text string) (toml string, ok bool) {
+	switch text {
+	case "True", "False":
+		return strings.ToLower(text), true
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(n, 10), true
+	}
+	if x, err := strconv.ParseFloat(text, 64); err == nil && x-x == 0 {
+		return text, !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+	}
+	if n := len(text); n >= 2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] && !strings.ContainsAny(text[1:n-1], `"'\`) {
+		return strconv.Quote(text[1 : n-1]), true
+	}
+	return "", false
+}
+
+// interpreters start scripts by file extension; any other file is a program.
+var interpreters = map[string]string{".py": "python3", ".sh": "sh", ".jl": "julia", ".R": "Rscript"}
+
+func studyText(script string, found []scriptFlag) string {
+	command := strconv.Quote("./" + script)
+	if program := interpreters[filepath.Ext(script)]; program != "" {
+		command = fmt.Sprintf("%q, %q", program, script)
+	}
+	args, base, axis := "# args = \"flags\"                   # settings also as flags: --lr 0.1\n", "lr = 0.1\n", `# lr = [0.01, 0.1]`
+	if len(found) > 0 {
+		args, base = "args = \"flags\"                     # settings also as flags: --"+found[0].Key+" "+strings.Trim(found[0].Default, `"`)+"\n", ""
+		for _, f := range found {
+			base += f.Key + " = " + f.Default + "\n"
+		}
+		axis = fmt.Sprintf("# %s = [%s]", found[0].Key, found[0].Default)
+	}
+	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), args, base, axis)
+}
+
+const studyTemplate = `# A study of my own trainer. Compute it with: collapse study run THIS-FILE
+
+[study]
+# title = "What happens if"
+# seeds = 3                         # 1, 2, 3: run.setting("seed", 1), or --seed with args = "flags"
+
+[trainer]
+command = [%s]   # started in the folder of this file
+code = [%s]                 # every file the runs depend on; patterns such as "models/*.py" work
+# data = ["data/*"]                # data files; a change in them makes other runs
+epochs = 10                        # of a whole run
+%s# silence = "1h"                   # a run that reports nothing for this long has failed
+
+[base]                             # settings that all runs share; you choose the names
+%s
+[grid]                             # a run for each combination
+%s
+
+# Or a search: remove the [grid] and uncomment these lines.
+# [search]
+# trials = 12
+# min_epochs = 1
+# metric = "test/loss"              # as the script reports it
+# goal = "min"
+# [search.space]
+# lr = { log_uniform = [0.001, 1] }
+`
+
+const linesToAdd = `  import collapse                                             # python/ of collapse on PYTHONPATH
+  run = collapse.run()                                        # does nothing outside a lab
+  lr = run.setting("lr", 0.1)                                 # or keep argparse, with args = "flags"
+  if run.state: ...                                           # load run.state + "/state.pt": resume here
+  for epoch in run.epochs(10):
+      with torch.no_grad(), run.tap(model, epoch) as tap:     # features, to measure them
+          for x, y in loader: model(x); tap.labels(y)
+      with run.checkpoint(epoch) as folder: torch.save(..., folder + "/state.pt")
+      run.report(epoch, {"test/loss": loss})
+  run.done()
+`
+
+const linesOfAnyLanguage = `  $COLLAPSE_RUN is a JSON file with settings, epochs, from_epoch and checkpoint (the folder to resume from).
+  After each epoch, append a line to $COLLAPSE_EVENTS:
+      {"generation": $COLLAPSE_GENERATION, "epoch": 1, "values": {"test/loss": 0.5}}
+  Write checkpoints to $COLLAPSE_DIR/ckpt/.tmp and rename them to $COLLAPSE_DIR/ckpt/EPOCH.
+  The last line: {"generation": $COLLAPSE_GENERATION, "done": true}
+`

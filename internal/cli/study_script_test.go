@@ -1,0 +1,273 @@
+//go:build unix
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collapse/internal/judge"
+	"collapse/internal/store"
+)
+
+// shellTrainer is a trainer without any library: its loss follows from its settings, its checkpoints hold what it has added up.
+const shellTrainer = `
+lr=0 wd=0
+while [ $# -gt 0 ]; do case $1 in --lr) lr=$2;; --wd) wd=$2;; esac; shift 2; done
+sum=0; e=$((COLLAPSE_FROM_EPOCH + 1))
+[ $COLLAPSE_FROM_EPOCH = 0 ] || sum=$(cat "$COLLAPSE_DIR/ckpt/$COLLAPSE_FROM_EPOCH/sum")
+echo "$COLLAPSE_FROM_EPOCH $COLLAPSE_EPOCHS" >> log
+while [ $e -le $COLLAPSE_EPOCHS ]; do
+  sum=$((sum + e))
+  mkdir -p "$COLLAPSE_DIR/ckpt/.tmp"; echo $sum > "$COLLAPSE_DIR/ckpt/.tmp/sum"; mv "$COLLAPSE_DIR/ckpt/.tmp" "$COLLAPSE_DIR/ckpt/$e"
+  loss=$(awk "BEGIN { print ($lr - 0.1)^2 + $wd + 1 / $e }")
+  echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": $loss, \"sum\": $sum}}" >> "$COLLAPSE_EVENTS"
+  e=$((e + 1))
+done
+echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"
+`
+
+const scriptGrid = `
+[study]
+name = "mine"
+[trainer]
+command = ["sh", "train.sh"]
+epochs = 4
+args = "flags"
+[base]
+lr = 0.1
+[grid]
+wd = [0.0, 0.5]
+`
+
+const scriptSearch = `
+[study]
+name = "found"
+[trainer]
+command = ["sh", "train.sh"]
+epochs = 9
+args = "flags"
+[base]
+wd = 0
+[search]
+sampler = "%s"
+schedule = "%s"
+trials = 9
+batch = 3
+metric = "test/loss"
+goal = "min"
+[search.space]
+lr = { uniform = [0.0, 1.0] }
+`
+
+// scriptStudy writes a study of the shell trainer, and returns its file and the name of a lab.
+func scriptStudy(t *testing.T, text string) (file, lab string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{"train.sh": shellTrainer, "study.toml": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "study.toml"), filepath.Join(dir, "lab")
+}
+
+func TestAStudyOfAShellScript(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--dry-run"); !strings.Contains(out, "mine: 2 runs of a script, 2 to compute") {
+		t.Error(out)
+	}
+	out, errs := called(t, 0, "--lab", lab, "--json", "study", "run", file)
+	var done executed
+	if err := json.Unmarshal([]byte(out), &done); err != nil || done.Done != 2 || done.Failed != 0 {
+		t.Fatalf("%s: %v", out, err)
+	}
+	if !strings.Contains(errs, "wd 0.5") || !strings.Contains(errs, "test/loss 0.25") {
+		t.Errorf("progress: %s", errs)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "runs", "list"); !strings.Contains(out, "train.sh, wd 0.5") || !strings.Contains(out, "done    4 ") {
+		t.Error(out)
+	}
+	called(t, 0, "--lab", lab, "runs", "check")
+	out, _ = called(t, 0, "--lab", lab, "export", "mine")
+	if head, _, _ := strings.Cut(out, "\n"); !strings.HasSuffix(head, ",wd") || strings.Count(out, ",loss,") != 8 || !strings.Contains(out, ",epoch,4,,,sum,10,") {
+		t.Errorf("%s", out)
+	}
+	out, _ = called(t, 0, "--lab", lab, "--json", "export", "mine")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 2*4*3 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	events := filepath.Join(t.TempDir(), "events")
+	called(t, 0, "--lab", lab, "export", "mine", "--tensorboard", events)
+	if found, _ := filepath.Glob(filepath.Join(events, "wd_0.5-*", "*tfevents*")); len(found) != 1 {
+		t.Errorf("event files %q", found)
+	}
+	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", filepath.Join(t.TempDir(), "page"))
+	called(t, 0, "--lab", lab, "study", "run", file) // nothing is left to compute
+	if text, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "log")); string(text) != "0 4\n0 4\n" {
+		t.Errorf("started %q", text)
+	}
+}
+
+// Rungs go on from one another, and the best trial is near the best setting.
+func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
+	for _, c := range [][2]string{{"bayes", "hyperband"}, {"random", "asha"}, {"random", "full"}} {
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
+			file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, c[0], c[1]))
+			out, _ := called(t, 0, "--lab", lab, "--json", "study", "run", file)
+			var found searched
+			if err := json.Unmarshal([]byte(out), &found); err != nil || found.Failed != 0 || len(found.Searches) != 1 {
+				t.Fatalf("%s: %v", out, err)
+			}
+			s := found.Searches[0]
+			if s.Best == 0 || s.Metric != "test.loss" || s.Trials[s.Best-1].Epochs != 9 || *s.Trials[s.Best-1].Value > 1 {
+				t.Errorf("%+v", s)
+			}
+			text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rungs := strings.Contains(string(text), "\n1 3\n") || strings.Contains(string(text), "\n3 9\n"); rungs != (c[1] != "full") {
+				t.Errorf("from and to: %q", text)
+			}
+			r, err := store.OpenReader(lab)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			best := s.Trials[s.Best-1].Run
+			points, err := r.Series(best, store.Key{Series: "epoch", Measure: "sum"})
+			if err != nil || len(points) != 9 || points[8].Value != 45 {
+				t.Errorf("%+v, %v: what was added up over the rungs", points, err)
+			}
+			if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "best") { // read back from the lab, without the script
+				t.Error(out)
+			}
+		})
+	}
+}
+
+// Scripts start for a file that the user names, or where --allow-scripts says so; nowhere else.
+func TestWhoMayStartScripts(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	started := filepath.Join(filepath.Dir(file), "log")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte("echo x >> log; exit 1"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 1, "--lab", lab, "study", "run", file)
+	if err := os.Remove(started); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "retry", "mine")
+	for _, args := range [][]string{{"study", "resume", "mine"}, {"study", "run", "mine"}} {
+		if _, errs := called(t, 1, append([]string{"--lab", lab}, args...)...); !strings.Contains(errs, "--allow-scripts DIR") {
+			t.Errorf("%q: %s", args, errs)
+		}
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("a script was started")
+	}
+	called(t, 1, "--lab", lab, "study", "resume", "mine", "--allow-scripts", filepath.Dir(file))
+	if _, err := os.Stat(started); err != nil {
+		t.Error("no script was started")
+	}
+}
+
+func TestWhatIsWrongWithAScriptsStudy(t *testing.T) {
+	for change, want := range map[string]string{
+		"epochs = 4|epochs = 0":                              "[trainer] epochs is 0",
+		`command = ["sh", "train.sh"]|command = []`:          "[trainer] command is missing",
+		`command = ["sh", "train.sh"]|command = ["true"]`:    "[trainer] code is missing",
+		`epochs = 4|epochs = 4` + "\ncode = [\"../*\"]":      "is not in the folder",
+		`epochs = 4|epochs = 4` + "\ncode = [\"none*.py\"]":  `"none*.py" names no file`,
+		`epochs = 4|epochs = 4` + "\nsilence = \"soon\"":     `silence is "soon"`,
+		`args = "flags"|args = "json"`:                       `args is "json"`,
+		`epochs = 4|epochs = 4` + "\nepoch = 3":              "unknown key trainer.epoch",
+		"lr = 0.1|run.batch = 5":                             "the lab's own section",
+		"lr = 0.1|\"a b\" = 5":                               "wanted a name of letters",
+		"lr = 0.1|lr = 2020-01-01T00:00:00Z\nrun.epochs = 0": "wanted 1 to",
+		"[grid]|[grid]\nlr = []":                             "[grid] lr has no values",
+	} {
+		from, to, _ := strings.Cut(change, "|")
+		file, lab := scriptStudy(t, strings.Replace(scriptGrid, from, to, 1))
+		if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, want) {
+			t.Errorf("%s: %s", change, errs)
+		}
+		if _, err := os.Stat(lab); err == nil {
+			t.Errorf("%s: a lab was made", change)
+		}
+	}
+	file, lab := scriptStudy(t, strings.Replace(fmt.Sprintf(scriptSearch, "bayes", "hyperband"), `metric = "test/loss"`, "", 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "metric is missing") {
+		t.Error(errs)
+	}
+}
+
+// A claim reads whatever a script has reported, and its settings.
+func TestAClaimOnAScriptsColumns(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[study]", "[study]\nseeds = 3", 1))
+	called(t, 0, "--lab", lab, "study", "run", file)
+	r, err := store.OpenReader(lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	members, err := r.StudyRuns("mine")
+	if err != nil || len(members) != 6 {
+		t.Fatalf("%d runs, %v", len(members), err)
+	}
+	var hashes []string
+	for _, m := range members {
+		hashes = append(hashes, m.Hash)
+	}
+	runs, err := judge.Load(r, hashes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := map[uint64]int{}
+	for i := range runs {
+		seeds[runs[i].Seed]++
+		v, ok, why := runs[i].Final("test", "loss")
+		if !ok || v != map[string]float64{"0": 0.25, "0.5": 0.75}[runs[i].Settings["wd"]] {
+			t.Errorf("wd %s: %v %s", runs[i].Settings["wd"], v, why)
+		}
+	}
+	if len(seeds) != 3 {
+		t.Errorf("seeds %v", seeds)
+	}
+}
+
+func TestStudyInit(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "net.py")
+	text := "p.add_argument('--lr', type=float, default=0.1, help='x')\np.add_argument(\"--name\", default='a')\np.add_argument('--deep', default=True)\np.add_argument('--epochs', default=3)\np.add_argument('--f', default=open('x'))\n"
+	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := called(t, 0, "study", "init", "--script", script)
+	if !strings.Contains(out, "run = collapse.run()") || !strings.Contains(out, "collapse study run "+filepath.Join(dir, "net.toml")) {
+		t.Error(out)
+	}
+	written, err := os.ReadFile(filepath.Join(dir, "net.toml"))
+	if err != nil || !strings.Contains(string(written), "lr = 0.1\nname = \"a\"\ndeep = true\n") || !strings.Contains(string(written), `command = ["python3", "net.py"]`) {
+		t.Errorf("%s, %v", written, err)
+	}
+	if out, _ := called(t, 0, "--lab", filepath.Join(dir, "lab"), "study", "run", filepath.Join(dir, "net.toml"), "--dry-run"); !strings.Contains(out, "net: 1 runs of a script") {
+		t.Error(out)
+	}
+	if _, errs := called(t, 1, "study", "init", "--script", script); !strings.Contains(errs, "net.toml exists") {
+		t.Error(errs)
+	}
+	shell := filepath.Join(dir, "go.sh")
+	if err := os.WriteFile(shell, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := called(t, 0, "study", "init", "--script", shell); !strings.Contains(out, "$COLLAPSE_EVENTS") {
+		t.Error(out)
+	}
+}

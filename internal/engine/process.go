@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Command starts an engine.
+type Command struct {
+	Args []string // of the process; the first is a path
+	Env  []string // all of it
+	Dir  string   // where it starts
+}
+
+// Limits are how long an engine may be silent. The zero value means the defaults.
+type Limits struct {
+	Hello time.Duration // from its start; to import PyTorch from a slow disk takes a while
+	Order time.Duration // between two lines while an order is carried out, and to take one
+	Leave time.Duration // from the end of its input to its own
+}
+
+func (l Limits) filled() Limits {
+	fill := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	fill(&l.Hello, 3*time.Minute)
+	fill(&l.Order, 30*time.Minute) // a step of L-BFGS on a processor, or a large split, says nothing for long
+	fill(&l.Leave, 10*time.Second)
+	return l
+}
+
+// Process is a running engine. One goroutine uses it at a time.
+type Process struct {
+	Hello  Hello
+	limits Limits
+	stdin  io.WriteCloser
+	lines  chan any // of line, at last perhaps an error; closed with the output
+	gone   chan struct{}
+	stderr *tail
+	cmd    *exec.Cmd
+	exit   error // why it ended; read it after gone
+	broken bool  // an order failed, so that nothing more is asked of it
+}
+
+// Start runs an engine and waits for its first words. An error of kind Refused says that this installation has no engine.
+func Start(ctx context.Context, c Command, limits Limits) (*Process, error) {
+	p := &Process{limits: limits.filled(), lines: make(chan any), gone: make(chan struct{}), stderr: &tail{}}
+	if err := p.spawn(c); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	l, err := p.hear(ctx, p.limits.Hello, nil)
+	if err == nil && l.hello == nil {
+		err = l.err
+		if l.err == nil {
+			err = errors.New("its first line is not a hello")
+		}
+	}
+	if err == nil {
+		err = l.hello.check()
+	}
+	if err != nil {
+		return nil, p.end(c.Args[0], err)
+	}
+	p.Hello = *l.hello
+	return p, nil
+}
+
+// spawn starts the process and what listens to it. Linux kills it when the thread that started it ends, so that thread waits for it.
+func (p *Process) spawn(c Command) error {
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, theirIn.Close(), in.Close())
+	}
+	p.cmd = &exec.Cmd{Path: c.Args[0], Args: c.Args, Env: c.Env, Dir: c.Dir, Stdin: theirIn, Stdout: theirOut, Stderr: p.stderr,
+		WaitDelay: 5 * time.Second, SysProcAttr: apart()}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.exit = p.cmd.Wait()
+			killGroup(p.cmd) // whatever it has started itself
+			close(p.gone)
+		}
+	}()
+	err = <-started
+	theirIn.Close()
+	theirOut.Close()
+	if err != nil {
+		return errors.Join(err, in.Close(), out.Close())
+	}
+	p.stdin = in
+	go p.listen(out)
+	return nil
+}
+
+// Do gives an order and waits for its answer. step is told of training steps, and check is asked ten times a second whether to go on;
+// their errors are returned. Both may be nil.
+//
+// An *Error is the engine's own refusal. After any error but those that say otherwise (Usable) the process is gone.
+func (p *Process) Do(ctx context.Context, name string, fields any, step func(Step) error, check func() error) (Answer, error) {
+	if p.broken {
+		return Answer{}, fmt.Errorf("engine: %s: it failed before", p.Hello.Title())
+	}
+	answer, err := p.do(ctx, name, fields, step, check)
+	if err == nil {
+		return answer, nil
+	}
+	var said *Error
+	if errors.As(err, &said) && said.stays() {
+		said.Engine = p.Hello.Title()
+		return Answer{}, err
+	}
+	p.broken = true
+	if stopped := ctx.Err() != nil || check != nil && check() != nil; stopped {
+		p.Close() // between two steps
+		return Answer{}, err
+	}
+	return Answer{}, p.end(p.Hello.Title(), fmt.Errorf("%s: %w", name, err))
+}
+
+func (p *Process) do(ctx context.Context, name string, fields any, step func(Step) error, check func() error) (Answer, error) {
+	if err := p.send(ctx, name, fields); err != nil {
+		return Answer{}, err
+	}
+	for last := 0; ; {
+		l, err := p.hear(ctx, p.limits.Order, check)
+		switch {
+		case err != nil:
+			return Answer{}, err
+		case l.err != nil:
+			return Answer{}, l.err
+		case l.answer != nil && l.answer.Done == name:
+			return *l.answer, nil
+		case l.step == nil || step == nil || l.step.Step <= last: // steps go on, so that they come to an end
+			return Answer{}, fmt.Errorf("its answer is one to something else")
+		}
+		last = l.step.Step
+		if err := step(*l.step); err != nil {
+			return Answer{}, err
+		}
+	}
+}
+
+// end ends a process that has failed, and puts that into words: how it ended, if it did so itself, and the end of its stderr.
+func (p *Process) end(name string, err error) error {
+	p.broken = true
+	said := &Error{Kind: Failed, Message: err.Error()}
+	var its *Error
+	if errors.As(err, &its) {
+		said = its
+	}
+	if its != nil || errors.Is(err, errEnded) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) { // it is leaving
+		select {
+		case <-p.gone:
+			if p.exit != nil && its == nil {
+				said.Message += fmt.Sprintf(" (%v)", p.exit)
+			}
+		case <-time.After(2 * time.Second):
+		}
+	}
+	p.Kill()
+	said.Engine, said.Stderr = name, p.stderr.text()
+	return said
+}
+
+// PID is the process's number.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Usable says whether the process can take another order.
+func (p *Process) Usable() bool {
+	select {
+	case <-p.gone:
+		return false
+	default:
+		return !p.broken
+	}
+}
+
+// Close ends the process: its input ends, so it leaves; what has not left by then is killed.
+func (p *Process) Close() {
+	p.broken = true
+	p.stdin.Close()
+	go func() {
+		for range p.lines { // nobody asks any more, and whoever writes must not wait
+		}
+	}()
+	select {
+	case <-p.gone:
+	case <-time.After(p.limits.Leave):
+		p.Kill()
+	}
+}
+
+// Kill ends the process, and all that it has started, at once.
+func (p *Process) Kill() {
+	p.broken = true
+	p.stdin.Close()
+	select {
+	case <-p.gone: // and its number may be another's by now
+		return
+	default:
+	}
+	killGroup(p.cmd)
+	<-p.gone
+}

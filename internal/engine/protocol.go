@@ -1,0 +1,271 @@
+// Package engine runs a process that trains networks for this program, such as PyTorch on a GPU: it starts it, sends it orders, checks
+// its answers, and exchanges arrays with it by files. It knows nothing of runs, epochs or measures; who orders what is internal/train's.
+//
+// Open protocol.go for what is said, process.go for how a process is kept, files.go for the arrays, python.go for how PyTorch is found.
+// docs/engines.md has the whole contract.
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"syscall"
+)
+
+// Protocol is the contract that this program speaks.
+const Protocol = "collapse-engine 1"
+
+// maxLine bounds a line of either side, in bytes.
+const maxLine = 1 << 20
+
+// Hello is the first thing that an engine says.
+type Hello struct {
+	Protocol string   `json:"protocol"`
+	Engine   string   `json:"engine"`  // torch
+	Version  string   `json:"version"` // of the package that speaks
+	Torch    string   `json:"torch"`
+	CUDA     string   `json:"cuda"`
+	CuDNN    string   `json:"cudnn"`
+	Devices  []Device `json:"devices"`
+}
+
+// Device is something that an engine can compute on.
+type Device struct {
+	Name  string `json:"name"`  // cpu, cuda:0, mps
+	Title string `json:"title"` // for people
+	Bytes int64  `json:"bytes"` // of memory; 0: not known
+}
+
+// Device returns the device of that name; without a name the first one that is not the processor, or the processor. The error is a
+// *DeviceError.
+func (h Hello) Device(name string) (Device, error) {
+	var names []string
+	for _, d := range h.Devices {
+		if d.Name == name || name == "" && d.Name != "cpu" {
+			return d, nil
+		}
+		names = append(names, d.Name)
+	}
+	if name == "" && len(h.Devices) > 0 {
+		return h.Devices[0], nil
+	}
+	return Device{}, &DeviceError{Engine: h.Title(), Name: name, There: names}
+}
+
+// DeviceError says that an engine lacks a device.
+type DeviceError struct {
+	Engine, Name string
+	There        []string
+}
+
+func (e *DeviceError) Error() string {
+	return fmt.Sprintf("engine: %s has no device %q here; --device takes %s", e.Engine, e.Name, strings.Join(e.There, ", "))
+}
+
+// Title is the engine and its version, such as "torch 2.11.0+cu130".
+func (h Hello) Title() string { return strings.TrimSpace(h.Engine + " " + h.Torch) }
+
+func (h Hello) check() error {
+	switch {
+	case h.Protocol != Protocol:
+		return fmt.Errorf("it speaks %.100q, and this program %q", h.Protocol, Protocol)
+	case h.Engine == "" || len(h.Devices) == 0:
+		return errors.New("its first words name no engine or no device")
+	}
+	return nil
+}
+
+// Number is a float64 that may be NaN or infinite, which JSON has no number for.
+type Number float64
+
+// MarshalJSON writes "nan", "inf" and "-inf" as texts.
+func (n Number) MarshalJSON() ([]byte, error) {
+	switch x := float64(n); {
+	case math.IsNaN(x):
+		return []byte(`"nan"`), nil
+	case math.IsInf(x, 1):
+		return []byte(`"inf"`), nil
+	case math.IsInf(x, -1):
+		return []byte(`"-inf"`), nil
+	default:
+		return json.Marshal(x)
+	}
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	switch string(text) {
+	case `"nan"`:
+		*n = Number(math.NaN())
+	case `"inf"`:
+		*n = Number(math.Inf(1))
+	case `"-inf"`:
+		*n = Number(math.Inf(-1))
+	default:
+		return json.Unmarshal(text, (*float64)(n))
+	}
+	return nil
+}
+
+// Open is the order that begins a run.
+type Open struct {
+	Run       string   `json:"run"`
+	Dir       string   `json:"dir"` // absolute; all other paths are names in it
+	Device    string   `json:"device"`
+	Threads   int      `json:"threads"`
+	DType     string   `json:"dtype"`
+	Precision string   `json:"precision"`
+	Seed      uint64   `json:"seed"`
+	Classes   int      `json:"classes"`
+	Inputs    int      `json:"inputs"`
+	Net       any      `json:"net"`
+	Loss      any      `json:"loss"`
+	Decay     any      `json:"decay"`
+	Optim     any      `json:"optim"`
+	Batch     int      `json:"batch"`
+	Pad       int      `json:"pad"`
+	Frozen    []string `json:"frozen"`
+	Taps      []Tap    `json:"taps"`
+	Splits    []string `json:"splits"`
+}
+
+// Tap is a layer that evaluate can hand over.
+type Tap struct {
+	Name string `json:"name"`
+	Pool string `json:"pool"` // average or flatten
+}
+
+// Load and Save name two files of tensors: the orders load and save.
+type Load struct {
+	Model string `json:"model"`
+	Optim string `json:"optim"`
+}
+
+// Epoch is the order to train one. Its files are order.npy and, with Views, views.npy.
+type Epoch struct {
+	Epoch int     `json:"epoch"`
+	LR    float64 `json:"lr"`
+	Views bool    `json:"views"`
+	Keep  bool    `json:"keep"`
+}
+
+// Settle is the order to pass the training set without a step.
+type Settle struct {
+	Passes int  `json:"passes"`
+	Views  bool `json:"views"`
+}
+
+// Evaluate is the order to pass splits in eval mode.
+type Evaluate struct {
+	Splits  []string `json:"splits"`
+	Set     int      `json:"set"` // 0 or 1: which files to write
+	Layers  bool     `json:"layers"`
+	Samples int      `json:"samples"` // the first ones of a split; 0: all
+}
+
+// Step is said after a training step, at most ten times a second.
+type Step struct {
+	Step    int    `json:"step"` // from 1
+	Loss    Number `json:"loss"` // mean of the epoch so far
+	Correct int    `json:"correct"`
+}
+
+// Answer ends an order.
+type Answer struct {
+	Done string `json:"done"`
+	// Of open: what the bits depend on, the device memory that the run needs, and what is free; 0: not known.
+	Machine string `json:"machine"`
+	Bytes   int64  `json:"bytes"`
+	Free    int64  `json:"free"`
+	// Of epoch.
+	LossSum Number  `json:"loss_sum"`
+	Correct int     `json:"correct"`
+	Samples int     `json:"samples"`
+	Steps   int     `json:"steps"`
+	Last    Number  `json:"last"`
+	Bad     *Number `json:"bad"`
+	// Of evaluate.
+	PenaltySquares []Number `json:"penalty_squares"`
+	// Of save.
+	Model Sum `json:"model"`
+	Optim Sum `json:"optim"`
+}
+
+// Sum identifies the content of a file.
+type Sum struct {
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// Kinds of an Error.
+const (
+	Refused = "refused" // it cannot do this run
+	Memory  = "memory"  // the device's memory is short
+	Input   = "input"   // a file or an order is wrong
+	Failed  = "failed"  // anything else; the process is gone
+)
+
+// Error is an answer that says that an order could not be carried out.
+type Error struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Engine  string `json:"-"` // who says so
+	Stderr  string `json:"-"` // the end of what it wrote there; "" where the process stays
+}
+
+func (e *Error) Error() string {
+	text := e.Engine + ": " + e.Message
+	if e.Kind == Memory {
+		text += "; use a smaller run.batch, or another --device"
+	}
+	return text + indented(e.Stderr)
+}
+
+// Unwrap gives the operating system's error where the disk is full, which is no fault of the run.
+func (e *Error) Unwrap() error {
+	if strings.Contains(e.Message, "No space left on device") {
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// stays says that the process can take another order.
+func (e *Error) stays() bool { return e.Kind == Refused || e.Kind == Memory || e.Kind == Input }
+
+// line is one line of an engine: one of its fields is set.
+type line struct {
+	hello  *Hello
+	step   *Step
+	answer *Answer
+	err    *Error
+}
+
+// parseLine reads one line.
+func parseLine(text []byte) (l line, err error) {
+	var kind struct {
+		Hello *Hello
+		Error *Error
+		Done  *string
+		Step  *int
+	}
+	if err = json.Unmarshal(text, &kind); err == nil {
+		switch {
+		case kind.Hello != nil:
+			l.hello = kind.Hello
+		case kind.Error != nil:
+			l.err = kind.Error
+		case kind.Done != nil:
+			err = json.Unmarshal(text, &l.answer)
+		case kind.Step != nil:
+			err = json.Unmarshal(text, &l.step)
+		default:
+			err = errors.New("nothing of it is known")
+		}
+	}
+	if err != nil {
+		return line{}, fmt.Errorf("it said %.200q, which is not an answer of %s", text, Protocol)
+	}
+	return l, nil
+}

@@ -1,0 +1,167 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// Interpreters that these tests put in the place of Python's: they know no Python, and say what an engine would.
+const (
+	torchless = `echo '{"error": {"kind": "refused", "message": "'$0' has No module named torch; install torch (pip install torch), or name another Python"}}'; exit 1`
+	wordless  = `echo "Traceback: something else is missing" >&2; exit 3`
+	working   = `echo '{"hello": {"protocol": "collapse-engine 1", "engine": "torch", "version": "v1", "torch": "2.0", "devices": [{"name": "cpu", "title": "CPU"}]}}'; cat > /dev/null`
+)
+
+// interpreter writes one into a folder.
+func interpreter(t *testing.T, dir, name, script string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// python starts engines of a package of one file.
+func python(t *testing.T, named string) *Python {
+	t.Helper()
+	return &Python{Interpreter: named, Files: fstest.MapFS{"collapse/engine/__init__.py": {Data: []byte("content")}}, Version: "v1", Cache: filepath.Join(t.TempDir(), "cache")}
+}
+
+// alone is an environment in which nothing names a Python, and PATH has the given folder and the system's.
+func alone(t *testing.T, path string) {
+	t.Helper()
+	t.Setenv("COLLAPSE_PYTHON", "")
+	t.Setenv("VIRTUAL_ENV", "")
+	t.Setenv("PATH", path)
+}
+
+func refused(t *testing.T, p *Python, words ...string) {
+	t.Helper()
+	_, err := p.Launch(t.Context())
+	var missing *MissingError
+	if !errors.As(err, &missing) {
+		t.Fatalf("%v", err)
+	}
+	for _, want := range append(words, "PyTorch 1.13 or newer", "python3 -m pip install torch", "--python", "COLLAPSE_PYTHON") {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+}
+
+// TestNoTorch: what was looked for is said, with what was wrong with each, and how to go on.
+func TestNoTorch(t *testing.T) {
+	bin := t.TempDir()
+	alone(t, bin)
+	refused(t, python(t, ""), "python3 (PATH): exec")
+	without := interpreter(t, bin, "python3", torchless)
+	refused(t, python(t, ""), without+" (PATH): ", "No module named torch")
+	refused(t, python(t, filepath.Join(bin, "python9")), "python9 (--python): ", "no such file")
+	env := t.TempDir()
+	other := interpreter(t, filepath.Join(env, "bin"), "python", wordless)
+	t.Setenv("VIRTUAL_ENV", env)
+	refused(t, python(t, ""), other+" (VIRTUAL_ENV): it ended before it answered (exit status 3): Traceback: something else is missing", without+" (PATH): ")
+	t.Setenv("COLLAPSE_PYTHON", without+" -X dev")
+	refused(t, python(t, ""), without+" -X dev (COLLAPSE_PYTHON): ")
+}
+
+// TestPythonThatHasTorch: a Python that lacks it is passed over for one that has it, which is asked alone from then on.
+func TestPythonThatHasTorch(t *testing.T) {
+	bin, env := t.TempDir(), t.TempDir()
+	alone(t, bin+":/usr/bin:/bin")
+	interpreter(t, bin, "python3", working)
+	asked := filepath.Join(env, "asked")
+	interpreter(t, filepath.Join(env, "bin"), "python", "echo x >> "+asked+"; "+torchless)
+	t.Setenv("VIRTUAL_ENV", env)
+	p := python(t, "")
+	for range 2 {
+		process, err := p.Launch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		process.Close()
+	}
+	if text, err := os.ReadFile(asked); string(text) != "x\n" {
+		t.Errorf("the other was asked %q, %v", text, err)
+	}
+}
+
+// TestAnotherPackageIsRefused: a Python that finds another package of the name first computes something else.
+func TestAnotherPackageIsRefused(t *testing.T) {
+	alone(t, "/usr/bin:/bin")
+	refused(t, python(t, interpreter(t, t.TempDir(), "python3", strings.Replace(working, "v1", "v0", 1))), `it runs another package collapse, "v0", than this program's, "v1"`)
+}
+
+// TestADamagedCacheIsMadeAnew: files that were changed, or are missing, come back, and nothing half unpacked stays.
+func TestADamagedCacheIsMadeAnew(t *testing.T) {
+	alone(t, "/usr/bin:/bin")
+	named := interpreter(t, t.TempDir(), "python3", working)
+	p := python(t, named)
+	file := filepath.Join(p.Cache, "python-v1", "collapse", "engine", "__init__.py")
+	for _, damage := range []func() error{func() error { return nil }, func() error { return os.WriteFile(file, []byte("other"), 0o666) }, func() error { return os.Remove(file) }} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		process, err := p.Launch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		process.Close()
+		if text, err := os.ReadFile(file); string(text) != "content" {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	if list, err := os.ReadDir(p.Cache); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// TestWhatAnEngineStartsEndsWithIt: workers of a data loader, for example.
+func TestWhatAnEngineStartsEndsWithIt(t *testing.T) {
+	alone(t, "/usr/bin:/bin")
+	for name, end := range map[string]func(*Process){"close": (*Process).Close, "kill": (*Process).Kill} {
+		dir := t.TempDir()
+		note := filepath.Join(dir, "pid")
+		process, err := python(t, interpreter(t, dir, "python3", "sleep 1000 & echo $! > "+note+"; "+working)).Launch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(process)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		for alive(pid) && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel()
+		if alive(pid) {
+			t.Errorf("%s: process %d lives", name, pid)
+		}
+	}
+}
+
+// alive says that a process runs: one that has ended and that nobody waits for does not.
+func alive(pid int) bool {
+	if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
+		state := string(text[strings.LastIndexByte(string(text), ')')+2:])
+		return state[0] != 'Z' && state[0] != 'X'
+	}
+	return syscall.Kill(pid, 0) == nil
+}

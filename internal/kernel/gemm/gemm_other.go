@@ -1,0 +1,7 @@
+//go:build !amd64 && !arm64
+
+package gemm
+
+import "collapse/internal/kernel/isa"
+
+func functionsFor(isa.Set) functions { return genericFunctions() }

@@ -1,0 +1,8 @@
+//go:build !amd64
+
+package memory
+
+import "collapse/internal/kernel/isa"
+
+// loopsFor returns no SIMD versions: the generic loops take everything.
+func loopsFor(isa.Set) loops { return loops{} }

@@ -1,0 +1,166 @@
+package parity
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"collapse/internal/engine"
+	"collapse/internal/recipe"
+	"collapse/internal/store"
+	"collapse/internal/train"
+	"collapse/parallel"
+	"collapse/python"
+)
+
+// checker has PyTorch on the processor. The test is skipped where there is none.
+func checker(t *testing.T) *Checker {
+	t.Helper()
+	for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(interpreter, "-c", "import torch").Run() != nil {
+			continue
+		}
+		p := &engine.Python{Interpreter: interpreter, Files: python.Files(), Version: python.Version(), Cache: t.TempDir()}
+		k := &Checker{Engines: &engine.Pool{Launch: p.Launch, Devices: []string{"cpu"}}, Team: parallel.NewTeam(2), Dir: t.TempDir()}
+		t.Cleanup(k.Engines.Close)
+		t.Cleanup(k.Team.Close)
+		return k
+	}
+	t.Skip("no python3 with PyTorch (Debian: python3-torch)")
+	return nil
+}
+
+// TestTorchComputesWhatOurKernelsCompute is the pairwise cover, without the networks with millions of weights, which take minutes:
+// COLLAPSE_PARITY=heavy compares those, COLLAPSE_PARITY=all every combination.
+func TestTorchComputesWhatOurKernelsCompute(t *testing.T) {
+	k := checker(t)
+	which := os.Getenv("COLLAPSE_PARITY")
+	for _, c := range Cases(which == "all") {
+		if which != "all" && c.Heavy != (which == "heavy") {
+			t.Logf("not compared with COLLAPSE_PARITY=%q: %s", which, c.Name)
+			continue
+		}
+		o, err := k.Compare(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !o.OK() {
+			t.Errorf("%s: off by %.3g at %s: %s", c, o.Worst, o.Where, o.Error)
+		}
+		t.Logf("%-100s %.2g %s", o.Case, o.Worst, o.Where)
+	}
+}
+
+func TestTorchResumesInTheSameBits(t *testing.T) {
+	k := checker(t)
+	for _, c := range Resumed() {
+		if o, err := k.Resume(t.Context(), c); err != nil || !o.OK() {
+			t.Errorf("%+v, %v", o, err)
+		}
+	}
+}
+
+// TestEveryPairMeets counts the pairs that the cases cover, before those that no run can have are left out.
+func TestEveryPairMeets(t *testing.T) {
+	axes := axes()
+	rows := pairwise(axes)
+	for a := range axes {
+		for b := a + 1; b < len(axes); b++ {
+			for _, x := range axes[a] {
+				if x.heavy && b != optimisers {
+					continue
+				}
+				for _, y := range axes[b] {
+					met := false
+					for _, row := range rows {
+						met = met || row[a].name == x.name && row[b].name == y.name
+					}
+					if !met {
+						t.Errorf("%s never meets %s", x.name, y.name)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d rows, %d cases", len(rows), len(Cases(false)))
+	if cases := Cases(false); len(cases) < len(rows)*2/3 || len(cases) > 80 {
+		t.Errorf("%d cases of %d rows", len(cases), len(rows))
+	}
+}
+
+// TestTheLastEpochHasItsOwnRate: an epoch of 100 images in 10 s, and one in 2 s.
+func TestTheLastEpochHasItsOwnRate(t *testing.T) {
+	l := &lastRate{}
+	l.Started(train.Started{TrainSamples: 100})
+	l.Epoch(train.EpochDone{Epoch: 1, ImagesPerSecond: 10})
+	l.Epoch(train.EpochDone{Epoch: 2, ImagesPerSecond: 200. / 12})
+	if math.Abs(l.rate-50) > 1e-9 {
+		t.Errorf("%g images a second", l.rate)
+	}
+}
+
+// TestEveryRecipeHasAShortRun: what is timed in the place of a run is a run, of the same network, of two epochs.
+func TestEveryRecipeHasAShortRun(t *testing.T) {
+	for _, r := range recipe.List() {
+		if !r.Trains() {
+			continue
+		}
+		loaded, err := recipe.Load(r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := loaded.Foresee(recipe.Choice{Scale: "paper", Seeds: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[train.NetConfig]bool{} // one of each network is enough
+		for _, run := range runs {
+			if seen[run.Config.Net] {
+				continue
+			}
+			seen[run.Config.Net] = true
+			s := short(run.Config)
+			if err := s.Check(); err != nil {
+				t.Fatalf("%s: %v", r.ID, err)
+			}
+			if s.Run.Epochs != 2 || s.Run.Batch != run.Config.Run.Batch || s.Net != run.Config.Net || s.Optim.Kind != run.Config.Optim.Kind {
+				t.Fatalf("%s: %+v of %+v", r.ID, s, run.Config)
+			}
+		}
+	}
+}
+
+// TestRatesOfPyTorch: a short run has a rate, and arithmetic to match: 784·8 + 8·2 + 2·2 multiply-adds three times for each image, twice 2 operations.
+func TestRatesOfPyTorch(t *testing.T) {
+	k := checker(t)
+	settings := []string{"data.name=glyphs", "data.classes=2", "data.samples_per_class=40", "data.test_samples_per_class=1", "data.pipeline=plain", "net.depth=1", "net.width=8",
+		"run.epochs=2", "run.batch=20", "run.engine=torch"}
+	rate, gflops, err := k.Speed(t.Context(), settings)
+	if err != nil || !(rate > 0) || math.Abs(gflops/rate*1e9/(6*(784*8+8*2+2*2))-1) > 1e-9 {
+		t.Errorf("%g images/s, %g GFLOP/s, %v", rate, gflops, err)
+	}
+	cfg, err := train.LoadShared(append(settings, "run.epochs=50", "run.save_features=all")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rate, err := k.Like(t.Context(), cfg); err != nil || !(rate > 0) {
+		t.Errorf("%g images/s, %v", rate, err)
+	}
+}
+
+func TestFurthestFindsWhatDiffers(t *testing.T) {
+	row := func(measure string, value float64, missing string) store.Value {
+		return store.Value{Key: store.Key{Series: "epoch", Split: "test", Measure: measure}, Step: 2, Value: value, Missing: missing}
+	}
+	want := []store.Value{row("loss", 2, ""), row("nc1", 0, "too few"), row("images_per_s", 5, "")}
+	if worst, where, err := furthest(want, []store.Value{row("nc1", 0, "too few"), row("loss", 2.002, "")}); err != nil || worst < 0.0009 || worst > 0.0011 || !strings.Contains(where, "test loss") {
+		t.Errorf("%g at %s, %v", worst, where, err)
+	}
+	for _, got := range [][]store.Value{{row("loss", 2, "")}, {row("loss", 2, ""), row("nc1", 0, "")}, {row("loss", 2, ""), row("nc2", 0, "too few")}} {
+		if _, _, err := furthest(want, got); err == nil {
+			t.Errorf("%+v passes", got)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"collapse/internal/store"
+)
+
+// mostStrangers is how many lines of other generations or runs are passed over.
+const mostStrangers = 1000
+
+// read applies all whole lines that are there.
+func (j *job) read(ctx context.Context) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		line, ok, err := j.lines.next()
+		var replaced *replacedError
+		var long *longError
+		switch {
+		case errors.As(err, &replaced), errors.As(err, &long):
+			return failed("%v", err)
+		case err != nil:
+			return fmt.Errorf("script: reading %s: %w", eventsFile, err)
+		case !ok:
+			return nil
+		}
+		if err := j.apply(ctx, line); err != nil {
+			return err
+		}
+	}
+}
+
+// apply applies a line. What is wrong with it fails the run; trouble with the lab or the disk does not.
+func (j *job) apply(ctx context.Context, line []byte) error {
+	e, err := parseEvent(line)
+	if err != nil {
+		return j.bad("%q: %v", cut(string(line)), err)
+	}
+	if *e.Generation != j.claim.Generation || e.Run != "" && e.Run != j.claim.Hash {
+		if j.strangers++; j.strangers == 1 {
+			j.opts.note(fmt.Sprintf("%s, line %d, is of generation %d of run %.12q and is passed over; this is generation %d", eventsFile, j.lines.line, *e.Generation, e.Run, j.claim.Generation))
+		}
+		if j.strangers > mostStrangers {
+			return j.bad("more than %d lines are of other generations or runs", mostStrangers)
+		}
+		return nil
+	}
+	if !j.done.IsZero() {
+		return j.bad("it comes after the line that says done")
+	}
+	if e.Epoch != 0 || e.Values != nil || e.Features != nil || !e.Done {
+		if err := j.report(ctx, e); err != nil {
+			return err
+		}
+	}
+	if e.Done {
+		j.done = time.Now()
+	}
+	return nil
+}
+
+// bad fails the run for what is wrong with the line that was read last.
+func (j *job) bad(format string, args ...any) error {
+	return failed("%s, line %d: %s", eventsFile, j.lines.line, fmt.Sprintf(format, args...))
+}
+
+// report applies the report of an epoch: its captures are measured, its rows written, then the captures go, and old checkpoints.
+func (j *job) report(ctx context.Context, e event) error {
+	switch {
+	case e.Epoch < 1 || e.Epoch > j.spec.Epochs:
+		return j.bad("epoch %d; wanted 1 to %d", e.Epoch, j.spec.Epochs)
+	case e.Epoch <= j.from:
+		return j.bad("epoch %d; the run continues after epoch %d (from_epoch)", e.Epoch, j.from)
+	case e.Epoch <= j.last:
+		return j.bad("epoch %d; epoch %d was reported before, and epochs rise (one process of several reports)", e.Epoch, j.last)
+	}
+	if err := j.meet(e); err != nil {
+		return err
+	}
+	taken, err := j.work.captures(e.Features)
+	if err != nil {
+		return j.bad("%v", err)
+	}
+	found := values{}
+	if err := j.work.measure(ctx, j.opts.Team, taken, found); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return j.bad("the features of epoch %d: %v", e.Epoch, err)
+	}
+	found.reported(e.Values)
+	if err := j.claim.AppendEpoch(int64(e.Epoch), j.rows(found, e.Epoch)); err != nil {
+		return err
+	}
+	j.last = e.Epoch
+	if j.opts.Reported != nil {
+		j.opts.Reported(e.Epoch)
+	}
+	return errors.Join(j.work.drop(taken), j.prune())
+}
+
+// meet counts the names of values.
+func (j *job) meet(e event) error {
+	for name := range e.Values {
+		j.names[name] = true
+	}
+	if len(j.names) > mostNames {
+		return j.bad("the run has more than %d names of values", mostNames)
+	}
+	return nil
+}
+
+// rows are the rows of an epoch, and those of ReportKey up to it.
+func (j *job) rows(found values, epoch int) []store.Value {
+	var list []store.Value
+	for _, v := range found {
+		v.Step = int64(epoch)
+		list = append(list, v)
+	}
+	now := time.Now()
+	seconds := now.Sub(j.marked).Seconds() / float64(epoch-j.last)
+	j.marked = now
+	for e := j.last + 1; e <= epoch; e++ {
+		list = append(list, store.Value{Key: ReportKey, Step: int64(e), Value: seconds})
+	}
+	return list // in any order: the store has one of its own
+}

@@ -1,0 +1,194 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"collapse/internal/featurefiles"
+	"collapse/internal/store"
+	"collapse/measure"
+	"collapse/parallel"
+)
+
+// Splits of captures.
+const (
+	trainSplit = "train"
+	testSplit  = "test"
+	oodSplit   = "ood"
+)
+
+// captures are the folders, or files, of an epoch's features by split, inside the workspace.
+type captures map[string]string
+
+// captures checks where the features of an event are: in the workspace, and there. What is elsewhere is not the lab's to remove.
+func (w *workspace) captures(features map[string]string) (captures, error) {
+	c := captures{}
+	for split, named := range features {
+		rel := named
+		if filepath.IsAbs(named) {
+			var err error
+			if rel, err = filepath.Rel(w.dir, filepath.Clean(named)); err != nil {
+				rel = ".."
+			}
+		}
+		if rel = filepath.Clean(rel); rel == "." || !filepath.IsLocal(rel) || !strings.HasPrefix(rel, capturesDir+string(filepath.Separator)) {
+			return nil, fmt.Errorf("features: %s is %q; wanted a folder below %s", split, cut(named), w.path(capturesDir))
+		}
+		real, err := filepath.EvalSymlinks(w.path(rel))
+		if err != nil {
+			return nil, fmt.Errorf("features: %s: %w; wanted a capture that is whole before it is reported", split, err)
+		}
+		if inside, err := filepath.Rel(w.real, real); err != nil || inside != rel { // it would be removed from where the link leads to
+			return nil, fmt.Errorf("features: %s: %q is reached by a link; wanted a folder below %s", split, cut(named), w.path(capturesDir))
+		}
+		c[split] = rel
+	}
+	if len(c) > 0 && c[trainSplit] == "" && c[testSplit] == "" {
+		return nil, fmt.Errorf("features: out-of-distribution samples are measured against train samples, and there is no %s", trainSplit)
+	}
+	return c, nil
+}
+
+// drop removes captures that were measured.
+func (w *workspace) drop(c captures) error {
+	for _, rel := range c {
+		if err := os.RemoveAll(w.path(rel)); err != nil {
+			return fmt.Errorf("script: removing a capture: %w", err)
+		}
+	}
+	return nil
+}
+
+// values are the numbers of an epoch by their keys.
+type values map[store.Key]store.Value
+
+// put files a number, over what the key had.
+func (v values) put(split, layer, name string, x float64, missing string) {
+	key := store.Key{Series: series, Split: split, Layer: layer, Measure: name}
+	v[key] = store.Value{Key: key, Value: x, Missing: missing}
+}
+
+// reported files numbers that are called split/measure, or by a measure alone.
+func (v values) reported(numbers map[string]number) {
+	for name, x := range numbers {
+		split, key, has := strings.Cut(name, "/")
+		if !has {
+			split, key = "", name
+		}
+		v.put(split, "", key, float64(x), "")
+	}
+}
+
+// measure measures the captures of an epoch: train samples, with the test samples beside them for what needs both, the layers that were
+// captured as well, and test samples on their own.
+func (w *workspace) measure(ctx context.Context, team *parallel.Team, c captures, into values) error {
+	m := measurer{ctx, team, into}
+	if c[trainSplit] != "" {
+		folder := w.path(c[trainSplit])
+		beside := featurefiles.Request{Files: []string{folder}}
+		if c[testSplit] != "" && isCapture(folder) && isCapture(w.path(c[testSplit])) {
+			beside.From[featurefiles.TestFeatures] = []string{shards(w.path(c[testSplit]), "features")}
+			beside.From[featurefiles.TestLabels] = []string{shards(w.path(c[testSplit]), "labels")}
+		}
+		if c[oodSplit] != "" {
+			beside.From[featurefiles.OOD] = []string{shards(w.path(c[oodSplit]), "features")}
+		}
+		if err := m.split(trainSplit, folder, beside); err != nil {
+			return err
+		}
+	}
+	if c[testSplit] == "" {
+		return nil
+	}
+	folder := w.path(c[testSplit])
+	return m.split(testSplit, folder, featurefiles.Request{Files: []string{folder}})
+}
+
+// isCapture reports whether a capture has features, and not layers alone.
+func isCapture(folder string) bool { return there(folder, "features") }
+
+func there(folder, stream string) bool {
+	info, err := os.Stat(filepath.Join(folder, stream))
+	return err == nil && info.IsDir()
+}
+
+// shards is the pattern of a stream's files. What the folder's own name has of a pattern means itself.
+func shards(folder, stream string) string {
+	literal := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
+	return filepath.Join(literal, stream, "*.npy")
+}
+
+// measurer measures captures into values.
+type measurer struct {
+	ctx  context.Context
+	team *parallel.Team
+	into values
+}
+
+// split measures the features of one split as req says, and then its layers.
+func (m measurer) split(split, folder string, req featurefiles.Request) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	layers := info.IsDir() && there(folder, "layers")
+	if isCapture(folder) || !layers { // what is neither is refused by whoever opens it
+		if err := m.columns(split, req); err != nil {
+			return err
+		}
+	}
+	if layers {
+		return m.columns(split, featurefiles.Request{Files: []string{folder}, Layers: "*"})
+	}
+	return nil
+}
+
+// columns measures what a request names: the features alone, or all layers but these.
+func (m measurer) columns(split string, req featurefiles.Request) (err error) {
+	req.Context = m.ctx
+	set, err := featurefiles.Open(req)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	for i, column := range set.Columns {
+		layer := ""
+		if req.Layers != "" {
+			if column.Classifier {
+				continue // measured with the test samples beside it
+			}
+			layer = column.Name
+		}
+		report, err := set.Measure(i, measure.Options{Context: m.ctx, Team: m.team})
+		if err != nil {
+			return err
+		}
+		m.file(split, layer, report)
+	}
+	return nil
+}
+
+// file puts a report into the values. What is of both splits is filed under test, as it is for training runs.
+func (m measurer) file(split, layer string, r *measure.Report) {
+	at := func(key string) (string, string) {
+		switch key {
+		case measure.KeyDilation:
+			return testSplit, key
+		case measure.KeyTestAccuracy:
+			return testSplit, measure.KeyAccuracy
+		}
+		return split, key
+	}
+	for key, why := range r.Missing {
+		if key != measure.KeyDilation && key != measure.KeyTestAccuracy { // nobody asked for it where there are no test samples
+			m.into.put(split, layer, key, 0, why)
+		}
+	}
+	for key, x := range r.Measures {
+		to, name := at(key)
+		m.into.put(to, layer, name, x, "")
+	}
+}

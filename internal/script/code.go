@@ -1,0 +1,127 @@
+package script
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"collapse/internal/inputfile"
+)
+
+// mostFiles bounds the files of one list.
+const mostFiles = 10_000
+
+// DigestCode digests the files in folder that patterns name, by their paths in it. Patterns are relative and stay in the folder.
+func DigestCode(folder string, patterns []string) (map[string]string, error) {
+	for _, p := range patterns {
+		if !filepath.IsLocal(p) {
+			return nil, fmt.Errorf("%q is not in the folder of the study's file, %s; wanted names and patterns below it", p, folder)
+		}
+	}
+	return digest(folder, patterns)
+}
+
+// DigestData digests the files that patterns name, relative to folder or absolute, in the order of their names.
+func DigestData(folder string, patterns []string) ([]string, error) {
+	digests, err := digest(folder, patterns)
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		list = append(list, digests[name])
+	}
+	return list, err
+}
+
+func digest(folder string, patterns []string) (map[string]string, error) {
+	digests := map[string]string{}
+	for _, p := range patterns {
+		names, err := expand(folder, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if len(digests) == mostFiles {
+				return nil, fmt.Errorf("%q and the patterns before it name more than %d files", p, mostFiles)
+			}
+			path := name
+			if !filepath.IsAbs(name) {
+				path = filepath.Join(folder, name)
+			}
+			if digests[filepath.ToSlash(name)], err = digestFile(path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return digests, nil
+}
+
+// expand lists the regular files of a pattern, relative to the folder unless the pattern is absolute.
+func expand(folder, pattern string) (names []string, err error) {
+	if filepath.IsAbs(pattern) {
+		names, err = filepath.Glob(pattern)
+	} else {
+		names, err = fs.Glob(os.DirFS(folder), filepath.ToSlash(filepath.Clean(pattern)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", pattern, err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		path := name
+		if !filepath.IsAbs(name) {
+			path = filepath.Join(folder, name)
+		}
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir()
+	})
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%q names no file in %s", pattern, folder)
+	}
+	return names, nil
+}
+
+func digestFile(path string) (string, error) {
+	f, err := inputfile.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// ChangedError says that the code in a folder is not that of the run.
+type ChangedError struct{ Path, Why string }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("script: %s %s: the run is of other code; `collapse study run FILE` makes runs of the code as it is now", e.Path, e.Why)
+}
+
+// checkCode compares the files in folder with the digests of a run.
+func (s Spec) checkCode(folder string) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Code)) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return &ChangedError{name, "is not below the folder of the code"}
+		}
+		found, err := digestFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return &ChangedError{path, "is not there"}
+		}
+		if err != nil {
+			return fmt.Errorf("script: %w", err)
+		}
+		if found != s.Code[name] {
+			return &ChangedError{path, "has changed"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package script
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"sync"
+)
+
+// mostLog is when a log begins anew; the one before is kept, so that a run's output takes at most twice as much.
+const mostLog = 4 << 20
+
+// log takes what a script writes to its output. It never fails: output is no result, and a full disk shows where it matters.
+type log struct {
+	path string
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+	tail []byte // the end of it, for messages
+}
+
+// tailBytes is how much of the end of the output is kept in memory.
+const tailBytes = 8 << 10
+
+// openLog goes on with a log.
+func openLog(path string) *log {
+	l := &log{path: path}
+	if file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666); err == nil {
+		l.file = file
+		if info, err := file.Stat(); err == nil {
+			l.size = info.Size()
+		}
+	}
+	return l
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail = append(l.tail, p...)
+	if more := len(l.tail) - tailBytes; more > 0 {
+		l.tail = append([]byte(nil), l.tail[more:]...)
+	}
+	if l.file != nil && l.size >= mostLog {
+		l.rotate()
+	}
+	if l.file != nil {
+		n, _ := l.file.Write(p)
+		l.size += int64(n)
+	}
+	return len(p), nil
+}
+
+func (l *log) rotate() {
+	l.file.Close()
+	l.file = nil
+	if os.Rename(l.path, l.path+".old") != nil {
+		return
+	}
+	if file, err := os.Create(l.path); err == nil {
+		l.file, l.size = file, 0
+	}
+}
+
+func (l *log) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}
+
+// lastLines are the last lines of the output, at most so many.
+func (l *log) lastLines(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := strings.Split(strings.TrimSpace(string(bytes.ToValidUTF8(l.tail, []byte("?")))), "\n")
+	return strings.Join(all[max(0, len(all)-n):], "\n")
+}

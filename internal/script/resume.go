@@ -1,0 +1,142 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"collapse/internal/rundir"
+	"collapse/internal/store"
+	"collapse/internal/train"
+)
+
+// series is that of what scripts report and of what is measured for them.
+const series = "epoch"
+
+// ReportKey has a row for every epoch that a run has gone through, in seconds since the report before: it tells which epochs a lab has. A
+// report of a later epoch stands for those that the script passed over, too.
+var ReportKey = store.Key{Series: "report", Measure: "seconds"}
+
+// Reach returns the last epoch up to which the lab has the rows of a run without a gap, at most upTo and the run's epochs, and the first
+// gap, if that is what ends it. Rows up to epoch elsewhere are in another lab.
+func Reach(lab *store.Reader, hash string, epochs int, elsewhere, upTo int64) (whole int64, gap string, err error) {
+	last := max(0, min(upTo, int64(epochs)))
+	gaps, err := lab.MissingSteps(hash, ReportKey, 1, 1, last)
+	if err != nil {
+		return 0, "", err
+	}
+	whole, gap = store.Reach(elsewhere, last, gaps)
+	return whole, gap, nil
+}
+
+// begin finds where the run goes on: after its newest checkpoint that the rows reach, else after the end of the shorter run opts.From, else
+// at its start. Rows of later epochs go.
+func (j *job) begin() error {
+	whole, _, err := Reach(j.lab.Reader, j.claim.Hash, j.spec.Epochs, j.opts.RowsElsewhere, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	j.from = j.dir.NewestCheckpoint(int(whole))
+	if j.from == 0 && j.opts.From != "" {
+		why, err := j.adopt()
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.opts.note(fmt.Sprintf("starts at its beginning and not after run %.12s: %s", j.opts.From, why))
+		}
+	}
+	if err := j.writer().RemoveCheckpointsAfter(j.from); err != nil {
+		return fmt.Errorf("script: removing checkpoints: %w", err)
+	}
+	j.last = j.from
+	return j.claim.DeleteAfter(int64(j.from))
+}
+
+func (j *job) writer() rundir.Writer { return j.dir.Writer(nil) }
+
+// adopt makes the last checkpoint of the finished run opts.From, and the rows up to there, this run's. That run must be the beginning of
+// this one: the same but for run.epochs. Where it cannot be gone on from, why says so.
+func (j *job) adopt() (why string, err error) {
+	run, err := j.lab.Run(j.opts.From)
+	switch {
+	case store.IsNotFound(err):
+		return "this lab does not hold it", nil
+	case err != nil:
+		return "", err
+	case run.Status != store.Done:
+		return "it is not done", nil
+	}
+	epochs, err := EpochsOf(run.Config)
+	if err != nil || epochs >= j.spec.Epochs || !j.spec.sameBeginning(run.Config, epochs) {
+		return "it differs in more than run.epochs", nil
+	}
+	theirs := rundir.Dir(j.lab.RunDir(run.Hash))
+	epoch := theirs.NewestCheckpoint(epochs)
+	if epoch == 0 {
+		return "its script has left no checkpoint", nil
+	}
+	if err := j.copyCheckpoint(theirs, epoch); err != nil {
+		return "", err
+	}
+	if err := j.claim.TakeRows(run.Hash, int64(epoch), series, ReportKey.Series); err != nil {
+		return "", err
+	}
+	j.from = epoch
+	return "", nil
+}
+
+func (j *job) copyCheckpoint(from rundir.Dir, epoch int) error {
+	err := os.MkdirAll(j.dir.CheckpointsDir(), 0o777)
+	arriving := j.dir.FetchedCheckpoint()
+	if err == nil {
+		err = os.RemoveAll(arriving)
+	}
+	if err == nil {
+		err = os.CopyFS(arriving, os.DirFS(from.Checkpoint(epoch)))
+	}
+	if err == nil {
+		err = j.writer().PlaceCheckpoint(epoch)
+	}
+	if err != nil {
+		return fmt.Errorf("script: taking over the checkpoint of run %.12s: %w", j.opts.From, errors.Join(err, os.RemoveAll(arriving)))
+	}
+	return nil
+}
+
+// prune removes checkpoints that nobody goes on from: those before the newest one that the rows reach.
+func (j *job) prune() error {
+	list, err := j.dir.Checkpoints()
+	if err != nil {
+		return fmt.Errorf("script: %w", err)
+	}
+	newest := j.dir.NewestCheckpoint(j.last)
+	for _, epoch := range list {
+		if epoch < newest {
+			if err := j.writer().RemoveCheckpoint(epoch); err != nil {
+				return fmt.Errorf("script: removing a checkpoint: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Begin does what a run does before its script starts, and returns the epoch that it goes on after: for workers elsewhere, who have not got
+// the shorter run from.
+func Begin(lab *store.Lab, spec Spec, from string) (epoch int, err error) {
+	_, canonical, err := spec.Identity()
+	if err != nil {
+		return 0, err
+	}
+	claim, _, err := lab.Claim(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
+	if errors.Is(err, store.ErrDone) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	j := &job{lab: lab, claim: claim, spec: spec, opts: Options{From: from}, dir: rundir.Dir(claim.Dir)}
+	err = j.begin()
+	return j.from, errors.Join(err, claim.Interrupt())
+}

@@ -1,0 +1,71 @@
+//go:build unix
+
+package serve
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collapse/internal/script"
+	"collapse/internal/store"
+	"collapse/internal/study"
+)
+
+// TestPagesOfAScript opens the pages of a study of a script: they show its settings and its own numbers.
+func TestPagesOfAScript(t *testing.T) {
+	folder := t.TempDir()
+	text := `for e in 1 2 3; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": 0.$e, \"test/accuracy\": 0.9, \"temperature\": 3}}" >> "$COLLAPSE_EVENTS"; done
+		echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"`
+	if err := os.WriteFile(filepath.Join(folder, "train.sh"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := study.ParseFile(filepath.Join(folder, "mine.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 3\n[grid]\nwidth_of_mine = [4, 5]\n"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	items, err := f.Items(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.Save(lab, f.Name, "My trainer", f.Source, items); err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range items {
+		spec, err := script.Decode(it.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := script.Run(t.Context(), lab, spec, script.Options{Folder: folder}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startTest(t, Options{Lab: lab.Dir()})
+	a, b := items[0].Hash, items[1].Hash
+	for address, wanted := range map[string][]string{
+		"":                               {"My trainer", "2 of 2 done"},
+		"study?study=mine":               {"width of mine 4", "done"},
+		"run/" + a:                       {"width_of_mine", "test accuracy", "90.0"},
+		"compare?run=" + a + "&run=" + b: {"width_of_mine"},
+		"compare":                        {a[:12]},
+		"run/" + a + "/figures/all.json": {"0.3"},
+		"run/" + a + "/figures/measures-more.json": {"temperature"},
+	} {
+		answer, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil)
+		if answer.StatusCode != 200 {
+			t.Errorf("%s: %s", address, answer.Status)
+		}
+		for _, words := range wanted {
+			if !strings.Contains(body, words) {
+				t.Errorf("%s lacks %q:\n%.1500s", address, words, body)
+			}
+		}
+	}
+}

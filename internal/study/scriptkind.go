@@ -1,0 +1,112 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"collapse/internal/queue"
+	"collapse/internal/script"
+	"collapse/internal/store"
+)
+
+// scriptKind is somebody's own trainer.
+type scriptKind struct{}
+
+// specOf reads the payload of a run.
+func specOf(payload string) (script.Spec, error) {
+	if strings.HasPrefix(payload, trialMark) {
+		_, payload, _ = strings.Cut(payload, "\n")
+	}
+	return script.Decode(payload)
+}
+
+func (*scriptKind) Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error {
+	spec, err := specOf(payload)
+	if err != nil {
+		return queue.Fail(err)
+	}
+	if here, _, err := spec.Identity(); err != nil || here != hash {
+		return queue.Fail(fmt.Errorf("study: the job of run %.12s is of run %.12s (%v)", hash, here, err))
+	}
+	progress := func(epoch int) { env.Progress(Progress{Epoch: epoch, Epochs: spec.Epochs}) }
+	err = script.Run(ctx, lab, spec, script.Options{Folder: env.Scripts, Team: env.Team, From: TrialOf(payload).From, RowsElsewhere: withCheckpoint(env.RowsElsewhere),
+		Started:  func(from int) { env.Started(int64(from)); progress(from) },
+		Reported: func(epoch int) { env.Saved(int64(epoch)); progress(epoch) }, Note: env.Note})
+	var failed *script.FailedError
+	var changed *script.ChangedError
+	var notAllowed *script.NotAllowedError
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &failed):
+		return queue.Fail(err)
+	case errors.As(err, &changed), errors.As(err, &notAllowed):
+		return &MachineError{err}
+	case errors.As(err, &held):
+		return queue.Postpone(err)
+	}
+	return err
+}
+
+// withCheckpoint is up to which epoch rows are elsewhere, if they are up to the epoch before a checkpoint: those of its own epoch were
+// sent before it, too, and a script's checkpoint does not hold them.
+func withCheckpoint(elsewhere int64) int64 {
+	if elsewhere == 0 {
+		return 0
+	}
+	return elsewhere + 1
+}
+
+func (*scriptKind) Begin(ctx context.Context, lab *store.Lab, payload string) (int64, error) {
+	spec, err := specOf(payload)
+	if err != nil {
+		return 0, err
+	}
+	epoch, err := script.Begin(lab, spec, TrialOf(payload).From)
+	return int64(epoch), err
+}
+
+func (*scriptKind) Epochs(payload string) int64 {
+	spec, err := specOf(payload)
+	if err != nil {
+		return 0
+	}
+	return int64(spec.Epochs)
+}
+
+func (*scriptKind) Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (int64, string, error) {
+	run, err := lab.Run(hash)
+	if store.IsNotFound(err) {
+		return min(elsewhere, upTo), "", nil
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	epochs, err := script.EpochsOf(run.Config)
+	if err != nil {
+		return 0, "", err
+	}
+	return script.Reach(lab, hash, epochs, elsewhere, upTo)
+}
+
+// CheckFiles is content with any files: which ones a script leaves is its own affair.
+func (*scriptKind) CheckFiles(*store.Reader, string, string) error { return nil }
+
+// headlines are the values by which people know a run, the best known first.
+var headlines = []store.Key{
+	{Series: "epoch", Split: "train", Measure: "nc1_pinv"},
+	{Series: "epoch", Split: "test", Measure: "accuracy"}, {Series: "epoch", Split: "validation", Measure: "accuracy"},
+	{Series: "epoch", Split: "test", Measure: "loss"}, {Series: "epoch", Split: "validation", Measure: "loss"}, {Series: "epoch", Measure: "loss"},
+}
+
+func (*scriptKind) Headline(lab *store.Reader, hash string) string {
+	var words []string
+	for _, key := range headlines {
+		points, err := lab.Series(hash, key)
+		if err == nil && len(points) > 0 && points[len(points)-1].Missing == "" && len(words) < 2 {
+			words = append(words, fmt.Sprintf("%s %.3g", strings.TrimPrefix(key.Split+"/"+key.Measure, "/"), points[len(points)-1].Value))
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,246 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse/internal/script"
+	"collapse/internal/store"
+	"collapse/internal/train"
+)
+
+// Trainer is the table [trainer] of a study's file: the runs are computed by a script, with settings of its own.
+//
+//	[trainer]
+//	command = ["python3", "train.py"]       # started in the folder of the file
+//	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names
+//	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
+//	epochs  = 100
+//	args    = "flags"                       # settings also as --key value; default: in run.json alone
+//	silence = "30m"                         # a run fails that reports nothing for so long; default: never
+type Trainer struct {
+	Folder string      // of the file, where scripts start
+	spec   script.Spec // of a run without settings
+}
+
+// trainerTable is Trainer as TOML has it. Digests stand in the source of a search in a lab, where the files may not be at hand.
+type trainerTable struct {
+	Command, Code, Data []string
+	Epochs              int
+	Args, Silence       string
+	Digests             *trainerDigests
+}
+
+type trainerDigests struct {
+	Code map[string]string
+	Data []string
+}
+
+// readTrainer makes the file's runs those of a script. path is the file's.
+func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
+	if t == nil {
+		return
+	}
+	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args}
+	if len(t.Command) == 0 || t.Command[0] == "" {
+		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
+		return
+	}
+	if t.Epochs < 1 || t.Epochs > script.MostEpochs {
+		bad.add("[trainer] epochs is %d; wanted 1 to %d", t.Epochs, script.MostEpochs)
+		s.Epochs, s.Horizon = 1, 1 // so that it is said once
+	}
+	if t.Args != "" && t.Args != script.Flags {
+		bad.add("[trainer] args is %q; wanted %q, or leave it out", t.Args, script.Flags)
+	}
+	if t.Silence != "" {
+		var err error
+		if s.Silence, err = time.ParseDuration(t.Silence); err != nil || s.Silence <= 0 {
+			bad.add("[trainer] silence is %q; wanted a time such as 30m", t.Silence)
+		}
+	}
+	folder := filepath.Dir(path)
+	if t.Digests != nil {
+		s.Code, s.Data = t.Digests.Code, t.Digests.Data
+	} else {
+		digestFiles(&s, folder, t, bad)
+	}
+	f.Trainer = &Trainer{Folder: folder, spec: s}
+	f.subject = scripts{f.Trainer}
+}
+
+// digestFiles reads the code, and the data if they are named.
+func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) {
+	code := t.Code
+	if len(code) == 0 {
+		code = slices.DeleteFunc(slices.Clone(t.Command), func(word string) bool {
+			info, err := os.Stat(filepath.Join(folder, word))
+			return !filepath.IsLocal(word) || err != nil || !info.Mode().IsRegular()
+		})
+	}
+	if len(code) == 0 {
+		bad.add(`[trainer] code is missing, and no word of the command is a file in %s; wanted the files that compute the runs, such as code = ["train.py", "models/*.py"]`, folder)
+		return
+	}
+	var err error
+	if s.Code, err = script.DigestCode(folder, code); err != nil {
+		bad.add("[trainer] code: %v", err)
+	}
+	if s.Data, err = script.DigestData(folder, t.Data); err != nil {
+		bad.add("[trainer] data: %v", err)
+	}
+}
+
+// text is the table with the digests.
+func (t *Trainer) text() string {
+	var b strings.Builder
+	s := t.spec
+	fmt.Fprintf(&b, "\n[trainer]\ncommand = %s\nepochs = %d\nargs = %s\n", train.Literal(s.Command), s.Horizon, train.Literal(s.Args))
+	if s.Silence > 0 {
+		fmt.Fprintf(&b, "silence = %q\n", s.Silence)
+	}
+	fmt.Fprintf(&b, "\n[trainer.digests]\ndata = %s\n\n[trainer.digests.code]\n", train.Literal(append([]string{}, s.Data...)))
+	for _, name := range slices.Sorted(maps.Keys(s.Code)) {
+		fmt.Fprintf(&b, "%s = %q\n", train.Literal(name), s.Code[name])
+	}
+	return b.String()
+}
+
+// scripts makes runs of a script.
+type scripts struct{ *Trainer }
+
+// spec is the run of settings; an error lists all that is wrong with them.
+func (s scripts) specOf(settings []string) (script.Spec, error) {
+	spec := s.spec
+	spec.Settings = map[string]any{}
+	bad := &train.ConfigError{}
+	complain := func(key, format string, args ...any) {
+		bad.Problems = append(bad.Problems, train.Problem{Key: key, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, setting := range settings {
+		key, text, _ := strings.Cut(setting, "=")
+		if why := script.CheckKey(key); why != "" {
+			complain(key, "%s", why)
+			continue
+		}
+		v, err := settingValue(text)
+		if err != nil {
+			complain(key, "is %s; %v", text, err)
+			continue
+		}
+		switch key {
+		case script.EpochsKey:
+			n, err := strconv.Atoi(fmt.Sprint(v))
+			if err != nil || n < 1 || n > script.MostEpochs {
+				complain(key, "is %s; wanted 1 to %d", text, script.MostEpochs)
+				continue
+			}
+			spec.Epochs, spec.Horizon = n, n
+		case script.SeedKey:
+			n, err := strconv.ParseUint(fmt.Sprint(v), 10, 64)
+			if err != nil {
+				complain(key, "is %s; wanted a whole number from 0", text)
+				continue
+			}
+			spec.Seed = &n
+		default:
+			spec.Settings[key] = v
+		}
+	}
+	if len(bad.Problems) > 0 {
+		return spec, bad
+	}
+	return spec, nil
+}
+
+// settingValue reads a value as TOML, as which a file's were written; what --set gives without quotes is a text.
+func settingValue(text string) (any, error) {
+	var one struct{ V any }
+	if err := toml.Unmarshal([]byte("V = "+text), &one); err != nil {
+		one.V = text
+		if x, bad := strconv.ParseFloat(text, 64); bad == nil {
+			one.V = x
+		}
+	}
+	plain, err := json.Marshal(one.V)
+	if err != nil {
+		return nil, errors.New("wanted a number, a text, a truth value or a list of them")
+	}
+	d := json.NewDecoder(bytes.NewReader(plain))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (s scripts) check(settings []string) error {
+	_, err := s.specOf(settings)
+	return err
+}
+
+func (s scripts) checkOne(key string, settings []string) error { return s.check(settings) }
+
+func (s scripts) item(settings []string, note string) (Item, error) {
+	spec, err := s.specOf(settings)
+	if err != nil {
+		return Item{}, err
+	}
+	return scriptItem(spec, note)
+}
+
+func scriptItem(spec script.Spec, note string) (Item, error) {
+	hash, canonical, err := spec.Identity()
+	if err != nil {
+		return Item{}, err
+	}
+	payload, err := spec.Encode()
+	if err != nil {
+		return Item{}, err
+	}
+	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Script, Config: canonical}, Note: note, Payload: payload}}, nil
+}
+
+// trial makes a run of a search. A trial that stops early is one that does not in all but its last epoch: its horizon is the whole length.
+func (s scripts) trial(c *Place, t Trial) (Item, int, error) {
+	settings := slices.Concat(c.base, t.Settings)
+	if t.Role == RoleBest || t.Role == RoleDefaultFinal {
+		t.Epochs = c.def.Epochs
+		settings = append(append(settings, script.EpochsKey+"="+strconv.Itoa(t.Epochs)), t.Final...)
+	}
+	spec, err := s.specOf(settings)
+	if err != nil {
+		return Item{}, 0, err
+	}
+	if t.Role == RoleTrial || t.Role == RoleDefault || t.Role == "" {
+		spec.Epochs, spec.Horizon = t.Epochs, c.def.Epochs
+	}
+	t.Epochs = spec.Epochs
+	item, err := scriptItem(spec, t.note())
+	return item, spec.Epochs, err
+}
+
+// search: the metric is one that the script reports, so nobody but the user knows it.
+func (s scripts) search(d *Search, f *File, bad *FileError) (epochs, every int, ok bool) {
+	if d.Metric == "" {
+		bad.add("[search] metric is missing; wanted a value that the script reports, such as test/loss")
+	}
+	spec, err := s.specOf(f.base)
+	if err != nil {
+		bad.add("[base] %v", err)
+		return 0, 0, false
+	}
+	return spec.Epochs, 1, true
+}

@@ -1,0 +1,5 @@
+"""python -m collapse: the program."""
+
+from ._program import main
+
+main()

@@ -1,0 +1,204 @@
+"""What numpy arrays, torch tensors and lists are to the program: blocks of numbers under the names of roles.
+
+Numbers keep their type where the program knows it (float16, bfloat16 and integers are widened there, exactly), so every array
+is copied once, from wherever it is. Labels become class numbers here, since their words and shapes need Python's names.
+"""
+
+import os
+
+import numpy as np
+
+_KINDS = {"bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32", "int32": "I32", "uint64": "U64",
+          "int64": "I64", "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64"}
+_LEAST_MAPPED = 1 << 24  # bytes: looking up a mapped file costs about as much as copying this
+
+
+class Block:
+    """An array that the program is to find as `name`. write() copies it to bytes."""
+
+    def __init__(self, name, value, kind, shape, itemsize):
+        self.name, self.kind, self.shape, self._value = name, kind, tuple(int(n) for n in shape), value
+        self.nbytes = int(np.prod(self.shape, dtype=np.int64)) * itemsize
+
+    @property
+    def value(self):
+        return self._value
+
+    def write(self, out):
+        """Copies the numbers to out, a writable uint8 array of nbytes."""
+        if isinstance(self._value, np.ndarray):
+            np.copyto(out.view(self._value.dtype.newbyteorder("=")).reshape(self.shape), self._value)
+            return
+        import torch
+        if self.kind == "BF16":  # numpy has none
+            to = torch.from_numpy(out.view(np.int16)).view(torch.bfloat16)
+        else:
+            to = torch.from_numpy(out.view(str(self._value.dtype).replace("torch.", "")))
+        to.view(self.shape).copy_(self._value)
+
+
+def is_tensor(value):
+    return type(value).__module__.split(".")[0] == "torch" or hasattr(value, "detach") and hasattr(value, "layout")
+
+
+def block(name, value, what):
+    """A block of the numbers of value, an array, a tensor or nested lists."""
+    value = _tensor(value, what) if is_tensor(value) else _array(value, what)
+    kind = str(value.dtype).replace("torch.", "") if is_tensor(value) else value.dtype.newbyteorder("=").name
+    if kind not in _KINDS:
+        raise TypeError("collapse: %s is %s; floats of 16 to 64 bits or integers are wanted%s" % (
+            what, kind, ": pass abs(x), or real and imaginary part side by side" if "complex" in kind else
+            ": pass x.astype(float)" if kind in ("object", "float128", "longdouble") else ""))
+    size = value.element_size() if is_tensor(value) else value.dtype.itemsize
+    return Block(name, value, _KINDS[kind], value.shape, size)
+
+
+def _tensor(value, what):
+    if str(value.layout) != "torch.strided":
+        raise TypeError("collapse: %s is a tensor of layout %s; pass x.to_dense()" % (what, value.layout))
+    if value.is_quantized:
+        raise TypeError("collapse: %s is quantised; pass x.dequantize()" % what)
+    if value.device.type == "meta":
+        raise TypeError("collapse: %s lies on the device meta, which holds no numbers; pass a tensor that was computed" % what)
+    return value.detach()
+
+
+def _array(value, what):
+    if callable(value) or isinstance(value, (str, bytes, dict, set)):
+        raise TypeError("collapse: %s is a %s; an array, a tensor or lists of numbers are wanted" % (what, type(value).__name__))
+    if isinstance(value, (list, tuple)) and value and is_tensor(value[0]):
+        raise TypeError("collapse: %s is a %s of tensors; pass torch.cat(x) if each holds rows, torch.stack(x) if each is one" % (what, type(value).__name__))
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise TypeError("collapse: %s has masked entries; pass x[~x.mask.any(1)], and its labels alike" % what)
+    if isinstance(value, np.ndarray):  # a np.memmap stays one: file_of
+        return value
+    try:
+        return np.asarray(value)
+    except ValueError as e:
+        raise TypeError("collapse: %s is no array: %s" % (what, e)) from None
+
+
+def rows(name, value, what):
+    """A block (n, d) of features."""
+    b = block(name, value, what)
+    shape = b.shape
+    if len(shape) == 2 and 0 not in shape:
+        return b
+    if 0 in shape:
+        raise ValueError("collapse: %s is empty (shape %s); at least one row and one column are wanted" % (what, shape))
+    hint = {1: "of one feature: x[:, None]; of one sample: x[None]", 3: "of tokens: x.reshape(-1, x.shape[-1]) with a label for each, or x.mean(1)",
+            4: "of images (N, C, H, W): x.mean((2, 3)), or x.reshape(len(x), -1)"}.get(len(shape), "x.reshape(len(x), -1)")
+    raise ValueError("collapse: %s has shape %s; rows (n, d) are wanted: %s" % (what, shape, hint))
+
+
+class Labels:
+    """Class numbers from labels of any kind. names: of the classes, in order; None for numbers."""
+
+    def __init__(self, classes=None):
+        self.k, self.names = None, None
+        if isinstance(classes, (int, np.integer)) and not isinstance(classes, bool):
+            self.k = int(classes)
+        elif classes is not None:
+            self.names = [str(name) for name in classes]
+            self.k = len(self.names)
+            if len(set(self.names)) < self.k:
+                raise ValueError("collapse: classes names %r twice" % next(n for n in self.names if self.names.count(n) > 1))
+        self._words = None
+
+    def numbers(self, y, n, what, ignore=()):
+        """int64 (n)."""
+        y = _array(y.detach().cpu().numpy() if is_tensor(y) else y, what)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.ndim != 1:
+            raise ValueError("collapse: %s has shape %s; one label for each row of features is wanted%s"
+                             % (what, y.shape, " (of one-hot rows or logits: x.argmax(1))" if y.ndim == 2 else ": x.reshape(-1)"))
+        if len(y) != n:
+            raise ValueError("collapse: %s has %d labels for %d rows of features; one for each row is wanted" % (what, len(y), n))
+        if y.dtype.kind in "USO":
+            return self._numbers_of_words(y, what)
+        if y.dtype.kind == "f":
+            y = self._whole(y, what)
+        if y.dtype.kind not in "biu":
+            raise TypeError("collapse: %s is %s; integers or words are wanted" % (what, y.dtype))
+        if y.dtype.kind == "u" and y.max() > np.iinfo(np.int64).max:
+            raise ValueError("collapse: %s holds %d, which int64 does not" % (what, y.max()))
+        y = y.astype(np.int64, copy=False)
+        if y.min() < 0:
+            wrong = y[(y < 0) & ~np.isin(y, list(ignore))]
+            if len(wrong):
+                raise ValueError("collapse: %s holds %d, which is no class; leave its samples out with ignore_index=%d" % (what, wrong[0], wrong[0]))
+        return y
+
+    @staticmethod
+    def _whole(y, what):
+        whole = np.rint(y)
+        if not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53:
+            raise TypeError("collapse: %s holds %r, which is no class number; integers or words are wanted" % (what, y[~(whole == y)][:1].tolist()))
+        return whole.astype(np.int64)
+
+    def _numbers_of_words(self, y, what):
+        try:
+            words, at = np.unique(np.array([_word(x) for x in y.tolist()]), return_inverse=True)
+        except TypeError as e:
+            raise TypeError("collapse: %s: %s; integers or words are wanted" % (what, e)) from None
+        if self.names is None:
+            if self.k is not None:
+                raise ValueError("collapse: %s holds words; pass classes=[…] with the names of the %d classes in order" % (what, self.k))
+            self.names, self._words = words.tolist(), True
+        place = {name: k for k, name in enumerate(self.names)}
+        unknown = [w for w in words.tolist() if w not in place]
+        if unknown:
+            raise ValueError("collapse: %s holds %r, which is none of the %d classes (%s)%s"
+                             % (what, unknown[0], len(place), ", ".join(self.names[:8]), "; pass classes=[…] with all names" if self._words else ""))
+        return np.array([place[w] for w in words.tolist()], np.int64)[at]
+
+    @property
+    def from_words(self):
+        """Whether the names were found in the labels, and so say nothing of rows of a classifier."""
+        return self._words is True
+
+
+def _word(x):
+    if isinstance(x, bytes):
+        return x.decode()
+    if isinstance(x, str):
+        return x
+    raise TypeError("it holds %r beside words" % (x,))
+
+
+def file_of(b):
+    """The .npy file that a block of float32 or float64 rows is a mapping of, whole; None if it has to be copied."""
+    array = b.value
+    if not (isinstance(array, np.memmap) and b.nbytes >= _LEAST_MAPPED and b.kind in ("F32", "F64") and array.flags.c_contiguous
+            and array.mode != "c" and array.dtype.isnative):
+        return None
+    try:
+        path = os.fspath(array.filename)
+        with open(path, "rb") as f:
+            version = np.lib.format.read_magic(f)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = read(f)
+            same = (shape, fortran, dtype) == (b.shape, False, array.dtype) and _mapped_at(array.ctypes.data, f.tell()) == _identity(f)
+    except (OSError, TypeError, ValueError):
+        return None
+    return path if same else None
+
+
+def _identity(f):
+    status = os.fstat(f.fileno())
+    return os.major(status.st_dev), os.minor(status.st_dev), status.st_ino
+
+
+def _mapped_at(address, offset):
+    """(major, minor, inode) of the file whose byte `offset` lies at an address of this process: a name may stand for another file by now."""
+    with open("/proc/self/maps") as f:
+        for line in f:
+            span, _, start, device, inode = line.split(None, 5)[:5]
+            low, high = (int(x, 16) for x in span.split("-"))
+            if low <= address < high:
+                if address - low + int(start, 16) != offset:
+                    return None
+                major, minor = device.split(":")
+                return int(major, 16), int(minor, 16), int(inode)
+    return None

@@ -1,0 +1,66 @@
+"""Neural collapse layer by layer, in one call."""
+
+import shutil
+import tempfile
+
+from .command import call, find_binary
+from .result import Result
+
+_DRAWN = ("nc1_pinv", "nc1_trace_ratio", "nc2_means_etf_centred", "ncc_accuracy")
+
+
+class Depth(dict):
+    """Results by the name of their layer, in the order the model runs; the classifier's input is the last, "features"."""
+
+    def curve(self, key):
+        """(layers, numbers) of a measure, where it has a value."""
+        found = [(name, r["measures"][key]) for name, r in self.items() if key in r["measures"]]
+        return [name for name, _ in found], [x for _, x in found]
+
+    def plot(self, file=None, measures=None):
+        """Draws measures over depth: a matplotlib figure where matplotlib is installed, else an SVG text; saved in file if one is named."""
+        from .drawing import draw
+        names = list(self)
+        curves = []
+        for key in measures or [key for key in _DRAWN if self.curve(key)[0]]:
+            layers, numbers = self.curve(key)
+            curves.append((key, [names.index(layer) for layer in layers], numbers))
+        return draw(curves, "layer", file, names)
+
+
+def measure_layers(model, batches, layers=None, *, pool="mean", keep="features", folder=None, binary=None, arguments=(), **tap):
+    """Runs a model over batches (x, y), in eval mode and without gradients, and measures the output of every layer and the classifier's input.
+
+    layers  names of modules, in any order; None: the model's children that run before the classifier. pool, keep and further options are those of Tap.
+    folder  where the capture is kept; None: it is removed.
+    """
+    import torch
+
+    from .tap import Tap
+    kept = folder is not None
+    parent = None if kept else tempfile.mkdtemp(prefix="collapse-")
+    folder = folder if kept else parent + "/capture"
+    modes = {module: module.training for module in model.modules()}
+    try:
+        model.eval()
+        with torch.no_grad(), Tap(model, folder, layers=_children(model) if layers is None else list(layers), pool=pool, keep=keep, **tap) as capture:
+            for x, y in batches:
+                model(x)
+                capture.labels(y)
+        document = call([find_binary(binary), "measure", "--json", folder, "--layers", "*"] + list(arguments))
+    finally:
+        for module, training in modes.items():
+            module.training = training
+        if not kept:
+            shutil.rmtree(parent, ignore_errors=True)
+    return Depth((column["layer"], Result(dict(column, finding=document["finding"]) if i == len(document["layers"]) - 1 else column))
+                 for i, column in enumerate(document["layers"]))
+
+
+def _children(model):
+    """Children that have anything to compute, without the last, which is the classifier or holds it."""
+    names = [name for name, child in model.named_children() if any(True for _ in child.parameters())]
+    if len(names) < 2:
+        raise ValueError("collapse: the model has no children before its classifier; pass layers=[names of modules], such as %s"
+                         % [name for name, _ in model.named_modules() if name][:6])
+    return names[:-1]

@@ -1,0 +1,32 @@
+"""What weight decay adds to the objective. Decay of every parameter is no part of it with SGD and Adam, which couple it themselves."""
+
+KINDS = ("all", "peeled", "peeled-batch", "peeled-code")
+
+
+class Decay:
+    """½ Σ λ‖p‖² over parameters, and of the peeled kinds a term of the batch's features.
+
+    decay   fields kind, classifier, bias, features (λ of fc.weight, fc.bias and features), samples (N), and all: λ of every
+            parameter where it is in the objective, 0 if it is not.
+    params  name → tensor of what is trained, which leaves out a frozen classifier.
+    wide    the dtype of the sums.
+    """
+
+    def __init__(self, decay, params, wide):
+        self.kind, self.wide, self.samples = decay.choice("kind", KINDS), wide, decay.whole("samples", 1)
+        self.strength = decay.number("features")
+        of_name = {"fc.weight": decay.number("classifier"), "fc.bias": decay.number("bias")}
+        if self.kind == "all":
+            of_name = dict.fromkeys(params, decay.number("all") if "all" in decay.values else 0.0)
+        self.terms = [(p, of_name[name]) for name, p in params.items() if of_name.get(name)]
+
+    def penalty(self, h):
+        """The penalty at the present parameters of a batch with features h (B, d): a scalar, or 0.0 if there is none."""
+        total = sum(strength / 2 * p.to(self.wide).pow(2).sum() for p, strength in self.terms)
+        if self.kind == "all" or not self.strength:
+            return total
+        if self.kind == "peeled-code":  # ‖h/‖h‖‖², which is 1 wherever h is not 0: no gradient
+            return total + self.strength / 2 * (h.detach() != 0).any(1).sum().to(self.wide)
+        share = self.samples / len(h) if self.kind == "peeled" else 1.0
+        return total + share * self.strength / 2 * h.to(self.wide).pow(2).sum()
+

@@ -1,0 +1,77 @@
+"""Passes without steps: what the network makes of a split, and running statistics that belong to its weights."""
+
+import contextlib
+import os
+
+import numpy as np
+import torch
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from . import npy, safetensors
+
+TYPES = {torch.float32: "<f4", torch.float64: "<f8"}
+
+
+def evaluate(run, split, number, layers, samples, between):
+    """Passes the first samples of a split (0: all) through the network in eval mode and writes what comes out, in the order of the
+    samples, into files of the set number. between is called before each batch."""
+    net, images, dtype = run.trainer.net, run.images, run.arithmetic.dtype
+    count = len(images.pixels[split])
+    count = min(count, samples) if samples else count
+    files, paths = None, Files(run.folder, split, number)
+    net.eval()
+    with torch.no_grad(), contextlib.ExitStack() as stack:
+        run.taps.on = layers
+        for first in range(0, count, run.batch):
+            between()
+            logits, features = net(images.batch(split, slice(first, min(count, first + run.batch))))
+            rows = [features, logits, *run.taps.taken()]
+            if files is None:
+                files = [stack.enter_context(npy.Writer(path, TYPES[dtype], (count, r.shape[1]))) for path, r in zip(paths.all(len(rows)), rows)]
+            for file, r in zip(files, rows):
+                file.append(r.cpu().numpy())
+
+
+class Files:
+    """Names of the files that hold rows of a split: its features, logits and layers. number: a set, or "pass"."""
+
+    def __init__(self, folder, split, number):
+        self.start = os.path.join(folder, "%s.%s." % (split, number))
+
+    def all(self, count):
+        names = ["features", "logits"] + ["layer.%d" % i for i in range(count - 2)]
+        return [self.start + name + ".npy" for name in names]
+
+
+def write_kept(run, kept):
+    """Writes what the training passes of an epoch computed."""
+    for path, values in zip(Files(run.folder, "train", "pass").all(len(kept.arrays)), kept.arrays):
+        npy.write(path, values)
+
+
+def write_head(run, number):
+    """Writes the classifier."""
+    tensors = {"fc." + name: p for name, p in run.trainer.net.fc.named_parameters()}
+    safetensors.write(os.path.join(run.folder, "head.%d.safetensors" % number), tensors)
+
+
+def penalty_squares(run):
+    """The squared norms of the trained parameters, in the network's order."""
+    wide = run.arithmetic.wide
+    return torch.stack([p.detach().to(wide).pow(2).sum() for p in run.params.values()]).tolist()
+
+
+def settle(run, passes, order, views, between):
+    """Passes the training set through the network in training mode, so often, in the given order: running statistics of batch norm
+    become those of the weights. Without batch norm there is nothing to do."""
+    net = run.trainer.net
+    if not any(isinstance(m, _BatchNorm) for m in net.modules()):
+        return
+    places = torch.from_numpy(np.asarray(order)).long().to(run.images.device)
+    net.train()
+    run.taps.on = False
+    with torch.no_grad():
+        for first in [a for _ in range(passes) for a in range(0, len(places), run.batch)]:
+            between()
+            at = slice(first, first + run.batch)
+            net(run.images.batch("train", places[at], None if views is None else views[at]))

@@ -1,0 +1,78 @@
+"""The images of a run: pixels on the device, and the batches that become of them."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from . import npy
+from .errors import InputError
+
+
+class Images:
+    """Pixels of every split (uint8) and the observed labels of the training set, on the device.
+
+    A batch is (B, C, H, W) in the run's dtype: pixel value v of channel c becomes table[c, v]. Images with one channel serve a network
+    with more.
+    """
+
+    def __init__(self, folder, splits, shape, classes, pad, dtype, device):
+        self.folder, self.pad, self.device = folder, pad, device
+        channels, height, width = shape
+        self.pixels = {split: self._pixels(split, shape) for split in splits}
+        self.samples = len(self.pixels["train"])
+        labels = self._read("train.labels.npy", np.int32, (self.samples,))
+        self._within("train.labels.npy", labels, 0, classes - 1)
+        self.labels = torch.from_numpy(labels).long().to(device)
+        table = self._read("table.npy", np.float32, (channels, 256))
+        if not np.isfinite(table).all():
+            raise InputError("%s holds a number that is not finite" % npy.path_of(folder, "table.npy"))
+        self.table = torch.from_numpy(table).to(device, dtype).flatten()
+        self.first = 256 * torch.arange(channels, device=device)[:, None, None]  # place of a channel's values in the table
+
+    def _read(self, name, dtype, shape):
+        return npy.read(npy.path_of(self.folder, name), dtype, shape)
+
+    def _within(self, name, values, least, most):
+        if len(values) and (values.min() < least or values.max() > most):
+            raise InputError("%s holds numbers from %d to %d; wanted %d to %d" % (
+                npy.path_of(self.folder, name), values.min(), values.max(), least, most))
+
+    def _pixels(self, split, shape):
+        name = split + ".pixels.npy"
+        pixels = self._read(name, np.uint8, (None, None) + shape[1:])
+        if len(pixels) == 0 or pixels.shape[1] not in (1, shape[0]):
+            raise InputError("%s has shape %s; wanted at least one image of 1 or %d channels" % (npy.path_of(self.folder, name), pixels.shape, shape[0]))
+        return torch.from_numpy(pixels).to(self.device)
+
+    def order(self):
+        """order.npy: the training set's indices in the order in which they are passed, each once. On the host."""
+        order = self._read("order.npy", np.int32, (self.samples,))
+        self._within("order.npy", order, 0, self.samples - 1)
+        if (np.bincount(order, minlength=self.samples) != 1).any():
+            raise InputError("%s does not hold each of %d samples once" % (npy.path_of(self.folder, "order.npy"), self.samples))
+        return order
+
+    def views(self):
+        """views.npy on the device: dy, dx, mirror of each sample of order.npy."""
+        views = self._read("views.npy", np.int8, (self.samples, 3))
+        self._within("views.npy", views[:, :2], -self.pad, self.pad)
+        self._within("views.npy", views[:, 2], 0, 1)
+        return torch.from_numpy(views).long().to(self.device)
+
+    def batch(self, split, at, views=None):
+        """The images of a split at the places at, a slice or a tensor; shown as views (B, 3) say, if given."""
+        pixels = self.pixels[split][at]
+        if views is not None:
+            pixels = shifted(pixels, views, self.pad)
+        return self.table[pixels.long() + self.first]
+
+
+def shifted(pixels, views, pad):
+    """Images (B, C, H, W) of which each shows pixel (y+dy, x+dx) at (y, x), black outside, and is then mirrored left to right."""
+    batch, channels, height, width = pixels.shape
+    place = lambda n, *axes: torch.arange(n, device=pixels.device).reshape(axes)
+    dy, dx, mirror = (v.reshape(-1, 1, 1, 1) for v in views.unbind(1))
+    columns = place(width, 1, 1, 1, -1)
+    columns = torch.where(mirror > 0, width - 1 - columns, columns) + dx + pad
+    rows = place(height, 1, 1, -1, 1) + dy + pad
+    return F.pad(pixels, (pad,) * 4)[place(batch, -1, 1, 1, 1), place(channels, 1, -1, 1, 1), rows, columns]

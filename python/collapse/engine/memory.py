@@ -1,0 +1,39 @@
+"""What a run takes of its device's memory, foreseen before it starts."""
+
+import torch
+from torch.nn.modules.batchnorm import _BatchNorm
+
+CONTEXT = {"cuda": 700 << 20, "cpu": 300 << 20, "mps": 300 << 20}  # torch itself on the device, and what its kernels work in
+SPARE = 1.2  # of the activations: what is alive beside what autograd keeps
+
+
+def saved_bytes(net, shape):
+    """Bytes that autograd keeps of one sample of the given shape (C, H, W) between forward and backward pass."""
+    kept, weights = {}, {p.data_ptr() for p in net.parameters()}
+
+    def pack(t):
+        if t.data_ptr() not in weights:
+            kept[t.data_ptr()] = t.numel() * t.element_size()
+        return t
+
+    samples = 2  # batch norm has no variance of one
+    dtype = next(net.parameters()).dtype
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        outputs = net.train()(torch.zeros((samples, *shape), dtype=dtype))
+    total = sum(kept.values())
+    del outputs
+    for module in net.modules():
+        if isinstance(module, _BatchNorm):
+            module.reset_running_stats()
+    return total // samples
+
+
+def estimate(run, per_sample):
+    """Bytes of a run with so many kept for each sample of a batch. run.images are there by then; they are counted too."""
+    weights = sum(p.numel() * p.element_size() for p in run.trainer.net.parameters())
+    eager = run.device.type == "cpu" or run.trainer.optimiser.looks
+    copies = 2 + run.trainer.optimiser.copies  # values and gradients
+    copies += 0 if eager else 1 + run.trainer.optimiser.copies  # the snapshot of an epoch
+    pixels = sum(p.numel() for p in run.images.pixels.values())
+    batch = run.shape[0] * run.shape[1] * run.shape[2] * 9 + per_sample  # indices into the table, pixels
+    return int(CONTEXT[run.device.type] + copies * weights + pixels + run.batch * batch * SPARE)

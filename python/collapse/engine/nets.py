@@ -1,0 +1,139 @@
+"""The networks, with torchvision's names for their tensors. Each maps images (B, C, H, W) to logits (B, K) and features (B, d).
+
+Every ReLU and every max pooling is a module, so that hooks and replacements find them all.
+"""
+
+from torch import nn
+
+from .fields import Fields
+
+WIDEST = 1 << 24  # bound on a width that an order may name
+
+
+class Network(nn.Module):
+    """fc on top of a trunk, whose output is the features."""
+
+    def forward(self, x):
+        features = self.trunk(x)
+        return self.fc(features), features
+
+
+class MLP(Network):
+    """What net.layers lists, in order; the last of them is fc."""
+
+    def __init__(self, net, classes):
+        super().__init__()
+        *layers, fc = net.groups("layers")
+        self.layers = nn.Sequential(*[_MODULES[layer.choice("kind", _MODULES)](layer) for layer in layers])
+        self.fc = _linear(fc)
+
+    def trunk(self, x):
+        return self.layers(x.flatten(1))
+
+
+def _linear(layer):
+    return nn.Linear(layer.whole("in", 1, WIDEST), layer.whole("out", 1, WIDEST), "bias" in layer.values and layer.flag("bias"))
+
+
+_MODULES = {
+    "linear": _linear,
+    "batch_norm": lambda layer: nn.BatchNorm1d(layer.whole("out", 1, WIDEST), layer.number("eps"), layer.number("momentum")),
+    "relu": lambda layer: nn.ReLU(),
+    "sigmoid": lambda layer: nn.Sigmoid(),
+}
+
+
+def convolution(channels, out, size, stride):
+    return nn.Conv2d(channels, out, size, stride, size // 2, bias=False)
+
+
+class BasicBlock(nn.Module):
+    """relu(bn2(conv2(relu(bn1(conv1(x))))) + downsample(x)) of He et al. 2016. project: downsample is a convolution even where x
+    itself would fit."""
+
+    def __init__(self, channels, width, out, stride, project=False):
+        super().__init__()
+        self.conv1, self.bn1 = convolution(channels, width, 3, stride), nn.BatchNorm2d(width)
+        self.relu = nn.ReLU()
+        self.conv2, self.bn2 = convolution(width, out, 3, 1), nn.BatchNorm2d(out)
+        self.downsample = nn.Identity()
+        if project or stride != 1 or channels != out:
+            self.downsample = nn.Sequential(convolution(channels, out, 1, stride), nn.BatchNorm2d(out))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
+        return self.relu(y + self.downsample(x))
+
+
+class ResNet(Network):
+    """BasicBlocks 2-2-2-2 of width, 2, 4 and 8 times width channels. With the large stem a 7×7 convolution of stride 2 and a max
+    pooling come first, else a 3×3 convolution. net.feature_dim, if not 0, is the width of the last block's output."""
+
+    def __init__(self, net, classes, width, large):
+        super().__init__()
+        dim = net.whole("feature_dim", 0, WIDEST)
+        self.conv1 = convolution(net.whole("channels", 1, WIDEST), width, 7 if large else 3, 2 if large else 1)
+        self.bn1, self.relu = nn.BatchNorm2d(width), nn.ReLU()
+        self.maxpool = nn.MaxPool2d(3, 2, 1) if large else nn.Identity()
+        channels = width
+        for layer in range(4):
+            out = width << layer
+            last = dim if layer == 3 and dim else out
+            blocks = BasicBlock(channels, out, out, 1 if layer == 0 else 2), BasicBlock(out, out, last, 1, project=layer == 3 and dim > 0)
+            self.add_module("layer%d" % (layer + 1), nn.Sequential(*blocks))
+            channels = last
+        self.fc = nn.Linear(channels, classes, net.flag("bias"))
+
+    def trunk(self, x):
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        return self.layer4(self.layer3(self.layer2(self.layer1(x)))).mean((2, 3))
+
+
+class VGG13(Network):
+    """Configuration B of Simonyan and Zisserman 2015 with one linear layer behind it."""
+
+    def __init__(self, net, classes, norm):
+        super().__init__()
+        channels, layers = net.whole("channels", 1, WIDEST), []
+        for out in (64, 128, 256, 512, 512):
+            for _ in range(2):
+                layers += [nn.Conv2d(channels, out, 3, 1, 1)] + [nn.BatchNorm2d(out)] * norm + [nn.ReLU()]
+                channels = out
+            layers.append(nn.MaxPool2d(2, 2))
+        self.features = nn.Sequential(*layers)
+        self.fc = nn.Linear(channels, classes, net.flag("bias"))
+
+    def trunk(self, x):
+        return self.features(x).mean((2, 3))
+
+
+def _resnet18(net, classes):
+    cifar = net.values.get("stem") and net.choice("stem", ("default", "cifar")) == "cifar"
+    return ResNet(net, classes, 64, not cifar)
+
+
+def _adapt(net, classes):
+    return ResNet(net, classes, net.whole("stem_width", 1, WIDEST), False)
+
+
+NETWORKS = {
+    "mlp": MLP,
+    "resnet18": _resnet18,
+    "resnet18-adapt": _adapt,
+    "vgg13": lambda net, classes: VGG13(net, classes, False),
+    "vgg13-bn": lambda net, classes: VGG13(net, classes, True),
+}
+
+
+def build(net, classes):
+    """The network that the fields net describe, for so many classes, in float32 on the cpu. Its weights are torch's random ones until
+    a checkpoint is loaded. Refused for a kind that is not here."""
+    return NETWORKS[net.choice("kind", NETWORKS)](net, classes)
+
+
+def complete(net, state):
+    """The fields of a network as a trace has them, which leaves to the tensors of a checkpoint (name → tensor) what they show."""
+    width, features = state.get("conv1.weight"), state["fc.weight"].shape[1]
+    shown = {"bias": "fc.bias" in state, "stem_width": 0 if width is None else width.shape[0],
+             "feature_dim": features if "layer4.1.downsample.0.weight" in state else 0}
+    return Fields({**shown, **net}, "net")

@@ -1,0 +1,60 @@
+"""A run as `open` describes it: everything that its other orders work on."""
+
+import os
+
+from . import decay, devices, images, losses, memory, nets, optimisers, taps, weights
+from .errors import InputError, Refused, explained, first_line
+from .trainer import Trainer
+
+
+
+class Run:
+    """Builds a run from the fields of an open. Refused if it cannot be done here."""
+
+    def __init__(self, order):
+        self.name, self.folder = order.text("run"), order.text("dir")
+        if not os.path.isabs(self.folder) or not os.path.isdir(self.folder):
+            order.wrong("dir", "the absolute path of a folder that is there")
+        self.device = devices.found(order.text("device"))
+        dtype, precision = order.choice("dtype", devices.DTYPES), order.choice("precision", devices.PRECISIONS)
+        self.arithmetic = devices.Arithmetic(self.device, dtype, precision)
+        self.threads, self.batch = order.whole("threads", 1, 4096), order.whole("batch", 1)
+        self.arithmetic.settle(self.threads)
+        self.splits = order.texts("splits")
+        if "train" not in self.splits or len(set(self.splits)) < len(self.splits):
+            order.wrong("splits", "names of splits, each once, train among them")
+        self._build(order)
+
+    def _build(self, order):
+        net, classes = order.group("net"), order.whole("classes", 1, 1 << 24)
+        self.shape = tuple(net.whole(name, 1, 1 << 24) for name in ("channels", "height", "width"))
+        if order.whole("inputs", 1) != self.shape[0] * self.shape[1] * self.shape[2]:
+            order.wrong("inputs", "channels, height and width of net multiplied")
+        model = nets.build(net, classes).to(self.arithmetic.dtype)
+        if model.fc.out_features != classes:
+            raise InputError("%s has %d outputs for %d classes" % (net.where, model.fc.out_features, classes))
+        per_sample = self._tried(model, net)
+        model.to(self.device)
+        self.params = weights.trained(model, order.texts("frozen"))
+        if not self.params:
+            raise Refused("open.frozen leaves nothing to train")
+        loss = losses.build(order.group("loss"), classes)
+        penalties = decay.Decay(order.group("decay"), self.params, self.arithmetic.wide)
+        optimiser = optimisers.build(order.group("optim"), self.params)
+        self.taps = taps.Taps(model, order.groups("taps"))
+        self.trainer = Trainer(model, loss, penalties, optimiser, self.arithmetic, self.taps)
+        self.images = images.Images(self.folder, self.splits, self.shape, classes, order.whole("pad", 0, 127), self.arithmetic.dtype, self.device)
+        self.bytes = memory.estimate(self, per_sample)
+        self.loaded = False  # weights of a checkpoint are in place
+
+    def _tried(self, model, net):
+        """Bytes that a sample leaves between forward and backward pass, of a network that images of this shape go through."""
+        try:
+            return memory.saved_bytes(model, self.shape)
+        except (RuntimeError, ValueError) as e:
+            if explained(e, "open")[0] != "failed":
+                raise
+            raise InputError("%s takes no images of %d×%d×%d (torch says: %s)" % (net.where, *self.shape, first_line(str(e))))
+
+    def machine(self):
+        return devices.machine(self.device, self.threads)

@@ -1,0 +1,168 @@
+"""Numbers over epochs: kept in a file, drawn, logged, and recorded in a lab."""
+
+import json
+import math
+import os
+import tempfile
+
+from .command import call, find_binary
+from .rows import array_of
+
+_FILE = "history.jsonl"
+# What is worth a curve of a result: the rest is in the result itself, and in history.results when keep=True.
+_USUAL = ("nc1_pinv", "nc2_means_etf_centred", "nc3_direct", "nc4_ncc_mismatch", "accuracy", "test_accuracy", "test_nc1_trace_ratio")
+
+
+class History:
+    """Numbers by epoch.
+
+        history = collapse.History("out/resnet")
+        history.log_to("tensorboard", "runs/resnet")
+        for epoch in range(1, 101):
+            ...
+            history.add(epoch, collapse.measure(H, y, W, b), loss=loss)
+        history.plot("curves.svg")
+
+    folder  kept as FOLDER/history.jsonl, line by line, and read again by the next History of it; None: in memory alone.
+    lab     the folder of a lab, in which record() keeps the run; name is what it is called there (default: the folder's name).
+    """
+
+    def __init__(self, folder=None, *, lab=None, name=None, binary=None):
+        self.epochs = []  # (epoch, {"train/nc1_pinv": number, ...}), epochs rise
+        self._loggers, self._binary, self._temporary = [], binary, None
+        self.folder = None if folder is None else os.fspath(folder)
+        self.lab, self.name = lab, name or (os.path.basename(os.path.abspath(self.folder)) if self.folder else None)
+        if lab is not None and not self.name:
+            raise ValueError("collapse: a run of a lab needs a name; pass History(lab=..., name=\"resnet\")")
+        if self.folder is not None:
+            os.makedirs(self.folder, exist_ok=True)
+            self._read()
+
+    @property
+    def path(self):
+        return None if self.folder is None else os.path.join(self.folder, _FILE)
+
+    def add(self, epoch, result=None, split="train", **values):
+        """Adds an epoch, or more numbers of the last one: all measures of a result, as split/key, and values by name (test_loss=…, or
+        **{"test/loss": …}). An epoch that was there already, as after going on from a checkpoint, goes with all that follow it."""
+        epoch = int(epoch)
+        numbers = {}
+        for key, x in {} if result is None else result["measures"].items():
+            numbers[_filed(split, key)] = float(x)
+        for key, x in values.items():
+            numbers[key] = _number(key, x)
+        if self.epochs and self.epochs[-1][0] == epoch and not set(numbers) & set(self.epochs[-1][1]):
+            self.epochs[-1][1].update(numbers)
+            self._write_all()
+        elif self.epochs and self.epochs[-1][0] >= epoch:
+            self.epochs = [entry for entry in self.epochs if entry[0] < epoch] + [(epoch, numbers)]
+            self._write_all()
+        else:
+            self.epochs.append((epoch, numbers))
+            if self.path:
+                with open(self.path, "a") as f:
+                    f.write(_line(epoch, numbers))
+        for log in self._loggers:
+            log(epoch, numbers)
+        return self
+
+    def names(self):
+        return sorted({name for _, numbers in self.epochs for name in numbers})
+
+    def curve(self, name):
+        """(epochs, numbers) of one name."""
+        found = [(epoch, numbers[name]) for epoch, numbers in self.epochs if name in numbers]
+        if not found:
+            import difflib
+            raise KeyError("collapse: the history has no %r; near: %s" % (name, ", ".join(difflib.get_close_matches(name, self.names(), 5, .3)) or "nothing"))
+        return [e for e, _ in found], [x for _, x in found]
+
+    def rows(self):
+        return [dict(numbers, epoch=epoch) for epoch, numbers in self.epochs]
+
+    def frame(self):
+        """A pandas.DataFrame with a row for each epoch."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("collapse: frame() needs pandas, which is not installed; rows() gives the same as dicts") from None
+        return pandas.DataFrame(self.rows()).set_index("epoch")
+
+    def log_to(self, logger, *arguments, **options):
+        """Hands the numbers of each epoch that is added from here on to "tensorboard", "wandb", "mlflow" or a function (epoch, numbers).
+
+        tensorboard takes what torch.utils.tensorboard.SummaryWriter takes, or such a writer; wandb a run, or what wandb.init takes; mlflow
+        logs to its active run.
+        """
+        from .loggers import logger_of
+        self._loggers.append(logger_of(logger, arguments, options))
+        return self
+
+    def plot(self, file=None, names=None, axis="epoch"):
+        """Draws curves over epochs: a matplotlib figure where matplotlib is installed, else an SVG text. With file both are saved there.
+
+        names: by default the main measures and whatever else was added by name.
+        """
+        from .drawing import draw
+        if not self.epochs:
+            raise ValueError("collapse: the history has no epoch to draw")
+        if names is None:
+            known = self.names()
+            names = [n for n in known if n.rpartition("/")[2] in _USUAL and any(x > 0 for x in self.curve(n)[1])] or known[:12]
+        return draw([(name,) + self.curve(name) for name in names], axis, file)
+
+    def _repr_html_(self):
+        from .drawing import svg
+        names = [n for n in self.names() if n.rpartition("/")[2] in _USUAL] or self.names()[:12]
+        return svg([(name,) + self.curve(name) for name in names], "epoch") if self.epochs else "<p>no epoch</p>"
+
+    def record(self):
+        """Keeps the history in the lab as a run of its name, in place of an older one; `collapse serve`, `report` and `export` show it.
+        Returns the run's hash."""
+        if self.lab is None:
+            raise ValueError("collapse: this history has no lab; pass History(folder, lab=\"lab\")")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, _FILE)
+            with open(path, "w") as f:
+                f.writelines(_line(*entry) for entry in self.epochs)
+            return call([find_binary(self._binary), "--lab", os.fspath(self.lab), "--json", "runs", "add", self.name, path])["run"]
+
+    def _read(self):
+        try:
+            with open(self.path) as f:
+                lines = f.read().split("\n")
+        except FileNotFoundError:
+            return
+        torn = lines.pop()  # a process that was killed leaves half a line
+        for n, line in enumerate(lines, 1):
+            try:
+                entry = json.loads(line)
+                self.epochs.append((int(entry["epoch"]), {name: float(x) for name, x in entry["values"].items()}))
+            except (ValueError, KeyError, TypeError) as e:
+                raise ValueError("collapse: %s, line %d is not of a history: %r; use another folder" % (self.path, n, e)) from None
+        if torn:
+            self._write_all()
+
+    def _write_all(self):
+        if self.path:
+            with open(self.path + ".part", "w") as f:
+                f.writelines(_line(*entry) for entry in self.epochs)
+            os.replace(self.path + ".part", self.path)
+
+
+def _filed(split, key):
+    """The name that the lab gives a measure: what is of test samples is filed there."""
+    of_test = {"test_accuracy": "accuracy", "dilation": "dilation"}
+    return "test/" + of_test[key] if key in of_test else "%s/%s" % (split, key)
+
+
+def _number(key, x):
+    array = array_of(x)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        raise TypeError("collapse: %s is %r; one number is wanted" % (key, x))
+    return float(array.reshape(-1)[0])
+
+
+def _line(epoch, numbers):
+    plain = {name: x if math.isfinite(x) else "NaN" if x != x else "Infinity" if x > 0 else "-Infinity" for name, x in numbers.items()}
+    return json.dumps({"epoch": epoch, "values": plain}, allow_nan=False) + "\n"

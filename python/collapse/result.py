@@ -1,0 +1,88 @@
+"""What a measurement gives: the document of `collapse measure --json`, with attributes, and as a table."""
+
+import copy
+import html
+
+
+class Result(dict):
+    """The document as a dict (docs/measuring.md has its keys), and beside it:
+
+    result.nc1_pinv           a measure; one without a value raises AttributeError with the reason
+    result.measures           key -> number; result.missing: key -> why there is none
+    result.readings           key -> what the number means here, in words
+    result.finding            the headline
+    result.class_names        of the classes that are there, in the order of class_counts and per_class
+    """
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        for of in (self, self.get("measures", {})):
+            if name in of:
+                return of[name]
+        if name in self.get("missing", {}):
+            raise AttributeError("collapse: %s has no value: %s" % (name, self["missing"][name]))
+        import difflib
+        near = difflib.get_close_matches(name, list(self) + list(self.get("measures", {})) + list(self.get("missing", {})), n=3)
+        raise AttributeError("collapse: a result has no %r%s" % (name, "; near: " + ", ".join(near) if near else ""))
+
+    def __dir__(self):
+        return sorted(set(super().__dir__()) | set(self) | set(self.get("measures", {})))
+
+    @property
+    def class_names(self):
+        return list(self.get("labels") or (str(k) for k in range(self["k"])))
+
+    def open(self, key):
+        """How far rounding may have moved a measure: of the computation and of the given numbers together; 0 where no shown digit is open."""
+        if key not in self.get("reason", {}):
+            return 0.0
+        return self.get("uncertainty", {}).get(key, 0.0) + self.get("input_rounding", {}).get(key, 0.0)
+
+    def to_dict(self):
+        """A plain dict that shares nothing with the result."""
+        return copy.deepcopy(dict(self))
+
+    def rows(self):
+        """A dict for each measure with a value: measure, value, plus_minus, null_low, null_high, reading."""
+        null = self.get("null") or {}
+        return [{"measure": key, "value": value, "plus_minus": self.open(key), "null_low": null.get(key, {}).get("low"),
+                 "null_high": null.get(key, {}).get("high"), "reading": self.get("readings", {}).get(key, "")}
+                for key, value in self["measures"].items()]
+
+    def class_rows(self):
+        """A dict for each class: class, count, and its numbers."""
+        keys = self.get("per_class", {})
+        return [dict([("class", name), ("count", self["class_counts"][k])] + [(key, keys[key][k]) for key in keys])
+                for k, name in enumerate(self.class_names)]
+
+    def to_frame(self, classes=False):
+        """A pandas.DataFrame of rows(), by measure; with classes=True of class_rows(), by class."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("collapse: to_frame() needs pandas, which is not installed; %s gives the same rows as dicts"
+                              % ("class_rows()" if classes else "rows()")) from None
+        return pandas.DataFrame(self.class_rows() if classes else self.rows()).set_index("class" if classes else "measure")
+
+    def __repr__(self):
+        if "measures" not in self or "finding" not in self:
+            return super().__repr__()
+        width = max([len(key) for key in self["measures"]] + [1])
+        lines = [self["finding"] + ".", "%d samples, %d classes, d = %d" % (self["n"], self["k"], self["d"])]
+        lines += ["  %-*s  %-22s %s" % (width, row["measure"], _number(row), row["reading"]) for row in self.rows()]
+        if self.get("missing"):
+            lines.append("  %d measures have no value: see .missing" % len(self["missing"]))
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        cells = "".join("<tr><th style='text-align:left'>%s</th><td>%s</td><td style='text-align:left'>%s</td></tr>"
+                        % (html.escape(row["measure"]), html.escape(_number(row)), html.escape(row["reading"])) for row in self.rows())
+        missing = "".join("<li><b>%s</b>: %s</li>" % (html.escape(key), html.escape(why)) for key, why in self.get("missing", {}).items())
+        return ("<p><b>%s.</b><br>%d samples, %d classes, d = %d</p><table>%s</table>%s"
+                % (html.escape(self.get("finding", "")), self["n"], self["k"], self["d"], cells,
+                   "<details><summary>%d measures have no value</summary><ul>%s</ul></details>" % (len(self["missing"]), missing) if missing else ""))
+
+
+def _number(row):
+    return "%.6g%s" % (row["value"], " ± %.2g" % row["plus_minus"] if row["plus_minus"] else "")

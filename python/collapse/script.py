@@ -1,0 +1,195 @@
+"""A script's side of a run of the lab: settings in, epochs, features and checkpoints out.
+
+    run = collapse.run()                                  # outside a lab: the defaults, and nothing is written
+    lr = run.setting("lr", 0.1)
+    for epoch in run.epochs(100):
+        train(...)
+        with run.tap(model, epoch) as tap: ...            # features, which the lab measures and removes
+        with run.checkpoint(epoch) as folder: torch.save(..., folder + "/state.pt")
+        run.report(epoch, {"test/loss": loss})
+    run.done()
+
+docs/trainers.md describes the files behind it, which any language can read and write. torch is imported by `tap` alone.
+"""
+
+import contextlib
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+FORMAT = "collapse-script 1"
+
+_STALE = 60.0  # seconds without a sign of life after which the lab is taken for dead
+_MOST_UNREAD = 2  # captures that may wait for the lab
+_WAIT = 0.05  # seconds between looks at what the lab has read
+
+
+class Left(SystemExit):
+    """The run is no longer this process's: the lab has ended, or has given the run to another process."""
+
+
+def run():
+    """The run that the lab has started this script for, or one that stands for none."""
+    path = os.environ.get("COLLAPSE_RUN")
+    if not path:
+        return NoRun()
+    with open(path) as f:
+        info = json.load(f)
+    if info.get("format") != FORMAT:
+        raise ValueError("collapse: %r has the format %r, and this package reads %r; use the package of the program's version"
+                         % (path, info.get("format"), FORMAT))
+    return Run(path, info)
+
+
+class NoRun:
+    """Outside a lab: settings are their defaults, nothing is written and nobody is told."""
+
+    info = None
+    from_epoch = 0
+    state = None  # folder of the checkpoint to go on from
+
+    def setting(self, name, default=None):
+        """The value that the study gives a setting, or the default. The seed of a study's `seeds` is the setting "seed"."""
+        return default
+
+    def horizon(self, default=None):
+        """The length of the whole run, for schedules: that of a search's longest trial, though this one may end earlier."""
+        return default
+
+    def epochs(self, default=None):
+        """The epochs to train: after from_epoch, up to the study's number; 1 to default outside a lab."""
+        if default is None:
+            raise ValueError("collapse: outside a lab the number of epochs is not known; write run.epochs(100) with the number wanted")
+        return range(1, default + 1)
+
+    @contextlib.contextmanager
+    def tap(self, model, epoch, split="train", **options):
+        """Captures features as collapse.Tap does (its options hold here too), for the lab to measure with the report of the epoch."""
+        yield _NoTap()
+
+    @contextlib.contextmanager
+    def checkpoint(self, epoch):
+        """A folder to save what going on needs; it gets its name when the block has ended well. Outside a lab it is temporary."""
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
+
+    def report(self, epoch, values):
+        """Tells the lab the numbers of an epoch, such as {"test/loss": 0.3}. Epochs rise; the last one must be reported."""
+
+    def done(self):
+        """Tells the lab that the run is whole."""
+
+
+class _NoTap:
+    def labels(self, *arguments, **options):
+        pass
+
+
+class Run(NoRun):
+    """A run of the lab."""
+
+    def __init__(self, path, info):
+        self.info, self._path = info, path
+        self.from_epoch = info["from_epoch"]
+        self.state = info.get("checkpoint") or None
+        self._captured = {}  # split -> folder, since the last report
+        self._unread = []  # folders that the lab has not removed yet
+        self._asked = set()
+
+    def setting(self, name, default=None):
+        self._asked.add(name)
+        if name == "seed" and name not in self.info["settings"] and self.info.get("seed") is not None:
+            return self.info["seed"]
+        return self.info["settings"].get(name, default)
+
+    def horizon(self, default=None):
+        return self.info["horizon"]
+
+    def epochs(self, default=None):
+        return range(self.from_epoch + 1, self.info["epochs"] + 1)
+
+    @contextlib.contextmanager
+    def tap(self, model, epoch, split="train", **options):
+        if split not in ("train", "test", "ood"):
+            raise ValueError("collapse: split is %r; it must be train, test or ood" % (split,))
+        if split in self._captured:
+            raise ValueError("collapse: %s features were captured twice before run.report; each epoch has one capture of a split" % split)
+        self._wait_for_room()
+        from .tap import Tap
+        folder = os.path.join(self.info["captures"], "%d-%s" % (epoch, split))
+        with Tap(model, folder, labelled=options.pop("labelled", split != "ood"), **options) as tap:
+            yield tap
+        self._captured[split] = folder
+
+    @contextlib.contextmanager
+    def checkpoint(self, epoch):
+        folder = os.path.join(self.info["dir"], "ckpt")
+        new = os.path.join(folder, ".tmp")
+        shutil.rmtree(new, ignore_errors=True)
+        os.makedirs(new)
+        yield new
+        _sync(new)
+        self._stay()
+        final = os.path.join(folder, str(epoch))
+        shutil.rmtree(final, ignore_errors=True)
+        os.rename(new, final)
+
+    def report(self, epoch, values):
+        self._stay()
+        self._say({"epoch": epoch, "values": {name: _plain(x) for name, x in values.items()}, "features": self._captured})
+        if self._captured:
+            self._unread.append(list(self._captured.values()))
+        self._captured = {}
+        self._wait_for_room()
+
+    def done(self):
+        self._stay()
+        idle = sorted(set(self.info["settings"]) - self._asked)
+        if self._asked and idle:
+            print("collapse: the study sets %s, and the script never asked for it (run.setting)" % ", ".join(idle), file=sys.stderr)
+        self._say({"done": True})
+
+    def _say(self, event):
+        line = json.dumps(dict(event, generation=self.info["generation"]), allow_nan=False) + "\n"
+        with open(self.info["events"], "a") as f:
+            f.write(line)
+
+    def _wait_for_room(self):
+        """Waits while two captures are unread: the lab removes what it has measured."""
+        while True:
+            self._unread = [folders for folders in self._unread if any(map(os.path.exists, folders))]
+            if len(self._unread) < _MOST_UNREAD:
+                return
+            self._stay()
+            time.sleep(_WAIT)
+
+    def _stay(self):
+        """Leaves, by Left, where the lab has ended or another process has the run."""
+        try:
+            with open(self._path) as f:
+                generation = json.load(f)["generation"]
+            silence = time.time() - os.stat(self.info["heartbeat"]).st_mtime
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Left("collapse: the lab has ended this run") from None
+        if generation != self.info["generation"]:
+            raise Left("collapse: another process has this run now")
+        if abs(silence) > _STALE:
+            raise Left("collapse: the lab has not been heard of for %.0f seconds" % silence)
+
+
+def _plain(x):
+    """A number as JSON has it; numbers of one element of torch and numpy are numbers, what is not finite is said in words."""
+    x = float(x)
+    return x if math.isfinite(x) else "NaN" if x != x else "Infinity" if x > 0 else "-Infinity"
+
+
+def _sync(folder):
+    """Makes the files of a checkpoint durable before it has its name."""
+    for base, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(base, name), "rb") as f:
+                os.fsync(f.fileno())

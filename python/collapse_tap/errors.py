@@ -1,9 +1,0 @@
-"""What a Tap raises. Apart from the rest because it needs no torch."""
-
-
-class ClassifierError(ValueError):
-    """No classifier could be proved, or more than one. modules names those that would work as `classifier`."""
-
-    def __init__(self, message, modules=()):
-        super().__init__("collapse_tap: " + message)
-        self.modules = list(modules)

@@ -1,0 +1,37 @@
+// Package python holds the sources of the Python package collapse that the program starts itself: collapse.engine, which computes runs
+// in PyTorch. They are compiled in, so that an engine is always of the program's own version.
+package python
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+)
+
+//go:embed collapse/__init__.py collapse/engine/*.py
+var files embed.FS
+
+// Files is the tree that Python's path must have: collapse/__init__.py and collapse/engine.
+func Files() fs.FS { return files }
+
+// Version is a digest of Files, 16 hexadecimal digits. An engine says the same of the files that it runs from; see version in
+// collapse/engine/engine.py.
+func Version() string {
+	sum := sha256.New()
+	for _, pattern := range []string{"collapse/__init__.py", "collapse/engine/*.py"} {
+		names, err := fs.Glob(files, pattern) // sorted
+		if err != nil {
+			panic("python: " + err.Error())
+		}
+		for _, name := range names {
+			text, err := files.ReadFile(name)
+			if err != nil {
+				panic("python: an embedded file cannot be read: " + err.Error())
+			}
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}

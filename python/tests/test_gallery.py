@@ -1,0 +1,45 @@
+"""Every script of docs/gallery runs at small size and draws its picture."""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from support import ROOT, needs_torch
+
+from test_arrays import needs_program
+
+GALLERY = os.path.join(os.path.dirname(ROOT), "docs", "gallery")
+SCRIPTS = sorted(set(map(os.path.basename, glob.glob(os.path.join(GALLERY, "*.py")))) - {"common.py"})
+
+
+@needs_program
+@needs_torch
+class GalleryTest(unittest.TestCase):
+    def test_scripts(self):
+        self.assertEqual(SCRIPTS, ["collapsing.py", "layers.py", "unknown.py"])
+        for script in SCRIPTS:
+            with self.subTest(script=script), tempfile.TemporaryDirectory() as out:
+                done = subprocess.run([sys.executable, os.path.join(GALLERY, script), "--small", "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+                pictures = os.listdir(out)
+                self.assertIn(script.replace(".py", ".svg"), pictures)
+                for picture in pictures:
+                    lines = [e.get("points") for e in ElementTree.parse(os.path.join(out, picture)).iter() if e.tag.endswith("polyline")]
+                    self.assertGreater(len(lines), 1)
+                    self.assertTrue(all(lines))
+
+    def test_every_script_has_its_page(self):
+        with open(os.path.join(GALLERY, "README.md")) as f:
+            text = f.read()
+        for script in SCRIPTS:
+            self.assertIn("(%s)" % script, text)
+            self.assertIn("images/" + script.replace(".py", ".svg"), text)
+            self.assertTrue(os.path.exists(os.path.join(GALLERY, "images", script.replace(".py", ".svg"))), script)
+
+
+if __name__ == "__main__":
+    unittest.main()

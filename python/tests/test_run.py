@@ -1,0 +1,158 @@
+"""A script's side of a run, without a lab and with one that the tests play."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import support
+from support import collapse, needs_torch, torch
+
+from collapse.script import Left
+
+
+class Lab(unittest.TestCase):
+    """Plays the lab: a workspace as it makes one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+        self.info = {"format": "collapse-script 1", "run": "abc", "generation": 3, "settings": {"lr": 0.5, "wd": 0}, "seed": 7, "epochs": 5, "horizon": 9,
+                     "from_epoch": 2, "checkpoint": os.path.join(self.dir, "ckpt", "2"), "dir": self.dir, "events": self.at("events.jsonl"),
+                     "heartbeat": self.at("heartbeat"), "captures": self.at("captures"), "threads": 1, "device": ""}
+        self.tell()
+        for name in ("events.jsonl", "heartbeat"):
+            open(self.at(name), "w").close()
+        os.environ["COLLAPSE_RUN"] = self.at("run.json")
+        self.addCleanup(os.environ.pop, "COLLAPSE_RUN", None)
+
+    def at(self, name):
+        return os.path.join(self.dir, name)
+
+    def tell(self):
+        with open(self.at("run.json"), "w") as f:
+            json.dump(self.info, f)
+
+    def events(self):
+        with open(self.at("events.jsonl")) as f:
+            return [json.loads(line, parse_constant=self.fail) for line in f]
+
+    def until(self, true):
+        over = time.time() + 30
+        while not true():
+            self.assertLess(time.time(), over, "waited in vain")
+            time.sleep(0.02)
+
+    def test_settings_and_epochs(self):
+        run = collapse.run()
+        self.assertEqual((run.setting("lr", 0.1), run.setting("wd", 1), run.setting("depth", 4), run.setting("seed", 1)), (0.5, 0, 4, 7))
+        self.assertEqual((list(run.epochs(100)), run.from_epoch, run.horizon(), run.state), ([3, 4, 5], 2, 9, self.info["checkpoint"]))
+
+    def test_reports(self):
+        run = collapse.run()
+        run.report(3, {"test/loss": 1, "lr": math.nan, "a": -math.inf})
+        run.done()
+        self.assertEqual(self.events(), [{"epoch": 3, "values": {"test/loss": 1.0, "lr": "NaN", "a": "-Infinity"}, "features": {}, "generation": 3},
+                                         {"done": True, "generation": 3}])
+
+    def test_checkpoints_have_their_name_when_they_are_whole(self):
+        run = collapse.run()
+        for _ in range(2):  # the second takes the place of the first
+            with run.checkpoint(3) as folder:
+                with open(os.path.join(folder, "s"), "w") as f:
+                    f.write("state")
+        with self.assertRaises(KeyError):
+            with run.checkpoint(4):
+                raise KeyError
+        self.assertEqual(os.listdir(self.at("ckpt/3")), ["s"])
+        self.assertFalse(os.path.exists(self.at("ckpt/4")))
+
+    def test_leaves_a_run_that_is_another_process_s(self):
+        run = collapse.run()
+        self.info["generation"] = 4
+        self.tell()
+        with self.assertRaises(Left):
+            with run.checkpoint(3):
+                pass
+        self.assertFalse(os.path.exists(self.at("ckpt/3")))
+        with self.assertRaises(Left):
+            run.report(3, {})
+        with self.assertRaises(Left):
+            run.done()
+        self.assertEqual(self.events(), [])
+
+    def test_leaves_a_lab_that_is_dead(self):
+        run = collapse.run()
+        old = time.time() - 61
+        os.utime(self.at("heartbeat"), (old, old))
+        with self.assertRaises(Left):
+            run.report(3, {})
+        os.remove(self.at("run.json"))
+        with self.assertRaises(Left):
+            run.report(3, {})
+        self.assertEqual(self.events(), [])
+
+    def test_another_format(self):
+        self.info["format"] = "collapse-script 2"
+        self.tell()
+        with self.assertRaisesRegex(ValueError, "collapse-script 2"):
+            collapse.run()
+
+    @needs_torch
+    def test_waits_while_two_captures_are_unread(self):
+        run = collapse.run()
+        model = torch.nn.Sequential(torch.nn.Linear(4, 3))
+        reported = []
+
+        def train():
+            for epoch in (3, 4, 5):
+                with torch.no_grad(), run.tap(model, epoch) as tap:
+                    model(torch.randn(8, 4))
+                    tap.labels(torch.arange(8) % 3)
+                run.report(epoch, {})
+                reported.append(epoch)
+
+        thread = threading.Thread(target=train)
+        thread.start()
+        self.until(lambda: len(self.events()) == 2)
+        time.sleep(0.3)
+        self.assertEqual(reported, [3])  # the second report waits
+        self.assertEqual(sorted(os.listdir(self.at("captures"))), ["3-train", "4-train"])
+        shutil.rmtree(self.at("captures/3-train"))
+        self.until(lambda: len(self.events()) == 3)
+        self.assertEqual(reported, [3, 4])
+        shutil.rmtree(self.at("captures/4-train"))
+        thread.join(10)
+        self.assertEqual(self.events()[0]["features"], {"train": self.at("captures/3-train")})
+        self.assertEqual(len(self.events()), 3)
+
+
+class WithoutALab(unittest.TestCase):
+    def test_defaults_and_no_files(self):
+        run = collapse.run()
+        self.assertEqual((run.setting("lr", 0.1), list(run.epochs(3)), run.from_epoch, run.state, run.horizon(3)), (0.1, [1, 2, 3], 0, None, 3))
+        with run.tap(None, 1) as tap:
+            tap.labels([1])
+        with run.checkpoint(1) as folder:
+            open(os.path.join(folder, "s"), "w").close()
+        self.assertFalse(os.path.exists(folder))
+        run.report(1, {"loss": 1})
+        run.done()
+        with self.assertRaises(ValueError):
+            run.epochs()
+
+    def test_torch_is_not_imported(self):
+        code = "import sys, collapse; r = collapse.run(); r.report(1, {}); sys.exit('torch' in sys.modules)"
+        environment = dict(os.environ, PYTHONPATH=support.ROOT)
+        self.assertEqual(subprocess.call([sys.executable, "-c", code], env=environment), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
