@@ -171,7 +171,7 @@ func TestMeansThatDifferByRounding(t *testing.T) {
 		for _, offset := range []float64{0, 1, 1e5} {
 			for seed := range uint64(3) {
 				r := mustMeasure(t, reversed(n, 7, offset, false, seed), Options{})
-				for key, reason := range map[string]string{KeyCDNV: "classes 0 and 1 have the same mean", KeyGNC2Log: "one direction", KeyGNC2Riesz: "one direction"} {
+				for key, reason := range map[string]string{KeyCDNV: "classes 0 and 1 have the same mean", KeyGNC2Log: "same direction", KeyGNC2Riesz: "same direction"} {
 					if !strings.Contains(r.Missing[key], reason) {
 						t.Errorf("n=%d offset %g: %s: %g, reason %q", n, offset, key, r.Measures[key], r.Missing[key])
 					}

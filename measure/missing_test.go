@@ -126,7 +126,7 @@ func TestMissing(t *testing.T) {
 		}, "global mean", []string{KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log}},
 		{"two means in one direction", func(in *Input[float64]) {
 			*in = Input[float64]{Train: Memory([]float64{1, 0, 1, 0, 3, 0, 3, 0, -4, 0, -4, 0}, 2, []int32{0, 0, 1, 1, 2, 2})}
-		}, "one direction", []string{KeyGNC2Log}},
+		}, "same direction", []string{KeyGNC2Log}},
 		{"two classes with one mean", func(in *Input[float64]) {
 			*in = Input[float64]{Train: Memory([]float64{1, 0, 3, 0, 1, 0, 3, 0, -4, 0, -4, 0}, 2, []int32{0, 0, 1, 1, 2, 2})}
 		}, "classes 0 and 1 have the same mean", []string{KeyCDNV}},

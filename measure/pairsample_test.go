@@ -145,7 +145,7 @@ func TestSampledPairsThatCoincide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(r.Missing[KeyCDNV], "classes 0 and 1 have the same mean") || !strings.Contains(r.Missing[KeyGNC2Log], "one direction") {
+	if !strings.Contains(r.Missing[KeyCDNV], "classes 0 and 1 have the same mean") || !strings.Contains(r.Missing[KeyGNC2Log], "same direction") {
 		t.Errorf("cdnv: %q, gnc2_log: %q", r.Missing[KeyCDNV], r.Missing[KeyGNC2Log])
 	}
 }
