@@ -2,7 +2,7 @@ package engine
 
 import "syscall"
 
-// apart puts a process into a group of its own, which a signal from the keyboard does not reach, and has it killed when this program is.
+// apart puts a process into its own group, which signals from the keyboard do not reach, and has it killed when this program dies.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

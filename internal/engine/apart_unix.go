@@ -4,5 +4,5 @@ package engine
 
 import "syscall"
 
-// apart puts a process into a group of its own, which a signal from the keyboard does not reach.
+// apart puts a process into its own group, which signals from the keyboard do not reach.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -15,10 +15,10 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// Folder is where arrays are exchanged with an engine. Nothing in it outlives a run, so nothing is synced.
+// Folder is where arrays are exchanged with an engine. Nothing in it outlives the run, so nothing is synced.
 type Folder string
 
-// NewFolder makes an empty folder of the name, which must be absolute, in place of what is there.
+// NewFolder creates an empty folder at path, which must be absolute, replacing what is there.
 func NewFolder(path string) (Folder, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("engine: the folder %s is not an absolute path", path)
@@ -59,7 +59,7 @@ func (f Folder) put(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// open opens a file that the engine wrote: no link, and nothing that opening would wait for.
+// open opens a file that the engine wrote. It refuses links, and anything whose opening could block.
 func (f Folder) open(name string) (*os.File, int64, error) {
 	info, err := os.Lstat(f.path(name))
 	if err == nil && !info.Mode().IsRegular() {
@@ -78,7 +78,7 @@ func (f Folder) open(name string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// Tensors reads a .safetensors file of at most limit bytes. sum is what the engine has said of it; nil: nothing.
+// Tensors reads a .safetensors file of at most limit bytes. sum is what the engine reported about it, or nil.
 func (f Folder) Tensors(name string, limit int64, sum *Sum) ([]arrayfile.Array, error) {
 	arrays, err := f.tensors(name, limit, sum)
 	if err != nil {
@@ -106,17 +106,17 @@ func (f Folder) tensors(name string, limit int64, sum *Sum) ([]arrayfile.Array, 
 	return arrays, err
 }
 
-// Rows reads a .npy file of n rows, a batch at a time, so that no second copy of it is in memory.
+// Rows reads a .npy file of n rows, a batch at a time, so that memory never holds a second copy.
 type Rows[T float32 | float64] struct {
 	name   string
 	file   *os.File
 	header arrayfile.Header
 	width  int
-	left   int // rows
+	left   int // remaining rows
 	raw    []byte
 }
 
-// OpenRows opens a file that must hold n rows of so many numbers of type T. Any further axes of a row are laid end to end.
+// OpenRows opens a file that must hold n rows of width numbers of type T. Further axes of a row are flattened.
 func OpenRows[T float32 | float64](f Folder, name string, n, width int) (*Rows[T], error) {
 	r, err := openRows[T](f, name, n, width)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *Rows[T]) check(size int64, n int) error {
 	return nil
 }
 
-// Next reads the next rows, as many as to has room for or there are, and returns them.
+// Next reads the next rows, as many as fit into to and are left, and returns them.
 func (r *Rows[T]) Next(to []T) ([]T, error) {
 	rows := min(r.left, len(to)/r.width)
 	to = to[:rows*r.width]

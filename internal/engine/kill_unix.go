@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// killGroup kills a process and those that it has started. Its group has its number until the last of them is gone.
+// killGroup kills a process and those that it has started. The group keeps its number until the last of them is gone.
 func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// listen reads lines until the process is gone.
+// listen reads lines until the process ends.
 func (p *Process) listen(out io.ReadCloser) {
 	defer out.Close()
 	defer close(p.lines)
@@ -22,7 +22,7 @@ func (p *Process) listen(out io.ReadCloser) {
 		case p.lines <- what:
 			return true
 		case <-p.gone:
-			// What it said before it ended may still be wanted.
+			// What it said before it ended may still be needed.
 			select {
 			case p.lines <- what:
 				return true
@@ -49,7 +49,7 @@ func (p *Process) listen(out io.ReadCloser) {
 // errEnded says that the process ended, or closed its output.
 var errEnded = errors.New("it ended before it answered")
 
-// hear waits for the next line. check is asked ten times a second whether to go on waiting.
+// hear waits for the next line. check is called ten times a second to decide whether to keep waiting.
 func (p *Process) hear(ctx context.Context, silence time.Duration, check func() error) (line, error) {
 	timeout := time.NewTimer(silence)
 	defer timeout.Stop()
@@ -81,7 +81,7 @@ func (p *Process) hear(ctx context.Context, silence time.Duration, check func() 
 	}
 }
 
-// send writes an order: the fields with "do" before them.
+// send writes an order: the fields, preceded by "do".
 func (p *Process) send(ctx context.Context, name string, fields any) error {
 	text, err := json.Marshal(map[string]string{"do": name})
 	if err != nil {

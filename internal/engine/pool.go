@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// Pool keeps processes between runs, because to start one takes seconds, and shares devices among them. Several goroutines may use it.
+// Pool keeps processes between runs, because starting one takes seconds, and spreads runs over devices. Several goroutines may use it.
 type Pool struct {
 	Launch    func(ctx context.Context) (*Process, error)
-	Devices   []string // that runs are spread over; none: the first GPU there is, or else the processor
+	Devices   []string // to spread runs over; none: the first GPU, if any, else the processor
 	PerDevice int      // runs at a time on each of Devices; 0: any number
 
 	mu   sync.Mutex
 	idle []*Process
-	used map[string]int // runs on a device
+	used map[string]int // number of runs on a device
 	on   map[*Process]string
-	free chan struct{} // has room for each run that may be; nil: any number
+	free chan struct{} // has room for each run allowed at a time; nil: any number
 }
 
-// Get hands out a process, a new one if none is idle, and the device to use. It waits for a device. Give the process back with Put.
+// Get returns a process, a new one if none is idle, and the device to use. It waits until a device is free. Return the process with Put.
 func (p *Pool) Get(ctx context.Context) (*Process, Device, error) {
 	name, err := p.reserve(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Pool) Get(ctx context.Context) (*Process, Device, error) {
 	return process, device, err
 }
 
-// reserve takes the device that has the fewest runs.
+// reserve takes the device with the fewest runs.
 func (p *Pool) reserve(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	if p.used == nil {
@@ -77,7 +77,7 @@ func (p *Pool) release(device string) {
 	}
 }
 
-// process is an idle process that still answers, or a new one.
+// process returns an idle process that still answers, or a new one.
 func (p *Pool) process(ctx context.Context) (*Process, error) {
 	for {
 		kept := p.take()
@@ -102,7 +102,7 @@ func (p *Pool) take() *Process {
 	return last
 }
 
-// Put takes a process back that Get handed out, and keeps it for the next run. One that has failed is ended.
+// Put takes back a process from Get and keeps it for the next run. A process that has failed is ended.
 func (p *Pool) Put(process *Process) {
 	p.mu.Lock()
 	device := p.on[process]

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// Command starts an engine.
+// Command is the command that starts an engine.
 type Command struct {
 	Args []string // of the process; the first is a path
-	Env  []string // all of it
-	Dir  string   // where it starts
+	Env  []string // the complete environment
+	Dir  string   // the folder where it starts
 }
 
-// Limits are how long an engine may be silent. The zero value means the defaults.
+// Limits are how long an engine may be silent. A zero value means the default.
 type Limits struct {
-	Hello time.Duration // from its start; to import PyTorch from a slow disk takes a while
-	Order time.Duration // between two lines while an order is carried out, and to take one
-	Leave time.Duration // from the end of its input to its own
+	Hello time.Duration // from its start; importing PyTorch from a slow disk takes a while
+	Order time.Duration // between two lines while an order is carried out, and to accept one
+	Leave time.Duration // from the end of its input to its exit
 }
 
 func (l Limits) filled() Limits {
@@ -33,25 +33,25 @@ func (l Limits) filled() Limits {
 		}
 	}
 	fill(&l.Hello, 3*time.Minute)
-	fill(&l.Order, 30*time.Minute) // a step of L-BFGS on a processor, or a large split, says nothing for long
+	fill(&l.Order, 30*time.Minute) // a step of L-BFGS on a CPU, or a large split, takes long without a line
 	fill(&l.Leave, 10*time.Second)
 	return l
 }
 
-// Process is a running engine. One goroutine uses it at a time.
+// Process is a running engine. Only one goroutine may use it at a time.
 type Process struct {
 	Hello  Hello
 	limits Limits
 	stdin  io.WriteCloser
-	lines  chan any // of line, at last perhaps an error; closed with the output
+	lines  chan any // of line, perhaps with a final error; closed with the output
 	gone   chan struct{}
 	stderr *tail
 	cmd    *exec.Cmd
-	exit   error // why it ended; read it after gone
-	broken bool  // an order failed, so that nothing more is asked of it
+	exit   error // why it ended; read only after gone
+	broken bool  // an order failed, so no further ones are sent
 }
 
-// Start runs an engine and waits for its first words. An error of kind Refused says that this installation has no engine.
+// Start runs an engine and waits for its hello. An error of kind Refused says that this installation has no engine.
 func Start(ctx context.Context, c Command, limits Limits) (*Process, error) {
 	p := &Process{limits: limits.filled(), lines: make(chan any), gone: make(chan struct{}), stderr: &tail{}}
 	if err := p.spawn(c); err != nil {
@@ -74,7 +74,8 @@ func Start(ctx context.Context, c Command, limits Limits) (*Process, error) {
 	return p, nil
 }
 
-// spawn starts the process and what listens to it. Linux kills it when the thread that started it ends, so that thread waits for it.
+// spawn starts the process and the goroutines that listen to it. Linux kills the process when the thread that started it ends, so
+// that thread waits for it.
 func (p *Process) spawn(c Command) error {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -94,7 +95,7 @@ func (p *Process) spawn(c Command) error {
 		started <- err
 		if err == nil {
 			p.exit = p.cmd.Wait()
-			killGroup(p.cmd) // whatever it has started itself
+			killGroup(p.cmd) // and anything it has started itself
 			close(p.gone)
 		}
 	}()
@@ -109,10 +110,10 @@ func (p *Process) spawn(c Command) error {
 	return nil
 }
 
-// Do gives an order and waits for its answer. step is told of training steps, and check is asked ten times a second whether to go on;
-// their errors are returned. Both may be nil.
+// Do sends an order and waits for its answer. step receives training steps, and check is called ten times a second to decide whether
+// to continue; their errors are returned. Both may be nil.
 //
-// An *Error is the engine's own refusal. After any error but those that say otherwise (Usable) the process is gone.
+// An *Error is a refusal by the engine. After any other error, the process is gone; see Usable.
 func (p *Process) Do(ctx context.Context, name string, fields any, step func(Step) error, check func() error) (Answer, error) {
 	if p.broken {
 		return Answer{}, fmt.Errorf("engine: %s: it failed before", p.Hello.Title())
@@ -147,7 +148,7 @@ func (p *Process) do(ctx context.Context, name string, fields any, step func(Ste
 			return Answer{}, l.err
 		case l.answer != nil && l.answer.Done == name:
 			return *l.answer, nil
-		case l.step == nil || step == nil || l.step.Step <= last: // steps go on, so that they come to an end
+		case l.step == nil || step == nil || l.step.Step <= last: // steps must increase, so that they come to an end
 			return Answer{}, fmt.Errorf("its answer is one to something else")
 		}
 		last = l.step.Step
@@ -157,7 +158,7 @@ func (p *Process) do(ctx context.Context, name string, fields any, step func(Ste
 	}
 }
 
-// end ends a process that has failed, and puts that into words: how it ended, if it did so itself, and the end of its stderr.
+// end ends a process that has failed, and describes that: how it ended, if by itself, and the end of its stderr.
 func (p *Process) end(name string, err error) error {
 	p.broken = true
 	said := &Error{Kind: Failed, Message: err.Error()}
@@ -165,7 +166,7 @@ func (p *Process) end(name string, err error) error {
 	if errors.As(err, &its) {
 		said = its
 	}
-	if its != nil || errors.Is(err, errEnded) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) { // it is leaving
+	if its != nil || errors.Is(err, errEnded) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) { // it is exiting
 		select {
 		case <-p.gone:
 			if p.exit != nil && its == nil {
@@ -179,10 +180,10 @@ func (p *Process) end(name string, err error) error {
 	return said
 }
 
-// PID is the process's number.
+// PID is the process number.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Usable says whether the process can take another order.
+// Usable reports whether the process can take another order.
 func (p *Process) Usable() bool {
 	select {
 	case <-p.gone:
@@ -192,12 +193,12 @@ func (p *Process) Usable() bool {
 	}
 }
 
-// Close ends the process: its input ends, so it leaves; what has not left by then is killed.
+// Close ends the process: its input is closed, so it should leave; if it has not left by the deadline, it is killed.
 func (p *Process) Close() {
 	p.broken = true
 	p.stdin.Close()
 	go func() {
-		for range p.lines { // nobody asks any more, and whoever writes must not wait
+		for range p.lines { // nobody reads answers any more, but the writer must not block
 		}
 	}()
 	select {
@@ -207,12 +208,12 @@ func (p *Process) Close() {
 	}
 }
 
-// Kill ends the process, and all that it has started, at once.
+// Kill ends the process, and everything it has started, at once.
 func (p *Process) Kill() {
 	p.broken = true
 	p.stdin.Close()
 	select {
-	case <-p.gone: // and its number may be another's by now
+	case <-p.gone: // the number may belong to another process by now
 		return
 	default:
 	}

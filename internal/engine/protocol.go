@@ -1,7 +1,8 @@
-// Package engine runs a process that trains networks for this program, such as PyTorch on a GPU: it starts it, sends it orders, checks
-// its answers, and exchanges arrays with it by files. It knows nothing of runs, epochs or measures; who orders what is internal/train's.
+// Package engine runs a process that trains networks for this program, such as PyTorch on a GPU: it starts the process, sends it
+// orders, checks its answers, and exchanges arrays with it through files. It knows nothing about runs, epochs or measures;
+// internal/train decides which orders are sent.
 //
-// Open protocol.go for what is said, process.go for how a process is kept, files.go for the arrays, python.go for how PyTorch is found.
+// See protocol.go for the messages, process.go for managing a process, files.go for the arrays, python.go for finding PyTorch.
 // docs/engines.md has the whole contract.
 package engine
 
@@ -14,17 +15,17 @@ import (
 	"syscall"
 )
 
-// Protocol is the contract that this program speaks.
+// Protocol is the version of the contract that this program speaks.
 const Protocol = "collapse-engine 1"
 
-// maxLine bounds a line of either side, in bytes.
+// maxLine bounds a line in either direction, in bytes.
 const maxLine = 1 << 20
 
-// Hello is the first thing that an engine says.
+// Hello is an engine's first message.
 type Hello struct {
 	Protocol string   `json:"protocol"`
 	Engine   string   `json:"engine"`  // torch
-	Version  string   `json:"version"` // of the package that speaks
+	Version  string   `json:"version"` // of the package that answers
 	Torch    string   `json:"torch"`
 	CUDA     string   `json:"cuda"`
 	CuDNN    string   `json:"cudnn"`
@@ -38,7 +39,7 @@ type Device struct {
 	Bytes int64  `json:"bytes"` // of memory; 0: not known
 }
 
-// Device returns the device of that name; without a name the first one that is not the processor, or the processor. The error is a
+// Device returns the device with that name; without a name, the first device other than the CPU, or else the CPU. The error is a
 // *DeviceError.
 func (h Hello) Device(name string) (Device, error) {
 	var names []string
@@ -54,7 +55,7 @@ func (h Hello) Device(name string) (Device, error) {
 	return Device{}, &DeviceError{Engine: h.Title(), Name: name, There: names}
 }
 
-// DeviceError says that an engine lacks a device.
+// DeviceError says that an engine does not have a device.
 type DeviceError struct {
 	Engine, Name string
 	There        []string
@@ -64,7 +65,7 @@ func (e *DeviceError) Error() string {
 	return fmt.Sprintf("engine: %s has no device %q here; --device takes %s", e.Engine, e.Name, strings.Join(e.There, ", "))
 }
 
-// Title is the engine and its version, such as "torch 2.11.0+cu130".
+// Title returns the engine and its version, such as "torch 2.11.0+cu130".
 func (h Hello) Title() string { return strings.TrimSpace(h.Engine + " " + h.Torch) }
 
 func (h Hello) check() error {
@@ -77,7 +78,7 @@ func (h Hello) check() error {
 	return nil
 }
 
-// Number is a float64 that may be NaN or infinite, which JSON has no number for.
+// Number is a float64 that may be NaN or infinite, which JSON cannot express as a number.
 type Number float64
 
 // MarshalJSON writes "nan", "inf" and "-inf" as texts.
@@ -131,19 +132,19 @@ type Open struct {
 	Splits    []string `json:"splits"`
 }
 
-// Tap is a layer that evaluate can hand over.
+// Tap is a layer whose activations evaluate can return.
 type Tap struct {
 	Name string `json:"name"`
 	Pool string `json:"pool"` // average or flatten
 }
 
-// Load and Save name two files of tensors: the orders load and save.
+// Load and Save name two files of tensors, for the orders load and save.
 type Load struct {
 	Model string `json:"model"`
 	Optim string `json:"optim"`
 }
 
-// Epoch is the order to train one. Its files are order.npy and, with Views, views.npy.
+// Epoch is the order to train an epoch. Its files are order.npy and, with Views, views.npy.
 type Epoch struct {
 	Epoch int     `json:"epoch"`
 	LR    float64 `json:"lr"`
@@ -151,31 +152,31 @@ type Epoch struct {
 	Keep  bool    `json:"keep"`
 }
 
-// Settle is the order to pass the training set without a step.
+// Settle is the order to pass the training set through the network without a step.
 type Settle struct {
 	Passes int  `json:"passes"`
 	Views  bool `json:"views"`
 }
 
-// Evaluate is the order to pass splits in eval mode.
+// Evaluate is the order to pass splits through the network in eval mode.
 type Evaluate struct {
 	Splits  []string `json:"splits"`
 	Set     int      `json:"set"` // 0 or 1: which files to write
 	Layers  bool     `json:"layers"`
-	Samples int      `json:"samples"` // the first ones of a split; 0: all
+	Samples int      `json:"samples"` // the first samples of a split; 0: all
 }
 
-// Step is said after a training step, at most ten times a second.
+// Step is reported after a training step, at most ten times a second.
 type Step struct {
 	Step    int    `json:"step"` // from 1
-	Loss    Number `json:"loss"` // mean of the epoch so far
+	Loss    Number `json:"loss"` // mean over the epoch so far
 	Correct int    `json:"correct"`
 }
 
-// Answer ends an order.
+// Answer is the answer that ends an order.
 type Answer struct {
 	Done string `json:"done"`
-	// Of open: what the bits depend on, the device memory that the run needs, and what is free; 0: not known.
+	// Of open: what the bits depend on, the device memory that the run needs, and how much is free; 0: not known.
 	Machine string `json:"machine"`
 	Bytes   int64  `json:"bytes"`
 	Free    int64  `json:"free"`
@@ -202,17 +203,17 @@ type Sum struct {
 // Kinds of an Error.
 const (
 	Refused = "refused" // it cannot do this run
-	Memory  = "memory"  // the device's memory is short
-	Input   = "input"   // a file or an order is wrong
+	Memory  = "memory"  // the device has too little memory
+	Input   = "input"   // a file or an order is invalid
 	Failed  = "failed"  // anything else; the process is gone
 )
 
-// Error is an answer that says that an order could not be carried out.
+// Error is an answer saying that an order could not be carried out.
 type Error struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
-	Engine  string `json:"-"` // who says so
-	Stderr  string `json:"-"` // the end of what it wrote there; "" where the process stays
+	Engine  string `json:"-"` // which engine says so
+	Stderr  string `json:"-"` // the end of its stderr; "" if the process keeps running
 }
 
 func (e *Error) Error() string {
@@ -223,7 +224,7 @@ func (e *Error) Error() string {
 	return text + indented(e.Stderr)
 }
 
-// Unwrap gives the operating system's error where the disk is full, which is no fault of the run.
+// Unwrap returns the operating system's error if the disk is full, which is not the run's fault.
 func (e *Error) Unwrap() error {
 	if strings.Contains(e.Message, "No space left on device") {
 		return syscall.ENOSPC
@@ -231,10 +232,10 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// stays says that the process can take another order.
+// stays reports whether the process can take another order.
 func (e *Error) stays() bool { return e.Kind == Refused || e.Kind == Memory || e.Kind == Input }
 
-// line is one line of an engine: one of its fields is set.
+// line is one line from an engine: exactly one of its fields is set.
 type line struct {
 	hello  *Hello
 	step   *Step

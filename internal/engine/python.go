@@ -13,22 +13,22 @@ import (
 	"sync"
 )
 
-// Python starts engines of a package for Python. Several goroutines may use it.
+// Python starts engines from a Python package. Several goroutines may use it.
 type Python struct {
 	Interpreter string // what --python names; "": see candidates
-	Files       fs.FS  // the package, as it lies below a folder of Python's path
-	Version     string // of Files; a name of one word
-	Cache       string // where Files are unpacked; "": the user's folder for caches
+	Files       fs.FS  // the package, as in a folder of Python's path
+	Version     string // of Files; a single word
+	Cache       string // where Files are unpacked; "": the user's cache folder
 	Limits      Limits
 
 	mu    sync.Mutex
-	works *candidate // the one that has started
+	works *candidate // the one that started successfully
 }
 
 // candidate is an interpreter that may have PyTorch.
 type candidate struct {
 	args []string
-	from string // which setting names it
+	from string // which setting named it
 }
 
 // MissingError says that no interpreter has PyTorch.
@@ -42,7 +42,7 @@ func (e *MissingError) Error() string {
 		" which may be a command such as `uv run --with torch python`"
 }
 
-// Launch starts an engine with the first interpreter that can. It is a *MissingError if none can.
+// Launch starts an engine with the first interpreter that works. If none does, the error is a *MissingError.
 func (p *Python) Launch(ctx context.Context) (*Process, error) {
 	p.mu.Lock()
 	works := p.works
@@ -71,7 +71,7 @@ func (p *Python) Launch(ctx context.Context) (*Process, error) {
 	return nil, missing
 }
 
-// firstWords is an error without the name of the engine, and with the last line alone of what it wrote.
+// firstWords shortens an error: no engine name, and only the last line of its stderr.
 func firstWords(e *Error) string {
 	if e.Stderr == "" || e.Kind != Failed {
 		return e.Message
@@ -79,13 +79,13 @@ func firstWords(e *Error) string {
 	return e.Message + ": " + e.Stderr[strings.LastIndexByte(e.Stderr, '\n')+1:]
 }
 
-// candidates lists the interpreters that are there, and says which are not. What is named is the only one.
+// candidates lists the interpreters that exist, and reports which do not. If the user named one, it is the only candidate.
 func (p *Python) candidates() ([]candidate, *MissingError) {
 	missing := &MissingError{}
 	named := func(text, from string) []candidate {
 		args := strings.Fields(text)
 		if _, err := os.Stat(text); err == nil {
-			args = []string{text} // a path with blanks
+			args = []string{text} // a path with spaces
 		}
 		if len(args) == 0 {
 			return nil
@@ -134,7 +134,7 @@ func (p *Python) start(ctx context.Context, c candidate) (*Process, error) {
 	return process, err
 }
 
-// environment is this program's, with the package before everything else that Python finds. cuBLAS has the same bits twice only with a
+// environment is that of this program, with the package first in Python's path. cuBLAS gives the same bits every time only with a
 // workspace of fixed size.
 func environment(dir string) []string {
 	path := dir

@@ -8,11 +8,11 @@ import (
 // tailSize is how much of an engine's stderr is kept for a message, in bytes.
 const tailSize = 8 << 10
 
-// tail keeps the end of what is written to it, and never waits.
+// tail keeps the end of what is written to it, and never blocks.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
-	cut  bool // something was written before
+	cut  bool // earlier text was dropped
 }
 
 // Write implements io.Writer.
@@ -26,16 +26,16 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// shownLines is how many lines of an engine's stderr stand in a message.
+// shownLines is how many lines of an engine's stderr a message shows.
 const shownLines = 12
 
-// text is the last lines that were written.
+// text returns the last lines that were written.
 func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "?")), "\n")
 	if t.cut && len(lines) > 1 {
-		lines = lines[1:] // the first is not whole
+		lines = lines[1:] // the first is incomplete
 	}
 	if len(lines) > shownLines {
 		lines = lines[len(lines)-shownLines:]
@@ -43,7 +43,7 @@ func (t *tail) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// indented sets lines off below a message.
+// indented indents lines below a message.
 func indented(text string) string {
 	if text == "" {
 		return ""

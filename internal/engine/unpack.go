@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// unpacked returns a folder with the files of the package, which it makes where it is not there or not whole. A folder appears whole
-// under its name, so that programs which start together do not meet half of one.
+// unpacked returns a folder with the files of the package, which it creates if it is missing or incomplete. The folder appears under
+// its name only when complete, so that programs which start at the same time never see half of it.
 func (p *Python) unpacked() (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,7 +36,7 @@ func (p *Python) unpacked() (string, error) {
 	if err := os.CopyFS(filepath.Join(tmp, "new"), p.Files); err != nil {
 		return "", err
 	}
-	// One that is damaged goes; where another program was faster, its folder stays.
+	// A damaged folder is replaced; if another program was faster, its folder stays.
 	if err := os.Rename(dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -46,7 +46,7 @@ func (p *Python) unpacked() (string, error) {
 	return dir, nil
 }
 
-// whole says whether dir has the files of the package as they are. What Python adds, it may.
+// whole reports whether dir has the files of the package unchanged. Python may add files of its own.
 func (p *Python) whole(dir string) bool {
 	return fs.WalkDir(p.Files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

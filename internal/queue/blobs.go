@@ -17,27 +17,27 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// Blob names something too large for a message, and says what it holds.
+// Blob names something too large for a message, and describes its content.
 type Blob struct {
-	Name   string `json:"name"` // of parts with '/'
+	Name   string `json:"name"` // parts separated by '/'
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 }
 
-// Blobs keeps blobs. What Put returns for is durable. Only the coordinator lists and removes.
+// Blobs stores blobs. Once Put returns, the blob is durable. Only the coordinator lists and removes blobs.
 type Blobs interface {
 	Put(ctx context.Context, name string, r io.Reader) (Blob, error)
-	// Get copies a blob to w, and returns an error if it is not what Put took.
+	// Get copies a blob to w, and returns an error if it is not what Put stored.
 	Get(ctx context.Context, b Blob, w io.Writer) error
-	// List returns the names of all that is kept, including what killed processes left half-written.
+	// List returns the names of everything stored, including half-written blobs of killed processes.
 	List(ctx context.Context) ([]string, error)
-	// Remove removes what has these names. What is gone already is no error.
+	// Remove removes the blobs with these names. A blob that is already gone is no error.
 	Remove(ctx context.Context, names ...string) error
 	// Clear removes everything.
 	Clear(ctx context.Context) error
 }
 
-// Objects keeps blobs in the queue's own object store.
+// Objects returns the blobs in the queue's own object store.
 func (b *Broker) Objects(ctx context.Context) (Blobs, error) {
 	s, err := b.js.ObjectStore(ctx, b.blobBucket())
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -49,11 +49,11 @@ func (b *Broker) Objects(ctx context.Context) (Blobs, error) {
 	return objects{s: s, js: b.js, bucket: b.blobBucket()}, nil
 }
 
-// Folder keeps blobs as files of a folder that all machines see. Clear removes the folder itself, too: a worker that still writes there
-// gets an error, and leaves nothing behind. MakeFolder makes it again.
+// Folder keeps blobs as files of a folder that all machines see. Clear also removes the folder itself: a worker that still writes
+// there gets an error, and leaves nothing behind. MakeFolder creates it again.
 func Folder(dir string) Blobs { return folder(dir) }
 
-// MakeFolder makes the folder of Folder.
+// MakeFolder creates the folder for Folder.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("queue: the shared folder: %w", err)
@@ -61,7 +61,7 @@ func MakeFolder(dir string) error {
 	return nil
 }
 
-// FolderLeft reports whether the folder of Folder is there, or what a Clear that was cut short left of it.
+// FolderLeft reports whether the folder of Folder exists, or what an interrupted Clear left of it.
 func FolderLeft(dir string) bool {
 	_, err1 := os.Stat(dir)
 	_, err2 := os.Stat(folder(dir).trash())
@@ -91,7 +91,7 @@ func (f folder) Put(_ context.Context, name string, r io.Reader) (Blob, error) {
 	return sum.blob(name), err
 }
 
-// makeBelow makes a folder and those above it, but for the folder f itself: without it nobody wants the blob any more.
+// makeBelow creates a folder and its parents, but not the folder f itself: if that is gone, nobody wants the blob any more.
 func (f folder) makeBelow(dir string) error {
 	if dir == filepath.Clean(string(f)) {
 		return nil
@@ -105,7 +105,7 @@ func (f folder) makeBelow(dir string) error {
 	return nil
 }
 
-// writeDurably writes beside path, syncs, and renames.
+// writeDurably writes to a temporary file next to path, syncs, and renames.
 func writeDurably(path string, r io.Reader) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
@@ -139,7 +139,7 @@ func (f folder) List(ctx context.Context) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(string(f), func(path string, d os.DirEntry, err error) error {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil // it was removed meanwhile
+			return nil // removed meanwhile
 		}
 		if err != nil || d.IsDir() {
 			return errors.Join(err, context.Cause(ctx))
@@ -154,7 +154,7 @@ func (f folder) List(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Remove removes the folders that it empties, too.
+// Remove also removes the folders that become empty.
 func (f folder) Remove(_ context.Context, names ...string) error {
 	for _, name := range names {
 		path, err := f.path(name)
@@ -165,7 +165,7 @@ func (f folder) Remove(_ context.Context, names ...string) error {
 			return fmt.Errorf("queue: %w", err)
 		}
 		for dir := filepath.Dir(path); dir != filepath.Clean(string(f)); dir = filepath.Dir(dir) {
-			if os.Remove(dir) != nil { // it holds more
+			if os.Remove(dir) != nil { // not empty
 				break
 			}
 		}
@@ -173,7 +173,7 @@ func (f folder) Remove(_ context.Context, names ...string) error {
 	return nil
 }
 
-// trash is what Clear makes of the folder before it removes it: in one step, so that nothing new comes in meanwhile.
+// trash is the name to which Clear renames the folder before removing it, so that in one step nothing new can come in.
 func (f folder) trash() string {
 	return filepath.Join(filepath.Dir(string(f)), ".gone-"+filepath.Base(string(f)))
 }
@@ -192,7 +192,7 @@ func (f folder) Clear(context.Context) error {
 	return nil
 }
 
-// summer sums what passes.
+// summer computes size and digest of what passes through it.
 type summer struct {
 	h hash.Hash
 	n int64
@@ -207,7 +207,7 @@ func (s *summer) blob(name string) Blob {
 	return Blob{Name: name, SHA256: hex.EncodeToString(s.h.Sum(nil)), Bytes: s.n}
 }
 
-// copy copies and checks. What is larger than b says is cut off after one byte too many.
+// copy copies and checks. Data larger than b says is cut off one byte past that size.
 func (b Blob) copy(w io.Writer, r io.Reader) error {
 	if b.Bytes < 0 || b.Bytes == math.MaxInt64 {
 		return fmt.Errorf("queue: %s shall have %d bytes", b.Name, b.Bytes)

@@ -17,34 +17,34 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// Broker is a connection to a queue. It comes back by itself when the server was away.
+// Broker is a connection to a queue. It reconnects by itself after the server was away.
 type Broker struct {
 	opt  Options
 	conn *nats.Conn
 	js   jetstream.JetStream
 
-	refused atomic.Bool  // a refusal was told
-	silence atomic.Int64 // Options.AckWait; a worker's becomes the coordinator's
+	refused atomic.Bool  // a refusal was logged
+	silence atomic.Int64 // Options.AckWait; a worker takes over the coordinator's
 
 	mu   sync.Mutex
 	back chan struct{} // closed, and replaced, when the connection is back
 }
 
-// Remote names a server of another process.
+// Remote names the server of another process.
 type Remote struct {
-	URL    string // nats://host:port, tls://host:port; several with commas
+	URL    string // nats://host:port, tls://host:port; several separated by commas
 	Token  string
-	CAFile string // certificates to trust besides the system's
+	CAFile string // certificates to trust in addition to the system's
 }
 
-// CertificateError says that a file holds no certificate to trust.
+// CertificateError says that a file holds no certificate.
 type CertificateError struct{ Path string }
 
 func (e *CertificateError) Error() string {
 	return fmt.Sprintf("queue: %s holds no certificate; want a file with -----BEGIN CERTIFICATE-----", e.Path)
 }
 
-// Connect connects to a server. *TokenError if it refuses, *CertificateError if Remote.CAFile is of no use.
+// Connect connects to a server. It returns *TokenError if the server refuses the token, *CertificateError if Remote.CAFile holds no certificate.
 func Connect(r Remote, opt Options) (*Broker, error) {
 	var more []nats.Option
 	if r.Token != "" {
@@ -55,7 +55,7 @@ func Connect(r Remote, opt Options) (*Broker, error) {
 		if err != nil {
 			return nil, fmt.Errorf("queue: certificates: %w", err)
 		}
-		if !x509.NewCertPool().AppendCertsFromPEM(pem) { // else every attempt to connect would find so
+		if !x509.NewCertPool().AppendCertsFromPEM(pem) { // report it once, rather than at every attempt to connect
 			return nil, &CertificateError{r.CAFile}
 		}
 		more = append(more, nats.RootCAs(r.CAFile))
@@ -92,14 +92,14 @@ func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
 	return b, nil
 }
 
-// reconnectDelay is the pause between two attempts to find the server again, at most 0.7 s. A claim that does not move for half of
-// AckWait is taken over: when the server is back its holder must be, too, long before that.
+// reconnectDelay is the pause between two attempts to find the server again, at most 0.7 s. A claim that does not change for half of
+// AckWait is taken over: when the server is back, the claim's holder must be back long before that.
 func (b *Broker) reconnectDelay(int) time.Duration {
 	d := min(500*time.Millisecond, time.Duration(b.silence.Load())/30)
 	return d + rand.N(d*2/5+1)
 }
 
-// heedRefusal tells, once, that the server does not allow something: on a cluster whose permissions are too narrow nothing else would.
+// heedRefusal logs, once, that the server does not allow something: on a cluster with too few permissions nothing else would tell.
 func (b *Broker) heedRefusal(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) && b.refused.CompareAndSwap(false, true) {
 		b.opt.Logf("the queue's server refuses (docs/cluster.md lists what must be allowed): %s", clean(err.Error(), longestText))
@@ -116,14 +116,14 @@ func (b *Broker) wake() {
 	b.back = make(chan struct{})
 }
 
-// reconnected is closed when the connection comes back next.
+// reconnected returns a channel that is closed when the connection is back.
 func (b *Broker) reconnected() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.back
 }
 
-// pause waits for d or until the server is back, or returns why ctx ended.
+// pause waits for d or until the server is back; it returns the cause if ctx ends.
 func (b *Broker) pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -134,11 +134,11 @@ func (b *Broker) pause(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// exchangeTime is how long an answer of the server is waited for. A cluster that lost a server may need longer to agree
-// on who answers.
+// exchangeTime is how long to wait for an answer of the server. A cluster that lost a server may take longer to agree on which one
+// answers.
 const exchangeTime = 5 * time.Second
 
-// outlast repeats an exchange with the server while the server is away.
+// outlast repeats an exchange with the server for as long as the server is away.
 func (b *Broker) outlast(ctx context.Context, exchange func(context.Context) error) error {
 	for {
 		bounded, cancel := context.WithTimeout(ctx, exchangeTime)
@@ -156,19 +156,19 @@ func (b *Broker) outlast(ctx context.Context, exchange func(context.Context) err
 	}
 }
 
-// streamInfo asks the server for the state of a stream, by a handle of its own: Info of a handle that goroutines share is a data race.
+// streamInfo asks the server for the state of a stream, through a handle of its own: calling Info on a handle that goroutines share is a data race.
 func streamInfo(ctx context.Context, js jetstream.StreamManager, name string, of ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
 	s, err := js.Stream(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if len(of) == 0 {
-		return s.CachedInfo(), nil // it was asked for just now
+		return s.CachedInfo(), nil // just received
 	}
 	return s.Info(ctx, of...)
 }
 
-// isAway says that an exchange failed for want of a server that answers.
+// isAway reports whether an exchange failed because no server answers.
 func isAway(err error) bool {
 	var refused *jetstream.APIError
 	if errors.As(err, &refused) {
@@ -187,7 +187,7 @@ func isAway(err error) bool {
 func (b *Broker) jobStream() string    { return b.opt.Name + "-jobs" }
 func (b *Broker) resultStream() string { return b.opt.Name + "-results" }
 func (b *Broker) claimBucket() string  { return b.opt.Name + "-claims" }
-func (b *Broker) claimStream() string  { return "KV_" + b.claimBucket() } // below the bucket
+func (b *Broker) claimStream() string  { return "KV_" + b.claimBucket() } // the stream underneath the bucket
 func (b *Broker) claimSubject(id string) string {
 	return "$KV." + b.claimBucket() + "." + claimPrefix + id
 }
@@ -198,7 +198,7 @@ func (b *Broker) jobSubject(p, id string) string {
 func (b *Broker) jobPrefix() string              { return b.opt.Name + ".job." }
 func (b *Broker) resultPrefix() string           { return b.opt.Name + ".res." }
 func (b *Broker) resultSubject(id string) string { return b.resultPrefix() + id }
-func (b *Broker) controlSubject() string         { return b.opt.Name + ".stop" } // payload: a job's ID
+func (b *Broker) controlSubject() string         { return b.opt.Name + ".stop" } // payload: the ID of a job
 func (b *Broker) wakeSubject() string            { return b.opt.Name + ".wake" }
 
 const (
@@ -206,7 +206,7 @@ const (
 	infoKey     = "info"
 )
 
-// info is what a queue says about itself.
+// info describes a queue.
 type info struct {
 	Protocol int           `json:"protocol"` // 1
 	Version  string        `json:"version"`
@@ -216,7 +216,7 @@ type info struct {
 
 const protocol = 1
 
-// readInfo returns the queue's description, nil if nobody has made the queue yet.
+// readInfo returns the queue's description, nil if the queue has not been made yet.
 func (b *Broker) readInfo(ctx context.Context) (*info, error) {
 	kv, err := b.js.KeyValue(ctx, b.claimBucket())
 	if errors.Is(err, jetstream.ErrBucketNotFound) {

@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// claimValue is a claim's entry.
+// claimValue is the entry of a claim.
 type claimValue struct {
 	Worker     string `json:"worker"`
-	Nonce      string `json:"nonce"`                // tells two claims of one worker apart
-	Generation uint64 `json:"generation,omitempty"` // 0: the entry's own revision
+	Nonce      string `json:"nonce"`                // tells two claims by one worker apart
+	Generation uint64 `json:"generation,omitempty"` // 0: the revision of the entry itself
 	Held       bool   `json:"held"`
 	Attempt    int    `json:"attempt"` // from 1; starts again after saved state
 	State      []byte `json:"state,omitempty"`
@@ -43,10 +43,9 @@ func (v claimValue) generation(revision uint64) uint64 {
 // errBusy is returned by take for a job whose holder is alive.
 var errBusy = errors.New("queue: another worker is at the job")
 
-// take makes a claim on a job whose message this worker holds. A claim that is held already is watched
-// for longer than a heartbeat: if it moves, its holder lives (errBusy); if it does not, it is taken over. The
-// message alone is no proof: it comes again to somebody else when the server was away for a while,
-// though the holder kept working.
+// take claims a job whose message this worker holds. If the job is already claimed, take watches the claim for longer than a
+// heartbeat: if it changes, its holder is alive (errBusy); if not, take takes it over. Holding the message alone proves nothing:
+// after the server was away for a while, it is delivered again to another worker although the holder kept working.
 func (w *worker) take(ctx context.Context, id string) (v claimValue, revision uint64, err error) {
 	v = claimValue{Worker: w.name, Nonce: nuid.Next(), Held: true, Attempt: 1}
 	revision, err = w.kv.Create(ctx, claimPrefix+id, v.encode())
@@ -81,27 +80,28 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 	return v, revision, err
 }
 
-// readClaim reads a job's claim. An entry that is none counts as a claim that nobody holds.
+// readClaim reads a job's claim. An entry that is no valid claim counts as one that nobody holds.
 func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEntry, claimValue, error) {
 	e, err := w.kv.Get(ctx, claimPrefix+id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		if e, err = w.lookAgain(ctx, id); errors.Is(err, jetstream.ErrKeyNotFound) {
-			return nil, claimValue{}, ErrLost // cancelled, or done, in the meantime
+			return nil, claimValue{}, ErrLost // cancelled or done meanwhile
 		}
 	}
 	if err != nil {
 		return nil, claimValue{}, err
 	}
 	v, err := parseClaim(e.Value(), e.Revision())
-	if err != nil { // whoever held it cannot know that it is still theirs
+	if err != nil { // whoever held it cannot know that it still has it
 		return e, claimValue{}, nil
 	}
 	return e, v, nil
 }
 
-// lookAgain reads a claim that one server of the queue did not find. Each of a cluster's servers answers reads, also one that lags behind
-// and has not heard of the claim yet. Their leader, which answers for the stream as a whole, knows whether there is one: it is read
-// until it comes, for as long as an exchange may take. What does not come then was removed by somebody else than the coordinator.
+// lookAgain reads a claim that one server of the queue did not find. Any server of a cluster answers reads, even one that lags
+// behind and does not know the claim yet. Their leader, which answers for the stream as a whole, knows whether it exists: then it is
+// read again until it appears, for as long as an exchange may take. If it does not appear, something other than the coordinator has
+// removed it.
 func (w *worker) lookAgain(ctx context.Context, id string) (e jetstream.KeyValueEntry, err error) {
 	subject := w.b.claimSubject(id)
 	i, err := streamInfo(ctx, w.b.js, w.b.claimStream(), jetstream.WithSubjectFilter(subject))
@@ -120,9 +120,9 @@ func (w *worker) lookAgain(ctx context.Context, id string) (e jetstream.KeyValue
 	return e, err
 }
 
-// update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose answer got lost on the way is
-// recognised as this task's own. Only a later write says that the claim is lost: a cluster refuses an update, too, while it has not
-// agreed on the one before, and may show what was there before that.
+// update replaces the task's claim, and returns ErrLost if it is no longer this task's. An update whose answer got lost is
+// recognised as this task's own. Only a later write proves that the claim is lost: a cluster also refuses an update while it has not
+// agreed on the one before, and may then show the state before that.
 func (t *Task) update(ctx context.Context, change func(*claimValue)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Free gives up the claims of workers that are known to be dead, so that their jobs, submitted again,
-// are taken at once instead of after AckWait. It returns the jobs, which must be submitted again.
+// Free gives up the claims of workers that are known to be dead, so that their jobs are taken at once instead of after AckWait. It
+// returns the jobs, which must be submitted again.
 func (c *Coordinator) Free(ctx context.Context, dead func(worker string) bool) ([]string, error) {
 	var freed []string
 	err := c.eachClaim(ctx, func(id string, v claimValue, revision uint64) error {
@@ -22,7 +22,7 @@ func (c *Coordinator) Free(ctx context.Context, dead func(worker string) bool) (
 		v.Held = false
 		_, err := c.kv.Update(ctx, claimPrefix+id, v.encode(), revision)
 		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-			return nil // not dead at all
+			return nil // not dead after all
 		}
 		if err != nil {
 			return fmt.Errorf("queue: %w", err)
@@ -33,7 +33,7 @@ func (c *Coordinator) Free(ctx context.Context, dead func(worker string) bool) (
 	return freed, err
 }
 
-// readClaim reads an entry below claimPrefix. One that is no claim is set aside; ok is false.
+// readClaim reads an entry below claimPrefix. An invalid one is set aside; then ok is false.
 func (c *Coordinator) readClaim(ctx context.Context, e jetstream.KeyValueEntry) (id string, v claimValue, ok bool) {
 	id = strings.TrimPrefix(e.Key(), claimPrefix)
 	v, err := parseClaim(e.Value(), e.Revision())
@@ -49,7 +49,7 @@ func (c *Coordinator) readClaim(ctx context.Context, e jetstream.KeyValueEntry) 
 	return "", v, false
 }
 
-// eachClaim calls f for every claim there is now.
+// eachClaim calls f for every current claim.
 func (c *Coordinator) eachClaim(ctx context.Context, f func(id string, v claimValue, revision uint64) error) error {
 	entries, err := c.entries(ctx)
 	for errors.Is(err, errUnended) {
@@ -68,11 +68,11 @@ func (c *Coordinator) eachClaim(ctx context.Context, f func(id string, v claimVa
 	return nil
 }
 
-// errUnended says that nobody said which claim is the last.
+// errUnended says that the last claim was never marked as the last.
 var errUnended = errors.New("queue: the list of claims has no end")
 
-// entries returns what is below claimPrefix now. The last entry has a mark: should it be removed before it is sent, the mark never
-// comes (errUnended).
+// entries returns the current entries below claimPrefix. The last entry carries a mark; if it is removed before it is sent, the mark
+// never arrives (errUnended).
 func (c *Coordinator) entries(ctx context.Context) (list []jetstream.KeyValueEntry, err error) {
 	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *Coordinator) entries(ctx context.Context) (list []jetstream.KeyValueEnt
 			switch {
 			case !ok:
 				return nil, fmt.Errorf("queue: listing the claims: %w", nats.ErrConnectionClosed)
-			case e == nil: // all that were there
+			case e == nil: // end of the existing entries
 				return list, nil
 			}
 			list = append(list, e)
@@ -97,7 +97,7 @@ func (c *Coordinator) entries(ctx context.Context) (list []jetstream.KeyValueEnt
 	}
 }
 
-// Claims returns who works on what now.
+// Claims returns which worker has which job.
 func (c *Coordinator) Claims(ctx context.Context) ([]Claim, error) {
 	var all []Claim
 	err := c.eachClaim(ctx, func(id string, v claimValue, revision uint64) error {
@@ -107,7 +107,7 @@ func (c *Coordinator) Claims(ctx context.Context) ([]Claim, error) {
 	return all, err
 }
 
-// Watch calls f with every claim there is and, until ctx ends, with every one that changes.
+// Watch calls f with every existing claim and then, until ctx ends, with every claim that changes.
 func (c *Coordinator) Watch(ctx context.Context, f func(Claim)) error {
 	w, err := c.kv.Watch(ctx, claimPrefix+">", jetstream.IgnoreDeletes())
 	if err != nil {

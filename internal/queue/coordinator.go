@@ -14,12 +14,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Coordinator submits jobs and collects results. A queue has one at a time.
+// Coordinator submits jobs and collects results. A queue has only one at a time.
 type Coordinator struct {
 	b       *Broker
 	jobs    jetstream.Stream
 	results jetstream.Stream
-	claims  jetstream.Stream // the stream below the bucket
+	claims  jetstream.Stream // the stream underneath the bucket
 	kv      jetstream.KeyValue
 	text    []byte // the queue's description
 
@@ -27,8 +27,8 @@ type Coordinator struct {
 	waiters waiters
 }
 
-// Coordinate makes the queue, or takes up the one that is there. owner names the lab; *OwnerError if
-// the queue is another's.
+// Coordinate creates the queue, or takes over an existing one. owner names the lab; if the queue belongs to another one, the error
+// is *OwnerError.
 func (b *Broker) Coordinate(ctx context.Context, owner string) (*Coordinator, error) {
 	c := &Coordinator{b: b, waiters: waiters{list: map[string]*waiter{}}}
 	old, err := c.owner(ctx, owner)
@@ -56,8 +56,8 @@ func (b *Broker) Coordinate(ctx context.Context, owner string) (*Coordinator, er
 // metaOwner is the key of the owner in the description of the stream of jobs, which workers cannot change.
 const metaOwner = "collapse.owner"
 
-// owner returns whose queue this is, "" if nobody's; mine is its reader. What the queue says about itself may be damaged: then it is
-// written again, and the stream of jobs says whose it is.
+// owner returns the owner of this queue, "" if there is none; mine is its reader. If the queue's own description is damaged, it is
+// written again, and the stream of jobs tells the owner.
 func (c *Coordinator) owner(ctx context.Context, mine string) (string, error) {
 	old, err := c.b.readInfo(ctx)
 	var version *VersionError
@@ -99,7 +99,7 @@ func (c *Coordinator) create(ctx context.Context, owner string) error {
 	var err error
 	if c.jobs, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: b.jobStream(), Subjects: []string{b.jobSubject("*", "*")}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		// A second message for a job that is in the queue is refused.
+		// A second message for a job that is already in the queue is refused.
 		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, Replicas: replicas,
 		Metadata: map[string]string{metaOwner: owner},
 	}); err != nil {
@@ -109,7 +109,7 @@ func (c *Coordinator) create(ctx context.Context, owner string) error {
 		name := "p" + strconv.Itoa(int(p))
 		if _, err := c.jobs.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: name, FilterSubject: b.jobSubject(name, "*"), AckPolicy: jetstream.AckExplicitPolicy, AckWait: b.opt.AckWait,
-			MaxDeliver: -1, MaxAckPending: 200_000, // the default of 1000 stalls large fleets
+			MaxDeliver: -1, MaxAckPending: 200_000, // the default of 1000 would stall large fleets
 		}); err != nil {
 			return err
 		}
@@ -128,16 +128,16 @@ func (c *Coordinator) create(ctx context.Context, owner string) error {
 	if c.claims, err = b.js.Stream(ctx, b.claimStream()); err != nil {
 		return err
 	}
-	_, err = b.Objects(ctx) // workers may use it, and not make it
+	_, err = b.Objects(ctx) // workers may use it, but not create it
 	return err
 }
 
 // errSubjectFull is the server's answer to a second message for one subject.
 const errSubjectFull = "maximum messages per subject exceeded"
 
-// Submit puts jobs into the queue. One that is there already stays as it is. It waits while the server is away.
+// Submit puts jobs into the queue. A job that is already there stays as it is. While the server is away, Submit waits.
 func (c *Coordinator) Submit(ctx context.Context, jobs ...Job) error {
-	defer c.b.conn.Publish(c.b.wakeSubject(), nil) // a hint: workers look by themselves, too
+	defer c.b.conn.Publish(c.b.wakeSubject(), nil) // only a hint: workers also look by themselves
 	const window = 1000
 	for start := 0; start < len(jobs); start += window {
 		some := jobs[start:min(start+window, len(jobs))]
@@ -188,7 +188,7 @@ func (c *Coordinator) submit(ctx context.Context, jobs []Job) error {
 	return nil
 }
 
-// Waiting returns how many jobs are in the queue, those being worked on included.
+// Waiting returns the number of jobs in the queue, including those being worked on.
 func (c *Coordinator) Waiting(ctx context.Context) (int, error) {
 	i, err := streamInfo(ctx, c.b.js, c.b.jobStream())
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Coordinator) Waiting(ctx context.Context) (int, error) {
 	return int(i.State.Msgs), nil
 }
 
-// Jobs returns the jobs in the queue, those being worked on included. Messages that are none are taken out of it.
+// Jobs returns the jobs in the queue, including those being worked on. It removes messages that are not jobs.
 func (c *Coordinator) Jobs(ctx context.Context) ([]string, error) {
 	i, err := streamInfo(ctx, c.b.js, c.b.jobStream(), jetstream.WithSubjectFilter(c.b.jobSubject("*", "*")))
 	if err != nil {
@@ -218,7 +218,7 @@ func (c *Coordinator) Jobs(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Cancel takes jobs out of the queue and stops the workers that are at them.
+// Cancel takes jobs out of the queue and stops the workers that compute them.
 func (c *Coordinator) Cancel(ctx context.Context, ids ...string) error {
 	if err := c.Forget(ctx, ids...); err != nil {
 		return err
@@ -231,8 +231,8 @@ func (c *Coordinator) Cancel(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// Forget removes what the queue holds of jobs that have ended: the message, should it still be there,
-// and the claim. A worker that is still at one finds out at its next heartbeat. It waits while the server is away.
+// Forget removes what the queue holds of jobs that have ended: the message, if it is still there, and the claim. A worker that still
+// computes one notices at its next heartbeat. While the server is away, Forget waits.
 func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		checkID(id)
@@ -266,15 +266,15 @@ func (c *Coordinator) LastGeneration(ctx context.Context) (last uint64, err erro
 	return last, nil
 }
 
-// settledEvery is how often Settled looks.
+// settledEvery is the time between two looks of Settled.
 const settledEvery = 10 * time.Millisecond
 
-// Settled returns once Receive has handled every result of a job that was on the server when Settled was called. It waits while the
-// server is away. Only the floor of acknowledgements says what was handled: the server answers while it still makes a reader, and
-// counts nothing as pending then.
+// Settled returns once Receive has handled every result of a job that was on the server when Settled was called. While the server is
+// away, it waits. Only the acknowledgement floor tells what was handled: while the server is still creating a reader, it answers and
+// reports nothing as pending.
 func (c *Coordinator) Settled(ctx context.Context, id string) error {
 	checkID(id)
-	var last uint64 // 0: there is none
+	var last uint64 // 0: none
 	if err := c.b.outlast(ctx, func(ctx context.Context) error {
 		m, err := c.results.GetLastMsgForSubject(ctx, c.b.resultSubject(id))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -291,7 +291,7 @@ func (c *Coordinator) Settled(ctx context.Context, id string) error {
 		var settled bool
 		err := c.b.outlast(ctx, func(ctx context.Context) error {
 			reader, err := c.results.Consumer(ctx, readerName)
-			if errors.Is(err, jetstream.ErrConsumerNotFound) { // it is about to be made
+			if errors.Is(err, jetstream.ErrConsumerNotFound) { // about to be created
 				return nil
 			}
 			if err == nil {

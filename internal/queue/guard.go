@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Guard listens to what workers say about themselves and keeps the queue's description as Coordinate wrote it, until ctx ends.
+// Guard listens to what workers report about themselves, and keeps the queue's description as Coordinate wrote it, until ctx ends.
 func (c *Coordinator) Guard(ctx context.Context) error {
 	sub, err := c.b.conn.Subscribe(c.b.noticeSubject(), c.hear)
 	if err != nil {
@@ -18,7 +18,7 @@ func (c *Coordinator) Guard(ctx context.Context) error {
 	}
 	defer sub.Unsubscribe()
 	for {
-		c.keepInfo(ctx) // its error says that the server is away, or that the entry was changed
+		c.keepInfo(ctx) // an error means that the server is away, or that the entry was changed
 		if err := c.b.pauseWhole(ctx, time.Second); err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (c *Coordinator) Guard(ctx context.Context) error {
 
 var errChanged = errors.New("queue: the description was changed")
 
-// keepInfo watches the description and writes it again when somebody else did.
+// keepInfo watches the description and writes it again when somebody else changes it.
 func (c *Coordinator) keepInfo(ctx context.Context) error {
 	w, err := c.kv.Watch(ctx, infoKey)
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *Coordinator) keepInfo(ctx context.Context) error {
 	}
 }
 
-// dropJob takes a message out of the queue that is on no job's subject. Subjects with '*' or '>' in them exist, too, so nothing is
-// purged by its subject. A worker that is handed the message takes it out as well (worker.refuse).
+// dropJob takes a message out of the queue whose subject is no job's. Subjects can contain '*' or '>', so nothing is purged by its
+// subject. A worker that receives the message removes it as well (worker.refuse).
 func (c *Coordinator) dropJob(ctx context.Context, subject string) error {
 	for next := uint64(1); ; {
 		m, err := c.jobs.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
@@ -70,10 +70,10 @@ func (c *Coordinator) dropJob(ctx context.Context, subject string) error {
 	}
 }
 
-// deleteJob deletes a message of the queue. One that somebody else has taken out meanwhile is deleted, too.
+// deleteJob deletes a message of the queue. A message that somebody else has removed meanwhile counts as deleted.
 func (c *Coordinator) deleteJob(ctx context.Context, sequence uint64) error {
 	err := c.jobs.DeleteMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) { // the library keeps why to itself
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) { // the library does not say why
 		if _, there := c.jobs.GetMsg(ctx, sequence); errors.Is(there, jetstream.ErrMsgNotFound) {
 			return nil
 		}
@@ -84,13 +84,13 @@ func (c *Coordinator) deleteJob(ctx context.Context, sequence uint64) error {
 	return nil
 }
 
-// dropClaim removes an entry that is no claim. Whoever works under it finds out at the next heartbeat and leaves the job to others.
+// dropClaim removes an entry that is no valid claim. A worker that holds it notices at its next heartbeat and leaves the job to others.
 func (c *Coordinator) dropClaim(ctx context.Context, e jetstream.KeyValueEntry, why error) error {
 	c.SetAside("the key "+e.Key(), len(e.Value()), why)
 	return c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+e.Key()), jetstream.WithPurgeSequence(e.Revision()+1))
 }
 
-// Release gives up a claim whose entry is still the one of the given revision: its job, submitted again, is taken at once.
+// Release gives up a claim if its entry still has the given revision: the job, submitted again, can be taken at once.
 func (c *Coordinator) Release(ctx context.Context, id string, revision uint64) error {
 	e, err := c.kv.Get(ctx, claimPrefix+id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || err == nil && e.Revision() != revision {
@@ -111,8 +111,8 @@ func (c *Coordinator) Release(ctx context.Context, id string, revision uint64) e
 	return err
 }
 
-// Plausible returns an error if no claim can have had the generation of a message: a claim that there is now is at least as new as
-// any message of its job, and no generation is above the newest revision.
+// Plausible returns an error if no claim can have had the generation of a message: the current claim is at least as new as any
+// message of its job, and no generation is above the newest revision.
 func (c *Coordinator) Plausible(ctx context.Context, m Message) error {
 	newest := uint64(0)
 	e, err := c.kv.Get(ctx, claimPrefix+m.Job)
@@ -125,7 +125,7 @@ func (c *Coordinator) Plausible(ctx context.Context, m Message) error {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		i, err := streamInfo(ctx, c.b.js, c.b.claimStream())
 		if err != nil {
-			return nil // the server is away: the rule of generations still holds
+			return nil // the server is away: the rule of generations still applies
 		}
 		newest = i.State.LastSeq
 	default:

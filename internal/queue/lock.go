@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// Lock is the right to coordinate a lab. The operating system takes it back when the process ends,
-// however it ends.
+// Lock is the right to coordinate a lab. The operating system releases it when the process ends, however it ends.
 type Lock struct{ f *os.File }
 
 // errHeld is what lockFile returns for a lock that another process holds.
 var errHeld = errors.New("held")
 
-// TakeLock takes the lock in the file path, which is made if need be and stays. *HeldError says who
-// has it.
+// TakeLock takes the lock in the file path, which is created if necessary and stays. If another process has it, the error is
+// *HeldError and names that process.
 func TakeLock(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
 	if err := lockFile(f); err != nil {
-		text, _ := io.ReadAll(io.LimitReader(f, 1000)) // for people: no reason to fail for
+		text, _ := io.ReadAll(io.LimitReader(f, 1000)) // only for people, so an error does not matter
 		f.Close()
 		if errors.Is(err, errHeld) {
 			return nil, &HeldError{Path: path, Holder: string(text)}

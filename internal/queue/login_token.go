@@ -12,8 +12,7 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// TokenFile reads a token from a file. With create, a file that is not there is made, with a new random
-// token that only its owner can read.
+// TokenFile reads a token from a file. With create, a missing file is created with a new random token that only its owner can read.
 func TokenFile(path string, create bool) (string, error) {
 	text, err := inputfile.Read(path, inputfile.Line)
 	if create && errors.Is(err, os.ErrNotExist) {

@@ -11,17 +11,17 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Waiting is a worker that asks for no work because its machine cannot do any now.
+// Waiting is a worker that asks for no work because its machine cannot do any at the moment.
 type Waiting struct {
 	Worker string    `json:"worker"`
 	Why    string    `json:"why"`
-	Since  time.Time `json:"since"` // when the coordinator heard of it
+	Since  time.Time `json:"since"` // when the coordinator first heard of it
 }
 
-// notice is what a worker says about itself. It is not kept: a worker that waits says so again with every beat.
+// notice is a worker's message about itself. It is not stored: a worker that waits repeats it with every heartbeat.
 type notice struct {
 	Worker string `json:"worker"`
-	Nonce  string `json:"nonce"` // tells two workers of one name apart
+	Nonce  string `json:"nonce"` // tells two workers with the same name apart
 	Waits  string `json:"waits,omitempty"`
 	Job    string `json:"job,omitempty"` // the subject of a job that cannot be used
 	Why    string `json:"why,omitempty"`
@@ -36,18 +36,18 @@ func (w *worker) tell(n notice) {
 	w.b.tell(n)
 }
 
-// tell sends a notice, if the server is there.
+// tell sends a notice, if the server can be reached.
 func (b *Broker) tell(n notice) {
 	text, err := json.Marshal(n)
 	if err == nil && b.conn.IsConnected() {
-		b.conn.Publish(b.noticeSubject(), text) // best effort: it comes again
+		b.conn.Publish(b.noticeSubject(), text) // best effort: it is repeated
 	}
 }
 
-// mostWaiting bounds the workers that are remembered as waiting.
+// mostWaiting bounds the number of waiting workers that are remembered.
 const mostWaiting = 1000
 
-// waiters are the workers that said that they wait.
+// waiters are the workers that reported that they wait.
 type waiters struct {
 	mu   sync.Mutex
 	list map[string]*waiter
@@ -58,7 +58,7 @@ type waiter struct {
 	heard time.Time
 }
 
-// hear takes a notice.
+// hear handles a notice.
 func (c *Coordinator) hear(m *nats.Msg) {
 	n, err := parseNotice(m.Data)
 	if err != nil {
@@ -107,7 +107,7 @@ func parseNotice(b []byte) (notice, error) {
 	return n, nil
 }
 
-// Waiters returns the workers that wait, by name. One that has not been heard from for Options.AckWait is left out.
+// Waiters returns the workers that wait, by name, without those that have been silent for Options.AckWait.
 func (c *Coordinator) Waiters() []Waiting {
 	c.waiters.mu.Lock()
 	defer c.waiters.mu.Unlock()
@@ -123,5 +123,5 @@ func (c *Coordinator) Waiters() []Waiting {
 	return list
 }
 
-// Waits tells the coordinator that a worker which has not begun to work cannot, and why; "" says that it can now.
+// Waits tells the coordinator why a worker that has not begun to work cannot begin; "" means that it can now.
 func (b *Broker) Waits(worker, why string) { b.tell(notice{Worker: worker, Waits: why}) }

@@ -14,15 +14,15 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// objects are blobs in an object store. Whatever it holds may be damaged: an entry that links to itself, one whose parts are missing,
-// one that is none. The library would follow the first and wait for the second and the third without end.
+// objects are blobs in an object store. Its content may be damaged: an entry that links to itself, one whose parts are missing, one
+// that cannot be parsed. The library would follow the first, and wait for the other two, forever.
 type objects struct {
 	s      jetstream.ObjectStore
 	js     jetstream.JetStream
 	bucket string
 }
 
-// Put leaves what has the name already where it is, for only the coordinator may remove anything, and takes another one.
+// Put does not replace a blob of the same name, since only the coordinator may remove anything; it picks another name.
 func (o objects) Put(ctx context.Context, name string, r io.Reader) (Blob, error) {
 	if _, err := o.s.GetInfo(ctx, name, jetstream.GetObjectInfoShowDeleted()); !errors.Is(err, jetstream.ErrObjectNotFound) {
 		name += "~" + nuid.Next()
@@ -34,7 +34,7 @@ func (o objects) Put(ctx context.Context, name string, r io.Reader) (Blob, error
 	return sum.blob(name), nil
 }
 
-// slowest is the speed, in bytes a second, below which fetching a blob is given up.
+// slowest is the speed, in bytes per second, below which fetching a blob is given up.
 const slowest = 64 << 10
 
 func (o objects) Get(ctx context.Context, b Blob, w io.Writer) error {
@@ -51,7 +51,7 @@ func (o objects) Get(ctx context.Context, b Blob, w io.Writer) error {
 	return b.copy(w, r)
 }
 
-// whole returns an error unless the store has an object of the blob's name and size with all its parts.
+// whole returns an error unless the store has an object with the blob's name and size and with all its parts.
 func (o objects) whole(ctx context.Context, b Blob) error {
 	i, err := o.s.GetInfo(ctx, b.Name)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o objects) whole(ctx context.Context, b Blob) error {
 	return nil
 }
 
-// subjects returns how many messages the store has on each subject that matches filter.
+// subjects returns the number of messages in the store for each subject that matches filter.
 func (o objects) subjects(ctx context.Context, filter string) (map[string]uint64, error) {
 	i, err := streamInfo(ctx, o.js, "OBJ_"+o.bucket, jetstream.WithSubjectFilter(filter))
 	if err != nil {
@@ -85,7 +85,7 @@ func (o objects) subjects(ctx context.Context, filter string) (map[string]uint64
 	return i.State.Subjects, nil
 }
 
-// List leaves out entries whose names cannot be read, and parts that no entry has: of a worker that was killed, or is still writing.
+// List skips entries with unreadable names, and parts without an entry: those are from a worker that was killed, or is still writing.
 func (o objects) List(ctx context.Context) ([]string, error) {
 	above := o.entry("")
 	subjects, err := o.subjects(ctx, above+">")
@@ -101,13 +101,13 @@ func (o objects) List(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// entry is the subject of the entry of a name.
+// entry is the subject of the entry with the given name.
 func (o objects) entry(name string) string {
 	return "$O." + o.bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
-// Remove removes the parts first: as long as there is an entry, its parts can be found. The library's own removal leaves an entry that
-// says so, for ever.
+// Remove removes the parts first: while there is an entry, its parts can be found. The library's own removal would leave an entry
+// marked as removed forever.
 func (o objects) Remove(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
 		return nil
@@ -123,7 +123,7 @@ func (o objects) Remove(ctx context.Context, names ...string) error {
 			continue
 		case err == nil && validID(i.NUID):
 			err = s.Purge(ctx, jetstream.WithPurgeSubject("$O."+o.bucket+".C."+i.NUID))
-		case err == nil || errors.Is(err, jetstream.ErrBadObjectMeta): // it is none
+		case err == nil || errors.Is(err, jetstream.ErrBadObjectMeta): // it is no valid entry
 			err = nil
 		}
 		if err == nil {

@@ -1,27 +1,27 @@
-// Package queue hands jobs to workers on any number of machines, exactly one result each, over NATS
-// JetStream. It knows nothing of what a job computes: payloads and results are bytes.
+// Package queue hands out jobs to workers on any number of machines, with exactly one result each, over NATS JetStream. It does not
+// know what a job computes: payloads and results are bytes.
 //
 // The rules that keep results right when processes die, sleep or lose the network:
 //
-//   - A job is in the queue at most once (one subject per job, a second message is refused), and is
-//     delivered again when its worker has not been heard from for Options.AckWait.
-//   - Whoever works on a job holds its claim, a key-value entry. Each claim has a generation, the
+//   - A job is in the queue at most once (one subject per job; a second message is refused), and is
+//     delivered again when its worker has been silent for Options.AckWait.
+//   - The worker on a job holds its claim, a key-value entry. Each claim has a generation, the
 //     revision of the write that made it, so a later claim has a higher one. Heartbeats and saved state
 //     are updates of that entry that name the revision they replace: a worker that lost its claim
 //     changes nothing.
 //   - Results are messages in one ordered stream, each with its generation. A reader drops a message
 //     whose generation is below one that it has met earlier in the stream for the same job. The same
 //     stream therefore always gives the same result, and can be read again from its start (Replay).
-//   - A worker leaves a job that it has ended when the server confirms that it is out of the queue. Should the worker die before that,
-//     the job is done again, and ends again with a higher generation.
-//   - No decision compares two machines' clocks.
-//   - Nothing that comes over the network ends a coordinator or a worker: what cannot be used is counted, set aside, and told
-//     (Coordinator.SetAside), and whoever has only a worker's token can change nothing that a worker need not change.
-//   - Trouble of a machine is no attempt of a job (Unfit): its worker says that it waits (Coordinator.Waiters).
+//   - A worker leaves a job that it has ended only when the server confirms that it is out of the queue. If the worker dies before
+//     that, the job is done again, and ends again with a higher generation.
+//   - No decision compares the clocks of two machines.
+//   - Nothing that comes over the network ends a coordinator or a worker: what cannot be used is counted, set aside and logged
+//     (Coordinator.SetAside), and a client with only a worker's token cannot change anything that a worker does not have to change.
+//   - Trouble with a machine does not count as an attempt of a job (Unfit): its worker reports that it waits (Coordinator.Waiters).
 //
-// Open server.go for the embedded server, coordinator.go for the side that submits and collects,
-// worker.go for the side that computes, claim.go for claims, blobs.go for what does not fit a message, untrusted.go for
-// how what comes from the network is read, roles.go for who may do what.
+// See server.go for the embedded server, coordinator.go for the side that submits and collects,
+// worker.go for the side that computes, claim.go for claims, blobs.go for what does not fit into a message, untrusted.go for
+// parsing what comes from the network, roles.go for permissions.
 package queue
 
 import (
@@ -39,20 +39,20 @@ const (
 	High Priority = iota
 	Normal
 	Low
-	priorities // how many there are
+	priorities // their number
 )
 
-// MaxMessage is the largest payload, result or saved state, in bytes. What is larger is a blob.
+// MaxMessage is the largest payload, result or saved state, in bytes. Anything larger goes into a blob.
 const MaxMessage = 512 << 10
 
 // Job is one piece of work.
 type Job struct {
-	ID       string // letters, digits, '-' and '_'; the same ID is the same work
+	ID       string // letters, digits, '-' and '_'; equal IDs mean the same work
 	Kind     string // what the payload is, for the worker
 	Priority Priority
 	Payload  []byte // at most MaxMessage
-	State    []byte // what a worker goes on from: what Task.SetState saved last, or what the job came with, at most 4 KiB; nil: nothing
-	Folder   string // where the job's blobs are, below the folder that coordinator and workers share; as an ID, "": nowhere
+	State    []byte // what a worker continues from: what Task.SetState saved last, or what the job came with, at most 4 KiB; nil: nothing
+	Folder   string // of the job's blobs, inside the folder that coordinator and workers share; valid as an ID; "": none
 }
 
 // Type says what a message is about.
@@ -62,9 +62,9 @@ type Type string
 const (
 	Data    Type = "data"    // Task.Send
 	Done    Type = "done"    // the job is finished; nothing follows
-	Failed  Type = "failed"  // the job can not be done; nothing follows
-	Trouble Type = "trouble" // this attempt broke for reasons outside the job; it is tried again
-	GaveUp  Type = "gave up" // the last attempt allowed broke; nothing follows
+	Failed  Type = "failed"  // the job cannot be done; nothing follows
+	Trouble Type = "trouble" // this attempt failed for reasons outside the job, which is tried again
+	GaveUp  Type = "gave up" // the last allowed attempt failed; nothing follows
 )
 
 // Message is one result as the coordinator sees it.
@@ -79,11 +79,11 @@ type Message struct {
 	Data       []byte
 }
 
-// Claim is who works on a job.
+// Claim says which worker has a job.
 type Claim struct {
 	Job        string
 	Generation uint64
-	Held       bool // false: given up or broken, waiting for the next worker
+	Held       bool // false: given up or failed, waiting for the next worker
 	Worker     string
 	Attempt    int
 	State      []byte // what Task.SetState saved last
@@ -91,18 +91,18 @@ type Claim struct {
 	Revision   uint64 // of its entry, which every heartbeat changes
 }
 
-// Options are shared by everybody who uses a queue. The zero value is right for programs.
+// Options are the same for all users of a queue. The zero value is right for programs.
 type Options struct {
 	Name    string // prefix of streams and buckets; default "collapse"
-	Version string // of the program; a worker of another one is refused
+	Version string // of the program; workers of another version are refused
 
-	// AckWait is the silence after which a job is given to another worker; default 15 s. Workers beat
-	// every third of it, and one that finds a job claimed watches the claim for half of it.
+	// AckWait is the silence after which a job is given to another worker; default 15 s. Workers send
+	// a heartbeat every third of it, and a worker that finds a job claimed watches the claim for half of it.
 	AckWait     time.Duration
 	MaxAttempts int           // attempts without saved progress before a job is given up; default 5
 	Backoff     time.Duration // before the second attempt, doubled for each one after, at most 5 min; default 2 s
 
-	// Logf is told what a person may want to know: lost connections, broken attempts. Default: nobody.
+	// Logf logs what the user may want to know: lost connections, failed attempts. Default: no log.
 	Logf func(format string, args ...any)
 }
 
@@ -118,7 +118,7 @@ func (o Options) withDefaults() Options {
 // beat is the time between heartbeats.
 func (o Options) beat() time.Duration { return o.AckWait / 3 }
 
-// watch is the time that a claim found held is watched.
+// watch is how long a worker watches a claim that it finds held.
 func (o Options) watch() time.Duration { return o.AckWait / 2 }
 
 // backoff is the wait after the given attempt, counted from 1.
@@ -133,7 +133,7 @@ func (o Options) backoff(attempt int) time.Duration {
 	return min(d, most)
 }
 
-// ErrLost ends a task whose claim another worker holds now, or whose job was cancelled.
+// ErrLost ends a task whose claim is now held by another worker, or whose job was cancelled.
 var ErrLost = errors.New("queue: the job was cancelled or given to another worker")
 
 // failure marks an error as the job's own: another attempt would end the same way.
@@ -155,13 +155,13 @@ type postponed struct{ error }
 
 func (p postponed) Unwrap() error { return p.error }
 
-// unfit marks an error as the machine's.
+// unfit marks an error as a problem with the machine.
 type unfit struct{ error }
 
 func (u unfit) Unwrap() error { return u.error }
 
-// Unfit marks an error as trouble of this machine, such as a full disk, that says nothing of the job: it does not count as an
-// attempt, the job is given back at once, and the worker asks for no more until the trouble may have gone (WorkerOptions.Ready).
+// Unfit marks an error as trouble with this machine, such as a full disk, that says nothing about the job: it does not count as an
+// attempt, the job is given back at once, and the worker asks for no more until the problem may be gone (WorkerOptions.Ready).
 func Unfit(err error) error { return unfit{err} }
 
 // IsUnfit reports whether err was marked by Unfit.

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Messages are fetched batch by batch, few enough to keep memory small. Receive hands over what is waiting, up to about enough: the
-// more that a transaction of the reader covers, the less it costs for each. Those that end a job cost it more.
+// Messages are fetched batch by batch, few enough at a time to use little memory. Receive hands over what is waiting, up to about
+// enough: the more messages a transaction of the reader covers, the less each one costs. Messages that end a job cost more.
 const (
 	batch       = 64
 	enough      = 2048 // messages
@@ -19,13 +19,13 @@ const (
 	enoughBytes = 4 << 20
 )
 
-// readerName is the consumer through which the coordinator reads results: what it acknowledged was handled.
+// readerName is the consumer through which the coordinator reads results; what it has acknowledged was handled.
 const readerName = "coordinator"
 
-// Receive calls handle with new messages, in the order of the stream, until ctx ends or handle returns
-// an error. Messages are acknowledged after handle returned nil: a batch whose handling was cut short
-// comes again, so handling a message twice must do no harm. It must also ask the server for everything again: a server that
-// dies forgets what it was asked together with the acknowledgement. While the server is away Receive waits.
+// Receive calls handle with new messages, in the order of the stream, until ctx ends or handle returns an error. Messages are
+// acknowledged after handle returned nil: a batch whose handling was interrupted is delivered again, so handling a message twice
+// must do no harm. handle must then also repeat its requests to the server: a server that dies forgets them together with the
+// acknowledgement. While the server is away, Receive waits.
 func (c *Coordinator) Receive(ctx context.Context, handle func([]Message) error) error {
 	for {
 		cons, err := c.reader(ctx)
@@ -48,9 +48,9 @@ func (c *Coordinator) Receive(ctx context.Context, handle func([]Message) error)
 	}
 }
 
-// reader returns the consumer of results, which begins after what was acknowledged. One that has handed out more is made anew: the
-// server would bring what nobody acknowledged only after a while, behind later messages, whose acknowledgement would take it along.
-// A reader that is missing begins at the start of the stream: handling a message twice does no harm.
+// reader returns the consumer of results, which begins after what was acknowledged. If it has handed out more than that, it is
+// created anew: otherwise the server would deliver unacknowledged messages only after a while, behind later messages, and
+// acknowledging those would include them. A missing reader begins at the start of the stream: handling a message twice does no harm.
 func (c *Coordinator) reader(ctx context.Context) (jetstream.Consumer, error) {
 	config := jetstream.ConsumerConfig{Durable: readerName, AckPolicy: jetstream.AckAllPolicy, AckWait: time.Minute, MaxDeliver: -1,
 		MaxAckPending: 200_000}
@@ -61,7 +61,7 @@ func (c *Coordinator) reader(ctx context.Context) (jetstream.Consumer, error) {
 		return nil, err
 	default:
 		i := old.CachedInfo()
-		if i.NumAckPending == 0 && i.Delivered.Consumer == i.AckFloor.Consumer { // a server that just took it over counts nothing as pending
+		if i.NumAckPending == 0 && i.Delivered.Consumer == i.AckFloor.Consumer { // a server that just took over reports nothing as pending
 			return old, nil
 		}
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, i.AckFloor.Stream+1
@@ -74,7 +74,7 @@ func (c *Coordinator) reader(ctx context.Context) (jetstream.Consumer, error) {
 
 type handlerError struct{ error }
 
-// errGap says that a message was lost between server and reader, such as one that came when nobody waited any more.
+// errGap says that a message was lost between server and reader, for example one that arrived when nobody waited any more.
 var errGap = errors.New("queue: a result was lost on its way")
 
 func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, handle func([]Message) error) error {
@@ -95,14 +95,14 @@ func (c *Coordinator) receive(ctx context.Context, cons jetstream.Consumer, hand
 		if err := handle(list); err != nil {
 			return &handlerError{err}
 		}
-		if err := raw[len(raw)-1].Ack(); err != nil { // and all before it
+		if err := raw[len(raw)-1].Ack(); err != nil { // also acknowledges all before it
 			return err
 		}
 	}
 	return nil
 }
 
-// gather fetches what is waiting, until that is all or enough.
+// gather fetches waiting messages until there are no more, or enough.
 func (c *Coordinator) gather(cons jetstream.Consumer, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
 	ends, bytes := 0, 0
 	for len(raw) < enough && ends < enoughEnds && bytes < enoughBytes {
@@ -143,7 +143,7 @@ func (c *Coordinator) waitForOne(ctx context.Context, cons jetstream.Consumer, r
 		return nil, nil, err
 	}
 	if i, err := cons.Info(ctx); err == nil && i.Delivered.Consumer > *read {
-		return nil, nil, errGap // it would come again only after AckWait
+		return nil, nil, errGap // it would be delivered again only after AckWait
 	}
 	return nil, nil, nil
 }
@@ -152,8 +152,8 @@ func isTimeout(err error) bool {
 	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// collect empties a batch, and counts in read, unless that is nil, what the consumer has handed out: errGap if something is missing. A
-// message that cannot be read is set aside: it is in raw, and not in list.
+// collect empties a batch, and counts in read, unless that is nil, what the consumer has handed out; if something is missing, the
+// error is errGap. A message that cannot be read is set aside: it is in raw but not in list.
 func (c *Coordinator) collect(got jetstream.MessageBatch, read *uint64) (raw []jetstream.Msg, list []Message, err error) {
 	for m := range got.Messages() {
 		meta, bad := m.Metadata()
@@ -177,7 +177,7 @@ func (c *Coordinator) collect(got jetstream.MessageBatch, read *uint64) (raw []j
 	return raw, list, err
 }
 
-// Replay calls handle with every message that the stream holds now, from its start.
+// Replay calls handle with every message that is in the stream now, from its start.
 func (c *Coordinator) Replay(ctx context.Context, handle func([]Message) error) error {
 	info, err := streamInfo(ctx, c.b.js, c.b.resultStream())
 	if err != nil {
@@ -196,7 +196,7 @@ func (c *Coordinator) Replay(ctx context.Context, handle func([]Message) error) 
 		if err != nil {
 			return fmt.Errorf("queue: reading the results again: %w", err)
 		}
-		raw, list, _ := c.collect(got, nil) // an ordered consumer misses nothing
+		raw, list, _ := c.collect(got, nil) // an ordered consumer loses nothing
 		if len(raw) == 0 {
 			return fmt.Errorf("queue: reading the results again: the server sends no more: %w", got.Error())
 		}

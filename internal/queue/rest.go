@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// rest is a worker's state while its machine can do no work. While why is not "", no slot asks for any.
+// rest is a worker's state while its machine can do no work. While why is not "", no slot asks for work.
 type rest struct {
 	mu    sync.Mutex
 	why   string
-	until time.Time      // the next look
-	times int            // tasks in a row that ended unfit
-	jobs  map[string]int // times that a job ended unfit here, as far as that is remembered
+	until time.Time      // time of the next check
+	times int            // consecutive tasks that ended unfit
+	jobs  map[string]int // how often a job ended unfit here, as far as remembered
 	look  sync.Mutex
 }
 
-// longestRest bounds how the pauses grow when work breaks again as soon as it is taken up.
+// longestRest bounds how the pauses grow when work fails again as soon as it is resumed.
 const longestRest = 16 // times WorkerOptions.Retry
 
-// unfit notes, and tells, that a task ended for trouble of this machine.
+// unfit records and logs that a task ended because of trouble with this machine.
 func (w *worker) unfit(err error) {
 	why, fresh := w.note(err)
 	if fresh {
@@ -41,11 +41,12 @@ func (w *worker) note(err error) (why string, fresh bool) {
 	return r.why, fresh
 }
 
-// mostRefused bounds the jobs that are remembered as too much for this machine.
+// mostRefused bounds the number of jobs remembered as too much for this machine.
 const mostRefused = 10_000
 
-// handBack returns how long a job that ended unfit here is kept back. The first time it is not: another machine may do it. A job that
-// comes here again would come first whenever this worker asks, before others that it could do: it waits until after that.
+// handBack returns how long a job that ended unfit here is held back. The first time it is not: another machine may do it. A job
+// that comes back here would be first in line whenever this worker asks, before others that it could do; so it is held back until
+// after the next request.
 func (w *worker) handBack(id string) time.Duration {
 	r := &w.rest
 	r.mu.Lock()
@@ -61,21 +62,21 @@ func (w *worker) handBack(id string) time.Duration {
 	return max(0, time.Until(r.until)) + w.opt.AckWait + w.retry*time.Duration(min(4, 1<<min(n-2, 10)))
 }
 
-// fine notes that a task ended as tasks should.
+// fine records that a task ended normally.
 func (w *worker) fine() {
 	w.rest.mu.Lock()
 	defer w.rest.mu.Unlock()
-	w.rest.times, w.rest.until = 0, time.Now() // what was taken by another task may be free
+	w.rest.times, w.rest.until = 0, time.Now() // resources that another task occupied may be free
 }
 
-// waits returns why the worker asks for no work, "" if it does, and when it looks again.
+// waits returns why the worker asks for no work, "" if it does ask, and when it checks again.
 func (w *worker) waits() (why string, until time.Time) {
 	w.rest.mu.Lock()
 	defer w.rest.mu.Unlock()
 	return w.rest.why, w.rest.until
 }
 
-// untilFit returns once this machine can work, or why ctx ended. One slot looks for all.
+// untilFit returns once this machine can work, or with the cause if ctx ends. One slot checks for all.
 func (w *worker) untilFit(ctx context.Context) error {
 	if why, _ := w.waits(); why == "" {
 		return nil
@@ -108,7 +109,7 @@ func (w *worker) untilFit(ctx context.Context) error {
 	}
 }
 
-// announce says with every beat that the worker waits, for coordinators that have not heard it yet.
+// announce reports with every heartbeat that the worker waits, for coordinators that have not heard it yet.
 func (w *worker) announce(ctx context.Context) {
 	for w.b.pauseWhole(ctx, w.opt.beat()) == nil {
 		if why, _ := w.waits(); why != "" {

@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// roles tells the coordinator, which connects within the server's process and may do everything, from those who bring the lab's token
-// and may do what a worker needs.
+// roles distinguishes the coordinator, which connects within the server's process and may do everything, from clients with the lab's
+// token, which may do what a worker needs.
 type roles struct {
 	name        string // of the queue
-	token       string // workers'; "": there are none
+	token       string // of the workers; "": there are none
 	coordinator string // a secret of this process
 }
 
@@ -41,8 +41,9 @@ func (r *roles) Check(c server.ClientAuthentication) bool {
 }
 
 // workersMay are the permissions of a queue's workers: to take jobs, to write claims, results, notices and blobs, and to read what
-// they go on from and how much waits to be read. They cannot submit or remove jobs, change what the queue says about itself, read or acknowledge results, cancel
-// others, or make, change, purge and delete streams and buckets. docs/cluster.md lists the same for clusters.
+// they continue from and how much is waiting to be read. They cannot submit or remove jobs, change the queue's description, read or
+// acknowledge results, cancel others, or create, change, purge or delete streams and buckets. docs/cluster.md lists the same for
+// clusters.
 func workersMay(name string) *server.Permissions {
 	jobs, claims, blobs := name+"-jobs", "KV_"+name+"-claims", "OBJ_"+name+"-blobs"
 	publish := []string{
@@ -55,7 +56,7 @@ func workersMay(name string) *server.Permissions {
 		"$JS.API.CONSUMER.DELETE." + blobs + ".>",
 		"$JS.API.CONSUMER.INFO." + blobs + ".>",
 		"$JS.FC." + blobs + ".>",
-		"$JS.API.STREAM.INFO." + name + "-results", // Traffic, for those who measure a queue
+		"$JS.API.STREAM.INFO." + name + "-results", // for Traffic, which measures a queue
 		"$JS.API.CONSUMER.INFO." + name + "-results." + readerName,
 	}
 	for p := range priorities {

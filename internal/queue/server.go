@@ -17,19 +17,18 @@ import (
 
 // ServerOptions describe an embedded server.
 type ServerOptions struct {
-	Dir    string // its files; one server at a time: take the lab's Lock first
-	Listen string // "host:port" to open it to other machines, ":port" for this one; "": this process only
-	Token  string // that workers must bring; needed to listen
+	Dir    string // its files; only one server at a time: take the lab's Lock first
+	Listen string // "host:port" opens it to other machines, ":port" to this one; "": this process only
+	Token  string // that workers must present; required to listen
 	Queue  string // Options.Name of the queue that workers may take part in; default "collapse"
 
-	// CertFile and KeyFile switch TLS on for those who connect from outside.
+	// CertFile and KeyFile turn on TLS for connections from outside.
 	CertFile, KeyFile string
 
-	Logf func(format string, args ...any) // is told the server's errors
+	Logf func(format string, args ...any) // receives the server's errors
 }
 
-// Server is NATS with JetStream inside this process. Every message is on the disk before it is
-// acknowledged.
+// Server is NATS with JetStream inside this process. Every message is on disk before it is acknowledged.
 type Server struct {
 	s     *server.Server
 	dir   string
@@ -37,7 +36,7 @@ type Server struct {
 	url   string
 }
 
-// StartServer starts a server over the files in o.Dir, with what an earlier one left there.
+// StartServer starts a server on the files in o.Dir, including those of an earlier one.
 func StartServer(o ServerOptions) (*Server, error) {
 	opts := &server.Options{
 		ServerName: "collapse", DontListen: o.Listen == "", NoSigs: true, NoLog: true,
@@ -103,35 +102,35 @@ func opts2listen(opts *server.Options, o ServerOptions) error {
 	return nil
 }
 
-// URL is where others reach the server, "" if it does not listen.
+// URL is the address where others reach the server, "" if it does not listen.
 func (s *Server) URL() string { return s.url }
 
-// room is what must be free on the server's disk for it to go on.
+// room is the space that must be free on the server's disk to continue.
 const room = MaxMessage
 
-// CheckDisk returns an error that is syscall.ENOSPC if the server's disk is about to be full. The server
-// itself tells only those who send to it, and they wait for better times.
+// CheckDisk returns an error that is syscall.ENOSPC if the server's disk is about to be full. The server itself reports that only to
+// clients that send to it, and these keep waiting.
 func (s *Server) CheckDisk() error {
 	path := filepath.Join(s.dir, "room")
-	err := os.WriteFile(path, make([]byte, room), 0o666) // is gone before it reaches the disk
+	err := os.WriteFile(path, make([]byte, room), 0o666) // removed before it is written to the disk
 	if err != nil {
 		err = fmt.Errorf("queue: the server's disk: %w", err)
 	}
 	return errors.Join(err, os.Remove(path))
 }
 
-// Close stops the server. What it acknowledged is on the disk.
+// Close stops the server. What it has acknowledged is on disk.
 func (s *Server) Close() {
 	s.s.Shutdown()
 	s.s.WaitForShutdown()
 }
 
-// Connect connects within the process, with every right.
+// Connect connects within the process, with all permissions.
 func (s *Server) Connect(opt Options) (*Broker, error) {
 	return connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
 }
 
-// errorLog passes a server's errors on.
+// errorLog passes on a server's errors.
 type errorLog struct {
 	logf func(format string, args ...any)
 }

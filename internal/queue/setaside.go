@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// SetAside is something that came over the network and could not be used.
+// SetAside is something that arrived over the network and could not be used.
 type SetAside struct {
 	Time  time.Time `json:"time"`
-	What  string    `json:"what"` // where it was: a message's subject, a claim's key
+	What  string    `json:"what"` // where it was: the subject of a message, the key of a claim
 	Why   string    `json:"why"`
 	Bytes int       `json:"bytes"`
 }
@@ -23,7 +23,7 @@ type Tally struct {
 
 const (
 	keptAside   = 5  // that a Tally keeps
-	loggedAside = 10 // told one by one; after that at each power of two
+	loggedAside = 10 // logged one by one; after that at each power of two
 )
 
 // deadLetters is the coordinator's Tally.
@@ -34,7 +34,7 @@ type deadLetters struct {
 	seen  uint64 // results up to this sequence are counted
 }
 
-// SetAside counts something that cannot be used, tells the log, and goes on. A flood of it is told now and then.
+// SetAside counts and logs something that cannot be used. A flood of it is logged only now and then.
 func (c *Coordinator) SetAside(what string, size int, why error) {
 	d := &c.aside
 	d.mu.Lock()
@@ -50,7 +50,7 @@ func (c *Coordinator) SetAside(what string, size int, why error) {
 	}
 }
 
-// asideResult is SetAside for a result, which may come again.
+// asideResult is SetAside for a result, which may be delivered again.
 func (c *Coordinator) asideResult(subject string, size int, sequence uint64, why error) {
 	c.aside.mu.Lock()
 	again := sequence <= c.aside.seen
@@ -61,14 +61,14 @@ func (c *Coordinator) asideResult(subject string, size int, sequence uint64, why
 	}
 }
 
-// Unusable returns what was set aside so far.
+// Unusable returns what has been set aside so far.
 func (c *Coordinator) Unusable() Tally {
 	c.aside.mu.Lock()
 	defer c.aside.mu.Unlock()
 	return Tally{Count: c.aside.tally.Count, Last: slices.Clone(c.aside.tally.Last)}
 }
 
-// CountOn goes on from what an earlier coordinator had set aside.
+// CountOn continues the count of an earlier coordinator.
 func (c *Coordinator) CountOn(t Tally) {
 	c.aside.mu.Lock()
 	defer c.aside.mu.Unlock()

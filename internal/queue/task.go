@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Task is a job under this worker's claim. Its methods may be called from any goroutine.
+// Task is a job that this worker has claimed. Its methods may be called from any goroutine.
 type Task struct {
 	Job
 	Generation uint64 // of the claim
@@ -29,7 +29,7 @@ type Task struct {
 
 	progressMu sync.Mutex
 	progress   []byte
-	sent       int // messages so far
+	sent       int // messages sent so far
 }
 
 // do runs the task from claim to end.
@@ -50,7 +50,7 @@ func (t *Task) do(ctx context.Context, do func(context.Context, *Task) ([]byte, 
 		final, err = do(ctx, t)
 	}
 	if !errors.Is(context.Cause(ctx), ErrLost) && !errors.Is(err, ErrLost) {
-		// Sending the last message may take as long as the server is away: beats go on.
+		// Sending the last message may take as long as the server is away, so heartbeats continue.
 		if err := t.settle(ctx, stopping, final, err); err != nil && !errors.Is(err, ErrLost) && stopping.Err() == nil {
 			t.w.opt.Logf("job %.12s: %v", t.ID, err)
 		}
@@ -62,11 +62,10 @@ func (t *Task) do(ctx context.Context, do func(context.Context, *Task) ([]byte, 
 	t.w.mu.Unlock()
 }
 
-// errDied stands for attempts whose workers ended without a word.
+// errDied stands for attempts whose workers vanished without a message.
 var errDied = errors.New("its workers died or fell silent each time: is there enough memory for it?")
 
-// settle tells everybody how the task ended. stopping is the worker's context: once it has ended the
-// job is left to others.
+// settle tells everybody how the task ended. stopping is the worker's context: once it has ended, the job is left to others.
 func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) error {
 	var own failure
 	var later postponed
@@ -92,7 +91,7 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 		if d := t.w.handBack(t.ID); d > 0 {
 			return t.msg.NakWithDelay(d)
 		}
-		return t.msg.Nak() // others take it at once
+		return t.msg.Nak() // others can take it at once
 	case errors.As(err, &later):
 		if err := t.release(ctx); err != nil {
 			return err
@@ -104,7 +103,7 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 	return t.retry(ctx, err)
 }
 
-// release gives the claim up.
+// release gives up the claim.
 func (t *Task) release(ctx context.Context) error {
 	return t.update(ctx, func(v *claimValue) { v.Held = false })
 }
@@ -128,8 +127,9 @@ func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) e
 	if err := t.send(ctx, how, data, text); err != nil {
 		return err
 	}
-	// The job is out of the queue before this worker leaves it: a server that dies forgets what it has only heard, and the job would
-	// be done again. A process that was suspended may have lost its claim without knowing: another worker's job stays in the queue.
+	// Confirm that the job is out of the queue before leaving it: a server that dies forgets what it has received but not confirmed,
+	// and the job would be done again. A process that was suspended may have lost its claim without knowing: then the job is another
+	// worker's and stays in the queue.
 	return t.insist(ctx, func(ctx context.Context) error {
 		if err := t.update(ctx, func(*claimValue) {}); err != nil {
 			return err
@@ -138,11 +138,11 @@ func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) e
 	})
 }
 
-// beat keeps the job and the claim until ctx ends, and ends the task's context when they are lost.
+// beat renews the job and the claim until ctx ends, and ends the task's context when they are lost.
 func (t *Task) beat(ctx context.Context) {
 	every := t.w.opt.beat()
-	for t.w.b.pause(ctx, every) == nil { // also at once when the server is back
-		t.msg.InProgress() // without an answer; the claim is what counts
+	for t.w.b.pause(ctx, every) == nil { // also right away when the server is back
+		t.msg.InProgress() // needs no answer; the claim decides
 		t.progressMu.Lock()
 		progress := t.progress
 		t.progressMu.Unlock()
@@ -163,9 +163,9 @@ func (t *Task) Progress(b []byte) {
 	t.progress = b
 }
 
-// SetState saves what the next worker needs to go on, should this one die, in one write that goes
-// through only while the claim holds: ErrLost otherwise. Attempts are counted from here again. It
-// waits while the server is away. At most MaxMessage bytes.
+// SetState saves what the next worker needs to continue if this one dies, in one write that succeeds only while the claim holds:
+// otherwise it returns ErrLost. Attempts are counted from here again. While the server is away, SetState waits. The limit is
+// MaxMessage bytes.
 func (t *Task) SetState(ctx context.Context, state []byte) error {
 	if err := checkSize("the state of job "+t.ID, state); err != nil {
 		return err
@@ -175,8 +175,8 @@ func (t *Task) SetState(ctx context.Context, state []byte) error {
 	})
 }
 
-// Send sends one result to the coordinator and returns once it is on the server's disk; it waits while
-// the server is away. A result under a claim that was lost is dropped by whoever reads it.
+// Send sends one result to the coordinator and returns once it is on the server's disk; while the server is away, it waits. A result
+// under a lost claim is dropped by its reader.
 func (t *Task) Send(ctx context.Context, data []byte) error { return t.send(ctx, Data, data, "") }
 
 func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) error {
@@ -196,7 +196,7 @@ func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) er
 	if text != "" {
 		m.Header.Set(headError, clean(strings.Join(strings.Fields(text), " "), longestText)) // a header is one line
 	}
-	// The server drops a second copy of one that it has: its answer may have been lost on the way.
+	// The server drops a second copy of a message that it already has, if its answer to the first got lost.
 	id := fmt.Sprintf("%s/%d/%d", t.ID, t.Generation, n)
 	return t.insist(ctx, func(ctx context.Context) error {
 		_, err := t.w.b.js.PublishMsg(ctx, m, jetstream.WithMsgID(id))

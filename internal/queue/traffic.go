@@ -8,14 +8,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Traffic is what has gone through a queue since it was made.
+// Traffic is what has passed through a queue since it was created.
 type Traffic struct {
 	Claims  uint64 // writes of claims: claims, heartbeats, saved states
 	Results uint64 // messages to the coordinator
-	Unread  uint64 // those of them that it has not handled
+	Unread  uint64 // messages that the coordinator has not handled
 }
 
-// Traffic asks the server.
+// Traffic asks the server for its counts.
 func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
 	claims, err := b.js.Stream(ctx, b.claimStream())
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
 	t := Traffic{Claims: claims.CachedInfo().State.LastSeq, Results: results.CachedInfo().State.LastSeq, Unread: results.CachedInfo().State.Msgs}
-	if readerErr == nil { // else nobody has begun to read
+	if readerErr == nil { // otherwise nobody has begun to read
 		t.Unread = t.Results - min(t.Results, reader.CachedInfo().AckFloor.Stream) // as in Settled: what is pending is not known at once
 	}
 	return t, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Whatever comes from the network is parsed here. Nothing in it is trusted: what does not fit is an error, which the reader counts
-// and sets aside; texts are bounded and hold nothing that a terminal or a log would take as a command.
+// Whatever comes from the network is parsed here. Nothing in it is trusted: whatever is invalid is an error, which the reader counts
+// and sets aside; texts are bounded and contain nothing that a terminal or a log would interpret as a command.
 const (
 	longestID    = 128
 	longestName  = 200     // bytes of a worker's name
@@ -24,7 +24,7 @@ const (
 	mostProgress = 16 << 10
 )
 
-// validID says whether id may be a job's: it is one word of a subject.
+// validID reports whether id can be the ID of a job: it is a single token of a subject.
 func validID(id string) bool {
 	for _, c := range []byte(id) {
 		switch {
@@ -43,7 +43,7 @@ func checkID(id string) {
 	}
 }
 
-// clean returns a text as valid UTF-8 on one line, without control characters, cut to at most so many bytes.
+// clean returns a text as valid UTF-8 on one line, without control characters, cut to at most the given number of bytes.
 func clean(text string, most int) string {
 	const cut = " …"
 	long := len(text) > most
@@ -88,7 +88,7 @@ func parseMessage(prefix, subject string, h nats.Header, data []byte, sequence u
 	return m, nil
 }
 
-// parseJob reads a job's subject.
+// parseJob reads the subject of a job.
 func parseJob(prefix, subject string) (p Priority, id string, err error) {
 	rest, found := strings.CutPrefix(subject, prefix)
 	name, id, two := strings.Cut(rest, ".")
@@ -100,7 +100,7 @@ func parseJob(prefix, subject string) (p Priority, id string, err error) {
 	return 0, "", fmt.Errorf("queue: %q names no job", clean(subject, longestName))
 }
 
-// parseClaim reads the claim that a write of the given revision made.
+// parseClaim reads the claim that a write with the given revision made.
 func parseClaim(b []byte, revision uint64) (claimValue, error) {
 	var v claimValue
 	if err := json.Unmarshal(b, &v); err != nil {
@@ -129,7 +129,7 @@ func (e *infoError) Error() string {
 
 func (e *infoError) Unwrap() error { return e.cause }
 
-// parseInfo reads a queue's description: *infoError if it is none.
+// parseInfo reads a queue's description; the error is *infoError if it is invalid.
 func parseInfo(b []byte) (*info, error) {
 	i := &info{}
 	if err := json.Unmarshal(b, i); err != nil {
@@ -145,5 +145,5 @@ func parseInfo(b []byte) (*info, error) {
 	return i, nil
 }
 
-// Clean returns a text from the network as valid UTF-8 on one line, without control characters, cut to at most so many bytes.
+// Clean returns a text from the network as valid UTF-8 on one line, without control characters, cut to at most the given number of bytes.
 func Clean(text string, most int) string { return clean(text, most) }

@@ -17,11 +17,12 @@ import (
 
 // WorkerOptions describe a worker.
 type WorkerOptions struct {
-	Name  string // for people and for Coordinator.Free; default: a random one
+	Name  string // for people and for Coordinator.Free; default: random
 	Slots int    // tasks side by side; default 1
 
-	// After a task that ended with Unfit the worker asks for no work for Retry, default 1 min, and longer if that happens again at
-	// once. Then Ready says why this machine can still do none, or nil; nil for Ready itself means that it can.
+	// After a task that ended with Unfit, the worker asks for no work for Retry, default 1 min, and for longer if that happens again
+	// right away. Then Ready says why this machine still cannot work, or nil if it can; if Ready itself is nil, the machine counts
+	// as able.
 	Ready func() error
 	Retry time.Duration
 }
@@ -29,27 +30,27 @@ type WorkerOptions struct {
 // worker is one Work call.
 type worker struct {
 	b      *Broker
-	opt    Options // the broker's, with the coordinator's times
+	opt    Options // the broker's, with the coordinator's durations
 	name   string
 	kv     jetstream.KeyValue
 	queues []jetstream.Consumer // by priority
-	self   string               // tells this Work call from others
+	self   string               // distinguishes this Work call from others
 	ready  func() error
 	retry  time.Duration
 	rest   rest
 
 	mu    sync.Mutex
-	tasks map[string]*Task // at work, by job
-	idle  chan struct{}    // a job may be there
+	tasks map[string]*Task // being worked on, by job
+	idle  chan struct{}    // signals that there may be a job
 }
 
-// Work takes jobs and calls do for each, Slots at a time, until ctx ends, and then waits for the calls
-// under way; it returns why it ended, *VersionError if the coordinator is another version.
+// Work takes jobs and calls do for each, Slots at a time, until ctx ends, and then waits for the calls under way. It returns why it
+// ended: *VersionError if the coordinator is another version.
 //
-// What do returns ends the task: nil sends Done with the bytes returned; Fail(err) sends Failed; any
-// other error breaks this attempt, the job is tried again elsewhere or later, and given up after
-// Options.MaxAttempts, but for Postpone and Unfit, which count nothing. do must return soon once its context has ended: the claim is lost
-// (context.Cause is ErrLost) or the worker stops, which leaves the job to others at once.
+// What do returns ends the task: nil sends Done with the bytes returned; Fail(err) sends Failed; any other error ends this attempt,
+// and the job is tried again elsewhere or later, and given up after Options.MaxAttempts. Errors marked by Postpone and Unfit do not
+// count as attempts. do must return soon once its context has ended: either the claim is lost (context.Cause is ErrLost), or the
+// worker is stopping, which leaves the job to others at once.
 func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) error {
 	w := &worker{b: b, opt: b.opt, name: cmp.Or(o.Name, nuid.Next()), tasks: map[string]*Task{}, idle: make(chan struct{}, 1),
 		self: nuid.Next(), ready: o.Ready, retry: cmp.Or(o.Retry, time.Minute)}
@@ -81,7 +82,7 @@ func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Cont
 	return context.Cause(ctx)
 }
 
-// join waits until the queue is there, and checks that this program may work for it.
+// join waits until the queue exists, and checks that this program may work for it.
 func (w *worker) join(ctx context.Context) error {
 	for told := false; ; told = true {
 		i, err := w.b.readInfo(ctx)
@@ -120,7 +121,7 @@ func (w *worker) open(ctx context.Context) error {
 	return nil
 }
 
-// listen heeds cancellations and hints.
+// listen handles cancellations and hints.
 func (w *worker) listen() (stop func(), err error) {
 	halt, err1 := w.b.conn.Subscribe(w.b.controlSubject(), func(m *nats.Msg) {
 		w.mu.Lock()
@@ -143,7 +144,7 @@ func (w *worker) poke() {
 	}
 }
 
-// slot does one job after another. Only what ends the whole worker is an error.
+// slot does one job after another. It returns an error only if that ends the whole worker.
 func (w *worker) slot(ctx context.Context, do func(context.Context, *Task) ([]byte, error)) error {
 	for ctx.Err() == nil {
 		if w.untilFit(ctx) != nil {
@@ -162,11 +163,11 @@ func (w *worker) slot(ctx context.Context, do func(context.Context, *Task) ([]by
 	return nil
 }
 
-// next fetches a job of the highest priority there is; nil if there is none.
+// next fetches a job of the highest priority available; nil if there is none.
 func (w *worker) next() (jetstream.Msg, error) {
 	if !w.b.conn.IsConnected() {
-		// A request made now would be sent on return, when nobody waits for its answer: a job would be lost
-		// until AckWait has passed.
+		// A request made now would be sent on reconnecting, when nobody waits for its answer: a job would be lost until AckWait has
+		// passed.
 		return nil, nats.ErrDisconnected
 	}
 	for _, q := range w.queues {
@@ -184,7 +185,7 @@ func (w *worker) next() (jetstream.Msg, error) {
 	return nil, nil
 }
 
-// wait idles until a job may be there.
+// wait idles until there may be a job.
 func (w *worker) wait(ctx context.Context) {
 	select {
 	case <-time.After(min(time.Second, w.opt.beat())):
@@ -194,7 +195,7 @@ func (w *worker) wait(ctx context.Context) {
 	}
 }
 
-// one does the job of a message, or leaves it to whoever is at it.
+// one does the job of a message, or leaves it to the worker that has it.
 func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Context, *Task) ([]byte, error)) error {
 	priority, id, err := parseJob(w.b.jobPrefix(), m.Subject())
 	if err != nil {
@@ -219,15 +220,15 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 	return nil
 }
 
-// refuse takes a message that is no job out of the queue and tells the coordinator.
+// refuse takes a message that is not a job out of the queue and tells the coordinator.
 func (w *worker) refuse(m jetstream.Msg, why error) {
 	w.opt.Logf("set aside: a message on %s is not a job: %v", clean(m.Subject(), longestName), why)
 	w.tell(notice{Job: "a message on " + clean(m.Subject(), longestName), Why: clean(why.Error(), longestText/4), Bytes: len(m.Data())})
 	m.Term()
 }
 
-// otherVersion deals with a job of another version of the program: *VersionError if the queue is that version's now, else it is no
-// coordinator's job.
+// otherVersion handles a job of another version of the program: it returns *VersionError if the queue now belongs to that version;
+// otherwise no coordinator submitted the job.
 func (w *worker) otherVersion(ctx context.Context, m jetstream.Msg) error {
 	bounded, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
@@ -248,7 +249,7 @@ func (w *worker) otherVersion(ctx context.Context, m jetstream.Msg) error {
 	return nil
 }
 
-// stateOf is what a worker saved last, else what the job came with.
+// stateOf returns what a worker saved last, or else what the job came with.
 func stateOf(claim claimValue, m jetstream.Msg) []byte {
 	if claim.State != nil {
 		return claim.State
@@ -268,7 +269,7 @@ func folderOf(m jetstream.Msg) string {
 	return ""
 }
 
-// pauseWhole waits for d, or returns why ctx ended.
+// pauseWhole waits for d, or returns the cause if ctx ends.
 func (b *Broker) pauseWhole(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -9,10 +9,10 @@ import (
 	"collapse/internal/store"
 )
 
-// mostStrangers is how many lines of other generations or runs are passed over.
+// mostStrangers is how many lines of other generations or runs are skipped.
 const mostStrangers = 1000
 
-// read applies all whole lines that are there.
+// read applies all complete lines that are there.
 func (j *job) read(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
@@ -35,7 +35,7 @@ func (j *job) read(ctx context.Context) error {
 	}
 }
 
-// apply applies a line. What is wrong with it fails the run; trouble with the lab or the disk does not.
+// apply applies a line. If the line is wrong, the run fails; trouble with the lab or the disk does not make it fail.
 func (j *job) apply(ctx context.Context, line []byte) error {
 	e, err := parseEvent(line)
 	if err != nil {
@@ -64,12 +64,12 @@ func (j *job) apply(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// bad fails the run for what is wrong with the line that was read last.
+// bad fails the run because of the line that was read last.
 func (j *job) bad(format string, args ...any) error {
 	return failed("%s, line %d: %s", eventsFile, j.lines.line, fmt.Sprintf(format, args...))
 }
 
-// report applies the report of an epoch: its captures are measured, its rows written, then the captures go, and old checkpoints.
+// report applies the report of an epoch: it measures the captures and writes the rows, then removes the captures and old checkpoints.
 func (j *job) report(ctx context.Context, e event) error {
 	switch {
 	case e.Epoch < 1 || e.Epoch > j.spec.Epochs:
@@ -128,5 +128,5 @@ func (j *job) rows(found values, epoch int) []store.Value {
 	for e := j.last + 1; e <= epoch; e++ {
 		list = append(list, store.Value{Key: ReportKey, Step: int64(e), Value: seconds})
 	}
-	return list // in any order: the store has one of its own
+	return list // in any order: the store sorts them
 }

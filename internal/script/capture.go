@@ -20,10 +20,10 @@ const (
 	oodSplit   = "ood"
 )
 
-// captures are the folders, or files, of an epoch's features by split, inside the workspace.
+// captures are the folders, or files, with an epoch's features by split, inside the workspace.
 type captures map[string]string
 
-// captures checks where the features of an event are: in the workspace, and there. What is elsewhere is not the lab's to remove.
+// captures checks that the features of an event are in the workspace and exist. Anything elsewhere is not the lab's to remove.
 func (w *workspace) captures(features map[string]string) (captures, error) {
 	c := captures{}
 	for split, named := range features {
@@ -41,7 +41,7 @@ func (w *workspace) captures(features map[string]string) (captures, error) {
 		if err != nil {
 			return nil, fmt.Errorf("features: %s: %w; wanted a capture that is whole before it is reported", split, err)
 		}
-		if inside, err := filepath.Rel(w.real, real); err != nil || inside != rel { // it would be removed from where the link leads to
+		if inside, err := filepath.Rel(w.real, real); err != nil || inside != rel { // it would be removed at the target of the link
 			return nil, fmt.Errorf("features: %s: %q is reached by a link; wanted a folder below %s", split, cut(named), w.path(capturesDir))
 		}
 		c[split] = rel
@@ -52,7 +52,7 @@ func (w *workspace) captures(features map[string]string) (captures, error) {
 	return c, nil
 }
 
-// drop removes captures that were measured.
+// drop removes captures that have been measured.
 func (w *workspace) drop(c captures) error {
 	for _, rel := range c {
 		if err := os.RemoveAll(w.path(rel)); err != nil {
@@ -62,16 +62,16 @@ func (w *workspace) drop(c captures) error {
 	return nil
 }
 
-// values are the numbers of an epoch by their keys.
+// values are the numbers of an epoch by key.
 type values map[store.Key]store.Value
 
-// put files a number, over what the key had.
+// put stores a number, replacing what the key had.
 func (v values) put(split, layer, name string, x float64, missing string) {
 	key := store.Key{Series: series, Split: split, Layer: layer, Measure: name}
 	v[key] = store.Value{Key: key, Value: x, Missing: missing}
 }
 
-// reported files numbers that are called split/measure, or by a measure alone.
+// reported stores numbers named split/measure, or just measure.
 func (v values) reported(numbers map[string]number) {
 	for name, x := range numbers {
 		split, key, has := strings.Cut(name, "/")
@@ -82,8 +82,8 @@ func (v values) reported(numbers map[string]number) {
 	}
 }
 
-// measure measures the captures of an epoch: train samples, with the test samples beside them for what needs both, the layers that were
-// captured as well, and test samples on their own.
+// measure measures the captures of an epoch: train samples, together with the test samples for measures that need both, the captured
+// layers, and the test samples on their own.
 func (w *workspace) measure(ctx context.Context, team *parallel.Team, c captures, into values) error {
 	m := measurer{ctx, team, into}
 	if c[trainSplit] != "" {
@@ -107,7 +107,7 @@ func (w *workspace) measure(ctx context.Context, team *parallel.Team, c captures
 	return m.split(testSplit, folder, featurefiles.Request{Files: []string{folder}})
 }
 
-// isCapture reports whether a capture has features, and not layers alone.
+// isCapture reports whether a capture has features, rather than only layers.
 func isCapture(folder string) bool { return there(folder, "features") }
 
 func there(folder, stream string) bool {
@@ -115,7 +115,7 @@ func there(folder, stream string) bool {
 	return err == nil && info.IsDir()
 }
 
-// shards is the pattern of a stream's files. What the folder's own name has of a pattern means itself.
+// shards is the pattern of a stream's files. Pattern characters in the folder's own name are escaped.
 func shards(folder, stream string) string {
 	literal := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
 	return filepath.Join(literal, stream, "*.npy")
@@ -135,7 +135,7 @@ func (m measurer) split(split, folder string, req featurefiles.Request) error {
 		return err
 	}
 	layers := info.IsDir() && there(folder, "layers")
-	if isCapture(folder) || !layers { // what is neither is refused by whoever opens it
+	if isCapture(folder) || !layers { // if it has neither, opening it reports that
 		if err := m.columns(split, req); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (m measurer) split(split, folder string, req featurefiles.Request) error {
 	return nil
 }
 
-// columns measures what a request names: the features alone, or all layers but these.
+// columns measures what a request names: only the features, or all layers except them.
 func (m measurer) columns(split string, req featurefiles.Request) (err error) {
 	req.Context = m.ctx
 	set, err := featurefiles.Open(req)
@@ -158,7 +158,7 @@ func (m measurer) columns(split string, req featurefiles.Request) (err error) {
 		layer := ""
 		if req.Layers != "" {
 			if column.Classifier {
-				continue // measured with the test samples beside it
+				continue // measured together with the test samples
 			}
 			layer = column.Name
 		}
@@ -171,7 +171,7 @@ func (m measurer) columns(split string, req featurefiles.Request) (err error) {
 	return nil
 }
 
-// file puts a report into the values. What is of both splits is filed under test, as it is for training runs.
+// file stores a report in the values. Measures of both splits are filed under test, as for training runs.
 func (m measurer) file(split, layer string, r *measure.Report) {
 	at := func(key string) (string, string) {
 		switch key {
@@ -183,7 +183,7 @@ func (m measurer) file(split, layer string, r *measure.Report) {
 		return split, key
 	}
 	for key, why := range r.Missing {
-		if key != measure.KeyDilation && key != measure.KeyTestAccuracy { // nobody asked for it where there are no test samples
+		if key != measure.KeyDilation && key != measure.KeyTestAccuracy { // not requested where there are no test samples
 			m.into.put(split, layer, key, 0, why)
 		}
 	}

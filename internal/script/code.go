@@ -18,7 +18,7 @@ import (
 // mostFiles bounds the files of one list.
 const mostFiles = 10_000
 
-// DigestCode digests the files in folder that patterns name, by their paths in it. Patterns are relative and stay in the folder.
+// DigestCode digests the files in folder that match patterns, by their paths in it. Patterns are relative and stay inside the folder.
 func DigestCode(folder string, patterns []string) (map[string]string, error) {
 	for _, p := range patterns {
 		if !filepath.IsLocal(p) {
@@ -28,7 +28,7 @@ func DigestCode(folder string, patterns []string) (map[string]string, error) {
 	return digest(folder, patterns)
 }
 
-// DigestData digests the files that patterns name, relative to folder or absolute, in the order of their names.
+// DigestData digests the files that match patterns, relative to folder or absolute, ordered by name.
 func DigestData(folder string, patterns []string) ([]string, error) {
 	digests, err := digest(folder, patterns)
 	var list []string
@@ -61,7 +61,7 @@ func digest(folder string, patterns []string) (map[string]string, error) {
 	return digests, nil
 }
 
-// expand lists the regular files of a pattern, relative to the folder unless the pattern is absolute.
+// expand lists the regular files that match a pattern, relative to the folder unless the pattern is absolute.
 func expand(folder, pattern string) (names []string, err error) {
 	if filepath.IsAbs(pattern) {
 		names, err = filepath.Glob(pattern)
@@ -98,7 +98,7 @@ func digestFile(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ChangedError says that the code in a folder is not that of the run.
+// ChangedError says that the code in a folder differs from that of the run.
 type ChangedError struct{ Path, Why string }
 
 func (e *ChangedError) Error() string {

@@ -10,24 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what a script may report.
+// Limits on what a script may report.
 const (
 	longestLine = 1 << 20 // bytes
-	mostNames   = 1000    // different names of values, of a run
+	mostNames   = 1000    // different names of values in a run
 	longestName = 200     // bytes
 )
 
 // event is a line of events.jsonl.
 type event struct {
 	Generation *int64            `json:"generation"`
-	Run        string            `json:"run"` // may be left out
+	Run        string            `json:"run"` // optional
 	Epoch      int               `json:"epoch"`
 	Values     map[string]number `json:"values"`
 	Features   map[string]string `json:"features"` // captures by split, relative to the workspace or absolute
 	Done       bool              `json:"done"`
 }
 
-// number is a value; JSON has no NaN and no infinities, so null and the texts NaN, Infinity and -Infinity stand for them.
+// number is a value. JSON has no NaN and no infinities: null and the texts NaN, Infinity and -Infinity stand for them.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -50,7 +50,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// parseEvent reads a line. Errors say what was found and what was wanted.
+// parseEvent reads a line. Its errors say what was found and what was wanted.
 func parseEvent(line []byte) (event, error) {
 	e, err := decodeEvent(line, `{"generation": 1, "epoch": 3, "values": {"test/loss": 0.5}}`)
 	if err != nil {
@@ -70,7 +70,7 @@ func parseEvent(line []byte) (event, error) {
 	return e, nil
 }
 
-// decodeEvent reads a line that is to look like wanted.
+// decodeEvent reads a line that should look like wanted.
 func decodeEvent(line []byte, wanted string) (event, error) {
 	var e event
 	d := json.NewDecoder(bytes.NewReader(namedNumbers(line)))
@@ -93,7 +93,7 @@ func (e event) checkValues() error {
 	return nil
 }
 
-// checkName says why a value cannot be called so, or "".
+// checkName says why a value cannot have this name, or "".
 func checkName(name string) string {
 	split, measure, found := strings.Cut(name, "/")
 	switch {
@@ -107,7 +107,7 @@ func checkName(name string) string {
 	return ""
 }
 
-// cut shortens what a message quotes.
+// cut shortens text that a message quotes.
 func cut(text string) string {
 	const most = 60
 	if len(text) > most {
@@ -116,7 +116,7 @@ func cut(text string) string {
 	return text
 }
 
-// namedNumbers quotes NaN, Infinity and -Infinity where a line has them outside of texts, as Python's json writes them.
+// namedNumbers quotes NaN, Infinity and -Infinity where they occur outside texts, which is how Python's json writes them.
 func namedNumbers(line []byte) []byte {
 	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
 		return line

@@ -7,27 +7,27 @@ import (
 	"os"
 )
 
-// readOnce is how many bytes of events are read at once.
+// readOnce is how many bytes of events are read at a time.
 const readOnce = 256 << 10
 
-// lines reads the lines that a script appends to a file. It never reads past what is there, and holds one line at most.
+// lines reads the lines that a script appends to a file. It never reads past what is there, and holds at most one line.
 type lines struct {
 	path string
 	file *os.File
 	at   int64
-	line int // number of the last line given out, from 1
+	line int // number of the last line returned, from 1
 	part []byte
-	rest []byte // read and not given out
+	rest []byte // read but not yet returned
 }
 
-// replacedError says that a script did something to its file of events but append to it.
+// replacedError says that a script did something to its file of events other than appending.
 type replacedError struct{ how string }
 
 func (e *replacedError) Error() string {
 	return fmt.Sprintf("%s was %s; wanted lines appended to it (open it with mode \"a\", >> in a shell)", eventsFile, e.how)
 }
 
-// next returns the next whole line without its end, and false where there is none yet. The line holds until the next call.
+// next returns the next complete line without its end, or false if there is none yet. The line is valid until the next call.
 func (l *lines) next() (line []byte, ok bool, err error) {
 	for {
 		if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
@@ -53,7 +53,7 @@ func (l *lines) next() (line []byte, ok bool, err error) {
 	}
 }
 
-// longError says that a line has no end within the bound.
+// longError says that a line is longer than the limit.
 type longError struct{ line int }
 
 func (e *longError) Error() string {
@@ -87,5 +87,5 @@ func (l *lines) read() (int, error) {
 	return n, err
 }
 
-// cutShort reports whether the file ends within a line.
+// cutShort reports whether the file ends in the middle of a line.
 func (l *lines) cutShort() bool { return len(l.part) > 0 }

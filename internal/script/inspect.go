@@ -9,8 +9,8 @@ import (
 	"collapse/internal/train"
 )
 
-// Inspect says what is wrong with a run that no process works on: of a finished one rows or its folder may be missing. Which checkpoints
-// there are is up to the script; what one holds only the script can tell.
+// Inspect says what is wrong with a run that no process works on: for a finished run, rows or the folder may be missing. The script
+// decides which checkpoints exist, and only the script knows what they hold.
 func Inspect(lab *store.Reader, run store.Run) (found train.Inspection, err error) {
 	epochs, err := EpochsOf(run.Config)
 	if err != nil || run.Status != store.Done {

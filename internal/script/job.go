@@ -17,18 +17,18 @@ import (
 	"collapse/parallel"
 )
 
-// Options is how a run is carried out. Nothing here changes its result.
+// Options say how a run is carried out. They do not affect its result.
 type Options struct {
-	Folder string         // of the code; the script starts there
-	Team   *parallel.Team // that measures; a script is told how many threads it has
-	From   string         // a finished run that is the beginning of this one, or ""
-	// RowsElsewhere says that rows of epochs up to this one are in another lab.
+	Folder string         // with the code; the script starts there
+	Team   *parallel.Team // for measuring; the script is told how many threads it has
+	From   string         // hash of a finished run that is the beginning of this one, or ""
+	// RowsElsewhere is the epoch up to which rows are in another lab.
 	RowsElsewhere int64
 
-	Started  func(from int)    // the run goes on after this epoch; may be nil, as the others
-	Reported func(epoch int)   // its rows are safe
-	Note     func(text string) // what a person may want to know
-	Grace    time.Duration     // for which a script that is stopped may go on; 0: 10 seconds
+	Started  func(from int)    // the run continues after this epoch; may be nil, like the others
+	Reported func(epoch int)   // the rows of this epoch are stored
+	Note     func(text string) // something the user may want to know
+	Grace    time.Duration     // how long a script that is being stopped may continue; 0: 10 seconds
 }
 
 func (o Options) note(text string) {
@@ -37,31 +37,31 @@ func (o Options) note(text string) {
 	}
 }
 
-// FailedError says that the run itself cannot be done: a new attempt would end the same way.
+// FailedError says that the run itself cannot be done: another attempt would end the same way.
 type FailedError struct{ Why string }
 
 func (e *FailedError) Error() string { return "script: " + e.Why }
 
 func failed(format string, args ...any) error { return &FailedError{fmt.Sprintf(format, args...)} }
 
-// NotAllowedError says that nobody named a folder with the code.
+// NotAllowedError says that no folder with the code was named.
 type NotAllowedError struct{}
 
 func (*NotAllowedError) Error() string {
 	return "script: this process may start no scripts: `collapse study run FILE` starts those of a file, and workers those of the folder that --allow-scripts names"
 }
 
-// Times of an attempt.
+// Durations of an attempt.
 const (
-	pollEvery  = 20 * time.Millisecond // looks at the events
+	pollEvery  = 20 * time.Millisecond // between looks at the events
 	stopGrace  = 10 * time.Second      // between SIGTERM and SIGKILL
-	endsWithin = time.Minute           // for which a script may go on after it has said that it is done
+	endsWithin = time.Minute           // how long a script may continue after saying that it is done
 )
 
-// Run computes a run in the lab by its script, going on from its newest checkpoint. A run that the lab holds as done is not computed again.
+// Run computes a run in the lab by running its script, continuing from its newest checkpoint. A run that is done in the lab is not computed again.
 //
-// Errors: *FailedError (the run is marked failed), *ChangedError and *NotAllowedError (before anything starts), *store.HeldError, an error
-// of ctx; others leave a run that can be gone on with.
+// Errors: *FailedError (the run is marked failed), *ChangedError and *NotAllowedError (before anything starts), *store.HeldError, or
+// an error of ctx; after any other error the run can be continued.
 func Run(ctx context.Context, lab *store.Lab, spec Spec, opts Options) error {
 	if opts.Folder == "" {
 		return &NotAllowedError{}
@@ -107,14 +107,14 @@ type job struct {
 	child *process.Child
 	log   *log
 
-	from, last int       // the epochs after which it goes on, and whose report was applied last
-	marked     time.Time // of the last report, or the start
+	from, last int       // the epoch after which it continues, and the one last reported
+	marked     time.Time // when the last report was applied, or the start
 	names      map[string]bool
-	strangers  int       // lines of other generations or runs
-	done       time.Time // when the script said so
+	strangers  int       // number of lines of other generations or runs
+	done       time.Time // when the script reported that
 }
 
-// settle tells the lab how the attempt ended.
+// settle records in the lab how the attempt ended.
 func (j *job) settle(err error) error {
 	var why *FailedError
 	switch {
@@ -152,11 +152,11 @@ func (j *job) run(ctx context.Context) (err error) {
 	return j.unlessFull(err)
 }
 
-// probe is how much must be free on the disk of a run's folder, or it counts as full.
+// probe is how much space must be free on the disk of a run's folder; with less, the disk counts as full.
 const probe = 1 << 20
 
-// unlessFull is err, unless it says that the run has failed and nothing can be written to its folder: a script that cannot save ends in many
-// ways, none of which is the run's fault.
+// unlessFull returns err, unless err says that the run has failed and nothing can be written to its folder: a script that cannot
+// save ends in many ways, none of which is the run's fault.
 func (j *job) unlessFull(err error) error {
 	var why *FailedError
 	if !errors.As(err, &why) {
@@ -206,7 +206,7 @@ func (j *job) start() error {
 	return nil
 }
 
-// follow applies what the script reports until it has ended, and stops it where it must not go on.
+// follow applies what the script reports until it has ended, and stops the script if it must not continue.
 func (j *job) follow(ctx context.Context) error {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
@@ -216,7 +216,7 @@ func (j *job) follow(ctx context.Context) error {
 			ended = true
 		case <-poll.C:
 		case <-j.claim.Lost():
-			j.child.Stop(0) // another process may have started it already
+			j.child.Stop(0) // another process may already have started the script again
 			return store.ErrLost
 		case <-ctx.Done():
 			return j.stopped(ctx)
@@ -247,7 +247,7 @@ func (o Options) graceOrDefault() time.Duration {
 	return stopGrace
 }
 
-// grace is how long a script may go on after an error: not at all once another process has the run.
+// grace is how long a script may continue after an error: not at all once another process has the run.
 func (j *job) grace(err error) time.Duration {
 	if errors.Is(err, store.ErrLost) {
 		return 0
@@ -255,7 +255,7 @@ func (j *job) grace(err error) time.Duration {
 	return j.opts.graceOrDefault()
 }
 
-// stopped ends the script because ctx has ended, and applies what it reports on the way.
+// stopped ends the script because ctx has ended, and applies what it still reports.
 func (j *job) stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	gone := make(chan struct{})
@@ -289,7 +289,7 @@ func (j *job) overdue() error {
 	return nil
 }
 
-// complete says whether the script has done the run, once it has ended and all that it reported is applied.
+// complete reports whether the script has done the run, once it has ended and all its reports are applied.
 func (j *job) complete() error {
 	err := j.child.Err()
 	var exit *exec.ExitError
@@ -318,7 +318,7 @@ func (j *job) complete() error {
 	return nil
 }
 
-// signalled says that a program did not end by itself.
+// signalled reports whether a program was ended by a signal.
 func signalled(err *exec.ExitError) bool {
 	status, ok := err.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled()

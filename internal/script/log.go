@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// mostLog is when a log begins anew; the one before is kept, so that a run's output takes at most twice as much.
+// mostLog is the size at which a log starts again; the previous one is kept, so that a run's output takes at most twice as much.
 const mostLog = 4 << 20
 
-// log takes what a script writes to its output. It never fails: output is no result, and a full disk shows where it matters.
+// log stores the output of a script. It never fails: output is no result, and a full disk is noticed where it matters.
 type log struct {
 	path string
 
 	mu   sync.Mutex
 	file *os.File
 	size int64
-	tail []byte // the end of it, for messages
+	tail []byte // the end of the output, for messages
 }
 
 // tailBytes is how much of the end of the output is kept in memory.
 const tailBytes = 8 << 10
 
-// openLog goes on with a log.
+// openLog continues an existing log.
 func openLog(path string) *log {
 	l := &log{path: path}
 	if file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666); err == nil {
@@ -72,7 +72,7 @@ func (l *log) close() {
 	}
 }
 
-// lastLines are the last lines of the output, at most so many.
+// lastLines returns the last lines of the output, at most n.
 func (l *log) lastLines(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"collapse/measure"
 )
 
-// Recording is a run of numbers that were computed elsewhere: somebody's own model, measured epoch by epoch.
+// Recording is a run of numbers that were computed elsewhere: a user's own model, measured epoch by epoch.
 type Recording struct {
-	Name   string // what the run is known by: recording it again replaces it
+	Name   string // identifies the run: recording it again replaces it
 	epochs []recorded
 }
 
@@ -67,7 +67,7 @@ func ReadHistory(name string, from io.Reader) (*Recording, error) {
 	return r, lines.Err()
 }
 
-// Measured adds what was measured of the train samples of an epoch.
+// Measured adds what was measured on the train samples of an epoch.
 func (r *Recording) Measured(epoch int, report *measure.Report) error {
 	found := values{}
 	measurer{into: found}.file(trainSplit, "", report)
@@ -86,7 +86,7 @@ func (r *Recording) add(epoch int, found values) error {
 	return nil
 }
 
-// Save writes the recording into the lab, in place of an older one of the same name, and returns the run's hash.
+// Save writes the recording into the lab, replacing an older one of the same name, and returns the run's hash.
 func (r *Recording) Save(lab *store.Lab) (hash string, err error) {
 	if strings.TrimSpace(r.Name) == "" {
 		return "", errors.New("a recording needs a name")
@@ -113,5 +113,5 @@ func (r *Recording) Save(lab *store.Lab) (hash string, err error) {
 	return claim.Hash, claim.Finish()
 }
 
-// Epochs is how many epochs a recording has.
+// Epochs is the number of epochs in a recording.
 func (r *Recording) Epochs() int { return len(r.epochs) }

@@ -11,15 +11,15 @@ import (
 	"collapse/internal/train"
 )
 
-// series is that of what scripts report and of what is measured for them.
+// series is the series of what scripts report and of what is measured for them.
 const series = "epoch"
 
-// ReportKey has a row for every epoch that a run has gone through, in seconds since the report before: it tells which epochs a lab has. A
-// report of a later epoch stands for those that the script passed over, too.
+// ReportKey has a row for every epoch that a run has gone through, in seconds since the report before: it tells which epochs a lab
+// has. A report of a later epoch also stands for those that the script skipped.
 var ReportKey = store.Key{Series: "report", Measure: "seconds"}
 
-// Reach returns the last epoch up to which the lab has the rows of a run without a gap, at most upTo and the run's epochs, and the first
-// gap, if that is what ends it. Rows up to epoch elsewhere are in another lab.
+// Reach returns the last epoch, at most upTo and the run's epochs, up to which the lab has the rows of a run without a gap, and the
+// first gap if there is one before that. Rows up to epoch elsewhere are in another lab.
 func Reach(lab *store.Reader, hash string, epochs int, elsewhere, upTo int64) (whole int64, gap string, err error) {
 	last := max(0, min(upTo, int64(epochs)))
 	gaps, err := lab.MissingSteps(hash, ReportKey, 1, 1, last)
@@ -30,8 +30,8 @@ func Reach(lab *store.Reader, hash string, epochs int, elsewhere, upTo int64) (w
 	return whole, gap, nil
 }
 
-// begin finds where the run goes on: after its newest checkpoint that the rows reach, else after the end of the shorter run opts.From, else
-// at its start. Rows of later epochs go.
+// begin finds where the run continues: after its newest checkpoint whose rows are complete, else after the end of the shorter run
+// opts.From, else from the start. Rows of later epochs are deleted.
 func (j *job) begin() error {
 	whole, _, err := Reach(j.lab.Reader, j.claim.Hash, j.spec.Epochs, j.opts.RowsElsewhere, math.MaxInt64)
 	if err != nil {
@@ -56,8 +56,8 @@ func (j *job) begin() error {
 
 func (j *job) writer() rundir.Writer { return j.dir.Writer(nil) }
 
-// adopt makes the last checkpoint of the finished run opts.From, and the rows up to there, this run's. That run must be the beginning of
-// this one: the same but for run.epochs. Where it cannot be gone on from, why says so.
+// adopt takes over the last checkpoint of the finished run opts.From, and the rows up to it. That run must be the beginning of this
+// one: the same except for run.epochs. If it cannot be continued, why says so.
 func (j *job) adopt() (why string, err error) {
 	run, err := j.lab.Run(j.opts.From)
 	switch {
@@ -105,7 +105,7 @@ func (j *job) copyCheckpoint(from rundir.Dir, epoch int) error {
 	return nil
 }
 
-// prune removes checkpoints that nobody goes on from: those before the newest one that the rows reach.
+// prune removes checkpoints that nobody continues from: those before the newest one whose rows are complete.
 func (j *job) prune() error {
 	list, err := j.dir.Checkpoints()
 	if err != nil {
@@ -122,8 +122,8 @@ func (j *job) prune() error {
 	return nil
 }
 
-// Begin does what a run does before its script starts, and returns the epoch that it goes on after: for workers elsewhere, who have not got
-// the shorter run from.
+// Begin does what a run does before its script starts, and returns the epoch after which it continues. It is for workers elsewhere,
+// which do not have the shorter run from.
 func Begin(lab *store.Lab, spec Spec, from string) (epoch int, err error) {
 	_, canonical, err := spec.Identity()
 	if err != nil {

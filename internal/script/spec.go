@@ -1,9 +1,10 @@
-// Package script computes a run by somebody's own trainer: any program that reads its settings from a file and reports its epochs as
+// Package script computes a run with a user's own trainer: any program that reads its settings from a file and reports its epochs as
 // lines of JSON. docs/trainers.md is the contract.
 //
-// Open spec.go for what identifies such a run, then job.go: Run claims it, starts the program (internal/process), applies what it reports
-// and ends it. workspace.go has the files through which the two talk, events.go and event.go read what the program writes, which is not
-// trusted, capture.go measures features, resume.go finds the checkpoint to go on from, inspect.go says what is wrong with a run.
+// See spec.go for what identifies such a run, then job.go: Run claims it, starts the program (internal/process), applies what it
+// reports and ends it. workspace.go has the files through which the two communicate; events.go and event.go read what the program
+// writes, which is not trusted; capture.go measures features; resume.go finds the checkpoint to continue from; inspect.go says what
+// is wrong with a run.
 package script
 
 import (
@@ -22,24 +23,24 @@ import (
 // Spec is a run of a script.
 type Spec struct {
 	Command []string          `json:"command"`           // program and arguments, started in the folder of the code
-	Code    map[string]string `json:"code"`              // SHA-256 of the files that compute the run, by their path in that folder
-	Data    []string          `json:"data,omitempty"`    // SHA-256 of files that it reads, in the order of their names
+	Code    map[string]string `json:"code"`              // SHA-256 of the files that compute the run, by path in that folder
+	Data    []string          `json:"data,omitempty"`    // SHA-256 of the files that it reads, ordered by name
 	Epochs  int               `json:"epochs"`            // the run ends after this one
-	Horizon int               `json:"horizon"`           // the length for which schedules are made; larger than Epochs where a search stops early
-	Seed    *uint64           `json:"seed,omitempty"`    // nil: the script's own
-	Args    string            `json:"args,omitempty"`    // Flags: settings are on the command line, too; outside the identity
-	Silence time.Duration     `json:"silence,omitempty"` // the run fails if nothing is reported for so long; 0: it may take any time; outside the identity
+	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early
+	Seed    *uint64           `json:"seed,omitempty"`    // nil: the script chooses its own
+	Args    string            `json:"args,omitempty"`    // Flags: settings are also on the command line; not part of the identity
+	Silence time.Duration     `json:"silence,omitempty"` // the run fails if nothing is reported for this long; 0: no limit; not part of the identity
 	// Settings are the user's own: numbers, texts, truth values and lists, as encoding/json decodes them with UseNumber.
 	Settings map[string]any `json:"settings"`
 }
 
-// Flags is the value of Args with which settings are given as --key value.
+// Flags is the value of Args that also passes settings as --key value.
 const Flags = "flags"
 
-// MostEpochs is the most epochs of a run.
+// MostEpochs is the largest number of epochs of a run.
 const MostEpochs = 1_000_000
 
-// Keys that are not the user's: of the run, and of the trainer.
+// Keys that are not the user's own: those of the run, and of the trainer.
 const (
 	EpochsKey = "run.epochs"
 	SeedKey   = "run.seed"
@@ -47,7 +48,7 @@ const (
 
 var keyRule = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
-// CheckKey says why a user's setting cannot be called so, or "".
+// CheckKey says why a user's setting cannot have this name, or "".
 func CheckKey(key string) string {
 	switch {
 	case key == EpochsKey, key == SeedKey:
@@ -60,7 +61,7 @@ func CheckKey(key string) string {
 	return ""
 }
 
-// Canonical is the JSON that the identity is taken from.
+// Canonical returns the JSON that determines the identity.
 func (s Spec) Canonical() ([]byte, error) {
 	trainer := map[string]any{"command": s.Command, "code": s.Code}
 	if len(s.Data) > 0 {
@@ -75,7 +76,7 @@ func (s Spec) Canonical() ([]byte, error) {
 	return store.Canonical(tree)
 }
 
-// Identity is the run's hash and its canonical configuration.
+// Identity returns the run's hash and its canonical configuration.
 func (s Spec) Identity() (hash string, canonical []byte, err error) {
 	if canonical, err = s.Canonical(); err != nil {
 		return "", nil, err
@@ -83,7 +84,7 @@ func (s Spec) Identity() (hash string, canonical []byte, err error) {
 	return store.Hash(store.Script, canonical), canonical, nil
 }
 
-// Encode is the spec as a job has it.
+// Encode returns the spec in the form that a job carries.
 func (s Spec) Encode() (string, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -104,7 +105,7 @@ func Decode(text string) (Spec, error) {
 	return s, s.check()
 }
 
-// check finds what no study's file gives.
+// check finds values that no study's file can give.
 func (s Spec) check() error {
 	switch {
 	case len(s.Command) == 0 || s.Command[0] == "":
@@ -126,7 +127,7 @@ func (s Spec) check() error {
 	return nil
 }
 
-// line is the command with the settings as flags, if they are wanted: --key value, of a list a value after the other. Keys are sorted.
+// line returns the command, followed by the settings as flags if requested: --key value, with one value after another for a list. Keys are sorted.
 func (s Spec) line() []string {
 	line := slices.Clone(s.Command)
 	if s.Args != Flags {
@@ -148,7 +149,7 @@ func (s Spec) line() []string {
 	return line
 }
 
-// sameBeginning reports whether a run of canonical configuration other is the beginning of s: the same but for the last epoch.
+// sameBeginning reports whether a run with the canonical configuration other is the beginning of s: the same except for the last epoch.
 func (s Spec) sameBeginning(other []byte, epochs int) bool {
 	s.Epochs = epochs
 	own, err := s.Canonical()
@@ -160,7 +161,7 @@ type settled struct {
 	Run struct{ Epochs, Horizon int }
 }
 
-// EpochsOf is how many epochs a run of a script has, by its canonical configuration.
+// EpochsOf returns the number of epochs of a run of a script, from its canonical configuration.
 func EpochsOf(canonical []byte) (int, error) {
 	var c settled
 	if err := json.Unmarshal(canonical, &c); err != nil {

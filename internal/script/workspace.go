@@ -20,7 +20,7 @@ const (
 	capturesDir   = "captures"
 )
 
-// format is that of run.json and of the events.
+// format is the format of run.json and of the events.
 const format = "collapse-script 1"
 
 // runInfo is run.json: what a script is told. docs/trainers.md describes it.
@@ -34,7 +34,7 @@ type runInfo struct {
 	Horizon    int            `json:"horizon"`
 	FromEpoch  int            `json:"from_epoch"`
 	Checkpoint string         `json:"checkpoint,omitempty"` // folder; "" at the start
-	Dir        string         `json:"dir"`                  // the run's folder, whose ckpt/ takes checkpoints
+	Dir        string         `json:"dir"`                  // the run's folder; its ckpt/ receives checkpoints
 	Events     string         `json:"events"`
 	Heartbeat  string         `json:"heartbeat"`
 	Captures   string         `json:"captures"`
@@ -42,15 +42,15 @@ type runInfo struct {
 	Device     string         `json:"device"` // CUDA_VISIBLE_DEVICES, "" if it is not set
 }
 
-// workspace is the folder through which an attempt of a script and the lab talk. Each attempt has its own, so that what an earlier one
-// still writes goes nowhere.
+// workspace is the folder through which one attempt of a script communicates with the lab. Each attempt has its own, so that
+// anything an earlier attempt still writes is ignored.
 type workspace struct {
 	dir    string
-	real   string // dir without links
+	real   string // dir with links resolved
 	events *os.File
 }
 
-// newWorkspace makes the workspace of a generation, and removes those of earlier ones.
+// newWorkspace creates the workspace of a generation, and removes those of earlier ones.
 func newWorkspace(run rundir.Dir, generation int64) (*workspace, error) {
 	if err := os.RemoveAll(run.Workspaces()); err != nil {
 		return nil, fmt.Errorf("script: %w", err)
@@ -94,15 +94,15 @@ func (w *workspace) tell(info runInfo) error {
 	return nil
 }
 
-// beatEvery is how often the heartbeat file says that the lab is alive. A script takes a lab for dead that has not said so for a minute.
+// beatEvery is how often the heartbeat file shows that the lab is alive. A script takes the lab for dead after a minute without a heartbeat.
 const beatEvery = 2 * time.Second
 
-// beat makes the heartbeat file, or sets its time.
+// beat creates the heartbeat file, or updates its time.
 func (w *workspace) beat() error {
 	return os.WriteFile(w.path(heartbeatFile), []byte(time.Now().UTC().Format(time.RFC3339)+"\n"), 0o666)
 }
 
-// keepBeating beats until stop is called or lost is closed. A beat that fails, as on a full disk, is tried again.
+// keepBeating updates the heartbeat until stop is called or lost is closed. An update that fails, as on a full disk, is tried again.
 func (w *workspace) keepBeating(lost <-chan struct{}) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -129,7 +129,7 @@ func (w *workspace) close() {
 	}
 }
 
-// remove takes the workspace away. What is left of a run that is killed here goes with the next attempt.
+// remove removes the workspace. If this process is killed meanwhile, the next attempt removes the rest.
 func (w *workspace) remove(run rundir.Dir) error {
 	w.close()
 	if err := os.RemoveAll(run.Workspaces()); err != nil {
@@ -138,11 +138,11 @@ func (w *workspace) remove(run rundir.Dir) error {
 	return nil
 }
 
-// environment is that of a script: this process's, where the run is, and for scripts without JSON the few things that they need.
+// environment is the environment of a script: that of this process, the location of the run, and the few values that scripts without JSON need.
 func (i runInfo) environment(run string) []string {
 	env := append(os.Environ(), "COLLAPSE_RUN="+run, "COLLAPSE_EVENTS="+i.Events, "COLLAPSE_DIR="+i.Dir,
 		fmt.Sprintf("COLLAPSE_GENERATION=%d", i.Generation), fmt.Sprintf("COLLAPSE_EPOCHS=%d", i.Epochs), fmt.Sprintf("COLLAPSE_FROM_EPOCH=%d", i.FromEpoch))
-	if os.Getenv("OMP_NUM_THREADS") == "" { // or each of several runs side by side would take all processors
+	if os.Getenv("OMP_NUM_THREADS") == "" { // otherwise each of several runs side by side would use all processors
 		env = append(env, fmt.Sprintf("OMP_NUM_THREADS=%d", i.Threads))
 	}
 	return env

@@ -5,8 +5,8 @@ import "fmt"
 // BusyError says that another process has held the lab's write lock for longer than a write waits.
 type BusyError struct {
 	Path   string // of the database
-	Holder string // the process, in words; "" if the system does not tell
-	Resume string // a command that lets the holder go on, if it is suspended
+	Holder string // describes the process; "" if the system does not tell
+	Resume string // a command that resumes the holder, if it is suspended
 	cause  error
 }
 

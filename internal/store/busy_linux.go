@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// lockHolder finds the process that holds the write lock of the database at path: its number, 0 if unknown, its name, and whether it is
-// suspended. It reads the system's table of locks. To ask for the lock itself would take a descriptor of the file, and closing that
-// one would drop SQLite's own locks.
+// lockHolder finds the process that holds the write lock of the database at path: its number, 0 if unknown, its name, and whether it
+// is suspended. It reads the system's table of locks. Asking for the lock itself would need a descriptor of the file, and closing
+// that descriptor would drop SQLite's own locks.
 func lockHolder(path string) (pid int, name string, suspended bool) {
 	f, err := os.Open("/proc/locks")
 	if err != nil {
 		return 0, "", false
 	}
 	defer f.Close()
-	if pid = holderIn(f, inode(path+"-shm"), inode(path)); pid <= 0 { // the system shows those of other namespaces without number
+	if pid = holderIn(f, inode(path+"-shm"), inode(path)); pid <= 0 { // the system shows processes of other namespaces without a number
 		return 0, "", false
 	}
 	state, _, err := readStat(pid)
@@ -33,12 +33,12 @@ func lockHolder(path string) (pid int, name string, suspended bool) {
 // walWriteLock is the byte of the write-ahead log's index that its writer locks (sqlite.org/walformat.html).
 const walWriteLock = 120
 
-// holderIn reads lines such as "1: POSIX  ADVISORY  WRITE 4711 fd:01:393299 120 120" for the writer of the log's index or, before there
-// is a log, of the database.
+// holderIn searches lines such as "1: POSIX  ADVISORY  WRITE 4711 fd:01:393299 120 120" for the writer of the log's index or, if
+// there is no log yet, of the database.
 func holderIn(locks io.Reader, index, database uint64) int {
 	for lines := bufio.NewScanner(locks); lines.Scan(); {
 		f := strings.Fields(lines.Text())
-		if len(f) < 8 || f[1] != "POSIX" || f[3] != "WRITE" { // one that waits has an arrow in field 1
+		if len(f) < 8 || f[1] != "POSIX" || f[3] != "WRITE" { // a waiting lock has an arrow in field 1
 			continue
 		}
 		node, err := strconv.ParseUint(f[5][strings.LastIndexByte(f[5], ':')+1:], 10, 64)

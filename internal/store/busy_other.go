@@ -2,5 +2,5 @@
 
 package store
 
-// lockHolder knows no way to ask here.
+// lockHolder: there is no way to find out on this system.
 func lockHolder(string) (pid int, name string, suspended bool) { return 0, "", false }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// cancelled is the Error of an Interrupted run that Cancel stopped. Claim clears it.
+// cancelled is the Error of an Interrupted run that was stopped by Cancel. Claim clears it.
 const cancelled = "cancelled"
 
-// Cancelled reports whether a person stopped the run: studies leave it alone until a person lets it go on.
+// Cancelled reports whether a user stopped the run: studies leave it alone until a user resumes it.
 func (r Run) Cancelled() bool { return r.Status == Interrupted && r.Error == cancelled }
 
 // Cancelled is Run.Cancelled.
 func (r StudyRun) Cancelled() bool { return r.Status == Interrupted && r.Error == cancelled }
 
 // Cancel stops a run, given by its whole hash: it becomes Interrupted, which Claim resumes, and the process that works on it, if
-// there is one, gets ErrLost at its next write or beat. Studies leave it out until Release, OpenStudy or SaveStudy.
-// *NotFoundError; an error if the run has ended.
+// any, gets ErrLost at its next write or beat. Studies skip it until Release, OpenStudy or SaveStudy. The error is *NotFoundError
+// for an unknown run; a run that has ended is an error, too.
 func (l *Lab) Cancel(hash string) error {
 	return l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
 		if r.Status == Done || r.Status == Failed || r.Cancelled() {
@@ -29,8 +29,8 @@ func (l *Lab) Cancel(hash string) error {
 	})
 }
 
-// Release makes a run that failed or was stopped ready to go on, from its checkpoint where it has one; whoever coordinates a study of
-// it takes it up. *NotFoundError; an error if the run is in another state.
+// Release makes a failed or stopped run ready to continue, from its checkpoint if it has one; the coordinator of a study with this
+// run picks it up. The error is *NotFoundError for an unknown run; a run in another state is an error, too.
 func (l *Lab) Release(hash string) error {
 	return l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
 		if r.Status != Failed && r.Status != Interrupted {
@@ -40,7 +40,7 @@ func (l *Lab) Release(hash string) error {
 	})
 }
 
-// change lets a person change a run, and tells whoever works on its studies.
+// change applies a user's change to a run, and makes the coordinators of its studies notice.
 func (l *Lab) change(hash string, do func(tx *sql.Tx, id int64, r Run) error) error {
 	return l.write(func(tx *sql.Tx) error {
 		id, run, err := scanRun(tx.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)

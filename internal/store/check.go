@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// RowsPerStep counts the rows of one series of a run at each step, without those of some measures.
+// RowsPerStep counts the rows of one series of a run at each step, leaving out some measures.
 func (r *Reader) RowsPerStep(hash, series string, without []string) (map[int64]int, error) {
 	return collectMap[int64, int](r, `SELECT v.step, count(*) FROM value v JOIN series s ON s.id = v.series
 		WHERE v.run = (SELECT id FROM run WHERE hash = ?) AND s.series = ? AND s.measure NOT IN (SELECT value FROM json_each(?))
 		GROUP BY v.step`, hash, series, jsonList(without))
 }
 
-// Infinite counts the infinite values of a run, which readers show as missing, and gives the first step that has one.
+// Infinite counts the infinite values of a run, which readers show as missing, and returns the first step that has one.
 func (r *Reader) Infinite(hash string) (n int, first int64, err error) {
 	err = r.db.QueryRow(`SELECT count(*), coalesce(min(step), 0) FROM value
 		WHERE run = (SELECT id FROM run WHERE hash = ?) AND value IN (9e999, -9e999)`, hash).Scan(&n, &first)
 	return n, first, r.wrap(err)
 }
 
-// Damage has SQLite check its file, and returns what it complains of, at most twenty things.
+// Damage has SQLite check its file, and returns its complaints, at most twenty.
 func (r *Reader) Damage() ([]string, error) {
 	found, err := collect(r, func(scan func(...any) error) (text string, err error) { return text, scan(&text) }, "PRAGMA quick_check(20)")
 	if err != nil || len(found) == 1 && found[0] == "ok" {
@@ -39,9 +39,9 @@ func (r *Reader) Held(hash string) error {
 	return r.explain(err)
 }
 
-// Reopen makes a run that no process works on ready to be computed again where it is not whole: a finished one is Interrupted from then
-// on, and whoever coordinates a study of it takes it up. Its rows stay. tidy, which changes the run's folder, is called after that, while
-// nobody can claim the run. *NotFoundError, *HeldError.
+// Reopen makes a run that no process works on ready to be computed again where it is incomplete: a finished run becomes Interrupted,
+// and the coordinator of a study with this run picks it up. Its rows stay. tidy, which changes the run's folder, is called after
+// that, while nobody can claim the run. *NotFoundError, *HeldError.
 func (l *Lab) Reopen(hash string, tidy func() error) error {
 	err := l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
 		if err := l.free(tx, id, hash); err != nil {

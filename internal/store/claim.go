@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// Claim is the right to write to one run, held by one process at a time. Each claim of a run has a
-// higher generation than the one before; a write by an older generation changes nothing and returns
-// ErrLost. Files are outside that protection: call Beat before renaming a checkpoint into place.
+// Claim is the right to write to one run, held by one process at a time. Each claim of a run has a higher generation than the one
+// before; a write by an older generation changes nothing and returns ErrLost. Files are not protected by it: call Beat before
+// renaming a checkpoint into place.
 //
-// Its methods may be called from any goroutine. After Finish, Fail or Interrupt the first result
-// stands: calling one of them again does nothing, so `defer claim.Interrupt()` is fine; writing
-// panics.
+// Its methods may be called from any goroutine. The first call of Finish, Fail or Interrupt counts: calling one of them again does
+// nothing, so `defer claim.Interrupt()` is fine; writing afterwards panics.
 type Claim struct {
 	Hash       string
 	Dir        string // RunDir(Hash), which exists
@@ -25,13 +24,13 @@ type Claim struct {
 	run  int64 // its row number
 	lost chan struct{}
 
-	mu      sync.Mutex // held for a whole write, so that giving up and beating do not cross
+	mu      sync.Mutex // held for a whole write, so that giving up and beating do not overlap
 	givenUp bool
 	isLost  bool
 }
 
-// Ensure adds the run to the lab as Pending unless it is there, adds the tags it lacks, and returns
-// its row. The label of an existing run is kept, unless it is empty.
+// Ensure adds the run to the lab as Pending if it is missing, adds the tags it lacks, and returns its row. The label of an existing
+// run is kept, unless it is empty.
 func (l *Lab) Ensure(s Spec) (Run, error) {
 	config, err := s.check()
 	if err != nil {
@@ -75,17 +74,15 @@ func (l *Lab) ensure(tx *sql.Tx, s Spec, config []byte) (int64, Run, error) {
 	return scanRun(tx.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
 }
 
-// Claim makes this process the one that works on the run, adding the run if the lab lacks it.
+// Claim makes this process the one that works on the run, and adds the run if the lab lacks it.
 //
-// It returns ErrDone if the run is finished already, *HeldError if another process works on it.
-// A claim is taken over from a process that is seen to be dead on this host, or not heard from for
-// Options.Stale, or whose heartbeat is further than that in the future. The Run, valid in all three cases, is the row as it was before: its Status,
-// LastEpoch and Program tell how far an earlier attempt came, and where (Ensure tells without
-// claiming). Rows of an earlier attempt stay until Claim.DeleteAfter.
+// It returns ErrDone if the run is already finished, *HeldError if another process works on it. A claim is taken over from a process
+// that is seen to be dead on this host, or that has been silent for Options.Stale, or whose heartbeat is further than that in the
+// future. The Run, valid in all three cases, is the row as it was before: its Status, LastEpoch and Program tell how far an earlier
+// attempt got, and where (Ensure tells without claiming). Rows of an earlier attempt stay until Claim.DeleteAfter.
 func (l *Lab) Claim(s Spec) (*Claim, Run, error) { return l.claim(s, false) }
 
-// Again is Claim for a new attempt at a run in any state, done or not: its values, its attempts and
-// its files are deleted.
+// Again is Claim for a new attempt at a run in any state, done or not: its values, attempts and files are deleted.
 func (l *Lab) Again(s Spec) (*Claim, Run, error) { return l.claim(s, true) }
 
 func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
@@ -128,8 +125,9 @@ func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
 	return c, before, nil
 }
 
-// void reports whether the folder of a run that is being claimed is to go: because the run starts over, or because a process that
-// was to delete it was killed. The tables say so from the commit on, so the folder is never gone while they call the run done.
+// void reports whether the folder of a run that is being claimed has to be deleted: because the run starts over, or because a
+// process that was to delete it was killed. The tables record this from the commit on, so the folder is never gone while they call
+// the run done.
 func (l *Lab) void(tx *sql.Tx, run int64, hash string, again bool) (bool, error) {
 	if again {
 		atStep("clearing")
@@ -166,8 +164,8 @@ func free(db querier, run int64, hash string, self process, now time.Time, stale
 		return err
 	}
 	last := time.UnixMilli(beat)
-	// A heartbeat from the future was written before the clock was set back: whoever lives has written another since, or will within
-	// seconds. A write of one that was taken for dead changes nothing.
+	// A heartbeat from the future was written before the clock was set back: a living process has written another since, or will
+	// within seconds. If a process was wrongly taken for dead, its writes change nothing.
 	if silence := now.Sub(last); self.knowsDead(holder) || silence > stale || silence < -stale {
 		return nil
 	}

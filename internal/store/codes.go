@@ -17,7 +17,7 @@ const (
 	sqliteIOErrShmSize = sqliteIOErr | 19<<8 // the index of the write-ahead log cannot grow
 )
 
-// codeOf is the result code of SQLite in an error, with its extension, and its plain form; 0 for another error.
+// codeOf returns SQLite's result code in an error, with its extension and in its plain form; 0 for any other error.
 func codeOf(err error) (extended, code int) {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -31,20 +31,20 @@ func isBusy(err error) bool {
 	return code == sqliteBusy
 }
 
-// needsWritableDir recognises SQLite's answer when it cannot make the index of the write-ahead log.
+// needsWritableDir recognises SQLite's error when it cannot create the index of the write-ahead log.
 func needsWritableDir(err error) bool {
 	_, code := codeOf(err)
 	return code == sqliteCantOpen || code == sqliteReadOnly
 }
 
-// IsUnusable reports whether an error of a lab says that its file cannot be read, written or opened, by fault of the disk or of
+// IsUnusable reports whether an error of a lab says that its file cannot be read, written or opened because of the disk or of
 // permissions.
 func IsUnusable(err error) bool {
 	_, code := codeOf(err)
 	return code == sqliteReadOnly || code == sqliteIOErr || code == sqliteCantOpen
 }
 
-// IsFull reports whether an error, of a lab or of files beside it, says that the disk is full.
+// IsFull reports whether an error, from a lab or from the files next to it, says that the disk is full.
 func IsFull(err error) bool {
 	extended, code := codeOf(err)
 	return code == sqliteFull || extended == sqliteIOErrShmSize || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)

@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// newSuffix follows the name of a database that is being made, and precedes the number of the process that makes it.
+// newSuffix follows the name of a database that is being created, and precedes the number of the creating process.
 const newSuffix = ".new-"
 
-// create makes the database at path unless there is a file. It is made under another name and gets its own when it is whole: a process
-// killed on the way leaves no lab, and the next one starts again.
+// create creates the database at path unless the file exists. It is created under another name and renamed when complete: a process
+// that is killed meanwhile leaves no lab, and the next one starts again.
 func create(path string) error {
 	sweepNew(path)
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return nil // prepare says what is wrong with it, if anything
+		return nil // prepare reports what is wrong with it, if anything
 	}
 	made := path + newSuffix + strconv.Itoa(os.Getpid()) + "-" + rand.Text()[:8]
 	defer removeDatabase(made)
@@ -29,7 +29,7 @@ func create(path string) error {
 	}
 	err = prepare(db, made)
 	atStep("new database")
-	if err := errors.Join(err, db.Close()); err != nil { // closing folds the log into the file
+	if err := errors.Join(err, db.Close()); err != nil { // closing merges the log into the file
 		return err
 	}
 	atStep("whole database")
@@ -38,19 +38,19 @@ func create(path string) error {
 	case err == nil:
 		atStep("named")
 		return syncDir(filepath.Dir(path))
-	case errors.Is(err, os.ErrExist): // another process was first
+	case errors.Is(err, os.ErrExist): // another process was faster
 		return nil
 	case errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported):
-		return nil // a file system without links: prepare makes the database where it is to be
+		return nil // a file system without links: prepare creates the database in place
 	}
 	return fmt.Errorf("store: making the lab: %w", err)
 }
 
-// sweepNew removes databases that processes of this host were making when they were killed.
+// sweepNew removes databases that processes of this host were creating when they were killed.
 func sweepNew(path string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return // opening the database says so
+		return // opening the database reports that
 	}
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+newSuffix)
@@ -61,14 +61,14 @@ func sweepNew(path string) {
 	}
 }
 
-// removeDatabase removes a database with the files that SQLite keeps beside it.
+// removeDatabase removes a database with the files that SQLite keeps next to it.
 func removeDatabase(path string) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		os.Remove(path + suffix)
 	}
 }
 
-// syncDir makes the names in a folder durable, where folders can be synced.
+// syncDir makes the entries of a folder durable, where folders can be synced.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -13,8 +13,8 @@ type EpochRows struct {
 	Rows  []Value
 }
 
-// RowsAfter returns a run's rows of epochs later than epoch, by epoch. Claim.AppendEpoch of each into
-// another lab makes a copy.
+// RowsAfter returns a run's rows of epochs later than epoch, by epoch. Passing each to Claim.AppendEpoch of another lab makes a
+// copy.
 func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
 	var all []EpochRows
 	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
@@ -36,14 +36,13 @@ func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
 	return all, err
 }
 
-// Part is what AppendAll writes under one claim; without rows it is a beat.
+// Part is what AppendAll writes under one claim; without rows it is only a heartbeat.
 type Part struct {
 	Claim *Claim
 	EpochRows
 }
 
-// AppendAll does AppendEpoch for many claims in one transaction. A part whose claim is lost is left out,
-// and its claim returned.
+// AppendAll does AppendEpoch for many claims in one transaction. A part whose claim is lost is skipped, and its claim returned.
 func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 	claims := heldClaims(parts)
 	for _, c := range claims {
@@ -89,7 +88,7 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 	return lost, nil
 }
 
-// insertParts writes the rows of parts whose claims hold. Keys that the lab has not met go to fresh: see learn.
+// insertParts writes the rows of parts whose claims still hold. Keys that are new to the lab go to fresh: see learn.
 func (l *Lab) insertParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
 	var rows []row
 	for _, p := range parts {
@@ -102,7 +101,7 @@ func (l *Lab) insertParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
 	return insertRows(tx, rows)
 }
 
-// heldClaims lists the claims of the parts once, in one order for all callers.
+// heldClaims lists the claims of the parts once each, in the same order for all callers.
 func heldClaims(parts []Part) []*Claim {
 	var claims []*Claim
 	for _, p := range parts {
@@ -114,41 +113,42 @@ func heldClaims(parts []Part) []*Claim {
 	return slices.Compact(claims)
 }
 
-// noteEpoch notes the newest epoch that a run has rows of.
+// noteEpoch records the newest epoch for which a run has rows.
 func noteEpoch(tx *sql.Tx, c *Claim, epoch int64) error {
 	return execute(tx, "UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
 }
 
-// SetRemote notes the generation of the worker elsewhere whose rows come next under this claim.
+// SetRemote records the generation of the worker elsewhere whose rows come next under this claim.
 func (c *Claim) SetRemote(generation uint64) error {
 	return c.write(func(tx *sql.Tx) error {
 		return execute(tx, "UPDATE run SET remote = ? WHERE id = ?", int64(generation), c.run)
 	})
 }
 
-// SetRemote is Claim.SetRemote for the coordinator of the lab's studies while it holds no claim of the run.
+// SetRemote is Claim.SetRemote for the coordinator of the lab's studies while it does not hold the run's claim.
 func (l *Lab) SetRemote(hash string, generation uint64) error {
 	return l.write(func(tx *sql.Tx) error {
 		return execute(tx, "UPDATE run SET remote = ? WHERE hash = ?", int64(generation), hash)
 	})
 }
 
-// ForgetRemotes makes SetRemote's notes above a generation 0, of runs that have not ended: they are of a queue that is gone.
+// ForgetRemotes resets generations recorded by SetRemote to 0 if they are above a given one and their run has not ended: they belong
+// to a queue that is gone.
 func (l *Lab) ForgetRemotes(above uint64) error {
 	return l.write(func(tx *sql.Tx) error {
 		return execute(tx, "UPDATE run SET remote = 0 WHERE status IN (?, ?, ?) AND remote > ?", Pending, Running, Interrupted, int64(above))
 	})
 }
 
-// Remote returns what SetRemote noted last, 0 if nothing.
+// Remote returns what SetRemote recorded last, 0 if nothing.
 func (r *Reader) Remote(hash string) (uint64, error) {
 	var g int64
 	err := r.db.QueryRow("SELECT remote FROM run WHERE hash = ?", hash).Scan(&g)
 	return uint64(g), r.explain(r.missing(hash, err))
 }
 
-// TakeRows makes the rows of this run those of another, of the given series and of steps up to last. This run goes on where that one was
-// then.
+// TakeRows replaces the rows of this run by those of another, for the given series and steps up to last. This run then continues
+// from there.
 func (c *Claim) TakeRows(from string, last int64, series ...string) error {
 	list, err := c.lab.Values(from)
 	if err != nil {

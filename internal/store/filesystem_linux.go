@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuseNetwork returns an error if dir, or the nearest directory above it that exists, lies on a
-// network file system. SQLite's write-ahead log needs memory shared between all processes that
-// open the file, and locks that hold: a network gives neither, and the file is damaged.
+// refuseNetwork returns an error if dir, or its nearest existing parent, is on a network file system. SQLite's write-ahead log needs
+// memory shared between all processes that open the file, and reliable locks: a network file system provides neither, and the file
+// gets damaged.
 func refuseNetwork(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -37,8 +37,8 @@ func refuseNetwork(dir string) error {
 	}
 }
 
-// networkMagic are the numbers by which statfs names network file systems (statfs(2), linux/magic.h
-// and the file systems' own sources).
+// networkMagic are the numbers by which statfs identifies network file systems (statfs(2), linux/magic.h and the file systems' own
+// sources).
 var networkMagic = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -59,15 +59,13 @@ var networkMagic = map[uint32]string{
 	0x013111a8:            "IBRIX",
 }
 
-// networkFUSE are the kinds of FUSE mount that reach over a network; others, such as fuseblk and
-// fuse-overlayfs, are local disks.
+// networkFUSE are the kinds of FUSE mount that go over a network; others, such as fuseblk and fuse-overlayfs, are local disks.
 var networkFUSE = []string{
 	"sshfs", "s3fs", "rclone", "gcsfuse", "goofys", "mount-s3", "glusterfs", "ceph", "ceph-fuse", "curlftpfs",
 	"davfs", "davfs2", "smbnetfs", "nfs", "fuse-nfs", "juicefs", "moosefs", "mfs", "lizardfs", "cvmfs2", "blobfuse", "blobfuse2", "hdfs", "fuse_dfs", "orangefs",
 }
 
-// networkName returns the name of a network file system, or "" for a local one. mountType is asked
-// for FUSE only.
+// networkName returns the name of a network file system, or "" for a local one. mountType is called only for FUSE.
 func networkName(magic int64, mountType func() string) string {
 	if name := networkMagic[uint32(magic)]; name != "" {
 		return name
@@ -80,8 +78,8 @@ func networkName(magic int64, mountType func() string) string {
 	return ""
 }
 
-// mountType returns the type that the system's mount table gives for the file system of dir, such
-// as "fuse.sshfs"; "" if it does not say.
+// mountType returns the type that the system's mount table gives for the file system of dir, such as "fuse.sshfs"; "" if it has
+// none.
 func mountType(dir string) string {
 	var s unix.Stat_t
 	if err := unix.Stat(dir, &s); err != nil {

@@ -2,6 +2,5 @@
 
 package store
 
-// refuseNetwork finds nothing to refuse: how to recognise a network file system is known here for
-// Linux only.
+// refuseNetwork refuses nothing: it can recognise network file systems only on Linux.
 func refuseNetwork(string) error { return nil }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Span is a gap in a series: the steps First, First+Every, …, Last are not there.
+// Span is a gap in a series: the steps First, First+Every, …, Last are missing.
 type Span struct{ First, Last, Every int64 }
 
 func (s Span) String() string {
@@ -18,7 +18,7 @@ func (s Span) String() string {
 	return fmt.Sprintf("%d–%d (every %d)", s.First, s.Last, s.Every)
 }
 
-// spansNamed bounds how many gaps a text names.
+// spansNamed bounds how many gaps a text lists.
 const spansNamed = 8
 
 // NameSpans writes gaps for people: "21–99, 140".
@@ -34,8 +34,8 @@ func NameSpans(list []Span) string {
 	return strings.Join(parts, ", ")
 }
 
-// Reach is the last epoch up to which nothing is missing, at most upTo, and the first gap, if that is what ends it. Rows up to epoch
-// elsewhere are in another lab. Each list of gaps is ascending, and of one series.
+// Reach returns the last epoch, at most upTo, up to which nothing is missing, and the first gap if there is one before that. Rows up
+// to epoch elsewhere are in another lab. Each list holds the gaps of one series in ascending order.
 func Reach(elsewhere, upTo int64, gaps ...[]Span) (whole int64, gap string) {
 	whole = upTo
 	for _, spans := range gaps {
@@ -55,13 +55,13 @@ func Reach(elsewhere, upTo int64, gaps ...[]Span) (whole int64, gap string) {
 	return whole, gap
 }
 
-// MissingSteps lists which multiples of every, from first up to last, the series k of a run lacks; all of them for an unknown run.
-// It reads the steps of that one series in the order of the table and keeps only the gaps.
+// MissingSteps lists which multiples of every, from first up to last, are missing from the series k of a run; all of them for an
+// unknown run. It reads the steps of that one series in the order of the table and keeps only the gaps.
 func (r *Reader) MissingSteps(hash string, k Key, first, every, last int64) ([]Span, error) {
 	if every < 1 || first%every != 0 {
 		panic("store: steps that are multiples of nothing, or begin beside one")
 	}
-	end := last - last%every + every // stands behind the last step, so that a gap there has two ends, too
+	end := last - last%every + every // one past the last step, so that a gap there has two ends, too
 	return collect(r, func(scan func(...any) error) (Span, error) {
 		var before, after int64
 		err := scan(&before, &after)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// KeepBeating beats every sixth of Options.Stale until stop is called, which waits for the beat
-// under way and may be called twice, or until the claim is lost or given up.
+// KeepBeating sends a heartbeat every sixth of Options.Stale until the claim is lost or given up, or until stop is called. stop
+// waits for a heartbeat under way and may be called twice.
 //
-// A beat that fails otherwise, because the disk is full or the lab is busy, is tried again at the
-// next; the run's own writes report such errors.
+// A heartbeat that fails for another reason, because the disk is full or the lab is busy, is tried again at the next; the run's own
+// writes report such errors.
 func (c *Claim) KeepBeating() (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -35,7 +35,7 @@ func (c *Claim) KeepBeating() (stop func()) {
 	return func() { once.Do(func() { close(quit) }); <-ended }
 }
 
-// beatIfHeld reports false when there is nothing left to beat for.
+// beatIfHeld returns false when the claim is no longer held.
 func (c *Claim) beatIfHeld() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,13 +23,13 @@ func Hash(k Kind, canonical []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Canonical returns the one JSON text that stands for v: no white space, keys in byte order,
-// strings with the fewest escapes, and each number in the shortest form that reads back as the same
-// value, so that 1, 1.0 and 1e0 are equal while a 64-bit seed keeps all its digits.
+// Canonical returns the one JSON text that represents v: no white space, keys in byte order, strings with the fewest escapes, and
+// each number in the shortest form that reads back as the same value, so that 1, 1.0 and 1e0 are equal while a 64-bit seed keeps all
+// its digits.
 //
-// v is anything encoding/json can marshal, or JSON text as []byte or json.RawMessage. Fields at
-// their default must be left out by the caller (`omitzero`), so that a field added later changes no
-// old identity. Duplicate keys, text that is not UTF-8 and numbers beyond float64 are errors.
+// v is anything that encoding/json can marshal, or JSON text as []byte or json.RawMessage. The caller must leave out fields at their
+// default (`omitzero`), so that a field added later changes no existing identity. Duplicate keys, invalid UTF-8 and numbers beyond
+// float64 are errors.
 func Canonical(v any) ([]byte, error) {
 	text, err := jsonText(v)
 	if err != nil {
@@ -143,10 +143,9 @@ func appendString(out []byte, s string) []byte {
 	return append(out, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// appendNumber appends a number's shortest form. An integer spelt in digits keeps them all if it
-// fits 64 bits, as seeds need; everything else is a float64 and gets the digits that one needs.
-// (Beyond 2⁵³ the two differ: 6072312182338014208 stays, 6.072312182338014208e18 becomes
-// 6072312182338014000, which is also what encoding/json makes of that float64.)
+// appendNumber appends a number in its shortest form. An integer written in digits keeps them all if it fits 64 bits, as seeds need;
+// everything else is a float64 and gets the digits that one needs. (Beyond 2⁵³ the two differ: 6072312182338014208 stays,
+// 6.072312182338014208e18 becomes 6072312182338014000, which is also what encoding/json makes of that float64.)
 func appendNumber(out []byte, s string) ([]byte, error) {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return strconv.AppendInt(out, i, 10), nil // also turns -0 into 0

@@ -16,8 +16,7 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// busyWait is how long a writer waits for another process's transaction, and a reader for a
-// recovery.
+// busyWait is how long a writer waits for another process's transaction, and a reader for a recovery.
 const busyWait = 10 * time.Second
 
 // writing are the parameters of a connection that writes.
@@ -30,18 +29,17 @@ const stale = time.Minute
 type Options struct {
 	// Now is the clock of claims and time stamps. Default time.Now.
 	Now func() time.Time
-	// Stale is the silence after which a claim may be taken over from a process that cannot be
-	// seen to be dead. Default 60 s; beats come every sixth of it.
+	// Stale is the silence after which a claim may be taken over from a process that is not known to be dead. Default 60 s;
+	// heartbeats come every sixth of it.
 	Stale time.Duration
 	// Context ends the waiting of claims, and of writes through them, for another process that holds the lab's write lock, which a
-	// suspended one may do for as long as it likes. Default context.Background().
+	// suspended process may do indefinitely. Default context.Background().
 	Context context.Context
-	// Waiting is told from time to time what such a write waits for. May be nil.
+	// Waiting is called from time to time with what such a write waits for. May be nil.
 	Waiting func(*BusyError)
 }
 
-// Lab is a lab opened for writing, over one connection. It is a Reader, too. Its methods may be
-// called from any goroutine.
+// Lab is a lab opened for writing, over one connection. It is also a Reader. Its methods may be called from any goroutine.
 type Lab struct {
 	*Reader
 	db    *sql.DB
@@ -56,17 +54,17 @@ type Lab struct {
 	keys map[Key]int64 // committed rows of table series, which never change
 }
 
-// Reader reads a lab; any number of processes may, while others write. Every method is one short
-// read transaction, so it sees each epoch whole or not at all, and holds nothing when it returns.
+// Reader reads a lab; any number of processes may do so while others write. Every method is one short read transaction, so it sees
+// each epoch whole or not at all, and holds nothing when it returns.
 type Reader struct {
 	dir        string
 	db         *sql.DB
-	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to understand most queries than to answer them
+	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to parse most queries than to answer them
 	names      atomic.Pointer[map[int64]Key]
 }
 
-// Open opens the lab in dir for writing, makes it if there is none, and finishes removals that a killed process began. It refuses a network file
-// system, a lab of a newer version (*NewerError) and a lab.sqlite that is not a lab.
+// Open opens the lab in dir for writing, creates it if there is none, and finishes removals that a killed process began. It refuses
+// a network file system, a lab of a newer version (*NewerError) and a lab.sqlite that is not a lab.
 func Open(dir string, opt Options) (*Lab, error) {
 	if err := refuseNetwork(dir); err != nil {
 		return nil, err
@@ -94,7 +92,7 @@ func Open(dir string, opt Options) (*Lab, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	l := newLab(r, db, opt)
-	// What cannot be finished now stays noted for the next one; `collapse runs check` names it.
+	// What cannot be finished now stays recorded for the next time; `collapse runs check` lists it.
 	_ = l.finishRemovals()
 	return l, nil
 }
@@ -119,8 +117,8 @@ func prepare(db *sql.DB, path string) error {
 	} else if err != nil {
 		return err
 	}
-	// The change to WAL needs the file alone and does not wait for it by itself, which matters
-	// when two processes make the same lab.
+	// Switching to WAL needs exclusive use of the file and does not wait for it by itself, which matters when two processes create
+	// the same lab.
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		_, err := db.Exec("PRAGMA journal_mode = WAL")
 		if err == nil {
@@ -140,8 +138,7 @@ func prepare(db *sql.DB, path string) error {
 	return writable(db, path)
 }
 
-// writable finds out now what SQLite otherwise says at the first change: it opens a file that it may not
-// write to for reading.
+// writable reports early what SQLite otherwise reports at the first change: it opens a file without write permission for reading.
 func writable(db *sql.DB, path string) error {
 	tx, err := db.Begin()
 	if isBusy(err) { // then it can be written to
@@ -161,8 +158,8 @@ func readOnly(err error, path string) error {
 	return fmt.Errorf("store: %s: %w", path, err)
 }
 
-// OpenReader opens the lab in dir, which must exist, for reading. A lab in a directory that cannot
-// be written to can be read, too, if its last writer closed it.
+// OpenReader opens the lab in dir, which must exist, for reading. A lab in a read-only directory can be read, too, if its last
+// writer closed it.
 func OpenReader(dir string) (*Reader, error) {
 	path := databasePath(dir)
 	if _, err := os.Stat(path); err != nil {
@@ -203,7 +200,7 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{dir: dir, db: db}, nil
 }
 
-// finishCreation makes a lab of an empty file, which a process that was killed while it made one has left.
+// finishCreation turns an empty file, left by a process that was killed while creating a lab, into a lab.
 func finishCreation(dir string) error {
 	l, err := Open(dir, Options{})
 	if err != nil {
@@ -212,7 +209,7 @@ func finishCreation(dir string) error {
 	return l.Close()
 }
 
-// readable is the oldest schema that can be read as it is: what later ones added only matters to writers.
+// readable is the oldest schema that can be read without migration: later additions only matter to writers.
 const readable = 2
 
 func emptyOrMissing(path string) bool {
@@ -220,7 +217,7 @@ func emptyOrMissing(path string) bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
 }
 
-// regularFiles refuses a database that is something else than a file, or has a log that is: SQLite would wait for a pipe.
+// regularFiles refuses a database, or a log of one, that is not a regular file: SQLite would wait for a pipe.
 func regularFiles(path string) error {
 	for _, p := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
 		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
@@ -250,10 +247,10 @@ func openDatabase(path, parameters string) (*sql.DB, error) {
 	return db, nil
 }
 
-// Dir returns the lab's directory.
+// Dir returns the directory of the lab.
 func (r *Reader) Dir() string { return r.dir }
 
-// RunDir returns the directory for a run's files. It exists once the run was claimed.
+// RunDir returns the directory for a run's files. It exists once the run has been claimed.
 func (r *Reader) RunDir(hash string) string { return filepath.Join(r.dir, "runs", hash) }
 
 // Close closes the lab for reading.

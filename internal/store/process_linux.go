@@ -22,7 +22,7 @@ func thisProcess() process {
 	return p
 }
 
-// ended reports whether process pid, started at the given time if that is known, is no more.
+// ended reports whether process pid, started at the given time if that is known, no longer exists.
 func ended(pid int, started string) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
@@ -40,7 +40,7 @@ func readStat(pid int) (state, started string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	// Field 2 is the command in brackets and may hold anything, brackets included.
+	// Field 2 is the command in brackets and may contain anything, even brackets.
 	i := strings.LastIndexByte(string(b), ')')
 	fields := strings.Fields(string(b[i+1:]))
 	if len(fields) < 20 {

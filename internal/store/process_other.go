@@ -4,7 +4,7 @@ package store
 
 import "os"
 
-// thisProcess leaves the host unidentified: only a stale heartbeat frees a claim here.
+// thisProcess does not identify the host: here only a stale heartbeat frees a claim.
 func thisProcess() process {
 	host, _ := os.Hostname()
 	return process{host: host, pid: os.Getpid()}

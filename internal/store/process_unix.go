@@ -13,6 +13,6 @@ func thisProcess() process {
 	return process{host: host, hostID: host, pid: os.Getpid()}
 }
 
-// ended reports whether process pid is no more. A later process of the same number looks like it:
-// then the claim is free when its heartbeat is stale.
+// ended reports whether process pid no longer exists. A later process with the same number is mistaken for it: then the claim
+// becomes free only when its heartbeat is stale.
 func ended(pid int, _ string) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Progress is what a live page asks for several times a second: which runs are being worked on and how far they are.
+// Progress is what a live page asks for several times a second: which runs are being computed and how far they have got.
 type Progress struct {
-	Active []RunProgress // runs with a claim, then those asked for
+	Active []RunProgress // runs with a claim, then those requested
 	Runs   int           // in the lab
 	Newest int64         // grows when a run is added
 }
 
-// RunProgress is how far one run is.
+// RunProgress is how far one run has got.
 type RunProgress struct {
 	Hash      string
 	Status    Status
 	LastEpoch int64 // 0 if none
 }
 
-// Progress reads the claimed runs and, besides, those with the given hashes. Its cost does not grow with the values in the lab.
+// Progress reads the claimed runs and those with the given hashes. Its cost does not grow with the number of values in the lab.
 func (r *Reader) Progress(also []string) (Progress, error) {
 	var p Progress
 	var err error
@@ -30,25 +30,25 @@ func (r *Reader) Progress(also []string) (Progress, error) {
 	if err != nil {
 		return p, err
 	}
-	// The index on created covers the count; the key gives the largest number at once.
+	// The index on created covers the count; the key yields the largest number at once.
 	_, err = collect(r, func(scan func(...any) error) (_ struct{}, err error) {
 		return struct{}{}, scan(&p.Runs, &p.Newest)
 	}, "SELECT (SELECT count(*) FROM run INDEXED BY run_created), (SELECT coalesce(max(id), 0) FROM run)")
 	return p, err
 }
 
-// RunCount counts runs of one kind and status: of a tag, of a study, or of neither.
+// RunCount counts runs of one kind and status: with a tag, in a study, or with neither.
 type RunCount struct {
 	Study, Tag string
 	Kind       Kind
 	Status     Status
 	Runs       int
 	Newest     time.Time // when the newest was added
-	Seconds    float64   // spent by those that are Done, from the last claim to the end
-	Timed      int       // how many of them Seconds is of
+	Seconds    float64   // spent by the runs that are Done, from the last claim to the end
+	Timed      int       // number of runs in Seconds
 }
 
-// RunCounts counts every run, once for each of its studies and, of runs in no study, once for each of their tags.
+// RunCounts counts every run, once for each of its studies and, for runs in no study, once for each of their tags.
 func (r *Reader) RunCounts() ([]RunCount, error) {
 	return collect(r, func(scan func(...any) error) (c RunCount, err error) {
 		var newest int64
@@ -64,7 +64,7 @@ func (r *Reader) RunCounts() ([]RunCount, error) {
 		GROUP BY s, t, run.kind, run.status ORDER BY max(run.created) DESC`)
 }
 
-// Newest returns, of each series of some measures per epoch of a run, the value of its last epoch: what pages about many runs show.
+// Newest returns the value at the last epoch for some measures of a run, in each of their series: what pages about many runs show.
 func (r *Reader) Newest(hash string, measures []string) ([]Value, error) {
 	return collect(r, scanValue, selectValue+`FROM (SELECT id FROM run WHERE hash = ?2) r CROSS JOIN series s CROSS JOIN value v
 			ON v.run = r.id AND v.series = s.id AND v.step = (SELECT max(step) FROM value WHERE run = r.id AND series = s.id)
@@ -79,8 +79,8 @@ func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
 		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, jsonList(measures), hash)
 }
 
-// Since returns the values per epoch of a run that come after an epoch, of some measures or, for nil, of all, ordered by key, then
-// step: what a page that has the earlier ones lacks. It seeks in each series, so its cost does not grow with the run.
+// Since returns the values of a run after an epoch, for some measures or, if measures is nil, for all, ordered by key, then step:
+// what a page that has the earlier values lacks. It seeks in each series, so its cost does not grow with the run.
 func (r *Reader) Since(hash string, epoch int64, measures []string) ([]Value, error) {
 	return collect(r, scanValue, selectValue+`FROM series s CROSS JOIN value v ON v.series = s.id
 		WHERE s.series = 'epoch' AND (?1 = 'null' OR s.measure IN (SELECT value FROM json_each(?1)))

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// trashPrefix marks folders on their way out. A folder moves aside at once and is deleted, which may take long, after.
+// trashPrefix marks folders that are being deleted. A folder is renamed at once; deleting it, which may take long, comes after.
 const trashPrefix = ".trash-"
 
-// noteRemoval notes in a transaction that the folder of a run is void from its commit on. finishRemoval does the rest.
+// noteRemoval records in a transaction that the folder of a run is void from its commit on. finishRemoval does the rest.
 func noteRemoval(tx *sql.Tx, hash string) error {
 	return execute(tx, "INSERT OR IGNORE INTO removal (folder) VALUES (?)", hash)
 }
 
-// moveAside moves the folder of a run aside if it was noted as void. It runs in a write transaction, so that nobody fills a folder
-// of that name meanwhile; if the commit fails, the note is still there and a folder moved aside is no loss.
+// moveAside renames the folder of a run if it was recorded as void. It runs in a write transaction, so that nobody fills a folder of
+// that name meanwhile; if the commit fails, the record is still there and a renamed folder is no loss.
 func (l *Lab) moveAside(tx *sql.Tx, hash string) error {
 	res, err := tx.Exec("DELETE FROM removal WHERE folder = ?", hash)
 	if err != nil {
@@ -35,19 +35,19 @@ func (l *Lab) moveAside(tx *sql.Tx, hash string) error {
 	return err
 }
 
-// trash renames a folder below runs, if there is one.
+// trash renames a folder below runs, if it exists.
 func (l *Lab) trash(name string) error {
 	from, to := filepath.Join(l.dir, "runs", name), filepath.Join(l.dir, "runs", trashPrefix+name)
 	if _, err := os.Lstat(from); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err := os.RemoveAll(to); err != nil { // of an earlier removal that is still under way
+	if err := os.RemoveAll(to); err != nil { // left from an earlier removal that is still under way
 		return err
 	}
 	return os.Rename(from, to)
 }
 
-// finishRemoval deletes the folder of a run that was noted as void, whatever part of that is done already.
+// finishRemoval deletes the folder of a run that was recorded as void, whatever part of that is already done.
 func (l *Lab) finishRemoval(hash string) error {
 	if err := l.write(func(tx *sql.Tx) error { return l.moveAside(tx, hash) }); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (l *Lab) finishRemoval(hash string) error {
 	return l.emptyTrash(hash)
 }
 
-// emptyTrash deletes what moveAside left, and its note.
+// emptyTrash deletes what moveAside left, and its record.
 func (l *Lab) emptyTrash(hash string) error {
 	path := filepath.Join(l.dir, "runs", trashPrefix+hash)
 	atStep("before deleting")
@@ -64,18 +64,18 @@ func (l *Lab) emptyTrash(hash string) error {
 	}
 	atStep("deleted")
 	return l.write(func(tx *sql.Tx) error {
-		if _, err := os.Lstat(path); err == nil { // another removal of the same run has come this far
+		if _, err := os.Lstat(path); err == nil { // another removal of the same run got this far
 			return nil
 		}
 		return execute(tx, "DELETE FROM removal WHERE folder = ?", trashPrefix+hash)
 	})
 }
 
-// finishRemovals finishes what processes that were killed left of removals. The table is empty but for them and for those under way.
+// finishRemovals finishes removals left by processes that were killed. Otherwise the table lists only those under way.
 func (l *Lab) finishRemovals() error {
 	folders, err := collect(l.Reader, func(scan func(...any) error) (name string, err error) { return name, scan(&name) }, "SELECT folder FROM removal")
 	for _, folder := range folders {
-		if err != nil { // such as a process that holds up all writers: not once for each
+		if err != nil { // such as a process that blocks all writers: do not repeat that for each
 			return err
 		}
 		if hash, moved := strings.CutPrefix(folder, trashPrefix); moved {
@@ -87,10 +87,10 @@ func (l *Lab) finishRemovals() error {
 	return err
 }
 
-// Remove deletes a run, given by its whole hash, with its values and files. *NotFoundError;
-// *HeldError if a process that may be alive works on it.
+// Remove deletes a run, given by its whole hash, with its values and files. *NotFoundError; *HeldError if a process that may be
+// alive works on it.
 //
-// The tables change first: a process killed on the way leaves either the whole run, or files that the next one to open the lab deletes.
+// The tables change first: a process killed meanwhile leaves either the whole run, or files that are deleted when the lab is next opened.
 func (l *Lab) Remove(hash string) error {
 	err := l.write(func(tx *sql.Tx) error {
 		if err := l.freeRun(tx, hash); err != nil {
@@ -109,8 +109,8 @@ func (l *Lab) Remove(hash string) error {
 	return l.finishRemoval(hash)
 }
 
-// Leftovers returns the names of what lies below runs without being the folder of a run, and of databases that were being made, as
-// killed processes leave them.
+// Leftovers returns the names of what lies below runs without being the folder of a run, and of databases whose creation was cut
+// short: killed processes leave such files.
 func (r *Reader) Leftovers() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(r.dir, "runs"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -129,11 +129,10 @@ func (r *Reader) Leftovers() ([]string, error) {
 	return names, nil
 }
 
-// GC deletes every directory under runs that belongs to no run, such as one a killed Remove left,
-// and returns their names.
+// GC deletes every directory under runs that belongs to no run, such as one that a killed Remove left, and returns their names.
 func (l *Lab) GC() ([]string, error) {
 	var names, gone []string
-	// Within a write transaction no process can add a run; its directory comes after its row.
+	// During a write transaction no process can add a run, whose directory comes after its row.
 	err := l.write(func(tx *sql.Tx) error {
 		entries, err := os.ReadDir(filepath.Join(l.dir, "runs"))
 		if err != nil {

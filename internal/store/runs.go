@@ -45,7 +45,7 @@ func (r *Reader) Run(hash string) (Run, error) {
 	return run, r.explain(r.missing(hash, err))
 }
 
-// missing says of a query for one run that there is none.
+// missing turns the empty result of a query for one run into a *NotFoundError.
 func (r *Reader) missing(hash string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return &NotFoundError{Prefix: hash, Dir: r.dir}
@@ -53,8 +53,7 @@ func (r *Reader) missing(hash string, err error) error {
 	return err
 }
 
-// Find returns the one run whose hash starts with prefix, in upper or lower case.
-// *NotFoundError, *AmbiguousError.
+// Find returns the one run whose hash starts with prefix, in upper or lower case. *NotFoundError, *AmbiguousError.
 func (r *Reader) Find(prefix string) (Run, error) {
 	p := strings.ToLower(prefix)
 	if p == "" || strings.Trim(p, "0123456789abcdef") != "" {
@@ -73,8 +72,7 @@ func (r *Reader) Find(prefix string) (Run, error) {
 	return found[0], nil
 }
 
-// AmbiguousError is returned when several runs' hashes start with Prefix. Candidates holds the
-// first twenty of them.
+// AmbiguousError is returned when the hashes of several runs start with Prefix. Candidates holds the first twenty.
 type AmbiguousError struct {
 	Prefix     string
 	Candidates []Run
@@ -97,7 +95,7 @@ type Filter struct {
 	Study    string
 	Loose    bool // only runs that are in no study and have no tag
 	Label    string
-	Limit    int // at most so many, if above 0
+	Limit    int // maximum number of runs, if above 0
 }
 
 // List returns the selected runs, newest first.
@@ -158,7 +156,7 @@ func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), que
 	return all, r.wrap(rows.Err())
 }
 
-// collectMap is collect of a query with two columns, keys and values.
+// collectMap is collect for a query with two columns, keys and values.
 func collectMap[K comparable, V any](r *Reader, query string, args ...any) (map[K]V, error) {
 	all := map[K]V{}
 	_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {
@@ -171,7 +169,7 @@ func collectMap[K comparable, V any](r *Reader, query string, args ...any) (map[
 	return all, err
 }
 
-// prepared is the statement of a query, of which the program has few. It ends with the reader.
+// prepared returns the prepared statement of a query; the program has few queries. It is closed with the reader.
 func (r *Reader) prepared(query string) (*sql.Stmt, error) {
 	if known, ok := r.statements.Load(query); ok {
 		return known.(*sql.Stmt), nil
@@ -193,7 +191,7 @@ func (r *Reader) wrap(err error) error {
 	return fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
 }
 
-// Attempt is one claim of a run: the work of one process, whose rows the run may hold.
+// Attempt is one claim of a run: the work of one process, some of whose rows the run may hold.
 type Attempt struct {
 	Generation int64
 	Started    time.Time
@@ -201,8 +199,7 @@ type Attempt struct {
 	Program    Program
 }
 
-// Attempts returns the processes that worked on a run, oldest first: more than one if it was
-// resumed.
+// Attempts returns the processes that worked on a run, oldest first: more than one if it was resumed.
 func (r *Reader) Attempts(hash string) ([]Attempt, error) {
 	return collect(r, func(scan func(...any) error) (Attempt, error) {
 		var a Attempt

@@ -10,8 +10,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// applicationID marks a SQLite file as a lab ("CLPS"), so that another program's file is not
-// taken for an empty one.
+// applicationID marks a SQLite file as a lab ("CLPS"), so that another program's file is not taken for an empty one.
 const applicationID = 0x434c5053
 
 // steps returns the migrations in order; step i brings schema i to schema i+1.
@@ -36,8 +35,8 @@ type querier interface {
 	QueryRow(query string, args ...any) *sql.Row
 }
 
-// version returns the schema of an opened file, 0 for an empty one. It is an error if the file is
-// not a lab or was made by a newer program.
+// version returns the schema of an opened file, 0 for an empty one. It is an error if the file is not a lab or was created by a
+// newer program.
 func version(db querier, path string, known int) (int, error) {
 	var id, v, tables int
 	err := db.QueryRow(`SELECT a.application_id, u.user_version, (SELECT count(*) FROM sqlite_schema)
@@ -66,8 +65,8 @@ func (e *NewerError) Error() string {
 		e.Path, e.Schema, e.Known)
 }
 
-// migrate brings an opened file to the newest schema, all steps in one transaction: a process
-// killed on the way leaves the old schema.
+// migrate brings an opened file to the newest schema, with all steps in one transaction: a process killed meanwhile leaves the old
+// schema.
 func migrate(db *sql.DB, path string, steps []string) error {
 	v, err := version(db, path, len(steps))
 	if err != nil || v == len(steps) {
@@ -81,7 +80,7 @@ func migrate(db *sql.DB, path string, steps []string) error {
 		return fmt.Errorf("store: %s: %w", path, err)
 	}
 	defer tx.Rollback()
-	if v, err = version(tx, path, len(steps)); err != nil { // another process may have been first
+	if v, err = version(tx, path, len(steps)); err != nil { // another process may have been faster
 		return err
 	}
 	for ; v < len(steps); v++ {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Snapshot is the database of a copy that is being made. It is a Reader of the copy, whose folders the caller makes, and gets its name,
-// which makes a folder a lab, in Finish.
+// Snapshot is the database of a copy that is being made. It is a Reader of the copy, whose folders the caller makes. Finish gives it
+// the name that makes the folder a lab.
 type Snapshot struct {
 	*Reader
 	lab  *Lab
@@ -19,8 +19,8 @@ type Snapshot struct {
 // partSuffix ends the name of the database of an unfinished copy.
 const partSuffix = ".part"
 
-// Snapshot writes the tables as they are at one moment, while others go on writing, into a new database for the folder dir. Nobody works
-// on the copy's runs, and its queue is empty.
+// Snapshot writes the tables as they are at one moment, while others continue to write, into a new database for the folder dir. In
+// the copy nobody works on runs, and the queue is empty.
 func (r *Reader) Snapshot(dir string) (*Snapshot, error) {
 	part := databasePath(dir) + partSuffix
 	if _, err := r.db.Exec("VACUUM INTO ?", part); err != nil {
@@ -40,8 +40,8 @@ func (r *Reader) Snapshot(dir string) (*Snapshot, error) {
 	return s, nil
 }
 
-// forgetWork takes out of the tables who works on runs, here and elsewhere: that is the work on the original. Runs that are being
-// removed, or start over, have no folder that counts.
+// forgetWork removes from the tables who works on runs, here and elsewhere, since they work on the original. The folders of runs
+// that are being removed, or start over, do not count.
 func forgetWork(tx *sql.Tx) error {
 	for _, query := range []string{
 		"DELETE FROM claim",
@@ -55,17 +55,17 @@ func forgetWork(tx *sql.Tx) error {
 	return nil
 }
 
-// Void lists the runs whose folders in the original are on their way out.
+// Void lists the runs whose folders in the original are being removed.
 func (s *Snapshot) Void() (map[string]bool, error) {
 	return collectMap[string, bool](s.Reader, "SELECT folder, true FROM removal")
 }
 
-// Drop takes a run out of the copy.
+// Drop removes a run from the copy.
 func (s *Snapshot) Drop(hash string) error {
 	return s.lab.change(hash, func(tx *sql.Tx, id int64, _ Run) error { return execute(tx, "DELETE FROM run WHERE id = ?", id) })
 }
 
-// Restart takes what was computed of a run out of the copy.
+// Restart removes what was computed of a run from the copy.
 func (s *Snapshot) Restart(hash string) error {
 	return s.lab.change(hash, func(tx *sql.Tx, id int64, _ Run) error {
 		if err := clearRun(tx, id); err != nil {
@@ -75,10 +75,10 @@ func (s *Snapshot) Restart(hash string) error {
 	})
 }
 
-// Close ends the work on the database.
+// Close closes the database.
 func (s *Snapshot) Close() error { return s.lab.db.Close() }
 
-// Finish gives the database its name.
+// Finish gives the database its final name.
 func (s *Snapshot) Finish() error {
 	err := s.lab.write(func(tx *sql.Tx) error { return execute(tx, "DELETE FROM removal") })
 	if err := errors.Join(err, s.Close()); err != nil {
@@ -90,8 +90,8 @@ func (s *Snapshot) Finish() error {
 	return syncDir(filepath.Dir(s.part))
 }
 
-// Kept reports whether the attempts of a run up to a generation still count: it was neither removed nor started over since. there is
-// false if it was removed.
+// Kept reports whether the attempts of a run up to a generation still count, that is, whether it was neither removed nor started
+// over since. there is false if it was removed.
 func (r *Reader) Kept(hash string, generation int64) (kept, there bool, err error) {
 	err = r.db.QueryRow(`SELECT ?2 = 0 OR EXISTS (SELECT 1 FROM attempt WHERE run = run.id AND generation = ?2) FROM run WHERE hash = ?1`,
 		hash, generation).Scan(&kept)

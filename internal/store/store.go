@@ -1,9 +1,8 @@
-// Package store keeps a lab: what was computed, under which configuration, by which program, and
-// every number that came out, in one SQLite file with a directory per run beside it.
+// Package store keeps a lab: what was computed, with which configuration, by which program, and every resulting number, in one
+// SQLite file next to a directory per run.
 //
-// lab.go opens a lab; identity.go says when two runs are the same run; claim.go lets one process
-// at a time do the work; values.go holds the numbers. docs/lab.md describes it for readers with
-// other tools.
+// lab.go opens a lab; identity.go says when two runs are the same run; claim.go lets one process at a time do the work; values.go
+// holds the numbers. docs/lab.md describes the lab for users of other tools.
 package store
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind is the sort of computation a run is.
+// Kind is the kind of computation that a run is.
 type Kind string
 
 // The kinds of run.
@@ -23,13 +22,13 @@ const (
 	Landscape Kind = "landscape"
 	Measure   Kind = "measure"
 	Trial     Kind = "trial"
-	Script    Kind = "script" // somebody's own trainer
+	Script    Kind = "script" // a user's own trainer
 )
 
-// Status is how far a run has come.
+// Status is the state of a run.
 type Status string
 
-// The states of a run. A run whose process was killed stays Running until another one claims it.
+// The states of a run. A run whose process was killed stays Running until another process claims it.
 const (
 	Pending     Status = "pending"
 	Running     Status = "running"
@@ -38,7 +37,7 @@ const (
 	Interrupted Status = "interrupted"
 )
 
-// Program is what the bits of a result depend on beside the configuration.
+// Program is what the bits of a result depend on besides the configuration.
 type Program struct {
 	Version string // of collapse
 	Kernel  string // kernel.Name()
@@ -51,7 +50,7 @@ type Program struct {
 // Spec asks for a run.
 type Spec struct {
 	Kind    Kind
-	Config  any      // an object, as Canonical takes it, without the fields at their default
+	Config  any      // an object, as Canonical takes it, without fields at their default
 	Label   string   // for people; not part of the identity
 	Tags    []string // for people and filters; not part of the identity
 	Program Program
@@ -63,22 +62,22 @@ type Run struct {
 	Kind       Kind
 	Config     []byte // canonical JSON
 	Status     Status
-	Error      string // why it failed, or that a person stopped it; "" unless Failed or Cancelled
+	Error      string // why it failed, or that a user stopped it; "" unless Failed or Cancelled
 	Label      string
 	Tags       []string // sorted
 	Program    Program  // of the last process that claimed it
 	Generation int64    // counts claims
-	HasEpochs  bool     // whether AppendEpoch ever ran
-	LastEpoch  int64    // the newest epoch whose rows are in the lab; valid if HasEpochs
+	HasEpochs  bool     // whether AppendEpoch was ever called
+	LastEpoch  int64    // the newest epoch with rows in the lab; valid if HasEpochs
 	Created    time.Time
 	Started    time.Time // of the last claim; zero if none
 	Finished   time.Time // zero unless Done, Failed or Interrupted
 }
 
-// ErrDone is returned by Claim for a run that has finished: there is nothing left to do.
+// ErrDone is returned by Claim for a run that has finished.
 var ErrDone = errors.New("store: the run is done")
 
-// ErrLost is returned for a write through a claim that another process has taken over since.
+// ErrLost is returned for a write through a claim that another process has since taken over.
 var ErrLost = errors.New("store: another process has taken the run over")
 
 // HeldError is returned by Claim, Remove and the like for a run that a living process works on.

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Study is a named list of runs. Runs may belong to several.
+// Study is a named list of runs. A run may belong to several.
 type Study struct {
 	Name      string
 	Title     string
 	Source    string // the file it came from, for people
 	Cancelled bool
 	Created   time.Time
-	Runs      int // how many
+	Runs      int // number of runs
 	Counts    map[Status]int
 }
 
 // Open is the number of runs that have not ended.
 func (s Study) Open() int { return s.Runs - s.Counts[Done] - s.Counts[Failed] }
 
-// Member is a run to be in a study.
+// Member is a run to put into a study.
 type Member struct {
 	Spec    Spec
 	Note    string // what sets it apart in this study
@@ -42,8 +42,8 @@ type StudyRun struct {
 	Finished time.Time
 }
 
-// SaveStudy makes a study, or gives one of that name another list of runs, and opens it. Runs that the
-// lab lacks are added as Pending.
+// SaveStudy creates a study, or gives an existing one another list of runs, and opens it. Runs that the lab lacks are added as
+// Pending.
 func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 	configs := make([][]byte, len(members))
 	for i, m := range members {
@@ -77,7 +77,7 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 	})
 }
 
-// release readies the runs of a study in one state: the failed ones, or those that were cancelled.
+// release makes the runs of a study in one state ready: the failed ones, or those that were cancelled.
 func release(tx *sql.Tx, study string, from Status) error {
 	return execute(tx, `UPDATE run SET status = ?1, error = '', finished = NULL WHERE status = ?2 AND (status = ?4 OR error = ?5) AND id IN
 		(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?3))`, Interrupted, from, study, Failed, cancelled)
@@ -109,15 +109,15 @@ func (r *Reader) Study(name string) (Study, error) {
 	return found[0], nil
 }
 
-// StudyTitles are the titles of all studies that have one, by name.
+// StudyTitles returns the titles of all studies that have one, by name.
 func (r *Reader) StudyTitles() (map[string]string, error) {
 	return collectMap[string, string](r, "SELECT name, title FROM study WHERE title <> ''")
 }
 
-// Membership says which study a run is of, and what sets it apart there.
+// Membership says which study a run belongs to, and what sets it apart there.
 type Membership struct{ Study, Note string }
 
-// Memberships gives the newest study of each of some runs that are in any.
+// Memberships returns the newest study for each of the given runs that is in any.
 func (r *Reader) Memberships(hashes []string) (map[string]Membership, error) {
 	found := map[string]Membership{}
 	_, err := collect(r, func(scan func(...any) error) (struct{}, error) {
@@ -154,8 +154,8 @@ func (r *Reader) studies(query string, args ...any) ([]Study, error) {
 	return list, nil
 }
 
-// countRuns counts a study's runs by status. It walks index run_recent, which has the status and is in its
-// order, and never reads a run's row, configuration included.
+// countRuns counts a study's runs by status. It walks the index run_recent, which contains the status and is sorted by it, and never
+// reads a run's row with its configuration.
 func (r *Reader) countRuns(study int64) (map[Status]int, error) {
 	return collectMap[Status, int](r, `SELECT x.status, count(*) FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = ? GROUP BY x.status`, study)
 }
@@ -164,7 +164,7 @@ const selectStudyRun = `SELECT position, hash, kind, run.status, error, note, pa
 	(SELECT started FROM attempt WHERE attempt.run = run.id AND attempt.generation = run.generation), finished
 	FROM run CROSS JOIN study_run ON study_run.run = run.id ` // in this order: see RecentOfStudy
 
-// StudyRuns returns the runs of a study that are in one of the given states, or all, in their order.
+// StudyRuns returns the runs of a study that are in one of the given states, or all, in the study's order.
 func (r *Reader) StudyRuns(name string, states ...Status) ([]StudyRun, error) {
 	return r.studyRuns(selectStudyRun+`WHERE study = (SELECT id FROM study WHERE name = ?1)
 		AND run.id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?1))
@@ -172,8 +172,8 @@ func (r *Reader) StudyRuns(name string, states ...Status) ([]StudyRun, error) {
 		name, jsonList(append([]Status{}, states...)))
 }
 
-// RecentOfStudy returns a few runs of a study in one state: those that ended last, newest first, if it is
-// a state of ended runs, else any. It looks at no more runs than it needs to.
+// RecentOfStudy returns a few runs of a study in one state: for a state of ended runs those that ended last, newest first, otherwise
+// any. It looks at no more runs than it needs.
 func (r *Reader) RecentOfStudy(name string, state Status, limit int) ([]StudyRun, error) {
 	return r.studyRuns(selectStudyRun+`WHERE run.id IN (
 			SELECT x.id FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = (SELECT id FROM study WHERE name = ?1)
@@ -201,7 +201,7 @@ func (l *Lab) OpenStudy(name string) error {
 	return l.touchStudy(name, "status = 'open'", func(tx *sql.Tx) error { return release(tx, name, Interrupted) })
 }
 
-// touchStudy changes a study, and then its runs, in one transaction: whoever sees the new revision sees all of it.
+// touchStudy changes a study, and then its runs, in one transaction: whoever sees the new revision sees all changes.
 func (l *Lab) touchStudy(name, change string, runs func(tx *sql.Tx) error) error {
 	return l.write(func(tx *sql.Tx) error {
 		res, err := tx.Exec("UPDATE study SET revision = revision + 1, "+change+" WHERE name = ?", name)
@@ -219,8 +219,8 @@ func (l *Lab) touchStudy(name, change string, runs func(tx *sql.Tx) error) error
 	})
 }
 
-// RetryStudy makes the failed runs of a study ready to be tried again, from their checkpoints where they
-// have any, and returns how many there were.
+// RetryStudy makes the failed runs of a study ready to be tried again, from their checkpoints if they have any, and returns how many
+// there were.
 func (l *Lab) RetryStudy(name string) (int, error) {
 	n := 0
 	err := l.touchStudy(name, "status = 'open'", func(tx *sql.Tx) error {
@@ -234,13 +234,12 @@ func (l *Lab) RetryStudy(name string) (int, error) {
 	return n, err
 }
 
-// RemoveStudy forgets a study. Its runs stay.
+// RemoveStudy removes a study. Its runs stay.
 func (l *Lab) RemoveStudy(name string) error {
 	return l.touchStudy(name, "status = 'cancelled'", func(tx *sql.Tx) error { return execute(tx, "DELETE FROM study WHERE name = ?", name) })
 }
 
-// StudyRevision is a number that grows whenever a person changes any study: a cheap question for
-// whoever works on them.
+// StudyRevision is a number that grows whenever a user changes any study; reading it is cheap for processes that work on studies.
 func (r *Reader) StudyRevision() (int64, error) {
 	var n sql.NullInt64
 	err := r.db.QueryRow("SELECT sum(revision) FROM study").Scan(&n)

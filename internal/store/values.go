@@ -20,15 +20,15 @@ type Key struct {
 type Value struct {
 	Key
 	Step    int64
-	Value   float64 // 0 if Missing
-	Missing string  // if not "", there is no value, and this is why
+	Value   float64 // 0 if Missing is not ""
+	Missing string  // if not "", why there is no value
 }
 
 // Point is a Value whose Key is known.
 type Point struct {
 	Step    int64
-	Value   float64 // 0 if Missing
-	Missing string  // if not "", there is no value, and this is why
+	Value   float64 // 0 if Missing is not ""
+	Missing string  // if not "", why there is no value
 }
 
 // Values returns every value of a run, ordered by key, then step; none for an unknown run.
@@ -49,8 +49,8 @@ func (r *Reader) Values(hash string) ([]Value, error) {
 	return r.named(curves)
 }
 
-// line is a value whose series has not been named. A run has thousands of them and a lab some hundred names, so that names are not read with
-// every line.
+// line is a value whose series is given by number. A run has thousands of values and a lab a few hundred names, so names are not
+// read with every value.
 type line struct {
 	series int64
 	Point
@@ -63,7 +63,7 @@ func scanLine(scan func(...any) error) (l line, err error) {
 	return l, err
 }
 
-// named gives curves of lines their keys, in the order of these.
+// named gives curves of lines their keys and orders them by key.
 func (r *Reader) named(curves [][]line) ([]Value, error) {
 	names, err := r.seriesNames(curves)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *Reader) named(curves [][]line) ([]Value, error) {
 	return out, nil
 }
 
-// seriesNames are the lab's series by number. They are read again when a curve has one that is not known yet; none is ever removed.
+// seriesNames returns the lab's series by number. They are read again when a curve has a number that is not known yet; none is ever removed.
 func (r *Reader) seriesNames(curves [][]line) (map[int64]Key, error) {
 	known := r.names.Load()
 	if known != nil && !slices.ContainsFunc(curves, func(c []line) bool { _, ok := (*known)[c[0].series]; return !ok }) {
@@ -113,7 +113,7 @@ func scanValue(scan func(...any) error) (Value, error) {
 	return v, err
 }
 
-// finite makes an infinite value, as labs of earlier versions may hold, a missing one: JSON has no other way to say it.
+// finite turns an infinite value, which labs of earlier versions may hold, into a missing one: JSON cannot express it otherwise.
 func finite(x float64, missing string) (float64, string) {
 	if math.IsInf(x, 0) {
 		return 0, infinite
@@ -121,12 +121,12 @@ func finite(x float64, missing string) (float64, string) {
 	return x, missing
 }
 
-// infinite is why an infinite value is missing.
+// infinite is the reason given for an infinite value.
 const infinite = "the value was infinite"
 
 // Keys returns the series that a run has, sorted.
 func (r *Reader) Keys(hash string) ([]Key, error) {
-	// One index look-up per known name, not a scan of the run's values.
+	// One index look-up per known name, rather than a scan of the run's values.
 	return collect(r, func(scan func(...any) error) (k Key, err error) {
 		return k, scan(&k.Series, &k.Split, &k.Layer, &k.Measure)
 	}, `SELECT series, split, layer, measure FROM series s, (SELECT id FROM run WHERE hash = ?) r
@@ -148,8 +148,8 @@ func (r *Reader) Series(hash string, k Key) ([]Point, error) {
 		ORDER BY step`, hash, k.Series, k.Split, k.Layer, k.Measure)
 }
 
-// seriesIDs returns the numbers of the rows' keys, adding keys that the lab has not met. Added ones are
-// put into fresh, too: they count only once tx is committed.
+// seriesIDs returns the numbers of the rows' keys, adding keys that are new to the lab. These are also put into fresh, since they
+// count only once tx is committed.
 func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value, fresh map[Key]int64) (ids []int64, err error) {
 	ids = make([]int64, len(rows))
 	l.mu.Lock()
@@ -170,7 +170,7 @@ func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value, fresh map[Key]int64) (ids []in
 	return ids, nil
 }
 
-// learn remembers keys that were added by a committed transaction.
+// learn remembers keys that a committed transaction added.
 func (l *Lab) learn(fresh map[Key]int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +199,7 @@ type row struct {
 	value, missing           any
 }
 
-// appendRows appends the lines of values whose keys have the given numbers.
+// appendRows appends the rows of values whose keys have the given numbers.
 func appendRows(to []row, run, epoch int64, values []Value, ids []int64) []row {
 	for i, v := range values {
 		value, missing := cell(v)
@@ -208,7 +208,7 @@ func appendRows(to []row, run, epoch int64, values []Value, ids []int64) []row {
 	return to
 }
 
-// insertRows writes rows in the order of the table, where each page is met once. Of several for one place the last stays.
+// insertRows writes rows in the order of the table, so that each page is touched once. If several have the same key and step, the last one stays.
 func insertRows(tx *sql.Tx, rows []row) error {
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.series, b.series), cmp.Compare(a.step, b.step))
@@ -250,8 +250,8 @@ func insertQuery(n int) string {
 		" ON CONFLICT DO UPDATE SET epoch = excluded.epoch, value = excluded.value, missing = excluded.missing"
 }
 
-// cell returns the columns value and missing of a row. A NaN, which SQLite would turn into NULL in
-// silence, and an infinite value become missing values with that as the reason.
+// cell returns the columns value and missing of a row. A NaN, which SQLite would silently turn into NULL, and an infinite value
+// become missing values with that as the reason.
 func cell(v Value) (value, missing any) {
 	switch {
 	case v.Missing != "":

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Watch tells whether anything in a lab has changed. It holds one connection and no transaction.
+// Watch tells whether anything in a lab has changed. It holds one connection but no transaction.
 type Watch struct {
 	conn *sql.Conn
 	last int64
@@ -26,11 +26,10 @@ func (r *Reader) Watch() (*Watch, error) {
 	return w, nil
 }
 
-// Changed reports whether any process has committed a change since the last call, or since Watch.
-// It takes some ten microseconds.
+// Changed reports whether any process has committed a change since the last call, or since Watch. It takes about ten microseconds.
 func (w *Watch) Changed() (bool, error) {
 	var v int64
-	// data_version compares only on one connection (sqlite.org/pragma.html#pragma_data_version).
+	// data_version can only be compared on one connection (sqlite.org/pragma.html#pragma_data_version).
 	if err := w.conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&v); err != nil {
 		return false, fmt.Errorf("store: watching for changes: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// write runs one transaction that holds the lab's write lock from its start. Another process may have the lock for busyWait; then it is
+// write runs one transaction that holds the lab's write lock from the start. It waits for another process for busyWait, then returns
 // a *BusyError.
 func (l *Lab) write(do func(tx *sql.Tx) error) error {
 	tx, err := l.db.Begin()
@@ -23,7 +23,7 @@ func (l *Lab) write(do func(tx *sql.Tx) error) error {
 	return l.explain(tx.Commit())
 }
 
-// writePatiently is write for work under way, which another process's hold-up must not end: it waits until Options.Context ends.
+// writePatiently is write for work under way, which must not end because another process blocks it: it waits until Options.Context ends.
 func (l *Lab) writePatiently(do func(tx *sql.Tx) error) error {
 	for {
 		err := l.write(do)
@@ -35,13 +35,13 @@ func (l *Lab) writePatiently(do func(tx *sql.Tx) error) error {
 	}
 }
 
-// execute runs a statement that gives no rows.
+// execute runs a statement that returns no rows.
 func execute(tx *sql.Tx, query string, args ...any) error {
 	_, err := tx.Exec(query, args...)
 	return err
 }
 
-// explain adds the file to errors of SQLite; the package's own name the run already.
+// explain adds the file name to errors of SQLite; this package's own errors already name the run.
 func (r *Reader) explain(err error) error {
 	var held *HeldError
 	var missing *NotFoundError
@@ -52,7 +52,7 @@ func (r *Reader) explain(err error) error {
 	return r.wrap(err)
 }
 
-// write runs one transaction that goes through only while c is its run's claim.
+// write runs one transaction that succeeds only while c is its run's claim.
 func (c *Claim) write(do func(tx *sql.Tx) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *Claim) write(do func(tx *sql.Tx) error) error {
 	return c.fenced(do)
 }
 
-// fenced is write for a caller that holds c.mu. What it writes is a beat, too.
+// fenced is write for a caller that holds c.mu. Each write is also a heartbeat.
 func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
 	err := c.lab.writePatiently(func(tx *sql.Tx) error {
 		if err := c.fence(tx); err != nil {
@@ -76,7 +76,7 @@ func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
 	return err
 }
 
-// lose says, once, that another process has the run. The caller holds c.mu.
+// lose signals, once, that another process has the run. The caller holds c.mu.
 func (c *Claim) lose() {
 	if !c.isLost {
 		c.isLost = true
@@ -97,13 +97,13 @@ func (c *Claim) fence(tx *sql.Tx) error {
 	return err
 }
 
-// AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one
-// of the same key and step. A Value that is NaN or infinite is kept as missing.
+// AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one with the same key and step. A
+// NaN or infinite Value is stored as missing.
 func (c *Claim) AppendEpoch(epoch int64, rows []Value) error {
 	return c.AppendEpochs([]EpochRows{{epoch, rows}})
 }
 
-// AppendEpochs is AppendEpoch of several epochs, ascending, in one transaction.
+// AppendEpochs is AppendEpoch for several epochs, in ascending order, in one transaction.
 func (c *Claim) AppendEpochs(epochs []EpochRows) error {
 	if len(epochs) == 0 {
 		return nil
@@ -125,8 +125,8 @@ func (c *Claim) AppendEpochs(epochs []EpochRows) error {
 	return err
 }
 
-// DeleteAfter deletes the rows of epochs later than epoch, in one transaction: a run that resumes
-// from the checkpoint of an epoch calls it first. -1 deletes all.
+// DeleteAfter deletes the rows of epochs later than epoch, in one transaction: a run that resumes from the checkpoint of an epoch
+// calls it first. -1 deletes all.
 func (c *Claim) DeleteAfter(epoch int64) error {
 	return c.write(func(tx *sql.Tx) error {
 		if err := execute(tx, "DELETE FROM value WHERE run = ? AND epoch > ?", c.run, epoch); err != nil {
@@ -136,19 +136,19 @@ func (c *Claim) DeleteAfter(epoch int64) error {
 	})
 }
 
-// Beat says that this process is alive and returns ErrLost if the run was taken from it.
+// Beat records that this process is alive and returns ErrLost if it has lost the run.
 func (c *Claim) Beat() error { return c.write(func(*sql.Tx) error { return nil }) }
 
-// Lost is closed once a beat or a write has found that another process has the run.
+// Lost is closed once a heartbeat or a write has found that another process has the run.
 func (c *Claim) Lost() <-chan struct{} { return c.lost }
 
-// Finish marks the run Done and gives the claim up.
+// Finish marks the run Done and gives up the claim.
 func (c *Claim) Finish() error { return c.giveUp(Done, "") }
 
-// Fail marks the run Failed, with cause as the reason, and gives the claim up.
+// Fail marks the run Failed, with cause as the reason, and gives up the claim.
 func (c *Claim) Fail(cause error) error { return c.giveUp(Failed, cause.Error()) }
 
-// Interrupt marks the run Interrupted, which Claim resumes, and gives the claim up.
+// Interrupt marks the run Interrupted, which Claim resumes, and gives up the claim.
 func (c *Claim) Interrupt() error { return c.giveUp(Interrupted, "") }
 
 func (c *Claim) giveUp(status Status, reason string) error {

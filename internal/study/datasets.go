@@ -7,13 +7,13 @@ import (
 	"collapse/data"
 )
 
-// setCache hands out data sets that were opened before. The runs of a study share them, some for each seed, and nobody writes to a set.
+// setCache hands out data sets that are already open. Runs of a study share them, often one per seed; nobody writes to a set.
 type setCache struct {
 	mu    sync.Mutex
 	sets  map[setKey]*data.Set
-	used  []setKey // the one used last at the end
+	used  []setKey // most recently used last
 	bytes int
-	most  int // bytes, but both splits of one data set stay in any case
+	most  int // bytes; both splits of one data set stay in any case
 }
 
 type setKey struct {
@@ -21,7 +21,7 @@ type setKey struct {
 	split  data.Split
 }
 
-// trainSets keeps what training runs open.
+// trainSets holds the data sets that training runs open.
 var trainSets = &setCache{sets: map[setKey]*data.Set{}, most: 1 << 30}
 
 func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error) {
@@ -47,7 +47,7 @@ func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error)
 // size is the memory of a set, in bytes.
 func size(s *data.Set) int { return len(s.Pixels) + 9*s.N() }
 
-// OpenSet opens a data set, or hands out the one that a run opened before.
+// OpenSet opens a data set, or returns the one that an earlier run opened.
 func OpenSet(source data.Source, split data.Split) (*data.Set, error) {
 	return trainSets.open(source, split)
 }

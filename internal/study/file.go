@@ -17,7 +17,7 @@ import (
 	"collapse/internal/train"
 )
 
-// File is a study as a person writes it:
+// File is a study as the user writes it:
 //
 //	[study]
 //	name = "smoothing"              # default: the file's name
@@ -32,13 +32,13 @@ import (
 //	loss.kind = ["ce", "ls"]
 //	data.noise = [0, 0.1, 0.2]
 //
-// With a table [search] (see Search) each combination is the place of a search. With a table [trainer] (see Trainer) a script computes the
-// runs, and settings are its own.
+// With a table [search] (see Search), each combination of the grid gets a search of its own. With a table [trainer] (see
+// Trainer), a script computes the runs and defines its own settings.
 type File struct {
 	Name, Title string
-	Source      string   // its text with what was changed on the command line, for people
-	Trainer     *Trainer // the script that computes the runs; nil: this program trains networks
-	Search      *Search  // choose settings instead of computing all of the grid; nil: no
+	Source      string   // its text, with the changes made on the command line, for people
+	Trainer     *Trainer // the script that computes the runs; nil: this program trains the networks
+	Search      *Search  // choose settings instead of computing the whole grid; nil: no search
 	base        []string // "section.key=value"
 	set         []string // overrides, in the same form
 	axes        []axis   // sorted by key
@@ -46,7 +46,7 @@ type File struct {
 	subject     subject
 }
 
-// FileError lists everything wrong with a study's file.
+// FileError lists everything that is wrong with a study's file.
 type FileError struct {
 	File     string
 	Problems []string
@@ -60,8 +60,8 @@ func (e *FileError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ReadFile reads a study's file. Overrides ("section.key=value") replace settings of base; one whose key
-// is in the grid, or whose value is a list, replaces the values there. seeds above 0 replaces the seeds.
+// ReadFile reads a study's file. Overrides ("section.key=value") replace settings of base. An override whose key is in
+// the grid, or whose value is a list, replaces the values of the grid. If seeds is above 0, it replaces the seeds.
 func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 	text, err := inputfile.Read(path, inputfile.Text)
 	if err != nil {
@@ -72,7 +72,7 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })
 
-// fileTable is File as TOML has it.
+// fileTable is File as TOML decodes it.
 type fileTable struct {
 	Study struct {
 		Name, Title string
@@ -83,7 +83,7 @@ type fileTable struct {
 	Trainer    *trainerTable
 }
 
-// ParseFile is ReadFile for text that stood in the file path.
+// ParseFile is ReadFile for text that was read from the file at path.
 func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, error) {
 	var tree fileTable
 	bad := &FileError{File: path}
@@ -127,7 +127,7 @@ func (e *FileError) add(format string, args ...any) {
 	e.Problems = append(e.Problems, fmt.Sprintf(format, args...))
 }
 
-// tomlProblems puts a decoder's complaints in the user's words.
+// tomlProblems rewords a decoder's complaints for the user.
 func tomlProblems(err error) []string {
 	var strict *toml.StrictMissingError
 	var syntax *toml.DecodeError
@@ -157,7 +157,7 @@ func (f *File) readGrid(grid map[string]any, bad *FileError) {
 	}
 }
 
-// setAxis adds an axis, or replaces the one of the same key.
+// setAxis adds an axis, or replaces the one with the same key.
 func (f *File) setAxis(key string, values []any, bad *FileError) {
 	if len(values) == 0 {
 		bad.add("[grid] %s has no values, so there would be no run", key)
@@ -165,7 +165,7 @@ func (f *File) setAxis(key string, values []any, bad *FileError) {
 	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), axis{key, literals(values)})
 }
 
-// literals writes the elements of a list, or the one value that v is, as TOML.
+// literals writes v as TOML: each element if it is a list, else the value itself.
 func literals(v any) (texts []string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -207,8 +207,8 @@ func (f *File) override(overrides []string, bad *FileError) {
 	}
 }
 
-// isOneList says whether a list is a single value: the key takes lists, and the elements are neither lists
-// nor texts that hold one each, such as "60,120".
+// isOneList says whether a list is a single value: the key takes lists, and the elements are neither lists nor texts
+// that hold one, such as "60,120".
 func isOneList(key string, list []any) bool {
 	return train.TakesList(key) && !slices.ContainsFunc(list, func(v any) bool {
 		_, isList := v.([]any)
@@ -245,8 +245,8 @@ func (f *File) readSeeds(v any, bad *FileError) {
 	}
 }
 
-// checkKeys loads the base and each value of the grid on its own, so that every misspelt key and every
-// impossible value is named once, whatever the size of the grid.
+// checkKeys loads the base, and each value of the grid on its own, so that every misspelt key and every impossible value
+// is reported once, whatever the size of the grid.
 func (f *File) checkKeys(bad *FileError) {
 	complain := func(where string, settings []string, about string) {
 		var c *train.ConfigError

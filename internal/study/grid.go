@@ -16,10 +16,10 @@ type axis struct {
 	values []string
 }
 
-// maxRuns is the most combinations of a grid: a short text can ask for more than any machine holds.
+// maxRuns is the largest number of runs in a grid: a few lines of text can ask for more than any machine holds.
 const maxRuns = 100_000
 
-// checkSize reports whether the grid is not too large, before anything is made of it.
+// checkSize reports whether the grid is small enough, before anything is made from it.
 func (f *File) checkSize(bad *FileError) bool {
 	runs := max(1, len(f.seeds))
 	for _, a := range f.axes {
@@ -32,8 +32,8 @@ func (f *File) checkSize(bad *FileError) bool {
 	return true
 }
 
-// Configs expands the grid: seeds slowest, so that a study cut short has the whole grid of the first
-// seeds, then the keys in alphabetical order. Each comes with a note of what sets it apart.
+// Configs expands the grid, with a note for each run that says what sets it apart. Seeds vary slowest, so that a study
+// cut short has the whole grid for the first seeds; then come the keys in alphabetical order.
 func (f *File) Configs() ([]train.Config, []string, error) {
 	var configs []train.Config
 	var notes []string
@@ -54,8 +54,8 @@ func (f *File) Configs() ([]train.Config, []string, error) {
 	return configs, notes, nil
 }
 
-// Items identifies the runs of the grid, which reads their data sets. progress, if not nil, hears how
-// many are done.
+// Items expands the grid into runs with their identities, which means reading their data sets. progress, if not nil, is
+// called with the number of runs done.
 func (f *File) Items(progress func(done, all int)) (items []Item, err error) {
 	var combinations [][]string
 	walkGrid(f.withSeeds(f.axes), func(settings []string) { combinations = append(combinations, settings) })
@@ -72,7 +72,7 @@ func (f *File) Items(progress func(done, all int)) (items []Item, err error) {
 	return items, nil
 }
 
-// withSeeds puts the study's seeds before other axes.
+// withSeeds puts the axis of seeds before the others.
 func (f *File) withSeeds(axes []axis) []axis {
 	if len(f.seeds) == 0 {
 		return axes
@@ -84,11 +84,11 @@ func (f *File) withSeeds(axes []axis) []axis {
 	return append([]axis{a}, axes...)
 }
 
-// Idle refuses settings that have no effect in any of the configurations of the file: what --set or the grid names, and what the base has
-// away from its default. A study that a lab holds has been looked at before.
+// Idle refuses settings that have no effect in any configuration of the file: those that --set or the grid names, and
+// those of the base that differ from the default. A study that is in the lab has been checked already.
 func (f *File) Idle(configs []train.Config) error {
 	if f.Search != nil && slices.ContainsFunc(f.Search.Space, func(p SearchParam) bool { return p.Scale == search.Choice }) {
-		return nil // what the search chooses may decide what other settings mean
+		return nil // the search may choose a value that gives other settings an effect
 	}
 	bad := &FileError{File: f.Name}
 	complain := func(where string, settings []string) {
@@ -109,7 +109,7 @@ func (f *File) Idle(configs []train.Config) error {
 	return nil
 }
 
-// without are the settings whose key is not among those of others.
+// without returns the settings whose key does not occur in others.
 func without(settings, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool {
 		key, _, _ := strings.Cut(s, "=")
@@ -122,7 +122,7 @@ func atDefault(setting string) bool {
 	return err == nil && c == train.Default()
 }
 
-// walkGrid calls f with "key=value" of each combination, the last axis fastest.
+// walkGrid calls f with the "key=value" pairs of each combination; the last axis varies fastest.
 func walkGrid(axes []axis, f func(settings []string)) {
 	at := make([]int, len(axes))
 	for {
@@ -144,7 +144,7 @@ func walkGrid(axes []axis, f func(settings []string)) {
 	}
 }
 
-// noteOf is "loss ce, noise 0.1, seed 3" for loss.kind, data.noise and run.seed.
+// noteOf returns "loss ce, noise 0.1, seed 3" for loss.kind, data.noise and run.seed.
 func noteOf(settings []string) string {
 	if len(settings) == 0 {
 		return "the only run"
@@ -158,6 +158,6 @@ func noteOf(settings []string) string {
 		}
 		parts[i] = name + " " + strings.Trim(value, `"`)
 	}
-	slices.Reverse(parts) // the seed last
+	slices.Reverse(parts) // the seed comes last
 	return strings.Join(parts, ", ")
 }

@@ -12,61 +12,62 @@ import (
 	"collapse/parallel"
 )
 
-// Kind knows how to compute one kind of run from an Item's payload.
+// Kind computes one kind of run from an Item's payload.
 type Kind interface {
-	// Compute computes the run in lab, going on from what is there, and returns nil once the lab holds it
-	// as done. It checks that payload gives the run hash on this machine, too.
+	// Compute computes the run in lab, continuing from what is there, and returns nil once the run is done in the lab.
+	// It also checks that payload gives the identity hash on this machine.
 	//
-	// An error marked by queue.Fail means that the run itself cannot be done; by queue.Postpone, that
-	// another process computes it. Any other error breaks this attempt; MachineTrouble tells which of them are
-	// no fault of the run. The context's end is passed on.
+	// An error marked by queue.Fail means that the run itself cannot be done; one marked by queue.Postpone, that another
+	// process computes it. Any other error ends this attempt; MachineTrouble tells which of them are no fault of the
+	// run. The end of the context is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
-	// Begin makes the run's first checkpoint in lab of that of the run that payload says it goes on from, and returns its epoch: 0 if the
-	// run has to start at its beginning, or is done.
+	// Begin makes the run's first checkpoint in lab from that of the run that payload says it continues, and returns its
+	// epoch: 0 if the run has to start at the beginning, or is done.
 	Begin(ctx context.Context, lab *store.Lab, payload string) (epoch int64, err error)
-	// Epochs is how many epochs a run has; 0 if payload does not say it.
+	// Epochs is the number of epochs of a run, 0 if payload does not say.
 	Epochs(payload string) int64
-	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a gap, and the first
-	// gap if that is what ends it. Rows up to epoch elsewhere are in another lab. Nothing reaches into a run that lab does not know.
+	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a
+	// gap, and the first gap if there is one before that. Rows up to epoch elsewhere are in another lab and count as
+	// present. For a run that lab does not know, it returns 0.
 	Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (whole int64, gap string, err error)
-	// CheckFiles returns an error unless dir has the files of the run as it ends.
+	// CheckFiles returns an error unless dir has the files that a finished run leaves.
 	CheckFiles(lab *store.Reader, hash, dir string) error
-	// Headline says in a few words what came out of a finished run.
+	// Headline says in a few words how a finished run came out.
 	Headline(lab *store.Reader, hash string) string
 }
 
-// Env is what a Kind computes with, and whom it tells. The functions are never nil.
+// Env is what a Kind computes with, and the functions it reports to, which are never nil.
 type Env struct {
 	Team     *parallel.Team
-	Engines  *engine.Pool      // for runs that a process beside this program computes; nil: this machine can do none
-	Started  func(from int64)  // the run starts after epoch from; what the lab has of later ones is void
-	Saved    func(epoch int64) // rows, and what is needed to go on, are safe up to epoch
+	Engines  *engine.Pool      // for runs that another process computes; nil: this machine can do none of those
+	Started  func(from int64)  // the run starts after epoch from; later epochs in the lab are void
+	Saved    func(epoch int64) // rows up to epoch, and what is needed to continue, are safely stored
 	Progress func(Progress)
-	Note     func(string) // what a person may want to know, such as why the run does not go on from its newest checkpoint
+	Note     func(string) // something the user may want to know, such as why the run does not continue from its newest checkpoint
 
-	// StartOver says that machines share the run, so that one which finds another's checkpoint unusable starts at its beginning.
+	// StartOver says that several machines share the run: if one finds another's checkpoint unusable, it starts from the beginning.
 	StartOver bool
-	// RowsElsewhere says up to which epoch the run's rows are in another lab.
+	// RowsElsewhere is the epoch up to which the run's rows are in another lab.
 	RowsElsewhere int64
 
-	// Scripts is the folder of the code of scripts that may be started; "": none may.
+	// Scripts is the folder with the code of scripts that may be started; "": none may.
 	Scripts string
 }
 
-// Progress is how far a run is.
+// Progress is how far a run has got.
 type Progress struct {
 	Epoch  int    `json:"epoch"`
 	Epochs int    `json:"epochs"`
 	Text   string `json:"text,omitempty"` // such as "acc 97.1 %"
 }
 
-// kinds are the kinds of run that studies have.
+// kinds are the kinds of run that a study can have.
 var kinds = map[store.Kind]Kind{store.Train: &trainKind{}, store.Script: &scriptKind{}, simulated: &simulatedKind{}}
 
-// KindOf returns a kind of run, nil if this program does not know it.
+// KindOf returns a kind of run, or nil if this program does not know it.
 func KindOf(kind store.Kind) Kind { return kinds[kind] }
 
-// KindNamed is KindOf for a job of the queue, which fails if this program does not know its kind.
+// KindNamed is KindOf for a job from the queue. It returns an error if this program does not know the kind.
 func KindNamed(name string) (Kind, error) {
 	k := KindOf(store.Kind(name))
 	if k == nil {
@@ -118,7 +119,7 @@ func (*trainKind) Begin(ctx context.Context, lab *store.Lab, payload string) (in
 	}
 	team := parallel.NewTeam(1)
 	defer team.Close()
-	// A run that is stopped before its first step has done nothing but take the other's checkpoint and rows over.
+	// A run that is stopped before its first step has only taken over the other run's checkpoint and rows.
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	_, err = train.Run(stopped, cfg, lab, train.Options{Team: team, From: TrialOf(payload).From, Open: OpenSet})
@@ -137,7 +138,7 @@ func (*trainKind) Epochs(payload string) int64 {
 	return int64(cfg.Run.Epochs)
 }
 
-// configOf is the configuration of a training run that the lab knows.
+// configOf returns the configuration of a training run in the lab.
 func configOf(lab *store.Reader, hash string) (train.Config, error) {
 	run, err := lab.Run(hash)
 	if err != nil {
@@ -177,7 +178,7 @@ func (*trainKind) Headline(lab *store.Reader, hash string) string {
 	return fmt.Sprintf("NC1 %s, test accuracy %s", last("train", "nc1_pinv"), last("test", "accuracy"))
 }
 
-// trainSink turns a training run's events into those of a study.
+// trainSink translates a training run's events into those of a study.
 type trainSink struct {
 	env    Env
 	epochs int

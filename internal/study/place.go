@@ -11,18 +11,18 @@ import (
 	"collapse/internal/train"
 )
 
-// Place is a combination of the grid with its search.
+// Place is one combination of the grid, with its search.
 type Place struct {
 	subject subject
 	number  int
 	Where   string
 	def     *Search
-	base    []string      // settings without those that are searched
-	space   []SearchParam // that mean something here
-	final   []axis        // of the runs on all training samples
+	base    []string      // settings, without those that are searched
+	space   []SearchParam // the parameters that have an effect here
+	final   []axis        // the grid of the runs on all training samples
 }
 
-// Places expands the grid.
+// Places expands the grid into places.
 func (f *File) Places() []*Place {
 	var list []*Place
 	walkGrid(f.axes, func(settings []string) {
@@ -55,12 +55,12 @@ func (p SearchParam) applies(settings []string) bool {
 	return true
 }
 
-// Search is the search of this place.
+// Search returns the search of this place.
 func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }
 
-// Settings are a point as settings.
+// Settings returns a point of the search space as settings.
 func (c *Place) Settings(p search.Point) []string {
 	var list []string
 	for i, param := range c.space {
@@ -69,7 +69,7 @@ func (c *Place) Settings(p search.Point) []string {
 	return list
 }
 
-// Item makes a run of this place an item of the study.
+// Item turns a run of this place into an item of the study.
 func (c *Place) Item(t Trial) (Item, error) {
 	t.Place, t.Where = c.number, c.Where
 	item, epochs, err := c.subject.trial(c, t)
@@ -85,17 +85,17 @@ func (c *Place) Item(t Trial) (Item, error) {
 	return item, nil
 }
 
-// Default is the configuration of the settings that nobody searched, at the whole budget.
+// Default is the configuration with no searched setting, at the full budget.
 func (c *Place) Default() (train.Config, error) { return c.Config(Trial{Epochs: c.def.Epochs}) }
 
-// Finals are the settings by which the runs on all training samples differ.
+// Finals returns the settings in which the runs on all training samples differ.
 func (c *Place) Finals() (list [][]string) {
 	walkGrid(c.final, func(settings []string) { list = append(list, settings) })
 	return list
 }
 
-// Config is the configuration of a run of this place. A trial that stops early is in all else one that does not, its
-// learning rates included.
+// Config is the configuration of a run of this place. A trial that stops early equals one that does not in everything
+// else, including its learning rates.
 func (c *Place) Config(t Trial) (train.Config, error) {
 	settings := append(slices.Clone(c.base), t.Settings...)
 	if t.Role == RoleBest || t.Role == RoleDefaultFinal {

@@ -11,7 +11,7 @@ import (
 	"collapse/internal/store"
 )
 
-// scriptKind is somebody's own trainer.
+// scriptKind is the kind of run that a user's own trainer computes.
 type scriptKind struct{}
 
 // specOf reads the payload of a run.
@@ -49,8 +49,8 @@ func (*scriptKind) Compute(ctx context.Context, lab *store.Lab, hash, payload st
 	return err
 }
 
-// withCheckpoint is up to which epoch rows are elsewhere, if they are up to the epoch before a checkpoint: those of its own epoch were
-// sent before it, too, and a script's checkpoint does not hold them.
+// withCheckpoint returns up to which epoch rows are elsewhere, given those up to the epoch before a checkpoint: the rows
+// of the checkpoint's own epoch were sent before it, too, and a script's checkpoint does not hold them.
 func withCheckpoint(elsewhere int64) int64 {
 	if elsewhere == 0 {
 		return 0
@@ -90,10 +90,10 @@ func (*scriptKind) Reach(lab *store.Reader, hash string, elsewhere, upTo int64) 
 	return script.Reach(lab, hash, epochs, elsewhere, upTo)
 }
 
-// CheckFiles is content with any files: which ones a script leaves is its own affair.
+// CheckFiles accepts any files: it is up to a script which ones it leaves.
 func (*scriptKind) CheckFiles(*store.Reader, string, string) error { return nil }
 
-// headlines are the values by which people know a run, the best known first.
+// headlines are the values that summarise a run, the best known first.
 var headlines = []store.Key{
 	{Series: "epoch", Split: "train", Measure: "nc1_pinv"},
 	{Series: "epoch", Split: "test", Measure: "accuracy"}, {Series: "epoch", Split: "validation", Measure: "accuracy"},

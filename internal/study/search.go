@@ -55,11 +55,11 @@ type Search struct {
 // SearchParam is a setting that is searched.
 type SearchParam struct {
 	search.Param
-	Values []string            // of a choice, as TOML
-	When   map[string][]string // other settings and the values, as TOML, with which it means something
+	Values []string            // the values of a choice, as TOML
+	When   map[string][]string // other settings, and their values as TOML for which the parameter has an effect
 }
 
-// searchTable is Search as TOML has it.
+// searchTable is Search as TOML decodes it.
 type searchTable struct {
 	Sampler, Schedule, Metric, Goal string
 	Trials, Epochs, Eta, Batch      int
@@ -69,7 +69,7 @@ type searchTable struct {
 	Space, Final                    map[string]any
 }
 
-// override takes the settings of the search itself, such as "search.trials=20", and returns the others.
+// override applies the overrides of the search itself, such as "search.trials=20", and returns the others.
 func (t *searchTable) override(overrides []string, bad *FileError) (others []string) {
 	for _, o := range overrides {
 		key, value, _ := strings.Cut(o, "=")
@@ -159,7 +159,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// text is a value of the parameter as TOML.
+// text returns a value of the parameter as TOML.
 func (p SearchParam) text(x float64) string {
 	if p.Scale == search.Choice {
 		return p.Values[int(x)]
@@ -167,12 +167,12 @@ func (p SearchParam) text(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// Key is the metric in the lab.
+// Key is the metric as a key of the lab.
 func (d *Search) Key() store.Key {
 	return store.Key{Series: "epoch", Split: d.split, Measure: d.measure}
 }
 
-// config is the search of one place.
+// config returns the search of one place.
 func (d *Search) config(space []SearchParam, n int) search.Config {
 	c := search.Config{Sampler: d.Sampler, Schedule: d.Schedule, Trials: d.Trials, Budget: d.Epochs, MinBudget: d.MinEpochs, Eta: d.Eta,
 		Batch: d.Batch, Seed: d.Seed + uint64(n)}

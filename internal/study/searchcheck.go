@@ -8,7 +8,7 @@ import (
 	"collapse/internal/search"
 )
 
-// check completes the definition from the study's base and finds what cannot be.
+// check completes the definition from the study's base and reports what is impossible.
 func (d *Search) check(f *File, bad *FileError) {
 	epochs, every, ok := f.subject.search(d, f, bad)
 	var found bool
@@ -41,7 +41,7 @@ func (d *Search) check(f *File, bad *FileError) {
 	}
 }
 
-// checkSettings loads both ends of every parameter, and what the final runs change, but for what was checked before.
+// checkSettings loads both ends of every parameter, and what the final runs change, except for what was checked before.
 func (c *Place) checkSettings(checked map[string]bool, bad *FileError) {
 	for _, p := range c.space {
 		if checked[p.Name] {

@@ -11,10 +11,10 @@ import (
 	"collapse/internal/train"
 )
 
-// searchMark begins the source of a study that is a search, so that it can be read back.
+// searchMark is the first line of the source of a study that is a search, so that it can be read back.
 const searchMark = "# A search; written by collapse.\n"
 
-// searchText writes the file with everything that was changed on the command line and filled in.
+// searchText writes the file with the command line's changes and all defaults filled in.
 func (f *File) searchText() string {
 	var b strings.Builder
 	d := f.Search
@@ -70,7 +70,7 @@ func (p SearchParam) toml() string {
 	return text
 }
 
-// SearchOf reads a study of the lab back as the file of a search; nil if it is none.
+// SearchOf reads a study of the lab back as the file of a search; nil if it is not one.
 func SearchOf(s store.Study) (*File, error) {
 	if !strings.HasPrefix(s.Source, searchMark) {
 		return nil, nil

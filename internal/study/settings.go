@@ -11,8 +11,9 @@ import (
 	"collapse/internal/train"
 )
 
-// Settings returns the settings of each run as "section.key" and a number, a text or a truth value, and the keys that are not the same
-// in all of them. Those of a training run are whole, defaults included; nil stands for a setting that a run of another kind lacks.
+// Settings returns the settings of each run, as "section.key" with a number, a text or a truth value, and the keys whose
+// values differ between runs. The settings of a training run are complete, defaults included; nil stands for a setting
+// that a run of another kind lacks.
 func Settings(runs []store.Run) (settings []map[string]any, differ []string, err error) {
 	defaults, seen := train.DefaultSettings(), map[string]bool{}
 	for _, r := range runs {
@@ -24,7 +25,7 @@ func Settings(runs []store.Run) (settings []map[string]any, differ []string, err
 		for k := range own {
 			seen[k] = true
 		}
-		if r.Kind == store.Train { // an identity leaves defaults out
+		if r.Kind == store.Train { // an identity omits defaults
 			maps.Copy(all, defaults)
 		}
 		maps.Copy(all, own)
@@ -36,7 +37,7 @@ func Settings(runs []store.Run) (settings []map[string]any, differ []string, err
 	return settings, slices.Sorted(maps.Keys(seen)), nil
 }
 
-// SettingText is a setting as --set takes it; "" for none.
+// SettingText returns a setting in the form that --set takes; "" for none.
 func SettingText(v any) string {
 	switch x := v.(type) {
 	case nil:

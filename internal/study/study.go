@@ -1,16 +1,17 @@
-// Package study is the front door to studies: sets of runs that are computed on one or many machines, by processes that may be
-// killed at any time, and that end up in one lab. It says what a study is and computes one run; the rooms below do the rest.
+// Package study is the front door to studies: sets of runs that are computed on one or many machines, by processes that
+// may be killed at any time, and that end up in one lab. It defines what a study is and computes one run; the packages
+// below do the rest.
 //
-// A person writes a study's file (File): settings that all runs share, a grid, perhaps a search. File.Items makes it runs (Item),
-// each with the hash that identifies it, and Save writes them into the lab. engine.Execute computes those that the lab does not hold.
-// The rooms below:
+// The user writes a study's file (File): settings that all runs share, a grid, perhaps a search. File.Items turns it
+// into runs (Item), each with the hash that identifies it, and Save writes them into the lab. engine.Execute computes
+// those that the lab does not hold yet. The packages below:
 //
-//	engine    coordinates: submits jobs to the queue, applies results to the lab, adopts files, takes over; one process for a lab
-//	worker    computes jobs of a coordinator elsewhere, in a scratch lab of its own
-//	wire      what the two send each other: rows, checkpoints, files; and what is wrong with what came
-//	trials    goes through a search: asks for runs, round by round, and has the engine compute them
-//	export    runs of a lab as tables and as event files of TensorBoard
-//	forecast  what runs that are missing will take
+//	engine    coordinates: submits jobs to the queue, applies results to the lab, adopts files, takes over; one process per lab
+//	worker    computes jobs for a coordinator on another machine, in a scratch lab
+//	wire      what the two send each other: rows, checkpoints, files; and the checks of what arrives
+//	trials    carries out a search: asks for runs, round by round, and has the engine compute them
+//	export    runs of a lab as tables and as TensorBoard event files
+//	forecast  how long the missing runs will take, and how much memory
 //
 // A run moves through these states:
 //
@@ -22,26 +23,27 @@
 //	 │ └───────7───── cancelled ◄──┘           │
 //	 └─────────────────────────7───────────────┘
 //
-// Each arrow belongs to one process or to a person:
+// Each arrow belongs to one process, or to the user:
 //
 //  1. A worker, by its claim in the queue.
-//  2. The coordinator, by a claim in the lab: for a slot of its own process, or for a worker elsewhere when that one's first message
-//     arrives. A `collapse train` on the lab claims a run, too; the coordinator leaves it alone then.
+//  2. The coordinator, by a claim in the lab: for a slot of its own process, or for a worker elsewhere when its first message
+//     arrives. A `collapse train` on the lab also claims a run; the coordinator then leaves it alone.
 //  3. The process that holds the lab's claim, once the lab has all rows and files.
-//  4. The worker, when it stops or its machine cannot do the run (queue.Unfit); another worker, when it falls silent. The next one goes
-//     on from the last checkpoint.
+//  4. The worker, when it stops or its machine cannot do the run (queue.Unfit); another worker, when it falls silent. The next one
+//     continues from the last checkpoint.
 //  5. The process that holds the lab's claim, when the run itself cannot be done (queue.Fail) or no attempt is left.
-//  6. A person (study cancel), of a waiting or claimed run, too. The coordinator takes the job out of the queue.
-//  7. A person (study resume; study retry).
+//  6. The user (study cancel); a waiting or claimed run can be cancelled, too. The coordinator takes the job out of the queue.
+//  7. The user (study resume; study retry).
 //
-// The lab stores these states as store.Pending (waiting, before any attempt), Interrupted (waiting after one, or cancelled), Running, Done
-// and Failed; claimed is known to the queue alone.
+// The lab stores these states as store.Pending (waiting, before any attempt), Interrupted (waiting after one, or
+// cancelled), Running, Done and Failed; only the queue knows that a run is claimed.
 //
-// Claims have generations, of two kinds. The queue's rises with every claim of a job and stands in every message of its worker: what an
-// overtaken worker still sends has an older one than the lab has noted (store.Lab.SetRemote), and is dropped. The lab's rises with every
-// claim of a run and separates the processes of one machine: the one that lost its claim gets store.ErrLost at its next write.
+// Claims have generations, of two kinds. The queue's generation rises with every claim of a job and is part of every
+// message of its worker: the messages of an overtaken worker carry an older one than the lab has noted
+// (store.Lab.SetRemote), and are dropped. The lab's generation rises with every claim of a run and separates the
+// processes of one machine: the process that lost its claim gets store.ErrLost at its next write.
 //
-// Open file.go for what a person writes, kind.go for what computing a run means, place.go and trial.go for searches.
+// See file.go for what the user writes, kind.go for what computing a run means, place.go and trial.go for searches.
 package study
 
 import (
@@ -51,11 +53,11 @@ import (
 
 // Item is one run of a study, of any kind.
 type Item struct {
-	Hash string // its identity, the hash of Spec
+	Hash string // its identity: the hash of Spec
 	store.Member
 }
 
-// TrainItem makes a training run an item of a study. note says what sets it apart there.
+// TrainItem turns a training run into an item of the study. note says what sets it apart there.
 func TrainItem(cfg train.Config, note string) (Item, error) {
 	hash, canonical, err := train.Identify(cfg, OpenSet)
 	if err != nil {
@@ -64,8 +66,7 @@ func TrainItem(cfg train.Config, note string) (Item, error) {
 	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
 }
 
-// Save makes or changes a study in the lab. Items with the same identity count once; their number is
-// returned.
+// Save creates or changes a study in the lab and returns its number of items; items with the same identity count once.
 func Save(lab *store.Lab, name, title, source string, items []Item) (int, error) {
 	seen := map[string]bool{}
 	var members []store.Member

@@ -9,23 +9,23 @@ import (
 	"collapse/internal/train"
 )
 
-// subject is what the runs of a study's file are of: training by this program (trainings), or somebody's script (scripts, in trainer.go).
-// Settings are "key=value" with the value as TOML; of the same key the last counts.
+// subject is what computes the runs of a study's file: training by this program (trainings), or a user's script
+// (scripts, in trainer.go). Settings are "key=value" with the value as TOML; if a key occurs twice, the last one counts.
 type subject interface {
-	// check says what is wrong with settings that several runs share: a *train.ConfigError.
+	// check reports what is wrong with settings that several runs share, as a *train.ConfigError.
 	check(settings []string) error
-	// checkOne is check of settings of one run, of whose keys without effect only key matters.
+	// checkOne is check for the settings of one run; of the keys without effect it reports only key.
 	checkOne(key string, settings []string) error
-	// item makes a run of settings an item of the study.
+	// item turns the run with these settings into an item of the study.
 	item(settings []string, note string) (Item, error)
-	// trial makes a run of a place of a search, without what the payload says of the search.
+	// trial returns a run of a place of a search, without the part of the payload that describes the search.
 	trial(c *Place, t Trial) (item Item, epochs int, err error)
-	// search completes a search from the file's base, and returns the base's epochs and how many of them there are for each that is
-	// measured, unless something is wrong with it.
+	// search completes a search from the file's base, and returns the base's epochs and how many epochs lie between
+	// measurements, unless something is wrong with it.
 	search(d *Search, f *File, bad *FileError) (epochs, every int, ok bool)
 }
 
-// trainings are runs of this program.
+// trainings are runs of training by this program.
 type trainings struct{}
 
 func (trainings) check(settings []string) error {

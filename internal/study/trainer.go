@@ -20,7 +20,7 @@ import (
 	"collapse/internal/train"
 )
 
-// Trainer is the table [trainer] of a study's file: the runs are computed by a script, with settings of its own.
+// Trainer is the table [trainer] of a study's file: a script computes the runs, with settings of its own.
 //
 //	[trainer]
 //	command = ["python3", "train.py"]       # started in the folder of the file
@@ -30,11 +30,11 @@ import (
 //	args    = "flags"                       # settings also as --key value; default: in run.json alone
 //	silence = "30m"                         # a run fails that reports nothing for so long; default: never
 type Trainer struct {
-	Folder string      // of the file, where scripts start
+	Folder string      // the file's folder, where scripts start
 	spec   script.Spec // of a run without settings
 }
 
-// trainerTable is Trainer as TOML has it. Digests stand in the source of a search in a lab, where the files may not be at hand.
+// trainerTable is Trainer as TOML decodes it. The digests are in the source of a search in a lab, where the files may not be available.
 type trainerTable struct {
 	Command, Code, Data []string
 	Epochs              int
@@ -47,7 +47,7 @@ type trainerDigests struct {
 	Data []string
 }
 
-// readTrainer makes the file's runs those of a script. path is the file's.
+// readTrainer makes a script compute the file's runs. path is the path of the file.
 func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t == nil {
 		return
@@ -59,7 +59,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	}
 	if t.Epochs < 1 || t.Epochs > script.MostEpochs {
 		bad.add("[trainer] epochs is %d; wanted 1 to %d", t.Epochs, script.MostEpochs)
-		s.Epochs, s.Horizon = 1, 1 // so that it is said once
+		s.Epochs, s.Horizon = 1, 1 // so that the error is reported once
 	}
 	if t.Args != "" && t.Args != script.Flags {
 		bad.add("[trainer] args is %q; wanted %q, or leave it out", t.Args, script.Flags)
@@ -80,7 +80,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	f.subject = scripts{f.Trainer}
 }
 
-// digestFiles reads the code, and the data if they are named.
+// digestFiles reads the code, and the data if any are named.
 func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) {
 	code := t.Code
 	if len(code) == 0 {
@@ -102,7 +102,7 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 	}
 }
 
-// text is the table with the digests.
+// text writes the table with the digests.
 func (t *Trainer) text() string {
 	var b strings.Builder
 	s := t.spec
@@ -117,10 +117,10 @@ func (t *Trainer) text() string {
 	return b.String()
 }
 
-// scripts makes runs of a script.
+// scripts are runs of a script.
 type scripts struct{ *Trainer }
 
-// spec is the run of settings; an error lists all that is wrong with them.
+// specOf returns the run with the given settings; the error lists everything that is wrong with them.
 func (s scripts) specOf(settings []string) (script.Spec, error) {
 	spec := s.spec
 	spec.Settings = map[string]any{}
@@ -164,7 +164,7 @@ func (s scripts) specOf(settings []string) (script.Spec, error) {
 	return spec, nil
 }
 
-// settingValue reads a value as TOML, as which a file's were written; what --set gives without quotes is a text.
+// settingValue reads a value as TOML, the form that values in a file have; a value that --set gives without quotes is a text.
 func settingValue(text string) (any, error) {
 	var one struct{ V any }
 	if err := toml.Unmarshal([]byte("V = "+text), &one); err != nil {
@@ -213,7 +213,7 @@ func scriptItem(spec script.Spec, note string) (Item, error) {
 	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Script, Config: canonical}, Note: note, Payload: payload}}, nil
 }
 
-// trial makes a run of a search. A trial that stops early is one that does not in all but its last epoch: its horizon is the whole length.
+// trial returns a run of a search. A trial that stops early equals one that does not, except for its last epoch: its horizon is the full length.
 func (s scripts) trial(c *Place, t Trial) (Item, int, error) {
 	settings := slices.Concat(c.base, t.Settings)
 	if t.Role == RoleBest || t.Role == RoleDefaultFinal {
@@ -232,7 +232,7 @@ func (s scripts) trial(c *Place, t Trial) (Item, int, error) {
 	return item, spec.Epochs, err
 }
 
-// search: the metric is one that the script reports, so nobody but the user knows it.
+// search: the script reports the metric, so only the user knows which one it is.
 func (s scripts) search(d *Search, f *File, bad *FileError) (epochs, every int, ok bool) {
 	if d.Metric == "" {
 		bad.add("[search] metric is missing; wanted a value that the script reports, such as test/loss")

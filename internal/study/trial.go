@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// Roles of a search's runs.
+// Roles of the runs of a search.
 const (
 	RoleTrial        = "trial"
-	RoleDefault      = "default"       // the base at the whole budget, to compare trials with
+	RoleDefault      = "default"       // the base at the full budget, to compare trials with
 	RoleBest         = "best"          // the best settings on all training samples
 	RoleDefaultFinal = "default-final" // the base on all training samples
 )
 
-// Trial says what a run is in a search. It stands in the first line of the run's payload.
+// Trial says what a run is for in a search. It is the first line of the run's payload.
 type Trial struct {
 	Place    int      `json:"place"`              // combination of the grid, from 0
 	Where    string   `json:"where,omitempty"`    // the combination in words
 	Role     string   `json:"role"`               // one of the roles above
 	Number   int      `json:"number"`             // of the trial, from 0
-	Epochs   int      `json:"epochs"`             // that it trains in all, earlier rungs included
-	Settings []string `json:"settings,omitempty"` // "section.key=value" of the space
-	Final    []string `json:"final,omitempty"`    // of [search.final]
-	From     string   `json:"from,omitempty"`     // the run of the rung before
+	Epochs   int      `json:"epochs"`             // to train in total, earlier rungs included
+	Settings []string `json:"settings,omitempty"` // "section.key=value" of the searched parameters
+	Final    []string `json:"final,omitempty"`    // those of [search.final]
+	From     string   `json:"from,omitempty"`     // the run of the previous rung
 }
 
 const trialMark = "# trial "
 
-// TrialOf reads the first line of a payload; the zero Trial if the run belongs to no search.
+// TrialOf reads the first line of a payload; it returns the zero Trial if the run belongs to no search.
 func TrialOf(payload string) (t Trial) {
 	line, _, _ := strings.Cut(payload, "\n")
 	text, ok := strings.CutPrefix(line, trialMark)
@@ -40,7 +40,7 @@ func TrialOf(payload string) (t Trial) {
 	return t
 }
 
-// note is "ce, seed 1: trial 3 to epoch 9, lr 0.0123".
+// note returns text such as "ce, seed 1: trial 3 to epoch 9, lr 0.0123".
 func (t Trial) note() string {
 	var words []string
 	if t.Where != "" {
@@ -69,7 +69,7 @@ func shortSetting(s string) string {
 	return key[strings.LastIndexByte(key, '.')+1:] + " " + strings.Trim(value, `"`)
 }
 
-// InWords writes settings shortly, such as "lr 0.01235".
+// InWords writes settings in short form, such as "lr 0.01235".
 func InWords(settings []string) []string {
 	var words []string
 	for _, s := range settings {

@@ -42,7 +42,7 @@ func (e *AuditError) Error() string {
 		e.When, e.Machine, e.Sample, e.Class, e.There, e.Here, math.Abs(e.There-e.Here)/e.Largest, e.Tolerance)
 }
 
-// audit evaluates a few samples with the weights that the process has, given as model, in both.
+// audit evaluates a few samples with the weights of the process, given as model, on both sides.
 func (x *external[T]) audit(model []arrayfile.Array, when string) error {
 	if err := loadModel(x.witness.net, model); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (x *external[T]) audit(model []arrayfile.Array, when string) error {
 	return x.compare(x.witness.firstLogits(n), there, when)
 }
 
-// compare returns an *AuditError unless the logits are near. Weights that make ours infinite are for the measures to find.
+// compare returns an *AuditError unless the logits are close. Weights for which ours are infinite are left for the measures to report.
 func (x *external[T]) compare(here, there []T, when string) error {
 	largest, worst, at := 0.0, -1.0, 0
 	for i := range here {
@@ -72,7 +72,7 @@ func (x *external[T]) compare(here, there []T, when string) error {
 			return nil
 		}
 		largest = max(largest, math.Abs(float64(here[i])))
-		if d := math.Abs(float64(here[i]) - float64(there[i])); !(d <= worst) && !math.IsNaN(worst) { // NaN is the worst
+		if d := math.Abs(float64(here[i]) - float64(there[i])); !(d <= worst) && !math.IsNaN(worst) { // NaN counts as the largest difference
 			worst, at = d, i
 		}
 	}
@@ -85,7 +85,7 @@ func (x *external[T]) compare(here, there []T, when string) error {
 		Largest: largest, Tolerance: tolerance}
 }
 
-// firstLogits are the logits of the first n samples of the training set, up to a batch, as they stand until the next pass.
+// firstLogits returns the logits of the first samples of the training set, at most a batch; they are valid until the next pass.
 func (n *native[T]) firstLogits(count int) []T {
 	samples := make([]int32, count)
 	for i := range samples {

@@ -12,7 +12,7 @@ import (
 	"collapse/optim"
 )
 
-// checkFields complains about values that are impossible by themselves, and about keys without effect.
+// checkFields reports values that are impossible by themselves, and keys without effect.
 func (c Config) checkFields(p *complaints) {
 	for _, f := range c.fields() {
 		if message := f.outOfRange(); message != "" {
@@ -26,7 +26,7 @@ func (c Config) checkFields(p *complaints) {
 	}
 }
 
-// check finds keys of the optimiser that do not go together.
+// check reports keys of the optimiser that conflict.
 func (o OptimConfig) check(p *complaints) {
 	if o.Kind == "sgd" && o.Nesterov && o.Momentum == 0 {
 		p.about("optim.nesterov", "needs optim.momentum above 0; set nesterov = false or momentum = 0.9")
@@ -39,7 +39,7 @@ func (o OptimConfig) check(p *complaints) {
 	}
 }
 
-// checkData finds keys of the data that do not go together.
+// checkData reports keys of the data that conflict.
 func (c Config) checkData(p *complaints) {
 	d := c.Data
 	drawn := d.Name == glyphs
@@ -59,7 +59,7 @@ func (c Config) checkData(p *complaints) {
 	}
 }
 
-// governing are the keys that decide which others mean something.
+// governing are the keys that decide which other keys have an effect.
 var governing = []string{"data.name", "data.noise_kind", "net.kind", "net.classifier", "optim.kind", "optim.decay", "optim.schedule.kind", "run.engine", "run.dtype"}
 
 // meaningless yields the keys that differ from their default although nothing reads them, with the message.
@@ -124,7 +124,7 @@ func (f field) notAChoice(v string) string {
 	return message
 }
 
-// keepRule says which checkpoints stay besides the last two: those whose epoch is a multiple of every; 0 for none.
+// keepRule says which checkpoints are kept besides the last two: those whose epoch is a multiple of every; 0 for none.
 type keepRule struct{ every int }
 
 func parseKeep(text string) (keepRule, error) {

@@ -17,7 +17,7 @@ import (
 // differs between two computations of one run, such as times, so that checkpoints can be compared byte for byte.
 type state struct {
 	Format  int                   `json:"format"` // stateFormat; 1 had no digest
-	Digest  string                `json:"digest"` // of this file without it; Files has those of the others
+	Digest  string                `json:"digest"` // of this file, computed without it; Files has those of the others
 	Run     string                `json:"run"`    // the identity: hash of kind and configuration
 	Epoch   int                   `json:"epoch"`  // finished epochs
 	Step    int64                 `json:"step"`   // finished steps
@@ -31,10 +31,10 @@ type state struct {
 	Start   []row                 `json:"start,omitempty"` // of epoch 0, with the rows of epoch 1
 }
 
-// stateFormat is what this program writes. It reads 1, too, which had no digest.
+// stateFormat is the format that this program writes. It also reads 1, which had no digest.
 const stateFormat = 2
 
-// randomState is enough to continue every random stream: they are keyed by (seed, epoch, sample), none has a position.
+// randomState is enough to continue every random stream: streams are keyed by (seed, epoch, sample), none has a position.
 type randomState struct {
 	Seed      uint64 `json:"seed"`
 	NoiseSeed uint64 `json:"noise_seed"`
@@ -57,7 +57,7 @@ type row struct {
 	Missing string  `json:"missing,omitempty"`
 }
 
-// checkpoints are those of a run.
+// checkpoints are the checkpoints of a run.
 type checkpoints struct {
 	rundir.Writer
 	run  string
@@ -76,8 +76,8 @@ func (c *checkpoints) save(st state, model, optim []arrayfile.Array) error {
 	return nil
 }
 
-// prune removes what the rule does not keep once the checkpoint of epoch is safe: all before it but one and the multiples of
-// keep.every, and all after it, which newest passed over as broken.
+// prune removes checkpoints that the rule does not keep, once the checkpoint of epoch is safe: all before it except one and the
+// multiples of keep.every, and all after it, which newest skipped as broken.
 func (c *checkpoints) prune(epoch int) error {
 	list, err := c.Checkpoints()
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *checkpoints) prune(epoch int) error {
 	return nil
 }
 
-// CheckFolder returns an error unless dir has the files of a finished run of so many epochs: the last checkpoint, by the digest of its
-// state and the sizes of the others, and the features.
+// CheckFolder returns an error unless dir has the files of a finished run with the given epochs: the last checkpoint, checked by the
+// digest of its state and the sizes of the others, and the features.
 func CheckFolder(dir, run string, epochs int) error {
 	c := &checkpoints{Writer: rundir.Dir(dir).Writer(nil), run: run}
 	st, err := c.readState(epochs)
@@ -127,7 +127,7 @@ type saved struct {
 }
 
 // newest returns the newest checkpoint of an epoch up to last whose digests match, or nil, and what was wrong with those that it
-// skipped. They stay until a new checkpoint is safe: they may be unreadable only for now.
+// skipped. Skipped ones stay until a new checkpoint is safe: they may be unreadable only for now.
 func (c *checkpoints) newest(last int) (*saved, []string, error) {
 	list, err := c.Checkpoints()
 	if err != nil {

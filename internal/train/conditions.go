@@ -9,18 +9,18 @@ import (
 	"collapse/optim"
 )
 
-// condition says where a key has an effect. Elsewhere it must be at its default, unless it is tolerated: then runs are named with it,
-// because they once were.
+// condition says where a key has an effect. Elsewhere it must be at its default, unless it is tolerated: then it is part of the
+// identity, because it once was.
 type condition struct {
 	text      string // as in "net.kind = resnet18"
 	holds     func(*Config) bool
 	tolerated func(*Config) bool // nil: nowhere
 }
 
-// has says whether the field has an effect in c.
+// has reports whether the field has an effect in c.
 func (f field) has(c *Config) bool { return f.only.holds == nil || f.only.holds(c) }
 
-// applies says whether the field may be away from its default in c, and is part of its identity.
+// applies reports whether the field may differ from its default in c, and is part of its identity.
 func (f field) applies(c *Config) bool {
 	return f.has(c) || f.only.tolerated != nil && f.only.tolerated(c)
 }
@@ -28,11 +28,11 @@ func (f field) applies(c *Config) bool {
 // Unused is a key without effect: no run of the configuration reads it.
 type Unused struct {
 	Key   string // "loss.smoothing"
-	Needs string // where it has one: "loss.kind = ls or lr"
+	Needs string // where it would have an effect: "loss.kind = ls or lr"
 }
 
-// Unused lists the keys without effect in c, whatever their values. Check refuses most of them away from their default; all of them are
-// for a command to refuse that a user names one.
+// Unused lists the keys without effect in c, whatever their values. Check refuses most of them if they differ from their default;
+// commands refuse all of them if the user names one.
 func (c Config) Unused() []Unused {
 	var list []Unused
 	for _, f := range c.fields() {
@@ -43,7 +43,7 @@ func (c Config) Unused() []Unused {
 	return list
 }
 
-// Kinds lists what a key that chooses a kind may be: "net.kind", "loss.kind" or "optim.kind"; nothing for another key. Settings in
+// Kinds lists the kinds that a key can choose from: "net.kind", "loss.kind" or "optim.kind"; nil for any other key. The settings in
 // Uses are keys of the same section.
 func Kinds(key string) []nn.Kind {
 	for _, s := range sections {
@@ -54,7 +54,7 @@ func Kinds(key string) []nn.Kind {
 	return nil
 }
 
-// sections are those in which a kind is chosen.
+// sections are the sections in which a kind is chosen.
 var sections = []struct {
 	key    string
 	kinds  func() []nn.Kind
@@ -65,10 +65,10 @@ var sections = []struct {
 	{"optim.kind", optim.Kinds, func(c *Config) string { return c.Optim.Kind }},
 }
 
-// tolerated are keys that configurations could always have though their kind does not use them.
+// tolerated are keys that configurations could always contain although their kind does not use them.
 var tolerated = []string{"net.feature_dim", "loss.smoothing", "loss.alpha", "loss.m", "loss.reduction"}
 
-// kindConditions says for each setting that only some kinds use which ones do.
+// kindConditions says, for each setting that only some kinds use, which kinds these are.
 var kindConditions = sync.OnceValue(func() map[string]condition {
 	conditions := map[string]condition{}
 	for _, s := range sections {
@@ -91,7 +91,7 @@ var kindConditions = sync.OnceValue(func() map[string]condition {
 	return conditions
 })
 
-// reads says whether the chosen kind of network, loss or optimiser uses a setting that not every kind does.
+// reads reports whether the chosen kind of network, loss or optimiser uses a setting that not every kind uses.
 func (c Config) reads(key string) bool {
 	users, some := kindConditions()[key]
 	return some && users.holds(&c)
@@ -108,8 +108,8 @@ func byKind(fields []field) []field {
 	return fields
 }
 
-// forSchedule is the condition of keys for schedules of the given kinds. A constant rate has always let those of step be written, and
-// its runs are named with them.
+// forSchedule is the condition of keys for schedules of the given kinds. A constant rate has always allowed the keys of step, and
+// they are part of the identity of its runs.
 func forSchedule(kinds ...string) condition {
 	chosen := func(c *Config) bool { return slices.Contains(kinds, c.Optim.Schedule.Kind) }
 	c := condition{text: "optim.schedule.kind = " + strings.Join(kinds, " or "), holds: chosen}

@@ -11,8 +11,8 @@ import (
 	"collapse/optim"
 )
 
-// Config is everything that decides a run. A zero where the comment says "0 = …" is filled in by Resolved. The fields, their
-// names in TOML, their meaning, limits and defaults are listed once, in fields.go.
+// Config is everything that decides a run. A zero where the comment says "0 = …" is filled in by Resolved. fields.go lists all
+// fields once, with their names in TOML, meaning, limits and defaults.
 type Config struct {
 	Data  DataConfig
 	Net   NetConfig
@@ -28,29 +28,29 @@ type DataConfig struct {
 	Classes             int     // K: the first K classes are kept
 	SamplesPerClass     int     // 0 = all the files hold (glyphs: data.DefaultTrainPerClass)
 	TestSamplesPerClass int     // 0 = all the files hold (glyphs: data.DefaultTestPerClass)
-	Samples             int     // of files, in all, as many of each class; 0 = see SamplesPerClass
-	TestSamples         int     // likewise
-	Validation          float64 // share of the training samples, clean, that is held out to choose settings by; 0 = none
-	FirstSamples        bool    // a subset per class is the first ones of the file, not drawn by Seed
+	Samples             int     // of files, in total, equally many per class; 0 = see SamplesPerClass
+	TestSamples         int     // the same for test samples
+	Validation          float64 // share of the training samples, with clean labels, held out for choosing settings; 0 = none
+	FirstSamples        bool    // a subset per class is the first samples of the file, rather than drawn by Seed
 	Subset              string  // of training samples: fixed (see Seed and FirstSamples), or seed: drawn anew by run.seed
 	Noise               float64 // η: what data.Noise.Rate is to the kind of noise
 	NoiseKind           string  // one of data.NoiseKinds
 	NoiseRates          string  // per_class: a rate for each true class, separated by commas
-	NoiseTruncate       bool    // cut every observed class to the smallest
+	NoiseTruncate       bool    // cut every observed class to the size of the smallest
 	NoiseGenerator      string  // collapse (own streams, by sample) or torch (MT19937, the released code's pattern)
 	NoiseSeed           uint64  // 0 = run.seed
 	Pipeline            string  // one of data.PipelineKinds
 	Augment             string  // one of data.AugmentKinds, of training images
-	Size                int     // pixels a side; glyphs: 0 = 28; folder: 0 = as the files are
+	Size                int     // pixels per side; glyphs: 0 = 28; folder: 0 = as the files are
 	Color               bool    // glyphs only: three channels
-	Seed                uint64  // which samples a subset keeps; glyphs: what is drawn
+	Seed                uint64  // which samples a subset keeps; glyphs: which images are drawn
 }
 
 // NetConfig is the network.
 type NetConfig struct {
 	Kind       string // one of nn.Networks
-	Preset     string // mlp: paper (9 hidden layers) or code (8): what depth and width are when they are 0
-	Depth      int    // mlp: hidden layers without the d-wide one; 0 = preset's
+	Preset     string // mlp: paper (9 hidden layers) or code (8): depth and width where these are 0
+	Depth      int    // mlp: hidden layers, not counting the d-wide one; 0 = preset's
 	Width      int    // mlp: units of a hidden layer; 0 = preset's
 	Stem       string // resnet18: default (7×7 stride 2, max pool) or cifar (3×3 stride 1, no pool)
 	StemWidth  int    // resnet18-adapt: k, channels of the stem
@@ -83,46 +83,46 @@ type OptimConfig struct {
 	Schedule    ScheduleConfig
 }
 
-// AdamConfig holds what only Adam needs.
+// AdamConfig holds settings that only Adam uses.
 type AdamConfig struct{ Beta1, Beta2, Eps float64 }
 
-// LBFGSConfig holds what only L-BFGS needs, as torch.optim.LBFGS names it.
+// LBFGSConfig holds settings that only L-BFGS uses, named as in torch.optim.LBFGS.
 type LBFGSConfig struct {
 	LineSearch      string // none or strong_wolfe
-	MaxIter         int    // iterations of a step
-	MaxEval         int    // evaluations of the loss a step may start another iteration after
+	MaxIter         int    // iterations per step
+	MaxEval         int    // evaluations of the loss after which a step starts no further iteration
 	History         int    // pairs kept
 	ToleranceGrad   float64
 	ToleranceChange float64
 }
 
-// ScheduleConfig is the learning rate by epoch.
+// ScheduleConfig is the learning rate as a function of the epoch.
 type ScheduleConfig struct {
 	Kind       string // step (lr·gamma^⌊epoch/every⌋), multistep, cosine (with restarts) or constant
 	Every      int    // step: epochs
 	Gamma      float64
 	Milestones string  // multistep: increasing epochs, separated by commas
 	Period     int     // cosine: epochs to the first restart; 0 = all after the warm-up
-	Factor     int     // cosine: each period is so many times as long as the one before
+	Factor     int     // cosine: ratio of each period's length to the one before
 	MinLR      float64 // cosine: rate at the end of a period
 	Warmup     int     // epochs in which the rate rises to lr
 }
 
-// RunConfig is how long, from which seed, what is measured and what is kept.
+// RunConfig says how long a run is, its seed, what is measured and what is kept.
 type RunConfig struct {
 	Epochs          int
 	Batch           int
 	Seed            uint64
 	MeasureEvery    int    // epochs between rows of measures; the last epoch always has one
-	MeasureStart    bool   // epoch 0 is measured, too: the network before its first step
+	MeasureStart    bool   // also measure epoch 0, the network before its first step
 	MeasureFrom     string // eval, or training-pass: train measures on the features that training itself computed
 	Taps            string // layers measured besides the features, separated by commas
-	TapPool         string // average or flatten: what becomes of a tapped layer's maps
-	CheckpointEvery int    // epochs between checkpoints, what a killed run may lose; not part of a run's identity
+	TapPool         string // average or flatten: how a tapped layer's maps become features
+	CheckpointEvery int    // epochs between checkpoints, the most that a killed run loses; not part of a run's identity
 	Keep            string // last (two checkpoints), every=N, all. Not part of a run's identity
-	SaveFeatures    string // epochs whose features are saved whole: none, last, every=N, all or a list. Not part of a run's identity
+	SaveFeatures    string // epochs whose features are saved in full: none, last, every=N, all or a list. Not part of a run's identity
 	DType           string // float32 or float64
-	Engine          string // go, this program's kernels, or torch, a process in Python
+	Engine          string // go, this program's kernels, or torch, a Python process
 	Precision       string // torch: arithmetic of matrix products and convolutions in training steps; float32, tf32 or bf16
 }
 
@@ -148,9 +148,9 @@ func Default() Config {
 	}
 }
 
-// Resolved fills in every field whose zero means "derived": depth and width from the preset, d from K, the noise seed from the
-// run's seed. Keys without effect in this configuration (momentum under Adam) are set to their default. A run computes with
-// the result, which also gives its identity.
+// Resolved fills in every field whose zero means "derived": depth and width from the preset, d from K, the noise seed from the run's
+// seed. Keys without effect in this configuration (momentum under Adam) are set to their default. A run computes with the result,
+// which also determines its identity.
 func (c Config) Resolved() Config {
 	c = c.derived()
 	defaults := fieldsOf(Default().derived())
@@ -174,7 +174,7 @@ func (c Config) derived() Config {
 		if c.Net.Width == 0 {
 			c.Net.Width = 2048
 		}
-		c.Net.Preset = Default().Net.Preset // depth and width say it all from here on
+		c.Net.Preset = Default().Net.Preset // from here on, depth and width say everything
 		if c.Net.FeatureDim == 0 {
 			c.Net.FeatureDim = c.Data.Classes
 		}

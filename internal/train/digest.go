@@ -10,7 +10,7 @@ import (
 	"collapse/internal/rundir"
 )
 
-// digestField is how state.json has its digest. The digest is of the file's bytes while the field is empty.
+// digestField is the form in which state.json has its digest. The digest is of the file's bytes with this field empty.
 func digestField(digest string) []byte { return []byte(`"digest": "` + digest + `"`) }
 
 // encode writes state.json.
@@ -25,8 +25,8 @@ func (st state) encode() ([]byte, error) {
 	return bytes.Replace(text, digestField(""), digestField(hex.EncodeToString(sum[:])), 1), nil
 }
 
-// decodeState reads state.json and refuses one that is not byte for byte what encode wrote. Files of format 1, from before there was a
-// digest, are taken as they are.
+// decodeState reads state.json and refuses one that is not byte for byte what encode wrote. Files of format 1, which had no digest,
+// are accepted as they are.
 func decodeState(text []byte) (state, error) {
 	var st state
 	if err := json.Unmarshal(text, &st); err != nil {

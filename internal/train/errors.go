@@ -8,7 +8,7 @@ import (
 	"collapse/internal/engine"
 )
 
-// Problem is one thing wrong with a configuration. Line is 0 when the key came from a flag or from code.
+// Problem is one thing that is wrong with a configuration. Line is 0 if the key came from a flag or from code.
 type Problem struct {
 	Line    int
 	Key     string // as the user writes it: optim.lr
@@ -37,7 +37,7 @@ func (e *ConfigError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// DivergedError stops a run whose loss is no longer finite. The run is marked failed; its checkpoints stay.
+// DivergedError ends a run whose loss is no longer finite. The run is marked failed; its checkpoints stay.
 type DivergedError struct {
 	Step     int64   // counted from 0 over the whole run
 	Epoch    int     // counted from 1
@@ -56,7 +56,7 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("train: step %d (epoch %d): loss is %v (%s); %s; optim.lr is %g", e.Step, e.Epoch, e.Loss, before, e.Hint, e.LR)
 }
 
-// InterruptedError reports a run that was stopped by its context after a whole step. Only the current epoch is lost.
+// InterruptedError reports a run that its context stopped after a complete step. Only the current epoch is lost.
 type InterruptedError struct {
 	Run        string // the run's hash
 	Epoch      int    // last epoch that is kept, 0 for none
@@ -72,10 +72,10 @@ func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("train: interrupted; %s; continue with: collapse train --resume %s", kept, short(e.Run))
 }
 
-// Unwrap gives the context's error.
+// Unwrap returns the context's error.
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 
-// MachineError refuses to resume where the same bits cannot be promised.
+// MachineError refuses to resume where identical bits cannot be guaranteed.
 type MachineError struct {
 	Run       string
 	Was, Here Machine
@@ -103,7 +103,7 @@ func (e *DeviceMemoryError) Error() string {
 		megabytes(e.Need), e.Device, megabytes(e.Free), e.Batch)
 }
 
-// EngineTrouble reports whether an error is about this machine, not the run: it has no PyTorch, no such device, too little memory on
+// EngineTrouble reports whether an error is about this machine rather than the run: no PyTorch, no such device, too little memory on
 // it, or an engine whose numbers differ from ours.
 func EngineTrouble(err error) bool {
 	var missing *engine.MissingError
@@ -115,7 +115,7 @@ func EngineTrouble(err error) bool {
 		errors.As(err, &said) && said.Kind == engine.Memory
 }
 
-// FailedError says that the lab holds this configuration as failed: the same configuration would fail at the same step again.
+// FailedError says that this configuration is marked failed in the lab: it would fail at the same step again.
 type FailedError struct {
 	Run string
 	Why string

@@ -11,16 +11,16 @@ import (
 	"collapse/nn"
 )
 
-// evaluation is what one pass over a split found: its features and what the classifier makes of them.
+// evaluation is the result of one pass over a split: its features and what the classifier makes of them.
 type evaluation[T Float] struct {
 	features []T   // N×d
-	layers   [][]T // for each tapped layer N×its width
+	layers   [][]T // N×width for each tapped layer
 	losses   []float64
 	right    []bool // the largest logit is at the label
-	folded   []bool // it is there once latent classes are folded into their originals; nil without latent classes
+	folded   []bool // the same after folding latent classes into their originals; nil without latent classes
 }
 
-// allocate makes room for n samples with so many layers, once.
+// allocate allocates room for n samples with the given layers, once.
 func (e *evaluation[T]) allocate(s *session[T], n int, taps []nn.Tap) {
 	if e.features != nil {
 		return
@@ -34,7 +34,7 @@ func (e *evaluation[T]) allocate(s *session[T], n int, taps []nn.Tap) {
 	}
 }
 
-// keep files what the network made of the given samples. labels are the split's.
+// keep stores the network's outputs for the given samples. labels are the split's.
 func (e *evaluation[T]) keep(s *session[T], samples []int32, out outputs[T], labels []int32) {
 	d, k := s.dim, s.classes
 	for i, at := range samples {
@@ -61,8 +61,9 @@ func (s *session[T]) pass(e *evaluation[T], split string, labels []int32, taps [
 	return s.engine.evaluate(split, len(taps) > 0, func(samples []int32, out outputs[T]) { e.keep(s, samples, out, labels) })
 }
 
-// passBoth evaluates the splits: observed labels for training samples, true ones for test samples. Where the training pass has kept
-// what it computed, that stands for the first. Of the validation split only loss and accuracy are reported, so its layers are not kept.
+// passBoth evaluates the splits: with observed labels for training samples, true ones for test samples. If the training pass has
+// kept what it computed, that replaces the first evaluation. For the validation split only loss and accuracy are reported, so its
+// layers are not kept.
 func (s *session[T]) passBoth() error {
 	if !s.collect {
 		if err := s.pass(&s.train, splitTrain, s.in.train.Observed, s.taps); err != nil {
@@ -75,7 +76,7 @@ func (s *session[T]) passBoth() error {
 	return s.pass(&s.held, splitHeld, s.in.held.True, nil)
 }
 
-// mean returns loss and accuracy over the samples that only marks; nil: all. NaN without samples.
+// mean returns loss and accuracy over the samples marked in only; nil: all. NaN without samples.
 func (e *evaluation[T]) mean(only []bool) (loss, accuracy float64) {
 	n := 0
 	for i, l := range e.losses {
@@ -87,7 +88,7 @@ func (e *evaluation[T]) mean(only []bool) (loss, accuracy float64) {
 	return loss / float64(n), share(e.right, only)
 }
 
-// share is the part of the samples that only marks (nil: all) for which right holds. NaN without samples.
+// share returns the fraction of the samples marked in only (nil: all) for which right is true. NaN without samples.
 func share(right, only []bool) float64 {
 	n, hits := 0, 0
 	for i, r := range right {
@@ -102,16 +103,16 @@ func share(right, only []bool) float64 {
 	return float64(hits) / float64(n)
 }
 
-// keyFolded is accuracy where each latent noise class counts as the class it was split from.
+// keyFolded is the accuracy when each latent noise class counts as the class it was split from.
 const keyFolded = "accuracy_folded"
 
-// Splits of the rows. Train measures are on observed labels; clean are those of the training samples whose observed label is the
-// true one, and exists only under label noise.
+// Splits of the rows. Train measures use observed labels; clean ones are over the training samples whose observed label is the true
+// one, and exist only under label noise.
 const (
 	splitTrain = "train"
 	splitClean = "clean"
 	splitTest  = "test"
-	splitHeld  = "validation" // what data.validation holds out: loss and accuracy on true labels
+	splitHeld  = "validation" // held out by data.validation: loss and accuracy on true labels
 )
 
 // measurePassed computes every row of an epoch from the evaluated splits. The train rows hold memorization, which needs both splits; dilation is a measure of
@@ -154,7 +155,7 @@ func (s *session[T]) measurePassed() ([]row, error) {
 	return append(rows, layers...), err
 }
 
-// classifier returns W and b (nil without a bias) in float64, in memory that the next call uses again.
+// classifier returns W and b (nil without a bias) in float64, in memory that the next call reuses.
 func (s *session[T]) classifier() (weight, bias []float64) {
 	w, b := s.engine.head()
 	s.weight = widen(s.weight[:0], w.Value)
@@ -165,7 +166,7 @@ func (s *session[T]) classifier() (weight, bias []float64) {
 	return s.weight, s.bias
 }
 
-// widen appends the numbers of from to to.
+// widen appends the numbers in from to to.
 func widen[T Float](to []float64, from []T) []float64 {
 	for _, x := range from {
 		to = append(to, float64(x))
@@ -173,20 +174,20 @@ func widen[T Float](to []float64, from []T) []float64 {
 	return to
 }
 
-// input is features of both splits, d wide, as package measure wants them.
+// input returns features of both splits, d wide, in the form that package measure takes.
 func (s *session[T]) input(onTrain, onTest []T, d int) measure.Input[T] {
 	train := s.in.train
 	return measure.Input[T]{Classes: train.Classes, TestClasses: train.TrueClasses(), True: train.True, Redrawn: train.Redrawn,
 		Train: measure.Memory(onTrain, d, train.Observed), Test: measure.Memory(onTest, d, s.in.test.True)}
 }
 
-// noisy says whether labels were drawn anew, so that clean samples have measures of their own.
+// noisy reports whether labels were redrawn, so that clean samples have measures of their own.
 func (s *session[T]) noisy() bool {
 	d := s.cfg.Data
 	return d.Noise > 0 || d.NoiseKind == data.NoisePerClass || d.NoiseKind == data.NoiseRandomLabels
 }
 
-// measureLayers measures every tapped layer. What needs a classifier has no value there and no row either.
+// measureLayers measures every tapped layer. Measures that need a classifier have no value there, and no row either.
 func (s *session[T]) measureLayers() (rows []row, err error) {
 	for i, t := range s.taps {
 		report, err := s.onLayer.Measure(s.input(s.train.layers[i], s.test.layers[i], t.Dim(s.cfg.flatten())))
@@ -216,7 +217,7 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 	}
 	for key, v := range r.Measures {
 		switch key {
-		case measure.KeyAccuracy, measure.KeyTestAccuracy: // counted from the same logits above
+		case measure.KeyAccuracy, measure.KeyTestAccuracy: // computed from the same logits above
 		case measure.KeyDilation:
 			rows = append(rows, number(splitTest, key, v))
 		default:
@@ -230,7 +231,7 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 			continue
 		case measure.KeyDilation:
 			if split != splitTrain {
-				continue // only the train report knows test features: its row under test must not be replaced
+				continue // only the train report sees test features: its row under test must not be replaced
 			}
 			at = splitTest
 		}
@@ -240,7 +241,7 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 	return rows
 }
 
-// number is a row with a value; what is not finite has no place in JSON or a plot and is said in words.
+// number returns a row with a value; a non-finite value, which JSON and plots cannot represent, is replaced by words.
 func number(split, key string, v float64) row {
 	switch {
 	case math.IsNaN(v):

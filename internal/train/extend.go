@@ -12,9 +12,9 @@ import (
 	"collapse/internal/version"
 )
 
-// adopt is the last checkpoint of the finished run opts.From, turned into one of this run, with the rows up to there. That run must be
-// the beginning of this one: the same but for run.epochs, computed by the same program on the same machine. Where it is not, why says
-// so and the run starts at its beginning: it ends in the same numbers either way.
+// adopt turns the last checkpoint of the finished run opts.From into one of this run, with the rows up to it. That run must be the
+// beginning of this one: the same except for run.epochs, computed by the same program on the same machine. If it is not, why says so
+// and the run starts from the beginning: the numbers are the same either way.
 func (j *job[T]) adopt() (s *saved, why string, err error) {
 	run, err := j.lab.Run(j.opts.From)
 	var unknown *store.NotFoundError
@@ -55,8 +55,8 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	return s, "", j.claim.TakeRows(run.Hash, int64(epoch), seriesEpoch)
 }
 
-// sameBeginning compares two canonical configurations without run.epochs. What follows from the epochs, as the period of a cosine
-// schedule may, is compared as it is.
+// sameBeginning compares two canonical configurations without run.epochs. Values derived from the epochs, as the period of a cosine
+// schedule may be, are compared as they are.
 func sameBeginning(a, b []byte) bool {
 	trees := make([]map[string]any, 2)
 	for i, text := range [][]byte{a, b} {

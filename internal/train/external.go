@@ -9,9 +9,9 @@ import (
 	"collapse/nn"
 )
 
-// external is the engine in another process, which package engine talks to. All random numbers are drawn here: initial weights, label
-// noise, order and views. What is said to the process is in link.go and, when a run is opened, in externalopen.go; how its numbers
-// are compared with those of our own kernels is in audit.go.
+// external is an engine in another process, reached through package engine. All random numbers are drawn here: initial weights,
+// label noise, order and views. link.go has the communication with the process, externalopen.go the opening of a run; audit.go
+// compares its numbers with those of our own kernels.
 type external[T Float] struct {
 	*link
 	taps    []nn.Tap
@@ -20,7 +20,7 @@ type external[T Float] struct {
 	bias    *nn.Param[T]
 }
 
-// newExternal finds a process for the run. What draws the initial weights is the witness.
+// newExternal finds a process for the run. The witness draws the initial weights.
 func newExternal[T Float](ctx context.Context, c Plan, in inputs, taps []nn.Tap, opts Options) (*external[T], error) {
 	witness, err := newNative[T](c.audited(), in, opts.Team, nil)
 	if err != nil {
@@ -36,7 +36,7 @@ func newExternal[T Float](ctx context.Context, c Plan, in inputs, taps []nn.Tap,
 	return x, nil
 }
 
-// blank is a parameter like p with memory of its own.
+// blank returns a parameter like p with its own memory.
 func blank[T Float](p *nn.Param[T]) *nn.Param[T] {
 	if p == nil {
 		return nil
@@ -69,7 +69,7 @@ func (x *external[T]) evaluate(split string, tapped bool, take taker[T]) error {
 	return x.hand(split+".0", x.in.pixels(split).N(), tapped, take)
 }
 
-// readHead takes the classifier over that an evaluation has left.
+// readHead reads the classifier that an evaluation has left.
 func (x *external[T]) readHead() error {
 	arrays, err := x.folder.Tensors("head.0.safetensors", x.state.limit(1), nil)
 	if err != nil {
@@ -97,10 +97,10 @@ func (x *external[T]) readHead() error {
 
 func (x *external[T]) head() (weight, bias *nn.Param[T]) { return x.weight, x.bias }
 
-// handRows is how many rows are handed on at a time.
+// handRows is how many rows are handed over at a time.
 const handRows = 512
 
-// hand reads what a pass over n samples has left in files of the given beginning, in the order of the samples.
+// hand reads what a pass over n samples has left in files whose names begin with name, in the order of the samples.
 func (x *external[T]) hand(name string, n int, tapped bool, take taker[T]) error {
 	widths := []int{x.weight.Shape[1], x.weight.Shape[0]}
 	names := []string{name + ".features.npy", name + ".logits.npy"}
@@ -145,7 +145,7 @@ func (x *external[T]) save() (model, optim []arrayfile.Array, err error) {
 	return model, optim, err
 }
 
-// load implements backend. It comes before training, so the witness says what does not fit.
+// load implements backend. It is called before training, so the witness reports what does not fit.
 func (x *external[T]) load(model, optim []arrayfile.Array) error {
 	if x.witness == nil {
 		return x.give(model, optim)

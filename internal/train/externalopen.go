@@ -12,7 +12,7 @@ import (
 	"collapse/optim"
 )
 
-// engineNet is traceNet and what a network is built from.
+// engineNet is traceNet, plus what is needed to build a network.
 type engineNet struct {
 	traceNet
 	StemWidth  int  `json:"stem_width"`
@@ -20,13 +20,13 @@ type engineNet struct {
 	Bias       bool `json:"bias"` // fc has one
 }
 
-// engineDecay is traceDecay and the decay of every parameter where the loss has it.
+// engineDecay is traceDecay, plus the decay of every parameter if it is in the loss.
 type engineDecay struct {
 	traceDecay
 	All float64 `json:"all"`
 }
 
-// engineOptim is traceOptim and what only L-BFGS has.
+// engineOptim is traceOptim, plus the settings of L-BFGS.
 type engineOptim struct {
 	traceOptim
 	LBFGS engineLBFGS `json:"lbfgs"`
@@ -41,7 +41,7 @@ type engineLBFGS struct {
 	ToleranceChange float64 `json:"tolerance_change"`
 }
 
-// open implements backend: it hands the process the images and the initial weights.
+// open implements backend: it hands the images and the initial weights to the process.
 func (x *external[T]) open(ctx context.Context, run string, files rundir.Writer, ignoreMemory bool) error {
 	info := x.witness.traceInfo()
 	info.Net.Convs = nil
@@ -64,7 +64,7 @@ func (x *external[T]) open(ctx context.Context, run string, files rundir.Writer,
 	return x.load(model, optim)
 }
 
-// begin completes the order to open a run, and gives it.
+// begin completes the order to open a run, and sends it.
 func (l *link) begin(ctx context.Context, order engine.Open, info traceInfo, files rundir.Writer, ignoreMemory bool) error {
 	l.ctx = ctx
 	dir, err := filepath.Abs(files.Exchange())
@@ -91,7 +91,7 @@ func (l *link) begin(ctx context.Context, order engine.Open, info traceInfo, fil
 	return nil
 }
 
-// describe fills in what the configuration says of the run.
+// describe fills in the configuration's part of the order.
 func (l *link) describe(o *engine.Open, info traceInfo) {
 	c, a, b := l.cfg, l.cfg.arch(l.in.sizes()), l.cfg.Optim.LBFGS
 	decay := engineDecay{traceDecay: info.Decay}
@@ -109,7 +109,7 @@ func (l *link) describe(o *engine.Open, info traceInfo) {
 	}
 }
 
-// putImages writes the images of the splits, the labels to train on, and what pixels become.
+// putImages writes the images of the splits, the labels to train on, and how pixels are transformed.
 func (l *link) putImages(splits []string) error {
 	for _, split := range splits {
 		pixels, image := l.in.pixels(split).Stored()
@@ -124,7 +124,7 @@ func (l *link) putImages(splits []string) error {
 	return l.folder.PutArray("table.npy", arrayfile.Of("", []int{l.in.trainPixel.Shape.C, 256}, l.in.trainPixel.Table()))
 }
 
-// set is the data of a split.
+// set returns the data of a split.
 func (in *inputs) set(split string) *data.Set {
 	switch split {
 	case splitTest:

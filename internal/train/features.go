@@ -25,7 +25,7 @@ func featureArrays[T Float](s *session[T]) []arrayfile.Array {
 		arrayfile.Of(rundir.TestSamples, nil, []int64{int64(test.N())}))
 }
 
-// headArrays are the classifier as pictures take it, with a bias of zeros where it has none.
+// headArrays are the classifier in the form that pictures use, with a bias of zeros if it has none.
 func headArrays[T Float](s *session[T]) []arrayfile.Array {
 	w, b := s.engine.head()
 	bias := make([]float32, s.classes)
@@ -35,7 +35,7 @@ func headArrays[T Float](s *session[T]) []arrayfile.Array {
 	return []arrayfile.Array{arrayfile.Of(rundir.Weight, w.Shape, narrow(w.Value)), arrayfile.Of(rundir.Bias, []int{s.classes}, bias)}
 }
 
-// flags are 1 for true.
+// flags turns true into 1.
 func flags(v []bool) []uint8 {
 	out := make([]uint8, len(v))
 	for i, set := range v {

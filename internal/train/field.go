@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// field is one key of the configuration: the single place that knows its name, its variable, its meaning and its limits.
+// field is one key of the configuration: the only place that knows its name, its variable, its meaning and its limits.
 type field struct {
 	key     string // section.key as the user writes it
 	ptr     any    // *string, *int, *uint64, *float64 or *bool inside a Config
@@ -16,8 +16,8 @@ type field struct {
 	choices []string
 	limits  interval
 	list    listOf    // the text is a list of these
-	only    condition // where the key means something; the zero value: everywhere
-	outside bool      // not part of a run's identity: a folder, what is kept, or what the digests of the data sets already say
+	only    condition // where the key has an effect; the zero value: everywhere
+	outside bool      // not part of a run's identity: a folder, what is kept, or what the digests of the data sets already determine
 }
 
 // interval is an allowed range of a number; open ends are excluded. The zero value allows everything.
@@ -50,7 +50,7 @@ func (r interval) String() string {
 	return "between " + lo + " and " + hi
 }
 
-// value is what the field holds now.
+// value is the field's current value.
 func (f field) value() any { return reflect.ValueOf(f.ptr).Elem().Interface() }
 
 // text is the field's value in TOML.
@@ -69,7 +69,7 @@ func (f field) text() string {
 	}
 }
 
-// wanted names the type in the user's words.
+// wanted describes the type in the user's terms.
 func (f field) wanted() string {
 	switch f.ptr.(type) {
 	case *string:
@@ -90,7 +90,7 @@ func (f field) wanted() string {
 	return "true or false"
 }
 
-// set stores a decoded TOML value and says what is wrong with it, or "".
+// set stores a decoded TOML value and returns what is wrong with it, or "".
 func (f field) set(v any) string {
 	ok := false
 	switch p := f.ptr.(type) {
@@ -122,7 +122,7 @@ func (f field) set(v any) string {
 	return ""
 }
 
-// assign stores v if it is one that the field can hold.
+// assign stores v if the field can hold it.
 func assign[T any](p *T, v T, ok bool) bool {
 	if ok {
 		*p = v
@@ -142,7 +142,7 @@ func describe(v any) string {
 	return fmt.Sprint(v)
 }
 
-// copyFrom takes the value of another configuration's field of the same key.
+// copyFrom copies the value of the same key in another configuration.
 func (f field) copyFrom(other field) {
 	reflect.ValueOf(f.ptr).Elem().Set(reflect.ValueOf(other.ptr).Elem())
 }

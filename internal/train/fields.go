@@ -8,7 +8,7 @@ import (
 	"collapse/optim"
 )
 
-// Where keys have an effect, beside those that a kind of network, loss or optimiser has to itself: see conditions.go.
+// Where keys have an effect, apart from those that belong to a kind of network, loss or optimiser: see conditions.go.
 var (
 	forNoise = condition{text: "data.noise_kind = uniform or latent", holds: func(c *Config) bool {
 		return c.Data.NoiseKind != data.NoisePerClass && c.Data.NoiseKind != data.NoiseRandomLabels
@@ -48,10 +48,10 @@ const (
 	engineTorch = "torch"
 )
 
-// fromTraining takes train measures on the features that the training pass computed.
+// fromTraining computes train measures on the features from the training pass.
 const fromTraining = "training-pass"
 
-// fields lists every key with pointers into c, in the order they are printed.
+// fields lists every key with pointers into c, in the order in which they are printed.
 func (c *Config) fields() []field {
 	d, n, l, o, r := &c.Data, &c.Net, &c.Loss, &c.Optim, &c.Run
 	return byKind([]field{
@@ -138,7 +138,7 @@ func (c *Config) fields() []field {
 	})
 }
 
-// fieldsOf lists the fields of a configuration that nobody else changes.
+// fieldsOf lists the fields of a copy of the configuration.
 func fieldsOf(c Config) []field { return c.fields() }
 
 var decayKinds = func() (names []string) {

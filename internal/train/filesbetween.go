@@ -9,12 +9,12 @@ import (
 	"collapse/internal/rundir"
 )
 
-// FilesBetween lists what a run that goes on elsewhere from its checkpoint of epoch upTo has left in its folder besides that checkpoint since
-// the one of epoch after: frames and features of the epochs between, and checkpoints that run.keep names. Paths are relative to dir,
-// with slashes. Nothing of it changes or goes any more.
+// FilesBetween lists what a run has left in its folder, other than checkpoint upTo itself, since the checkpoint of epoch after, for
+// continuing it elsewhere from checkpoint upTo: frames and features of the epochs between, and checkpoints that run.keep keeps.
+// Paths are relative to dir, with slashes. None of these files changes or is removed any more.
 func FilesBetween(dir string, after, upTo int) ([]string, error) {
 	c, err := ConfigOf(dir)
-	if errors.Is(err, os.ErrNotExist) { // nothing has begun
+	if errors.Is(err, os.ErrNotExist) { // the run has not begun
 		return nil, nil
 	}
 	if err != nil {
@@ -38,7 +38,7 @@ func FilesBetween(dir string, after, upTo int) ([]string, error) {
 	return list, nil
 }
 
-// filesOf lists what the listed epochs have under their names, if they are wanted.
+// filesOf lists the files of the listed epochs that are wanted, by name.
 func filesOf(d rundir.Dir, listed func() ([]int, error), name func(epoch int) string, wanted func(epoch int) bool) (list []string, err error) {
 	epochs, err := listed()
 	for _, epoch := range epochs {

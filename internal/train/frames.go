@@ -8,14 +8,14 @@ import (
 	"collapse/internal/sampling"
 )
 
-// Bounds of a frame: rows, numbers in its rows (128 KiB), and numbers in its class means (1 MiB), beyond which there are no frames.
+// Bounds of a frame: rows, numbers in its rows (128 KiB), and numbers in its class means (1 MiB); beyond these there are no frames.
 const (
 	frameRows    = 600
 	frameNumbers = 1 << 15
 	frameMeans   = 1 << 18
 )
 
-// frameArrays are training samples of every true class, the same at every epoch, and the class means by observed label of the epoch's report.
+// frameArrays are training samples of every true class, the same at every epoch, and the class means by observed label from the epoch's report.
 func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 	train, d, k := s.in.train, s.dim, s.classes
 	m := min(train.N(), frameRows, max(frameNumbers/d, 2*k))
@@ -28,7 +28,7 @@ func frameArrays[T Float](s *session[T]) []arrayfile.Array {
 	means, counts, all := make([]float32, k*d), make([]int64, k), s.means.Padded(k)
 	for c := range k {
 		counts[c] = int64(all.ClassCounts[c])
-		if counts[c] > 0 { // the mean of no sample is not a number
+		if counts[c] > 0 { // the mean of no samples is NaN
 			copy(means[c*d:], narrow(all.ClassMeans[c*d:(c+1)*d]))
 		}
 	}

@@ -6,14 +6,15 @@ import (
 	"collapse/internal/store"
 )
 
-// Rows that say which epochs a lab has: rateKey is written after every epoch, lossKey after every measured one.
+// Keys whose rows say which epochs a lab has: rateKey is written after every epoch, lossKey after every measured one.
 var (
 	rateKey = store.Key{Series: seriesEpoch, Measure: "lr"}
 	lossKey = store.Key{Series: seriesEpoch, Split: splitTest, Measure: "loss"}
 )
 
-// Gaps lists the epochs up to upTo of which a run of configuration c should have rows in the lab and has none: every epoch has rows of
-// training, the measured ones (run.measure_every, run.measure_start, and the last) rows of measures, too. A finished run has no gaps up to its last epoch.
+// Gaps lists the epochs up to upTo for which a run of configuration c should have rows in the lab but has none: every epoch has rows
+// of training; the measured ones (run.measure_every, run.measure_start, and the last) also have rows of measures. A finished run has
+// no gaps up to its last epoch.
 func Gaps(lab *store.Reader, hash string, c Config, upTo int) ([]store.Span, error) {
 	trained, measured, err := missing(lab, hash, c, upTo)
 	if err == nil && len(trained) == 0 {
@@ -48,8 +49,8 @@ func missing(lab *store.Reader, hash string, c Config, upTo int) (trained, measu
 	return trained, measured, nil
 }
 
-// Reach returns the last epoch up to which the lab has the rows of a run of configuration c without a gap, at most upTo, and the first
-// gap, if that is what ends it. Rows up to epoch elsewhere are in another lab.
+// Reach returns the last epoch, at most upTo, up to which the lab has the rows of a run of configuration c without a gap, and the
+// first gap if there is one before that. Rows up to epoch elsewhere are in another lab.
 func Reach(lab *store.Reader, hash string, c Config, elsewhere, upTo int) (whole int, gap string, err error) {
 	trained, measured, err := missing(lab, hash, c, upTo)
 	if err != nil {

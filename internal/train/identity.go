@@ -42,7 +42,7 @@ func (f field) comment() string {
 	return text
 }
 
-// tomlString quotes s as a TOML basic string; JSON's escapes are all TOML's, but for DEL, which TOML wants escaped.
+// tomlString quotes s as a TOML basic string. JSON's escapes are valid in TOML, except that TOML also requires DEL to be escaped.
 func tomlString(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -53,7 +53,7 @@ func tomlString(s string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }
 
-// Canonical is the JSON that a run's identity is taken from: the resolved fields that differ from the resolved default, plus the
+// Canonical returns the JSON that determines a run's identity: the resolved fields that differ from the resolved default, plus the
 // data sets by the digests of their decoded content. Folders, what is kept, and how samples were selected are left out, so moving
 // the files changes nothing; a field added later changes no old hash. Keys are sorted.
 func Canonical(c Config, trainDigest, testDigest string) []byte {
@@ -69,7 +69,7 @@ func canonicalJSON(c Config, extra map[string]any) []byte {
 			plant(tree, f.key, f.value())
 		}
 	}
-	if c.Data.Subset == seedSubset { // digests differ by seed: the size tells two subsets of one seed apart from two seeds
+	if c.Data.Subset == seedSubset { // digests differ by seed: the size distinguishes two subsets of one seed from two seeds
 		plant(tree, "data.samples_per_class", c.Data.SamplesPerClass)
 		plant(tree, "data.samples", c.Data.Samples)
 	}
@@ -83,8 +83,8 @@ func canonicalJSON(c Config, extra map[string]any) []byte {
 	return text
 }
 
-// Silent lists the keys that a run of c does not hold whatever their value: those outside its identity, because the digests of the data
-// sets say them already or because they change no result, and those that mean nothing in c.
+// Silent lists the keys that a run of c does not record, whatever their value: those outside its identity, because the digests of
+// the data sets determine them already or because they change no result, and those without effect in c.
 func Silent(c Config) []string {
 	var keys []string
 	for _, f := range c.fields() {
@@ -95,7 +95,7 @@ func Silent(c Config) []string {
 	return keys
 }
 
-// DefaultSettings are the settings of a training run, by key, that its identity leaves out because they are at their default.
+// DefaultSettings returns the settings of a training run, by key, that its identity omits because they are at their default.
 func DefaultSettings() map[string]any {
 	settings := map[string]any{}
 	for _, f := range fieldsOf(Default().Resolved()) {
@@ -104,7 +104,7 @@ func DefaultSettings() map[string]any {
 	return settings
 }
 
-// Flat are the values of nested tables, under dotted keys.
+// Flat returns the values of nested tables under dotted keys.
 func Flat(tree map[string]any) map[string]any {
 	flat := map[string]any{}
 	for k, v := range tree {
@@ -128,7 +128,7 @@ func SettingsIn(tree map[string]any) (settings []string) {
 	return settings
 }
 
-// Literal writes a value as TOML, which is JSON's form for all that a configuration holds.
+// Literal writes a value as TOML, which equals JSON for everything that a configuration holds.
 func Literal(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -137,7 +137,7 @@ func Literal(v any) string {
 	return string(b)
 }
 
-// plant puts v at a dotted key of nested maps.
+// plant sets a dotted key of nested maps to v.
 func plant(tree map[string]any, key string, v any) {
 	for {
 		section, rest, nested := strings.Cut(key, ".")
@@ -154,8 +154,8 @@ func plant(tree map[string]any, key string, v any) {
 	}
 }
 
-// FromCanonical gives the resolved configuration that a stored run's JSON stands for. Fields outside the identity have their
-// defaults, but for how samples were selected, which only the data sets' digests say.
+// FromCanonical returns the resolved configuration for a stored run's JSON. Fields outside the identity have their defaults; how
+// samples were selected cannot be recovered, since only the data sets' digests determine it.
 func FromCanonical(text []byte) (Config, error) {
 	c := Default().Resolved()
 	tree := map[string]any{}
@@ -192,7 +192,7 @@ func pick(tree map[string]any, key string) (any, bool) {
 	}
 }
 
-// plainNumber turns a JSON number into the type that a TOML decoder gives.
+// plainNumber turns a JSON number into the type that a TOML decoder returns.
 func plainNumber(v any) any {
 	n, _ := v.(json.Number)
 	if i, err := n.Int64(); err == nil {
@@ -204,7 +204,7 @@ func plainNumber(v any) any {
 	return v
 }
 
-// Identify returns a run's identity in the lab and the canonical configuration that it is taken from, without computing anything. It
+// Identify returns a run's identity in the lab and the canonical configuration that determines it, without computing anything. It
 // opens the data sets for their digests; open nil: data.Open.
 func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (hash string, canonical []byte, err error) {
 	plan, err := cfg.Plan()
@@ -218,14 +218,14 @@ func Identify(cfg Config, open func(data.Source, data.Split) (*data.Set, error))
 	return in.identity(cfg)
 }
 
-// Likeness is a run's identity as far as it can be told without opening the data sets: runs of one likeness are one run.
+// Likeness is a run's identity as far as it is known without opening the data sets: runs with equal likeness are the same run.
 func Likeness(cfg Config) string {
 	c := cfg.Resolved()
 	named := func(split data.Split) string { return fmt.Sprintf("%+v", c.source(split)) }
 	return string(canonicalJSON(cfg, map[string]any{"data.train_digest": named(data.Train), "data.validation": c.Data.Validation, "data.test_digest": named(data.Test)}))
 }
 
-// identity is what a run on these data sets is known by.
+// identity is the identity of a run on these data sets.
 func (in inputs) identity(cfg Config) (hash string, canonical []byte, err error) {
 	if canonical, err = store.Canonical(in.canonical(cfg)); err != nil {
 		return "", nil, err

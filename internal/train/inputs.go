@@ -2,8 +2,8 @@ package train
 
 import "collapse/data"
 
-// inputs is what a run reads: the splits, with label noise on the first, and their prepared pixels. held is what data.validation
-// holds out of the first; nil: nothing.
+// inputs is what a run reads: the splits, with label noise on the first, and their prepared pixels. held is the part of the first
+// that data.validation holds out; nil: none.
 type inputs struct {
 	train, held, test                *data.Set
 	trainPixel, heldPixel, testPixel *data.Inputs
@@ -30,7 +30,7 @@ func openInputs(c Plan, opts Options) (in inputs, err error) {
 	return in, err
 }
 
-// prepare resizes the images; it is put off until a run is known to be new.
+// prepare resizes the images; it is delayed until a run is known to be new.
 func (in *inputs) prepare(pipeline string) error {
 	p, err := data.PipelineNamed(pipeline)
 	if err != nil {
@@ -48,7 +48,7 @@ func (in *inputs) prepare(pipeline string) error {
 	return err
 }
 
-// pixels are the prepared images of a split.
+// pixels returns the prepared images of a split.
 func (in *inputs) pixels(split string) *data.Inputs {
 	switch split {
 	case splitTest:
@@ -72,7 +72,7 @@ func (in inputs) heldN() int {
 	return in.held.N()
 }
 
-// canonical is Canonical for these data sets. What is held out is part of a run: its numbers are.
+// canonical is Canonical for these data sets. What is held out is part of a run, since its numbers are.
 func (in inputs) canonical(c Config) []byte {
 	if in.held == nil {
 		return Canonical(c, in.train.Digest, in.test.Digest)

@@ -10,16 +10,16 @@ import (
 	"collapse/internal/store"
 )
 
-// Inspection is what is wrong with a training run that no process works on.
+// Inspection says what is wrong with a training run that no process works on.
 type Inspection struct {
 	Wrong []string // in words; empty: nothing
-	From  int      // epoch of the newest checkpoint that the run can go on from to be whole; 0: from its start
-	Drop  []int    // epochs of checkpoints that it must not go on from, or that nothing asks for
+	From  int      // epoch of the newest checkpoint from which the run can be completed; 0: from the start
+	Drop  []int    // epochs of checkpoints that it must not continue from, or that nothing needs
 	Stray []string // what killed processes left in the folder of a finished run, relative to it
 }
 
-// Inspect compares the rows and the folder of a training run with what its configuration asks for: of a finished run everything, of
-// another one what its checkpoints stand on. It reads every checkpoint, because they have digests.
+// Inspect compares the rows and the folder of a training run with what its configuration requires: for a finished run everything,
+// for any other what its checkpoints rely on. It reads every checkpoint to verify its digests.
 func Inspect(lab *store.Reader, run store.Run) (Inspection, error) {
 	i, err := newInspector(lab, run)
 	if err != nil {
@@ -55,7 +55,7 @@ func newInspector(lab *store.Reader, run store.Run) (*inspector, error) {
 	dir := rundir.Dir(lab.RunDir(run.Hash))
 	i := &inspector{lab: lab, run: run, cfg: cfg, dir: dir, done: run.Status == store.Done,
 		ckpt: &checkpoints{Writer: dir.Writer(nil), run: run.Hash}}
-	if given, err := ConfigOf(string(dir)); err == nil { // what is kept is no part of the identity
+	if given, err := ConfigOf(string(dir)); err == nil { // what is kept is not part of the identity
 		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = given.Run.Keep, given.Run.SaveFeatures
 	} else {
 		i.cfg.Run.Keep, i.cfg.Run.SaveFeatures = "all", "none"
@@ -100,7 +100,7 @@ func (i *inspector) inspect() error {
 	return nil
 }
 
-// checkpoints reads all there are.
+// checkpoints reads all checkpoints.
 func (i *inspector) checkpoints() error {
 	var err error
 	if i.all, err = i.ckpt.Checkpoints(); err != nil {
@@ -117,8 +117,8 @@ func (i *inspector) checkpoints() error {
 	return nil
 }
 
-// rows returns the first epoch up to upTo, or upTo+1, whose rows are not all there or hold what no epoch has. The rows of the newest
-// checkpoint's epoch may be missing from a run under way: the checkpoint has them.
+// rows returns the first epoch up to upTo, or upTo+1, whose rows are incomplete or impossible. The rows of the newest checkpoint's
+// epoch may be missing from a run under way, since the checkpoint has them.
 func (i *inspector) rows(upTo int) (first int, err error) {
 	if !i.done {
 		upTo--
@@ -175,10 +175,10 @@ func (i *inspector) incomplete(upTo int) ([]int, error) {
 	return fewer, nil
 }
 
-// SpeedMeasures are the rows of an epoch that say how it was computed: whoever goes on from a checkpoint cannot know them.
+// SpeedMeasures are the rows of an epoch that say how it was computed: a process that continues from a checkpoint cannot know them.
 var SpeedMeasures = []string{"images_per_s", SpentKey.Measure}
 
-// impossible finds epochs without a number that every epoch has: a run whose loss is none ends as diverged.
+// impossible finds epochs without a number that every epoch has: a run whose loss is NaN ends as diverged.
 func (i *inspector) impossible(upTo int) ([]int, error) {
 	values, err := i.lab.Pick(i.run.Hash, []string{"lr", "loss", "running_loss", "running_accuracy"})
 	if err != nil {
@@ -198,7 +198,7 @@ func (i *inspector) impossible(upTo int) ([]int, error) {
 	return epochs, nil
 }
 
-// infinite finds values that this program stores as missing ones, from wherever they came.
+// infinite finds infinite values, which this program itself stores as missing.
 func (i *inspector) infinite(upTo int) ([]int, error) {
 	n, first, err := i.lab.Infinite(i.run.Hash)
 	if err != nil || n == 0 || int(first) > upTo {
@@ -208,7 +208,7 @@ func (i *inspector) infinite(upTo int) ([]int, error) {
 	return []int{int(first)}, nil
 }
 
-// choose finds the checkpoint to go on from: whole, with all rows before it and all files up to it.
+// choose finds the checkpoint to continue from: complete, with all rows before it and all files up to it.
 func (i *inspector) choose(rows, files int) {
 	for _, epoch := range i.whole {
 		if rows >= epoch && files > epoch {
@@ -226,7 +226,7 @@ func (i *inspector) choose(rows, files int) {
 	slices.Sort(i.Drop)
 }
 
-// finished looks at what only a finished run has.
+// finished checks what only a finished run has.
 func (i *inspector) finished() {
 	last := i.cfg.Run.Epochs
 	if !slices.Contains(i.all, last) {

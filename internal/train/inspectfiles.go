@@ -11,7 +11,7 @@ import (
 	"collapse/internal/store"
 )
 
-// files returns the first epoch up to upTo, or upTo+1, whose frame or saved features are not all there.
+// files returns the first epoch up to upTo, or upTo+1, whose frame or saved features are incomplete.
 func (i *inspector) files(upTo int) (first int, err error) {
 	first = upTo + 1
 	frames, err := i.frames(upTo)
@@ -31,8 +31,8 @@ func (i *inspector) files(upTo int) (first int, err error) {
 	return first, nil
 }
 
-// frames lists the measured epochs up to upTo without a frame. Epochs that were taken from a shorter run, which the run has no time of,
-// have theirs there.
+// frames lists the measured epochs up to upTo without a frame. Epochs taken from a shorter run, for which this run has no time, have
+// theirs there.
 func (i *inspector) frames(upTo int) ([]int, error) {
 	if i.cfg.Data.Classes*i.featureDim() > frameMeans {
 		return nil, nil
@@ -58,7 +58,7 @@ func (i *inspector) featureDim() int {
 	return i.cfg.Net.arch(data.Shape{}, i.cfg.Data.Classes).Features()
 }
 
-// features lists the epochs up to upTo whose features were to be saved and are not.
+// features lists the epochs up to upTo whose features should have been saved but were not.
 func (i *inspector) features(upTo int) []int {
 	rule, err := parseEpochs(i.cfg.Run.SaveFeatures)
 	if err != nil {
@@ -73,7 +73,7 @@ func (i *inspector) features(upTo int) []int {
 	return missing
 }
 
-// plain is an error with the name of a file alone where the folder is clear.
+// plain shortens an error to the name of the file, where the folder is clear.
 func plain(err error) string {
 	var path *os.PathError
 	if !errors.As(err, &path) {
@@ -85,9 +85,9 @@ func plain(err error) string {
 	return filepath.Base(path.Path) + ": " + path.Err.Error()
 }
 
-// stray finds what a finished run has no use for: what killed processes left half-written, and checkpoints that run.keep does not keep.
+// stray finds files that a finished run does not need: half-written ones of killed processes, and checkpoints that run.keep does not keep.
 func (i *inspector) stray() {
-	i.Stray, _ = i.dir.Staging() // folders that cannot be read are found elsewhere
+	i.Stray, _ = i.dir.Staging() // unreadable folders are reported elsewhere
 	keep, err := parseKeep(i.cfg.Run.Keep)
 	if err != nil || len(i.Drop) > 0 {
 		return
@@ -99,8 +99,8 @@ func (i *inspector) stray() {
 	}
 }
 
-// Clear takes what an inspection found out of the folder of the run: checkpoints that computing must not go on from, which are renamed
-// first and so never half there, and strays. Rows and whole files stay.
+// Clear removes what an inspection found from the run's folder: checkpoints that must not be continued from, which are renamed first
+// and so never half there, and strays. Rows and complete files stay.
 func (i Inspection) Clear(lab *store.Reader, hash string) error {
 	dir := lab.RunDir(hash)
 	files := rundir.Dir(dir).Writer(nil)

@@ -34,13 +34,13 @@ type job[T Float] struct {
 	changes []change // kernel changes so far
 	rows    []row    // of the newest measured epoch
 	start   []row    // of epoch 0, until those of epoch 1 are written
-	fresh   bool     // the session's evaluations are of the present weights
+	fresh   bool     // the session's evaluations are of the current weights
 
 	unwritten []store.EpochRows // epochs that the lab does not have yet
 	written   time.Time         // when it last got some
 }
 
-// writeEvery bounds how often the rows of short epochs are written: each time waits for the disk. None is later than its checkpoint.
+// writeEvery bounds how often the rows of short epochs are written, since each write waits for the disk. Rows are never written after their checkpoint.
 const writeEvery = 250 * time.Millisecond
 
 func newJob[T Float](s *session[T], lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
@@ -115,7 +115,7 @@ func valueName(layer, split, measure string) string {
 	return layer + split + "/" + measure
 }
 
-// restore loads the newest whole checkpoint, if any, and makes the lab's rows agree with it.
+// restore loads the newest complete checkpoint, if any, and makes the lab's rows agree with it.
 func (j *job[T]) restore() error {
 	saved, err := j.newest()
 	if err != nil {
@@ -159,8 +159,8 @@ func (j *job[T]) restore() error {
 	return j.claim.AppendEpoch(int64(st.Epoch), append(values(0, st.Start), values(st.Epoch, st.Rows)...))
 }
 
-// acceptMachine compares what a checkpoint was computed on with what goes on from it, and notes in the state and for the user where bits
-// may differ; without leave to change the kernel it refuses.
+// acceptMachine compares the machine of a checkpoint with the one that continues, and records in the state and for the user where
+// bits may differ; without permission to change the kernel it refuses.
 func (j *job[T]) acceptMachine(st *state) error {
 	if here := j.s.engine.machine(); st.Machine != here {
 		if !j.opts.AllowKernelChange {
@@ -212,7 +212,7 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 	return nil
 }
 
-// epochRows is what training itself knows of an epoch.
+// epochRows are the rows that come from training itself.
 func epochRows(sum *tally, lr float64) []row {
 	loss, accuracy := sum.mean()
 	return []row{number("", "lr", lr), number(splitTrain, "running_accuracy", accuracy), number(splitTrain, "running_loss", loss)}
@@ -222,7 +222,7 @@ func (c Config) measures(epoch int) bool {
 	return epoch%c.Run.MeasureEvery == 0 || epoch == c.Run.Epochs
 }
 
-// measureEpoch takes every measure. Weights that the epoch's last step sent to infinity show here first.
+// measureEpoch takes every measure. If the epoch's last step made weights infinite, that shows here first.
 func (j *job[T]) measureEpoch(e int) ([]row, error) {
 	if err := j.s.passBoth(); err != nil {
 		return nil, err
@@ -255,12 +255,13 @@ func (j *job[T]) write() error {
 	return j.claim.AppendEpochs(epochs)
 }
 
-// save makes the epoch durable: first the rows of epochs before, then the checkpoint, then its own rows, then old checkpoints go.
-// Between checkpoints the rows of short epochs are written together: without a checkpoint they would be computed again.
+// save makes the epoch durable: first the rows of epochs before, then the checkpoint, then its own rows; then old checkpoints are
+// removed. Between checkpoints the rows of short epochs are written together: without a checkpoint they would be computed again
+// anyway.
 func (j *job[T]) save(epoch int, rows []row) error {
 	due := epoch%j.cfg.Run.CheckpointEvery == 0 || epoch == j.cfg.Run.Epochs
 	if due {
-		if err := j.write(); err != nil { // whoever goes on from the checkpoint knows the rows of its own epoch only
+		if err := j.write(); err != nil { // a process that continues from the checkpoint knows only the rows of its own epoch
 			return err
 		}
 		if err := j.checkpoint(epoch, rows); err != nil {
@@ -301,7 +302,7 @@ func (j *job[T]) state(epoch int, rows []row) state {
 		Version: version.Version, Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows, Start: j.start}
 }
 
-// values are rows as the lab keeps them.
+// values turns rows into the lab's values.
 func values(epoch int, rows []row) []store.Value {
 	list := make([]store.Value, len(rows))
 	for i, r := range rows {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Key describes a key of the configuration to those who list keys: help, completion, documentation.
+// Key describes a key of the configuration for help, completion and documentation.
 type Key struct {
 	Name    string   // section.key
 	Doc     string   // one line
-	Choices []string // what it can be; nil: not one of a few words
-	Default string   // as --set takes it
+	Choices []string // allowed values; nil: not a fixed set of words
+	Default string   // in the form that --set takes
 }
 
 // Keys lists every key in the order of PrintConfig.
@@ -54,7 +54,7 @@ func settingKey(setting string) string {
 	return strings.TrimSpace(key)
 }
 
-// SettingsOf writes what c has for some keys as settings, "key=value", with the value as TOML.
+// SettingsOf writes c's values of some keys as settings, "key=value", with the value as TOML.
 func (c Config) SettingsOf(keys []string) []string {
 	texts := map[string]string{}
 	for _, f := range c.fields() {
@@ -67,7 +67,7 @@ func (c Config) SettingsOf(keys []string) []string {
 	return settings
 }
 
-// DefaultOf is the default of a key as --set takes it; "" for an unknown key.
+// DefaultOf is the default of a key in the form that --set takes; "" for an unknown key.
 func DefaultOf(name string) string {
 	for _, k := range Keys() {
 		if k.Name == name {

@@ -13,7 +13,7 @@ import (
 	"collapse/internal/rundir"
 )
 
-// link is a run's end of the line to a process that computes it, whatever the arithmetic.
+// link is this side of a run's connection to the process that computes it, whatever the arithmetic.
 type link struct {
 	cfg     Plan
 	in      inputs
@@ -21,17 +21,17 @@ type link struct {
 	pool    *engine.Pool
 	process *engine.Process
 	device  engine.Device
-	ctx     context.Context // the run's: its end ends what the process does
+	ctx     context.Context // of the run: when it ends, the process stops what it does
 	folder  engine.Folder
 	here    Machine
 	state   stateShape
-	trained bool // an epoch was
+	trained bool // an epoch has been trained
 
 	batches *data.Batches
 	augment data.Augment
 	views   []int8
-	trains  int       // parameters that are trained
-	squares []float64 // of the last evaluation
+	trains  int       // number of trained parameters
+	squares []float64 // from the last evaluation
 }
 
 // newLink finds a process and a device for the run.
@@ -54,14 +54,14 @@ func newLink(ctx context.Context, c Plan, in inputs, opts Options) (*link, error
 	return l, nil
 }
 
-// errNoEngines is a run for an engine where Options name none.
+// errNoEngines is returned for a run that needs an engine when Options have none.
 var errNoEngines = errors.New("train: run.engine = torch needs a PyTorch process, which this command does not start; compute the run with collapse train, study run or worker")
 
 func (l *link) machine() Machine { return l.here }
 
 func (l *link) penaltySquares() []float64 { return l.squares }
 
-// do gives an order that is about no single step.
+// do sends an order that is not about a single step.
 func (l *link) do(name string, fields any, check func() error) (engine.Answer, error) {
 	answer, err := l.process.Do(l.ctx, name, fields, nil, check)
 	if err != nil && l.ctx.Err() == nil {
@@ -70,7 +70,7 @@ func (l *link) do(name string, fields any, check func() error) (engine.Answer, e
 	return answer, err
 }
 
-// broken says that the process answered what cannot be. Nothing more is asked of it.
+// broken reports an impossible answer from the process. No further orders are sent to it.
 func (l *link) broken(format string, args ...any) error {
 	l.process.Kill()
 	return fmt.Errorf("train: %s: %s; the run can be resumed", l.process.Hello.Title(), fmt.Sprintf(format, args...))
@@ -118,7 +118,7 @@ func (l *link) pass(order engine.Evaluate) error {
 	return nil
 }
 
-// fetch has the process write a checkpoint, and reads it back, so that one has only what was checked.
+// fetch has the process write a checkpoint and reads it back, so that only checked data enters a checkpoint.
 func (l *link) fetch() (model, optim []arrayfile.Array, err error) {
 	answer, err := l.do("save", engine.Load{Model: rundir.Model, Optim: rundir.Optim}, nil)
 	if err != nil {
@@ -136,7 +136,7 @@ func (l *link) fetch() (model, optim []arrayfile.Array, err error) {
 	return model, optim, nil
 }
 
-// give has the process take a checkpoint over.
+// give has the process restore a checkpoint.
 func (l *link) give(model, optim []arrayfile.Array) error {
 	if err := l.folder.PutTensors(rundir.Model, model); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (l *link) give(model, optim []arrayfile.Array) error {
 	return err
 }
 
-// deal writes the order of an epoch, and how its images are seen, if they are augmented.
+// deal writes the order of the samples in an epoch, and the augmented views of its images, if any.
 func (l *link) deal(epoch int) (views bool, err error) {
 	l.batches.Start(epoch)
 	order := l.batches.Order()
@@ -159,12 +159,12 @@ func (l *link) deal(epoch int) (views bool, err error) {
 	return true, l.folder.PutArray("views.npy", arrayfile.Of("", []int{len(order), 3}, l.views))
 }
 
-// samples counts the samples of an epoch's first steps.
+// samples counts the samples in an epoch's first steps.
 func (l *link) samples(steps int) int {
 	return min(steps*l.cfg.batch(l.in.sizes()), l.in.train.N())
 }
 
-// stepped passes on how far an epoch is.
+// stepped reports the progress of an epoch.
 func (l *link) stepped(tell func(sum *tally, stepsAdded, samplesAdded int), shown *tally, s engine.Step) error {
 	if s.Step > l.batches.Steps() {
 		return fmt.Errorf("it counts step %d of an epoch of %d", s.Step, l.batches.Steps())
@@ -176,7 +176,7 @@ func (l *link) stepped(tell func(sum *tally, stepsAdded, samplesAdded int), show
 	return nil
 }
 
-// sum checks what the process says of an epoch.
+// sum checks what the process reports about an epoch.
 func (l *link) sum(a engine.Answer) (tally, error) {
 	sum := tally{loss: float64(a.LossSum), correct: a.Correct, samples: a.Samples, steps: a.Steps, last: float64(a.Last)}
 	all := l.batches.Steps()
@@ -214,15 +214,15 @@ func (l *link) settle(stop func() error) error {
 // close implements backend: the process stays for the next run.
 func (l *link) close() {
 	if l.process.Usable() && l.folder != "" {
-		l.process.Do(context.Background(), "close", nil, nil, nil) // one that cannot close is not usable any more
+		l.process.Do(context.Background(), "close", nil, nil, nil) // a process that cannot close is no longer usable
 	}
 	l.pool.Put(l.process)
 	if l.folder != "" {
-		l.folder.Remove() // what stays is swept by the next attempt
+		l.folder.Remove() // the next attempt removes what is left
 	}
 }
 
-// machineText is what a process says of itself, as people and files may have it.
+// machineText checks how a process describes itself, for people and files.
 func machineText(said string) (string, error) {
 	if said == "" || len(said) > 200 || strings.ContainsFunc(said, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return "", fmt.Errorf("it calls its machine %.100q; wanted up to 200 printable characters", said)

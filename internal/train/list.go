@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// listOf is what a list holds, in the user's words. Lists are kept as text with commas, so that configurations can be compared; a file
-// may have a TOML list or the text.
+// listOf is what a list holds, in the user's terms. Lists are kept as text with commas, so that configurations can be compared; a
+// file may have a TOML list or the text.
 type listOf string
 
 const (
 	wholeNumbers listOf = "whole numbers"
 	numbers      listOf = "numbers"
 	names        listOf = "names"
-	epochList    listOf = "epochs" // or a word for a rule: Check reads it whole (parseEpochs)
+	epochList    listOf = "epochs" // or a word for a rule: Check parses it (parseEpochs)
 )
 
-// TakesList says whether the value of a key is a list, so that one TOML list is one value of it.
+// TakesList reports whether the value of a key is a list, so that one TOML list is a single value.
 func TakesList(key string) bool {
 	return slices.ContainsFunc(fieldsOf(Default()), func(f field) bool { return f.key == key && f.list != "" })
 }
@@ -37,7 +37,7 @@ func joined(list []any) (string, bool) {
 	return strings.Join(parts, ","), true
 }
 
-// split gives the elements, without the blanks around them; none for an empty text.
+// split returns the elements, without surrounding spaces; none for an empty text.
 func split(text string) []string {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -62,7 +62,7 @@ func listed[E any](text string, read func(string) (E, error)) ([]E, error) {
 	return list, nil
 }
 
-// plain is the text as it enters a run's identity: without blanks, numbers in their shortest form.
+// plain returns the text in the form that enters a run's identity: without spaces, numbers in their shortest form.
 func (l listOf) plain(text string) string {
 	parts := split(text)
 	for i, p := range parts {
@@ -73,7 +73,7 @@ func (l listOf) plain(text string) string {
 	return strings.Join(parts, ",")
 }
 
-// complaint says which element is not what the list holds, or "".
+// complaint says which element is not of the list's type, or "".
 func (l listOf) complaint(text string) string {
 	if l == epochList {
 		return ""

@@ -26,11 +26,12 @@ func LoadFile(path string, overrides ...string) (Config, error) {
 	return Load(path, text, overrides...)
 }
 
-// ConfigOf reads the configuration that a run left in its folder: as it was given, with what is no part of the run's identity.
+// ConfigOf reads the configuration that a run left in its folder, as it was given, including what is not part of the run's identity.
 func ConfigOf(dir string) (Config, error) { return LoadFile(rundir.Dir(dir).Config()) }
 
-// ForOneRun reads what a user says of a single run over c: a file, unless its name is empty, then overrides. It is Load that also refuses
-// what Load tolerates for the sake of runs that have it: settings without effect away from their default, and any that an override names.
+// ForOneRun reads a user's settings for a single run on top of c: a file, unless its name is empty, then overrides. Unlike Load it
+// also refuses settings that Load tolerates because existing runs have them: settings without effect that differ from their default,
+// and any that an override names.
 func ForOneRun(c Config, path string, overrides ...string) (Config, error) {
 	l := newLoader(&c)
 	l.strict = true
@@ -59,8 +60,8 @@ func Load(file string, text []byte, overrides ...string) (Config, error) {
 	return newLoader(&c).load(&c, file, text, overrides)
 }
 
-// LoadShared is Load of settings that several runs share: those that mean nothing in this run are left at their default, where Load
-// refuses them. Idle finds those that mean nothing in any.
+// LoadShared is Load for settings that several runs share: those without effect in this run are left at their default, where Load
+// would refuse them. Idle finds those without effect in all runs.
 func LoadShared(settings ...string) (Config, error) {
 	c := Default()
 	l := newLoader(&c)
@@ -109,8 +110,8 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 	return *into, nil
 }
 
-// refuseIdle reports settings that a user named without effect. A file may hold every key, as --print-config writes it, so there only
-// values other than the default count.
+// refuseIdle reports settings without effect that the user named. A file may contain every key, as --print-config writes it, so
+// there only values other than the default count.
 func (l *loader) refuseIdle(c *Config) {
 	defaults := map[string]any{}
 	for _, f := range fieldsOf(Default()) {
@@ -129,10 +130,10 @@ func (f field) idle() string {
 	return fmt.Sprintf("is %s, but has an effect only with %s; leave it out", f.text(), f.only.text)
 }
 
-// mostKeys bounds the keys and sections of a configuration, known or not: to find the line of each goes over the whole text.
+// mostKeys bounds the keys and sections of a configuration, known or not: finding the line of each one scans the whole text.
 const mostKeys = 1000
 
-// keysOf counts the keys, tables and elements that are tables below a value.
+// keysOf counts the keys, tables and list elements that are tables in a value.
 func keysOf(v any) (n int) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -149,8 +150,8 @@ func keysOf(v any) (n int) {
 	return n
 }
 
-// forget sets keys without effect to their default unless the user named them: the configuration that a file starts from may have set
-// them for another optimiser or network.
+// forget sets keys without effect to their default unless the user named them: the configuration that a file starts from may have
+// set them for another optimiser or network.
 func (c *Config) forget(given map[string]bool) {
 	defaults := fieldsOf(Default())
 	for i, f := range c.fields() {
@@ -160,7 +161,7 @@ func (c *Config) forget(given map[string]bool) {
 	}
 }
 
-// syntaxProblem puts a text that is not TOML in the user's words.
+// syntaxProblem describes a text that is not TOML for the user.
 func syntaxProblem(err error) Problem {
 	var d *toml.DecodeError
 	if errors.As(err, &d) {
@@ -170,18 +171,18 @@ func syntaxProblem(err error) Problem {
 	return Problem{Message: "not TOML: " + strings.TrimPrefix(err.Error(), "toml: ")}
 }
 
-// loader gathers what a text says and what is wrong with it.
+// loader collects what a text says and what is wrong with it.
 type loader struct {
 	fields   map[string]field
 	given    map[string]bool // keys that the file or an override named
 	named    map[string]bool // keys that an override named
-	strict   bool            // refuse what has no effect
-	shared   bool            // pass over what has no effect
+	strict   bool            // refuse keys without effect
+	shared   bool            // skip keys without effect
 	wrong    map[string]bool // keys whose value was refused: no second complaint about them
 	problems []Problem
 }
 
-// inFile stands for the line of a key that the file set, until findLines knows it. An override counts more than the file.
+// inFile stands for the line of a key that the file set, until findLines knows it. An override takes precedence over the file.
 const inFile = -1
 
 func (l *loader) report(key, message string) {
@@ -192,9 +193,9 @@ func (l *loader) report(key, message string) {
 	l.problems = append(l.problems, p)
 }
 
-// findLines fills in the lines of the problems. It is slow, so only a text with problems is worth it. The strict decoder names the
-// position of each key that has no field, so decoding into sections without any field names them all; decoding into nothing names the
-// sections themselves.
+// findLines fills in the lines of the problems. It is slow, so it is called only for a text with problems. The strict decoder gives
+// the position of each key without a field, so decoding into sections without fields yields all keys; decoding into nothing yields
+// the sections themselves.
 func (l *loader) findLines(text []byte) {
 	lines := map[string]int{} // of keys and sections
 	var sections struct {
@@ -219,7 +220,7 @@ func (l *loader) findLines(text []byte) {
 	}
 }
 
-// walk stores every value below a section, in a fixed order.
+// walk stores every value in a section, in a fixed order.
 func (l *loader) walk(prefix string, tree map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(tree)) {
 		key := prefix + k
@@ -281,12 +282,12 @@ func (l *loader) override(text string) {
 		one.V = value
 	}
 	if x, bad := strconv.ParseFloat(value, 64); err != nil && bad == nil {
-		one.V = x // .2 and 1e38 are numbers to people, though not in TOML
+		one.V = x // people write .2 and 1e38 as numbers, though TOML does not allow them
 	}
 	l.set(key, one.V)
 }
 
-// suggest names the nearest known key: the same name in another section, or a spelling at most two edits away.
+// suggest returns the nearest known key: the same name in another section, or a spelling at most two edits away.
 func (l *loader) suggest(key string) string {
 	best, bestDistance := "", 3
 	name := key[strings.LastIndex(key, ".")+1:]

@@ -25,7 +25,7 @@ func (n *native[T]) epoch(e epochOrder[T]) (tally, error) {
 	return sum, e.stop()
 }
 
-// trainStep is a training step on the given samples.
+// trainStep does a training step on the given samples.
 func (n *native[T]) trainStep(samples []int32, e *epochOrder[T], sum *tally) error {
 	n.loadBatch(samples, e.number)
 	step := e.first + int64(sum.steps)
@@ -72,7 +72,7 @@ func (n *native[T]) evaluate(split string, tapped bool, take taker[T]) error {
 	return nil
 }
 
-// pass is a pass in eval mode over samples of a split, at most a batch.
+// pass does a pass in eval mode over samples of a split, at most a batch.
 func (n *native[T]) pass(split string, samples []int32) nn.Output[T] {
 	pixels := n.in.pixels(split)
 	x := n.x[:len(samples)*pixels.Dim()]
@@ -81,7 +81,7 @@ func (n *native[T]) pass(split string, samples []int32) nn.Output[T] {
 	return n.net.Forward(x, len(samples), nn.Eval)
 }
 
-// outputs is what a forward pass gave, with the layers that are tapped now.
+// outputs is the result of a forward pass, including the layers that are currently tapped.
 func (n *native[T]) outputs(out nn.Output[T]) outputs[T] {
 	n.layers = n.layers[:0]
 	if n.tapped {
@@ -92,12 +92,12 @@ func (n *native[T]) outputs(out nn.Output[T]) outputs[T] {
 	return outputs[T]{logits: out.Logits, features: out.Features, layers: n.layers}
 }
 
-// filler writes the inputs of a batch on all threads, eight rows a part.
+// filler writes the inputs of a batch on all threads, eight rows per part.
 type filler[T Float] struct {
 	to      []T
 	from    *data.Inputs
 	samples []int32
-	augment data.Augment // none in evaluation
+	augment data.Augment // none during evaluation
 	epoch   int
 }
 
@@ -114,7 +114,7 @@ func (f *filler[T]) do(team *parallel.Team) {
 	team.Do((len(f.samples)+fillRows-1)/fillRows, f)
 }
 
-// loadBatch puts the given training samples, as the epoch shows them, into x and their observed labels into labels.
+// loadBatch puts the given training samples, as the epoch augments them, into x and their observed labels into labels.
 func (n *native[T]) loadBatch(samples []int32, epoch int) {
 	n.fill = filler[T]{to: n.x[:len(samples)*n.in.trainPixel.Dim()], from: n.in.trainPixel, samples: samples, augment: n.augment, epoch: epoch}
 	n.fill.do(n.team)
@@ -124,13 +124,13 @@ func (n *native[T]) loadBatch(samples []int32, epoch int) {
 	}
 }
 
-// loaded gives the batch that loadBatch left.
+// loaded returns the batch that loadBatch loaded.
 func (n *native[T]) loaded() (x []T, labels []int32) {
 	return n.x[:n.batch*n.in.trainPixel.Dim()], n.labels[:n.batch]
 }
 
-// forwardBackward computes the loss of the loaded batch, the objective (the loss and what weight decay adds to it beside the optimiser)
-// and the objective's gradients. It allocates nothing. Gradients are left alone if the loss is not finite.
+// forwardBackward computes the loss of the loaded batch, the objective (the loss and the weight decay that is not part of the
+// optimiser) and the objective's gradients. It allocates nothing. If the loss is not finite, gradients are left unchanged.
 func (n *native[T]) forwardBackward() (loss, objective float64, out nn.Output[T]) {
 	x, labels := n.loaded()
 	out = n.net.Forward(x, n.batch, nn.Train)
@@ -144,7 +144,7 @@ func (n *native[T]) forwardBackward() (loss, objective float64, out nn.Output[T]
 	return loss, loss + penalty + n.decay.Params(), out
 }
 
-// closure is that of L-BFGS: the objective of the loaded batch at the present parameters.
+// closure is the function that L-BFGS calls: the objective of the loaded batch at the current parameters.
 func (n *native[T]) closure() float64 {
 	_, objective, _ := n.forwardBackward()
 	return objective

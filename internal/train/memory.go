@@ -9,14 +9,14 @@ import (
 	"collapse/nn"
 )
 
-// Part is one thing that holds memory in a run.
+// Part is one thing that takes memory in a run.
 type Part struct {
 	Name  string
 	Bytes int64
 	Try   string // what makes it smaller
 }
 
-// Footprint is what a run will allocate, foreseen before it does. The images themselves are not in it: they are read by then.
+// Footprint estimates what a run will allocate, before it does. The images are not included: they have been read by then.
 type Footprint struct{ Parts []Part }
 
 // Total returns the sum in bytes.
@@ -52,7 +52,7 @@ func megabytes(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes
 // footprint estimates what the session of a run will hold.
 func footprint[T Float](c Plan, on sizes) (Footprint, error) {
 	if c.External() {
-		c = c.audited() // a network of our own stands beside the engine for a while
+		c = c.audited() // for a while, a network of our own exists next to the engine
 	}
 	net, err := nn.EstimateBytes[T](c.arch(on), c.batch(on), nn.Train)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// freeMemory returns how many bytes this process may still take: what the machine has available, or what the tightest control group
-// around the process leaves, whichever is less. ok is false where neither is known.
+// freeMemory returns how many bytes this process may still allocate: what the machine has available, or what the tightest control
+// group around the process leaves, whichever is less. ok is false if neither is known.
 func freeMemory() (bytes int64, ok bool) {
 	bytes = math.MaxInt64
 	if available, found := memAvailable("/proc/meminfo"); found {
@@ -21,14 +21,14 @@ func freeMemory() (bytes int64, ok bool) {
 	return bytes, ok
 }
 
-// memAvailable reads the kernel's estimate of what can be had without swapping.
+// memAvailable reads the kernel's estimate of what can be allocated without swapping.
 func memAvailable(file string) (int64, bool) {
-	text, _ := os.ReadFile(file) // no text has no number
+	text, _ := os.ReadFile(file) // an empty text has no number
 	kib, ok := numberOf("MemAvailable:", text)
 	return kib << 10, ok
 }
 
-// numberOf is the number behind a word that begins a line, with or without a unit of kB.
+// numberOf returns the number after a word at the beginning of a line, with or without the unit kB.
 func numberOf(word string, text []byte) (int64, bool) {
 	for line := range strings.Lines(string(text)) {
 		if value, found := strings.CutPrefix(line, word); found {
@@ -39,8 +39,8 @@ func numberOf(word string, text []byte) (int64, bool) {
 	return 0, false
 }
 
-// groupLeft walks from the process's control group up to the root and returns the least that any limit leaves, version 2 or 1.
-// Page cache that can be dropped counts as left.
+// groupLeft walks from the process's control group up to the root and returns the least that any limit leaves, in version 2 or 1.
+// Page cache that can be dropped counts as free.
 func groupLeft(membership, root string) (int64, bool) {
 	text, err := os.ReadFile(membership)
 	if err != nil {
@@ -68,7 +68,7 @@ func groupLeft(membership, root string) (int64, bool) {
 	return least, found
 }
 
-// unlimited is where version 1 writes no limit as a huge one.
+// unlimited is a bound above which version 1's limits mean no limit.
 const unlimited = 1 << 60
 
 func leftIn(dir, limit, usage, cache string) (int64, bool) {
@@ -87,9 +87,9 @@ func leftIn(dir, limit, usage, cache string) (int64, bool) {
 	return most - used, true
 }
 
-// readNumber reads a file with one number; "max" is none.
+// readNumber reads a file with one number; "max" is not one.
 func readNumber(file string) (int64, bool) {
-	text, _ := os.ReadFile(file) // no text is no number
+	text, _ := os.ReadFile(file) // an empty text is no number
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	return n, err == nil
 }

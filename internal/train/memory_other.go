@@ -2,5 +2,5 @@
 
 package train
 
-// freeMemory is known on Linux only.
+// freeMemory is known only on Linux.
 func freeMemory() (bytes int64, ok bool) { return 0, false }

@@ -12,8 +12,8 @@ import (
 	"collapse/parallel"
 )
 
-// native is the engine of this program's own kernels: what a step reads and writes, allocated once. An epoch is in loop.go, weight decay
-// and the optimiser in optimiser.go, what checkpoints hold in tensors.go.
+// native is the engine with this program's own kernels: everything a step reads and writes, allocated once. loop.go has the epoch,
+// optimiser.go weight decay and the optimiser, tensors.go what checkpoints hold.
 type native[T Float] struct {
 	cfg  Plan
 	in   inputs
@@ -32,8 +32,8 @@ type native[T Float] struct {
 	batch   int // samples of the loaded batch
 	dlogits []T // batch×K
 
-	taps   []nn.Tap // layers that can be handed over besides the features
-	tapped bool     // they are kept now
+	taps   []nn.Tap // layers that can be returned besides the features
+	tapped bool     // they are being kept
 	layers [][]T    // those of the last pass
 }
 
@@ -62,7 +62,7 @@ func newNative[T Float](c Plan, in inputs, team *parallel.Team, taps []nn.Tap) (
 	return n, nil
 }
 
-// open has nothing to do: newNative has built everything.
+// open does nothing: newNative has built everything.
 func (n *native[T]) open(context.Context, string, rundir.Writer, bool) error { return nil }
 
 func (n *native[T]) machine() Machine { return ThisMachine() }

@@ -6,12 +6,12 @@ import (
 	"collapse/optim"
 )
 
-// keyObjective is the training loss and what weight decay adds to it, over the whole training set: what the optimiser lowers. Of peeled
-// runs it is the objective of the unconstrained-features model.
+// keyObjective is the training loss plus weight decay, over the whole training set: what the optimiser minimises. For peeled runs it
+// is the objective of the unconstrained-features model.
 const keyObjective = "objective"
 
-// penalty is weight decay at the present weights and evaluated features: ½λ‖θ‖², or ½λ_W‖W‖² + ½λ_b‖b‖² + ½λ_H‖H‖². Where the code sums
-// features over a batch, the last term is its mean over batches; where it penalises a constant, that is left out.
+// penalty is weight decay at the current weights and evaluated features: ½λ‖θ‖², or ½λ_W‖W‖² + ½λ_b‖b‖² + ½λ_H‖H‖². If the features
+// are summed per batch, the last term is the mean over batches; a penalty on a constant is left out.
 func (s *session[T]) penalty() float64 {
 	d, sum := s.cfg.Decay, 0.0
 	if d.Kind == optim.DecayAll {

@@ -6,20 +6,20 @@ import (
 	"collapse/optim"
 )
 
-// Outlook is what a run will take, foreseen from its shapes.
+// Outlook predicts what a run will take, from its shapes.
 type Outlook struct {
 	Arch        nn.Arch
 	Batch       int
 	Steps       int64 // training steps of the whole run
 	Trained     int64 // samples that pass forward and backward
-	Forward     int64 // samples that only pass forward, in all measurements together
-	Evaluations int64 // of loss and gradient in a training step: 1, of L-BFGS at most (see evaluations)
+	Forward     int64 // samples that only pass forward, over all measurements
+	Evaluations int64 // of loss and gradient in a training step: 1, for L-BFGS at most this many (see evaluations)
 	MACs        int64 // multiply-adds of a sample's forward pass (nn.Outline)
 	Memory      Footprint
 }
 
 // FLOP is the arithmetic of the run as papers count it: 2 operations for each multiply-add of convolutions and linear layers, and a
-// backward pass twice a forward one. Evaluations of L-BFGS beyond the first of a step are not in it.
+// backward pass counting as two forward ones. Evaluations of L-BFGS beyond the first of a step are not included.
 func (o Outlook) FLOP() float64 { return 2 * float64(o.MACs) * float64(3*o.Trained+o.Forward) }
 
 // MostFLOP is FLOP with every evaluation that a step of L-BFGS may take.
@@ -27,14 +27,14 @@ func (o Outlook) MostFLOP() float64 {
 	return 2 * float64(o.MACs) * float64(3*o.Trained*o.Evaluations+o.Forward)
 }
 
-// sizes are the numbers of a run's data from which its network and its work follow.
+// sizes are the properties of a run's data that determine its network and its work.
 type sizes struct {
 	image             data.Shape // of an input
 	classes           int        // observed
 	train, held, test int        // samples
 }
 
-// Foresee reads a run's data and says what it will take. open nil: data.Open.
+// Foresee reads a run's data and predicts what it will take. open nil: data.Open.
 func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) (Outlook, error) {
 	c, err := cfg.Plan()
 	if err != nil {
@@ -50,7 +50,7 @@ func Foresee(cfg Config, open func(data.Source, data.Split) (*data.Set, error)) 
 	return c.outlook(in.sizes())
 }
 
-// ForeseeOfficial is Foresee without files, by the official sizes of the data sets. A training set that label noise truncates counts whole.
+// ForeseeOfficial is Foresee without files, from the official sizes of the data sets. A training set that label noise truncates counts in full.
 func ForeseeOfficial(cfg Config) (Outlook, error) {
 	c, err := cfg.Plan()
 	if err != nil {
@@ -87,7 +87,7 @@ func (c Plan) official() (on sizes, err error) {
 	return on, err
 }
 
-// outlook foresees a run on data of these sizes.
+// outlook predicts a run on data of these sizes.
 func (c Plan) outlook(on sizes) (Outlook, error) {
 	need := footprint[float32]
 	if c.Run.DType == "float64" {
@@ -108,8 +108,8 @@ func (c Plan) outlook(on sizes) (Outlook, error) {
 		Forward: c.evaluated(on), Evaluations: c.Optim.evaluations()}, nil
 }
 
-// evaluations bounds how often a training step computes loss and gradient. L-BFGS without a line search does so once before each iteration
-// at most; with one it begins no iteration after max_eval evaluations, which the last search may pass.
+// evaluations bounds how often a training step computes loss and gradient. L-BFGS without a line search does so at most once before
+// each iteration; with one, it begins no iteration after max_eval evaluations, a number that the last search may exceed.
 func (o OptimConfig) evaluations() int64 {
 	l := o.LBFGS
 	switch {
@@ -121,8 +121,8 @@ func (o OptimConfig) evaluations() int64 {
 	return int64(l.MaxEval)
 }
 
-// evaluated counts the samples of a run's evaluations: after each epoch that is measured or whose features are saved. Measured on the
-// training pass, only the last of them reads the training set again.
+// evaluated counts the samples in a run's evaluations: after each epoch that is measured or whose features are saved. If measures
+// come from the training pass, only the last evaluation reads the training set again.
 func (c Plan) evaluated(on sizes) (samples int64) {
 	onTrain, apart := int64(on.train), int64(on.test+on.held)
 	for epoch := 1; epoch <= c.Run.Epochs; epoch++ {

@@ -10,12 +10,11 @@ import (
 	"collapse/optim"
 )
 
-// Plan is a configuration in types: what a run computes with. Only Config.Plan makes one, so a Plan is always a possible
-// configuration.
+// Plan is a configuration in typed form: what a run computes with. Only Config.Plan makes one, so a Plan is always valid.
 type Plan struct {
 	Config   // resolved
 	Noise    data.Noise
-	Rule     optim.Rule // the optimiser, with the weight decay that it couples itself
+	Rule     optim.Rule // the optimiser, with the weight decay that it applies itself
 	Decay    optim.DecayConfig
 	Schedule optim.Schedule // learning rate by epoch
 
@@ -39,7 +38,7 @@ func (c Config) Check() error {
 	return err
 }
 
-// complaints are the problems found so far, leaving out those of keys already complained about.
+// complaints are the problems found so far, without further ones about keys that already have one.
 type complaints struct {
 	list []Problem
 	skip map[string]bool
@@ -51,8 +50,8 @@ func (p *complaints) about(key, format string, args ...any) {
 	}
 }
 
-// parse turns c into a plan and lists the impossible values, leaving out keys to skip. What depends on several keys is looked at only
-// where each of them is possible by itself.
+// parse turns c into a plan and lists the impossible values, except for keys in skip. Combinations of keys are checked only if each
+// of them is possible by itself.
 func (c Config) parse(skip map[string]bool) (Plan, []Problem) {
 	p := &complaints{skip: skip}
 	plan := Plan{Config: c.Resolved(), given: c}
@@ -75,13 +74,13 @@ func (c Config) parse(skip map[string]bool) (Plan, []Problem) {
 	if c.reads("net.batch_norm") && c.Net.BatchNorm && c.Run.Batch == 1 {
 		p.about("run.batch", "is 1, and batch norm has no variance with one sample; wanted at least 2, or net.batch_norm = false")
 	}
-	if len(p.list) == 0 && len(skip) == 0 { // each kind is one that there is
+	if len(p.list) == 0 && len(skip) == 0 { // every kind is known to exist
 		plan.Rule, plan.Decay = plan.Optim.rule()
 	}
 	return plan, p.list
 }
 
-// schedule is the learning rate by epoch.
+// schedule returns the learning rate as a function of the epoch.
 func (o OptimConfig) schedule(p *complaints) optim.Schedule {
 	k := o.Schedule
 	var s optim.Schedule = optim.Constant(o.LR)
@@ -104,7 +103,7 @@ func (o OptimConfig) schedule(p *complaints) optim.Schedule {
 	return s
 }
 
-// rule is the optimiser and the decay beside it. L-BFGS must see the penalty in the loss, as the released code has it.
+// rule returns the optimiser and the decay outside it. L-BFGS must see the penalty in the loss, as in the released code.
 func (o OptimConfig) rule() (optim.Rule, optim.DecayConfig) {
 	var rule optim.Rule
 	switch o.Kind {
@@ -122,7 +121,7 @@ func (o OptimConfig) rule() (optim.Rule, optim.DecayConfig) {
 	return rule.Decayed(decay.Coupled()), decay
 }
 
-// noise is the label noise as package data wants it.
+// noise returns the label noise in the form that package data takes.
 func (d DataConfig) noise(p *complaints) data.Noise {
 	rates, err := listed(d.NoiseRates, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	n := data.Noise{Rate: d.Noise, Kind: d.NoiseKind, Rates: rates, Truncate: d.NoiseTruncate, Generator: d.NoiseGenerator, Seed: d.NoiseSeed}
@@ -135,13 +134,13 @@ func (d DataConfig) noise(p *complaints) data.Noise {
 	return n
 }
 
-// source names the data of a split as package data wants it. run.seed draws a training set that is a subset of its own for each seed;
-// the test set stays.
+// source names the data of a split in the form that package data takes. run.seed draws a training set that is a separate subset for
+// each seed; the test set stays.
 func (c Config) source(split data.Split) data.Source {
 	d := c.Data
 	s := data.Source{Name: d.Name, Root: d.Dir, Classes: d.Classes, TrainPerClass: d.SamplesPerClass, TestPerClass: d.TestSamplesPerClass,
 		TrainSamples: d.Samples, TestSamples: d.TestSamples, First: d.FirstSamples, Seed: d.Seed}
-	if d.Name == glyphs || d.Name == folder { // other files have their own size
+	if d.Name == glyphs || d.Name == folder { // other files have a fixed size
 		s.Size, s.Color = d.Size, d.Color
 	}
 	if split == data.Train && d.Subset == seedSubset {
@@ -150,8 +149,8 @@ func (c Config) source(split data.Split) data.Source {
 	return s
 }
 
-// arch is the network as package nn wants it, for images of a shape in so many classes. Settings that its kind does not use are ignored
-// there.
+// arch returns the network in the form that package nn takes, for images of a shape and a number of classes. nn ignores settings
+// that its kind does not use.
 func (n NetConfig) arch(image data.Shape, classes int) nn.Arch {
 	a := nn.Arch{Kind: n.Kind, Channels: image.C, Height: image.H, Width: image.W, Classes: classes,
 		HiddenWidth: n.Width, HiddenLayers: n.Depth, Stem: n.Stem, StemWidth: n.StemWidth, FeatureDim: n.FeatureDim,

@@ -8,22 +8,22 @@ import (
 	"collapse/measure"
 )
 
-// watch keeps the time of a run and tells the sink.
+// watch measures the time of a run and reports to the sink.
 type watch struct {
 	sink     Sink
 	lost     <-chan struct{} // closed when another process has taken the run over
 	start    time.Time
 	shown    time.Time
-	booked   time.Time     // up to here the time is in the lab
-	samples  int           // trained on here
+	booked   time.Time     // time up to here is in the lab
+	samples  int           // number trained on here
 	training time.Duration // spent in finished epochs
 	epochAt  time.Time     // start of the epoch under way
-	measured time.Duration // spent in the last measurement
+	measured time.Duration // time of the last measurement
 	steps    int           // finished here
 	left     func(epoch, step int) (steps, measurements int)
 }
 
-// stopped says why training must stop now, or nil.
+// stopped returns why training must stop now, or nil.
 func (w *watch) stopped(ctx context.Context) error {
 	select {
 	case <-w.lost:
@@ -35,7 +35,7 @@ func (w *watch) stopped(ctx context.Context) error {
 
 const showEvery = 100 * time.Millisecond
 
-// stepped is told that some more steps were made, of so many samples; sum is of the epoch.
+// stepped records that some more steps were made, with the given number of samples; sum is of the epoch.
 func (w *watch) stepped(epoch, steps, samples int, sum *tally) {
 	w.samples += samples
 	w.steps += steps
@@ -49,7 +49,7 @@ func (w *watch) stepped(epoch, steps, samples int, sum *tally) {
 		ImagesPerSecond: w.rate(now), Left: w.remaining(now, epoch, sum.steps)})
 }
 
-// rate is training samples per second, measuring and saving left out.
+// rate is training samples per second, not counting measuring and saving.
 func (w *watch) rate(now time.Time) float64 {
 	spent := w.spent(now)
 	if spent <= 0 {

@@ -2,8 +2,8 @@ package train
 
 import "fmt"
 
-// newest returns the newest complete checkpoint that the lab's rows reach, or nil. Resuming does not compute earlier epochs, so a
-// checkpoint after a gap would leave a run that lacks them.
+// newest returns the newest complete checkpoint up to which the lab has all rows, or nil. Resuming does not compute earlier epochs,
+// so continuing from a checkpoint after a gap would leave a run that lacks them.
 func (j *job[T]) newest() (*saved, error) {
 	list, err := j.ckpt.Checkpoints()
 	if err != nil || len(list) == 0 {
@@ -38,7 +38,7 @@ func (j *job[T]) complete() error {
 	return err
 }
 
-// tidy removes what earlier attempts left behind when they were killed: half-written files, and checkpoints that were about to go.
+// tidy removes what earlier attempts left behind when they were killed: half-written files, and checkpoints that were about to be removed.
 func (j *job[T]) tidy() error {
 	if err := j.ckpt.prune(j.safe); err != nil {
 		return err

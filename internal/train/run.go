@@ -44,8 +44,8 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	return compute[float32](ctx, plan, in, lab, spec, opts)
 }
 
-// Resume resumes the run of the lab whose hash starts with prefix. Overrides may change what is not part of its identity, such
-// as "data.dir=…" when the files have moved.
+// Resume resumes the run of the lab whose hash starts with prefix. Overrides may change what is not part of its identity, such as
+// "data.dir=…" when the files have moved.
 func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, overrides ...string) (Result, error) {
 	run, err := lab.Find(prefix)
 	if err != nil {
@@ -78,7 +78,7 @@ func ThisProgram() store.Program {
 	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
 }
 
-// alreadyDone reports whether the lab holds the run as done, and refuses one that is known to fail.
+// alreadyDone reports whether the run is done in the lab, and refuses one that is known to fail.
 func alreadyDone(lab *store.Lab, hash string, opts Options) (done bool, err error) {
 	run, err := lab.Run(hash)
 	var unknown *store.NotFoundError
@@ -93,7 +93,7 @@ func alreadyDone(lab *store.Lab, hash string, opts Options) (done bool, err erro
 	return run.Status == store.Done, nil
 }
 
-// finished is the result of a run that the lab holds as done.
+// finished returns the result of a run that is done in the lab.
 func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err
@@ -107,7 +107,7 @@ func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (
 	}
 	dir := rundir.Dir(lab.RunDir(hash))
 	r := Result{Run: hash, Dir: string(dir), AlreadyDone: true, Values: map[string]float64{}, Features: dir.FinalFeatures()}
-	for _, v := range values { // ordered by key, then step: the last one of a key stays
+	for _, v := range values { // ordered by key, then step: the last one of a key wins
 		if v.Series == seriesEpoch && v.Missing == "" {
 			r.Values[valueName(v.Layer, v.Split, v.Measure)] = v.Value
 			r.Epochs = max(r.Epochs, int(v.Step))
@@ -148,7 +148,7 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 		take = lab.Again
 	}
 	claim, run, err := take(spec)
-	if errors.Is(err, store.ErrDone) { // another process finished it in the meantime
+	if errors.Is(err, store.ErrDone) { // another process has finished it meanwhile
 		return finished(lab, run.Hash, plan, opts, nil)
 	}
 	if err != nil {
@@ -161,7 +161,7 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 	return j.settle(result, err)
 }
 
-// settle tells the lab how the run ended.
+// settle records in the lab how the run ended.
 func (j *job[T]) settle(result Result, err error) (Result, error) {
 	var diverged *DivergedError
 	switch {

@@ -9,7 +9,7 @@ import (
 	"collapse/nn"
 )
 
-// session is a run in memory: the engine that computes it, and what its numbers are made into.
+// session is a run in memory: the engine that computes it, and everything derived from its numbers.
 type session[T Float] struct {
 	cfg     Plan
 	in      inputs
@@ -36,7 +36,7 @@ type session[T Float] struct {
 	lastLoss float64
 }
 
-// newSession checks what only the data can tell, and builds the engine and everything that measuring needs.
+// newSession checks what depends on the data, and builds the engine and everything that measuring needs.
 func newSession[T Float](ctx context.Context, c Plan, in inputs, opts Options) (*session[T], error) {
 	team := opts.Team
 	a := c.arch(in.sizes())
@@ -70,7 +70,7 @@ func newSession[T Float](ctx context.Context, c Plan, in inputs, opts Options) (
 	return s, nil
 }
 
-// checkBatches refuses, before the first epoch, a batch size whose last batch the network cannot take.
+// checkBatches refuses, before the first epoch, a batch size whose last batch the network cannot process.
 func (s *session[T]) checkBatches() error {
 	n, batch := s.in.train.N(), s.cfg.batch(s.in.sizes())
 	if s.outline.LoneNorm && (batch == 1 || n%batch == 1) {
@@ -85,7 +85,7 @@ func (s *session[T]) stepsPerEpoch() int {
 	return (s.in.train.N() + batch - 1) / batch
 }
 
-// order is an epoch, counted from 0, of the run as it stands now.
+// order returns the order for an epoch of the run, counted from 0, in its current state.
 func (s *session[T]) order(number int) epochOrder[T] {
 	e := epochOrder[T]{number: number, first: s.step, lr: s.cfg.Schedule.Rate(number)}
 	if s.collect {
@@ -94,7 +94,7 @@ func (s *session[T]) order(number int) epochOrder[T] {
 	return e
 }
 
-// epoch trains one epoch, counted from 0. It returns between steps: when ctx ends, when the claim is lost, or when the loss is not
+// epoch trains one epoch, counted from 0. It returns between steps when ctx ends, when the claim is lost, or when the loss is not
 // finite.
 func (s *session[T]) epoch(ctx context.Context, number int, w *watch, tr *tracer[T]) (tally, error) {
 	e := s.order(number)
@@ -125,10 +125,10 @@ func (s *session[T]) diverged(epoch int, loss, lr float64) error {
 	return &DivergedError{Step: s.step, Epoch: epoch + 1, Loss: loss, LastGood: s.lastLoss, HasLast: s.step > 0, LR: lr, Hint: hint}
 }
 
-// fewValues is how many values of a channel batch norm needs at least not to make noise of them.
+// fewValues is the least number of values per channel with which batch norm is more than noise.
 const fewValues = 8
 
-// fewSamples is the size of an epoch's last batch where batch norm sees only so many values of a channel, too few; else 0.
+// fewSamples is the size of an epoch's last batch if it gives batch norm too few values per channel; else 0.
 func (s *session[T]) fewSamples() int {
 	last := s.in.train.N() % s.cfg.batch(s.in.sizes())
 	if !s.outline.LoneNorm || last >= fewValues {
@@ -137,6 +137,6 @@ func (s *session[T]) fewSamples() int {
 	return last
 }
 
-// notEveryEpoch are the measures that need the covariance of the features, which costs as much as all others together: a
-// capture of the features gives them.
+// notEveryEpoch are the measures that need the covariance of the features, which costs as much as all others together. Measuring
+// saved features yields them.
 var notEveryEpoch = []string{measure.KeyVCI, measure.KeyFeatureRank, measure.KeyFeatureStableRank, measure.KeyWMeanAlignment}

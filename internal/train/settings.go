@@ -12,10 +12,10 @@ import (
 //go:embed settings/*.toml
 var settingFiles embed.FS
 
-// SettingInfo is an experiment of a paper as a configuration to start from. Where a paper and its released code differ there are two.
+// SettingInfo is an experiment of a paper as a configuration to start from. If a paper and its released code differ, there are two.
 type SettingInfo struct {
 	Name  string `json:"name"`
-	About string `json:"about"` // whose setting it is, and what to know
+	About string `json:"about"` // whose setting it is, and what to know about it
 }
 
 // Settings lists the settings by name.
@@ -47,7 +47,7 @@ func settingText(file string) string {
 	return string(text)
 }
 
-// Setting returns the configuration of a setting. The error names the nearest one.
+// Setting returns the configuration of a setting. For an unknown name, the error suggests the nearest one.
 func Setting(name string) (Config, error) {
 	best, distance := "", 4
 	for _, s := range Settings() {

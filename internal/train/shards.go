@@ -17,12 +17,12 @@ import (
 //	test-<i>.safetensors    test_features, test_labels
 //	classifier.safetensors  weight (K×d), bias (K)
 //
-// The features are those that the epoch's measures are of.
+// The features are those on which the epoch's measures were computed.
 
 // shardBytes bounds the features in one file.
 const shardBytes = 256 << 20
 
-// epochRule says which epochs something is done in.
+// epochRule says in which epochs something is done.
 type epochRule struct {
 	every  int // multiples of it; 0 for none
 	last   bool
@@ -51,12 +51,12 @@ func parseEpochs(text string) (epochRule, error) {
 	return r, nil
 }
 
-// holds says whether the rule names an epoch of a run of so many.
+// holds reports whether the rule includes an epoch of a run with the given number of epochs.
 func (r epochRule) holds(epoch, epochs int) bool {
 	return r.every > 0 && epoch%r.every == 0 || r.last && epoch == epochs || slices.Contains(r.listed, epoch)
 }
 
-// saveFeatures saves the features of an epoch, those of its measures if it was measured.
+// saveFeatures saves the features of an epoch; if it was measured, those that its measures used.
 func (j *job[T]) saveFeatures(epoch int, measured bool) error {
 	if !measured {
 		if err := j.s.passBoth(); err != nil {
@@ -69,7 +69,7 @@ func (j *job[T]) saveFeatures(epoch int, measured bool) error {
 	return nil
 }
 
-// writeShards gives every file of saved features to put.
+// writeShards passes every file of saved features to put.
 func (s *session[T]) writeShards(put func(name string, arrays []arrayfile.Array) error) error {
 	w, b := s.engine.head()
 	head := []arrayfile.Array{arrayfile.Of("weight", w.Shape, w.Value)}
@@ -103,7 +103,7 @@ func (s *session[T]) shards(n int) (ranges [][2]int) {
 	for _, t := range s.taps {
 		width += t.Dim(s.cfg.flatten())
 	}
-	size := max(1, shardBytes/(8*width)) // as many in both precisions
+	size := max(1, shardBytes/(8*width)) // equally many in both precisions
 	for first := 0; first < n; first += size {
 		ranges = append(ranges, [2]int{first, min(first+size, n)})
 	}
@@ -125,7 +125,7 @@ func (s *session[T]) trainShard(first, end int) []arrayfile.Array {
 	return list
 }
 
-// unsaved names the epochs whose features a finished run should have saved and has not, or "".
+// unsaved names the epochs whose features a finished run should have saved but did not, or "".
 func (c Plan) unsaved(dir string) string {
 	var missing []string
 	for epoch := 1; epoch <= c.Run.Epochs; epoch++ {

@@ -9,7 +9,8 @@ import (
 )
 
 // measureStart takes every measure of the network before its first step. Fresh running statistics of batch norm (mean 0, variance 1)
-// belong to no weights, so they are taken from the training set first, and put back afterwards: training is the same with and without.
+// do not match any weights, so they are computed from the training set first, and restored afterwards: training is the same with and
+// without.
 func (j *job[T]) measureStart(ctx context.Context) ([]row, error) {
 	model, optim, err := j.s.engine.save()
 	if err != nil {
@@ -30,7 +31,7 @@ func (j *job[T]) measureStart(ctx context.Context) ([]row, error) {
 	return rows, j.s.engine.load(fresh, optim)
 }
 
-// copied are arrays that keep their numbers when the network's change.
+// copied returns arrays that keep their numbers when the network's change.
 func copied(views []arrayfile.Array) []arrayfile.Array {
 	out := slices.Clone(views)
 	for i := range out {
@@ -39,7 +40,7 @@ func copied(views []arrayfile.Array) []arrayfile.Array {
 	return out
 }
 
-// settlingBatches is after how many batches nothing is left of where running statistics began: each keeps nine tenths.
+// settlingBatches is the number of batches after which the initial running statistics no longer matter: each batch keeps nine tenths.
 const settlingBatches = 100
 
 // settle implements backend.

@@ -9,11 +9,11 @@ import (
 	"collapse/optim"
 )
 
-// stateShape is what the tensors of a checkpoint must be, for those that another process writes.
+// stateShape describes what the tensors of a checkpoint must be, for checkpoints that another process writes.
 type stateShape struct {
 	model, optim []arrayfile.Header
-	vectors      bool  // the optimiser keeps vectors over all trained parameters, more as it goes on: L-BFGS
-	trained      int   // how long those are
+	vectors      bool  // the optimiser keeps vectors over all trained parameters, more of them over time: L-BFGS
+	trained      int   // the length of these vectors
 	bytes        int64 // of the weights
 	counts       bool  // there are counters: the network has batch norm
 	dtype        arrayfile.DType
@@ -38,7 +38,7 @@ func shapeOf[T Float](n *native[T]) stateShape {
 	return s
 }
 
-// limit is how many bytes a file with so many copies of the weights has at most.
+// limit is the largest size in bytes of a file with the given number of copies of the weights.
 func (s stateShape) limit(copies int) int64 { return int64(copies)*s.bytes + 16<<20 }
 
 // check compares a checkpoint's tensors with what they must be and returns them in our order. The error names what does not fit.
@@ -59,7 +59,7 @@ func (s stateShape) check(model, optim []arrayfile.Array) (m, o []arrayfile.Arra
 	return m, o, err
 }
 
-// matched puts arrays into the order of the headers, which they must fit.
+// matched puts arrays into the order of the headers, which they must match.
 func matched(wanted []arrayfile.Header, arrays []arrayfile.Array) (list []arrayfile.Array, err error) {
 	given := map[string]arrayfile.Array{}
 	for _, a := range arrays {

@@ -8,10 +8,10 @@ import (
 	"collapse/nn"
 )
 
-// stages stands for every layer that the papers' figures show.
+// stages stands for all layers that the papers' figures show.
 const stages = "stages"
 
-// tapped picks the layers that run.taps names out of those of a network.
+// tapped selects the layers of a network that run.taps names.
 func (c Config) tapped(all []nn.Tap) ([]nn.Tap, error) {
 	var list []nn.Tap
 	for _, name := range split(c.Run.Taps) {
@@ -38,7 +38,7 @@ func (c Config) tapped(all []nn.Tap) ([]nn.Tap, error) {
 
 func (c Config) flatten() bool { return c.Run.TapPool == "flatten" }
 
-// tap switches the keeping of layers on and off: training steps whose features nobody measures go without.
+// tap turns the keeping of layers on and off: training steps whose features nobody measures run without it.
 func (n *native[T]) tap(on bool) {
 	if n.tapped == on {
 		return
@@ -55,7 +55,7 @@ func (n *native[T]) tap(on bool) {
 	}
 }
 
-// keepTraining has the coming training pass keep its features if the run measures on them and they are wanted.
+// keepTraining has the next training pass keep its features if they are wanted and the run measures on them.
 func (s *session[T]) keepTraining(wanted bool) {
 	s.collect = wanted && s.cfg.Run.MeasureFrom == fromTraining
 	if s.collect {

@@ -50,7 +50,7 @@ func loadModel[T Float](net *nn.Network[T], arrays []arrayfile.Array) error {
 	return nil
 }
 
-// loadTensor fills t; a counter that is not given stays as it is.
+// loadTensor fills t; a counter that is missing stays as it is.
 func loadTensor[T Float](t nn.Tensor[T], given map[string]arrayfile.Array) error {
 	a, found := given[t.Name]
 	switch {

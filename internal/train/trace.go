@@ -21,9 +21,9 @@ import (
 //	before.<tensor>, after.<tensor>           parameters, running statistics and their counters
 //	before_optim.<tensor>, after_optim.<…>    steps; <parameter>.momentum_buffer, .exp_avg, .exp_avg_sq
 //
-// Every number is as the step saw it, so a step can be repeated from the state before it, whatever happened earlier. If the
-// name is a named pipe (mkfifo), the same files go through it as a tar stream, meta.json anew before each step's file: a
-// step of a large network is some hundred megabytes, and a judge that reads along needs no disk.
+// Every number is as the step saw it, so a step can be repeated from the state before it, whatever happened earlier. If the name is
+// a named pipe (mkfifo), the same files go through it as a tar stream, with meta.json repeated before each step's file: a step of a
+// large network takes some hundred megabytes, and a program that checks them as they come needs no disk.
 const traceMeta = "meta.json"
 
 // traceInfo is meta.json.
@@ -42,7 +42,7 @@ type traceInfo struct {
 	Steps   []traceStep     `json:"steps"` // so far
 }
 
-// traceNet is the network. Image networks are told by kind and stem, and their tensors have torchvision's names.
+// traceNet is the network. An image network is given by kind and stem, and its tensors have torchvision's names.
 type traceNet struct {
 	Kind     string      `json:"kind"`
 	Channels int         `json:"channels"` // of an image
@@ -50,7 +50,7 @@ type traceNet struct {
 	Width    int         `json:"width"`
 	Stem     string      `json:"stem,omitempty"`
 	Layers   []nn.Module `json:"layers,omitempty"` // of an MLP
-	Convs    []traceConv `json:"convs,omitempty"`  // with what algorithm
+	Convs    []traceConv `json:"convs,omitempty"`  // and the algorithm each one uses
 }
 
 type traceConv struct {
@@ -58,7 +58,7 @@ type traceConv struct {
 	Algorithm string `json:"algorithm"` // direct or winograd4
 }
 
-// traceDecay is the penalty inside loss and gradients; see optim.DecayConfig. Coupled decay is the optimiser's.
+// traceDecay is the penalty inside loss and gradients; see optim.DecayConfig. The optimiser applies coupled decay.
 type traceDecay struct {
 	Kind       string  `json:"kind"`
 	Classifier float64 `json:"classifier"`
@@ -84,15 +84,15 @@ type traceStep struct {
 	File  string  `json:"file"`
 }
 
-// tracer writes a trace. A nil tracer wants nothing.
+// tracer writes a trace. A nil tracer does nothing.
 type tracer[T Float] struct {
 	to     traceSink
 	steps  []int64 // sorted, those still to come
 	info   traceInfo
-	arrays []arrayfile.Array // of the step under way
+	arrays []arrayfile.Array // of the current step
 }
 
-// newTracer prepares the folder, or returns nil if no trace is asked for.
+// newTracer prepares the folder, or returns nil if no trace was requested.
 func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T]) (*tracer[T], error) {
 	if t.Dir == "" {
 		return nil, nil
@@ -120,7 +120,7 @@ func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T
 	return &tracer[T]{to: to, steps: steps, info: n.traceInfo()}, nil
 }
 
-// traceInfo is all of meta.json but the steps.
+// traceInfo is meta.json without the steps.
 func (n *native[T]) traceInfo() traceInfo {
 	c, o, d := n.cfg, n.cfg.Optim, n.cfg.Decay
 	a := c.arch(n.in.sizes())
@@ -170,7 +170,7 @@ func (t *tracer[T]) middle(n *native[T], x []T, labels []int32, logits []T, loss
 	}
 }
 
-// after writes the step's file, and the trace's end after the last.
+// after writes the step's file, and ends the trace after the last one.
 func (t *tracer[T]) after(n *native[T]) error {
 	t.state("after", n)
 	t.steps = t.steps[1:]
@@ -210,7 +210,7 @@ func (t *tracer[T]) state(when string, n *native[T]) {
 	}
 }
 
-// keep is a copy of a under another name.
+// keep returns a copy of a under another name.
 func keep(name string, a arrayfile.Array) arrayfile.Array {
 	a.Name, a.Data = name, slices.Clone(a.Data)
 	return a

@@ -13,13 +13,13 @@ import (
 	"collapse/internal/rundir"
 )
 
-// traceSink takes the files of a trace, whole, one after the other.
+// traceSink receives the files of a trace, complete and one after the other.
 type traceSink interface {
 	put(name string, write func(io.Writer) error) error
 	end() error
 }
 
-// openTrace returns the folder path, which it makes, or the named pipe that is there. Waiting for the pipe's reader ends with ctx.
+// openTrace creates the folder path, or opens the named pipe of that name. Waiting for the pipe's reader ends with ctx.
 func openTrace(ctx context.Context, fs rundir.FS, path string) (traceSink, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		pipe, err := outfile.Pipe(ctx, path)
@@ -43,13 +43,13 @@ func (f traceFolder) put(name string, write func(io.Writer) error) error {
 
 func (traceFolder) end() error { return nil }
 
-// tracePipe sends the files as a tar stream to whoever reads along.
+// tracePipe sends the files as a tar stream to a reader.
 type tracePipe struct {
 	pipe io.WriteCloser
 	tar  *tar.Writer
 }
 
-// put writes twice: tar wants to know the size first.
+// put writes twice: tar needs to know the size first.
 func (p *tracePipe) put(name string, write func(io.Writer) error) error {
 	size, err := rundir.Size(write)
 	if err == nil {

@@ -15,13 +15,13 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// adopt makes the files of a finished run the lab's, then marks it as done, then lets the queue forget.
+// adopt takes over the files of a finished run, marks the run as done, then lets the queue forget it.
 func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 	r, err := e.current(m)
 	if err != nil {
 		return err
 	}
-	if r == nil { // done before, or stale
+	if r == nil { // already done, or a stale message
 		return e.ended(ctx, m)
 	}
 	missing, err := e.missingRows(m.Job)
@@ -41,7 +41,7 @@ func (e *engine) adopt(ctx context.Context, m queue.Message) error {
 	return e.ended(ctx, m)
 }
 
-// missingRows says which rows the lab has not got of a run that a worker calls done, nil if it has all.
+// missingRows says which rows the lab lacks of a run that a worker calls done, nil if it has all.
 func (e *engine) missingRows(hash string) (missing, err error) {
 	run, err := e.lab.Run(hash)
 	if err != nil || study.KindOf(run.Kind) == nil {
@@ -66,7 +66,7 @@ func (e *engine) fetchFiles(ctx context.Context, m queue.Message, dir string) er
 	return e.takeFiles(m.Job, staging, dir)
 }
 
-// takeFiles makes the files of a finished run, which are in staging, those of its folder.
+// takeFiles moves the files of a finished run from staging into the run's folder.
 func (e *engine) takeFiles(hash, staging, dir string) error {
 	run, err := e.lab.Run(hash)
 	if err == nil && study.KindOf(run.Kind) != nil {
@@ -94,8 +94,8 @@ func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
 	return queue.Folder(filepath.Join(e.o.Blobs, e.folder)), nil
 }
 
-// unusable deals with a finished run whose files cannot be had. A disk that is full or broken here stops the
-// study, nothing is lost; anything else is tried again by another worker, three times.
+// unusable handles a finished run whose files cannot be had. If a disk is full or broken here, the study stops and nothing is lost;
+// otherwise another worker tries again, up to three times.
 func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) error {
 	if study.DiskTrouble(cause) || ctx.Err() != nil {
 		return cause
@@ -155,7 +155,7 @@ func (e *engine) fail(ctx context.Context, m queue.Message) error {
 	return e.ended(ctx, m)
 }
 
-// ended counts a run that the lab holds as done or failed, and lets the queue forget it.
+// ended counts a run that is done or failed in the lab, and lets the queue forget it.
 func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	run, err := e.lab.Run(m.Job)
 	switch {
@@ -164,7 +164,7 @@ func (e *engine) ended(ctx context.Context, m queue.Message) error {
 	case err != nil:
 		return err
 	case run.Status != store.Done && run.Status != store.Failed && wire.IsLocal(m.Worker):
-		return e.c.Cancel(ctx, m.Job) // what it did was deleted since: sweepOrphans submits it again
+		return e.c.Cancel(ctx, m.Job) // its results have been deleted since: sweepOrphans submits it again
 	case run.Status != store.Done && run.Status != store.Failed:
 		return nil // a stale message: another worker computes it
 	}

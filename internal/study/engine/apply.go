@@ -12,14 +12,14 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// remoteRun is a run of a worker elsewhere, under the lab's claim of this process.
+// remoteRun is a run that a worker elsewhere computes while this process holds the lab's claim.
 type remoteRun struct {
 	claim      *store.Claim
 	generation uint64 // of the worker's claim
 }
 
-// apply writes results into the lab. Batches may come again: all it does can be done twice. Messages of one run are applied in order,
-// those of different runs do not depend on each other.
+// apply writes results into the lab. Batches may arrive again, so everything it does can be repeated. Messages of one run are
+// applied in order; those of different runs do not depend on each other.
 func (e *engine) apply(ctx context.Context, list []queue.Message) error {
 	e.remoteMu.Lock()
 	defer e.remoteMu.Unlock()
@@ -34,11 +34,11 @@ func (e *engine) apply(ctx context.Context, list []queue.Message) error {
 }
 
 // round applies each run's rows up to its first message of another kind, all in one transaction, then those messages, and returns
-// what comes after them.
+// the messages that come after them.
 func (e *engine) round(ctx context.Context, list []queue.Message) (later []queue.Message, err error) {
 	var parts []store.Part
 	var others []queue.Message
-	waits := map[string]bool{} // runs whose later messages come after one of others
+	waits := map[string]bool{} // runs with an earlier message that is not applied yet
 	for _, m := range list {
 		switch {
 		case waits[m.Job]:
@@ -66,7 +66,7 @@ func (e *engine) round(ctx context.Context, list []queue.Message) (later []queue
 	return later, nil
 }
 
-// rowsOf makes a message of rows part of the next transaction; ok is false if it is stale.
+// rowsOf makes a message with rows part of the next transaction; ok is false if the message is stale.
 func (e *engine) rowsOf(m queue.Message) (part store.Part, ok bool, err error) {
 	r, err := e.current(m)
 	if err != nil || r == nil {
@@ -97,7 +97,7 @@ func (e *engine) write(ctx context.Context, parts []store.Part) error {
 	return nil
 }
 
-// one applies a message that is not rows.
+// one applies a message that holds no rows.
 func (e *engine) one(ctx context.Context, m queue.Message) error {
 	switch {
 	case m.Type == queue.Trouble:
@@ -115,8 +115,8 @@ func (e *engine) one(ctx context.Context, m queue.Message) error {
 	return nil
 }
 
-// current returns the run that a message of a worker elsewhere belongs to, nil if the message is stale.
-// After a restart the run is claimed again, for the same worker.
+// current returns the run that a message from a worker elsewhere belongs to, nil if the message is stale. After a restart it claims
+// the run again, for the same worker.
 func (e *engine) current(m queue.Message) (*remoteRun, error) {
 	if r := e.remote[m.Job]; r != nil {
 		if r.generation != m.Generation {
@@ -138,8 +138,8 @@ func (e *engine) current(m queue.Message) (*remoteRun, error) {
 	return e.claim(run, m.Generation, run.Program)
 }
 
-// claim takes the lab's claim of a run for a worker elsewhere; nil if another process of this machine
-// works on the run, or has finished it.
+// claim takes the lab's claim of a run for a worker elsewhere. It returns nil if another process of this machine works on the run,
+// or has finished it.
 func (e *engine) claim(run store.Run, generation uint64, program store.Program) (*remoteRun, error) {
 	c, _, err := e.lab.Claim(store.Spec{Kind: run.Kind, Config: run.Config, Program: program})
 	var held *store.HeldError
@@ -154,7 +154,7 @@ func (e *engine) claim(run store.Run, generation uint64, program store.Program) 
 	return r, nil
 }
 
-// drop gives the lab's claim of a run for a worker elsewhere up, if there is one: somebody else goes on.
+// drop gives up the lab's claim of a run for a worker elsewhere, if there is one, so that another process can continue.
 func (e *engine) drop(hash string) error {
 	r := e.remote[hash]
 	if r == nil {
@@ -167,7 +167,7 @@ func (e *engine) drop(hash string) error {
 	return nil
 }
 
-// begin starts an attempt of a worker elsewhere. Older attempts' later messages are stale from here on.
+// begin starts an attempt by a worker elsewhere. Messages of older attempts that arrive later are stale.
 func (e *engine) begin(ctx context.Context, m queue.Message) error {
 	b, err := e.readBegin(m)
 	if err != nil {
@@ -176,7 +176,7 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 	}
 	run, err := e.lab.Run(m.Job)
 	if store.IsNotFound(err) || err == nil && run.Cancelled() {
-		return e.c.Cancel(ctx, m.Job) // a person was here
+		return e.c.Cancel(ctx, m.Job) // a user changed it
 	}
 	if err != nil {
 		return err
@@ -202,13 +202,13 @@ func (e *engine) begin(ctx context.Context, m queue.Message) error {
 		return err
 	}
 	c := e.remote[m.Job].claim
-	if err := rundir.Dir(c.Dir).Writer(nil).RemoveCheckpointsAfter(int(b.From)); err != nil { // they would be gone on from later, over a gap
+	if err := rundir.Dir(c.Dir).Writer(nil).RemoveCheckpointsAfter(int(b.From)); err != nil { // else a later attempt would continue from them, across a gap
 		return fmt.Errorf("study: removing checkpoints: %w", err)
 	}
 	return e.lostIsNoError(m.Job, errors.Join(c.DeleteAfter(b.From), c.SetRemote(m.Generation)))
 }
 
-// refuseGap ends an attempt that goes on from epochs whose rows the lab has not got, and has the run computed anew from what is whole.
+// refuseGap ends an attempt that continues after epochs whose rows the lab lacks, and has the run computed again from what is complete.
 func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, b wire.Begin) (refused bool, err error) {
 	kind := study.KindOf(run.Kind)
 	if kind == nil {
@@ -225,7 +225,7 @@ func (e *engine) refuseGap(ctx context.Context, m queue.Message, run store.Run, 
 	return true, e.again(ctx, m.Job)
 }
 
-// again stops the worker that computes a run and hands the run out anew, without the checkpoint that the queue kept.
+// again stops the worker that computes a run and submits the run anew, without the checkpoint in the queue.
 func (e *engine) again(ctx context.Context, hash string) error {
 	if err := e.c.Cancel(ctx, hash); err != nil {
 		return err

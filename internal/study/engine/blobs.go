@@ -18,16 +18,16 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// Workers elsewhere leave checkpoints and files that are too large for a message as blobs, in the queue's object store or in the shared
-// folder. Their names are
+// Workers elsewhere store checkpoints and files that are too large for a message as blobs, in the queue's object store or in the
+// shared folder. Their names are
 //
 //	RUN/gGENERATION/ckpt-EPOCH.tar, RUN/gGENERATION/beside-FROM-EPOCH.tar, RUN/gGENERATION/files.tar, RUN/begin/ckpt-EPOCH.tar
 //
-// and in the folder there are files half-written, too. A worker that is killed or overtaken removes nothing: the coordinator sweeps, at
-// the start of the studies, now and then, and at their end. Other labs may share the folder, so each has one of its own in it, and a worker
-// that writes there after the end finds that it is gone.
+// The folder also has half-written files. A worker that is killed or overtaken removes nothing: the coordinator sweeps at the start
+// of the studies, every now and then, and at their end. Other labs may share the folder, so each has a folder of its own inside it;
+// a worker that writes there after the end finds it gone.
 
-// folderFile has the name of the lab's folder below that of --blobs.
+// folderFile holds the name of the lab's folder inside that of --blobs.
 const folderFile = "queue.blobs"
 
 // folderName returns the name of the lab's own folder, "" if it has none yet.
@@ -41,12 +41,12 @@ func (e *engine) folderName() (string, error) {
 	}
 	name := strings.TrimSpace(string(text))
 	if len(name) != 22 || strings.Trim(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
-		return "", nil // cut short: another one
+		return "", nil // half written: make a new one
 	}
 	return name, nil
 }
 
-// makeFolder makes the lab's own folder, where there is a shared one.
+// makeFolder creates the lab's own folder inside the shared one, if there is one.
 func (e *engine) makeFolder() error {
 	if e.o.Blobs == "" {
 		return nil
@@ -64,7 +64,7 @@ func (e *engine) makeFolder() error {
 	return queue.MakeFolder(filepath.Join(e.o.Blobs, e.folder))
 }
 
-// folderLeft reports whether the lab's own folder is still there: a coordinator was killed before it removed it.
+// folderLeft reports whether the lab's own folder still exists because a coordinator was killed before removing it.
 func (e *engine) folderLeft() bool {
 	if e.o.Blobs == "" {
 		return false
@@ -76,7 +76,7 @@ func (e *engine) folderLeft() bool {
 	return queue.FolderLeft(filepath.Join(e.o.Blobs, name))
 }
 
-// sweepEvery is how often the coordinator sweeps while studies are under way.
+// sweepEvery is the time between sweeps while studies are under way.
 const sweepEvery = time.Minute
 
 func (e *engine) sweepOften(ctx context.Context) error {
@@ -92,8 +92,8 @@ func (e *engine) sweepOften(ctx context.Context) error {
 	}
 }
 
-// sweepBlobs removes the blobs that nobody will ask for. At the end of the studies that is all there is, unless another study of this
-// lab has runs under way.
+// sweepBlobs removes the blobs that nobody will ask for. At the end of the studies these are all of them, unless another study of
+// this lab has runs under way.
 func (e *engine) sweepBlobs(ctx context.Context, end bool) {
 	for _, shared := range []bool{false, true} {
 		if shared && e.o.Blobs == "" {
@@ -109,8 +109,8 @@ func (e *engine) sweepBlobs(ctx context.Context, end bool) {
 	}
 }
 
-// sweepStore lists the blobs before it asks which runs need them: a blob that is there when its run has ended, or when another worker has
-// taken the run over, is of no use any more.
+// sweepStore lists the blobs before it asks which runs need them: a blob listed before its run ended, or before another worker took
+// the run over, is no longer needed.
 func (e *engine) sweepStore(ctx context.Context, blobs queue.Blobs, end bool) error {
 	names, err := blobs.List(ctx)
 	if err != nil {
@@ -132,22 +132,22 @@ func (e *engine) sweepStore(ctx context.Context, blobs queue.Blobs, end bool) er
 	return blobs.Remove(ctx, unused...)
 }
 
-// blobUse says which blobs may still be asked for.
+// blobUse says which blobs may still be needed.
 type blobUse struct {
 	e      *engine
-	claims map[string]queue.Claim // of runs that the queue has a claim of, or a job
-	unread bool                   // there are results that were not applied
-	runs   map[string]runUse      // those that were asked for
+	claims map[string]queue.Claim // of runs with a claim or a job in the queue
+	unread bool                   // some results have not been applied
+	runs   map[string]runUse      // the runs looked up so far
 }
 
-// runUse is how a run's blobs may be used.
+// runUse says which blobs of a run may still be needed.
 type runUse struct {
-	under  bool       // it is, or may be, under way
-	oldest uint64     // generation whose messages the lab still accepts
-	state  wire.State // that the next worker goes on from
+	under  bool       // the run is, or may be, under way
+	oldest uint64     // oldest generation whose messages the lab still accepts
+	state  wire.State // that the next worker continues from
 }
 
-// usedBlobs asks the queue.
+// usedBlobs asks the queue which blobs may still be needed.
 func (e *engine) usedBlobs(ctx context.Context) (*blobUse, error) {
 	u := &blobUse{e: e, claims: map[string]queue.Claim{}, runs: map[string]runUse{}}
 	jobs, err := e.c.Jobs(ctx)
@@ -168,7 +168,7 @@ func (e *engine) usedBlobs(ctx context.Context) (*blobUse, error) {
 	return u, nil
 }
 
-// anyRun reports whether a run is under way that the queue knows, or that was asked for.
+// anyRun reports whether a run in the queue, or one looked up before, is under way.
 func (u *blobUse) anyRun() bool {
 	for hash := range u.claims {
 		u.run(hash)
@@ -181,7 +181,7 @@ func (u *blobUse) anyRun() bool {
 	return false
 }
 
-// run looks how a run's blobs may be used. Where the lab cannot tell, everything stays.
+// run returns which blobs of a run may still be needed. If the lab cannot tell, all of them are.
 func (u *blobUse) run(hash string) runUse {
 	if r, ok := u.runs[hash]; ok {
 		return r
@@ -204,8 +204,8 @@ func (u *blobUse) run(hash string) runUse {
 	return r
 }
 
-// needs reports whether a blob may still be asked for: it is what its run's next worker goes on from, or of an attempt that has not ended
-// and not older than that.
+// needs reports whether a blob may still be needed: its run's next worker continues from it, or it belongs to an attempt that has
+// not ended and is no older than that.
 func (u *blobUse) needs(name string) bool {
 	hash, rest, _ := strings.Cut(name, "/")
 	attempt, file, _ := strings.Cut(rest, "/")
@@ -224,8 +224,8 @@ func (u *blobUse) needs(name string) bool {
 	return !known || epoch >= r.state.Epoch
 }
 
-// blobEpoch returns the epoch up to which a blob has what its run left. The object store puts '~' and more behind the name of one that
-// was sent twice.
+// blobEpoch returns the epoch up to which a blob has the run's files. The object store appends '~' and more to the name of a blob
+// that was sent twice.
 func blobEpoch(file string) (epoch int64, ok bool) {
 	file, _, _ = strings.Cut(file, "~")
 	file, ok = strings.CutSuffix(file, ".tar")

@@ -39,12 +39,12 @@ func (e *engine) coordinate(ctx context.Context) error {
 	return errors.Join(err, e.release())
 }
 
-// takeUp becomes the queue's coordinator and brings queue and lab in line.
+// takeUp makes this process the queue's coordinator and brings queue and lab in line.
 func (e *engine) takeUp(ctx context.Context) error {
 	if err := e.makeFolder(); err != nil {
 		return err
 	}
-	owner, err := "this lab", error(nil) // whose lock this process has
+	owner, err := "this lab", error(nil) // whose lock this process holds
 	if e.o.Remote != nil {
 		owner, err = ownerOf(e.lab)
 	}
@@ -69,7 +69,7 @@ func (e *engine) takeUp(ctx context.Context) error {
 	return e.submitAll(ctx)
 }
 
-// connect starts the embedded server, or connects to the cluster that was named.
+// connect starts the embedded server, or connects to the named cluster.
 func (e *engine) connect() error {
 	var err error
 	if e.o.Remote != nil {
@@ -89,10 +89,10 @@ func (e *engine) connect() error {
 	return err
 }
 
-// Announcement begins the note of the address.
+// Announcement begins the log line with the address.
 const Announcement = "workers elsewhere join with"
 
-// ownerOf names a lab for the queue of a shared cluster.
+// ownerOf returns the name of a lab in the queue of a shared cluster.
 func ownerOf(lab *store.Lab) (string, error) {
 	dir, err := filepath.Abs(lab.Dir())
 	if err != nil {
@@ -105,8 +105,8 @@ func ownerOf(lab *store.Lab) (string, error) {
 	return "the lab " + dir + " on " + host, nil
 }
 
-// submitAll brings the queue in line with the studies: what is wanted is in it, what is not is out.
-// Slots of an earlier coordinator died with it, since this process has the lock now.
+// submitAll brings the queue in line with the studies: wanted runs are submitted, others are taken out. Slots of an earlier
+// coordinator died with it, since this process holds the lock now.
 func (e *engine) submitAll(ctx context.Context) error {
 	if _, err := e.c.Free(ctx, wire.IsLocal); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (e *engine) submitAll(ctx context.Context) error {
 	return e.submit(ctx, jobs...)
 }
 
-// missing lists the open runs as jobs, in their order, but for those that the queue has and those that a
-// worker holds: one that has no job any more is about to be reported as ended.
+// missing lists the open runs as jobs, in order, without those that are in the queue and those that a worker holds: a held run
+// without a job is about to be reported as ended.
 func (e *engine) missing(ctx context.Context, there []string) ([]queue.Job, error) {
 	have := map[string]bool{}
 	for _, id := range there {
@@ -171,7 +171,7 @@ func (r *openRun) job() queue.Job {
 	return queue.Job{ID: r.Hash, Kind: string(r.Kind), Priority: queue.Normal, Payload: []byte(r.Payload)}
 }
 
-// work runs everything side by side until nothing is open or one part fails.
+// work runs all parts side by side until nothing is open or one part fails.
 func (e *engine) work(ctx context.Context) error {
 	all, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -214,7 +214,7 @@ var errFinished = errors.New("study: finished")
 
 var errCancelled = errors.New("study: the run was cancelled")
 
-// localSlots are the workers of this process. They write to the lab themselves: it is theirs, too.
+// localSlots are the workers of this process. They write to the lab directly.
 func (e *engine) localSlots(ctx context.Context) error {
 	teams := make(chan *parallel.Team, e.o.Slots)
 	for range e.o.Slots {
@@ -230,7 +230,7 @@ func (e *engine) localSlots(ctx context.Context) error {
 		})
 }
 
-// compute computes a run in this process, going on from where a worker elsewhere left it.
+// compute computes a run in this process, continuing from where a worker elsewhere left it.
 func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team) error {
 	kind, err := study.KindNamed(t.Kind)
 	if err != nil {
@@ -239,7 +239,7 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team
 	if run, err := e.lab.Run(t.ID); err == nil && run.Cancelled() {
 		return errors.Join(e.takeBack(t), queue.Postpone(errCancelled)) // watchLab takes the job out of the queue
 	}
-	// What workers elsewhere have sent of the run is in the lab before anybody looks how far it is.
+	// Apply what workers elsewhere have sent of the run before asking how far it has got.
 	if err := e.c.Settled(ctx, t.ID); err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team
 	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Engines: e.o.Engines, Scripts: e.o.Scripts, StartOver: e.opened(), Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
 		Note:     func(text string) { e.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p study.Progress) { e.progress(t.ID, "this process", p) }})
-	if errors.Is(err, store.ErrLost) { // to a person, or to another process
+	if errors.Is(err, store.ErrLost) { // lost to a user, or to another process
 		return queue.Postpone(err)
 	}
 	return e.localTrouble(t.ID, err)

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// FullError is returned when the disk of the lab is full. Runs that had ended are safe, the others go on
-// from their checkpoints.
+// FullError is returned when the disk of the lab is full. Finished runs are safe; the others continue from their checkpoints.
 type FullError struct {
-	Dir     string // the lab
+	Dir     string // of the lab
 	Studies []string
 	Cause   error
 }
@@ -22,10 +21,10 @@ func (e *FullError) Error() string {
 
 func (e *FullError) Unwrap() error { return e.Cause }
 
-// diskEvery is how often the coordinator looks whether the queue has room for more messages.
+// diskEvery is the time between checks that the queue has room for more messages.
 const diskEvery = 2 * time.Second
 
-// watchDisk ends the work when the embedded server runs out of disk: everybody would wait for it.
+// watchDisk ends the work when the embedded server runs out of disk, since everybody would wait for it.
 func (e *engine) watchDisk(ctx context.Context) error {
 	look := time.NewTicker(diskEvery)
 	defer look.Stop()

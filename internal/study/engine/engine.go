@@ -1,9 +1,10 @@
-// Package engine coordinates studies: it keeps the queue in line with the lab, applies what workers send, and is the only one that writes
-// their results.
+// Package engine coordinates studies: it keeps the queue in line with the lab, applies what workers send, and alone writes their
+// results.
 //
-// Open engine.go for Execute and its options, then coordinate.go: what runs side by side. Results come in by untrusted.go (what may be
-// said), apply.go (rows, beginnings, stale messages) and adopt.go (files, ends). reconcile.go follows what people change, orphans.go
-// what nobody reports, takeover.go and promote.go the checkpoints that a run goes on from, blobs.go what is left with the queue.
+// Read engine.go for Execute and its options, then coordinate.go for what runs side by side. Results come in through untrusted.go
+// (what is accepted), apply.go (rows, beginnings, stale messages) and adopt.go (files, ends). reconcile.go follows changes by users,
+// orphans.go handles runs that nobody reports on, takeover.go and promote.go the checkpoints that runs continue from, blobs.go the
+// files kept with the queue.
 package engine
 
 import (
@@ -23,37 +24,37 @@ import (
 	"collapse/internal/version"
 )
 
-// Options say where the runs of studies are computed. Nothing here changes their results.
+// Options say where the runs of studies are computed. They do not affect the results.
 type Options struct {
-	Slots   int             // runs side by side in this process; 0: none, workers elsewhere do everything
+	Slots   int             // runs side by side in this process; 0: none, workers elsewhere compute all
 	Threads int             // of all slots together
-	Engines *processes.Pool // for runs that a process beside this program computes; nil: this process can do none
+	Engines *processes.Pool // for runs that another process computes; nil: this process can do none of those
 
-	Listen            string // opens the queue to workers on other machines, "host:port"; "": no
+	Listen            string // opens the queue to workers on other machines, "host:port"; "": closed
 	Token             string
 	CertFile, KeyFile string // TLS, with Listen
 
 	Remote *queue.Remote // an existing NATS cluster instead of the embedded server
 	Queue  queue.Options // Version and Logf are set by Execute
-	Blobs  string        // folder that workers share, for what is too large for a message; "": the queue's object store
+	Blobs  string        // folder shared with workers, for what is too large for a message; "": the queue's object store
 
-	// Scripts is the folder of the code of scripts that slots of this process may start; "": none.
+	// Scripts is the folder with the code of scripts that slots of this process may start; "": none.
 	Scripts string
 
 	// Rebuild first applies every result that the queue still holds, for a lab that lost some.
 	Rebuild bool
 
-	Watch func(Event)                      // is told how it goes, one call at a time; may be nil
-	Logf  func(format string, args ...any) // is told what a person may want to know; may be nil
+	Watch func(Event)                      // receives events, one call at a time; may be nil
+	Logf  func(format string, args ...any) // logs what the user may want to know; may be nil
 }
 
 // Event is a change in a set of studies under way.
 type Event struct {
 	Snapshot
-	Ended *Ended // the run that just ended, if that is what changed
+	Ended *Ended // the run that just ended, if this is what changed
 }
 
-// Snapshot is how far studies are.
+// Snapshot is how far studies have got.
 type Snapshot struct {
 	Runs, Done, Failed int
 	Working            []Working
@@ -70,21 +71,21 @@ type Working struct {
 type Ended struct {
 	Hash, Note string
 	Failed     bool
-	Text       string // what came out, or why it failed
+	Text       string // the outcome, or why it failed
 }
 
-// Summary is how a call of Execute ended.
+// Summary says how a call of Execute ended.
 type Summary struct {
 	Runs, Done, Failed int
 	Cancelled          bool
 }
 
-// Execute computes the runs of the named studies that the lab does not hold, in order, and returns when
-// all have ended, failed ones included. When ctx ends it stops cleanly and returns an error that wraps
-// the context's; calling it again goes on.
+// Execute computes the runs of the named studies that the lab does not hold, in order, and returns when all have ended, including
+// those that fail. When ctx ends, it stops cleanly and returns an error that wraps the context's; calling it again continues the
+// work.
 //
-// One process at a time does this for a lab. A second one waits, showing how far the studies are, and
-// takes over if the first ends before them.
+// Only one process at a time does this for a lab. A second one waits, showing the progress of the studies, and takes over if the
+// first ends before they do.
 func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Summary, error) {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
@@ -119,9 +120,9 @@ type engine struct {
 	o     Options
 	names []string
 
-	folder string // of this lab's blobs, below o.Blobs; "" without that
+	folder string // of this lab's blobs, inside o.Blobs; "" if that is ""
 
-	server  *queue.Server // nil: another process's
+	server  *queue.Server // nil: another process has it
 	broker  *queue.Broker
 	c       *queue.Coordinator
 	started time.Time
@@ -132,38 +133,38 @@ type engine struct {
 	runs      int
 	done      int
 	failed    int
-	doneHere  float64 // runs, or parts of runs, that were done since started
+	doneHere  float64 // runs, or parts of runs, done since started
 	cancelled bool
-	closing   int         // ended runs that are not in open any more and are being told
+	closing   int         // ended runs that are no longer in open and are being reported
 	revision  int64       // of the studies in the lab, when they were read
 	finished  func()      // ends the work once nothing is left
-	abort     func(error) // ends the work before
+	abort     func(error) // ends the work early
 
-	emptied chan struct{} // holds one: nothing may be left
+	emptied chan struct{} // capacity 1; a value means that nothing may be left
 
 	watchMu sync.Mutex
-	told    time.Time // of progress
+	told    time.Time // when progress was last reported
 
 	remoteMu sync.Mutex            // held while results are applied
 	remote   map[string]*remoteRun // runs of workers elsewhere
-	epochs   map[string]int64      // that runs have, as far as it was asked
+	epochs   map[string]int64      // epochs per run, as far as known
 }
 
 // openRun is a run that has not ended.
 type openRun struct {
 	store.StudyRun
-	worker   string // that computes it, "" if none
+	worker   string // that computes it; "": none
 	progress study.Progress
-	broken   int // times that its result could not be used
+	broken   int // number of times its result could not be used
 }
 
-// load reads the studies from the lab: which runs have ended and which have not. Runs already open keep
-// what is known of them.
+// load reads from the lab which runs of the studies have ended and which have not. Runs that are already open keep what is known
+// about them.
 func (e *engine) load() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var err error
-	if e.revision, err = e.lab.StudyRevision(); err != nil { // first: what changes from here on is read again
+	if e.revision, err = e.lab.StudyRevision(); err != nil { // read first: later changes will be read again
 		return err
 	}
 	open, seen := map[string]*openRun{}, map[string]bool{}
@@ -214,7 +215,7 @@ func (e *engine) summary() Summary {
 	return Summary{Runs: e.runs, Done: e.done, Failed: e.failed, Cancelled: e.cancelled}
 }
 
-// stopped explains an end before the end.
+// stopped explains why the work ended early.
 func (e *engine) stopped(err error) error {
 	if err == nil {
 		return nil
@@ -229,7 +230,7 @@ func (e *engine) stopped(err error) error {
 	return err
 }
 
-// mayStart refuses runs of scripts that the slots of this process would have to start without leave: every attempt would fail.
+// mayStart refuses runs of scripts that the slots of this process may not start: every attempt would fail.
 func (e *engine) mayStart() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -242,11 +243,10 @@ func (e *engine) mayStart() error {
 	return nil
 }
 
-// followEvery is how often a second process looks how far the first is.
+// followEvery is the time between a second process's looks at the first one's progress.
 const followEvery = 500 * time.Millisecond
 
-// lockOrFollow takes the lab's lock, or waits for it while another process has it. It returns no lock
-// when there is nothing left to do.
+// lockOrFollow takes the lab's lock, or waits for it while another process holds it. It returns no lock if nothing is left to do.
 func (e *engine) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
 	for told := false; ; told = true {
 		lock, err := queue.TakeLock(filepath.Join(e.lab.Dir(), "queue.lock"))

@@ -13,29 +13,29 @@ import (
 	"collapse/internal/queue"
 )
 
-// Health is what is wrong with a lab's queue and its workers, as the coordinator wrote it last.
+// Health is what is wrong with a lab's queue and its workers, as the coordinator last wrote it.
 type Health struct {
 	Time time.Time `json:"time"`
 	QueueHealth
 }
 
-// QueueHealth is what a Health says.
+// QueueHealth is the content of a Health.
 type QueueHealth struct {
-	Unusable queue.Tally     `json:"unusable"`          // what came over the network and was set aside
-	Waiting  []queue.Waiting `json:"waiting,omitempty"` // workers whose machines can do no run now
-	Stuck    bool            `json:"stuck,omitempty"`   // runs are left, and every worker that is heard of waits
+	Unusable queue.Tally     `json:"unusable"`          // messages from the network that were set aside
+	Waiting  []queue.Waiting `json:"waiting,omitempty"` // workers whose machines can do no run at the moment
+	Stuck    bool            `json:"stuck,omitempty"`   // runs are left, and every known worker waits
 }
 
 const (
 	healthFile  = "queue.health"
-	healthBytes = 1 << 20 // that are read of it
+	healthBytes = 1 << 20 // that are read at most
 	healthEvery = time.Second
-	freshFor    = time.Minute      // what is known of workers
-	againEvery  = 20 * time.Second // it is written again while workers wait
+	freshFor    = time.Minute      // how long news of workers counts
+	againEvery  = 20 * time.Second // rewritten this often while workers wait
 )
 
-// ReadHealth reads what the coordinator of a lab left in its folder. Workers that wait are known for a minute. A lab that never had a
-// coordinator is well.
+// ReadHealth reads what the coordinator of a lab left in its folder. Waiting workers are forgotten after a minute. A lab that never
+// had a coordinator is healthy.
 func ReadHealth(dir string) (Health, error) {
 	var h Health
 	path := filepath.Join(dir, healthFile)
@@ -85,7 +85,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// watchHealth writes what is wrong where `study status` looks, says so when no worker can go on, and gives up claims whose workers
+// watchHealth writes problems to where `study status` looks, logs when no worker can continue, and gives up claims whose workers
 // have vanished together with their jobs.
 func (e *engine) watchHealth(ctx context.Context) error {
 	old, err := ReadHealth(e.lab.Dir())
@@ -95,11 +95,11 @@ func (e *engine) watchHealth(ctx context.Context) error {
 	e.c.CountOn(old.Unusable)
 	defer func() {
 		if now := (Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable()}}); now.Unusable.Count > 0 || len(old.Waiting) > 0 {
-			now.write(e.lab.Dir()) // the study ends: what cannot be written now says nothing new
+			now.write(e.lab.Dir()) // the study ends: not worth an error
 		}
 	}()
 	dead, swept := deadClaims{}, time.Now()
-	idle := 0 // looks in a row that found nobody at work and somebody waiting
+	idle := 0 // consecutive looks at which nobody worked and somebody waited
 	for look := time.NewTicker(healthEvery); ; {
 		select {
 		case <-ctx.Done():
@@ -127,7 +127,7 @@ func (e *engine) watchHealth(ctx context.Context) error {
 	}
 }
 
-// differs says whether there is something new to write.
+// differs reports whether there is something new to write.
 func (h Health) differs(old Health) bool {
 	if len(h.Waiting) > 0 && h.Time.Sub(old.Time) > againEvery {
 		return true

@@ -11,9 +11,9 @@ import (
 	"collapse/internal/train"
 )
 
-// localTrouble deals with what ended a run in a slot of this process. A disk that is full or broken is the lab's, so another attempt
-// would end the same way: the work ends, nothing is lost. Other trouble of this machine is no attempt of the run while somebody else
-// may do it, or this machine once another run has ended.
+// localTrouble handles an error that ended a run in a slot of this process. If a disk is full or broken, it is the lab's, so another
+// attempt would end the same way: the work ends, and nothing is lost. Any other trouble of this machine does not count as an attempt
+// of the run while another worker may do it, or this machine once another run has ended.
 func (e *engine) localTrouble(hash string, err error) error {
 	switch {
 	case err == nil || queue.IsFailure(err) || !study.MachineTrouble(err):
@@ -32,7 +32,7 @@ func (e *engine) localTrouble(hash string, err error) error {
 	shared := e.o.Listen != "" || e.o.Remote != nil
 	alone := e.nobodyWorks()
 	if !shared && (errors.As(err, &here) || alone && errors.As(err, &memory)) {
-		return err // it will not be otherwise: the run says why
+		return err // trying again would not help; the run says why
 	}
 	return queue.Unfit(err)
 }

@@ -8,12 +8,12 @@ import (
 	"collapse/internal/store"
 )
 
-// Two things can be orphaned: a run that has neither a job nor a claim in the queue (sweepOrphans), and a claim that has no job
+// Two things can be orphaned: a run with neither a job nor a claim in the queue (sweepOrphans), and a claim without a job
 // (deadClaims).
 
-// deadClaims are claims that are held while the queue has no job for them: runs that are about to be reported as ended. One whose claim
-// does not move any more, with nothing left to read from its worker, will not be: its last message could not be used, or its job
-// was taken out of the queue by mistake. It is given to another worker.
+// deadClaims are claims that are held while the queue has no job for them. Normally their runs are about to be reported as ended.
+// But if a claim no longer changes and nothing from its worker is left to read, no report will come: the worker's last message could
+// not be used, or its job was taken out of the queue by mistake. The run is then given to another worker.
 type deadClaims map[string]deadClaim
 
 type deadClaim struct {
@@ -21,10 +21,10 @@ type deadClaim struct {
 	since    time.Time
 }
 
-// silentFor is how many times the queue's AckWait a dead claim is waited for.
+// silentFor is how long to wait for a dead claim, in multiples of the queue's AckWait.
 const silentFor = 4
 
-// sweep looks at the claims now and gives those up that have not moved for long.
+// sweep looks at the claims and gives up those that have not changed for long.
 func (o deadClaims) sweep(ctx context.Context, e *engine) {
 	claims, err := e.c.Claims(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (o deadClaims) sweep(ctx context.Context, e *engine) {
 			o[c.Job] = deadClaim{c.Revision, time.Now()}
 		} else if time.Since(old.since) > silentFor*e.c.AckWait() && e.allRead(ctx) {
 			e.o.Logf("run %.12s: %s ended without a usable message; another worker continues", c.Job, c.Worker)
-			e.c.Release(ctx, c.Job, c.Revision) // its error says that the server is away: the next look tries again
+			e.c.Release(ctx, c.Job, c.Revision) // an error means that the server is away: the next look tries again
 		}
 	}
 	for id := range o {
@@ -64,14 +64,14 @@ func (e *engine) isOpen(hash string) bool {
 	return e.open[hash] != nil
 }
 
-// allRead says that no result waits to be applied.
+// allRead reports whether all results have been applied.
 func (e *engine) allRead(ctx context.Context) bool {
 	t, err := e.broker.Traffic(ctx)
 	return err == nil && t.Unread == 0
 }
 
-// sweepOrphans settles what nobody reports: runs that a `collapse train` of this lab finished, and jobs
-// that were taken out of the queue because one was at them.
+// sweepOrphans handles runs that nobody reports on: those that a `collapse train` on this lab finished, and jobs that were taken out
+// of the queue because such a process worked on them.
 func (e *engine) sweepOrphans(ctx context.Context) error {
 	there, err := e.c.Jobs(ctx)
 	var jobs []queue.Job
@@ -79,7 +79,7 @@ func (e *engine) sweepOrphans(ctx context.Context) error {
 		jobs, err = e.missing(ctx, there)
 	}
 	if err != nil {
-		return nil // the server is away; its connection says so
+		return nil // the server is away; its connection reports that
 	}
 	for _, job := range jobs {
 		run, err := e.lab.Run(job.ID)

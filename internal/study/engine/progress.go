@@ -12,7 +12,7 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// close counts a run as ended and tells it. After the last one it has reconcile end the work.
+// close counts a run as ended and reports it. After the last one it has reconcile end the work.
 func (e *engine) close(run store.Run) {
 	e.mu.Lock()
 	o := e.open[run.Hash]
@@ -46,7 +46,7 @@ func (e *engine) close(run store.Run) {
 	}
 }
 
-// progress notes how far a run is; worker "" says that nobody computes it.
+// progress records how far a run has got; worker "" means that nobody computes it.
 func (e *engine) progress(hash, worker string, p study.Progress) {
 	e.mu.Lock()
 	o := e.open[hash]
@@ -63,7 +63,7 @@ func (e *engine) progress(hash, worker string, p study.Progress) {
 	}
 }
 
-// toldEvery bounds how often progress is told; ends are always.
+// toldEvery bounds how often progress is reported; ends are always reported.
 const toldEvery = 100 * time.Millisecond
 
 func (e *engine) tell(ended *Ended) {
@@ -75,8 +75,8 @@ func (e *engine) tell(ended *Ended) {
 	}
 }
 
-// snapshot is how far the studies are now. The time left follows from the runs done here so far, parts
-// of runs included, on the assumption that the others take as long.
+// snapshot returns the current state of the studies. The time left follows from the runs done here so far, including parts of runs,
+// and assumes that the others take as long.
 func (e *engine) snapshot() Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,11 +95,11 @@ func (e *engine) snapshot() Snapshot {
 	return s
 }
 
-// watchClaims learns from the queue who works on what.
+// watchClaims learns from the queue which worker computes which run.
 func (e *engine) watchClaims(ctx context.Context) error {
 	for {
 		err := e.c.Watch(ctx, func(c queue.Claim) {
-			if wire.IsLocal(c.Worker) { // its progress is known at first hand
+			if wire.IsLocal(c.Worker) { // its progress is reported directly
 				return
 			}
 			p, worker := wire.ParseProgress(c.Progress), c.Worker

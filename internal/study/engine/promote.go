@@ -9,8 +9,8 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// submit puts jobs into the queue. Where workers elsewhere may take them, a run that goes on from one that this lab holds takes that
-// one's last checkpoint along.
+// submit puts jobs into the queue. If workers elsewhere may take them, a run that continues one of this lab's runs gets that run's
+// last checkpoint with its job.
 func (e *engine) submit(ctx context.Context, jobs ...queue.Job) error {
 	for i := range jobs {
 		jobs[i].Folder = e.folder
@@ -28,8 +28,8 @@ func (e *engine) submit(ctx context.Context, jobs ...queue.Job) error {
 // opened reports whether workers elsewhere can take jobs.
 func (e *engine) opened() bool { return e.o.Listen != "" || e.o.Remote != nil }
 
-// beginning makes the checkpoint that a run goes on from, with the rows up to there, and leaves it with the queue, too. It is nil if
-// the run has to start at its beginning.
+// beginning makes the checkpoint that a run continues from, with the rows up to it, and also stores it with the queue. It returns
+// nil if the run has to start from the beginning.
 func (e *engine) beginning(ctx context.Context, job queue.Job) ([]byte, error) {
 	kind, err := study.KindNamed(job.Kind)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// Times between looks at what people, and other processes, did.
+// Times between looks at what users and other processes did.
 const (
 	lookEvery    = 250 * time.Millisecond
 	orphansEvery = 10 * time.Second
@@ -42,8 +42,8 @@ func (e *engine) watchLab(ctx context.Context) error {
 	}
 }
 
-// reconcile takes over what people changed and ends the work if nothing is left. A resume that arrives before the last run has
-// ended, or as it ends, is honoured.
+// reconcile applies changes by users, and ends the work if nothing is left. A resume that arrives while the last run is finishing is
+// honoured.
 func (e *engine) reconcile(ctx context.Context) error {
 	now, err := e.lab.StudyRevision()
 	if err != nil {
@@ -91,8 +91,7 @@ func (e *engine) reload(ctx context.Context) error {
 	return e.submit(ctx, jobs...)
 }
 
-// rebuild applies every result that the queue holds once more. Runs that the lab holds as done stay as
-// they are.
+// rebuild applies every result that the queue holds once more. Runs that are done in the lab stay as they are.
 func (e *engine) rebuild(ctx context.Context) error {
 	e.o.Logf("reading all results again")
 	e.mu.Lock()
@@ -116,8 +115,7 @@ func (e *engine) rebuild(ctx context.Context) error {
 	})
 }
 
-// release gives the lab's claims of workers elsewhere up; they go on, and the next coordinator takes
-// them over.
+// release gives up the lab's claims for workers elsewhere; these continue, and the next coordinator takes them over.
 func (e *engine) release() error {
 	e.remoteMu.Lock()
 	defer e.remoteMu.Unlock()

@@ -34,7 +34,7 @@ func (e *engine) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (w
 	return state, nil
 }
 
-// voidState takes from the queue a checkpoint that a run of this process does not go on from: the epochs before it are computed anew here.
+// voidState removes a checkpoint from the queue that a run of this process does not continue from: the epochs before it are computed anew here.
 func (e *engine) voidState(ctx context.Context, t *queue.Task, state wire.State, from int64) {
 	if state.Epoch == 0 || state.Usable() == state.Epoch && from >= state.Epoch {
 		return
@@ -44,8 +44,8 @@ func (e *engine) voidState(ctx context.Context, t *queue.Task, state wire.State,
 	}
 }
 
-// takeBack ends the part of a worker elsewhere in a run that a slot of this process has the queue's claim of now. What that worker still
-// sends is of an older generation, and stale.
+// takeBack ends a remote worker's part in a run whose claim in the queue is now held by a slot of this process. Anything that worker
+// still sends has an older generation, and is stale.
 func (e *engine) takeBack(t *queue.Task) error {
 	e.remoteMu.Lock()
 	defer e.remoteMu.Unlock()

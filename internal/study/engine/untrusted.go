@@ -11,7 +11,7 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// admit leaves out the messages that cannot be used.
+// admit drops the messages that cannot be used.
 func (e *engine) admit(ctx context.Context, list []queue.Message) []queue.Message {
 	var good []queue.Message
 	for _, m := range list {
@@ -45,7 +45,7 @@ func (e *engine) setAside(m queue.Message, why error) {
 	e.c.SetAside(fmt.Sprintf("message %d of run %.12s from %s", m.Sequence, m.Job, m.Worker), len(m.Data), why)
 }
 
-// readBegin reads the beginning of an attempt at a run.
+// readBegin reads the message that begins an attempt at a run.
 func (e *engine) readBegin(m queue.Message) (wire.Begin, error) {
 	b, err := wire.DecodeBegin(m.Data[1:])
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *engine) readRows(m queue.Message) (store.EpochRows, error) {
 	return rows, nil
 }
 
-// epochsOf is how many epochs a run has, by its configuration.
+// epochsOf is the number of epochs of a run, by its configuration.
 func (e *engine) epochsOf(hash string) int64 {
 	if n, ok := e.epochs[hash]; ok {
 		return n

@@ -6,14 +6,14 @@ import (
 	"collapse/internal/store"
 )
 
-// Selected is a run to export, with the study it was named by; "" if it was named itself.
+// Selected is a run to export, with the study that was named; "" if the run itself was.
 type Selected struct {
 	Study string
 	store.StudyRun
 }
 
-// Select returns the runs of studies, by name, and runs by the start of their hash, each once for each study; without
-// names every run of the lab. It returns an error for a name that is neither.
+// Select returns the runs of the named studies, and runs named by the start of their hash, each once per study; without names, every
+// run of the lab. A name that is neither is an error.
 func Select(lab *store.Reader, names []string) ([]Selected, error) {
 	if len(names) == 0 {
 		return everyRun(lab)
@@ -65,7 +65,7 @@ func everyRun(lab *store.Reader) ([]Selected, error) {
 	return out, nil
 }
 
-// alone is a run outside any study.
+// alone returns a run as selected by itself, outside any study.
 func alone(r store.Run) Selected {
 	return Selected{StudyRun: store.StudyRun{Hash: r.Hash, Kind: r.Kind, Status: r.Status, Error: r.Error, Note: r.Label,
 		Epoch: r.LastEpoch, Started: r.Started, Finished: r.Finished}}

@@ -1,5 +1,5 @@
-// Package export writes runs of a lab for other programs: as one tidy table (table.go), or as event files of TensorBoard
-// (tensorboard.go). select.go finds the runs by names of studies and hashes.
+// Package export writes runs of a lab for other programs: as one tidy table (table.go), or as TensorBoard event files
+// (tensorboard.go). select.go finds runs by the names of studies and by hashes.
 package export
 
 import (
@@ -18,19 +18,18 @@ import (
 	"collapse/internal/study"
 )
 
-// tidyColumns begin every exported table; the settings that differ between the runs follow.
+// tidyColumns are the first columns of every exported table; the settings that differ between the runs follow.
 var tidyColumns = []string{"study", "run", "kind", "status", "note", "series", "step", "split", "layer", "measure", "value", "missing"}
 
-// tidyWriter takes one line of a table at a time.
+// tidyWriter writes a table line by line.
 type tidyWriter interface {
-	// write gets a run's texts, by column, the settings after them, and one of its values.
+	// write takes a run's texts, by column, the settings that follow them, and one value.
 	write(texts []string, settings []any, v store.Value) error
 	close() error
 }
 
-// Table writes runs as one tidy table in the given format (csv, json, parquet): a line for each run,
-// epoch and measure, with the settings that differ between the runs as columns of text. It returns the
-// number of lines. Memory holds one run at a time.
+// Table writes runs as one tidy table in the given format (csv, json, parquet): one line per run, epoch and measure, with the
+// settings that differ between the runs as text columns. It returns the number of lines. One run at a time is held in memory.
 func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (lines int, err error) {
 	settings, keys, err := settingsOf(lab, runs)
 	if err != nil {
@@ -76,7 +75,7 @@ func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, er
 	return nil, fmt.Errorf("study: format %q; wanted csv, json or parquet", format)
 }
 
-// settingsOf are the settings of runs, and those that differ.
+// settingsOf returns the settings of runs, and the keys of those that differ.
 func settingsOf(lab *store.Reader, selected []Selected) ([]map[string]any, []string, error) {
 	runs := make([]store.Run, len(selected))
 	for i, r := range selected {
@@ -88,7 +87,7 @@ func settingsOf(lab *store.Reader, selected []Selected) ([]map[string]any, []str
 	return study.Settings(runs)
 }
 
-// fill spreads a run's texts, settings and a value over the columns, all but step and value.
+// fill spreads a run's texts, settings and a value over the columns, except step and value.
 func fill(line []string, texts []string, settings []any, v store.Value) {
 	copy(line, texts)
 	copy(line[len(texts):], []string{v.Series, strconv.FormatInt(v.Step, 10), v.Split, v.Layer, v.Measure, "", v.Missing})
@@ -137,7 +136,7 @@ func (j *jsonTidy) write(texts []string, settings []any, v store.Value) error {
 		object[c] = line[i]
 	}
 	for i, x := range settings {
-		object[j.columns[len(tidyColumns)+i]] = x // numbers as numbers
+		object[j.columns[len(tidyColumns)+i]] = x // numbers stay numbers
 	}
 	object["step"], object["value"] = v.Step, any(nil)
 	if v.Missing == "" && !math.IsInf(v.Value, 0) && !math.IsNaN(v.Value) {
@@ -161,10 +160,10 @@ func (j *jsonTidy) close() error {
 	return err
 }
 
-// parquetTidy writes texts as dictionaries, which makes repeated ones almost free.
+// parquetTidy writes texts with dictionaries, which makes repeated ones almost free.
 type parquetTidy struct {
 	w     *parquet.GenericWriter[any]
-	place []int // of each column in the file, where they are sorted
+	place []int // of each column in the file, which sorts them
 	line  []string
 }
 

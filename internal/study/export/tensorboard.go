@@ -17,10 +17,10 @@ import (
 	"collapse/internal/tensorboard"
 )
 
-// TensorBoard writes runs as TensorBoard event files, a folder of dir for each run that has values, and returns how many
-// runs and values it wrote. A tag is split/measure ("train/nc1_pinv"), split@layer/measure for a layer's; series other than
-// epochs stand before it. A step is an epoch. Rows do not store when they were made, so that wall times are spread evenly
-// between start and end of the run. Exporting again replaces a run's file. Memory holds one run at a time.
+// TensorBoard writes runs as TensorBoard event files, one folder of dir for each run that has values, and returns how many runs and
+// values it wrote. A tag is split/measure ("train/nc1_pinv"), or split@layer/measure for a layer; a series other than epochs is a
+// prefix. A step is an epoch. Rows carry no time, so wall times are spread evenly between start and end of the run. Exporting again
+// replaces a run's file. One run at a time is held in memory.
 func TensorBoard(lab *store.Reader, runs []Selected, dir string) (written, values int, err error) {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -48,7 +48,7 @@ func TensorBoard(lab *store.Reader, runs []Selected, dir string) (written, value
 	return written, values, nil
 }
 
-// folderName is what TensorBoard calls a run: what sets it apart in its study, and the start of its hash.
+// folderName is TensorBoard's name for a run: what sets it apart in its study, and the start of its hash.
 func folderName(r Selected) string {
 	note := r.Note
 	if note == "" {
@@ -67,7 +67,7 @@ func folderName(r Selected) string {
 	return fmt.Sprintf("%s-%.12s", strings.TrimLeft(plain, "."), r.Hash)
 }
 
-// writeEvents makes folder hold the run's one event file.
+// writeEvents leaves the run's event file as the only one in folder.
 func writeEvents(folder string, run store.Run, rows []store.Value) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package forecast foresees what runs take: a study's missing ones in time and memory (Study), and those of a lab in work (Runs).
+// Package forecast estimates what runs take: time and memory of a study's missing runs (Study), and the work of a lab's runs (Runs).
 package forecast
 
 import (
@@ -14,29 +14,29 @@ import (
 	"collapse/internal/train"
 )
 
-// Estimate is what the runs of a study that are missing will take.
+// Estimate is what the missing runs of a study will take.
 type Estimate struct {
 	Runs    int           `json:"runs"`    // of the study
-	Missing int           `json:"missing"` // that the lab does not hold
-	Failed  int           `json:"failed"`  // that failed before, and are not tried again by themselves
+	Missing int           `json:"missing"` // not in the lab
+	Failed  int           `json:"failed"`  // failed before; not retried automatically
 	Time    time.Duration `json:"-"`       // for the missing ones, side by side
 	Seconds float64       `json:"seconds"`
-	Memory  int64         `json:"memory_bytes"` // of all slots at work on the largest runs
-	Basis   string        `json:"basis"`        // what the time follows from
+	Memory  int64         `json:"memory_bytes"` // of all slots, working on the largest runs
+	Basis   string        `json:"basis"`        // what the time is derived from
 }
 
-// shapesTimed bounds the time that an estimate takes: runs of further shapes count as the slowest timed.
+// shapesTimed bounds how long an estimate takes: runs of further shapes count as the slowest timed one.
 const shapesTimed = 6
 
 // Elsewhere times runs that another engine computes.
 type Elsewhere struct {
-	Devices int                                          // that runs are spread over, at least 1
-	Rate    func(train.Config) (rate float64, err error) // training images a second of a run that has a device to itself
+	Devices int                                          // number of devices that runs are spread over, at least 1
+	Rate    func(train.Config) (rate float64, err error) // training images per second of a run that has a device to itself
 }
 
-// Study estimates what a study's missing runs will take on so many slots and threads. Time follows
-// from the lab's runs of the same study where there are any, else from steps of each shape of network
-// timed for half a second, and of runs of another engine from short runs there.
+// Study estimates what a study's missing runs will take with the given slots and threads. The time comes from the lab's runs of the
+// same study if there are any, else from half a second of steps for each shape of network, and for runs of another engine from short
+// runs there.
 func Study(lab *store.Reader, configs []train.Config, items []study.Item, slots, threads int, elsewhere Elsewhere) (Estimate, error) {
 	e := Estimate{}
 	seen, outlooks := map[string]bool{}, map[string]train.Outlook{}
@@ -97,14 +97,14 @@ func find(lab *store.Reader, hash string) (store.Run, bool) {
 	return run, err == nil
 }
 
-// Shape is the same for configurations that differ only in what changes no shape.
+// Shape is equal for configurations that differ only in settings that change no shape.
 func Shape(c train.Config) string {
 	c.Run.Seed, c.Data.Noise, c.Data.NoiseSeed, c.Optim.LR, c.Optim.WeightDecay = 1, 0, 0, 0.1, 0
 	c.Loss = train.Default().Loss
 	return train.Changes(c)
 }
 
-// outlook foresees a run, once for all of a shape.
+// outlook predicts a run, once per shape.
 func outlook(c train.Config, known map[string]train.Outlook) (train.Outlook, error) {
 	key := Shape(c)
 	if o, ok := known[key]; ok {
@@ -123,7 +123,7 @@ func timed(runs []train.Outlook, slots, threads int) (seconds float64, basis str
 		arch  any
 		batch int
 	}
-	rates := map[shape]float64{} // steps a second
+	rates := map[shape]float64{} // steps per second
 	slowest := 0.0
 	for _, o := range runs {
 		s := shape{fmt.Sprint(o.Arch), o.Batch}
@@ -151,7 +151,7 @@ type external struct {
 	outlook train.Outlook
 }
 
-// timed adds up the time of runs by the rates of short ones of their shapes. A forward pass alone is a third of a step.
+// timed adds up the time of runs from the rates of short runs of the same shape. A forward pass alone counts as a third of a step.
 func (e Elsewhere) timed(runs []external) (seconds float64, basis string, err error) {
 	if e.Rate == nil {
 		return 0, "", errors.New("study: run.engine = torch, and nothing here starts such a process to time it")
@@ -180,7 +180,8 @@ func (e Elsewhere) timed(runs []external) (seconds float64, basis string, err er
 		format.Count(len(rates), "shape"), format.Count(devices, "device")), nil
 }
 
-// steps is the work of a run in steps of one evaluation, of which forward alone is a third. A step of L-BFGS counts as many as it may take.
+// steps is the work of a run in steps of one evaluation each; a forward pass alone counts as a third. A step of L-BFGS counts as the
+// most evaluations it may take.
 func steps(o train.Outlook) float64 {
 	return float64(o.Steps*o.Evaluations) + float64(o.Forward)/float64(o.Batch)/3
 }

@@ -1,5 +1,5 @@
-// Package studytest is what tests of studies share: small configurations, labs, runs computed without a queue to compare with, workers
-// beside a test.
+// Package studytest is what tests of studies share: small configurations, labs, runs computed without a queue for comparison, and
+// workers that run alongside a test.
 package studytest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"collapse/internal/version"
 )
 
-// Must ends the test at an error.
+// Must ends the test if there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -41,7 +41,7 @@ func Lab(t *testing.T) *store.Lab {
 	return lab
 }
 
-// Tiny is a run of milliseconds.
+// Tiny is a run of a few milliseconds.
 func Tiny() train.Config {
 	c := train.Default()
 	c.Data.Name, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass, c.Data.Pipeline = "glyphs", 20, 10, "plain"
@@ -64,12 +64,12 @@ func StepByStep() train.Config {
 	return c
 }
 
-// SmallGrid is eight runs of milliseconds: two losses, two noise levels, two seeds.
+// SmallGrid is eight runs of a few milliseconds: two losses, two noise levels, two seeds.
 func SmallGrid() []train.Config {
 	return demo.Grid{Base: Tiny(), Losses: []string{"ce", "mse"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 }
 
-// Items makes configurations items of a study.
+// Items turns configurations into items of a study.
 func Items(t *testing.T, configs []train.Config) []study.Item {
 	t.Helper()
 	items := make([]study.Item, len(configs))
@@ -81,7 +81,7 @@ func Items(t *testing.T, configs []train.Config) []study.Item {
 	return items
 }
 
-// Saved is a lab with one study of the given configurations, named s.
+// Saved is a lab with one study, named s, of the given configurations.
 func Saved(t *testing.T, configs []train.Config) *store.Lab {
 	t.Helper()
 	lab := Lab(t)
@@ -90,12 +90,12 @@ func Saved(t *testing.T, configs []train.Config) *store.Lab {
 	return lab
 }
 
-// QuickQueue makes workers that fall silent known after a second.
+// QuickQueue makes silent workers count as lost after a second.
 func QuickQueue() queue.Options {
 	return queue.Options{AckWait: 900 * time.Millisecond, Backoff: 10 * time.Millisecond}
 }
 
-// Quiet is a sink that hears nothing.
+// Quiet is a sink that ignores everything.
 type Quiet struct{}
 
 func (Quiet) Epoch(int, train.EpochDone) {}
@@ -107,7 +107,7 @@ type undisturbed struct {
 	lab *store.Lab
 }
 
-// reference is that of all tests: each configuration is computed once.
+// reference is shared by all tests: each configuration is computed once.
 var reference undisturbed
 
 func (u *undisturbed) open() error {
@@ -140,7 +140,7 @@ func Directly(t *testing.T, configs []train.Config) *store.Lab {
 	return reference.lab
 }
 
-// Steady is a run's values as text, without those that depend on the machine's speed.
+// Steady returns a run's values as text, without those that depend on the machine's speed.
 func Steady(t *testing.T, lab *store.Lab, hash string) string {
 	t.Helper()
 	values, err := lab.Values(hash)
@@ -154,7 +154,7 @@ func Steady(t *testing.T, lab *store.Lab, hash string) string {
 	return b.String()
 }
 
-// FirstDifference returns the first line that one text has in another way, as both have it.
+// FirstDifference returns the first line that differs between two texts, as both have it.
 func FirstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -186,7 +186,7 @@ func SameValues(t *testing.T, got, want *store.Lab, configs []train.Config) {
 	}
 }
 
-// SameRuns checks that two labs hold the same runs as done, with the same values, speeds left out.
+// SameRuns checks that two labs hold the same finished runs with the same values, apart from speeds.
 func SameRuns(t *testing.T, got, want *store.Lab, runs int) {
 	t.Helper()
 	list, err := want.List(store.Filter{Statuses: []store.Status{store.Done}})
@@ -253,7 +253,7 @@ func Announced(logf func(format string, args ...any)) (log func(format string, a
 		if strings.HasPrefix(format, "workers elsewhere") {
 			select {
 			case found <- args[0].(string):
-			default: // it was told before
+			default: // already announced
 			}
 		}
 	}, found

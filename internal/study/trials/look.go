@@ -9,14 +9,14 @@ import (
 	"collapse/internal/study"
 )
 
-// Row is what became of a run of a search.
+// Row is the outcome of one run of a search.
 type Row struct {
 	study.Trial
 	Hash   string
 	Status store.Status
 	Error  string
 	Value  float64 // the search's metric at the run's last epoch; NaN: none
-	Test   float64 // test accuracy there
+	Test   float64 // test accuracy at that epoch
 }
 
 func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.Failed }
@@ -25,14 +25,14 @@ func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.F
 type Found struct {
 	Where   string
 	Rows    []Row // trials by number, each at the furthest rung that ended, or that was asked for if none has
-	Best    int   // index in Rows of the best of those that went furthest; -1: none
+	Best    int   // index in Rows of the best among those that went furthest; -1: none
 	Default *Row
 	Final   []Row // runs on all samples
-	Spent   int   // epochs trained by trials that ended, none twice
+	Spent   int   // epochs trained by trials that ended, each counted once
 	Whole   int   // epochs that all trials would take without early stopping
 }
 
-// Look reads how far the searches of a study are, place by place. It reads no data set.
+// Look reads how far the searches of a study have got, place by place. It reads no data set.
 func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 	runs, err := lab.StudyRuns(f.Name)
 	if err != nil {
@@ -46,7 +46,7 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 	for _, r := range runs {
 		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Value: math.NaN(), Test: math.NaN()}
 		if row.Role == "" || row.Place < 0 || row.Place >= len(found) {
-			continue // the study had another source before
+			continue // left from an earlier source of the study
 		}
 		if r.Status == store.Done {
 			if row.Value, err = lastOf(lab, r.Hash, f.Search.Key(), row.Epochs); err != nil {

@@ -10,11 +10,12 @@ import (
 // Stretch is a run that a search asks for.
 type Stretch struct {
 	Config train.Config
-	From   int // epochs that an earlier run of its trial has computed
+	From   int // epochs that an earlier run of the same trial has computed
 }
 
-// Rounds lists what the search of a study's file computes, round by round, as Run asks for it: a round waits for the one before. It needs
-// neither data nor a lab. How many runs of which length there are does not depend on which trials do best, but with the schedule asha.
+// Rounds lists what the search of a study's file computes, round by round, in the order in which Run asks for it: each round waits
+// for the one before. It needs neither data nor a lab. The number of runs of each length does not depend on which trials do best,
+// except with the schedule asha.
 func Rounds(f *study.File) (rounds [][]Stretch, err error) {
 	for n, c := range f.Places() {
 		own, err := roundsOf(f.Search, c)
@@ -31,7 +32,7 @@ func Rounds(f *study.File) (rounds [][]Stretch, err error) {
 	return rounds, nil
 }
 
-// roundsOf goes through the search of a place in which a trial is the worse the later it came.
+// roundsOf plays through the search of a place, assuming that each trial is worse than those before it.
 func roundsOf(d *study.Search, c *study.Place) (rounds [][]Stretch, err error) {
 	add := func(at int, t study.Trial, from int) error {
 		for at >= len(rounds) {

@@ -1,5 +1,5 @@
-// Package trials goes through the search of a study's file (study.Search) with runs: its trials, and the best settings on all samples. Which
-// settings to try, and how far, is up to internal/search; Look reads what was found.
+// Package trials carries out the search of a study's file (study.Search): it runs the trials, and then the best settings on all
+// samples. internal/search decides which settings to try, and how far; Look reads what was found.
 package trials
 
 import (
@@ -13,19 +13,18 @@ import (
 	"collapse/internal/study/engine"
 )
 
-// Run goes through the search of a study's file: it computes what the searches of all its
-// combinations ask for together, tells them the values, and in the end trains the best settings on
-// everything. What was computed before, in this process or another, is taken from the lab: the state
-// of a search is its definition and the finished runs, so it may be killed at any time.
+// Run carries out the search of a study's file: it computes what the searches of all its combinations ask for together, passes the
+// values back to them, and finally trains the best settings on all samples. What was computed before, in this process or another, is
+// taken from the lab: the state of a search is its definition and the finished runs, so it may be killed at any time.
 //
-// Runs that fail, by divergence most of all, are the worst trials; they do not stop a search.
+// Runs that fail, usually by divergence, count as the worst trials; they do not stop a search.
 func Run(ctx context.Context, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
 	for first := true; ; first = false {
 		p, err := planOf(lab.Reader, f)
 		if err != nil {
 			return engine.Summary{}, err
 		}
-		if !first { // a person may have cancelled it between two rounds
+		if !first { // the user may have cancelled it between two rounds
 			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
 				return engine.Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
 			}
@@ -40,7 +39,7 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o engine.Options) (
 	}
 }
 
-// plan is the runs that a search has asked for so far.
+// plan holds the runs that a search has asked for so far.
 type plan struct {
 	lab   *store.Reader
 	def   *study.Search
@@ -48,7 +47,7 @@ type plan struct {
 	last  bool // nothing will be asked for after these
 }
 
-// planOf replays the searches of all combinations on what the lab holds.
+// planOf replays the searches of all combinations with the results in the lab.
 func planOf(lab *store.Reader, f *study.File) (*plan, error) {
 	p := &plan{lab: lab, def: f.Search, last: true}
 	for n, c := range f.Places() {
@@ -59,8 +58,7 @@ func planOf(lab *store.Reader, f *study.File) (*plan, error) {
 	return p, nil
 }
 
-// place adds the runs of one combination: the default, the trials so far, and, after the last of them, the
-// final ones.
+// place adds the runs of one combination: the default, the trials so far, and, after the last of them, the final ones.
 func (p *plan) place(c *study.Place) error {
 	if p.def.Compare {
 		if _, err := p.add(c, study.Trial{Role: study.RoleDefault, Epochs: p.def.Epochs}); err != nil {
@@ -71,7 +69,7 @@ func (p *plan) place(c *study.Place) error {
 	if err != nil {
 		return err
 	}
-	hashes := map[[2]int]string{} // trial and epochs
+	hashes := map[[2]int]string{} // by trial and epochs
 	var failed error
 	missing := s.Replay(func(j search.Job) (float64, bool) {
 		t := study.Trial{Role: study.RoleTrial, Number: j.Trial, Epochs: j.Budget, Settings: c.Settings(j.Point), From: hashes[[2]int{j.Trial, j.From}]}
@@ -101,7 +99,7 @@ func (p *plan) place(c *study.Place) error {
 	return p.addFinal(c, best)
 }
 
-// add puts a run of a combination into the plan and returns its hash.
+// add adds a run of a combination to the plan and returns its hash.
 func (p *plan) add(c *study.Place, t study.Trial) (string, error) {
 	item, err := c.Item(t)
 	if err != nil {
@@ -111,7 +109,7 @@ func (p *plan) add(c *study.Place, t study.Trial) (string, error) {
 	return item.Hash, nil
 }
 
-// addFinal adds the runs on all training samples: the best settings, and the default to compare them with.
+// addFinal adds the runs on all training samples: with the best settings, and with the default for comparison.
 func (p *plan) addFinal(c *study.Place, best search.Point) error {
 	for _, t := range finalTrials(p.def, c, best) {
 		if _, err := p.add(c, t); err != nil {
@@ -135,7 +133,7 @@ func finalTrials(d *study.Search, c *study.Place, best search.Point) (list []stu
 	return list
 }
 
-// value is what a finished run is worth, its metric: larger is better, NaN if it failed.
+// value is a finished run's metric, with the sign that makes larger better; NaN if the run failed.
 func (p *plan) value(hash string, epochs int) (v float64, known bool, err error) {
 	run, err := p.lab.Run(hash)
 	if store.IsNotFound(err) {
@@ -157,7 +155,7 @@ func (p *plan) value(hash string, epochs int) (v float64, known bool, err error)
 	return 0, false, nil
 }
 
-// lastOf is a number of a run at its last epoch, NaN if there is none.
+// lastOf returns a value of a run at its last epoch, NaN if there is none.
 func lastOf(lab *store.Reader, hash string, key store.Key, epochs int) (float64, error) {
 	points, err := lab.Series(hash, key)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"collapse/internal/train"
 )
 
-// Winner is what a search found best for a cell: for the places that agree in the settings asked about.
+// Winner is the best that a search found for a cell, that is, for the places that agree in the given settings.
 type Winner struct {
-	Cell     []string // "key=value" of the settings asked about
-	Settings []string // "key=value" of the space
+	Cell     []string // "key=value" of the given settings
+	Settings []string // "key=value" of the searched parameters
 	Value    float64  // mean of the search's metric over Seeds
-	Epochs   int      // after which
-	Seeds    []uint64 // whose searches tried these settings to the end
+	Epochs   int      // the epoch of that value
+	Seeds    []uint64 // the seeds whose searches tried these settings to the end
 	Trial    int      // its number, from 0, in the search of the first of these seeds
 }
 
-// Unfinished says that a search has not yet found what it will find.
+// Unfinished says that a search has not yet finished.
 type Unfinished struct{ Study, Why string }
 
 func (e *Unfinished) Error() string { return fmt.Sprintf("the search %s %s", e.Study, e.Why) }
 
-// Winners finds the best settings of a finished search for each cell, in the order of the grid. Trials that tried the same settings for several
-// seeds are one, with their mean; of equally good ones the earlier counts. Only trials that went furthest are compared, and settings
-// that failed for a seed are out. *Unfinished.
+// Winners returns the best settings of a finished search for each cell, in the order of the grid. Trials that tried the same
+// settings with several seeds count as one, with their mean; among equals the earliest wins. Only trials that went furthest are
+// compared, and settings that failed for any seed are excluded. If the search has not finished, the error is *Unfinished.
 func Winners(lab *store.Reader, f *study.File, keys []string) ([]Winner, error) {
 	cells, err := cellsOf(lab, f, keys)
 	if err != nil {
@@ -47,7 +47,7 @@ func Winners(lab *store.Reader, f *study.File, keys []string) ([]Winner, error) 
 	return winners, nil
 }
 
-// cellsOf gathers the trials of a finished search.
+// cellsOf gathers the trials of a finished search by cell.
 func cellsOf(lab *store.Reader, f *study.File, keys []string) (cells []*cell, err error) {
 	var missing *store.StudyNotFoundError
 	s, err := lab.Study(f.Name)
@@ -89,7 +89,7 @@ type cell struct {
 	tried    []tried
 }
 
-// tried is a trial in the search of a seed.
+// tried is a trial in the search of one seed.
 type tried struct {
 	Row
 	seed uint64

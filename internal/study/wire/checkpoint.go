@@ -16,23 +16,23 @@ import (
 	"collapse/internal/train"
 )
 
-// State is what the queue keeps of a run with its claim, for the next worker: the newest
-// checkpoint that left its machine. Rows up to its epoch were sent before. Epoch 0 is none.
+// State is what the queue keeps with a run's claim for the next worker: the newest checkpoint that has left its machine. Rows up to
+// its epoch were sent before. Epoch 0 means none.
 type State struct {
-	Machine train.Machine `json:"machine"` // another one's bits would differ, so it starts again
+	Machine train.Machine `json:"machine"` // another machine's bits would differ, so it starts from the beginning
 	Epoch   int64         `json:"epoch"`
 	Blob    queue.Blob    `json:"blob"`
 	Shared  bool          `json:"shared"` // in the shared folder
 	Beside  []SidePart    `json:"beside,omitempty"`
 }
 
-// SidePart is an archive of what a run has left besides checkpoints, up to an epoch from that of the part before.
+// SidePart is an archive of a run's other files, besides checkpoints, from the epoch of the part before up to its own.
 type SidePart struct {
 	UpTo int64      `json:"up_to"`
 	Blob queue.Blob `json:"blob"`
 }
 
-// Encode is the state as the queue keeps it.
+// Encode returns the state in the form that the queue keeps.
 func (s State) Encode() []byte {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -52,7 +52,7 @@ func DecodeState(text []byte) (s State, err error) {
 	return s, nil
 }
 
-// Usable returns the epoch of the checkpoint if this machine can go on from it, else 0.
+// Usable returns the epoch of the checkpoint if this machine can continue from it, else 0.
 func (s State) Usable() int64 {
 	if s.Machine != train.ThisMachine() {
 		return 0
@@ -60,8 +60,8 @@ func (s State) Usable() int64 {
 	return s.Epoch
 }
 
-// RestoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one as new that the rows
-// reach: they are whole up to epoch whole.
+// RestoreCheckpoint puts the checkpoint that the queue keeps into a run's folder, unless the folder has one that is as new and
+// within the complete rows, which reach up to epoch whole.
 func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
 	if s.Usable() == 0 || NewestUpTo(dir, whole+1) >= s.Epoch {
 		return nil
@@ -89,12 +89,12 @@ func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, bl
 	return nil
 }
 
-// fetch makes the folder staging of what is in a blob.
+// fetch unpacks a blob into the folder staging.
 func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string) error {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(store.Get(ctx, b, w)) }()
 	err := unpack(r, staging)
-	_, rest := io.Copy(io.Discard, r) // to the end: only there is the digest known
+	_, rest := io.Copy(io.Discard, r) // read to the end: only there is the digest known
 	if err := errors.Join(err, rest); err != nil {
 		r.CloseWithError(err)
 		return errors.Join(err, os.RemoveAll(staging))
@@ -102,8 +102,8 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 	return nil
 }
 
-// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and notes it with the claim. The next
-// holder of the claim goes on from there: all rows of the epochs before must have been sent. beside lists where the other files are.
+// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and records it with the claim. The next holder of the claim
+// continues from there, so all rows of the epochs before must have been sent. beside lists where the other files are.
 func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...SidePart) (State, error) {
 	s, err := LeaveCheckpoint(ctx, blobs, shared, BlobsOf(t), dir, epoch)
 	if err != nil {
@@ -113,9 +113,9 @@ func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64,
 	return s, t.SetState(ctx, s.Encode())
 }
 
-// LeaveBeside puts what a run has left besides checkpoints, up to an epoch, where other machines find it, and returns the parts that
-// hold all of it. Files go with the first checkpoint after them; small parts are made again together with what comes after them, so that
-// there are never many, and no file goes often.
+// LeaveBeside stores a run's files other than checkpoints, up to an epoch, where other machines find them, and returns the parts
+// that together hold all of them. Files are sent with the first checkpoint after them. Small parts are merged with what comes after
+// them, so that there are never many parts, and no file is sent often.
 func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoch int64, parts []SidePart) ([]SidePart, error) {
 	for n := len(parts); ; n-- {
 		after := int64(0)
@@ -142,7 +142,7 @@ func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoc
 	}
 }
 
-// LeaveCheckpoint puts the checkpoint of an epoch, in a run's folder, where other machines find it.
+// LeaveCheckpoint stores the checkpoint of an epoch, from a run's folder, where other machines find it.
 func LeaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where, dir string, epoch int64) (s State, err error) {
 	s = State{Machine: train.ThisMachine(), Epoch: epoch, Shared: shared}
 	s.Blob, err = put(ctx, blobs, fmt.Sprintf("%s/ckpt-%d.tar", where, epoch), func(w io.Writer) error {
@@ -151,7 +151,7 @@ func LeaveCheckpoint(ctx context.Context, blobs queue.Blobs, shared bool, where,
 	return s, err
 }
 
-// put stores what write writes, with a few tries: a busy server answers late.
+// put stores what write writes, with a few attempts, since a busy server answers late.
 func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writer) error) (queue.Blob, error) {
 	for try := 1; ; try++ {
 		r, w := io.Pipe()
@@ -162,7 +162,7 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 			wrote <- err
 		}()
 		b, err := blobs.Put(ctx, name, r)
-		r.CloseWithError(err) // ends write, if it still writes
+		r.CloseWithError(err) // ends write, if it is still writing
 		local := <-wrote
 		if err == nil || try == 4 || ctx.Err() != nil || errors.Is(local, os.ErrNotExist) {
 			return b, err
@@ -175,10 +175,10 @@ func put(ctx context.Context, blobs queue.Blobs, name string, write func(io.Writ
 	}
 }
 
-// BlobsOf begins the names of the blobs of a task.
+// BlobsOf returns the prefix of the names of a task's blobs.
 func BlobsOf(t *queue.Task) string { return fmt.Sprintf("%s/g%d", t.ID, t.Generation) }
 
-// Has reports whether going on from the state needs a blob.
+// Has reports whether continuing from the state needs the named blob.
 func (s State) Has(name string) bool {
 	for _, part := range s.Beside {
 		if part.Blob.Name == name {

@@ -11,12 +11,12 @@ import (
 	"collapse/internal/store"
 )
 
-// What workers elsewhere send is not trusted: it is checked here against what the run can have. What does not fit is set aside, see
-// queue.Coordinator.SetAside; a run that lacks it in the end is computed again.
+// What workers elsewhere send is not trusted: it is checked here against what the run can have. Anything else is set aside
+// (queue.Coordinator.SetAside); a run that turns out to lack it is computed again.
 const (
 	LongestKey     = 256     // bytes of a series, split, layer or measure
 	LongestMissing = 4 << 10 // bytes of a reason
-	longestLine    = 200     // bytes of a host, a program's description, a progress
+	longestLine    = 200     // bytes of a host, a program's description, or a progress text
 	MostEpochs     = 1 << 31 // of a run whose configuration is not known
 )
 
@@ -28,7 +28,7 @@ func boundedText(text string, most int) error {
 	return nil
 }
 
-// checkValues refuses rows that no run has, and makes values that are not finite missing, as the lab does.
+// checkValues refuses rows that no run can have, and makes non-finite values missing, as the lab does.
 func checkValues(keys []store.Key, rows []store.Value) error {
 	for _, k := range keys {
 		if k.Series == "" || k.Measure == "" {
@@ -60,7 +60,7 @@ func checkValues(keys []store.Key, rows []store.Value) error {
 	return nil
 }
 
-// cleanBegin bounds the texts of a begin: they are shown, and kept with the attempt.
+// cleanBegin bounds the texts of a begin message: they are displayed, and kept with the attempt.
 func cleanBegin(b Begin) Begin {
 	for _, text := range []*string{&b.Host, &b.Program.Version, &b.Program.Kernel, &b.Program.GOOS, &b.Program.GOARCH, &b.Program.GOAMD64, &b.Program.CPU} {
 		*text = queue.Clean(*text, longestLine)

@@ -15,8 +15,8 @@ import (
 	"collapse/internal/rundir"
 )
 
-// Pack writes the files below dir that keep wants, by their paths relative to dir, as a tar archive.
-// Files that vanish on the way, as old checkpoints do, are an error.
+// Pack writes the files in dir that keep accepts as a tar archive, under their paths relative to dir. A file that vanishes
+// meanwhile, as old checkpoints do, is an error.
 func Pack(w io.Writer, dir string, keep func(path string) bool) error {
 	t := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -35,7 +35,7 @@ func Pack(w io.Writer, dir string, keep func(path string) bool) error {
 	return nil
 }
 
-// packList writes the named files of dir, by these names, as a tar archive.
+// packList writes the named files of dir as a tar archive, under these names.
 func packList(w io.Writer, dir string, list []string) error {
 	t := tar.NewWriter(w)
 	var err error
@@ -67,7 +67,7 @@ func packFile(t *tar.Writer, path, name string) error {
 	return err
 }
 
-// unpack makes dir anew from what Pack wrote, and returns once all of it is on the disk.
+// unpack creates dir anew from what Pack wrote, and returns once everything is on the disk.
 func unpack(r io.Reader, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("study: %w", err)
@@ -95,7 +95,7 @@ func unpack(r io.Reader, dir string) error {
 	}
 }
 
-// sparse says whether a file is larger than its part of the archive.
+// sparse reports whether a file is larger than its part of the archive.
 func sparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -117,7 +117,7 @@ func unpackFile(r io.Reader, path string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// syncTree makes the names below dir durable, where folders can be synced.
+// syncTree makes the directory entries in dir durable, where folders can be synced.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -134,7 +134,7 @@ func syncDir(path string) error {
 	return nil
 }
 
-// MoveInto moves what is directly in from to the folder to, replacing what has the same name, and removes from.
+// MoveInto moves everything directly in from to the folder to, replacing entries of the same name, and removes from.
 func MoveInto(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -155,7 +155,7 @@ func MoveInto(from, to string) error {
 	return syncDir(to)
 }
 
-// mergeInto moves every file below from to the same place below to, replacing what is there, and removes from.
+// mergeInto moves every file in from to the same place in to, replacing what is there, and removes from.
 func mergeInto(from, to string) error {
 	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -184,8 +184,8 @@ func NewestUpTo(dir string, last int64) int64 {
 	return int64(rundir.Dir(dir).NewestCheckpoint(int(min(last, math.MaxInt))))
 }
 
-// runFiles says which files of a run's folder go to the coordinator: all but what is half written and
-// what stays behind of older checkpoints. kept are paths of those that the run is to keep.
+// runFiles says which files of a run's folder go to the coordinator: all except half-written ones and the remains of older
+// checkpoints. kept are the paths of files that the run has to keep.
 func runFiles(newest int64, kept []string) func(path string) bool {
 	rel := rundir.Dir("")
 	all, last := filepath.ToSlash(rel.CheckpointsDir())+"/", filepath.ToSlash(rel.Checkpoint(int(newest)))+"/"

@@ -14,18 +14,17 @@ import (
 	"collapse/internal/train"
 )
 
-// Manifest is the last message of a worker elsewhere: the run's files, in the message or beside it.
+// Manifest is the last message of a worker elsewhere: the run's files, in the message or in a blob.
 type Manifest struct {
 	Inline []byte      `json:"inline,omitempty"` // a tar archive
 	Blob   *queue.Blob `json:"blob,omitempty"`
 	Shared bool        `json:"shared,omitempty"` // the blob is in the shared folder
 }
 
-// InlineLimit is the largest archive of files that goes into the last message itself. JSON makes it a
-// third larger.
+// InlineLimit is the largest archive of files that goes into the last message itself, where JSON makes it a third larger.
 const InlineLimit = queue.MaxMessage / 2
 
-// SendFiles makes a finished run's files reach the coordinator, and returns the last message.
+// SendFiles gets a finished run's files to the coordinator, and returns the last message.
 func SendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (queue.Blobs, error), shared bool) ([]byte, error) {
 	newest := NewestOf(dir)
 	kept, err := train.FilesBetween(dir, 0, int(newest))
@@ -74,7 +73,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// Unpack makes the folder staging of the files. blobs opens where they are if they did not fit into the message.
+// Unpack unpacks the files into the folder staging. blobs opens the store they are in if they did not fit into the message.
 func (files Manifest) Unpack(ctx context.Context, staging string, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
 	if files.Blob == nil {
 		return unpack(bytes.NewReader(files.Inline), staging)
@@ -103,7 +102,7 @@ func ReadManifest(m queue.Message) (Manifest, error) {
 	return files, nil
 }
 
-// OneFile is the last message of a run whose only file is in it.
+// OneFile is the last message of a run with a single file, which it contains.
 func OneFile(name string, content []byte) []byte {
 	var archive bytes.Buffer
 	t := tar.NewWriter(&archive)

@@ -14,7 +14,7 @@ const LocalPrefix = "local/"
 // IsLocal reports whether a worker is a slot of a coordinator's own process.
 func IsLocal(worker string) bool { return strings.HasPrefix(worker, LocalPrefix) }
 
-// EncodeProgress is how far a run is, as a heartbeat carries it.
+// EncodeProgress returns a run's progress as a heartbeat carries it.
 func EncodeProgress(p study.Progress) []byte {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -23,7 +23,7 @@ func EncodeProgress(p study.Progress) []byte {
 	return text
 }
 
-// ParseProgress reads what a heartbeat carries. Nothing, and what cannot be read, is no progress.
+// ParseProgress reads what a heartbeat carries. Empty or unreadable bytes give no progress.
 func ParseProgress(b []byte) study.Progress {
 	var p study.Progress
 	if json.Unmarshal(b, &p) != nil || p.Epochs < 0 || p.Epochs > MostEpochs || p.Epoch < 0 || p.Epoch > p.Epochs {

@@ -1,6 +1,6 @@
-// Package wire is what a coordinator and its workers elsewhere send each other about a run: beginnings and rows (rows.go), checkpoints
-// with the state that the queue keeps (checkpoint.go), the files of a run that is done (manifest.go, files.go), progress. What comes from
-// elsewhere is not trusted; checks.go bounds it.
+// Package wire is what a coordinator and its workers elsewhere send each other about a run: beginnings and rows (rows.go),
+// checkpoints with the state that the queue keeps (checkpoint.go), the files of a finished run (manifest.go, files.go), and
+// progress. What comes from elsewhere is not trusted; checks.go bounds it.
 package wire
 
 import (
@@ -18,14 +18,14 @@ import (
 //	'B' begin as JSON: where the attempt starts
 //	'R' rows: epoch, keys, and for each row its key's number, step and value
 //
-// Numbers are varints but for the eight bytes of a value; texts have their length before them.
+// Numbers are varints, except for values, which take eight bytes; texts are preceded by their length.
 const (
 	TagBegin = 'B'
 	TagRows  = 'R'
 )
 
-// Begin opens an attempt: the lab drops rows of later epochs than From, which are void. Rows of epochs from Rows to From come again; those
-// of earlier ones are not on the worker's machine, and must be in the lab.
+// Begin opens an attempt: the lab drops rows of epochs after From, which are void. Rows of epochs from Rows to From are sent again;
+// those of earlier epochs are not on the worker's machine, and must be in the lab.
 type Begin struct {
 	From    int64         `json:"from"`
 	Rows    int64         `json:"rows"`
@@ -33,7 +33,7 @@ type Begin struct {
 	Host    string        `json:"host"`
 }
 
-// Encode is the message that opens an attempt.
+// Encode returns the message that opens an attempt.
 func (b Begin) Encode() []byte {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -42,10 +42,10 @@ func (b Begin) Encode() []byte {
 	return append([]byte{TagBegin}, text...)
 }
 
-// rowsPerMessage keeps a message of rows, some 20 bytes each besides their keys, below the queue's limit.
+// rowsPerMessage keeps a message of rows, which take about 20 bytes each plus their keys, below the queue's limit.
 const rowsPerMessage = 8000
 
-// EncodeRows writes rows of one epoch as messages.
+// EncodeRows writes the rows of one epoch as messages.
 func EncodeRows(e store.EpochRows) [][]byte {
 	var messages [][]byte
 	for rows := e.Rows; len(rows) > 0; {
@@ -88,7 +88,7 @@ func appendText(b []byte, text string) []byte {
 
 var errRows = errors.New("study: a message of rows that is cut short or damaged")
 
-// rowReader reads what encodeSome wrote. After the first thing that does not fit, bad stays true.
+// rowReader reads what encodeSome wrote. After the first error, bad stays true.
 type rowReader struct {
 	b   []byte
 	bad bool
@@ -126,7 +126,7 @@ func (r *rowReader) take(n uint64) []byte {
 
 func (r *rowReader) text() string { return string(r.take(r.uvarint())) }
 
-// count reads how many things of at least size bytes follow, so that a damaged count allocates nothing.
+// count reads how many items of at least size bytes follow, so that a damaged count allocates nothing.
 func (r *rowReader) count(size int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)/size) {
@@ -136,7 +136,7 @@ func (r *rowReader) count(size int) int {
 	return int(n)
 }
 
-// DecodeRows reads one message of rows, without its tag. Values that are not finite are missing.
+// DecodeRows reads one message of rows, without its tag. Non-finite values become missing.
 func DecodeRows(b []byte) (store.EpochRows, error) {
 	r := &rowReader{b: b}
 	e := store.EpochRows{Epoch: r.varint()}

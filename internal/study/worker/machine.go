@@ -11,7 +11,7 @@ import (
 	"collapse/internal/study"
 )
 
-// probe is how much must be free on the disk of a worker's scratch folder for it to ask for work again after it was full.
+// probe is how much space must be free on the disk of the scratch folder before a worker asks for work again after the disk was full.
 const probe = 4 << 20
 
 // probeDisk returns an error if nothing can be written to a folder.
@@ -28,7 +28,7 @@ func probeDisk(dir string) error {
 	return errors.Join(err, os.Remove(path))
 }
 
-// unfit marks trouble of a worker's machine for the queue, and says where it is.
+// unfit marks an error of the worker's machine for the queue, and says where it occurred.
 func (w *worker) unfit(err error) error {
 	if err == nil || queue.IsFailure(err) || errors.Is(err, queue.ErrLost) || !study.MachineTrouble(err) {
 		return err
@@ -36,7 +36,7 @@ func (w *worker) unfit(err error) error {
 	return queue.Unfit(w.where(err))
 }
 
-// where says in a few words what is wrong with which disk. How to go on is left out: other workers go on with the run.
+// where says in a few words which disk has what problem. It gives no advice on how to continue: other workers continue the run.
 func (w *worker) where(err error) error {
 	var file *os.PathError
 	switch {
@@ -50,7 +50,7 @@ func (w *worker) where(err error) error {
 
 func fullAt(scratch string) error { return fmt.Errorf("disk full at %s", scratch) }
 
-// ready says why the worker's machine can do no run now: its scratch disk is still full.
+// ready says why the worker's machine cannot do a run now: its scratch disk is still full.
 func (w *worker) ready() error {
 	if err := probeDisk(w.scratch.Dir()); err != nil {
 		return w.where(err)

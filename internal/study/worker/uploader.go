@@ -15,18 +15,18 @@ import (
 	"collapse/internal/train"
 )
 
-// uploader sends a run's rows and checkpoints from the scratch lab to the queue, while the run computes.
-// While the server is away it waits and the run goes on: what is not sent stays in the scratch lab.
+// uploader sends a run's rows and checkpoints from the scratch lab to the queue while the run computes. While the server is away,
+// the uploader waits and the run continues: what is not sent stays in the scratch lab.
 type uploader struct {
 	w    *worker
 	t    *queue.Task
-	news chan struct{} // the scratch lab may hold more
+	news chan struct{} // signals that the scratch lab may hold more
 
 	stop  context.CancelFunc
 	ended chan struct{}
 
-	state wire.State   // that the task came with, then what it has left
-	safe  atomic.Int64 // the run has come to this epoch: later checkpoints in the scratch lab were passed over
+	state wire.State   // what the task came with, then what the uploader has stored
+	safe  atomic.Int64 // the epoch the run has reached: later checkpoints in the scratch lab were skipped
 
 	begun bool
 	sent  int64 // rows up to this epoch are on the server's disk
@@ -40,20 +40,20 @@ func newUploader(w *worker, t *queue.Task) *uploader {
 	return c
 }
 
-// reached says that rows up to an epoch are in the scratch lab.
+// reached records that rows up to an epoch are in the scratch lab.
 func (c *uploader) reached(epoch int64) {
 	c.safe.Store(epoch)
 	c.poke()
 }
 
-// newest is the epoch of the newest checkpoint that the run has come to, 0 if there is none.
+// newest is the epoch of the newest checkpoint up to where the run has got, 0 if there is none.
 func (c *uploader) newest() int64 {
 	return wire.NewestUpTo(c.w.scratch.RunDir(c.t.ID), c.safe.Load())
 }
 
-// begin starts it: the run computes on from epoch from.
+// begin starts the uploader; the run computes the epochs after from.
 func (c *uploader) begin(from int64) {
-	if c.ended != nil { // a run starts once
+	if c.ended != nil { // a run starts only once
 		return
 	}
 	c.safe.Store(from)
@@ -61,7 +61,7 @@ func (c *uploader) begin(from int64) {
 	c.stop, c.ended = stop, make(chan struct{})
 	go func() {
 		defer close(c.ended)
-		if err := c.run(ctx, from); ctx.Err() == nil { // stop ends it in the midst of things, which is no error
+		if err := c.run(ctx, from); ctx.Err() == nil { // if stop interrupted it, that is no error
 			c.err = err
 		}
 	}()
@@ -75,7 +75,7 @@ func (c *uploader) poke() {
 	}
 }
 
-// run sends until the context ends.
+// run sends rows and checkpoints until the context ends.
 func (c *uploader) run(ctx context.Context, from int64) error {
 	for {
 		select {
@@ -94,8 +94,8 @@ func (c *uploader) run(ctx context.Context, from int64) error {
 	}
 }
 
-// deliver sends the beginning, once, and all rows that were not sent. The rows of earlier epochs go
-// again: an attempt whose worker died may have left with some of them unsent.
+// deliver sends the begin message, once, and all rows that were not sent. Rows of earlier epochs are sent again: an attempt whose
+// worker died may not have sent all of its rows.
 func (c *uploader) deliver(ctx context.Context, from int64) error {
 	if !c.begun {
 		first, err := c.first(from)
@@ -107,22 +107,22 @@ func (c *uploader) deliver(ctx context.Context, from int64) error {
 			return err
 		}
 		if from < c.state.Epoch || c.state.Usable() != c.state.Epoch {
-			// The checkpoint that the queue keeps is of epochs that this attempt computes anew, maybe into other bits: nobody goes on from it.
+			// The checkpoint in the queue comes after epochs that this attempt computes anew, perhaps with other bits: nobody may continue from it.
 			c.state = wire.State{}
 			if err := c.t.SetState(ctx, c.state.Encode()); err != nil {
 				return err
 			}
 		}
 		if c.state.Shared != c.w.shares(c.t) {
-			c.state.Beside = nil // it goes again, to where this worker leaves things
+			c.state.Beside = nil // sent again, to where this worker stores its files
 		}
 		c.begun, c.sent = true, first-1
 	}
 	return c.rows(ctx)
 }
 
-// first returns the epoch from which on the scratch lab has all rows up to an epoch that the run computes on from. Where the run came
-// with a checkpoint from the queue, those of the epochs before were sent by others.
+// first returns the epoch from which on the scratch lab has all rows up to the epoch that the run continues from. If the run came
+// with a checkpoint from the queue, others have sent the rows of the epochs before.
 func (c *uploader) first(from int64) (int64, error) {
 	kind := study.KindOf(store.Kind(c.t.Kind))
 	if kind == nil {
@@ -152,9 +152,9 @@ func (c *uploader) rows(ctx context.Context) error {
 	return nil
 }
 
-// checkpoint sends the newest checkpoint, after the rows of all epochs before it: the run may have computed on since
-// they were sent last. One that the queue has goes only once. A checkpoint that was pruned on the way is no reason to stop: the next
-// will do.
+// checkpoint sends the newest checkpoint, after the rows of all epochs before it, since the run may have computed more since rows
+// were last sent. A checkpoint that the queue already has is not sent again. If a checkpoint was pruned meanwhile, that is no error:
+// the next one will do.
 func (c *uploader) checkpoint(ctx context.Context) error {
 	dir, epoch := c.w.scratch.RunDir(c.t.ID), c.newest()
 	if epoch <= c.state.Epoch {
@@ -182,8 +182,8 @@ func (c *uploader) checkpoint(ctx context.Context) error {
 	return err
 }
 
-// finish ends the uploader once everything is sent. stopping says that the worker stops: then the run's
-// newest checkpoint goes, too, and the server being away is no reason to wait for long.
+// finish ends the uploader once everything is sent. stopping says that the worker stops: then the run's newest checkpoint is sent,
+// too, and the uploader does not wait long for a server that is away.
 func (c *uploader) finish(ctx context.Context, stopping bool) error {
 	if c.ended != nil {
 		c.stop()
@@ -194,7 +194,7 @@ func (c *uploader) finish(ctx context.Context, stopping bool) error {
 		return c.err
 	}
 	if !stopping {
-		return c.deliver(ctx, newest) // a run that the scratch lab had as done has not begun
+		return c.deliver(ctx, newest) // the run was already done in the scratch lab, so it never began
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
@@ -204,7 +204,7 @@ func (c *uploader) finish(ctx context.Context, stopping bool) error {
 	return c.checkpoint(bounded)
 }
 
-// abandon ends the uploader and leaves what is not sent.
+// abandon ends the uploader without sending the rest.
 func (c *uploader) abandon() {
 	if c.ended != nil {
 		c.stop()
@@ -212,6 +212,6 @@ func (c *uploader) abandon() {
 	}
 }
 
-// shutdownGrace bounds what a worker does for its runs when it is told to stop. Batch systems kill some 30
-// seconds later.
+// shutdownGrace bounds how long a worker takes to hand over its runs when it is told to stop. Batch systems kill some 30 seconds
+// later.
 const shutdownGrace = 10 * time.Second

@@ -1,5 +1,5 @@
-// Package worker computes runs for a coordinator elsewhere: each in a scratch lab of its own, from which an uploader (uploader.go) sends
-// rows and checkpoints while the run goes on. machine.go says what is trouble of this machine.
+// Package worker computes runs for a coordinator elsewhere, each in a scratch lab of its own, from which an uploader (uploader.go)
+// sends rows and checkpoints while the run computes. machine.go decides which errors come from this machine.
 package worker
 
 import (
@@ -23,31 +23,31 @@ import (
 
 // Options describe a worker on another machine.
 type Options struct {
-	Name    string       // for people; default host and process
+	Name    string       // for people; default: host and process
 	Slots   int          // runs side by side
 	Threads int          // of all slots together
-	Engines *engine.Pool // for runs that a process beside this program computes; nil: this machine can do none
+	Engines *engine.Pool // for runs that another process computes; nil: this machine can do none of those
 
-	// Scratch is a local folder for runs under way: a small lab of the worker's own, which is also its
-	// outbox while the coordinator is away. A worker started again on the same folder goes on from there.
+	// Scratch is a local folder for runs under way: a small lab of the worker's own, which also serves as its outbox while the
+	// coordinator is away. A worker that is started again on the same folder continues from there.
 	Scratch string
-	Blobs   string // shared folder, as Options.Blobs
+	Blobs   string // shared folder, as Options.Blobs of package engine
 
-	Scripts string // folder of the code of scripts that this worker may start; "": none
-	// CheckpointEvery is how often a run's checkpoint leaves this machine; default 1 minute. It is what is
-	// lost of a run when the machine is.
+	Scripts string // folder with the code of scripts that this worker may start; "": none
+	// CheckpointEvery is how often a run's checkpoint is sent off this machine; default 1 minute. If the machine is lost, so is that
+	// much of the run.
 	CheckpointEvery time.Duration
 
-	// Retry is how long the worker asks for no runs after its machine could not do one, before it looks again; default 1 minute.
+	// Retry is how long the worker asks for no runs after its machine could not do one; default 1 minute.
 	Retry time.Duration
 
 	Watch func(hash string, p study.Progress) // may be nil
 	Logf  func(format string, args ...any)
 }
 
-// Work computes runs for the coordinator behind the broker until ctx ends. It never touches the
-// coordinator's lab: it computes each run in its scratch lab and sends the rows from there, so that what
-// was computed while the coordinator or the network was away arrives later.
+// Work computes runs for the coordinator behind the broker until ctx ends. It never touches the coordinator's lab: it computes each
+// run in its scratch lab and sends the rows from there, so that what was computed while the coordinator or the network was away
+// arrives later.
 func Work(ctx context.Context, b *queue.Broker, o Options) error {
 	w, err := openWorker(ctx, b, o)
 	if err != nil {
@@ -64,7 +64,7 @@ func Work(ctx context.Context, b *queue.Broker, o Options) error {
 		})
 }
 
-// openRemoteWorker makes a worker, and waits with that while the disk of its scratch folder is full.
+// openWorker makes a worker, waiting while the disk of its scratch folder is full.
 func openWorker(ctx context.Context, b *queue.Broker, o Options) (*worker, error) {
 	for told := false; ; told = true {
 		w, err := newWorker(b, o)
@@ -87,10 +87,10 @@ func openWorker(ctx context.Context, b *queue.Broker, o Options) (*worker, error
 	}
 }
 
-// fullEvery is how often a worker that has not begun looks whether there is space.
+// fullEvery is how often a worker that has not begun checks for free space.
 const fullEvery = 3 * time.Second
 
-// workerName is what people call the worker.
+// workerName is the worker's name for people.
 func workerName(o Options) string {
 	if o.Name != "" {
 		return o.Name
@@ -107,7 +107,7 @@ type worker struct {
 	teams   chan *parallel.Team
 
 	mu   sync.Mutex
-	sent []string // runs whose results are all sent; their scratch can go
+	sent []string // runs whose results have all been sent; their scratch files can be removed
 }
 
 func newWorker(b *queue.Broker, o Options) (*worker, error) {
@@ -135,7 +135,7 @@ func newWorker(b *queue.Broker, o Options) (*worker, error) {
 	return w, nil
 }
 
-// ownScratch finds a folder below Scratch that no other worker has.
+// ownScratch finds a folder inside Scratch that no other worker uses.
 func (w *worker) ownScratch() (string, error) {
 	for i := 0; ; i++ {
 		dir := filepath.Join(w.o.Scratch, fmt.Sprint(i))
@@ -169,7 +169,7 @@ func (w *worker) close() {
 	}
 }
 
-// sweep removes the runs whose results are all sent.
+// sweep removes the runs whose results have all been sent.
 func (w *worker) sweep() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,8 +191,8 @@ func (w *worker) blobs(ctx context.Context, t *queue.Task, shared bool) (queue.B
 	return queue.Folder(filepath.Join(w.o.Blobs, t.Folder)), nil
 }
 
-// shares reports whether this worker leaves what is too large for a message in the shared folder: the coordinator has made the lab's
-// own folder there.
+// shares reports whether this worker puts what is too large for a message into the shared folder: it does if the coordinator has
+// made the lab's own folder there.
 func (w *worker) shares(t *queue.Task) bool {
 	if w.o.Blobs == "" || t.Folder == "" {
 		return false
@@ -201,7 +201,7 @@ func (w *worker) shares(t *queue.Task) bool {
 	return err == nil && info.IsDir()
 }
 
-// compute is one task: the run computes in the scratch lab, and an uploader sends what it leaves there.
+// compute does one task: the run computes in the scratch lab, and an uploader sends what appears there.
 func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 	w.sweep()
 	kind, err := study.KindNamed(t.Kind)
@@ -225,7 +225,7 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 	return w.handOver(ctx, t, c, err)
 }
 
-// handOver sends what a computation has left and returns the task's last message. err is how the computation ended.
+// handOver sends what is left of a computation and returns the task's last message. err says how the computation ended.
 func (w *worker) handOver(ctx context.Context, t *queue.Task, c *uploader, err error) ([]byte, error) {
 	switch {
 	case errors.Is(context.Cause(ctx), queue.ErrLost):
@@ -237,7 +237,7 @@ func (w *worker) handOver(ctx context.Context, t *queue.Task, c *uploader, err e
 		c.abandon()
 		return nil, err
 	}
-	// What a failed run has is sent, too: it shows how it failed.
+	// What a failed run has is sent, too: it shows how the run failed.
 	if sendErr := c.finish(ctx, false); err != nil || sendErr != nil {
 		return nil, errors.Join(err, sendErr)
 	}
@@ -252,8 +252,8 @@ func (w *worker) handOver(ctx context.Context, t *queue.Task, c *uploader, err e
 	return final, nil
 }
 
-// prepare makes the scratch lab ready for a task: it has the checkpoint that came with the task, and no result that nobody can use. Rows
-// up to the epoch before that checkpoint were sent to the queue before it, by the worker that made it: they are elsewhere.
+// prepare readies the scratch lab for a task: it restores the checkpoint that came with the task, and removes a result that nobody
+// can use. Rows up to the epoch before that checkpoint are elsewhere: the worker that made it sent them to the queue first.
 func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (state wire.State, elsewhere int64, err error) {
 	if state, err = wire.DecodeState(t.State); err != nil {
 		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
@@ -265,7 +265,7 @@ func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (s
 		return state, 0, err
 	}
 	if run, err := w.scratch.Run(t.ID); err == nil && gap != "" && (run.Status == store.Done || run.Status == store.Failed) {
-		// It went on from a checkpoint whose rows the coordinator has not got after all.
+		// It continued from a checkpoint whose rows the coordinator turned out not to have.
 		w.o.Logf("run %.12s: it ended here without the rows of epoch %s, which have not come to the lab either; it starts again", t.ID, gap)
 		if err := w.scratch.Remove(t.ID); err != nil {
 			return state, 0, err
