@@ -2,12 +2,11 @@
 // .npy and .npz, safetensors, and, read only, PyTorch's .pt, Parquet, MATLAB's .mat and pickles of
 // numpy arrays.
 //
-// Readers are bounded: whatever a file claims, they allocate no more than its bytes justify, and
-// nothing a file holds is ever executed. Writers are deterministic: the same arrays give the same
-// bytes, and a file of ours that is read and written again is the same file.
+// Readers are bounded: whatever a file claims, they allocate no more than its bytes justify, and nothing in a file is ever executed.
+// Writers are deterministic: the same arrays give the same bytes, and a file written by this package, read and written again, stays
+// the same.
 //
-// Open file.go first: Open recognises a format and hands out arrays by name. array.go holds what
-// every format shares.
+// Read file.go first: Open recognises a format and returns arrays by name. array.go holds what all formats share.
 package arrayfile
 
 import (
@@ -70,16 +69,16 @@ func (t DType) Size() int {
 // IsFloat reports whether t is a floating-point type.
 func (t DType) IsFloat() bool { return t >= F16 && t <= F64 }
 
-// Header says what an array is, without its elements.
+// Header describes an array without its elements.
 type Header struct {
 	Name  string // key within the file; "" for a .npy
 	DType DType
 	Shape []int // sizes of the axes; empty for a scalar, which has one element
 
-	// Categories are the words for which the elements, then I64 counted from 0, stand: a column of text.
+	// Categories, for a column of text, are the words that the elements stand for; the elements are then I64 counted from 0.
 	Categories []string
 
-	// How the elements lie in the file. The zero value is row-major (C) order, little endian.
+	// The layout of the elements in the file. The zero value is row-major (C) order, little endian.
 	Fortran   bool // column-major: the first axis varies fastest
 	BigEndian bool
 }
@@ -108,14 +107,14 @@ type Element interface {
 	bool | uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64 | float32 | float64
 }
 
-// dtypeOf returns the type of elements that are T.
+// dtypeOf returns the DType of elements of type T.
 func dtypeOf[T Element]() DType {
 	return [...]DType{reflect.Bool: Bool, reflect.Uint8: U8, reflect.Int8: I8, reflect.Uint16: U16, reflect.Int16: I16, reflect.Uint32: U32,
 		reflect.Int32: I32, reflect.Uint64: U64, reflect.Int64: I64, reflect.Float32: F32, reflect.Float64: F64}[reflect.TypeFor[T]().Kind()]
 }
 
-// Of makes an array of v, row-major, with the given name and shape. It shares v's memory (on a
-// big-endian machine the array says so and writers swap).
+// Of makes an array of v, row-major, with the given name and shape. It shares v's memory (on a big-endian machine the header says
+// so, and writers swap bytes).
 //
 // It panics if the shape has a negative size or its product is not len(v).
 func Of[T Element](name string, shape []int, v []T) Array {
@@ -134,9 +133,8 @@ var hostBigEndian = func() bool {
 	return *(*byte)(unsafe.Pointer(&one)) == 0
 }()
 
-// View returns the elements of a as they lie in memory, without a copy. It reports false if a is
-// not of type T, not row-major, of foreign byte order, or not aligned; Convert always works.
-// The result shares a's memory and must not be written to.
+// View returns the elements of a as they are in memory, without a copy. It returns false if a is not of type T, not row-major, of
+// foreign byte order, or not aligned; Convert always works. The result shares a's memory and must not be written to.
 func View[T Element](a Array) ([]T, bool) {
 	t := dtypeOf[T]()
 	if a.DType != t || t == Bool || !a.rowMajor() || t.Size() > 1 && a.BigEndian != hostBigEndian {
@@ -152,8 +150,7 @@ func View[T Element](a Array) ([]T, bool) {
 	return unsafe.Slice((*T)(p), len(a.Data)/t.Size()), true
 }
 
-// rowMajor reports whether the elements lie in C order, which a Fortran array with at most one
-// axis longer than 1 also does.
+// rowMajor reports whether the elements are in C order, which is also true of a Fortran array with at most one axis longer than 1.
 func (h Header) rowMajor() bool {
 	if !h.Fortran {
 		return true
@@ -167,8 +164,7 @@ func (h Header) rowMajor() bool {
 	return long <= 1
 }
 
-// product multiplies the sizes of a shape. It reports false for a negative size and for a product
-// above limit, without overflow on the way.
+// product multiplies the sizes of a shape without overflow. It returns false for a negative size and for a product above limit.
 func product(shape []int, limit int) (int, bool) {
 	for _, s := range shape {
 		if s < 0 {
@@ -188,7 +184,7 @@ func product(shape []int, limit int) (int, bool) {
 	return n, n <= limit
 }
 
-// check reports the first way in which an array a caller wants written contradicts itself.
+// check reports the first inconsistency in an array that is about to be written.
 func (a Array) check() error {
 	if !a.DType.valid() {
 		return fmt.Errorf("arrayfile: array %q has no element type", a.Name)
@@ -200,7 +196,7 @@ func (a Array) check() error {
 	return nil
 }
 
-// Canonical returns a in row-major order and little endian: a itself if it is so, else a copy.
+// Canonical returns a in row-major order and little endian: a itself if it already is, else a copy.
 func (a Array) Canonical() Array {
 	if a.rowMajor() && !a.BigEndian {
 		a.Fortran = false

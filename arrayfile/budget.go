@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// FreeMemory is what files of any size may take beyond themselves.
+	// FreeMemory is what files of any size may take in addition to their own size.
 	FreeMemory = 512 << 20
-	// RatioMemory is how many times their own size larger files may take. Features compress by 1.1 to 20.
+	// RatioMemory is how many times their own size larger files may take. Features compress by a factor of 1.1 to 20.
 	RatioMemory = 32
 )
 
-// Budget bounds the memory that reading untrusted files takes: what is unpacked, decoded and copied, not what lies in a mapped file
-// as it is. Files that are read together share one, and so do callers that work at the same time, each with a part of its own.
+// Budget bounds the memory that reading untrusted files takes: what is unpacked, decoded and copied, not what a mapped file holds as
+// it is. Files that are read together share a budget, and so do callers that work at the same time, each with its own part.
 //
 // A Budget may be used by several goroutines.
 type Budget struct {
-	// Advice says in errors what to try, such as a flag that raises the limit. Set it before the first use.
+	// Advice is what error texts suggest, such as a flag that raises the limit. Set it before the first use.
 	Advice string
 
 	parent *Budget
@@ -27,18 +27,18 @@ type Budget struct {
 
 	mu    sync.Mutex
 	limit int64
-	files int64 // bytes of the files that were opened
+	files int64 // total bytes of the opened files
 	used  int64
 }
 
 // NewBudget returns a budget of limit bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
 
-// NewFileBudget returns the budget that Open uses by default: FreeMemory, or RatioMemory times the bytes of all files that are opened
-// within it if that is more.
+// NewFileBudget returns the budget that Open uses by default: FreeMemory, or RatioMemory times the bytes of all files opened within
+// it if that is more.
 func NewFileBudget() *Budget { return &Budget{limit: FreeMemory, grows: true} }
 
-// Part returns a budget of at most limit bytes that are taken from b as well. Release gives all of them back.
+// Part returns a budget of at most limit bytes that are also taken from b. Release returns all of them.
 func (b *Budget) Part(limit int64) *Budget {
 	return &Budget{Advice: b.Advice, parent: b, limit: limit}
 }
@@ -46,7 +46,7 @@ func (b *Budget) Part(limit int64) *Budget {
 // BudgetError says that reading would take more memory than a Budget allows.
 type BudgetError struct {
 	Need, Used, Limit int64 // bytes: asked for, in use before, allowed
-	// Shared reports that others use a common budget up: the same call may succeed later.
+	// Shared reports that other users have exhausted a common budget: the same call may succeed later.
 	Shared bool
 	Advice string // what to try; may be empty
 }
@@ -59,7 +59,7 @@ func (e *BudgetError) Error() string {
 	return text
 }
 
-// bytesText spells a size with three digits.
+// bytesText formats a size with three digits.
 func bytesText(n int64) string {
 	v, i := float64(n), 0
 	for ; v >= 999.5 && i < 6; i++ {
@@ -68,7 +68,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, [...]string{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"}[i])
 }
 
-// Take reserves n bytes before they are allocated. It is a *BudgetError if that is more than is left. It panics if n is negative.
+// Take reserves n bytes before they are allocated. If that is more than is left, the error is a *BudgetError. It panics if n is negative.
 func (b *Budget) Take(n int64) error {
 	if n < 0 {
 		panic("arrayfile: Take of a negative number of bytes")
@@ -99,7 +99,7 @@ func (b *Budget) Give(n int64) {
 	b.give(n)
 }
 
-// give is Give under the lock.
+// give is Give for callers that hold the lock.
 func (b *Budget) give(n int64) {
 	b.used -= n
 	if b.parent != nil {
@@ -107,7 +107,7 @@ func (b *Budget) give(n int64) {
 	}
 }
 
-// Release gives back everything that is in use. Nothing that was taken before may be given afterwards.
+// Release returns everything that is in use. Bytes taken before must not be given back afterwards.
 func (b *Budget) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,7 +128,7 @@ func (b *Budget) Limit() int64 {
 	return b.limit
 }
 
-// Opened counts a file of n bytes that is read within b: a budget of NewFileBudget grows with it. Open does so itself.
+// Opened counts a file of n bytes that is read within b: a budget of NewFileBudget grows with it. Open calls it.
 func (b *Budget) Opened(n int64) {
 	if b.parent != nil {
 		b.parent.Opened(n)

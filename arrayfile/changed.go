@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ChangedError says that a file did not stay as it was while it was read: what was read of it may be part old and part new.
+// ChangedError says that a file changed while it was read: what was read may be partly old and partly new.
 type ChangedError struct {
 	Path                  string
 	Was, Is               int64 // bytes, when it was opened and now
@@ -25,12 +25,12 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s: a part of it could not be read, though its size is still %d bytes: its disk or network failed, or it was cut and written again; %s", e.Path, e.Is, again)
 }
 
-// Guard calls f, which may read arrays that share the memory of opened files. Where such memory cannot be read because another
-// program has cut the file, which would end the process, the error is *ChangedError; f stops where it was. Any other
-// panic passes.
+// Guard calls f, which may read arrays that share the memory of opened files. If such memory cannot be read because another program
+// has truncated the file, which would otherwise end the process, f is stopped and the error is *ChangedError. Any other panic
+// passes.
 //
-// A file that is cut inside its last page, or written to, can be read without a fault: File.Changed says so afterwards.
-// Goroutines that f starts, other than the threads of a team, need a Guard of their own.
+// A file that is truncated within its last page, or overwritten, can be read without a fault: call File.Changed afterwards to detect
+// that. Goroutines that f starts, other than the threads of a team, need their own Guard.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -43,7 +43,7 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// faultError returns the error for a panic, nil if it is no fault in the memory of an opened file.
+// faultError returns the error for a panic, nil if the panic is not a fault in the memory of an opened file.
 func faultError(r any) error {
 	fault, ok := r.(interface{ Addr() uintptr })
 	if !ok {
@@ -55,7 +55,7 @@ func faultError(r any) error {
 	return nil
 }
 
-// Read opens a file, calls use within Guard and closes the file, after which its arrays are invalid. If the file changed meanwhile
+// Read opens a file, calls use within Guard and closes the file, after which its arrays are invalid. If the file changed meanwhile,
 // the error is *ChangedError, whatever use returned.
 func Read(path string, use func(*File) error) error {
 	f, err := Open(path)
@@ -74,7 +74,7 @@ func ReadPickle(path string, use func(Pickle) error) error {
 	return f.memory.read(func() error { return use(f.Pickle) })
 }
 
-// read calls use within Guard, then asks whether the file has changed, and releases it.
+// read calls use within Guard, then checks whether the file has changed, and releases it.
 func (m *mapping) read(use func() error) error {
 	err := Guard(use)
 	if changed := m.changed(); changed != nil {

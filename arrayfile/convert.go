@@ -15,9 +15,8 @@ type Number interface{ float32 | float64 | int64 }
 // Convert writes elements [first, first+len(dst)) of a, counted in row-major order whatever the
 // layout, to dst. Conversion to float32 or float64 rounds to nearest; Bool becomes 0 or 1.
 //
-// For int64 every element must be a whole number that fits, which floating-point labels often are;
-// the error names the first that is not. An array whose data do not fit its shape, which no reader
-// makes, is an error, too. It panics if the range lies outside a.
+// For int64 every element must be an integer that fits, as floating-point labels often are; the error names the first that is not.
+// An array whose data do not fit its shape, which no reader returns, is also an error. It panics if the range is outside a.
 func Convert[T Number](a Array, first int, dst []T) error {
 	if err := a.check(); err != nil {
 		return err
@@ -77,8 +76,8 @@ func convertAll[T Number](a Array) ([]T, error) {
 	return out, nil
 }
 
-// runs walks elements [first, first+n) in row-major order in pieces that are evenly spaced in the
-// file: elements [first+lo, first+hi) lie at file positions at, at+stride, …
+// runs walks elements [first, first+n) in row-major order in pieces that are evenly spaced in the file: elements [first+lo,
+// first+hi) are at file positions at, at+stride, …
 func (h Header) runs(first, n int, do func(at, stride, lo, hi int) error) error {
 	if n == 0 {
 		return nil
@@ -87,7 +86,7 @@ func (h Header) runs(first, n int, do func(at, stride, lo, hi int) error) error 
 		return do(first, 1, 0, n)
 	}
 	last := h.Shape[len(h.Shape)-1]
-	stride := h.Len() / last // positions of the last axis are this far apart, in column-major order
+	stride := h.Len() / last // distance between positions of the last axis, in column-major order
 	for lo := 0; lo < n; {
 		row, column := (first+lo)/last, (first+lo)%last
 		hi := min(n, lo+last-column)
@@ -99,8 +98,8 @@ func (h Header) runs(first, n int, do func(at, stride, lo, hi int) error) error 
 	return nil
 }
 
-// columnMajor returns the column-major position of the first element of a row, where rows run
-// along the last axis and are counted in row-major order.
+// columnMajor returns the column-major position of the first element of a row, where rows extend along the last axis and are counted
+// in row-major order.
 func (h Header) columnMajor(row int) int {
 	at, step := 0, h.Len()/h.Shape[len(h.Shape)-1]
 	for axis := len(h.Shape) - 2; axis >= 0; axis-- {
@@ -171,10 +170,9 @@ func floats[T float32 | float64](a Array, at, stride int, dst []T) {
 	}
 }
 
-// integers is floats for int64. It returns the index of the first element that is not a whole
-// number in range, or a negative number.
+// integers is floats for int64. It returns the index of the first element that is not an integer in range, or a negative number.
 func integers(a Array, at, stride int, dst []int64) (bad int) {
-	if a.DType == I64 || a.DType == U64 { // the types that float64 does not hold
+	if a.DType == I64 || a.DType == U64 { // the types whose values float64 cannot represent exactly
 		r := reader{a.Data, at, stride, a.BigEndian}
 		for i := range dst {
 			dst[i] = int64(r.u64(i))

@@ -10,7 +10,7 @@ import (
 
 // File is an opened file of arrays.
 type File struct {
-	// Metadata is what a safetensors file says about itself; nil for the other formats.
+	// Metadata is the metadata of a safetensors file; nil for the other formats.
 	Metadata map[string]string
 
 	path    string
@@ -20,22 +20,22 @@ type File struct {
 	account *account
 }
 
-// entry is one array of a file, loaded when asked for.
+// entry is one array of a file, loaded on demand.
 type entry struct {
 	Header
 	load  func() ([]byte, error)   // the elements
-	words func() ([]string, error) // Header.Categories, asked for before load; nil: numbers
+	words func() ([]string, error) // Header.Categories, read before load; nil: numbers
 	err   error                    // why it cannot be read; then only Header.Name is set
 }
 
-// Open opens a .npy, .npz, .safetensors, PyTorch .pt, Parquet or MATLAB (5 to 7) .mat file, recognised by its content, and
-// reads the headers of its arrays. The file is memory-mapped until Close: where its arrays are read call Guard, and File.Changed
-// after it, or call Read in place of Open. Otherwise another program that cuts the file meanwhile crashes the reader.
-// What is unpacked or copied stays within NewFileBudget.
+// Open opens a .npy, .npz, .safetensors, PyTorch .pt, Parquet or MATLAB (5 to 7) .mat file, recognised by its content, and reads the
+// headers of its arrays. The file is memory-mapped until Close: read its arrays within Guard and call File.Changed afterwards, or
+// use Read instead of Open. Otherwise another program that truncates the file meanwhile crashes the reader. What is unpacked or
+// copied stays within NewFileBudget.
 func Open(path string) (*File, error) { return OpenWithin(path, nil) }
 
-// OpenWithin is Open within a budget that other files and callers may share; Close gives back what the file has taken of it. What does
-// not fit is a *BudgetError, of this call or of Load.
+// OpenWithin is Open within a budget that other files and callers may share; Close returns what the file has taken. If something
+// does not fit, this call or Load returns a *BudgetError.
 func OpenWithin(path string, budget *Budget) (*File, error) {
 	m, err := mapped(path, ".npy, .npz, .safetensors, .pt, .parquet or .mat")
 	if err != nil {
@@ -50,14 +50,14 @@ func OpenWithin(path string, budget *Budget) (*File, error) {
 	return file, nil
 }
 
-// Parse is Open for a file held in memory, which the arrays share.
+// Parse is Open for a file in memory, which the arrays share.
 func Parse(b []byte) (*File, error) { return ParseWithin(b, nil) }
 
-// ParseWithin is OpenWithin for a file held in memory.
+// ParseWithin is OpenWithin for a file in memory.
 func ParseWithin(b []byte, budget *Budget) (*File, error) {
 	account := newAccount(budget, len(b))
 	parsed := false
-	defer func() { // also where the memory cannot be read, which panics
+	defer func() { // also if the memory cannot be read, which panics
 		if !parsed {
 			account.close()
 		}
@@ -104,8 +104,8 @@ func loaded(arrays ...Array) []entry {
 	return entries
 }
 
-// Headers returns the arrays that can be read, in file order. Names are unique; the one of a .npy
-// is "". Members of another nature, such as an array of objects, are left out: Refused says why.
+// Headers returns the arrays that can be read, in file order. Names are unique; that of a .npy is "". Other members, such as an
+// array of objects, are omitted: Refused says why.
 func (f *File) Headers() []Header {
 	var headers []Header
 	for _, e := range f.entries {
@@ -116,20 +116,20 @@ func (f *File) Headers() []Header {
 	return headers
 }
 
-// Refused says of an array why it cannot be read.
+// Refused says why an array cannot be read.
 type Refused struct {
 	Name string
 	Err  error
-	// Damaged tells an array that is not whole from one of a nature that is not read, such as objects.
+	// Damaged distinguishes an incomplete array from one of a type that is not read, such as objects.
 	Damaged bool
 }
 
-// natureError says that an array is whole, and of no type that is read.
+// natureError says that an array is complete but of a type that is not read.
 type natureError struct{ error }
 
 func naturef(format string, args ...any) error { return natureError{fmt.Errorf(format, args...)} }
 
-// Refused returns the arrays that Headers leaves out, in file order.
+// Refused returns the arrays that Headers omits, in file order.
 func (f *File) Refused() []Refused {
 	var out []Refused
 	for _, e := range f.entries {
@@ -141,8 +141,7 @@ func (f *File) Refused() []Refused {
 	return out
 }
 
-// Load returns one array by name. An array that lies in the file as it is shares the file's memory
-// until Close; a compressed one is a copy.
+// Load returns one array by name. An uncompressed array shares the file's memory until Close; a compressed one is a copy.
 func (f *File) Load(name string) (a Array, err error) {
 	err = Guard(func() error { a, err = f.load(name); return err })
 	return a, err
@@ -164,7 +163,7 @@ func (f *File) load(name string) (Array, error) {
 	return a, nil
 }
 
-// array is the entry with its elements.
+// array returns the entry with its elements.
 func (e entry) array() (a Array, err error) {
 	if e.err != nil {
 		return a, e.err
@@ -179,8 +178,8 @@ func (e entry) array() (a Array, err error) {
 	return a, err
 }
 
-// Changed returns *ChangedError if the file is no longer what was opened: then what was read of it may be part old and part new. It
-// sees another size and another time of writing, also of a file whose name belongs to another file by now, which changes nothing.
+// Changed returns *ChangedError if the file has changed since it was opened: then what was read may be partly old and partly new. It
+// detects a change of size or modification time, also if the name now belongs to another file, which by itself changes nothing.
 func (f *File) Changed() error {
 	if f.memory == nil {
 		return nil
@@ -188,7 +187,7 @@ func (f *File) Changed() error {
 	return f.memory.changed()
 }
 
-// Size returns how many bytes the file has.
+// Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
 // Close releases the file; arrays that share its memory become invalid.

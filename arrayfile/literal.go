@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// literal reads the Python literal of an npy header: a dictionary of strings, booleans and tuples
-// of integers. Everything else is refused; nothing is evaluated.
+// literal parses the Python literal of an npy header: a dictionary of strings, booleans and tuples of integers. Everything else is
+// refused; nothing is evaluated.
 type literal struct{ rest string }
 
 // records stands for a list, which describes a record type.
@@ -26,7 +26,7 @@ func (p *literal) eat(s string) bool {
 	return ok
 }
 
-// dictionary reads the whole text.
+// dictionary parses the whole text.
 func (p *literal) dictionary() (map[string]any, error) {
 	if !p.eat("{") {
 		return nil, errors.New("want {")
@@ -73,7 +73,7 @@ func (p *literal) value() (any, error) {
 	return p.text()
 }
 
-// text reads a quoted string. Escapes do not occur in type names and are refused.
+// text parses a quoted string. Escapes do not occur in type names and are refused.
 func (p *literal) text() (string, error) {
 	for _, quote := range []string{"'", `"`} {
 		if p.eat(quote) {
@@ -88,7 +88,7 @@ func (p *literal) text() (string, error) {
 	return "", fmt.Errorf("want a string at %.20q", p.rest)
 }
 
-// tuple reads integers up to the closing bracket; Python 2 ended long ones with L.
+// tuple parses integers up to the closing bracket; Python 2 wrote long ones with a trailing L.
 func (p *literal) tuple() ([]int, error) {
 	shape := []int{}
 	for !p.eat(")") {

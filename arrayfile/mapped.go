@@ -13,8 +13,8 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// mapping is a file mapped into memory. Its descriptor stays open, so that the file can be asked whether it still is what was
-// mapped, whatever its name stands for by now.
+// mapping is a file mapped into memory. Its descriptor stays open, so that one can check whether the file is still what was mapped,
+// even if its name now belongs to another file.
 type mapping struct {
 	path     string
 	file     *os.File
@@ -23,7 +23,7 @@ type mapping struct {
 	modified time.Time
 }
 
-// mappings are those that live, for a fault to be told which file it lies in.
+// mappings are the live mappings, needed to find out which file a fault is in.
 var mappings struct {
 	sync.Mutex
 	live map[*mapping]struct{}
@@ -63,7 +63,7 @@ func mapFile(f *os.File, path, want string) (*mapping, error) {
 	return &mapping{path, f, memory, info.Size(), info.ModTime()}, nil
 }
 
-// parse calls parse within Guard; after an error, which is *ChangedError if the file has changed since, the mapping is closed.
+// parse calls parse within Guard. After an error, which is *ChangedError if the file has changed meanwhile, it closes the mapping.
 func (m *mapping) parse(parse func() error) error {
 	err := Guard(parse)
 	if err == nil {
@@ -106,7 +106,7 @@ func (m *mapping) fault() error {
 	return &ChangedError{Path: m.path, Was: m.size, Is: m.size, WasModified: m.modified, Modified: m.modified}
 }
 
-// mappingAt returns the live mapping that an address lies in, nil if there is none.
+// mappingAt returns the live mapping that contains an address, nil if there is none.
 func mappingAt(addr uintptr) *mapping {
 	mappings.Lock()
 	defer mappings.Unlock()
@@ -118,7 +118,7 @@ func mappingAt(addr uintptr) *mapping {
 	return nil
 }
 
-// pages rounds a length up to whole pages: what lies behind the end of a file in its last page is mapped, too.
+// pages rounds a length up to whole pages: the bytes after the end of a file in its last page are mapped, too.
 func pages(n int) uintptr {
 	size := uintptr(os.Getpagesize())
 	return (uintptr(n) + size - 1) / size * size

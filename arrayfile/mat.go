@@ -8,9 +8,10 @@ import (
 	"math"
 )
 
-// Level 5 MAT-files (MATLAB 5 to 7; MathWorks, "MAT-File Format", R2023b): a header of 128 bytes, then elements, each a tag of type
-// and size and its data, padded to 8 bytes, except that compressed elements follow one another without padding. Numerical arrays are
-// read; cells, structures, text, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5 and are not read.
+// Level 5 MAT-files (MATLAB 5 to 7; MathWorks, "MAT-File Format", R2023b): a header of 128 bytes, then elements, each a tag with
+// type and size followed by its data, padded to 8 bytes, except that compressed elements follow one another without padding.
+// Numerical arrays are read; cells, structures, text, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5
+// and are not read.
 
 // matHeader is the length of the header: 116 bytes of text, 8 of an offset, a version and the letters that give the byte order.
 const matHeader = 128
@@ -24,12 +25,12 @@ const (
 // matTypes gives the element types that hold numbers, by their code.
 var matTypes = map[uint32]DType{1: I8, 2: U8, 3: I16, 4: U16, 5: I32, 6: U32, 7: F32, 9: F64, 12: I64, 13: U64}
 
-// isMAT reports whether b starts as a file of MATLAB 5 or later does, HDF5 included.
+// isMAT reports whether b starts like a file of MATLAB 5 or later, including HDF5.
 func isMAT(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("\x89HDF\r\n\x1a\n")) || bytes.HasPrefix(b, []byte("MATLAB "))
 }
 
-// parseMAT lists the arrays of a file; compressed ones are unpacked as far as their names and shapes.
+// parseMAT lists the arrays of a file; compressed ones are unpacked only as far as their names and shapes.
 func parseMAT(b []byte, account *account) ([]entry, error) {
 	order, err := matOrder(b)
 	if err != nil {
@@ -78,7 +79,7 @@ func matOrder(b []byte) (binary.ByteOrder, error) {
 	return order, nil
 }
 
-// nextMAT reads the element at a byte, and where the next one starts.
+// nextMAT reads the element at a byte offset, and returns where the next one starts.
 func nextMAT(b []byte, at int, order binary.ByteOrder, account *account) (entry, int, error) {
 	if len(b)-at < 8 {
 		return entry{}, 0, fmt.Errorf("the file ends with %d bytes, which hold no tag", len(b)-at)
@@ -100,10 +101,10 @@ func nextMAT(b []byte, at int, order binary.ByteOrder, account *account) (entry,
 	return entry{}, 0, fmt.Errorf("type %d; want 14 (an array) or 15 (a compressed one)", kind)
 }
 
-// padding is what is missing to a multiple of 8.
+// padding is the number of bytes missing to a multiple of 8.
 func padding(size int64) int { return int(-size & 7) }
 
-// entry reads name and shape. An array that has a name and is not read is an entry with the reason; anything else is an error.
+// entry reads name and shape. An array that has a name but is not read is an entry with the reason; anything else is an error.
 func (m matElement) entry() (entry, error) {
 	h, err := m.header()
 	switch {
@@ -115,10 +116,10 @@ func (m matElement) entry() (entry, error) {
 	return entry{Header: h.Header, load: func() ([]byte, error) { return m.load(h) }}, nil
 }
 
-// matArray is a header and where its numbers lie within the element.
+// matArray is a header and where its numbers are within the element.
 type matArray struct {
 	Header
-	named bool // the name was reached, be it empty
+	named bool // the name was read, even if it is empty
 	first int64
 }
 
@@ -132,7 +133,7 @@ const (
 
 var matClasses = map[byte]string{1: "a cell array", 2: "a structure", 3: "an object", 4: "text", matSparse: "sparse"}
 
-// header reads up to the numbers. The name is set as soon as it is known, beside a later error too.
+// header reads up to the numbers. The name is set as soon as it is known, even if an error follows.
 func (m matElement) header() (matArray, error) {
 	var h matArray
 	s, err := m.open()

@@ -25,7 +25,7 @@ type matStream struct {
 	size  int64 // of the content
 }
 
-// open starts at the content; of a compressed element it unpacks no more than is read.
+// open starts at the content; it unpacks no more of a compressed element than is read.
 func (m matElement) open() (*matStream, error) {
 	if m.packed == nil {
 		return &matStream{r: bytes.NewReader(m.body), order: m.order, size: int64(len(m.body))}, nil
@@ -50,7 +50,7 @@ func (m matElement) open() (*matStream, error) {
 
 func (s *matStream) left() int64 { return s.size - s.at }
 
-// take reads n bytes into memory of its own; n is small.
+// take reads n bytes into new memory; n is small.
 func (s *matStream) take(n int64) ([]byte, error) {
 	if n > s.left() {
 		return nil, fmt.Errorf("%d bytes are claimed and %d are left", n, s.left())
@@ -63,7 +63,7 @@ func (s *matStream) take(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// tag reads type and size of an element. Up to four bytes of data may lie in the tag itself: then small is the four bytes.
+// tag reads type and size of an element. Up to four bytes of data may be in the tag itself: then small holds the four bytes.
 func (s *matStream) tag() (kind uint32, size int64, small []byte, err error) {
 	b, err := s.take(8)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *matStream) tag() (kind uint32, size int64, small []byte, err error) {
 	return word, int64(s.order.Uint32(b[4:])), nil, nil
 }
 
-// element reads an element of a kind, of at most so many bytes.
+// element reads an element of the given kind, of at most the given number of bytes.
 func (s *matStream) element(kind uint32, most int64) ([]byte, error) {
 	k, size, small, err := s.tag()
 	switch {
@@ -99,7 +99,7 @@ func (s *matStream) element(kind uint32, most int64) ([]byte, error) {
 	return b[:size], nil
 }
 
-// load returns the numbers. Those that are not compressed share the file's memory.
+// load returns the numbers. Uncompressed ones share the file's memory.
 func (m matElement) load(h matArray) ([]byte, error) {
 	n := int64(h.Len() * h.DType.Size())
 	if m.packed == nil {

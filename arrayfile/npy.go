@@ -21,15 +21,14 @@ const (
 	maxAxes      = 64 // numpy's own limit
 )
 
-// npyTypes spells the types as numpy does, without the byte order. numpy knows no bfloat16:
-// ml_dtypes and PyTorch users save it as two raw bytes, and so it is read and written here.
+// npyTypes are the types in numpy's notation, without the byte order. numpy has no bfloat16: ml_dtypes and PyTorch users save it as
+// two raw bytes, and so it is read and written here.
 var npyTypes = [...]string{
 	Bool: "b1", U8: "u1", I8: "i1", U16: "u2", I16: "i2", U32: "u4", I32: "i4", U64: "u8", I64: "i8",
 	F16: "f2", BF16: "V2", F32: "f4", F64: "f8",
 }
 
-// WriteNPY writes one array to w, in the layout its header says; the name is not kept. The bytes
-// are those numpy.save writes.
+// WriteNPY writes one array to w, in the layout that its header says; the name is not kept. The bytes equal those of numpy.save.
 func WriteNPY(w io.Writer, a Array) error {
 	if err := a.check(); err != nil {
 		return err
@@ -45,8 +44,8 @@ func WriteNPY(w io.Writer, a Array) error {
 	return nil
 }
 
-// npyHeader returns everything before the elements, as numpy 1.23 and later write it: the text
-// leaves room for the growing axis to reach 21 digits, and ends with a newline at a multiple of 64.
+// npyHeader returns everything before the elements, as numpy 1.23 and later write it: the text leaves room for the growing axis to
+// reach 21 digits, and ends with a newline at a multiple of 64.
 func (h Header) npyHeader() []byte {
 	order, fortran := "<", "False"
 	switch {

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Text of fixed width, as numpy stores it: "S7" is 7 bytes, "U7" 7 UTF-32 units of either byte order, both filled up with zeros. It is read as a
-// column of categories, of files only: a stream of features and labels holds numbers.
+// Text of fixed width, as numpy stores it: "S7" is 7 bytes, "U7" 7 UTF-32 units of either byte order, both padded with zeros. It is
+// read as a column of categories, but only from files: a stream of features and labels holds numbers.
 
-// wordMemory is what a word takes beside its bytes: its place in a list, in the table that finds it again and in that of whoever
-// numbers the words of several files.
+// wordMemory is what a word takes in addition to its bytes: its places in a list, in the table that finds it again, and in the table
+// of a caller that numbers the words of several files.
 const wordMemory = 160
 
 // maxWord is the longest text that is read, in characters.
@@ -24,7 +24,7 @@ const maxWord = 1 << 20
 
 // textError is the header of an array of text. As an error it says that numbers are wanted.
 type textError struct {
-	Header       // without a type; Categories are found with the elements
+	Header       // without a type; Categories are found when the elements are read
 	unit   int   // bytes of a character: 1 or 4
 	width  int   // characters of an element
 	err    error // what a reader of numbers says
@@ -32,7 +32,7 @@ type textError struct {
 
 func (t *textError) Error() string { return t.err.Error() }
 
-// textType returns err, as a *textError if the type is one of text.
+// textType returns err, as a *textError if the type is text.
 func textType(h Header, descr string, err error) error {
 	name := strings.TrimLeft(descr, "<>|=")
 	if name == "" || name[0] != 'S' && name[0] != 'U' {
@@ -50,7 +50,7 @@ func textType(h Header, descr string, err error) error {
 	return t
 }
 
-// entry returns the array, whose elements are so many bytes that read returns.
+// entry returns the array; read returns its elements, which take size bytes.
 func (t *textError) entry(size int64, account *account, read func() ([]byte, error)) (entry, error) {
 	if t.width > maxWord {
 		return entry{}, fmt.Errorf("text of %d characters is impossible for a label; at most %d are read", t.width, maxWord)
@@ -76,7 +76,7 @@ func (t *textError) entry(size int64, account *account, read func() ([]byte, err
 	}, nil
 }
 
-// categories returns the different words of n elements, in order of appearance, and the number of each element's word as I64.
+// categories returns the distinct words of n elements, in order of appearance, and for each element the number of its word as I64.
 func (t *textError) categories(data []byte, n int, account *account) (words []string, codes []byte, err error) {
 	if err := account.take(8 * int64(n)); err != nil {
 		return nil, nil, err
@@ -104,7 +104,7 @@ func (t *textError) categories(data []byte, n int, account *account) (words []st
 	return words, codes, nil
 }
 
-// decode returns an element without the zeros behind it.
+// decode returns an element without its trailing zeros.
 func (t *textError) decode(raw []byte) (string, error) {
 	if t.unit == 1 {
 		raw = bytes.TrimRight(raw, "\x00")
@@ -130,7 +130,7 @@ func (t *textError) decode(raw []byte) (string, error) {
 	return string(runes), nil
 }
 
-// parseBareNPY reads a .npy file held in memory, of numbers or of text.
+// parseBareNPY reads a .npy file in memory, with numbers or text.
 func parseBareNPY(b []byte, account *account) ([]entry, error) {
 	a, err := ParseNPY(b)
 	var text *textError

@@ -14,12 +14,11 @@ import (
 	"strings"
 )
 
-// maxDeflate is the most that deflate can expand: 258 bytes from two bits.
+// maxDeflate is the largest expansion by deflate: 258 bytes from two bits.
 const maxDeflate = 1032
 
-// WriteNPZ writes arrays as a zip archive of .npy members, in the order given, uncompressed and
-// without dates. Each member starts at a multiple of 64 bytes, so that the arrays of a mapped file
-// need no copy. It is an error if a name occurs twice or is empty.
+// WriteNPZ writes arrays as a zip archive of .npy members, in the given order, uncompressed and without dates. Each member starts at
+// a multiple of 64 bytes, so that the arrays of a mapped file need no copy. It is an error if a name is empty or occurs twice.
 func WriteNPZ(w io.Writer, arrays []Array) error {
 	z := zip.NewWriter(w)
 	offset := int64(0)
@@ -104,7 +103,7 @@ func parseZip(b []byte, account *account) ([]entry, error) {
 	for _, m := range members {
 		name, ok := strings.CutSuffix(m.Name, ".npy")
 		if !ok {
-			continue // numpy, too, takes it for no array
+			continue // numpy does not treat it as an array either
 		}
 		if seen[name] {
 			return nil, fmt.Errorf("arrayfile: npz: %q occurs twice", m.Name)
@@ -115,7 +114,7 @@ func parseZip(b []byte, account *account) ([]entry, error) {
 	return entries, nil
 }
 
-// member is a file of a zip archive whose packed bytes lie in the archive and nowhere else.
+// member is a file of a zip archive whose packed bytes are in the archive and not shared with others.
 type member struct {
 	*zip.File
 	packed  []byte
@@ -155,8 +154,8 @@ func disjoint(files []*zip.File, b []byte, account *account) ([]member, error) {
 	return members, nil
 }
 
-// namedAlike reports whether the local header that ends b has the name that the directory gives: damage to either would let an array
-// pass for one that was never there.
+// namedAlike reports whether the local header that ends b has the name given in the directory: damage to either could make an array
+// appear that was never there.
 func namedAlike(b []byte, name string) bool {
 	const fixed = 30 // bytes before the name
 	for extra := 0; extra <= min(math.MaxUint16, len(b)-fixed-len(name)); extra++ {
@@ -214,7 +213,7 @@ func (m member) checkSize(h Header, start int64) error {
 	return nil
 }
 
-// check refuses what is not read and sizes that cannot be true.
+// check refuses members that cannot be read and sizes that cannot be true.
 func (m member) check() error {
 	const encrypted = 1
 	size, packed := m.UncompressedSize64, uint64(len(m.packed))

@@ -17,15 +17,15 @@ import (
 
 const parquetMagic = "PAR1"
 
-// maxFooter is the metadata that any Parquet file may have; beyond it, an eighth of the file. Decoded it
-// takes footerMemory times its bytes.
+// maxFooter is the metadata that any Parquet file may have; larger files may have an eighth of their size. Decoded, metadata takes
+// footerMemory times its bytes.
 const (
 	maxFooter    = 1 << 20
 	footerMemory = 100
 )
 
-// A column may unpack to freeParquet bytes, since runs of equal labels take no space, or ratioParquet times its file if that is more. The
-// pages are unpacked one after the other: this bounds the work; the memory is taken from the budget.
+// A column may unpack to freeParquet bytes, since runs of equal labels take no space, or to ratioParquet times its file if that is
+// more. Pages are unpacked one after the other: this bounds the work; the memory is taken from the budget.
 const (
 	freeParquet  = 64 << 20
 	ratioParquet = 100
@@ -39,8 +39,8 @@ type parquetFile struct {
 	account *account
 }
 
-// parseParquet lists the columns of a Parquet file: a column of numbers is a vector, one of lists of equal
-// lengths a matrix, one of text a vector with Categories. Names of nested columns are joined by dots.
+// parseParquet lists the columns of a Parquet file: a column of numbers is a vector, one of lists of equal length a matrix, one of
+// text a vector with Categories. Names of nested columns are joined by dots.
 func parseParquet(b []byte, account *account) (entries []entry, err error) {
 	defer recovered(&err)
 	if len(b) < 12 || string(b[len(b)-4:]) != parquetMagic {
@@ -89,7 +89,7 @@ func (p *parquetFile) leaves(c *parquet.Column, visit func(*parquet.Column)) {
 	}
 }
 
-// columnName leaves out the words that Parquet puts around the items of a list.
+// columnName omits the words that Parquet puts around the items of a list.
 func columnName(c *parquet.Column) string {
 	var words []string
 	for i, w := range c.Path() {
@@ -182,7 +182,7 @@ func parquetType(c *parquet.Column) (t DType, text bool, err error) {
 	return 0, false, naturef("columns of type %s are not read; want numbers, or text for labels", c.Type())
 }
 
-// columnReader reads one column whole.
+// columnReader reads one whole column.
 type columnReader struct {
 	p     *parquetFile
 	c     *parquet.Column

@@ -15,14 +15,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pageGuard looks through the pages of a column before the Parquet library decodes them: the library makes
-// room for what page headers, compressed blocks and run lengths claim. A page passes only if its claims
-// agree with its bytes.
+// pageGuard checks the pages of a column before the Parquet library decodes them, because the library allocates what page headers,
+// compressed blocks and run lengths claim. A page passes only if its claims agree with its bytes.
 type pageGuard struct {
 	file       []byte
-	limit      int64 // bytes that pages may unpack to in all
+	limit      int64 // bytes that all pages together may unpack to
 	account    *account
-	held       int64 // taken from account for the page that needs most
+	held       int64 // taken from account for the most demanding page
 	rep, def   int   // largest repetition and definition level
 	unpacked   int64
 	values     int64 // values of data pages so far
@@ -93,8 +92,8 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 	return n + int(packed), err
 }
 
-// hold takes the memory of a page: unpacked here and by the library, and as many decoded indexes and levels as it claims, which grow into
-// place or are dropped by the page after it.
+// hold takes the memory of a page: unpacked here and by the library, and as many decoded indexes and levels as it claims. The next
+// page reuses or drops it.
 func (g *pageGuard) hold(h *format.PageHeader) error {
 	count := max(h.DictionaryPageHeader.V.NumValues, h.DataPageHeader.V.NumValues, h.DataPageHeaderV2.V.NumValues, 0)
 	need := 3*int64(h.UncompressedPageSize) + 12*int64(count)
@@ -108,7 +107,7 @@ func (g *pageGuard) hold(h *format.PageHeader) error {
 	return nil
 }
 
-// done gives back what the pages took.
+// done returns what the pages took.
 func (g *pageGuard) done() { g.account.give(g.held) }
 
 func (g *pageGuard) count(n int32) error {
@@ -188,11 +187,11 @@ func (g *pageGuard) dataV2(data []byte, codec format.CompressionCodec, h *format
 	return values(body, v.Encoding, int64(v.NumValues))
 }
 
-// values checks the counts that an encoding holds by itself.
+// values checks the counts that an encoding contains.
 func values(data []byte, encoding format.Encoding, most int64) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
-		return nil // as long as they are
+		return nil // their length is their count
 	//lint:ignore SA1019 older writers use the first.
 	case format.PlainDictionary, format.RLEDictionary:
 		if len(data) == 0 {
@@ -213,7 +212,7 @@ func values(data []byte, encoding format.Encoding, most int64) error {
 	return fmt.Errorf("values encoded as %v are not read; write the file with plain or dictionary encoding", encoding)
 }
 
-// runs adds up the run lengths of the hybrid of run-length and bit-packed groups.
+// runs adds up the run lengths of the hybrid encoding of runs and bit-packed groups.
 func runs(data []byte, width int, most int64) error {
 	total := uint64(0)
 	for len(data) > 0 {
@@ -237,7 +236,7 @@ func runs(data []byte, width int, most int64) error {
 	return nil
 }
 
-// delta checks the head of a delta encoding: block size, miniblocks, count.
+// delta checks the header of a delta encoding: block size, miniblocks, count.
 func delta(data []byte, most int64) error {
 	var head [3]uint64
 	for i := range head {
@@ -253,7 +252,7 @@ func delta(data []byte, most int64) error {
 	return nil
 }
 
-// unpack decompresses data to exactly size bytes, and never makes more.
+// unpack decompresses data to exactly size bytes, and never produces more.
 func unpack(data []byte, codec format.CompressionCodec, size int) ([]byte, error) {
 	var out []byte
 	var err error

@@ -8,14 +8,14 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// Parquet's metadata is Thrift in its compact form. Decoders make room for as many list items as a header
-// claims; thriftStruct walks a structure beforehand and refuses claims that its bytes cannot hold.
+// Parquet's metadata is Thrift in its compact form. Decoders allocate as many list items as a header claims; thriftStruct walks a
+// structure first and refuses claims that its bytes cannot hold.
 
 const thriftDepth = 32
 
 var errThrift = errors.New("metadata that ends before its claims do")
 
-// maxSchemaDepth is how deep columns may be nested: the library lists the names above each.
+// maxSchemaDepth is how deeply columns may be nested: the library lists all parent names of each.
 const maxSchemaDepth = 32
 
 // checkFooter walks the metadata of a file and the tree of its columns.
@@ -31,7 +31,7 @@ func checkFooter(b []byte) error {
 	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(b)).Decode(&meta); err != nil {
 		return fmt.Errorf("metadata: %w", err)
 	}
-	var open []int32 // columns that are still to come, of each group that is not complete
+	var open []int32 // number of columns still to come in each incomplete group
 	for _, s := range meta.Schema {
 		if n := s.NumChildren; n.Valid && n.V > 0 {
 			open = append(open, n.V)
@@ -109,7 +109,7 @@ func (w *thriftWalk) structure(depth int) error {
 	}
 }
 
-// value skips a value by the type numbers of the compact protocol.
+// value skips a value, given by the type numbers of the compact protocol.
 func (w *thriftWalk) value(kind byte, depth int) error {
 	switch kind {
 	case 1, 2, 3: // in lists a boolean is a byte
@@ -144,7 +144,7 @@ func (w *thriftWalk) list(depth int) error {
 			return err
 		}
 	}
-	if n > uint64(len(w.b)-w.at) { // every item takes a byte at least
+	if n > uint64(len(w.b)-w.at) { // every item takes at least one byte
 		return errThrift
 	}
 	for range n {

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// A reader of pickles. It builds numbers, text, lists, tuples, dicts and what a dialect knows: descriptions
-// of tensors in PyTorch's files, arrays in numpy's. It never calls, imports or sets attributes of anything.
-// Opcodes that are not listed here, and globals and reductions that a dialect does not list, are refused.
+// A reader of pickles. It builds numbers, text, lists, tuples, dicts and what a dialect knows: descriptions of tensors in PyTorch's
+// files, arrays in numpy's. It never calls or imports anything, or sets attributes. Opcodes that are not listed here, and globals
+// and reductions that a dialect does not list, are refused.
 
 const (
 	maxStack = 1_000_000
@@ -38,21 +38,21 @@ type machine struct {
 	memo  map[uint64]any
 	dialect
 	account *account
-	owed    int64 // memory that is not yet taken from account
-	err     error // the first; what comes after it counts for nothing
+	owed    int64 // memory not yet taken from account
+	err     error // the first one; later ones are ignored
 }
 
-// dialect is what the pickles of one program hold besides plain values.
+// dialect is what the pickles of one program contain besides plain values.
 type dialect interface {
-	// known returns an error if the global is not one the dialect looks at.
+	// known returns an error if the dialect does not accept the global.
 	known(g global) error
-	// call is what a recognised global makes of its arguments.
+	// call returns the result of calling a recognised global with its arguments.
 	call(callee any, args tuple) (any, error)
 	// state completes a value with the state that was saved with it.
 	state(of, state any) error
-	// outside is what a reference to something outside of the pickle stands for.
+	// outside returns what a reference to something outside the pickle stands for.
 	outside(reference any) (any, error)
-	// string holds a text or bytes of the file; copies reports whether as a copy.
+	// string returns a text or bytes of the file; some dialects copy it.
 	string(b []byte) string
 	copies() bool
 }
@@ -83,7 +83,7 @@ func unpickle(b []byte, d dialect, account *account) (any, int, error) {
 	}
 }
 
-// fail keeps an error, unless it is nil or there is one.
+// fail records an error, unless it is nil or there already is one.
 func (m *machine) fail(err error) {
 	if m.err == nil {
 		m.err = err
@@ -92,17 +92,17 @@ func (m *machine) fail(err error) {
 
 func (m *machine) failf(format string, args ...any) { m.fail(fmt.Errorf(format, args...)) }
 
-// Memory, at most and about, of what opcodes make: few bytes of a file can ask for much.
+// Upper estimates of the memory that opcodes allocate: a few bytes of a file can ask for much.
 const (
 	opMemory    = 48  // any value
-	itemMemory  = 48  // an item of a list, a tuple or a dict, with the room that lists grow into
-	memoMemory  = 48  // a value that is remembered
-	callMemory  = 320 // what is called, beside what its arguments hold
+	itemMemory  = 48  // an item of a list, a tuple or a dict, including the room that lists grow into
+	memoMemory  = 48  // a memoized value
+	callMemory  = 320 // a call, in addition to what its arguments hold
 	oweAtMost   = 1 << 20
 	entryMemory = 768 // a tensor that was found
 )
 
-// cost takes n bytes of memory from the account, a million at once.
+// cost takes n bytes of memory from the account, a million at a time.
 func (m *machine) cost(n int64) {
 	if m.owed += n; m.owed >= oweAtMost {
 		n, m.owed = m.owed, 0
@@ -137,21 +137,21 @@ func (m *machine) take(n uint64) []byte {
 	return out
 }
 
-// number reads a little-endian integer of so many bytes.
+// number reads a little-endian integer of the given size in bytes.
 func (m *machine) number(size uint64) uint64 {
 	var whole [8]byte
 	copy(whole[:], m.take(size))
 	return binary.LittleEndian.Uint64(whole[:])
 }
 
-// counted reads a length of so many bytes and then as many bytes.
+// counted reads a length of the given size in bytes, and then that many bytes.
 func (m *machine) counted(size uint64) []byte { return m.take(m.number(size)) }
 
 func (m *machine) push(v any) { m.stack = append(m.stack, v) }
 
 var errEmpty = errors.New("a value is taken from an empty stack")
 
-// pop takes the uppermost value, which must lie above the last mark.
+// pop takes the top value, which must be above the last mark.
 func (m *machine) pop() any {
 	floor := 0
 	if len(m.marks) > 0 {
@@ -166,7 +166,7 @@ func (m *machine) pop() any {
 	return v
 }
 
-// popAll takes the n uppermost values, in the order in which they were pushed.
+// popAll takes the n top values, in the order in which they were pushed.
 func (m *machine) popAll(n int) []any {
 	items := make([]any, n)
 	for i := n - 1; i >= 0; i-- {
@@ -191,14 +191,14 @@ func (m *machine) popMark() []any {
 	return out
 }
 
-// step runs one opcode, by the names of Python's pickletools.
+// step runs one opcode, named as in Python's pickletools.
 func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
 		if v := m.number(1); v < 2 || v > 5 {
 			m.failf("protocol %d; want 2 to 5", v)
 		}
-	case 0x95: // FRAME: only how much to read at once
+	case 0x95: // FRAME: only says how much to read at once
 		if n := m.number(8); n > uint64(len(m.b)-m.at) {
 			m.failf("a frame of %d bytes, and %d are left", n, len(m.b)-m.at)
 		}
@@ -314,7 +314,7 @@ func (m *machine) fill(op byte, items []any) {
 	m.failf("opcode %q adds to a value that does not take it", op)
 }
 
-// remember stores the uppermost value for later, or fetches one.
+// remember memoizes the top value, or fetches a memoized one.
 func (m *machine) remember(op byte) {
 	key := uint64(len(m.memo)) // MEMOIZE
 	switch op {

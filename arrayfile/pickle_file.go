@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Pickle is a value of a pickle that holds numpy arrays, numbers, text, lists, tuples and dicts and nothing else.
+// Pickle is a value of a pickle that holds only numpy arrays, numbers, text, lists, tuples and dicts.
 type Pickle struct{ v any }
 
-// ParsePickle reads a pickle of protocol 2 to 5. Nothing in it is executed, and it stays within NewFileBudget: any class or function but those of which numpy's own
-// pickles are made is an error that names it. The value shares b's memory.
+// ParsePickle reads a pickle of protocol 2 to 5. Nothing in it is executed, and it stays within NewFileBudget: any class or function
+// other than those in numpy's own pickles is an error that names it. The value shares b's memory.
 func ParsePickle(b []byte) (Pickle, error) {
 	v, n, err := unpickle(b, numpyDialect{}, newAccount(nil, len(b)))
 	switch {
@@ -28,8 +28,8 @@ type pickleFile struct {
 	memory *mapping
 }
 
-// openPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied. What Open says of
-// files that change holds here, too.
+// openPickle is ParsePickle for a file, which is mapped into memory until Close; its arrays are not copied. If the file changes
+// meanwhile, the same holds as for Open.
 func openPickle(path string) (*pickleFile, error) {
 	m, err := mapped(path, "a pickle")
 	if err != nil {
@@ -49,7 +49,7 @@ type PickleItem struct {
 	Value Pickle
 }
 
-// Items lists a dict in its order. It is an error if the value is no dict, or a key is neither text nor a whole number.
+// Items lists a dict in its order. It is an error if the value is not a dict, or if a key is neither text nor an integer.
 func (p Pickle) Items() ([]PickleItem, error) {
 	d, ok := p.v.(*dict)
 	if !ok {
@@ -70,7 +70,7 @@ func (p Pickle) Items() ([]PickleItem, error) {
 	return items, nil
 }
 
-// Get returns the value of a key of a dict; of a key that occurs twice the last, as in Python. The error lists the keys there are.
+// Get returns the value of a key of a dict; if a key occurs twice, the last value, as in Python. The error lists the existing keys.
 func (p Pickle) Get(key string) (Pickle, error) {
 	items, err := p.Items()
 	if err != nil {
@@ -86,7 +86,7 @@ func (p Pickle) Get(key string) (Pickle, error) {
 	return Pickle{}, fmt.Errorf("arrayfile: pickle: there is no %q; found %.300q", key, keys)
 }
 
-// Array returns an array, which shares the pickle's memory. It is an error if the value is none.
+// Array returns an array, which shares the pickle's memory. It is an error if the value is not an array.
 func (p Pickle) Array() (Array, error) {
 	a, ok := p.v.(*numpyArray)
 	if !ok {
@@ -98,7 +98,7 @@ func (p Pickle) Array() (Array, error) {
 	return a.Array, nil
 }
 
-// Ints returns the whole numbers of a list, a tuple or an array (row-major).
+// Ints returns the integers of a list, a tuple or an array (row-major).
 func (p Pickle) Ints() ([]int64, error) {
 	v, err := integersOf(p.v)
 	if err != nil {

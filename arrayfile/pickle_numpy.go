@@ -12,7 +12,7 @@ import (
 // numpyDialect knows the arrays and scalars that numpy pickles, as versions 1 and 2 write them under Python 2 and 3.
 type numpyDialect struct{}
 
-// What such a pickle holds. The pointers are values that BUILD completes after others already refer to them.
+// Values in such a pickle. The pointers are values that BUILD completes after others already refer to them.
 type (
 	numpyType  struct{ descr string } // such as "<f4"
 	numpyArray struct{ Array }
@@ -57,7 +57,7 @@ func (numpyDialect) call(callee any, args tuple) (any, error) {
 	}
 	switch numpyGlobal(g) {
 	case numpyReconstruct:
-		return &numpyArray{}, nil // numpy's arguments make an empty array; its state says the rest
+		return &numpyArray{}, nil // numpy's arguments make an empty array; its state has the rest
 	case numpyDType:
 		if len(args) == 3 {
 			if s, ok := args[0].(string); ok {
@@ -82,8 +82,8 @@ func (numpyDialect) call(callee any, args tuple) (any, error) {
 	return nil, fmt.Errorf("%q is called in a way that is not read", string(g))
 }
 
-// state is (version, shape, type, Fortran order, bytes) of an array, and (version, byte order, …) of an element type, whose
-// further items are names and sizes of fields: those types are refused by their names.
+// state is (version, shape, type, Fortran order, bytes) for an array, and (version, byte order, …) for an element type, whose
+// further items are names and sizes of fields: those types are refused by name.
 func (numpyDialect) state(of, state any) error {
 	s, ok := state.(tuple)
 	if !ok {
@@ -113,7 +113,7 @@ func (numpyDialect) state(of, state any) error {
 	return errors.New("a state is set on a value that is neither an array nor an element type")
 }
 
-// newArray checks what makes an array.
+// newArray checks the parts of an array.
 func newArray(shape, element any, fortran bool, data any) (*numpyArray, error) {
 	t, ok1 := element.(*numpyType)
 	sizes, ok2 := integers64(shape)
@@ -138,7 +138,7 @@ func newArray(shape, element any, fortran bool, data any) (*numpyArray, error) {
 	return a, nil
 }
 
-// newScalar is a number of numpy's: (type, bytes).
+// newScalar is a numpy scalar: (type, bytes).
 func newScalar(args tuple) (any, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("a scalar with %d arguments; want 2", len(args))
@@ -161,7 +161,7 @@ func newScalar(args tuple) (any, error) {
 	return v[0], nil
 }
 
-// encodeLatin1 turns text into the bytes it stands for, one for each character.
+// encodeLatin1 turns text into bytes, one per character.
 func encodeLatin1(args tuple) (any, error) {
 	if len(args) != 2 || args[1] != "latin1" {
 		return nil, errors.New("text is encoded other than as latin1")
@@ -180,12 +180,12 @@ func encodeLatin1(args tuple) (any, error) {
 	return unsafe.String(unsafe.SliceData(out), len(out)), nil
 }
 
-// integersOf lists the whole numbers of a list, a tuple or an array.
+// integersOf lists the integers of a list, a tuple or an array.
 func integersOf(v any) ([]int64, error) {
 	var items []any
 	switch v := v.(type) {
 	case *numpyArray:
-		return v.Int64s() // of one that was never completed: its error
+		return v.Int64s() // an error if the array was never completed
 	case *list:
 		items = v.items
 	case tuple:

@@ -2,8 +2,7 @@ package arrayfile
 
 import "bytes"
 
-// object handles what in Python would import, call or change an object: here names and tuples are
-// looked at, and nothing else happens.
+// object handles opcodes that in Python would import, call or change an object: here only names and tuples are examined.
 func (m *machine) object(op byte) {
 	switch op {
 	case 'c', 0x93: // GLOBAL, STACK_GLOBAL

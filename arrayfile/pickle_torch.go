@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// torchDialect knows the tensors of PyTorch's files, whose elements lie outside of the pickle.
+// torchDialect knows the tensors of PyTorch's files, whose elements are outside the pickle.
 type torchDialect struct{}
 
-// What such a pickle holds.
+// Values in such a pickle.
 type (
-	// storage is where a tensor's elements lie.
+	// storage holds a tensor's elements.
 	storage struct {
 		elements
 		class string // such as "FloatStorage"

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// PyTorch's files: torch.save writes a zip archive of one pickle and one member for each storage, older
-// versions (and _use_new_zipfile_serialization=False) five pickles and then the storages.
+// PyTorch's files: torch.save writes a zip archive of one pickle and one member per storage; older versions (and
+// _use_new_zipfile_serialization=False) write five pickles and then the storages.
 
 // legacyMagic is the first pickle of the older format.
 const legacyMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
@@ -16,7 +16,7 @@ const legacyMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 // stored returns the bytes of a storage.
 type stored func(storage) ([]byte, error)
 
-// pickleMember finds the pickle of a PyTorch archive, whose folder has any name.
+// pickleMember finds the pickle of a PyTorch archive, whose folder can have any name.
 func pickleMember(members []member) (member, bool) {
 	for _, m := range members {
 		if folder, ok := strings.CutSuffix(m.Name, "/data.pkl"); ok && !strings.Contains(folder, "/") {
@@ -26,7 +26,7 @@ func pickleMember(members []member) (member, bool) {
 	return member{}, false
 }
 
-// parsePT reads an archive whose pickle is known.
+// parsePT reads an archive, given its pickle.
 func parsePT(members []member, pickle member, account *account) ([]entry, error) {
 	folder := strings.TrimSuffix(pickle.Name, "data.pkl")
 	byName := make(map[string]member, len(members))
@@ -102,7 +102,7 @@ func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 	})
 }
 
-// legacyStorages finds the storages of the older format, which lie in b from at on, in the order of keys.
+// legacyStorages finds the storages of the older format, which start at byte at of b, in the order of keys.
 func legacyStorages(b []byte, at int, keys []any, sizes map[string]int) (map[string][]byte, error) {
 	where := map[string][]byte{}
 	for _, k := range keys {
@@ -135,7 +135,7 @@ func (d *dict) get(key string) any {
 	return nil
 }
 
-// collectStorages notes the element sizes of all storages.
+// collectStorages records the element sizes of all storages.
 func collectStorages(v any, sizes map[string]int, visited *int, depth int) {
 	if *visited++; depth > maxDepth || *visited > maxStack {
 		return // flatten reports it

@@ -37,7 +37,7 @@ func eachChild(v any, visit func(name string, child any) error) error {
 	return nil
 }
 
-// maxName is the longest name of a tensor, the names of its containers before it.
+// maxName is the longest name of a tensor, including those of its containers.
 const maxName = 1 << 12
 
 // flatten lists the tensors of nested containers, with keys joined by dots, and lists of numbers as
@@ -76,7 +76,7 @@ func (f *flattener) walk(name string, v any, depth int) error {
 	return nil
 }
 
-// sequence is a list of numbers, which is an array, or a container like others.
+// sequence handles a list: of numbers, which is an array, or a container like others.
 func (f *flattener) sequence(name string, items tuple, depth int) error {
 	if a, ok := numbers(name, items); ok {
 		f.visited += len(items)
@@ -132,8 +132,8 @@ func numbers(name string, items []any) (Array, bool) {
 	}
 }
 
-// entry checks a tensor against its storage. Elements that lie in row-major or column-major order stay
-// where they are; others are copied when loaded.
+// entry checks a tensor against its storage. Elements in row-major or column-major order stay in place; others are copied when
+// loaded.
 func (t tensor) entry(name string, big bool, account *account, data stored) entry {
 	e := entry{Header: Header{Name: name, DType: t.dtype}}
 	if !t.dtype.valid() {
@@ -172,12 +172,12 @@ func (t tensor) entry(name string, big bool, account *account, data stored) entr
 	return e
 }
 
-// elementCount is the product of the shape; an error unless the storage holds as many elements, at the strides.
+// elementCount is the product of the shape; it is an error if the storage does not hold that many elements at the strides.
 func (t tensor) elementCount() (int64, error) {
 	last, count := t.offset, int64(1)
 	for i, n := range t.shape {
 		if n > 0 && count > math.MaxInt64/8/n || n > 1 && t.stride[i] > (math.MaxInt64-last)/(n-1) {
-			last = math.MaxInt64 // fits no storage
+			last = math.MaxInt64 // too large for any storage
 			break
 		}
 		count *= n
@@ -192,8 +192,7 @@ func (t tensor) elementCount() (int64, error) {
 	return count, nil
 }
 
-// contiguous reports whether the elements lie without gaps, the last axis running fastest or, for
-// fortran, the first.
+// contiguous reports whether the elements have no gaps, with the last axis varying fastest or, for fortran, the first.
 func (t tensor) contiguous(fortran bool) bool {
 	want := int64(1)
 	for i := range t.shape {

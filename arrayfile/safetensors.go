@@ -15,12 +15,12 @@ import (
 // maxSafetensorsHeader is the format's own limit (huggingface/safetensors, MAX_HEADER_SIZE).
 const maxSafetensorsHeader = 100_000_000
 
-// WriteSafetensors writes arrays and metadata (sorted by key; may be nil) to w. As in the reference
-// implementation, arrays of wider elements come first, and the header is padded to a multiple of 8
-// bytes, so that every element is aligned; otherwise the order is the one given.
+// WriteSafetensors writes arrays and metadata (sorted by key; may be nil) to w. As in the reference implementation, arrays of wider
+// elements come first, and the header is padded to a multiple of 8 bytes, so that every element is aligned; otherwise the given
+// order is kept.
 //
-// Arrays are stored row-major and little endian: others must be passed through Canonical first.
-// It is an error if a name occurs twice or is "__metadata__", or an array contradicts itself.
+// Arrays are stored row-major and little endian: pass others through Canonical first. It is an error if a name occurs twice or is
+// "__metadata__", or if an array is inconsistent.
 func WriteSafetensors(w io.Writer, arrays []Array, metadata map[string]string) error {
 	for _, a := range arrays {
 		if err := a.check(); err != nil {
@@ -91,8 +91,8 @@ func writeJSON(b *bytes.Buffer, v any) {
 	b.Truncate(b.Len() - 1) // the encoder's newline
 }
 
-// ParseSafetensors reads a whole file held in memory. The arrays, ordered by where they lie, share
-// b. As in the reference implementation, they must cover the data without gap or overlap.
+// ParseSafetensors reads a whole file in memory. The arrays, ordered by position, share b. As in the reference implementation, they
+// must cover the data without gap or overlap.
 func ParseSafetensors(b []byte) (arrays []Array, metadata map[string]string, err error) {
 	if arrays, metadata, err = parseSafetensors(b); err != nil {
 		return nil, nil, fmt.Errorf("arrayfile: safetensors: %w", err)
@@ -136,7 +136,7 @@ type tensorEntry struct {
 	begin, end int64 // in the data
 }
 
-// check compares an entry with what its neighbours and the file allow.
+// check compares an entry with the one before it and the size of the file.
 func (e tensorEntry) check(next, size int64) error {
 	if e.begin != next || e.end < e.begin || e.end > size {
 		return fmt.Errorf("data_offsets [%d, %d]: want a range from %d, where the one before ends, to at most %d, the size of the data", e.begin, e.end, next, size)
@@ -148,8 +148,7 @@ func (e tensorEntry) check(next, size int64) error {
 	return nil
 }
 
-// decodeHeader reads the JSON object. It goes token by token because a map would hide that a name
-// occurs twice.
+// decodeHeader reads the JSON object token by token, because decoding into a map would hide a name that occurs twice.
 func decodeHeader(text []byte) ([]tensorEntry, map[string]string, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

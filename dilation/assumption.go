@@ -9,8 +9,8 @@ import (
 type Assumption struct {
 	Holds bool `json:"holds"`
 
-	// (1) Both losses have a non-zero NC configuration: κ < 1/2. MD also ask for α0 > 4√(λ_Wλ_H) (and
-	// elsewhere 2√…), which nothing needs: γ > 1 for every α0 > 0.
+	// (1) Both losses have a non-zero NC configuration: κ < 1/2. MD also ask for α0 > 4√(λ_Wλ_H) (elsewhere 2√…), which is not
+	// needed: γ > 1 for every α0 > 0.
 	Configuration bool `json:"nc_configuration"`
 	PrintedAlpha  bool `json:"printed_alpha_condition"` // α0 > 4√(λ_Wλ_H), for information
 
@@ -18,7 +18,7 @@ type Assumption struct {
 	Law bool    `json:"law"`
 	A   float64 `json:"a"`
 
-	// (3) √η < C̃(1 − 1/γ) with C̃ = C_MD/(√2·A·‖h1−h2‖) for CE, A included, which MD leave out.
+	// (3) √η < C̃(1 − 1/γ) with C̃ = C_MD/(√2·A·‖h1−h2‖) for CE, including A, which MD leave out.
 	Noise     bool    `json:"noise_level"`
 	SqrtEta   float64 `json:"sqrt_eta"`
 	NoiseMost float64 `json:"sqrt_eta_below"`
@@ -50,8 +50,7 @@ func (s *Side) SmallNoise() float64 {
 	return s.p.Eta * s.Dist * s.Dist * (bend*s.p.Law.Second() + s.p.LH) / (s.p.CMD * s.p.CMD * (bend + 2*s.p.LH))
 }
 
-// Check is one inequality of MD's appendix C at a solution: Low ≤ Value, and Value ≤ High if there is
-// an upper bound.
+// Check is one inequality of MD's appendix C at a solution: Low ≤ Value, and Value ≤ High if there is an upper bound.
 type Check struct {
 	Name  string   `json:"name"`
 	Low   float64  `json:"low"`
@@ -60,7 +59,7 @@ type Check struct {
 	Holds bool     `json:"holds"`
 }
 
-// checkSlack is the rounding that a check forgives, relative to its numbers' size or 1.
+// checkSlack is the rounding error that a check allows, relative to the size of its numbers or 1.
 const checkSlack = 1e-9
 
 func atLeast(name string, low, value float64) Check {
@@ -82,8 +81,8 @@ func (c Check) Words() string {
 	return fmt.Sprintf("%.6g ≤ %.6g ≤ %.6g", c.Low, c.Value, *c.High)
 }
 
-// Lemmas checks the steps of MD's appendix C at the solution of a side. Lemmas C.1 and C.2 are not among them: Noisy rests on both, and
-// TestLemmasC1C2AsPrinted compares its arc with the whole feasible set.
+// Lemmas checks the steps of MD's appendix C at the solution of a side. Lemmas C.1 and C.2 are not included: Noisy relies on both,
+// and TestLemmasC1C2AsPrinted compares its arc with the whole feasible set.
 //
 //	no dilation beyond r_max helps (MD C.6, upper end)   0 ≤ r* ≤ r_max
 //	the constraint of the model is active (MD C.1)       η‖h2−u1‖ = C_MD·r*/D
@@ -93,8 +92,8 @@ func (c Check) Words() string {
 //	Lemma C.6, MD's bracket of r*                        r_max(1 − C′√η) ≤ r* ≤ r_max
 //
 // MD's own C.4 has a larger constant, (κ(1−κ)‖w2−w1‖²/2 + 2λ_H)(C_MD/D)², and is stated for r ≥ r_max/√2 and r_max − r < η: it holds
-// (TestLemmaC4AsPrinted), where ours holds at every r. MD's C.5 asks for some constant, which ours is; the one printed at the end of its
-// proof is too small (TestLemmaC5AsPrinted).
+// (TestLemmaC4AsPrinted), while ours holds at every r. MD's C.5 asks for some constant, which ours is; the one printed at the end of
+// its proof is too small (TestLemmaC5AsPrinted).
 func (s *Side) Lemmas() []Check {
 	toH1 := math.Hypot(s.U1[0]-s.HNorm, s.U1[1])
 	unit := s.p.CMD / s.Dist

@@ -2,8 +2,8 @@ package dilation
 
 import "math"
 
-// brent returns the place and value of a local minimum of f in [a,b]: golden section with parabolic
-// steps (Brent 1973, chapter 5), to tolerance times the place.
+// brent returns the location and value of a local minimum of f in [a,b]: golden section with parabolic steps (Brent 1973, chapter
+// 5), to a relative tolerance in the location.
 func brent(f func(float64) float64, a, b, tolerance float64) (float64, float64) {
 	const golden = 0.3819660112501051
 	x := a + golden*(b-a)
@@ -68,8 +68,7 @@ func brent(f func(float64) float64, a, b, tolerance float64) (float64, float64) 
 	return x, fx
 }
 
-// scanned minimises f on [a,b]: points evenly spaced, then brent around the best, compared with the
-// ends of the interval.
+// scanned minimises f on [a,b]: evenly spaced points, then brent around the best, compared with the ends of the interval.
 func scanned(f func(float64) float64, a, b float64, points int, tolerance float64) (float64, float64) {
 	best, at := math.Inf(1), a
 	h := (b - a) / float64(points-1)

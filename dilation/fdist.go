@@ -2,7 +2,7 @@ package dilation
 
 import "gonum.org/v1/gonum/mathext"
 
-// upperF is the probability that an F variable with a and b degrees of freedom exceeds f.
+// upperF is the probability that an F-distributed variable with a and b degrees of freedom exceeds f.
 func upperF(f float64, a, b int) float64 {
 	if !(f > 0) {
 		return 1

@@ -30,7 +30,7 @@ type Fit struct {
 	Points int     `json:"points"`
 	CMD    float64 `json:"c_md"`
 	Error  float64 `json:"standard_error"`
-	R2     float64 `json:"r2"` // 1 − residual/Σ memorization²: of a line through the origin
+	R2     float64 `json:"r2"` // 1 − residual/Σ memorization²: that of a line through the origin
 }
 
 // Comparison says whether all groups share one slope.
@@ -38,12 +38,12 @@ type Comparison struct {
 	Fits   []Fit   `json:"fits"`
 	Pooled Fit     `json:"pooled"`
 	F      float64 `json:"f"`         // of one slope against one per group
-	PValue float64 `json:"p_value"`   // of that large an F if the slopes are equal
+	PValue float64 `json:"p_value"`   // probability of an F at least this large if the slopes are equal
 	FreeOf [2]int  `json:"f_degrees"` // degrees of freedom
 }
 
-// FitCMD fits C_MD to each group apart and tests equality of the slopes by an F test.
-// It returns an error if a group has fewer than two points or no dilation.
+// FitCMD fits C_MD to each group separately and tests equality of the slopes by an F test. It returns an error if a group has fewer
+// than two points or no dilation.
 func FitCMD(points []Measured) (*Comparison, error) {
 	groups := map[string][]Measured{}
 	for i, p := range points {

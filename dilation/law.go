@@ -67,8 +67,8 @@ func circleLaw(n int) Law {
 	return l
 }
 
-// radialLaw is an isotropic law in 2 dimensions with the given density at distance s < limit, rescaled
-// to E‖v‖² = 1: Gauss–Legendre in s, equal angles.
+// radialLaw is an isotropic law in 2 dimensions with the given density at distance s < limit, rescaled to E‖v‖² = 1: Gauss–Legendre
+// in s, equally spaced angles.
 func radialLaw(name string, density func(s float64) float64, limit float64) Law {
 	const radii, angles = 32, 32
 	s, w := legendre(radii, 0, limit)
@@ -99,8 +99,7 @@ func legendre(n int, a, b float64) (nodes, weights []float64) {
 // SampleLaw returns the law of equally likely samples (rows of dimension dim, row-major), rescaled to
 // E‖v‖² = 1; the first column is the component along w2 − w1.
 //
-// It returns an error if the mean is not 0 (Assumption 4.2(2)): the largest mean of a column may be
-// 1e-6 of the root mean square.
+// It returns an error if the mean is not 0 (Assumption 4.2(2)): the mean of a column may be at most 1e-6 of the root mean square.
 func SampleLaw(samples []float64, dim int) (Law, error) {
 	if dim < 1 || len(samples) == 0 || len(samples)%dim != 0 {
 		return Law{}, fmt.Errorf("dilation: %d numbers do not make samples of dimension %d", len(samples), dim)

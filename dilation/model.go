@@ -102,10 +102,10 @@ func (s *Side) spread(law Law, r float64) float64 {
 	return 2 * (mean + s.Alpha/2*s.Margin + s.p.LH*(s.HNorm*s.HNorm+r*r))
 }
 
-// Noisy returns g(ρ), the loss and penalty of a noisy sample at its best place u1 within distance
-// ρ·D of h2, u1 ≥ 0, and u1 in the basis (h1/a, h2/a). With u = (R sin p, a − R cos p), R = ρD:
-// g = softplus(t) − (α/2)t + λ_H‖u‖², t = C·a(u_y − u_x), minimised over p between arccos(a/R) (the h1
-// axis; 0 if R ≤ a) and π/4. That the minimiser lies on this arc is MD's Lemmas C.1 and, for ρ ≥ 1/√2, C.2; below that the arc is ours.
+// Noisy returns g(ρ), the loss and penalty of a noisy sample at its best location u1 within distance ρ·D of h2, u1 ≥ 0, and u1 in
+// the basis (h1/a, h2/a). With u = (R sin p, a − R cos p), R = ρD: g = softplus(t) − (α/2)t + λ_H‖u‖², t = C·a(u_y − u_x), minimised
+// over p between arccos(a/R) (the h1 axis; 0 if R ≤ a) and π/4. That the minimiser lies on this arc is MD's Lemma C.1 and, for ρ ≥
+// 1/√2, C.2; for smaller ρ the arc is ours.
 func (s *Side) Noisy(rho float64) (float64, [2]float64) { return s.noisy(rho, 65, fine) }
 
 func (s *Side) noisy(rho float64, points int, tolerance float64) (float64, [2]float64) {
@@ -142,16 +142,16 @@ func (s *Side) RiskAt(rho float64) float64 {
 const (
 	riskPoints  = 801 // of ρ in [0,1]
 	coarseNodes = 24  // of the circle, to find the bracket
-	coarseNoisy = 9   // scan points of g, likewise
+	coarseNoisy = 9   // scan points of g, likewise for the bracket
 
-	coarseTolerance = 1e-4  // of the place of g's minimum, likewise: its value is good to 1e-8
-	fine            = 1e-10 // of places in the end
+	coarseTolerance = 1e-4  // of the location of g's minimum, likewise: its value is good to 1e-8
+	fine            = 1e-10 // of the final locations
 )
 
 // solve finds the minimum of the risk over ρ in [0,1].
 func (s *Side) solve() {
 	law := s.p.Law
-	if law.Name == "circle" && s.WDiffNorm*s.RMax < 4 { // equal angles converge exponentially
+	if law.Name == "circle" && s.WDiffNorm*s.RMax < 4 { // equally spaced angles converge exponentially
 		law = circleLaw(coarseNodes)
 	}
 	coarse := func(rho float64) float64 {
@@ -172,7 +172,7 @@ func (s *Side) solve() {
 	s.Memorization = s.p.Eta * math.Hypot(s.U1[0], s.U1[1]-s.HNorm)
 }
 
-// Solution is the model under both losses side by side.
+// Solution is the model under both losses.
 type Solution struct {
 	CE    *Side   `json:"ce"`
 	LS    *Side   `json:"ls"`
@@ -182,7 +182,7 @@ type Solution struct {
 	Theorem    bool       `json:"theorem"` // r*/D smaller for LS than for CE
 }
 
-// Solve returns the optimum under cross-entropy and under label smoothing, or what Validate says.
+// Solve returns the optimum under cross-entropy and under label smoothing, or the error of Validate.
 func Solve(p Params) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

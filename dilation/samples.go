@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// Samples are the saved features of one trained classifier, from which Pairs takes what the model
-// speaks of.
+// Samples are the saved features of one trained classifier, from which Pairs computes the quantities of the model.
 type Samples struct {
 	D              int       // width of a feature
 	TrainH, TestH  []float64 // N×d, row-major
@@ -19,7 +18,7 @@ type Samples struct {
 type ClassPair struct {
 	Class     int `json:"class"`
 	Clean     int `json:"clean"`     // training samples with their true label
-	Corrupted int `json:"corrupted"` // training samples with another
+	Corrupted int `json:"corrupted"` // training samples with another label
 	Measured
 }
 

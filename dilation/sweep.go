@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// SweepPoint is one setting of a sweep with its solution, or why it has none.
+// SweepPoint is one setting of a sweep with its solution, or the reason why it has none.
 type SweepPoint struct {
 	Params   Params
 	Solution *Solution
 	Err      error
 }
 
-// Sweep solves all settings on every processor; the order of the result is that of the settings.
-// It returns ctx's error if cancelled; unsolved points then have neither solution nor error.
+// Sweep solves all settings on all processors; results are in the order of the settings. If ctx is cancelled, it returns ctx's
+// error; unsolved points then have neither solution nor error.
 func Sweep(ctx context.Context, settings []Params) ([]SweepPoint, error) {
 	out := make([]SweepPoint, len(settings))
 	var next atomic.Int64
@@ -36,18 +36,18 @@ func Sweep(ctx context.Context, settings []Params) ([]SweepPoint, error) {
 	return out, ctx.Err()
 }
 
-// Outcome is a solution set against MD Theorem 4.3: whether r*/D is smaller for LS than for CE, and whether Assumption 4.2 holds.
+// Outcome compares a solution with MD Theorem 4.3: whether r*/D is smaller for LS than for CE, and whether Assumption 4.2 holds.
 type Outcome int
 
 // The outcomes. The theorem says that the last one is impossible.
 const (
 	Predicted     Outcome = iota // inside the assumption, smaller for LS
-	Unpredicted                  // outside, smaller for LS all the same
+	Unpredicted                  // outside, smaller for LS nevertheless
 	Reversed                     // outside, not smaller
 	Contradiction                // inside, not smaller
 )
 
-// Outcome says which one a solution has.
+// Outcome returns the outcome of a solution.
 func (s *Solution) Outcome() Outcome {
 	switch {
 	case s.Assumption.Holds && s.Theorem:
@@ -60,7 +60,7 @@ func (s *Solution) Outcome() Outcome {
 	return Reversed
 }
 
-// CountOutcomes counts the settings of a sweep by outcome; those without a solution are in none.
+// CountOutcomes counts the settings of a sweep by outcome; settings without a solution are not counted.
 func CountOutcomes(points []SweepPoint) (counts [Contradiction + 1]int) {
 	for _, p := range points {
 		if p.Solution != nil {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Distances of a Gram matrix to the frames, each after scaling both to Frobenius norm 1. They are
-// free of the feature scale and lie in [0,2].
+// Distances of a Gram matrix to the frames, each after scaling both to Frobenius norm 1. They do not depend on the feature scale and
+// lie in [0,2].
 
 // DistanceSimplex returns ‖U(G) − P/√(K−1)‖_F with U(A) = A/‖A‖_F: how far a Gram matrix G (K×K) is
 // from that of a simplex ETF (Zhu et al. 2021 (7); Tirer & Bruna 2022 (27)). NaN if G = 0.
@@ -39,8 +39,8 @@ func DistanceRank(gram mat.Matrix, d int) float64 {
 	return distance(gram, projectionOn(u))
 }
 
-// distance returns ‖U(a) − U(b)‖_F as a sum of squared differences, which keeps its relative accuracy
-// near 0, where 2 − 2⟨U(a),U(b)⟩ would lose half of the digits.
+// distance returns ‖U(a) − U(b)‖_F as a sum of squared differences, which keeps its relative accuracy near 0, where 2 − 2⟨U(a),U(b)⟩
+// would lose half the digits.
 func distance(a, b mat.Matrix) float64 {
 	na, nb := mat.Norm(a, 2), mat.Norm(b, 2)
 	if na == 0 || nb == 0 {

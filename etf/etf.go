@@ -2,8 +2,8 @@
 // tight frames, orthogonal frames, tight frames of lower rank; and measures how far a Gram matrix
 // is from each.
 //
-// A frame of K vectors in R^d is a d×K matrix, one vector per column. Everything is float64.
-// Open etf.go first; distance.go holds the comparisons.
+// A frame of K vectors in R^d is a d×K matrix, one vector per column. Everything is float64. Read etf.go first; distance.go has the
+// comparisons.
 package etf
 
 import (
@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ErrNoFrame is returned where no such frame exists or none was found.
+// ErrNoFrame is returned if no such frame exists or none was found.
 var ErrNoFrame = errors.New("etf: no such frame")
 
 // Centering returns P = I − 11ᵀ/K (K×K), the projection onto the complement of the ones vector.
@@ -89,7 +89,7 @@ func Orthogonal(K, d int) (*mat.Dense, error) {
 	return eye, nil
 }
 
-// pad returns a with zero rows added below up to d rows.
+// pad appends zero rows to a until it has d rows.
 func pad(a mat.Matrix, d int) *mat.Dense {
 	rows, cols := a.Dims()
 	out := mat.NewDense(d, cols, nil)
@@ -127,8 +127,7 @@ func RandomOrthonormal(d, r int, rng *rand.Rand) *mat.Dense {
 	return mat.NewDense(d, r, q.Data)
 }
 
-// Rotate returns Q·frame with a random orthonormal Q (p×d, p ≥ d): the same Gram matrix, placed at
-// random in R^p.
+// Rotate returns Q·frame with a random orthonormal Q (p×d, p ≥ d): the same Gram matrix, in a random position in R^p.
 func Rotate(frame *mat.Dense, p int, rng *rand.Rand) *mat.Dense {
 	d, _ := frame.Dims()
 	var out mat.Dense

@@ -33,13 +33,11 @@ func projectionOn(u *mat.Dense) *mat.Dense {
 	return &q
 }
 
-// Tight returns K×d orthonormal columns U, orthogonal to the ones vector, whose rows have equal norm
-// √(d/K): Q = UUᵀ is an equal-norm zero-sum tight frame of K vectors in R^d. Even d, or even K, has a
-// harmonic frame (cosines and sines of d/2 frequencies, plus the alternating vector for odd d); the
-// others are sought by alternating projections.
+// Tight returns K×d orthonormal columns U, orthogonal to the ones vector, whose rows have equal norm √(d/K): Q = UUᵀ is an
+// equal-norm zero-sum tight frame of K vectors in R^d. For even d, or even K, there is a harmonic frame (cosines and sines of d/2
+// frequencies, plus the alternating vector for odd d); the others are found by alternating projections.
 //
-// It returns ErrNoFrame where none was found. For K odd and d = 1 or K−2 none exists, because K equal
-// numbers ±a cannot sum to zero.
+// It returns ErrNoFrame if none was found. For odd K and d = 1 or K−2 none exists, because K equal numbers ±a cannot sum to zero.
 func Tight(K, d int, rng *rand.Rand) (*mat.Dense, error) {
 	if d < 1 || d > K-1 {
 		return nil, fmt.Errorf("%w: a zero-sum tight frame needs 1 ≤ d ≤ K−1 = %d, got d = %d", ErrNoFrame, K-1, d)

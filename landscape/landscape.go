@@ -14,7 +14,7 @@ import (
 type Params struct {
 	K     int     // classes, at least 3
 	Alpha float64 // weight of the true class in the MSE; 1 is plain
-	M     float64 // its target; 1 is plain
+	M     float64 // target of the true class; 1 is plain
 }
 
 // Validate returns everything that is wrong at once, or nil.
@@ -32,11 +32,11 @@ func (p Params) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Value is a loss with its derivatives by s and θ.
+// Value is a loss with its derivatives with respect to s and θ.
 type Value struct{ Loss, DS, DTheta float64 }
 
-// angles holds the logits at s = 1 and their derivatives by θ: of the own class, of the class that
-// spans the plane, of each of the K−2 others.
+// angles holds the logits at s = 1 and their derivatives with respect to θ: for the own class, the class that spans the plane, and
+// each of the K−2 others.
 type angles struct{ own, other, rest, dOwn, dOther, dRest float64 }
 
 // angles is ZH (28)–(29) per unit length:
@@ -52,7 +52,7 @@ func (p Params) angles(theta float64) angles {
 	}
 }
 
-// Logits returns the logits of the own class, of the class that spans the plane, and of each other.
+// Logits returns the logits of the own class, of the class that spans the plane, and of each other class.
 func (p Params) Logits(s, theta float64) (own, other, rest float64) {
 	a := p.angles(theta)
 	return s * a.own, s * a.other, s * a.rest
@@ -97,23 +97,25 @@ func (p Params) CE(s, theta float64) Value {
 	}
 }
 
-// CELimit is the gradient of CE for K → ∞: (−cos θ, s sin θ). The loss itself grows like log K; Loss is
-// NaN.
+// CELimit is the gradient of CE for K → ∞: (−cos θ, s sin θ). The loss itself grows like log K, so Loss is NaN.
 func CELimit(s, theta float64) Value {
 	sin, cos := math.Sincos(theta)
 	return Value{Loss: math.NaN(), DS: -cos, DTheta: s * sin}
 }
 
-// CEPrinted is ZH (35) as printed, for comparison: it drops the K−2 other classes and the factor s in
-// the exponents, and is no limit of CE.
+// CEPrinted is ZH (35) as printed, for comparison: it drops the K−2 other classes and the factor s in the exponents, and is not a
+// limit of CE.
 func CEPrinted(s, theta float64) Value {
 	sin, cos := math.Sincos(theta)
 	es, ec := math.Exp(sin), math.Exp(cos)
 	return Value{Loss: math.NaN(), DS: es * (sin - cos) / (es + ec), DTheta: s * es * (sin + cos) / (es + ec)}
 }
 
-// AngleShare returns the share of s in (1,5], θ in (0,1.5) where |∂L/∂θ| > |∂L/∂s|: how much of the
-// region a feature turns more than it grows. n×n midpoints.
+// AngleShare returns the fraction of s in (1,5], θ in (0,1.5) where
+// ∂L/∂θ
+// >
+// ∂L/∂s
+// , that is, where a feature turns more than it grows, on n×n midpoints.
 func AngleShare(loss func(s, theta float64) Value, n int) float64 {
 	count := 0
 	for i := range n {

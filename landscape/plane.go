@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Plane is the plane of two rows of a classifier, of any weights: e1 along w_k, e2 along the part of
-// w_j orthogonal to it. A feature s(cos θ e1 + sin θ e2) of class k has the loss that Params gives for
-// a simplex ETF; here it is that of the classifier itself.
+// Plane is the plane spanned by two rows of any classifier: e1 along w_k, e2 along the part of w_j orthogonal to it. For a simplex
+// ETF, a feature s(cos θ e1 + sin θ e2) of class k has the loss that Params gives; here it has the loss of the classifier itself.
 type Plane struct {
 	class  int
 	k, d   int

@@ -9,12 +9,12 @@ import (
 
 // Limits of the search for a global optimum.
 const (
-	escapes       = 30    // saddles left along negative curvature, per start
-	restarts      = 60    // starts, where an exact value says that a better point exists
-	blindStarts   = 10    // starts where no exact value is known
+	escapes       = 30    // saddles escaped along negative curvature, per start
+	restarts      = 60    // starts, if an exact value shows that a better point exists
+	blindStarts   = 10    // starts if no exact value is known
 	searchLimit   = 3000  // L-BFGS iterations per descent
 	searchGrad    = 1e-14 // in practice: until floating point allows no further decrease
-	escapeEnough  = 1e-9  // curvature below which a saddle is left, relative to the penalties
+	escapeEnough  = 1e-9  // curvature below which a saddle is escaped, relative to the penalties
 	relativeMatch = 1e-12
 )
 
@@ -26,8 +26,8 @@ type search struct {
 	seed  uint64
 }
 
-// scaled is the reduced objective in variables in which all penalties are equal, so that λ's of
-// different size do not make it ill-conditioned.
+// scaled is the reduced objective in variables in which all penalties are equal, so that λ's of different size do not make it
+// ill-conditioned.
 type scaled struct {
 	p    *Problem
 	unit []float64
@@ -72,9 +72,8 @@ func (s *scaled) Eval(y, grad []float64) float64 {
 	return value
 }
 
-// auto finds the global optimum from x, which it changes in place: the collapse step (see reduce.go),
-// L-BFGS in balanced variables, negative curvature where that ends in a saddle, and new starts where it
-// ends in one of the known traps, which are named in the result.
+// auto finds the global optimum from x, which it changes in place: the collapse step (see reduce.go), L-BFGS in balanced variables,
+// negative curvature when that ends in a saddle, and new starts when it ends in one of the known traps, which the result names.
 func (p *Problem) auto(ctx context.Context, x []float64, e Exact, seed uint64) Found {
 	small, err := NewProblem(p.reduced(), nil)
 	if err != nil {
@@ -92,7 +91,7 @@ func (p *Problem) auto(ctx context.Context, x []float64, e Exact, seed uint64) F
 			start = at.X
 		} else if try > 0 {
 			at := small.Start(small.balanced(), seed+uint64(try)<<32)
-			if !e.Available && p.ThreeFactor() { // local minima of every rank: look in each
+			if !e.Available && p.ThreeFactor() { // local minima of every rank: try each rank
 				small.limitRank(at, 1+try%min(p.K, p.D))
 			}
 			start = at.X
@@ -115,8 +114,8 @@ func (p *Problem) auto(ctx context.Context, x []float64, e Exact, seed uint64) F
 	return s.found
 }
 
-// knownPoint returns the best known point where that has circulant blocks (see cyclic.go): random starts
-// reach it too rarely, because it lies on kinks of the ReLU.
+// knownPoint returns the best known point if it has circulant blocks (see cyclic.go). Random starts reach it too rarely, because it
+// lies on kinks of the ReLU.
 func (p *Problem) knownPoint(seed uint64) (Point, bool) {
 	if p.Model != ReLU3 || p.CrossEntropy() || p.D < p.K {
 		return Point{}, false
@@ -129,13 +128,13 @@ func (p *Problem) knownPoint(seed uint64) (Point, bool) {
 	return at, err == nil
 }
 
-// reached says whether value is the exact optimum up to rounding.
+// reached reports whether value is the exact optimum up to rounding.
 func (s *search) reached(value float64) bool {
 	best := float64(s.exact.Objective)
 	return s.exact.Available && value <= best+math.Min(relativeMatch*math.Max(1, best), matchGap*best)
 }
 
-// descend runs L-BFGS from x (in place) and leaves saddles until none is found.
+// descend runs L-BFGS from x (in place) and escapes saddles until it finds none.
 func (s *search) descend(ctx context.Context, x []float64) float64 {
 	value := math.Inf(1)
 	for range escapes {
@@ -171,7 +170,7 @@ func (s *search) minimise(ctx context.Context, x []float64) float64 {
 	return out.Value
 }
 
-// escape moves x down along the most negative curvature and reports whether there was any.
+// escape moves x downhill along the most negative curvature and reports whether there was any.
 func (s *search) escape(x []float64, value float64) bool {
 	if s.p.Dim() > hessianVariables {
 		return false

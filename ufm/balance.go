@@ -7,9 +7,8 @@ import (
 	"collapse/measure"
 )
 
-// certifyBalance fills the balance residual: at any critical point λ_W·WᵀW = λ_H·HHᵀ. With three
-// factors λ_1·W1ᵀW1 = λ_H1·H1H1ᵀ, and λ_2·W2ᵀW2 = λ_1·W1W1ᵀ, of which a ReLU keeps the diagonal only;
-// so do relu-plain and H ≥ 0.
+// certifyBalance fills in the balance residual: at any critical point λ_W·WᵀW = λ_H·HHᵀ. With three factors λ_1·W1ᵀW1 = λ_H1·H1H1ᵀ
+// and λ_2·W2ᵀW2 = λ_1·W1W1ᵀ, of which only the diagonal remains with a ReLU; the same is true of relu-plain and H ≥ 0.
 func (p *Problem) certifyBalance(x []float64, cert *Certificate) {
 	at, K, d, N := p.View(x), p.K, p.D, p.K*p.N
 	if p.Dim() > hessianVariables && p.N > 1 {
@@ -48,8 +47,8 @@ func difference(f float64, a []float64, g float64, b []float64, d int, diagonal 
 	return math.Sqrt(sum)
 }
 
-// nonnegReport is what MD Definition 3.1 asks of an NC configuration, by the keys of package measure,
-// with the spread of norms.
+// nonnegReport measures what MD Definition 3.1 requires of an NC configuration, by the keys of package measure, together with the
+// spread of norms.
 func (p *Problem) nonnegReport(x []float64) map[string]float64 {
 	measures, err := p.Measures(p.View(x))
 	if err != nil {

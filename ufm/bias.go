@@ -20,7 +20,7 @@ type BiasSpectrum struct {
 	Last   float64 // σ_K ≤ √n
 }
 
-// BiasSpectrum returns the singular values of Y − b1ᵀ. It panics if b has not K entries.
+// BiasSpectrum returns the singular values of Y − b1ᵀ. It panics if b does not have K entries.
 func (c Config) BiasSpectrum(b []float64) BiasSpectrum {
 	if len(b) != c.K {
 		panic("ufm: BiasSpectrum: b has not K entries")
@@ -55,9 +55,9 @@ func (c Config) HeldBias(b []float64) float64 {
 	return value
 }
 
-// BiasBound is the lower bound of HeldBias that BiasSpectrum's two bounds give by q = σ_K/√n in [0,1] alone: K − 1
-// singular values are at least √n, and K‖b‖² ≥ (p−q)² ≥ (1−q)². It is reached at b = (1−q)/K·1, and its least value
-// over q is f* of ZH Theorem 3.1.
+// BiasBound is the lower bound of HeldBias that the two bounds of BiasSpectrum give as a function of q = σ_K/√n in [0,1]: K − 1
+// singular values are at least √n, and K‖b‖² ≥ (p−q)² ≥ (1−q)². It is attained at b = (1−q)/K·1, and its least value over q is f* of
+// ZH Theorem 3.1.
 func (c Config) BiasBound(q float64) float64 {
 	value := c.biasCost(c.K-1, q)
 	for i := range c.K - 1 {
@@ -69,8 +69,8 @@ func (c Config) BiasBound(q float64) float64 {
 	return value / float64(c.K)
 }
 
-// biasCost is what the singular value s·√n of rank i (from 0) costs, times K: fitted if the width allows it, the
-// least of (s−t)²/2 + c·t over t ≥ 0, c = K√(nλ_Wλ_H); else s²/2.
+// biasCost is the cost of the singular value s·√n of rank i (from 0), times K: if the width allows it to be fitted, the least of
+// (s−t)²/2 + c·t over t ≥ 0, c = K√(nλ_Wλ_H); else s²/2.
 func (c Config) biasCost(i int, s float64) float64 {
 	if c.Model != MSE {
 		panic("ufm: a held bias is for mse")

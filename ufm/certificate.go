@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 )
 
-// Tolerances of verdicts. All are relative: small penalties make objective, gradient and curvature small
-// together, so that no fixed size tells an optimum from a point that is twice as high.
+// Tolerances of verdicts, all relative: small penalties make objective, gradient and curvature small together, so that no absolute
+// size distinguishes an optimum from a point that is twice as high.
 const (
-	provedGap      = 1e-10 // Fenchel bound below which a point is proved global, as a share of f*
-	matchGap       = 1e-8  // distance to the exact value that counts as matching, likewise
-	criticalDrop   = 1e-8  // share of f that a step in the curvature of the penalties could gain; see isCritical
-	curvatureLimit = 1e-6  // how negative an eigenvalue must be to count as a way down; see fallsBelow
+	provedGap      = 1e-10 // Fenchel bound below which a point is proved global, as a fraction of f*
+	matchGap       = 1e-8  // distance to the exact value that counts as matching, also as a fraction
+	criticalDrop   = 1e-8  // fraction of f that a step with the penalties' curvature could gain; see isCritical
+	curvatureLimit = 1e-6  // how negative an eigenvalue must be to count as a descent direction; see fallsBelow
 )
 
-// hessianVariables is the size above which no Hessian eigenvalue is sought.
+// hessianVariables is the number of variables above which no Hessian eigenvalue is computed.
 const hessianVariables = 2_000_000
 
 // Certificate says what a point is, and what proves it.
@@ -32,10 +32,9 @@ type Certificate struct {
 
 	NonnegReport map[string]float64 `json:"configuration,omitempty"` // ls-nonneg: MD Definition 3.1
 	Missing      map[string]string  `json:"missing"`                 // why a number is null
-	Notes        []string           `json:"notes,omitempty"`         // what the numbers are of
+	Notes        []string           `json:"notes,omitempty"`         // what the numbers refer to
 
-	// Direction, at a strict saddle, is a unit vector along which the objective falls; by its words in
-	// the verdict.
+	// Direction, at a strict saddle, is a unit vector along which the objective falls, as described in the verdict.
 	Direction []float64 `json:"-"`
 }
 
@@ -69,9 +68,8 @@ func (p *Problem) Certify(x []float64, e Exact) Certificate {
 	return cert
 }
 
-// collapsed returns the problem with one column per class and the class means where all columns of
-// every class of x are equal and the problem is large, else p and x. Objective, balance, bound and
-// the ratio of dual norm and threshold are the same there.
+// collapsed returns the problem with one column per class, and the class means, if the problem is large and all columns of every
+// class of x are equal; else p and x. Objective, balance, bound and the ratio of dual norm and threshold are the same there.
 func (p *Problem) collapsed(x []float64) (*Problem, []float64) {
 	if p.N == 1 || p.Variables() < hessianVariables {
 		return p, x
@@ -108,8 +106,8 @@ func (p *Problem) certifyDual(x []float64, rng *rand.Rand, cert *Certificate) {
 	cert.GapBound = Number(bound)
 }
 
-// certifyCurvature fills the Hessian fields. For ls-nonneg it looks at the free variables only: at a
-// vertex of the critical cone a direction into the bound does not count.
+// certifyCurvature fills in the Hessian fields. For ls-nonneg it considers only the free variables: at a vertex of the critical cone
+// a direction into the bound does not count.
 func (p *Problem) certifyCurvature(x []float64, rng *rand.Rand, cert *Certificate) {
 	if p.Dim() > hessianVariables {
 		reason := fmt.Sprintf("%d variables: Hessian eigenvalues are computed up to %d", p.Dim(), hessianVariables)
@@ -171,8 +169,8 @@ func (p *Problem) freeVariables(x []float64) []int {
 	return free
 }
 
-// freeHessian is the block of the Hessian of the variables in free, so that those at their bound are no
-// directions at all: as rows of zeros they would bring eigenvalues 0.
+// freeHessian is the Hessian's block for the variables in free. Variables at their bound are left out altogether: as rows of zeros
+// they would add eigenvalues 0.
 func (p *Problem) freeHessian(free []int) operator {
 	in, product := make([]float64, p.Dim()), make([]float64, p.Dim())
 	return func(v, out []float64) {
@@ -189,8 +187,8 @@ func (p *Problem) freeHessian(free []int) operator {
 // deflationLimit is how many negative eigenvalues negativeAtLeast looks for.
 const deflationLimit = 24
 
-// negativeAtLeast counts negative eigenvalues by Lanczos with deflation: each found eigenvector is
-// shifted away before the next search.
+// negativeAtLeast counts negative eigenvalues by Lanczos with deflation: each eigenvector found is shifted away before the next
+// search.
 func (p *Problem) negativeAtLeast(apply operator, falls float64, rng *rand.Rand) int {
 	var found [][]float64
 	var shift []float64
@@ -210,7 +208,7 @@ func (p *Problem) negativeAtLeast(apply operator, falls float64, rng *rand.Rand)
 	return len(found)
 }
 
-// verdict says in words what the point is.
+// verdict describes the point in words.
 func (p *Problem) verdict(x []float64, value float64, critical bool, e Exact, cert *Certificate) string {
 	best := float64(e.Objective)
 	switch bound := float64(cert.GapBound); {
@@ -242,7 +240,7 @@ func (p *Problem) verdict(x []float64, value float64, critical bool, e Exact, ce
 	return words
 }
 
-// matchWords says what a value stands for that is reached up to a share.
+// matchWords describes a value that is matched up to a fraction.
 func matchWords(e Exact, share float64) string {
 	if e.Status == Proved {
 		return "global (matches the exact value to " + powerOfTen(share) + ")"
@@ -250,7 +248,7 @@ func matchWords(e Exact, share float64) string {
 	return "best known (" + e.Regime + ", matched to " + powerOfTen(share) + "; not proved global)"
 }
 
-// wayDown names a direction of negative curvature, "" if none is known.
+// wayDown describes a direction of negative curvature, "" if none is known.
 func (p *Problem) wayDown(x []float64, cert *Certificate) (string, []float64) {
 	s, mu := float64(cert.DualNorm), float64(cert.Threshold)
 	if p.twoFactor() && s > mu*(1+1e-9)+p.gradientRounding(x) && p.Dim() <= hessianVariables {

@@ -29,7 +29,7 @@ func Models() []Model {
 	return []Model{MSE, RescaledMSE, Linear3, ReLU3, CE, LS, LSNonneg, Noisy, ReLUPlain}
 }
 
-// NoBias is the value of Config.LB that stands for a model without bias.
+// NoBias is the value of Config.LB for a model without bias.
 var NoBias = math.Inf(1)
 
 // Config says which model, at which size, with which penalties.
@@ -55,22 +55,22 @@ type Config struct {
 	Layers int     // Noisy: 1 (also 0) or 2
 }
 
-// ThreeFactor says whether the variables are W2, W1, H1 rather than W, H, b.
+// ThreeFactor reports whether the variables are W2, W1, H1 rather than W, H, b.
 func (c Config) ThreeFactor() bool {
 	return c.Model == Linear3 || c.Model == ReLU3 || c.Model == Noisy && c.Layers == 2
 }
 
-// HasBias says whether b is a variable.
+// HasBias reports whether b is a variable.
 func (c Config) HasBias() bool {
 	return !c.ThreeFactor() && c.Model != ReLUPlain && c.Model != Noisy && !math.IsInf(c.LB, 1)
 }
 
-// CrossEntropy says whether the loss is cross-entropy (with smoothed or plain targets).
+// CrossEntropy reports whether the loss is cross-entropy (with smoothed or plain targets).
 func (c Config) CrossEntropy() bool {
 	return c.Model == CE || c.Model == LS || c.Model == LSNonneg || c.ThreeFactor() && c.Loss == "ce"
 }
 
-// withDefaults fills in what a zero means.
+// withDefaults replaces zeros by their defaults.
 func (c Config) withDefaults() Config {
 	if c.Alpha == 0 {
 		c.Alpha = 1
@@ -153,7 +153,7 @@ type penalty struct {
 	value float64
 }
 
-// penalties lists those that the model uses, under the names of the flags.
+// penalties lists the penalties that the model uses, under the names of the flags.
 func (c Config) penalties() []penalty {
 	if c.ThreeFactor() {
 		return []penalty{{"l2", c.L2}, {"l1", c.L1}, {"lh1", c.LH1}}

@@ -13,9 +13,9 @@ import (
 //
 //	K·f = Σ_k ½·q/(q + s_k(A)²) + q·‖M‖_*,
 //
-// s_k the singular values: W2 is eliminated, and W1, H1 only enter by the nuclear norm (TB Lemma C.1). A circulant M of
-// few harmonics has a small ‖M‖_*, while the ReLU fills the spectrum of A. If M is block diagonal K·f is a sum over the
-// blocks, and entries of M between blocks cannot help (the subgradient of ‖M‖_* is 0 there), so that the best known point
+// s_k the singular values: W2 is eliminated, and W1, H1 enter only through the nuclear norm (TB Lemma C.1). A circulant M of
+// few harmonics has a small ‖M‖_*, while the ReLU fills the spectrum of A. If M is block diagonal, K·f is a sum over the
+// blocks, and entries of M between blocks cannot help (the subgradient of ‖M‖_* is 0 there). So the best known point
 // is a choice of blocks: columns of the frame, classes left at zero, and the circulants below.
 
 // cyclicShape is a circulant block: M_ij = p·row[(j−i) mod m], p > 0 free.
@@ -27,8 +27,8 @@ type cyclicShape struct {
 // nonagonal is 2cos(40°) − 1.
 var nonagonal = 2*math.Cos(2*math.Pi/9) - 1
 
-// cyclicShapes are the circulants known to beat the frame, found by descent on first rows of 3 to 31 classes. In each of
-// them zeros of M lie on the kink of the ReLU, and but for the one of 13 classes these zeros fix the row, whatever q is.
+// cyclicShapes are the circulants known to beat the frame, found by descent on first rows of 3 to 31 classes. In each of them some
+// zeros of M lie on the kink of the ReLU; except for the one of 13 classes, these zeros determine the row whatever q is.
 var cyclicShapes = []cyclicShape{
 	{"pentagon", "pentagons", []float64{1, -1 / math.Phi, 1, 0, 0}},                             // no first harmonic: rank 3
 	{"hexagon", "hexagons", []float64{1, 0, -1, -1, 0, 1}},                                      // the first harmonic alone: rank 2
@@ -41,7 +41,7 @@ var cyclicShapes = []cyclicShape{
 	{"cycle of 21", "cycles of 21", cycleOf21()},
 }
 
-// cycleOf21 is supported, with signs, on orbits of multiplication by 4 modulo 21: rank 8, γ = √(7/12).
+// cycleOf21 has its non-zero entries, with signs, on orbits of multiplication by 4 modulo 21: rank 8, γ = √(7/12).
 func cycleOf21() []float64 {
 	gamma := math.Sqrt(7.0 / 12)
 	row := make([]float64, 21)
@@ -54,13 +54,13 @@ func cycleOf21() []float64 {
 	return row
 }
 
-// cyclicSpectrum is what K·f needs of a shape.
+// cyclicSpectrum is what K·f needs to know about a shape.
 type cyclicSpectrum struct {
 	squares []float64 // s_k² of relu(M) at p = 1
 	nuclear float64   // ‖M‖_* at p = 1
 }
 
-// spectra are those of cyclicShapes: a circulant's singular values are the moduli of its row's Fourier transform.
+// spectra are the spectra of cyclicShapes: a circulant's singular values are the moduli of its row's Fourier transform.
 var spectra = sync.OnceValue(func() []cyclicSpectrum {
 	out := make([]cyclicSpectrum, len(cyclicShapes))
 	for i, shape := range cyclicShapes {
@@ -79,7 +79,7 @@ var spectra = sync.OnceValue(func() []cyclicSpectrum {
 	return out
 })
 
-// cost is the shape's part of K·f at scale p.
+// cost is the shape's contribution to K·f at scale p.
 func (s cyclicSpectrum) cost(q, p float64) float64 {
 	sum := q * p * s.nuclear
 	for _, v := range s.squares {
@@ -88,7 +88,7 @@ func (s cyclicSpectrum) cost(q, p float64) float64 {
 	return sum
 }
 
-// best returns the scale p of least cost and that cost; p = 0 where zero is better than any.
+// best returns the scale p of least cost and that cost; p = 0 if zero is better than any other.
 func (s cyclicSpectrum) best(q float64) (p, cost float64) {
 	cost = float64(len(s.squares)) / 2
 	const step = 1.0 / 64
@@ -107,12 +107,12 @@ func (s cyclicSpectrum) best(q float64) (p, cost float64) {
 
 // block is one block of the pre-activations: a shape (index into cyclicShapes), or a column of the frame.
 type block struct {
-	shape int // −1: a column of the frame, or a class at zero where p is 0
+	shape int // −1: a column of the frame, or a class at zero if p is 0
 	size  int
 	p     float64 // M = p·circulant, in units in which n = 1 and λ = q/K; p = s(A) of a column
 }
 
-// bestBlocks chooses the blocks of K classes with the least Σ of costs (K·f), by the usual recursion over their number.
+// bestBlocks chooses the blocks of K classes with the least total cost (K·f), by dynamic programming over the number of classes.
 // Ties go to columns, then to the shape listed first.
 func bestBlocks(K int, q float64) ([]block, float64) {
 	column := block{shape: -1, size: 1}
@@ -143,7 +143,7 @@ func bestBlocks(K int, q float64) ([]block, float64) {
 	return out, total[K]
 }
 
-// blockWords names the blocks, "2 hexagons + 1 orthogonal column".
+// blockWords describes the blocks, as in "2 hexagons + 1 orthogonal column".
 func blockWords(blocks []block) string {
 	count := make([]int, len(cyclicShapes)+1)
 	for _, b := range blocks {
@@ -170,7 +170,7 @@ func blockWords(blocks []block) string {
 	return strings.Join(words, " + ")
 }
 
-// plural is "1 orthogonal column", "2 orthogonal columns", "2 classes at zero".
+// plural returns "1 orthogonal column", "2 orthogonal columns", "2 classes at zero".
 func plural(n int, what string) string {
 	switch {
 	case n == 1:
@@ -182,7 +182,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// isCyclic says whether any block is a circulant.
+// isCyclic reports whether any block is a circulant.
 func isCyclic(blocks []block) bool {
 	for _, b := range blocks {
 		if b.shape >= 0 {

@@ -11,11 +11,11 @@ import (
 	"collapse/etf"
 )
 
-// cyclicScale returns β, so that features β·A and a classifier W2/β have in this problem the objective that A and W2 have
-// where n = 1 and every λ is q/K: λ_2/β² = q/K and √(nλ_1λ_H1)·β = q/K, both at once by the definition of q.
+// cyclicScale returns β such that features β·A and a classifier W2/β have in this problem the objective that A and W2 have if n = 1
+// and every λ is q/K: λ_2/β² = q/K and √(nλ_1λ_H1)·β = q/K, both at once by the definition of q.
 func (c Config) cyclicScale() float64 { return math.Sqrt(float64(c.K) * c.L2 / c.q()) }
 
-// exactCyclic fills in the best known point of circulant blocks, of objective f.
+// exactCyclic fills in the best known point with circulant blocks, whose objective is f.
 func (c Config) exactCyclic(e Exact, blocks []block, f float64) Exact {
 	q, beta := c.q(), c.cyclicScale()
 	e.Objective, e.Regime = Number(f), blockWords(blocks)
@@ -72,8 +72,8 @@ func preactivations(blocks []block, K int) *mat.Dense {
 	return m
 }
 
-// placePreactivations places W1·H̄1 = β·M, M in units in which n = 1 and λ = q/K, on K hidden units drawn at random, the factors balanced, in a random rotation of the
-// space between them, and W2 = Aᵀ(A·Aᵀ + q·I)⁻¹/β for A = relu(M).
+// placePreactivations places W1·H̄1 = β·M, M in units in which n = 1 and λ = q/K, on K hidden units drawn at random, with balanced
+// factors and a random rotation of the space between them, and W2 = Aᵀ(A·Aᵀ + q·I)⁻¹/β for A = relu(M).
 func (c Config) placePreactivations(p Point, m *mat.Dense, rng *rand.Rand) {
 	K, q, beta := c.K, c.q(), c.cyclicScale()
 	var svd mat.SVD

@@ -2,15 +2,15 @@ package ufm
 
 import "collapse/internal/kernel/gemm"
 
-// smallestFactor bounds the factor that descent keeps apart from H; see Descend.
+// smallestFactor bounds the factor that descent keeps separate from H; see Descend.
 const smallestFactor = 0.5
 
 // Descend makes count steps of plain simultaneous gradient descent in place: x becomes x − t·∇f(x),
 // for LSNonneg followed by the projection onto H ≥ 0. It implements optim.Stepper.
 //
-// It is Eval and an update with fewer passes over H, by far the longest variable: H is kept as σ·Ĥ,
-// the penalty only shrinks σ to (1 − tλ_H)·σ, and the gradient of g goes straight into Ĥ as a product
-// that accumulates. W, W1 and the gradient, all short, carry the σ that products with H need.
+// It is Eval and an update with fewer passes over H, by far the longest variable: H is kept as σ·Ĥ, the penalty only shrinks σ to (1
+// − tλ_H)·σ, and the gradient of g goes straight into Ĥ as a product that accumulates. W, W1 and the gradient, which are short,
+// absorb the σ that products with H need.
 func (p *Problem) Descend(x []float64, t float64, count int) {
 	if p.step.X == nil {
 		p.step, p.scaledBy = p.NewPoint(), p.NewPoint()
@@ -83,7 +83,7 @@ func (p *Problem) scaledOutputs(at Point, sigma float64) {
 	}
 }
 
-// descendFeatures steps W1 and H1, or H under a plain relu.
+// descendFeatures steps W1 and H1, or H with a plain relu.
 func (p *Problem) descendFeatures(at Point, t, sigma, next float64) {
 	K, d, N := p.K, p.D, p.K*p.N
 	p.gemm(gemm.TN, d, N, K, at.W, p.g, p.df, false)

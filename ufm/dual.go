@@ -10,7 +10,7 @@ import (
 	"collapse/internal/kernel/gemm"
 )
 
-// twoFactor says whether the convex lifting Z = W·H applies: two factors, convex g, no sign constraint.
+// twoFactor reports whether the convex lifting Z = W·H applies: two factors, convex g, no sign constraint.
 func (c Config) twoFactor() bool {
 	return c.Model == MSE || c.Model == RescaledMSE || c.Model == CE || c.Model == LS
 }
@@ -47,10 +47,9 @@ func (p *Problem) dualNorm(rng *rand.Rand) (s float64, u, v []float64) {
 //
 //	f − f* ≤ f + g*(V) + ‖V·1‖²/(2λ_b)
 //
-// without the last term where there is no bias. For λ_b = 0 the bound needs V·1 = 0: b is fitted
-// exactly first, and what the fit gains is added. The bound tends to 0 at an optimum when d is at
-// least the rank of the lifted optimum; below that it stays positive and proves nothing. What rounding can
-// hide is added: at tiny penalties that, not 0, is what it tends to.
+// without the last term if there is no bias. For λ_b = 0 the bound needs V·1 = 0: b is fitted exactly first, and what the fit gains
+// is added. The bound tends to 0 at an optimum if d is at least the rank of the lifted optimum; for smaller d it stays positive and
+// proves nothing. A bound of the rounding error is added: with tiny penalties the result tends to that instead of 0.
 func (p *Problem) GapBound(x []float64, rng *rand.Rand) (float64, error) {
 	if !p.twoFactor() {
 		return 0, errors.New("no dual certificate for this model")
@@ -152,14 +151,13 @@ func (p *Problem) fitBias(x []float64) ([]float64, error) {
 	return fitted, nil
 }
 
-// NullDirection returns the explicit direction of negative curvature at a critical point of a
-// two-factor model where some unit vector a has W·a = 0 (then aᵀH = 0 too):
+// NullDirection returns the explicit direction of negative curvature at a critical point of a two-factor model at which some unit
+// vector a has W·a = 0 (then also aᵀH = 0):
 //
 //	dW = (λ_H/λ_W)^{1/4} u aᵀ, dH = −(λ_W/λ_H)^{1/4} a vᵀ,  D²f = −2(s − √(λ_Wλ_H))
 //
-// with (u, v) the top singular pair of ∇g and s = ‖∇g‖₂ (ZU, proof of Theorem E.1; ZH Lemma B.2 case I). curvature
-// is the Rayleigh quotient of the best combination of the pair,
-// (λ_W+λ_H)/2 − √(((λ_W−λ_H)/2)² + s²). ok is false where no such a exists.
+// with (u, v) the top singular pair of ∇g and s = ‖∇g‖₂ (ZU, proof of Theorem E.1; ZH Lemma B.2 case I). curvature is the Rayleigh
+// quotient of the best combination of the pair, (λ_W+λ_H)/2 − √(((λ_W−λ_H)/2)² + s²). ok is false if there is no such a.
 func (p *Problem) NullDirection(x []float64, rng *rand.Rand) (direction []float64, form, curvature float64, ok bool) {
 	at := p.View(x)
 	a := nullVector(at.W, p.K, p.D)

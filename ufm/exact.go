@@ -12,10 +12,10 @@ import (
 // Number is a float64 whose NaN, "does not apply", is null in JSON.
 type Number float64
 
-// None is the Number that does not apply.
+// None is the Number for "does not apply".
 var None = Number(math.NaN())
 
-// Known says whether the number applies.
+// Known reports whether the number applies.
 func (x Number) Known() bool { return !math.IsNaN(float64(x)) }
 
 // MarshalJSON writes NaN and infinities as null.
@@ -26,10 +26,10 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// Status says how sure an exact value is.
+// Status says how certain an exact value is.
 type Status string
 
-// Proved follows from an argument; Observed was only ever seen numerically.
+// Proved values follow from an argument; Observed ones have only been seen numerically.
 const (
 	Proved   Status = "proved"
 	Observed Status = "observed"
@@ -43,7 +43,7 @@ func (e Exact) words() string {
 	return "best known value"
 }
 
-// Exact is the global optimum of a model in closed form, or the reason why there is none.
+// Exact is the global optimum of a model in closed form, or the reason why none is known.
 type Exact struct {
 	Available bool   `json:"available"`
 	Reason    string `json:"reason,omitempty"` // why not available
@@ -87,7 +87,7 @@ type Singular struct {
 	H2 Number `json:"h2"`
 }
 
-// shape is what an instance is built from.
+// shape describes how an instance is built.
 type shape struct {
 	kind shapeKind
 	x, y float64 // Z̄ = x·P + y·11ᵀ/K, or x·Q
@@ -109,7 +109,7 @@ const (
 	threeReLU              // relu(W1·H̄1) non-negative and orthogonal
 	threeCyclic            // W1·H̄1 of circulant blocks
 	plainReLU              // relu(H̄) non-negative and orthogonal
-	zeroOfShape            // everything zero but the bias
+	zeroOfShape            // everything zero except the bias
 	shapeUnknown           // a value without an instance
 )
 
@@ -119,7 +119,7 @@ func newExact() Exact {
 		Singular: Singular{None, None, None, None}, Attenuation: None}
 }
 
-// unavailable is the answer where no closed form is known.
+// unavailable is the result if no closed form is known.
 func unavailable(format string, args ...any) Exact {
 	e := newExact()
 	e.Reason = fmt.Sprintf(format, args...)
@@ -129,8 +129,8 @@ func unavailable(format string, args ...any) Exact {
 // errNoOptimum marks problems whose infimum is not attained or has no unique scale.
 var errNoOptimum = errors.New("no optimum: a penalty is 0, so the infimum is not attained or has no unique scale (ZH, footnote 1: the features blow up); descent still runs")
 
-// Exact returns the global optimum of c. It returns an error only for configurations that Validate
-// refuses; where no closed form exists the result says why.
+// Exact returns the global optimum of c. It returns an error only for configurations that Validate refuses; if no closed form
+// exists, the result says why.
 func (c Config) Exact() (Exact, error) {
 	if err := c.Validate(); err != nil {
 		return Exact{}, err
@@ -166,7 +166,7 @@ func (c Config) c() float64 {
 	return float64(c.K) * math.Sqrt(float64(c.N)) * math.Sqrt(c.LW) * math.Sqrt(c.LH)
 }
 
-// fillSymmetric completes an optimum with class means' outputs Z̄ = x·P + y·11ᵀ/K, b = β·1, H̄ = sd·Wᵀ.
+// fillSymmetric completes an optimum whose class means have outputs Z̄ = x·P + y·11ᵀ/K, with b = β·1, H̄ = sd·Wᵀ.
 func (e *Exact) fillSymmetric(c Config, x, y, beta, sd float64) {
 	K := float64(c.K)
 	e.Available = true

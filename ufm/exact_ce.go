@@ -33,8 +33,8 @@ func (c Config) exactCE() Exact {
 	return e
 }
 
-// exactNonneg is MD Theorem 3.2 with the right constants: κ = α(K−1)/K + 2√(K(K−1)λ_Wλ_H). (MD lose
-// the factor K, their N, after (7).)
+// exactNonneg is MD Theorem 3.2 with corrected constants: κ = α(K−1)/K + 2√(K(K−1)λ_Wλ_H). (MD lose the factor K, their N, after
+// (7).)
 func (c Config) exactNonneg() Exact {
 	K := float64(c.K)
 	kappa := c.Smoothing*(K-1)/K + 2*math.Sqrt(K*(K-1)*c.LW*c.LH)

@@ -17,7 +17,7 @@ func (c Config) exactMSE() Exact {
 	sd := math.Sqrt(c.LW / (float64(c.N) * c.LH))
 	set := func(regime string, objective float64) { e.Regime, e.Objective = regime, Number(objective/K) }
 	switch {
-	case cc >= 1: // whatever λ_b: the printed two-case bias of ZH takes the wrong branch here
+	case cc >= 1: // for every λ_b: the printed two-case bias of ZH takes the wrong branch here
 		if math.IsInf(c.LB, 1) {
 			set("zero", K/2)
 		} else {

@@ -8,7 +8,7 @@ import (
 
 // Thresholds of q = K(n λ_2 λ_1 λ_H1)^{1/3}.
 var (
-	qExists = 3 * math.Pow(4, -4.0/3) // above it τ⁴ − τ + q = 0 has no root: only zero is critical
+	qExists = 3 * math.Pow(4, -4.0/3) // above it τ⁴ − τ + q = 0 has no root: zero is the only critical point
 	qZero   = math.Pow(2, -4.0/3)     // above it zero is the global optimum
 )
 
@@ -33,17 +33,17 @@ func largerRoot(q float64) float64 {
 	return t
 }
 
-// q is K(n λ_2 λ_1 λ_H1)^{1/3}.
+// q returns K(n λ_2 λ_1 λ_H1)^{1/3}.
 func (c Config) q() float64 { return float64(c.K) * math.Cbrt(float64(c.N)*c.L2*c.L1*c.LH1) }
 
-// directionCost is φ(σ) = (1−σ)²/2 + (3/2)q σ^{2/3} of one direction, times K of its share of f.
+// directionCost is φ(σ) = (1−σ)²/2 + (3/2)q σ^{2/3} for one direction: K times its share of f.
 func directionCost(q, tau float64) float64 {
 	sigma := tau * tau * tau
 	return (1-sigma)*(1-sigma)/2 + 1.5*q*tau*tau
 }
 
-// exactThree is TB Theorem 4.1 (linear) with the condition for a non-zero optimum that it lacks, and for the ReLU
-// (d ≥ K) the best point known: TB Theorem 4.2, which has the linear value, fails where exactCyclic is lower.
+// exactThree is TB Theorem 4.1 (linear), with the missing condition for a non-zero optimum; for the ReLU (d ≥ K) it is the best
+// point known: TB Theorem 4.2, which gives the linear value, fails where exactCyclic is lower.
 func (c Config) exactThree() Exact {
 	q, relu := c.q(), c.Model == ReLU3
 	var blocks []block
@@ -76,7 +76,7 @@ func (c Config) exactThree() Exact {
 	return c.threeFrame(e, q)
 }
 
-// threeFrame is q up to qZero: equal singular values in as many directions as there are, for d ≥ K an orthogonal
+// threeFrame is the optimum for q up to qZero: equal singular values in as many directions as there are; for d ≥ K an orthogonal
 // frame.
 func (c Config) threeFrame(e Exact, q float64) Exact {
 	r, K, n := min(c.D, c.K), float64(c.K), float64(c.N)
@@ -116,12 +116,12 @@ func (c Config) fillThree(e *Exact, r int, s2, s21 float64) {
 	e.Duality = Number(s21 / s2)
 	e.Measures = symmetricLimits(c, symmetricMeans{gram: pair{s21 * s21, s21 * s21}, wwt: pair{s2 * s2, s2 * s2}, outputs: pair{s2 * s21, s2 * s21}})
 	e.Measures["h1_"+measure.KeyNC1Pinv] = 0
-	if c.Model == Linear3 { // with ReLU the geometry of H1 is not determined
+	if c.Model == Linear3 { // with a ReLU the geometry of H1 is not determined
 		e.Measures["h1_"+measure.KeyNC2MeansOF] = 0
 	}
 }
 
-// threeZero is q above qZero: everything is zero, f = 1/2. That is proved for the linear model alone.
+// threeZero is the optimum for q above qZero: everything is zero, f = 1/2. This is proved only for the linear model.
 func (c Config) threeZero(e Exact) Exact {
 	e.Objective, e.Regime = 0.5, "zero"
 	e.Sigma, e.Margin, e.WNorm2, e.HNorm2, e.ClassMeanNorm2 = 0, 0, 0, 0, 0
@@ -170,7 +170,7 @@ func symmetricThreeCE(K int, price float64) float64 {
 	return math.Min(best, value(golden(value, at-step, at+step)))
 }
 
-// golden returns the place of the minimum of a unimodal f in [a,b], to about √ε.
+// golden returns the location of the minimum of a unimodal f in [a,b], to about √ε.
 func golden(f func(float64) float64, a, b float64) float64 {
 	ratio := (math.Sqrt(5) - 1) / 2
 	c, d := b-ratio*(b-a), a+ratio*(b-a)

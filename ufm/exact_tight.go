@@ -7,9 +7,8 @@ import (
 	"collapse/etf"
 )
 
-// exactTight is rescaled MSE with α > 1 below d = K−1: the best point seen is an equal-norm zero-sum
-// tight frame Z̄ = x·Q, Q_kk = d/K, where one exists. (x, β) solve a 2×2 linear system. α removes the
-// freedom in Q that Theorem 3.1 has at α = 1.
+// exactTight is rescaled MSE with α > 1 below d = K−1: the best point seen is an equal-norm zero-sum tight frame Z̄ = x·Q, Q_kk =
+// d/K, where one exists. (x, β) solve a 2×2 linear system. α removes the freedom in Q that Theorem 3.1 has at α = 1.
 func (c Config) exactTight(e Exact, sd float64) Exact {
 	if c.Alpha < 1 {
 		return unavailable("rescaled-mse with alpha < 1 and d < k − 1 prefers very unequal norms: no closed form; solved numerically")

@@ -2,8 +2,7 @@ package ufm
 
 import "math"
 
-// head is the loss g as a function of the outputs Z (K×N, row-major, class-major columns). All are
-// convex in Z.
+// head is the loss g as a function of the outputs Z (K×N, row-major, class-major columns). Every head is convex in Z.
 type head interface {
 	// value returns g(Z), overwrites grad with ∇g(Z) and keeps what curvature needs of it.
 	value(z, grad []float64) float64
@@ -13,7 +12,7 @@ type head interface {
 	curvature(v []float64)
 	// conjugate returns g*(θG), the convex conjugate at θ times the gradient of the last value.
 	conjugate(theta float64, grad []float64) float64
-	// sample returns N times the part of column i in g(Z), after value or gradient at Z.
+	// sample returns N times the contribution of column i to g(Z), after value or gradient at Z.
 	sample(z []float64, i int) float64
 }
 
@@ -157,8 +156,8 @@ func (e *entropy) value(z, grad []float64) float64 {
 	return sum / float64(N)
 }
 
-// sample is logsumexp(z) − Σ t_j z_j, with every term relative to the largest logit. Where the true
-// class is the largest, log1p of the others' share keeps the digits of a tiny loss.
+// sample is logsumexp(z) − Σ t_j z_j, with every term relative to the largest logit. If the true class has the largest logit, log1p
+// of the others' sum keeps the digits of a tiny loss.
 func (e *entropy) sample(z []float64, i int) float64 {
 	N, k := e.K*e.n, i/e.n
 	own, other := e.targets()

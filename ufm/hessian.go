@@ -2,8 +2,8 @@ package ufm
 
 import "collapse/internal/kernel/gemm"
 
-// Linearize fixes the point at which HessVec works. With relu the derivatives are those of the piece
-// on which the signs of the pre-activations stay as they are.
+// Linearize sets the point at which HessVec works. With relu the derivatives are those of the piece on which the signs of the
+// pre-activations stay as they are.
 func (p *Problem) Linearize(x []float64) {
 	d, N := p.D, p.K*p.N
 	if p.at.X == nil {

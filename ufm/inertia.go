@@ -13,8 +13,8 @@ import (
 const (
 	inertiaOuter    = 3000
 	inertiaCoupling = 60_000_000
-	inertiaRounding = 1e-14  // rounding of the complement, as a share of what it is the difference of
-	inertiaPenalty  = 1e-150 // below it the square of a penalty is 0, and so is what tells signs apart
+	inertiaRounding = 1e-14  // rounding of the complement, relative to the terms that it is the difference of
+	inertiaPenalty  = 1e-150 // below it the square of a penalty underflows to 0, and signs can no longer be told apart
 )
 
 var errInertiaSize = errors.New("the Schur complement is too large")
@@ -22,10 +22,9 @@ var errInertiaSize = errors.New("the Schur complement is too large")
 // NegativeEigenvalues counts the negative eigenvalues of the Hessian at the point of Linearize, exactly
 // up to eigenvalues within rounding of 0.
 //
-// Given W (W2, W1) and b, samples do not meet: the H-block of the Hessian is block diagonal with one
-// d×d block per sample, Wᵀ·∇²g_i·W + λ_H·I (masked under relu), which is positive definite for
-// λ_H > 0 and convex g. So the inertia is that of the Schur complement on (W, b) alone
-// (Haynsworth 1968), a matrix of size Kd + K or Kd + d², whatever N is.
+// Given W (W2, W1) and b, samples do not interact: the H-block of the Hessian is block diagonal with one d×d block per sample,
+// Wᵀ·∇²g_i·W + λ_H·I (masked with relu), which is positive definite for λ_H > 0 and convex g. So the inertia follows from that of
+// the Schur complement on (W, b) alone (Haynsworth 1968), a matrix of size Kd + K or Kd + d², whatever N is.
 func (p *Problem) NegativeEigenvalues() (int, error) {
 	outer := p.outerVariables()
 	if !(p.pH > 0) {
@@ -41,14 +40,14 @@ func (p *Problem) NegativeEigenvalues() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if p.CrossEntropy() { // p(1−p), in which p near 1 keeps few digits of 1−p
+	if p.CrossEntropy() { // p(1−p), which loses digits of 1−p for p near 1
 		before = math.Max(before, sumSquares(p.features(p.at))/float64(p.K*p.N))
 	}
 	return countNegative(schur, len(outer), before)
 }
 
-// countNegative counts the negative eigenvalues of the m×m schur, the difference of matrices with entries up to
-// before: at an optimum of tiny penalties it is small beside them.
+// countNegative counts the negative eigenvalues of the m×m schur, a difference of matrices with entries up to before: at an optimum
+// with tiny penalties it is small compared with them.
 func countNegative(schur []float64, m int, before float64) (int, error) {
 	values := mat.NewSymDense(m, nil)
 	for i := range m {
@@ -76,7 +75,7 @@ func countNegative(schur []float64, m int, before float64) (int, error) {
 	return count, nil
 }
 
-// outerVariables lists the indices of all variables but H.
+// outerVariables lists the indices of all variables except H.
 func (p *Problem) outerVariables() []int {
 	from := p.K * p.D
 	if p.ThreeFactor() {
@@ -121,7 +120,7 @@ func (p *Problem) schurComplement(outer []int) (schur []float64, size float64, e
 		for b, other := range outer {
 			schur[a*m+b] = column.X[other]
 		}
-		for i := range N { // sample-major, so that one solve touches neighbours
+		for i := range N { // sample-major, so that each solve reads contiguous memory
 			for r := range d {
 				coupling[(i*m+a)*d+r] = column.H[r*N+i]
 			}

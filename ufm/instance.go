@@ -110,7 +110,7 @@ func supports(K, d int, rng *rand.Rand) *mat.Dense {
 	order := rng.Perm(d)
 	for i, j := range order {
 		k := i
-		if i >= K { // coordinates left over go to random classes, or to none
+		if i >= K { // spare coordinates go to random classes, or to none
 			if k = rng.IntN(K + 1); k == K {
 				continue
 			}

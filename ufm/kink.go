@@ -10,7 +10,7 @@ import (
 const (
 	kinkWidth = 1e-9  // pre-activations below this share of the largest count as 0
 	kinkSteps = 400   // accelerated steps over the slopes; each costs four products
-	kinkMoved = 1e-11 // movement of all slopes that ends them
+	kinkMoved = 1e-11 // the steps end when all slopes move less than this
 )
 
 // settleKinks replaces the parts for W1 and H1 of grad, the gradient of relu3 at x that the last Eval left with the
@@ -19,7 +19,7 @@ const (
 // Where a pre-activation is 0 the slope may be any α in [0,1]. With D = α∘(W2ᵀ·G), G = ∇g, the gradients
 // λ_1W1 + D·H1ᵀ and λ_H1H1 + W1ᵀ·D are linear in α, and the least sum of squares over the box is found by
 // accelerated projected gradient steps (Nesterov). Only kinks with (W2ᵀG)_ij > 0, which are convex, are free: at
-// the others a step up lowers the loss, and the slope is 1. A point is stationary where the result is 0.
+// the others a step up lowers the loss, and the slope is 1. A point is stationary if the result is 0.
 func (p *Problem) settleKinks(x, grad []float64, value float64) {
 	if p.Model != ReLU3 || p.isCritical(x, grad, value) {
 		return
@@ -41,8 +41,8 @@ func (p *Problem) settleKinks(x, grad []float64, value float64) {
 	copy(p.View(grad).H, s.out.H)
 }
 
-// kinks lists the entries of the features that lie on a convex kink, and returns W2ᵀ·G with slope 1 there and 0 where no
-// unit is active. The last Eval or Linearize must have been at this point.
+// kinks lists the entries of the features that lie on a convex kink, and returns W2ᵀ·G with slope 1 there and 0 where no unit is
+// active. The last Eval or Linearize must have been at this point.
 func (p *Problem) kinks(at Point) (down []float64, free []int) {
 	d, N := p.D, p.K*p.N
 	before := make([]float64, d*N)
@@ -84,7 +84,7 @@ func (s *slopes) eval(alpha []float64) {
 	addScaled(s.out.H, p.pH, s.at.H)
 }
 
-// minimise leaves in out the gradients at the best slopes; step is the inverse of a bound of the curvature.
+// minimise leaves the gradients at the best slopes in out; step is the inverse of a bound of the curvature.
 func (s *slopes) minimise(step float64) {
 	p, d, N := s.p, s.p.D, s.p.K*s.p.N
 	n := len(s.free)
@@ -119,8 +119,8 @@ func (s *slopes) minimise(step float64) {
 	s.eval(alpha)
 }
 
-// lowers says whether a short step along ±direction lowers the objective: with a ReLU the curvature of the active
-// piece need not be a way down.
+// lowers reports whether a short step along ±direction lowers the objective: with a ReLU, negative curvature of the active piece
+// need not be a descent direction.
 func (p *Problem) lowers(x, direction []float64, value float64) bool {
 	trial, grad := make([]float64, len(x)), make([]float64, len(x))
 	for t := 1e-1; t > 1e-6; t /= 4 {

@@ -2,13 +2,13 @@ package ufm
 
 import "math"
 
-// nonneg says whether variable i must not be negative: the entries of H in LSNonneg.
+// nonneg reports whether variable i must not be negative: this is so for the entries of H in LSNonneg.
 func (c Config) nonneg(i int) bool {
 	from := c.K * c.D
 	return c.Model == LSNonneg && i >= from && i < from+c.D*c.K*c.N
 }
 
-// feasible says whether x satisfies the sign constraint, if there is one.
+// feasible reports whether x satisfies the sign constraint, if there is one.
 func (c Config) feasible(x []float64) bool {
 	for i, v := range x {
 		if v < 0 && c.nonneg(i) {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// operator is a symmetric matrix known by its products.
+// operator is a symmetric matrix given by its products with vectors.
 type operator func(v, out []float64)
 
 // denseBelow is the size up to which eigenvalues are computed from the whole matrix.
@@ -73,8 +73,8 @@ func symEigen(a *mat.SymDense) ([]float64, *mat.Dense) {
 	return values, &vectors
 }
 
-// normalise divides a by its largest entry, which it returns: the eigenvalue iteration fails on matrices
-// of 1e-150 and less, which tiny penalties make. A zero matrix stays.
+// normalise divides a by its largest entry, which it returns: the eigenvalue iteration fails on matrices of order 1e-150 and below,
+// which tiny penalties produce. A zero matrix stays as it is.
 func normalise(a *mat.SymDense) float64 {
 	size := mat.Max(a)
 	size = math.Max(size, -mat.Min(a))

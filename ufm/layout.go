@@ -75,7 +75,7 @@ func (c Config) Named(p Point) map[string][]float64 {
 // Norm is the Frobenius norm.
 func Norm(x []float64) float64 { return math.Sqrt(sumSquares(x)) }
 
-// Unpenalised says whether a factor has no penalty, so that no optimum exists.
+// Unpenalised reports whether a factor has no penalty, so that no optimum exists.
 func (c Config) Unpenalised() bool {
 	for _, p := range c.penalties() {
 		if p.value == 0 && p.name != "lb" {

@@ -27,7 +27,7 @@ var (
 	orthogonalPair = pair{1, 1}
 )
 
-// symmetricMeans is what the measures see of a collapsed symmetric point: H̄ᵀH̄, WWᵀ, W·H̄, b = β·1.
+// symmetricMeans is the part of a collapsed symmetric point that the measures depend on: H̄ᵀH̄, WWᵀ, W·H̄, b = β·1.
 type symmetricMeans struct {
 	gram, wwt, outputs pair
 	beta               float64

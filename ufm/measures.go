@@ -7,9 +7,9 @@ import (
 	"collapse/parallel"
 )
 
-// Measures returns the collapse measures of a point, by the keys of package measure: those of the
-// features that the classifier sees (W1·H1 or relu(W1·H1) with three factors, relu(H) for ReLUPlain),
-// and for three factors those of H1 with the prefix "h1_". What is undefined is left out.
+// Measures returns the collapse measures of a point, by the keys of package measure: those of the features that the classifier sees
+// (W1·H1 or relu(W1·H1) with three factors, relu(H) for ReLUPlain), and for three factors also those of H1 with the prefix "h1_".
+// Undefined measures are left out.
 func (p *Problem) Measures(at Point) (map[string]float64, error) {
 	d, N := p.D, p.K*p.N
 	features := make([]float64, d*N)

@@ -11,9 +11,9 @@ import (
 	"collapse/optim"
 )
 
-// NoisyFit is a classifier fitted to noisy fixed features.
+// NoisyFit is a classifier fitted to fixed noisy features.
 type NoisyFit struct {
-	Attenuation float64 // ⟨W, W*⟩/‖W*‖², the fitted shrinking; its limit is Exact.Attenuation
+	Attenuation float64 // ⟨W, W*⟩/‖W*‖², the fitted shrinkage; its limit is Exact.Attenuation
 	Residual    float64 // ‖W − limit·W*‖/‖W*‖, falls as n^{−1/2}
 	Objective   float64
 }
@@ -67,7 +67,7 @@ func (c Config) FitNoisy(rng *rand.Rand) (NoisyFit, error) {
 	return fit, nil
 }
 
-// noisyMoments returns FFᵀ/N (d×d) and YFᵀ/N (K×d) of F = H* + E, h the class means (d×K).
+// noisyMoments returns FFᵀ/N (d×d) and YFᵀ/N (K×d) for F = H* + E, with class means h (d×K).
 func (c Config) noisyMoments(h []float64, rng *rand.Rand) (*mat.SymDense, *mat.Dense) {
 	second, cross := make([]float64, c.D*c.D), mat.NewDense(c.K, c.D, nil)
 	f := make([]float64, c.D)

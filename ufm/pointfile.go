@@ -9,9 +9,8 @@ import (
 	"collapse/arrayfile"
 )
 
-// A point file (.npz, .npy and .safetensors containers work alike) holds the variables by name, float64
-// or float32, row-major: W (K×d), H (d×N, class-major columns) and b (K), or W2 (K×d), W1 (d×d) and
-// H1 (d×N).
+// A point file (.npz; .npy and .safetensors containers work as well) holds the variables by name, float64 or float32, row-major: W
+// (K×d), H (d×N, class-major columns) and b (K), or W2 (K×d), W1 (d×d) and H1 (d×N).
 
 // variable is one array of a point file.
 type variable struct {
@@ -42,8 +41,7 @@ func (c Config) WritePoint(w io.Writer, p Point) error {
 	return arrayfile.WriteNPZ(w, arrays)
 }
 
-// ReadPoint reads a point file. Where c.K, c.D or c.N is 0 it is taken from the file; the returned
-// configuration has them all.
+// ReadPoint reads a point file. If c.K, c.D or c.N is 0, it is taken from the file; the returned configuration has all three.
 //
 // It returns an error that names a missing or unknown array, a wrong shape, or the first variable that
 // is not finite.
@@ -75,7 +73,7 @@ func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error)
 	if err := c.Validate(); err != nil {
 		return fail("%w", err)
 	}
-	const spare = 1 << 16 // a shape with a 0 in it claims any size; a small one gets a better error below
+	const spare = 1 << 16 // a shape with a 0 in it can claim any size; small ones get a better error below
 	if want := float64(c.D) * float64(c.K) * (float64(c.N) + 1); want > held+spare {
 		return fail("its arrays hold %.0f numbers, wanted at least %.0f (k = %d, d = %d, n = %d)", held, want, c.K, c.D, c.N)
 	}
@@ -122,7 +120,7 @@ func (v variable) finite() error {
 	return nil
 }
 
-// sizing names the arrays whose shapes tell K, d and n.
+// sizing names the arrays whose shapes determine K, d and n.
 func (c Config) sizing() string {
 	if c.ThreeFactor() {
 		return "W2 (k×d) and H1 (d×kn)"
@@ -130,7 +128,7 @@ func (c Config) sizing() string {
 	return "W (k×d) and H (d×kn)"
 }
 
-// sized fills K, d and n that are 0 from the shapes of W or W2 and of H or H1.
+// sized fills in K, d and n where they are 0, from the shapes of W or W2 and of H or H1.
 func (c Config) sized(shapes map[string][]int) Config {
 	w, h := shapes["W"], shapes["H"]
 	if c.ThreeFactor() {

@@ -14,7 +14,7 @@ type Problem struct {
 	team *parallel.Team
 	head head
 
-	relu               bool    // F = relu(W1·H1) or relu(H); else without the relu
+	relu               bool    // F = relu(W1·H1) or relu(H); otherwise without the relu
 	pW, pW1, pH, pB    float64 // the objective has p/2·‖·‖² of each
 	f, z, g, df        []float64
 	tangentF, tangentZ []float64 // scratch of HessVec
@@ -23,8 +23,7 @@ type Problem struct {
 	step, scaledBy     Point     // scratch of Descend
 }
 
-// NewProblem returns the evaluator of c, or what Validate says. Noisy has no joint objective; see
-// Attenuation. team may be nil.
+// NewProblem returns the evaluator of c, or the error of Validate. Noisy has no joint objective; see Attenuation. team may be nil.
 func NewProblem(c Config, team *parallel.Team) (*Problem, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (p *Problem) Eval(x, grad []float64) float64 {
 	return value
 }
 
-// outputs fills f (features under the classifier) and z = W·F + b1ᵀ.
+// outputs fills f (features that the classifier sees) and z = W·F + b1ᵀ.
 func (p *Problem) outputs(at Point) {
 	K, d, N := p.K, p.D, p.K*p.N
 	features := p.features(at)
@@ -114,7 +113,7 @@ func (p *Problem) features(at Point) []float64 {
 	return p.f
 }
 
-// backward writes the gradient of g alone, from g's gradient in p.g:
+// backward writes the gradient of g alone, from g's gradient with respect to Z in p.g:
 //
 //	dW = G·Fᵀ, db = G·1, dF = Wᵀ·G (masked), dW1 = dF·H1ᵀ, dH1 = W1ᵀ·dF
 func (p *Problem) backward(at, grad Point) {
@@ -159,7 +158,7 @@ func (p *Problem) maskInactive(v []float64) {
 	}
 }
 
-// gemm is gemm.Multiply on matrices without gaps.
+// gemm is gemm.Multiply for contiguous matrices.
 func (p *Problem) gemm(form gemm.Form, m, n, k int, a, b, c []float64, accumulate bool) {
 	opA, opB := gemm.Operands(form, m, n, k, a, b)
 	gemm.Multiply(p.team, form, opA, opB, kernel.Dense(m, n, c), gemm.Epilogue[float64]{Accumulate: accumulate})

@@ -1,16 +1,15 @@
 package ufm
 
-// One column per class is enough. For a loss convex in the output of a sample and a model linear in its
-// feature, replacing the columns of a class by their mean never raises the objective (Jensen; ‖H‖²
-// falls too); for any model, replacing them by the best column of the class never does, because the
-// objective is a sum over samples. So the search runs on K columns with penalty n·λ_H and its
-// optimum, repeated n times, is one of the whole problem.
+// One column per class is enough. For a loss convex in the output of a sample and a model linear in its feature, replacing the
+// columns of a class by their mean never raises the objective (Jensen; ‖H‖² decreases, too). For any model, replacing them by the
+// best column of the class never raises it, because the objective is a sum over samples. So the search runs on K columns with
+// penalty n·λ_H, and its optimum, repeated n times, is an optimum of the whole problem.
 
-// reduced is the problem on one column per class with the same value.
+// reduced is the problem with one column per class that has the same value.
 func (c Config) reduced() Config {
 	n := float64(c.N)
 	c.N = 1
-	if c.Model != LSNonneg { // MD's λ_H/n is one of the mean feature already
+	if c.Model != LSNonneg { // MD's λ_H/n already belongs to the mean feature
 		c.LH, c.LH1 = c.LH*n, c.LH1*n
 	}
 	return c

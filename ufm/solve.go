@@ -59,10 +59,9 @@ type TracePoint struct {
 	Measures  map[string]float64 `json:"measures"`
 }
 
-// Solve minimises numerically from start, which it changes in place (nil point: a random start from
-// run), and returns what it found and where. e is the exact optimum, for the gap and for Auto.
-// It returns an error if the run is set up wrongly or ctx was cancelled; the result so far comes with
-// the latter.
+// Solve minimises numerically from start, which it changes in place (nil: a random start from run), and returns what it found and
+// where. e is the exact optimum, for the gap and for Auto. It returns an error if the run is set up wrongly, or if ctx was
+// cancelled, together with the result so far.
 func (p *Problem) Solve(ctx context.Context, start *Point, e Exact, run Run) (Found, Point, error) {
 	run = run.withDefaults(p.Config)
 	if err := run.validate(p.Config); err != nil {
@@ -198,7 +197,7 @@ func (r Run) validate(c Config) error {
 	return nil
 }
 
-// logarithmic returns 0, about count iterations evenly spaced in logarithm, and last.
+// logarithmic returns 0, about count iterations evenly spaced on a logarithmic scale, and last.
 func logarithmic(last, count int) []int {
 	out := []int{0}
 	for i := range count + 1 {

@@ -39,8 +39,8 @@ func (c Config) defaultInit() InitScale {
 	return InitScale{1, 1, 1}
 }
 
-// balanced returns the standard deviations at which a start has outputs of order one and equal
-// penalties on all factors: λ_i s_i² equal (balance, theory of any critical point).
+// balanced returns the standard deviations at which a start has outputs of order one and equal penalties on all factors: λ_i s_i²
+// equal (balance, as at any critical point).
 func (c Config) balanced() InitScale {
 	width := math.Sqrt(float64(c.D))
 	if c.ThreeFactor() {

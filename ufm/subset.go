@@ -8,11 +8,11 @@ import (
 	"collapse/etf"
 )
 
-// SubsetPoint returns the critical point of MSE that keeps r of the singular directions of the best
-// linear fit and leaves the others at zero (ZH, proof of Lemma B.2): directions of R^K without bias, of the
-// complement of the ones vector with one. For r below the rank of the optimum it is a saddle.
+// SubsetPoint returns the critical point of MSE that keeps r of the singular directions of the best linear fit and sets the others
+// to zero (ZH, proof of Lemma B.2): directions of R^K without a bias, of the complement of the ones vector with one. For r below the
+// rank of the optimum it is a saddle.
 //
-// It returns an error for other models, for c ≥ 1, and where r does not fit.
+// It returns an error for other models, for c ≥ 1, and if r does not fit.
 func (c Config) SubsetPoint(r int) (Point, error) {
 	most := c.K
 	if c.HasBias() {

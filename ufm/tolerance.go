@@ -2,7 +2,7 @@ package ufm
 
 import "math"
 
-// unitRoundoff is that of float64.
+// unitRoundoff is the unit roundoff of float64.
 const unitRoundoff = 0x1p-53
 
 // naturalLambda is the geometric mean λ̄ of the penalties: in variables y = x·√(λ/λ̄) every factor has the
@@ -14,11 +14,10 @@ func (p *Problem) naturalLambda() float64 {
 	return math.Sqrt(p.pW) * math.Sqrt(p.pH)
 }
 
-// isCritical says whether the first-order conditions hold at x: ½‖∇f‖²/λ̄ ≤ criticalDrop·f, the gradient
-// taken in the variables of equal penalties (see naturalLambda), where λ̄ is the curvature that the penalties
-// give. A step in that curvature gains half of the squared gradient over it, so that this asks what a point
-// could gain as a share of what it has. Without penalties there is no such scale: then the largest entry
-// must be below 1e-6. grad is the gradient at x and value the objective.
+// isCritical reports whether the first-order conditions hold at x: ½‖∇f‖²/λ̄ ≤ criticalDrop·f, with the gradient in the variables of
+// equal penalties (see naturalLambda), where λ̄ is the penalties' curvature. A step with that curvature gains half the squared
+// gradient divided by it, so the test asks what fraction of its objective a point could gain. Without penalties there is no such
+// scale: then the largest entry must be below 1e-6. grad is the gradient at x and value the objective.
 func (p *Problem) isCritical(x, grad []float64, value float64) bool {
 	level := p.naturalLambda()
 	if level == 0 {
@@ -43,9 +42,9 @@ func (p *Problem) isCritical(x, grad []float64, value float64) bool {
 	return sum/(2*level) <= criticalDrop*value
 }
 
-// fallsBelow is the size that a negative Hessian eigenvalue must exceed to be a way down at x: a share of
-// the smallest penalty, what a gradient that is not quite 0 gives to directions along which f is constant
-// (rotations R of the hidden space: the Hessian times R·x is −R·∇f), and rounding of the Hessian.
+// fallsBelow is the size that a negative Hessian eigenvalue must exceed to be a descent direction at x: a fraction of the smallest
+// penalty, plus what a gradient that is not quite 0 contributes along directions in which f is constant (rotations R of the hidden
+// space: the Hessian times R·x is −R·∇f), plus rounding of the Hessian.
 func (p *Problem) fallsBelow(x []float64) float64 {
 	grad := make([]float64, len(x))
 	p.Eval(x, grad)
@@ -62,15 +61,14 @@ func (p *Problem) fallsBelow(x []float64) float64 {
 	return curvatureLimit*smallest + moved + 8*unitRoundoff*curvature
 }
 
-// outputRounding bounds the error that rounding leaves in the outputs Z = W·H less their targets, in
-// Frobenius norm: (d+2)·u·(‖W‖·‖H‖ + √N(‖b‖ + M)), u = 2⁻⁵³.
+// outputRounding bounds the error that rounding leaves in the outputs Z = W·H minus their targets, in Frobenius norm:
+// (d+2)·u·(‖W‖·‖H‖ + √N(‖b‖ + M)), u = 2⁻⁵³.
 func (p *Problem) outputRounding(x []float64) float64 {
 	at, N := p.View(x), float64(p.K*p.N)
 	return float64(p.D+2) * unitRoundoff * (Norm(at.W)*Norm(at.H) + math.Sqrt(N)*(Norm(at.B)+p.M))
 }
 
-// gradientRounding bounds the error in ∇g, in Frobenius norm: that of the outputs times the largest
-// second derivative of the loss.
+// gradientRounding bounds the error in ∇g, in Frobenius norm: that of the outputs times the largest second derivative of the loss.
 func (p *Problem) gradientRounding(x []float64) float64 {
 	return 2 * math.Max(1, p.Alpha) * p.outputRounding(x) / float64(p.K*p.N)
 }
@@ -81,7 +79,7 @@ func (p *Problem) gradientRounding(x []float64) float64 {
 //	squares: ⟨V, ρ⟩·N + (α·M/N)·Σ ρ over true classes, a sum of at most √n·‖W‖‖H‖ times (d+2)u;
 //	cross-entropy: by the entropy of the probabilities times 2ρ, at most (d+2)u·‖W‖‖H‖/√N in the mean,
 //
-// and by rounding of the sums themselves. Where the bias is free V·1 must be 0: what is left of it counts.
+// and by rounding of the sums themselves. If the bias is free, V·1 must be 0: what remains of it counts.
 func (p *Problem) boundRounding(x []float64, value float64) float64 {
 	at, N := p.View(x), float64(p.K*p.N)
 	product := float64(p.D+2) * unitRoundoff * Norm(at.W) * Norm(at.H)
@@ -100,8 +98,7 @@ func (p *Problem) boundRounding(x []float64, value float64) float64 {
 	return rounding
 }
 
-// within says whether value is the exact optimum up to a share, taken of f* so that it means the same for
-// every size of the penalties.
+// within reports whether value is the exact optimum up to a fraction of f*, which means the same for penalties of any size.
 func (e Exact) within(value, share float64) bool {
 	return e.Available && value <= float64(e.Objective)*(1+share)
 }

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Trap names the known trap that a point sits in, "" if it is in none or there is no exact value to
-// compare with: lost ranks (three factors), dead samples (ReLU), classes whose features are all zero.
+// Trap names the known trap that a point is in, "" if it is in none or there is no exact value to compare with: lost ranks (three
+// factors), dead samples (ReLU), classes whose features are all zero.
 func (p *Problem) Trap(x []float64, value float64, e Exact) string {
 	if !e.Available || e.within(value, matchGap) || e.Regime == "zero" && p.Model != Linear3 {
 		return ""
@@ -28,8 +28,8 @@ func (p *Problem) Trap(x []float64, value float64, e Exact) string {
 	return ""
 }
 
-// deadSamples counts samples whose feature under the classifier is zero next to the largest, and
-// classes of which all samples are. outputs must have run.
+// deadSamples counts samples whose feature at the classifier is zero compared with the largest, and classes for which all samples
+// are. outputs must have run.
 func (p *Problem) deadSamples(at Point) (samples, classes int) {
 	N, features := p.K*p.N, at.H
 	if p.f != nil {
@@ -59,8 +59,8 @@ func (p *Problem) deadSamples(at Point) (samples, classes int) {
 	return samples, classes
 }
 
-// outputRank is the number of singular values above 1e-3·M, where fitted directions are of order M (1 but
-// for rescaled-mse), of the class means of W·F.
+// outputRank is the number of singular values of the class means of W·F that are above 1e-3·M, where fitted directions are of order
+// M (1 except for rescaled-mse).
 func (p *Problem) outputRank(at Point) int {
 	K, n, N := p.K, p.N, p.K*p.N
 	means := mat.NewDense(K, K, nil)
@@ -86,7 +86,7 @@ func (p *Problem) outputRank(at Point) int {
 	return rank
 }
 
-// biasOf is b_j, 0 without bias.
+// biasOf returns b_j, 0 without a bias.
 func biasOf(at Point, j int) float64 {
 	if at.B == nil {
 		return 0

@@ -2,7 +2,7 @@ package ufm
 
 import "math"
 
-// Xi is ZU's bound ξ(ρ) of the cross-entropy objective by ρ = ‖W‖² alone (ZU, proof of Theorem D.1, and Fig. 11):
+// Xi is ZU's bound ξ(ρ) of the cross-entropy objective as a function of ρ = ‖W‖² (ZU, proof of Theorem D.1, and Fig. 11):
 //
 //	ξ(ρ) = −ρ/((1+c1)(K−1))·√(λ_W/(λ_H n)) + c2 + λ_W ρ,  c1 = [(K−1)e^{−x}]^{−1},  x = ρ/(K−1)·√(λ_W/(λ_H n))
 //	c2 = log((1+c1)(K−1))/(1+c1) + c1/(1+c1)·log((1+c1)/c1)

@@ -1,8 +1,7 @@
-// Package bench measures how fast this machine is and how near to that the program comes. Every
-// measurement checks its result before it is timed, and rates are quoted against limits measured in
-// the same run.
+// Package bench measures how fast this machine is and how close the program comes to its limits. Every measurement checks its result
+// before it is timed, and rates are compared with limits measured in the same run.
 //
-// Open peak.go first: the limits. Then gemm.go: products against them.
+// Read peak.go first for the limits, then gemm.go for products compared with them.
 package bench
 
 import (
@@ -17,7 +16,7 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// giga turns work done in a time into 10⁹ per second.
+// giga returns work per second in units of 10⁹.
 func giga(work float64, t time.Duration) float64 { return work / t.Seconds() / 1e9 }
 
 // median returns the middle of rates, the lower one of an even number.

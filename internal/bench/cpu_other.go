@@ -4,5 +4,5 @@ package bench
 
 import "time"
 
-// CPU is not known on this system: 0.
+// CPU returns 0: it is not known on this system.
 func CPU() time.Duration { return 0 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU returns how long this process has computed so far, all its threads together.
+// CPU returns the CPU time of this process so far, summed over its threads.
 func CPU() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

@@ -13,7 +13,7 @@ import (
 	"collapse/parallel"
 )
 
-// Shape is a product's: C (M×N) from sums of K products.
+// Shape is the shape of a product: C (M×N) from sums of K products.
 type Shape struct {
 	Form    gemm.Form
 	M, N, K int
@@ -40,7 +40,7 @@ type GemmRate struct {
 	Fraction float64 `json:"fraction_of_peak"`
 }
 
-// GemmReport is the speed of products beside the limits measured between them, in the same run.
+// GemmReport is the speed of products next to the limits, measured between them in the same run.
 type GemmReport struct {
 	FMAAll   float64    `json:"fma_gflops_all"`
 	FMA64All float64    `json:"fma64_gflops_all"`

@@ -10,7 +10,7 @@ import (
 	"collapse/parallel"
 )
 
-// LayersReport is where the time of a training step goes.
+// LayersReport says where the time of a training step goes.
 type LayersReport struct {
 	Net        string     `json:"net"`
 	Batch      int        `json:"batch"`
@@ -18,21 +18,21 @@ type LayersReport struct {
 	Kernel     string     `json:"kernel"`
 	PeakGFLOPS float64    `json:"peak_gflops"` // multiply-add limit measured between the steps
 	StepMS     float64    `json:"step_ms"`     // median, with the clock running
-	Uncounted  float64    `json:"uncounted"`   // share of all steps' time that no operation accounts for
+	Uncounted  float64    `json:"uncounted"`   // share of all steps' time not attributed to any operation
 	Operations []LayerOp  `json:"operations"`  // in the order of a step
 	Kinds      []KindTime `json:"kinds"`       // the same by kind of operation
 }
 
-// LayerOp is one operation of one layer. Rates are 0 where there are no products to count.
+// LayerOp is one operation of one layer. Rates are 0 if there are no products to count.
 type LayerOp struct {
 	Layer          string  `json:"layer"`
 	Op             string  `json:"op"`
 	Algorithm      string  `json:"algorithm,omitempty"` // of a convolution
 	MS             float64 `json:"ms"`                  // median
 	Share          float64 `json:"share"`               // of the operations' sum
-	GFLOPS         float64 `json:"gflops"`              // every tap of a filter counted
-	UsefulGFLOPS   float64 `json:"useful_gflops"`       // only taps that see a pixel
-	FractionOfPeak float64 `json:"fraction_of_peak"`    // of UsefulGFLOPS: above 1 where Winograd saves products
+	GFLOPS         float64 `json:"gflops"`              // counting every filter tap
+	UsefulGFLOPS   float64 `json:"useful_gflops"`       // counting only taps that see a pixel
+	FractionOfPeak float64 `json:"fraction_of_peak"`    // of UsefulGFLOPS: above 1 if Winograd saves products
 }
 
 // KindTime sums a kind of operation over the layers.
@@ -42,7 +42,7 @@ type KindTime struct {
 	Share float64 `json:"share"`
 }
 
-// What a step does outside the network.
+// Parts of a step outside the network.
 const (
 	opLoss      = "loss"
 	opOptimiser = "optimiser"
@@ -59,7 +59,7 @@ func Layers(c TrainConfig, team *parallel.Team) (LayersReport, error) {
 	limit := newLoop[float32](team)
 	var steps []time.Duration
 	for i := range c.Steps + 2 {
-		if i == 2 { // warm
+		if i == 2 { // warmed up
 			clock.Reset()
 			steps = nil
 		}
@@ -101,7 +101,7 @@ func uncounted(clock *nn.Clock, steps []time.Duration) float64 {
 	return 1 - float64(counted)/float64(all)
 }
 
-// share divides by the sum of medians, which a step that was interrupted does not blur.
+// share divides by the sum of medians, which an interrupted step does not distort.
 func (r *LayersReport) share() {
 	sum := 0.0
 	for _, op := range r.Operations {
@@ -112,7 +112,7 @@ func (r *LayersReport) share() {
 	}
 }
 
-// clocked is step with the clock running.
+// clocked does a step with the clock running.
 func (s *stepper) clocked(clock *nn.Clock) {
 	clock.Start()
 	if s.sgd == nil {
@@ -123,7 +123,7 @@ func (s *stepper) clocked(clock *nn.Clock) {
 	s.value = s.loss.Gradient(out.Logits, s.labels, s.dz)
 	clock.Lap("", opLoss)
 	s.net.Backward(s.dz)
-	clock.Start() // what no layer has counted is not the optimiser's
+	clock.Start() // time not attributed to a layer is not the optimiser's
 	s.sgd.Step(0.01, s.value)
 	clock.Lap("", opOptimiser)
 }

@@ -17,22 +17,22 @@ import (
 	"collapse/parallel"
 )
 
-// MeasureResult is what a measurement of made features takes: some measures, the default ones if not told otherwise, of N×d float32 features in
+// MeasureResult says what measuring generated features takes: some measures, by default the default ones, of N×d float32 features in
 // K classes with a classifier, from a mapped file in the page cache.
 type MeasureResult struct {
 	N       int     `json:"n"`
 	D       int     `json:"d"`
 	K       int     `json:"k"`
-	Spread  float64 `json:"spread"` // of the made features around their class means, beside means of 1
+	Spread  float64 `json:"spread"` // of the generated features around their class means, relative to means of size 1
 	Threads int     `json:"threads"`
 
 	Seconds   float64         `json:"seconds"`                // best of Runs
 	Runs      int             `json:"runs"`                   // timed measurements
-	Pass1GBs  float64         `json:"pass1_gb_s"`             // the first pass's reading, 10⁹ bytes a second, best of Runs
-	ReadGBs   float64         `json:"read_gb_s"`              // what reading the features alone gets, best of Runs
+	Pass1GBs  float64         `json:"pass1_gb_s"`             // reading speed of the first pass, 10⁹ bytes per second, best of Runs
+	ReadGBs   float64         `json:"read_gb_s"`              // speed of only reading the features
 	Pass1     float64         `json:"pass1_fraction_of_read"` // of the same run; median of Runs
-	RSSMB     float64         `json:"rss_mb"`                 // peak resident size less the mapped file, in MB (2²⁰ bytes)
-	NC1       float64         `json:"nc1_fraction_of_peak"`   // 2·N·d·min(K−1, d/2) operations over the time of NC1's products; 0 where the products were not timed apart
+	RSSMB     float64         `json:"rss_mb"`                 // peak resident size minus the mapped file, in MB (2²⁰ bytes)
+	NC1       float64         `json:"nc1_fraction_of_peak"`   // 2·N·d·min(K−1, d/2) operations divided by the time of NC1's products; 0 if the products were not timed separately
 	FMAAll    float64         `json:"fma_gflops_all"`
 	Breakdown []measure.Phase `json:"breakdown"` // of the best run
 	Kernel    string          `json:"kernel"`
@@ -41,16 +41,16 @@ type MeasureResult struct {
 // Collapsed is a spread at which bounds decide nearly every sample; from 1 on they decide hardly any.
 const Collapsed = .05
 
-// Measurements shorter than slowSeconds are repeated, at least leastRuns times and for leastSeconds: the passes of a small one
-// take a few milliseconds, in which anything else on the machine shows.
+// Measurements shorter than slowSeconds are repeated, at least leastRuns times and for leastSeconds: the passes of a small one take
+// only a few milliseconds, so that other load on the machine would show.
 const (
 	slowSeconds  = 2
 	leastRuns    = 5
 	leastSeconds = 0.5
 )
 
-// Measure makes features (class mean + small noise), writes them to a temporary file and measures them as opt says,
-// whose team is not used. The result is checked: the made noise's NC1 must come out, if it is measured.
+// Measure generates features (class mean + small noise), writes them to a temporary file and measures them as opt says, whose team
+// is not used. It checks the result: NC1, if measured, must match the generated noise.
 func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r MeasureResult, err error) {
 	if k < 2 || d < 2 || n < 2*k {
 		return r, fmt.Errorf("bench: n=%d d=%d k=%d: want at least two classes, two features and two samples of each class", n, d, k)
@@ -83,7 +83,7 @@ func Measure(n, d, k int, spread float64, threads int, opt measure.Options) (r M
 	return r, nil
 }
 
-// time measures in, whose features are h, once, and again if that was quick; each time it also reads h alone.
+// time measures in, whose features are h, once, and again if that was quick; each time it also times only reading h.
 func (r *MeasureResult) time(team *parallel.Team, in measure.Input[float32], h []float32, limit *loop[float32], opt measure.Options) error {
 	opt.Team = team
 	debug.FreeOSMemory()
@@ -131,7 +131,7 @@ func seconds(phases []measure.Phase, name string) float64 {
 	return 0
 }
 
-// rates compares with the limits.
+// rates compares the result with the limits.
 func (r *MeasureResult) rates() {
 	if s := seconds(r.Breakdown, measure.PhaseProducts); s > 0 {
 		products := float64(r.N) * float64(r.D) * min(float64(r.K-1), float64(r.D)/2)
@@ -139,13 +139,13 @@ func (r *MeasureResult) rates() {
 	}
 }
 
-// rereadRate returns how fast the team reads h, in 10⁹ bytes a second. h has been read before.
+// rereadRate returns how fast the team reads h, in 10⁹ bytes per second. h has been read before.
 func rereadRate(team *parallel.Team, h []float32) float64 {
 	task := &sumTask{values: h}
 	return giga(4*float64(len(h)), timed(func() { team.Do((len(h)+readPart/4-1)/(readPart/4), task) }))
 }
 
-// sumTask reads values, readPart bytes a part.
+// sumTask reads values, readPart bytes per part.
 type sumTask struct{ values []float32 }
 
 // Run reads one part.
@@ -154,7 +154,7 @@ func (t *sumTask) Run(part int) {
 	memory.Sum(t.values[part*n : min((part+1)*n, len(t.values))])
 }
 
-// made are features of K classes: a mean in [−1,1]^d and noise in spread·[−1,1]^d around it.
+// made are generated features of K classes: a mean in [−1,1]^d and noise in spread·[−1,1]^d around it.
 type made struct {
 	n, d, k int
 	spread  float32
@@ -185,7 +185,7 @@ func uniform(state *uint64) float32 {
 	return float32(int32(z>>32)) * 0x1p-31
 }
 
-const madeRows = 512 // of a part
+const madeRows = 512 // per part
 
 // write writes the features to a temporary file, which the caller discards.
 func (m *made) write(team *parallel.Team) (*os.File, error) {
@@ -199,7 +199,7 @@ func (m *made) write(team *parallel.Team) (*os.File, error) {
 	if err := errors.Join(m.errs...); err != nil {
 		return nil, errors.Join(err, discard(f))
 	}
-	if err := f.Sync(); err != nil { // writing back would take from what is timed
+	if err := f.Sync(); err != nil { // write-back would slow down what is timed
 		return nil, errors.Join(err, discard(f))
 	}
 	return f, nil
@@ -225,7 +225,7 @@ func (m *made) input(h []float32) measure.Input[float32] {
 	return measure.Input[float32]{Classes: m.k, Train: measure.Memory(h, m.d, m.labels), W: w}
 }
 
-// checkMade compares tr Σ_W / tr Σ_B with the ratio of the made variances, spread² (1 − 1/n_k) beside 1 − 1/K.
+// checkMade compares tr Σ_W / tr Σ_B with the ratio of the generated variances, spread² (1 − 1/n_k) divided by 1 − 1/K.
 func checkMade(r *measure.Report, spread float64) error {
 	n, k := float64(r.N), float64(r.K)
 	within, between := spread*spread*(1-k/n), (1-1/k)*(1+spread*spread*k/n)

@@ -15,9 +15,9 @@ func Nets() (names []string) {
 	return names
 }
 
-// Net returns a network of the papers by name at the size of their experiments, the MLP as Nguyen et al. 2023 have it on two classes of
-// MNIST, and the batch size it is usually timed at. width, if not 0, replaces the units of an MLP's hidden layers or the channels of
-// resnet18-adapt's stem; other networks have one width, and an error says so.
+// Net returns a network of the papers by name, at the size of their experiments (for the MLP, that of Nguyen et al. 2023 for two
+// classes of MNIST), and the batch size it is usually timed at. width, if not 0, replaces the units of an MLP's hidden layers or the
+// channels of resnet18-adapt's stem; other networks have one width, and changing it is an error.
 func Net(name string, width int) (arch nn.Arch, batch int, err error) {
 	for _, n := range nn.Sizes() {
 		if n.Name != name {
@@ -31,8 +31,8 @@ func Net(name string, width int) (arch nn.Arch, batch int, err error) {
 	return nn.Arch{}, 0, fmt.Errorf("bench: no network is called %q; there are %s", name, strings.Join(Nets(), ", "))
 }
 
-// product is the matrix product or convolution of a layer: multiply-adds of one forward pass over a sample, with every tap of a filter
-// and with those only that see a pixel.
+// product is the matrix product or convolution of a layer: multiply-adds of one forward pass over a sample, counting every filter
+// tap and counting only those that see a pixel.
 type product struct {
 	layer       string
 	algorithm   string // of a convolution
@@ -54,8 +54,8 @@ func listProducts(net *nn.Network[float32]) []product {
 	return list
 }
 
-// flops is the operations of one step over batch samples: 6 for each multiply-add of the forward pass, 4 in the first layer, whose input
-// gradient nobody forms; 2 in evaluation.
+// flops is the number of operations of one step over batch samples: 6 per multiply-add of the forward pass, 4 in the first layer,
+// whose input gradient is not computed; 2 in evaluation.
 func flops(list []product, batch int, eval bool) (all, useful float64) {
 	for i, p := range list {
 		each := 6.0

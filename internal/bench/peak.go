@@ -11,7 +11,7 @@ import (
 	"collapse/parallel"
 )
 
-// Limits is what a machine can do at most, with the kernel in use.
+// Limits is the most that a machine can do with the kernel in use.
 type Limits struct {
 	FMA1       float64 `json:"fma_gflops_1"`     // float32 multiply-adds from registers, one thread
 	FMAAll     float64 `json:"fma_gflops_all"`   // the same, all threads at once
@@ -23,7 +23,7 @@ type Limits struct {
 }
 
 const (
-	limitRepeats = 5                     // the best of so many register loops is reported
+	limitRepeats = 5                     // the best of this many register loops is reported
 	loopTime     = 20 * time.Millisecond // length of one timing of a register loop
 	readBytes    = 1 << 30               // size of the file that is read
 )
@@ -64,7 +64,7 @@ func newLoop[T kernel.Float](tm *parallel.Team) *loop[T] {
 	return l
 }
 
-// Run is one thread's part.
+// Run is the part of one thread.
 func (l *loop[T]) Run(int) { gemm.PeakLoop[T](l.rounds) }
 
 func (l *loop[T]) run() { l.team.Do(l.team.Threads(), l) }

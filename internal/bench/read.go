@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	readPart   = 1 << 23 // bytes a thread reads at a time
-	readPasses = 15      // more than of the loops: other tenants of the machine slow memory more than registers
+	readPart   = 1 << 23 // bytes that a thread reads at a time
+	readPasses = 15      // more than for the loops: other users of the machine slow down memory more than registers
 )
 
-// readTask sums a mapping of float32 ones, readPart bytes a part. Each of the kernel's interleaved sums
-// stays below 2²⁴, so the sums are exact.
+// readTask sums a mapping of float32 ones, readPart bytes per part. Each of the kernel's interleaved sums stays below 2²⁴, so the
+// sums are exact.
 type readTask struct {
 	values []float32
 	ones   atomic.Int64
@@ -31,8 +31,8 @@ func (r *readTask) Run(part int) {
 	r.ones.Add(int64(memory.Sum(r.values[part*n : min((part+1)*n, len(r.values))])))
 }
 
-// readRate returns how fast the team reads a mapped file of size bytes, a multiple of readPart, in 10⁹
-// bytes a second: the best of a few passes, the first of which only brings the pages in.
+// readRate returns how fast the team reads a mapped file of size bytes, a multiple of readPart, in 10⁹ bytes per second: the best of
+// a few passes, the first of which only loads the pages.
 func readRate(tm *parallel.Team, size int) (rate float64, err error) {
 	f, err := temporary()
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// resident watches the memory of this process that is not a mapped file.
+// resident tracks the memory of this process that is not a mapped file.
 type resident struct {
 	done chan struct{}
 	wait sync.WaitGroup
 	peak float64 // MB
 }
 
-// watchResident starts to watch; mapped files are told apart by the kernel.
+// watchResident starts tracking; the operating system reports mapped files separately.
 func watchResident(int) *resident {
 	r := &resident{done: make(chan struct{})}
 	r.wait.Go(func() {

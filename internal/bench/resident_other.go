@@ -2,7 +2,7 @@
 
 package bench
 
-// resident knows the whole process's peak and takes the mapped file off.
+// resident takes the peak of the whole process and subtracts the mapped file.
 type resident struct{ mapped float64 }
 
 func watchResident(mapped int) *resident { return &resident{float64(mapped) / (1 << 20)} }

@@ -2,5 +2,5 @@
 
 package bench
 
-// PeakRSS is not known on this system: 0.
+// PeakRSS returns 0: it is not known on this system.
 func PeakRSS() float64 { return 0 }

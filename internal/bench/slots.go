@@ -9,31 +9,31 @@ import (
 	"collapse/parallel"
 )
 
-// SlotsReport says how many runs side by side get most done.
+// SlotsReport says how many runs side by side get the most work done.
 type SlotsReport struct {
 	CPU     string     `json:"cpu"`
 	Kernel  string     `json:"kernel"`
 	Threads int        `json:"threads"` // to share out
 	Nets    []SlotsNet `json:"nets"`
-	Slots   int        `json:"slots"` // recommended for a worker that trains small networks: the best of the smaller two
+	Slots   int        `json:"slots"` // recommended for a worker that trains small networks: the best for the smaller two
 }
 
-// SlotsNet is the work of one network under each way to share out the threads.
+// SlotsNet is the work of one network for each way to divide the threads.
 type SlotsNet struct {
 	Net   string      `json:"net"`
 	Batch int         `json:"batch"`
 	Ways  []SlotsRate `json:"ways"`
-	Best  int         `json:"best"` // slots of the way with most work
+	Best  int         `json:"best"` // slots of the way with the most work
 }
 
-// SlotsRate is one way: slots runs side by side, each with an equal share of the threads.
+// SlotsRate is one way to divide the threads: slots runs side by side, each with an equal share.
 type SlotsRate struct {
 	Slots         int     `json:"slots"`
 	ThreadsEach   int     `json:"threads_each"`
 	ImagesPerHour float64 `json:"images_per_hour"` // all runs together
 }
 
-// slotNets are what studies train: the demo's MLP, the quick recipes' ResNet, the papers' own.
+// slotNets are the networks that studies train: the demo's MLP, the ResNet of quick recipes, the papers' own.
 func slotNets() []TrainConfig {
 	small := nn.Arch{Kind: nn.KindMLP, Channels: 1, Height: 28, Width: 28, Classes: 2, FeatureDim: 2, HiddenWidth: 128, HiddenLayers: 3, BatchNorm: true}
 	list := []TrainConfig{{Name: "mlp, 3 layers of 128", Arch: small, Batch: 64}}
@@ -47,7 +47,7 @@ func slotNets() []TrainConfig {
 	return list
 }
 
-// Slots measures, for each network and each even way to share out the threads, how much work all runs do together, each way for about d.
+// Slots measures, for each network and each even division of the threads, how much work all runs together do, for about d each.
 func Slots(threads int, d time.Duration) (SlotsReport, error) { return slotsOf(slotNets(), threads, d) }
 
 func slotsOf(nets []TrainConfig, threads int, d time.Duration) (SlotsReport, error) {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// temporary makes a file for the time of a measurement. Where an open file can lose its name it has none, and not even a killed
-// process leaves it behind.
+// temporary creates a file for the duration of a measurement. If an open file can be unlinked, it has no name, so that not even a
+// killed process leaves it behind.
 func temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "collapse-bench-*")
 	if err == nil {

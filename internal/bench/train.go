@@ -24,9 +24,9 @@ type TrainConfig struct {
 	Eval  bool
 }
 
-// TrainResult is what a step takes. GFLOP/s counts the multiplications and additions of matrix products and convolutions, every tap of
-// a filter included, as papers and PyTorch count: 6 per weight, output pixel and sample, 4 in the first layer, whose input gradient
-// nobody forms, 2 in evaluation. Useful leaves out the taps that only see padding.
+// TrainResult is the time of a step. GFLOP/s counts the multiplications and additions of matrix products and convolutions, including
+// every filter tap, as papers and PyTorch count: 6 per weight, output pixel and sample, 4 in the first layer, whose input gradient
+// is not computed, 2 in evaluation. Useful leaves out the taps that see only padding.
 type TrainResult struct {
 	Net            string  `json:"net"`
 	Batch          int     `json:"batch"`
@@ -90,8 +90,8 @@ func (s *stepper) step() {
 	s.sgd.Step(0.01, s.value)
 }
 
-// Train times the step on the team's threads, and between the steps the limit it is held against. An error says what is wrong with the
-// network, or that the loss is not finite, so that no time of a broken step is reported.
+// Train times the step on the team's threads and, between steps, the limit that it is compared with. It returns an error if the
+// network is wrong or the loss is not finite, so that no time of a broken step is reported.
 func Train(c TrainConfig, team *parallel.Team) (TrainResult, error) {
 	if c.Steps < 1 {
 		return TrainResult{}, fmt.Errorf("bench: %d steps, wanted at least 1", c.Steps)
@@ -100,7 +100,7 @@ func Train(c TrainConfig, team *parallel.Team) (TrainResult, error) {
 	if err != nil {
 		return TrainResult{}, err
 	}
-	s.step() // warms caches and buffers up
+	s.step() // warms up caches and buffers
 	s.step()
 	limit := newLoop[float32](team)
 	times := make([]float64, c.Steps)
@@ -119,8 +119,8 @@ func Train(c TrainConfig, team *parallel.Team) (TrainResult, error) {
 		FractionOfPeak: all / median / 1e9 / limit.best, PeakGFLOPS: limit.best, RSSMB: PeakRSS(), Kernel: isa.Name()}, nil
 }
 
-// Rate returns how many steps a second each of slots runs side by side makes, every run with
-// threads threads, measured for about the given time.
+// Rate returns how many steps per second each of slots runs side by side makes, every run with threads threads, measured for about
+// the given time.
 func Rate(c TrainConfig, slots, threads int, d time.Duration) (float64, error) {
 	rates := make(chan float64, slots)
 	errs := make(chan error, slots)

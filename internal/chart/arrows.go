@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// drawSegments draws pieces of straight lines; Arrows get heads at their ends.
+// drawSegments draws straight segments; those of Arrows get heads at their ends.
 func (f *frame) drawSegments(g painter, s *Series) {
 	var lines [][]point
 	for i := range s.X {

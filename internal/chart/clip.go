@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// point is a place on the drawing in points, y downward.
+// point is a position on the drawing in points, y downward.
 type point struct{ x, y float64 }
 
 // box is a rectangle on the drawing.
@@ -62,7 +62,7 @@ func (b box) clipLine(line []point) [][]point {
 	return out
 }
 
-// clamp moves a point to the nearest one inside b in y only: enough for a band over x.
+// clampY moves a point into the box in y only: enough for a band over x.
 func (b box) clampY(p point) point {
 	return point{p.x, math.Min(math.Max(p.y, b.y), b.y+b.h)}
 }

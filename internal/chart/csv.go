@@ -13,8 +13,8 @@ import (
 var csvHeader = []string{"figure", "panel", "series", "label", "kind", "index",
 	"x", "y", "x_lo", "x_hi", "y_lo", "y_hi", "x2", "y2", "z", "n", "point_label"}
 
-// WriteCSV writes every number of the figures, drawn or not, in tidy rows under one header. A
-// field that a series does not have is empty; values that are not finite are NaN, +Inf or -Inf.
+// WriteCSV writes every number of the figures, drawn or not, in tidy rows under one header. A field that a series lacks is empty;
+// non-finite values are NaN, +Inf or -Inf.
 func WriteCSV(w io.Writer, figures ...Figure) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{csvHeader}
@@ -70,7 +70,7 @@ func numberAt(v Numbers, i int) string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// center is the middle of the i-th cell.
+// center is the centre of the i-th cell.
 func (h *Heat) center(i int) (x, y float64) {
 	c, r := i%h.Columns, i/h.Columns
 	x = h.X[0] + (h.X[1]-h.X[0])*(float64(c)+0.5)/float64(h.Columns)

@@ -6,7 +6,7 @@ import (
 	"collapse/internal/format"
 )
 
-// drawSeries draws one series; what has no place on the axes is counted, never drawn.
+// drawSeries draws one series; values without a place on the axes are counted, never drawn.
 func (f *frame) drawSeries(g painter, s *Series) {
 	switch s.Kind {
 	case Line:
@@ -33,7 +33,7 @@ func (f *frame) drawSeries(g painter, s *Series) {
 	}
 }
 
-// undashed is the last colour whose lines are solid: beyond four, lines differ by more than their colour.
+// undashed is the last colour whose lines are solid; from the fifth on, lines differ by more than their colour.
 const undashed Color = 4
 
 func (s *Series) stroke() stroke {
@@ -55,7 +55,7 @@ func (s *Series) stroke() stroke {
 	return st
 }
 
-// drawLine connects neighbours; a value without a place breaks the line there.
+// drawLine connects neighbours; a value without a place breaks the line.
 func (f *frame) drawLine(g painter, s *Series) {
 	var run []point
 	var parts [][]point
@@ -80,7 +80,7 @@ func (f *frame) drawLine(g painter, s *Series) {
 		run = append(run, p)
 	}
 	if single && len(run) == 1 && f.plot.contains(run[0]) && s.Kind == Line {
-		g.marks(run, Circle, 4, s.Color, s.stroke().opacity, nil) // a line of one point is a point
+		g.marks(run, Circle, 4, s.Color, s.stroke().opacity, nil) // a line of one point is drawn as a point
 		return
 	}
 	flush()
@@ -130,8 +130,8 @@ func (f *frame) drawPoints(g painter, s *Series) {
 	g.marks(at, marker, size, s.Color, opacity, tips)
 }
 
-// curveEnds leaves words only at the two ends of a curve, and there only on free room: between them they would hide the curve and its
-// neighbours. The tips of the marks and the tables have them all.
+// curveEnds keeps labels only at the two ends of a curve, and there only where there is free room: in between they would hide the
+// curve and its neighbours. The tips of the marks and the tables have all of them.
 func curveEnds(s *Series, named []wantedLabel) []wantedLabel {
 	if s.Kind != LinePoints || len(s.X) < 2 || len(named) == 0 {
 		return named
@@ -143,7 +143,7 @@ func curveEnds(s *Series, named []wantedLabel) []wantedLabel {
 	return ends
 }
 
-// tip is what a reader sees when pointing at a mark.
+// tip is the text shown when a reader points at a mark.
 func (f *frame) tip(s *Series, i int) string {
 	t := s.Label
 	if i < len(s.Labels) && s.Labels[i] != "" {
@@ -166,7 +166,7 @@ func spread(lo, hi Numbers, i int) string {
 	return " (" + short(lo[i]) + " to " + short(hi[i]) + ")"
 }
 
-// errorBars are the lines of a point's bars and of the caps at their ends.
+// errorBars returns the lines of a point's bars and of the caps at their ends.
 func (f *frame) errorBars(s *Series, i int, p point) (lines [][]point) {
 	bar := func(a, b point, cap point) {
 		if p, q, ok := f.plot.clipSegment(a, b); ok {
@@ -199,7 +199,7 @@ func (f *frame) ends(lo, hi Numbers, i int, s span) (float64, float64, bool) {
 	return lo[i], hi[i], hi[i] > lo[i]
 }
 
-// drawBand fills between YLo and YHi over every stretch where both have a place.
+// drawBand fills between YLo and YHi wherever both can be drawn.
 func (f *frame) drawBand(g painter, s *Series) {
 	var upper, lower []point
 	flush := func() {
@@ -214,7 +214,7 @@ func (f *frame) drawBand(g painter, s *Series) {
 	for i := range s.X {
 		lo, hi := s.YLo[i], s.YHi[i]
 		if f.y.log && finite(lo) && lo < leastLog && hi >= leastLog {
-			lo = f.y.lo // a spread that reaches zero goes down to the edge of a log axis
+			lo = f.y.lo // a spread that includes zero extends to the edge of a log axis
 		}
 		if !f.usable(s.X[i], lo) || !f.usable(s.X[i], hi) {
 			flush()
@@ -230,7 +230,7 @@ func (f *frame) drawBand(g painter, s *Series) {
 	flush()
 }
 
-// drawReference draws lines across the panel, each with its words at the far end.
+// drawReference draws lines across the panel, each with its label at the far end.
 func (f *frame) drawReference(g painter, s *Series) {
 	st := s.stroke()
 	if s.Width == 0 {

@@ -1,11 +1,10 @@
 // Package chart describes figures as data and draws them.
 //
-// A Figure holds panels, axes, series and words, and nothing about pixels. Every output is made
-// from that one value: WriteSVG and WritePNG (one layout, two painters), Inline (the pieces a
-// page arranges), WriteJSON (stable keys, for pages that draw themselves) and WriteCSV (tidy
-// rows). Nothing that is not finite is ever drawn; what was left out is counted in DrawNotes.
+// A Figure holds panels, axes, series and texts, and nothing about pixels. Every output is made from that one value: WriteSVG and
+// WritePNG (one layout, two painters), Inline (pieces that a page arranges), WriteJSON (stable keys, for pages that draw themselves)
+// and WriteCSV (tidy rows). Non-finite values are never drawn; DrawNotes counts what was left out.
 //
-// Open figure.go first for the vocabulary, then panellayout.go for how a panel becomes a scene.
+// Read figure.go first for the vocabulary, then panellayout.go for how a panel becomes a drawing.
 package chart
 
 import "math"
@@ -21,7 +20,7 @@ type Figure struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// Panel is one pair of axes and what is drawn in it, in order: later series lie on top.
+// Panel is one pair of axes and what is drawn in it, in order: later series are on top.
 type Panel struct {
 	ID     string   `json:"id"`
 	Title  string   `json:"title,omitempty"`
@@ -31,8 +30,8 @@ type Panel struct {
 	Series []Series `json:"series"`
 }
 
-// Axis is a coordinate. Range nil means: chosen from the data. With Ticks given, only those are
-// drawn. Zero asks an automatic linear range to include 0.
+// Axis is a coordinate. If Range is nil, it is chosen from the data. If Ticks are given, only those are drawn. Zero makes an
+// automatic linear range include 0.
 type Axis struct {
 	Label string      `json:"label"`
 	Unit  string      `json:"unit,omitempty"`
@@ -42,7 +41,7 @@ type Axis struct {
 	Zero  bool        `json:"zero,omitempty"`
 }
 
-// Tick is a labelled place on an axis.
+// Tick is a labelled position on an axis.
 type Tick struct {
 	Value float64 `json:"value"`
 	Label string  `json:"label"`
@@ -51,7 +50,7 @@ type Tick struct {
 // Scale says how an axis maps values to lengths; the zero value is Linear.
 type Scale string
 
-// The scales. On a Log axis values ≤ 0 cannot be drawn: they are left out and counted.
+// The scales. Values ≤ 0 cannot be drawn on a Log axis: they are left out and counted.
 const (
 	Linear Scale = ""
 	Log    Scale = "log"
@@ -74,9 +73,8 @@ const (
 	HeatMap    Kind = "heatmap"     // Heat; X and Y are not read
 )
 
-// Series is one set of numbers drawn in one way. All coordinate slices that are given have the
-// same length; drawing panics otherwise. Series of equal Label (in any panel) share one legend
-// entry; an empty Label has none.
+// Series is one set of numbers drawn in one way. All coordinate slices that are given have the same length; otherwise drawing
+// panics. Series with the same Label (in any panel) share one legend entry; an empty Label has none.
 type Series struct {
 	ID     string   `json:"id"`
 	Label  string   `json:"label,omitempty"`
@@ -87,17 +85,17 @@ type Series struct {
 	Faint  bool     `json:"faint,omitempty"` // drawn light: single runs behind their mean
 	Size   float64  `json:"size,omitempty"`  // marker size or text size in points; 0: a default
 	Width  float64  `json:"width,omitempty"` // line width in points; 0: a default
-	X      Numbers  `json:"x"`               // [] rather than absent, so that pages need not ask
+	X      Numbers  `json:"x"`               // [] rather than absent, so that pages need not check
 	Y      Numbers  `json:"y"`
-	Z      Numbers  `json:"z,omitempty"` // Points: a third coordinate, for pages that turn the picture; flat drawings leave it out
+	Z      Numbers  `json:"z,omitempty"` // Points: a third coordinate, for pages that rotate the picture; flat drawings ignore it
 	X2     Numbers  `json:"x2,omitempty"`
 	Y2     Numbers  `json:"y2,omitempty"`
 	XLo    Numbers  `json:"x_lo,omitempty"`
 	XHi    Numbers  `json:"x_hi,omitempty"`
 	YLo    Numbers  `json:"y_lo,omitempty"`
 	YHi    Numbers  `json:"y_hi,omitempty"`
-	N      []int    `json:"n,omitempty"`      // how many runs or samples are behind each point
-	Labels []string `json:"labels,omitempty"` // words beside each point
+	N      []int    `json:"n,omitempty"`      // number of runs or samples behind each point
+	Labels []string `json:"labels,omitempty"` // texts next to each point
 	Heat   *Heat    `json:"heat,omitempty"`
 }
 
@@ -116,7 +114,7 @@ type Heat struct {
 // Marker is the shape of a point.
 type Marker string
 
-// The markers. Dot is for thousands of samples; the others are for points one names.
+// The markers. Dot is for thousands of samples; the others are for individual points.
 const (
 	NoMarker Marker = ""
 	Dot      Marker = "dot"
@@ -130,7 +128,7 @@ const (
 	Star     Marker = "star"
 )
 
-// MarkerFor returns the i-th of the markers that are told apart at small size; it repeats after six.
+// MarkerFor returns the i-th marker of those that can be told apart at small size; it repeats after six.
 func MarkerFor(i int) Marker {
 	return [...]Marker{Circle, Square, Triangle, Diamond, Plus, Star}[((i%6)+6)%6]
 }
@@ -138,7 +136,7 @@ func MarkerFor(i int) Marker {
 // Range makes an explicit axis range.
 func Range(lo, hi float64) *[2]float64 { return &[2]float64{lo, hi} }
 
-// check panics where a figure is built wrongly: the caller's bug, never the data's.
+// check panics if a figure is built wrongly, which is a bug in the caller, never in the data.
 func (f *Figure) check() {
 	if f.ID == "" {
 		panic("chart: figure without ID")

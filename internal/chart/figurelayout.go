@@ -61,7 +61,7 @@ func (s *sheet) draw(g painter) {
 	}
 }
 
-// wrap breaks words into lines no wider than width; a single longer word stays whole.
+// wrap breaks text into lines no wider than width; a single longer word stays whole.
 func wrap(text string, f face, width float64) []string {
 	var out []string
 	line := ""

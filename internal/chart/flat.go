@@ -8,9 +8,9 @@ import (
 	"collapse/internal/format"
 )
 
-// Telling is the figure as a page draws it: without the panels whose curves say one number, which a note says instead. A panel is
-// left out when all its curves have one value throughout, or none above format.Least. A figure that has no other panel keeps them.
-// Files of data hold the whole figure.
+// Telling is the figure as a page draws it: without the panels whose curves show only one number, which a note gives instead. A
+// panel is left out if all its curves have one value throughout, or none above format.Least. If the figure has no other panel, they
+// are kept. Data files hold the whole figure.
 func (f Figure) Telling() Figure {
 	var kept []Panel
 	var left []string
@@ -35,7 +35,7 @@ func (f Figure) Telling() Figure {
 	return f
 }
 
-// flat reports whether all curves of the panel have one value, and says which.
+// flat reports whether all curves of the panel have one value, and which.
 func (p *Panel) flat() (words string, flat bool) {
 	var e extent
 	curves, points := 0, 0

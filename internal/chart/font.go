@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/plot/font"
 )
 
-// fontFamily is what SVG asks for. Widths are measured with DejaVu Sans, which is wider than the
-// other faces named, so text never needs more room than the layout gave it.
+// fontFamily is the font list for SVG. Widths are measured with DejaVu Sans, which is wider than the other fonts in the list, so
+// text never needs more room than the layout gave it.
 const fontFamily = "'DejaVu Sans',Verdana,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 
-// fonts parses the two faces once; it is the embedded data of a module, so failing is a bug.
+// fonts parses the two faces once; the data are embedded in a module, so failing is a bug.
 var fonts = sync.OnceValue(func() *font.Cache {
 	load := func(ttf []byte, f font.Font) font.Face {
 		parsed, err := opentype.Parse(ttf)

@@ -21,14 +21,14 @@ func (h *Heat) limits() (lo, hi float64) {
 	return e.lo, e.hi
 }
 
-// ticks are the numbers beside a colour bar of a height.
+// ticks are the numbers next to a colour bar of the given height.
 func (h *Heat) ticks(height float64) []Tick {
 	lo, hi := h.limits()
 	return span{lo: lo, hi: hi}.ticks(int(height / 44))
 }
 
-// drawHeat draws the map as one image, and the colour bar. Cells that are not finite stay
-// empty and are counted; values beyond the colour range get its end colours.
+// drawHeat draws the map as one image, and the colour bar. Non-finite cells stay empty and are counted; values beyond the colour
+// range get its end colours.
 func (f *frame) drawHeat(g painter, h *Heat) {
 	lo, hi := h.limits()
 	at := f.plot.intersect(f.pos(h.X[0], h.Y[0]), f.pos(h.X[1], h.Y[1]))
@@ -56,10 +56,10 @@ func (f *frame) countCells(h *Heat) {
 	}
 }
 
-// perPoint is how many pixels of a heat map lie along a point: enough for print, and for axes of any scale.
+// perPoint is the number of pixels of a heat map per point: enough for print, and for axes of any scale.
 const perPoint = 2
 
-// pixels colours each pixel of a box as the cell at its middle; the colour after the last is none.
+// pixels gives each pixel of a box the colour of the cell at its centre; the colour after the last one means none.
 func (f *frame) pixels(h *Heat, at box) *image.Paletted {
 	lo, hi := h.limits()
 	w, high := int(math.Ceil(perPoint*at.w)), int(math.Ceil(perPoint*at.h))
@@ -84,12 +84,12 @@ func (f *frame) pixels(h *Heat, at box) *image.Paletted {
 	return out
 }
 
-// cell is the index of the cell that holds v, of n between two limits.
+// cell is the index, of n between two limits, of the cell that contains v.
 func cell(v float64, limits [2]float64, n int) int {
 	return min(max(int(float64(n)*(v-limits[0])/(limits[1]-limits[0])), 0), n-1)
 }
 
-// intersect is the part of the rectangle with corners p, q that lies inside b.
+// intersect returns the part of the rectangle with corners p, q that is inside b.
 func (b box) intersect(p, q point) box {
 	x0, x1 := math.Max(math.Min(p.x, q.x), b.x), math.Min(math.Max(p.x, q.x), b.x+b.w)
 	y0, y1 := math.Max(math.Min(p.y, q.y), b.y), math.Min(math.Max(p.y, q.y), b.y+b.h)

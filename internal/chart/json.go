@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// Numbers is a slice that JSON can hold: values that are not finite are written as null, and null
-// is read as NaN.
+// Numbers is a slice that JSON can represent: non-finite values are written as null, and null is read as NaN.
 type Numbers []float64
 
 // MarshalJSON writes the shortest decimal that reads back as the same number.
@@ -46,8 +45,8 @@ func (v *Numbers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// WriteJSON writes the figure as one JSON document. Its keys are those of the struct tags and
-// stay as they are; unknown to a reader means added later.
+// WriteJSON writes the figure as one JSON document. Its keys are those of the struct tags and do not change; keys that a reader does
+// not know were added later.
 func WriteJSON(w io.Writer, f Figure) error {
 	f.check()
 	if err := json.NewEncoder(w).Encode(f); err != nil {

@@ -1,7 +1,7 @@
 package chart
 
-// labels places words beside points so that they cover neither marks, lines nor each other. It
-// is greedy and depends on the figure alone, so every renderer puts a label in the same place.
+// labels places texts next to points so that they cover neither marks, lines nor each other. It is greedy and depends only on the
+// figure, so every renderer puts a label in the same place.
 type labels struct {
 	area   box
 	wanted []wantedLabel
@@ -13,7 +13,7 @@ type wantedLabel struct {
 	at    point
 	words string
 	color Color
-	free  bool // on free room or not at all
+	free  bool // place it on free room or leave it out
 }
 
 func (l *labels) want(at point, words string, c Color) {
@@ -22,7 +22,7 @@ func (l *labels) want(at point, words string, c Color) {
 
 func (l *labels) avoid(p point) { l.marks = append(l.marks, p) }
 
-// avoidLine keeps labels off a line by treating a point every few units as a mark.
+// avoidLine keeps labels off a line by treating points at short intervals along it as marks.
 func (l *labels) avoidLine(line []point) {
 	const every, most = 5.0, 4000
 	for i := 1; i < len(line) && len(l.marks) < most; i++ {
@@ -38,16 +38,15 @@ func (l *labels) avoidLine(line []point) {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// places are where a label may stand, in widths and heights of its own, the best first.
+// places are the positions for a label relative to its point, in widths and heights of the label, best first.
 var places = [...][2]float64{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}, {1, 0}, {-1, 0}, {2, -2}, {2, 2}, {-2, -2}, {-2, 2},
 	{0, -2}, {0, 2}, {1, -2}, {1, 2}, {-1, -2}, {-1, 2}, {1.5, 0}, {-1.5, 0}, {1.5, -1}, {1.5, 1}, {-1.5, -1}, {-1.5, 1}}
 
-// crowded is how many marks a label may hide before it is better left out.
+// crowded is how many marks a label may hide before leaving it out is better.
 const crowded = 4
 
-// draw tries places around each point and takes the one that hides least. A label that could
-// only lie on another label or on a crowd of marks is left out: the mark's tip and the table
-// still say it.
+// draw tries positions around each point and takes the one that hides least. A label that would cover another label or a crowd of
+// marks is left out: the mark's tip and the table still have it.
 func (l *labels) draw(g painter) {
 	if len(l.wanted) == 0 {
 		return

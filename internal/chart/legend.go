@@ -1,13 +1,13 @@
 package chart
 
-// entry is one legend line: the words and every series drawn under them, as a small sample.
+// entry is one legend line: its text and every series drawn under it, as a small sample.
 type entry struct {
 	label  string
 	series []*Series
 }
 
-// legend gathers labels in order of first use. A label shows each way of drawing it once, so a
-// line, its band and its points share one entry.
+// legend collects labels in order of first use. A label shows each way of drawing it once, so a line, its band and its points share
+// one entry.
 func (f *Figure) legend() []entry {
 	var out []entry
 	index := map[string]int{}
@@ -74,7 +74,7 @@ func (e entry) draw(g painter, p point) {
 
 var legendFace = face{size: 11.5, color: Ink}
 
-// drawLegend flows the entries into lines of the given width and returns the height used.
+// drawLegend arranges the entries in lines of the given width and returns the height used.
 func drawLegend(g painter, entries []entry, at point, width float64) float64 {
 	if len(entries) == 0 {
 		return 0

@@ -2,8 +2,8 @@ package chart
 
 import "image"
 
-// painter draws primitives in points (1/72 inch), origin top left, y downward. The layout talks
-// to one painter and never knows whether it writes SVG or pixels.
+// painter draws primitives in points (1/72 inch), origin top left, y downward. The layout draws on a painter and never knows whether
+// it writes SVG or pixels.
 type painter interface {
 	begin(class string, attrs ...string) // attrs: name, value, …; groups carry the data for readers of SVG
 	end()
@@ -14,7 +14,7 @@ type painter interface {
 	text(f face, words ...label)
 }
 
-// stroke is how a line is drawn.
+// stroke says how a line is drawn.
 type stroke struct {
 	color   Color
 	width   float64
@@ -22,7 +22,7 @@ type stroke struct {
 	opacity float64
 }
 
-// face is how a text is set; anchor is its horizontal alignment and at its baseline.
+// face says how a text is set; anchor is its horizontal alignment relative to its position on the baseline.
 type face struct {
 	size   float64
 	bold   bool
@@ -30,7 +30,7 @@ type face struct {
 	anchor anchor
 }
 
-// label is a text and where its baseline starts, has its middle or ends.
+// label is a text and the position on its baseline where it starts, is centred or ends.
 type label struct {
 	at    point
 	words string
@@ -44,8 +44,8 @@ const (
 	end
 )
 
-// outline gives a marker's shape around the origin for a size (its width): closed polygons to
-// fill, or open strokes, or a circle when both are empty.
+// outline returns a marker's shape around the origin for a given size (its width): closed polygons to fill, open strokes, or a
+// circle if both are empty.
 func (m Marker) outline(size float64) (filled bool, shape [][]point) {
 	r := size / 2
 	switch m {

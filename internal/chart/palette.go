@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Color is a role, not a hue: each theme gives it one. The zero value is the ink of the text.
-// Positive values are the data colours 1…10 (repeating after ten).
+// Color is a role rather than a hue: each theme assigns one. The zero value is the ink of the text. Positive values are the data
+// colours 1…10 (repeating after ten).
 type Color int
 
 // Roles that are not data.
@@ -18,7 +18,7 @@ const (
 	paper Color = -3
 )
 
-// ColorFor returns the i-th data colour, i counted from 0.
+// ColorFor returns the i-th data colour, counted from 0.
 func ColorFor(i int) Color { return Color(((i%DataColors)+DataColors)%DataColors + 1) }
 
 // Theme chooses the colours. Auto follows the reader's system and exists only for SVG.
@@ -31,12 +31,12 @@ const (
 	Dark
 )
 
-// DataColors is how many series are told apart by colour.
+// DataColors is the number of data colours that can be told apart.
 const DataColors = 10
 
-// The data colours were searched for: any two of them, and each from the inks, differ by at least 10 (CIEDE2000) for readers with protanopia,
-// deuteranopia, tritanopia (Machado, Oliveira & Fernandes 2009) or none, and each has a contrast of at least 3:1 to its paper. Themes agree in the
-// hue of the first four, beyond which lines differ by dashes, too.
+// The data colours come from a search: any two of them, and each of them and the inks, differ by at least 10 (CIEDE2000) for readers
+// with protanopia, deuteranopia, tritanopia (Machado, Oliveira & Fernandes 2009) or normal vision, and each has a contrast of at
+// least 3:1 to its paper. The themes agree in the hue of the first four; beyond these, lines also differ by dashes.
 var (
 	lightColors = [DataColors]uint32{0x1375c2, 0xb74b04, 0x025d35, 0xc26870, 0xaa894a, 0x3443b8, 0x613770, 0x88190d, 0x520016, 0x21073d}
 	darkColors  = [DataColors]uint32{0x29b1fa, 0xffa278, 0x008030, 0xa85c90, 0xf5d344, 0x4785f4, 0x83e5c1, 0xcc575a, 0xd3fcac, 0xb6923e}
@@ -88,7 +88,7 @@ func rgb(v uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
 }
 
-// Declarations lists every colour of a theme, Light or Dark, as CSS custom properties, for pages that let their reader choose.
+// Declarations lists every colour of a theme, Light or Dark, as CSS custom properties, for pages whose readers can choose.
 func Declarations(t Theme) string { return declarations(t == Dark) }
 
 func declarations(dark bool) string {
@@ -99,8 +99,8 @@ func declarations(dark bool) string {
 	return b.String()
 }
 
-// StyleSheet is the CSS that a page needs for what Inline gives: the colours of both themes, the
-// dark one when the reader's system asks for it.
+// StyleSheet is the CSS that a page needs for the output of Inline: the colours of both themes, with the dark one used if the
+// reader's system asks for it.
 func StyleSheet() string { return styleFor(":root", Auto) }
 
 func styleFor(selector string, t Theme) string {
@@ -118,11 +118,11 @@ func styleFor(selector string, t Theme) string {
 // heatLevels is the number of colours of a heat map.
 const heatLevels = 48
 
-// cividis are anchors of the cividis map (Nuñez, Anderton & Renslow 2018), even for colour-blind
-// and other readers and monotone in lightness; colours between anchors are interpolated.
+// cividis are anchors of the cividis map (Nuñez, Anderton & Renslow 2018), which looks alike to colour-blind and other readers and
+// is monotone in lightness; colours between anchors are interpolated.
 var cividis = [...]uint32{0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173, 0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838}
 
-// heatColor gives the colour of level 0…heatLevels-1.
+// heatColor returns the colour of level 0…heatLevels-1.
 func heatColor(level int) uint32 {
 	t := float64(level) / (heatLevels - 1) * float64(len(cividis)-1)
 	i := min(int(t), len(cividis)-2)
@@ -135,7 +135,7 @@ func heatColor(level int) uint32 {
 	return v
 }
 
-// heatPalette holds the colours of all levels, and one that is none.
+// heatPalette holds the colours of all levels, and a transparent one.
 func heatPalette() color.Palette {
 	out := make(color.Palette, heatLevels+1)
 	for level := range heatLevels {

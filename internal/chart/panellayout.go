@@ -8,13 +8,13 @@ import (
 )
 
 // Sizes in points. A panel is drawn at panelW × panelH; a page scales it to its column: to 314 px on the narrowest phone, inside a
-// part that folds open, where the smallest text still has 11 px.
+// part that folds open, where the smallest text is still 11 px high.
 const (
 	panelW, panelH = 320, 260
 	gap            = 22
 	margin         = 18
 
-	titleLine, nameLine = 17.0, 16.0 // heights of a line of a panel's title and of an axis' name
+	titleLine, nameLine = 17.0, 16.0 // heights of a line of a panel's title and of an axis's name
 )
 
 var (
@@ -24,11 +24,11 @@ var (
 	pointFace = face{size: 11.5, color: Ink}
 )
 
-// frame is a panel with its place on the drawing and its axes decided.
+// frame is a panel with its axes and its place on the drawing.
 type frame struct {
 	panel  *Panel
 	title  []string // lines of the panel's title
-	above  []string // lines of the vertical axis' name
+	above  []string // lines of the vertical axis's name
 	plot   box      // where data is drawn
 	x, y   span
 	xt, yt []Tick
@@ -49,7 +49,7 @@ func (f *frame) pos(x, y float64) point {
 	return point{f.plot.x + f.x.at(x)*f.plot.w, f.plot.y + (1-f.y.at(y))*f.plot.h}
 }
 
-// usable reports whether a point has a place, and counts why when it does not.
+// usable reports whether a point can be drawn, and counts the reason if not.
 func (f *frame) usable(x, y float64) bool {
 	switch {
 	case !finite(x) || !finite(y):
@@ -62,7 +62,7 @@ func (f *frame) usable(x, y float64) bool {
 	return false
 }
 
-// newFrame decides axes and margins of p inside b.
+// newFrame decides on axes and margins of p inside b.
 func newFrame(p *Panel, b box) *frame {
 	f := &frame{panel: p}
 	for i := range p.Series {
@@ -103,7 +103,7 @@ func newFrame(p *Panel, b box) *frame {
 	return f
 }
 
-// ticks are the caller's inside the range, or chosen ones.
+// ticks are the caller's ticks within the range, or chosen ones.
 func (a Axis) ticks(s span, want int) []Tick {
 	if a.Ticks == nil {
 		return s.ticks(want)
@@ -117,7 +117,7 @@ func (a Axis) ticks(s span, want int) []Tick {
 	return out
 }
 
-// roomyTicks are those of the horizontal axis, few enough to stand apart.
+// roomyTicks are the ticks of the horizontal axis, few enough to be well separated.
 func (f *frame) roomyTicks() []Tick {
 	for want := int(f.plot.w / 58); ; want-- {
 		ticks := f.panel.X.ticks(f.x, want)
@@ -127,12 +127,12 @@ func (f *frame) roomyTicks() []Tick {
 	}
 }
 
-// between is the least room between two numbers of an axis.
+// between is the least distance between two numbers on an axis.
 const between = 5.0
 
 func (f *frame) apart(ticks []Tick) bool { return len(f.withoutOverlap(ticks)) == len(ticks) }
 
-// withoutOverlap leaves out every tick whose number would lie on the one before.
+// withoutOverlap leaves out every tick whose number would overlap the one before.
 func (f *frame) withoutOverlap(ticks []Tick) []Tick {
 	var out []Tick
 	right := math.Inf(-1)
@@ -148,7 +148,7 @@ func (f *frame) withoutOverlap(ticks []Tick) []Tick {
 	return out
 }
 
-// equalize widens one range so that a unit has one length. Linear axes only.
+// equalize widens one range so that a unit has the same length on both axes. Both must be linear.
 func (f *frame) equalize() {
 	if f.x.log || f.y.log {
 		panic("chart: Equal needs linear axes")
@@ -162,7 +162,7 @@ func (f *frame) equalize() {
 	f.y.lo, f.y.hi = f.y.lo-grow, f.y.hi+grow
 }
 
-// extents gathers every drawable value of the panel.
+// extents collects every drawable value of the panel.
 func (p *Panel) extents() (ex, ey extent) {
 	ex, ey = extent{log: p.X.Scale == Log}, extent{log: p.Y.Scale == Log}
 	for i := range p.Series {
@@ -171,7 +171,7 @@ func (p *Panel) extents() (ex, ey extent) {
 	return ex, ey
 }
 
-// ranges decides both axes from explicit ranges or from every drawable value.
+// ranges determines both axes from explicit ranges or from every drawable value.
 func (p *Panel) ranges() (x, y span) {
 	ex, ey := p.extents()
 	if p.X.Zero {
@@ -187,7 +187,7 @@ func (p *Panel) ranges() (x, y span) {
 	if p.Y.Zero && !y.log && ey.lo == 0 {
 		y.lo = 0
 	}
-	if len(p.Series) == 1 && p.Series[0].Heat != nil && !x.log && !y.log { // a map alone fills its panel
+	if len(p.Series) == 1 && p.Series[0].Heat != nil && !x.log && !y.log { // a single map fills its panel
 		h := p.Series[0].Heat
 		x, y = span{lo: min(h.X[0], h.X[1]), hi: max(h.X[0], h.X[1])}, span{lo: min(h.Y[0], h.Y[1]), hi: max(h.Y[0], h.Y[1])}
 	}
@@ -200,7 +200,7 @@ func (p *Panel) ranges() (x, y span) {
 	return x, y
 }
 
-// extend adds to the ranges what the series shows.
+// extend extends the ranges by what the series shows.
 func (s *Series) extend(ex, ey *extent) {
 	if h := s.Heat; h != nil {
 		ex.add(h.X[:]...)
@@ -259,8 +259,7 @@ func (s *Series) size() int {
 	return s.count()
 }
 
-// drawAxes draws title, names, grid and numbers. The name of the vertical axis stands above it,
-// where it reads without turning the head.
+// drawAxes draws title, names, grid and numbers. The name of the vertical axis is written horizontally above it.
 func (f *frame) drawAxes(g painter, b box) {
 	r := f.plot
 	g.begin("axes")
@@ -340,7 +339,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// silent is a painter that draws nothing: the layout run for its counts alone.
+// silent is a painter that draws nothing, for running the layout only for its counts.
 type silent struct{}
 
 func (silent) begin(string, ...string)                                  {}

@@ -21,7 +21,7 @@ func writePNG(w io.Writer, f Figure, t Theme, scale float64) error {
 	dpi := int(math.Round(72 * scale))
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(s.w), vg.Length(s.h)), vgimg.UseDPI(dpi))
 	s.draw(&pngPainter{c: canvas, h: s.h, scale: float64(dpi) / 72, dark: t == Dark})
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // half the time of a whole page, files a third larger
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // takes half the time for a whole page; files are a third larger
 	if err := encoder.Encode(w, canvas.Image()); err != nil {
 		return fmt.Errorf("chart: figure %s as PNG: %w", f.ID, err)
 	}
@@ -32,7 +32,7 @@ func writePNG(w io.Writer, f Figure, t Theme, scale float64) error {
 type pngPainter struct {
 	c     *vgimg.Canvas
 	h     float64
-	scale float64 // pixels to the point
+	scale float64 // pixels per point
 	dark  bool
 }
 
@@ -111,7 +111,7 @@ func (g *pngPainter) marks(at []point, m Marker, size float64, c Color, opacity 
 	}
 }
 
-// image writes pixels to the drawing itself: a canvas would smooth them.
+// image writes pixels directly to the drawing: a canvas would smooth them.
 func (g *pngPainter) image(at box, im *image.Paletted) {
 	pixel := func(v float64) int { return int(math.Round(v * g.scale)) }
 	to := image.Rect(pixel(at.x), pixel(at.y), pixel(at.x+at.w), pixel(at.y+at.h))

@@ -13,8 +13,8 @@ type span struct {
 	log    bool
 }
 
-// at maps a value to [0,1] along the axis; values outside give results outside. Halves are taken
-// before differences so that limits near ±MaxFloat64 do not overflow.
+// at maps a value to [0,1] along the axis; values outside give results outside. Values are halved before they are subtracted, so
+// that limits near ±MaxFloat64 do not overflow.
 func (s span) at(v float64) float64 {
 	if s.log {
 		a := math.Log10(s.lo)
@@ -32,14 +32,14 @@ func (s span) value(t float64) float64 {
 	return 2 * (s.lo/2 + t*(s.hi/2-s.lo/2))
 }
 
-// leastLog is the smallest value with a place on a log axis: logarithms of subnormal numbers are
-// not exact everywhere, and a measure below it is zero for every purpose.
+// leastLog is the smallest value that a log axis shows: logarithms of subnormal numbers are not exact everywhere, and a measure
+// below it is zero for every purpose.
 const leastLog = 1e-300
 
-// drawable reports whether v has a place on the axis at all.
+// drawable reports whether the axis can show v at all.
 func (s span) drawable(v float64) bool { return finite(v) && (!s.log || v >= leastLog) }
 
-// extent gathers the values that an automatic range must show.
+// extent collects the values that an automatic range must include.
 type extent struct {
 	lo, hi float64
 	log    bool
@@ -58,12 +58,12 @@ func (e *extent) add(values ...float64) {
 	}
 }
 
-// constant is the spread, against their size, up to which values count as equal: drawn from edge to edge, rounding and noise would look
-// like something that happens.
+// constant is the relative spread up to which values count as equal: drawn from edge to edge, rounding and noise would look like a
+// trend.
 const constant = 1e-4
 
-// span widens the gathered values by 5 % of their length so that no mark sits on the frame. One
-// value alone, or none, still gives an axis; that of a constant is as long as a fifth of its size.
+// span widens the collected range by 5 % so that no mark is on the frame. A single value, or none, still gives an axis; that of a
+// constant is a fifth of its size long.
 func (e *extent) span() span {
 	if e.log {
 		return e.logSpan()
@@ -101,10 +101,10 @@ func explicit(a Axis) span {
 	return s
 }
 
-// fewestTicks is how many labels an axis has at least: two say neither where the middle is nor how the axis is scaled.
+// fewestTicks is the least number of labels on an axis: two show neither the middle nor the scale.
 const fewestTicks = 3
 
-// ticks chooses about want round places inside the span, and at least fewestTicks wherever numbers lie that dense.
+// ticks chooses about want round values inside the span, and at least fewestTicks if numbers are dense enough.
 func (s span) ticks(want int) []Tick {
 	want = max(want, fewestTicks)
 	if s.log {
@@ -112,7 +112,7 @@ func (s span) ticks(want int) []Tick {
 	}
 	step := niceStep((s.hi/2 - s.lo/2) / float64(want) * 2)
 	out := s.multiples(step, want)
-	for range 2 { // rounding up has made a step at most five times as long as asked for
+	for range 2 { // rounding up has made a step at most five times as long as requested
 		if len(out) >= fewestTicks {
 			break
 		}
@@ -122,7 +122,7 @@ func (s span) ticks(want int) []Tick {
 	return out
 }
 
-// multiples are those of step inside the span.
+// multiples returns the multiples of step inside the span.
 func (s span) multiples(step float64, want int) []Tick {
 	var values []float64
 	first := math.Ceil(s.lo/step - 1e-9)
@@ -153,13 +153,13 @@ func niceStep(raw float64) float64 {
 			return nice
 		}
 	}
-	return raw // whose next round number is beyond the largest
+	return raw // its next round number is beyond the largest
 }
 
-// logTicks gives powers of ten, every k-th when there are many, with 1-3 steps where powers are too few, and 1-2-5 steps below two decades.
+// logTicks returns powers of ten, every k-th if there are many, with steps 1-3 if there are too few powers, and 1-2-5 below two decades.
 func (s span) logTicks(want int) []Tick {
 	decades := math.Log10(s.hi) - math.Log10(s.lo)
-	if decades < 0.5 { // hardly a decade: round values on the linear scale read better
+	if decades < 0.5 { // less than half a decade: round values on the linear scale read better
 		return span{lo: s.lo, hi: s.hi}.ticks(want)
 	}
 	if decades >= 2 {
@@ -176,10 +176,10 @@ func (s span) logTicks(want int) []Tick {
 	return span{lo: s.lo, hi: s.hi}.ticks(want)
 }
 
-// powers are the given multiples of every so-manieth power of ten inside the span.
+// powers returns the given multiples of every k-th power of ten inside the span, for k = every.
 func (s span) powers(every int, multiples ...float64) []Tick {
 	a, b := math.Log10(s.lo), math.Log10(s.hi)
-	plain := math.Floor(a) >= -2 && math.Ceil(b) <= 3 // else all are powers: no mix of 0.01 and 10⁻³
+	plain := math.Floor(a) >= -2 && math.Ceil(b) <= 3 // otherwise all are powers: no mix of 0.01 and 10⁻³
 	var out []Tick
 	for e := int(math.Floor(a)); e <= int(math.Ceil(b)); e++ {
 		if e%every != 0 {

@@ -2,8 +2,8 @@ package chart
 
 import "math"
 
-// sharing gives panels that show the same quantities the same axes, and heat maps of one quantity the same colours, so that a
-// reader can compare them. What a figure fixes itself stays.
+// sharing gives panels that show the same quantities the same axes, and heat maps of one quantity the same colours, so that readers
+// can compare them. What a figure sets itself stays.
 func (f Figure) sharing() Figure {
 	f.Panels = append([]Panel(nil), f.Panels...)
 	type names struct {
@@ -26,10 +26,10 @@ func (f Figure) sharing() Figure {
 	return f
 }
 
-// leastShare is how much of a shared axis each panel must fill: where one would be squeezed into less, all keep their own.
+// leastShare is the fraction of a shared axis that each panel must fill: if one would fill less, all keep their own.
 const leastShare = 0.25
 
-// shareAxes sets the ranges that panels leave open to what all of them need, for each axis on its own.
+// shareAxes sets the ranges that panels leave open to what all of them need, for each axis separately.
 func shareAxes(panels []*Panel) {
 	var xs, ys [][2]float64
 	for _, p := range panels {
@@ -54,7 +54,7 @@ func shareAxes(panels []*Panel) {
 	}
 }
 
-// common is the range that holds all others, or nil if one of them is too small a part of it.
+// common returns the range that contains all others, or nil if one of them is too small a part of it.
 func common(ranges [][2]float64, scale Scale) (all *[2]float64) {
 	for _, r := range ranges {
 		all = widen(all, r[0], r[1])
@@ -73,7 +73,7 @@ func common(ranges [][2]float64, scale Scale) (all *[2]float64) {
 	return all
 }
 
-// widen is a range that holds another, too.
+// widen returns a range that also contains another.
 func widen(r *[2]float64, lo, hi float64) *[2]float64 {
 	if r == nil {
 		return Range(lo, hi)

@@ -54,16 +54,16 @@ func Inline(f Figure) Inlined {
 	return out
 }
 
-// svgPainter writes SVG elements. Colours are CSS custom properties with the light theme's value
-// as what a viewer without CSS variables shows.
+// svgPainter writes SVG elements. Colours are CSS custom properties, with the light theme's value as fallback for viewers without
+// CSS variables.
 type svgPainter struct{ b strings.Builder }
 
 func (g *svgPainter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
-// widest is how wide a page shows a panel: beyond, its text would be larger than the page's own.
+// widest is the largest width at which a page shows a panel: beyond it, the text of the panel would be larger than that of the page.
 const widest = 470
 
-// open begins the picture. attrs is the namespace, which a file needs, or the width that a page may give it.
+// open begins the picture. attrs is the namespace, which a file needs, or the width that a page may use.
 func (g *svgPainter) open(w, h float64, attrs, id, title, desc string) {
 	g.printf(`<svg%s viewBox="0 0 %s %s" width="%[2]s" height="%[3]s" role="img" id="%[4]s" aria-labelledby="%[4]s-t" font-family="%[5]s">`,
 		attrs, num(w), num(h), escape(id), escape(fontFamily))
@@ -176,7 +176,7 @@ func (g *svgPainter) closeWith(element, tip string) {
 	g.printf("><title>%s</title></%s>", escape(tip), element)
 }
 
-// image embeds the pixels: a file needs nothing beside it, and a map of ten thousand cells takes a few kilobytes.
+// image embeds the pixels, so that a file is self-contained; a map of ten thousand cells takes a few kilobytes.
 func (g *svgPainter) image(at box, pixels *image.Paletted) {
 	var b bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
@@ -187,7 +187,7 @@ func (g *svgPainter) image(at box, pixels *image.Paletted) {
 		num(at.x), num(at.y), num(at.w), num(at.h), base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 
-// text writes words that are set alike; of several a group holds what they share.
+// text writes texts with the same face; if there are several, a group holds their common attributes.
 func (g *svgPainter) text(f face, words ...label) {
 	a := ""
 	switch f.anchor {
@@ -238,8 +238,7 @@ func shift(pts []point, by point) []point {
 	return out
 }
 
-// coord writes a place on a path to a tenth of a point: finer than a pixel, and pages with
-// thousands of places stay small.
+// coord writes a position on a path to a tenth of a point: finer than a pixel, and compact on pages with thousands of positions.
 func coord(v float64) string {
 	s := strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 	if s == "-0" {

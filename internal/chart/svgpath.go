@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// tenth is the unit of places on paths: a tenth of a point is finer than a pixel.
+// tenth is the unit of positions on paths: a tenth of a point is finer than a pixel.
 type tenth int64
 
 func tenths(v float64) tenth { return tenth(math.Round(10 * v)) }
 
-// write adds a length, without what a reader of paths can do without.
+// write appends a length in its shortest form.
 func (t tenth) write(b *strings.Builder) {
 	if t < 0 {
 		b.WriteByte('-')
@@ -26,7 +26,7 @@ func (t tenth) write(b *strings.Builder) {
 	}
 }
 
-// pair adds two lengths.
+// pair appends two lengths.
 func pair(b *strings.Builder, x, y tenth) {
 	x.write(b)
 	if y >= 0 {
@@ -35,7 +35,7 @@ func pair(b *strings.Builder, x, y tenth) {
 	y.write(b)
 }
 
-// track adds a line: its first point, then steps. Steps lie between rounded places, so that their rounding does not add up.
+// track appends a line: its first point, then steps. Steps connect rounded positions, so that rounding errors do not add up.
 func track(b *strings.Builder, pts []point) {
 	var x, y tenth
 	for i, p := range pts {
@@ -57,7 +57,7 @@ func track(b *strings.Builder, pts []point) {
 	}
 }
 
-// discs adds a line of no length for each point: with round caps it is a disc.
+// discs appends a line of length zero for each point: with round caps this draws a disc.
 func discs(b *strings.Builder, at []point) {
 	var x, y tenth
 	for i, p := range at {
@@ -73,10 +73,10 @@ func discs(b *strings.Builder, at []point) {
 	}
 }
 
-// unseen is how far a line may be from a point that it leaves out, in points: less than a reader can see.
+// unseen is the largest distance, in points, of a line from a point that it leaves out: less than a reader can see.
 const unseen = 0.15
 
-// simplified leaves out the points of a line that its neighbours show (Ramer 1972; Douglas & Peucker 1973).
+// simplified leaves out points of a line that do not change how it looks (Ramer 1972; Douglas & Peucker 1973).
 func simplified(pts []point) []point {
 	if len(pts) < 3 {
 		return pts
@@ -95,7 +95,7 @@ func simplified(pts []point) []point {
 	return append(left[:len(left)-1:len(left)-1], simplified(pts[at:])...)
 }
 
-// distance of p from the segment between a and b.
+// distance of p to the segment between a and b.
 func distance(p, a, b point) float64 {
 	dx, dy := b.x-a.x, b.y-a.y
 	t := 0.0

@@ -22,9 +22,9 @@ type job struct {
 	likeness string
 	flop     float64
 	rate     Rate
-	engine   string // that computes it, where it is not this program's own
+	engine   string // that computes it, if it is not this program itself
 	memory   int64
-	repeated bool         // it may evaluate a batch several times in a step
+	repeated bool         // it may evaluate a batch several times per step
 	state    store.Status // in the lab; "": not there
 }
 
@@ -35,7 +35,7 @@ func (e *ChoiceError) Error() string { return e.cause.Error() }
 
 func (e *ChoiceError) Unwrap() error { return e.cause }
 
-// rounds are the jobs of a recipe: those of a round side by side, of a grid all of them.
+// rounds are the jobs of a recipe: those of one round run side by side; for a grid all do.
 func (p *Planner) rounds(r *recipe.Recipe, choice recipe.Choice) (rounds [][]job, notes []string, err error) {
 	stretches, study, err := p.stretches(r, choice)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *Planner) rounds(r *recipe.Recipe, choice recipe.Choice) (rounds [][]job
 			if err != nil {
 				return nil, nil, err
 			}
-			if r.Search != nil { // which settings it tries is not known: no two runs are alike
+			if r.Search != nil { // the settings it will try are not known: no two runs are equal
 				j.likeness = fmt.Sprint(r.ID, len(seen))
 			}
 			if !seen[j.likeness] {
@@ -88,7 +88,7 @@ func (p *Planner) stretches(r *recipe.Recipe, choice recipe.Choice) (rounds [][]
 	return [][]trials.Stretch{all}, r.ID + "." + choice.Scale, nil
 }
 
-// grid are the runs of a recipe that does not search. Of settings from a search that has not ended the recipe's own stand in.
+// grid returns the runs of a recipe that does not search. If a search that provides settings has not ended, the recipe's own are used instead.
 func (p *Planner) grid(r *recipe.Recipe, choice recipe.Choice) ([]recipe.Run, error) {
 	if p.Found != nil && r.Source(choice) != nil {
 		if found, err := p.Found(r); err != nil || found != nil {
@@ -111,7 +111,7 @@ func SearchFile(r *recipe.Recipe, choice recipe.Choice) (*study.File, error) {
 	return study.ParseFile(name+".toml", text, nil, 0)
 }
 
-// job foresees a run, or what is left of it after an earlier one.
+// job predicts a run, or what is left of it after an earlier one.
 func (p *Planner) job(s trials.Stretch) (job, error) {
 	o, err := p.outlook(s.Config)
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *Planner) job(s trials.Stretch) (job, error) {
 	return j, nil
 }
 
-// outlook foresees a run, once for all of a shape; by its files where a data set has no official size.
+// outlook predicts a run, once per shape; from its files if a data set has no official size.
 func (p *Planner) outlook(c train.Config) (train.Outlook, error) {
 	if p.outlooks == nil {
 		p.outlooks = map[string]train.Outlook{}
@@ -153,7 +153,7 @@ func (p *Planner) outlook(c train.Config) (train.Outlook, error) {
 	return o, nil
 }
 
-// look finds out which runs of a grid the lab has. A run is known there by its data, so data that are not at hand leave that open.
+// look finds out which runs of a grid the lab has. A run is identified by its data, so this stays open if the data are not available.
 func (p *Planner) look(stretches []trials.Stretch, jobs []job) (notes []string, err error) {
 	if p.Lab == nil {
 		return nil, nil
@@ -188,7 +188,7 @@ func (p *Planner) look(stretches []trials.Stretch, jobs []job) (notes []string, 
 	return notes, nil
 }
 
-// searched says what the lab has of a search. Its settings depend on what it found, so its runs are not told apart here.
+// searched says what the lab has of a search. Its settings depend on its results, so its runs are not distinguished here.
 func (p *Planner) searched(name string) (notes []string, err error) {
 	notes = []string{"A search: counted are the trials that its schedule goes on with, and the runs on all samples; a round waits for the one before."}
 	if p.Lab == nil {

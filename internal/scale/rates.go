@@ -4,7 +4,7 @@ import (
 	"collapse/nn"
 )
 
-// Rate is how fast networks of a kind train: operations as train.Outlook counts them, with both cores of benchmarks.md at work.
+// Rate is how fast networks of a kind train: operations as train.Outlook counts them, using both cores of benchmarks.md.
 type Rate struct {
 	Of     string  `json:"of"`
 	GFLOPS float64 `json:"gflops_on_two_cores"`
@@ -13,7 +13,7 @@ type Rate struct {
 	is func(nn.Arch) bool
 }
 
-// rates are measured; the first that fits counts. What a narrow or shallow network does besides its products costs it a larger share.
+// rates are measured; the first that fits counts. Work other than products takes a larger share in a narrow or shallow network.
 var rates = []Rate{
 	{"MLP, 1024 units and wider", 204, "docs/benchmarks.md, image networks: MLP 9×2048, batch 512",
 		func(a nn.Arch) bool { return a.Kind == nn.KindMLP && a.HiddenWidth >= 1024 }},
@@ -31,7 +31,7 @@ var rates = []Rate{
 		func(a nn.Arch) bool { return a.Kind == nn.KindVGG13 || a.Kind == nn.KindVGG13BN }},
 }
 
-// rateOf finds the rate of a network; one that nobody has measured counts as the slowest.
+// rateOf returns the rate of a network; one that was never measured counts as the slowest.
 func rateOf(a nn.Arch) Rate {
 	slowest := rates[0]
 	for _, r := range rates {
@@ -45,9 +45,9 @@ func rateOf(a nn.Arch) Rate {
 	return slowest
 }
 
-// The GPU is an estimate. Its peak is of NVIDIA's data sheet of the A100 (1758950-r4): 156 TFLOP/s in TF32, without sparsity. NVIDIA itself
-// reaches 15 % of it with ResNet-50: 938 images of 224×224 a second (DeepLearningExamples, PyTorch, ResNet50 v1.5, one A100 of 80 GB, TF32)
-// at 3 × 2 × 4.09 billion operations each. Networks and images here are smaller, so that a tenth is assumed.
+// The GPU is an estimate. Its peak is from NVIDIA's data sheet of the A100 (1758950-r4): 156 TFLOP/s in TF32, without sparsity.
+// NVIDIA itself reaches 15 % of it with ResNet-50: 938 images of 224×224 per second (DeepLearningExamples, PyTorch, ResNet50 v1.5,
+// one A100 of 80 GB, TF32) at 3 × 2 × 4.09 billion operations each. Networks and images here are smaller, so a tenth is assumed.
 const (
 	gpuName  = "NVIDIA A100"
 	gpuPeak  = 156e12

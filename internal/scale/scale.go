@@ -1,8 +1,8 @@
-// Package scale plans what recipes take at a scale: runs, of which the lab has some, their arithmetic, and hours on this machine, on 64
-// cores and on a GPU. Shapes and numbers of samples are those of the official data sets, so that no file is needed.
+// Package scale plans what recipes take at a scale: runs, some of which the lab has, their arithmetic, and hours on this machine, on
+// 64 cores and on a GPU. Shapes and numbers of samples are those of the official data sets, so no file is needed.
 //
-// scale.go makes plans; jobs.go lists what a recipe computes and what of it the lab has; rates.go holds the rates and says whose they are;
-// time.go lays runs side by side; table.go writes plans as text.
+// scale.go makes plans; jobs.go lists what a recipe computes and how much of it the lab has; rates.go holds the rates and their
+// sources; time.go schedules runs side by side; table.go writes plans as text.
 package scale
 
 import (
@@ -23,25 +23,25 @@ type Plan struct {
 	Scale  string   `json:"scale"`
 	Trains bool     `json:"trains"` // a recipe of the theory takes seconds and counts no FLOP
 	Runs   int      `json:"runs"`
-	Done   int      `json:"done"`   // that the lab has
-	Failed int      `json:"failed"` // before, which are not tried again by themselves
+	Done   int      `json:"done"`   // in the lab
+	Failed int      `json:"failed"` // failed before; not retried automatically
 	FLOP   float64  `json:"flop"`   // of all runs
 	Left   float64  `json:"flop_left"`
-	Bound  bool     `json:"flop_is_bound"`    // L-BFGS may do with less
-	Engine string   `json:"engine,omitempty"` // run.engine of a run, where it is not this program's own
-	Hours  Hours    `json:"hours"`            // of what is left
+	Bound  bool     `json:"flop_is_bound"`    // L-BFGS may need less
+	Engine string   `json:"engine,omitempty"` // run.engine of a run, if it is not this program
+	Hours  Hours    `json:"hours"`            // for what is left
 	Memory int64    `json:"memory_bytes"`     // of the largest run
 	Rates  []Rate   `json:"rates,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
 }
 
-// Hours are by the rates of docs/benchmarks.md.
+// Hours follow from the rates of docs/benchmarks.md.
 type Hours struct {
 	Cores   int     `json:"cores"` // of this machine
 	Here    float64 `json:"here"`
 	On64    float64 `json:"cores_64"`
 	OnGPU   float64 `json:"gpu_estimate"`
-	Unrated bool    `json:"-"` // some of what is left is another engine's: no rate of cores is known
+	Unrated bool    `json:"-"` // another engine computes some of what is left: no rate for cores is known
 }
 
 // MarshalJSON writes null for hours that no rate gives.
@@ -57,19 +57,19 @@ func (h Hours) MarshalJSON() ([]byte, error) {
 	}{hours: hours(h)})
 }
 
-// manyCores are those of the second column of hours.
+// manyCores is the number of cores in the second column of hours.
 const manyCores = 64
 
-// GPU says which GPU is meant and what is assumed of it.
+// GPU says which GPU is meant and what is assumed about it.
 func GPU() string {
 	return fmt.Sprintf("%s in TF32 at a tenth of its peak of %.0f TFLOP/s, an estimate", gpuName, gpuPeak/1e12)
 }
 
-// Planner plans recipes one after the other. The runs that several share count once in Total.
+// Planner plans recipes one after another. Runs that several recipes share count once in Total.
 type Planner struct {
 	Lab   *store.Reader // nil: there is none
 	Cores int           // of this machine
-	// Found is what the search that a recipe takes settings from has found; nil before it has ended, or for all that none has.
+	// Found returns what the search that a recipe takes settings from has found; nil before it has ended. A nil Found means that no search has.
 	Found func(*recipe.Recipe) (recipe.Found, error)
 
 	outlooks map[string]train.Outlook
@@ -101,7 +101,7 @@ func (p *Planner) Plan(r *recipe.Recipe, choice recipe.Choice) (Plan, error) {
 	return plan, nil
 }
 
-// Total is the sum of all that was planned.
+// Total is the sum of everything planned.
 func (p *Planner) Total() Plan {
 	t := p.total
 	t.Recipe = "all"
@@ -112,7 +112,7 @@ func (p *Planner) Total() Plan {
 	return t
 }
 
-// fresh are the jobs of runs that no plan had before.
+// fresh returns the jobs of runs that no earlier plan had.
 func (p *Planner) fresh(rounds [][]job) (out [][]job) {
 	if p.seen == nil {
 		p.seen = map[string]bool{}
@@ -130,7 +130,7 @@ func (p *Planner) fresh(rounds [][]job) (out [][]job) {
 	return out
 }
 
-// add puts rounds of jobs into the plan, after what it has.
+// add adds rounds of jobs to the plan, after those it has.
 func (plan *Plan) add(rounds [][]job) {
 	var left [][]float64
 	for _, round := range rounds {
@@ -152,7 +152,7 @@ func (plan *Plan) add(rounds [][]job) {
 	plan.Hours.OnGPU = plan.Left / (gpuShare * gpuPeak) / 3600
 }
 
-// count adds a job to the plan's sums and says whether it is left to compute.
+// count adds a job to the plan's sums and reports whether it still has to be computed.
 func (plan *Plan) count(j job) (left bool) {
 	plan.Runs++
 	plan.FLOP += j.flop

@@ -8,7 +8,7 @@ import (
 	"collapse/internal/format"
 )
 
-// Columns are the heads of Cells.
+// Columns are the headings of Cells.
 func (plan Plan) Columns() []string {
 	return []string{"recipe", "runs", "work", format.Count(plan.Hours.Cores, "core"), strconv.Itoa(manyCores) + " cores", "one GPU (estimate)"}
 }
@@ -33,7 +33,7 @@ func (plan Plan) work() string {
 	return format.FLOP(plan.FLOP)
 }
 
-// Lines are a plan as short lines, a name and what it is.
+// Lines are a plan as short lines, each a name and a text.
 func (plan Plan) Lines() [][2]string {
 	if !plan.Trains {
 		return [][2]string{{"work", "seconds on any machine: it trains no network and counts no FLOP"}}
@@ -63,7 +63,7 @@ func (plan Plan) Lines() [][2]string {
 	return lines
 }
 
-// Markdown writes plans, and the rates that they follow from, as the two tables of docs/scale.md.
+// Markdown writes plans, and the rates they follow from, as the two tables of docs/scale.md.
 func Markdown(plans []Plan) string {
 	var s strings.Builder
 	row := func(cells []string) { fmt.Fprintf(&s, "| %s |\n", strings.Join(cells, " | ")) }

@@ -2,8 +2,8 @@ package scale
 
 import "slices"
 
-// makespan is how long rounds of runs take on so many cores, a run on each: in every round the longest run first, each on the core that is
-// free first. A round waits for the one before. Times are of one core.
+// makespan is how long rounds of runs take on the given number of cores, with one core per run: in every round the longest run comes
+// first, and each starts on the core that is free first. A round waits for the one before. Times are for one core.
 func makespan(rounds [][]float64, cores int) (sum float64) {
 	for _, round := range rounds {
 		ends := make([]float64, max(1, min(cores, len(round))))

@@ -13,7 +13,7 @@ import (
 	"collapse/internal/theoryfig"
 )
 
-// attenuation is TB Theorem 5.1: the factor fitted to noisy features against n.
+// attenuation is TB Theorem 5.1: the factor fitted to noisy features as a function of n.
 type attenuation struct {
 	silent
 	*recipe.Recipe
@@ -49,7 +49,7 @@ func runAttenuation(ctx context.Context, r *recipe.Recipe, opt Options) (results
 	return out, nil
 }
 
-// fit adds n samples per class.
+// fit adds a fit with n samples per class.
 func (c *attenuated) fit(row recipe.Model, n int, seed uint64) error {
 	row.N, row.LH, row.LH1 = n, row.LH/float64(n), row.LH1/float64(n) // the table gives λ̃ = n·λ
 	at, err := settingOf(row)

@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	biasDraws   = 300 // biases of each case whose bounds are looked at
-	biasSolved  = 12  // of them, how many have W and H fitted
-	biasSamples = 101 // places of a curve over q
+	biasDraws   = 300 // biases per case whose bounds are checked
+	biasSolved  = 12  // of these, the number with fitted W and H
+	biasSamples = 101 // points of a curve over q
 )
 
 // biases is ZH Lemma B.3: the singular values of Y − b1ᵀ and the bounds (25)–(26) on them as printed; and two bounds of ours, which
-// give Theorem 3.1.
+// yield Theorem 3.1.
 type biases struct{ cases []biasCase }
 
 // biasCase is a problem with random biases.
 type biasCase struct {
 	setting
 	draws  []drawnBias
-	fitted []float64 // least objective over W and H by L-BFGS, of the first draws
-	bound  []float64 // by q alone, at biasSamples places of q in [0,1]
-	atStar float64   // objective with the exact optimum's bias held
+	fitted []float64 // least objective over W and H by L-BFGS, for the first draws
+	bound  []float64 // as a function of q alone, at biasSamples values of q in [0,1]
+	atStar float64   // objective with the bias held at that of the exact optimum
 }
 
-// drawnBias is a bias with what it leaves and costs, singular values by decomposition.
+// drawnBias is a bias with the singular values that it leaves, by decomposition, and its costs.
 type drawnBias struct {
 	b         []float64
 	sum, norm float64 // 1ᵀb and √K‖b‖
@@ -71,7 +71,7 @@ func runBiases(ctx context.Context, r *recipe.Recipe, opt Options) (results, err
 	return out, nil
 }
 
-// biasPlace is the q of a place of a curve.
+// biasPlace returns the q of a point of a curve.
 func biasPlace(i int) float64 { return float64(i) / (biasSamples - 1) }
 
 // drawBiases draws biases of all sizes, a third of them along the ones vector.
@@ -97,7 +97,7 @@ func drawBiases(cfg ufm.Config, rng *rand.Rand) ([]drawnBias, error) {
 	return out, nil
 }
 
-// decompose sets what the bias leaves and costs.
+// decompose sets the singular values that the bias leaves, and its costs.
 func (d *drawnBias) decompose(cfg ufm.Config) error {
 	var svd mat.SVD
 	if !svd.Factorize(residual(cfg, d.b), mat.SVDNone) {
@@ -119,7 +119,7 @@ func (d *drawnBias) decompose(cfg ufm.Config) error {
 	return nil
 }
 
-// residual is Y − b1ᵀ, K×N.
+// residual returns Y − b1ᵀ, K×N.
 func residual(cfg ufm.Config, b []float64) *mat.Dense {
 	out := mat.NewDense(cfg.K, cfg.K*cfg.N, nil)
 	for k := range cfg.K {
@@ -133,7 +133,7 @@ func residual(cfg ufm.Config, b []float64) *mat.Dense {
 	return out
 }
 
-// held is a problem whose bias does not move.
+// held is a problem whose bias is fixed.
 type held struct{ *ufm.Problem }
 
 func (h held) Eval(x, grad []float64) float64 {
@@ -167,7 +167,7 @@ func (z *biases) claims() []judge.Claim {
 	return append(spectrumClaims(all), each...)
 }
 
-// spectrumClaims judge the closed form and the two bounds on decompositions.
+// spectrumClaims judges the closed form and the two bounds on decompositions.
 func spectrumClaims(draws []drawnBias) []judge.Claim {
 	off, above, below, equal := 0.0, math.Inf(1), math.Inf(1), 0.0
 	spread, strict := math.Inf(1), math.Inf(1)
@@ -191,7 +191,7 @@ func spectrumClaims(draws []drawnBias) []judge.Claim {
 			"smallest (√N‖b‖ − σ_1 + σ_K)/σ_1 = %.1g; largest where 1ᵀb ≤ 1 %.1g, smallest where 1ᵀb > 1 %.2g", spread, equal, strict))
 }
 
-// printedClaims judge (25) and (26). With norm = √K‖b‖, K(‖b‖² − (1ᵀb)²/K) is norm² − (1ᵀb)², and b = c/√K·1 is 1ᵀb = norm.
+// printedClaims judges (25) and (26). With norm = √K‖b‖, K(‖b‖² − (1ᵀb)²/K) is norm² − (1ᵀb)², and b = c/√K·1 is 1ᵀb = norm.
 func printedClaims(draws []drawnBias) []judge.Claim {
 	first, ball, inside := math.Inf(1), math.Inf(1), 0
 	equal, strict := 0.0, math.Inf(1)
@@ -234,7 +234,7 @@ func (c biasCase) heldClaim(id string) judge.Claim {
 		"largest difference from L-BFGS over %d biases %.1g", len(c.fitted), worst)
 }
 
-// optimumClaim judges that the bounds end in Theorem 3.1.
+// optimumClaim judges that the bounds yield Theorem 3.1.
 func (c biasCase) optimumClaim(id string) judge.Claim {
 	star := float64(c.exact.Objective)
 	lowest, slack, at := math.Inf(1), math.Inf(1), c.atStar-star

@@ -10,7 +10,7 @@ import (
 	"collapse/ufm"
 )
 
-// notes say what is ours.
+// notes say which results are ours.
 func (z *biases) notes() []string {
 	return []string{
 		"The proof of Theorem 3.1 fits W and H with b held and then chooses b; for that it needs to know what b does to the singular values of Y − b1ᵀ. " +
@@ -40,7 +40,7 @@ func (z *biases) figures() []chart.Figure {
 	return []chart.Figure{spectraFigure(z.cases[0].draws), values}
 }
 
-// spectraFigure draws what biases leave to fit, with the two bounds.
+// spectraFigure draws the singular values that biases leave to fit, with the two bounds.
 func spectraFigure(draws []drawnBias) chart.Figure {
 	series := func(id, label string, color int) chart.Series {
 		return chart.Series{ID: id, Label: label, Kind: chart.Points, Marker: chart.Dot, Size: 4, Color: chart.ColorFor(color)}

@@ -15,7 +15,7 @@ import (
 	"collapse/ufm"
 )
 
-// descent is what plain gradient descent came to, as Tirer & Bruna run it, with the exact optimum.
+// descent is the result of plain gradient descent, as Tirer & Bruna run it, with the exact optimum.
 type descent struct {
 	*recipe.Recipe
 	setting
@@ -50,7 +50,7 @@ func runDescent(ctx context.Context, r *recipe.Recipe, opt Options) (results, er
 	return d, d.descend(ctx, opt, problem, iterations)
 }
 
-// descend runs seeds until one ends in the optimum; with one seed it takes what comes.
+// descend runs seeds until one ends in the optimum; with a single seed it takes the result as it is.
 func (d *descent) descend(ctx context.Context, opt Options, problem *ufm.Problem, iterations int) error {
 	scale, err := initScale(d.Descent.Init)
 	if err != nil {
@@ -77,8 +77,7 @@ func (d *descent) descend(ctx context.Context, opt Options, problem *ufm.Problem
 	return nil
 }
 
-// traceAt lists every such iteration, and in the first ten of these intervals, where curves bend, ten
-// places each.
+// traceAt lists every multiple of every, and ten points in each of the first ten of these intervals, where curves bend.
 func traceAt(iterations, every int) []int {
 	var out []int
 	for i := 0; i <= iterations; {
@@ -110,7 +109,7 @@ func (d *descent) last(key string) float64 {
 	return math.NaN()
 }
 
-// claims judges what the paper says of this figure.
+// claims judges what the paper says about this figure.
 func (d *descent) claims() []judge.Claim {
 	f, nc1 := float64(d.found.Objective), d.last(measure.KeyNC1Pinv)
 	switch d.Descent.Expect {
@@ -133,7 +132,7 @@ func (d *descent) claims() []judge.Claim {
 	return out
 }
 
-// bound is what NC2 and NC3 must end below. The slowest mode, the ratio of norms of unequal penalties, only decays like exp(−2tλ·iterations).
+// bound is what NC2 and NC3 must fall below. The slowest mode, the ratio of norms under unequal penalties, decays only like exp(−2tλ·iterations).
 func (d *descent) bound() float64 {
 	if d.cfg.Model == ufm.ReLU3 {
 		return 3e-2 // about 1/t with ReLU: below 1e-2 only after 40,000–100,000 iterations
@@ -207,7 +206,7 @@ func (d *descent) facts() []theoryfig.Fact {
 		optimum = fact("infimum of f", "0", "exact: without penalties no minimiser is singled out")
 	}
 	source := "paper"
-	if d.Descent.Expect != "" { // what the text says of the model, without a figure
+	if d.Descent.Expect != "" { // what the text says about the model, without a figure
 		source = "ours, after the paper's Fig. 1"
 	}
 	return []theoryfig.Fact{

@@ -66,7 +66,7 @@ func bracket(c dilation.Check) string {
 
 func (d *dilated) facts() []theoryfig.Fact { return theoryfig.SolutionFacts(d.solution) }
 
-// feasible is MD Fig. 10: where a memorized sample may lie.
+// feasible is MD Fig. 10: where a memorized sample can be.
 type feasible struct{ dilated }
 
 func runFeasible(_ context.Context, r *recipe.Recipe, _ Options) (results, error) {

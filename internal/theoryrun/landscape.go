@@ -31,7 +31,7 @@ func namedLoss(e recipe.Loss, K int) (theoryfig.Loss, string, error) {
 	return nil, "", fmt.Errorf("theoryrun: loss kind is %q, wanted mse or ce", e.Kind)
 }
 
-// knownShares are the expected shares at K = 10 (computed apart from this code), by name.
+// knownShares are the expected shares at K = 10 (computed independently of this code), by name.
 var knownShares = map[string]float64{"CE": .82, "MSE α = 1, M = 1": .13, "MSE α = 5, M = 1": .52, "MSE α = 20, M = 1": .70, "MSE α = 1, M = 5": .89, "MSE α = 1, M = 10": .82}
 
 // turning is how much a loss turns a feature.
@@ -40,7 +40,7 @@ type turning struct {
 	K           int
 	name        string
 	loss        theoryfig.Loss
-	share       float64 // of the region where it turns a feature more than it grows it
+	share       float64 // of the region in which it turns a feature more than it grows it
 }
 
 func turningOf(e recipe.Loss, K int) (turning, error) {
@@ -66,7 +66,7 @@ type surfaces struct {
 	silent
 	*recipe.Recipe
 	losses []turning
-	plain  float64 // the share of plain MSE
+	plain  float64 // the share for plain MSE
 }
 
 func runSurfaces(_ context.Context, r *recipe.Recipe, _ Options) (results, error) {
@@ -104,7 +104,7 @@ func (s *surfaces) figures() []chart.Figure {
 	return []chart.Figure{f}
 }
 
-// gradients is ZH Fig. 8: the direction of descent over (s, θ); with it (35) as printed, labelled so.
+// gradients is ZH Fig. 8: the direction of descent over (s, θ), together with (35) as printed, labelled as such.
 type gradients struct {
 	silent
 	*recipe.Recipe

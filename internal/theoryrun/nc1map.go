@@ -49,7 +49,7 @@ func runNC1Map(_ context.Context, r *recipe.Recipe, opt Options) (results, error
 	return out, nil
 }
 
-// mapped is NC1(W1·H1) for twenty draws of W1, generic or orthogonal.
+// mapped returns NC1(W1·H1) for twenty draws of W1, generic or orthogonal.
 func mapped(h []float64, row recipe.Clusters, rng *rand.Rand, generic bool) ([]float64, error) {
 	var out []float64
 	for range 20 {

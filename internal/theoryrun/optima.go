@@ -37,7 +37,7 @@ func runOptima(ctx context.Context, r *recipe.Recipe, opt Options) (results, err
 	return out, nil
 }
 
-// solve minimises a problem and certifies where it ended.
+// solve minimises a problem and certifies the point where it ended.
 func solve(ctx context.Context, m recipe.Model, run ufm.Run) (solvedProblem, error) {
 	s, err := settingOf(m)
 	if err != nil {
@@ -74,7 +74,7 @@ func (o *optima) claims() []judge.Claim {
 
 // configuration judges MD Definition 3.1 at the numerical optimum.
 func (s solvedProblem) configuration(id string) judge.Claim {
-	const near = 1e-5 // a gap of 1e-12 in f leaves about its root in the geometry
+	const near = 1e-5 // a gap of 1e-12 in f leaves about its square root in the geometry
 	at := func(key string) float64 {
 		if v, ok := s.cert.NonnegReport[key]; ok {
 			return v

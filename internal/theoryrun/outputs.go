@@ -16,8 +16,8 @@ import (
 	"collapse/landscape"
 )
 
-// outputs is ZH Proposition C.1 (28)–(29): the logits in closed form against random ETFs, and the
-// losses and gradients with them.
+// outputs is ZH Proposition C.1 (28)–(29): the logits in closed form compared with random ETFs, and the losses and gradients
+// computed from them.
 type outputs struct {
 	silent
 	*recipe.Recipe
@@ -41,7 +41,7 @@ func runOutputs(_ context.Context, r *recipe.Recipe, opt Options) (results, erro
 	return out, nil
 }
 
-// outputDifference compares closed forms with a random ETF at a random place.
+// outputDifference compares the closed forms with a random ETF at a random (s, θ).
 func outputDifference(params landscape.Params, rng *rand.Rand) (float64, error) {
 	frame, err := etf.Simplex(params.K, params.K)
 	if err != nil {

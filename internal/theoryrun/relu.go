@@ -14,11 +14,11 @@ import (
 	"collapse/ufm"
 )
 
-// lowerBy is how far below the theorem's value a point must lie to contradict it.
+// lowerBy is how far below the theorem's value a point must be to contradict it.
 const lowerBy = 1e-6
 
-// relu is TB Theorem 4.2: where points lie below the orthogonal frame, where none was found, and the steps of
-// the proof at such a point.
+// relu is TB Theorem 4.2: where points lie below the orthogonal frame, where none was found, and the steps of the proof at such a
+// point.
 type relu struct {
 	*recipe.Recipe
 	cases  []belowFrame
@@ -27,7 +27,7 @@ type relu struct {
 	shares [][]float64 // by K from 2, then by q: how far the best known point lies below the theorem's value, in percent
 }
 
-// belowFrame is a problem solved, with the value of the theorem.
+// belowFrame is a solved problem with the theorem's value.
 type belowFrame struct {
 	solvedProblem
 	theorem float64
@@ -60,13 +60,13 @@ func runReLU(ctx context.Context, r *recipe.Recipe, opt Options) (results, error
 	return out, err
 }
 
-// withQ is K classes with equal penalties and the given q, one sample each and d = K + 1.
+// withQ returns a problem with K classes, equal penalties and the given q, one sample per class and d = K + 1.
 func withQ(model ufm.Model, K int, q float64) ufm.Config {
 	l := q / float64(K)
 	return ufm.Config{Model: model, K: K, N: 1, D: K + 1, L2: l, L1: l, LH1: l}
 }
 
-// theoremValue is that of Theorem 4.2, which is the linear model's, with zero's where that is lower.
+// theoremValue is the value of Theorem 4.2, which is that of the linear model, or that of zero if it is lower.
 func theoremValue(cfg ufm.Config) (float64, error) {
 	cfg.Model = ufm.Linear3
 	e, err := cfg.Exact()

@@ -15,7 +15,7 @@ type proof struct{ setting }
 // border is Kλ_2, above which g is convex.
 func (p proof) border() float64 { return float64(p.cfg.K) * p.cfg.L2 }
 
-// mean is that of s_k².
+// mean is the mean of s_k².
 func (p proof) mean() float64 {
 	mean := 0.0
 	for _, s := range p.exact.Gram {
@@ -28,7 +28,7 @@ func (p proof) name() string {
 	return format.Sprintf("%s, K = %d, q = %.4g", p.exact.Regime, p.cfg.K, float64(p.exact.Q))
 }
 
-// g is that of Appendix E with a = Kλ_2: (a/2)(a + 3z)/(z + a)².
+// g is the function g of Appendix E with a = Kλ_2: (a/2)(a + 3z)/(z + a)².
 func g(z, a float64) float64 { return a / 2 * (a + 3*z) / ((z + a) * (z + a)) }
 
 // claims judges steps of Appendix E: where the s_k² lie, Jensen's step, and which points (86) allows.

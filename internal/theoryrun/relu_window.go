@@ -15,12 +15,12 @@ import (
 // scan is a grid over K and q.
 type scan recipe.ReLU
 
-// q is the middle of step i of the scan.
+// q is the midpoint of step i of the scan.
 func (t scan) q(i int) float64 {
 	return t.Q[0] + (t.Q[1]-t.Q[0])*(float64(i)+.5)/float64(t.Steps)
 }
 
-// drawn says whether K has a curve of its own.
+// drawn reports whether K has a curve of its own.
 func (t scan) drawn(K int) bool { return slices.Contains(t.Lines, K) }
 
 // shares is how far the best known point lies below the theorem's value, over K and q.
@@ -40,7 +40,7 @@ func (t scan) shares() ([][]float64, error) {
 	return out, nil
 }
 
-// shareBelow is the best known value against the theorem's, in percent below it.
+// shareBelow is how far the best known value is below the theorem's, in percent.
 func shareBelow(K int, q float64) (float64, error) {
 	cfg := withQ(ufm.ReLU3, K, q)
 	theorem, err := theoremValue(cfg)
@@ -57,7 +57,7 @@ func shareBelow(K int, q float64) (float64, error) {
 	return 0, nil
 }
 
-// windowFact lists between which q points lie below the theorem's value.
+// windowFact says for which q points lie below the theorem's value.
 func (t scan) windowFact(K int, shares []float64) theoryfig.Fact {
 	name, first, last := fmt.Sprintf("K = %d: q for which the theorem fails", K), math.NaN(), math.NaN()
 	for i, share := range shares {

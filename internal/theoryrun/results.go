@@ -9,7 +9,7 @@ import (
 	"collapse/internal/theoryfig"
 )
 
-// results is what a recipe computed: plain data, which tests can also make up. All that a page says comes from it alone.
+// results is what a recipe computed: plain data, which tests can also make up. Everything that a page says comes from it alone.
 type results interface {
 	claims() []judge.Claim
 	figures() []chart.Figure
@@ -17,7 +17,7 @@ type results interface {
 	notes() []string
 }
 
-// silent stands in for what a kind of recipe does not have.
+// silent stands in for parts that a kind of recipe does not have.
 type silent struct{}
 
 func (silent) claims() []judge.Claim   { return nil }

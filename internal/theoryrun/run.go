@@ -1,6 +1,6 @@
-// Package theoryrun runs the recipes of theorems and theory figures, which need no training: from a recipe to results, and from
-// those to claims with verdicts, figures as data and numbers. Each kind of recipe has a file of its name; results.go says what
-// they have in common.
+// Package theoryrun runs the recipes of theorems and theory figures, which need no training: it turns a recipe into results, and
+// these into claims with verdicts, figures as data, and numbers. Each kind of recipe has a file of its own; results.go has what they
+// share.
 package theoryrun
 
 import (
@@ -15,8 +15,8 @@ import (
 // Options say how to run a recipe.
 type Options struct {
 	Seed  uint64
-	Quick bool // fewer iterations where the recipe has a quick number; said on the page
-	// Progress, if set, is told what happens.
+	Quick bool // fewer iterations if the recipe has a number for quick runs; the page says so
+	// Progress, if set, receives progress messages.
 	Progress func(format string, args ...any)
 }
 
@@ -44,7 +44,7 @@ var runners = map[string]func(context.Context, *recipe.Recipe, Options) (results
 	"relu":        runReLU,
 }
 
-// Result is what a recipe's page says.
+// Result is the content of a recipe's page.
 type Result struct {
 	Claims  []judge.Claim
 	Figures []chart.Figure

@@ -46,7 +46,7 @@ func runSaddles(_ context.Context, r *recipe.Recipe, _ Options) (results, error)
 	return out, nil
 }
 
-// certified looks at a point of a problem.
+// certified certifies a point of a problem.
 func certified(name string, s setting, at ufm.Point) (criticalPoint, error) {
 	problem, err := ufm.NewProblem(s.cfg, nil)
 	if err != nil {

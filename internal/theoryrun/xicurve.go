@@ -39,7 +39,7 @@ func runCurve(_ context.Context, r *recipe.Recipe, _ Options) (results, error) {
 			c := xiCurve{K: K, lambda: lambda, rho: float64(exact.WNorm2), objective: float64(exact.Objective)}
 			unit := c.rho
 			if unit == 0 {
-				unit = float64(K-1) / lambda / 100 // where penalty and loss are of one size
+				unit = float64(K-1) / lambda / 100 // where penalty and loss are of similar size
 			}
 			for step := -200; step <= 100; step++ { // step 0 is ρ* itself
 				x := unit * math.Pow(10, float64(step)/150)
@@ -52,7 +52,7 @@ func runCurve(_ context.Context, r *recipe.Recipe, _ Options) (results, error) {
 	return out, nil
 }
 
-// lowest is the place and value of the curve's smallest point.
+// lowest returns the location and value of the curve's smallest point.
 func (c xiCurve) lowest() (at, smallest float64) {
 	smallest = math.Inf(1)
 	for i, y := range c.y {
@@ -63,7 +63,7 @@ func (c xiCurve) lowest() (at, smallest float64) {
 	return at, smallest
 }
 
-// claims judges the places of the curves' minima against the closed form.
+// claims compares the locations of the curves' minima with the closed form.
 func (f *xiCurves) claims() []judge.Claim {
 	var out []judge.Claim
 	for _, row := range f.curves {

@@ -22,7 +22,7 @@ import (
 	"collapse/internal/version"
 )
 
-// fleetProcess is the process of a simulation's workers: one JSON document there, one back.
+// fleetProcess is the process with a simulation's workers: it receives and returns JSON documents in turn.
 type fleetProcess struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -53,21 +53,20 @@ func (f *fleetProcess) stop() error { return errors.Join(f.in.Close(), f.cmd.Wai
 
 func (f *fleetProcess) kill() { f.cmd.Process.Kill() }
 
-// fleetPlan is what the workers are told first.
+// fleetPlan is the first message to the workers.
 type fleetPlan struct {
 	Simulation Simulation
 	Remote     queue.Remote
 }
 
-// fleetCount is what the workers did since they were told to measure.
+// fleetCount is what the workers did since the start of the measurement.
 type fleetCount struct {
 	Started, Again, Epochs                int
 	CPU                                   float64 // seconds
 	Overhead, Handover, Sending, Updating Spread
 }
 
-// Fleet is the workers of a Simulation: it reads what to do from in, reports to out, and returns when in
-// ends.
+// Fleet runs the workers of a Simulation: it reads orders from in, reports to out, and returns when in ends.
 func Fleet(ctx context.Context, in io.Reader, out io.Writer) error {
 	words, answer := json.NewDecoder(in), json.NewEncoder(out)
 	var plan fleetPlan
@@ -155,15 +154,15 @@ func (f *fleet) worker(ctx context.Context, number int) error {
 	return b.Work(ctx, queue.WorkerOptions{Name: fmt.Sprint("simulated/", number)}, w.run)
 }
 
-// simulatedWorker does one run after the other.
+// simulatedWorker does one run after another.
 type simulatedWorker struct {
 	*fleet
 	number      int
-	began, left time.Time     // when the last run was begun, and done; zero: it was not
+	began, left time.Time     // when the last run began, and was done; zero: it did not or was not
 	length      time.Duration // of the last run
 }
 
-// run is the life of a run as an uploader tells it: begin, rows after each epoch, a checkpoint every minute, files.
+// run is the life of a run as an uploader reports it: begin, rows after each epoch, a checkpoint every minute, files.
 func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error) {
 	s := w.Simulation
 	length := s.scaled(s.Length)
@@ -172,7 +171,7 @@ func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error
 		length -= length * time.Duration(w.number) / time.Duration(s.Workers)
 	}
 	w.begin(t, first)
-	if first { // nobody is done before everybody has begun: else the quick would leave nothing to a late worker
+	if first { // nobody finishes before everybody has begun: otherwise quick workers would leave nothing for late ones
 		select {
 		case <-w.busy:
 		case <-ctx.Done():
@@ -186,7 +185,7 @@ func (w *simulatedWorker) run(ctx context.Context, t *queue.Task) ([]byte, error
 	}
 	saved := time.Now()
 	for epoch := 1; epoch <= epochs; epoch++ {
-		// A run goes on while its rows are sent: time lost in sending is made up for.
+		// A run continues while its rows are sent, so the time of sending is subtracted.
 		ended := w.began.Add(length - time.Duration(epochs-epoch)*s.scaled(s.Epoch))
 		if err := sleep(ctx, time.Until(ended)); err != nil {
 			return nil, err
@@ -247,7 +246,7 @@ func (w *simulatedWorker) send(ctx context.Context, t *queue.Task, epoch int) er
 	return nil
 }
 
-// timed notes how long do takes.
+// timed records how long do takes.
 func (f *fleet) timed(list *[]float64, do func() error) error {
 	began := time.Now()
 	err := do()

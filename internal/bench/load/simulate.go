@@ -1,5 +1,5 @@
-// Package load measures what queue, coordinator and lab carry: a study whose runs only sleep (simulate.go), on many workers in a
-// process of their own (fleet.go).
+// Package load measures the load that queue, coordinator and lab can carry: a study whose runs only sleep (simulate.go), on many
+// workers in a process of their own (fleet.go).
 package load
 
 import (
@@ -19,41 +19,40 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// Simulation is a study whose runs only sleep, on many workers elsewhere: what queue, coordinator and lab have
-// to carry, without the computing. Coordinator, server, lab and messages are those of any study, and each
-// worker has a connection of its own.
+// Simulation is a study whose runs only sleep, on many workers elsewhere: the load on queue, coordinator and lab without the
+// computing. Coordinator, server, lab and messages are those of any study, and each worker has its own connection.
 type Simulation struct {
 	Workers int           `json:"workers"`
-	Runs    int           `json:"runs"`    // of the study; with fewer than workers, the others look for work all the time
+	Runs    int           `json:"runs"`    // of the study; if there are fewer than workers, the others look for work all the time
 	Length  time.Duration `json:"length"`  // of a run
 	Epoch   time.Duration `json:"epoch"`   // of an epoch
-	Rows    int           `json:"rows"`    // that an epoch sends
+	Rows    int           `json:"rows"`    // sent per epoch
 	Bytes   int           `json:"bytes"`   // of the files that a finished run sends
 	Speed   float64       `json:"speed"`   // all these times, and the queue's, are divided by it
 	Measure time.Duration `json:"measure"` // how long to measure; not divided
 }
 
-// Report is how it went while it was measured.
+// Report is the result of the measurement.
 type Report struct {
 	Simulation
 	Seconds    float64 `json:"seconds"`     // measured
-	AllBusy    float64 `json:"all_busy"`    // seconds from the workers' start until all that can have a run had one
+	AllBusy    float64 `json:"all_busy"`    // seconds from the workers' start until every worker that can have a run has had one
 	RunsEnded  int     `json:"runs_ended"`  // in the lab
 	RowsSent   int     `json:"rows_sent"`   // by workers
 	RowsStored int     `json:"rows_stored"` // in the lab
-	Unread     int     `json:"unread"`      // messages that the coordinator had not handled at the end
+	Unread     int     `json:"unread"`      // messages not yet handled by the coordinator at the end
 	Heartbeats int     `json:"heartbeats"`
-	Due        int     `json:"due"`       // heartbeats, had none waited for the server
-	Again      int     `json:"again"`     // runs that were taken from a worker that lived
+	Due        int     `json:"due"`       // heartbeats, if none had waited for the server
+	Again      int     `json:"again"`     // runs taken from a worker that was alive
 	CPU        float64 `json:"cpu"`       // processors kept busy by the coordinator, its server and its lab
 	FleetCPU   float64 `json:"fleet_cpu"` // by all workers
-	Overhead   Spread  `json:"overhead"`  // of a run: from its start to that of the worker's next one, less its length
+	Overhead   Spread  `json:"overhead"`  // of a run: from its start to that of the worker's next one, minus its length
 	Handover   Spread  `json:"handover"`  // the part of it between two runs: result, next job, claim
 	Sending    Spread  `json:"sending"`   // the rows of an epoch, to the server's disk
-	Updating   Spread  `json:"updating"`  // a claim with a new state, which costs what a heartbeat costs
+	Updating   Spread  `json:"updating"`  // a claim with a new state, which costs as much as a heartbeat
 }
 
-// Spread is the middle and the end of a distribution, in seconds.
+// Spread is the middle and the upper end of a distribution, in seconds.
 type Spread struct {
 	N   int     `json:"n"`
 	P50 float64 `json:"p50"`
@@ -73,7 +72,7 @@ func (s Simulation) Check() error {
 	return nil
 }
 
-// scaled is a time of a real study in the simulation's.
+// scaled turns a duration of a real study into one of the simulation.
 func (s Simulation) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / s.Speed)
 }
@@ -88,8 +87,8 @@ const (
 	simulationToken = "a simulation has no secrets"
 )
 
-// Simulate runs a simulation with a lab in the empty folder dir. fleet makes the process of the workers, which
-// calls Fleet on its standard input and output: what they take of the machine is counted apart.
+// Simulate runs a simulation with a lab in the empty folder dir. fleet is the command of the workers' process, which calls Fleet on
+// its standard input and output, so that its CPU time is counted separately.
 func Simulate(ctx context.Context, s Simulation, dir string, fleet *exec.Cmd) (Report, error) {
 	if err := s.Check(); err != nil {
 		return Report{}, err
@@ -121,7 +120,7 @@ func Simulate(ctx context.Context, s Simulation, dir string, fleet *exec.Cmd) (R
 	}
 }
 
-// coordinate executes the study until ctx ends, which is to be before the study's end.
+// coordinate executes the study until ctx ends, which should be before the study ends.
 func (s Simulation) coordinate(ctx context.Context, lab *store.Lab, address chan<- string) error {
 	o := engine.Options{Listen: "127.0.0.1:0", Token: simulationToken, Queue: queue.Options{AckWait: s.scaled(ackWait)}}
 	o.Logf = func(format string, args ...any) {
@@ -135,7 +134,7 @@ func (s Simulation) coordinate(ctx context.Context, lab *store.Lab, address chan
 	return fmt.Errorf("study: the simulation's %d runs ended before the measurement did: it needs more", s.Runs)
 }
 
-// ackWait is what queue.Options has by default.
+// ackWait is the default of queue.Options.
 const ackWait = 15 * time.Second
 
 // reading is what has happened up to a moment.
@@ -162,7 +161,7 @@ func read(ctx context.Context, lab *store.Lab, b *queue.Broker) (r reading, err 
 	return r, err
 }
 
-// observe starts the workers and measures once all of them are at work.
+// observe starts the workers and measures once all of them are working.
 func (s Simulation) observe(ctx context.Context, lab *store.Lab, remote queue.Remote, cmd *exec.Cmd) (r Report, err error) {
 	b, err := queue.Connect(remote, queue.Options{})
 	if err != nil {
@@ -179,7 +178,7 @@ func (s Simulation) observe(ctx context.Context, lab *store.Lab, remote queue.Re
 	if err := f.exchange(fleetPlan{s, remote}, &r.AllBusy); err != nil {
 		return r, err
 	}
-	// What the workers' start has left to do is done first.
+	// First let the work that the workers' start has caused be done.
 	if err := sleep(ctx, s.Measure/8); err != nil {
 		return r, err
 	}
