@@ -1,5 +1,5 @@
-// Package kernel names what its packages share: element types, matrices, and sums in 16 parts. The loops under every network
-// and every measure stand by client:
+// Package kernel defines what its packages share: element types, matrices, and sums in 16 parts. The loops under every network and
+// every measure are grouped by client:
 //
 //	isa          which instructions are used, forced or found
 //	memory       aligned slices, reading at full speed
@@ -8,11 +8,10 @@
 //	elementwise  batch norm of rows, activations, SGD and Adam
 //	rows         sums, searches and residuals of rows of features, for measuring
 //
-// Every operation exists as a generic Go version that is always compiled (the oracle of the tests,
-// the fallback, and the explanation; its name ends in Generic) and, where it pays, in SIMD. Each package holds one
-// table of functions, which package isa has filled at start. Assembly is written by the generator in the
-// package's folder asm, which go generate runs. Results depend on the instruction set and on
-// shapes, never on the number of threads.
+// Every operation exists as a generic Go version that is always compiled (the oracle of the tests, the fallback, and the
+// explanation; its name ends in Generic) and, where it pays, in SIMD. Each package has one table of functions, which it fills at
+// start for the set that package isa chooses. Assembly is written by the generator in the package's folder asm, which go generate
+// runs. Results depend on the instruction set and on shapes, never on the number of threads.
 package kernel
 
 import "unsafe"
@@ -20,8 +19,8 @@ import "unsafe"
 // Float is the element type of every kernel.
 type Float interface{ ~float32 | ~float64 }
 
-// Matrix is a matrix in row-major order: element (i, j) is Data[i*Stride+j]. Elements between a row's end and the next row are
-// no part of it.
+// Matrix is a matrix in row-major order: element (i, j) is Data[i*Stride+j]. Elements between the end of a row and the next row do
+// not belong to it.
 type Matrix[T any] struct {
 	Rows, Cols, Stride int
 	Data               []T
@@ -51,13 +50,13 @@ func (m Matrix[T]) From(col int) Matrix[T] {
 	return Matrix[T]{m.Rows, m.Cols - col, m.Stride, m.Data[col:]}
 }
 
-// Parts is the number of partial sums of a row: element j belongs to sum j mod Parts. It is the widest vector of float32.
+// Parts is the number of partial sums of a row: element j belongs to sum j mod Parts. It is the width of the widest float32 vector.
 const Parts = 16
 
-// Sums are the partial sums of a row. They do not depend on the width of a vector, and so neither do the bits of a total.
+// Sums are the partial sums of a row. They do not depend on the width of a vector, so the bits of a total do not either.
 type Sums [Parts]float64
 
-// Total adds the partial sums in pairs and leaves them changed.
+// Total adds the partial sums in pairs and overwrites them.
 func (s *Sums) Total() float64 {
 	for n := Parts / 2; n > 0; n /= 2 {
 		for j := range n {
@@ -67,7 +66,7 @@ func (s *Sums) Total() float64 {
 	return s[0]
 }
 
-// IsFloat32 tells the two element types apart; the compiler folds it.
+// IsFloat32 distinguishes the two element types; the compiler folds it.
 func IsFloat32[T Float]() bool { return Size[T]() == 4 }
 
 // Size returns the bytes of an element.

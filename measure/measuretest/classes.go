@@ -7,7 +7,7 @@ import (
 	"collapse/measure/internal/dd"
 )
 
-// nc1 is split.nc1 over all directions that are not zero if rank is 0.
+// nc1 is split.nc1, over all non-zero directions if rank is 0.
 func (e *Evaluation) nc1(s *split, rank int) Value {
 	if !s.spreads() {
 		return undefined(allSingle)
@@ -18,8 +18,8 @@ func (e *Evaluation) nc1(s *split, rank int) Value {
 	return s.nc1(rank, e.set.PerClass)
 }
 
-// rankBetween is the rank that is asked for if it leaves out only what rounding could have made. Else it is the number of
-// directions that are not zero.
+// rankBetween is the requested rank if it leaves out only what rounding could have produced; otherwise it is the number of non-zero
+// directions.
 func (e *Evaluation) rankBetween() int {
 	if asked := e.ranks.Train; e.admits(e.train, asked) {
 		return asked
@@ -27,7 +27,7 @@ func (e *Evaluation) rankBetween() int {
 	return e.train.rank(e.set.PerClass)
 }
 
-// admits reports whether a rank leaves out only what rounding of the given numbers could have made: singular values up to
+// admits reports whether a rank leaves out only what rounding of the given numbers could have produced: singular values up to
 // √K·u·max ‖h‖, u the roundoff of their type.
 func (e *Evaluation) admits(s *split, rank int) bool {
 	full := s.rank(e.set.PerClass)
@@ -44,7 +44,7 @@ func (e *Evaluation) admits(s *split, rank int) bool {
 	return left <= math.Sqrt(float64(s.k))*e.roundoff()*s.largest
 }
 
-// roundoff is that of the type of the features.
+// roundoff is the unit roundoff of the features' type.
 func (e *Evaluation) roundoff() float64 {
 	if e.set.Float32 {
 		return 0x1p-24
@@ -52,7 +52,7 @@ func (e *Evaluation) roundoff() float64 {
 	return 0x1p-53
 }
 
-// AdmitsTest reports whether a rank of the test split leaves out only what rounding could have made.
+// AdmitsTest reports whether a rank of the test split leaves out only what rounding could have produced.
 func (e *Evaluation) AdmitsTest(rank int) bool { return e.test != nil && e.admits(e.test, rank) }
 
 // traceRatio is tr Σ_W / tr Σ_B.
@@ -67,7 +67,7 @@ func (e *Evaluation) traceRatio(s *split) Value {
 	return value(s.traceWithin(e.set.PerClass).Div(between))
 }
 
-// ofSpreads is a definition by (v_i + v_j) / (2 ‖μ_i − μ_j‖²) over i<j.
+// ofSpreads is a definition from (v_i + v_j) / (2 ‖μ_i − μ_j‖²) over i<j.
 func ofSpreads(f func([]dd.DD) dd.DD) func(*Evaluation) Value {
 	return func(e *Evaluation) Value {
 		s := e.train

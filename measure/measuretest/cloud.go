@@ -6,22 +6,22 @@ import (
 	"collapse/measure/internal/dd"
 )
 
-// cloud is Σ_T = Σ_W + Σ_B and Σ_W of the training samples, by triangular factors of weighted residuals and centred means.
+// cloud is Σ_T = Σ_W + Σ_B and Σ_W of the training samples, from triangular factors of weighted residuals and centred means.
 type cloud struct {
 	values     []dd.DD   // eigenvalues of Σ_T, descending
-	directions [][]dd.DD // and their eigenvectors
+	directions [][]dd.DD // and its eigenvectors
 	within     [][]dd.DD // R, RᵀR = Σ_W
-	condition  float64   // of Σ_W, its coordinates scaled to one deviation
+	condition  float64   // of Σ_W, with its coordinates scaled to equal deviation
 }
 
-// dearCloud is the number of operations beyond which a cloud is not evaluated.
-const dearCloud = 4e7
+// expensiveCloud is the number of operations beyond which a cloud is not evaluated.
+const expensiveCloud = 4e7
 
-// ofCloud is a definition by the cloud, left out where that is too expensive.
+// ofCloud is a definition from the cloud, left out if that is too expensive.
 func ofCloud(f func(*Evaluation, *cloud) Value) func(*Evaluation) Value {
 	return func(e *Evaluation) Value {
 		n, d := float64(len(e.train.rows)), float64(e.d)
-		if 4*n*d*d+40*d*d*d > dearCloud {
+		if 4*n*d*d+40*d*d*d > expensiveCloud {
 			return Value{TooExpensive: true}
 		}
 		if e.cloud == nil {
@@ -58,7 +58,7 @@ func (e *Evaluation) newCloud() *cloud {
 	return c
 }
 
-// scaledCondition returns the condition number of RᵀR with columns of R scaled to one length; infinite if R is singular.
+// scaledCondition returns the condition number of RᵀR with columns of R scaled to equal length; infinite if R is singular.
 func scaledCondition(r [][]dd.DD) float64 {
 	columns := dd.Transpose(r)
 	scaled, ok := units(columns, 0)
@@ -183,8 +183,8 @@ func (e *Evaluation) mahalanobis(c *cloud) Value {
 	return v
 }
 
-// auroc returns the share of pairs of a known sample (test, or training without tests) and an out-of-distribution one in which
-// the known one scores higher, ties one half.
+// auroc returns the fraction of pairs of a known sample (test, or training without test samples) and an out-of-distribution one in
+// which the known one scores higher; ties count one half.
 func (e *Evaluation) auroc(score func(h []dd.DD) dd.DD) Value {
 	known := e.train
 	if e.test != nil {
@@ -214,10 +214,10 @@ func (e *Evaluation) auroc(score func(h []dd.DD) dd.DD) Value {
 	return value(dd.Of(float64(twice)).Over(2 * float64(len(out))).Over(float64(len(known.rows))))
 }
 
-// ofLogits is a definition by the AUROC of a score of logits, descending; left out where that is too expensive.
+// ofLogits is a definition from the AUROC of a score of logits, in descending order; left out if that is too expensive.
 func ofLogits(score func(z []dd.DD) dd.DD) func(*Evaluation) Value {
 	return ofClassifier(func(e *Evaluation) Value {
-		if float64(len(e.train.rows)*e.k) > dearLogits {
+		if float64(len(e.train.rows)*e.k) > expensiveLogits {
 			return Value{TooExpensive: true}
 		}
 		return e.auroc(func(h []dd.DD) dd.DD {
@@ -230,11 +230,11 @@ func ofLogits(score func(z []dd.DD) dd.DD) func(*Evaluation) Value {
 	})
 }
 
-// dearLogits is the number of logits beyond which their exponentials are too many.
-const dearLogits = 6e4
+// expensiveLogits is the number of logits beyond which computing their exponentials takes too long.
+const expensiveLogits = 6e4
 
-// softmaxScore has the order of log max softmax = −log(1 + Σ_{j≠best} e^(z_j − z_best)): minus the logarithm of that sum, which
-// stays apart where 1 plus it does not.
+// softmaxScore orders like log max softmax = −log(1 + Σ_{j≠best} e^(z_j − z_best)): it is minus the logarithm of that sum, which
+// still distinguishes values for which 1 plus the sum is equal.
 func softmaxScore(z []dd.DD) dd.DD {
 	best := argmax(z, 0)
 	others := append(append([]dd.DD(nil), z[:best]...), z[best+1:]...)

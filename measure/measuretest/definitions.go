@@ -13,7 +13,7 @@ const (
 	allSingle    = "every class has a single sample: no spread can be seen"
 )
 
-// definitions evaluates each key of the registry; what it says there is what is done here, in that order.
+// definitions evaluates each key of the registry, in the order of the registry and by the definitions given there.
 var definitions = map[string]func(*Evaluation) Value{
 	"nc1_pinv": func(e *Evaluation) Value { return e.nc1(e.train, e.ranks.Train) },
 	"nc1_trace_ratio": func(e *Evaluation) Value {
@@ -113,7 +113,7 @@ var definitions = map[string]func(*Evaluation) Value{
 	"ood_auroc_mahalanobis": ofOOD(ofCloud((*Evaluation).mahalanobis)),
 }
 
-// Uncovered names registry keys that have no definition here, each with the reason. A test compares both with the registry.
+// Uncovered lists registry keys without a definition here, each with the reason. A test compares both with the registry.
 var Uncovered = map[string]string{}
 
 // Keys returns the keys that have a definition here.

@@ -7,7 +7,7 @@ import (
 	"collapse/measure/internal/dd"
 )
 
-// Evaluation is a set under evaluation. What several definitions share is computed once.
+// Evaluation is the evaluation of a set. Anything that several definitions share is computed once.
 type Evaluation struct {
 	set              *Set
 	train, test, ood *split
@@ -22,24 +22,24 @@ type Evaluation struct {
 	cloud  *cloud
 }
 
-// Ranks are the numbers of directions over which NC1 and dilation are taken; 0: all that are not zero.
+// Ranks are the numbers of directions over which NC1 and dilation are taken; 0: all non-zero ones.
 type Ranks struct{ Train, Test int }
 
 // New returns the evaluation of a set.
 func New(s *Set) *Evaluation { return newEvaluation(s, nil) }
 
-// NewJittered returns the evaluation of a set whose class means and samples, and the classifier, are off by about
-// one rounding u: 2⁻⁵³ is what no algorithm in float64 that rounds means can be blamed for.
+// NewJittered returns the evaluation of a set whose class means, samples and classifier are off by about one rounding u: an
+// algorithm in float64 that rounds means cannot be blamed for errors from u = 2⁻⁵³.
 func NewJittered(s *Set, u float64, seed uint64) *Evaluation {
 	return newEvaluation(s, &jitter{rand.New(rand.NewPCG(seed, 5)), u})
 }
 
-// NewRounded is NewJittered by the roundoff of the type of the features: what the given numbers cannot tell.
+// NewRounded is NewJittered with the roundoff of the features' type: what the given numbers cannot resolve.
 func NewRounded(s *Set, seed uint64) *Evaluation {
 	return NewJittered(s, (&Evaluation{set: s}).roundoff(), seed)
 }
 
-// jitter moves numbers within ±u of their size.
+// jitter moves numbers by up to ±u of their size.
 type jitter struct {
 	*rand.Rand
 	u float64
@@ -87,8 +87,8 @@ func (e *Evaluation) Values(ranks Ranks) map[string]Value {
 	return out
 }
 
-// Spectrum returns the singular values of the centred means of the train split, and of the test split (nil without
-// one), largest first; those that are zero included.
+// Spectrum returns the singular values of the centred means of the train split, and of the test split (nil without one), largest
+// first, including zeros.
 func (e *Evaluation) Spectrum() (train, test []dd.DD) {
 	e.train.spectrum(e.set.PerClass)
 	if e.test != nil {
@@ -98,8 +98,8 @@ func (e *Evaluation) Spectrum() (train, test []dd.DD) {
 	return e.train.singular, test
 }
 
-// WellConditioned reports whether no coordinate is heavy, the features are near the origin, class means are far from
-// dependent and classes far from points: then nothing excuses a loss of digits.
+// WellConditioned reports whether no coordinate is heavy, the features are near the origin, class means are far from dependent and
+// classes far from points: then nothing excuses a loss of digits.
 func (e *Evaluation) WellConditioned() bool {
 	t := &e.set.Traits
 	s, _ := e.Spectrum()
@@ -120,7 +120,7 @@ func unit(x []dd.DD, zero float64) ([]dd.DD, bool) {
 	return u, true
 }
 
-// units is unit for each row, and false if one has none.
+// units is unit for each row, and false if a row has none.
 func units(x [][]dd.DD, zero float64) ([][]dd.DD, bool) {
 	out := make([][]dd.DD, len(x))
 	for i, row := range x {

@@ -12,22 +12,22 @@ const (
 	mostWork    = 3e7 // double-double operations of an evaluation, about
 )
 
-// Random returns the set of an index: sizes log-uniform, classes from one sample, heavy coordinates, offsets, scales,
-// rotations, dependent means and collapsed classes, each in a part of the sets. The same index gives the same set.
+// Random returns the set with the given index: log-uniform sizes, classes of one sample or more, and in some of the sets heavy
+// coordinates, offsets, scales, rotations, dependent means and collapsed classes. The same index gives the same set.
 func Random(index int) *Set {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(index), 0x0c0117a95e))}
 	k, d := g.whole(2, mostClasses), g.whole(1, mostWidth)
 	return g.set(k, d, mostWork)
 }
 
-// Wide returns a set of an index with about 200 classes of width 200, which large products serve; the same otherwise. Its
+// Wide returns a set with about 200 classes of width 200, for which large products are used; otherwise it is like Random. Its
 // evaluation takes seconds.
 func Wide(index int) *Set {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(index), 0x31de))}
 	return g.set(180+g.IntN(40), 200, 20*mostWork)
 }
 
-// set draws a set whose evaluation takes so much work at most.
+// set draws a set whose evaluation takes at most the given work.
 func (g *generator) set(k, d int, work float64) *Set {
 	g.k, g.d = k, d
 	g.traits = Traits{Heavy: 1, Dependence: 1, Scale: 1, Spread: g.power(-6, 1)}
@@ -91,7 +91,7 @@ func (g *generator) drawMeans() {
 	}
 	g.traits.Kind = "normal"
 	switch u := g.Float64(); {
-	case u < .3 && full > 1: // nearly dependent: a subspace and a little more
+	case u < .3 && full > 1: // nearly dependent: a subspace and a small part outside it
 		g.traits.Kind, g.traits.Dependence = "dependent", g.power(-14, -1)
 		rank := 1 + g.IntN(full-1)
 		basis, part := g.normal(rank*d), g.normal(k*rank)
@@ -125,7 +125,7 @@ func (g *generator) drawMeans() {
 	}
 }
 
-// drawCoordinates draws what happens to all samples.
+// drawCoordinates draws what is done to all samples.
 func (g *generator) drawCoordinates() {
 	g.factor, g.noise, g.offset = make([]float64, g.d), make([]float64, g.d), make([]float64, g.d)
 	silent := g.chance(.2) // most coordinates have a tenth of the spread
@@ -267,7 +267,7 @@ func (g *generator) outside(n int) []float64 {
 	return h
 }
 
-// finish rounds the features to what they are measured in.
+// finish rounds the features to the type they are measured in.
 func (g *generator) finish(s *Set) {
 	if !s.Float32 {
 		return

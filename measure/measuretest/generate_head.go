@@ -2,8 +2,8 @@ package measuretest
 
 import "math"
 
-// classifier draws W near the centred means or away from them, of any size, and a bias in half of the sets. Both hold
-// float32 numbers if the features do.
+// classifier draws W near the centred means or away from them, of any size, and a bias in half of the sets. Both hold float32
+// numbers if the features do.
 func (g *generator) classifier(s *Set) {
 	k, d := g.k, g.d
 	count, mean, centre := make([]float64, k), make([]float64, k*d), make([]float64, d)
@@ -23,7 +23,7 @@ func (g *generator) classifier(s *Set) {
 	}
 	away, size := g.power(-6, .5), g.power(-3, 3)
 	if g.chance(.15) || !(length > 0) {
-		length, away = math.Inf(1), 1 // nothing of the means
+		length, away = math.Inf(1), 1 // independent of the means
 	}
 	s.W = g.normal(k * d)
 	for i, x := range s.W {

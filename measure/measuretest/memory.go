@@ -2,7 +2,7 @@ package measuretest
 
 import "collapse/measure/internal/dd"
 
-// memory is what corrupted samples add up to.
+// memory holds the sums over corrupted samples.
 type memory struct {
 	reason           string
 	redrawn, flipped dd.DD
@@ -11,7 +11,7 @@ type memory struct {
 	distance         dd.DD // mean over i<j of ‖h_i* − h_j*‖
 }
 
-// ofMemory is a definition by corrupted samples.
+// ofMemory is a definition from corrupted samples.
 func ofMemory(f func(*memory) Value) func(*Evaluation) Value {
 	return ofTest(func(e *Evaluation) Value {
 		if e.memory == nil {

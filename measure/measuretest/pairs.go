@@ -6,10 +6,10 @@ import (
 	"collapse/measure/internal/dd"
 )
 
-// pairs are numbers of the pairs i<j of unit vectors ĉ_k of the centred means.
+// pairs are quantities of the pairs i<j of unit vectors ĉ_k of the centred means.
 type pairs struct {
 	reason    string
-	blurred   float64 // distance of unit vectors that rounding of the features could make; 1 and more: no direction is known
+	blurred   float64 // distance of unit vectors that rounding of the features could produce; 1 and more: no direction is known
 	cos       []dd.DD
 	deviation []dd.DD // |cos + 1/(K−1)|
 	distance  []dd.DD // δ = ‖ĉ_i − ĉ_j‖
@@ -29,7 +29,7 @@ func (e *Evaluation) pairsOf() *pairs {
 	return e.pairs
 }
 
-// newPairs compares rows; reason says what a row of length zero is.
+// newPairs compares rows; reason is the reason given for a row of length zero.
 func newPairs(rows [][]dd.DD, zero float64, reason string) *pairs {
 	p := &pairs{}
 	u, ok := units(rows, zero)
@@ -67,7 +67,7 @@ func (p *pairs) cosStd() dd.DD {
 	return variance.Sqrt()
 }
 
-// ofWeightPairs is a definition by pairs of rows of W.
+// ofWeightPairs is a definition from pairs of rows of W.
 func ofWeightPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
 	return ofClassifier(func(e *Evaluation) Value {
 		p := newPairs(e.w, 0, "a row of W is zero")
@@ -78,7 +78,7 @@ func ofWeightPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
 	})
 }
 
-// ofPairs is a definition by pairs.
+// ofPairs is a definition from pairs.
 func ofPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
 	return ofMeans(func(e *Evaluation) Value {
 		if p := e.pairsOf(); p.reason != "" {
@@ -90,10 +90,10 @@ func ofPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
 	})
 }
 
-// blur is the number of roundings of the largest features that a length may be taken for, and its value be withheld.
+// blur is the number of roundings of the largest features up to which a length may be mistaken for zero, and its value withheld.
 const blur = 64
 
-// ofLogs is a definition by logarithms of distances.
+// ofLogs is a definition from logarithms of distances.
 func ofLogs(f func(*pairs) dd.DD) func(*Evaluation) Value {
 	return func(e *Evaluation) Value {
 		if p := e.pairsOf(); p.reason == "" && p.log == nil {
@@ -119,7 +119,7 @@ func largest(x []dd.DD) dd.DD {
 	return most
 }
 
-// riesz is the variance of δ^−(d−2) over its squared mean; a common factor, here the largest, changes nothing.
+// riesz is the variance of δ^−(d−2) divided by its squared mean; a common factor, here the largest, cancels.
 func (e *Evaluation) riesz() Value {
 	if e.d <= 2 {
 		return undefined("the exponent is not positive")

@@ -2,14 +2,14 @@ package measuretest
 
 import "collapse/measure/internal/dd"
 
-// rates are shares of samples and their cosine margins.
+// rates are fractions of samples, and their cosine margins.
 type rates struct {
 	correct, nearest, mismatch       dd.DD
 	marginMean, marginMin, marginMax dd.DD
 	reason                           string // why there are no margins
 }
 
-// ofRates is a definition by rates that need a classifier.
+// ofRates is a definition from rates that needs a classifier.
 func ofRates(f func(*rates) Value) func(*Evaluation) Value {
 	return ofClassifier(func(e *Evaluation) Value { return f(e.tally()) })
 }
@@ -21,8 +21,8 @@ func (r *rates) margin(x dd.DD) Value {
 	return value(x)
 }
 
-// argmax returns the place of the largest score. What is larger by the rounding of the evaluation alone is a tie; ties
-// go to the lower place.
+// argmax returns the index of the largest score. A score that is larger only by the rounding of the evaluation is a tie; the lower
+// index wins ties.
 func argmax(scores []dd.DD, rounding float64) int {
 	best := 0
 	for j, x := range scores {
@@ -127,7 +127,8 @@ func (e *Evaluation) centredWeights() (centred [][]dd.DD, size float64) {
 	return centred, size
 }
 
-// testCentres are the shares of test samples nearest to their class's training centre, and of those that W gives another class.
+// testCentres are the fractions of test samples nearest to their class's training centre, and of those that W assigns to another
+// class than the nearest centre.
 func (e *Evaluation) testCentres() (nearest, mismatch dd.DD) {
 	weight := e.test.weights(e.set.PerClass)
 	for i, c := range e.test.labels {
@@ -160,7 +161,7 @@ func (e *Evaluation) marginOf(h []dd.DD, c int, directions [][]dd.DD) (dd.DD, bo
 	return own.Sub(largest(others)), true
 }
 
-// testAccuracy is the share of test samples with argmax_k (w_k·h + b_k) = y.
+// testAccuracy is the fraction of test samples with argmax_k (w_k·h + b_k) = y.
 func (e *Evaluation) testAccuracy() Value {
 	var sum dd.DD
 	weight := e.test.weights(e.set.PerClass)

@@ -1,8 +1,8 @@
-// Package measuretest is the oracle of package measure: an evaluation of every measure by its definition, in
-// double-double arithmetic, and random sets to compare on. Only test files import it, and it imports nothing of
-// package measure, so that no mistake is shared.
+// Package measuretest is the oracle of package measure: it evaluates every measure from its definition, in double-double arithmetic,
+// and generates random sets to compare on. Only test files import it, and it imports nothing from package measure, so that the two
+// share no mistake.
 //
-// definitions.go is the table of keys, where a new one goes; set.go says what is measured, evaluation.go evaluates it;
+// definitions.go has the table of keys, to which new ones are added; set.go says what is measured, evaluation.go evaluates it;
 // generate.go draws sets.
 package measuretest
 
@@ -14,18 +14,18 @@ import (
 	"collapse/measure/internal/dd"
 )
 
-// Split is labelled samples: H (N×D, row-major) holds their numbers exactly, whatever type they are measured in.
+// Split is a set of labelled samples: H (N×D, row-major) holds their numbers exactly, whatever type they are measured in.
 type Split struct {
 	H      []float64
 	Labels []int32
-	K      int // classes, each with a sample
+	K      int // classes, each with at least one sample
 }
 
 // Set is what is measured. W, B, Test, True, Redrawn and OOD may be nil.
 type Set struct {
 	D        int
 	Train    Split
-	PerClass bool      // weigh classes, not samples
+	PerClass bool      // weight classes equally, rather than samples
 	W, B     []float64 // (K×D), (K)
 	Test     *Split
 	True     []int32 // of train samples, classes of Test
@@ -39,27 +39,27 @@ type Set struct {
 // Traits say how a random set was made.
 type Traits struct {
 	Heavy      float64 // factor of the heaviest coordinate
-	Offset     float64 // distance of the features from the origin, in distances of class means
-	Spread     float64 // of a class, in the same
-	Dependence float64 // size of the part of class means outside a subspace; 1: there is none
+	Offset     float64 // distance of the features from the origin, relative to distances of class means
+	Spread     float64 // of a class, in the same units
+	Dependence float64 // size of the part of class means outside a subspace; 1: no such subspace
 	Scale      float64
 	Kind       string // of class means
 	Rotated    bool
 }
 
-// Value is what a definition gives: V, or why it gives nothing.
+// Value is the result of a definition: V, or why there is none.
 type Value struct {
 	V            dd.DD
 	Undefined    string
 	Blurred      bool // there is a value, but in float64 rounding may decide whether there is
-	TooExpensive bool // the evaluation was left out
+	TooExpensive bool // the evaluation was skipped
 }
 
 func value(x dd.DD) Value { return Value{V: x} }
 
 func undefined(reason string) Value { return Value{Undefined: reason} }
 
-// split is a Split with what follows from it.
+// split is a Split with quantities derived from it.
 type split struct {
 	rows   [][]dd.DD
 	labels []int32
@@ -75,10 +75,10 @@ type split struct {
 	blurred         []float64 // Σ_i u_i² Σ_k (μ_ki² + v_i) of each direction u, v_i the variance of coordinate i within classes
 }
 
-// Rounding of the evaluation itself, relative to the largest features: below it lengths count as zero.
+// Rounding of the evaluation itself, relative to the largest features: shorter lengths count as zero.
 const tiny = 1e-27
 
-// newSplit finds means. jitter, if not nil, moves every class and every sample by about one of its roundings.
+// newSplit computes means. jitter, if not nil, moves every class and every sample by about one rounding.
 func newSplit(s Split, d int, perClass bool, jitter *jitter) *split {
 	out := &split{labels: s.Labels, k: s.K, d: d, count: make([]float64, s.K)}
 	shift := make([]float64, s.K*d)
@@ -102,7 +102,7 @@ func newSplit(s Split, d int, perClass bool, jitter *jitter) *split {
 	return out
 }
 
-// fillMeans fills what follows from rows.
+// fillMeans computes what follows from the rows.
 func (s *split) fillMeans(perClass bool) {
 	zeros := func() [][]dd.DD {
 		x := make([][]dd.DD, s.k)
@@ -138,10 +138,10 @@ func (s *split) fillMeans(perClass bool) {
 	}
 }
 
-// spreads reports whether a class has two samples.
+// spreads reports whether some class has two samples.
 func (s *split) spreads() bool { return len(s.rows) > s.k }
 
-// weights returns the weight of a sample of each class; all samples together weigh 1.
+// weights returns the weight of a sample of each class; the weights of all samples sum to 1.
 func (s *split) weights(perClass bool) []dd.DD {
 	w := make([]dd.DD, s.k)
 	for c, n := range s.count {
@@ -171,7 +171,7 @@ func (s *split) traceBetween() dd.DD {
 	return sum
 }
 
-// spectrum fills the singular values s_j of the centred means and u_jᵀ Σ_W u_j for their directions u_j.
+// spectrum computes the singular values s_j of the centred means and u_jᵀ Σ_W u_j for their directions u_j.
 func (s *split) spectrum(perClass bool) {
 	if s.singular != nil {
 		return
@@ -210,7 +210,7 @@ func (s *split) blur(directions [][]dd.DD) {
 	}
 }
 
-// kept returns the directions of a rank, in order of size: those that the rounding of their coordinates blurs least, beside their size.
+// kept returns the directions of a rank, in order of size: those that the rounding of their coordinates blurs least relative to their size.
 func (s *split) kept(rank int) []int {
 	all := make([]int, len(s.singular))
 	for j := range all {
@@ -223,7 +223,7 @@ func (s *split) kept(rank int) []int {
 	return out
 }
 
-// rank counts the singular values of the centred means that are not zero.
+// rank counts the non-zero singular values of the centred means.
 func (s *split) rank(perClass bool) int {
 	s.spectrum(perClass)
 	n := 0
@@ -248,5 +248,5 @@ func (s *split) nc1(rank int, perClass bool) Value {
 	return value(sum)
 }
 
-// zero is the length at or below which a difference of features counts as zero.
+// zero is the length up to which a difference of features counts as zero.
 func (s *split) zero() float64 { return tiny * s.largest }

@@ -9,19 +9,20 @@
             tap.labels(y)
     print(collapse.measure("out/features")["measures"]["nc1_pinv"])
 
-Install the wheel, or put this directory's parent on PYTHONPATH. numpy is needed; torch only where
-a model is tapped; the `collapse` program, which the wheel holds, only to measure.
+Install the wheel, or put this directory's parent on PYTHONPATH. numpy is required; torch only for tapping
+a model; the `collapse` program, which is part of the wheel, only for measuring.
 
-Open measuring.py for measure(): arrays.py says what arrays are to the program, arena.py is the memory that hands them over, helper.py the
-process that measures them, result.py what comes back, command.py the measurement of a Tap's folder, _program.py the program in a wheel. Open
-tap.py for the hooks; products.py, heads.py and proof.py for how the classifier is found and proved, and refusal.py for what is said if it is not;
-folders.py, shards.py and rows.py for the files. history.py keeps numbers over epochs, with loggers.py and drawing.py; depth.py measures layer by
-layer; callbacks/ is for trainers; script.py for a script that is a run of the lab. engine/ is something else: `collapse train` computed by torch.
+See measuring.py for measure(): arrays.py prepares arrays for the program, arena.py is the memory that passes them on, helper.py the
+process that measures them, result.py the result, command.py the measurement of a Tap's folder, _program.py the program in a wheel. See
+tap.py for the hooks; products.py, heads.py and proof.py for how the classifier is found and proved, and refusal.py for the message if it
+is not; folders.py, shards.py and rows.py for the files. history.py keeps numbers over epochs, with loggers.py and drawing.py; depth.py
+measures layer by layer; callbacks/ is for trainers; script.py for a script that is a run of the lab. engine/ is separate: it computes
+`collapse train` with torch.
 """
 
 import importlib
 
-# Names are looked up when they are first used: collapse.engine must be able to start where numpy and torch are missing, and say so.
+# Names are imported on first use: collapse.engine must be able to start without numpy and torch, to report that they are missing.
 _HOMES = {"ClassifierError": "errors", "Depth": "depth", "History": "history", "Left": "script", "MeasureError": "command", "Result": "result",
           "ShardWriter": "shards", "Tap": "tap", "capture_info": "command", "close": "helper", "find_binary": "command", "measure": "measuring",
           "measure_layers": "depth", "run": "script"}

@@ -1,4 +1,4 @@
-"""The program that a wheel holds beside these files, and the console script `collapse`, which becomes it."""
+"""The program that a wheel contains next to these files, and the console script `collapse`, which is replaced by it."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 
 def bundled():
-    """The path of the program in this package's folder bin, where a wheel puts it; None where it is not, as in a checkout."""
+    """The path of the program in this package's folder bin, where a wheel puts it; None if it is not there, as in a checkout."""
     name = "collapse.exe" if os.name == "nt" else "collapse"
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
     return path if os.path.isfile(path) else None
@@ -27,10 +27,10 @@ def main():
 
 
 def _wait(command):
-    """Runs a command as Windows has to, which cannot put another program in a process's place. Returns its exit status."""
+    """Runs a command on Windows, where a process cannot be replaced by another program. Returns its exit status."""
     process = subprocess.Popen(command)
     while True:
         try:
             return process.wait()
         except KeyboardInterrupt:
-            pass  # Ctrl-C has reached the program, too: how it ends is its own business
+            pass  # Ctrl-C has reached the program, too, which decides how it ends

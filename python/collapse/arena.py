@@ -1,7 +1,7 @@
 """Memory that this process fills and the program maps: one file in safetensors layout, reused from call to call.
 
-On Linux it is an anonymous memory file (memfd), which needs no room in /dev/shm. Where there is none, or where the arrays
-would take more than half of the free memory, it is a file in the temporary folder, which is said once.
+On Linux it is an anonymous memory file (memfd), which needs no room in /dev/shm. Where that is not available, or if the
+arrays would take more than half of the free memory, it is a file in the temporary folder, which is reported once.
 """
 
 import errno
@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 _ALIGN = 64  # bytes: a cache line
-_KEEP = 4  # times what is wanted: a file larger than this is made smaller
+_KEEP = 4  # a file larger than this many times the requested size is shrunk
 
 
 class Arena:
@@ -32,7 +32,7 @@ class Arena:
         return () if self._memory is None else (self._memory.fd,)
 
     def store(self, blocks):
-        """Copies blocks (arrays.Block) behind a header; returns why they went to a temporary folder, "" if they did not."""
+        """Copies blocks (arrays.Block) after a header; returns why they were put into a temporary folder, "" if they were not."""
         blocks = sorted(blocks, key=lambda block: -block.nbytes)
         need = sum(block.nbytes + _ALIGN for block in blocks) + 4096 + 200 * len(blocks)
         why = self._why_disk(need)
@@ -70,7 +70,7 @@ class Arena:
         self.close()
 
     def _why_disk(self, need):
-        """Why memory is not to be used: "" if it is, None if there is nothing to say."""
+        """Why not to use memory: "" if it should be used, None if there is no reason to report."""
         if self._memory is None:
             return None if os.name != "posix" or not hasattr(os, "memfd_create") else "this system gives no memory file"
         free = available_memory()
@@ -90,7 +90,7 @@ class Arena:
             if pad:
                 entries["pad%d" % i] = _entry("U8", [pad], offset, pad)
                 offset += pad
-        # The rest of the file is a tensor too: the layout allows nothing behind the last one.
+        # The rest of the file is a tensor, too: the layout allows nothing after the last one.
         base = 8 + len(json.dumps(entries)) + 200
         base += -base % _ALIGN
         if base + offset < file.size:
@@ -108,7 +108,7 @@ class _File:
         self.fd, self.name, self.map, self.size = fd, name, None, 0
 
     def resize(self, need):
-        """Makes the file at least so long, with room on disk or in memory: a write to a hole could end the process."""
+        """Makes the file at least this long, with space reserved on disk or in memory: a write to a hole could kill the process."""
         if need <= self.size <= max(_KEEP * need, 1 << 24):
             return
         need += -need % mmap.PAGESIZE
@@ -122,7 +122,7 @@ class _File:
         if self.map is not None:
             try:
                 self.map.close()
-            except BufferError:  # a view lives on, in a traceback, and unmaps it when it goes
+            except BufferError:  # a view is still alive, in a traceback, and unmaps it when it is freed
                 pass
         self.map = None
 
@@ -168,7 +168,7 @@ def _size(n):
 
 
 def available_memory():
-    """Bytes that can be taken without swapping, within the control group's limit; None where that is not known."""
+    """Bytes that can be allocated without swapping, within the control group's limit; None if that is not known."""
     try:
         with open("/proc/meminfo") as f:
             fields = dict(line.split(":", 1) for line in f)
@@ -180,7 +180,7 @@ def available_memory():
             room = int(most.read()) - int(current.read())
         with open("/sys/fs/cgroup/memory.stat") as f:
             held = dict(line.split() for line in f)
-        free = min(free, room + int(held["file"]) - int(held["shmem"]))  # the page cache gives way, shared memory does not
+        free = min(free, room + int(held["file"]) - int(held["shmem"]))  # the page cache can be dropped, shared memory cannot
     except (OSError, KeyError, ValueError):  # no control group, or "max"
         pass
     return free

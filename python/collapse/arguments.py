@@ -1,4 +1,4 @@
-"""What is said of a Tap's arguments before anything is written."""
+"""Checks a Tap's arguments before anything is written."""
 
 from .rows import POOLS
 

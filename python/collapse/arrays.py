@@ -1,7 +1,7 @@
-"""What numpy arrays, torch tensors and lists are to the program: blocks of numbers under the names of roles.
+"""Turns numpy arrays, torch tensors and lists into what the program reads: blocks of numbers named by their roles.
 
-Numbers keep their type where the program knows it (float16, bfloat16 and integers are widened there, exactly), so every array
-is copied once, from wherever it is. Labels become class numbers here, since their words and shapes need Python's names.
+Numbers keep their type if the program knows it (it widens float16, bfloat16 and integers exactly), so every array is copied
+once, from wherever it is. Labels become class numbers here, so that errors about their words and shapes can use Python's names.
 """
 
 import os
@@ -14,7 +14,7 @@ _LEAST_MAPPED = 1 << 24  # bytes: looking up a mapped file costs about as much a
 
 
 class Block:
-    """An array that the program is to find as `name`. write() copies it to bytes."""
+    """An array that the program will find as `name`. write() copies it to bytes."""
 
     def __init__(self, name, value, kind, shape, itemsize):
         self.name, self.kind, self.shape, self._value = name, kind, tuple(int(n) for n in shape), value
@@ -30,7 +30,7 @@ class Block:
             np.copyto(out.view(self._value.dtype.newbyteorder("=")).reshape(self.shape), self._value)
             return
         import torch
-        if self.kind == "BF16":  # numpy has none
+        if self.kind == "BF16":  # numpy has no bfloat16
             to = torch.from_numpy(out.view(np.int16)).view(torch.bfloat16)
         else:
             to = torch.from_numpy(out.view(str(self._value.dtype).replace("torch.", "")))
@@ -42,7 +42,7 @@ def is_tensor(value):
 
 
 def block(name, value, what):
-    """A block of the numbers of value, an array, a tensor or nested lists."""
+    """A block with the numbers of value, an array, a tensor or nested lists."""
     value = _tensor(value, what) if is_tensor(value) else _array(value, what)
     kind = str(value.dtype).replace("torch.", "") if is_tensor(value) else value.dtype.newbyteorder("=").name
     if kind not in _KINDS:
@@ -70,7 +70,7 @@ def _array(value, what):
         raise TypeError("collapse: %s is a %s of tensors; pass torch.cat(x) if each holds rows, torch.stack(x) if each is one" % (what, type(value).__name__))
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError("collapse: %s has masked entries; pass x[~x.mask.any(1)], and its labels alike" % what)
-    if isinstance(value, np.ndarray):  # a np.memmap stays one: file_of
+    if isinstance(value, np.ndarray):  # keeps a np.memmap, for file_of
         return value
     try:
         return np.asarray(value)
@@ -92,7 +92,7 @@ def rows(name, value, what):
 
 
 class Labels:
-    """Class numbers from labels of any kind. names: of the classes, in order; None for numbers."""
+    """Turns labels of any kind into class numbers. names: the names of the classes, in order; None for numbers."""
 
     def __init__(self, classes=None):
         self.k, self.names = None, None
@@ -155,7 +155,7 @@ class Labels:
 
     @property
     def from_words(self):
-        """Whether the names were found in the labels, and so say nothing of rows of a classifier."""
+        """Whether the names come from the labels, and so say nothing about the rows of a classifier."""
         return self._words is True
 
 
@@ -168,7 +168,7 @@ def _word(x):
 
 
 def file_of(b):
-    """The .npy file that a block of float32 or float64 rows is a mapping of, whole; None if it has to be copied."""
+    """The .npy file of which a block of float32 or float64 rows is a complete mapping; None if the block has to be copied."""
     array = b.value
     if not (isinstance(array, np.memmap) and b.nbytes >= _LEAST_MAPPED and b.kind in ("F32", "F64") and array.flags.c_contiguous
             and array.mode != "c" and array.dtype.isnative):
@@ -191,7 +191,7 @@ def _identity(f):
 
 
 def _mapped_at(address, offset):
-    """(major, minor, inode) of the file whose byte `offset` lies at an address of this process: a name may stand for another file by now."""
+    """(major, minor, inode) of the file whose byte `offset` is mapped at an address of this process: its name may belong to another file by now."""
     with open("/proc/self/maps") as f:
         for line in f:
             span, _, start, device, inode = line.split(None, 5)[:5]

@@ -14,7 +14,7 @@ from .rows import same_weights
 
 
 class MeasureError(RuntimeError):
-    """`collapse measure` failed. exit_code is its status, stderr what it said."""
+    """`collapse measure` failed. exit_code is its exit status, stderr its error output."""
 
     def __init__(self, message, exit_code=None, stderr=""):
         super().__init__(message)
@@ -22,21 +22,21 @@ class MeasureError(RuntimeError):
 
 
 def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(), partial=False):
-    """Every collapse measure of a capture, as `collapse measure --json` gives them:
+    """Every collapse measure of a capture, as `collapse measure --json` prints them:
     {"n", "d", "k", "class_counts", "measures": {...}, "missing": {...}, "per_class", "conventions"}.
 
-    folder     what a Tap has written.
+    folder     a folder that a Tap has written.
     test       folder of a capture of test samples: dilation, test accuracy, memorization.
     ood        folder of a capture of out-of-distribution samples: NC5.
     layer      a name of the Tap's `layers` instead of the classifier's input; the classifier is left out,
                since its weights belong to its own input.
     binary     path of the program; otherwise $COLLAPSE_BINARY, otherwise the one of the wheel, otherwise `collapse` on PATH.
     arguments  more flags, as on the command line, for example ["--measures", "all"].
-    partial    True to accept a capture that an exception ended.
+    partial    True to accept a capture that was ended by an exception.
 
-    Of a capture with keep="states" it gives what one pass over the samples can give; test and ood need features.
+    For a capture with keep="states" it returns what one pass over the samples can give; test and ood need features.
 
-    Raises ValueError if test or ood holds another classifier than folder: they are of another model, or another epoch.
+    Raises ValueError if test or ood holds another classifier than folder, and so belongs to another model or epoch.
     """
     if (test is not None or ood is not None) and _holds_states(capture_info(folder, partial)):
         raise ValueError("collapse: the capture %r holds states, and measures of test or out-of-distribution samples need the features of "
@@ -55,7 +55,7 @@ def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(
 
 
 def capture_info(folder, partial=False):
-    """What FOLDER/tap.json says. Raises FileNotFoundError or ValueError if the capture did not end well."""
+    """The content of FOLDER/tap.json. Raises FileNotFoundError or ValueError if the capture did not end successfully."""
     folder = os.fspath(folder)
     try:
         with open(os.path.join(folder, INFO_FILE)) as f:
@@ -140,7 +140,7 @@ def _shards(folder, info, stream):
         raise ValueError("collapse: the capture %r holds states, which keep no samples; capture test and out-of-distribution samples with "
                          "keep='features'" % os.fspath(folder))
     _refuse_missing(folder, info, stream)
-    # A folder's own * or [ must not act as a pattern.
+    # A * or [ in the folder's own name must not act as a pattern.
     return os.path.join(glob.escape(os.fspath(folder)), *stream.split("/"), "*.npy")
 
 
@@ -150,7 +150,7 @@ def _refuse_missing(folder, info, stream):
 
 
 def call(command):
-    """The document that a call of the program prints."""
+    """The document that the program prints when called."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise MeasureError("collapse: `%s` failed with exit status %d:\n%s"

@@ -10,15 +10,15 @@ _DRAWN = ("nc1_pinv", "nc1_trace_ratio", "nc2_means_etf_centred", "ncc_accuracy"
 
 
 class Depth(dict):
-    """Results by the name of their layer, in the order the model runs; the classifier's input is the last, "features"."""
+    """Results by layer name, in the order in which the model runs; the last one is "features", the classifier's input."""
 
     def curve(self, key):
-        """(layers, numbers) of a measure, where it has a value."""
+        """(layers, numbers) for a measure, where it has a value."""
         found = [(name, r["measures"][key]) for name, r in self.items() if key in r["measures"]]
         return [name for name, _ in found], [x for _, x in found]
 
     def plot(self, file=None, measures=None):
-        """Draws measures over depth: a matplotlib figure where matplotlib is installed, else an SVG text; saved in file if one is named."""
+        """Draws measures over depth: a matplotlib figure if matplotlib is installed, else SVG text; saved to file if one is given."""
         from .drawing import draw
         names = list(self)
         curves = []
@@ -31,8 +31,8 @@ class Depth(dict):
 def measure_layers(model, batches, layers=None, *, pool="mean", keep="features", folder=None, binary=None, arguments=(), **tap):
     """Runs a model over batches (x, y), in eval mode and without gradients, and measures the output of every layer and the classifier's input.
 
-    layers  names of modules, in any order; None: the model's children that run before the classifier. pool, keep and further options are those of Tap.
-    folder  where the capture is kept; None: it is removed.
+    layers  names of modules, in any order; None: the model's children that run before the classifier. pool, keep and other options are those of Tap.
+    folder  where to keep the capture; None: it is removed.
     """
     import torch
 
@@ -58,7 +58,7 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
 
 
 def _children(model):
-    """Children that have anything to compute, without the last, which is the classifier or holds it."""
+    """The children that compute anything, without the last, which is or contains the classifier."""
     names = [name for name, child in model.named_children() if any(True for _ in child.parameters())]
     if len(names) < 2:
         raise ValueError("collapse: the model has no children before its classifier; pass layers=[names of modules], such as %s"

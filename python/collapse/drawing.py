@@ -1,4 +1,4 @@
-"""Curves, one panel for each, by matplotlib where it is installed, else as SVG written here."""
+"""Draws curves, one panel each, with matplotlib if it is installed, else as SVG."""
 
 import html
 import math
@@ -7,7 +7,7 @@ _WIDE, _HIGH, _LEFT, _TOP, _ACROSS = 300, 190, 62, 26, 3
 
 
 def draw(curves, axis, file=None, ticks=None):
-    """curves: (name, x, y). A matplotlib figure or an SVG text, saved in file if one is named."""
+    """curves: (name, x, y). A matplotlib figure or SVG text, saved to file if one is given."""
     try:
         import matplotlib.figure
     except ImportError:
@@ -37,7 +37,7 @@ def _logarithmic(y):
 
 
 def svg(curves, axis, ticks=None):
-    """One panel for each curve; y is logarithmic where numbers are positive and span more than a factor of 20."""
+    """One panel per curve; y is logarithmic if the numbers are positive and span more than a factor of 20."""
     across = max(1, min(_ACROSS, len(curves)))
     low = 76 if ticks else 34
     width, height = across * (_LEFT + _WIDE), -(-len(curves) // across) * (_TOP + _HIGH + low)

@@ -1,4 +1,4 @@
-"""What a Tap raises. Apart from the rest because it needs no torch."""
+"""The error that a Tap raises; in a module of its own because it needs no torch."""
 
 
 class ClassifierError(ValueError):

@@ -1,4 +1,4 @@
-"""The folder of a capture: a new or empty one, or one that takes the place of an older capture once it is whole."""
+"""The folder of a capture: a new or empty one, or one that replaces an older capture once it is complete."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import urllib.parse
 
 INFO_FILE = "tap.json"
 FEATURES, LABELS, TRUE_LABELS, CORRUPTED, LAYERS = "features", "labels", "true_labels", "corrupted", "layers"
-STATE = ".ncs"  # of a stream of which a capture holds a state instead of rows
+STATE = ".ncs"  # of a stream that a capture keeps as a state instead of rows
 
 _FILES = {INFO_FILE, "weight.npy", "bias.npy", FEATURES + STATE}
 _MOST_INFO = 16 << 20  # bytes of a tap.json that are read
@@ -16,19 +16,19 @@ _STREAMS = {FEATURES, LABELS, TRUE_LABELS, CORRUPTED}
 
 
 def layer_stream(name):
-    """Where a layer's output is kept. Names may hold characters that file names may not."""
+    """Where a layer's output is kept. Layer names may contain characters that file names cannot."""
     return "layers/" + (urllib.parse.quote(name, safe="") or "model")
 
 
 class CaptureFolder:
-    """Where a capture is written (`path`), and what becomes of it.
+    """The folder that a capture is written to (`path`), and how it gets its final name.
 
-    With overwrite an older capture in `final` stays whole until the new one is: the new one is written beside it, under
-    a name that ends in .overwriting, and takes its place in commit(). Only what a Tap has written is ever removed.
+    With overwrite, an older capture in `final` stays intact until the new one is complete: the new one is written next to it, under
+    a name that ends in .overwriting, and replaces it in commit(). Only files that a Tap has written are ever removed.
     """
 
     def __init__(self, folder, overwrite):
-        # Through symbolic links: what they point to is replaced, not they.
+        # Follow symbolic links: their target is replaced, not the links.
         self.final = os.path.realpath(os.fspath(folder))
         self.shown = os.fspath(folder)
         self.path = self.shown
@@ -43,21 +43,21 @@ class CaptureFolder:
             raise FileExistsError("collapse: overwrite=True replaces captures only, and %r has no %s that says it is one (a capture whose "
                                   "process was killed has none); use another folder, or remove it yourself" % (self.shown, INFO_FILE))
         self.path = self.final + ".overwriting"
-        if os.path.isdir(self.path):  # what a killed process left
+        if os.path.isdir(self.path):  # left by a killed process
             refuse_foreign(self.path)
             shutil.rmtree(self.path)
         os.mkdir(self.path, 0o700)
-        shutil.copymode(self.final, self.path)  # who could not read the old capture cannot read the new one
+        shutil.copymode(self.final, self.path)  # users who could not read the old capture cannot read the new one
 
     @property
     def replaces(self):
         return self.path != self.shown
 
     def commit(self):
-        """Puts a whole capture in its place."""
+        """Moves a complete capture to its final place."""
         if self.replaces:
             old = self.final + ".overwritten"
-            if os.path.isdir(old):  # from a process that was killed between the two renames
+            if os.path.isdir(old):  # left by a process that was killed between the two renames
                 refuse_foreign(old)
                 shutil.rmtree(old)
             os.rename(self.final, old)
@@ -65,7 +65,7 @@ class CaptureFolder:
             shutil.rmtree(old)
 
     def clear(self):
-        """Removes what a capture without samples has written, so that the folder can be used again."""
+        """Removes the files of a capture without samples, so that the folder can be used again."""
         if not os.path.isdir(self.path):
             return
         refuse_foreign(self.path)
@@ -87,7 +87,7 @@ def _is_capture(folder):
 
 
 def refuse_foreign(folder):
-    """Raises FileExistsError if the folder holds anything that a Tap does not write."""
+    """Raises FileExistsError if the folder contains anything that a Tap does not write."""
     foreign = sorted(path for name in os.listdir(folder) for path in _foreign(folder, name))
     if foreign:
         raise FileExistsError("collapse: overwrite=True replaces captures only, and %r is not part of one; use another folder, or "
@@ -95,7 +95,7 @@ def refuse_foreign(folder):
 
 
 def _foreign(folder, name):
-    """What is not a Tap's in one entry of a capture's folder."""
+    """Files in one entry of a capture's folder that are not a Tap's."""
     path = os.path.join(folder, name)
     if name in _STREAMS:
         return _foreign_in(path)
@@ -105,12 +105,12 @@ def _foreign(folder, name):
 
 
 def _foreign_layer(path):
-    """What is not a Tap's in the shards, or the state, of a layer."""
+    """Files among the shards, or the state, of a layer that are not a Tap's."""
     return [] if _whole(path).endswith(STATE) and _is_file(path) else _foreign_in(path)
 
 
 def _whole(name):
-    """The name that a file has once it is whole."""
+    """The name that a file has once it is complete."""
     return name[:-len(".part")] if name.endswith(".part") else name
 
 

@@ -6,17 +6,17 @@ from . import proof
 from .errors import ClassifierError
 from .products import Product
 
-MOST_OUTPUTS, DEEPEST = 32, 3  # how far tuples, dicts and objects that a model returns are searched
+MOST_OUTPUTS, DEEPEST = 32, 3  # how deep and how wide to search the tuples, dicts and objects that a model returns
 
 
 class Head:
     """The classifier that was found.
 
-    name     the module that holds the weights, else the innermost one in which they were used; "" is the model itself.
+    name     the module that holds the weights, else the innermost one that used them; "" is the model itself.
     path     where the logits are in what the model returns: "", ".logits", "[0]", "['out']".
     reading  a proof.Reading.
     place    which of the products with these weights in a forward pass it is, counted from the last (-1);
-             None if all of them together, one behind the other.
+             None if all of them together, concatenated.
     """
 
     def __init__(self, candidate, path, reading, held):
@@ -25,14 +25,14 @@ class Head:
         self.shape, self._address, self._held = tuple(self.last.weight.shape), self.last.address, held
 
     def wants(self, product):
-        """Whether a later product may be this one: the same weights, or as many that no module holds, if they are computed
-        anew each time."""
+        """Whether a later product may be this one: it has the same weights, or equally many that no module holds, if they are
+        computed anew each time."""
         if tuple(product.weight.shape) != self.shape:
             return False
         return product.address == self._address if self._owned else product.address not in self._held
 
     def take(self, products, outputs):
-        """The product of a later batch, proved on a few of its rows. Raises ClassifierError if it does not hold."""
+        """The product of a later batch, verified on a few of its rows. Raises ClassifierError if that fails."""
         alike = [product for product in products if self.wants(product)]
         calls = len(alike)
         if self.place is None:
@@ -68,7 +68,7 @@ class Head:
         return proof.deviation(self.reading, r, scale, picked, classes, proving=False)
 
     def weights(self):
-        """(W, b) with W h + b the logits, as tensors on the processor; b is None if there is none."""
+        """(W, b) with logits W h + b, as tensors on the CPU; b is None if there is none."""
         weight, bias = _widened(self.last.weight), self.last.bias
         bias = None if bias is None else _widened(bias)
         if self.reading.scale == 1.0 and self.reading.offset is None:
@@ -81,11 +81,11 @@ class Head:
         return (self.reading.scale * weight.double()).to(kind), total.to(kind) if has_bias else None
 
     def release(self):
-        """Lets go of the features of the last batch; the weights are kept."""
+        """Frees the features of the last batch; the weights are kept."""
         self.last.h = None
 
     def describe(self):
-        """What tap.json says of the proof."""
+        """The description of the proof in tap.json."""
         return {"output": self.path, "transform": self.reading.transform, "scale": self.reading.scale, "rows": self.reading.rows,
                 "largest_error": self.reading.error, "tolerance": self.reading.tolerance}
 
@@ -95,8 +95,8 @@ def _widened(tensor):
 
 
 def outputs_of(value, pick=None):
-    """[(path, tensor)] of what a model returned: floating-point tensors with at least one axis. Logits that are called so stand
-    alone. pick is a key, an index or a function that says which."""
+    """[(path, tensor)] for the floating-point tensors with at least one axis that a model returned. If one is named logits, it is
+    the only one. pick is a key, an index or a function that selects one."""
     if pick is not None:
         try:
             chosen = pick(value) if callable(pick) else _named(value, pick) if isinstance(pick, str) else value[pick]
@@ -153,7 +153,7 @@ class Held:
         self.addresses = frozenset(self._holders)
 
     def names_of(self, product):
-        """(names, held): under which names a product's weights can be asked for, the best one first. Modules that hold them
+        """(names, held): the names under which a product's weights can be requested, best first. Modules that hold them
         (the one that ran, if it is among them), then the innermost module that ran."""
         holders = [name for name, count in self._holders.get(product.address, ()) if count == product.weight.numel()]
         ran = self._names.get(id(product.module))
@@ -164,17 +164,17 @@ class Held:
 
 
 def _plain(name):
-    """The module itself in place of the list in which torch.nn.utils.parametrize keeps its parameter."""
+    """The module itself instead of the list in which torch.nn.utils.parametrize keeps its parameter."""
     return ("." + name).partition(".parametrizations.")[0][1:]
 
 
 def under(name, wanted):
-    """Whether the module `name` is `wanted` or lies inside it."""
+    """Whether the module `name` is `wanted` or inside it."""
     return wanted == "" or name == wanted or name.startswith(wanted + ".")
 
 
 def find(products, outputs, modules, wanted):
-    """All heads that give one of the outputs: [Head], the product that ran last first; at most one for each output.
+    """All heads that give one of the outputs: [Head], with the product that ran last first; at most one per output.
 
     wanted: None, or the name of the module they must belong to.
     """
@@ -189,7 +189,7 @@ def find(products, outputs, modules, wanted):
 
 
 def _candidates(products, held, wanted):
-    """[(names, owned, place, Product)]: each product, then the calls of shared weights together, the last ones first."""
+    """[(names, owned, place, Product)]: each product, then the calls with shared weights combined, the last ones first."""
     groups = {}
     for product in products:
         names, owned = held.names_of(product)
@@ -209,7 +209,7 @@ def _candidates(products, held, wanted):
 
 
 def _together(calls):
-    """Several products with the same weights as one: stacked if they are alike, else one behind the other."""
+    """Several products with the same weights as one: stacked if they have the same shape, else concatenated."""
     if len(calls) < 2 or len({call.h.shape[1:] for call in calls}) != 1:
         return None
     joined = Product.__new__(Product)

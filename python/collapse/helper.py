@@ -1,7 +1,7 @@
-"""The program kept beside this process, so that measuring arrays costs no start: `collapse measure --requests`.
+"""Keeps the program running next to this process, so that measuring arrays needs no start-up: `collapse measure --requests`.
 
-A request is a line of JSON on its standard input, the answer a line on its standard output. There is one helper for each program, and
-calls take turns. A child of fork() starts a helper of its own; a helper whose process is gone sees the end of its standard input and ends.
+A request is a line of JSON on its standard input, the answer a line on its standard output. There is one helper per program, and
+calls take turns. A child of fork() starts its own helper; a helper whose parent is gone sees the end of its standard input and ends.
 """
 
 import atexit
@@ -28,7 +28,7 @@ def helper_of(binary):
 
 
 def close():
-    """Ends the helper processes and gives back the memory that arrays were handed over in. The next call starts anew."""
+    """Ends the helper processes and frees the memory that arrays were passed in. The next call starts anew."""
     with _starting:
         helpers = list(_helpers.values())
         _helpers.clear()
@@ -44,7 +44,7 @@ def say_once(key, message):
 
 
 class Helper:
-    """Hold `lock` while the arena is filled and until the answer is there."""
+    """Hold `lock` while filling the arena and until the answer has arrived."""
 
     def __init__(self, binary):
         self.binary, self.lock = binary, threading.Lock()
@@ -52,7 +52,7 @@ class Helper:
 
     @property
     def pid(self):
-        """Of the helper's process; None while there is none."""
+        """The process number of the helper; None if there is none."""
         return None if self._process is None else self._process.pid
 
     def ask(self, arguments):
@@ -62,7 +62,7 @@ class Helper:
             started = self._process is None
             try:
                 answer = self._exchange(line)
-            except BaseException:  # Ctrl-C: an answer that comes later must not be taken for that of the next call
+            except BaseException:  # Ctrl-C: an answer that arrives later must not be taken for that of the next call
                 self._drop(kill=True)
                 raise
             if answer is not None:
@@ -79,7 +79,7 @@ class Helper:
         self.arena.close()
 
     def forget(self):
-        """Leaves the process and the memory to the parent, in a child of fork()."""
+        """In a child of fork(): leaves the process and the memory to the parent."""
         if self._process is not None:
             self._process.stdin.close()
             self._process.stdout.close()
@@ -107,13 +107,13 @@ class Helper:
     def _start(self):
         self._errors = _words_file()
         apart = {"start_new_session": True} if os.name == "posix" else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-        # A session of its own: Ctrl-C at the terminal is for this process, which then ends the helper.
+        # A separate session: Ctrl-C at the terminal goes only to this process, which then ends the helper.
         self._process = subprocess.Popen([self.binary, "measure", "--requests"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, bufsize=-1, pass_fds=self.arena.inherited(), **apart)
         self._process.stdin = _unbuffered(self._process.stdin)
 
     def _drop(self, kill, close=False):
-        """Ends the process; (its exit status, what it said last)."""
+        """Ends the process; returns (exit status, its last output)."""
         process, errors = self._process, self._errors
         self._process = self._errors = None
         if process is None:
@@ -139,7 +139,7 @@ class Helper:
 
 
 def _words_file():
-    """Where the helper's last words go: nowhere if no temporary folder takes a file."""
+    """The file for the helper's error output: none if no temporary folder accepts a file."""
     try:
         return tempfile.TemporaryFile()
     except OSError:
@@ -147,7 +147,7 @@ def _words_file():
 
 
 def _unbuffered(pipe):
-    """The raw end of a pipe: a buffer would keep a request that could not be written, and write it when it is closed."""
+    """The unbuffered end of a pipe: a buffer would keep a request that could not be written, and write it on closing."""
     return pipe.detach()
 
 

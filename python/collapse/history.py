@@ -9,7 +9,7 @@ from .command import call, find_binary
 from .rows import array_of
 
 _FILE = "history.jsonl"
-# What is worth a curve of a result: the rest is in the result itself, and in history.results when keep=True.
+# The measures worth a curve: the rest is in the result itself, and in history.results if keep=True.
 _USUAL = ("nc1_pinv", "nc2_means_etf_centred", "nc3_direct", "nc4_ncc_mismatch", "accuracy", "test_accuracy", "test_nc1_trace_ratio")
 
 
@@ -23,12 +23,12 @@ class History:
             history.add(epoch, collapse.measure(H, y, W, b), loss=loss)
         history.plot("curves.svg")
 
-    folder  kept as FOLDER/history.jsonl, line by line, and read again by the next History of it; None: in memory alone.
-    lab     the folder of a lab, in which record() keeps the run; name is what it is called there (default: the folder's name).
+    folder  where to keep it, line by line in FOLDER/history.jsonl, which the next History of the folder reads again; None: only in memory.
+    lab     the folder of a lab, in which record() keeps the run under the given name (default: the folder's name).
     """
 
     def __init__(self, folder=None, *, lab=None, name=None, binary=None):
-        self.epochs = []  # (epoch, {"train/nc1_pinv": number, ...}), epochs rise
+        self.epochs = []  # (epoch, {"train/nc1_pinv": number, ...}), epochs increasing
         self._loggers, self._binary, self._temporary = [], binary, None
         self.folder = None if folder is None else os.fspath(folder)
         self.lab, self.name = lab, name or (os.path.basename(os.path.abspath(self.folder)) if self.folder else None)
@@ -44,7 +44,7 @@ class History:
 
     def add(self, epoch, result=None, split="train", **values):
         """Adds an epoch, or more numbers of the last one: all measures of a result, as split/key, and values by name (test_loss=…, or
-        **{"test/loss": …}). An epoch that was there already, as after going on from a checkpoint, goes with all that follow it."""
+        **{"test/loss": …}). If the epoch was there before, as after resuming from a checkpoint, it and all later epochs are replaced."""
         epoch = int(epoch)
         numbers = {}
         for key, x in {} if result is None else result["measures"].items():
@@ -70,7 +70,7 @@ class History:
         return sorted({name for _, numbers in self.epochs for name in numbers})
 
     def curve(self, name):
-        """(epochs, numbers) of one name."""
+        """(epochs, numbers) for one name."""
         found = [(epoch, numbers[name]) for epoch, numbers in self.epochs if name in numbers]
         if not found:
             import difflib
@@ -81,7 +81,7 @@ class History:
         return [dict(numbers, epoch=epoch) for epoch, numbers in self.epochs]
 
     def frame(self):
-        """A pandas.DataFrame with a row for each epoch."""
+        """A pandas.DataFrame with one row per epoch."""
         try:
             import pandas
         except ImportError:
@@ -89,19 +89,19 @@ class History:
         return pandas.DataFrame(self.rows()).set_index("epoch")
 
     def log_to(self, logger, *arguments, **options):
-        """Hands the numbers of each epoch that is added from here on to "tensorboard", "wandb", "mlflow" or a function (epoch, numbers).
+        """Passes the numbers of each epoch added from now on to "tensorboard", "wandb", "mlflow" or a function (epoch, numbers).
 
-        tensorboard takes what torch.utils.tensorboard.SummaryWriter takes, or such a writer; wandb a run, or what wandb.init takes; mlflow
-        logs to its active run.
+        tensorboard takes the arguments of torch.utils.tensorboard.SummaryWriter, or such a writer; wandb takes a run, or the arguments
+        of wandb.init; mlflow logs to its active run.
         """
         from .loggers import logger_of
         self._loggers.append(logger_of(logger, arguments, options))
         return self
 
     def plot(self, file=None, names=None, axis="epoch"):
-        """Draws curves over epochs: a matplotlib figure where matplotlib is installed, else an SVG text. With file both are saved there.
+        """Draws curves over epochs: a matplotlib figure if matplotlib is installed, else SVG text. If file is given, either is saved there.
 
-        names: by default the main measures and whatever else was added by name.
+        names: by default the main measures and everything that was added by name.
         """
         from .drawing import draw
         if not self.epochs:
@@ -117,7 +117,7 @@ class History:
         return svg([(name,) + self.curve(name) for name in names], "epoch") if self.epochs else "<p>no epoch</p>"
 
     def record(self):
-        """Keeps the history in the lab as a run of its name, in place of an older one; `collapse serve`, `report` and `export` show it.
+        """Stores the history in the lab as a run of its name, replacing an older one; `collapse serve`, `report` and `export` show it.
         Returns the run's hash."""
         if self.lab is None:
             raise ValueError("collapse: this history has no lab; pass History(folder, lab=\"lab\")")
@@ -133,7 +133,7 @@ class History:
                 lines = f.read().split("\n")
         except FileNotFoundError:
             return
-        torn = lines.pop()  # a process that was killed leaves half a line
+        torn = lines.pop()  # a killed process leaves half a line
         for n, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
@@ -151,7 +151,7 @@ class History:
 
 
 def _filed(split, key):
-    """The name that the lab gives a measure: what is of test samples is filed there."""
+    """The lab's name for a measure: measures of test samples are filed under test."""
     of_test = {"test_accuracy": "accuracy", "dilation": "dilation"}
     return "test/" + of_test[key] if key in of_test else "%s/%s" % (split, key)
 

@@ -1,4 +1,4 @@
-"""Where a History hands its numbers on: TensorBoard, W&B, MLflow, functions."""
+"""Passes the numbers of a History on to TensorBoard, W&B, MLflow or functions."""
 
 
 def logger_of(logger, arguments, options):

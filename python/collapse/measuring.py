@@ -1,4 +1,4 @@
-"""measure(): of a Tap's folder (command.py) or of arrays in memory, here."""
+"""measure(): of a Tap's folder (command.py), or of arrays in memory (here)."""
 
 import os
 import re
@@ -19,20 +19,20 @@ def measure(features, labels=None, W=None, b=None, **options):
     measure(H, y, W=None, b=None, ...)   of arrays: numpy, torch on any device, lists. docs/python.md
         H            (n, d) features of train samples.
         y            (n) labels: class numbers, or words.
-        W, b         the classifier: logits are H W^T + b, W (K, d). A module with weight and bias stands for both.
+        W, b         the classifier: logits are H W^T + b, W (K, d). A module with weight and bias can be given for both.
         test         (H, y) of test samples.
         ood          H of out-of-distribution samples.
-        true         (n) labels before noise; corrupted: (n) True where a label was drawn anew.
+        true         (n) labels before noise; corrupted: (n) True where a label was redrawn.
         measures     "default", "all", or keys of docs/measures.md.
         classes      names of the classes in the order of W's rows, or their number.
         ignore_index, min_count, imbalance, null, rcond, drop_nonfinite, threads: as the flags of `collapse measure`.
-        keep         "states": sums over classes instead of samples, on the tensor's device (needs torch); taken by itself where the
-                     features of a device do not fit into memory.
+        keep         "states": sums over classes instead of samples, on the tensor's device (needs torch); chosen automatically if
+                     the features on a device do not fit into memory.
         binary       path of the program. arguments: more flags, such as ["--html", "page.html"].
 
-    measure(folder, test=..., ood=..., layer=..., binary=..., arguments=..., partial=...)   of what a Tap has written.
+    measure(folder, test=..., ood=..., layer=..., binary=..., arguments=..., partial=...)   of a folder that a Tap has written.
 
-    Raises TypeError or ValueError for arrays that cannot be meant, MeasureError for what the program refuses.
+    Raises TypeError or ValueError for arrays that make no sense, MeasureError if the program refuses them.
     """
     if isinstance(features, (str, bytes, os.PathLike)):
         if labels is not None or W is not None or b is not None:
@@ -145,7 +145,7 @@ def _flags(**values):
 
 
 def _too_large(train):
-    """Whether the features of a device, which would have to be copied, are more than this machine's memory and disk should take."""
+    """Whether the features on a device, which would have to be copied, are too large for this machine's memory and disk."""
     free = available_memory()
     return is_tensor(train.value) and train.value.device.type != "cpu" and free is not None and train.nbytes > free // 2
 
@@ -156,7 +156,7 @@ def _of_samples(helper, blocks, flags):
         if path is None:
             _store(helper, blocks)
             return helper.ask([helper.arena.path] + flags)
-        # The mapped file is read where it is. Names that no other role goes by keep the arena's arrays apart.
+        # The mapped file is read in place. Unique names distinguish the arena's arrays from those of the file.
         inside = [_renamed(x) for x in blocks[1:]]
         _store(helper, inside)
         arena = helper.arena.path
@@ -209,7 +209,7 @@ def _of_states(helper, blocks, flags, drop_nonfinite):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# What a message of the program calls by a flag, and measure() by an argument.
+# Flags in messages of the program, and the arguments of measure() that replace them.
 _ARGUMENTS = {"--drop-nonfinite": "drop_nonfinite=True", "--measures": "measures=", "--classes": "classes=", "--min-count": "min_count=",
               "--imbalance": "imbalance=", "--null": "null=", "--rcond": "rcond=", "--ignore-label": "ignore_index=", "--threads": "threads="}
 

@@ -8,13 +8,13 @@ import torch
 
 _MAGIC, _FIRST_PASS = b"NCS2", 1
 _POOLED, _FLOAT32, _VALUES = 1, 2, 4
-_PART = 1 << 20  # numbers that are brought from the device at a time
+_PART = 1 << 20  # numbers copied from the device at a time
 
 
 def write_state(path, moments, values, slots):
-    """Writes `moments` (states.Moments) under `path`, in one piece.
+    """Writes `moments` (states.Moments) to `path`, atomically.
 
-    values: the label value of each class, ascending, int64 (K); slots: its place in the moments, a tensor on their device (K).
+    values: the label value of each class, ascending, int64 (K); slots: its index in the moments, a tensor on their device (K).
     """
     with open(path + ".part", "wb") as f:
         digest = hashlib.sha256()

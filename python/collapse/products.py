@@ -1,7 +1,7 @@
-"""Sees the linear products of a forward pass: which layer, parameter or expression multiplied what by which weights.
+"""Records the linear products of a forward pass: which layer, parameter or expression multiplied what by which weights.
 
 A classifier need not be an nn.Linear: it may be F.linear with another layer's weight, a matrix product, a 1×1 convolution.
-All of them pass through torch's function mode, so that one place sees them all.
+All of them pass through torch's function mode, so one place sees them all.
 """
 
 import collections
@@ -10,8 +10,8 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode
 
-# Of the first batch this many products are kept, the last ones: the classifier is near the output, and inputs of all layers
-# of a large model would not fit into memory.
+# From the first batch only this many products are kept, the last ones: the classifier is near the output, and the inputs of all
+# layers of a large model would not fit into memory.
 LATEST = 16
 
 
@@ -20,9 +20,9 @@ class Product:
 
     h        (*positions, d): the input as the product read it. positions is (N), (N, T) for tokens, (N, H, W) for images.
     weight   (K, d); bias (K) or None.
-    precise  the dtype of the result, which says how the product was rounded; convolution: whether one computed it.
+    precise  the dtype of the result, which says how the product was rounded; convolution: whether a convolution computed it.
     module   the innermost module that ran, None outside of all.
-    finished how many modules had returned when it ran; a place in Recorder.finished.
+    finished how many modules had returned when it ran; an index into Recorder.finished.
     """
 
     def __init__(self, h, weight, bias, result, module, finished):
@@ -36,18 +36,18 @@ class Product:
 
     @property
     def address(self):
-        """Where the weights lie; equal for a parameter, its transposed view and layers that share it."""
+        """The memory of the weights; equal for a parameter, its transposed view and layers that share it."""
         try:
             return self.weight.data_ptr()
-        except RuntimeError:  # tensors without memory of their own
+        except RuntimeError:  # tensors without their own memory
             return None
 
 
 class Recorder(TorchFunctionMode):
-    """Keeps the linear products between begin() and end(). Enter it once, around everything.
+    """Keeps the linear products between begin() and end(). Enter it only once, around everything.
 
-    keep    a function of a Product: those it is true for are kept in the first pass, beside the last LATEST.
-    wanted  None in the first pass; then a function of a Product that says which alone to keep.
+    keep    a predicate on products: those that satisfy it are kept in the first pass, in addition to the last LATEST.
+    wanted  None in the first pass; then a predicate on products that says which ones to keep.
     """
 
     def __init__(self, keep=lambda product: False):
@@ -61,7 +61,7 @@ class Recorder(TorchFunctionMode):
         self.finished = []  # (module, shape of its output or None) of the first pass, in the order in which modules returned
 
     def watch_modules(self):
-        """Follows which module runs. Costs a call for each module, so it is for the first batch only."""
+        """Tracks which module runs. This costs a call per module, so it is done only for the first batch."""
         self._hooks = [register_module_forward_pre_hook(self._module_begins), register_module_forward_hook(self._module_ends)]
 
     def forget_modules(self):
@@ -81,7 +81,7 @@ class Recorder(TorchFunctionMode):
         return [product for _, product in found]
 
     def stop(self):
-        """Ends a pass that failed, and lets go of its tensors."""
+        """Ends a pass that failed, and frees its tensors."""
         self.end()
         self.forget_modules()
 
@@ -108,7 +108,7 @@ class Recorder(TorchFunctionMode):
         try:
             operands = read(*args, **kwargs)
         except (TypeError, AttributeError, IndexError, ValueError):
-            return  # called in a way that the reader does not know: not a product that can be taken
+            return  # called in a way that the reader does not know: not a usable product
         if operands is None:
             return
         module = self._running[-1] if self._running else None
@@ -124,7 +124,7 @@ class Recorder(TorchFunctionMode):
             self._latest.append((self._count, product))
 
 
-# Readers: from the arguments of a torch function to (h, weight, bias), or None if it is not a linear map of the last axis.
+# Readers turn the arguments of a torch function into (h, weight, bias), or None if it is not a linear map of the last axis.
 
 
 def _linear(input, weight, bias=None):
@@ -159,7 +159,7 @@ def _einsum(equation, *operands):
 
 
 def _conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """A convolution whose kernel is one pixel, or the whole image."""
+    """A convolution whose kernel is a single pixel, or the whole image."""
     kernel, image = tuple(weight.shape[2:]), tuple(input.shape[2:])
     if groups != 1 or input.dim() != weight.dim() or padding == "same" and set(kernel) != {1}:
         return None

@@ -1,4 +1,4 @@
-"""Proves on numbers that recorded weights give a model's output: products in float64 against what the model returned."""
+"""Proves numerically that recorded weights give a model's output: compares products in float64 with what the model returned."""
 
 import math
 
@@ -8,11 +8,11 @@ import torch
 ROUNDOFF = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
 
 MOST_ROWS, FEWEST_ROWS = 256, 8
-MOST_MULTIPLICATIONS = 1 << 31  # about a second of one core; fewer rows are compared above it
-CHUNK = 1 << 21  # elements of the weights that are widened at a time
-SPOT_ROWS, SPOT_WEIGHTS = 4, 1 << 18  # of later batches: rows, and about how many elements of the weights
+MOST_MULTIPLICATIONS = 1 << 31  # about a second on one core; beyond it, fewer rows are compared
+CHUNK = 1 << 21  # elements of the weights that are converted at a time
+SPOT_ROWS, SPOT_WEIGHTS = 4, 1 << 18  # for later batches: rows, and approximate number of elements of the weights
 
-# What a model may do to the logits W h + b before it returns them. The first that holds is taken.
+# What a model may do to the logits W h + b before returning them. The first one that fits is used.
 TRANSFORMS = ("none", "scale", "offset", "scale and offset", "log_softmax", "softmax", "sigmoid")
 
 
@@ -20,7 +20,7 @@ class Reading:
     """How the model's output follows from one product: output = transform(scale · (h Wᵀ + b) + offset).
 
     error      the largest deviation over the compared rows, in units of the sum that was rounded (see `deviation`).
-    tolerance  what the error may be, from the precision of the product.
+    tolerance  the largest allowed error, from the precision of the product.
     rows       how many rows were compared.
     tiny       the smallest normal number of the output's dtype.
     """
@@ -33,8 +33,8 @@ class Reading:
 def tolerance(product, output):
     """16 u + d u': u is the roundoff of the least precise number involved, d u' covers the sum of d terms.
 
-    Sums are accumulated in float32 (float64 for float64) by every library that torch calls. A product that may run in
-    TensorFloat-32 or bfloat16 by torch's settings has their u.
+    Sums are accumulated in float32 (float64 for float64) by every library that torch calls. If torch's settings allow a
+    product to run in TensorFloat-32 or bfloat16, u is theirs.
     """
     kinds = [t for t in (product.h.dtype, product.weight.dtype, product.precise, output.dtype) if t in ROUNDOFF]
     u = max(ROUNDOFF[kind] for kind in kinds)
@@ -56,7 +56,7 @@ def _faster_float32(product):
 
 
 def sampled(count, most):
-    """At most `most` indices below count, evenly spread, the first and the last among them."""
+    """At most `most` indices below count, evenly spaced, including the first and the last."""
     if count <= most:
         return torch.arange(count)
     return torch.linspace(0, count - 1, most, dtype=torch.float64).round().long().unique()
@@ -69,9 +69,9 @@ def rows_to_compare(product):
 
 
 def products_in_float64(product, rows, classes=None):
-    """r = h Wᵀ + b (rows, K) and its scale √(Σ_l W_kl² h_l² + b_k²), which is what rounding errors are proportional to.
+    """r = h Wᵀ + b (rows, K) and its scale √(Σ_l W_kl² h_l² + b_k²), to which rounding errors are proportional.
 
-    On the processor, a part of the weights at a time: other devices may lack float64 or the memory.
+    On the CPU, for a part of the weights at a time: other devices may lack float64 or the memory.
     """
     h = product.h.reshape(-1, product.h.shape[-1])[rows.to(product.h.device)].cpu().double()
     classes = torch.arange(product.weight.shape[0]) if classes is None else classes
@@ -87,7 +87,7 @@ def products_in_float64(product, rows, classes=None):
 
 
 def arrangements(output, positions, k):
-    """The model's output as (rows, K), in each way in which its axes can be the product's: classes last, or on axis 1."""
+    """The model's output as (rows, K), for each way in which its axes can match the product's: classes last, or on axis 1."""
     count = 1
     for size in positions:
         count *= size
@@ -110,8 +110,8 @@ def _no_ones(shape):
 def fit(transform, r, scale, output, tol, tiny):
     """The Reading of an output (rows, K) as a transform of products r, or None if it is not proved.
 
-    A scale or an offset is found by least squares. It counts only where the rows outnumber what is fitted and vary by much
-    more than they are rounded.
+    A scale or an offset is found by least squares. It counts only if there are more rows than fitted numbers and they vary by
+    much more than their rounding.
     """
     factor, offset = 1.0, None
     centred = r - r.mean(0)
@@ -135,8 +135,8 @@ def fit(transform, r, scale, output, tol, tiny):
 def deviation(reading, r, scale, output, classes=None, proving=True):
     """The largest |output − transform(r)|, in units of the scale of r (and of the output's own size, which is rounded too).
 
-    Probabilities are compared by their logarithms, so that small ones count as much as large ones; infinite, where a
-    classifier is to be proved by them, if too many are 0 or 1 to say anything.
+    Probabilities are compared by their logarithms, so that small ones count as much as large ones. If a classifier is to be proved
+    by them and too many are 0 or 1, the deviation is infinite.
     """
     if reading.transform in TRANSFORMS[:4]:
         offset = 0.0 if reading.offset is None else reading.offset if classes is None else reading.offset[classes]
@@ -155,7 +155,7 @@ def deviation(reading, r, scale, output, classes=None, proving=True):
 
 
 def _logarithms(p, wanted, tiny, proving):
-    """log p and what it should be; p below the smallest normal number counts as right where it should be that small."""
+    """log p and what it should be; a p below the smallest normal number counts as right if it should be that small."""
     small = p < tiny
     telling = ~small & (p < 0.999)
     if bool((p < 0).any()) or proving and int(telling.sum()) < max(4, p.numel() // 4):

@@ -1,4 +1,4 @@
-"""What a Tap says when no classifier could be proved: why, and the call that would work."""
+"""The message of a Tap when no classifier could be proved: why, and the call that would work."""
 
 import json
 
@@ -7,7 +7,7 @@ from .heads import Held, find, under
 
 
 def call(**options):
-    """Tap(model, folder, ...) as it is to be written."""
+    """Tap(model, folder, ...) as the user should write it."""
     words = {True: "True", False: "False", None: "None"}
     shown = ["%s=%s" % (name, words[value] if value is None or isinstance(value, bool) else json.dumps(value)) for name, value in options.items()]
     return "Tap(%s)" % ", ".join(["model", "folder"] + shown)
@@ -69,7 +69,7 @@ def _none(products, outputs, held, wanted, others, before):
 
 
 class _Before:
-    """The module whose output goes into the classifier, as far as the order of modules tells."""
+    """The module whose output is the classifier's input, as far as the order of modules tells."""
 
     def __init__(self, products, outputs, modules, wanted, finished, pool):
         self._names = {id(module): name for name, module in modules.items()}

@@ -1,17 +1,17 @@
-"""What a measurement gives: the document of `collapse measure --json`, with attributes, and as a table."""
+"""The result of a measurement: the document of `collapse measure --json`, with attributes, and as a table."""
 
 import copy
 import html
 
 
 class Result(dict):
-    """The document as a dict (docs/measuring.md has its keys), and beside it:
+    """The document as a dict (docs/measuring.md has its keys), with these attributes:
 
     result.nc1_pinv           a measure; one without a value raises AttributeError with the reason
     result.measures           key -> number; result.missing: key -> why there is none
-    result.readings           key -> what the number means here, in words
+    result.readings           key -> what the number means, in words
     result.finding            the headline
-    result.class_names        of the classes that are there, in the order of class_counts and per_class
+    result.class_names        names of the classes that occur, in the order of class_counts and per_class
     """
 
     def __getattr__(self, name):
@@ -34,30 +34,30 @@ class Result(dict):
         return list(self.get("labels") or (str(k) for k in range(self["k"])))
 
     def open(self, key):
-        """How far rounding may have moved a measure: of the computation and of the given numbers together; 0 where no shown digit is open."""
+        """How far rounding may have changed a measure, in the computation and in the given numbers together; 0 if no shown digit is uncertain."""
         if key not in self.get("reason", {}):
             return 0.0
         return self.get("uncertainty", {}).get(key, 0.0) + self.get("input_rounding", {}).get(key, 0.0)
 
     def to_dict(self):
-        """A plain dict that shares nothing with the result."""
+        """A plain dict, independent of the result."""
         return copy.deepcopy(dict(self))
 
     def rows(self):
-        """A dict for each measure with a value: measure, value, plus_minus, null_low, null_high, reading."""
+        """One dict per measure with a value: measure, value, plus_minus, null_low, null_high, reading."""
         null = self.get("null") or {}
         return [{"measure": key, "value": value, "plus_minus": self.open(key), "null_low": null.get(key, {}).get("low"),
                  "null_high": null.get(key, {}).get("high"), "reading": self.get("readings", {}).get(key, "")}
                 for key, value in self["measures"].items()]
 
     def class_rows(self):
-        """A dict for each class: class, count, and its numbers."""
+        """One dict per class: class, count, and its numbers."""
         keys = self.get("per_class", {})
         return [dict([("class", name), ("count", self["class_counts"][k])] + [(key, keys[key][k]) for key in keys])
                 for k, name in enumerate(self.class_names)]
 
     def to_frame(self, classes=False):
-        """A pandas.DataFrame of rows(), by measure; with classes=True of class_rows(), by class."""
+        """A pandas.DataFrame of rows(), indexed by measure; with classes=True, of class_rows(), indexed by class."""
         try:
             import pandas
         except ImportError:

@@ -1,4 +1,4 @@
-"""Rows of numbers from what modules take and give, and from labels."""
+"""Turns the inputs and outputs of modules, and labels, into rows."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ POOLS = ("mean", "flatten", "tokens", "positions")
 
 
 def rows_of(value, pool, name):
-    """One row a sample, as a numpy array that shares no memory with the model.
+    """One row per sample, as a numpy array that shares no memory with the model.
 
     The copy matters: the next layer may work in place (ReLU(inplace=True)) before the batch is written.
     """
@@ -14,7 +14,7 @@ def rows_of(value, pool, name):
 
 
 def rows_on_device(value, pool, name):
-    """The same numbers as a tensor where the model computed them, which shares no memory with the model either."""
+    """The same as a tensor on the model's device, which also shares no memory with the model."""
     return _rows(value, pool, name).clone()
 
 
@@ -27,7 +27,7 @@ def select(rows, kept):
 
 
 def _rows(value, pool, name):
-    """One row a sample, as a tensor."""
+    """One row per sample, as a tensor."""
     if callable(pool):
         value = pool(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
     elif isinstance(value, tuple) and len(value) == 1:
@@ -39,7 +39,7 @@ def _rows(value, pool, name):
         raise TypeError("collapse: module %r takes or gives %s; features must be floating point" % (name, value.dtype))
     value = value.detach()
     if str(value.dtype) != "torch.float64":
-        value = value.float()  # numpy has no bfloat16, and means of float16 would lose digits
+        value = value.float()  # numpy has no bfloat16, and means in float16 would lose digits
     if not callable(pool):
         value = _pooled(value, pool, name)
     if value.dim() != 2:
@@ -89,7 +89,7 @@ def array_of(values):
 def integers(values, what, positions):
     """int64 (rows) from integers of shape `positions`, (N) or (N, T) or (N, H, W), or already flat.
 
-    positions is None where the batch has plain rows without a shape of their own.
+    positions is None if the batch has plain rows without a shape of their own.
     """
     array = array_of(values)
     if array.ndim == 0 or not _fits(array.shape, positions):
@@ -124,7 +124,7 @@ class Dropped:
         self.positions, self.by_index, self.by_mask = 0, {}, 0
 
     def keep(self, y, positions, ignore_index, mask):
-        """True where a row is kept, (rows). A position that both leave out counts for the mask."""
+        """True where a row is kept, (rows). A position that both exclude is counted for the mask."""
         kept = np.ones(len(y), bool)
         if mask is not None:
             values = array_of(mask)

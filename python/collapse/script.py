@@ -1,6 +1,6 @@
 """A script's side of a run of the lab: settings in, epochs, features and checkpoints out.
 
-    run = collapse.run()                                  # outside a lab: the defaults, and nothing is written
+    run = collapse.run()                                  # outside a lab: defaults, and nothing is written
     lr = run.setting("lr", 0.1)
     for epoch in run.epochs(100):
         train(...)
@@ -9,7 +9,7 @@
         run.report(epoch, {"test/loss": loss})
     run.done()
 
-docs/trainers.md describes the files behind it, which any language can read and write. torch is imported by `tap` alone.
+docs/trainers.md describes the underlying files, which any language can read and write. Only `tap` imports torch.
 """
 
 import contextlib
@@ -23,17 +23,17 @@ import time
 
 FORMAT = "collapse-script 1"
 
-_STALE = 60.0  # seconds without a sign of life after which the lab is taken for dead
+_STALE = 60.0  # seconds without a heartbeat after which the lab counts as dead
 _MOST_UNREAD = 2  # captures that may wait for the lab
-_WAIT = 0.05  # seconds between looks at what the lab has read
+_WAIT = 0.05  # seconds between checks of what the lab has read
 
 
 class Left(SystemExit):
-    """The run is no longer this process's: the lab has ended, or has given the run to another process."""
+    """The run no longer belongs to this process: the lab has ended, or has given the run to another process."""
 
 
 def run():
-    """The run that the lab has started this script for, or one that stands for none."""
+    """The run for which the lab started this script, or a stand-in outside a lab."""
     path = os.environ.get("COLLAPSE_RUN")
     if not path:
         return NoRun()
@@ -46,18 +46,18 @@ def run():
 
 
 class NoRun:
-    """Outside a lab: settings are their defaults, nothing is written and nobody is told."""
+    """Outside a lab: settings have their defaults, and nothing is written or reported."""
 
     info = None
     from_epoch = 0
-    state = None  # folder of the checkpoint to go on from
+    state = None  # folder of the checkpoint to continue from
 
     def setting(self, name, default=None):
-        """The value that the study gives a setting, or the default. The seed of a study's `seeds` is the setting "seed"."""
+        """The study's value of a setting, or the default. The seed from a study's `seeds` is the setting "seed"."""
         return default
 
     def horizon(self, default=None):
-        """The length of the whole run, for schedules: that of a search's longest trial, though this one may end earlier."""
+        """The length of the whole run, for schedules: in a search the length of the longest trial, even if this one ends earlier."""
         return default
 
     def epochs(self, default=None):
@@ -68,20 +68,20 @@ class NoRun:
 
     @contextlib.contextmanager
     def tap(self, model, epoch, split="train", **options):
-        """Captures features as collapse.Tap does (its options hold here too), for the lab to measure with the report of the epoch."""
+        """Captures features as collapse.Tap does, with the same options, for the lab to measure with the report of the epoch."""
         yield _NoTap()
 
     @contextlib.contextmanager
     def checkpoint(self, epoch):
-        """A folder to save what going on needs; it gets its name when the block has ended well. Outside a lab it is temporary."""
+        """A folder for what is needed to continue; it gets its name when the block ends without an error. Outside a lab it is temporary."""
         with tempfile.TemporaryDirectory() as folder:
             yield folder
 
     def report(self, epoch, values):
-        """Tells the lab the numbers of an epoch, such as {"test/loss": 0.3}. Epochs rise; the last one must be reported."""
+        """Reports the numbers of an epoch to the lab, such as {"test/loss": 0.3}. Epochs must increase; the last one must be reported."""
 
     def done(self):
-        """Tells the lab that the run is whole."""
+        """Tells the lab that the run is complete."""
 
 
 class _NoTap:
@@ -159,7 +159,7 @@ class Run(NoRun):
             f.write(line)
 
     def _wait_for_room(self):
-        """Waits while two captures are unread: the lab removes what it has measured."""
+        """Waits while two captures are unread; the lab removes a capture once it has measured it."""
         while True:
             self._unread = [folders for folders in self._unread if any(map(os.path.exists, folders))]
             if len(self._unread) < _MOST_UNREAD:
@@ -168,7 +168,7 @@ class Run(NoRun):
             time.sleep(_WAIT)
 
     def _stay(self):
-        """Leaves, by Left, where the lab has ended or another process has the run."""
+        """Raises Left if the lab has ended or another process has the run."""
         try:
             with open(self._path) as f:
                 generation = json.load(f)["generation"]
@@ -182,13 +182,13 @@ class Run(NoRun):
 
 
 def _plain(x):
-    """A number as JSON has it; numbers of one element of torch and numpy are numbers, what is not finite is said in words."""
+    """A number for JSON: one-element tensors and arrays count as numbers, and non-finite ones become words."""
     x = float(x)
     return x if math.isfinite(x) else "NaN" if x != x else "Infinity" if x > 0 else "-Infinity"
 
 
 def _sync(folder):
-    """Makes the files of a checkpoint durable before it has its name."""
+    """Makes the files of a checkpoint durable before it gets its name."""
     for base, _, names in os.walk(folder):
         for name in names:
             with open(os.path.join(base, name), "rb") as f:

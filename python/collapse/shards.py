@@ -6,8 +6,8 @@ same samples, so that sorted file lists pair up:
     FOLDER/features/00000.npy  00001.npy ...     (rows, width)   float32 or float64
     FOLDER/labels/00000.npy    00001.npy ...     (rows,)         int64
 
-A shard is written as 00000.npy.part and renamed when it is whole: what ends in .npy is always readable,
-also after the process was killed.
+A shard is written as 00000.npy.part and renamed when it is complete: a file that ends in .npy is always
+readable, even if the process is killed.
 """
 
 import os
@@ -15,7 +15,7 @@ import os
 import numpy as np
 
 # The length of every header written here: magic, version and length (10 bytes), the text, a newline.
-# numpy writes 128 bytes for arrays like these too; the format asks for a multiple of 64.
+# numpy also writes 128 bytes for such arrays; the format requires a multiple of 64.
 HEADER_BYTES = 128
 
 
@@ -27,7 +27,7 @@ def npy_header(dtype, shape):
 
 
 class GrowingArray:
-    """One .npy file whose first axis grows. Rows are on disk as they come; the header is written last."""
+    """One .npy file whose first axis grows. Rows are written as they arrive; the header is written last."""
 
     def __init__(self, path, dtype, row_shape):
         self.path, self.dtype, self.row_shape = path, np.dtype(dtype), tuple(row_shape)
@@ -40,8 +40,8 @@ class GrowingArray:
         return self.dtype.itemsize * int(np.prod(self.row_shape, dtype=np.int64))
 
     def append(self, rows):
-        """Writes rows (n, *row_shape) behind the rows that count; they count once commit is called."""
-        self._file.seek(HEADER_BYTES + self.rows * self.row_bytes)  # over what a failed append left
+        """Writes rows (n, *row_shape) after the committed rows; they count once commit is called."""
+        self._file.seek(HEADER_BYTES + self.rows * self.row_bytes)  # overwrites what a failed append left
         if len(rows):
             self._file.write(np.ascontiguousarray(rows, self.dtype).data.cast("B"))
 
@@ -49,11 +49,11 @@ class GrowingArray:
         self.rows += n
 
     def close(self):
-        """Cuts off what a failed append left, completes the header and gives the file its name."""
+        """Truncates what a failed append left, completes the header and renames the file."""
         try:
             self._file.flush()
         except OSError:
-            pass  # a full disk was reported by append; what is counted is on disk
+            pass  # append has reported the full disk; the committed rows are on disk
         self._file.truncate(HEADER_BYTES + self.rows * self.row_bytes)
         self._file.seek(0)
         self._file.write(npy_header(self.dtype, (self.rows,) + self.row_shape))
@@ -67,7 +67,7 @@ class GrowingArray:
 class ShardWriter:
     """Streams of rows, cut into shards at the same samples.
 
-    folder: created; it must not exist yet or be empty.
+    folder: created; if it exists, it must be empty.
     shard_bytes: a shard ends with the batch that brings its widest stream to this size.
     """
 
@@ -86,7 +86,7 @@ class ShardWriter:
     def append(self, batch):
         """Appends one batch: stream name -> array, all with the same number of rows.
 
-        The first batch fixes names, types and widths. If anything fails the batch does not count at all.
+        The first batch fixes names, types and widths. If anything fails, none of the batch counts.
         """
         rows = {name: len(array) for name, array in batch.items()}
         if len(set(rows.values())) != 1:
@@ -111,7 +111,7 @@ class ShardWriter:
             self._end_shard()
 
     def close(self):
-        """Ends the current shard. All that was appended is on disk and readable. May be called twice."""
+        """Ends the current shard. Everything appended is then on disk and readable. May be called twice."""
         self._end_shard()
 
     def _begin_shard(self):

@@ -1,13 +1,13 @@
-"""Moments of classes, summed up where the rows are, and written as the program's state files.
+"""Moments of classes, summed on the device of the rows, and written as the program's state files.
 
-A StateWriter takes the batches that a ShardWriter takes, and keeps no row: of each stream it holds the count, the mean and
-the scatter of every class that came, in float64 on the rows' own device. They are merged batch by batch by the update of
-Chan, Golub & LeVeque (1979), as the program merges states: nothing is the difference of two large sums. Devices
-without float64 (MPS) hand their rows to the processor.
+A StateWriter takes the same batches as a ShardWriter but keeps no rows: for each stream it holds the count, the mean and the
+scatter of every class seen so far, in float64 on the rows' own device. They are merged batch by batch with the update of
+Chan, Golub & LeVeque (1979), as the program merges states, so that no large sums are subtracted. Devices without
+float64 (MPS) pass their rows to the CPU.
 
     FOLDER/features.ncs        FOLDER/layers/NAME.ncs        first passes, docs/ncs.md
 
-Classes are label values: states of several processes merge by value, whatever each has seen.
+Classes are label values: states of several processes are merged by value, whichever classes each has seen.
 """
 
 import os
@@ -20,11 +20,11 @@ from .ncs import write_state
 from .rows import select
 
 POOLED_WIDTH = 2048  # up to here the program keeps the d×d scatter that nc1_pinv needs; states merge if all keep it or none
-CHUNK = 1 << 22  # numbers of a batch that are widened to float64 at a time
+CHUNK = 1 << 22  # numbers of a batch that are converted to float64 at a time
 
 
 class Classes:
-    """Numbers label values in the order in which they first come."""
+    """Numbers label values in order of first appearance."""
 
     def __init__(self):
         self._slots = {}
@@ -33,7 +33,7 @@ class Classes:
         return len(self._slots)
 
     def of(self, y):
-        """(slot of each value that y holds, place of each row's value among them), both int64."""
+        """(slot of each value in y, index of each row's value among them), both int64."""
         seen, at = np.unique(y, return_inverse=True)
         slots = [self._slots.setdefault(value, len(self._slots)) for value in seen.tolist()]
         return np.array(slots, np.int64), at.reshape(-1)
@@ -58,7 +58,7 @@ class Moments:
         return torch.zeros(*shape, dtype=torch.float64, device=self.device)
 
     def grow(self, classes):
-        """Makes room for so many classes, and then some: vocabularies show their tokens a few at a time."""
+        """Makes room for this many classes and some more: the tokens of a vocabulary appear a few at a time."""
         held = len(self.count)
         if classes > held:
             room = max(classes, held + held // 2)
@@ -71,7 +71,7 @@ class Moments:
         return new
 
     def add(self, rows, slots, at):
-        """Adds finite rows (n, width): row i belongs to the class slots[at[i]]; slots are distinct."""
+        """Adds finite rows (n, width); row i belongs to class slots[at[i]]; slots are distinct."""
         if rows.dtype == torch.float64:
             self.float32 = self.float32 and bool((rows == rows.float().double()).all())
         h = rows.to(self.device, torch.float64)
@@ -94,15 +94,15 @@ class Moments:
         self.count[slots] = total
 
     def finite(self):
-        """Whether no sum has left the range of float64."""
+        """Whether all sums are within the range of float64."""
         sums = [self.mean, self.scatter, self.spread] + ([] if self.pooled is None else [self.pooled])
         return all(bool(torch.isfinite(x).all()) for x in sums)
 
 
 class StateWriter:
-    """Sums up streams of rows; close() writes a state of each.
+    """Sums streams of rows; close() writes a state for each.
 
-    folder          created; it must not exist yet or be empty.
+    folder          created; if it exists, it must be empty.
     drop_nonfinite  True to leave out rows with NaN or infinity, and count them, instead of refusing them.
     """
 
@@ -120,7 +120,7 @@ class StateWriter:
     def append(self, batch):
         """Adds one batch: stream name -> tensor (rows, width), and "labels" -> int64 array (rows).
 
-        What is refused does not count at all. Where adding itself fails (a device without room), streams would hold different
+        A refused batch does not count at all. If adding itself fails (the device is out of memory), the streams hold different
         samples, and nothing can be added any more.
         """
         if self._torn:
@@ -138,7 +138,7 @@ class StateWriter:
         self.samples += len(y)
 
     def describe(self, name):
-        """What tap.json says of a stream beside its type and module."""
+        """The description of a stream in tap.json, apart from its type and module."""
         moments = self._moments[name]
         return {"state": name + STATE, "classes": len(self._classes), "dropped": moments.dropped, "pooled": moments.pooled is not None}
 
@@ -190,7 +190,7 @@ class StateWriter:
         if name not in self._moments:
             self._moments[name] = Moments(tensor.shape[1], device_of_sums(tensor.device))
         moments = self._moments[name]
-        self._classes.of(y)  # all streams know the same classes, whatever rows they lack
+        self._classes.of(y)  # all streams know the same classes, even if they lack rows
         if kept is not None:
             moments.dropped += len(y) - int(kept.sum())
             tensor, y = select(tensor, kept), y[kept]
@@ -202,7 +202,7 @@ class StateWriter:
 
 
 def device_of_sums(device):
-    """The device itself, or the processor where it has no float64."""
+    """The device itself, or the CPU if it has no float64."""
     try:
         torch.zeros(1, dtype=torch.float64, device=device)
     except (TypeError, RuntimeError):  # MPS, and some XPU

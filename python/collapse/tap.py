@@ -1,4 +1,4 @@
-"""Takes features from a PyTorch model while the user's own loop runs, and proves which layer is its classifier."""
+"""Captures features of a PyTorch model while the user's own loop runs, and proves which layer is its classifier."""
 
 import json
 import os
@@ -21,39 +21,39 @@ class Tap:
                 tap.labels(y)
 
     What is written is described in FOLDER/tap.json:
-        features/*.npy       the classifier's input, what the papers call last-layer features
+        features/*.npy       the classifier's input, which papers call last-layer features
         layers/NAME/*.npy    the output of each module of `layers`
-        labels/*.npy         int64, one label a row
+        labels/*.npy         int64, one label per row
         weight.npy, bias.npy W (K, d) and b (K): W h + b are the model's logits
 
-    The classifier is the linear product, of whatever layer or expression, whose result is the model's output. That is
+    The classifier is the linear product, in any layer or expression, whose result is the model's output. This is
     proved on the first batch in float64: |output − (W h + b)| ≤ (16 u + d u') · (√(Σ W² h² + b²) + |output|), with u the unit
     roundoff of the least precise dtype involved and u' that of the sums (2⁻²⁴; 2⁻⁵³ for float64). The output may be scaled
-    (then W and b are), have a bias added, or be the log_softmax, softmax or sigmoid of the logits. A few rows of every later
-    batch are compared too. What cannot be proved is refused with a ClassifierError that names the call that would work.
+    (then W and b are, too), have a bias added, or be the log_softmax, softmax or sigmoid of the logits. A few rows of every later
+    batch are also compared. If the proof fails, a ClassifierError names the call that would work.
 
-    Values are float32 (float64 where the model computes in it; float16 and bfloat16 are widened, which
-    is exact). At most one batch is held in memory. Hooks are removed when the block ends, also after
-    an exception; the capture is then marked incomplete, and one without any sample leaves no files.
+    Values are float32 (float64 if the model computes in it; float16 and bfloat16 are widened, which
+    is exact). At most one batch is held in memory. Hooks are removed when the block ends, even by
+    an exception; the capture is then marked incomplete, and one without any samples leaves no files.
 
     model       any torch.nn.Module on any device. Put it in eval mode first, as the papers do.
-    folder      new or empty: one capture, one folder.
-    classifier  "auto" finds it; the name of a module (as in model.named_modules()) that holds the weights or in
-                which they are used chooses among several; None takes `layers` only, and proves nothing.
-    layers      names of modules whose outputs are taken as well.
+    folder      new or empty: each capture has its own folder.
+    classifier  "auto" finds it; the name of a module (as in model.named_modules()) that holds or uses the weights
+                chooses among several; None captures only `layers`, and proves nothing.
+    layers      names of modules whose outputs are captured as well.
     pool        how an output of `layers` with more than two axes becomes rows: "mean" over the spatial axes of
                 (N, C, H, W) or (N, C, D, H, W); "flatten"; "tokens", the mean over axis 1 of (N, T, C);
-                "positions", a row for each token or pixel; or a function from the module's output to a
-                tensor (rows, width). The classifier's input always has a row for each of its positions.
+                "positions", one row per token or pixel; or a function from the module's output to a
+                tensor (rows, width). The classifier's input always has one row per position.
     labelled    False for data without labels, such as out-of-distribution samples.
-    logits      which part of the model's output the logits are, where it returns several: a key, an index or
+    logits      which part of the model's output the logits are, if it returns several: a key, an index or
                 a function of the output.
-    overwrite   True to replace an older capture in the folder, once the new one is whole.
+    overwrite   True to replace an older capture in the folder once the new one is complete.
     shard_bytes size at which a file ends and the next begins.
-    keep        "features", or "states": no row is kept, and of every stream a state (docs/ncs.md) with the count, mean and
-                scatter of each class, summed up in float64 on the model's device, stands in FOLDER/features.ncs and
-                FOLDER/layers/NAME.ncs. They give every measure that one pass over the samples can give.
-    drop_nonfinite  with keep="states": True to leave out rows with NaN or infinity and count them; they are refused otherwise.
+    keep        "features", or "states": then no rows are kept, and FOLDER/features.ncs and FOLDER/layers/NAME.ncs hold a state
+                (docs/ncs.md) of every stream with the count, mean and scatter of each class, summed in float64 on the
+                model's device. States give every measure that one pass over the samples can give.
+    drop_nonfinite  with keep="states": True to leave out rows with NaN or infinity and count them; otherwise they are refused.
     """
 
     def __init__(self, model, folder, *, classifier="auto", layers=(), pool="mean", labelled=True, logits=None, overwrite=False,
@@ -73,14 +73,14 @@ class Tap:
         self._rows = rows_on_device if self._states else rows_of
         self._folder, self._writer, self._hooks, self._recorder = None, None, [], None
         self._head, self._positions, self._dropped = None, None, Dropped()
-        self._pending = {}  # stream -> rows of the batch that runs, then waits for its labels
-        self._waiting = False  # the batch is whole
+        self._pending = {}  # stream -> rows of the current batch, which then waits for its labels
+        self._waiting = False  # the batch is complete
         self._modes = set()
 
     def __enter__(self):
         self._folder = CaptureFolder(self._given, self._overwrite)
         self._writer = self._new_writer(self._folder.path)
-        # The model's own hooks come first: they must see a new batch before its layers do.
+        # The hooks on the model itself come first: they must see a new batch before its layers do.
         self._hooks = [self._model.register_forward_pre_hook(self._batch_begins)]
         for stream, (module, name) in self._sources.items():
             self._hooks.append(module.register_forward_hook(self._taker(stream, name)))
@@ -100,12 +100,12 @@ class Tap:
     def labels(self, y, *, true=None, corrupted=None, ignore_index=None, mask=None):
         """Pairs the batch that just ran with its labels, and writes both.
 
-        y: integers (N), or (N, T) for tokens, (N, H, W) for pixels: the shape on which the classifier ran, or that
-        shape flattened; as a tensor, an array or a list; what the model is trained on.
+        y: the labels that the model is trained on, integers (N), or (N, T) for tokens, (N, H, W) for pixels: the shape
+        on which the classifier ran, or that shape flattened; as a tensor, an array or a list.
         true: the labels before noise; corrupted: True where a label was redrawn. Both are for
-        memorization measures, have y's shape, and are given for every batch or for none.
+        memorization measures, have y's shape, and must be given for every batch or for none.
         ignore_index: a label, or a list of them, that stands for "no label", as in cross_entropy (-100).
-        mask: of y's shape, True where a label counts. Rows that are left out are written nowhere;
+        mask: of y's shape, True where a label counts. Rows that are left out are not written;
         tap.json counts them. Other negative labels are refused.
         """
         if self._writer is None:
@@ -153,7 +153,7 @@ class Tap:
         return False
 
     def _complaint(self, writer):
-        """What is wrong with a block that ended without an exception; None if nothing is."""
+        """What is wrong with a block that ended without an exception; None if nothing."""
         if self._waiting:
             return "the last batch has no labels; call tap.labels(y) after each model(x)"
         if writer.samples == 0 and self._dropped.total:
@@ -180,7 +180,7 @@ class Tap:
         if self._waiting:
             raise RuntimeError("collapse: the model ran twice without labels; call tap.labels(y) after each model(x), "
                                "or use Tap(..., labelled=False)")
-        self._pending = {}  # what a forward pass left that failed half-way
+        self._pending = {}  # discards what a failed forward pass left
         if self._recorder is not None:
             self._recorder.forget_modules()
             if self._head is None:
@@ -188,7 +188,7 @@ class Tap:
             self._recorder.begin(module)
 
     def _batch_ends(self, module, inputs, output):
-        """Runs after each forward pass of the model: proves the classifier, and takes its input."""
+        """Runs after each forward pass of the model: proves the classifier, and captures its input."""
         for stream, (_, name) in self._sources.items():
             if stream not in self._pending:
                 raise RuntimeError("collapse: module %r did not run in this batch" % name)
@@ -225,7 +225,7 @@ class Tap:
         return take
 
     def _shape_of_labels(self, y):
-        """The shape that labels have: the classifier's positions, or what the layers' rows allow."""
+        """The shape that labels must have: the classifier's positions, or what the layers' rows allow."""
         if FEATURES in self._pending:
             return self._positions
         rows, shape = len(next(iter(self._pending.values()))), array_of(y).shape
@@ -259,7 +259,7 @@ class Tap:
         return True
 
     def _save_info(self, writer, error):
-        """Writes tap.json, last and in one piece: a capture without it did not end."""
+        """Writes tap.json, last and atomically: a capture without it did not end."""
         head = self._head
         info = {
             "format": "collapse_tap 2" if self._states else "collapse_tap 1",

@@ -18,9 +18,8 @@ func NewBias2D[T kernel.Float](channels int) *Bias2D[T] {
 	return &Bias2D[T]{sums: make([]runSums, channels)}
 }
 
-// Backward sets dy = 0 where the ReLU cut y off (a NaN lets dy pass), or leaves it with a nil y: there was no ReLU. Unless
-// nil, grad becomes the sum of each channel, accumulated in float64. dy and y are channels×pixels×Lanes(batch), padding
-// lanes of dy 0.
+// Backward sets dy = 0 where the ReLU cut off y (for a NaN dy passes); with a nil y, for no ReLU, it leaves dy alone. Unless nil,
+// grad becomes the sum over each channel, accumulated in float64. dy and y are channels×pixels×Lanes(batch), padding lanes of dy 0.
 func (b *Bias2D[T]) Backward(tm *parallel.Team, dy, y, grad []T) {
 	channels := len(b.sums)
 	if len(dy)%channels != 0 || len(dy)/channels%LaneBlock != 0 || len(dy) == 0 || (y != nil && len(y) != len(dy)) || (grad != nil && len(grad) != channels) {

@@ -2,8 +2,8 @@
 // winograd_generic.go transforms a tile, winograd_image.go and winograd_weight.go use them), pools them (pool2d.go), normalises them
 // (norm2d.go; its loops in norm2d_loops.go) and moves them between rows and image layout (images.go), which has the batch innermost.
 //
-// Open conv.go first. table.go lists the functions that exist in SIMD, generic.go, winograd_generic.go, norm2d_loops.go and pool2d.go have their generic twins,
-// and conv_amd64.go says which are used when.
+// Read conv.go first. table.go lists the functions that exist in SIMD; generic.go, winograd_generic.go, norm2d_loops.go and
+// pool2d.go have their generic twins, and conv_amd64.go says which are used when.
 package conv
 
 import (
@@ -11,8 +11,7 @@ import (
 	"collapse/parallel"
 )
 
-// LaneBlock is what the batch is padded to in image layout: one vector of float32 of the widest
-// instruction set.
+// LaneBlock is the multiple to which the batch is padded in image layout: one float32 vector of the widest instruction set.
 const LaneBlock = 16
 
 // Lanes returns the innermost extent of an image tensor of batch samples: batch rounded up to a
@@ -35,8 +34,8 @@ func (s Shape) OutH() int { return (s.H+2*s.Pad-s.KH)/s.Stride + 1 }
 // OutW returns the columns of the output.
 func (s Shape) OutW() int { return (s.W+2*s.Pad-s.KW)/s.Stride + 1 }
 
-// MACs returns the multiply-adds of one pass over batch samples with every tap counted, those that
-// see only padding included: the count papers and PyTorch use.
+// MACs returns the multiply-adds of one pass over batch samples, counting every tap, including those that see only padding: the
+// count that papers and PyTorch use.
 func (s Shape) MACs(batch int) int64 {
 	return int64(batch) * int64(s.In) * int64(s.Out) * int64(s.OutH()*s.OutW()) * int64(s.KH*s.KW)
 }
@@ -89,23 +88,22 @@ func backwardTaps(in, out, size, stride, pad int) [][]tap {
 	return axis
 }
 
-// Epilogue is what happens to the output of a convolution before it is stored, in this order.
+// Epilogue says what happens to the output of a convolution before it is stored, in this order.
 type Epilogue[T kernel.Float] struct {
 	Bias     []T  // added to every pixel of a channel; length Out, or nil for none
 	Residual []T  // added; shape of y, or nil for none
 	ReLU     bool // y = max(y, 0); NaN stays NaN
 
-	// Cold says that y is not in the caches and not read soon: it may be stored past them, which spares reading it into them first.
+	// Cold says that y is not in the caches and will not be read soon: it may be stored past them, which avoids reading it into them first.
 	Cold bool
 }
 
 // Conv computes a two-dimensional convolution and its gradients on image tensors with the batch
 // innermost (docs/decisions/0006): x[c][y][x][b], b padded to L = Lanes(batch).
 //
-// Lanes from batch on must hold finite numbers in activations and zeros in gradients; the gradients
-// computed here then hold zeros there too. The algorithm depends on the shape and the largest batch
-// alone, the bits on those, the batch and the kernel in use, never on the team. A Conv is used by
-// one goroutine at a time and allocates nothing once warm.
+// Lanes from batch on must hold finite numbers in activations and zeros in gradients; the gradients computed here then hold zeros
+// there, too. The algorithm depends only on the shape and the largest batch; the bits depend on these, the batch and the kernel in
+// use, never on the team. A Conv is used by one goroutine at a time and allocates nothing once warm.
 type Conv[T kernel.Float] struct {
 	shape    Shape
 	maxBatch int
@@ -115,7 +113,7 @@ type Conv[T kernel.Float] struct {
 	weightGrad         filterSums[T]
 }
 
-// imageSums computes an image from another and weights.
+// imageSums computes an image from another image and weights.
 type imageSums[T kernel.Float] interface {
 	compute(tm *parallel.Team, lanes int, from, w, to []T, ep Epilogue[T])
 	needs(lanes int) convNeed
@@ -158,16 +156,16 @@ func (c *Conv[T]) Algorithm() string {
 	return "direct"
 }
 
-// ScratchBytes returns the memory that the convolution needs besides its operands for its largest batch on
-// one thread with the kernel in use. All convolutions of the process share it: a network needs somewhat more
-// than the most of its convolutions, not their sum.
+// ScratchBytes returns the memory that the convolution needs besides its operands, for its largest batch on one thread with the
+// kernel in use. All convolutions of the process share this memory: a network needs somewhat more than the maximum over its
+// convolutions, not their sum.
 func (c *Conv[T]) ScratchBytes() int64 {
 	lanes := Lanes(c.maxBatch)
 	need := c.forward.needs(lanes).with(c.inputGrad.needs(lanes)).with(c.weightGrad.needs(lanes))
 	return int64(kernel.Size[T]()) * int64(need.elements())
 }
 
-// check panics unless the operands have the lengths the shape wants.
+// check panics unless the operands have the lengths that the shape requires.
 func (c *Conv[T]) check(batch int, x, w, y []T) {
 	s := c.shape
 	if batch <= 0 || batch > c.maxBatch {

@@ -14,12 +14,11 @@ import (
 // It is a convolution forward, and its input gradient with rows and columns of the weights and forward
 // and backward taps exchanged.
 //
-// Work is cut into parts: a strip of rows of the result × a group of lanes × a block of channels. A
-// part copies the pixels it needs into a block [pixel][channel][lane] that stays in the second-level
-// cache: in the image itself, channels lie a power of two apart and would compete for a few sets of
-// the caches. Then it computes, panel of channels by panel, pixel by pixel, tiles in registers, each
-// with the list of the taps that see something. Nothing is copied per tap. No choice here changes a bit
-// of the result: an element is summed tap by tap, channel by channel.
+// Work is divided into parts: a strip of rows of the result × a group of lanes × a block of channels. A part copies the pixels it
+// needs into a block [pixel][channel][lane] that stays in the second-level cache: in the image itself, channels are a power of two
+// apart and would compete for a few sets of the caches. Then it computes tiles in registers, by panel of channels and by pixel, each
+// with the list of the taps that see something. Nothing is copied per tap. None of these choices changes a bit of the result: an
+// element is summed tap by tap, channel by channel.
 type pixelSums[T kernel.Float] struct {
 	order        weightOrder
 	toH, toW     int
@@ -44,7 +43,7 @@ type pixelSums[T kernel.Float] struct {
 
 const (
 	convBlockBytes = 768 << 10 // most bytes of pixels packed by a part
-	convFewParts   = 8         // parts aimed at, for several threads to end together
+	convFewParts   = 8         // number of parts aimed at, for several threads to finish together
 )
 
 func newPixelSums[T kernel.Float](s Shape, backward bool) *pixelSums[T] {
@@ -76,7 +75,7 @@ func (p *pixelSums[T]) compute(tm *parallel.Team, lanes int, from, w, to []T, ep
 	pools.shared.Put(shared)
 }
 
-// plan cuts the work into parts, by shape and kernel alone.
+// plan divides the work into parts, by shape and kernel only.
 func (p *pixelSums[T]) plan(lanes int) {
 	k := kernelsOf[T]()
 	p.kernels, p.lanes = k, lanes

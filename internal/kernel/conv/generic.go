@@ -53,7 +53,7 @@ func convTileGeneric[T kernel.Float](t *convTile, rows int) {
 			for r := range rows {
 				x, sum := *elementAt[T](t.a, a+r*t.aRow), &sums[r]
 				for l, y := range col {
-					sum[l] += T(x * y) // the conversion forbids fusing: same bits on every target
+					sum[l] += T(x * y) // the conversion prevents fusing: same bits on every target
 				}
 			}
 			a += t.aCol

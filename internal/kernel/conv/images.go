@@ -29,12 +29,12 @@ const (
 // NewImages returns an Images for any shape.
 func NewImages[T kernel.Float]() *Images[T] { return &Images[T]{} }
 
-// FromRows sets image (values×Lanes(batch)) from rows (batch×values), with zeros in the lanes that are padding.
+// FromRows sets image (values×Lanes(batch)) from rows (batch×values), with zeros in the padding lanes.
 func (m *Images[T]) FromRows(tm *parallel.Team, batch, values int, rows, image []T) {
 	m.do(tm, imageFromRows, batch, values, 1, rows, image)
 }
 
-// ToRows is the way back: rows (batch×values) from image.
+// ToRows is the inverse: rows (batch×values) from image.
 func (m *Images[T]) ToRows(tm *parallel.Team, batch, values int, image, rows []T) {
 	m.do(tm, imageToRows, batch, values, 1, rows, image)
 }
@@ -45,8 +45,8 @@ func (m *Images[T]) Mean(tm *parallel.Team, batch, channels, pixels int, image, 
 	m.do(tm, imageMean, batch, channels, pixels, rows, image)
 }
 
-// Spread differentiates Mean: every pixel of image gets its sample's gradient in rows divided by pixels, lanes that are
-// padding 0.
+// Spread differentiates Mean: every pixel of image gets its sample's gradient in rows divided by the number of pixels; padding lanes
+// get 0.
 func (m *Images[T]) Spread(tm *parallel.Team, batch, channels, pixels int, rows, image []T) {
 	m.do(tm, imageSpread, batch, channels, pixels, rows, image)
 }

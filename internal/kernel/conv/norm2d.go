@@ -25,17 +25,17 @@ type Norm2D[T kernel.Float] struct {
 	job   norm2dJob[T]
 }
 
-// normStats is what Forward leaves for UpdateRunning and Backward, and the sums of the pass under way.
+// normStats is what Forward leaves for UpdateRunning and Backward, and the sums of the current pass.
 type normStats struct {
 	mean, variance, invStd float64
 	sums                   runSums
 }
 
-// norm2dJob is the pass under way.
+// norm2dJob is the current pass.
 type norm2dJob[T kernel.Float] struct {
 	norm          *Norm2D[T]
 	backward      bool
-	perPart       int // channels of a part
+	perPart       int // channels per part
 	batch, pixels int
 	relu          bool
 	x, y          []T
@@ -60,10 +60,10 @@ func (n *Norm2D[T]) Forward(tm *parallel.Team, batch, pixels int, x, residual, y
 	n.do(tm, norm2dJob[T]{batch: batch, pixels: pixels, x: x, residual: residual, y: y, gamma: gamma, beta: beta, relu: relu})
 }
 
-// Backward differentiates the last Forward, whose x, gamma and beta must be as they were: dy, the gradient with respect
-// to y, becomes dx, and dGamma and dBeta are set unless nil. If y is nil there was no residual, and the ReLU, if relu,
-// is followed from x; dx may be dy. Otherwise the ReLU is read off y, and dy becomes the gradient with respect to the
-// residual; dx must be another piece of memory. Lanes of dy that are padding must be 0; those of dx will be.
+// Backward differentiates the last Forward, whose x, gamma and beta must be unchanged: dy, the gradient with respect to y, becomes
+// dx, and dGamma and dBeta are set unless nil. If y is nil, there was no residual, and the ReLU, if relu, is derived from x; dx may
+// be dy. Otherwise the ReLU is read from y, and dy becomes the gradient with respect to the residual; dx must be separate memory.
+// Padding lanes of dy must be 0; those of dx will be.
 func (n *Norm2D[T]) Backward(tm *parallel.Team, batch, pixels int, dy, y, x, dx, gamma, beta, dGamma, dBeta []T, relu bool) {
 	n.check(batch, pixels, x, dy, gamma)
 	if len(dx) != len(x) || (y != nil && len(y) != len(x)) || len(beta) != len(gamma) {
@@ -99,7 +99,7 @@ func (n *Norm2D[T]) check(batch, pixels int, x, y, gamma []T) {
 	}
 }
 
-// runBlock is the elements of a part of a pass over channels, at least: a hand-over costs as much as a few thousand.
+// runBlock is the minimum number of elements in a part of a pass over channels: a hand-over costs as much as a few thousand.
 const runBlock = 32 << 10
 
 // channelsPerPart returns how many channels of the given length make a part.
@@ -123,7 +123,7 @@ func (j *norm2dJob[T]) Run(part int) {
 	}
 }
 
-// rows returns the form of a run: see norm2d_loops.go.
+// rows returns the shape of a run: see norm2d_loops.go.
 func (j *norm2dJob[T]) rows() (rows, n, real int) {
 	lanes := Lanes(j.batch)
 	if lanes == j.batch {

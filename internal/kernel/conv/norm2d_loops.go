@@ -4,9 +4,9 @@ import (
 	"collapse/internal/kernel"
 )
 
-// The loops of batch norm over images. A run is the values of one channel, rows×n with n = Lanes(batch) or, if no lane
-// is padding, 1×(pixels·n): a row ends with a block of which the first real lanes count. Generic versions are the
-// definition; SIMD versions give the same bits.
+// The loops of batch norm over images. A run is the values of one channel, rows×n with n = Lanes(batch) or, if no lane is padding,
+// 1×(pixels·n): each row ends with a block in which only the first real lanes count. Generic versions are the definition; SIMD
+// versions give the same bits.
 
 // runSums holds 16 partial sums of two quantities: element j of a run belongs to sums j mod 16.
 type runSums [2 * LaneBlock]float64
@@ -73,7 +73,7 @@ func runNormaliseGeneric[T kernel.Float](x, residual, y []T, c *normConstants[T]
 	}
 }
 
-// normMask says how a backward pass knows where the ReLU passed.
+// normMask says how a backward pass knows where the ReLU passed its input.
 type normMask uint8
 
 const (

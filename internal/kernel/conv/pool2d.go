@@ -14,8 +14,8 @@ func (s PoolShape) OutH() int { return (s.H+2*s.Pad-s.Size)/s.Stride + 1 }
 // OutW returns the columns of the output.
 func (s PoolShape) OutW() int { return (s.W+2*s.Pad-s.Size)/s.Stride + 1 }
 
-// MaxPool takes the largest value of each window of image tensors. It keeps nothing between the passes: Backward finds
-// the winners again. One goroutine uses it at a time; it allocates nothing.
+// MaxPool takes the largest value of each window of image tensors. It keeps nothing between the passes: Backward finds the winners
+// again. One goroutine uses it at a time; it allocates nothing.
 type MaxPool[T kernel.Float] struct {
 	shape   PoolShape
 	lanes   int
@@ -131,7 +131,7 @@ func maxWindowGradientGeneric[T kernel.Float](w *window, x, dy, dx []T) {
 	}
 }
 
-// winner returns the offset of the window's first largest value in a lane; a NaN is larger than all, and the last counts.
+// winner returns the offset of the window's first largest value in a lane; a NaN is larger than all numbers, and the last NaN counts.
 func winner[T kernel.Float](w *window, x []T, lane int) int {
 	best := w.first + lane
 	for i := range w.h {

@@ -32,7 +32,7 @@ type convScratch[T kernel.Float] struct {
 	run  convRun
 }
 
-// convNeed is the memory an operation needs, in elements.
+// convNeed is the memory that an operation needs, in elements.
 type convNeed struct {
 	weights, partial, columns, gradient int // of convShared
 	packed, turned, filters, temp       int // of convScratch
@@ -43,7 +43,7 @@ func (n convNeed) elements() int {
 	return n.weights + n.partial + n.columns + n.gradient + n.packed + n.turned + n.filters + n.temp
 }
 
-// with returns what serves both n and o.
+// with returns what is enough for both n and o.
 func (n convNeed) with(o convNeed) convNeed {
 	return convNeed{
 		weights: max(n.weights, o.weights), partial: max(n.partial, o.partial),
@@ -63,8 +63,7 @@ func (s *convScratch[T]) reserve(n convNeed) {
 	s.filters, s.temp = memory.AtLeast(s.filters, n.filters), memory.AtLeast(s.temp, n.temp)
 }
 
-// convPools keep the memory of convolutions between calls, as pools does for products: all
-// convolutions of a process share it.
+// convPools keep the memory of convolutions between calls, as pools does for products; all convolutions of a process share it.
 type convPools[T kernel.Float] struct {
 	shared    memory.Pool[convShared[T]]
 	scratches memory.Pool[convScratch[T]]
@@ -82,10 +81,10 @@ func convPoolsFor[T kernel.Float]() *convPools[T] {
 	return (*convPools[T])(unsafe.Pointer(&convPools64))
 }
 
-const touchMost = 4 << 20 // rows that are read ahead fit a cache
+const touchMost = 4 << 20 // largest rows to read ahead, so that they fit into a cache
 
-// touchRows reads rows first…last−1 of each channel of an image, row elements each, in the order of memory, before they are
-// transformed or packed a pixel of every channel at a time: memory is twice as fast in its own order.
+// touchRows reads rows first…last−1 of each channel of an image, row elements each, in memory order, before they are transformed or
+// packed pixel by pixel across all channels: memory is twice as fast in address order.
 func touchRows[T kernel.Float](image []T, channels, height, row, first, last int) {
 	if (last-first)*row*channels*kernel.Size[T]() > touchMost {
 		return
@@ -103,7 +102,7 @@ func pointer[T kernel.Float](x []T, i int) unsafe.Pointer {
 	return unsafe.Pointer(&x[i])
 }
 
-// stream returns 1 if to is cold and begins on a cache line, as all its vectors then do.
+// stream returns 1 if to is cold and starts on a cache line, as all its vectors then do.
 func (ep *Epilogue[T]) stream(to []T) int {
 	return boolWord(ep.Cold && uintptr(unsafe.Pointer(unsafe.SliceData(to)))%64 == 0)
 }

@@ -16,8 +16,8 @@ import (
 // A direct convolution has one run per tap that sees the pixel, and sums over channels; its weight
 // gradient has one run per piece of a row, and sums over pixels and samples; Winograd's products have one run.
 //
-// The order of operations of an element is the one written, whatever the size of the tile. Further tiles, count of them with the first,
-// lie aNext, bNext and cNext bytes after each other; the tile function leaves a, b, c and count changed.
+// The order of operations for an element is the one written, whatever the size of the tile. Further tiles, count of them including
+// the first, are aNext, bNext and cNext bytes apart; the tile function changes a, b, c and count.
 type convTile struct {
 	a, b, c    unsafe.Pointer
 	runs       *convRun
@@ -73,7 +73,7 @@ type convTranspose struct {
 	dstRows [LaneBlock]int
 }
 
-// kernels are the pieces of a convolution of one element type in the versions of one instruction set.
+// kernels are the functions of a convolution of one element type, for one instruction set.
 type kernels[T kernel.Float] struct {
 	lanes int // elements of a vector; divides LaneBlock
 
@@ -85,7 +85,7 @@ type kernels[T kernel.Float] struct {
 
 	transpose func(*convTranspose) // of blocks of 16×16 elements
 
-	fence func() // what went past the caches is there for other threads
+	fence func() // makes what went past the caches visible to other threads
 
 	// The transforms of F(4×4, 3×3), in the order winograd.go explains them.
 	input, output, gradient, filter, filterGradient func(*convTransform)
@@ -98,7 +98,7 @@ func (k *kernels[T]) vectors() int { return len(k.tiles[0]) }
 // images are the loops over images of float32, each the SIMD version of the generic loop of its name.
 type images struct {
 	moments           func(rows, n int, x *float32, shift float64, mask *uint64, sums *float64)
-	normalise         [4]normaliseFunc    // 1 more with a ReLU, 2 with a residual
+	normalise         [4]normaliseFunc    // plus 1 with a ReLU, plus 2 with a residual
 	gradientSums      [3]gradientSumsFunc // by normMask
 	gradientInput     [2]func(rows, n int, dy, x, dx *float32, hi, lo, scale, shift, k1, k2, k3 float32, mask *uint32)
 	maxWindow         func(n, h, w, across, down int, x, y *float32)
@@ -110,11 +110,11 @@ type (
 	gradientSumsFunc func(n int, dy, y, x *float32, hi, lo, scale, shift float32, sums *float64)
 )
 
-// functions are all that package conv has, in the versions of one instruction set.
+// functions are all functions of package conv, for one instruction set.
 type functions struct {
 	float32 *kernels[float32]
 	float64 *kernels[float64]
-	images  *images // nil: the generic loops are used
+	images  *images // nil: use the generic loops
 }
 
 var table functions

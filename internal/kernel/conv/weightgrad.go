@@ -14,11 +14,9 @@ import (
 // It is a sum of outer products over (pixel, sample), so one operand needs neighbouring channels in a
 // vector: dy is transposed, block by block, to [pixel][lane][channel o]. x, whose elements are
 // broadcast, is only copied, to [channel c][pixel][lane] with channels an odd number of cache lines apart.
-//
-// Work is cut into units, a strip of rows of dy × a block of lanes. Consecutive units form a slice; a
-// part is a slice × a few blocks of channels o. A part sums its units, in order, into partial sums
-// [tap][c][o]; a second pass adds up the slices, in order, and arranges the sums as PyTorch does. The
-// slices depend on the shape and the batch alone, and so do the bits.
+// Work is divided into units, a strip of rows of dy × a block of lanes. Consecutive units form a slice; a part is a slice × a few
+// blocks of channels o. A part sums its units, in order, into partial sums [tap][c][o]; a second pass adds up the slices, in order,
+// and arranges the sums as PyTorch does. The slices depend only on the shape and the batch, and so do the bits.
 type weightSums[T kernel.Float] struct {
 	shape        Shape
 	order        weightOrder // which taps are used
@@ -40,7 +38,7 @@ type weightSums[T kernel.Float] struct {
 }
 
 const (
-	convMostSlices = 4       // enough for several threads together with the blocks of channels
+	convMostSlices = 4       // together with the blocks of channels enough for several threads
 	convSliceBytes = 4 << 20 // most partial sums, except of a single slice
 )
 
@@ -65,12 +63,12 @@ func (g *weightSums[T]) compute(tm *parallel.Team, lanes int, x, dy, dw []T) {
 	pools.shared.Put(shared)
 }
 
-// sliceSize returns the partial sums of a slice.
+// sliceSize returns the number of partial sums in a slice.
 func (g *weightSums[T]) sliceSize() int {
 	return len(g.order.used) * g.shape.In * g.blocks * g.columns
 }
 
-// plan cuts the work, by shape and batch alone.
+// plan divides the work, by shape and batch only.
 func (g *weightSums[T]) plan(lanes int) {
 	g.kernels, g.lanes = kernelsOf[T](), lanes
 	s, size := g.shape, kernel.Size[T]()
@@ -190,8 +188,8 @@ func (g *weightSums[T]) turnGradient(s *convScratch[T], first, last, lane, block
 	}
 }
 
-// list writes the runs of tap (i, j): rows of dy with the pixels of x that they see, or single pixels
-// if the stride pulls those apart. All runs of a tap are equally long; their length is s.runStart[0].
+// list writes the runs of tap (i, j): rows of dy with the pixels of x that they see, or single pixels if the stride separates those.
+// All runs of a tap have the same length, s.runStart[0].
 func (g *weightSums[T]) list(s *convScratch[T], i, j, first, last, y0 int) {
 	size, ow := kernel.Size[T](), g.shape.OutW()
 	s.runs, s.runStart = s.runs[:0], append(s.runStart[:0], LaneBlock)

@@ -4,8 +4,8 @@ import (
 	"collapse/internal/kernel"
 )
 
-// A weightOrder arranges PyTorch's weights w[Out][In][KH·KW] for products: one matrix for each tap that is
-// used, its rows the channels that come out of the products, its columns those that are summed over.
+// A weightOrder arranges PyTorch's weights w[Out][In][KH·KW] for products: one matrix for each tap that is used; its rows are the
+// output channels of the products, its columns those that are summed over.
 //
 // Rows are padded to an odd number of cache lines, so that the rows of a tile do not compete for the
 // same set of the first-level cache.
@@ -67,7 +67,7 @@ func paddedRow(n int) int { return (kernel.CeilDiv(n, LaneBlock) | 1) * LaneBloc
 // size returns the elements of all matrices.
 func (o *weightOrder) size() int { return len(o.used) * o.rows * o.rowStride() }
 
-// An orderWork is one arrangement of weights on its way.
+// An orderWork is one arrangement of weights in progress.
 type orderWork[T kernel.Float] struct {
 	s      *convScratch[T]
 	k      *kernels[T]
@@ -86,8 +86,8 @@ func orderRows[T kernel.Float](o *weightOrder, a orderWork[T], r0, r1 int) {
 	}
 }
 
-// orderStraight arranges row r, whose weights [column][tap] lie together, as row to of the matrices.
-// Whole blocks of columns and taps are transposed; what would read beyond the weights is copied.
+// orderStraight arranges row r, whose weights [column][tap] are contiguous, as row to of the matrices. Whole blocks of columns and
+// taps are transposed; where that would read beyond the weights, elements are copied.
 func orderStraight[T kernel.Float](o *weightOrder, a orderWork[T], r, to int) {
 	size, row := kernel.Size[T](), a.w[r*o.cols*o.taps:]
 	whole := 0 // columns whose 16 elements from any block of taps on lie within w
@@ -115,7 +115,7 @@ func orderStraight[T kernel.Float](o *weightOrder, a orderWork[T], r, to int) {
 	}
 }
 
-// orderSwapped arranges rows r0…r1−1, whose weights [row][tap] lie together in each column.
+// orderSwapped arranges rows r0…r1−1, whose weights [row][tap] are contiguous in each column.
 func orderSwapped[T kernel.Float](o *weightOrder, a orderWork[T], r0, r1 int) {
 	size, column := kernel.Size[T](), o.rows*o.taps
 	whole := o.cols / LaneBlock * LaneBlock
@@ -167,8 +167,8 @@ func (o *ordering[T]) Run(part int) {
 	pools.release(s)
 }
 
-// scatterTaps is the way back: dst[o·dstRow + j] = src[rows[j] + o] for o < out. The rows are sums of all
-// channels o for a channel c and a tap, those of a filter one after the other.
+// scatterTaps is the inverse: dst[o·dstRow + j] = src[rows[j] + o] for o < out. The rows are sums of all channels o for a channel c
+// and a tap, those of a filter one after the other.
 func scatterTaps[T kernel.Float](s *convScratch[T], k *kernels[T], src []T, rows []int, dst []T, dstRow, out int) {
 	size, n := kernel.Size[T](), len(rows)
 	whole := out / LaneBlock * LaneBlock

@@ -44,11 +44,10 @@ const (
 // winogradFits reports whether the algorithm applies to a shape.
 func winogradFits(s Shape) bool { return s.KH == 3 && s.KW == 3 && s.Stride == 1 && s.Pad == 1 }
 
-// winogradPays reports whether the algorithm is faster than skipping taps for a batch, by counting vector
-// operations. Transforms take 144 operations for a grid of input, 120 of output and about 160 for filters, with
-// loads and stores somewhat more; the factor stands for shorter sums of products than the direct
-// algorithm's. With the three channels of an image it wins nothing: the transforms of the many channels of
-// the result are shared by too few, and the gradient of the weights becomes slower.
+// winogradPays reports whether the algorithm is faster than skipping taps for a batch, by counting vector operations. Transforms
+// take 144 operations per grid of input, 120 of output and about 160 for filters, or somewhat more with loads and stores; the factor
+// accounts for shorter sums of products than the direct algorithm's. With the three channels of an image it gains nothing: the
+// transforms of the many channels of the result are shared by too few, and the gradient of the weights becomes slower.
 func winogradPays(s Shape, batch int) bool {
 	if !winogradFits(s) || min(s.In, s.Out) < LaneBlock/2 {
 		return false
@@ -85,15 +84,15 @@ func (g *winogradGrid) cut(lanes, group int) {
 
 func (g *winogradGrid) chunks() int { return g.tiles * g.groups }
 
-// chunk returns the first pixel of a chunk's tile, its first lane and its lanes.
+// chunk returns the first pixel of a chunk's tile, its first lane and its number of lanes.
 func (g *winogradGrid) chunk(i int) (y, x, lane, width int) {
 	tile := i / g.groups
 	lane = i % g.groups * g.group
 	return tile / g.tilesX * winogradSide, tile % g.tilesX * winogradSide, lane, min(g.group, g.lanes-lane)
 }
 
-// newRows returns the rows of pixels that the tiles of a row of tiles see first, with halo pixels around a tile: those that
-// the row of tiles above has not seen. They are none unless the chunk is the first of its row of tiles.
+// newRows returns the rows of pixels that the tiles of a row of tiles see first, with halo pixels around a tile: those that the row
+// of tiles above has not seen. There are none unless the chunk is the first of its row of tiles.
 func (g *winogradGrid) newRows(chunk, halo int) (first, last int) {
 	if chunk%(g.tilesX*g.groups) != 0 {
 		return 0, 0

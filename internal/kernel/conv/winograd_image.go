@@ -9,12 +9,11 @@ import (
 
 // winogradSums computes a convolution forward or its input gradient by Winograd's algorithm.
 //
-// For every chunk the image is transformed to [point][channel c][lane], multiplied, panel by panel of channels r and point by point, by
-// the transformed filters [point][channel r][channel c], and the products are transformed back. Where the
-// filters of all channels fit the third-level cache they are transformed once and a part is a chunk, all of which
-// stays in the second-level cache. Filters of more channels, which come with small images, would go
-// through memory; there all chunks are transformed first, and a part is a panel of channels r that
-// transforms its own filters.
+// For every chunk the image is transformed to [point][channel c][lane] and multiplied, by panel of channels r and by point, with the
+// transformed filters [point][channel r][channel c]; then the products are transformed back. If the filters of all channels fit into
+// the third-level cache, they are transformed once and a part is a chunk, all of which stays in the second-level cache. Filters of
+// more channels, which come with small images, would go through memory; there all chunks are transformed first, and a part is a
+// panel of channels r that transforms its own filters.
 type winogradSums[T kernel.Float] struct {
 	order    weightOrder
 	grid     winogradGrid
@@ -64,7 +63,7 @@ func (p *winogradSums[T]) compute(tm *parallel.Team, lanes int, from, w, to []T,
 	pools.shared.Put(shared)
 }
 
-// plan cuts the work, by shape and kernel alone.
+// plan divides the work, by shape and kernel only.
 func (p *winogradSums[T]) plan(lanes int) {
 	p.kernels = kernelsOf[T]()
 	p.grid.cut(lanes, p.kernels.lanes*p.kernels.vectors())
@@ -102,7 +101,7 @@ func (p *winogradSums[T]) productPoint() int { return pointStride(p.panel * p.gr
 // filterPoint returns the distance between the filters of two points for rows channels r.
 func (p *winogradSums[T]) filterPoint(rows int) int { return pointStride(rows * p.order.rowStride()) }
 
-// Run computes one part of the phase under way.
+// Run computes one part of the current phase.
 func (p *winogradSums[T]) Run(part int) {
 	pools := convPoolsFor[T]()
 	s := pools.take(p.need)
@@ -136,7 +135,7 @@ func (p *winogradSums[T]) transformFilters(s *convScratch[T], r0, r1 int, dst []
 	plane := (r1 - r0) * ld
 	orderRows(&p.order, orderWork[T]{s, p.kernels, p.w, s.filters, plane}, r0, r1)
 	first, col := 0, plane
-	if p.backward { // the filter turned around: its last tap first
+	if p.backward { // the filter rotated by 180°: its last tap first
 		first, col = 8*plane, -plane
 	}
 	for r := range r1 - r0 {

@@ -15,10 +15,10 @@ import (
 // dy is transposed to neighbouring channels before its transform, because its tiles, unlike those of the
 // image, do not overlap.
 //
-// Chunks are transformed a wave at a time, as many as fit the second-level cache or, if those are few, the third-level one, and every point
-// then takes up all chunks of the wave; the sums stay in memory between waves. Where the sums of all channels
-// are large and one wave is enough, a part is some panels of channels c whose sums are private and go to dw at once.
-// Every sum is formed by one thread, chunk by chunk in order.
+// Chunks are transformed a wave at a time, as many as fit into the second-level cache or, if those are few, the third-level one;
+// then every point adds all chunks of the wave. The sums stay in memory between waves. If the sums of all channels are large and one
+// wave is enough, a part is some panels of channels c whose sums are private and go to dw at once. Every sum is computed by one
+// thread, chunk by chunk in order.
 type winogradWeights[T kernel.Float] struct {
 	shape   Shape
 	grid    winogradGrid
@@ -46,9 +46,9 @@ const (
 
 const (
 	winogradWaveNear   = 5 << 18  // transformed image and gradient of a wave, most of it in the second-level cache
-	winogradWaveFar    = 4 << 20  // or, where it holds too few chunks, in the third-level cache
-	winogradWaveChunks = 4        // chunks of a wave are a multiple: sums come from memory and go there once a wave
-	winogradSumsBytes  = 16 << 20 // most sums that are kept between waves if they need not be
+	winogradWaveFar    = 4 << 20  // or in the third-level cache, if the second-level one holds too few chunks
+	winogradWaveChunks = 4        // chunks of a wave are a multiple: sums are read from memory and written back once per wave
+	winogradSumsBytes  = 16 << 20 // most sums kept between waves if that can be avoided
 	winogradMostBytes  = 24 << 20 // largest single wave
 	winogradPanels     = 3        // panels of a part that reads a whole wave
 )
@@ -78,7 +78,7 @@ func (g *winogradWeights[T]) compute(tm *parallel.Team, lanes int, x, dy, dw []T
 	g.memory, g.x, g.dy, g.dw = nil, nil, nil, nil
 }
 
-// plan cuts the work, by shape and kernel alone.
+// plan divides the work, by shape and kernel only.
 func (g *winogradWeights[T]) plan(lanes int) {
 	g.kernels = kernelsOf[T]()
 	g.grid.cut(lanes, 2*LaneBlock)
@@ -129,7 +129,7 @@ func (g *winogradWeights[T]) sumPoint(channels int) int {
 func (g *winogradWeights[T]) imageSize() int    { return winogradPoints * g.imagePoint() }
 func (g *winogradWeights[T]) gradientSize() int { return winogradPoints * g.gradientPoint() }
 
-// Run computes one part of the phase under way.
+// Run computes one part of the current phase.
 func (g *winogradWeights[T]) Run(part int) {
 	pools := convPoolsFor[T]()
 	s := pools.take(g.need)
@@ -209,8 +209,8 @@ func (g *winogradWeights[T]) turn(s *convScratch[T], y, x, lane, o int) {
 	}
 }
 
-// list writes the runs of a point: one for each chunk of the wave, in order. The last groups of lanes may be
-// narrower than the others; their runs come to the same sums after them, from s.runStart[0] on.
+// list writes the runs of a point: one for each chunk of the wave, in order. The last groups of lanes may be narrower than the
+// others; their runs are added to the same sums after them, from s.runStart[0] on.
 func (g *winogradWeights[T]) list(s *convScratch[T], point int) {
 	size := kernel.Size[T]()
 	s.runs, s.runStart = s.runs[:0], s.runStart[:0]

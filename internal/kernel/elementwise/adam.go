@@ -20,8 +20,8 @@ type Adam[T kernel.Float] struct {
 	p, g, m, v []T
 }
 
-// adamRule is an AdamRule in the element type, in which all its products are formed. Bias corrections
-// are folded into constants, formed in float64.
+// adamRule is an AdamRule in the element type, in which all its products are computed. Bias corrections are folded into constants,
+// computed in float64.
 type adamRule[T kernel.Float] struct {
 	decay        T
 	beta1, take1 T // β₁, 1 − β₁
@@ -40,7 +40,7 @@ func NewAdam[T kernel.Float]() *Adam[T] { return &Adam[T]{} }
 //	d = g + decay·p;  m = β₁·m + (1−β₁)·d;  v = β₂·v + ((1−β₂)·d)·d
 //	p = p − (rate/(1−β₁ᵗ))·m / (√v/√(1−β₂ᵗ) + eps)
 //
-// g is left as it is. Every operation is rounded by itself. It panics if lengths differ or t < 1.
+// g is left unchanged. Every operation is rounded separately. It panics if lengths differ or t < 1.
 func (a *Adam[T]) Update(tm *parallel.Team, rule AdamRule, p, g, m, v []T) {
 	if len(g) != len(p) || len(m) != len(p) || len(v) != len(p) {
 		panic("elementwise: Adam: p, g, m and v differ in length")
@@ -81,5 +81,5 @@ func adamGeneric[T kernel.Float](r adamRule[T], p, g, m, v []T) {
 	}
 }
 
-// squareRoot is √x correctly rounded: float64's root of a float32 rounds once more without harm.
+// squareRoot is √x correctly rounded: rounding float64's root to float32 does no harm.
 func squareRoot[T kernel.Float](x T) T { return T(math.Sqrt(float64(x))) }

@@ -26,9 +26,9 @@ type BatchNorm[T kernel.Float] struct {
 	job    normJob[T]
 }
 
-// normBlock is what a pass keeps per column, for one block of columns. It is one piece of memory
-// on purpose: separate vectors would lie at the same addresses modulo 4 KiB as the rows of a
-// matrix 2048 wide, in the same few sets of the first cache (20 % of the time, measured).
+// normBlock is what a pass keeps per column, for one block of columns. It is one piece of memory on purpose: separate vectors would
+// have the same addresses modulo 4 KiB as the rows of a matrix 2048 wide, and share a few sets of the first cache (20 % of the time,
+// measured).
 type normBlock[T kernel.Float] struct {
 	hi, lo         [columnBlock]T       // mean of the last Forward or Eval, split
 	f1, f2, f3     [columnBlock]T       // scale and shift of normalise, or k1, k2, k3 of gradientInput
@@ -37,7 +37,7 @@ type normBlock[T kernel.Float] struct {
 	sum, dot       [columnBlock]float64 // accumulators of Backward
 }
 
-// normJob is the pass under way, run by the team column block by column block.
+// normJob is the current pass, run by the team block by block of columns.
 type normJob[T kernel.Float] struct {
 	norm            *BatchNorm[T]
 	pass            normPass
@@ -92,8 +92,8 @@ func (n *BatchNorm[T]) Forward(tm *parallel.Team, rows int, x, y, gamma, beta []
 	n.do(tm, normJob[T]{pass: normForward, rows: rows, x: x, y: y, gamma: gamma, beta: beta})
 }
 
-// Eval sets y from x as Forward does, but by the given running mean and variance. It replaces what
-// Backward needs, so a Backward must come before it or not at all.
+// Eval sets y from x as Forward does, but with the given running mean and variance. It overwrites what Backward needs, so a Backward
+// must come before it or not at all.
 func (n *BatchNorm[T]) Eval(tm *parallel.Team, rows int, x, y, gamma, beta, runningMean, runningVar []T) {
 	n.check(rows, x, y, gamma, beta)
 	if len(runningMean) != n.cols || len(runningVar) != n.cols {
@@ -103,9 +103,9 @@ func (n *BatchNorm[T]) Eval(tm *parallel.Team, rows int, x, y, gamma, beta, runn
 		runMean: runningMean, runVar: runningVar})
 }
 
-// Backward turns dy (rows×cols), the gradient with respect to y, into the gradient with respect
-// to x, in place, and sets dGamma and dBeta; a nil one is not wanted. x and y are those of the
-// last Forward, unchanged; y is read only for the ReLU's mask. It panics if a length is wrong.
+// Backward turns dy (rows×cols), the gradient with respect to y, into the gradient with respect to x, in place, and sets dGamma and
+// dBeta unless they are nil. x and y are those of the last Forward, unchanged; y is read only for the ReLU's mask. It panics if a
+// length is wrong.
 func (n *BatchNorm[T]) Backward(tm *parallel.Team, rows int, dy, y, x, gamma, dGamma, dBeta []T) {
 	n.check(rows, x, y, gamma, gamma)
 	if len(dy) != len(x) || (dGamma != nil && len(dGamma) != n.cols) || (dBeta != nil && len(dBeta) != n.cols) {

@@ -2,10 +2,9 @@ package elementwise
 
 import "collapse/internal/kernel"
 
-// The loops of batch norm. Each has a generic version, which is its definition; the SIMD versions
-// take as many whole vectors of columns as there are, the generic one the rest. All round after
-// every operation (products that could be fused are converted first, or are exact), so every
-// version on every processor gives the same bits.
+// The loops of batch norm. Each has a generic version, which is its definition; the SIMD versions process as many whole vectors of
+// columns as there are, the generic one the rest. All round after every operation (products that could be fused are converted first,
+// or are exact), so every version gives the same bits on every processor.
 
 // addSquares adds the squared deviations of every row: acc_j += Σ_i (x_ij − mean_j)².
 func addSquares[T kernel.Float](x kernel.Matrix[T], mean, acc []float64) {

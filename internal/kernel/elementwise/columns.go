@@ -5,9 +5,8 @@ import (
 	"collapse/parallel"
 )
 
-// Column passes work on a row-major matrix (rows×cols) whose rows are samples. They are cut into
-// blocks of columns, so every column is summed by one thread in row order: the result cannot
-// depend on the team, and no partial sums have to be combined.
+// Column passes work on a row-major matrix (rows×cols) whose rows are samples. They are divided into blocks of columns, so every
+// column is summed by one thread in row order: the result cannot depend on the team, and no partial sums have to be combined.
 
 // columnBlock is the columns of one part: 8 cache lines of a float32 row, enough for the
 // prefetcher, and 16 parts in a layer of 2048.

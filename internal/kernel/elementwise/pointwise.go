@@ -1,8 +1,8 @@
 // Package elementwise holds the passes over rows and parameters: batch norm (batchnorm.go; its loops in batchnorm_loops.go), sums of
 // columns (columns.go), activations (pointwise.go, sigmoid.go) and the steps of optimisers (sgd.go, adam.go).
 //
-// Every loop has a generic version, which defines its bits and is the same with every instruction set. table.go lists those that exist in
-// SIMD; elementwise_amd64.go says which are used when.
+// Every loop has a generic version, which defines its bits; they are the same with every instruction set. table.go lists the loops
+// that exist in SIMD; elementwise_amd64.go says which are used when.
 package elementwise
 
 import (
@@ -43,7 +43,7 @@ func NewPointwise[T kernel.Float]() *Pointwise[T] { return &Pointwise[T]{} }
 // ReLU sets x = max(x, 0); NaN stays NaN.
 func (p *Pointwise[T]) ReLU(tm *parallel.Team, x []T) { p.do(tm, reluForward, x, nil) }
 
-// ReLUBackward sets dy = 0 where the output y = max(x, 0) is not above 0. A NaN in y lets dy pass.
+// ReLUBackward sets dy = 0 where the output y = max(x, 0) is not above 0. Where y is NaN, dy passes.
 func (p *Pointwise[T]) ReLUBackward(tm *parallel.Team, y, dy []T) {
 	p.do(tm, reluBackward, y, sameLength(y, dy))
 }

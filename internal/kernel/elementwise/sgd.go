@@ -18,7 +18,7 @@ type SGD[T kernel.Float] struct {
 	p, g, v []T
 }
 
-// sgdRule is an SGDRule in the element type, in which all its products are formed.
+// sgdRule is an SGDRule in the element type, in which all its products are computed.
 type sgdRule[T kernel.Float] struct {
 	rate, momentum, decay T
 	nesterov              bool
@@ -32,8 +32,8 @@ func NewSGD[T kernel.Float]() *SGD[T] { return &SGD[T]{} }
 //
 //	d = g + decay·p;  v = momentum·v + d;  d = d + momentum·v if Nesterov, else v;  p = p − rate·d
 //
-// A nil v means no momentum: p = p − rate·(g + decay·p). g is left as it is. Every operation is
-// rounded by itself. It panics if lengths differ.
+// A nil v means no momentum: p = p − rate·(g + decay·p). g is left unchanged. Every operation is rounded separately. It panics if
+// lengths differ.
 func (s *SGD[T]) Update(tm *parallel.Team, rule SGDRule, p, g, v []T) {
 	if len(g) != len(p) || (v != nil && len(v) != len(p)) {
 		panic("elementwise: SGD: p, g and v differ in length")

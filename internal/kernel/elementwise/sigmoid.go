@@ -6,7 +6,9 @@ import (
 	"collapse/internal/kernel"
 )
 
-// The logistic function uses e^−|x| only, which cannot overflow: for x < 0 it is e^x/(1 + e^x).
+// The logistic function uses only e^−
+// x
+// , which cannot overflow: for x < 0 it is e^x/(1 + e^x).
 
 func sigmoid[T kernel.Float](x []T) {
 	if kernel.IsFloat32[T]() {
@@ -43,7 +45,7 @@ const (
 	expC7     = 1.9875691500e-4
 )
 
-// sigmoidGeneric rounds after every operation: the conversions keep compilers from fusing.
+// sigmoidGeneric rounds after every operation: the conversions prevent compilers from fusing.
 func sigmoidGeneric(x []float32) {
 	for i, v := range x {
 		u := max(min(v, -v), expLowest) // keeps NaN
@@ -58,7 +60,7 @@ func sigmoidGeneric(x []float32) {
 		p = float32(p*r) + expC2
 		p = float32(p*float32(r*r)) + r
 		p++
-		// 2ⁿ in two factors: the smallest powers are no normal numbers.
+		// 2ⁿ in two factors: the smallest powers are subnormal.
 		k := int32(math.Float32bits(shifted)) - int32(math.Float32bits(expRound))
 		half := k >> 1
 		e := p * powerOfTwo(half) * powerOfTwo(k-half)

@@ -5,8 +5,8 @@ import (
 	"collapse/internal/kernel/isa"
 )
 
-// functions are all that package elementwise has in SIMD, for float32, in the versions of one instruction set: each the SIMD version of
-// the generic loop of its name. Lengths are positive multiples of lanes; the generic loops take the rest.
+// functions are all functions of package elementwise that exist in SIMD, for float32 and one instruction set: each is the SIMD
+// version of the generic loop of its name. Lengths are positive multiples of lanes; the generic loops process the rest.
 type functions struct {
 	lanes int // 0: there are no SIMD versions
 

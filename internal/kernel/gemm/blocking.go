@@ -17,8 +17,7 @@ type product[T cell] struct {
 	accumulate bool
 }
 
-// A product is computed as Goto and van de Geijn (2008) do, with the roles arranged so that threads
-// meet only twice:
+// A product is computed as in Goto and van de Geijn (2008), with the roles arranged so that threads meet only twice:
 //
 //	for each block of rows of op(A) small enough to be packed whole (almost always: all rows)
 //	    pack it into panels of mr rows                     (parts: a few panels each)
@@ -27,9 +26,8 @@ type product[T cell] struct {
 //	            pack the stripe's rows of op(B) into panels of nr columns, in the thread's buffer
 //	            for each row panel, for each column panel: one tile, in registers
 //
-// op(A), the smaller operand of a training step, is packed once and read by all threads; op(B) is
-// packed exactly once in all, by the thread that uses it, into a buffer that stays in its second-level
-// cache. There is no barrier between blocks of k.
+// op(A), the smaller operand of a training step, is packed once and read by all threads; op(B) is packed exactly once overall, by
+// the thread that uses it, into a buffer that stays in its second-level cache. There is no barrier between blocks of k.
 //
 // An operand is read in place when that is cheaper; see plan. None of these choices changes a bit of C:
 // an element is a sum over blocks of k, each summed in order, and the blocks depend on k alone.
@@ -39,18 +37,18 @@ const (
 	packedBytes = 8 << 20 // most of A that is packed at once
 )
 
-// run is one product on its way; it lives in a pool, so a call allocates nothing.
+// run is one product in progress; it comes from a pool, so a call allocates nothing.
 type run[T cell] struct {
 	product[T]
 	ops  *ops[T]
 	plan plan
 
 	packedA  []T // panels of mr rows × kLen
-	m0, mLen int // rows of C under way
-	k0, kLen int // part of k under way
+	m0, mLen int // current rows of C
+	k0, kLen int // current part of k
 }
 
-// compute computes one product with the pieces ops.
+// compute computes one product with the functions ops.
 func compute[T cell](tm *parallel.Team, ops *ops[T], pr product[T]) {
 	if pr.k == 0 {
 		emptySum(&pr)
@@ -122,8 +120,8 @@ func (r *run[T]) block(s *scratch[T], i0, i1, j0, j1, p0, p1 int) {
 	}
 }
 
-// tile computes rows×cols elements of C from (i, j) on, over k of the sum. The first block of the sum
-// brings in the bias and, if asked, what C held; later ones are added to C.
+// tile computes rows×cols elements of C from (i, j) on, over k terms of the sum. The first block of the sum includes the bias and,
+// if requested, the previous content of C; later ones are added to C.
 func (r *run[T]) tile(s *scratch[T], i, j, rows, cols, k int, first bool, a, b panel[T]) {
 	ops := r.ops
 	var bias *T
@@ -142,7 +140,7 @@ func (r *run[T]) tile(s *scratch[T], i, j, rows, cols, k int, first bool, a, b p
 	mergeTile(s.tile, ops.nr, rows, cols, c, cRow, bias, accumulate)
 }
 
-// mergeTile stores the part of a tile that lies within C, as the tile itself would.
+// mergeTile stores the part of a tile that is inside C, as the tile itself would.
 func mergeTile[T cell](tile []T, tileRow, rows, cols int, c *T, cRow int, bias *T, accumulate bool) {
 	for i := range rows {
 		from := tile[i*tileRow:][:cols]

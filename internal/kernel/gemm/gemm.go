@@ -1,8 +1,8 @@
 // Package gemm multiplies matrices.
 //
-// gemm.go says what a product computes, plan.go how it is cut into parts for threads, blocking.go how a part is computed tile by
-// tile, and pack.go how operands are packed on the way. table.go lists the functions that exist in SIMD; generic.go has their
-// generic twins; gemm_amd64.go and gemm_arm64.go say which are used when.
+// gemm.go says what a product computes, plan.go how it is divided into parts for threads, blocking.go how a part is computed tile by
+// tile, and pack.go how operands are packed for that. table.go lists the functions that exist in SIMD; generic.go has their generic
+// twins; gemm_amd64.go and gemm_arm64.go say which are used when.
 package gemm
 
 import (
@@ -22,7 +22,7 @@ const (
 // String returns "NN", "NT" or "TN".
 func (f Form) String() string { return [...]string{"NN", "NT", "TN"}[f] }
 
-// Epilogue is what happens to a product on its way into C.
+// Epilogue says what happens to a product before it is stored in C.
 type Epilogue[T kernel.Float] struct {
 	Accumulate bool // add to C instead of overwriting it
 	Bias       []T  // added to every row; length n, or nil for none
@@ -32,13 +32,13 @@ type Epilogue[T kernel.Float] struct {
 //
 //	c[i,j] = Σ_p op(A)[i,p]·op(B)[p,j]  (+ ep.Bias[j])  (+ c[i,j] if ep.Accumulate)
 //
-// Elements between a row's end and the next row are neither read nor written. C must not overlap A, B or Bias.
-// Products are not skipped for zero factors: 0·NaN is NaN.
+// Elements between the end of a row and the next row are neither read nor written. C must not overlap A, B or Bias. Products with a
+// zero factor are not skipped: 0·NaN is NaN.
 //
 // The error of an element is at most γ_{k+2}·(|A|·|B| + |bias| + |c|) with γ_n = n·u/(1−n·u), u the unit
 // roundoff of T. The bits depend on the instruction set in use, the form and the shape, not on the team.
 //
-// It panics if the shapes do not fit together, or if a slice is shorter than its shape needs or a stride less than its width. It
+// It panics if the shapes do not match, if a slice is shorter than its shape needs, or if a stride is less than the width. It
 // allocates nothing once buffers of the needed size exist.
 func Multiply[T kernel.Float](tm *parallel.Team, f Form, a, b, c kernel.Matrix[T], ep Epilogue[T]) {
 	m, n, k := shapeOf(f, a, b, c)
@@ -61,7 +61,7 @@ func Multiply[T kernel.Float](tm *parallel.Team, f Form, a, b, c kernel.Matrix[T
 	})
 }
 
-// Operands returns the operands of a product of m×n elements, sums of k products each, that are stored without gaps as the form asks.
+// Operands returns the operands of a product with m×n elements, sums of k products each, stored contiguously as the form requires.
 func Operands[T kernel.Float](f Form, m, n, k int, a, b []T) (opA, opB kernel.Matrix[T]) {
 	opA, opB = kernel.Dense(m, k, a), kernel.Dense(k, n, b)
 	if f == TN {
@@ -78,7 +78,7 @@ func plain[To, From kernel.Float](m kernel.Matrix[From]) kernel.Matrix[To] {
 	return kernel.Matrix[To]{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Data: kernel.As[To](m.Data)}
 }
 
-// shapeOf returns the dimensions of a product. It panics unless they fit together and every matrix fits into its slice.
+// shapeOf returns the dimensions of a product. It panics unless they match and every matrix fits into its slice.
 func shapeOf[T any](f Form, a, b, c kernel.Matrix[T]) (m, n, k int) {
 	m, k, n = a.Rows, a.Cols, b.Cols
 	inner := b.Rows

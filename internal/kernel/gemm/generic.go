@@ -2,8 +2,8 @@ package gemm
 
 import "unsafe"
 
-// genericOps returns the pieces in plain Go. A tile is 4×2: eight sums, and the six factors they
-// need, fit the registers of every 64-bit machine.
+// genericOps returns the functions in plain Go. A tile is 4×2: eight sums, and the six factors they need, fit the registers of every
+// 64-bit machine.
 func genericOps[T cell](memory *pools[T]) ops[T] {
 	return ops[T]{
 		mr: 4, lanes: 2, nr: 2,
@@ -25,7 +25,7 @@ func tileRowsGeneric[T cell](rows int) tileFunc[T] {
 			var s0, s1 T
 			for p := range k {
 				x := as[p*aCol]
-				s0 += T(x * bs[p*bRow]) // the conversion forbids fusing: same bits on every target
+				s0 += T(x * bs[p*bRow]) // the conversion prevents fusing: same bits on every target
 				s1 += T(x * bs[p*bRow+1])
 			}
 			store2(at(c, r*cRow), s0, s1, bias, accumulate)
@@ -58,7 +58,7 @@ func tile4x2Generic[T cell](k int, a *T, aRow, aCol int, b *T, bRow int, c *T, c
 	store2(at(c, 3*cRow), s30, s31, bias, accumulate)
 }
 
-// store2 puts two sums of a row into C.
+// store2 stores two sums of a row in C.
 func store2[T cell](c *T, s0, s1 T, bias *T, accumulate bool) {
 	if bias != nil {
 		s0, s1 = s0+*bias, s1+*at(bias, 1)

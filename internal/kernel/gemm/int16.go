@@ -8,14 +8,14 @@ import (
 	"collapse/parallel"
 )
 
-// Int16 computes C = op(A)·op(B) of 16-bit whole numbers, exactly: twice the products of float32 in a vector, and no rounding.
-// An element of A or B is a pair of numbers, the first in its low half, the second in its high half (two's
-// complement), and two pairs multiply to a dot product:
+// Int16 computes C = op(A)·op(B) for 16-bit integers, exactly: twice as many products per vector as float32, and no rounding. An
+// element of A or B is a pair of numbers, the first in its low half, the second in its high half (two's complement), and two pairs
+// multiply to a dot product:
 //
 //	c[i,j] = Σ_p lo(op(A)[i,p])·lo(op(B)[p,j]) + hi(op(A)[i,p])·hi(op(B)[p,j])  (+ c[i,j] if accumulate)
 //
-// A shape counts pairs. Sums are modulo 2³², so partial sums may overflow; by Cauchy and Schwarz the result does not
-// where the product of the vectors' norms stays below 2³¹. The rest is as in Multiply.
+// A shape counts pairs. Sums are modulo 2³², so partial sums may overflow; by Cauchy–Schwarz the result does not if the product of
+// the vectors' norms stays below 2³¹. Otherwise it is like Multiply.
 func Int16(tm *parallel.Team, f Form, a, b, c kernel.Matrix[int32], accumulate bool) {
 	m, n, k := shapeOf(f, a, b, c)
 	if m == 0 || n == 0 {
@@ -27,14 +27,14 @@ func Int16(tm *parallel.Team, f Form, a, b, c kernel.Matrix[int32], accumulate b
 // FastInt16 reports whether Int16 is faster than Multiply in float32 with the instruction set in use.
 func FastInt16() bool { return table.fastInt16 }
 
-// MostInt16 is the largest magnitude of a number that RoundInt16 writes for sure.
+// MostInt16 is the largest magnitude that RoundInt16 is certain to write correctly.
 const MostInt16 = 32700
 
-// RoundInt16 writes the whole numbers nearest to x_j·scale, ties to even, two to an element, as Int16 reads them: x_0 and x_1 in
-// the low and high half of dst[0]. Where len(x) is odd the last high half is 0.
+// RoundInt16 writes the integers nearest to x_j·scale, ties to even, two per element, in the form that Int16 reads: x_0 and x_1 in
+// the low and high half of dst[0]. If len(x) is odd, the last high half is 0.
 //
-// |x_j·scale| must not exceed MostInt16; beyond it, and for NaN, the number is unspecified. It panics if dst has not
-// ⌈len(x)/2⌉ elements.
+// x_j·scale
+// must not exceed MostInt16; beyond it, and for NaN, the number is unspecified. It panics if dst does not have ⌈len(x)/2⌉ elements.
 func RoundInt16(dst []int32, x []float32, scale float32) {
 	if len(dst) != (len(x)+1)/2 {
 		panic("gemm: RoundInt16 needs one element for two numbers")
@@ -60,7 +60,7 @@ func roundInt16Generic(dst []int32, x []float32, scale float32) {
 	}
 }
 
-// genericInt16 returns the pieces of Int16 in plain Go.
+// genericInt16 returns the functions of Int16 in plain Go.
 func genericInt16() ops[int32] {
 	p := genericOps(&poolsInt16)
 	for rows := range p.tiles {

@@ -6,10 +6,10 @@ import (
 	"collapse/parallel"
 )
 
-// packUnit is about how many elements of A one part of the packing job copies.
+// packUnit is the approximate number of elements of A that one part of the packing job copies.
 const packUnit = 1 << 14
 
-// packTask is the packing of A seen as a task.
+// packTask is the packing of A as a task of a team.
 type packTask[T cell] run[T]
 
 // packA packs the rows m0…m0+mLen of op(A), k0…k0+kLen of each, into panels of mr rows.
@@ -29,7 +29,7 @@ func (r *run[T]) packA(tm *parallel.Team) {
 // panelsPerPart returns how many panels a part of the packing job fills when rows of A are transposed.
 func (r *run[T]) panelsPerPart() int { return kernel.CeilDiv(packUnit, r.ops.mr*r.kLen) }
 
-// rowsPerPart returns how many rows of A a part of the packing job copies when they lie along the panels.
+// rowsPerPart returns how many rows of A a part of the packing job copies if they run along the panels.
 func (r *run[T]) rowsPerPart() int {
 	return kernel.RoundUp(kernel.CeilDiv(packUnit, r.mLen), packRound)
 }
@@ -51,7 +51,7 @@ func (t *packTask[T]) Run(part int) {
 	}
 }
 
-// panel is where a tile finds its factors: packed, or in the operand itself.
+// panel says where a tile finds its factors: packed, or in the operand itself.
 type panel[T cell] struct {
 	first    *T
 	row, col int // distances; col is 1 for op(B)
@@ -69,8 +69,8 @@ func (r *run[T]) panelA(i, p0 int) panel[T] {
 	}
 }
 
-// packB packs columns j0…j1, rows p0…p1 of op(B) into panels of nr columns in the thread's buffer; of
-// an operand that is read in place only the last panel, if a vector would reach beyond its columns.
+// packB packs columns j0…j1, rows p0…p1 of op(B) into panels of nr columns in the thread's buffer. If the operand is read in place,
+// it packs only the last panel, and only if a vector would reach beyond its columns.
 func (r *run[T]) packB(s *scratch[T], j0, j1, p0, p1 int) {
 	nr, k := r.ops.nr, p1-p0
 	from := j0
@@ -98,8 +98,8 @@ func (r *run[T]) panelB(s *scratch[T], j, j0, j1, p0, p1 int) panel[T] {
 	return panel[T]{&s.packedB[(j-j0)*(p1-p0)], r.ops.nr, 1}
 }
 
-// packRound is how many rows are spread over all panels before going on. Rows are read in the order they
-// lie in memory, and a line that two panels share is still in the first-level cache for the second.
+// packRound is how many rows are spread over all panels before moving on. Rows are read in memory order, and a line that two panels
+// share is still in the first-level cache for the second.
 const packRound = 8
 
 // packRows copies k rows of width elements into panels of panel columns, stride elements apart.
@@ -129,8 +129,8 @@ func packPiece[T cell](ops *ops[T], dst []T, panel int, src []T, ld, width, rows
 	}
 }
 
-// transposeChunk is how much of k is transposed for all rows of a panel before going on: the lines of the
-// panel being written, at most 12 KiB, stay in the first-level cache until they are full.
+// transposeChunk is how much of k is transposed for all rows of a panel before moving on: the lines of the panel being written, at
+// most 12 KiB, stay in the first-level cache until they are full.
 const transposeChunk = 64
 
 // packColumns copies width rows of k elements into a panel of k rows of panel elements: a transposition.

@@ -6,9 +6,8 @@ import (
 	"collapse/internal/kernel"
 )
 
-// PeakLoop runs rounds of independent multiply-adds on registers alone and returns how many
-// floating-point operations that was. Timed, it is the most the instruction set in use can reach on one thread:
-// the limit that products are measured against.
+// PeakLoop does rounds of independent multiply-adds in registers and returns the number of floating-point operations. Timed, it
+// gives the most that the instruction set in use can reach on one thread: the limit that products are compared with.
 func PeakLoop[T kernel.Float](rounds int) (operations float64) {
 	if rounds <= 0 {
 		return 0
@@ -21,7 +20,7 @@ func PeakLoop[T kernel.Float](rounds int) (operations float64) {
 	return float64(rounds) * float64(p.operations)
 }
 
-// peakOperations are those of a round of peakGeneric.
+// peakOperations is the number of operations in a round of peakGeneric.
 const peakOperations = 2 * 12
 
 // peakGeneric keeps twelve sums, each its own chain: with the two factors they fill the registers.
@@ -42,5 +41,5 @@ func peakGeneric[T float32 | float64](rounds int) {
 		s10 = T(s10*x) + y
 		s11 = T(s11*x) + y
 	}
-	runtime.KeepAlive(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11) // or the loop is dropped
+	runtime.KeepAlive(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11) // otherwise the compiler drops the loop
 }

@@ -2,25 +2,25 @@ package gemm
 
 import "collapse/internal/kernel"
 
-// plan is how a product is cut into parts and which operands are read in place. It depends on the
-// form, the shape, the leading dimensions and the kernel alone.
+// plan says how a product is divided into parts and which operands are read in place. It depends only on the form, the shape, the
+// leading dimensions and the kernel.
 type plan struct {
 	directA, directB bool // read the operand in place instead of packing it
-	rowSpan          int  // rows of op(A) dealt with at once: all, or as many as are packed at once
-	group            int  // rows of a part
-	stripe           int  // columns of a part left of column wide, a multiple of nr
-	narrow           int  // columns of a part from there on: smaller, so that threads end together
+	rowSpan          int  // rows of op(A) processed at once: all, or as many as are packed at once
+	group            int  // rows per part
+	stripe           int  // columns per part left of column wide, a multiple of nr
+	narrow           int  // columns per part from there on: smaller, so that threads finish together
 	wide             int  // a multiple of stripe
 }
 
 const (
 	minWork    = 1 << 20 // floating-point operations below which a part is not worth a hand-over (8 µs)
 	mostStripe = 4       // most column panels in a part: their packed block fits the second-level cache
-	fewParts   = 16      // parts aimed at: enough for several threads to end together
-	leastRows  = 192     // fewest rows in a part that packs its columns of op(B) for itself
+	fewParts   = 16      // number of parts aimed at: enough for several threads to finish together
+	leastRows  = 192     // fewest rows in a part that packs its columns of op(B) by itself
 )
 
-// planFor cuts the shape of pr.
+// planFor divides the product pr.
 func planFor[T cell](ops *ops[T], pr *product[T]) plan {
 	var pl plan
 	pl.directA, pl.directB = direct(ops, pr)
@@ -50,7 +50,7 @@ func planFor[T cell](ops *ops[T], pr *product[T]) plan {
 	return pl
 }
 
-// pieces returns into how many stripes n columns are cut.
+// pieces returns the number of stripes that n columns are divided into.
 func (pl *plan) pieces(n int) int {
 	wide := min(pl.wide, n)
 	return kernel.CeilDiv(wide, pl.stripe) + kernel.CeilDiv(n-wide, pl.narrow)
@@ -66,10 +66,9 @@ func (pl *plan) columns(piece, n int) (j0, j1 int) {
 	return j0, min(j0+pl.stripe, n)
 }
 
-// direct decides which operands are read in place. Packing costs a pass over the operand; it pays when
-// the operand is used often enough and lies awkwardly: rows a multiple of 4 KiB apart share one
-// set of the first-level cache, and a panel taken across far-apart rows touches a line and a page for
-// every 48 or 128 bytes used. The limits were measured with 64 to 2048 in each dimension.
+// direct decides which operands are read in place. Packing costs a pass over the operand; it pays if the operand is used often
+// enough and has an awkward layout: rows a multiple of 4 KiB apart share one set of the first-level cache, and a panel taken across
+// distant rows touches a line and a page for every 48 or 128 bytes used. The limits were measured with 64 to 2048 in each dimension.
 func direct[T cell](ops *ops[T], pr *product[T]) (a, b bool) {
 	const setStride, near, often = 4096, 2048, 512
 	rowA, rowB := pr.a.Stride*kernel.Size[T](), pr.b.Stride*kernel.Size[T]()

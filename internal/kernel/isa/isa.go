@@ -1,8 +1,8 @@
-// Package isa says which instructions the kernels use: the best that the processor has, or those that
-// COLLAPSE_KERNEL names. Bits of results are promised per name, so a run's identity records it.
+// Package isa says which instructions the kernels use: the best that the processor has, or those that COLLAPSE_KERNEL names. The
+// bits of results are guaranteed per name, so a run's identity records it.
 //
-// Every package of kernels holds one table of functions and passes Fill a function that fills it for a Set.
-// isa_amd64.go and isa_arm64.go say which sets a processor can run.
+// Every kernel package has one table of functions and passes Fill a function that fills it for a Set. isa_amd64.go and isa_arm64.go
+// say which sets a processor can run.
 package isa
 
 import (
@@ -30,7 +30,7 @@ func (s Set) String() string {
 var (
 	active    Set         // the instruction set in use
 	activeErr error       // what was wrong with COLLAPSE_KERNEL
-	fills     []func(Set) // of all packages of kernels
+	fills     []func(Set) // of all kernel packages
 )
 
 func init() {
@@ -50,11 +50,11 @@ func Fill(fill func(Set)) {
 // Name returns the instruction set in use: "generic", "avx2", "avx512" or "neon".
 func Name() string { return active.String() }
 
-// Err returns what was wrong with the environment variable COLLAPSE_KERNEL, nil if it was unset or
-// honoured. The best set is in use when it is not nil.
+// Err returns what was wrong with the environment variable COLLAPSE_KERNEL, nil if it was unset or honoured. If it is not nil, the
+// best set is in use.
 func Err() error { return activeErr }
 
-// Available returns the names Use accepts on this machine, from the plainest to the fastest.
+// Available returns the names that Use accepts on this machine, from the plainest to the fastest.
 func Available() []string {
 	var names []string
 	for _, set := range supported() {
@@ -63,8 +63,8 @@ func Available() []string {
 	return names
 }
 
-// Use switches every kernel to the named set. It serves start-up and tests: no kernel may be running.
-// The error lists the names this machine can run.
+// Use switches every kernel to the named set. It is for start-up and tests: no kernel may be running. The error lists the names that
+// this machine can run.
 func Use(name string) error {
 	for _, set := range supported() {
 		if set.String() == name {

@@ -2,5 +2,5 @@
 
 package isa
 
-// supported returns the instruction sets of this machine: plain Go alone.
+// supported returns the instruction sets of this machine: only plain Go.
 func supported() []Set { return []Set{Generic} }

@@ -1,5 +1,4 @@
-// Package kerneltest helps the tests of the packages of kernels: it runs them with every instruction set of this machine and
-// compares bits.
+// Package kerneltest helps test the kernel packages: it runs tests with every instruction set of this machine and compares bits.
 package kerneltest
 
 import (
@@ -11,7 +10,7 @@ import (
 	"collapse/internal/kernel/isa"
 )
 
-// Failer is what *testing.T and *rapid.T share.
+// Failer is the common part of *testing.T and *rapid.T.
 type Failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -67,10 +66,10 @@ func SameFloat(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
 
-// Guard are the bits of a NaN with a recognisable payload, which no computation writes.
+// Guard are the bits of a NaN with a recognisable payload, which no computation produces.
 const Guard = 0x7fc0beef
 
-// Guarded returns n guards. A read of one shows in results, a write over one in a comparison of whole buffers.
+// Guarded returns n guards. Reading one shows in results, overwriting one in a comparison of whole buffers.
 func Guarded(n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -79,7 +78,7 @@ func Guarded(n int) []float32 {
 	return x
 }
 
-// FillSpecial draws normal numbers and now and then a value that kernels get wrong.
+// FillSpecial draws normal numbers and, occasionally, a value that kernels tend to get wrong.
 func FillSpecial(rng *rand.Rand, x []float32) {
 	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.NaN()), float32(math.Inf(1)),
 		float32(math.Inf(-1)), math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, math.MaxFloat32}
@@ -91,7 +90,7 @@ func FillSpecial(rng *rand.Rand, x []float32) {
 	}
 }
 
-// Difference returns where two buffers differ in bits; any NaN equals any other except a guard.
+// Difference returns an error that says where two buffers differ in bits; any NaN equals any other except a guard.
 func Difference(want, got []float32) error {
 	for i := range want {
 		w, g := math.Float32bits(want[i]), math.Float32bits(got[i])

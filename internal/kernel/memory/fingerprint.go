@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Fingerprint continues the 64-bit hash seed with the bits of x: it tells, up to about one chance in 2⁶⁰, whether values
-// are those of another time. It reads memory as fast as a thread can. A change of one element always shows.
+// Fingerprint continues the 64-bit hash seed with the bits of x: it tells, except with a chance of about one in 2⁶⁰, whether values
+// have changed. It reads memory as fast as a thread can. A change of one element is always detected.
 func Fingerprint[T ~float32 | ~float64](seed uint64, x []T) uint64 {
 	if len(x) == 0 {
 		return seed
@@ -34,11 +34,11 @@ func Fingerprint[T ~float32 | ~float64](seed uint64, x []T) uint64 {
 	return h
 }
 
-// fingerprintSums are sums over blocks of 8 words of 64 bits: of the words, and of the products of their halves after a
-// mask that is another for every word (NH of Black et al. 1999).
+// fingerprintSums are sums over blocks of 8 words of 64 bits: of the words, and of the products of their halves after masking, with
+// another mask for every word (NH of Black et al. 1999).
 type fingerprintSums [16]uint64
 
-// fingerprintPool lends sums to callers in parallel; the assembly would move a local one to the heap.
+// fingerprintPool lends sums to parallel callers; a local variable would escape to the heap because of the assembly.
 var fingerprintPool Pool[fingerprintSums]
 
 // fingerprintMask starts the masks, and fingerprintStep moves them on from block to block: digits of 2⁶⁴ times the golden

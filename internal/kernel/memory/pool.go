@@ -21,7 +21,7 @@ func (p *Pool[V]) Get() *V {
 	return new(V)
 }
 
-// Put gives a value back.
+// Put returns a value to the pool.
 func (p *Pool[V]) Put(v *V) {
 	p.mu.Lock()
 	p.free = append(p.free, v)

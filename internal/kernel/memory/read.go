@@ -2,11 +2,11 @@ package memory
 
 import "unsafe"
 
-// sumStep is what loops.sum takes at a time.
+// sumStep is what loops.sum processes at a time.
 const sumStep = 64
 
-// Sum adds x in interleaved float32 sums. It reads as fast as memory delivers and serves to measure
-// that; it is not the way to add numbers accurately.
+// Sum adds x in interleaved float32 sums. It reads as fast as memory delivers and serves to measure that; it is not an accurate way
+// to add numbers.
 func Sum(x []float32) float32 {
 	whole := len(x) - len(x)%sumStep
 	var sum float32
@@ -31,7 +31,7 @@ func Touch[T ~float32 | ~float64](x []T) {
 	}
 }
 
-// Prefetch asks for x, which is used soon: rows in no order of memory otherwise cost its whole latency.
+// Prefetch prefetches x, which is used soon: rows in random order otherwise cost the full latency of memory.
 func Prefetch[T number](x []T) {
 	if len(x) > 0 && table.prefetch != nil {
 		const line = 64

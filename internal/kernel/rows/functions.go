@@ -6,21 +6,20 @@ import (
 	"collapse/internal/kernel"
 )
 
-// Logs writes the natural logarithms of x ≥ 0 to dst, which may be x: within an ulp, −Inf of 0, NaN of what is negative.
-// It panics if the lengths differ.
+// Logs writes the natural logarithms of x ≥ 0 to dst, which may be x: to within an ulp; −Inf for 0, NaN for negative numbers. It
+// panics if the lengths differ.
 func Logs(dst, x []float64) {
 	checkFunction(dst, x)
 	table.logs(dst, x)
 }
 
-// Exps writes the exponentials of x to dst, which may be x: within two ulp.
-// It panics if the lengths differ.
+// Exps writes the exponentials of x to dst, which may be x: to within two ulp. It panics if the lengths differ.
 func Exps(dst, x []float64) {
 	checkFunction(dst, x)
 	table.exps(dst, x)
 }
 
-// Exp returns the exponential of x: within two ulp, with the bits of Exps. math.Exp has other bits on processors that lack
+// Exp returns the exponential of x: to within two ulp, with the same bits as Exps. math.Exp has other bits on processors without
 // fused multiply-adds.
 func Exp(x float64) float64 { return expGeneric(x) }
 
@@ -37,7 +36,7 @@ func eachGeneric(dst, x []float64, one func(float64) float64) {
 	}
 }
 
-// logGeneric is fdlibm's (Sun Microsystems 1993) on mantissas from √½ to √2; no operation is fused.
+// logGeneric is fdlibm's algorithm (Sun Microsystems 1993) on mantissas from √½ to √2; no operation is fused.
 func logGeneric(x float64) float64 {
 	switch {
 	case !(x >= 0):
@@ -62,7 +61,7 @@ func logGeneric(x float64) float64 {
 	return float64(k*6.93147180369123816490e-01) - ((float64(h) - r) - f)
 }
 
-// expGeneric is 2ⁿ times a Taylor polynomial of what is left; no operation is fused.
+// expGeneric is 2ⁿ times a Taylor polynomial of the remainder; no operation is fused.
 func expGeneric(x float64) float64 {
 	if x != x {
 		return x

@@ -6,14 +6,14 @@ import (
 	"collapse/internal/kernel"
 )
 
-// GramRow is what one walk over a row g_j = c_i·c_j of a Gram matrix gives, i apart from all j. With μ = c + h, h a vector that
-// all share:
+// GramRow is the result of one walk over a row g_j = c_i·c_j of a Gram matrix, without j = i. With μ = c + h, where all share the
+// vector h:
 //
 //   - the angles of c_i and the c_j, as sums and extremes, and the distances δ_j of their unit vectors;
 //   - the largest |cosine| of μ_i and the μ_j;
 //   - the squared distances of c_i and the c_j, inverted.
 type GramRow struct {
-	// What the walk reads, each with one element for every j.
+	// What the walk reads, one element per j.
 	Unit   []float64 // 1/‖c_j‖
 	Whole  []float64 // 1/‖μ_j‖
 	Shift  []float64 // c_j·h + ‖h‖²/2: μ_i·μ_j = c_i·c_j + shift_i + shift_j
@@ -31,10 +31,10 @@ type GramRow struct {
 	LeastSquared float64 // min_j δ_j²
 }
 
-// GramVector is what Walk takes of c_i itself: the same numbers as of every c_j.
+// GramVector is what Walk needs about c_i itself: the same numbers as about every c_j.
 type GramVector struct{ Unit, Whole, Shift, Square float64 }
 
-// gramOwn is GramVector and the thresholds, as the SIMD version reads them.
+// gramOwn is GramVector with the thresholds, as the SIMD version reads them.
 type gramOwn struct{ unit, whole, shift, square, ideal, cancelled float64 }
 
 // gramLanes are partial sums and extremes, as the SIMD version writes them.
@@ -43,9 +43,9 @@ type gramLanes struct {
 	mostAway, mostCosine, mostInverse, least [kernel.Parts / 2]float64
 }
 
-// Walk fills r from g; ideal is minus the cosine that Away measures from. It reports whether every element is exact: false
-// where a difference of squares cancels to cancelled of itself, or is no number, and what was written has to be made otherwise.
-// It panics if a slice is shorter than g.
+// Walk fills r from g; ideal is minus the cosine that Away is measured from. It reports whether every element is accurate: false if
+// some difference of squares cancels down to the fraction cancelled, or is not a number; then what was written must be computed in
+// another way. It panics if a slice is shorter than g.
 func (r *GramRow) Walk(g []float64, own GramVector, ideal, cancelled float64) (exact bool) {
 	n := len(g)
 	if min(len(r.Unit), len(r.Whole), len(r.Shift), len(r.Square), len(r.Distance), len(r.Inverse)) < n {
@@ -54,10 +54,10 @@ func (r *GramRow) Walk(g []float64, own GramVector, ideal, cancelled float64) (e
 	return table.gramRow(r, g, gramOwn{own.Unit, own.Whole, own.Shift, own.Square, ideal, cancelled})
 }
 
-// newGramLanes returns the sums and extremes of nothing.
+// newGramLanes returns the sums and extremes over no elements.
 func newGramLanes() (lanes gramLanes) {
 	for j := range lanes.least {
-		lanes.least[j] = 4 // of opposite unit vectors
+		lanes.least[j] = 4 // for opposite unit vectors
 	}
 	return lanes
 }
@@ -74,7 +74,7 @@ func (r *GramRow) finish(lanes *gramLanes) {
 	}
 }
 
-// walkGeneric is Walk from element done on, a multiple of kernel.Parts; lanes are those of the elements before.
+// walkGeneric is Walk from element done on, a multiple of kernel.Parts; lanes are those of the elements before it.
 func (r *GramRow) walkGeneric(g []float64, done int, o *gramOwn, lanes *gramLanes) (exact bool) {
 	for j := done; j < len(g); j++ {
 		x, lane, half := g[j], j%kernel.Parts, j%(kernel.Parts/2)

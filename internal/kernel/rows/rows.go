@@ -2,8 +2,8 @@
 // products (search.go), logarithms and sums of squares (functions.go), a walk over a row of a Gram matrix (gramrow.go). Class means are sums
 // of rows and collapse is a tiny spread around them, so sums and differences are formed in float64 whatever the features are.
 //
-// table.go lists the functions that exist in SIMD; avx2_amd64.go and avx512_amd64.go have the versions. Generic versions end in
-// Generic and define the bits, which are the same with every instruction set.
+// table.go lists the functions that exist in SIMD; avx2_amd64.go and avx512_amd64.go have the versions. Names of generic versions
+// end in Generic; these define the bits, which are the same with every instruction set.
 package rows
 
 import "collapse/internal/kernel"
@@ -17,11 +17,9 @@ func AddRow[T kernel.Float](dst []float64, x []T) {
 	loopsOf[T]().addRow(dst, x)
 }
 
-// SumRows adds rows of x to dst in float64, in the given order:
-// dst[j] += Σ_i x[rows[i], j]. The bits are those of AddRow for one row after the other, but
-// dst is read and written once. On the way it asks for memory that is used soon, as much from ahead on as it reads, in the order of
-// memory; nil for none.
-// It panics if a row lies outside x, or a row of x is not as long as dst.
+// SumRows adds rows of x to dst in float64, in the given order: dst[j] += Σ_i x[rows[i], j]. The bits are those of AddRow for one
+// row after the other, but dst is read and written only once. Meanwhile it prefetches memory that is used soon: as much of ahead as
+// it reads, in memory order; nil for none. It panics if a row is outside x, or if a row of x is not as long as dst.
 func SumRows[T kernel.Float](dst []float64, x kernel.Matrix[T], rows []int32, ahead []T) {
 	if x.Cols != len(dst) || !x.Fits() {
 		panic("rows: SumRows of a matrix with rows of another length")
@@ -37,9 +35,8 @@ func SumRows[T kernel.Float](dst []float64, x kernel.Matrix[T], rows []int32, ah
 	loopsOf[T]().sumRows(dst, x, rows, ahead)
 }
 
-// SubRow writes the residual dst[j] = x[j] − mean[j], formed in float64 and then rounded to D, and returns
-// Σ_j (x[j] − mean[j])² of the residuals before that rounding.
-// It panics if the lengths differ.
+// SubRow writes the residual dst[j] = x[j] − mean[j], computed in float64 and then rounded to D, and returns Σ_j (x[j] − mean[j])²
+// of the residuals before that rounding. It panics if the lengths differ.
 func SubRow[D, T kernel.Float](dst []D, x []T, mean []float64) float64 {
 	if len(dst) != len(x) || len(mean) != len(x) {
 		panic("rows: SubRow needs slices of one length")

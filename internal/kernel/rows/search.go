@@ -6,7 +6,7 @@ import (
 	"collapse/internal/kernel"
 )
 
-// Searches of a row of products, in float64. What is no number is never the largest, and is never left out of a selection.
+// Searches of a row of products, in float64. A NaN is never the largest, and is never left out of a selection.
 
 // LargestSum returns the largest x[j] + y[j] and the lowest such j; −Inf and −1 if there is none.
 // It panics if the lengths differ.
@@ -36,11 +36,11 @@ func LargestProduct[T kernel.Float](x []T, y []float64) (largest float64, j int)
 	})
 }
 
-// searchBlock is how many elements are searched for their largest value before anything asks where it is.
+// searchBlock is how many elements are searched for their largest value before finding its index.
 const searchBlock = 512
 
-// search finds the largest value block by block: raise returns the largest of as many elements as SIMD takes, and find looks for a value
-// that is above most, or most itself, and says where.
+// search finds the largest value block by block: raise returns the largest of as many elements as SIMD processes, and find looks for
+// a value that is above most, or most itself, and returns its index.
 func search[T kernel.Float](x []T, y []float64, raise func(x []T, y []float64) (most float64, done int), find func(x []T, y []float64, most float64) (float64, int)) (largest float64, at int) {
 	if len(x) != len(y) {
 		panic("rows: a search needs slices of one length")
@@ -92,5 +92,5 @@ func LeastGap[T kernel.Float](x []T, base, other []float64, most, err, own float
 	return least
 }
 
-// gapOwn are LeastGap's arguments of one number, as the assembly reads them.
+// gapOwn are the scalar arguments of LeastGap, as the assembly reads them.
 type gapOwn struct{ most, err, own float64 }

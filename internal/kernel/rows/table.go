@@ -8,8 +8,8 @@ import (
 	"collapse/internal/kernel/isa"
 )
 
-// functions are all that package rows has in SIMD, in the versions of one instruction set: a version runs the assembly on as many
-// whole steps of elements as there are, and the generic loop, which defines both, on the rest.
+// functions are all functions of package rows that exist in SIMD, for one instruction set: each runs the assembly on as many whole
+// steps of elements as there are, and the generic loop, which defines both, on the rest.
 type functions struct {
 	float32 loops[float32]
 	float64 loops[float64]
@@ -19,7 +19,7 @@ type functions struct {
 	gramRow    func(r *GramRow, g []float64, own gramOwn) (exact bool)
 }
 
-// loops are those over rows of one element type.
+// loops are the loops over rows of one element type.
 type loops[T kernel.Float] struct {
 	addRow     func(dst []float64, x []T)
 	sumRows    func(dst []float64, x kernel.Matrix[T], rows []int32, ahead []T)
@@ -28,7 +28,7 @@ type loops[T kernel.Float] struct {
 	sumSquares func(x []T) float64
 	dot        func(a []float64, b []T) float64
 
-	// The searches return what they find in the first done elements: as many as SIMD takes, none in plain Go.
+	// The searches return what they find in the first done elements: as many as SIMD processes, none in plain Go.
 	mostSum, mostProduct func(x []T, y []float64) (most float64, done int)
 	selectProducts       func(found selection, x []T, y []float64, least float64, first int32) (more selection, done int)
 	leastGap             func(x []T, base, other []float64, own gapOwn) (least float64, done int)

@@ -7,7 +7,7 @@ package dd
 
 import "math"
 
-// Eps is a bound of the relative error of one operation.
+// Eps is a bound on the relative error of one operation.
 const Eps = 0x1p-102
 
 // DD is the number Hi + Lo, |Lo| ≤ half an ulp of Hi. The zero value is 0.
@@ -81,7 +81,7 @@ func (x DD) Div(y DD) DD {
 	if q == 0 || math.IsInf(q, 0) || math.IsNaN(q) {
 		return DD{Hi: q}
 	}
-	r := x.Sub(y.Times(q)) // exact but for its last digits
+	r := x.Sub(y.Times(q)) // exact except for its last digits
 	q, q2 := quickTwoSum(q, r.Hi/y.Hi)
 	return DD{q, q2}
 }

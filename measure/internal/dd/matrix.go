@@ -98,11 +98,11 @@ func sorted(rows, turn [][]DD, floor DD) (values []DD, directions [][]DD) {
 	return values, directions
 }
 
-// orthogonal is the cosine of rows that counts as 0. Sweeps go on until none is larger: where singular values are equal,
-// the angles of rotations are not small, and a sweep need not square what is left.
+// orthogonal is the cosine of two rows that counts as 0. Sweeps continue until none is larger: where singular values are equal, the
+// angles of rotations are not small, and a sweep need not square the remainder.
 const orthogonal = 0x1p-96
 
-// rotateRows makes rows orthogonal; turn, if there is one, turns with them. Rows shorter than floor are left alone.
+// rotateRows makes rows orthogonal; turn, if not nil, is rotated with them. Rows shorter than floor are left alone.
 func rotateRows(rows, turn [][]DD, floor DD) {
 	// Long rows first: then the first sweeps already sort, and few are needed (de Rijk 1989).
 	order := make([]int, len(rows))
@@ -133,7 +133,9 @@ func rotateRows(rows, turn [][]DD, floor DD) {
 	panic("dd: Jacobi rotations did not converge")
 }
 
-// rotatePair makes rows i and j orthogonal and returns |cos| of what they were.
+// rotatePair makes rows i and j orthogonal and returns the previous
+// cos
+// .
 func rotatePair(rows, turn [][]DD, square []DD, i, j int) float64 {
 	p := Dot(rows[i], rows[j])
 	if p.Hi == 0 {

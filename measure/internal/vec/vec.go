@@ -37,7 +37,7 @@ func Distance2(a, b []float64) float64 {
 	return s0 + s1
 }
 
-// Grow returns buf with length n, reallocated only if it is too short. The content is not kept.
+// Grow returns buf with length n, reallocated only if it is too short. The content is not preserved.
 func Grow[E any](buf []E, n int) []E {
 	if cap(buf) < n {
 		return make([]E, n)
@@ -51,8 +51,8 @@ func IsFloat32[T kernel.Float]() bool {
 	return one+small == one
 }
 
-// Stride keeps rows of d residuals from lying a multiple of 4 KiB apart, where they share one set of a
-// first-level cache and products would copy them first.
+// Stride keeps rows of d residuals from starting a multiple of 4 KiB apart, where they share one set of a first-level cache and
+// products would copy them first.
 func Stride[P kernel.Float](d int) int {
 	size := 8
 	if IsFloat32[P]() {

@@ -10,48 +10,49 @@ import (
 	"collapse/parallel"
 )
 
-// candidates forms products of rows r, such as residuals, with the unit vectors û_j of given ones, exactly enough to say which of
-// them can be the largest: of 16-bit words where the processor has them and P is float32, else in P. The unit vector of
-// zero is zero.
+// candidates computes products of rows r, such as residuals, with the unit vectors û_j of given vectors, accurately enough to say
+// which of them can be the largest: in 16-bit integers if the processor has fast ones and P is float32, else in P. The unit vector
+// of zero is zero.
 //
-// In float32 it chooses candidates and nothing else: which of its products are words depends on more than the kernel's name, so no
-// product may be part of a result, and no choice that a result's bits depend on may ask for err.
+// In float32 it only chooses candidates: whether a product is computed in integers depends on more than the kernel's name, so no
+// product may be part of a result, and no choice that affects the bits of a result may depend on err.
 type candidates[P kernel.Float] struct {
-	k, d  int
-	half  int     // pairs of words of a vector
-	words []int32 // (K×half) û_j·wordScale to the nearest whole number; nil: floats
-	float []P     // (K×d) û_j
+	k, d   int
+	pairs  int     // pairs of integers per vector
+	int16s []int32 // (K×pairs) û_j·int16Scale rounded to integers; nil: use floats
+	floats []P     // (K×d) û_j
 
-	// err bounds |product − û_j·r|/‖r‖, whatever r is. Words: with φ = ½√d/wordScale (a little more, for roundings to float32)
-	// the rounding of û_j moves it by at most φ and that of r/‖r‖ by at most φ, by Cauchy and Schwarz; sums are exact.
-	// Floats: γ_d.
+	// err bounds
+	// product − û_j·r
+	// /‖r‖ for every r. In integers, with φ = ½√d/int16Scale (a little more, for rounding to float32), rounding û_j changes it by at
+	// most φ, and rounding r/‖r‖ by at most φ, by Cauchy–Schwarz; sums are exact. In P it is γ_d.
 	err float64
 }
 
-// wordScale makes unit vectors of words: no word exceeds gemm.MostInt16, and no product of two reaches 2³¹.
-const wordScale = 32690
+// int16Scale turns unit vectors into 16-bit integers: none exceeds gemm.MostInt16, and no product of two vectors reaches 2³¹.
+const int16Scale = 32690
 
 // newCandidates takes vectors (k×d) and their norms (k).
 func newCandidates[P kernel.Float](team *parallel.Team, vectors, norms []float64, k, d int) *candidates[P] {
-	v := &candidates[P]{k: k, d: d, half: (d + 1) / 2}
+	v := &candidates[P]{k: k, d: d, pairs: (d + 1) / 2}
 	if vec.IsFloat32[P]() && gemm.FastInt16() {
-		v.words = memory.Alloc[int32](v.k * v.half)
-		v.err = wordError(d)
+		v.int16s = memory.Alloc[int32](v.k * v.pairs)
+		v.err = int16Error(d)
 	} else {
-		v.float = memory.Alloc[P](v.k * v.d)
+		v.floats = memory.Alloc[P](v.k * v.d)
 		v.err = float64(v.d+10) * roundoff[P]()
 	}
 	team.Do((v.k+Strip-1)/Strip, unitTask[P]{v, vectors, norms})
 	return v
 }
 
-// wordError is candidates.err of words.
-func wordError(d int) float64 {
-	phi := .502*math.Sqrt(float64(d))/wordScale + 2*roundoff32
+// int16Error is candidates.err for integers.
+func int16Error(d int) float64 {
+	phi := .502*math.Sqrt(float64(d))/int16Scale + 2*roundoff32
 	return 2*phi + phi*phi
 }
 
-// unitTask makes a strip of unit vectors.
+// unitTask computes a strip of unit vectors.
 type unitTask[P kernel.Float] struct {
 	*candidates[P]
 	vectors, norms []float64
@@ -64,42 +65,42 @@ func (t unitTask[P]) Run(strip int) {
 		if t.norms[j] > 0 {
 			inverse = 1 / t.norms[j]
 		}
-		if t.words == nil {
+		if t.int16s == nil {
 			for p, x := range w {
-				t.float[j*t.d+p] = P(x * inverse)
+				t.floats[j*t.d+p] = P(x * inverse)
 			}
 			continue
 		}
 		for p, x := range w {
 			row[p] = float32(x * inverse)
 		}
-		gemm.RoundInt16(t.words[j*t.half:][:t.half], row, wordScale)
+		gemm.RoundInt16(t.int16s[j*t.pairs:][:t.pairs], row, int16Scale)
 	}
 }
 
-// roughProducts are the products of n residuals with the vectors of a list, and what they are made of.
+// roughProducts are the products of n residuals with the vectors of a list, and their operands.
 type roughProducts[P kernel.Float] struct {
-	words, ofWords []int32 // (n×half) residuals, (list×half) vectors
-	float          []P     // (list×d) vectors
-	exact          []int32 // (n×list) products of words
-	rounded        []P     // (n×list) products of floats
-	factor         []float64
+	residuals16, vectors16 []int32 // (n×pairs), (list×pairs)
+	vectors                []P     // (list×d)
+	exact                  []int32 // (n×list) products of integers
+	rounded                []P     // (n×list) products in P
+	factor                 []float64
 }
 
-// multiply forms the products of residuals (n×d), of the given lengths, with the vectors of the list, or all of them if it
-// is nil. The product of residual i and vector j is factor[i] times the number it leaves.
+// multiply computes the products of residuals (n×d), of the given lengths, with the vectors of the list, or with all of them if it
+// is nil. The product of residual i and vector j is factor[i] times the stored number.
 func (v *candidates[P]) multiply(to *roughProducts[P], team *parallel.Team, residual []P, length []float64, list []int32) {
 	n, columns := len(length), v.k
 	if list != nil {
 		columns = len(list)
 	}
 	to.factor = vec.Grow(to.factor, n)
-	if v.words == nil {
+	if v.int16s == nil {
 		to.rounded = vec.Grow(to.rounded, n*columns)
-		vectors := v.float
+		vectors := v.floats
 		if list != nil {
-			to.float = vec.Grow(to.float, columns*v.d)
-			vectors = gather(to.float, v.float, list, v.d)
+			to.vectors = vec.Grow(to.vectors, columns*v.d)
+			vectors = gather(to.vectors, v.floats, list, v.d)
 		}
 		for i := range to.factor {
 			to.factor[i] = 1
@@ -107,10 +108,10 @@ func (v *candidates[P]) multiply(to *roughProducts[P], team *parallel.Team, resi
 		gemm.Multiply(team, gemm.NT, kernel.Dense(n, v.d, residual), kernel.Dense(columns, v.d, vectors), kernel.Dense(n, columns, to.rounded), gemm.Epilogue[P]{})
 		return
 	}
-	to.words, to.exact = vec.Grow(to.words, n*v.half), vec.Grow(to.exact, n*columns)
+	to.residuals16, to.exact = vec.Grow(to.residuals16, n*v.pairs), vec.Grow(to.exact, n*columns)
 	for i, x := range length {
-		row, scale := to.words[i*v.half:][:v.half], float32(wordScale/x)
-		to.factor[i] = 1 / (float64(scale) * wordScale)
+		row, scale := to.residuals16[i*v.pairs:][:v.pairs], float32(int16Scale/x)
+		to.factor[i] = 1 / (float64(scale) * int16Scale)
 		if !(x > shortest) {
 			to.factor[i] = 0
 			clear(row)
@@ -118,26 +119,26 @@ func (v *candidates[P]) multiply(to *roughProducts[P], team *parallel.Team, resi
 		}
 		gemm.RoundInt16(row, any(residual).([]float32)[i*v.d:][:v.d], scale)
 	}
-	vectors := v.words
+	vectors := v.int16s
 	if list != nil {
-		to.ofWords = vec.Grow(to.ofWords, columns*v.half)
-		vectors = gather(to.ofWords, v.words, list, v.half)
+		to.vectors16 = vec.Grow(to.vectors16, columns*v.pairs)
+		vectors = gather(to.vectors16, v.int16s, list, v.pairs)
 	}
-	gemm.Int16(team, gemm.NT, kernel.Dense(n, v.half, to.words), kernel.Dense(columns, v.half, vectors), kernel.Dense(n, columns, to.exact), false)
+	gemm.Int16(team, gemm.NT, kernel.Dense(n, v.pairs, to.residuals16), kernel.Dense(columns, v.pairs, vectors), kernel.Dense(n, columns, to.exact), false)
 }
 
-// shortest is the length up to which a residual counts as zero in words: its inverse is far from float32's limits.
+// shortest is the length up to which a residual counts as zero in integers: its inverse is far from float32's limits.
 const shortest = 0x1p-100
 
-// errorOf bounds the error of the products of a residual of that length.
+// errorOf bounds the error of the products of a residual of the given length.
 func (v *candidates[P]) errorOf(length float64) float64 {
-	if v.words != nil && !(length > shortest) {
+	if v.int16s != nil && !(length > shortest) {
 		return length
 	}
 	return v.err * length
 }
 
-// gather copies rows of x, width wide.
+// gather copies the listed rows of x, each width wide.
 func gather[E kernel.Float | int32](to, x []E, rows []int32, width int) []E {
 	for i, r := range rows {
 		if i+rowsAhead < len(rows) {

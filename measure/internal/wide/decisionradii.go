@@ -10,21 +10,20 @@ import (
 	"collapse/parallel"
 )
 
-// DecisionRadii are exact bounds under which a residual's length decides without products. For a sample h = μ_c + r:
+// DecisionRadii are exact bounds below which the length of a residual decides without products. For a sample h = μ_c + r:
 //
 //   - no mean is nearer than μ_c if ‖r‖ < ½ min_j ‖μ_c − μ_j‖;
 //   - the largest logit is that at μ_c, of class a, if ‖r‖ < (l_a − l_j)/‖w_a − w_j‖ for all j, l_j the logits
 //     at μ_c: no residual of that length closes the gap.
 //
-// Both are lowered by more than rounding can amount to, here and in the products they replace; a tie is never
-// decided here.
+// Both are lowered by more than rounding can amount to, here and in the products they replace; a tie is never decided here.
 type DecisionRadii struct {
 	Near  []float64 // (K) square of the first bound
 	Logit []float64 // (K) square of the second
-	First []int32   // (K) class of the largest logit at μ_c
+	First []int32   // (K) class with the largest logit at μ_c
 }
 
-// slack is what every bound is lowered by, relatively.
+// slack is the relative amount by which every bound is lowered.
 const slack = 1e-9
 
 func roundoff[P kernel.Float]() float64 {
@@ -47,9 +46,8 @@ func (r *DecisionRadii) nearRadii(nearest, lengths []float64) {
 	}
 }
 
-// logitRadii makes stripes of classes × classifier rows with products in P. The distances ‖w_a − w_j‖ take as many
-// products again; with few rows for each class it is cheaper to bound them by ‖w_a − w_G‖ + ‖w_j − w_G‖ and
-// search more of the rows.
+// logitRadii processes stripes of classes × classifier rows with products in P. The distances ‖w_a − w_j‖ take as many products
+// again; with few rows per class it is cheaper to bound them by ‖w_a − w_G‖ + ‖w_j − w_G‖ and search more of the rows.
 type logitRadii[P kernel.Float] struct {
 	*DecisionRadii
 	k, rows, d int       // classes, rows of W
@@ -58,14 +56,14 @@ type logitRadii[P kernel.Float] struct {
 	base       []float64 // (rows) (w_j − w_G)·h_G + b_j
 	reach      float64   // max ‖w_j − w_G‖
 	rounding   float64   // of a logit in float64, absolute
-	distances  bool      // form ‖w_a − w_j‖
+	distances  bool      // compute ‖w_a − w_j‖
 
 	w, stripe, chosen []P // (rows×d), (stripe×d) class means, (stripe×d) rows of W chosen by them
 	logits, products  []P // (stripe × rows)
 	from, to          int
 }
 
-// manyRows is the number of rows for each class from which distances pay.
+// manyRows is the number of rows per class from which on computing distances pays.
 const manyRows = 128
 
 // newLogitRadii prepares to fill Logit and First for a split of n rows.
@@ -93,10 +91,10 @@ func newLogitRadii[P kernel.Float](r *DecisionRadii, centred, centre []float64, 
 	return l
 }
 
-// stripeRows returns how many of k rows of a table of so many columns are made at a time.
+// stripeRows returns how many of k rows of a table with the given columns are processed at a time.
 func stripeRows(k, columns int) int { return max(1, min(k, vec.TileElements/columns)) }
 
-// fill handles classes [from, to), at most a stripe; logits then holds (w_j − w_G)·c of each.
+// fill handles classes [from, to), at most a stripe; afterwards logits holds (w_j − w_G)·c of each.
 func (l *logitRadii[P]) fill(team *parallel.Team, from, to int) {
 	l.from, l.to = from, to
 	n, rows, d := to-from, l.rows, l.d
@@ -125,12 +123,12 @@ type chooseTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l chooseTask[P]) Run(i int) {
 	_, best := rows.LargestSum(l.logits[i*l.rows:][:l.rows], l.base)
-	best = max(best, 0) // without any number: no gap decides then
+	best = max(best, 0) // if no logit is a number; then no gap decides
 	l.First[l.from+i] = int32(best)
 	copy(l.chosen[i*l.d:][:l.d], l.w[best*l.d:][:l.d])
 }
 
-// gapTask finds the residual that closes the smallest gap.
+// gapTask finds the shortest residual that closes a gap.
 type gapTask[P kernel.Float] struct{ *logitRadii[P] }
 
 func (l gapTask[P]) Run(i int) {
@@ -140,7 +138,7 @@ func (l gapTask[P]) Run(i int) {
 	gamma := float64(l.d+8) * roundoff[P]()
 	own, most := norms[best], float64(logits[best])+l.base[best]
 	err := 2 * (gamma*vec.Norm(l.centred[c*l.d:][:l.d])*l.reach + l.rounding)
-	var bound float64 // NaN stays and decides nothing
+	var bound float64 // a NaN remains and decides nothing
 	if l.distances {
 		bound = l.leastGap(logits, l.products[i*l.rows:][:l.rows], best, most-err, gamma)
 	} else {
@@ -151,7 +149,7 @@ func (l gapTask[P]) Run(i int) {
 	l.Logit[c] = bound * bound
 }
 
-// leastGap is rows.LeastGap with the distances of w_best and the other rows, from their products.
+// leastGap is rows.LeastGap with the distances of w_best to the other rows, computed from their products.
 func (l gapTask[P]) leastGap(logits, products []P, best int, most, gamma float64) float64 {
 	own, bound := l.head.CentredNorm[best], math.Inf(1)
 	for j, x := range logits {

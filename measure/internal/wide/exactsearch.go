@@ -10,15 +10,15 @@ import (
 	"collapse/parallel"
 )
 
-// exactSearch finds, for rows that no radius decides, the largest of K scores: candidates says which scores can be the largest,
-// and those alone are computed in float64. The answer is that of float64 for all; the lower class wins a tie.
+// exactSearch finds the largest of K scores for rows that no radius decides: candidates says which scores can be the largest, and
+// only those are computed in float64. The answer equals that of float64 for all scores; the lower class wins a tie.
 //
 // The scores of q = h − h_G are 2 c_j·q − ‖c_j‖² for the nearest mean (‖q‖² less the squared distance) and
 // (w_j − w_G)·q + offset_j for the logits.
 type exactSearch[T, P kernel.Float] struct {
 	s          *Set[T]
 	base       []float64 // (K)
-	weight     []float64 // (K) of a product with a unit vector: twice or once the vector's norm
+	weight     []float64 // (K) factor of a product with a unit vector: the vector's norm, or twice that
 	exact      func(j int, h []float64) float64
 	answer     []int32 // (rows of the source)
 	reach      float64 // largest weight
@@ -38,7 +38,7 @@ type exactSearch[T, P kernel.Float] struct {
 
 const searchStrip = 8 // rows that a thread takes at a time
 
-// search decides the rows that are left.
+// search decides the remaining rows.
 func (f *pass[T, P]) search() error {
 	f.Enter(PhaseUndecided)
 	s := f.s
@@ -63,7 +63,7 @@ func (f *pass[T, P]) search() error {
 	return nil
 }
 
-// run fills answer where it is −1 and the row is measured, with products with vectors (K×d) of the given norms.
+// run fills in answer for measured rows where it is −1, using products with vectors (K×d) of the given norms.
 func (e *exactSearch[T, P]) run(team *parallel.Team, vectors, norms []float64) error {
 	e.d = e.s.D
 	var todo []int32
@@ -99,7 +99,7 @@ func (e *exactSearch[T, P]) run(team *parallel.Team, vectors, norms []float64) e
 	return nil
 }
 
-// centreTask reads rows and forms q.
+// centreTask reads rows and computes q.
 type centreTask[T, P kernel.Float] struct{ *exactSearch[T, P] }
 
 func (e centreTask[T, P]) Run(part int) {
@@ -128,8 +128,8 @@ func (e chooseBest[T, P]) Run(part int) {
 	}
 }
 
-// choose returns the class of the largest score of row i. No score below the largest by twice the error of a product can be
-// the largest.
+// choose returns the class with the largest score of row i. A score that is below the largest by more than twice the error of a
+// product cannot be the largest.
 func (e *exactSearch[T, P]) choose(scores []float64, i int, h []float64) int32 {
 	most := e.products.addTimes(scores, e.base, e.weight, i)
 	d, length := float64(e.d), e.length[i]
@@ -141,7 +141,7 @@ func (e *exactSearch[T, P]) choose(scores []float64, i int, h []float64) int32 {
 func largestExact(scores []float64, least float64, h []float64, exact func(j int, h []float64) float64) int32 {
 	best, value := int32(-1), math.Inf(-1)
 	for j, score := range scores {
-		if score < least { // a NaN is not below anything: computed again
+		if score < least { // a NaN is not below anything, so it is computed again
 			continue
 		}
 		if v := exact(j, h); best < 0 || v > value {

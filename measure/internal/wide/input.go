@@ -9,13 +9,13 @@ import (
 	"collapse/parallel"
 )
 
-// Set is a split of samples, and what a first pass has learnt of its classes.
+// Set is a split of samples with the results of the first pass.
 type Set[T kernel.Float] struct {
 	Source Source[T]
 	Views  bool    // Read returns views, and needs no buffer
 	Class  []int32 // (Rows) class of each row, −1: not measured
 	Rows   int     // of Source
-	N      int     // measured rows; those of all shards, where Source is one of several
+	N      int     // measured rows; those of all shards if Source is one of several
 	K, D   int
 
 	Means   []float64 // (K×D) μ_k; zero rows for classes without samples
@@ -23,7 +23,7 @@ type Set[T kernel.Float] struct {
 	Centred []float64 // (K×D) μ_k − h_G
 }
 
-// Source gives feature rows, to several goroutines at a time: rows [from, to), row-major, a view or buf filled.
+// Source returns feature rows [from, to), row-major, as a view or in buf, to several goroutines at a time.
 type Source[T kernel.Float] interface {
 	Read(buf []T, from, to int) ([]T, error)
 }
@@ -43,7 +43,7 @@ type Classifier struct {
 // logit returns w_j·x + b_j.
 func (h *Classifier) logit(j int, x []float64) float64 { return vec.Dot(h.W[j*h.D:][:h.D], x) + h.B[j] }
 
-// offsets returns (w_j − w_G)·x + b_j, the logits at x less what all share.
+// offsets returns (w_j − w_G)·x + b_j, the logits at x minus a term that all share.
 func (h *Classifier) offsets(x []float64) []float64 {
 	out := make([]float64, h.K)
 	for j := range out {
@@ -52,17 +52,17 @@ func (h *Classifier) offsets(x []float64) []float64 {
 	return out
 }
 
-// FitsFloat32 reports whether float32 products with the centred rows neither overflow nor vanish, but for what the bound on
-// their rounding covers.
+// FitsFloat32 reports whether float32 products with the centred rows neither overflow nor vanish, except as far as the bound on
+// their rounding allows.
 func (h *Classifier) FitsFloat32() bool {
 	reach := slices.Max(h.CentredNorm)
 	return reach < farMagnitude && (reach > 1/farMagnitude || reach == 0)
 }
 
-// Ask says what the pass has to find. Margins needs Logits asked too.
+// Ask says what the pass has to find. Margins requires Logits.
 type Ask struct{ White, Nearest, Logits, Margins bool }
 
-// Input is what the pass is made of.
+// Input is the input of the pass.
 type Input[T kernel.Float] struct {
 	Team       *parallel.Team
 	Set        *Set[T]
@@ -76,24 +76,24 @@ type Input[T kernel.Float] struct {
 	Lengths []float64 // (K) ‖μ_k‖, with Nearest
 	Margins []float64 // memory for Result.Margins
 
-	// EachRow, if not nil, is called once for each measured row; the rows of one strip of Strip rows come in order from one
-	// goroutine, those of others at the same time.
+	// EachRow, if not nil, is called once for each measured row; the rows of one strip of Strip rows are passed in order by one
+	// goroutine, those of other strips at the same time.
 	EachRow  func(row int, h []T)
-	Enter    func(phase string)                     // a stage begins
-	MoveTime func(from, to string, seconds float64) // seconds of a stage count as another's
+	Enter    func(phase string)                     // called when a stage begins
+	MoveTime func(from, to string, seconds float64) // attributes seconds of one stage to another
 }
 
 // Result is what the pass has found.
 type Result struct {
 	Scatter []float64 // (K) Σ ‖r‖² of each class
 	White   float64   // Σ ω ‖A r‖²
-	// Certified: White is as exact as it has to be. Bound is the bound on the relative error that float32 products added.
+	// Certified means that White is accurate enough. Bound bounds the relative error that float32 products added.
 	Certified bool
 	Bound     float64
 
-	Near    []int32   // (rows) nearest class mean of measured rows; nil if not asked
-	Best    []int32   // (rows) class of their largest logit; nil if not asked
-	Margins []float64 // (rows) their cosine margins, NaN: undefined; nil if not asked
+	Near    []int32   // (rows) nearest class mean of measured rows; nil if not requested
+	Best    []int32   // (rows) class of their largest logit; nil if not requested
+	Margins []float64 // (rows) their cosine margins, NaN if undefined; nil if not requested
 }
 
 // Stages of the pass.
@@ -104,10 +104,10 @@ const (
 	PhaseSums      = "nc1 sums"
 	PhaseUndecided = "undecided"
 	PhaseMargins   = "margins"
-	PhaseRows      = "rows by class" // read once more, for margins
+	PhaseRows      = "rows by class" // read again, for margins
 )
 
-// FitsFloat32 reports whether the scale of the centred means (K×d) is one that float32 products take.
+// FitsFloat32 reports whether the scale of the centred means (K×d) suits float32 products.
 func FitsFloat32(centred []float64, k int) bool {
 	size := math.Sqrt(vec.Dot(centred, centred) / float64(k))
 	return size < mostMagnitude && size > 1/mostMagnitude

@@ -8,7 +8,7 @@ import (
 	"collapse/measure/internal/vec"
 )
 
-// baseRow is base_cj of a class c and all j, made as it is read: the products of μ_c − h_G with w_j − w_G over ‖w_j − w_G‖.
+// baseRow is base_cj for a class c and all j, computed on reading: the products of μ_c − h_G with w_j − w_G divided by ‖w_j − w_G‖.
 type baseRow[P kernel.Float] struct {
 	logits  []P
 	exact   []float64 // instead of logits, if not nil
@@ -31,7 +31,7 @@ func (b baseRow[P]) at(j int) float64 {
 	return float64(b.logits[j]) * b.inverse[j]
 }
 
-// largest returns the largest element of [from, to) and where it is, −1 if none is a number.
+// largest returns the largest element of [from, to) and its index, −1 if none is a number.
 func (b baseRow[P]) largest(from, to int) (most float64, at int) {
 	if b.exact != nil {
 		most, at = rows.LargestProduct(b.exact[from:to], b.inverse[from:to])
@@ -44,7 +44,7 @@ func (b baseRow[P]) largest(from, to int) (most float64, at int) {
 	return most, at
 }
 
-// choose appends the elements of [from, to) that are not below least, and where they are.
+// choose appends the elements of [from, to) that are not below least, and their indices.
 func (b baseRow[P]) choose(list []int32, values []float64, from, to int, least float64) ([]int32, []float64) {
 	if b.exact != nil {
 		return rows.SelectProducts(list, values, b.exact[from:to], b.inverse[from:to], least, int32(from))
@@ -52,7 +52,7 @@ func (b baseRow[P]) choose(list []int32, values []float64, from, to int, least f
 	return rows.SelectProducts(list, values, b.logits[from:to], b.inverse[from:to], least, int32(from))
 }
 
-// leadTask finds the largest element of a row of base but that of the class.
+// leadTask finds the largest element of a row of base other than that of the class itself.
 type leadTask[T, P kernel.Float] struct{ *marginPass[T, P] }
 
 func (m leadTask[T, P]) Run(i int) {
@@ -64,14 +64,14 @@ func (m leadTask[T, P]) Run(i int) {
 	m.lead[i] = int32(max(best, 0))
 }
 
-// withinReach returns the classes whose score can be the largest of a row, nil for all of them, and fills base with theirs: what
-// the lead's score is, less what a residual of that length can add to another's, is the least that a base must be.
+// withinReach returns the classes whose score can be the largest for some row, nil for all of them, and fills base with theirs. A
+// base must be at least the lead's score minus what a residual of that length can add to another score.
 func (m *marginPass[T, P]) withinReach(x *marginScratch[T, P], class int, rounding float64) []int32 {
 	row, best, d := m.row(class), int(m.lead[class-m.from]), m.s.D
 	lead, inverse := m.head.Centred[best*d:][:d], m.inverse[best]
 	gain := math.Inf(1)
 	for i, length := range x.length {
-		gain = min(gain, vec.Dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // NaN stays and leaves nothing out
+		gain = min(gain, vec.Dot(lead, x.residual[i*d:][:d])*inverse-length*(1+slack+4*roundoff[P]())) // a NaN remains and excludes nothing
 	}
 	least := row.at(best) + gain - 2*rounding
 	x.own = row.at(class)
@@ -88,14 +88,15 @@ func (m *marginPass[T, P]) withinReach(x *marginScratch[T, P], class int, roundi
 	return nil
 }
 
-// fine reports whether base has to be formed in float64: its rounding would blur what products of 16-bit words tell apart,
-// used or not, since the lead depends on the answer. The first row of each class speaks for all of them.
+// fine reports whether base has to be computed in float64, because its rounding would hide differences that products of 16-bit
+// integers resolve, whether these are used or not, since the lead depends on the answer. The first row of each class stands for all
+// of them.
 func (m *marginPass[T, P]) fine() (bool, error) {
 	if !vec.IsFloat32[P]() {
 		return false, nil
 	}
 	for _, x := range m.head.CentredNorm {
-		if !(x < farMagnitude && x > 1/farMagnitude) { // products could leave float32
+		if !(x < farMagnitude && x > 1/farMagnitude) { // products might exceed float32's range
 			return true, nil
 		}
 	}
@@ -111,5 +112,5 @@ func (m *marginPass[T, P]) fine() (bool, error) {
 		residuals += x.length[0]
 		means += vec.Norm(m.s.Centred[c*m.s.D:][:m.s.D])
 	}
-	return m.gamma*means > 2*wordError(m.s.D)*residuals, nil
+	return m.gamma*means > 2*int16Error(m.s.D)*residuals, nil
 }

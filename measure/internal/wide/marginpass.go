@@ -17,32 +17,32 @@ import (
 // marginPass finds the cosine margin of every row: cos_c − max over j≠c of cos_j, cos_j = û_j·(h − h_G)/‖h − h_G‖. In a
 // simplex ETF all wrong classes tie, so no bound on ‖r‖ tells which is the largest; products with residuals do.
 //
-// Rows are taken class by class, stripes of classes at a time. With h = μ_c + r, the score û_j·(h − h_G) is base_cj + û_j·r.
+// Rows are processed class by class, in stripes of classes. With h = μ_c + r, the score û_j·(h − h_G) is base_cj + û_j·r.
 //
 //   - base_cj = û_j·(μ_c − h_G) is a product of class means: in P, or in float64 if residuals are so short that the rounding
-//     of P would blur them;
-//   - a class j can be the largest only if base_cj + ‖r‖ ≥ base_cb + û_b·r, b the largest at the mean: those that no
-//     residual at hand can lift so far are left out;
-//   - a sieve forms û_j·r; scores below the largest by twice its error bound are left out;
-//   - of the few that remain cos_j is computed in float64, so the margin is that of the full computation.
+//     of P would hide them;
+//   - a class j can be the largest only if base_cj + ‖r‖ ≥ base_cb + û_b·r, b the largest at the mean: classes that no
+//     residual at hand can lift so far are skipped;
+//   - candidates computes û_j·r approximately; scores below the largest by twice its error bound are skipped;
+//   - for the few that remain cos_j is computed in float64, so the margin is that of the full computation.
 //
-// Where products with all classes were made, the largest logit of rows that no radius decides comes from them too.
+// If products with all classes were computed, the largest logit of rows that no radius decides is taken from them, too.
 //
-// In float64 the largest score is itself exact enough where its error bound is below CertainScore of ‖h − h_G‖. In float32 the
-// these rough products never are the result (candidates says why); residuals shorter than that leave the answer to class b.
+// In float64 the largest score is itself accurate enough if its error bound is below CertainScore times ‖h − h_G‖. In float32 these
+// rough products are never part of the result (candidates says why); for residuals shorter than that, the answer is class b.
 type marginPass[T, P kernel.Float] struct {
 	s          *Set[T]
 	head       *Classifier
 	candidates *candidates[P]
 	inverse    []float64 // (K) 1/‖w_j − w_G‖
 	order      []int32   // measured rows, class by class
-	start      []int     // (K+1) where each class begins in order
+	start      []int     // (K+1) index in order where each class begins
 	margins    []float64 // (rows)
 	search     *logits
 
 	from, to int       // classes of the stripe
 	logits   []P       // (stripe×K) (w_j − w_G)·(μ_c − h_G)
-	exact    []float64 // the same in float64, empty unless they have to be
+	exact    []float64 // the same in float64, empty unless needed
 	gamma    float64   // rounding of base, relative
 	lead     []int32   // (stripe) b
 	parts    []marginPart
@@ -69,17 +69,17 @@ type marginScratch[T, P kernel.Float] struct {
 	q            []float64
 }
 
-// logits is what the largest logit takes beside the products of margins.
+// logits is what the largest logit needs besides the products for margins.
 type logits struct {
 	*DecisionRadii
-	best           []int32   // (rows) to be filled
+	best           []int32   // (rows) to fill in
 	offset         []float64 // (K) (w_j − w_G)·h_G + b_j
 	reach, largest float64   // max ‖w_j − w_G‖, max |offset|
 }
 
 const (
-	marginRows   = 256   // of a part
-	rowsAhead    = 2     // rows that are asked for while one is at hand
+	marginRows   = 256   // per part
+	rowsAhead    = 2     // rows to prefetch while one is processed
 	CertainScore = 1e-10 // of a cosine
 	farMagnitude = 0x1p60
 )
@@ -95,7 +95,7 @@ func newMarginPass[T, P kernel.Float](team *parallel.Team, s *Set[T], h *Classif
 	return m
 }
 
-// margins fills the margins of rows and the radii of logits, which need the same products of class means.
+// margins computes the margins of rows and the radii of logits, which need the same products of class means.
 func (f *pass[T, P]) margins() error {
 	s := f.s
 	f.Enter(PhaseMargins)
@@ -121,7 +121,7 @@ func (f *pass[T, P]) margins() error {
 	return nil
 }
 
-// stripe finds the margins of rows of classes [from, to); logits (stripe×K) are (w_j − w_G)·(μ_c − h_G) in P.
+// stripe computes the margins of rows of classes [from, to); logits (stripe×K) are (w_j − w_G)·(μ_c − h_G) in P.
 func (m *marginPass[T, P]) stripe(team *parallel.Team, from, to int, logits []P) error {
 	k, d, n := m.s.K, m.s.D, to-from
 	m.from, m.to, m.logits, m.exact = from, to, logits, m.exact[:0]
@@ -155,7 +155,7 @@ func (m *marginPass[T, P]) stripe(team *parallel.Team, from, to int, logits []P)
 // sort lists the measured rows class by class, and returns where each class begins, and the end.
 func (m *marginPass[T, P]) sort() (start []int) {
 	start = make([]int, m.s.K+1)
-	for _, c := range m.s.Class { // s.count may be that of several shards
+	for _, c := range m.s.Class { // s.N may be that of several shards
 		if c >= 0 {
 			start[c+1]++
 		}
@@ -174,7 +174,7 @@ func (m *marginPass[T, P]) sort() (start []int) {
 	return start
 }
 
-// Run finds the margins of one part.
+// Run computes the margins of one part.
 func (m *marginPass[T, P]) Run(part int) {
 	p := &m.parts[part]
 	x := m.scratch.Get().(*marginScratch[T, P])
@@ -217,7 +217,7 @@ func (m *marginPass[T, P]) largestLogit(x *marginScratch[T, P], class, i int, ro
 	return largestExact(x.scores, most-2*err, x.q, m.head.logit)
 }
 
-// read reads rows of a class and forms their residuals.
+// read reads rows of a class and computes their residuals.
 func (x *marginScratch[T, P]) read(s *Set[T], samples []int32, class int) error {
 	d := s.D
 	if !s.Views {
@@ -246,14 +246,14 @@ func (x *marginScratch[T, P]) read(s *Set[T], samples []int32, class int) error 
 
 // margin returns the margin of residual i of the part; NaN if h = h_G.
 func (m *marginPass[T, P]) margin(x *marginScratch[T, P], class, i int, list []int32, rounding float64) float64 {
-	rows.SubRow(x.q, x.rows[i], m.s.mean(class)) // h − h_G by way of the mean: h_G alone is rounded as far as it is from 0
+	rows.SubRow(x.q, x.rows[i], m.s.mean(class)) // h − h_G via the mean: h_G by itself has rounding in proportion to its distance from 0
 	rows.AddRow(x.q, m.s.Centred[class*m.s.D:][:m.s.D])
 	length := vec.Norm(x.q)
 	if !(length > 0) {
 		return math.NaN()
 	}
 	own := m.cosine(x.q, class, length)
-	// Residuals so short leave the lead at the class mean ahead, or behind by less than anyone can see.
+	// For residuals this short, the lead at the class mean stays ahead, or falls behind by a negligible amount.
 	if vec.IsFloat32[P]() && 2*(x.length[i]*(1+slack)+rounding) < CertainScore*length {
 		return own - m.cosine(x.q, int(m.lead[class-m.from]), length)
 	}

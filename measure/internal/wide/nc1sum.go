@@ -12,9 +12,8 @@ import (
 	"collapse/parallel"
 )
 
-// nc1Sum sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products:
-// z itself (rank·d for a row), or the scatter S = Σ ω r rᵀ, of which one triangle suffices (d²/2 for a row), and
-// tr(A S Aᵀ) at the end. The choice depends on shapes alone.
+// nc1Sum sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products: z itself (rank·d per row), or the
+// scatter S = Σ ω r rᵀ, of which one triangle suffices (d²/2 per row), and finally tr(A S Aᵀ). The choice depends only on shapes.
 //
 // # What float32 products may cost
 //
@@ -32,13 +31,12 @@ import (
 // a row with partial sums ≤ √(S_pp S_qq); so tr(A δS Aᵀ) with M = AᵀA has variance ≤ 2u²n Σ_pq M_pq² S_pp S_qq, both
 // triangles having one error. Rounded residuals, twice where they are weighted: D ≤ 4u² Σ_p M_pp S_pp.
 //
-// The measure is kept if the sum of these, divided by W, is below 10⁻⁵; else the pass is made again in float64.
-// Data with most of their variance outside the between-class directions end there, and so do small
-// samples, whose errors do not average out.
+// The measure is kept if the sum of these, divided by W, is below 10⁻⁵; otherwise the pass is repeated in float64. This happens for
+// data with most of their variance outside the between-class directions, and for small samples, whose errors do not average out.
 type nc1Sum[P kernel.Float] struct {
 	d, rank int
 	op      []float64 // A (rank × d)
-	unit    float64   // P(op·unit) is what is multiplied: a power of two
+	unit    float64   // P(op·unit) is multiplied: a power of two
 
 	a       []P // (rank × d), form z
 	product []P // (block × rank)
@@ -47,7 +45,7 @@ type nc1Sum[P kernel.Float] struct {
 	rows    int         // largest block
 
 	sums  nc1Terms
-	bound float64 // errorBound, once certified was asked
+	bound float64 // errorBound, once certified has been called
 }
 
 // nc1Terms are sums over samples.
@@ -67,13 +65,13 @@ func (s *nc1Terms) add(o *nc1Terms) {
 
 const (
 	certain       = 6    // λ
-	Float32Bound  = 1e-5 // of the relative error of NC1 that float32 products may add
+	Float32Bound  = 1e-5 // bound on the relative error of NC1 that float32 products may add
 	roundoff32    = 0x1p-24
 	mostMagnitude = 0x1p20 // of class means in float32 products, and its inverse the least
 	leastVariance = 0x1p-80
 )
 
-// prepare takes the operator A (rank×d) for blocks of at most so many rows.
+// prepare takes the operator A (rank×d) for blocks of at most block rows.
 func (w *nc1Sum[P]) prepare(op []float64, rank, d, block int) {
 	*w = nc1Sum[P]{d: d, rank: rank, op: op, unit: math.Exp2(-math.Round(math.Log2(vec.Norm(op) / math.Sqrt(float64(rank)))))}
 	if scatterPays(rank, d) {
@@ -87,13 +85,13 @@ func (w *nc1Sum[P]) prepare(op []float64, rank, d, block int) {
 	w.product = memory.Alloc[P](block * rank)
 }
 
-// scatterPays chooses the form: d²/2 products for a row against rank·d, where form S comes a little nearer to the peak.
+// scatterPays chooses the form: d²/2 products per row against rank·d, where form S comes a little closer to peak speed.
 func scatterPays(rank, d int) bool { return 10*d < 21*rank }
 
 // squared reports whether form S is in use.
 func (w *nc1Sum[P]) squared() bool { return w.scatter != nil }
 
-// block takes n residuals, stride apart.
+// block adds n residuals, stride apart.
 func (w *nc1Sum[P]) block(team *parallel.Team, residual []P, stride, n int) {
 	w.rows = max(w.rows, n)
 	if w.squared() {
@@ -114,7 +112,7 @@ func (w *nc1Sum[P]) sample(to *nc1Terms, weight, square float64, row int) {
 	}
 }
 
-// finishBlocks frees what blocks need.
+// finishBlocks frees the memory for blocks.
 func (w *nc1Sum[P]) finishBlocks() {
 	w.a, w.product = nil, nil
 	if w.scatter != nil {
@@ -138,12 +136,12 @@ func TraceOf(team *parallel.Team, a []float64, rank int, s []float64, d int) flo
 	gemm.Multiply(team, gemm.NN, kernel.Dense(rank, d, a), kernel.Dense(d, d, s), kernel.Dense(rank, d, image), gemm.Epilogue[float64]{})
 	total := 0.0
 	for j := range rank {
-		total += max(0, vec.Dot(a[j*d:][:d], image[j*d:][:d])) // below zero is rounding
+		total += max(0, vec.Dot(a[j*d:][:d], image[j*d:][:d])) // negative values are rounding errors
 	}
 	return total
 }
 
-// certified reports whether the total is as exact as it has to be. It is in float64, and where there is no spread.
+// certified reports whether the total is accurate enough, which it always is in float64 and if there is no spread.
 func (w *nc1Sum[P]) certified(team *parallel.Team) bool {
 	if !vec.IsFloat32[P]() || w.op == nil || w.sums.square == 0 {
 		return true

@@ -8,18 +8,18 @@ import (
 	"collapse/parallel"
 )
 
-// Scatter sums S = Σ r rᵀ over blocks of residuals: the upper triangle, with products in P, blocks added in float64.
+// Scatter sums S = Σ r rᵀ over blocks of residuals: only the upper triangle, with products in P and blocks added in float64.
 type Scatter[P kernel.Float] struct {
 	d      int
-	Sum    []float64 // (d×d) S; below the diagonal only after Mirror
+	Sum    []float64 // (d×d) S; complete below the diagonal only after Mirror
 	tile   []P       // (d×d) of a block
 	pieces []piece
 
-	residual  []P // of the block under way: n rows, stride apart
+	residual  []P // of the current block: n rows, stride apart
 	stride, n int
 }
 
-// A task forms so many rows and columns of S from so many residuals at a time. The residuals' columns stay in a
+// Each task computes this many rows and columns of S from this many residuals at a time. The residuals' columns stay in a
 // second-level cache, and rows fill whole register tiles.
 const (
 	scatterPanel    = 96
@@ -30,7 +30,7 @@ const (
 // piece is a part of the upper triangle of S: rows from row on, columns from column on.
 type piece struct{ row, column int }
 
-// NewScatter adds to sum (d×d).
+// NewScatter returns a Scatter that adds to sum (d×d).
 func NewScatter[P kernel.Float](d int, sum []float64) *Scatter[P] {
 	return &Scatter[P]{d: d, Sum: sum, tile: memory.Alloc[P](d * d), pieces: scatterPieces(d)}
 }
@@ -57,7 +57,7 @@ func (s *Scatter[P]) Add(team *parallel.Team, residual []P, stride, n int) {
 	s.residual = nil
 }
 
-// scatterTask forms one piece of the block's scatter.
+// scatterTask computes one piece of the block's scatter.
 type scatterTask[P kernel.Float] struct{ *Scatter[P] }
 
 func (s scatterTask[P]) Run(part int) {
@@ -72,7 +72,7 @@ func (s scatterTask[P]) Run(part int) {
 	}
 }
 
-// addScatter adds the block's upper triangle to S, a strip of rows each.
+// addScatter adds the block's upper triangle to S, one strip of rows per part.
 type addScatter[P kernel.Float] struct{ *Scatter[P] }
 
 func (s addScatter[P]) Run(strip int) {

@@ -1,7 +1,7 @@
-// Package wide makes the second pass of package measure where K·d is large: NC1's sum, nearest class means, largest logits
-// and cosine margins, without the products with K columns that the dense pass forms for every row.
+// Package wide does the second pass of package measure if K·d is large: NC1's sum, nearest class means, largest logits and cosine
+// margins, without the products with K columns that the dense pass computes for every row.
 //
-// Open input.go first: what goes in and what comes out. wide.go is the order of the stages.
+// Read input.go first for inputs and results; wide.go has the order of the stages.
 package wide
 
 import (
@@ -14,16 +14,16 @@ import (
 	"collapse/measure/internal/vec"
 )
 
-// pass takes blocks of rows, each with the whole team:
+// pass processes blocks of rows, each with the whole team:
 //
 //   - NC1 by products in P with the operator, or with the residuals themselves (nc1Sum);
 //   - nearest mean and largest logit without products for rows close enough to their class mean (DecisionRadii), and
 //     by exact search for the others (exactSearch);
-//   - margins, which no bound decides, by candidates and float64 for what is left (marginPass), before all else:
-//     they take the products of class means with the classifier that the radii want too.
+//   - margins, which no bound decides, by candidates and float64 for the rest (marginPass), before everything else:
+//     they compute the products of class means with the classifier that the radii also need.
 //
-// P is the precision of products: float32 only for float32 features, and only for what is certified
-// (nc1Sum.certified) or decided by float64 in the end (exactSearch).
+// P is the precision of products: float32 only for float32 features, and only where the result is certified (nc1Sum.certified) or
+// finally decided in float64 (exactSearch).
 type pass[T, P kernel.Float] struct {
 	*Input[T]
 	s    *Set[T]
@@ -41,32 +41,32 @@ type pass[T, P kernel.Float] struct {
 	strips   []stripSums
 }
 
-// stripSums are what a strip of a block's rows adds up.
+// stripSums are the sums over a strip of a block's rows.
 type stripSums struct {
 	white nc1Terms
 	err   error
 }
 
 const (
-	// stack is the size of the dense pass's matrix S from which this pass takes over: about what a second-level cache holds.
+	// stack is the size of the dense pass's matrix S from which on this pass takes over: about the size of a second-level cache.
 	stack = 1 << 16
 
 	// mostDense is the number of classes up to which the dense pass keeps tables of all pairs and products with all classes for a block of rows.
 	mostDense = 1024
 
-	Elements = 1 << 22 // of a block of rows
-	Strip    = 64      // rows that a thread takes at a time
+	Elements = 1 << 22 // per block of rows
+	Strip    = 64      // rows that a thread processes at a time
 )
 
-// Due reports whether this pass is due for k classes of width d.
+// Due reports whether to use this pass for k classes of width d.
 func Due(k, d int) bool { return 2*k*d > stack || k > mostDense }
 
-// BlockRows returns the rows of a block with so many elements in a row.
+// BlockRows returns the number of rows in a block whose rows have width elements.
 func BlockRows(width int) int {
 	return (max(Elements/width, 1) + Strip - 1) / Strip * Strip
 }
 
-// Run makes the pass with products in P. It returns what the Source returned as an error.
+// Run does the pass with products in P. Its error is that of the Source.
 func Run[T, P kernel.Float](in *Input[T]) (Result, error) {
 	f := &pass[T, P]{Input: in, s: in.Set, head: in.Classifier}
 	s := f.s
@@ -122,11 +122,11 @@ func (f *pass[T, P]) run() error {
 	return f.search()
 }
 
-// collect frees what earlier stages left. Matrices of K×d and d×d are most of the heap: without it the collector lets
-// the dead ones stay until there are as many again.
+// collect frees the memory of earlier stages. Matrices of K×d and d×d are most of the heap: without a collection, dead ones stay
+// until the heap has doubled.
 func collect() { runtime.GC() }
 
-// undecided returns −1 for every row, nil if nothing was asked.
+// undecided returns −1 for every row, or nil if nothing was requested.
 func undecided(asked bool, rows int) []int32 {
 	if !asked {
 		return nil
@@ -172,7 +172,7 @@ func (f *pass[T, P]) strip(part int) (from, to int) {
 	return part * Strip, min((part+1)*Strip, f.to-f.from)
 }
 
-// residualTask forms residuals and decides what they decide.
+// residualTask computes residuals and decides the rows that these decide.
 type residualTask[T, P kernel.Float] struct{ *pass[T, P] }
 
 func (f residualTask[T, P]) Run(part int) {
@@ -214,7 +214,7 @@ func (f residualTask[T, P]) Run(part int) {
 	}
 }
 
-// scaleRow multiplies a residual by √w, so that products of residuals have weight w.
+// scaleRow multiplies a residual by √w, so that products of two residuals have weight w.
 func scaleRow[P kernel.Float](x []P, w float64) {
 	by := P(math.Sqrt(w))
 	for j := range x {

@@ -1,5 +1,5 @@
-"""Measures a model while its trainer runs: plain.py for loops of one's own, and a callback each for Lightning, the Hugging Face Trainer and
-Keras. The libraries' modules are imported by the callback's module alone:
+"""Measures a model while its trainer runs: plain.py is for loops of your own, and there are callbacks for Lightning, the Hugging Face
+Trainer and Keras. Only the module of a callback imports its library:
 
     from collapse.callbacks.lightning import CollapseCallback
     from collapse.callbacks.huggingface import CollapseCallback

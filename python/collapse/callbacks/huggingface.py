@@ -7,14 +7,14 @@ except ImportError as e:
 
 from .plain import Meter
 
-IGNORED = -100  # the label that transformers leaves out of losses
+IGNORED = -100  # the label that transformers ignores in losses
 
 
 class CollapseCallback(TrainerCallback):
     """Measures after each epoch, over the train loader unless another is given; the options are those of Meter.
 
-    causal  True: the classes are tokens, and position t is labelled with token t+1, as causal language models shift their labels; None: by the
-            model's name (…ForCausalLM, …LMHeadModel). Labels of -100 are left out. States are kept instead of features then.
+    causal  True: the classes are tokens, and position t is labelled with token t+1, as causal language models shift their labels; None: decided by
+            the model's name (…ForCausalLM, …LMHeadModel). Labels of -100 are left out, and states are kept instead of features.
     """
 
     def __init__(self, history=None, loader=None, causal=None, **options):
@@ -42,14 +42,14 @@ class CollapseCallback(TrainerCallback):
 
 
 def labelled(batch):
-    """(inputs, labels): the model gets no labels, so that it computes no loss."""
+    """(inputs, labels): the model gets no labels, so it computes no loss."""
     if "labels" not in batch:
         raise KeyError("collapse: a batch has no labels; it has %s; pass split=function of a batch that returns inputs and labels" % sorted(batch))
     return {key: x for key, x in batch.items() if key != "labels"}, batch["labels"]
 
 
 def shifted(batch):
-    """labelled() with the label of position t at position t-1; the last position has none."""
+    """labelled() with the label of position t moved to position t-1; the last position has none."""
     inputs, labels = labelled(batch)
     y = labels.new_full(labels.shape, IGNORED)
     y[:, :-1] = labels[:, 1:]

@@ -12,8 +12,8 @@ from ..measuring import measure_arrays
 class CollapseCallback(keras.callbacks.Callback):
     """Measures the input of the last layer, a Dense one, after each epoch.
 
-    x, y     the train samples: what model.predict takes, and class numbers.
-    history  a History, or the folder of one. every: measure each so many epochs, and the first.
+    x, y     the train samples: the input of model.predict, and class numbers.
+    history  a History, or its folder. every: measure every this many epochs, and the first.
     test     (x, y) of test samples. The other options are those of collapse.measure.
     """
 

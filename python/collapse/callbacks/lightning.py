@@ -14,8 +14,8 @@ from .plain import Meter, headline
 class CollapseCallback(Callback):
     """Measures after each train epoch, over the train loader unless another is given; the options are those of Meter.
 
-    pl_module(x) must give the logits, or split= say what is passed. Main numbers go to Lightning's loggers as collapse/nc1_pinv and so on. With
-    several processes each takes its part of the loader, and the folder must be one that all of them see.
+    pl_module(x) must return the logits, or split= must say what to pass. The main numbers go to Lightning's loggers as collapse/nc1_pinv and
+    so on. With several processes, each takes its part of the loader, and all of them must see the folder.
     """
 
     def __init__(self, history=None, loader=None, **options):

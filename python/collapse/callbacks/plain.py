@@ -1,4 +1,4 @@
-"""The measurement of one epoch, for any loop; the callbacks are built on it."""
+"""Measures one epoch, in any loop; the callbacks are built on it."""
 
 import os
 import shutil
@@ -17,15 +17,15 @@ class Meter:
             train(...)
             meter(model, epoch, loss=loss)
 
-    loader   batches (x, y), of the train samples; or a function that gives an iterator of batches.
-    history  a History, or the folder of one.
-    every    measure each so many epochs, and the first.
-    split    batch -> (arguments for the model, labels): a dict stands for named arguments, a tuple for several. Default: (x, y).
+    loader   batches (x, y) of the train samples, or a function that returns an iterator of batches.
+    history  a History, or its folder.
+    every    measure every this many epochs, and the first.
+    split    batch -> (arguments for the model, labels): a dict means named arguments, a tuple several. Default: (x, y).
     ignore_index  a label whose rows are left out.
-    keep     "states" keeps sums instead of features, as several processes need; None: states with several processes, features with one.
-    batches  at most so many batches; None: all.
-    rank, world, barrier  of distributed training: each process gives its own batches, rank 0 merges. Folders are below `folder`, which
-             all processes must see; None: with one process a temporary folder, and the history's with several.
+    keep     "states" keeps sums instead of features, which several processes require; None: states with several processes, features with one.
+    batches  the largest number of batches; None: all.
+    rank, world, barrier  for distributed training: each process contributes its own batches, rank 0 merges. Folders are inside `folder`,
+             which all processes must see; None: a temporary folder with one process, the history's with several.
     """
 
     def __init__(self, loader, history=None, *, every=1, split=None, ignore_index=None, keep=None, batches=None, tap=None, rank=0, world=1,
@@ -48,7 +48,7 @@ class Meter:
         return epoch <= 1 or epoch % self.every == 0
 
     def __call__(self, model, epoch, **values):
-        """The Result of the epoch, which is in the history then, with `values`; None where it is not due, or on ranks other than 0."""
+        """The Result of the epoch, which is then in the history, with `values`; None if no measurement is due, or on ranks other than 0."""
         if not self.due(epoch):
             if values and self.rank == 0:
                 self.history.add(epoch, **values)
@@ -56,7 +56,7 @@ class Meter:
         parent = os.path.join(self.folder, "measuring") if self.folder else tempfile.mkdtemp(prefix="collapse-")
         ranks = [os.path.join(parent, "rank-%d" % rank) for rank in range(self.world)]
         try:
-            if os.path.isdir(ranks[self.rank]):  # of a process that was killed
+            if os.path.isdir(ranks[self.rank]):  # left by a killed process
                 shutil.rmtree(ranks[self.rank])
             self._capture(model, ranks[self.rank])
             self.barrier()
@@ -116,6 +116,6 @@ def moved(batch, device):
 
 
 def headline(result):
-    """The numbers that a trainer's own log takes."""
+    """The numbers for a trainer's own log."""
     wanted = ("nc1_pinv", "nc2_means_etf_centred", "nc3_direct", "nc4_ncc_mismatch", "accuracy")
     return {"collapse/" + key: result["measures"][key] for key in wanted if key in result["measures"]}

@@ -5,7 +5,7 @@ import sys
 
 
 def protocol():
-    """What was standard output. From here on whatever prints to that writes to standard error."""
+    """The original standard output. From here on, anything printed goes to standard error instead."""
     answers = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(answers, "wb")
@@ -17,4 +17,4 @@ if __name__ == "__main__":
 
     status = serve(sys.stdin.buffer, answers)
     sys.stderr.flush()
-    os._exit(status)  # the thread that waits for orders holds standard input, which Python would want to close
+    os._exit(status)  # the thread that waits for orders holds standard input, which Python would try to close

@@ -1,14 +1,14 @@
-"""What weight decay adds to the objective. Decay of every parameter is no part of it with SGD and Adam, which couple it themselves."""
+"""The part of the objective that is weight decay. With SGD and Adam, which couple it themselves, decay of every parameter is not in it."""
 
 KINDS = ("all", "peeled", "peeled-batch", "peeled-code")
 
 
 class Decay:
-    """½ Σ λ‖p‖² over parameters, and of the peeled kinds a term of the batch's features.
+    """½ Σ λ‖p‖² over parameters and, for the peeled kinds, a term for the batch's features.
 
     decay   fields kind, classifier, bias, features (λ of fc.weight, fc.bias and features), samples (N), and all: λ of every
             parameter where it is in the objective, 0 if it is not.
-    params  name → tensor of what is trained, which leaves out a frozen classifier.
+    params  name → tensor of what is trained, without a frozen classifier.
     wide    the dtype of the sums.
     """
 
@@ -21,7 +21,7 @@ class Decay:
         self.terms = [(p, of_name[name]) for name, p in params.items() if of_name.get(name)]
 
     def penalty(self, h):
-        """The penalty at the present parameters of a batch with features h (B, d): a scalar, or 0.0 if there is none."""
+        """The penalty at the current parameters for a batch with features h (B, d): a scalar, or 0.0 if there is none."""
         total = sum(strength / 2 * p.to(self.wide).pow(2).sum() for p, strength in self.terms)
         if self.kind == "all" or not self.strength:
             return total

@@ -1,4 +1,4 @@
-"""The devices that torch has here, and the arithmetic that they are told to use."""
+"""The devices that torch finds, and the arithmetic that they use."""
 
 import contextlib
 import platform
@@ -14,7 +14,7 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 def listed():
-    """The devices as hello has them."""
+    """The devices in the form that hello reports."""
     devices = [{"name": "cpu", "title": processor()}]
     for i in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         properties = torch.cuda.get_device_properties(i)
@@ -30,7 +30,7 @@ def _has_mps():
 
 
 def processor():
-    """The processor's name."""
+    """The name of the CPU."""
     try:
         with open("/proc/cpuinfo") as file:
             for line in file:
@@ -42,13 +42,13 @@ def processor():
 
 
 def versions():
-    """Versions for hello: of torch, CUDA and cuDNN; "" for what is not there."""
+    """Versions for hello: of torch, CUDA and cuDNN; "" for what is missing."""
     cudnn = torch.backends.cudnn.version() if torch.cuda.is_available() else None
     return {"torch": torch.__version__, "cuda": torch.version.cuda or "", "cudnn": str(cudnn or "")}
 
 
 def machine(device, threads):
-    """What bits depend on beside the run and this package."""
+    """What the bits depend on besides the run and this package."""
     name = "torch " + torch.__version__
     if device.type == "cuda":
         return "%s, cuDNN %s, %s" % (name, versions()["cudnn"] or "none", torch.cuda.get_device_properties(device).name)
@@ -59,20 +59,20 @@ def machine(device, threads):
 
 
 def found(name):
-    """The device that an order names, or Refused with those that are here."""
+    """The device that an order names; Refused, with the existing ones, if it is missing."""
     if name not in [d["name"] for d in listed()]:
         raise Refused("device %r is not here; there are %s" % (name, ", ".join(d["name"] for d in listed())))
     return torch.device(name)
 
 
 class Arithmetic:
-    """What the numbers of a run are computed in.
+    """The arithmetic of a run.
 
     dtype   of weights, features and logits: float32 or float64.
-    wide    of losses and penalties: float64, where the device has it.
+    wide    of losses and penalties: float64, if the device has it.
     steps() is entered around the forward pass and the gradients of training steps: precision "tf32" lets products of float32 round
     their factors, "bf16" computes the network in bfloat16 with weights in float32. whole() is entered around everything else, so
-    that what is measured is rounded as little as the dtype allows.
+    that measured values are rounded as little as the dtype allows.
     """
 
     def __init__(self, device, dtype, precision):
@@ -102,7 +102,7 @@ class Arithmetic:
         return torch.autocast(self.device.type, torch.bfloat16)
 
     def settle(self, threads):
-        """Sets what is torch's own: same bits every time, no products rounded behind our back."""
+        """Sets torch's switches: the same bits every time, and no products silently rounded."""
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(True)
         torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = False, True
@@ -120,7 +120,7 @@ def _round_products(on):
 
 
 def free(device):
-    """Bytes that are free, 0 if nobody says."""
+    """Free bytes, 0 if not known."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     try:
@@ -132,6 +132,6 @@ def free(device):
 
 
 def release(device):
-    """Gives memory back that torch keeps for later."""
+    """Releases memory that torch keeps for later."""
     if device.type == "cuda":
         torch.cuda.empty_cache()

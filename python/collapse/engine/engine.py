@@ -1,4 +1,4 @@
-"""The orders of the contract: what each reads, does and answers."""
+"""The orders of the contract: what each one reads, does and answers."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ BETWEEN_REPORTS = 0.1  # seconds between two answers of an epoch before its last
 
 
 def version():
-    """A digest of the files that make an engine, by which the program knows its own."""
+    """A digest of the engine's files, by which the program recognises its own."""
     engine = os.path.dirname(os.path.abspath(__file__))
     names = ["collapse/__init__.py"] + ["collapse/engine/" + name for name in sorted(os.listdir(engine)) if name.endswith(".py")]
     digest = hashlib.sha256()
@@ -33,8 +33,8 @@ def hello():
 
 
 class Engine:
-    """Does orders for one run at a time. ended is asked between steps and says whether to leave; say sends an answer before an order's
-    last."""
+    """Carries out orders for one run at a time. ended is called between steps and says whether to leave; say sends an answer that is not an
+    order's last."""
 
     def __init__(self, ended, say):
         self.ended, self.say, self.run = ended, say, None
@@ -48,7 +48,7 @@ class Engine:
         return ORDERS[name](self, order)
 
     def explained(self, error, doing):
-        """The (kind, message) for an order that has failed. A training that was cut off wants its weights again."""
+        """The (kind, message) for an order that has failed. Training that was cut off needs its weights loaded again."""
         run = self.run
         if run is not None and doing in ("load", "epoch", "settle", "evaluate") and not isinstance(error, InputError):
             run.loaded = False
@@ -134,7 +134,7 @@ ORDERS = {name: getattr(Engine, name) for name in ("open", "load", "epoch", "set
 
 
 class Reports:
-    """Says how an epoch goes, at most ten times a second."""
+    """Reports the progress of an epoch, at most ten times a second."""
 
     def __init__(self, say):
         self.say, self.start, self.last = say, time.monotonic(), time.monotonic()

@@ -1,9 +1,9 @@
 """An epoch of training steps.
 
-To look at a number is to wait for the device. On a cpu that costs nothing, and every step's objective is looked at before the step is
-made. On a GPU the looks are a tenth of a second apart, and after each the state of the run is copied on the device. Where a look finds
-an objective that is not finite, the state of the last look comes back, and the steps since then are made again, each with a look: they
-have the same bits, so the epoch ends exactly before the step whose objective is not finite.
+Looking at a number means waiting for the device. On a CPU that costs nothing, so every step's objective is looked at before the step is
+made. On a GPU the looks are a tenth of a second apart, and after each one the state of the run is copied on the device. If a look finds
+a non-finite objective, the state of the last look is restored, and the steps since then are repeated, each with a look: they have the
+same bits, so the epoch ends exactly before the step whose objective is not finite.
 """
 
 import math
@@ -19,7 +19,7 @@ BETWEEN_LOOKS = 0.1  # seconds
 
 
 class Tally:
-    """Sums over the steps made. bad is the objective that was not finite, if one was."""
+    """Sums over the steps made. bad is the non-finite objective, if there was one."""
 
     def __init__(self):
         self.loss, self.correct, self.samples, self.steps, self.last, self.bad = 0.0, 0, 0, 0, 0.0, None
@@ -33,7 +33,7 @@ class Tally:
 
 
 class Snapshot:
-    """A copy of all that steps change."""
+    """A copy of everything that steps change."""
 
     def __init__(self, trainer):
         self.trainer = trainer
@@ -58,7 +58,7 @@ class Snapshot:
 
 
 class Kept:
-    """What training passes computed, on the host, by sample: features, logits and the tapped layers."""
+    """The results of training passes, on the host, by sample: features, logits and the tapped layers."""
 
     def __init__(self, samples):
         self.samples, self.arrays = samples, None
@@ -75,19 +75,19 @@ class Epoch:
     """The steps of one epoch.
 
     order   indices of the training set, on the host; views (n, 3) on the device, or None.
-    keep    whether kept is to hold what the passes computed.
-    eager   whether every step is looked at before it is made, as a cpu and L-BFGS, which looks anyway, have it.
+    keep    whether to store the results of the passes in kept.
+    eager   whether every step is looked at before it is made: on a CPU, and for L-BFGS, which looks anyway.
     """
 
     def __init__(self, trainer, images, batch, order, views, lr, keep, eager):
         self.trainer, self.images, self.batch, self.order, self.views, self.lr, self.eager = trainer, images, batch, order, views, lr, eager
         self.places = torch.from_numpy(order).long().to(images.device)
         self.kept = Kept(images.samples) if keep else None
-        self.tally, self.pending = Tally(), []  # pending: (first place, Outcome) of steps that no look has seen
+        self.tally, self.pending = Tally(), []  # pending: (first index, Outcome) of steps not yet looked at
 
     def run(self, between, told):
-        """Makes the steps and returns their tally. between is called before each; what it raises ends the epoch there. told is called
-        with the tally after every look."""
+        """Makes the steps and returns their tally. between is called before each; an exception from it ends the epoch there. told is
+        called with the tally after every look."""
         snapshot = None if self.eager else Snapshot(self.trainer)
         at, looked = 0, time.monotonic()
         try:
@@ -116,7 +116,7 @@ class Epoch:
         self.pending.append((first, outcome))
 
     def look(self):
-        """Counts the pending steps, if all their objectives are finite; says whether they are."""
+        """Counts the pending steps if all their objectives are finite; returns whether they are."""
         numbers = torch.stack([torch.stack((o.loss, o.objective, o.correct.to(o.loss.dtype))) for _, o in self.pending]).tolist()
         if not all(math.isfinite(objective) for _, objective, _ in numbers):
             return False
@@ -129,7 +129,7 @@ class Epoch:
         return True
 
     def again(self, snapshot):
-        """Goes back to the last look. Returns the place of the first step since."""
+        """Goes back to the last look. Returns the index of the first step since then."""
         snapshot.restore()
         self.eager, at = True, self.pending[0][0]
         self.pending = []

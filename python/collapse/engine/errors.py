@@ -1,4 +1,4 @@
-"""What an engine answers instead of a result, and how any exception becomes such an answer. Needs no torch."""
+"""The errors that an engine answers instead of a result, and how any exception becomes one. Needs no torch."""
 
 LONGEST = 4000  # characters of a message
 
@@ -29,7 +29,7 @@ class Ended(Exception):
     """Standard input has ended: leave."""
 
 
-# torch has no types for these on all the versions that are supported.
+# Not all supported versions of torch have exception types for these.
 _MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "Unable to allocate")
 _REFUSALS = {
     "deterministic": "torch has no deterministic version of an operation of this run on this device",
@@ -38,7 +38,7 @@ _REFUSALS = {
 
 
 def explained(error, doing, device=None, batch=None):
-    """The (kind, message) of an exception. doing is the order's name; device and batch are the run's, where there is one."""
+    """The (kind, message) of an exception. doing is the order's name; device and batch are the run's, if there is one."""
     text = str(error)[:LONGEST]
     if isinstance(error, EngineError):
         return error.kind, text

@@ -1,4 +1,4 @@
-"""Passes without steps: what the network makes of a split, and running statistics that belong to its weights."""
+"""Passes without steps: the network's outputs for a split, and running statistics that match its weights."""
 
 import contextlib
 import os
@@ -13,8 +13,8 @@ TYPES = {torch.float32: "<f4", torch.float64: "<f8"}
 
 
 def evaluate(run, split, number, layers, samples, between):
-    """Passes the first samples of a split (0: all) through the network in eval mode and writes what comes out, in the order of the
-    samples, into files of the set number. between is called before each batch."""
+    """Passes the first samples of a split (0: all) through the network in eval mode and writes the outputs, in the order of the
+    samples, to the files of set number. between is called before each batch."""
     net, images, dtype = run.trainer.net, run.images, run.arithmetic.dtype
     count = len(images.pixels[split])
     count = min(count, samples) if samples else count
@@ -33,7 +33,7 @@ def evaluate(run, split, number, layers, samples, between):
 
 
 class Files:
-    """Names of the files that hold rows of a split: its features, logits and layers. number: a set, or "pass"."""
+    """Names of the files with rows of a split: its features, logits and layers. number: a set, or "pass"."""
 
     def __init__(self, folder, split, number):
         self.start = os.path.join(folder, "%s.%s." % (split, number))
@@ -44,7 +44,7 @@ class Files:
 
 
 def write_kept(run, kept):
-    """Writes what the training passes of an epoch computed."""
+    """Writes the results of an epoch's training passes."""
     for path, values in zip(Files(run.folder, "train", "pass").all(len(kept.arrays)), kept.arrays):
         npy.write(path, values)
 
@@ -62,8 +62,8 @@ def penalty_squares(run):
 
 
 def settle(run, passes, order, views, between):
-    """Passes the training set through the network in training mode, so often, in the given order: running statistics of batch norm
-    become those of the weights. Without batch norm there is nothing to do."""
+    """Passes the training set through the network in training mode, the given number of times in the given order, so that the running
+    statistics of batch norm match the weights. Without batch norm there is nothing to do."""
     net = run.trainer.net
     if not any(isinstance(m, _BatchNorm) for m in net.modules()):
         return

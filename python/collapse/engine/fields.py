@@ -1,4 +1,4 @@
-"""Reads the fields of an order, and says of a wrong one where it stands, what was found and what was wanted."""
+"""Reads the fields of an order; an error says which field is wrong, what was found and what was wanted."""
 
 import math
 
@@ -6,7 +6,7 @@ from .errors import InputError, Refused
 
 
 class Fields:
-    """A JSON object. where is its place for messages, such as "open.net"."""
+    """A JSON object. where is its path for messages, such as "open.net"."""
 
     def __init__(self, values, where):
         if not isinstance(values, dict):
@@ -14,7 +14,7 @@ class Fields:
         self.values, self.where = values, where
 
     def get(self, name, kinds, wanted):
-        """The value of a field whose type is one of kinds. True is no number."""
+        """The value of a field whose type is one of kinds. True is not a number."""
         value = self.values.get(name)
         if not isinstance(value, kinds) or isinstance(value, bool) != (kinds is bool):
             self.wrong(name, wanted)
@@ -28,7 +28,7 @@ class Fields:
         return self.get(name, str, "a text")
 
     def choice(self, name, known):
-        """One of the names that this engine knows; another is refused."""
+        """One of the names that this engine knows; any other is refused."""
         value = self.text(name)
         if value not in known:
             raise Refused("%s.%s is %s; this engine has %s" % (self.where, name, shown(value), ", ".join(known)))
@@ -54,7 +54,7 @@ class Fields:
         return Fields(self.get(name, dict, "an object"), self.where + "." + name)
 
     def items(self, name, wanted):
-        """A list; null, as Go writes an empty one, is one too."""
+        """A list; null, which is how Go writes an empty one, counts, too."""
         return [] if self.values.get(name, 0) is None else self.get(name, list, wanted)
 
     def groups(self, name):

@@ -1,4 +1,4 @@
-"""The images of a run: pixels on the device, and the batches that become of them."""
+"""The images of a run: pixels on the device, and batches made from them."""
 
 import numpy as np
 import torch
@@ -11,8 +11,8 @@ from .errors import InputError
 class Images:
     """Pixels of every split (uint8) and the observed labels of the training set, on the device.
 
-    A batch is (B, C, H, W) in the run's dtype: pixel value v of channel c becomes table[c, v]. Images with one channel serve a network
-    with more.
+    A batch is (B, C, H, W) in the run's dtype: pixel value v of channel c becomes table[c, v]. Images with one channel also work for a
+    network with more.
     """
 
     def __init__(self, folder, splits, shape, classes, pad, dtype, device):
@@ -27,7 +27,7 @@ class Images:
         if not np.isfinite(table).all():
             raise InputError("%s holds a number that is not finite" % npy.path_of(folder, "table.npy"))
         self.table = torch.from_numpy(table).to(device, dtype).flatten()
-        self.first = 256 * torch.arange(channels, device=device)[:, None, None]  # place of a channel's values in the table
+        self.first = 256 * torch.arange(channels, device=device)[:, None, None]  # index of a channel's values in the table
 
     def _read(self, name, dtype, shape):
         return npy.read(npy.path_of(self.folder, name), dtype, shape)
@@ -45,7 +45,7 @@ class Images:
         return torch.from_numpy(pixels).to(self.device)
 
     def order(self):
-        """order.npy: the training set's indices in the order in which they are passed, each once. On the host."""
+        """order.npy: the training set's indices in the order in which they are used, each once. On the host."""
         order = self._read("order.npy", np.int32, (self.samples,))
         self._within("order.npy", order, 0, self.samples - 1)
         if (np.bincount(order, minlength=self.samples) != 1).any():
@@ -60,7 +60,7 @@ class Images:
         return torch.from_numpy(views).long().to(self.device)
 
     def batch(self, split, at, views=None):
-        """The images of a split at the places at, a slice or a tensor; shown as views (B, 3) say, if given."""
+        """The images of a split at the indices at, a slice or a tensor; transformed by views (B, 3), if given."""
         pixels = self.pixels[split][at]
         if views is not None:
             pixels = shifted(pixels, views, self.pad)
@@ -68,7 +68,7 @@ class Images:
 
 
 def shifted(pixels, views, pad):
-    """Images (B, C, H, W) of which each shows pixel (y+dy, x+dx) at (y, x), black outside, and is then mirrored left to right."""
+    """Images (B, C, H, W), each showing pixel (y+dy, x+dx) at (y, x), black outside, and then perhaps mirrored left to right."""
     batch, channels, height, width = pixels.shape
     place = lambda n, *axes: torch.arange(n, device=pixels.device).reshape(axes)
     dy, dx, mirror = (v.reshape(-1, 1, 1, 1) for v in views.unbind(1))

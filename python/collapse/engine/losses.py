@@ -56,5 +56,5 @@ LOSSES = {
 
 
 def build(loss, classes):
-    """The function of (logits, labels) that the fields loss describe. Refused for a kind that is not here."""
+    """The function of (logits, labels) that the fields loss describe. Refused for an unknown kind."""
     return LOSSES[loss.choice("kind", LOSSES)](loss, classes)

@@ -1,14 +1,14 @@
-"""What a run takes of its device's memory, foreseen before it starts."""
+"""Estimates how much of its device's memory a run takes, before it starts."""
 
 import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
-CONTEXT = {"cuda": 700 << 20, "cpu": 300 << 20, "mps": 300 << 20}  # torch itself on the device, and what its kernels work in
-SPARE = 1.2  # of the activations: what is alive beside what autograd keeps
+CONTEXT = {"cuda": 700 << 20, "cpu": 300 << 20, "mps": 300 << 20}  # torch itself on the device, and the workspace of its kernels
+SPARE = 1.2  # factor on the activations: what is alive besides what autograd keeps
 
 
 def saved_bytes(net, shape):
-    """Bytes that autograd keeps of one sample of the given shape (C, H, W) between forward and backward pass."""
+    """Bytes that autograd keeps for one sample of the given shape (C, H, W) between forward and backward pass."""
     kept, weights = {}, {p.data_ptr() for p in net.parameters()}
 
     def pack(t):
@@ -16,7 +16,7 @@ def saved_bytes(net, shape):
             kept[t.data_ptr()] = t.numel() * t.element_size()
         return t
 
-    samples = 2  # batch norm has no variance of one
+    samples = 2  # batch norm has no variance with one sample
     dtype = next(net.parameters()).dtype
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         outputs = net.train()(torch.zeros((samples, *shape), dtype=dtype))
@@ -29,7 +29,7 @@ def saved_bytes(net, shape):
 
 
 def estimate(run, per_sample):
-    """Bytes of a run with so many kept for each sample of a batch. run.images are there by then; they are counted too."""
+    """Bytes of a run that keeps per_sample bytes for each sample of a batch. run.images exist by then; they are counted, too."""
     weights = sum(p.numel() * p.element_size() for p in run.trainer.net.parameters())
     eager = run.device.type == "cpu" or run.trainer.optimiser.looks
     copies = 2 + run.trainer.optimiser.copies  # values and gradients

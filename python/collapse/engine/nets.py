@@ -7,7 +7,7 @@ from torch import nn
 
 from .fields import Fields
 
-WIDEST = 1 << 24  # bound on a width that an order may name
+WIDEST = 1 << 24  # largest width that an order may request
 
 
 class Network(nn.Module):
@@ -19,7 +19,7 @@ class Network(nn.Module):
 
 
 class MLP(Network):
-    """What net.layers lists, in order; the last of them is fc."""
+    """The layers in net.layers, in order; the last one is fc."""
 
     def __init__(self, net, classes):
         super().__init__()
@@ -48,7 +48,7 @@ def convolution(channels, out, size, stride):
 
 
 class BasicBlock(nn.Module):
-    """relu(bn2(conv2(relu(bn1(conv1(x))))) + downsample(x)) of He et al. 2016. project: downsample is a convolution even where x
+    """relu(bn2(conv2(relu(bn1(conv1(x))))) + downsample(x)) of He et al. 2016. project: downsample is a convolution even if x
     itself would fit."""
 
     def __init__(self, channels, width, out, stride, project=False):
@@ -66,7 +66,7 @@ class BasicBlock(nn.Module):
 
 
 class ResNet(Network):
-    """BasicBlocks 2-2-2-2 of width, 2, 4 and 8 times width channels. With the large stem a 7×7 convolution of stride 2 and a max
+    """BasicBlocks 2-2-2-2 of width, 2, 4 and 8 times width channels. With the large stem, a 7×7 convolution of stride 2 and max
     pooling come first, else a 3×3 convolution. net.feature_dim, if not 0, is the width of the last block's output."""
 
     def __init__(self, net, classes, width, large):
@@ -90,7 +90,7 @@ class ResNet(Network):
 
 
 class VGG13(Network):
-    """Configuration B of Simonyan and Zisserman 2015 with one linear layer behind it."""
+    """Configuration B of Simonyan and Zisserman 2015 followed by one linear layer."""
 
     def __init__(self, net, classes, norm):
         super().__init__()
@@ -126,13 +126,13 @@ NETWORKS = {
 
 
 def build(net, classes):
-    """The network that the fields net describe, for so many classes, in float32 on the cpu. Its weights are torch's random ones until
-    a checkpoint is loaded. Refused for a kind that is not here."""
+    """The network that the fields net describe, for the given number of classes, in float32 on the CPU. Its weights are torch's random
+    ones until a checkpoint is loaded. Refused for an unknown kind."""
     return NETWORKS[net.choice("kind", NETWORKS)](net, classes)
 
 
 def complete(net, state):
-    """The fields of a network as a trace has them, which leaves to the tensors of a checkpoint (name → tensor) what they show."""
+    """The fields of a network from a trace, completed with what the tensors of a checkpoint (name → tensor) show."""
     width, features = state.get("conv1.weight"), state["fc.weight"].shape[1]
     shown = {"bias": "fc.bias" in state, "stem_width": 0 if width is None else width.shape[0],
              "feature_dim": features if "layer4.1.downsample.0.weight" in state else 0}

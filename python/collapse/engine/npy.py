@@ -1,4 +1,4 @@
-"""Arrays in .npy files, little endian and row-major. What is read is hostile: it is what was wanted, or an InputError."""
+"""Arrays in .npy files, little endian and row-major. Files are not trusted: anything other than what is wanted is an InputError."""
 
 import ast
 import os
@@ -13,14 +13,14 @@ HEADER = 4096  # bytes that a header may have
 
 
 def path_of(folder, name):
-    """The path of a file in the run's folder. An order names it, so it must be a plain name."""
+    """The path of a file in the run's folder. The name comes from an order, so it must be a plain file name."""
     if name != os.path.basename(name) or name in ("", ".", "..") or "\0" in name:
         raise InputError("%r is no name of a file in the run's folder" % name)
     return os.path.join(folder, name)
 
 
 def opened(path):
-    """The regular file path for reading, without waiting for the other end of a pipe."""
+    """Opens the regular file path for reading, without waiting for the other end of a pipe."""
     try:
         file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)), "rb")
     except OSError as e:
@@ -32,7 +32,7 @@ def opened(path):
 
 
 def read(path, dtype, shape):
-    """The array in path, which must have the dtype and shape; None in shape is any size. Its numbers may be anything."""
+    """The array in path, which must have the dtype and shape; None in shape means any size. Its numbers are not checked."""
     dtype = np.dtype(dtype).newbyteorder("<")
     with opened(path) as file:
         found, size = _header(path, file)
@@ -81,12 +81,12 @@ def _words(shape):
 
 
 class Writer:
-    """Writes an array by rows, beside its place until it is whole.
+    """Writes an array row by row, under a temporary name until it is complete.
 
         with Writer(path, "<f4", (n, d)) as out:
             out.append(rows)
 
-    Leaves nothing if the block ends with an exception, or before all rows were appended.
+    Leaves no file if the block ends with an exception, or before all rows were appended.
     """
 
     def __init__(self, path, dtype, shape):

@@ -1,13 +1,13 @@
-"""The optimisers: torch's own, with states under the names that checkpoints have.
+"""The optimisers: torch's own, with states under the names that checkpoints use.
 
 Each has
-    step(lr, closure)  one update. closure computes the objective and leaves its gradients in the parameters' grad; what it raises
-                       in its first call leaves everything as it was.
+    step(lr, closure)  one update. closure computes the objective and leaves its gradients in the parameters' grad; if its first
+                       call raises, nothing changes.
     steps              updates so far
     state()            name → tensor, without steps; views
-    wanted(given)      name → shape of what a state must hold, where given names what it does hold
+    wanted(given)      name → shape of what a state must hold, where given lists what it does hold
     load(steps, tensors)
-    copies             how many vectors as long as the weights it keeps
+    copies             how many vectors of the weights' length it keeps
     looks              whether a step waits for the device anyway
 """
 
@@ -15,7 +15,7 @@ import torch
 
 
 class FirstOrder:
-    """torch.optim.SGD or Adam. Their states begin with zeros instead of nothing, which gives the same steps, so that a checkpoint
+    """torch.optim.SGD or Adam. Their states start with zeros rather than empty, which gives the same steps, so that a checkpoint
     before the first step is like any other."""
 
     looks = False
@@ -52,14 +52,14 @@ class FirstOrder:
                 self.optimiser.state[p]["step"] = torch.tensor(float(steps))
 
 
-# Names of L-BFGS's vectors, over all trained parameters laid end to end. All but the first are torch's; last_move is d·t, the last
-# direction by its length.
+# Names of L-BFGS's vectors, over all trained parameters concatenated. All but the first are torch's; last_move is d·t, the last
+# direction times its length.
 MOVE, PREVIOUS, Y, S = "lbfgs.last_move", "lbfgs.prev_flat_grad", "lbfgs.old_dirs.%d", "lbfgs.old_stps.%d"
 
 
 class LBFGS:
-    """torch.optim.LBFGS on each minibatch. 0 for a setting is torch's default, but for a history of 10. kind: a class derived from
-    torch's, for whoever wants to watch it."""
+    """torch.optim.LBFGS on each minibatch. 0 for a setting means torch's default, except for a history of 10. kind: a class derived
+    from torch's, for tests that observe it."""
 
     looks = True
 
@@ -87,7 +87,7 @@ class LBFGS:
         return tensors
 
     def wanted(self, given):
-        """Nothing before the first move; then as many pairs as are given, up to the history."""
+        """Empty before the first move; then as many pairs as are given, up to the history."""
         if not given:
             return {}
         pairs = min(sum(name.startswith(Y[:-2]) for name in given), self.history)
@@ -95,7 +95,7 @@ class LBFGS:
         return dict.fromkeys(names, (self.size,))
 
     def load(self, steps, tensors):
-        """ρ and the scale of the inverse Hessian follow from the pairs, by the operations that torch made them with."""
+        """Recomputes ρ and the scale of the inverse Hessian from the pairs, with the operations that torch used."""
         self.steps, state = steps, self.optimiser.state[self.first]
         state.clear()
         if not tensors:
@@ -124,6 +124,6 @@ OPTIMISERS = {"sgd": _sgd, "adam": _adam, "lbfgs": lambda settings, params: LBFG
 
 
 def build(settings, params):
-    """The optimiser that the fields settings describe, over params (name → tensor that requires a gradient). The learning rate comes
-    with every step. Refused for a kind that is not here."""
+    """The optimiser that the fields settings describe, over params (name → tensor that requires a gradient). The learning rate is
+    passed to every step. Refused for an unknown kind."""
     return OPTIMISERS[settings.choice("kind", OPTIMISERS)](settings, params)

@@ -1,4 +1,4 @@
-"""A run as `open` describes it: everything that its other orders work on."""
+"""A run as `open` describes it: the state that all other orders work on."""
 
 import os
 
@@ -9,7 +9,7 @@ from .trainer import Trainer
 
 
 class Run:
-    """Builds a run from the fields of an open. Refused if it cannot be done here."""
+    """Builds a run from the fields of an open order. Refused if it cannot be done here."""
 
     def __init__(self, order):
         self.name, self.folder = order.text("run"), order.text("dir")
@@ -45,10 +45,10 @@ class Run:
         self.trainer = Trainer(model, loss, penalties, optimiser, self.arithmetic, self.taps)
         self.images = images.Images(self.folder, self.splits, self.shape, classes, order.whole("pad", 0, 127), self.arithmetic.dtype, self.device)
         self.bytes = memory.estimate(self, per_sample)
-        self.loaded = False  # weights of a checkpoint are in place
+        self.loaded = False  # the weights of a checkpoint have been loaded
 
     def _tried(self, model, net):
-        """Bytes that a sample leaves between forward and backward pass, of a network that images of this shape go through."""
+        """Bytes that a sample keeps between forward and backward pass; also checks that the network accepts images of this shape."""
         try:
             return memory.saved_bytes(model, self.shape)
         except (RuntimeError, ValueError) as e:

@@ -1,4 +1,4 @@
-"""Tensors in .safetensors files: 8 bytes of header length, a JSON header, the tensors' bytes. Hostile files are InputErrors."""
+"""Tensors in .safetensors files: 8 bytes of header length, a JSON header, the tensors' bytes. Invalid files raise InputError."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ SIZES = {"F64": 8, "F32": 4, "I64": 8, "I32": 4, "U8": 1}
 
 
 def read(path, most):
-    """name → tensor, in the file's order. most: bytes that the tensors may have together."""
+    """name → tensor, in the file's order. most: the largest total size of the tensors in bytes."""
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most + HEADER:
@@ -27,7 +27,7 @@ def read(path, most):
 
 
 def parse(content, path):
-    """name → tensor of a file's content."""
+    """name → tensor from a file's content."""
     length = struct.unpack("<Q", content[:8])[0] if len(content) >= 8 else 0
     if not 2 <= length <= min(HEADER, len(content) - 8):
         raise InputError("%s is no .safetensors file" % path)
@@ -37,7 +37,7 @@ def parse(content, path):
         raise InputError("%s has a damaged header" % path)
     if not isinstance(header, dict):
         raise InputError("%s has a damaged header" % path)
-    body = bytearray(content[8 + length:])  # torch wants memory that may be written
+    body = bytearray(content[8 + length:])  # torch requires writable memory
     return {name: _tensor(path, name, entry, body) for name, entry in header.items() if name != "__metadata__"}
 
 
@@ -65,10 +65,10 @@ def _tensor(path, name, entry, body):
 
 def write(path, tensors):
     """Writes name → tensor, 8-byte numbers first so that each tensor is aligned. Returns the file's {"sha256", "bytes"}. It is written
-    beside its place until it is whole."""
+    under a temporary name until it is complete."""
     arrays = [(name, np.ascontiguousarray(t.detach().cpu().numpy()).reshape(t.shape), NAMES[t.dtype]) for name, t in tensors.items()]
     arrays.sort(key=lambda a: -SIZES[a[2]])
-    header, at = {"__metadata__": {"format": "pt"}}, 0  # as checkpoints of the program have it
+    header, at = {"__metadata__": {"format": "pt"}}, 0  # as in the program's checkpoints
     for name, values, dtype in arrays:
         header[name] = {"dtype": dtype, "shape": list(values.shape), "data_offsets": [at, at + values.nbytes]}
         at += values.nbytes

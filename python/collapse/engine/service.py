@@ -13,20 +13,20 @@ from .errors import Ended, EngineError, InputError, Refused
 from .fields import Fields
 
 LONGEST = 1 << 20  # bytes of a line
-LEAVE = 10  # seconds that the end of the orders leaves for a step that is under way
+LEAVE = 10  # seconds for a step under way to finish after the orders have ended
 
 
 OLDEST = (1, 13)  # of torch
 
 
 def refuse_old(version):
-    """Refuses a torch that is too old, before anything of it is used that it may lack."""
+    """Refuses a torch that is too old, before using anything that it may lack."""
     if tuple(int(n) for n in version.split(".")[:2]) < OLDEST:
         raise Refused("torch %s is too old; the engine needs %d.%d or newer" % (version, *OLDEST))
 
 
 class Orders:
-    """Reads lines in a thread of its own, so that the end of the orders is seen in the middle of an epoch."""
+    """Reads lines in a separate thread, so that the end of the orders is noticed in the middle of an epoch."""
 
     def __init__(self, stream):
         self._stream, self._lines, self._end = stream, queue.Queue(8), threading.Event()
@@ -36,7 +36,7 @@ class Orders:
         return self._end.is_set()
 
     def next(self):
-        """The fields of the next order. Ended at the end; InputError for a line that is none."""
+        """The fields of the next order. Raises Ended at the end, InputError for a line that is not an order."""
         line = self._lines.get()
         if self.ended():
             raise Ended()
@@ -53,13 +53,13 @@ class Orders:
             self._lines.put(line)
             line = self._line()
         self._end.set()
-        late = threading.Timer(LEAVE, os._exit, (1,))  # nobody may be left who would kill us
+        late = threading.Timer(LEAVE, os._exit, (1,))  # there may be no process left to kill this one
         late.daemon = True
         late.start()
         self._lines.put(None)
 
     def _line(self):
-        """A line with its end; the start of one that is too long; nothing at the end, or where the last line has none."""
+        """A line with its end; the start of a line that is too long; empty at the end, or if the last line has no end."""
         line = part = self._stream.readline(LONGEST + 1)
         while part and not part.endswith(b"\n"):
             part = self._stream.readline(LONGEST + 1)
@@ -71,7 +71,7 @@ def _no_number(text):
 
 
 def encoded(values):
-    """values for JSON, which has no word for numbers that are not finite."""
+    """values for JSON, which cannot express non-finite numbers."""
     if isinstance(values, dict):
         return {name: encoded(v) for name, v in values.items()}
     if isinstance(values, (list, tuple)):
@@ -95,7 +95,7 @@ class Answers:
 
 def serve(orders, answers):
     """Answers orders until they end, and returns the exit status. orders and answers are binary streams."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process says when it ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one decides when it ends
     answers = Answers(answers)
     try:
         import torch
@@ -119,7 +119,7 @@ def serve(orders, answers):
 
 
 def answered(engine, orders, answers):
-    """Answers one order, and says whether the process can go on."""
+    """Answers one order, and returns whether the process can continue."""
     doing = "order"
     try:
         order = orders.next()

@@ -1,4 +1,4 @@
-"""Keeps the outputs of layers beside the features."""
+"""Keeps the outputs of layers, in addition to the features."""
 
 import torch
 
@@ -8,8 +8,8 @@ POOLS = ("average", "flatten")
 
 
 class Taps:
-    """Hooks on the modules that the fields taps name (PyTorch's names). While on is true every forward pass leaves rows, one (B, width)
-    tensor for each tap: the mean of each channel's map, or with pool "flatten" all values in the order channel, row, column."""
+    """Hooks on the modules that the fields taps name (PyTorch's names). While on is true, every forward pass leaves rows, one (B, width)
+    tensor per tap: the mean of each channel's map, or with pool "flatten" all values in the order channel, row, column."""
 
     def __init__(self, net, taps):
         modules = dict(net.named_modules())
@@ -29,5 +29,5 @@ class Taps:
         return keep
 
     def taken(self):
-        """What the last forward pass left, if on."""
+        """The rows of the last forward pass, if on."""
         return list(self.rows) if self.on else []

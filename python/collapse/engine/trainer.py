@@ -5,13 +5,13 @@ import math
 
 import torch
 
-# What a step computed of its batch before it moved the weights. loss, objective and correct (labels at the largest logit) are scalars
+# The results of a step for its batch, from before it changed the weights. loss, objective and correct (labels at the largest logit) are scalars
 # on the device; logits (B, K), features (B, d) and the tapped layers' rows are in the run's dtype.
 Outcome = collections.namedtuple("Outcome", "loss objective correct logits features layers")
 
 
 class NotFinite(Exception):
-    """The objective of a step is not finite; the step was not made."""
+    """The objective of a step is not finite, so the step was not made."""
 
     def __init__(self, objective):
         super().__init__("the objective is %s" % objective)
@@ -19,22 +19,22 @@ class NotFinite(Exception):
 
 
 class Trainer:
-    """The network and all that moves its weights.
+    """The network and everything that changes its weights.
 
-    taps gives the outputs of layers; none, if there are no such.
+    taps provides the outputs of layers, if there are any.
     """
 
     def __init__(self, net, loss, decay, optimiser, arithmetic, taps=None):
         self.net, self.loss, self.decay, self.optimiser, self.arithmetic, self.taps = net, loss, decay, optimiser, arithmetic, taps
 
     def step(self, x, labels, lr, look):
-        """Makes one step on images x (B, C, H, W) and returns its Outcome. With look, NotFinite is raised instead if the objective is not
+        """Makes one step on images x (B, C, H, W) and returns its Outcome. With look, it raises NotFinite instead if the objective is not
         finite; looking waits for the device."""
         outcomes = []
 
         def closure():
             outcome = self.gradients(x, labels)
-            if not outcomes:  # L-BFGS calls again, at other points
+            if not outcomes:  # L-BFGS calls it again at other points
                 if look and not math.isfinite(outcome.objective.item()):
                     raise NotFinite(outcome.objective.item())
                 outcomes.append(outcome)
@@ -44,7 +44,7 @@ class Trainer:
         return outcomes[0]
 
     def gradients(self, x, labels):
-        """The Outcome of a batch; gradients of the objective, which is the loss and what decay adds to it, are left in the parameters'
+        """The Outcome of a batch; the gradients of the objective (loss plus decay) are left in the parameters'
         grad."""
         dtype, wide = self.arithmetic.dtype, self.arithmetic.wide
         self.optimiser.zero_grad()

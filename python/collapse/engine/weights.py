@@ -1,4 +1,4 @@
-"""What checkpoints hold, in and out of a network and an optimiser."""
+"""Moves the contents of checkpoints into and out of a network and an optimiser."""
 
 import torch
 
@@ -9,7 +9,7 @@ STEPS = "steps"  # the optimiser's count of updates in optim.safetensors
 
 
 def trained(net, frozen):
-    """name → parameter of those that are trained, in the network's order; the frozen ones need no gradient from here on."""
+    """name → parameter for the trained parameters, in the network's order; gradients of the frozen ones are turned off."""
     unknown = set(frozen) - {name for name, _ in net.named_parameters()}
     if unknown:
         raise InputError("open.frozen names %s, which this network has not" % ", ".join(sorted(unknown)))
@@ -31,8 +31,8 @@ def of_optimiser(optimiser):
 
 
 def load_model(net, given, file):
-    """Copies a checkpoint's tensors into the network; a counter that is not given becomes 0. file names it in errors, of which there is
-    one for all that does not fit, and then nothing has changed."""
+    """Copies a checkpoint's tensors into the network; a missing counter becomes 0. file is its name in errors. A single error lists
+    everything that does not fit, and then nothing has changed."""
     own = of_model(net)
     given = {**{name: torch.zeros_like(t) for name, t in own.items() if t.dtype == torch.int64}, **given}
     check({name: (t.dtype, tuple(t.shape)) for name, t in own.items()}, given, file)
@@ -42,7 +42,7 @@ def load_model(net, given, file):
 
 
 def load_optimiser(optimiser, given, dtype, file):
-    """Puts a state back. Errors as load_model's."""
+    """Restores a state. Errors are as in load_model."""
     wanted = {name: (dtype, shape) for name, shape in optimiser.wanted([n for n in given if n != STEPS]).items()}
     check({STEPS: (torch.int64, ()), **wanted}, given, file)
     steps = int(given[STEPS])
@@ -66,6 +66,6 @@ def check(wanted, given, file):
 
 
 def most_bytes(net, optimiser):
-    """Bytes that the tensors of model and optimiser can have in files."""
+    """The largest size in bytes of the files with the tensors of model and optimiser."""
     count = sum(t.numel() for t in of_model(net).values())
     return 8 * count, 8 * (1 + count * (optimiser.copies + 1))
