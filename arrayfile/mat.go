@@ -178,7 +178,7 @@ func (s *matStream) numbers(h *matArray) error {
 	}
 	h.DType = matTypes[kind]
 	if !h.DType.valid() {
-		return fmt.Errorf("its numbers are of type %d, which is none", kind)
+		return fmt.Errorf("its numbers are of type %d, which is not a numeric type", kind)
 	}
 	h.Fortran, h.BigEndian = true, s.order == binary.BigEndian && h.DType.Size() > 1
 	h.first = s.at

@@ -109,7 +109,7 @@ func (t *textError) decode(raw []byte) (string, error) {
 	if t.unit == 1 {
 		raw = bytes.TrimRight(raw, "\x00")
 		if !utf8.Valid(raw) {
-			return "", errors.New("bytes that are no UTF-8 text; decode them first, or number the labels")
+			return "", errors.New("bytes that are not UTF-8 text; decode them first, or number the labels")
 		}
 		return string(raw), nil
 	}

@@ -197,7 +197,7 @@ func integersOf(v any) ([]int64, error) {
 	for i, x := range items {
 		n, ok := x.(int64)
 		if !ok {
-			return nil, fmt.Errorf("item %d is %s and no whole number", i, kindOf(x))
+			return nil, fmt.Errorf("item %d is %s, not a whole number", i, kindOf(x))
 		}
 		out[i] = n
 	}

@@ -29,7 +29,7 @@ func (m *machine) object(op byte) {
 		callee := m.pop()
 		args, ok := arguments.(tuple)
 		if !ok {
-			m.failf("the arguments of a call are no tuple")
+			m.failf("the arguments of a call are not a tuple")
 		}
 		if m.costOf(args); m.err == nil {
 			v, err := m.call(callee, args)

@@ -101,7 +101,7 @@ func newDict(args tuple) (*dict, error) {
 	}
 	pairs, ok := args[0].(*list)
 	if !ok || len(args) > 1 {
-		return nil, errors.New("an OrderedDict that is made of no list")
+		return nil, errors.New("an OrderedDict that is not made from a list")
 	}
 	for _, p := range pairs.items {
 		var kv []any
@@ -112,7 +112,7 @@ func newDict(args tuple) (*dict, error) {
 			kv = p.items
 		}
 		if len(kv) != 2 {
-			return nil, errors.New("an OrderedDict whose items are no pairs")
+			return nil, errors.New("an OrderedDict whose items are not pairs")
 		}
 		d.keys, d.values = append(d.keys, kv[0]), append(d.values, kv[1])
 	}

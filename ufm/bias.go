@@ -23,7 +23,7 @@ type BiasSpectrum struct {
 // BiasSpectrum returns the singular values of Y − b1ᵀ. It panics if b does not have K entries.
 func (c Config) BiasSpectrum(b []float64) BiasSpectrum {
 	if len(b) != c.K {
-		panic("ufm: BiasSpectrum: b has not K entries")
+		panic("ufm: BiasSpectrum: b does not have K entries")
 	}
 	K, total := float64(c.K), 0.0
 	for _, v := range b {
@@ -73,7 +73,7 @@ func (c Config) BiasBound(q float64) float64 {
 // (s−t)²/2 + c·t over t ≥ 0, c = K√(nλ_Wλ_H); else s²/2.
 func (c Config) biasCost(i int, s float64) float64 {
 	if c.Model != MSE {
-		panic("ufm: a held bias is for mse")
+		panic("ufm: HeldBias is only for mse")
 	}
 	if cc := c.c(); i < c.D && s > cc {
 		return cc*s - cc*cc/2

@@ -210,7 +210,7 @@ func (s *summer) blob(name string) Blob {
 // copy copies and checks. Data larger than b says is cut off one byte past that size.
 func (b Blob) copy(w io.Writer, r io.Reader) error {
 	if b.Bytes < 0 || b.Bytes == math.MaxInt64 {
-		return fmt.Errorf("queue: %s shall have %d bytes", b.Name, b.Bytes)
+		return fmt.Errorf("queue: %s claims to have %d bytes", b.Name, b.Bytes)
 	}
 	sum := summer{h: sha256.New()}
 	if _, err := io.Copy(io.MultiWriter(w, &sum), io.LimitReader(r, b.Bytes+1)); err != nil {

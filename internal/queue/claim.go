@@ -41,7 +41,7 @@ func (v claimValue) generation(revision uint64) uint64 {
 }
 
 // errBusy is returned by take for a job whose holder is alive.
-var errBusy = errors.New("queue: another worker is at the job")
+var errBusy = errors.New("queue: another worker has the job")
 
 // take claims a job whose message this worker holds. If the job is already claimed, take watches the claim for longer than a
 // heartbeat: if it changes, its holder is alive (errBusy); if not, take takes it over. Holding the message alone proves nothing:

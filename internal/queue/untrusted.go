@@ -104,7 +104,7 @@ func parseJob(prefix, subject string) (p Priority, id string, err error) {
 func parseClaim(b []byte, revision uint64) (claimValue, error) {
 	var v claimValue
 	if err := json.Unmarshal(b, &v); err != nil {
-		return claimValue{}, fmt.Errorf("queue: a claim that is not one: %w", err)
+		return claimValue{}, fmt.Errorf("queue: an unreadable claim: %w", err)
 	}
 	switch {
 	case v.Generation > revision:
@@ -140,7 +140,7 @@ func parseInfo(b []byte) (*info, error) {
 	case i.Protocol < 1 || i.Protocol != protocol && i.Version == "":
 		return nil, &infoError{fmt.Errorf("protocol %d of version %q", i.Protocol, i.Version)}
 	case i.Protocol == protocol && (i.AckWait < time.Millisecond || i.AckWait > time.Hour):
-		return nil, &infoError{fmt.Errorf("workers shall be taken for dead after %v", i.AckWait)}
+		return nil, &infoError{fmt.Errorf("workers count as dead after %v", i.AckWait)}
 	}
 	return i, nil
 }

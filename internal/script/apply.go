@@ -9,8 +9,8 @@ import (
 	"collapse/internal/store"
 )
 
-// mostStrangers is how many lines of other generations or runs are skipped.
-const mostStrangers = 1000
+// mostForeign is how many lines of other generations or runs are skipped.
+const mostForeign = 1000
 
 // read applies all complete lines that are there.
 func (j *job) read(ctx context.Context) error {
@@ -42,11 +42,11 @@ func (j *job) apply(ctx context.Context, line []byte) error {
 		return j.bad("%q: %v", cut(string(line)), err)
 	}
 	if *e.Generation != j.claim.Generation || e.Run != "" && e.Run != j.claim.Hash {
-		if j.strangers++; j.strangers == 1 {
-			j.opts.note(fmt.Sprintf("%s, line %d, is of generation %d of run %.12q and is passed over; this is generation %d", eventsFile, j.lines.line, *e.Generation, e.Run, j.claim.Generation))
+		if j.foreign++; j.foreign == 1 {
+			j.opts.note(fmt.Sprintf("%s, line %d, is of generation %d of run %.12q and is skipped; this is generation %d", eventsFile, j.lines.line, *e.Generation, e.Run, j.claim.Generation))
 		}
-		if j.strangers > mostStrangers {
-			return j.bad("more than %d lines are of other generations or runs", mostStrangers)
+		if j.foreign > mostForeign {
+			return j.bad("more than %d lines are of other generations or runs", mostForeign)
 		}
 		return nil
 	}

@@ -88,15 +88,15 @@ func (w *workspace) measure(ctx context.Context, team *parallel.Team, c captures
 	m := measurer{ctx, team, into}
 	if c[trainSplit] != "" {
 		folder := w.path(c[trainSplit])
-		beside := featurefiles.Request{Files: []string{folder}}
+		combined := featurefiles.Request{Files: []string{folder}}
 		if c[testSplit] != "" && isCapture(folder) && isCapture(w.path(c[testSplit])) {
-			beside.From[featurefiles.TestFeatures] = []string{shards(w.path(c[testSplit]), "features")}
-			beside.From[featurefiles.TestLabels] = []string{shards(w.path(c[testSplit]), "labels")}
+			combined.From[featurefiles.TestFeatures] = []string{shards(w.path(c[testSplit]), "features")}
+			combined.From[featurefiles.TestLabels] = []string{shards(w.path(c[testSplit]), "labels")}
 		}
 		if c[oodSplit] != "" {
-			beside.From[featurefiles.OOD] = []string{shards(w.path(c[oodSplit]), "features")}
+			combined.From[featurefiles.OOD] = []string{shards(w.path(c[oodSplit]), "features")}
 		}
-		if err := m.split(trainSplit, folder, beside); err != nil {
+		if err := m.split(trainSplit, folder, combined); err != nil {
 			return err
 		}
 	}

@@ -110,7 +110,7 @@ type job struct {
 	from, last int       // the epoch after which it continues, and the one last reported
 	marked     time.Time // when the last report was applied, or the start
 	names      map[string]bool
-	strangers  int       // number of lines of other generations or runs
+	foreign    int       // number of lines of other generations or runs
 	done       time.Time // when the script reported that
 }
 

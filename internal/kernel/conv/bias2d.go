@@ -23,7 +23,7 @@ func NewBias2D[T kernel.Float](channels int) *Bias2D[T] {
 func (b *Bias2D[T]) Backward(tm *parallel.Team, dy, y, grad []T) {
 	channels := len(b.sums)
 	if len(dy)%channels != 0 || len(dy)/channels%LaneBlock != 0 || len(dy) == 0 || (y != nil && len(y) != len(dy)) || (grad != nil && len(grad) != channels) {
-		panic("conv: Bias2D: dy or y has not channels×pixels×lanes elements, or grad not channels")
+		panic("conv: Bias2D: dy or y does not have channels×pixels×lanes elements, or grad does not have channels")
 	}
 	b.run, b.dy, b.y, b.grad = len(dy)/channels, dy, y, grad
 	tm.Do(kernel.CeilDiv(channels, channelsPerPart(b.run)), b)

@@ -173,10 +173,10 @@ func (c *Conv[T]) check(batch int, x, w, y []T) {
 	}
 	lanes := Lanes(batch)
 	if len(x) != s.In*s.H*s.W*lanes || len(y) != s.Out*s.OutH()*s.OutW()*lanes {
-		panic("conv: a tensor has not channels×height×width×lanes elements")
+		panic("conv: a tensor does not have channels×height×width×lanes elements")
 	}
 	if len(w) != s.Out*s.In*s.KH*s.KW {
-		panic("conv: the weights have not Out×In×KH×KW elements")
+		panic("conv: the weights do not have Out×In×KH×KW elements")
 	}
 }
 
@@ -189,10 +189,10 @@ func (c *Conv[T]) check(batch int, x, w, y []T) {
 func (c *Conv[T]) Forward(tm *parallel.Team, batch int, x, w, y []T, ep Epilogue[T]) {
 	c.check(batch, x, w, y)
 	if ep.Bias != nil && len(ep.Bias) != c.shape.Out {
-		panic("conv: the bias has not one element per channel")
+		panic("conv: the bias does not have one element per channel")
 	}
 	if ep.Residual != nil && len(ep.Residual) != len(y) {
-		panic("conv: the residual has not the shape of the output")
+		panic("conv: the residual does not have the shape of the output")
 	}
 	c.forward.compute(tm, Lanes(batch), x, w, y, ep)
 }

@@ -92,7 +92,7 @@ func (n *Norm2D[T]) UpdateRunning(count int, momentum float64, mean, variance []
 
 func (n *Norm2D[T]) check(batch, pixels int, x, y, gamma []T) {
 	if batch < 1 || pixels < 1 || len(x) != len(n.stats)*pixels*Lanes(batch) || len(y) != len(x) {
-		panic("conv: Norm2D: a tensor has not channels×pixels×lanes elements")
+		panic("conv: Norm2D: a tensor does not have channels×pixels×lanes elements")
 	}
 	if len(gamma) != len(n.stats) {
 		panic("conv: Norm2D: gamma is not one per channel")

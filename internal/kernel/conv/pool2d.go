@@ -56,7 +56,7 @@ func (p *MaxPool[T]) check(batch int, x, y []T) {
 	s := p.shape
 	p.lanes = Lanes(batch)
 	if batch < 1 || len(x) != s.Channels*s.H*s.W*p.lanes || len(y) != s.Channels*s.OutH()*s.OutW()*p.lanes {
-		panic("conv: MaxPool: a tensor has not channels×height×width×lanes elements")
+		panic("conv: MaxPool: a tensor does not have channels×height×width×lanes elements")
 	}
 }
 

@@ -43,7 +43,7 @@ type Epilogue[T kernel.Float] struct {
 func Multiply[T kernel.Float](tm *parallel.Team, f Form, a, b, c kernel.Matrix[T], ep Epilogue[T]) {
 	m, n, k := shapeOf(f, a, b, c)
 	if ep.Bias != nil && len(ep.Bias) != n {
-		panic("gemm: the bias has not one element per column of C")
+		panic("gemm: the bias does not have one element per column of C")
 	}
 	if m == 0 || n == 0 {
 		return

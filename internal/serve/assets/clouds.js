@@ -1,4 +1,4 @@
-// Draws heat maps and clouds of points with ECharts, which is loaded with the first of them.
+// Draws heat maps and clouds of points with ECharts, which is loaded when the first one is drawn.
 'use strict';
 const clouds = (() => {
   const { style, color, role, axisTitle, digits, tickDigits, ticks } = ink;
@@ -49,14 +49,14 @@ const clouds = (() => {
 
   const symbols = { ring: 'circle', dot: 'circle', circle: 'circle', square: 'rect', triangle: 'triangle', diamond: 'diamond', cross: 'path://M-5,-4L-4,-5L0,-1L4,-5L5,-4L1,0L5,4L4,5L0,1L-4,5L-5,4L-1,0Z' };
 
-  // turned projects a point of a cloud that the reader has turned.
+  // turned projects a point of a cloud that the reader has rotated.
   function turned(view, x, y, z) {
     const [a, b] = [view.yaw, view.pitch];
     const u = x * Math.cos(a) + z * Math.sin(a), w = -x * Math.sin(a) + z * Math.cos(a);
     return [u, y * Math.cos(b) - w * Math.sin(b)];
   }
 
-  // spread is the range of a cloud along an axis, with a little room.
+  // spread is the range of a cloud along an axis, plus a margin.
   function spread(panel, axis) {
     const all = panel.series.flatMap((s) => s[axis] || []).filter((v) => v !== null);
     const lo = all.reduce((a, b) => Math.min(a, b), Infinity), hi = all.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -73,14 +73,14 @@ const clouds = (() => {
       const given = Math.max(...[...x, ...y].map(Math.abs), r);
       [x, y] = [[-given, given], [-given, given]];
     }
-    // The places of labels are those of curves: ECharts counts its own from the end of the axis.
+    // Labels are at the same places as for curves: ECharts would count its own from the end of the axis.
     const axis = (a, range, length) => {
       const at = { customValues: ticks(range[0], range[1], Math.floor(length / 62)) };
       return { type: 'value', min: range[0], max: range[1], show: flat, scale: true, name: axisTitle(a), nameLocation: 'middle',
         nameGap: a === panel.x ? 24 : 38, nameTextStyle: text(), axisLabel: { ...text(), ...at, color: role('muted'), formatter: tickDigits },
         axisTick: at, axisLine: { lineStyle: { color: role('grid') } }, splitLine: { ...at, lineStyle: { color: role('grid') } } };
     };
-    // A unit has one length on both axes: the range that needs less room gets more, as on the server.
+    // A unit has the same length on both axes: the shorter range is extended, as on the server.
     const grid = { left: 56, right: 14, top: 10, bottom: 40 };
     const unit = Math.max((x[1] - x[0]) / (box.clientWidth - grid.left - grid.right), (y[1] - y[0]) / (tall(box.clientWidth) - grid.top - grid.bottom));
     const widen = (range, length) => { const more = (unit * length - (range[1] - range[0])) / 2; return [range[0] - more, range[1] + more]; };
@@ -98,7 +98,7 @@ const clouds = (() => {
     };
   }
 
-  // written counts the labels of both axes, as drawn, and says how small the least of all words is.
+  // written counts the labels of both axes, as drawn, and returns the smallest size of any text.
   function written(chart) {
     const r = chart.getModel().getComponent('grid').coordinateSystem.getRect();
     const words = chart.getZr().storage.getDisplayList().filter((e) => e.style.text);
@@ -133,7 +133,7 @@ const clouds = (() => {
     };
   }
 
-  // turning lets a reader turn a cloud by dragging or with the arrow keys.
+  // turning lets readers rotate a cloud by dragging or with the arrow keys.
   function turning(box, area, view, show) {
     const button = document.createElement('button');
     button.type = 'button';

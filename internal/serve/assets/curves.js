@@ -13,7 +13,7 @@ const curves = (() => {
         bands.push({ series: [series.length, series.length + 1], fill: () => alpha(color(s.color), 0.16) });
         for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true });
       } else if (s.kind === 'line') {
-        tables.push([[...s.x], clean(s.y)]); // s.x grows by extend; what is drawn is not to change before it is drawn anew
+        tables.push([[...s.x], clean(s.y)]); // extend appends to s.x; drawn data must not change before it is redrawn
         const few = s.x.length < 2;
         series.push({ label: s.label || s.id, stroke: () => alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
           dash: dashes(s), points: { show: few, size: 6 }, spanGaps: false });
@@ -23,7 +23,7 @@ const curves = (() => {
     return { data, series, bands };
   }
 
-  // limits chooses the range of an axis as the server does: given, or the data with a little room.
+  // limits chooses the range of an axis as the server does: the given range, or that of the data plus a margin.
   function limits(axis, marks) {
     return (u, lo, hi) => {
       if (axis.range) return axis.range;
@@ -36,12 +36,12 @@ const curves = (() => {
       if (axis.zero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
       if (!isFinite(lo) || !isFinite(hi)) return [0, 1];
       const size = Math.max(Math.abs(lo), Math.abs(hi));
-      const room = hi - lo > size * 1e-4 ? (hi - lo) * 0.05 : size * 0.1 || 1; // else a constant, as in internal/chart/scale.go
+      const room = hi - lo > size * 1e-4 ? (hi - lo) * 0.05 : size * 0.1 || 1; // otherwise a constant, as in internal/chart/scale.go
       return [lo === 0 ? -room / 2 : lo - room, hi + room];
     };
   }
 
-  // marks draws the references across and down a panel.
+  // marks draws the horizontal and vertical reference lines of a panel.
   function marks(series) {
     return (u) => {
       const c = u.ctx;
@@ -67,7 +67,7 @@ const curves = (() => {
 
   const height = (w) => Math.round(w * 0.6);
 
-  // named is a line of what the cursor reads: a sample of the curve, its name, its value.
+  // named is a line of the cursor's read-out: a sample of the curve, its name, its value.
   function named(v) {
     const row = document.createElement('tr'), swatch = document.createElement('td'), name = document.createElement('td'), value = document.createElement('td');
     const sample = document.createElement('span');
@@ -79,8 +79,8 @@ const curves = (() => {
     return row;
   }
 
-  // Plots out of sight take in what is new, and are drawn when they come into sight.
-  const seeing = new Map(); // panel's box → what to call
+  // Plots out of view store new data, and are drawn when they come into view.
+  const seeing = new Map(); // panel's box → function to call
   const sight = new IntersectionObserver((seen) => { for (const s of seen) seeing.get(s.target)?.(s.isIntersecting); });
   addEventListener('beforeprint', () => seeing.forEach((see) => see(true)));
 
@@ -91,7 +91,7 @@ const curves = (() => {
     const places = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
       : a.scale === 'log' ? { splits: (u, side, lo, hi) => logTicks(lo, hi, Math.floor(want(u, side))), filter: (u, at) => at, values: (u, at) => at.map(tickDigits) }
         : { splits: (u, side, lo, hi) => ticks(lo, hi, Math.floor(want(u, side))), values: (u, at) => apart(at) };
-    const muted = () => role('muted'), faint = () => role('grid'); // asked for at each drawing: paper and screen differ
+    const muted = () => role('muted'), faint = () => role('grid'); // looked up at each drawing: paper and screen differ
     const axis = (a) => ({ stroke: muted, font: font(11), grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1, size: 4 }, ...places(a) });
     const line = (cls, words) => { const p = document.createElement('p'); p.className = cls; p.textContent = words; return p; };
     const readout = line('readout', ''), up = line('axis-y', axisTitle(panel.y) ? '↑ ' + axisTitle(panel.y) : ''), along = line('axis-x', axisTitle(panel.x) + ' →');
@@ -141,7 +141,7 @@ const curves = (() => {
     return {
       update(next) { current = next; show(); },
       recolor() { plot.redraw(false); },
-      // extend appends what comes after the last point of each line. It reports whether that was all there is to do.
+      // extend appends the data after the last point of each line. It returns whether nothing else has changed.
       extend(next) {
         const lines = next.series.filter((s) => s.kind === 'line').map((s) => [current.series.find((c) => c.id === s.id), s]);
         if (lines.some(([mine]) => !mine)) return false;

@@ -1,8 +1,8 @@
-// Draws figures that package chart defines: curves with uPlot, heat maps and clouds of points with ECharts. A panel that is neither
-// keeps the picture that the server drew. Nothing here knows what a figure means.
+// Draws figures defined by package chart: curves with uPlot, heat maps and clouds of points with ECharts. Any other panel
+// keeps the picture that the server drew. Nothing here depends on the meaning of a figure.
 'use strict';
 const draw = (() => {
-  // kindOf says which library draws a panel: 'curves', 'heat', 'cloud', or '' for the server's picture.
+  // kindOf says how to draw a panel: 'curves', 'heat', 'cloud', or '' for the server's picture.
   function kindOf(panel) {
     const of = (...kinds) => panel.series.every((s) => kinds.includes(s.kind));
     if (panel.series.some((s) => s.heat)) return of('heatmap') ? 'heat' : '';
@@ -12,11 +12,11 @@ const draw = (() => {
     return '';
   }
 
-  // shape is equal for panels that differ in numbers alone.
+  // shape is equal for panels that differ only in their numbers.
   const shape = (panel) => JSON.stringify([kindOf(panel), panel.title, panel.x.scale, panel.y.scale,
     panel.series.map((s) => [s.id, s.kind, s.color, s.dashed, s.kind === 'hline' ? s.y : 0])]);
 
-  const drawn = new Map(); // panel's box → what draws it
+  const drawn = new Map(); // panel's box → its drawing
 
   function panelInto(box, panel) {
     const before = drawn.get(box);
@@ -47,7 +47,7 @@ const draw = (() => {
     element.dataset.drawn = '';
   }
 
-  // extend appends points to the curves of a figure that is drawn. It reports whether that was all there is to do.
+  // extend appends points to the curves of a drawn figure. It returns whether nothing else has changed.
   function extend(element, definition) {
     return definition.panels.map((p) => {
       const d = drawn.get(element.querySelector('.panels > [data-panel="' + CSS.escape(p.id) + '"]'));
@@ -55,10 +55,10 @@ const draw = (() => {
     }).every(Boolean);
   }
 
-  // extent is the last epoch that the curves of a part of the page show.
+  // extent is the last epoch shown by the curves in a part of the page.
   const extent = (part) => Math.max(0, ...[...drawn].filter(([box, d]) => d.last && part.contains(box)).map(([, d]) => d.last()));
 
-  // What answers have cost the server, as the milliseconds it asks an open page to wait.
+  // The cost of answers to the server, as the milliseconds that it asks an open page to wait.
   let owed = 0;
   const charge = (answer) => { owed += Number(answer.headers.get('Collapse-Wait')) || 0; return answer; };
   const settle = () => { const sum = owed; owed = 0; return sum; };
@@ -79,10 +79,10 @@ const draw = (() => {
     }
   }
 
-  // again draws everything in the colours that the page has now.
+  // again redraws everything in the current colours of the page.
   const again = () => drawn.forEach((d) => d.recolor());
 
-  let resizing = 0, width = innerWidth; // that panels were drawn for
+  let resizing = 0, width = innerWidth; // for which panels were drawn
   addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => { drawn.forEach((d) => d.resize()); width = innerWidth; }, 120); });
   const fits = () => width === innerWidth;
 

@@ -1,4 +1,4 @@
-// What curves and clouds share: the colours of the page's theme, and how numbers are written.
+// Shared by curves and clouds: the colours of the page's theme, and the format of numbers.
 'use strict';
 const ink = (() => {
   const style = () => getComputedStyle(document.documentElement);
@@ -24,7 +24,7 @@ const ink = (() => {
 
   const tickDigits = (v) => v === 0 ? '0' : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? power(Number(v.toPrecision(3)).toExponential()) : String(Number(v.toPrecision(3))).replace('-', '−');
 
-  // apart writes evenly spaced ticks with the decimals that their step needs.
+  // apart formats evenly spaced ticks with as many decimals as their step needs.
   const apart = (at) => {
     const size = Math.max(...at.map(Math.abs)), step = at.length > 1 ? at[1] - at[0] : size;
     if (size >= 1e5 || size < 1e-3) return at.map((v) => v === 0 ? '0' : power(v.toExponential(2).replace(/\.?0+e/, 'e')));
@@ -33,7 +33,7 @@ const ink = (() => {
     return at.map((v) => Math.abs(v) < step * 1e-6 ? '0' : v.toFixed(n).replace('-', '−'));
   };
 
-  // Places of labels, by the rule of internal/chart/scale.go: about as many as wanted, and never fewer than three.
+  // Positions of labels, by the rule of internal/chart/scale.go: about as many as wanted, and never fewer than three.
   const fewest = 3;
 
   const niceStep = (raw) => {
@@ -47,7 +47,7 @@ const ink = (() => {
     return out;
   }
 
-  // stepOf is how far apart the labels of a linear axis lie.
+  // stepOf is the distance between labels of a linear axis.
   function stepOf(lo, hi, want) {
     let step = niceStep((hi - lo) / Math.max(want, fewest));
     for (let i = 0; i < 2 && multiples(lo, hi, step).length < fewest; i++) step = niceStep(step / 2.5);
@@ -78,7 +78,7 @@ const ink = (() => {
     return out.length >= fewest ? out : ticks(lo, hi, want);
   }
 
-  // dashes are those of a line: from the fifth colour on lines differ by more than their colour, as in internal/chart/draw.go.
+  // dashes is the dash pattern of a line: from the fifth colour on, lines differ by more than their colour, as in internal/chart/draw.go.
   const dashes = (s) => s.color > 4 ? (s.dashed ? [2, 3] : [9, 3, 2, 3]) : s.dashed ? [5, 4] : undefined;
 
   return { style, color, role, alpha, font, axisTitle, digits, tickDigits, apart, ticks, logTicks, dashes };

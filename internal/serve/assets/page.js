@@ -1,5 +1,5 @@
-// What pages do beyond showing themselves: they follow the lab, remember a theme, take dropped files, and move sliders. Without
-// this file every page is complete and its forms work.
+// The dynamic part of pages: they follow the lab, remember a theme, accept dropped files, and have sliders. Without this file
+// every page is complete and its forms work.
 'use strict';
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -69,8 +69,8 @@ function hear(message) {
   else if (b && a.epoch !== b.epoch) { if (later(650) > 100) soon(); }
 }
 
-// later refreshes as soon as that is not within so many milliseconds of the last time, nor sooner than the server can bear. It returns
-// in how many milliseconds that is.
+// later schedules a refresh, at least so many milliseconds after the last one and no sooner than the server allows. It returns the
+// delay in milliseconds.
 function later(wait) {
   const left = Math.max(0, lately + Math.max(wait, pause) - Date.now());
   clearTimeout(timer);
@@ -78,7 +78,7 @@ function later(wait) {
   return left;
 }
 
-// soon adds what is new to a run's tiles and curves, so that these need not wait until the page as a whole may be asked for again.
+// soon adds new data to a run's tiles and curves, so that these need not wait until the whole page may be requested again.
 function soon() {
   if (!hurry) hurry = setTimeout(news, Math.max(0, told + 600 - Date.now()));
 }
@@ -92,14 +92,14 @@ async function news() {
   try {
     await grow();
   } catch (err) {
-    dirty = true; // the whole page says what is wrong
+    dirty = true; // the whole page shows what is wrong
   } finally {
     busy = false;
     if (dirty) later(650);
   }
 }
 
-// grow asks for what a run's curves and tiles lack. A figure that has more than new points is drawn anew.
+// grow requests the data that a run's curves and tiles lack. A figure that changed in more than new points is redrawn.
 async function grow() {
   const more = $('#more figure[data-drawn]') ? '&more' : '';
   const fresh = await draw.load('/run/' + document.body.dataset.live + '/news?after=' + draw.extent($('#pictures')) + more);
@@ -108,7 +108,7 @@ async function grow() {
   await Promise.all(figures.map(([f, definition]) => draw.extend(f, definition) || draw.enhance(f)));
 }
 
-// refresh brings the page up to date; calls while one is under way, or while nobody looks, become one call after.
+// refresh updates the page; calls during an update, or while the page is hidden, are combined into one call afterwards.
 async function refresh() {
   if (busy || document.hidden) { dirty = true; return; }
   const whole = anew || document.body.dataset.live === 'list';
@@ -138,7 +138,7 @@ async function refresh() {
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden && dirty) refresh(); });
 
-// take swaps in the parts of a newly made page, and keeps what the reader has chosen, unfolded and focused.
+// take swaps in the parts of a new version of the page, and keeps what the reader has chosen, unfolded and focused.
 function take(next) {
   for (const part of $$('[data-swap]')) {
     const fresh = next.getElementById(part.id);
@@ -233,7 +233,7 @@ const film = (() => {
     } finally { loading = false; }
   }
   // keep puts the epoch into the address once the slider rests: browsers refuse an address that changes at every step. The newest
-  // epoch needs no address, and goes on to follow the run.
+  // epoch is not put there, so that the page continues to follow the run.
   const keep = () => {
     newest = Number(slider.value) === epochs.length - 1;
     const address = new URL(location.href);
@@ -257,7 +257,7 @@ const film = (() => {
   };
   words();
   return {
-    // follow takes over epochs that have come since, and shows the newest if the reader was there.
+    // follow adds epochs that have arrived since, and shows the newest if the reader was at the newest.
     async follow(more) {
       if (more.length === epochs.length || !more.length) return;
       epochs = more;
@@ -267,7 +267,7 @@ const film = (() => {
     },
   };
 
-  async function appear() { // the first epoch of a run that had none when the page was opened
+  async function appear() { // shows the first epoch of a run that had none when the page was opened
     const answer = await fetch(location.pathname, { headers: { Accept: 'text/html' } });
     const next = answer.ok && new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (next && $('[data-film]', next)) location.reload();
@@ -284,7 +284,7 @@ if (theory) {
     $('#computing').textContent = 'computing …';
     const answer = await fetch('/theory?' + query, { headers: { Accept: 'text/html' } });
     const text = await answer.text();
-    if (mine !== asked) return; // a later move has overtaken this one
+    if (mine !== asked) return; // a later change has overtaken this one
     const next = new DOMParser().parseFromString(text, 'text/html');
     if (answer.ok) { take(next); history.replaceState(null, '', '/theory?' + query); $('#computing').textContent = ''; }
     else $('#computing').textContent = ($('.problem', next) || next.body).textContent.trim();
@@ -322,7 +322,7 @@ if (drop) {
       const answer = await fetch('/measure', { method: 'POST', body: form, headers: { Accept: 'text/plain' } });
       if (answer.ok) location.href = answer.url;
       else words.textContent = (await answer.text()).replace(/^collapse: /, '');
-    } catch (err) { words.textContent = 'the upload broke off: ' + err.message; }
+    } catch (err) { words.textContent = 'the upload failed: ' + err.message; }
   };
   for (const kind of ['dragenter', 'dragover']) addEventListener(kind, (e) => { e.preventDefault(); drop.classList.add('over'); });
   addEventListener('dragleave', (e) => { if (!e.relatedTarget) drop.classList.remove('over'); });

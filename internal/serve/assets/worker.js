@@ -1,4 +1,4 @@
-// One event stream for all pages of a browser, which would otherwise use up the six connections it has for a host.
+// One event stream for all pages of a browser; separate ones would use up its six connections per host.
 'use strict';
 const pages = new Set();
 let stream = null, last = null;
@@ -16,7 +16,7 @@ function open() {
 onconnect = (e) => {
   const page = e.ports[0];
   pages.add(page);
-  page.onmessage = () => { // a page that is going away
+  page.onmessage = () => { // a page that is being closed
     pages.delete(page);
     if (pages.size === 0 && stream) { stream.close(); stream = null; last = null; }
   };

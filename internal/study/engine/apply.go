@@ -101,7 +101,7 @@ func (e *engine) write(ctx context.Context, parts []store.Part) error {
 func (e *engine) one(ctx context.Context, m queue.Message) error {
 	switch {
 	case m.Type == queue.Trouble:
-		e.o.Logf("run %.12s: attempt %d on %s broke and is tried again: %s", m.Job, m.Attempt, m.Worker, m.Error)
+		e.o.Logf("run %.12s: attempt %d on %s failed; the run will be tried again: %s", m.Job, m.Attempt, m.Worker, m.Error)
 		return nil
 	case m.Type == queue.Data && len(m.Data) > 0 && m.Data[0] == wire.TagBegin:
 		return e.begin(ctx, m)

@@ -73,7 +73,7 @@ func TestSweptBlobs(t *testing.T) {
 	at := func(g uint64, file string) string { return fmt.Sprintf("%s/g%d/%s", run, g, file) }
 	const before = 5 // generation of the attempt before
 	g := heldClaim(t, e, func(g uint64) wire.State {
-		return wire.State{Epoch: 20, Blob: queue.Blob{Name: at(g, "ckpt-20.tar")}, Beside: []wire.SidePart{{UpTo: 10, Blob: queue.Blob{Name: at(before, "beside-0-10.tar")}}}}
+		return wire.State{Epoch: 20, Blob: queue.Blob{Name: at(g, "ckpt-20.tar")}, SideParts: []wire.SidePart{{UpTo: 10, Blob: queue.Blob{Name: at(before, "beside-0-10.tar")}}}}
 	})
 	must(t, lab.SetRemote(run, g))
 	must(t, e.c.Submit(t.Context(), queue.Job{ID: done, Kind: "train"}, queue.Job{ID: queued, Kind: "train"})) // the first by mistake

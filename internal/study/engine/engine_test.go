@@ -156,5 +156,5 @@ func startWorker(t *testing.T, url string, o worker.Options) (stop func()) {
 		o.Scratch = t.TempDir()
 	}
 	o.Slots, o.Threads, o.Logf = max(1, o.Slots), max(1, o.Slots), t.Logf
-	return studytest.Beside(t, url, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, o) })
+	return studytest.InBackground(t, url, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, o) })
 }

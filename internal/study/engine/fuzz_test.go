@@ -12,7 +12,7 @@ import (
 
 // FuzzSavedState reads bytes as what the queue keeps with a claim: what is read of it names epochs and blobs, and sweeping by it is safe.
 func FuzzSavedState(f *testing.F) {
-	f.Add(wire.State{Epoch: 20, Blob: queue.Blob{Name: "run/g3/ckpt-20.tar", Bytes: 5}, Beside: []wire.SidePart{{UpTo: 10, Blob: queue.Blob{Name: "run/g2/beside-0-10.tar"}}}}.Encode(), "run/g3/ckpt-19.tar~x")
+	f.Add(wire.State{Epoch: 20, Blob: queue.Blob{Name: "run/g3/ckpt-20.tar", Bytes: 5}, SideParts: []wire.SidePart{{UpTo: 10, Blob: queue.Blob{Name: "run/g2/beside-0-10.tar"}}}}.Encode(), "run/g3/ckpt-19.tar~x")
 	f.Add([]byte(`{"epoch":-1}`), "run/begin/ckpt-1.tar")
 	f.Add([]byte(`{"epoch":9223372036854775807,"beside":[{},{}]}`), "run/g18446744073709551616/beside--1.tar")
 	f.Fuzz(func(t *testing.T, text []byte, name string) {

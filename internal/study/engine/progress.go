@@ -63,13 +63,13 @@ func (e *engine) progress(hash, worker string, p study.Progress) {
 	}
 }
 
-// toldEvery bounds how often progress is reported; ends are always reported.
-const toldEvery = 100 * time.Millisecond
+// progressEvery bounds how often progress is reported; ends are always reported.
+const progressEvery = 100 * time.Millisecond
 
 func (e *engine) tell(ended *Ended) {
 	e.watchMu.Lock()
 	defer e.watchMu.Unlock()
-	if now := time.Now(); ended != nil || now.Sub(e.told) >= toldEvery {
+	if now := time.Now(); ended != nil || now.Sub(e.told) >= progressEvery {
 		e.told = now
 		e.o.Watch(Event{Snapshot: e.snapshot(), Ended: ended})
 	}

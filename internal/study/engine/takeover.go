@@ -14,7 +14,7 @@ import (
 func (e *engine) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (wire.State, error) {
 	state, err := wire.DecodeState(t.State)
 	if err != nil {
-		e.o.Logf("run %.12s: its checkpoint cannot be had: %v", t.ID, err)
+		e.o.Logf("run %.12s: its checkpoint cannot be retrieved: %v", t.ID, err)
 	}
 	if state.Usable() == 0 {
 		return state, nil
@@ -29,7 +29,7 @@ func (e *engine) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (w
 		return state, nil
 	}
 	if err := wire.RestoreCheckpoint(ctx, state, dir, whole, e.blobs); err != nil {
-		e.o.Logf("run %.12s: its checkpoint cannot be had: %v", t.ID, err)
+		e.o.Logf("run %.12s: its checkpoint cannot be retrieved: %v", t.ID, err)
 	}
 	return state, nil
 }

@@ -104,7 +104,7 @@ func TestAWorkerWhoseDiskIsFullLeavesTheRunsToOthers(t *testing.T) {
 			strictWorker(t, at, worker.Options{Name: "well", Scratch: t.TempDir()})
 			must(t, <-ended)
 			sameValues(t, lab, directly(t, configs), configs)
-			if text := told.Text(); !strings.Contains(text, "worker full waits: disk full at "+scratch) || !strings.Contains(text, "all known workers wait") || strings.Contains(text, "broke") {
+			if text := told.Text(); !strings.Contains(text, "worker full waits: disk full at "+scratch) || !strings.Contains(text, "all known workers wait") || strings.Contains(text, "attempt") {
 				t.Errorf("the coordinator told:\n%s", text)
 			}
 			if text := said.Text(); strings.Count(text, "can do no work now") != 1 || !strings.Contains(text, "disk full at "+scratch) {
@@ -218,7 +218,7 @@ func TestARunThatIsTooLargeForAWorkerIsNoObstacle(t *testing.T) {
 	}
 	cancel()
 	<-ended
-	if text := told.Text(); !strings.Contains(text, "worker small waits: train: the run needs about") || strings.Contains(text, "broke") {
+	if text := told.Text(); !strings.Contains(text, "worker small waits: train: the run needs about") || strings.Contains(text, "attempt") {
 		t.Errorf("told:\n%s", text)
 	}
 }

@@ -259,8 +259,8 @@ func Announced(logf func(format string, args ...any)) (log func(format string, a
 	}, found
 }
 
-// Beside runs work with a connection of its own, in this process, until the test ends or stop is called.
-func Beside(t *testing.T, url string, work func(context.Context, *queue.Broker) error) (stop func()) {
+// InBackground runs work with a connection of its own, in this process, until the test ends or stop is called.
+func InBackground(t *testing.T, url string, work func(context.Context, *queue.Broker) error) (stop func()) {
 	t.Helper()
 	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.Version, Logf: t.Logf})
 	Must(t, err)

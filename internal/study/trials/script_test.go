@@ -80,7 +80,7 @@ func TestAScriptsSearchElsewhere(t *testing.T) {
 				t.Error("a worker without leave has started a script")
 			}
 		}}
-		studytest.Beside(t, address, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, options) })
+		studytest.InBackground(t, address, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, options) })
 	}
 	must(t, <-ended)
 	runs, err := lab.StudyRuns("mine")

@@ -232,7 +232,7 @@ func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
 			began[hash] = p.Epoch
 		}
 	}}
-	studytest.Beside(t, <-url, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, options) })
+	studytest.InBackground(t, <-url, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, options) })
 	must(t, <-ended)
 	want, err := whole.StudyRuns("tiny")
 	must(t, err)

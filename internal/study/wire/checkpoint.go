@@ -19,11 +19,11 @@ import (
 // State is what the queue keeps with a run's claim for the next worker: the newest checkpoint that has left its machine. Rows up to
 // its epoch were sent before. Epoch 0 means none.
 type State struct {
-	Machine train.Machine `json:"machine"` // another machine's bits would differ, so it starts from the beginning
-	Epoch   int64         `json:"epoch"`
-	Blob    queue.Blob    `json:"blob"`
-	Shared  bool          `json:"shared"` // in the shared folder
-	Beside  []SidePart    `json:"beside,omitempty"`
+	Machine   train.Machine `json:"machine"` // another machine's bits would differ, so it starts from the beginning
+	Epoch     int64         `json:"epoch"`
+	Blob      queue.Blob    `json:"blob"`
+	Shared    bool          `json:"shared"` // in the shared folder
+	SideParts []SidePart    `json:"beside,omitempty"`
 }
 
 // SidePart is an archive of a run's other files, besides checkpoints, from the epoch of the part before up to its own.
@@ -72,7 +72,7 @@ func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, bl
 	}
 	run := rundir.Dir(dir)
 	staging := run.FetchedCheckpoint()
-	for _, part := range s.Beside {
+	for _, part := range s.SideParts {
 		if err := fetch(ctx, store, part.Blob, staging); err != nil {
 			return err
 		}
@@ -103,20 +103,20 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 }
 
 // SaveCheckpoint sends the checkpoint of a run's epoch off its machine and records it with the claim. The next holder of the claim
-// continues from there, so all rows of the epochs before must have been sent. beside lists where the other files are.
-func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, beside ...SidePart) (State, error) {
+// continues from there, so all rows of the epochs before must have been sent. parts lists where the other files are.
+func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, parts ...SidePart) (State, error) {
 	s, err := LeaveCheckpoint(ctx, blobs, shared, BlobsOf(t), dir, epoch)
 	if err != nil {
 		return s, err
 	}
-	s.Beside = beside
+	s.SideParts = parts
 	return s, t.SetState(ctx, s.Encode())
 }
 
-// LeaveBeside stores a run's files other than checkpoints, up to an epoch, where other machines find them, and returns the parts
+// LeaveSideFiles stores a run's files other than checkpoints, up to an epoch, where other machines find them, and returns the parts
 // that together hold all of them. Files are sent with the first checkpoint after them. Small parts are merged with what comes after
 // them, so that there are never many parts, and no file is sent often.
-func LeaveBeside(ctx context.Context, blobs queue.Blobs, where, dir string, epoch int64, parts []SidePart) ([]SidePart, error) {
+func LeaveSideFiles(ctx context.Context, blobs queue.Blobs, where, dir string, epoch int64, parts []SidePart) ([]SidePart, error) {
 	for n := len(parts); ; n-- {
 		after := int64(0)
 		if n > 0 {
@@ -180,7 +180,7 @@ func BlobsOf(t *queue.Task) string { return fmt.Sprintf("%s/g%d", t.ID, t.Genera
 
 // Has reports whether continuing from the state needs the named blob.
 func (s State) Has(name string) bool {
-	for _, part := range s.Beside {
+	for _, part := range s.SideParts {
 		if part.Blob.Name == name {
 			return true
 		}

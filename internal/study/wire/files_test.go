@@ -74,7 +74,7 @@ func TestSidePartsAreFewAndWhole(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "frames", fmt.Sprintf("%d.npz", epoch)), bytes.Repeat([]byte{byte(epoch)}, 10_000), 0o666))
 		must(t, os.WriteFile(filepath.Join(dir, "frames", fmt.Sprintf("%d.npz.tmp", epoch+1)), nil, 0o666))
 		var err error
-		parts, err = LeaveBeside(t.Context(), queue.Folder(blobs), "job/g1", dir, epoch, parts)
+		parts, err = LeaveSideFiles(t.Context(), queue.Folder(blobs), "job/g1", dir, epoch, parts)
 		must(t, err)
 		if len(parts) > 8 {
 			t.Fatalf("%d parts at epoch %d", len(parts), epoch)
@@ -86,7 +86,7 @@ func TestSidePartsAreFewAndWhole(t *testing.T) {
 			}
 		}
 	}
-	if same, err := LeaveBeside(t.Context(), queue.Folder(blobs), "job/g1", dir, epochs, parts); err != nil || len(same) != len(parts) {
+	if same, err := LeaveSideFiles(t.Context(), queue.Folder(blobs), "job/g1", dir, epochs, parts); err != nil || len(same) != len(parts) {
 		t.Errorf("without anything new there are %d parts, not %d, %v", len(same), len(parts), err)
 	}
 	if stored > 8*epochs*11_000 {

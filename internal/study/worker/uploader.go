@@ -114,7 +114,7 @@ func (c *uploader) deliver(ctx context.Context, from int64) error {
 			}
 		}
 		if c.state.Shared != c.w.shares(c.t) {
-			c.state.Beside = nil // sent again, to where this worker stores its files
+			c.state.SideParts = nil // sent again, to where this worker stores its files
 		}
 		c.begun, c.sent = true, first-1
 	}
@@ -168,11 +168,11 @@ func (c *uploader) checkpoint(ctx context.Context) error {
 	if err := c.rows(ctx); err != nil {
 		return err
 	}
-	beside, err := wire.LeaveBeside(ctx, blobs, wire.BlobsOf(c.t), dir, epoch, c.state.Beside)
+	sideParts, err := wire.LeaveSideFiles(ctx, blobs, wire.BlobsOf(c.t), dir, epoch, c.state.SideParts)
 	if err != nil {
 		return err
 	}
-	s, err := wire.SaveCheckpoint(ctx, c.t, dir, epoch, blobs, shared, beside...)
+	s, err := wire.SaveCheckpoint(ctx, c.t, dir, epoch, blobs, shared, sideParts...)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

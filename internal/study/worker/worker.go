@@ -256,7 +256,7 @@ func (w *worker) handOver(ctx context.Context, t *queue.Task, c *uploader, err e
 // can use. Rows up to the epoch before that checkpoint are elsewhere: the worker that made it sent them to the queue first.
 func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (state wire.State, elsewhere int64, err error) {
 	if state, err = wire.DecodeState(t.State); err != nil {
-		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+		w.o.Logf("run %.12s: its checkpoint cannot be retrieved, so it starts again: %v", t.ID, err)
 	}
 	elsewhere = max(0, state.Usable()-1)
 	dir := w.scratch.RunDir(t.ID)
@@ -266,7 +266,7 @@ func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (s
 	}
 	if run, err := w.scratch.Run(t.ID); err == nil && gap != "" && (run.Status == store.Done || run.Status == store.Failed) {
 		// It continued from a checkpoint whose rows the coordinator turned out not to have.
-		w.o.Logf("run %.12s: it ended here without the rows of epoch %s, which have not come to the lab either; it starts again", t.ID, gap)
+		w.o.Logf("run %.12s: it ended here without the rows of epoch %s, which the lab does not have either, so it starts again", t.ID, gap)
 		if err := w.scratch.Remove(t.ID); err != nil {
 			return state, 0, err
 		}
@@ -276,7 +276,7 @@ func (w *worker) prepare(ctx context.Context, t *queue.Task, kind study.Kind) (s
 	if err := wire.RestoreCheckpoint(ctx, state, dir, whole, blobs); study.MachineTrouble(err) {
 		return state, 0, err
 	} else if err != nil {
-		w.o.Logf("run %.12s: its checkpoint cannot be had and it starts again: %v", t.ID, err)
+		w.o.Logf("run %.12s: its checkpoint cannot be retrieved, so it starts again: %v", t.ID, err)
 	}
 	return state, elsewhere, nil
 }

@@ -27,7 +27,7 @@ def opened(path):
         raise InputError("%s: %s" % (path, e.strerror))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise InputError("%s is no regular file" % path)
+        raise InputError("%s is not a regular file" % path)
     return file
 
 
@@ -56,7 +56,7 @@ def _header(path, file):
     """The dictionary of a header, and the bytes up to its end."""
     start = file.read(10)
     if len(start) < 10 or start[:6] != MAGIC or start[6] not in (1, 2):
-        raise InputError("%s is no .npy file of version 1 or 2" % path)
+        raise InputError("%s is not a .npy file of version 1 or 2" % path)
     rest = b"" if start[6] == 1 else file.read(2)
     length = int.from_bytes(start[8:] + rest, "little")
     if length > HEADER:

@@ -30,7 +30,7 @@ def parse(content, path):
     """name → tensor from a file's content."""
     length = struct.unpack("<Q", content[:8])[0] if len(content) >= 8 else 0
     if not 2 <= length <= min(HEADER, len(content) - 8):
-        raise InputError("%s is no .safetensors file" % path)
+        raise InputError("%s is not a .safetensors file" % path)
     try:
         header = json.loads(bytes(content[8:8 + length]), object_pairs_hook=_once)
     except (ValueError, RecursionError):
@@ -57,7 +57,7 @@ def _tensor(path, name, entry, body):
     for n in entry["shape"]:
         count *= n
     if not (begin <= end <= len(body) and end - begin == count * SIZES[entry["dtype"]]):
-        raise InputError("%s: %s lies outside of the file, or has not the bytes of its shape %s" % (path, name, entry["shape"]))
+        raise InputError("%s: %s is outside the file, or does not have the bytes of its shape %s" % (path, name, entry["shape"]))
     if count == 0:
         return torch.empty(entry["shape"], dtype=TYPES[entry["dtype"]])
     return torch.frombuffer(body, dtype=TYPES[entry["dtype"]], count=count, offset=begin).reshape(entry["shape"])

@@ -45,7 +45,7 @@ class Orders:
         try:
             return Fields(json.loads(line, parse_constant=_no_number), "order")
         except (ValueError, RecursionError):
-            raise InputError("a line that is no JSON: %.60r" % line)
+            raise InputError("a line that is not JSON: %.60r" % line)
 
     def _read(self):
         line = self._line()

@@ -12,7 +12,7 @@ def trained(net, frozen):
     """name → parameter for the trained parameters, in the network's order; gradients of the frozen ones are turned off."""
     unknown = set(frozen) - {name for name, _ in net.named_parameters()}
     if unknown:
-        raise InputError("open.frozen names %s, which this network has not" % ", ".join(sorted(unknown)))
+        raise InputError("open.frozen names %s, which this network does not have" % ", ".join(sorted(unknown)))
     for name, p in net.named_parameters():
         p.requires_grad_(name not in frozen)
     return {name: p for name, p in net.named_parameters() if p.requires_grad}
