@@ -27,7 +27,7 @@ func drawArray(t *rapid.T, name string) Array {
 	return a
 }
 
-// element reads one element, given its row-major number, by the definition of the layout.
+// element reads one element by its row-major number, following the definition of the layout.
 func element(a Array, number int) float64 {
 	index := make([]int, len(a.Shape))
 	for axis := len(a.Shape) - 1; axis >= 0; axis-- {
@@ -122,7 +122,7 @@ func TestConvertFollowsTheLayout(t *testing.T) {
 			if !same(wide[i], want) || !same(canonical[first+i], want) {
 				t.Fatalf("element %d of %+v: got %g, canonical %g, want %g", first+i, a, wide[i], canonical[first+i], want)
 			}
-			// From 64-bit integers float32(want) would round twice.
+			// float32(want) would round 64-bit integers twice.
 			if a.DType != U64 && a.DType != I64 && !same(float64(narrow[i]), float64(float32(want))) {
 				t.Fatalf("element %d of %+v: got %g, want %g", first+i, a, narrow[i], float32(want))
 			}
@@ -285,7 +285,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// offset returns where in a file the bytes of an array that shares its memory lie.
+// offset returns the position in a file of the bytes of an array that shares its memory.
 func offset(file, data []byte) int {
 	return int(uintptr(unsafe.Pointer(&data[0])) - uintptr(unsafe.Pointer(&file[0])))
 }

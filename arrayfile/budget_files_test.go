@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// zeroMAT is a MATLAB file of one compressed array of n bytes of zeros.
+// zeroMAT is a MATLAB file with one compressed array of n zero bytes.
 func zeroMAT(t *testing.T, n int) []byte {
 	t.Helper()
 	le := binary.LittleEndian
@@ -36,7 +36,7 @@ func zeroMAT(t *testing.T, n int) []byte {
 	return append(le.AppendUint32(le.AppendUint32(head, matCompressed), uint32(packed.Len())), packed.Bytes()...)
 }
 
-// greedy are small files of which something unpacks to 4 MB or more, by the name of what does.
+// greedy are small files in which something unpacks to 4 MB or more, keyed by what it is.
 func greedy(t *testing.T) map[string]struct {
 	file []byte
 	name string
@@ -64,7 +64,7 @@ func greedy(t *testing.T) map[string]struct {
 	}
 }
 
-// TestBudgetOfEveryFormat: what does not fit a budget is refused before it is made, what fits is counted, and Close gives it back.
+// TestBudgetOfEveryFormat: what exceeds a budget is refused before it is allocated, what fits is counted, and Close returns it.
 func TestBudgetOfEveryFormat(t *testing.T) {
 	for format, c := range greedy(t) {
 		large := NewBudget(64 << 20)
@@ -98,7 +98,7 @@ func TestBudgetOfEveryFormat(t *testing.T) {
 	}
 }
 
-// TestMembersShareABudget: each of 40 members is small enough, and all together are not.
+// TestMembersShareABudget: each of 40 members is small enough, but all of them together are not.
 func TestMembersShareABudget(t *testing.T) {
 	b := zipFile(t, func(z *zip.Writer) {
 		for i := range 40 {
@@ -117,7 +117,7 @@ func TestMembersShareABudget(t *testing.T) {
 	}
 }
 
-// TestPicklesOfManyValues: few bytes of a pickle ask for many values, which hold one another and so are not on the stack.
+// TestPicklesOfManyValues: a few bytes of a pickle can ask for many values that contain one another and so are not on the stack.
 func TestPicklesOfManyValues(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty lists":         "]" + strings.Repeat("]a", 1<<20) + ".",
@@ -137,7 +137,7 @@ func TestPicklesOfManyValues(t *testing.T) {
 	}
 }
 
-// TestNamesOfTensorsAreBounded: a long name of a container would be repeated for each tensor in it.
+// TestNamesOfTensorsAreBounded: the long name of a container would be repeated for each tensor in it.
 func TestNamesOfTensorsAreBounded(t *testing.T) {
 	long := strings.Repeat("n", 5000)
 	text := "\x80\x02}X\x88\x13\x00\x00" + long + "}X\x01\x00\x00\x00a]K\x01assss."
@@ -148,7 +148,7 @@ func TestNamesOfTensorsAreBounded(t *testing.T) {
 	}
 }
 
-// TestDeepParquetSchema: the library lists the names above every column, which for columns within columns is the square of their number.
+// TestDeepParquetSchema: the library lists all parent names of every column, so for nested columns their number grows quadratically.
 func TestDeepParquetSchema(t *testing.T) {
 	var meta []byte
 	meta = append(meta, 0x15, 2, 0x19, 0xfc) // version 1, a list of structures
@@ -174,7 +174,7 @@ func TestDeepParquetSchema(t *testing.T) {
 	}
 }
 
-// TestParquetOfOtherRowsThanItClaims: what Load returns has the bytes of its shape, whatever the pages hold.
+// TestParquetOfOtherRowsThanItClaims: the result of Load has as many bytes as its shape says, whatever the pages hold.
 func TestParquetOfOtherRowsThanItClaims(t *testing.T) {
 	b := parquetBytes(t, make([]struct{ X int64 }, 1000))
 	file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))

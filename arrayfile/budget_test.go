@@ -16,21 +16,21 @@ func TestBudgetTakesAndGives(t *testing.T) {
 	err := b.Take(41)
 	var over *BudgetError
 	if !errors.As(err, &over) || over.Need != 41 || over.Used != 60 || over.Limit != 100 || over.Shared {
-		t.Fatalf("taking 41 of the 40 that are left: %#v", err)
+		t.Fatalf("taking 41 when 40 are left: %#v", err)
 	}
 	if text := err.Error(); !strings.Contains(text, "41 bytes") || !strings.Contains(text, "limit is 100 bytes") || !strings.HasSuffix(text, "; ask for less") {
 		t.Errorf("the error says %q", text)
 	}
 	if err := b.Take(40); err != nil || b.Used() != 100 {
-		t.Errorf("taking the 40 that are left: %v, and %d are in use", err, b.Used())
+		t.Errorf("taking the remaining 40: %v, %d in use", err, b.Used())
 	}
 	b.Give(100)
 	if b.Used() != 0 {
-		t.Errorf("%d are in use after all was given back", b.Used())
+		t.Errorf("%d are in use after everything was returned", b.Used())
 	}
 }
 
-// TestBudgetParts: parts share their parent, and an error tells whose limit it was.
+// TestBudgetParts: parts share their parent, and an error says whose limit it was.
 func TestBudgetParts(t *testing.T) {
 	all := NewBudget(100)
 	one, two := all.Part(80), all.Part(80)
@@ -66,7 +66,7 @@ func TestBudgetParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := part.Take(30); !errors.As(err, &over) || over.Shared {
-		t.Errorf("what the part's own use leaves no room for is refused as if it could succeed later: %#v", err)
+		t.Errorf("a request that the part's own use leaves no room for is refused as if it could succeed later: %#v", err)
 	}
 	if err := all.Part(200).Take(120); !errors.As(err, &over) || over.Shared {
 		t.Errorf("more than the common budget ever has is refused as if it could succeed later: %#v", err)
@@ -88,7 +88,7 @@ func TestBudgetGrowsWithItsFiles(t *testing.T) {
 	}
 }
 
-// TestBudgetCountsOpenedFiles: what files may take grows with those that are opened, through parts as well.
+// TestBudgetCountsOpenedFiles: the limit grows with the files that are opened, through parts as well.
 func TestBudgetCountsOpenedFiles(t *testing.T) {
 	b := NewFileBudget()
 	file := npyFile(npyHeaderText("'|u1'", "(1000,)"), make([]byte, 1000)...)

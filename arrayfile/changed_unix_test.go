@@ -39,7 +39,7 @@ func writeNPY(t *testing.T, path string, values []float32) {
 	}
 }
 
-// wantChanged checks that err is a *ChangedError with words that name the file.
+// wantChanged checks that err is a *ChangedError that names the file.
 func wantChanged(t *testing.T, err error, words ...string) {
 	t.Helper()
 	var changed *ChangedError
@@ -104,7 +104,7 @@ func truncate(t *testing.T, path string, size int64) {
 	}
 }
 
-// overwrite writes other numbers of the same size, at another time: clocks of file systems are coarse.
+// overwrite writes other numbers of the same size, at a later time, since clocks of file systems are coarse.
 func overwrite(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -121,7 +121,7 @@ func overwrite(t *testing.T, path string) {
 	}
 }
 
-// A file that is replaced by another of its name is still what was opened.
+// A file whose name now belongs to another file is still what was opened.
 func TestReplacedIsNotChanged(t *testing.T) {
 	path, f := changing(t, 3000)
 	writeNPY(t, path+".new", []float32{7})
@@ -137,7 +137,7 @@ func TestReplacedIsNotChanged(t *testing.T) {
 	}
 }
 
-// What goes wrong while a file that changes is parsed is said to be the change, and nothing stays open.
+// If a file changes while it is parsed, the error says so, and nothing stays open.
 func TestParsingAFileThatChanges(t *testing.T) {
 	path, _ := changing(t, 3000)
 	m, err := mapped(path, "an array")
@@ -161,7 +161,7 @@ func TestParsingAFileThatChanges(t *testing.T) {
 	}
 }
 
-// wantReleased checks that a closed mapping has kept neither its descriptor nor its place among those that live.
+// wantReleased checks that a closed mapping has released its descriptor and its place in the list of live mappings.
 func wantReleased(t *testing.T, m *mapping) {
 	t.Helper()
 	if _, err := m.file.Stat(); !errors.Is(err, os.ErrClosed) {

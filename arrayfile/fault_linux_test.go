@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// A mapped file that is cut beyond a page faults where it is read.
+// Reading a mapped file that was truncated by more than a page faults.
 func TestCutFileIsAnError(t *testing.T) {
 	const n = 1 << 16
 	for name, read := range map[string]func(Array) error{
@@ -38,7 +38,7 @@ func TestCutFileIsAnError(t *testing.T) {
 	}
 }
 
-// What Read and the parsers of headers are given is read within Guard.
+// The functions passed to Read, and the parsers of headers, run within Guard.
 func TestCutWhileItIsReadOrParsed(t *testing.T) {
 	path, _ := changing(t, 1<<16)
 	err := Read(path, func(f *File) error {
@@ -66,7 +66,7 @@ func TestCutWhileItIsReadOrParsed(t *testing.T) {
 	wantChanged(t, err, path, "4096 now")
 }
 
-// An entry of a zip is read when it is loaded, and its headers when the file is opened.
+// A zip entry is read when it is loaded, and its headers when the file is opened.
 func TestCutZip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.npz")
 	w, err := os.Create(path)
@@ -105,7 +105,7 @@ func TestGuardPassesOtherPanics(t *testing.T) {
 	}
 }
 
-// A fault is told by where it lies: what has been closed is nobody's.
+// A fault is attributed by its address: a closed mapping has none.
 func TestMappingAt(t *testing.T) {
 	_, f := changing(t, 3000)
 	at := uintptr(unsafe.Pointer(&f.memory.memory[0]))

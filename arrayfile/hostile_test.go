@@ -53,7 +53,7 @@ func addMember(t testing.TB, z *zip.Writer, name string, method uint16, content 
 	}
 }
 
-// parseAll parses a file and loads all it has; the error is the first met.
+// parseAll parses a file and loads everything in it; it returns the first error.
 func parseAll(b []byte) error {
 	f, err := Parse(b)
 	if err != nil {
@@ -67,7 +67,7 @@ func parseAll(b []byte) error {
 	return nil
 }
 
-// hostile are files that must be refused with a message that has these words.
+// hostile are files that must be refused with a message that contains these words.
 func hostile(t testing.TB) map[string]struct {
 	file  []byte
 	words string
@@ -157,7 +157,7 @@ func TestHostileFilesAreRefusedByName(t *testing.T) {
 	}
 }
 
-// TestLimits holds the limits that only large files reach.
+// TestLimits checks the limits that only large files reach.
 func TestLimits(t *testing.T) {
 	b := make([]byte, 8+maxSafetensorsHeader+1)
 	binary.LittleEndian.PutUint64(b, maxSafetensorsHeader+1)
@@ -188,7 +188,7 @@ func TestMappedArchivesNeedNoCopy(t *testing.T) {
 	}
 }
 
-// allocated returns the bytes that f allocates, freed or not.
+// allocated returns how many bytes f allocates, freed or not.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -247,8 +247,8 @@ func TestStreamOfRecords(t *testing.T) {
 	}
 }
 
-// FuzzParse reads anything as any format. What can be read is written and read again: the same
-// arrays, and the second writing gives the bytes of the first.
+// FuzzParse reads any bytes as any format. What can be read is written and read again: the arrays are the same, and the second
+// writing gives the bytes of the first.
 func FuzzParse(f *testing.F) {
 	for _, c := range hostile(f) {
 		f.Add(c.file)

@@ -153,7 +153,7 @@ func TestMATRoundTrip(t *testing.T) {
 	})
 }
 
-// hostileMAT are files that must be refused with a message that has these words.
+// hostileMAT are files that must be refused with a message that contains these words.
 func hostileMAT() map[string]struct {
 	file  []byte
 	words string
@@ -226,7 +226,7 @@ func TestHostileMAT(t *testing.T) {
 	}
 }
 
-// TestEveryCutOfAMATFileIsAnError: of a file of which any end is missing something cannot be read, unless the cut is between arrays.
+// TestEveryCutOfAMATFileIsAnError: a file whose end is missing gives an error somewhere, unless it was cut between arrays.
 func TestEveryCutOfAMATFileIsAnError(t *testing.T) {
 	for _, file := range []string{"testdata/mat_plain.mat", "testdata/mat_packed.mat"} {
 		b, err := os.ReadFile(file)

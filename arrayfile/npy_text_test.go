@@ -91,7 +91,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What is not read is refused in words that say what it is and what to do.
+// What is not read is refused with a message that says what it is and what to do.
 func TestRefusedTypes(t *testing.T) {
 	for _, c := range []struct{ descr, data, want string }{
 		{"|O", "\x80\x04]", "object arrays hold pickled Python"},

@@ -92,8 +92,8 @@ func checkParquet(t *testing.T, name string, f *File, rows []parquetRow) {
 	}
 }
 
-// TestParquetOfOtherWriters reads the sample files that the Parquet library's module brings along, written by
-// Impala, Spark, pyarrow and others: whole columns must pass the guard, and a known one has its values.
+// TestParquetOfOtherWriters reads the sample files that come with the Parquet library's module, written by Impala, Spark, pyarrow
+// and others: whole columns must pass the guard, and a known one has its values.
 func TestParquetOfOtherWriters(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()
 	if err != nil {

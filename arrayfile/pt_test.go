@@ -79,7 +79,7 @@ func pickled(t testing.TB, ops string) []byte {
 	})
 }
 
-// tensorOps builds a tensor of the storage "0" with the given element count, offset, shape and strides.
+// tensorOps builds a tensor on storage "0" with the given element count, offset, shape and strides.
 func tensorOps(count, offset, shape, stride string) string {
 	return "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpu" +
 		count + "tQ" + offset + "(" + shape + "t(" + stride + "t\x89)tR"
@@ -135,7 +135,7 @@ func TestHostilePickles(t *testing.T) {
 	}
 }
 
-// parseAllStrict is parseAll, and an error for arrays that cannot be read.
+// parseAllStrict is parseAll, but also fails for arrays that cannot be read.
 func parseAllStrict(b []byte) error {
 	f, err := Parse(b)
 	if err != nil {
@@ -195,7 +195,7 @@ func FuzzPickle(f *testing.F) {
 				addMember(t, z, "a/data/0", zip.Store, make([]byte, 16))
 			})
 		}
-		// What is read must be whole: as many bytes as the shape says.
+		// An array that can be read must be complete: as many bytes as the shape says.
 		file, err := Parse(b)
 		if err != nil {
 			return

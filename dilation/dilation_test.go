@@ -22,7 +22,7 @@ func law(t testing.TB, name string) Law {
 	return l
 }
 
-// Numbers computed apart from this code, u1 checked there by SLSQP in 2 and 5 dimensions.
+// Numbers computed independently of this code, with u1 checked there by SLSQP in 2 and 5 dimensions.
 func TestTable(t *testing.T) {
 	type row struct{ x, d, rmax, rho, normalised, risk float64 }
 	for _, r := range []struct {
@@ -85,7 +85,7 @@ func TestSmallNoiseExpansion(t *testing.T) {
 			t.Fatal(err)
 		}
 		for side, s := range map[string]*Side{"CE": sol.CE, "LS": sol.LS} {
-			// ρ* is found to about √ε of the risk's scale: compare through the risk's own slope.
+			// ρ* is found to about √ε of the risk's scale, so compare through the risk's own slope.
 			if want := s.SmallNoise(); !(math.Abs(1-s.RhoStar-want) <= 1e-2*want) {
 				t.Errorf("%s %s: 1−ρ* is %g, leading order %g", name, side, 1-s.RhoStar, want)
 			}
@@ -116,7 +116,7 @@ func TestLaws(t *testing.T) {
 			t.Errorf("%s: A is %g", name, l.A)
 		}
 	}
-	// Fourth moments tell the laws apart: sphere E v_1⁴ = 1/5, disc of radius √2: R⁴/8 = 1/2.
+	// Fourth moments distinguish the laws: sphere E v_1⁴ = 1/5, disc of radius √2: R⁴/8 = 1/2.
 	for name, want := range map[string]float64{"sphere": .2, "ball": .5, "circle": .375} {
 		l, sum := law(t, name), 0.0
 		for i, w := range l.Weights {
@@ -226,7 +226,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Each pair of assumption and inequality has an outcome of its own; settings without a solution count nowhere.
+// Each combination of assumption and inequality has its own outcome; settings without a solution are not counted.
 func TestOutcomes(t *testing.T) {
 	var points []SweepPoint
 	for want, pair := range [][2]bool{Predicted: {true, true}, Unpredicted: {false, true}, Reversed: {false, false}, Contradiction: {true, false}} {

@@ -55,7 +55,7 @@ func TestSimplexGram(t *testing.T) {
 	}
 }
 
-// Identity padding at d = K−1 would drop a row of P: negative control of the Helmert case.
+// Identity padding at d = K−1 would drop a row of P: a negative control for the Helmert case.
 func TestTruncatedIdentityIsNoSimplex(t *testing.T) {
 	K := 4
 	cut := mat.DenseCopyOf(Centering(K).Slice(0, K-1, 0, K))

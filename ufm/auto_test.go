@@ -118,7 +118,7 @@ func TestTrapsAreNamed(t *testing.T) {
 	if v := p.Certify(at.X, e).Verdict; v == "" || strings.HasPrefix(v, "global") {
 		t.Errorf("verdict of a dead class is %q", v)
 	}
-	// auto leaves it.
+	// auto escapes it.
 	start = at
 	found, _, err = p.Solve(context.Background(), &start, e, Run{NoTrace: true})
 	if err != nil {
@@ -145,7 +145,7 @@ func TestVerdicts(t *testing.T) {
 		zero.B[k] = 1 / (4 * 1.05)
 	}
 	expectVerdict(t, c, zero, e, "strict saddle: descend along dW")
-	// A point outside H ≥ 0 is none, however low its objective.
+	// A point outside H ≥ 0 is infeasible, however low its objective.
 	c = Config{Model: LSNonneg, K: 3, N: 2, D: 4, LW: .005, LH: .02, LB: NoBias, Smoothing: .1}
 	e = exactOf(t, c)
 	expectVerdict(t, c, c.View(randomPoint(c, 1, 1)), e, "not feasible")
@@ -165,9 +165,9 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Without a closed form auto searches from several starts: TB's remark after Theorem 4.1 is false, a
-// rank-2 square beats the simplex ETF at K = 4; CE at d < K−1 ends in a square; rescaled MSE with α < 1 at
-// d = K−1 in an asymmetric point. Values by many-start search, computed apart from this code.
+// Without a closed form auto searches from several starts: TB's remark after Theorem 4.1 is false, since a rank-2 square beats the
+// simplex ETF at K = 4; CE at d < K−1 ends in a square; rescaled MSE with α < 1 at d = K−1 in an asymmetric point. Values by
+// many-start search, computed independently of this code.
 func TestAutoWithoutClosedForm(t *testing.T) {
 	for name, r := range map[string]struct {
 		c    Config

@@ -23,8 +23,8 @@ func exactOf(t testing.TB, c Config) Exact {
 	return e
 }
 
-// Reference numbers of these tests were computed apart from this code, each confirmed by multi-start
-// L-BFGS in float64; digits as printed.
+// Reference numbers of these tests were computed independently of this code, each confirmed by multi-start L-BFGS in float64; digits
+// as printed.
 
 func TestMSETable(t *testing.T) {
 	none := NoBias
@@ -77,7 +77,7 @@ func TestMSETable(t *testing.T) {
 	}
 }
 
-// TB's figures: settings of the paper, values computed apart from this code.
+// TB's figures: settings of the paper, values computed independently of this code.
 func TestTirerBrunaFigures(t *testing.T) {
 	for name, r := range map[string]struct {
 		c    Config

@@ -20,7 +20,7 @@ func denseNegatives(p *Problem) (count int, smallest float64) {
 	return count, values[0]
 }
 
-// checkSaddle compares every way to see a critical point's curvature with the table.
+// checkSaddle compares every way to determine a critical point's curvature with the table.
 func checkSaddle(t *testing.T, name string, p *Problem, x []float64, minEig float64, negatives int) {
 	t.Helper()
 	grad := make([]float64, len(x))
@@ -46,7 +46,7 @@ func checkSaddle(t *testing.T, name string, p *Problem, x []float64, minEig floa
 	}
 }
 
-// The zero point of every model (numbers from dense Hessians, computed apart from this code).
+// The zero point of every model (numbers from dense Hessians, computed independently of this code).
 func TestZeroPointSaddles(t *testing.T) {
 	for _, r := range []struct {
 		k, n, d    int

@@ -63,8 +63,8 @@ func TestTwiceTheOptimumIsNotGlobal(t *testing.T) {
 	}
 }
 
-// Variables at their bound are no directions: at W = H = 0 all of H is at its bound, the Hessian of W is 2λ_W·I,
-// and H as rows of zeros would bring the eigenvalue 0.
+// Variables at their bound are not directions: at W = H = 0 all of H is at its bound, the Hessian of W is 2λ_W·I, and including H as
+// rows of zeros would add the eigenvalue 0.
 func TestBoundVariablesAreNoDirections(t *testing.T) {
 	c := Config{Model: LSNonneg, K: 3, N: 1, D: 3, LW: .02328677, LH: 1.187825, LB: NoBias, Smoothing: .05}
 	e, p := exactOf(t, c), mustProblem(t, c)

@@ -11,7 +11,7 @@ import (
 	"collapse/parallel"
 )
 
-// smallNet is a network by name at a size that a test can afford.
+// smallNet is the named network at a size suitable for tests.
 func smallNet(t *testing.T, name string) TrainConfig {
 	t.Helper()
 	width := 0
@@ -31,7 +31,7 @@ func smallNet(t *testing.T, name string) TrainConfig {
 	return TrainConfig{Name: name, Arch: arch, Batch: 4, Steps: 1}
 }
 
-// TestProductsOfThePapersNetworks compares with the multiply-adds of a forward pass that the papers' tables and PyTorch's counters have.
+// TestProductsOfThePapersNetworks compares with the multiply-adds of a forward pass in the papers' tables and PyTorch's counters.
 func TestProductsOfThePapersNetworks(t *testing.T) {
 	for name, want := range map[string]float64{"resnet18": 37.0e6, "resnet18-cifar": 555e6, "vgg13": 228e6, "mlp": 784*2048 + 8*2048*2048 + 2*2048 + 4} {
 		arch, _, err := Net(name, 0)
@@ -105,7 +105,7 @@ func TestNetsAreNamed(t *testing.T) {
 	}
 }
 
-// TestLayersAddUpToTheStep holds the sum of all operations against the step, and each layer's rates against its products.
+// TestLayersAddUpToTheStep compares the sum of all operations with the step, and each layer's rates with its products.
 func TestLayersAddUpToTheStep(t *testing.T) {
 	for _, name := range []string{"mlp", "resnet18-adapt", "vgg13-bn"} {
 		c := smallNet(t, name)

@@ -205,7 +205,7 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
-// A series without points has empty coordinates in a document: a page that maps over what is absent draws nothing of the whole panel.
+// A series without points has empty coordinates in a document: if they were absent, a page that maps over them would draw nothing of the whole panel.
 func TestJSONOfNoPoints(t *testing.T) {
 	var b bytes.Buffer
 	empty := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "s", Kind: Points}}}}}
@@ -217,7 +217,7 @@ func TestJSONOfNoPoints(t *testing.T) {
 	}
 }
 
-// TestALineOfOnePointIsAPoint: the curve of a run that was measured once would not be seen as a line.
+// TestALineOfOnePointIsAPoint: as a line, the curve of a run that was measured once would be invisible.
 func TestALineOfOnePointIsAPoint(t *testing.T) {
 	for points, marks := range map[int]int{1: 1, 2: 0} {
 		f := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "s", Kind: Line, X: Numbers{1, 2}[:points], Y: Numbers{3, 4}[:points]}}}}}

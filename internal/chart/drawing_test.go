@@ -16,7 +16,7 @@ func curveOf(id string, words []string, y func(x float64) float64) Series {
 	return s
 }
 
-// Words stand at the ends of curves only, and never on another word or on a curve.
+// Labels are only at the ends of curves, and never on another label or on a curve.
 func TestWordsStandAtTheEndsOfCurves(t *testing.T) {
 	words := []string{"η = 0", "η = 0.1", "η = 0.2", "η = 0.3", "η = 0.4"}
 	f := Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{
@@ -32,7 +32,7 @@ func TestWordsStandAtTheEndsOfCurves(t *testing.T) {
 	}
 	for i, w := range g.words {
 		if text := g.texts[i]; text != "η = 0" && text != "η = 0.4" {
-			t.Errorf("%q stands on a curve", text)
+			t.Errorf("%q is on a curve", text)
 		}
 		for j := range i {
 			if w.overlaps(g.words[j]) {
@@ -42,7 +42,7 @@ func TestWordsStandAtTheEndsOfCurves(t *testing.T) {
 		for _, line := range g.lines {
 			for k := 1; k < len(line); k++ {
 				if _, _, hit := w.clipSegment(line[k-1], line[k]); hit {
-					t.Errorf("%q lies on a curve", g.texts[i])
+					t.Errorf("%q is on a curve", g.texts[i])
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func (r *recorder) text(f face, words ...label) {
 	}
 }
 
-// Panels of one quantity have one scale unless that squeezes one of them; others, and those that the figure fixes, keep their own.
+// Panels of one quantity share a scale unless that squeezes one of them; other panels, and those that the figure sets, keep their own.
 func TestPanelsShareScales(t *testing.T) {
 	line := func(most float64) []Series {
 		return []Series{{ID: "s", Kind: Line, X: Numbers{1, 90 + most}, Y: Numbers{0.1, most}}}
@@ -120,7 +120,7 @@ func TestPanelsShareScales(t *testing.T) {
 	}
 }
 
-// What says one number is a line of words in a drawing, and stays in the data.
+// A panel that shows only one number becomes a line of text in a drawing, and stays in the data.
 func TestTelling(t *testing.T) {
 	line := func(id, title string, y ...float64) Panel {
 		s := Series{ID: "s", Kind: Line, Y: y}
@@ -143,7 +143,7 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-// A line leaves out what a reader cannot see, and nothing else.
+// A line leaves out only points that a reader cannot see.
 func TestSimplifiedLines(t *testing.T) {
 	var smooth []point
 	for i := range 500 {
@@ -160,7 +160,7 @@ func TestSimplifiedLines(t *testing.T) {
 			near = math.Min(near, distance(p, few[i-1], few[i]))
 		}
 		if near > unseen {
-			t.Errorf("%v lies %g beside the line", p, near)
+			t.Errorf("%v is %g off the line", p, near)
 		}
 	}
 	spike := []point{{0, 0}, {1, 0}, {2, 9}, {3, 0}, {4, 0}}
@@ -174,7 +174,7 @@ func TestSimplifiedLines(t *testing.T) {
 	}
 }
 
-// The narrowest column of a page is 314 px wide: a phone of 390 px, less its margins, inside a part that folds open.
+// The narrowest column of a page is 314 px wide: a phone of 390 px, minus its margins, inside a part that folds open.
 func TestTextIsLegibleOnAPhone(t *testing.T) {
 	for name, f := range map[string]face{"tick": tickFace, "axis": labelFace, "title": panelFace, "point": pointFace, "note": noteFace, "legend": legendFace} {
 		if px := f.size * 314 / panelW; px < 11 {
@@ -186,7 +186,7 @@ func TestTextIsLegibleOnAPhone(t *testing.T) {
 	}
 }
 
-// Long titles and names break into lines inside their panel, and numbers of an axis stand apart.
+// Long titles and names break into lines inside their panel, and numbers on an axis are well separated.
 func TestNothingIsClipped(t *testing.T) {
 	long := "cross entropy, η = 0.4, seed 3 (degenerate): features of the training samples"
 	p := Panel{ID: "p", Title: long, X: Axis{Label: "x"}, Y: Axis{Label: "distance of the centred class means from an orthogonal frame (train)"},

@@ -17,7 +17,7 @@ func heatOf(columns, rows int, z func(c, r int) float64) Figure {
 	return Figure{ID: "f", Panels: []Panel{{ID: "p", Series: []Series{{ID: "map", Kind: HeatMap, Heat: h}}}}}
 }
 
-// A map of any number of cells is one image of a few kilobytes that a file holds itself.
+// A map with any number of cells is one image of a few kilobytes, contained in the file itself.
 func TestHeatMapIsOneSmallImage(t *testing.T) {
 	svg := draw(t, heatOf(120, 90, func(c, r int) float64 { return math.Hypot(float64(c)-60, float64(r)-20) }))
 	if n := strings.Count(svg, "<image "); n != 2 { // the map and its colour bar
@@ -31,7 +31,7 @@ func TestHeatMapIsOneSmallImage(t *testing.T) {
 	}
 }
 
-// Each cell's colour lies where the axes say, in the SVG's image and in the pixels of the PNG file; a cell without a value is empty.
+// Each cell's colour is where the axes say, in the SVG's image and in the pixels of the PNG file; a cell without a value is empty.
 func TestHeatMapCells(t *testing.T) {
 	f := heatOf(3, 2, func(c, r int) float64 {
 		if c == 2 && r == 1 {
@@ -81,7 +81,7 @@ func TestHeatMapCells(t *testing.T) {
 	}
 }
 
-// Between neighbours of one colour nothing else shows, at scales that no cell's edge fits.
+// Between neighbours of the same colour nothing else is visible, even at scales that no cell's edge fits.
 func TestHeatMapHasNoSeams(t *testing.T) {
 	for _, scale := range []float64{1, 1.3, 2} {
 		var b bytes.Buffer

@@ -24,7 +24,7 @@ func seen(v uint32, m [3][3]float64) colorful.Color {
 	return colorful.LinearRgb(out[0], out[1], out[2])
 }
 
-// TestColoursAreToldApart measures all pairs of data colours, and each beside the inks, for readers of every kind.
+// TestColoursAreToldApart measures all pairs of data colours, and each of them with the inks, for readers with every kind of vision.
 func TestColoursAreToldApart(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		for name, m := range visions {

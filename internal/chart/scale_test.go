@@ -15,7 +15,7 @@ func TestTicks(t *testing.T) {
 		about int
 		want  []string
 	}{
-		// Three at most have room here, and a step rounded up leaves one.
+		// At most three fit here, and a step rounded up leaves one.
 		{span{lo: -0.003881, hi: 0.004209}, 3, []string{"−0.002", "0", "0.002", "0.004"}},
 		{span{lo: 0, hi: 1}, 5, []string{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
 		{span{lo: -3, hi: 12}, 5, []string{"0", "5", "10"}},
@@ -43,7 +43,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestTickPlaces compares with places that internal/serve's test asks the scripts of live pages for, too: one rule, in two languages.
+// TestTickPlaces compares with positions that internal/serve's test also requires of the scripts of live pages: one rule, in two languages.
 func TestTickPlaces(t *testing.T) {
 	text, err := os.ReadFile("testdata/ticks.json")
 	if err != nil {
@@ -109,7 +109,7 @@ func TestRanges(t *testing.T) {
 	})
 }
 
-// Values that differ by rounding alone are a flat line, not a mountain range.
+// Values that differ only by rounding are a flat line, not a mountain range.
 func TestConstantsAreFlat(t *testing.T) {
 	for _, v := range [][]float64{{0.765340, 0.765365}, {1, 1 + 1e-5}, {-3, -3}, {2e-20, 2.0001e-20}} {
 		e := extent{}
@@ -126,7 +126,7 @@ func TestConstantsAreFlat(t *testing.T) {
 	}
 }
 
-// No tick lies beyond the largest number, where a power of ten is infinite.
+// No tick is beyond the largest number, where a power of ten is infinite.
 func TestTicksStayFinite(t *testing.T) {
 	ticks := span{lo: 1e-202, hi: math.MaxFloat64, log: true}.ticks(5)
 	if len(ticks) < 2 {
@@ -170,7 +170,7 @@ func TestClipSegment(t *testing.T) {
 	})
 }
 
-// TestLabelsDoNotCollide: no two labels overlap, and all lie in the panel.
+// TestLabelsDoNotCollide: no two labels overlap, and all are inside the panel.
 func TestLabelsDoNotCollide(t *testing.T) {
 	c := rapid.Float64Range(0, 200)
 	rapid.Check(t, func(t *rapid.T) {

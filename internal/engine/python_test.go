@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Interpreters that these tests put in the place of Python's: they know no Python, and say what an engine would.
+// Interpreters that replace Python in these tests: they know no Python, and print what an engine would.
 const (
 	torchless = `echo '{"error": {"kind": "refused", "message": "'$0' has No module named torch; install torch (pip install torch), or name another Python"}}'; exit 1`
 	wordless  = `echo "Traceback: something else is missing" >&2; exit 3`
@@ -60,7 +60,7 @@ func refused(t *testing.T, p *Python, words ...string) {
 	}
 }
 
-// TestNoTorch: what was looked for is said, with what was wrong with each, and how to go on.
+// TestNoTorch: the message lists what was tried, what was wrong with each, and what to do.
 func TestNoTorch(t *testing.T) {
 	bin := t.TempDir()
 	alone(t, bin)
@@ -76,7 +76,7 @@ func TestNoTorch(t *testing.T) {
 	refused(t, python(t, ""), without+" -X dev (COLLAPSE_PYTHON): ")
 }
 
-// TestPythonThatHasTorch: a Python that lacks it is passed over for one that has it, which is asked alone from then on.
+// TestPythonThatHasTorch: a Python without it is skipped in favour of one that has it, and only that one is asked from then on.
 func TestPythonThatHasTorch(t *testing.T) {
 	bin, env := t.TempDir(), t.TempDir()
 	alone(t, bin+":/usr/bin:/bin")
@@ -97,13 +97,13 @@ func TestPythonThatHasTorch(t *testing.T) {
 	}
 }
 
-// TestAnotherPackageIsRefused: a Python that finds another package of the name first computes something else.
+// TestAnotherPackageIsRefused: a Python that finds another package of the same name first would compute something else.
 func TestAnotherPackageIsRefused(t *testing.T) {
 	alone(t, "/usr/bin:/bin")
 	refused(t, python(t, interpreter(t, t.TempDir(), "python3", strings.Replace(working, "v1", "v0", 1))), `it runs another package collapse, "v0", than this program's, "v1"`)
 }
 
-// TestADamagedCacheIsMadeAnew: files that were changed, or are missing, come back, and nothing half unpacked stays.
+// TestADamagedCacheIsMadeAnew: files that were changed or are missing are restored, and nothing half unpacked stays.
 func TestADamagedCacheIsMadeAnew(t *testing.T) {
 	alone(t, "/usr/bin:/bin")
 	named := interpreter(t, t.TempDir(), "python3", working)
@@ -127,7 +127,7 @@ func TestADamagedCacheIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestWhatAnEngineStartsEndsWithIt: workers of a data loader, for example.
+// TestWhatAnEngineStartsEndsWithIt: for example the workers of a data loader.
 func TestWhatAnEngineStartsEndsWithIt(t *testing.T) {
 	alone(t, "/usr/bin:/bin")
 	for name, end := range map[string]func(*Process){"close": (*Process).Close, "kill": (*Process).Kill} {
@@ -157,7 +157,7 @@ func TestWhatAnEngineStartsEndsWithIt(t *testing.T) {
 	}
 }
 
-// alive says that a process runs: one that has ended and that nobody waits for does not.
+// alive reports whether a process runs; one that has ended without anyone waiting for it does not.
 func alive(pid int) bool {
 	if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
 		state := string(text[strings.LastIndexByte(string(text), ')')+2:])

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// listed is a bucket whose watchers bring one list after another.
+// listed is a bucket whose watchers deliver one list after another.
 type listed struct {
 	jetstream.KeyValue
 	lists [][]jetstream.KeyValueEntry
@@ -40,8 +40,8 @@ func (l *listed) Watch(context.Context, string, ...jetstream.WatchOpt) (jetstrea
 	return w, nil
 }
 
-// TestClaimsWhoseEndNeverComes: the library's watcher tells the end of the list with its last entry. When that is removed first, as
-// the claim of a job that ends meanwhile is, it tells nothing; whoever listed the claims would wait for ever.
+// TestClaimsWhoseEndNeverComes: the library's watcher marks the end of the list at its last entry. If that is removed first, as the
+// claim of a job that ends meanwhile is, there is no mark, and a caller that lists the claims would wait forever.
 func TestClaimsWhoseEndNeverComes(t *testing.T) {
 	one := entry{key: claimPrefix + "one", value: claimValue{Worker: "w", Nonce: "n", Held: true, Attempt: 1}.encode(), revision: 7}
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestClaimsWhoseEndNeverComes(t *testing.T) {
 	})
 }
 
-// watched is a bucket with a claim that is held, and written again while somebody watches it, or not.
+// watched is a bucket with a claim that is held and, depending on the case, written again while somebody watches it.
 type watched struct {
 	oneEntry
 	moves bool
@@ -80,8 +80,8 @@ func (w *watched) Get(context.Context, string) (jetstream.KeyValueEntry, error) 
 	return e, nil
 }
 
-// TestAClaimThatMovesIsNotTakenOver: a job comes again when the server was away for longer than AckWait, though its worker kept working
-// and is heard of as soon as the server is back.
+// TestAClaimThatMovesIsNotTakenOver: a job is delivered again if the server was away for longer than AckWait, although its worker
+// kept working and is heard from as soon as the server is back.
 func TestAClaimThatMovesIsNotTakenOver(t *testing.T) {
 	held := entry{key: claimPrefix + "one", value: claimValue{Worker: "holder", Nonce: "n", Held: true, Attempt: 1, State: []byte("epoch 3")}.encode(), revision: 7}
 	for _, moves := range []bool{true, false} {
@@ -93,9 +93,9 @@ func TestAClaimThatMovesIsNotTakenOver(t *testing.T) {
 			v, _, err := w.take(t.Context(), "one")
 			switch {
 			case moves && (!errors.Is(err, errBusy) || len(kv.wrote) != 0):
-				t.Errorf("one that moves: %v, %d writes", err, len(kv.wrote))
+				t.Errorf("one that changes: %v, %d writes", err, len(kv.wrote))
 			case !moves && (err != nil || v.Worker != "greedy" || v.Attempt != 2 || string(v.State) != "epoch 3" || len(kv.wrote) != 1):
-				t.Errorf("one that does not: %+v, %v, %d writes", v, err, len(kv.wrote))
+				t.Errorf("one that does not change: %+v, %v, %d writes", v, err, len(kv.wrote))
 			}
 			if d := time.Since(began); d < b.opt.beat()*3/2 {
 				t.Errorf("watched for %v, beats are %v apart", d, b.opt.beat())
@@ -104,7 +104,8 @@ func TestAClaimThatMovesIsNotTakenOver(t *testing.T) {
 	}
 }
 
-// TestHoldersAreBackBeforeTheirClaimsAreTaken: however short AckWait is, ten attempts to find the server fit into the time that a claim is watched.
+// TestHoldersAreBackBeforeTheirClaimsAreTaken: however short AckWait is, ten attempts to find the server fit into the time for which
+// a claim is watched.
 func TestHoldersAreBackBeforeTheirClaimsAreTaken(t *testing.T) {
 	for _, ackWait := range []time.Duration{500 * time.Millisecond, 15 * time.Second, time.Hour} {
 		b := deaf(t).b

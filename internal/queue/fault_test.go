@@ -85,7 +85,7 @@ func listening(t *testing.T, opt Options, dir string) (*Server, *Coordinator) {
 	return s, c
 }
 
-// slow is a job whose five numbers take so many milliseconds each.
+// slow is a job whose five numbers take the given milliseconds each.
 func slow(id string, ms int) Job {
 	return Job{ID: id, Priority: Normal, Payload: []byte(fmt.Sprint(ms))}
 }
@@ -144,14 +144,14 @@ func TestAWorkerThatSleptChangesNothing(t *testing.T) {
 	must(t, first.Process.Signal(syscall.SIGSTOP))
 	_, out2 := faulttest.Play(t, "worker", s.URL(), testToken)
 	faulttest.Heard(t, out2, "start a")
-	must(t, first.Process.Signal(syscall.SIGCONT)) // while the second is at it
+	must(t, first.Process.Signal(syscall.SIGCONT)) // while the second one has it
 	l.wait(t, 1)
 	l.inOrder(t, "a")
 	if l.final["a"][0].Worker == fmt.Sprint(first.Process.Pid) {
 		t.Error("the sleeper's end counted")
 	}
 	must(t, c.Submit(soon(t), slow("b", 1), slow("c", 1), slow("d", 1)))
-	l.wait(t, 4) // it works again, too
+	l.wait(t, 4) // it also works again
 	l.inOrder(t, "b")
 }
 
@@ -184,7 +184,7 @@ func TestTheServerIsAwayForAWhile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	opt := quick(t)
-	opt.AckWait = 6 * time.Second // "greedy" watches a claim for half of it: time enough for its holder to be heard, on a busy machine, too
+	opt.AckWait = 6 * time.Second // "greedy" watches a claim for half of it: enough time to hear from its holder, even on a busy machine
 	s := startServer(t, ServerOptions{Dir: dir, Listen: "127.0.0.1:0", Token: testToken})
 	address := strings.TrimPrefix(s.URL(), "nats://")
 	b, err := s.Connect(opt)

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// brought is a message as the server brings it to a consumer.
+// brought is a message as the server delivers it to a consumer.
 type brought struct {
 	jetstream.Msg
 	m    *nats.Msg
@@ -38,7 +38,7 @@ func (f fetched) Messages() <-chan jetstream.Msg {
 }
 func (fetched) Error() error { return nil }
 
-// deaf is a coordinator without a server. Every text that it tells is checked.
+// deaf is a coordinator without a server. Every text that it logs is checked.
 func deaf(t *testing.T) *Coordinator {
 	b := &Broker{opt: Options{Logf: func(_ string, args ...any) {
 		for _, a := range args {
@@ -56,7 +56,7 @@ func checkText(t *testing.T, text string) {
 	}
 }
 
-// FuzzResults collects messages of arbitrary subjects, headers and bytes: each is a result or set aside, and none is counted twice.
+// FuzzResults collects messages with arbitrary subjects, headers and bytes: each is a result or set aside, and none is counted twice.
 func FuzzResults(f *testing.F) {
 	for _, m := range garbage() {
 		f.Add(m.Subject, m.Header.Get(headType), m.Header.Get(headGeneration), m.Header.Get(headAttempt), m.Header.Get(headWorker), m.Data[:min(len(m.Data), 1000)], uint64(1))
@@ -94,7 +94,7 @@ func FuzzResults(f *testing.F) {
 	})
 }
 
-// FuzzNotices hears two notices: whatever they say, those who wait are few and their texts fit a line.
+// FuzzNotices hears two notices: whatever they say, few workers are remembered as waiting, and their texts fit a line.
 func FuzzNotices(f *testing.F) {
 	f.Add([]byte(`{"worker":"w","nonce":"n","waits":"disk full"}`), []byte(`{"worker":"w","nonce":"n"}`))
 	f.Add([]byte(`{"worker":"w","waits":"\u001b[2J"}`), []byte(`{"worker":"w","nonce":"m","waits":"x"}`))
@@ -133,7 +133,7 @@ func (e entry) Key() string      { return e.key }
 func (e entry) Value() []byte    { return e.value }
 func (e entry) Revision() uint64 { return e.revision }
 
-// noPurge is the stream below a bucket of which nothing can be removed.
+// noPurge is the stream underneath a bucket; nothing can be removed from it.
 type noPurge struct{ jetstream.Stream }
 
 func (noPurge) Purge(context.Context, ...jetstream.StreamPurgeOpt) error { return nil }
@@ -154,8 +154,8 @@ func (o *oneEntry) Update(_ context.Context, _ string, value []byte, revision ui
 	return revision + 1, nil
 }
 
-// FuzzClaims has a claim of arbitrary bytes read by a coordinator, which keeps or drops it, and taken over by a worker, whose own claim
-// can be read again.
+// FuzzClaims has a claim of arbitrary bytes read by a coordinator, which keeps or drops it, and taken over by a worker, whose own
+// claim can be read again.
 func FuzzClaims(f *testing.F) {
 	f.Add("claim.job00001", claimValue{Worker: "w", Nonce: "n", Held: true, Attempt: 2, State: []byte("state"), Progress: []byte("{}")}.encode(), uint64(7))
 	f.Add("claim.bad%id", []byte(`{"worker":"w","nonce":"n","generation":3}`), uint64(3))

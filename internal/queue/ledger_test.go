@@ -45,7 +45,7 @@ func (l *ledger) apply(ctx context.Context, c *Coordinator, list []Message) erro
 			continue
 		}
 		l.current[m.Job] = m.Generation
-		again := l.seen[m.Sequence] // its acknowledgement was lost, and with it perhaps what was asked of the server then
+		again := l.seen[m.Sequence] // its acknowledgement was lost, and perhaps the requests made to the server with it
 		l.seen[m.Sequence] = true
 		switch {
 		case again && (m.Type == Data || m.Type == Trouble):

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestWhatNoClaimSays: each is refused, and what is just allowed is not.
+// TestWhatNoClaimSays: each of these is refused, and what is just allowed is not.
 func TestWhatNoClaimSays(t *testing.T) {
 	good := claimValue{Worker: "w", Nonce: "n", Held: true, Attempt: mostAttempts, Generation: 5, State: make([]byte, MaxMessage), Progress: make([]byte, mostProgress)}
 	if v, err := parseClaim(good.encode(), 5); err != nil || v.Attempt != mostAttempts || len(v.State) != MaxMessage {
@@ -38,7 +38,7 @@ func TestWhatNoClaimSays(t *testing.T) {
 	}
 }
 
-// TestWhatNoDescriptionSays is that for the queue's description.
+// TestWhatNoDescriptionSays is the same for the queue's description.
 func TestWhatNoDescriptionSays(t *testing.T) {
 	good := info{Protocol: protocol, Version: "1", Owner: "lab", AckWait: time.Second}
 	text := func(change func(*info)) []byte {
@@ -71,8 +71,8 @@ func TestWhatNoDescriptionSays(t *testing.T) {
 	}
 }
 
-// TestNotices hears what workers say: who waits is known until it goes on or falls silent, two of one name are two, and there is an end to
-// how many are remembered.
+// TestNotices hears what workers report: a waiting worker is remembered until it continues or falls silent, two of the same name
+// count as two, and the number remembered is bounded.
 func TestNotices(t *testing.T) {
 	c := deaf(t)
 	say := func(n notice) {

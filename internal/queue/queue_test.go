@@ -27,7 +27,7 @@ func TestEveryJobIsDoneOnce(t *testing.T) {
 		return task.Payload, task.Send(ctx, []byte("half way"))
 	}
 	must(t, c.Submit(soon(t), jobs(100)...))
-	must(t, c.Submit(soon(t), jobs(100)...)) // those that are there stay as they are
+	must(t, c.Submit(soon(t), jobs(100)...)) // jobs that are there stay as they are
 	if n, err := c.Waiting(t.Context()); err != nil || n != 100 {
 		t.Fatalf("%d jobs waiting, %v; want 100", n, err)
 	}
@@ -154,7 +154,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("the task ended with %v, want ErrLost", err)
 	}
 	if d := time.Since(began); d > opt.beat()/2 {
-		t.Errorf("the worker heard of it after %v: from its heartbeat, not from the message", d)
+		t.Errorf("the worker noticed after %v: from its heartbeat, not from the message", d)
 	}
 	l.wait(t, 1)
 	if len(l.final["job00002"]) != 1 || len(started) != 0 {
@@ -214,8 +214,8 @@ func TestFreeLetsTheJobsOfADeadProcessGoAtOnce(t *testing.T) {
 	l.wait(t, 2)
 }
 
-// What a coordinator had in hand when it died comes first to the next, before what was sent since: whoever acknowledges those would
-// take it along.
+// Messages that a coordinator had received when it died come first to the next one, before those sent since: acknowledging the later
+// ones would include them.
 func TestResultsInHandComeAgainInOrder(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))
@@ -261,11 +261,11 @@ func TestResultsInHandComeAgainInOrder(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsComesTogether sends more than a batch while nobody receives: it comes in one piece, in order, but not without bound.
+// TestWhatWaitsComesTogether sends more than a batch while nobody receives: it arrives in one piece, in order, but bounded.
 func TestWhatWaitsComesTogether(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ jobs, messages, size, first int }{
-		{1, 5 * batch, 10, 5*batch + 1}, // and what ends the job
+		{1, 5 * batch, 10, 5*batch + 1}, // including what ends the job
 		{1, enough + 3*batch, 10, enough},
 		{1, 2 * batch, enoughBytes / batch, batch},
 		{enoughEnds + 2*batch, 0, 0, enoughEnds},
@@ -293,7 +293,7 @@ func TestWhatWaitsComesTogether(t *testing.T) {
 		stop()
 		first, got := 0, 0
 		everything := errors.New("everything")
-		var answered time.Duration // the library waits a second for what is there
+		var answered time.Duration // the library waits a second for more
 		began := time.Now()
 		err := c.Receive(soon(t), func(list []Message) error {
 			if got == 0 {
@@ -360,7 +360,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestExchangesOutlastAServerThatIsAway: what a server that answers refuses is an error at once.
+// TestExchangesOutlastAServerThatIsAway: if the server answers and refuses, that is an error at once.
 func TestExchangesOutlastAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))

@@ -20,8 +20,8 @@ func guard(t *testing.T, c *Coordinator) {
 	t.Cleanup(func() { stop(); ends(t, "Guard", ended) })
 }
 
-// TestTroubleOfAMachineIsNoAttempt has a worker whose disk is full beside one that is well. The first asks once, says that it waits,
-// and takes work again when the trouble has gone.
+// TestTroubleOfAMachineIsNoAttempt has a worker whose disk is full next to a healthy one. The first asks once, reports that it
+// waits, and takes work again when the trouble is over.
 func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 	_, c, b := local(t, hasty(t))
 	guard(t, c)
@@ -43,7 +43,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		return task.Payload, nil
 	})
 	must(t, c.Submit(soon(t), jobs(6)...))
-	for range 2 { // a coordinator that begins later hears of it, too
+	for range 2 { // a coordinator that starts later hears of it, too
 		c.waiters.mu.Lock()
 		clear(c.waiters.list)
 		c.waiters.mu.Unlock()
@@ -69,12 +69,12 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 		}
 	}
 	if l.trouble != 0 || asked.Load() != 1 {
-		t.Errorf("%d attempts broke; the full worker took %d jobs, want 1", l.trouble, asked.Load())
+		t.Errorf("%d attempts failed; the full worker took %d jobs, want 1", l.trouble, asked.Load())
 	}
 	stop()
 	c.waiters.mu.Lock()
 	for _, w := range c.waiters.list {
-		w.heard = time.Now().Add(time.Hour) // it says itself that it goes on
+		w.heard = time.Now().Add(time.Hour) // it reports that it continues
 	}
 	c.waiters.mu.Unlock()
 	full.Store(false)
@@ -82,7 +82,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 	must(t, c.Submit(soon(t), more...))
 	l.wait(t, 8)
 	if worked.Load() != 2 {
-		t.Errorf("the worker does %d of 2 jobs after its trouble", worked.Load())
+		t.Errorf("the worker did %d of 2 jobs after its trouble", worked.Load())
 	}
 	for start := time.Now(); len(c.Waiters()) > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Since(start) > 20*time.Second {
@@ -91,7 +91,7 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 	}
 }
 
-// TestPausesGrowWhileWorkBreaksAtOnce: without a look at what is wrong, a worker must not burn through jobs.
+// TestPausesGrowWhileWorkBreaksAtOnce: without a way to check what is wrong, a worker must not use up one job after another.
 func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
 	w := &worker{opt: Options{}.withDefaults(), b: &Broker{}, retry: time.Second, ready: func() error { return nil }}
 	w.b.conn = nil
@@ -115,12 +115,12 @@ func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
 	w.rest.why = ""
 	w.note(errors.New("again"))
 	if _, until := w.waits(); time.Until(until) > 2*time.Second {
-		t.Error("a task that went well does not end the growth")
+		t.Error("a successful task does not end the growth")
 	}
 }
 
-// TestAWorkerThatLostItsClaimLeavesTheJob: one that was suspended, or cut off, and finishes after another has taken the job over must
-// not take that one's job out of the queue: should the second die, nobody else would ever have it.
+// TestAWorkerThatLostItsClaimLeavesTheJob: a worker that was suspended or cut off, and finishes after another has taken over its
+// job, must not take that job out of the queue: if the second one dies, nobody else would ever get it.
 func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 	_, c, b := local(t, quick(t))
 	must(t, c.Submit(soon(t), jobs(1)...))
@@ -129,7 +129,7 @@ func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 	ended := make(chan struct{})
 	go b.Work(ctx, WorkerOptions{Name: "sleeper"}, func(ctx context.Context, task *Task) ([]byte, error) {
 		defer close(ended)
-		// Another one takes the claim over while this process is suspended: it hears of nothing.
+		// Another one takes over the claim while this process is suspended and hears nothing.
 		e, err := c.kv.Get(ctx, claimPrefix+task.ID)
 		if err != nil {
 			return nil, err
@@ -170,8 +170,8 @@ func ignoreFound(err error) error {
 	return err
 }
 
-// TestHowLongAJobIsKeptBack: not at all the first time, for another machine may do it; then past this worker's rest and longer each time,
-// up to an end. Each job counts for itself.
+// TestHowLongAJobIsKeptBack: not at all the first time, since another machine may do it; then past this worker's rest and longer
+// each time, up to a limit. Each job is counted separately.
 func TestHowLongAJobIsKeptBack(t *testing.T) {
 	w := &worker{opt: Options{}.withDefaults(), retry: time.Minute}
 	if d := w.handBack("one"); d != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// client brings a token, and hears as whom it is taken.
+// client presents a token, and records which role it gets.
 type client struct {
 	server.ClientAuthentication
 	token string
@@ -23,7 +23,7 @@ type client struct {
 func (c *client) GetOpts() *server.ClientOpts { return &server.ClientOpts{Token: c.token} }
 func (c *client) RegisterUser(u *server.User) { c.as = u }
 
-// TestWhoATokenStandsFor: where there are no workers no token is theirs, the empty one neither.
+// TestWhoATokenStandsFor: if there are no workers, no token is theirs, not even the empty one.
 func TestWhoATokenStandsFor(t *testing.T) {
 	for _, token := range []string{"", testToken} {
 		r := newRoles("", token)
@@ -39,7 +39,7 @@ func TestWhoATokenStandsFor(t *testing.T) {
 	}
 }
 
-// TestWhatAWorkersTokenMayNotDo asks for what only a coordinator may do. Each is refused by name, and nothing of it has happened.
+// TestWhatAWorkersTokenMayNotDo tries what only a coordinator may do. Each attempt is refused by name, and has no effect.
 func TestWhatAWorkersTokenMayNotDo(t *testing.T) {
 	s, c := listening(t, quick(t), "")
 	must(t, c.Submit(soon(t), jobs(3)...))
@@ -100,7 +100,7 @@ func TestWhatAWorkersTokenMayNotDo(t *testing.T) {
 	}
 }
 
-// TestWhatAWorkersTokenMayDo is a job with everything that a worker does, over the network.
+// TestWhatAWorkersTokenMayDo runs a job with everything that a worker does, over the network.
 func TestWhatAWorkersTokenMayDo(t *testing.T) {
 	s, c := listening(t, quick(t), "")
 	l := collectFrom(t, c)
@@ -122,7 +122,7 @@ func TestWhatAWorkersTokenMayDo(t *testing.T) {
 		if err != nil {
 			return nil, Fail(err)
 		}
-		second, err := blobs.Put(ctx, task.ID+"/x", strings.NewReader(large)) // as a try whose answer was lost does
+		second, err := blobs.Put(ctx, task.ID+"/x", strings.NewReader(large)) // as a retry does after a lost answer
 		if err != nil {
 			return nil, Fail(err)
 		}

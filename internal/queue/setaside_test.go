@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWhatIsSetAsideIsCountedAndToldNowAndThen: the last few are kept, texts fit a line, a result that comes again counts once, and an
-// earlier coordinator's count goes on.
+// TestWhatIsSetAsideIsCountedAndToldNowAndThen: the last few are kept, texts fit a line, a result that arrives again counts once,
+// and an earlier coordinator's count continues.
 func TestWhatIsSetAsideIsCountedAndToldNowAndThen(t *testing.T) {
 	told := 0
 	c := deaf(t)
@@ -43,7 +43,7 @@ func TestWhatIsSetAsideIsCountedAndToldNowAndThen(t *testing.T) {
 	}
 	tally.Last[0].What = "changed"
 	if c.Unusable().Last[0].What == "changed" {
-		t.Error("who asks can change it")
+		t.Error("the caller can change it")
 	}
 	c.CountOn(Tally{Count: 40, Last: []SetAside{{What: "long ago"}}})
 	if now := c.Unusable(); now.Count != 1043 || now.Last[0].What != "number 998" {

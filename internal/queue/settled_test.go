@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestSettledWaitsForTheJobsResults: results of the job that are on the server are handled before Settled returns, those of others need not.
+// TestSettledWaitsForTheJobsResults: results of the job that are on the server are handled before Settled returns; those of other jobs need not be.
 func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	b, err := s.Connect(quick(t))
@@ -62,7 +62,7 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	}
 	close(speak)
 	must(t, next(t, "the silent job's result", sent))
-	must(t, c.Settled(soon(t), "one")) // though the other's result waits
+	must(t, c.Settled(soon(t), "one")) // although the other job's result waits
 	newest, err := c.kv.Put(t.Context(), claimPrefix+"newest", claimValue{Worker: "w", Nonce: "n"}.encode())
 	must(t, err)
 	last, err := c.LastGeneration(soon(t))
@@ -75,7 +75,7 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	}
 }
 
-// begun is a server in the moment in which it makes the reader of five results: it answers for the reader, and has counted nothing yet.
+// begun is a server that is just creating the reader of five results: it answers for the reader, but has counted nothing yet.
 type begun struct{ jetstream.JetStream }
 
 func (begun) Stream(context.Context, string) (jetstream.Stream, error) { return begunStream{}, nil }
@@ -99,7 +99,7 @@ type begunReader struct{ jetstream.Consumer }
 
 func (begunReader) CachedInfo() *jetstream.ConsumerInfo { return &jetstream.ConsumerInfo{} }
 
-// TestAReaderThatIsBeingMadeHasReadNothing: a run would be gone on from without the rows that are on their way.
+// TestAReaderThatIsBeingMadeHasReadNothing: otherwise a run would be continued without the rows that are on their way.
 func TestAReaderThatIsBeingMadeHasReadNothing(t *testing.T) {
 	c := deaf(t)
 	c.b.js, c.results = begun{}, begunStream{}
@@ -113,7 +113,7 @@ func TestAReaderThatIsBeingMadeHasReadNothing(t *testing.T) {
 	}
 }
 
-// remade is a stream of results whose reader stands somewhere. It notes from where on a new reader reads.
+// remade is a stream of results with an existing reader. It records where a new reader starts to read.
 type remade struct {
 	jetstream.Stream
 	info jetstream.ConsumerInfo
@@ -136,8 +136,8 @@ func (r *remade) CreateConsumer(_ context.Context, config jetstream.ConsumerConf
 	return standing{}, nil
 }
 
-// TestAReaderWithResultsInHandIsMadeAnew: also when the server does not count them as pending, as one of a cluster does in the moment
-// in which it takes the reader over. Later results would be acknowledged, and these with them, which nobody has handled.
+// TestAReaderWithResultsInHandIsMadeAnew: even if the server does not count them as pending, as a server of a cluster does not while
+// it takes over the reader. Otherwise later results would be acknowledged, and with them these, which nobody has handled.
 func TestAReaderWithResultsInHandIsMadeAnew(t *testing.T) {
 	for _, test := range []struct {
 		delivered, floor uint64
@@ -154,7 +154,7 @@ func TestAReaderWithResultsInHandIsMadeAnew(t *testing.T) {
 	}
 }
 
-// late is a reader of which a message came when nobody waited for it any more.
+// late is a reader for which a message arrived when nobody waited for it any more.
 type late struct {
 	jetstream.Consumer
 	delivered uint64
@@ -167,7 +167,7 @@ func (l late) Info(context.Context) (*jetstream.ConsumerInfo, error) {
 	return &jetstream.ConsumerInfo{Delivered: jetstream.SequenceInfo{Consumer: l.delivered}}, nil
 }
 
-// TestAResultThatCameTooLateIsMissedSoon: within seconds, not only when the server brings it again, or the next one comes.
+// TestAResultThatCameTooLateIsMissedSoon: within seconds, not only when the server delivers it again, or when the next one arrives.
 func TestAResultThatCameTooLateIsMissedSoon(t *testing.T) {
 	for _, test := range []struct {
 		delivered, read uint64

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// published takes every message. Its leader knows so many claims.
+// published accepts every message. Its leader knows the given number of claims.
 type published struct {
 	jetstream.JetStream
 	claims uint64
@@ -33,7 +33,7 @@ func (published) PublishMsg(context.Context, *nats.Msg, ...jetstream.PublishOpt)
 	return &jetstream.PubAck{}, nil
 }
 
-// unheard is a job's message; the server hears of its acknowledgement only when it was asked often enough.
+// unheard is a job's message; the server hears of its acknowledgement only after enough attempts.
 type unheard struct {
 	jetstream.Msg
 	lost, asked int
@@ -64,8 +64,9 @@ func (f *forgotten) Get(context.Context, string) (jetstream.KeyValueEntry, error
 	return nil, jetstream.ErrKeyNotFound
 }
 
-// TestAJobThatEndedLeavesTheQueue: a worker goes on only when the server has taken the job out of the queue, for a server that dies
-// would give it to others, who would do it again; or when the coordinator has forgotten the job, which takes it out, too.
+// TestAJobThatEndedLeavesTheQueue: a worker continues only when the server has taken the job out of the queue, since a server that
+// dies would otherwise give it to others, who would do it again; or when the coordinator has forgotten the job, which also takes it
+// out.
 func TestAJobThatEndedLeavesTheQueue(t *testing.T) {
 	for _, test := range []struct {
 		name                string
@@ -89,9 +90,9 @@ func TestAJobThatEndedLeavesTheQueue(t *testing.T) {
 	}
 }
 
-// TestAServerThatLagsBehindEndsNoClaim: a cluster that just lost a server refuses the update of a claim, and a server that has not heard
-// of the claim yet finds none. A worker that took this for the loss of its claim left a job that had ended in the queue, where it was
-// done again; one that found so when it took a job dropped it.
+// TestAServerThatLagsBehindEndsNoClaim: a cluster that has just lost a server refuses to update a claim, and a server that does not
+// know the claim yet finds none. A worker that took this for the loss of its claim used to leave a finished job in the queue, where
+// it was done again; one that saw this when taking a job dropped it.
 func TestAServerThatLagsBehindEndsNoClaim(t *testing.T) {
 	mine := claimValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
 	for _, test := range []struct {
@@ -141,7 +142,7 @@ func (r *refusing) Get(context.Context, string) (jetstream.KeyValueEntry, error)
 }
 
 // TestOnlyALaterClaimTakesAJobFromItsWorker: a cluster that lost a server refuses updates while it has not agreed on those before. A
-// worker that took this for the loss of its claim left a job that nobody else had.
+// worker that took this for the loss of its claim used to leave a job that nobody else had.
 func TestOnlyALaterClaimTakesAJobFromItsWorker(t *testing.T) {
 	mine := claimValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
 	others, freed := claimValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}, mine

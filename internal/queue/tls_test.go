@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// certificate writes a certificate for this machine, signed by itself, and its key.
+// certificate writes a self-signed certificate for this machine, and its key.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -49,7 +49,7 @@ func TestTLS(t *testing.T) {
 	}
 	if b, err := Connect(Remote{URL: s.URL(), Token: testToken}, Options{}); err == nil {
 		b.Close()
-		t.Error("a certificate that nobody vouches for is trusted")
+		t.Error("an untrusted certificate is accepted")
 	}
 	b, err := Connect(Remote{URL: s.URL(), Token: testToken, CAFile: cert}, Options{Version: "1"})
 	must(t, err)
@@ -83,7 +83,7 @@ func TestTokenFiles(t *testing.T) {
 	}
 }
 
-// TestBlobs: folder and object store keep what they were given, and notice what was changed.
+// TestBlobs: folder and object store keep what they were given, and notice changes.
 func TestBlobs(t *testing.T) {
 	_, _, b := local(t, quick(t))
 	objects, err := b.Objects(t.Context())
@@ -120,7 +120,7 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// TestFilesWithoutCertificates are refused at once: no later attempt would find one there.
+// TestFilesWithoutCertificates are refused at once, since a later attempt would not find any certificate either.
 func TestFilesWithoutCertificates(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "garbage": "\x00\xff no certificate", "a key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
 		path := filepath.Join(t.TempDir(), "ca.pem")

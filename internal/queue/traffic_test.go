@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestTraffic: what nobody has read yet is unread, whether somebody reads or not.
+// TestTraffic: results that nobody has read yet count as unread, whether somebody reads or not.
 func TestTraffic(t *testing.T) {
 	_, c, b := local(t, quick(t))
 	traffic := func(unread uint64) {

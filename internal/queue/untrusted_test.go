@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// everywhere connects to a server with every right, past the Broker.
+// everywhere connects to a server with all permissions, bypassing the Broker.
 func everywhere(t *testing.T, s *Server) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	conn, err := nats.Connect("", nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
@@ -35,7 +35,7 @@ func message(subject, data string, headers ...string) *nats.Msg {
 	return m
 }
 
-// garbage is what nobody who follows the rules publishes, on every subject and bucket of a queue that has the job job00001.
+// garbage is what no well-behaved client publishes, on every subject and bucket of a queue that has the job job00001.
 func garbage() []*nats.Msg {
 	deep := strings.Repeat("[", 1<<19)
 	list := []*nats.Msg{
@@ -68,7 +68,7 @@ func garbage() []*nats.Msg {
 	return list
 }
 
-// litter publishes the garbage, each piece as often as it takes to be received in a batch of its own.
+// litter publishes the garbage, each piece often enough to be received in a batch of its own.
 func litter(t *testing.T, s *Server) {
 	t.Helper()
 	conn, _ := everywhere(t, s)
@@ -78,7 +78,7 @@ func litter(t *testing.T, s *Server) {
 	must(t, conn.Flush())
 }
 
-// TestGarbageStopsNobody publishes garbage everywhere before a queue is taken up, while it is worked on, and before it is taken up again.
+// TestGarbageStopsNobody publishes garbage everywhere before a queue is first used, while it is in use, and before it is used again.
 func TestGarbageStopsNobody(t *testing.T) {
 	dir := t.TempDir()
 	s := startServer(t, ServerOptions{Dir: dir})
@@ -95,7 +95,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 	b, err = s.Connect(hasty(t))
 	must(t, err)
 	t.Cleanup(b.Close)
-	c, err = b.Coordinate(t.Context(), "lab") // with an info entry that is none
+	c, err = b.Coordinate(t.Context(), "lab") // with an invalid info entry
 	must(t, err)
 	guard(t, c)
 	_, err = c.Free(soon(t), func(worker string) bool { return strings.HasPrefix(worker, "local/") })
@@ -157,7 +157,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 	}
 }
 
-// TestReplayReadsPastGarbage: a stream that ends with garbage, and has a whole batch of it, is read to its end.
+// TestReplayReadsPastGarbage: a stream that ends with garbage, including a whole batch of it, is read to its end.
 func TestReplayReadsPastGarbage(t *testing.T) {
 	s, c, b := local(t, quick(t))
 	conn, _ := everywhere(t, s)
@@ -184,7 +184,7 @@ func TestReplayReadsPastGarbage(t *testing.T) {
 	}
 }
 
-// TestASharedQueueWithADamagedDescription: the stream of jobs still says whose it is.
+// TestASharedQueueWithADamagedDescription: the stream of jobs still names the owner.
 func TestASharedQueueWithADamagedDescription(t *testing.T) {
 	s, _, b := local(t, quick(t))
 	conn, _ := everywhere(t, s)
@@ -201,7 +201,7 @@ func TestASharedQueueWithADamagedDescription(t *testing.T) {
 	}
 }
 
-// TestDamagedBlobs gets blobs that are there in name only: each is an error soon.
+// TestDamagedBlobs gets blobs that exist in name only: each is an error soon.
 func TestDamagedBlobs(t *testing.T) {
 	s, _, b := local(t, quick(t))
 	conn, _ := everywhere(t, s)
@@ -308,19 +308,19 @@ func TestCleanTextsAreBounded(t *testing.T) {
 	}
 }
 
-// overtaken is a stream of which somebody else always deletes a message first.
+// overtaken is a stream in which somebody else always deletes a message first.
 type overtaken struct{ jetstream.Stream }
 
 func (o overtaken) DeleteMsg(ctx context.Context, sequence uint64) error {
 	return errors.Join(o.Stream.DeleteMsg(ctx, sequence), o.Stream.DeleteMsg(ctx, sequence))
 }
 
-// stuck is a stream of which no message can be deleted.
+// stuck is a stream from which no message can be deleted.
 type stuck struct{ jetstream.Stream }
 
 func (stuck) DeleteMsg(context.Context, uint64) error { return jetstream.ErrMsgDeleteUnsuccessful }
 
-// TestGarbageThatAWorkerTookOutFirst is out of the queue as wanted. Garbage that stays is an error.
+// TestGarbageThatAWorkerTookOutFirst is out of the queue, as intended. Garbage that stays is an error.
 func TestGarbageThatAWorkerTookOutFirst(t *testing.T) {
 	s, c, _ := local(t, quick(t))
 	_, js := everywhere(t, s)

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// quick options: broken attempts are tried again soon. A worker is silent after 15 s, as in programs, however busy the machine is.
+// quick options: failed attempts are retried soon. A worker counts as silent after 15 s, as in programs, however busy the machine is.
 func quick(t *testing.T) Options {
 	return Options{Version: "1", Backoff: 20 * time.Millisecond, Logf: t.Logf}
 }
 
-// hasty options: a worker is silent after 1.2 s. One that is held up for so long loses its job.
+// hasty options: a worker counts as silent after 1.2 s. One that is held up for that long loses its job.
 func hasty(t *testing.T) Options {
 	opt := quick(t)
 	opt.AckWait = 1200 * time.Millisecond
@@ -28,8 +28,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A test waits for all it waits for no longer than patience, and at its end at most ending for each thing that it started. What it
-// waited for in vain is in its message.
+// A test waits in total no longer than patience, and at its end at most ending for each thing that it started. Its failure message
+// names what it waited for.
 const (
 	patience = 80 * time.Second
 	ending   = 15 * time.Second
@@ -37,7 +37,7 @@ const (
 
 var firstWaits sync.Map // when each test waited first
 
-// left is what is left of a test's patience.
+// left is what remains of a test's patience.
 func left(t *testing.T) time.Duration {
 	first, known := firstWaits.LoadOrStore(t, time.Now())
 	if !known {
@@ -77,7 +77,7 @@ func give[T any](t *testing.T, what string, c chan<- T, v T) {
 	}
 }
 
-// ends waits for what ends with the test, and returns what it ends with.
+// ends waits for something that ends with the test, and returns its result.
 func ends[T any](t *testing.T, what string, ended <-chan T) (v T) {
 	t.Helper()
 	select {

@@ -52,7 +52,7 @@ var paper = recipe.Choice{Scale: "paper"}
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 
-// A layer of width w, one of 3 features and the classifier; 60 samples pass three times in 4 epochs, all 90 once more after two of them.
+// A layer of width w, one of 3 features and the classifier; 60 samples pass three times in 4 epochs, and all 90 once more after two of them.
 func TestFLOPByHand(t *testing.T) {
 	p := Planner{Cores: 2}
 	plan, err := p.Plan(parsed(t, small), paper)
@@ -62,7 +62,7 @@ func TestFLOPByHand(t *testing.T) {
 	if plan.Runs != 4 || plan.FLOP != want || plan.Left != want || plan.Bound || plan.Done != 0 || !plan.Trains {
 		t.Errorf("%+v, by hand %v FLOP", plan, want)
 	}
-	// On two cores a long and a short run on each; on 64 as long as the longest run on one.
+	// On two cores, a long and a short run on each; on 64, as long as the longest run on one.
 	if second := 218e9 * 3600; !near(plan.Hours.Here, want/second) || !near(plan.Hours.On64, of(16)/(second/2)) || !near(plan.Hours.OnGPU, want/15.6e12/3600) {
 		t.Errorf("%+v", plan.Hours)
 	}
@@ -71,7 +71,7 @@ func TestFLOPByHand(t *testing.T) {
 	}
 }
 
-// Of PyTorch's rate on cores the program knows nothing: those hours are missing, not those of its own kernels. The work is the same.
+// The program does not know PyTorch's rate on cores: those hours are missing, but not those of its own kernels. The work is the same.
 func TestAnotherEngineHasNoHoursOnCores(t *testing.T) {
 	of := func(text string) Plan {
 		p := Planner{Cores: 2}
@@ -104,7 +104,7 @@ func TestLBFGSIsABound(t *testing.T) {
 	}
 }
 
-// The plan of a grid has the runs of Expand, at every scale of every recipe, and that of a search more.
+// The plan of a grid has the runs of Expand, at every scale of every recipe; that of a search has more.
 func TestRunsAreThoseOfExpand(t *testing.T) {
 	for _, h := range recipe.List() {
 		if !h.Trains() {
@@ -136,7 +136,7 @@ func finished(t *testing.T, lab *store.Lab, c train.Config) (hash string) {
 	return result.Run
 }
 
-// What runs report when they have ended is what was planned, and what the lab has is not left to compute.
+// What runs report when they have ended is what was planned, and what the lab has does not count as left to compute.
 func TestPlanIsWhatRunsReport(t *testing.T) {
 	lab, r := studytest.Lab(t), parsed(t, small)
 	runs, err := r.Foresee(paper)
@@ -194,7 +194,7 @@ func TestTotalCountsSharedRunsOnce(t *testing.T) {
 	}
 }
 
-// A data set that is not here leaves open what the lab has, and nothing else.
+// If a data set is not available, only what the lab has of its runs stays open.
 func TestPlanWithoutData(t *testing.T) {
 	lab := studytest.Lab(t)
 	text := strings.Replace(small, `name = "glyphs"`, `name = "svhn"`, 1)

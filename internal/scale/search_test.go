@@ -25,7 +25,7 @@ compare = true
 "run.epochs" = 5
 `
 
-// What a search has computed in the end is what was planned, trials that went on from shorter ones counted once.
+// What a search has computed in the end is what was planned, with trials that continued shorter ones counted once.
 func TestPlanIsWhatASearchComputes(t *testing.T) {
 	text := strings.NewReplacer("\n[full]", searching+"[full]", "seeds = 2", "seeds = 1", "classes = 3,", "classes = 3, validation = 0.2,",
 		"measure_every = 2", "measure_every = 1").Replace(small)

@@ -12,8 +12,8 @@ import (
 	"collapse/internal/store"
 )
 
-// TestALabWhoseDiskFills: a script that cannot save its checkpoint ends with an error. That is the disk's, and the run goes on from the
-// checkpoint before once there is space.
+// TestALabWhoseDiskFills: a script that cannot save its checkpoint ends with an error. The disk is to blame, so the run continues
+// from the checkpoint before, once there is space.
 func TestALabWhoseDiskFills(t *testing.T) {
 	dir := t.TempDir()
 	faulttest.SmallDisk(t, dir)

@@ -42,14 +42,14 @@ func labProcess(args []string) error {
 	return err
 }
 
-// TestKills kills the program, the script, or both, at moments of all kinds, until the run is done: its rows are whole, each once, and no
-// process is left of any attempt.
+// TestKills kills the program, the script, or both, at all kinds of moments, until the run is done: its rows are complete, each
+// once, and no process of any attempt is left.
 func TestKills(t *testing.T) {
 	kills := 36
 	if testing.Short() {
 		kills = 9
 	}
-	// Each attempt notes its own process and that of a child of its. The last epoch waits for the kills.
+	// Each attempt records its own process and that of a child. The last epoch waits for the kills.
 	spec, folder := written(t, `sleep 1000 & echo $$ $! >> pids
 		while [ $e -le $COLLAPSE_EPOCHS ]; do
 			while [ $e = $COLLAPSE_EPOCHS ] && [ ! -f enough ]; do sleep 0.01; done

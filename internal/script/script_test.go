@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	faulttest.Main(m, map[string]func(args []string) error{"lab": labProcess})
 }
 
-// prelude is what the shell scripts of these tests share: they say what they have to say without any library.
+// prelude is shared by the shell scripts of these tests: they report without any library.
 const prelude = `
 say() { printf '%s\n' "$1" >> "$COLLAPSE_EVENTS"; }
 report() { say "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $1, \"values\": {\"test/loss\": $2, \"lr\": 0.5}}"; }
@@ -33,7 +33,7 @@ finish() { say "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}"; }
 e=$((COLLAPSE_FROM_EPOCH + 1))
 `
 
-// good is a script that does all it should.
+// good is a script that does everything right.
 const good = `while [ $e -le $COLLAPSE_EPOCHS ]; do checkpoint $e; report $e 0.$e; e=$((e + 1)); done; finish`
 
 func must(t *testing.T, err error) {
@@ -78,7 +78,7 @@ func ran(t *testing.T, text string, epochs int, change func(*Spec, *Options)) (*
 	return lab, run, err
 }
 
-// losses are the test losses of a run by epoch, NaN where one is missing.
+// losses are the test losses of a run by epoch, NaN where missing.
 func losses(t *testing.T, lab *store.Lab, hash string) map[int64]float64 {
 	t.Helper()
 	points, err := lab.Series(hash, store.Key{Series: series, Split: "test", Measure: "loss"})
@@ -92,7 +92,7 @@ func losses(t *testing.T, lab *store.Lab, hash string) map[int64]float64 {
 	return found
 }
 
-// whole checks that a done run has every row once, its last checkpoint, and nothing left over.
+// whole checks that a finished run has every row once, its last checkpoint, and nothing left over.
 func whole(t *testing.T, lab *store.Lab, hash string, epochs int) {
 	t.Helper()
 	run, err := lab.Run(hash)
@@ -164,7 +164,7 @@ func TestWhatAScriptIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatFailsARun: what is wrong is said, with the place, and the run is failed.
+// TestWhatFailsARun: the message says what is wrong and where, and the run is failed.
 func TestWhatFailsARun(t *testing.T) {
 	line := func(text string) string { return fmt.Sprintf("say '%s'; sleep 60", text) }
 	for name, c := range map[string]struct{ script, want string }{
@@ -238,7 +238,7 @@ func TestNumbersThatAreNone(t *testing.T) {
 	}
 }
 
-// A line of an attempt that was overtaken, or of another run, is passed over.
+// A line of an overtaken attempt, or of another run, is skipped.
 func TestStrangersArePassedOver(t *testing.T) {
 	var notes []string
 	lab, run, err := ran(t, `say '{"generation": 0, "epoch": 1, "values": {"test/loss": 7}}'; say '{"generation": 1, "run": "abc", "epoch": 2, "values": {"test/loss": 7}}'; `+good, 3,
@@ -269,7 +269,7 @@ func TestAScriptThatHangs(t *testing.T) {
 	}
 }
 
-// A person, or the machine, stops a run: it goes on from its checkpoint, and its script has ended, also one that does not want to.
+// A user, or the machine, stops a run: it continues from its checkpoint, and its script has ended, even one that resists.
 func TestAStoppedRunGoesOn(t *testing.T) {
 	for name, deaf := range map[string]string{"willing": "", "deaf": "trap '' TERM; "} {
 		t.Run(name, func(t *testing.T) {
@@ -324,7 +324,7 @@ func alive(pid int) bool {
 
 func linux() bool { _, err := os.Stat("/proc/self/stat"); return err == nil }
 
-// A checkpoint that is ahead of the rows is not gone on from.
+// A run does not continue from a checkpoint that is ahead of the rows.
 func TestACheckpointAheadOfTheRows(t *testing.T) {
 	spec, folder := written(t, `[ -f again ] || { touch again; checkpoint 1; report 1 0.1; checkpoint 2; kill -KILL $$; }; echo $COLLAPSE_FROM_EPOCH > from; `+good, 4)
 	lab := openLab(t, t.TempDir())
@@ -341,7 +341,7 @@ func TestACheckpointAheadOfTheRows(t *testing.T) {
 	}
 }
 
-// A rung of a search goes on from the one before.
+// A rung of a search continues from the one before.
 func TestALongerRunGoesOnFromAShorterOne(t *testing.T) {
 	spec, folder := written(t, `echo $COLLAPSE_FROM_EPOCH >> from; `+good, 2)
 	spec.Horizon = 6
@@ -394,7 +394,7 @@ func TestWhatIsRefusedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-// A script that writes without end to its output neither fills the disk nor stops.
+// A script that writes endlessly to its output neither fills the disk nor stops.
 func TestOutputIsBounded(t *testing.T) {
 	lab, run, err := ran(t, "yes 'many words' | head -c 20000000; "+good, 2, nil)
 	must(t, err)
@@ -406,7 +406,7 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Two labs compute the same run from one folder at the same time: each has its own rows and checkpoints, and the folder stays as it is.
+// Two labs compute the same run from one folder at the same time: each has its own rows and checkpoints, and the folder stays unchanged.
 func TestTwoLabsWithOneFolder(t *testing.T) {
 	spec, folder := written(t, `e=$((COLLAPSE_FROM_EPOCH + 1)); while [ $e -le $COLLAPSE_EPOCHS ]; do sleep 0.02; checkpoint $e; report $e 0.$e; e=$((e + 1)); done; finish`, 9)
 	hash, _, err := spec.Identity()
@@ -424,7 +424,7 @@ func TestTwoLabsWithOneFolder(t *testing.T) {
 	}
 }
 
-// A run that somebody takes over is left at once: the script ends, and what it still says changes nothing.
+// A run that somebody takes over is abandoned at once: the script ends, and what it still reports changes nothing.
 func TestALostClaim(t *testing.T) {
 	spec, folder := written(t, `echo $$ > pid; report 1 0.1; while :; do sleep 0.05; e=$((e + 1)); report $e 7; done`, 1000)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 
 func init() { roles["hold"] = holdTheLock }
 
-// holdTheLock takes the lab's write lock, says so, and keeps it until the process ends.
+// holdTheLock takes the lab's write lock, reports that, and keeps it until the process ends.
 func holdTheLock(dir string) error {
 	db, err := openDatabase(databasePath(dir), writing)
 	if err != nil {
@@ -28,8 +28,8 @@ func holdTheLock(dir string) error {
 	return nil
 }
 
-// TestASuspendedProcessHoldsTheWriteLock stops a process in the midst of a transaction: a person's change says which process that is,
-// a claim's write waits until the process has gone on or ended.
+// TestASuspendedProcessHoldsTheWriteLock stops a process in the middle of a transaction: the error of a user's change names that
+// process; a claim's write waits until the process has continued or ended.
 func TestASuspendedProcessHoldsTheWriteLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

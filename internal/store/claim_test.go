@@ -63,7 +63,7 @@ func TestTheLifeOfARun(t *testing.T) {
 	now.pass(time.Second)
 	must(t, c.AppendEpoch(0, epochRows(2, 0)))
 	must(t, c.Interrupt())
-	must(t, c.Finish()) // the first word stands
+	must(t, c.Finish()) // the first call counts
 	run, err = l.Run(run.Hash)
 	must(t, err)
 	if run.Status != Interrupted || !run.HasEpochs || run.LastEpoch != 0 || !run.Finished.Equal(now.Now()) || run.Program != s.Program {
@@ -223,7 +223,7 @@ func TestKeepBeatingHoldsAndStops(t *testing.T) {
 	stop()
 	must(t, c.Beat())
 
-	// A beater whose claim is lost ends by itself and says so.
+	// KeepBeating ends by itself when the claim is lost, and reports that.
 	stop = c.KeepBeating()
 	other := openAt(t, dir, Options{Now: func() time.Time { return time.Now().Add(time.Hour) }})
 	claimed(t, other, spec(1))

@@ -15,8 +15,8 @@ import (
 
 func init() { roles["crash"] = crash }
 
-// crash does what STORE_TEST_DO says to the lab and kills itself at the step with the name or number STORE_TEST_STEP, without a chance
-// to tidy up.
+// crash does what STORE_TEST_DO says to the lab and kills itself at the step with the name or number STORE_TEST_STEP, without a
+// chance to tidy up.
 func crash(dir string) error {
 	at, n := os.Getenv("STORE_TEST_STEP"), 0
 	atStep = func(name string) {
@@ -51,7 +51,7 @@ func hashOf(i int) string {
 	return Hash(spec(i).Kind, config)
 }
 
-// killedAt runs crash in a process of its own and reports whether the process was killed: false means that it has fewer steps.
+// killedAt runs crash in a separate process and reports whether the process was killed: false means that it has fewer steps.
 func killedAt(t *testing.T, dir, do string, step any) bool {
 	t.Helper()
 	t.Setenv("STORE_TEST_DO", do)
@@ -92,8 +92,8 @@ func doneLab(t *testing.T) string {
 	return dir
 }
 
-// TestARemovalKilledAnywhere kills Remove and Again at each of their steps. At no time is a run done without its folder, and the next
-// one to open the lab deletes what is left.
+// TestARemovalKilledAnywhere kills Remove and Again at each of their steps. At no time is a run done without its folder, and opening
+// the lab next deletes what is left.
 func TestARemovalKilledAnywhere(t *testing.T) {
 	for _, do := range []string{"remove", "again"} {
 		steps := 0
@@ -118,7 +118,7 @@ func TestARemovalKilledAnywhere(t *testing.T) {
 	}
 }
 
-// checkFinished opens a lab whose run 1 was being removed or started again: the run is as it was, or new.
+// checkFinished opens a lab whose run 1 was being removed or started again: the run is either as it was, or new.
 func checkFinished(t *testing.T, dir, where string) {
 	t.Helper()
 	l, err := Open(dir, Options{})
@@ -163,11 +163,11 @@ func checkFinished(t *testing.T, dir, where string) {
 	must(t, c.Interrupt())
 }
 
-// TestAClaimDoesNotFindAVoidFolder claims a run whose removal was killed after its commit, through a lab that was open before.
+// TestAClaimDoesNotFindAVoidFolder claims a run whose removal was killed after its commit, through a lab that was already open.
 func TestAClaimDoesNotFindAVoidFolder(t *testing.T) {
 	dir := doneLab(t)
 	l := open(t, dir)
-	if !killedAt(t, dir, "remove", "removed") { // its folder stands, its rows are gone
+	if !killedAt(t, dir, "remove", "removed") { // its folder exists, its rows are gone
 		t.Fatal("not killed")
 	}
 	if got := names(t, l.RunDir(hashOf(1))); fmt.Sprint(got) != "[old]" {
@@ -180,7 +180,7 @@ func TestAClaimDoesNotFindAVoidFolder(t *testing.T) {
 	must(t, c.Finish())
 }
 
-// TestALabKilledWhileItIsMade kills Open at each of its steps: the next one makes a whole lab, and readers never see a part of one.
+// TestALabKilledWhileItIsMade kills Open at each of its steps: the next Open makes a complete lab, and readers never see part of one.
 func TestALabKilledWhileItIsMade(t *testing.T) {
 	steps := 0
 	for killed := true; killed; steps++ {
@@ -205,8 +205,8 @@ func TestALabKilledWhileItIsMade(t *testing.T) {
 	}
 }
 
-// TestAnEmptyDatabaseBecomesALab opens what an earlier version left when it was killed while it made a lab: an empty file, or one with
-// nothing but the write-ahead log turned on.
+// TestAnEmptyDatabaseBecomesALab opens what an earlier version left if it was killed while creating a lab: an empty file, or one
+// with nothing but the write-ahead log turned on.
 func TestAnEmptyDatabaseBecomesALab(t *testing.T) {
 	for name, query := range map[string]string{"no bytes": "", "a header": "PRAGMA journal_mode = WAL"} {
 		dir := t.TempDir()
@@ -226,7 +226,7 @@ func TestAnEmptyDatabaseBecomesALab(t *testing.T) {
 	}
 }
 
-// TestAMigrationKilledAnywhere kills the change from each earlier schema at each step: the lab is of the old schema or of the new one.
+// TestAMigrationKilledAnywhere kills the migration from each earlier schema at each step: the lab has the old schema or the new one.
 func TestAMigrationKilledAnywhere(t *testing.T) {
 	for from := 1; from < len(steps()); from++ {
 		n := 0
@@ -252,7 +252,7 @@ func TestAMigrationKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestAnOlderLabCanBeRead reads a lab of the schema before, which a reader does not change.
+// TestAnOlderLabCanBeRead reads a lab of the previous schema, which a reader does not change.
 func TestAnOlderLabCanBeRead(t *testing.T) {
 	dir := t.TempDir()
 	db, err := openDatabase(databasePath(dir), writing)

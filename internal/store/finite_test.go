@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestInfiniteValuesAreMissing reads a lab of an earlier version, which kept infinite values, by every way that values are read.
+// TestInfiniteValuesAreMissing reads a lab of an earlier version, which stored infinite values, in every way that values are read.
 func TestInfiniteValuesAreMissing(t *testing.T) {
 	l := open(t, t.TempDir())
 	c := claimed(t, l, spec(1))

@@ -14,7 +14,7 @@ import (
 	"collapse/internal/inputfile"
 )
 
-// TestDatabaseThatIsNoFile puts a pipe where a lab has its database, or a log of it. SQLite would wait for somebody who writes there.
+// TestDatabaseThatIsNoFile puts a pipe in place of a lab's database or of its log. SQLite would wait for somebody to write to it.
 func TestDatabaseThatIsNoFile(t *testing.T) {
 	for _, name := range []string{"lab.sqlite", "lab.sqlite-wal", "lab.sqlite-shm", "lab.sqlite-journal"} {
 		dir := t.TempDir()

@@ -105,7 +105,7 @@ func TestCancelRetryAndRevision(t *testing.T) {
 	}
 }
 
-// TestCancelledRunsStayOutOfTheirStudies follows one run and its study's revision through every way to stop it and let it go on.
+// TestCancelledRunsStayOutOfTheirStudies follows one run and its study's revision through every way to stop and resume it.
 func TestCancelledRunsStayOutOfTheirStudies(t *testing.T) {
 	l := open(t, t.TempDir())
 	must(t, l.SaveStudy("a", "", "", members(1, 2)))

@@ -6,8 +6,8 @@ import (
 	"collapse/data"
 )
 
-// TestSetsAreKept opens more data sets than fit: those used last stay, both splits of one set do in any case, and what a set holds does not
-// depend on whether it was kept.
+// TestSetsAreKept opens more data sets than fit: the most recently used stay, both splits of one set stay in any case, and the
+// content of a set does not depend on whether it was kept.
 func TestSetsAreKept(t *testing.T) {
 	of := func(seed uint64) data.Source {
 		return data.Source{Name: "glyphs", Classes: 2, TrainPerClass: 10, TestPerClass: 10, Seed: seed}
@@ -32,7 +32,7 @@ func TestSetsAreKept(t *testing.T) {
 	}
 	open(4, data.Train) // the second goes: the first was used since
 	if open(1, data.Train) != first {
-		t.Error("the set used last but one did not stay")
+		t.Error("the second most recently used set did not stay")
 	}
 	if again := open(2, data.Train); again == second || again.Digest != second.Digest {
 		t.Error("the set that had to go is still there, or has changed")

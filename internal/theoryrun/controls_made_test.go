@@ -13,7 +13,7 @@ import (
 	"collapse/ufm"
 )
 
-// arrived makes a descent that has gone all the way: optimal, collapsed, at the pace of its model.
+// arrived makes a descent that has converged: optimal, collapsed, at the pace of its model.
 var arrived = on(func(d *descent, _ int) {
 	d.found.Gap = ufm.Number(1e-9 * d.exact.Objective)
 	d.found.Objective = d.exact.Objective + d.found.Gap
@@ -135,7 +135,7 @@ func last(c *attenuated, factor, residual float64) {
 	*item(&c.residual, n) *= residual
 }
 
-// beside is a point near another.
+// beside returns a point near another.
 func beside(at ufm.Point, cfg ufm.Config, seed uint64) ufm.Point {
 	out, rng := cfg.NewPoint(), rand.New(rand.NewPCG(seed, 1))
 	for i, x := range at.X {

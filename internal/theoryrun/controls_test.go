@@ -74,7 +74,7 @@ func verdict(t *testing.T, r results, id string) judge.Verdict {
 	return ""
 }
 
-// Every claim of every recipe comes out "does not hold" for results that are wrong in the way it speaks of, and "holds" for the
+// Every claim of every recipe comes out "does not hold" for results that are wrong in the way that it is about, and "holds" for the
 // same results without that fault. A claim without such controls fails here, and so do controls that no recipe's claim needs.
 func TestEveryClaimHasNegativeControls(t *testing.T) {
 	used := map[string]bool{}

@@ -31,7 +31,7 @@ func saveSample(c *checkpoints, epoch int) error {
 	return c.prune(epoch)
 }
 
-// mustHold checks that the newest whole checkpoint is of one of the wanted epochs and holds that epoch's tensors.
+// mustHold checks that the newest complete checkpoint is of one of the given epochs and holds that epoch's tensors.
 func mustHold(t *testing.T, c *checkpoints, when string, wanted ...int) int {
 	t.Helper()
 	s, notes, err := c.newest(math.MaxInt)
@@ -49,7 +49,7 @@ func mustHold(t *testing.T, c *checkpoints, when string, wanted ...int) int {
 }
 
 // TestEveryFailureOfACheckpointLosesNothing fails each call of the file system in turn, both as an error after which the program
-// goes on and as the end of the machine, after which unsynced bytes and names are gone.
+// continues and as a crash of the machine, after which unsynced bytes and names are gone.
 func TestEveryFailureOfACheckpointLosesNothing(t *testing.T) {
 	for _, mode := range []struct {
 		name  string
@@ -153,7 +153,7 @@ func TestDamagedCheckpointsArePassedOver(t *testing.T) {
 	}
 }
 
-// slowFS is seen while it removes a folder, when a part of it is gone.
+// slowFS can be observed while it removes a folder, when part of it is gone.
 type slowFS struct {
 	rundir.System
 	seen func()
@@ -166,7 +166,7 @@ func (f slowFS) RemoveAll(path string) error {
 	return f.System.RemoveAll(path)
 }
 
-// TestACheckpointGoesWhole: what reads the folder while an old checkpoint is being removed finds no half ones.
+// TestACheckpointGoesWhole: a process that reads the folder while an old checkpoint is being removed finds no partial ones.
 func TestACheckpointGoesWhole(t *testing.T) {
 	c := &checkpoints{Writer: rundir.Dir(t.TempDir()).Writer(nil), run: "r", keep: keepRule{every: 0}}
 	removals := 0

@@ -83,7 +83,7 @@ func TestEverySettingOfAKindIsAKey(t *testing.T) {
 	}
 }
 
-// TestWhatWasOnceWrittenKeepsItsName: runs of cross entropy were named with a smoothing that they do not use, and still are.
+// TestWhatWasOnceWrittenKeepsItsName: runs of cross entropy once had a smoothing in their identity although they do not use it, and still have.
 func TestWhatWasOnceWrittenKeepsItsName(t *testing.T) {
 	c, err := Load("", nil, "loss.smoothing=0.3", "loss.reduction=paper", "optim.schedule.kind=constant", "optim.schedule.every=3")
 	if err != nil {

@@ -88,7 +88,7 @@ func TestOverrides(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// An override wins over the file, and its mistakes are not blamed on a line of the file.
+	// An override takes precedence over the file, and its mistakes are not attributed to a line of the file.
 	_, err = Load("c.toml", []byte("[optim]\nlr = 0.1\n"), "optim.lr=fast", "run.epoch=3", "nonsense")
 	want2 := `optim.lr: is "fast"; wanted a number
 run.epoch: unknown key; did you mean run.epochs?
@@ -304,7 +304,7 @@ func TestCanonicalOfTheDefaultHoldsOnlyTheData(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsReachable guards the table of fields: a field of Config that it forgets would be in no file and no identity.
+// TestEveryFieldIsReachable guards the table of fields: a field of Config missing there would be in no file and no identity.
 func TestEveryFieldIsReachable(t *testing.T) {
 	text, err := json.Marshal(Config{})
 	if err != nil {
@@ -388,7 +388,7 @@ func TestFlagsTakeNumbersAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// TestConfigurationsOfManyKeys: a text of a megabyte, of keys or of sections that nobody knows, is refused in one sentence, not in a hundred
+// TestConfigurationsOfManyKeys: a text of a megabyte of unknown keys or sections is refused in one sentence, not in a hundred
 // thousand.
 func TestConfigurationsOfManyKeys(t *testing.T) {
 	for name, text := range map[string]string{

@@ -23,8 +23,8 @@ func copyDir(t *testing.T, dst, src string) {
 	}
 }
 
-// TestNoCheckpointBehindAGapIsUsed takes rows from a lab under a run's checkpoints. The run goes on from the newest one that the rows
-// reach, or from its start, says so, and ends complete.
+// TestNoCheckpointBehindAGapIsUsed removes rows of epochs before a run's checkpoints from a lab. The run continues from the newest
+// checkpoint whose rows are complete, or from the start, says so, and ends complete.
 func TestNoCheckpointBehindAGapIsUsed(t *testing.T) {
 	c := tinyConfig()
 	c.Run.Epochs, c.Run.MeasureEvery, c.Run.Keep = 9, 2, "all"
@@ -71,7 +71,7 @@ func TestNoCheckpointBehindAGapIsUsed(t *testing.T) {
 	}
 }
 
-// A run whose rows vanish under it does not end as done.
+// A run whose rows vanish while it runs does not end as done.
 func TestARunWithoutItsRowsIsNotDone(t *testing.T) {
 	c := tinyConfig()
 	lab := newLab(t)
@@ -98,8 +98,8 @@ func TestARunWithoutItsRowsIsNotDone(t *testing.T) {
 	sameValues(t, "again", epochValues(t, apart, want.Run), epochValues(t, lab, back.Run))
 }
 
-// TestNothingIsLeftOfKilledAttempts kills a process between the last checkpoint and the removal of old ones, and plants what processes
-// killed elsewhere leave: in the end the folder is that of an undisturbed run.
+// TestNothingIsLeftOfKilledAttempts kills a process between the last checkpoint and the removal of old ones, and plants files that
+// processes killed elsewhere leave: in the end the folder is that of an undisturbed run.
 func TestNothingIsLeftOfKilledAttempts(t *testing.T) {
 	c := tinyConfig()
 	c.Run.Epochs = 5
@@ -166,7 +166,7 @@ func (f *lastRename) Rename(from, to string) error {
 	return f.System.Rename(from, to)
 }
 
-// deleteEpoch takes an epoch's rows from a lab, as no program of ours does.
+// deleteEpoch deletes an epoch's rows from a lab, which no program of ours does.
 func deleteEpoch(t *testing.T, lab *store.Lab, hash string, epoch int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(lab.Dir(), "lab.sqlite"))

@@ -83,8 +83,8 @@ func TestEveryChangeOfAStateIsSeen(t *testing.T) {
 	}
 }
 
-// TestADamagedStateOverwritesNothing changes single digits of the newest state, a number of its rows among them: the run goes on from the checkpoint
-// before and ends in the rows of an undisturbed one.
+// TestADamagedStateOverwritesNothing changes single digits of the newest state, including a number of its rows: the run continues
+// from the checkpoint before and ends with the rows of an undisturbed one.
 func TestADamagedStateOverwritesNothing(t *testing.T) {
 	c := tinyConfig()
 	c.Run.Epochs = 4

@@ -9,7 +9,7 @@ import (
 	"collapse/internal/store"
 )
 
-// otherEngine is an engine that computes nothing new: it answers as it is told.
+// otherEngine is an engine that computes nothing: it gives prescribed answers.
 type otherEngine struct {
 	backend[float32]
 	trained  tally
@@ -23,8 +23,8 @@ func (o otherEngine) epoch(epochOrder[float32]) (tally, error) { return o.traine
 
 func (o otherEngine) evaluate(string, bool, taker[float32]) error { return o.passing }
 
-// TestEngineThatFailsIsNotARunThatDiverged: only an objective that is not finite is a divergence, with the counts of the session; any
-// other error of the engine is itself.
+// TestEngineThatFailsIsNotARunThatDiverged: only a non-finite objective is a divergence, with the counts of the session; any other
+// error of the engine stays as it is.
 func TestEngineThatFailsIsNotARunThatDiverged(t *testing.T) {
 	s := tinySession[float32](t, tinyConfig(), nil)
 	j := &job[float32]{s: s, cfg: s.cfg.given}
@@ -46,7 +46,7 @@ func TestEngineThatFailsIsNotARunThatDiverged(t *testing.T) {
 	}
 }
 
-// TestCheckpointsNameTheEngine: what the bits depend on is what the engine says, and only ours has traces.
+// TestCheckpointsNameTheEngine: the engine says what the bits depend on, and only ours has traces.
 func TestCheckpointsNameTheEngine(t *testing.T) {
 	s := tinySession[float32](t, tinyConfig(), nil)
 	s.engine = otherEngine{backend: s.engine}

@@ -19,7 +19,7 @@ func heldConfig() Config {
 	return c
 }
 
-// A run that goes on from a shorter one, also one that is interrupted after that, ends in the bits and the rows of one in one piece,
+// A run that continues a shorter one, even if it is interrupted after that, ends with the bits and the rows of an uninterrupted run,
 // and trains no epoch twice.
 func TestExtendedRunHasTheBitsOfAWholeOne(t *testing.T) {
 	short, long := heldConfig(), heldConfig()
@@ -45,7 +45,7 @@ func TestExtendedRunHasTheBitsOfAWholeOne(t *testing.T) {
 	sameValues(t, "extended", epochValues(t, apart, want.Run), epochValues(t, lab, got.Run))
 }
 
-// Every failure of a call while a run goes on from a shorter one leaves a lab in which it ends as in one piece.
+// Every failure of a call while a run continues a shorter one leaves a lab in which it ends like an uninterrupted run.
 func TestEveryFailureOfAnExtensionLosesNothing(t *testing.T) {
 	short, long := heldConfig(), heldConfig()
 	short.Run.Epochs, long.Run.Epochs = 1, 2
@@ -74,7 +74,7 @@ func TestEveryFailureOfAnExtensionLosesNothing(t *testing.T) {
 	}
 }
 
-// What is not the beginning of a run is passed over, said, and changes nothing.
+// A run that is not the beginning of this one is skipped, with a note, and changes nothing.
 func TestOtherRunsAreNoBeginning(t *testing.T) {
 	c := heldConfig()
 	apart := newLab(t)

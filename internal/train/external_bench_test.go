@@ -11,8 +11,8 @@ import (
 // idle is the fault of an engine that does nothing: idleEngine.
 const idle = "idle"
 
-// idleEngine neither trains nor evaluates: it answers at once, with features and logits that were computed once. What a run with it takes is
-// what protocol and files take.
+// idleEngine neither trains nor evaluates: it answers at once, with features and logits that were computed once. The time of a run
+// with it is that of protocol and files.
 type idleEngine struct {
 	fakeEngine[float32]
 	rows map[string]*fakeRows[float32]

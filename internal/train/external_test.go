@@ -168,7 +168,7 @@ func TestEngineFaultsAreErrorsInWords(t *testing.T) {
 
 func first[A, B any](a A, _ B) A { return a }
 
-// TestMemoryThatRunsOutOnTheWay: the epochs before are kept, a smaller batch is named, and the process goes on with the run from there.
+// TestMemoryThatRunsOutOnTheWay: the epochs before are kept, a smaller batch is suggested, and the process can continue the run from there.
 func TestMemoryThatRunsOutOnTheWay(t *testing.T) {
 	c := elsewhere()
 	want := endFiles(t, mustRun(t, c, newLab(t), Options{Engines: first(fakePool(t, c, ""))}))
@@ -191,7 +191,7 @@ func TestMemoryThatRunsOutOnTheWay(t *testing.T) {
 	}
 }
 
-// TestDeviceThatIsNotThere: nothing is claimed, what there is is named, and the process stays for runs that do with it.
+// TestDeviceThatIsNotThere: nothing is claimed, the message lists the existing devices, and the process stays for other runs.
 func TestDeviceThatIsNotThere(t *testing.T) {
 	c, lab := elsewhere(), newLab(t)
 	pool, pids := fakePool(t, c, "")
@@ -210,7 +210,7 @@ func TestDeviceThatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestEngineThatFindsNaN: a run that diverges there has diverged.
+// TestEngineThatFindsNaN: a run that diverges there counts as diverged.
 func TestEngineThatFindsNaN(t *testing.T) {
 	c := elsewhere()
 	pool, _ := fakePool(t, c, "epoch:nan")
@@ -221,14 +221,14 @@ func TestEngineThatFindsNaN(t *testing.T) {
 	}
 }
 
-// TestEngineThatFloodsStderr: what nobody reads must not stop it.
+// TestEngineThatFloodsStderr: output that nobody reads must not stop it.
 func TestEngineThatFloodsStderr(t *testing.T) {
 	c := elsewhere()
 	pool, _ := fakePool(t, c, "epoch:flood")
 	mustRun(t, c, newLab(t), Options{Engines: pool})
 }
 
-// TestEngineOfOtherNumbersIsRefused: our own kernels see that an engine computes another network.
+// TestEngineOfOtherNumbersIsRefused: our own kernels detect that an engine computes another network.
 func TestEngineOfOtherNumbersIsRefused(t *testing.T) {
 	c := elsewhere()
 	other := c
@@ -262,7 +262,7 @@ func TestRunOfAnEngineIsInterrupted(t *testing.T) {
 	gone(t, *pids)
 }
 
-// TestRunWithoutEngines: who starts no processes refuses the run, and it is no failure of it.
+// TestRunWithoutEngines: a program that starts no processes refuses the run, which does not count as a failure of it.
 func TestRunWithoutEngines(t *testing.T) {
 	_, err := Run(t.Context(), elsewhere(), newLab(t), Options{Open: openOnce})
 	if err == nil || !EngineTrouble(err) {
@@ -274,7 +274,7 @@ func TestRunWithoutEngines(t *testing.T) {
 	}
 }
 
-// TestEngineSettingsAreIdentity: at their defaults they are left out, so that runs keep the names they had; away from them they are there.
+// TestEngineSettingsAreIdentity: at their defaults they are left out, so that runs keep their identities; other values are part of it.
 func TestEngineSettingsAreIdentity(t *testing.T) {
 	if text := Canonical(tinyConfig(), "a", "b"); bytes.Contains(text, []byte("engine")) || bytes.Contains(text, []byte("precision")) {
 		t.Errorf("%s", text)
@@ -296,8 +296,8 @@ func TestEngineSettingsAreIdentity(t *testing.T) {
 	}
 }
 
-// TestRunGoesOnWithAnotherEngine puts a checkpoint of our own kernels under a run of an engine: it is another machine's, which is refused
-// or noted, and the tensors are the same.
+// TestRunGoesOnWithAnotherEngine gives a run of an engine a checkpoint of our own kernels: that is another machine's, which is
+// refused or noted, and the tensors are the same.
 func TestRunGoesOnWithAnotherEngine(t *testing.T) {
 	c := elsewhere()
 	pool, _ := fakePool(t, c, "")

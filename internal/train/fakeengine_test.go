@@ -146,7 +146,7 @@ func (f *fakeSaid) do(o fakeOrder) error {
 	return nil
 }
 
-// goWrong does what is wrong instead of an order, if it is that one's turn.
+// goWrong does something wrong instead of an order, if it is that order's turn.
 func (f *fakeSaid) goWrong(order string) bool {
 	if order != f.order {
 		return false

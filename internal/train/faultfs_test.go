@@ -13,8 +13,8 @@ import (
 
 var errCrash = errors.New("the machine stopped")
 
-// faultFS is the operating system's file system, but for its call number failAt (from 1), which fails. With fatal set, the machine
-// stops there: every later call fails too, and powerOff takes away what was never synced.
+// faultFS is the operating system's file system, except that call number failAt (from 1) fails. With fatal set, the machine stops
+// there: every later call fails, too, and powerOff discards what was never synced.
 type faultFS struct {
 	rundir.System
 	failAt int
@@ -112,7 +112,7 @@ type faultFile struct {
 	path string
 }
 
-// Write fails as a full disk does: half of the bytes are there.
+// Write fails as on a full disk: half of the bytes are written.
 func (w *faultFile) Write(p []byte) (int, error) {
 	if err := w.fs.fails("write"); err != nil {
 		n, _ := w.File.Write(p[:len(p)/2])
@@ -134,8 +134,8 @@ func (w *faultFile) Close() error {
 	return errors.Join(err, w.File.Close())
 }
 
-// powerOff leaves on the disk the least that its contract allows: unsynced renames did not happen, unsynced contents are cut, and
-// unsynced names are gone.
+// powerOff leaves on the disk the least that its contract allows: unsynced renames did not happen, unsynced contents are truncated,
+// and unsynced names are gone.
 func (f *faultFS) powerOff() error {
 	for i := len(f.renamed) - 1; i >= 0; i-- {
 		from, to := f.renamed[i][0], f.renamed[i][1]

@@ -25,7 +25,7 @@ func fuzzMust(t testing.TB, err error) {
 	}
 }
 
-// FuzzState reads bytes as state.json. One that can be read is, written by this program, read back as it is.
+// FuzzState reads bytes as state.json. A state that can be read is the same after it is written and read back.
 func FuzzState(f *testing.F) {
 	st := state{Format: stateFormat, Run: "ab", Epoch: 2, Step: 7, Loss: 0.25, Machine: ThisMachine(), Changes: []change{{AfterEpoch: 1}},
 		Files: map[string]rundir.Sum{rundir.Model: {Bytes: 3, SHA256: "cd"}}, Rows: []row{number("test", "loss", 1.5), {Measure: "nc1", Missing: "no inverse"}}}
@@ -59,7 +59,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// stopped is a run that was stopped after two epochs, and all that it takes to go on with it, or with what a fuzz test makes of its files.
+// stopped is a run that was stopped after two epochs, with everything needed to continue it, or to try that with files that a fuzz test has changed.
 type stopped struct {
 	lab   *store.Lab
 	run   store.Run
@@ -98,7 +98,7 @@ func newStopped(f *testing.F) *stopped {
 	return s
 }
 
-// with has f look at the run while a file has other bytes.
+// with has f examine the run while a file has other bytes.
 func (s *stopped) with(t *testing.T, path string, b []byte, f func()) {
 	fuzzMust(t, os.WriteFile(path, b, 0o666))
 	defer func() { fuzzMust(t, os.WriteFile(path, s.files[path], 0o666)) }()
@@ -117,7 +117,7 @@ func (s *stopped) signed(t *testing.T, change func(*state)) []byte {
 	return text
 }
 
-// FuzzRestore goes on from a checkpoint of which one file has other bytes, with digests that fit, as somebody who means ill would write them.
+// FuzzRestore continues from a checkpoint in which one file has other bytes, with matching digests, as an attacker would write them.
 func FuzzRestore(f *testing.F) {
 	s := newStopped(f)
 	for i, name := range []string{rundir.Model, rundir.Optim, rundir.State} {
@@ -160,7 +160,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// FuzzInspect looks at a run's folder in which one file has other bytes, as at that of a run that is done.
+// FuzzInspect inspects a run's folder in which one file has other bytes, as if the run were done.
 func FuzzInspect(f *testing.F) {
 	s := newStopped(f)
 	var paths []string

@@ -90,8 +90,8 @@ func (k *killFS) SyncDir(dir string) error                { k.count(); return k.
 func (k *killFS) Rename(from, to string) error            { k.count(); return k.System.Rename(from, to) }
 func (k *killFS) RemoveAll(path string) error             { k.count(); return k.System.RemoveAll(path) }
 
-// TestKilledProcessesLoseNothing kills a training process (kill -9) again and again in one lab, each a few calls after it took the
-// run over, then lets one end: the files and the lab's rows are those of a run that was never killed.
+// TestKilledProcessesLoseNothing kills a training process (kill -9) again and again in one lab, each a few calls after it took over
+// the run, then lets one end: the files and the lab's rows are those of a run that was never killed.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	for _, optimiser := range []string{"sgd", "adam", "lbfgs"} {
 		t.Run(optimiser, func(t *testing.T) { killAgainAndAgain(t, optimiser) })

@@ -55,8 +55,8 @@ var memoryKinds = map[string]func(*Config){
 	},
 }
 
-// TestTheFootprintIsWhatARunTakes compares the estimate with the growth of a process of its own: in this one, memory that earlier
-// tests have given back would be taken again unseen.
+// TestTheFootprintIsWhatARunTakes compares the estimate with the growth of a separate process: in this one, memory freed by earlier
+// tests would be reused unnoticed.
 func TestTheFootprintIsWhatARunTakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: the race detector, which runs with it, takes memory of its own")

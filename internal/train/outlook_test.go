@@ -56,7 +56,7 @@ func TestFLOPByHand(t *testing.T) {
 	}
 }
 
-// TestARunNotesWhatItCost: its time on two threads counts twice, and epochs of a shorter run are not its own.
+// TestARunNotesWhatItCost: time on two threads counts twice, and epochs of a shorter run are not counted.
 func TestARunNotesWhatItCost(t *testing.T) {
 	team := parallel.NewTeam(2)
 	defer team.Close()

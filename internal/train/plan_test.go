@@ -64,7 +64,7 @@ func TestPlanHoldsWhatTheConfigurationSays(t *testing.T) {
 	if p := mustPlan(t, peeled); p.Rule.(optim.AdamConfig).WeightDecay != 0 || p.Decay.Features != c.Optim.LambdaH {
 		t.Errorf("peeled: %+v beside %+v", p.Rule, p.Decay)
 	}
-	// A kind that does not exist under one of the wrong type: nothing is said of it twice, and nothing is made of it.
+	// An unknown kind next to a key of the wrong type: nothing is reported twice, and no plan is made.
 	wrong := Default()
 	wrong.Optim.Kind = "momentum"
 	if _, err := newLoader(&wrong).load(&wrong, "c.toml", []byte("[optim]\nkind = 3"), nil); err == nil {

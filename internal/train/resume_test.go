@@ -39,7 +39,7 @@ func TestInterruptedRunEndsInTheSameBits(t *testing.T) {
 	sameValues(t, "resumed", epochValues(t, whole, want.Run), epochValues(t, lab, back.Run))
 }
 
-// TestRowsLaterThanTheCheckpointGo interrupts between checkpoints: what the lab holds when the run goes on is what its checkpoint holds.
+// TestRowsLaterThanTheCheckpointGo interrupts between checkpoints: when the run continues, the lab holds exactly what its checkpoint holds.
 func TestRowsLaterThanTheCheckpointGo(t *testing.T) {
 	for stop, safe := range map[int]int{1: 0, 3: 2} {
 		c := tinyConfig()
@@ -84,7 +84,7 @@ func (s *stopAfter) Epoch(e EpochDone) {
 	}
 }
 
-// TestEveryFailureOfARunLosesNothing fails every call that a whole run makes, as a full disk and as a power cut, and runs again.
+// TestEveryFailureOfARunLosesNothing fails every call of a whole run, as a full disk and as a power cut, and runs again.
 func TestEveryFailureOfARunLosesNothing(t *testing.T) {
 	c := tinyConfig()
 	c.Run.Epochs = 2
@@ -168,7 +168,7 @@ func (f renameFS) Rename(from, to string) error {
 	return f.System.Rename(from, to)
 }
 
-// Rows of short epochs wait to be written together, but never beyond a checkpoint: who is killed right after it would miss them.
+// Rows of short epochs wait to be written together, but never beyond a checkpoint: a process that is killed right after it would miss them.
 func TestRowsAreNeverBehindACheckpoint(t *testing.T) {
 	c := tinyConfig()
 	c.Run.Epochs, c.Run.CheckpointEvery = 9, 3

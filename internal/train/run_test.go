@@ -208,7 +208,7 @@ func sameValues(t *testing.T, when string, want, got []store.Value) {
 	}
 }
 
-// Where the last batch is so small that batch norm makes noise of it, the error says so.
+// If the last batch is so small that batch norm turns it into noise, the error says so.
 func TestDivergenceAfterATinyBatch(t *testing.T) {
 	c := tinyConfig()
 	c.Loss.Kind, c.Optim.LR = "mse", 1e30

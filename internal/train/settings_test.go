@@ -8,7 +8,7 @@ import (
 	"collapse/nn"
 )
 
-// TestEverySettingIsAConfiguration loads each and looks for whose it is, and that the network can be described.
+// TestEverySettingIsAConfiguration loads each setting and checks that it says whose it is, and that the network can be described.
 func TestEverySettingIsAConfiguration(t *testing.T) {
 	list := Settings()
 	if len(list) < 20 {
@@ -36,7 +36,7 @@ func TestEverySettingIsAConfiguration(t *testing.T) {
 	}
 }
 
-// TestSettingsThatPapersAndCodesDisagreeOn looks at what reference sheets list as differences.
+// TestSettingsThatPapersAndCodesDisagreeOn checks what the reference sheets list as differences.
 func TestSettingsThatPapersAndCodesDisagreeOn(t *testing.T) {
 	get := func(name string) Config {
 		c, err := Setting(name)

@@ -136,8 +136,8 @@ func TestObjectiveGradients(t *testing.T) {
 	}
 }
 
-// TestObjectiveOfAnEpochIsThatOfTheWholeSet compares the row with what the optimiser sees of a batch that is the whole training set, in a
-// network whose training and evaluation agree.
+// TestObjectiveOfAnEpochIsThatOfTheWholeSet compares the row with what the optimiser sees of a batch that is the whole training set,
+// in a network that computes the same in training and evaluation.
 func TestObjectiveOfAnEpochIsThatOfTheWholeSet(t *testing.T) {
 	for _, kind := range []optim.DecayKind{optim.DecayAll, optim.DecayPeeled, optim.DecayPeeledBatch} {
 		c := tinyConfig()

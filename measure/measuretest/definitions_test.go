@@ -92,7 +92,7 @@ func TestUndefined(t *testing.T) {
 	}
 }
 
-// The formula features of the theory's metrics, whose numbers an independent program found: K = 5, n = 6, d = 3.
+// The formula-defined features of the theory's metrics, whose numbers an independent program computed: K = 5, n = 6, d = 3.
 func TestFormulaFeatures(t *testing.T) {
 	const k, n, d = 5, 6, 3
 	s := &Set{D: d, Train: Split{K: k}}
@@ -156,7 +156,7 @@ func axis(m, i int) float64 {
 	return 1 / root
 }
 
-// One index is one set; the sets have what they are drawn for.
+// An index determines the set; the sets have the properties they are drawn for.
 func TestRandomSets(t *testing.T) {
 	a, b := Random(7), Random(7)
 	if !slices.Equal(a.Train.H, b.Train.H) || !slices.Equal(a.W, b.W) || slices.Equal(a.Train.H, Random(8).Train.H) {

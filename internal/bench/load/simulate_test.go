@@ -48,12 +48,12 @@ func TestASimulationReportsItsReadings(t *testing.T) {
 	}
 }
 
-// patient is a simulation in which nobody is taken for dead, however slow the machine is: runs of 40 ms, on a queue with minutes of patience.
+// patient is a simulation in which no worker is taken for dead, however slow the machine is: runs of 40 ms, on a queue that waits for minutes.
 func patient(runs int) Simulation {
 	return Simulation{Workers: 10, Runs: runs, Length: 2 * time.Millisecond, Epoch: 500 * time.Microsecond, Rows: 7, Bytes: 1000, Speed: 0.05, Measure: time.Hour}
 }
 
-// TestASimulationCountsWhatHappens runs a simulation to the end of its runs: what its workers say that they sent is in the lab.
+// TestASimulationCountsWhatHappens runs a simulation to the end of its runs: what its workers report as sent is in the lab.
 func TestASimulationCountsWhatHappens(t *testing.T) {
 	t.Parallel()
 	s := patient(60)
@@ -103,7 +103,7 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 	}
 }
 
-// TestASimulationMeasures: a whole one, as `collapse bench queue` runs it. How much of it a machine gets done is what it is to show.
+// TestASimulationMeasures runs a whole simulation, as `collapse bench queue` does. The amount of work done is up to the machine.
 func TestASimulationMeasures(t *testing.T) {
 	t.Parallel()
 	began := time.Now()

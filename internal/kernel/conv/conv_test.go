@@ -190,8 +190,7 @@ func TestWinogradRandomShapes(t *testing.T) {
 		func(t *testing.T) { rapid.Check(t, checkRandom[float64](drawWinograd, true)) })
 }
 
-// checkRandom compares random shapes and epilogues with the oracle. Shapes that would take the oracle long have
-// their batch cut.
+// checkRandom compares random shapes and epilogues with the oracle. Shapes that would take the oracle too long get a smaller batch.
 func checkRandom[T kernel.Float](draw func(*rapid.T) (Shape, int), winograd bool) func(*rapid.T) {
 	mostProducts := int64(300_000)
 	if testing.Short() {
@@ -266,7 +265,7 @@ func ExampleShape() {
 	// Output: 16 16 2408448 2157312
 }
 
-// TestConvCold: where the output goes, past the caches or not, and on a cache line or not, changes no bit of it and nothing beside it.
+// TestConvCold: whether the output goes past the caches, or starts on a cache line, changes no bit of it and nothing next to it.
 func TestConvCold(t *testing.T) {
 	t.Run("float32", testConvCold[float32])
 	t.Run("float64", testConvCold[float64])
@@ -296,7 +295,7 @@ func testConvCold[T kernel.Float](t *testing.T) {
 						t.Errorf("winograd %v, batch %d, offset %d: other values", winograd, batch, offset)
 					}
 					if whole[offset-1] != guard || whole[offset+len(y)] != guard {
-						t.Errorf("winograd %v, batch %d, offset %d: written beside the output", winograd, batch, offset)
+						t.Errorf("winograd %v, batch %d, offset %d: written outside the output", winograd, batch, offset)
 					}
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"collapse/internal/kernel/kerneltest"
 )
 
-// TestImages: the layout by its definition, and back; means and their gradient by theirs. Sizes leave rests everywhere.
+// TestImages: the layout by its definition, and back; means and their gradient by theirs. All sizes leave remainders.
 func TestImages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	two := parallel.NewTeam(2)

@@ -11,8 +11,8 @@ import (
 	"collapse/parallel"
 )
 
-// The shapes below reach every way the work is cut: strips, blocks of channels, slices, filters transformed once
-// and panel by panel, one wave and several, narrow last groups of lanes.
+// The shapes below cover every way in which work is divided: strips, blocks of channels, slices, filters transformed once and panel
+// by panel, one wave and several, narrow last groups of lanes.
 var convPropertyCases = []struct {
 	shape    Shape
 	batch    int
@@ -31,7 +31,7 @@ var convPropertyCases = []struct {
 	{Shape{400, 410, 2, 3, 3, 3, 1, 1}, 20, true},
 }
 
-// mostGeneric is the most multiply-adds a test asks of the generic kernels, which may run in an emulator.
+// mostGeneric is the largest number of multiply-adds for the generic kernels, which may run in an emulator.
 func mostGeneric() int64 {
 	if testing.Short() {
 		return 1e7

@@ -14,7 +14,7 @@ import (
 	"collapse/parallel"
 )
 
-// matrix is a view with NaN before it, behind it and between its rows.
+// matrix is a view with NaN before it, after it and between its rows.
 type matrix[T kernel.Float] struct {
 	kernel.Matrix[T] // as Multiply takes it, its slice as short as allowed
 	buffer           []T
@@ -110,8 +110,8 @@ func (m matrix[T]) columnVectors() [][]float64 {
 	return vs
 }
 
-// dot returns x·y and the sum of the absolute products, in twice the precision of float64 (Ogita, Rump
-// and Oishi 2005, Dot2): exact for the bounds below.
+// dot returns x·y and the sum of the absolute products, with twice the precision of float64 (Ogita, Rump and Oishi 2005, Dot2):
+// exact for the bounds below.
 func dot(x, y []float64) (sum, absSum float64) {
 	var low float64
 	for p, v := range x {
@@ -227,7 +227,7 @@ func testGemmPaths[T kernel.Float](t *testing.T) {
 	}
 }
 
-// The packed rows of A are bounded; a product beyond the bound goes in several spans of rows.
+// The packed rows of A are bounded; a larger product is computed in several spans of rows.
 func TestGemmRowSpans(t *testing.T) {
 	kerneltest.Each(t, func(t *testing.T) {
 		m, n, k := 260, table.float64.nr, kSpan
@@ -391,7 +391,7 @@ func TestGemmPanics(t *testing.T) {
 	}
 }
 
-// A named element type takes the same way.
+// A named element type takes the same path.
 func TestGemmNamedType(t *testing.T) {
 	type weight float32
 	c := make([]weight, 1)

@@ -11,7 +11,7 @@ import (
 	"collapse/parallel"
 )
 
-// int16s is a matrix of pairs with a guard value before it, behind it and between its rows.
+// int16s is a matrix of pairs with a guard value before it, after it and between its rows.
 type int16s struct {
 	kernel.Matrix[int32]
 	buffer []int32
@@ -93,7 +93,7 @@ func TestInt16(t *testing.T) {
 	})
 }
 
-// A team changes nothing, and large products take every way of cutting and packing.
+// A team changes nothing, and large products use every way of dividing and packing.
 func TestInt16Team(t *testing.T) {
 	team := parallel.NewTeam(3)
 	defer team.Close()

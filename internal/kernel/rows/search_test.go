@@ -11,7 +11,7 @@ import (
 	"collapse/internal/kernel/kerneltest"
 )
 
-// plainSearches are the searches of a row as their definitions write them.
+// plainSearches are the searches of a row, written as in their definitions.
 func plainSearches[T kernel.Float](x []T, y, other []float64, least float64) (sum, product float64, atSum, atProduct int, list []int32, values []float64, gap float64) {
 	sum, product, atSum, atProduct, gap = math.Inf(-1), math.Inf(-1), -1, -1, math.Inf(1)
 	for j, v := range x {
@@ -55,7 +55,7 @@ func upTo(n int) (x []int) {
 	return x
 }
 
-// TestSearches compares with the definitions: ties, infinities and what is no number included.
+// TestSearches compares with the definitions, including ties, infinities and NaN.
 func TestSearches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, name := range isa.Available() {

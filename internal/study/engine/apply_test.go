@@ -12,8 +12,8 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// TestABatchIsItsMessagesOneByOne applies what several attempts at several runs sent, mixed as the queue may mix it and with stale
-// messages among it, in one batch and message by message.
+// TestABatchIsItsMessagesOneByOne applies what several attempts at several runs sent, in an order that the queue may produce and
+// with stale messages among them, in one batch and message by message.
 func TestABatchIsItsMessagesOneByOne(t *testing.T) {
 	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir(), Logf: t.Logf})
 	must(t, err)
@@ -45,8 +45,8 @@ func TestABatchIsItsMessagesOneByOne(t *testing.T) {
 	}
 }
 
-// mixed makes what attempts at the runs sent: each begins where one before it may have been, and may be followed by messages of an
-// earlier one that come too late. Most of the last attempts end.
+// mixed makes the messages that attempts at the runs sent: each begins where one before it may have got to, and may be followed by
+// late messages of an earlier one. Most of the last attempts end.
 func mixed(r *rand.Rand, items []study.Item) []queue.Message {
 	sent := make([][]queue.Message, len(items))
 	for i, it := range items {

@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkCoordinator takes over what 100 workers elsewhere have sent while nobody coordinated, with a reader at work: runs of 50
-// measures an epoch, from their beginnings to their files.
+// measures per epoch, from their beginnings to their files.
 func BenchmarkCoordinator(b *testing.B) {
 	for _, size := range []struct{ runs, epochs int }{{150, 200}, {100, 800}, {1000, 40}} {
 		b.Run(fmt.Sprintf("%dx%d", size.runs, size.epochs), func(b *testing.B) {

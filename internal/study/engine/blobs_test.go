@@ -55,8 +55,8 @@ func heldClaim(t *testing.T, e *engine, state func(generation uint64) wire.State
 	return <-claimed
 }
 
-// TestSweptBlobs: of all blobs, those stay that the next worker at a run goes on from, and those that the run's worker may be about to
-// send or to name.
+// TestSweptBlobs: of all blobs, those stay that the run's next worker continues from, and those that its worker may be about to send
+// or to name.
 func TestSweptBlobs(t *testing.T) {
 	configs := demo.Grid{Base: tiny(), Losses: []string{"ce"}, Noise: []float64{0}, Seeds: 5}.Configs()
 	lab := saved(t, configs[:3])
@@ -81,7 +81,7 @@ func TestSweptBlobs(t *testing.T) {
 		at(g, ".tmp-123"), at(g+1, "ckpt-30.tar"), open + "/begin/ckpt-1.tar", queued + "/g9/ckpt-2.tar"}
 	swept := []string{at(before, "ckpt-10.tar"), at(before, "beside-10-15.tar"), at(before, ".tmp-123"), at(g, "ckpt-19.tar"), at(g, "ckpt-19.tar~x"), at(g, "beside-10-15.tar"),
 		done + "/g7/ckpt-2.tar", done + "/g7/.tmp-4", done + "/begin/ckpt-1.tar", "no-run/g1/ckpt-1.tar", run + "/x", "y"}
-	read := []string{stopped + "/g9/ckpt-5.tar"} // stays until it is known that no result on its way names it
+	read := []string{stopped + "/g9/ckpt-5.tar"} // stays until it is certain that no result on its way names it
 	check := func(shared bool, want ...string) {
 		t.Helper()
 		blobs, err := e.blobs(t.Context(), shared)
@@ -133,8 +133,8 @@ func (g *atGate) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestNothingIsLeftInTheSharedFolder: before the study begins there is what a killed worker left, and while it goes on a worker that was
-// overtaken writes, and goes on writing after its end. The folder of another lab in the same shared folder stays as it is.
+// TestNothingIsLeftInTheSharedFolder: before the study begins, a killed worker has left files; while it runs, an overtaken worker
+// writes, and continues to write after its end. The folder of another lab in the same shared folder stays unchanged.
 func TestNothingIsLeftInTheSharedFolder(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{longer()}
@@ -186,8 +186,8 @@ func TestNothingIsLeftInTheSharedFolder(t *testing.T) {
 	}
 }
 
-// TestAnEndThatWasCutShort: the coordinator was killed between the last run's end and the sweep, or in the midst of that. Going on with
-// the study, of which nothing is left to compute, sweeps.
+// TestAnEndThatWasCutShort: the coordinator was killed between the last run's end and the sweep, or during the sweep. Continuing the
+// study, which has nothing left to compute, sweeps.
 func TestAnEndThatWasCutShort(t *testing.T) {
 	configs := []train.Config{tiny()}
 	lab, shared := saved(t, configs), t.TempDir()
@@ -213,7 +213,7 @@ func TestAnEndThatWasCutShort(t *testing.T) {
 	}
 }
 
-// TestAWorkerWithAnotherFolder leaves its checkpoints with the queue: its folder is not the coordinator's.
+// TestAWorkerWithAnotherFolder leaves its checkpoints with the queue, since its folder is not the coordinator's.
 func TestAWorkerWithAnotherFolder(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{longer()}

@@ -15,7 +15,7 @@ import (
 	"collapse/parallel"
 )
 
-// TestACancelledRunLeavesALiveStudy stops one run of a study under way, sees that the study goes on without it, and lets it go on.
+// TestACancelledRunLeavesALiveStudy stops one run of a study under way, checks that the study continues without it, and resumes it.
 func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 	t.Parallel()
 	base := longer()
@@ -54,7 +54,7 @@ func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 	}
 }
 
-// TestAStudyEndsBesideACancelledRun stops a run that nobody lets go on: the study ends without it and says so, and takes it up again
+// TestAStudyEndsBesideACancelledRun stops a run that nobody resumes: the study ends without it and says so, and takes it up again
 // when it is opened.
 func TestAStudyEndsBesideACancelledRun(t *testing.T) {
 	configs := smallGrid()[:3]
@@ -71,7 +71,7 @@ func TestAStudyEndsBesideACancelledRun(t *testing.T) {
 	}
 }
 
-// TestARunLetGoOnAtTheEnd lets a stopped run go on as the last other run ends: the study does not end without it.
+// TestARunLetGoOnAtTheEnd resumes a stopped run as the last other run ends: the study does not end without it.
 func TestARunLetGoOnAtTheEnd(t *testing.T) {
 	configs := smallGrid()[:3]
 	lab := saved(t, configs)
@@ -89,7 +89,7 @@ func TestARunLetGoOnAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestNobodyBeginsACancelledRun hands a run that a person has cancelled to a slot of this process, and hears of it from a worker elsewhere.
+// TestNobodyBeginsACancelledRun gives a run that a user has cancelled to a slot of this process, and hears of it from a worker elsewhere.
 func TestNobodyBeginsACancelledRun(t *testing.T) {
 	item := itemsOf(t, smallGrid()[:1])[0]
 	lab := saved(t, smallGrid()[:1])
@@ -121,7 +121,7 @@ func TestNobodyBeginsACancelledRun(t *testing.T) {
 	}
 }
 
-// person cancels the first run that is worked on, and lets it go on when another has ended.
+// person cancels the first run that is being computed, and resumes it when another has ended.
 type person struct {
 	t    *testing.T
 	lab  *store.Lab

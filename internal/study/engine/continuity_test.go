@@ -38,7 +38,7 @@ func (s stopAt) Epoch(e train.EpochDone) {
 	}
 }
 
-// trainedUpTo leaves a run in the lab as a process that ended after an epoch.
+// trainedUpTo leaves a run in the lab as if its process had ended after an epoch.
 func trainedUpTo(t *testing.T, lab *store.Lab, c train.Config, epoch int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -61,8 +61,8 @@ func waitForEpoch(t *testing.T, lab *store.Lab, hash string, epoch int64) {
 	t.Fatalf("the rows of epoch %d do not reach the lab", epoch)
 }
 
-// TestNoGapAfterAWorkerElsewhere computes a run here up to epoch 50, then elsewhere from its start up to epoch 20, where worker and
-// coordinator are killed, then here again: the checkpoint of epoch 50 is of epochs whose rows are gone.
+// TestNoGapAfterAWorkerElsewhere computes a run here up to epoch 50, then elsewhere from the start up to epoch 20, where worker and
+// coordinator are killed, then here again: the checkpoint of epoch 50 comes after epochs whose rows are gone.
 func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{stepByStep()}
@@ -88,7 +88,7 @@ func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
-// coordinating is an engine that coordinates the lab's study s and receives nothing by itself. Its one run is in the queue.
+// coordinating is an engine that coordinates the lab's study s but receives nothing by itself. Its one run is in the queue.
 func coordinating(t *testing.T, lab *store.Lab, item study.Item) (*engine, *studytest.Log) {
 	t.Helper()
 	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir(), Logf: t.Logf})
@@ -111,7 +111,7 @@ func coordinating(t *testing.T, lab *store.Lab, item study.Item) (*engine, *stud
 	return e, log
 }
 
-// sentBy are messages of one attempt at a run by a worker elsewhere.
+// sentBy are the messages of one attempt at a run by a worker elsewhere.
 type sentBy struct {
 	t    *testing.T
 	hash string
@@ -128,7 +128,7 @@ func (s sentBy) done(files []byte) queue.Message {
 	return m
 }
 
-// rows are the messages of the epochs from first to last of the run in a lab.
+// rows are the messages for epochs first to last of the run in a lab.
 func (s sentBy) rows(lab *store.Lab, first, last int64) (list []queue.Message) {
 	s.t.Helper()
 	epochs, err := lab.RowsAfter(s.hash, first-1)
@@ -153,8 +153,8 @@ func filesFrom(t *testing.T, lab *store.Lab, hash string, keep func(path string)
 	return text
 }
 
-// TestADoneWithoutTheRunIsRefused says that a run is done when it is not: without rows, without some of them, without its files, with
-// damaged ones. The lab does not take it, says why, and hands the run out again; the whole of it is taken.
+// TestADoneWithoutTheRunIsRefused reports a run as done when it is not: without rows, without some of them, without its files, or
+// with damaged ones. The lab does not accept it, says why, and submits the run again; the complete run is accepted.
 func TestADoneWithoutTheRunIsRefused(t *testing.T) {
 	configs := []train.Config{longer()}
 	item := itemsOf(t, configs)[0]
@@ -213,8 +213,8 @@ func TestADoneWithoutTheRunIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnAttemptOverAGapIsRefused begins an attempt that goes on from epochs whose rows the lab has not got. Nothing of it is taken, and
-// the run is handed out again without the checkpoint that the queue kept.
+// TestAnAttemptOverAGapIsRefused begins an attempt that continues after epochs whose rows the lab lacks. Nothing of it is accepted,
+// and the run is submitted again without the checkpoint in the queue.
 func TestAnAttemptOverAGapIsRefused(t *testing.T) {
 	configs := []train.Config{stepByStep()}
 	item := itemsOf(t, configs)[0]
@@ -233,7 +233,7 @@ func TestAnAttemptOverAGapIsRefused(t *testing.T) {
 	if jobs, err := e.c.Jobs(t.Context()); err != nil || len(jobs) != 1 {
 		t.Errorf("jobs %v, %v", jobs, err)
 	}
-	// One that brings the rows along, and one that goes on where the lab is, are taken.
+	// An attempt that brings the rows along, and one that continues where the lab is, are accepted.
 	third, fourth := sentBy{t, item.Hash, 11}, sentBy{t, item.Hash, 13}
 	must(t, e.apply(t.Context(), append([]queue.Message{third.data(wire.Begin{From: 50, Rows: 1}.Encode())}, third.rows(whole, 1, 60)...)))
 	must(t, e.apply(t.Context(), append([]queue.Message{fourth.data(wire.Begin{From: 61, Rows: 61}.Encode())}, fourth.rows(whole, 61, 80)...)))
@@ -242,8 +242,8 @@ func TestAnAttemptOverAGapIsRefused(t *testing.T) {
 	}
 }
 
-// TestRowsOnTheirWayAreStoredBeforeATakeover has a worker elsewhere send rows and leave a checkpoint, and a slot of this process take the
-// run over while nobody has read the rows yet.
+// TestRowsOnTheirWayAreStoredBeforeATakeover has a worker elsewhere send rows and store a checkpoint, and a slot of this process
+// take over the run before anybody has read the rows.
 func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 	configs := []train.Config{stepByStep()}
 	configs[0].Run.Keep = "all"
@@ -284,7 +284,7 @@ func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 		return nil, err
 	})
 	<-taken
-	time.Sleep(200 * time.Millisecond) // whoever does not wait for the rows goes on without them
+	time.Sleep(200 * time.Millisecond) // a process that does not wait for the rows continues without them
 	go e.c.Receive(here, func(list []queue.Message) error { return e.apply(here, list) })
 	must(t, <-ended)
 	sameValues(t, lab, whole, configs)
@@ -298,8 +298,8 @@ func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 	}
 }
 
-// TestARunThatChangesMachinesKeepsItsFiles kills a worker and has another go on: frames, saved features and kept checkpoints of the epochs
-// before are in the lab, too.
+// TestARunThatChangesMachinesKeepsItsFiles kills a worker and has another continue: frames, saved features and kept checkpoints of
+// the epochs before are in the lab, too.
 func TestARunThatChangesMachinesKeepsItsFiles(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{stepByStep()}
@@ -334,7 +334,7 @@ func TestARunThatChangesMachinesKeepsItsFiles(t *testing.T) {
 	}
 }
 
-// TestAnotherQueueTakesUpALab computes a run whose lab has a generation of a queue that is gone: those of a new queue begin at one again.
+// TestAnotherQueueTakesUpALab computes a run whose lab has recorded a generation of a queue that is gone: those of a new queue start at one again.
 func TestAnotherQueueTakesUpALab(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{tiny()}

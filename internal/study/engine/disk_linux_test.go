@@ -24,7 +24,7 @@ func savedIn(t *testing.T, dir string, configs []train.Config) *store.Lab {
 	return lab
 }
 
-// saysThatTheDiskIsFull waits for a coordinator's last words.
+// saysThatTheDiskIsFull waits for a coordinator's final error.
 func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
 	t.Helper()
 	over := time.After(30 * time.Second)
@@ -32,7 +32,7 @@ func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
 		select {
 		case line, ok := <-lines:
 			if !ok {
-				t.Fatal("the coordinator ended without a word about its disk")
+				t.Fatal("the coordinator ended without mentioning its disk")
 			}
 			if strings.HasPrefix(line, "error:") {
 				if !strings.Contains(line, "is full") || !strings.Contains(line, "make space") || !strings.Contains(line, "collapse study resume s") {
@@ -73,8 +73,8 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
-// TestAQueueWhoseDiskFillsUp fills the disk of the queue alone. The worker has its own, finishes its run
-// meanwhile, and hands it over once there is space again.
+// TestAQueueWhoseDiskFillsUp fills only the disk of the queue. The worker has its own, finishes its run meanwhile, and hands it over
+// once there is space again.
 func TestAQueueWhoseDiskFillsUp(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

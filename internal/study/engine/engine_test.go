@@ -15,7 +15,7 @@ import (
 	"collapse/internal/train"
 )
 
-// What the tests of all rooms share, by short names.
+// Short names for what the tests of all packages share.
 var (
 	must            = studytest.Must
 	openLab         = studytest.Lab
@@ -37,7 +37,7 @@ func options(t *testing.T, slots int) Options {
 	return Options{Slots: slots, Threads: slots, Queue: quickQueue(), Logf: t.Logf}
 }
 
-// remoteOptions are those of a coordinator that computes nothing itself.
+// remoteOptions are the options of a coordinator that computes nothing itself.
 func remoteOptions(t *testing.T) Options {
 	o := options(t, 0)
 	o.Listen, o.Token = "127.0.0.1:0", "secret"

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	studytest.RemoveReference()
 }
 
-// gate is a file. A process that comes to it waits while it is there: what the test does meanwhile, it does in the midst of things,
-// however slow the machine is.
+// gate is a file. A process that reaches it waits while the file exists, so that the test can act in the middle of things, however
+// slow the machine is.
 type gate string
 
 func newGate(t *testing.T) gate {
@@ -53,8 +53,8 @@ func (g gate) pass() {
 	}
 }
 
-// roleCoordinator executes study s of the lab args[0], listening on args[1] without slots, or with two
-// slots if that is "". It comes to the gate args[2], if given, when a run has ended; the others come to a halt, too.
+// roleCoordinator executes study s of the lab args[0], listening on args[1] without slots, or with two slots if that is "". It
+// reaches the gate args[2], if given, when a run has ended; the others stop, too.
 func roleCoordinator(args []string) error {
 	lab, err := store.Open(args[0], store.Options{})
 	if err != nil {
@@ -76,7 +76,7 @@ func roleCoordinator(args []string) error {
 	return err
 }
 
-// roleWorker works for args[0] with the scratch folder args[1]. It comes to the gate args[2], if given, at epoch 20.
+// roleWorker works for args[0] with the scratch folder args[1]. It reaches the gate args[2], if given, at epoch 20.
 func roleWorker(args []string) error {
 	b, err := queue.Connect(queue.Remote{URL: args[0], Token: "secret"}, queue.Options{Version: version.Version})
 	if err != nil {
@@ -133,7 +133,7 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
-// executing executes the study s of a lab beside the test, and returns where workers join and, later, how it ended.
+// executing executes the study s of a lab in the background, and returns where workers join and, later, how it ended.
 func executing(t *testing.T, lab *store.Lab, o *Options) (at string, ended chan error) {
 	url := urlOf(o)
 	ended = make(chan error, 1)
@@ -345,7 +345,7 @@ func TestARunThatAnotherProcessComputesIsLeftToIt(t *testing.T) {
 	}
 }
 
-// firstStep tells when a run has started.
+// firstStep reports when a run has started.
 type firstStep struct{ began chan struct{} }
 
 func (f firstStep) Started(train.Started) { close(f.began) }
@@ -353,7 +353,7 @@ func (firstStep) Step(train.StepDone)     {}
 func (firstStep) Epoch(train.EpochDone)   {}
 func (firstStep) Note(string)             {}
 
-// TestClocksThatJump runs a study on a lab whose clock leaps by days, in both directions, at every look.
+// TestClocksThatJump runs a study on a lab whose clock jumps by days, in both directions, at every look.
 func TestClocksThatJump(t *testing.T) {
 	var looks atomic.Int64
 	lab, err := store.Open(t.TempDir(), store.Options{Now: func() time.Time {

@@ -10,7 +10,7 @@ import (
 	"collapse/internal/train"
 )
 
-// FuzzSavedState reads bytes as what the queue keeps with a claim: what is read of it names epochs and blobs, and sweeping by it is safe.
+// FuzzSavedState reads bytes as what the queue keeps with a claim: what can be read names epochs and blobs, and sweeping by it is safe.
 func FuzzSavedState(f *testing.F) {
 	f.Add(wire.State{Epoch: 20, Blob: queue.Blob{Name: "run/g3/ckpt-20.tar", Bytes: 5}, SideParts: []wire.SidePart{{UpTo: 10, Blob: queue.Blob{Name: "run/g2/beside-0-10.tar"}}}}.Encode(), "run/g3/ckpt-19.tar~x")
 	f.Add([]byte(`{"epoch":-1}`), "run/begin/ckpt-1.tar")

@@ -21,7 +21,7 @@ import (
 	"collapse/internal/study/worker"
 )
 
-// openServer is somebody else's NATS with JetStream, where everybody may do everything.
+// openServer is a foreign NATS with JetStream, in which everybody may do everything.
 func openServer(t *testing.T) string {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
@@ -91,8 +91,8 @@ func litter(t *testing.T, conn *nats.Conn, hashes []string, generation string) {
 	must(t, conn.Flush())
 }
 
-// TestGarbageDoesNotStopAStudy litters the queue of a study before it, while it runs, and again after it was stopped in the midst:
-// with a worker's token on the study's own server, and with every right on a shared one.
+// TestGarbageDoesNotStopAStudy litters the queue of a study before it starts, while it runs, and again after it was interrupted:
+// with a worker's token on the study's own server, and with all permissions on a shared one.
 func TestGarbageDoesNotStopAStudy(t *testing.T) {
 	t.Parallel()
 	for _, shared := range []bool{false, true} {

@@ -15,7 +15,7 @@ import (
 	"collapse/internal/train"
 )
 
-// TestHealthIsReadAsItWasWritten, and what is known of workers only for a minute.
+// TestHealthIsReadAsItWasWritten, with news of workers counting only for a minute.
 func TestHealthIsReadAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	if h, err := ReadHealth(dir); err != nil || !h.Time.IsZero() {
@@ -49,8 +49,8 @@ func TestHealthIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// TestHealthIsWatched has a worker wait that is the only one: that is in the file, and told once, until somebody works. What was set aside
-// is counted on by the next coordinator.
+// TestHealthIsWatched has the only worker wait: the file says so, and it is logged once, until somebody works. The next coordinator
+// continues the count of what was set aside.
 func TestHealthIsWatched(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{tiny()}
@@ -100,7 +100,7 @@ func TestHealthIsWatched(t *testing.T) {
 	stop()
 }
 
-// TestStaleMessagesAreDropped: once a later attempt has begun, nothing of an earlier one counts, its beginning neither.
+// TestStaleMessagesAreDropped: once a later attempt has begun, nothing of an earlier one counts, not even its beginning.
 func TestStaleMessagesAreDropped(t *testing.T) {
 	configs := []train.Config{stepByStep()}
 	item := itemsOf(t, configs)[0]

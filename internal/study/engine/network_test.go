@@ -12,7 +12,7 @@ import (
 	"collapse/internal/train"
 )
 
-// network is the way from a worker to a server, which can be cut.
+// network is the connection from a worker to a server, which can be cut.
 type network struct {
 	listener net.Listener
 	to       string
@@ -61,7 +61,7 @@ func (n *network) accept() {
 	}
 }
 
-// carry holds back what comes while the network is cut, as TCP does.
+// carry holds back what arrives while the network is cut, as TCP does.
 func (n *network) carry(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
@@ -79,7 +79,7 @@ func (n *network) carry(to, from net.Conn) {
 	}
 }
 
-// sever lets nothing through any more, and nobody knows.
+// sever lets nothing through any more, without either side noticing.
 func (n *network) sever() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,9 +104,8 @@ func (n *network) mend() {
 	n.open.Broadcast()
 }
 
-// TestACutNetwork cuts a worker off, past the time after which it counts as silent, in the two ways there
-// are: connections break, or nothing is heard of them any more. It computes on and hands everything over
-// when the network is back.
+// TestACutNetwork cuts off a worker for longer than the time after which it counts as silent, in both possible ways: connections
+// break, or nothing is heard from them any more. It continues to compute and hands everything over when the network is back.
 func TestACutNetwork(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -150,8 +149,8 @@ func TestACutNetwork(t *testing.T) {
 	}
 }
 
-// TestACutOffWorkersRunGoesOnElsewhere gives the run of a worker without network to another one. What
-// the first has when the network is back is dropped.
+// TestACutOffWorkersRunGoesOnElsewhere gives the run of a worker without network to another one. What the first one has when the
+// network is back is dropped.
 func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

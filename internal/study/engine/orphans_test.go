@@ -13,8 +13,8 @@ import (
 	"collapse/internal/version"
 )
 
-// TestAClaimWithoutAJobIsGivenUp: the queue says that somebody computes a run, but there is no job of it and nobody will report. Without
-// help the study would wait for ever.
+// TestAClaimWithoutAJobIsGivenUp: the queue says that somebody computes a run, but there is no job for it and nobody will report.
+// Without intervention the study would wait forever.
 func TestAClaimWithoutAJobIsGivenUp(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -20,7 +20,7 @@ import (
 	"collapse/internal/version"
 )
 
-// strictWorker starts a worker for which one attempt that breaks is one too many.
+// strictWorker starts a worker that allows not a single failed attempt.
 func strictWorker(t *testing.T, url string, o worker.Options) (told *studytest.Log) {
 	t.Helper()
 	told = &studytest.Log{}
@@ -40,7 +40,7 @@ func strictWorker(t *testing.T, url string, o worker.Options) (told *studytest.L
 	return told
 }
 
-// waitsAt returns once the lab's health says that the worker waits for a reason.
+// waitsAt returns once the lab's health says that the worker waits for the given reason.
 func waitsAt(t *testing.T, lab *store.Lab, worker, why string) Health {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
@@ -57,8 +57,8 @@ func waitsAt(t *testing.T, lab *store.Lab, worker, why string) Health {
 	}
 }
 
-// TestAWorkerWhoseDiskIsFullLeavesTheRunsToOthers has one worker with a full scratch disk, from its start or from the midst of a run,
-// and then one that is well. No attempt may be counted: none is to spare.
+// TestAWorkerWhoseDiskIsFullLeavesTheRunsToOthers has one worker with a full scratch disk, from the start or from the middle of a
+// run, and then a healthy one. No attempt may be counted, since none is to spare.
 func TestAWorkerWhoseDiskIsFullLeavesTheRunsToOthers(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"from the start", "in the midst"} {
@@ -151,7 +151,7 @@ func TestAWorkerGoesOnWhenItsDiskHasSpaceAgain(t *testing.T) {
 	}
 }
 
-// TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers makes the disk read-only in the midst of a run.
+// TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers makes the disk read-only in the middle of a run.
 func TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers(t *testing.T) {
 	t.Parallel()
 	scratch := t.TempDir()
@@ -182,8 +182,8 @@ func TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers(t *testing.T) {
 	sameValues(t, lab, directly(t, configs[:1]), configs[:1])
 }
 
-// TestARunThatIsTooLargeForAWorkerIsNoObstacle: the one worker has too little memory for a run that comes first. It does the others
-// meanwhile, and says why it waits in between.
+// TestARunThatIsTooLargeForAWorkerIsNoObstacle: the only worker has too little memory for the run that comes first. Meanwhile it
+// does the others, and in between says why it waits.
 func TestARunThatIsTooLargeForAWorkerIsNoObstacle(t *testing.T) {
 	t.Parallel()
 	large := tiny()
@@ -223,7 +223,7 @@ func TestARunThatIsTooLargeForAWorkerIsNoObstacle(t *testing.T) {
 	}
 }
 
-// hinder puts a disk that is read-only over every run's checkpoints.
+// hinder mounts a read-only disk over every run's checkpoints.
 func hinder(t *testing.T, runs string) {
 	list, err := filepath.Glob(filepath.Join(runs, "*", "ckpt"))
 	if err != nil || len(list) == 0 {
@@ -237,8 +237,8 @@ func hinder(t *testing.T, runs string) {
 	}
 }
 
-// TestASuspendedWorkerComesBack stops a worker's process until another one has its run, and lets it go on: nothing that it still does
-// counts. That it has found out is seen when it has done another run, which nobody else can take.
+// TestASuspendedWorkerComesBack stops a worker's process until another one has its run, and resumes it: nothing that it still does
+// counts. When it has done another run, which nobody else can take, it has found out.
 func TestASuspendedWorkerComesBack(t *testing.T) {
 	t.Parallel()
 	configs := []train.Config{longer(), tiny()}

@@ -10,7 +10,7 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// TestWhatNoResultSays: what a run of 80 epochs cannot have sent is refused, and what it just can have is not.
+// TestWhatNoResultSays: what a run of 80 epochs cannot have sent is refused, and what it just can have sent is not.
 func TestWhatNoResultSays(t *testing.T) {
 	e := &engine{epochs: map[string]int64{"run": 80}}
 	data := func(b []byte) queue.Message { return queue.Message{Job: "run", Type: queue.Data, Data: b} }

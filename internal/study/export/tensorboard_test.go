@@ -110,7 +110,7 @@ func TestFolderNamesOfRuns(t *testing.T) {
 	}
 }
 
-// A run that has not ended has no span to spread its epochs over: they lie at its start.
+// A run that has not ended has no time span to spread its epochs over: they are all at its start.
 func TestWallTimesOfARunUnderWay(t *testing.T) {
 	begin := time.UnixMilli(1763740000123)
 	rows := []store.Value{{Key: store.Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: 3, Value: 1},

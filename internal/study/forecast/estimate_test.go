@@ -56,7 +56,7 @@ func TestForesee(t *testing.T) {
 	}
 }
 
-// Runs of PyTorch take what a short one there says, whatever our own kernels would; shapes are timed once.
+// Runs of PyTorch take as long as a short run there says, whatever our own kernels would take; each shape is timed once.
 func TestRunsOfAnotherEngine(t *testing.T) {
 	f, err := study.ParseFile("x.toml", []byte(studytest.GridFile), []string{"run.engine=torch"}, 0)
 	must(t, err)
@@ -89,7 +89,7 @@ func TestRunsOfAnotherEngine(t *testing.T) {
 	}
 }
 
-// Two epochs of two batches, and 60 samples measured after each: 4 steps, and 6 batches that only pass forward.
+// Two epochs of two batches, with 60 samples measured after each: 4 steps, and 6 batches that only pass forward.
 func TestStepsByHand(t *testing.T) {
 	for kind, want := range map[string]float64{"sgd": 4 + 2, "lbfgs": 4*7 + 2} {
 		c := studytest.Tiny()

@@ -10,7 +10,7 @@ import (
 	"collapse/internal/train"
 )
 
-// folders is a lab of run folders alone.
+// folders is a lab that consists only of run folders.
 type folders string
 
 func (f folders) RunDir(hash string) string { return filepath.Join(string(f), hash) }
@@ -21,7 +21,7 @@ func (f folders) leave(t *testing.T, hash string, c train.Config) {
 	must(t, os.WriteFile(filepath.Join(f.RunDir(hash), "config.toml"), []byte(train.PrintConfig(c)), 0o666))
 }
 
-// Epochs and sample counts are those of the run that left the configuration, whatever others are like.
+// Epochs and sample counts are those of the run that left the configuration, whatever those of others are.
 func TestForeseerReadsWhatRunsLeft(t *testing.T) {
 	lab := folders(t.TempDir())
 	small, large := studytest.Tiny(), studytest.Tiny()
@@ -60,6 +60,6 @@ func TestForeseerFindsDataOfAnotherMachine(t *testing.T) {
 	c.Data.SamplesPerClass++ // of a set that is not open yet
 	lab.leave(t, "b", c)
 	if _, err := Runs(lab, "")("b", 1); err == nil {
-		t.Error("data that are nowhere were found")
+		t.Error("missing data were found")
 	}
 }

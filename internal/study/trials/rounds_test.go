@@ -8,7 +8,7 @@ import (
 	"collapse/internal/study"
 )
 
-// What is foreseen of a search is what it computes: as many runs of each length, whatever trials turn out best.
+// The forecast of a search matches what it computes: equally many runs of each length, whatever trials turn out best.
 func TestRoundsAreWhatASearchComputes(t *testing.T) {
 	t.Parallel()
 	lab := searchLab(t)

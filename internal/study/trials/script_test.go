@@ -36,7 +36,7 @@ goal = "min"
 lr = { uniform = [0.0, 1.0] }
 `
 
-// scriptText adds up its epochs in its checkpoints.
+// scriptText sums its epochs in its checkpoints.
 const scriptText = `
 sum=0; e=$((COLLAPSE_FROM_EPOCH + 1))
 [ $COLLAPSE_FROM_EPOCH = 0 ] || sum=$(cat "$COLLAPSE_DIR/ckpt/$COLLAPSE_FROM_EPOCH/sum") || exit 1
@@ -47,7 +47,8 @@ done
 echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"
 `
 
-// Workers elsewhere compute a search of a script where they may start it, also the rungs that go on; one that may not leaves the runs to others.
+// Workers elsewhere compute a search of a script if they may start it, including the rungs that continue; a worker that may not
+// leaves the runs to others.
 func TestAScriptsSearchElsewhere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -77,7 +78,7 @@ func TestAScriptsSearchElsewhere(t *testing.T) {
 				began[hash] = p.Epoch
 			}
 			if scripts == "" {
-				t.Error("a worker without leave has started a script")
+				t.Error("a worker without permission has started a script")
 			}
 		}}
 		studytest.InBackground(t, address, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, options) })

@@ -69,7 +69,7 @@ func searchLab(t *testing.T) *store.Lab {
 	return lab
 }
 
-// A search whose process is killed again and again does what one in one piece does: the same runs with the same values.
+// A search whose process is killed again and again does the same as one that runs undisturbed: the same runs with the same values.
 func TestAKilledSearchGoesOn(t *testing.T) {
 	t.Parallel()
 	whole := searchLab(t)
@@ -162,7 +162,7 @@ func judgeFound(t *testing.T, lab *store.Lab, found []Found) {
 	}
 }
 
-// sameBeginning checks that a promoted run holds the very rows of the rung before, times of day included: it went on from there.
+// sameBeginning checks that a promoted run holds the very rows of the rung before, including times of day: it continued from there.
 func sameBeginning(t *testing.T, lab *store.Lab, from, hash string) {
 	t.Helper()
 	key := store.Key{Series: "epoch", Measure: "images_per_s"}
@@ -179,7 +179,7 @@ func sameBeginning(t *testing.T, lab *store.Lab, from, hash string) {
 	}
 }
 
-// While a trial goes on from a rung, what it reached there stands; where it then failed, it failed.
+// While a trial continues from a rung, its result there stands; if it then fails, it has failed.
 func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
 	row := func(epochs int, status store.Status, value float64) Row {
 		return Row{Trial: study.Trial{Role: study.RoleTrial, Number: 3, Epochs: epochs}, Status: status, Value: value}
@@ -207,7 +207,7 @@ func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
 	}
 }
 
-// A promoted trial goes on from its checkpoint on whichever machine, and ends in the same values as it does in one process.
+// A promoted trial continues from its checkpoint on any machine, and ends in the same values as in a single process.
 func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	whole, lab := searchLab(t), searchLab(t)

@@ -140,7 +140,7 @@ func TestWinnersOfAStudy(t *testing.T) {
 	}
 }
 
-// loss is that of the winner's cell, as a place says it.
+// loss is the loss of the winner's cell, in the form that a place gives it.
 func (w Winner) loss() string {
 	return "loss " + strings.Trim(strings.TrimPrefix(w.Cell[1], "loss.kind="), `"`)
 }

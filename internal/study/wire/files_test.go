@@ -12,7 +12,7 @@ import (
 	"collapse/internal/train"
 )
 
-// TestFilesWithHolesAreRefused: a small archive may say that a file is of any size.
+// TestFilesWithHolesAreRefused: a small archive can claim that a file is of any size.
 func TestFilesWithHolesAreRefused(t *testing.T) {
 	const whole = 1 << 33 // of which 4 bytes are there
 	raw := sparseArchive(t, whole)
@@ -60,8 +60,8 @@ func sparseArchive(t *testing.T, size int64) []byte {
 	return append(out, make([]byte, 1024)...)
 }
 
-// TestSidePartsAreFewAndWhole leaves files with a checkpoint after each epoch: the parts have every file once, they are few, and what
-// they cost in all is a small multiple of the files.
+// TestSidePartsAreFewAndWhole leaves files with a checkpoint after each epoch: the parts hold every file once, they are few, and in
+// total they cost a small multiple of the files.
 func TestSidePartsAreFewAndWhole(t *testing.T) {
 	dir, blobs := t.TempDir(), t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "frames"), 0o777))

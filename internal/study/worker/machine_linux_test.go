@@ -16,7 +16,7 @@ import (
 	"collapse/internal/train"
 )
 
-// withoutTorch is what becomes of a run of PyTorch on a machine that has none.
+// withoutTorch is what happens to a run of PyTorch on a machine without it.
 func withoutTorch(t *testing.T) error {
 	t.Helper()
 	c := studytest.Tiny()

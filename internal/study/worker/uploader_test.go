@@ -28,15 +28,15 @@ func (s scratchRun) epochs(from, to int64) {
 	}
 }
 
-// saved writes what the queue takes for the checkpoint of an epoch.
+// saved writes something that the queue accepts as the checkpoint of an epoch.
 func (s scratchRun) saved(epoch int64) {
 	dir := filepath.Join(s.claim.Dir, "ckpt", fmt.Sprint(epoch))
 	must(s.t, os.MkdirAll(dir, 0o777))
 	must(s.t, os.WriteFile(filepath.Join(dir, "model.safetensors"), []byte("weights"), 0o666))
 }
 
-// TestNoCheckpointIsAheadOfItsRows: a run that computes on while its rows are sent may have a newer checkpoint by then.
-// Who goes on from it does not compute the epochs before, so their rows must have left, too.
+// TestNoCheckpointIsAheadOfItsRows: a run that continues to compute while its rows are sent may have a newer checkpoint by then. A
+// worker that continues from it does not compute the epochs before, so their rows must have been sent, too.
 func TestNoCheckpointIsAheadOfItsRows(t *testing.T) {
 	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir()})
 	must(t, err)

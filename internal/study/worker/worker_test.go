@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	studytest.RemoveReference()
 }
 
-// TestAResultWithoutItsBeginningIsNotKept gives a worker a run again that its scratch lab has as done, without the rows of its first epochs:
-// they are of use only while the queue has the checkpoint that they began with.
+// TestAResultWithoutItsBeginningIsNotKept gives a worker a run again that is done in its scratch lab, without the rows of its first
+// epochs: that result is useful only while the queue has the checkpoint from which it was computed.
 func TestAResultWithoutItsBeginningIsNotKept(t *testing.T) {
 	configs := []train.Config{studytest.Longer()}
 	item := studytest.Items(t, configs)[0]

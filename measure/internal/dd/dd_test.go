@@ -93,7 +93,7 @@ func TestExpLog(t *testing.T) {
 		if math.Abs(x.Hi) < 1 {
 			return
 		}
-		y := x.Exp() // a number of any size; the logarithm of it is x but for the rounding of y, which log undoes
+		y := x.Exp() // a number of any size; its logarithm is x except for the rounding of y, which log undoes
 		rest := newBig().Quo(bigExp(exact(y.Log())), exact(y))
 		if e, _ := rest.Sub(rest, bigOf(1)).Float64(); !(math.Abs(e) <= 64*0x1p-106*(1+math.Abs(x.Hi))) {
 			t.Fatalf("log of exp %v: off by %g", x, e)

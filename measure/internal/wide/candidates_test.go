@@ -18,8 +18,8 @@ var spreads = map[string]func(rng *rand.Rand, j int) float64{
 	"mostly one":     func(rng *rand.Rand, _ int) float64 { return float64(rng.IntN(50) / 49) },
 }
 
-// Rough products must lie within their bound, whatever residuals and vectors look like, and it must be small enough to
-// tell classes apart.
+// Rough products must be within their bound, whatever residuals and vectors look like, and the bound must be small enough to
+// distinguish classes.
 func TestCandidatesWithinBound(t *testing.T) {
 	candidatesWithinBound[float32](t)
 	candidatesWithinBound[float64](t)

@@ -15,7 +15,7 @@ type inMemory[T kernel.Float] struct {
 
 func (r inMemory[T]) Read(_ []T, from, to int) ([]T, error) { return r.h[from*r.d : to*r.d], nil }
 
-// newSet is the set of features h (N×d), of classes 0, 1, …, k−1, 0, …; every class has a sample.
+// newSet is the set of features h (N×d) with classes 0, 1, …, k−1, 0, …; every class has a sample.
 func newSet[T kernel.Float](h []T, k, d int) *Set[T] {
 	n := len(h) / d
 	s := &Set[T]{Source: inMemory[T]{h, d}, Views: true, Class: make([]int32, n), Rows: n, N: n, K: k, D: d,
@@ -33,7 +33,7 @@ func newSet[T kernel.Float](h []T, k, d int) *Set[T] {
 	return s
 }
 
-// newClassifier is the classifier w (k×d) without bias.
+// newClassifier is the classifier w (k×d) without a bias.
 func newClassifier(w []float64, k, d int) *Classifier {
 	h := &Classifier{W: w, B: make([]float64, k), K: k, D: d, Centred: make([]float64, k*d)}
 	for j := range d {
@@ -52,7 +52,7 @@ func newClassifier(w []float64, k, d int) *Classifier {
 	return h
 }
 
-// around makes n samples of k classes around given means (k×d).
+// around returns n samples of k classes around given means (k×d).
 func around(n, k, d int, means []float64, size float64, rng *rand.Rand) *Set[float32] {
 	h := make([]float32, n*d)
 	for i := range h {

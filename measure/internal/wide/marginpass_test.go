@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Geometry must leave out most classes of a collapsed model whose means are not all alike, and none that ties.
+// Geometry must exclude most classes of a collapsed model whose means are not all alike, but none that ties.
 func TestMarginCandidates(t *testing.T) {
 	const n, k, d = 1200, 60, 300
 	rng := rand.New(rand.NewPCG(3, 9))
