@@ -135,11 +135,16 @@ func (p *Python) start(ctx context.Context, c candidate) (*Process, error) {
 }
 
 // environment is that of this program, with the package first in Python's path. cuBLAS gives the same bits every time only with a
-// workspace of fixed size.
+// workspace of fixed size. OpenMP's threads would spin while they wait for work, on cores that other runs compute on; here they sleep,
+// unless the user has said how they wait.
 func environment(dir string) []string {
 	path := dir
 	if old := os.Getenv("PYTHONPATH"); old != "" {
 		path += string(os.PathListSeparator) + old
 	}
-	return append(os.Environ(), "PYTHONPATH="+path, "PYTHONUNBUFFERED=1", "PYTHONIOENCODING=utf-8", "CUBLAS_WORKSPACE_CONFIG=:4096:8")
+	env := os.Environ()
+	if _, said := os.LookupEnv("OMP_WAIT_POLICY"); !said {
+		env = append(env, "OMP_WAIT_POLICY=passive")
+	}
+	return append(env, "PYTHONPATH="+path, "PYTHONUNBUFFERED=1", "PYTHONIOENCODING=utf-8", "CUBLAS_WORKSPACE_CONFIG=:4096:8")
 }

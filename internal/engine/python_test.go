@@ -97,6 +97,28 @@ func TestPythonThatHasTorch(t *testing.T) {
 	}
 }
 
+// TestThreadsSleepWhileTheyWait: OpenMP is told so, unless the user has told it something else.
+func TestThreadsSleepWhileTheyWait(t *testing.T) {
+	dir := t.TempDir()
+	alone(t, "/usr/bin:/bin")
+	p := python(t, interpreter(t, dir, "python3", "echo $OMP_WAIT_POLICY > "+dir+"/policy; "+working))
+	waits := func(want string) {
+		t.Helper()
+		process, err := p.Launch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		process.Close()
+		if text, err := os.ReadFile(dir + "/policy"); string(text) != want+"\n" {
+			t.Errorf("%q, %v; want %q", text, err, want)
+		}
+	}
+	t.Setenv("OMP_WAIT_POLICY", "active")
+	waits("active")
+	os.Unsetenv("OMP_WAIT_POLICY") // Setenv above puts back what was there
+	waits("passive")
+}
+
 // TestAnotherPackageIsRefused: a Python that finds another package of the same name first would compute something else.
 func TestAnotherPackageIsRefused(t *testing.T) {
 	alone(t, "/usr/bin:/bin")

@@ -1,5 +1,6 @@
 """What collapse.engine computes: steps, resumes, passes without steps."""
 
+import gc
 import math
 import os
 import unittest
@@ -292,6 +293,24 @@ class Passes(FolderTest):
             self.assertIn("batch of 1", message)
         else:
             self.fail("a batch of one sample has no variance")
+
+
+@support.needs_torch
+class Memory(FolderTest):
+    def test_a_closed_run_leaves_nothing(self):
+        """The tensors of a run, its activations included, go when it closes: a worker opens one run after another."""
+        for net in (None, image_net("resnet18-adapt")):
+            folder = self.folder(net, dtype="float32")
+            counts = []
+            for load in (False, True, False):
+                engine = self.engine(folder, load)
+                if load:
+                    self.train(engine, folder, [0])
+                    self.do(engine, "evaluate", set=0, layers=False, samples=0, splits=["train", "test"])
+                self.do(engine, "close")
+                gc.collect()
+                counts.append(sum(issubclass(type(o), torch.Tensor) for o in gc.get_objects()))
+            self.assertEqual(counts, counts[:1] * 3, folder.net["kind"])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ def saved_bytes(net, shape):
     def pack(t):
         if t.data_ptr() not in weights:
             kept[t.data_ptr()] = t.numel() * t.element_size()
-        return t
+        return t.detach()  # with its graph, which holds what pack returns, it would keep itself alive for good
 
     samples = 2  # batch norm has no variance with one sample
     dtype = next(net.parameters()).dtype
