@@ -28,7 +28,7 @@ type Kind interface {
 	Epochs(payload string) int64
 	// Reach returns the last epoch, at most upTo and the run's own last, up to which lab has the rows of a run without a
 	// gap, and the first gap if there is one before that. Rows up to epoch elsewhere are in another lab and count as
-	// present. For a run that lab does not know, it returns 0.
+	// present. For a run that lab does not know, the result is elsewhere, at most upTo, without a gap.
 	Reach(lab *store.Reader, hash string, elsewhere, upTo int64) (whole int64, gap string, err error)
 	// CheckFiles returns an error unless dir has the files that a finished run leaves.
 	CheckFiles(lab *store.Reader, hash, dir string) error

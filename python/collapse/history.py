@@ -44,7 +44,8 @@ class History:
 
     def add(self, epoch, result=None, split="train", **values):
         """Adds an epoch, or more numbers of the last one: all measures of a result, as split/key, and values by name (test_loss=…, or
-        **{"test/loss": …}). If the epoch was there before, as after resuming from a checkpoint, it and all later epochs are replaced."""
+        **{"test/loss": …}). If the epoch was there before, as after resuming from a checkpoint, it is replaced and all later epochs
+        are dropped."""
         epoch = int(epoch)
         numbers = {}
         for key, x in {} if result is None else result["measures"].items():
