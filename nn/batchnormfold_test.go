@@ -37,7 +37,7 @@ func TestEvalIsTrainWithItsStatistics(t *testing.T) {
 	}
 }
 
-// TestFoldFollowsEveryChange: of one weight, one statistic, by a step between two evaluations.
+// TestFoldFollowsEveryChange: of one weight or one statistic between two evaluations, and back.
 func TestFoldFollowsEveryChange(t *testing.T) {
 	const batch = 4
 	in := mapShape{2, 5, 6}
@@ -46,26 +46,34 @@ func TestFoldFollowsEveryChange(t *testing.T) {
 	spread(rng, n)
 	x, _ := sample(rng, batch, in.size(), 3)
 	n.Forward(x, batch, Train)
-	changes := map[string]func(){"nothing": func() {}}
-	for _, s := range n.State() {
-		if s.Count == nil {
-			changes[s.Name] = func() { s.Values[0] += 0.5 }
-		}
-	}
-	for name, change := range changes {
-		before := append([]float64(nil), n.Forward(x, batch, Eval).Logits...)
-		change()
+	evaluate := func(what string) []float64 {
 		for i, s := range fresh.State() {
 			copy(s.Values, n.State()[i].Values)
 		}
 		fresh.trunk.folds = nil
 		want := append([]float64(nil), fresh.Forward(x, batch, Eval).Logits...)
-		got := n.Forward(x, batch, Eval).Logits
+		got := append([]float64(nil), n.Forward(x, batch, Eval).Logits...)
 		if maxDiff(got, want) != 0 {
-			t.Errorf("%s changed: stale fold", name)
+			t.Errorf("%s: stale fold", what)
 		}
-		if (maxDiff(got, before) == 0) != (name == "nothing") {
-			t.Errorf("%s changed: the logits show otherwise", name)
+		return got
+	}
+	before := evaluate("nothing changed")
+	if maxDiff(evaluate("nothing changed again"), before) != 0 {
+		t.Error("two evaluations differ")
+	}
+	for _, s := range n.State() {
+		if s.Count != nil {
+			continue
+		}
+		was := s.Values[0]
+		s.Values[0] += 0.5
+		if maxDiff(evaluate(s.Name+" changed"), before) == 0 {
+			t.Errorf("%s changed: the logits did not", s.Name)
+		}
+		s.Values[0] = was
+		if maxDiff(evaluate(s.Name+" changed back"), before) != 0 {
+			t.Errorf("%s changed back: the logits did not", s.Name)
 		}
 	}
 }

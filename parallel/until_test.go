@@ -7,15 +7,20 @@ import (
 	"testing"
 )
 
-// cancelTask ends its context in a part and counts the parts that ran.
+// cancelTask ends its context in a part and counts the parts that ran. Much later parts wait for the end: other threads could run
+// all of them before the one that ends it.
 type cancelTask struct {
 	at     int
 	cancel func()
+	ended  <-chan struct{} // nil: no part waits
 	ran    atomic.Int32
 }
 
 func (c *cancelTask) Run(part int) {
 	c.ran.Add(1)
+	if c.ended != nil && part > c.at+100 {
+		<-c.ended
+	}
 	if part == c.at {
 		c.cancel()
 	}
@@ -45,7 +50,7 @@ func TestUntilStops(t *testing.T) {
 			t.Fatal(name, err, p)
 		}
 		all.check(t, 1)
-		c := &cancelTask{at: 5, cancel: cancel}
+		c := &cancelTask{at: 5, cancel: cancel, ended: ctx.Done()}
 		if p, err := stopping(until, 1000, c); !errors.Is(err, context.Canceled) || p != nil {
 			t.Errorf("%s: ended by %v, panic %v", name, err, p)
 		}

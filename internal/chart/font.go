@@ -1,11 +1,12 @@
 package chart
 
 import (
+	_ "embed"
 	"fmt"
 	"sync"
 
-	"codeberg.org/go-fonts/dejavu/dejavusans"
-	"codeberg.org/go-fonts/dejavu/dejavusansbold"
+	"collapse/internal/zipped"
+
 	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
@@ -15,18 +16,28 @@ import (
 // other faces named, so text never needs more room than the layout gave it.
 const fontFamily = "'DejaVu Sans',Verdana,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 
-// fonts parses the two faces once; it is the embedded data of a module, so failing is a bug.
+//go:generate go run ./gen
+
+// The two faces of DejaVu Sans, packed by gen.
+var (
+	//go:embed sans.ttf.gz
+	sans []byte
+	//go:embed bold.ttf.gz
+	bold []byte
+)
+
+// fonts parses the two faces once; they are embedded, so failing is a bug.
 var fonts = sync.OnceValue(func() *font.Cache {
-	load := func(ttf []byte, f font.Font) font.Face {
-		parsed, err := opentype.Parse(ttf)
+	load := func(packed []byte, f font.Font) font.Face {
+		parsed, err := opentype.Parse(zipped.Unpack(packed))
 		if err != nil {
 			panic(fmt.Sprintf("chart: embedded font: %v", err))
 		}
 		return font.Face{Font: f, Face: parsed}
 	}
 	return font.NewCache(font.Collection{
-		load(dejavusans.TTF, font.Font{Typeface: "DejaVu", Variant: "Sans"}),
-		load(dejavusansbold.TTF, font.Font{Typeface: "DejaVu", Variant: "Sans", Weight: xfont.WeightBold}),
+		load(sans, font.Font{Typeface: "DejaVu", Variant: "Sans"}),
+		load(bold, font.Font{Typeface: "DejaVu", Variant: "Sans", Weight: xfont.WeightBold}),
 	})
 })
 

@@ -81,26 +81,39 @@ func (r *Recipe) expand(c Choice, take func(own train.Config) ([]string, error))
 	if err != nil {
 		return nil, err
 	}
+	cells, err := r.cellRuns(c, scale, common, take)
+	if err != nil {
+		return nil, err
+	}
 	var runs []Run
 	for seed := 1; seed <= seeds; seed++ {
-		for _, varied := range scale.cells() {
-			byHand := slices.Concat(c.builtIn(), c.Set, []string{"run.seed=" + strconv.Itoa(seed)})
-			cfg, err := train.LoadShared(slices.Concat(common, varied, byHand)...)
-			var taken []string
-			if err == nil && take != nil {
-				taken, err = take(cfg)
-			}
-			if err == nil && len(taken) > 0 {
-				cfg, err = train.LoadShared(slices.Concat(common, varied, taken, byHand)...)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", strings.Join(varied, ", "), err)
-			}
-			runs = append(runs, Run{Config: cfg, Varied: varied})
+		for _, run := range cells {
+			run.Config.Run.Seed = uint64(seed)
+			runs = append(runs, run)
 		}
 	}
 	for _, u := range train.Idle(c.Set, configsOf(runs)) {
 		return nil, fmt.Errorf("--set %s has no effect on any run of %s: it applies only with %s; leave it out", u.Key, r.ID, u.Needs)
+	}
+	return runs, nil
+}
+
+// cellRuns are the runs of one seed. No setting's meaning depends on the seed, so they are read and checked once.
+func (r *Recipe) cellRuns(c Choice, scale Scale, common []string, take func(own train.Config) ([]string, error)) (runs []Run, err error) {
+	for _, varied := range scale.cells() {
+		byHand := append(c.builtIn(), c.Set...)
+		cfg, err := train.LoadShared(slices.Concat(common, varied, byHand)...)
+		var taken []string
+		if err == nil && take != nil {
+			taken, err = take(cfg)
+		}
+		if err == nil && len(taken) > 0 {
+			cfg, err = train.LoadShared(slices.Concat(common, varied, taken, byHand)...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", strings.Join(varied, ", "), err)
+		}
+		runs = append(runs, Run{Config: cfg, Varied: varied})
 	}
 	return runs, nil
 }

@@ -1,4 +1,4 @@
-// Command gen writes licenses.txt.gz: the licence files of every module that cmd/collapse links
+// Command gen writes licenses.txt.gz: the licence files of every module that cmd/collapse links, or whose data it holds,
 // on any of the platforms the project builds for, after the project's own and Go's.
 package main
 
@@ -55,7 +55,7 @@ func modules() []string {
 	for _, p := range platforms {
 		goos, goarch, _ := strings.Cut(p, "/")
 		cmd := exec.Command("go", "list", "-deps", "-f",
-			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "collapse/cmd/collapse")
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "collapse/cmd/collapse", "collapse/internal/chart/gen")
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 		cmd.Stderr = os.Stderr
 		text, err := cmd.Output()
