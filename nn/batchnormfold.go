@@ -14,6 +14,7 @@ import (
 //	w'_o = w_o·s_o,  b'_o = (b_o − mean_o)·s_o + β_o,  s = γ/√(var + eps)
 type fold[T kernel.Float] struct {
 	weight, bias []T
+	arranged     []T    // weight in the order of the forward pass; empty if that has no use for it
 	of           uint64 // fingerprint of what it was made from
 	stale        bool
 }
@@ -46,7 +47,8 @@ func (f *folder[T]) prepare(units []*unit[T]) {
 		for w := range slices.Chunk(u.weight.Value, foldPieceSize) {
 			f.pieces = append(f.pieces, foldPiece[T]{values: w, unit: len(f.units)})
 		}
-		u.folded = &fold[T]{weight: memory.Alloc[T](len(u.weight.Value)), bias: memory.Alloc[T](u.out().channels), stale: true}
+		u.folded = &fold[T]{weight: memory.Alloc[T](len(u.weight.Value)), bias: memory.Alloc[T](u.out().channels),
+			arranged: memory.Alloc[T](u.conv.ArrangedSize()), stale: true}
 		f.units = append(f.units, u)
 	}
 }
@@ -107,6 +109,9 @@ func (u *unit[T]) fold() {
 			to[i] = w * T(scale)
 		}
 	}
+	if len(u.folded.arranged) > 0 {
+		u.conv.Arrange(u.folded.weight, u.folded.arranged)
+	}
 }
 
 // foldSize returns the elements of the unit's fold.
@@ -114,5 +119,5 @@ func (u *unit[T]) foldSize() int {
 	if u.norm == nil {
 		return 0
 	}
-	return u.weight.size() + u.out().channels
+	return u.weight.size() + u.out().channels + u.conv.ArrangedSize()
 }

@@ -168,11 +168,18 @@ func (u *unit[T]) eval(x []T, batch int) []T {
 
 // evalInto writes the output to y, by the folded weights with batch norm. y may be the residual.
 func (u *unit[T]) evalInto(x, residual, y []T, batch int) {
-	w, ep := u.weight.Value, conv.Epilogue[T]{Bias: u.biases(), Residual: residual, ReLU: u.relu}
+	ep := conv.Epilogue[T]{Bias: u.biases(), Residual: residual, ReLU: u.relu}
 	if u.norm != nil {
-		w, ep.Bias = u.folded.weight, u.folded.bias
+		ep.Bias = u.folded.bias
 	}
-	u.conv.Forward(u.team, batch, x, w, y, ep)
+	switch {
+	case u.norm == nil:
+		u.conv.Forward(u.team, batch, x, u.weight.Value, y, ep)
+	case len(u.folded.arranged) > 0:
+		u.conv.ForwardArranged(u.team, batch, x, u.folded.arranged, y, ep)
+	default:
+		u.conv.Forward(u.team, batch, x, u.folded.weight, y, ep)
+	}
 	u.work.clock.Lap(u.name, OpForward)
 }
 

@@ -59,7 +59,7 @@ func held(n *Network[float32]) int64 {
 				for _, u := range s.parts() {
 					count += len(u.own) + len(u.z)
 					if u.folded != nil {
-						count += len(u.folded.weight) + len(u.folded.bias)
+						count += len(u.folded.weight) + len(u.folded.bias) + len(u.folded.arranged)
 					}
 				}
 			}

@@ -14,9 +14,10 @@ type process struct {
 	lengths     []float64 // in shares of a parameter's range
 	noise       float64   // its variance over the signal's
 	x           []Point
-	y           []float64 // standardised
-	shift, unit float64   // value = shift + unit·y
-	signal      float64   // the variance
+	places      [][]float64 // of x
+	y           []float64   // standardised
+	shift, unit float64     // value = shift + unit·y
+	signal      float64     // the variance
 	factor      mat.Cholesky
 	weights     *mat.VecDense // (K + noise·I)⁻¹y
 }
@@ -24,8 +25,7 @@ type process struct {
 // fitProcess takes the hyper-parameters from the marginal likelihood, with weak priors that keep
 // few points from being explained by noise or by lengths of zero.
 func fitProcess(space Space, x []Point, y []float64) *process {
-	m := &process{space: space, x: x}
-	m.standardise(y)
+	m := newProcess(space, x, y)
 	d := len(space)
 	objective := func(h []float64) float64 {
 		trial := *m
@@ -52,6 +52,16 @@ func fitProcess(space Space, x []Point, y []float64) *process {
 	for !m.factorise() {
 		m.noise = math.Max(2*m.noise, 1e-8)
 	}
+	return m
+}
+
+// newProcess has no hyper-parameters yet.
+func newProcess(space Space, x []Point, y []float64) *process {
+	m := &process{space: space, x: x}
+	for _, p := range x {
+		m.places = append(m.places, space.places(p))
+	}
+	m.standardise(y)
 	return m
 }
 
@@ -97,11 +107,11 @@ func (m *process) standardise(y []float64) {
 	}
 }
 
-// kernel is the Matérn 5/2 correlation of two points.
-func (m *process) kernel(a, b Point) float64 {
+// kernel is the Matérn 5/2 correlation of two points, by their places.
+func (m *process) kernel(a, b []float64) float64 {
 	r2 := 0.0
 	for i, l := range m.lengths {
-		r2 += m.space.distance2(i, a, b) / (l * l)
+		r2 += m.space.distance2(i, a[i], b[i]) / (l * l)
 	}
 	r := math.Sqrt(5 * r2)
 	return (1 + r + r*r/3) * math.Exp(-r)
@@ -113,7 +123,7 @@ func (m *process) factorise() bool {
 	k := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
-			k.SetSym(i, j, m.kernel(m.x[i], m.x[j]))
+			k.SetSym(i, j, m.kernel(m.places[i], m.places[j]))
 		}
 		k.SetSym(i, i, 1+m.noise)
 	}
@@ -137,9 +147,9 @@ func (m *process) logLikelihood() float64 {
 
 // at predicts the value without noise at a point: mean and standard deviation.
 func (m *process) at(p Point) (mean, sd float64) {
-	k := mat.NewVecDense(len(m.x), nil)
-	for i, x := range m.x {
-		k.SetVec(i, m.kernel(x, p))
+	k, place := mat.NewVecDense(len(m.x), nil), m.space.places(p)
+	for i, at := range m.places {
+		k.SetVec(i, m.kernel(at, place))
 	}
 	solved := mat.NewVecDense(len(m.x), nil)
 	if m.factor.SolveVecTo(solved, k) != nil {
@@ -153,6 +163,7 @@ func (m *process) at(p Point) (mean, sd float64) {
 func (m *process) with(p Point, value float64) *process {
 	out := *m
 	out.x = append(append([]Point{}, m.x...), p)
+	out.places = append(append([][]float64{}, m.places...), m.space.places(p))
 	out.y = append(append([]float64{}, m.y...), (value-m.shift)/m.unit)
 	for !out.factorise() {
 		out.noise = math.Max(2*out.noise, 1e-8)

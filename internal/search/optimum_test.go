@@ -149,8 +149,8 @@ func TestProcessAgainstTheFormulas(t *testing.T) {
 		p := space.draw(r)
 		x, y = append(x, p), append(y, math.Sin(3*p[0])+math.Log(p[1]))
 	}
-	m := &process{space: space, x: x, lengths: []float64{0.4, 0.7}, noise: 1e-3}
-	m.standardise(y)
+	m := newProcess(space, x, y)
+	m.lengths, m.noise = []float64{0.4, 0.7}, 1e-3
 	if !m.factorise() {
 		t.Fatal("not positive definite")
 	}
@@ -179,7 +179,7 @@ func TestProcessAgainstTheFormulas(t *testing.T) {
 	at := Point{0.3, 2}
 	c := mat.NewVecDense(n, nil)
 	for i := range n {
-		c.SetVec(i, m.kernel(x[i], at))
+		c.SetVec(i, m.kernel(space.places(x[i]), space.places(at)))
 	}
 	var ic mat.VecDense
 	ic.MulVec(&inverse, c)

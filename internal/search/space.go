@@ -113,15 +113,24 @@ func (s Space) near(p Point, width float64, r *rand.Rand) Point {
 	return out
 }
 
-// distance2 is the squared distance of two points in parameter i: of the places in the range, or, of
-// a choice, whether they differ.
-func (s Space) distance2(i int, a, b Point) float64 {
+// places are the places of a point's values in their ranges, those of choices the values themselves.
+func (s Space) places(p Point) []float64 {
+	at := make([]float64, len(s))
+	for i, q := range s {
+		if at[i] = p[i]; q.Scale != Choice {
+			at[i] = q.place(p[i])
+		}
+	}
+	return at
+}
+
+// distance2 is the squared distance of two places of parameter i or, of a choice, whether they differ.
+func (s Space) distance2(i int, a, b float64) float64 {
 	if s[i].Scale == Choice {
-		if a[i] == b[i] {
+		if a == b {
 			return 0
 		}
 		return 1
 	}
-	d := s[i].place(a[i]) - s[i].place(b[i])
-	return d * d
+	return (a - b) * (a - b)
 }

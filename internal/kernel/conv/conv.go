@@ -113,6 +113,7 @@ type Conv[T kernel.Float] struct {
 
 	forward, inputGrad imageSums[T]
 	weightGrad         filterSums[T]
+	direct             *pixelSums[T] // forward, unless that is Winograd's algorithm
 }
 
 // imageSums computes an image from another and weights.
@@ -142,7 +143,8 @@ func newConv[T kernel.Float](shape Shape, maxBatch int, winograd bool) *Conv[T] 
 	if winograd {
 		c.forward, c.inputGrad, c.weightGrad = newWinogradSums[T](shape, false), newWinogradSums[T](shape, true), newWinogradWeights[T](shape)
 	} else {
-		c.forward, c.inputGrad, c.weightGrad = newPixelSums[T](shape, false), newPixelSums[T](shape, true), newWeightSums[T](shape)
+		c.direct = newPixelSums[T](shape, false)
+		c.forward, c.inputGrad, c.weightGrad = c.direct, newPixelSums[T](shape, true), newWeightSums[T](shape)
 	}
 	return c
 }
@@ -169,6 +171,11 @@ func (c *Conv[T]) ScratchBytes() int64 {
 
 // check panics unless the operands have the lengths the shape wants.
 func (c *Conv[T]) check(batch int, x, w, y []T) {
+	c.checkImages(batch, x, y)
+	c.checkWeights(w)
+}
+
+func (c *Conv[T]) checkImages(batch int, x, y []T) {
 	s := c.shape
 	if batch <= 0 || batch > c.maxBatch {
 		panic("conv: batch is not in 1…maxBatch")
@@ -177,8 +184,51 @@ func (c *Conv[T]) check(batch int, x, w, y []T) {
 	if len(x) != s.In*s.H*s.W*lanes || len(y) != s.Out*s.OutH()*s.OutW()*lanes {
 		panic("conv: a tensor has not channels×height×width×lanes elements")
 	}
-	if len(w) != s.Out*s.In*s.KH*s.KW {
+}
+
+func (c *Conv[T]) checkWeights(w []T) {
+	if s := c.shape; len(w) != s.Out*s.In*s.KH*s.KW {
 		panic("conv: the weights have not Out×In×KH×KW elements")
+	}
+}
+
+func (c *Conv[T]) checkForward(batch int, x, y []T, ep Epilogue[T]) {
+	c.checkImages(batch, x, y)
+	if ep.Bias != nil && len(ep.Bias) != c.shape.Out {
+		panic("conv: the bias has not one element per channel")
+	}
+	if ep.Residual != nil && len(ep.Residual) != len(y) {
+		panic("conv: the residual has not the shape of the output")
+	}
+}
+
+// ArrangedSize returns the elements of weights as Arrange writes them, 0 if the forward pass has no use for such: the filters that
+// Winograd's algorithm transforms are four times as long as the weights, and reading them takes longer than making them.
+func (c *Conv[T]) ArrangedSize() int {
+	if c.direct == nil {
+		return 0
+	}
+	return c.direct.order.size()
+}
+
+// Arrange writes w, PyTorch's [Out][In][KH][KW], into dst of ArrangedSize elements in the order of the forward pass, on the calling thread.
+// It pays for weights that serve several batches.
+func (c *Conv[T]) Arrange(w, dst []T) {
+	c.checkWeights(w)
+	c.checkArranged(dst)
+	c.direct.arrange(nil, w, dst)
+}
+
+// ForwardArranged is Forward with weights that Arrange wrote. The bits are the same.
+func (c *Conv[T]) ForwardArranged(tm *parallel.Team, batch int, x, arranged, y []T, ep Epilogue[T]) {
+	c.checkForward(batch, x, y, ep)
+	c.checkArranged(arranged)
+	c.direct.computeArranged(tm, Lanes(batch), x, arranged, y, ep)
+}
+
+func (c *Conv[T]) checkArranged(arranged []T) {
+	if len(arranged) == 0 || len(arranged) != c.ArrangedSize() {
+		panic("conv: arranged weights have not ArrangedSize elements, or there are none for this shape")
 	}
 }
 
@@ -189,13 +239,8 @@ func (c *Conv[T]) check(batch int, x, w, y []T) {
 //
 // y must not overlap x or w; it may be ep.Residual.
 func (c *Conv[T]) Forward(tm *parallel.Team, batch int, x, w, y []T, ep Epilogue[T]) {
-	c.check(batch, x, w, y)
-	if ep.Bias != nil && len(ep.Bias) != c.shape.Out {
-		panic("conv: the bias has not one element per channel")
-	}
-	if ep.Residual != nil && len(ep.Residual) != len(y) {
-		panic("conv: the residual has not the shape of the output")
-	}
+	c.checkForward(batch, x, y, ep)
+	c.checkWeights(w)
 	c.forward.compute(tm, Lanes(batch), x, w, y, ep)
 }
 

@@ -247,6 +247,8 @@ func TestConvPanics(t *testing.T) {
 		"a short w":                      func() { conv.InputGrad(nil, 4, c.dy, c.w[1:], c.dx, false) },
 		"a short bias":                   func() { conv.Forward(nil, 4, c.x, c.w, c.y, Epilogue[float32]{Bias: c.bias[1:]}) },
 		"a short residual":               func() { conv.Forward(nil, 4, c.x, c.w, c.y, Epilogue[float32]{Residual: c.y[1:]}) },
+		"short arranged weights":         func() { conv.ForwardArranged(nil, 4, c.x, c.w, c.y, Epilogue[float32]{}) },
+		"no room for arranged weights":   func() { conv.Arrange(c.w, c.w) },
 		"a short dw":                     func() { conv.WeightGrad(nil, 4, c.x, c.dy, c.dw[1:]) },
 	} {
 		func() {
@@ -258,6 +260,39 @@ func TestConvPanics(t *testing.T) {
 			call()
 		}()
 	}
+}
+
+// TestArrangedWeights: weights that were arranged beforehand change no bit, and Winograd's algorithm takes none.
+func TestArrangedWeights(t *testing.T) {
+	t.Run("float32", testArrangedWeights[float32])
+	t.Run("float64", testArrangedWeights[float64])
+}
+
+func testArrangedWeights[T kernel.Float](t *testing.T) {
+	tm := parallel.NewTeam(3)
+	defer tm.Close()
+	kerneltest.Each(t, func(t *testing.T) {
+		for _, s := range []Shape{
+			{In: 3, Out: 18, H: 9, W: 7, KH: 7, KW: 7, Stride: 2, Pad: 3},
+			{In: 17, Out: 33, H: 2, W: 2, KH: 3, KW: 3, Stride: 2, Pad: 1},
+			{In: 33, Out: 16, H: 1, W: 1, KH: 3, KW: 3, Stride: 1, Pad: 1},
+			{In: 8, Out: 5, H: 4, W: 3, KH: 1, KW: 1, Stride: 1},
+		} {
+			const batch = 20
+			c := newConvCase[T](rand.New(rand.NewPCG(1, 1)), s, batch)
+			conv, ep := newConv[T](s, batch, false), Epilogue[T]{Bias: c.bias, Residual: c.residual, ReLU: true}
+			conv.Forward(tm, batch, c.x, c.w, c.y, ep)
+			arranged, got := memory.Alloc[T](conv.ArrangedSize()), memory.Alloc[T](len(c.y))
+			conv.Arrange(c.w, arranged)
+			conv.ForwardArranged(tm, batch, c.x, arranged, got, ep)
+			if !slices.Equal(got, c.y) || slices.Max(got) == 0 {
+				t.Errorf("%+v: arranged weights give another image", s)
+			}
+			if n := newConv[T](Shape{In: 8, Out: 8, H: 8, W: 8, KH: 3, KW: 3, Stride: 1, Pad: 1}, batch, true).ArrangedSize(); n != 0 {
+				t.Errorf("Winograd's algorithm takes %d arranged weights", n)
+			}
+		}
+	})
 }
 
 func ExampleShape() {

@@ -65,15 +65,22 @@ func (p *pixelSums[T]) compute(tm *parallel.Team, lanes int, from, w, to []T, ep
 	p.plan(lanes)
 	pools := convPoolsFor[T]()
 	shared := pools.takeShared(p.need)
-	p.ordering = ordering[T]{&p.order, p.kernels, w, shared.weights}
+	p.arrange(tm, w, shared.weights)
+	p.computeArranged(tm, lanes, from, shared.weights, to, ep)
+	pools.shared.Put(shared)
+}
+
+func (p *pixelSums[T]) arrange(tm *parallel.Team, w, dst []T) {
+	p.ordering = ordering[T]{&p.order, kernelsOf[T](), w, dst}
 	tm.Do(kernel.CeilDiv(p.order.rows, orderBlock), &p.ordering)
 	p.ordering = ordering[T]{}
+}
 
-	p.weights, p.from, p.to, p.ep = shared.weights, from, to, ep
+func (p *pixelSums[T]) computeArranged(tm *parallel.Team, lanes int, from, arranged, to []T, ep Epilogue[T]) {
+	p.plan(lanes)
+	p.weights, p.from, p.to, p.ep = arranged, from, to, ep
 	tm.Do(p.strips*p.groups*kernel.CeilDiv(p.order.rows, p.blockRows), p)
-
 	p.weights, p.from, p.to, p.ep = nil, nil, nil, Epilogue[T]{}
-	pools.shared.Put(shared)
 }
 
 // plan cuts the work into parts, by shape and kernel alone.

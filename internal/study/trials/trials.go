@@ -6,6 +6,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"collapse/internal/search"
 	"collapse/internal/store"
@@ -48,15 +51,31 @@ type plan struct {
 	last  bool // nothing will be asked for after these
 }
 
-// planOf replays the searches of all combinations on what the lab holds.
+// planOf replays the searches of all combinations on what the lab holds, one per processor at a time.
 func planOf(lab *store.Reader, f *study.File) (*plan, error) {
-	p := &plan{lab: lab, def: f.Search, last: true}
-	for n, c := range f.Places() {
-		if err := p.place(c); err != nil {
-			return nil, fmt.Errorf("study %s: place %d: %w", f.Name, n+1, err)
-		}
+	places := f.Places()
+	plans, errs := make([]plan, len(places)), make([]error, len(places))
+	var next atomic.Int64
+	var replays sync.WaitGroup
+	for range min(len(places), runtime.GOMAXPROCS(0)) {
+		replays.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(places)); i = next.Add(1) - 1 {
+				plans[i] = plan{lab: lab, def: f.Search, last: true}
+				if err := plans[i].place(places[i]); err != nil {
+					errs[i] = fmt.Errorf("study %s: place %d: %w", f.Name, i+1, err)
+				}
+			}
+		})
 	}
-	return p, nil
+	replays.Wait()
+	whole := &plan{lab: lab, def: f.Search, last: true}
+	for i, p := range plans {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		whole.items, whole.last = append(whole.items, p.items...), whole.last && p.last
+	}
+	return whole, nil
 }
 
 // place adds the runs of one combination: the default, the trials so far, and, after the last of them, the
