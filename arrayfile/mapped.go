@@ -19,6 +19,7 @@ type mapping struct {
 	path     string
 	file     *os.File
 	memory   mmap.MMap
+	info     os.FileInfo // when it was mapped
 	size     int64
 	modified time.Time
 }
@@ -56,11 +57,13 @@ func mapFile(f *os.File, path, want string) (*mapping, error) {
 	if !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, fmt.Errorf("arrayfile: %s is empty or not a regular file; want %s", path, want)
 	}
-	memory, err := mmap.Map(f, mmap.RDONLY, 0)
-	if err != nil {
-		return nil, fmt.Errorf("arrayfile: mapping %s into memory: %w", path, err)
+	memory := keptOf(info)
+	if memory == nil {
+		if memory, err = mmap.Map(f, mmap.RDONLY, 0); err != nil {
+			return nil, fmt.Errorf("arrayfile: mapping %s into memory: %w", path, err)
+		}
 	}
-	return &mapping{path, f, memory, info.Size(), info.ModTime()}, nil
+	return &mapping{path, f, memory, info, info.Size(), info.ModTime()}, nil
 }
 
 // parse calls parse within Guard. After an error, which is *ChangedError if the file has changed meanwhile, it closes the mapping.
@@ -83,7 +86,11 @@ func (m *mapping) close() error {
 	mappings.Lock()
 	delete(mappings.live, m)
 	mappings.Unlock()
-	return errors.Join(m.memory.Unmap(), m.file.Close())
+	stays, err := keep(m.memory, m.info)
+	if !stays {
+		err = m.memory.Unmap()
+	}
+	return errors.Join(err, m.file.Close())
 }
 
 // changed returns *ChangedError if the file is no longer what was mapped.

@@ -138,44 +138,55 @@ func Range(lo, hi float64) *[2]float64 { return &[2]float64{lo, hi} }
 
 // check panics if a figure is built wrongly, which is a bug in the caller, never in the data.
 func (f *Figure) check() {
-	if f.ID == "" {
-		panic("chart: figure without ID")
-	}
-	for i := range f.Panels {
-		if f.Panels[i].ID == "" {
-			panic("chart: panel without ID")
-		}
-		for j := range f.Panels[i].Series {
-			f.Panels[i].Series[j].check()
-		}
+	if wrong := f.wrong(); wrong != "" {
+		panic("chart: " + wrong)
 	}
 }
 
-func (s *Series) check() {
+// wrong says how a figure is built wrongly, "" if it is not.
+func (f *Figure) wrong() string {
+	if f.ID == "" {
+		return "figure without ID"
+	}
+	for i := range f.Panels {
+		if f.Panels[i].ID == "" {
+			return "panel without ID"
+		}
+		for j := range f.Panels[i].Series {
+			if wrong := f.Panels[i].Series[j].wrong(); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	return ""
+}
+
+func (s *Series) wrong() string {
 	n := s.count()
 	for _, v := range []Numbers{s.X, s.Y, s.Z, s.X2, s.Y2, s.XLo, s.XHi, s.YLo, s.YHi} {
 		if len(v) != 0 && len(v) != n {
-			panic("chart: coordinates of one series differ in length")
+			return "coordinates of one series differ in length"
 		}
 	}
 	if len(s.Labels) > n || (len(s.N) != 0 && len(s.N) != n) {
-		panic("chart: labels or counts of one series differ in length from its coordinates")
+		return "labels or counts of one series differ in length from its coordinates"
 	}
 	if h := s.Heat; h != nil && (h.Columns <= 0 || h.Rows <= 0 || len(h.Z) != h.Rows*h.Columns) {
-		panic("chart: heat map grid and values disagree")
+		return "heat map grid and values disagree"
 	}
 	if (s.Kind == HeatMap) != (s.Heat != nil) {
-		panic("chart: a heat map series needs a grid, and only that kind")
+		return "a heat map series needs a grid, and only that kind"
 	}
 	if (s.Kind == Segments || s.Kind == Arrows) && (len(s.X2) != n || len(s.Y2) != n) {
-		panic("chart: segments need both ends")
+		return "segments need both ends"
 	}
 	if s.Kind == Band && (len(s.YLo) != n || len(s.YHi) != n) {
-		panic("chart: a band needs YLo and YHi")
+		return "a band needs YLo and YHi"
 	}
 	if (s.Kind == Line || s.Kind == Points || s.Kind == LinePoints || s.Kind == Text) && len(s.X) != len(s.Y) {
-		panic("chart: coordinates of one series differ in length")
+		return "coordinates of one series differ in length"
 	}
+	return ""
 }
 
 // count is the number of points of a series.

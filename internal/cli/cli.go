@@ -66,6 +66,7 @@ type program struct {
 	Completion completionCmd `cmd:"" help:"Shell completion for bash, zsh or fish."`
 	Licenses   licensesCmd   `cmd:"" help:"Licences of the program and of everything in it."`
 	Wheel      wheelCmd      `cmd:"" hidden:"" help:"A Python wheel of this program."`
+	Draw       drawCmd       `cmd:"" hidden:"" help:"A figure in JSON as SVG."`
 	HelpOn     helpCmd       `cmd:"" name:"help" help:"Help on a command, with examples."`
 }
 

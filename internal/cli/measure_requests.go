@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"collapse/arrayfile"
 )
 
 // measureRequest is a line on the standard input of `collapse measure --requests`: what stands behind `collapse measure --json` in one call.
@@ -39,6 +41,10 @@ func (c *measureCmd) answerRequests(a *app, in io.Reader) error {
 	lines, failed := readRequests(ctx, end, in)
 	out := json.NewEncoder(a.stdout)
 	out.SetEscapeHTML(false)
+	if err := arrayfile.KeepMapped(true); err != nil { // the other program hands over its arrays in one file
+		return err
+	}
+	defer arrayfile.KeepMapped(false)
 	idle := time.NewTimer(idleBeforeFree)
 	for {
 		select {
@@ -48,6 +54,9 @@ func (c *measureCmd) answerRequests(a *app, in io.Reader) error {
 			}
 			return a.ctx.Err()
 		case <-idle.C:
+			if err := arrayfile.KeepMapped(true); err != nil { // which gives back what it keeps
+				return err
+			}
 			debug.FreeOSMemory()
 		case line := <-lines:
 			if err := out.Encode(answerRequest(ctx, line, a.file1)); err != nil {

@@ -12,6 +12,8 @@ _DRAWN = ("nc1_pinv", "nc1_trace_ratio", "nc2_means_etf_centred", "ncc_accuracy"
 class Depth(dict):
     """Results by layer name, in the order in which the model runs; the last one is "features", the classifier's input."""
 
+    binary = None  # of the program that measured them, and draws them
+
     def curve(self, key):
         """(layers, numbers) for a measure, where it has a value."""
         found = [(name, r["measures"][key]) for name, r in self.items() if key in r["measures"]]
@@ -25,7 +27,7 @@ class Depth(dict):
         for key in measures or [key for key in _DRAWN if self.curve(key)[0]]:
             layers, numbers = self.curve(key)
             curves.append((key, [names.index(layer) for layer in layers], numbers))
-        return draw(curves, "layer", file, names)
+        return draw(curves, "layer", file, names, self.binary)
 
 
 def measure_layers(model, batches, layers=None, *, pool="mean", keep="features", folder=None, binary=None, arguments=(), **tap):
@@ -53,8 +55,10 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
             module.training = training
         if not kept:
             shutil.rmtree(parent, ignore_errors=True)
-    return Depth((column["layer"], Result(dict(column, finding=document["finding"]) if i == len(document["layers"]) - 1 else column))
-                 for i, column in enumerate(document["layers"]))
+    depth = Depth((column["layer"], Result(dict(column, finding=document["finding"]) if i == len(document["layers"]) - 1 else column))
+                  for i, column in enumerate(document["layers"]))
+    depth.binary = binary
+    return depth
 
 
 def _children(model):

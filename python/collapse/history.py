@@ -100,7 +100,8 @@ class History:
         return self
 
     def plot(self, file=None, names=None, axis="epoch"):
-        """Draws curves over epochs: a matplotlib figure if matplotlib is installed, else SVG text. If file is given, either is saved there.
+        """Draws curves over epochs: a matplotlib figure if matplotlib is installed, else SVG text from the program. If file is given, either is saved
+        there.
 
         names: by default the main measures and everything that was added by name.
         """
@@ -110,12 +111,12 @@ class History:
         if names is None:
             known = self.names()
             names = [n for n in known if n.rpartition("/")[2] in _USUAL and any(x > 0 for x in self.curve(n)[1])] or known[:12]
-        return draw([(name,) + self.curve(name) for name in names], axis, file)
+        return draw([(name,) + self.curve(name) for name in names], axis, file, binary=self._binary)
 
     def _repr_html_(self):
         from .drawing import svg
         names = [n for n in self.names() if n.rpartition("/")[2] in _USUAL] or self.names()[:12]
-        return svg([(name,) + self.curve(name) for name in names], "epoch") if self.epochs else "<p>no epoch</p>"
+        return svg([(name,) + self.curve(name) for name in names], "epoch", binary=self._binary) if self.epochs else "<p>no epoch</p>"
 
     def record(self):
         """Stores the history in the lab as a run of its name, replacing an older one; `collapse serve`, `report` and `export` show it.

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from support import ROOT, needs_torch
 
 from test_arrays import needs_program
+from test_history import parts
 
 GALLERY = os.path.join(os.path.dirname(ROOT), "docs", "gallery")
 SCRIPTS = sorted(set(map(os.path.basename, glob.glob(os.path.join(GALLERY, "*.py")))) - {"common.py"})
@@ -20,7 +21,7 @@ SCRIPTS = sorted(set(map(os.path.basename, glob.glob(os.path.join(GALLERY, "*.py
 @needs_torch
 class GalleryTest(unittest.TestCase):
     def test_scripts(self):
-        self.assertEqual(SCRIPTS, ["collapsing.py", "layers.py", "unknown.py"])
+        self.assertEqual(SCRIPTS, ["collapsing.py", "layers.py", "memorization.py", "unknown.py", "vocabulary.py"])
         for script in SCRIPTS:
             with self.subTest(script=script), tempfile.TemporaryDirectory() as out:
                 done = subprocess.run([sys.executable, os.path.join(GALLERY, script), "--small", "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -28,9 +29,9 @@ class GalleryTest(unittest.TestCase):
                 pictures = os.listdir(out)
                 self.assertIn(script.replace(".py", ".svg"), pictures)
                 for picture in pictures:
-                    lines = [e.get("points") for e in ElementTree.parse(os.path.join(out, picture)).iter() if e.tag.endswith("polyline")]
+                    lines = parts(ElementTree.parse(os.path.join(out, picture)), "series")
                     self.assertGreater(len(lines), 1)
-                    self.assertTrue(all(lines))
+                    self.assertTrue(all(int(line.get("data-points")) > 0 for line in lines))
 
     def test_every_script_has_its_page(self):
         with open(os.path.join(GALLERY, "README.md")) as f:
@@ -38,7 +39,10 @@ class GalleryTest(unittest.TestCase):
         for script in SCRIPTS:
             self.assertIn("(%s)" % script, text)
             self.assertIn("images/" + script.replace(".py", ".svg"), text)
-            self.assertTrue(os.path.exists(os.path.join(GALLERY, "images", script.replace(".py", ".svg"))), script)
+        images = os.path.join(GALLERY, "images")
+        for picture in os.listdir(images):
+            self.assertIn("(images/%s)" % picture, text)
+            self.assertLess(os.path.getsize(os.path.join(images, picture)), 60000, picture)
 
 
 if __name__ == "__main__":

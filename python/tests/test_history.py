@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import types
@@ -16,6 +17,13 @@ from support import FolderTest, needs_torch, torch
 
 import collapse
 from test_arrays import made, needs_program
+
+WITHOUT_MATPLOTLIB = mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.figure": None})
+
+
+def parts(root, kind):
+    """Elements of an SVG that the program drew, by their class."""
+    return [e for e in root.iter() if e.get("class") == kind]
 
 
 def result(**measures):
@@ -59,27 +67,49 @@ class HistoryTest(FolderTest):
         with self.assertRaisesRegex(ValueError, "line 1 is not of a history"):
             collapse.History(self.folder)
 
+    @needs_program
     def test_pictures(self):
         h = collapse.History()
         for epoch in range(1, 9):
             h.add(epoch, result(nc1_pinv=10.0 ** -epoch, cdnv=1), loss=1 / epoch)
         os.mkdir(self.folder)
         path = self.folder + "/curves.svg"
-        with mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.figure": None}):
+        with WITHOUT_MATPLOTLIB:
             text = h.plot(path, ["train/nc1_pinv", "loss"])
             with self.assertRaisesRegex(ImportError, "ends in .svg"):
                 h.plot(self.folder + "/curves.png")
         with open(path) as f:
             self.assertEqual(f.read(), text)
         root = ElementTree.fromstring(text)
-        lines = [[tuple(map(float, p.split(","))) for p in e.get("points").split()] for e in root.iter() if e.tag.endswith("polyline")]
-        self.assertEqual([len(line) for line in lines], [8, 8])
-        steps = np.diff([y for _, y in lines[0]])
+        self.assertEqual([(panel.get("data-y-scale"), float(panel.get("data-x-min")) < 1, float(panel.get("data-x-max")) > 8) for panel in parts(root, "panel")],
+                         [("log", True, True), ("linear", True, True)])
+        points = [[tuple(map(float, re.match("M([^ ]+) ([^h]+)h", mark.get("d")).groups())) for mark in parts(series, "mark")] for series in parts(root, "series")]
+        self.assertEqual([len(line) for line in points], [8, 8])
+        steps = np.diff([y for _, y in points[0]])
+        self.assertGreater(steps.min(), 10)
         self.assertLess(np.ptp(steps), .2, "nc1 falls by a factor of ten each epoch: a straight line on a logarithmic axis")
-        self.assertGreater(np.ptp(np.diff([y for _, y in lines[1]])), 5)
+        self.assertGreater(np.ptp(np.diff([y for _, y in points[1]])), 5)
         words = [e.text for e in root.iter() if e.tag.endswith("text")]
-        self.assertIn("train/nc1_pinv", words)
-        self.assertIn("epoch", words)
+        self.assertIn("↑ train/nc1_pinv", words)
+        self.assertIn("epoch →", words)
+        self.assertIn("<svg", h._repr_html_())
+
+    @needs_program
+    def test_pictures_of_what_is_not_finite_and_of_many_names(self):
+        from collapse.drawing import svg
+        text = svg([("loss", range(40), [math.nan, math.inf, -math.inf] + [2.] * 37), ("<nc1>", [0, 1], np.float32([1, 2]))], "layer", ["encoder.%d" % i for i in range(40)])
+        words = [e.text for e in ElementTree.fromstring(text).iter() if e.tag.endswith("text")]
+        self.assertIn("↑ <nc1>", words)
+        self.assertTrue(any("layer 40: encoder.39" in word for word in words), words)
+        self.assertTrue(any("3 values not drawn (not finite)" in word for word in words), words)
+
+    @needs_program
+    def test_pictures_that_the_program_refuses(self):
+        from collapse.drawing import svg
+        with self.assertRaisesRegex(collapse.MeasureError, "exit status 2:(.|\n)*a text has 5000 bytes"):
+            svg([("x" * 5000, [1], [1])], "epoch")
+        with self.assertRaisesRegex(FileNotFoundError, "not a program that can be run"):
+            svg([("x", [1], [1])], "epoch", binary=self.folder)
 
     def test_pictures_by_matplotlib(self):
         """matplotlib is not installed here: this stand-in has the calls of matplotlib.figure.Figure that are made (3.8)."""
