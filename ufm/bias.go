@@ -40,7 +40,7 @@ func (c Config) BiasSpectrum(b []float64) BiasSpectrum {
 
 // HeldBias returns the least objective of MSE over W and H while the bias is held at b, for any d: each of the
 // min(d,K) largest singular values s·√n of Y − b1ᵀ costs the least of ((s−t)²/2 + c·t)/K over t ≥ 0, each other one s²/(2K), and b itself λ_b‖b‖²/2.
-// It panics if b has not K entries and for other models.
+// It panics if b does not have K entries, and for other models.
 func (c Config) HeldBias(b []float64) float64 {
 	spectrum := c.BiasSpectrum(b)
 	s := slices.Repeat([]float64{1}, c.K)
