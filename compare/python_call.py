@@ -46,13 +46,13 @@ def main():
     means = rng.uniform(-1, 1, (K, D)).astype(np.float32)
     y = rng.permutation(np.arange(N) % K)
     H = (means[y] + SPREAD * rng.uniform(-1, 1, (N, D))).astype(np.float32)
-    b, out = np.zeros(K, np.float32), np.empty_like(H)
+    out = np.empty_like(H)
     for null in (0, 9):
         ratios = []
         for _ in range(args.rounds):
             bench = json.loads(subprocess.run([program, "bench", "measure", "--json", "--null", str(null)], stdout=subprocess.PIPE, check=True).stdout)["seconds"]
             copy = best(lambda: np.copyto(out, H), 10)
-            call = best(lambda: collapse.measure(H, y, means, b, null=null, binary=program), 10)
+            call = best(lambda: collapse.measure(H, y, means, null=null, binary=program), 10)
             ratios.append(call / (bench + copy))
             print("null=%d: bench measure %.1f ms, copyto %.1f ms, collapse.measure %.1f ms: ratio %.2f" % (null, 1e3 * bench, 1e3 * copy, 1e3 * call, ratios[-1]))
         print("null=%d: median ratio %.2f" % (null, statistics.median(ratios)))
@@ -68,7 +68,7 @@ def main():
                 for one in reference_library.measures(measure, kernels, state, None).values():
                     one()
         theirs = best(library, 1)
-        call = best(lambda: collapse.measure(H, y, means, b, binary=program), 10)
+        call = best(lambda: collapse.measure(H, y, means, binary=program), 10)
         print("the library's own calls %.2f s, collapse.measure with null=9 %.1f ms: %.0f times" % (theirs, 1e3 * call, theirs / call))
 
 
