@@ -60,8 +60,11 @@ type flattener struct {
 }
 
 func (f *flattener) walk(name string, v any, depth int) error {
-	if f.visited++; depth > maxDepth || f.visited > maxStack {
-		return fmt.Errorf("containers are nested more than %d deep or hold more than %d items in all", maxDepth, maxStack)
+	if depth > maxDepth {
+		return fmt.Errorf("containers are nested more than %d deep", maxDepth)
+	}
+	if f.visited++; f.visited > maxStack {
+		return fmt.Errorf("containers hold more than %d items in all", maxStack)
 	}
 	switch v := v.(type) {
 	case tensor:

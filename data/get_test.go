@@ -388,12 +388,12 @@ func TestUnpackRefuses(t *testing.T) {
 		archive []byte
 		want    string
 	}{
-		"missing":   {tarball(t, files), "before 1 of its files"},
+		"missing":   {tarball(t, files), "1 of the wanted files not found"},
 		"size":      {tarball(t, files, "top/a.bin"), "top/a.bin has 499 bytes; want 500"},
-		"bomb":      {tarball(t, files, "x", "../a.bin"), "longer than expected"},
+		"bomb":      {tarball(t, files, "x", "../a.bin"), "longer than the archive"},
 		"no gzip":   {[]byte("text of an error page"), "corrupt"},
 		"cut":       {good[:len(good)-30], "unexpected EOF"},
-		"cut early": {good[:15], "before 1 of its files"},
+		"cut early": {good[:15], "1 of the wanted files not found"},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "archive.part")

@@ -35,7 +35,7 @@ func unpack(archive, folder string, members []member) error {
 	for len(want) > 0 {
 		h, err := t.Next()
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("%s ends, or is longer than expected, before %d of its files were found", archive, len(want))
+			return fmt.Errorf("%s is cut, or longer than the archive that was expected: %d of the wanted files not found", archive, len(want))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", archive, err)

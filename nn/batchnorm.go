@@ -70,7 +70,7 @@ func (l *batchNorm[T]) forward(x []T, rows int, mode Mode) []T {
 
 func (l *batchNorm[T]) watch(c *Clock) { l.clock = c }
 
-// initialise allocates and fills what a layout leaves out.
+// initialise allocates the running statistics and sets γ and the running variance to 1; a network that is only described has none of them.
 func (l *batchNorm[T]) initialise(uint64) {
 	l.norm = elementwise.NewBatchNorm[T](l.width, batchNormEps, l.act == ReLU)
 	l.runningMean.Value, l.runningVar.Value = make([]T, l.width), make([]T, l.width)

@@ -11,11 +11,11 @@ import (
 // drawCmd is hidden: the Python package calls it, so that its pictures are drawn as all others are.
 type drawCmd struct{}
 
-// largestFigure is how many bytes of JSON draw reads.
+// largestFigure is the most bytes of JSON that draw accepts.
 const largestFigure = 16 << 20
 
 func (drawCmd) Help() string {
-	return `Reads a figure as JSON from standard input, panels of curves as the files beside each picture of a page hold them, and writes it as SVG.`
+	return `Reads a figure of curves from standard input, in the JSON format saved beside every picture of a page, and writes it as SVG.`
 }
 
 func (drawCmd) Run(a *app) error {

@@ -9,7 +9,7 @@
 //	rows         sums, searches and residuals of rows of features, for measuring
 //
 // Every operation exists as a generic Go version that is always compiled (the oracle of the tests, the fallback, and the
-// explanation; its name ends in Generic) and, where it pays, in SIMD. Each package has one table of functions, which it fills at
+// explanation; most names end in Generic) and, where it pays, in SIMD. Each package has one table of functions, which it fills at
 // start for the set that package isa chooses. Assembly is written by the generator in the package's folder asm, which go generate
 // runs. Results depend on the instruction set and on shapes, never on the number of threads.
 package kernel

@@ -44,8 +44,8 @@ class History:
 
     def add(self, epoch, result=None, split="train", **values):
         """Adds an epoch, or more numbers of the last one: all measures of a result, as split/key, and values by name (test_loss=…, or
-        **{"test/loss": …}). If the epoch was there before, as after resuming from a checkpoint, it is replaced and all later epochs
-        are dropped."""
+        **{"test/loss": …}). New names are added to the last epoch. If a name is there already, or the epoch is an earlier one, as
+        after resuming from a checkpoint, that epoch is replaced by these numbers and all later epochs are dropped."""
         epoch = int(epoch)
         numbers = {}
         for key, x in {} if result is None else result["measures"].items():
@@ -141,7 +141,7 @@ class History:
                 entry = json.loads(line)
                 self.epochs.append((int(entry["epoch"]), {name: float(x) for name, x in entry["values"].items()}))
             except (ValueError, KeyError, TypeError) as e:
-                raise ValueError("collapse: %s, line %d is not of a history: %r; use another folder" % (self.path, n, e)) from None
+                raise ValueError("collapse: %s, line %d is not an entry of a history (%r); repair the file or use another folder" % (self.path, n, e)) from None
         if torn:
             self._write_all()
 

@@ -64,7 +64,7 @@ class HistoryTest(FolderTest):
         self.assertEqual(collapse.History(self.folder).curve("loss"), ([1, 2], [1, 2]))
         with open(path, "w") as f:
             f.write("nonsense\n")
-        with self.assertRaisesRegex(ValueError, "line 1 is not of a history"):
+        with self.assertRaisesRegex(ValueError, "line 1 is not an entry of a history"):
             collapse.History(self.folder)
 
     @needs_program

@@ -2,8 +2,8 @@
 // products (search.go), logarithms and sums of squares (functions.go), a walk over a row of a Gram matrix (gramrow.go). Class means are sums
 // of rows and collapse is a tiny spread around them, so sums and differences are formed in float64 whatever the features are.
 //
-// table.go lists the functions that exist in SIMD; avx2_amd64.go and avx512_amd64.go have the versions. Names of generic versions
-// end in Generic; these define the bits, which are the same with every instruction set.
+// table.go lists the functions that exist in SIMD; avx2_amd64.go and avx512_amd64.go have the versions. Generic versions define the bits,
+// which are the same with every instruction set: their names end in Generic, and those of searches are the loops in search.go.
 package rows
 
 import "collapse/internal/kernel"
