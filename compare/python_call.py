@@ -22,6 +22,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "python")]
 import numpy as np
 
 import collapse
+from speed import BOTH
 
 N, D, K, SPREAD = 50_000, 512, 10, .05  # as bench measure makes them
 
@@ -68,8 +69,9 @@ def main():
                 for one in reference_library.measures(measure, kernels, state, None).values():
                     one()
         theirs = best(library, 1)
-        call = best(lambda: collapse.measure(H, y, means, binary=program), 10)
-        print("the library's own calls %.2f s, collapse.measure with null=9 %.1f ms: %.0f times" % (theirs, 1e3 * call, theirs / call))
+        for asked, arguments in (("null=9", {}), ("null=0", {"null": 0}), ("null=0 and what both give", {"null": 0, "measures": BOTH.split(",")})):
+            call = best(lambda: collapse.measure(H, y, means, binary=program, **arguments), 10)
+            print("the library's own calls %.2f s, collapse.measure with %s %.1f ms: %.0f times" % (theirs, asked, 1e3 * call, theirs / call))
 
 
 if __name__ == "__main__":
