@@ -34,7 +34,7 @@ func (p *engineProgress) event(e engine.Event) {
 	if e.Ended != nil {
 		p.last = e.Ended.Note + ": " + e.Ended.Text
 		if e.Ended.Failed {
-			p.last = e.Ended.Note + ": failed: " + e.Ended.Text
+			p.last = e.Ended.Note + ": failed: " + briefly(e.Ended.Text)
 		}
 	}
 	if !onTerminal(p.w) {
@@ -50,6 +50,15 @@ func (p *engineProgress) event(e engine.Event) {
 		p.drawn = now
 		p.bar.set(int64(e.Done+e.Failed), "%s", p.line(e))
 	}
+}
+
+// briefly puts a failure on one line: of what a program printed, the last line, which says what went wrong. `study status` shows all.
+func briefly(failure string) string {
+	lines := strings.Split(strings.TrimSpace(failure), "\n")
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return lines[0] + " " + lines[len(lines)-1]
 }
 
 // line is the text next to the bar.

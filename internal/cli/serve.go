@@ -27,7 +27,7 @@ func (c *serveCmd) Run(a *app) error {
 	if c.MeasureLimit <= 0 {
 		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
 	}
-	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit}
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: searchesOf}
 	if c.Control {
 		lab, err := a.openLab()
 		if err != nil {
@@ -83,7 +83,7 @@ func (f besideFlags) beside(a *app) (end func()) {
 	if !f.Serve {
 		return func() {}
 	}
-	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.logf})
+	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.logf, Searches: searchesOf})
 	if err != nil {
 		a.notef("no live page: %v\n", err)
 		return func() {}

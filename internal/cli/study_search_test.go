@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"collapse/internal/store"
 )
 
 const tinySearch = `
@@ -53,6 +55,15 @@ func TestASearchFromFileToStatus(t *testing.T) {
 	best := s.Trials[s.Best-1]
 	if best.Epochs != 4 || best.Value == nil || s.Final[0].Role != "best" || s.Final[0].Settings[0] != best.Settings[0] || s.Final[0].Value != nil || s.Final[0].Test == nil {
 		t.Errorf("best %+v, final %+v", best, s.Final)
+	}
+	reader, err := store.Open(lab, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	drawn, err := searchesOf(reader.Reader, "find") // what the live page draws
+	if err != nil || len(drawn) != 1 || drawn[0].Best != s.Best-1 || drawn[0].Trials[drawn[0].Best].Run != best.Run || drawn[0].Default == nil || drawn[0].Spent != s.Spent {
+		t.Errorf("%+v, %v", drawn, err)
 	}
 	// It is done: nothing is computed again, by its name or by its file.
 	out, _ = called(t, 0, "--lab", lab, "study", "resume", "find")

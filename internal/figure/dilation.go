@@ -20,7 +20,8 @@ type Picture struct {
 	Table format.Table
 }
 
-// color gives each curve the colour of its loss, so that all figures of all pages agree.
+// color gives each curve the colour of its loss, so that all figures of all pages agree. Runs of scripts, whose loss is not known, take
+// the first colours, whose lines are solid.
 func color(g *judge.Experiment, curve string) chart.Color {
 	return chart.ColorFor(curveIndex(g, curve))
 }
@@ -28,8 +29,8 @@ func color(g *judge.Experiment, curve string) chart.Color {
 func curveIndex(g *judge.Experiment, curve string) int {
 	used := map[int]bool{}
 	for _, c := range g.Curves {
-		i := judge.LossRank("")
-		if s := judge.OnCurve(g.Runs, c); len(s) > 0 {
+		i := 0
+		if s := judge.OnCurve(g.Runs, c); len(s) > 0 && s[0].Loss != "" {
 			i = judge.LossRank(s[0].Loss)
 		}
 		for used[i%8] {

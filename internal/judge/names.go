@@ -24,7 +24,7 @@ func Names(runs []Run) []string {
 			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
 				continue
 			}
-			words = append(words, shortKey(d.Key)+" "+d.Values[i])
+			words = append(words, shortKey(d.Key)+" "+shortValue(d.Values[i]))
 		}
 		out[i] = strings.Join(words, ", ")
 		used[out[i]]++
@@ -43,6 +43,14 @@ func shortKey(key string) string {
 		return "η"
 	}
 	return strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", " ")
+}
+
+// shortValue rounds a number that a search has drawn, all 17 digits of it.
+func shortValue(value string) string {
+	if x, err := strconv.ParseFloat(value, 64); err == nil && len(value) > 8 {
+		return format.Short(x, 4)
+	}
+	return value
 }
 
 // Difference is a setting in which some runs differ.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"strings"
 
 	"collapse/internal/judge/inference"
 )
@@ -13,7 +14,7 @@ const worthABand = 0.01
 // Claims that no outcome could contradict are not asked: that the best trial beats the default on the samples that chose it, and lies
 // in its space.
 func searchClaims(all []Search) []Claim {
-	if len(all) == 0 {
+	if len(all) == 0 || !strings.HasPrefix(all[0].Metric, "validation.") { // nothing was held out, so nothing is trained again on all
 		return nil
 	}
 	var settings, usual []float64

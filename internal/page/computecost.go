@@ -88,6 +88,9 @@ func beginning(r *judge.Run) string {
 
 // Sentence says what the runs have cost and how it is counted.
 func (c Compute) Sentence() string {
+	if c.Runs == 0 {
+		return "No arithmetic and no core time are counted: no run of this program's own training has finished an epoch."
+	}
 	flop, few := format.FLOP(c.FLOP), []string{}
 	value, unit := coreTime(c.CoreHours)
 	if c.Unknown == c.Runs {
@@ -113,8 +116,11 @@ func (c Compute) Sentence() string {
 		flop, value, unit, format.Count(c.Runs, "run"), least)
 }
 
-// tiles are the core time and, if known, the FLOP.
+// tiles are the core time and, if known, the FLOP; none if nothing is counted.
 func (c Compute) tiles() []format.Tile {
+	if c.Runs == 0 {
+		return nil
+	}
 	value, unit := coreTime(c.CoreHours)
 	out := []format.Tile{tile(value, unit)}
 	if c.FLOP > 0 {

@@ -109,6 +109,9 @@ func TestCountSaysWhatItDoesNotKnow(t *testing.T) {
 	if !strings.Contains(c.Sentence(), "An unknown number of FLOP") || len(c.tiles()) != 1 {
 		t.Error(c.Sentence())
 	}
+	if c = (Compute{}); strings.Contains(c.Sentence(), "FLOP") || c.tiles() != nil { // a study of scripts
+		t.Error(c.Sentence())
+	}
 }
 
 func TestCoreTime(t *testing.T) {

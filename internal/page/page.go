@@ -118,7 +118,8 @@ func build(study Study) (page, []figure.Picture, Result) {
 	}
 	p.Tiles = tiles(gs, res)
 	if p.Compute, res.Compute = study.Compute, study.Compute; p.Compute != nil {
-		p.Tiles = append(p.Tiles, p.Compute.tiles()[0])
+		cost := p.Compute.tiles()
+		p.Tiles = append(p.Tiles, cost[:min(1, len(cost))]...)
 	}
 	p.RunTable, p.Unfinished = runsTable{runTable(gs), study.RunPages}, runsTable{unfinishedTable(study.Runs), study.RunPages}
 	p.Config = commonSettings(study.Runs)

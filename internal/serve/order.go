@@ -104,3 +104,16 @@ func (o order) Choices() []orderLink {
 	}
 	return out
 }
+
+// anyValue says that one of the rows has a value in a column, so that a list need not show what none of its runs has.
+func anyValue(rows []runRow, column string) bool {
+	return slices.ContainsFunc(rows, func(r runRow) bool {
+		switch column {
+		case "Dilation":
+			return r.Dilation != "–"
+		case "Memorization":
+			return r.Memorization != "–"
+		}
+		return true
+	})
+}

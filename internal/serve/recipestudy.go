@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"collapse/internal/figure"
 	"collapse/internal/judge"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
@@ -29,15 +30,8 @@ func recipeOf(study string) (r *recipe.Recipe, scale string) {
 
 // repeated is what the finished runs of a recipe's study show so far, with the recipe's figures.
 func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) (page.Judged, error) {
-	stamp := fnv.New64a()
-	var done []store.Run
-	for _, run := range runs {
-		if run.Status == store.Done {
-			done = append(done, run.Run)
-			fmt.Fprintln(stamp, run.Hash, run.Generation, run.Finished.UnixMilli())
-		}
-	}
-	return s.recipes.get(r.ID+"."+scale, stamp.Sum64(), func() (page.Judged, error) {
+	done, stamp := finished(runs)
+	return s.recipes.get(r.ID+"."+scale, stamp, func() (page.Judged, error) {
 		loaded, err := s.load(lab, done, nil)
 		if err != nil {
 			return page.Judged{}, err
@@ -48,6 +42,31 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 		}
 		return of.Judge()
 	})
+}
+
+// searched draws the searches of a study.
+func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) (page.Judged, error) {
+	done, stamp := finished(runs)
+	return s.recipes.get(name, stamp, func() (page.Judged, error) {
+		found, err := s.opt.Searches(lab, name)
+		if err != nil || len(found) == 0 {
+			return page.Judged{}, err
+		}
+		loaded, err := s.load(lab, done, nil)
+		return page.Judged{Figures: figure.OfSearches("search", found, loaded)}, err
+	})
+}
+
+// finished are the runs that are done, and a number that changes as soon as another one is.
+func finished(runs []judge.Run) (done []store.Run, stamp uint64) {
+	sum := fnv.New64a()
+	for _, run := range runs {
+		if run.Status == store.Done {
+			done = append(done, run.Run)
+			fmt.Fprintln(sum, run.Hash, run.Generation, run.Finished.UnixMilli())
+		}
+	}
+	return done, sum.Sum64()
 }
 
 // mostRecipes bounds how many studies' figures are kept.

@@ -25,6 +25,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"short":   func(hash string) string { return fmt.Sprintf("%.12s", hash) },
 		"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
 		"when":    when,
+		"any":     anyValue,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 

@@ -70,11 +70,20 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	attempts, err := ofLab(s.lab, func(lab *store.Reader) ([]store.Attempt, error) { return lab.Attempts(run.Hash) })
+	row := listed([]judge.Run{run}, time.Now())[0]
+	attempts, err := ofLab(s.lab, func(lab *store.Reader) ([]store.Attempt, error) {
+		if run.Loss == "" { // a script's run has no name of its own
+			of, err := lab.Memberships([]string{run.Hash})
+			if err != nil {
+				return nil, err
+			}
+			row.member(of[run.Hash])
+		}
+		return lab.Attempts(run.Hash)
+	})
 	if err != nil {
 		return err
 	}
-	row := listed([]judge.Run{run}, time.Now())[0]
 	p := runPage{frame: s.frame(r, "runs", row.Name), Run: row, Attempts: attempts}
 	p.Live = run.Hash
 	p.Tiles = runTiles(&row)

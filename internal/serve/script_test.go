@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/judge"
+	"collapse/internal/judge/judgetest"
 	"collapse/internal/script"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -47,15 +49,20 @@ func TestPagesOfAScript(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := startTest(t, Options{Lab: lab.Dir()})
 	a, b := items[0].Hash, items[1].Hash
+	s := startTest(t, Options{Lab: lab.Dir(), Searches: func(_ *store.Reader, name string) ([]judge.Search, error) {
+		found := judgetest.SomeSearches([]float64{0.1}, []float64{0.2})[:1]
+		found[0].Metric, found[0].Trials[1].Run = "test.loss", a
+		return found, nil
+	}})
 	for address, wanted := range map[string][]string{
-		"":                               {"My trainer", "2 of 2 done"},
-		"study?study=mine":               {"width of mine 4", "done"},
-		"run/" + a:                       {"width_of_mine", "test accuracy", "90.0"},
-		"compare?run=" + a + "&run=" + b: {"width_of_mine"},
-		"compare":                        {a[:12]},
-		"run/" + a + "/figures/all.json": {"0.3"},
+		"":                 {"My trainer", "2 of 2 done"},
+		"study?study=mine": {"width of mine 4", "done", "Best so far", "What was tried", "Learning curves"},
+		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
+		"run/" + a:                                 {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},
+		"compare?run=" + a + "&run=" + b:           {"width_of_mine"},
+		"compare":                                  {a[:12]},
+		"run/" + a + "/figures/all.json":           {"0.3"},
 		"run/" + a + "/figures/measures-more.json": {"temperature"},
 	} {
 		answer, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil)
@@ -66,6 +73,9 @@ func TestPagesOfAScript(t *testing.T) {
 			if !strings.Contains(body, words) {
 				t.Errorf("%s lacks %q:\n%.1500s", address, words, body)
 			}
+		}
+		if strings.Contains(body, ">dilation</th>") {
+			t.Errorf("%s has a column of dilations, and no run has any", address)
 		}
 	}
 }

@@ -24,15 +24,18 @@ import (
 	"time"
 
 	"collapse/arrayfile"
+	"collapse/internal/judge"
+	"collapse/internal/store"
 )
 
 // Options say what to serve and to whom.
 type Options struct {
-	Lab       string  // directory of the lab, which may be created later
-	Listen    string  // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
-	Token     string  // what a browser must show; "" makes one if the address is not a loopback one
-	Control   Control // what a page may do to runs; nil: nothing
-	MaxUpload int64   // bytes of a measured file; 0 is 256 MiB
+	Lab       string   // directory of the lab, which may be created later
+	Listen    string   // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
+	Token     string   // what a browser must show; "" makes one if the address is not a loopback one
+	Control   Control  // what a page may do to runs; nil: nothing
+	Searches  Searches // reads what a search of settings has found; nil: none is drawn
+	MaxUpload int64    // bytes of a measured file; 0 is 256 MiB
 	Log       func(format string, args ...any)
 
 	Poll    time.Duration // between looks at the lab; 0 is 250 ms
@@ -43,6 +46,9 @@ type Options struct {
 	UploadPatience time.Duration // by which an upload may lag behind uploadRate; 0 is 10 s
 	UploadTime     time.Duration // within which an upload must arrive; 0 is 5 minutes
 }
+
+// Searches is what the searches of a study have found so far; nothing if the study is a grid.
+type Searches func(lab *store.Reader, study string) ([]judge.Search, error)
 
 // Control carries out what a page with Options.Control may ask for. Errors are shown on the page.
 type Control interface {

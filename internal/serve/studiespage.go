@@ -220,11 +220,16 @@ func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 	}
 	out := listed(runs, time.Now())
 	for i := range out {
-		if m := of[out[i].Hash]; m.Note != "" {
-			out[i].Name, out[i].Study = m.Note, m.Study
-		}
+		out[i].member(of[out[i].Hash])
 	}
 	return out, nil
+}
+
+// member names a run as its study does.
+func (r *runRow) member(m store.Membership) {
+	if m.Note != "" {
+		r.Name, r.Study = m.Note, m.Study
+	}
 }
 
 // load reads some measures of many runs, or all values if keys is nil; judge reads their features when a claim or a picture needs

@@ -142,7 +142,7 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) err
 	return err
 }
 
-// judge judges the runs of a recipe by the recipe, and other training runs by page.Judge.
+// judge judges the runs of a recipe by the recipe, and other training runs by page.Judge; searches are drawn.
 func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	if r, scale := recipeOf(q.Get("study")); r != nil {
 		judged, err := ofLab(s.lab, func(lab *store.Reader) (page.Judged, error) { return s.repeated(lab, r, scale, runs) })
@@ -154,7 +154,14 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 			trained = append(trained, run)
 		}
 	}
-	return page.Judge(trained), nil
+	all := page.Judge(trained)
+	if name := q.Get("study"); name != "" && s.opt.Searches != nil {
+		found, err := ofLab(s.lab, func(lab *store.Reader) (page.Judged, error) { return s.searched(lab, name, runs) })
+		if err != nil || len(found.Figures) > 0 {
+			return append(all, found), err
+		}
+	}
+	return all, nil
 }
 
 // studyFigures are the pictures of a study's page.
