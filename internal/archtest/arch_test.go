@@ -124,20 +124,20 @@ func graph(t *testing.T) map[string][]string {
 	return all
 }
 
-// noRoom are packages that stand in no table: what builds the program or its parts, and help for tests.
-var noRoom = regexp.MustCompile(`^collapse/(cmd/.*|recipes|internal/(archtest|faulttest|version|licenses(/gen)?|chart/gen|kernel/(.*/)?asm(/neon)?|.*/(judge|kernel|measurement|tensorboard)test))$`)
+// noRow are packages that stand in no table: what builds the program or its parts, and help for tests.
+var noRow = regexp.MustCompile(`^collapse/(cmd/.*|recipes|internal/(archtest|faulttest|version|licenses(/gen)?|chart/gen|kernel/(.*/)?asm(/neon)?|.*/(judge|kernel|measurement|tensorboard)test))$`)
 
-// TestEveryRoomHasARow compares the packages with the table of rooms and with the rules above: a new one needs both.
-func TestEveryRoomHasARow(t *testing.T) {
+// TestEveryPackageHasARow compares the packages with the table of packages and with the rules above: a new one needs both.
+func TestEveryPackageHasARow(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rooms := map[string]bool{}
-	for line := range strings.Lines(section(string(text), "## Rooms")) {
+	rows := map[string]bool{}
+	for line := range strings.Lines(section(string(text), "## Packages")) {
 		if cells := strings.Split(line, "|"); len(cells) == 5 {
 			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
-				rooms["collapse/"+name[1]] = true
+				rows["collapse/"+name[1]] = true
 			}
 		}
 	}
@@ -146,14 +146,14 @@ func TestEveryRoomHasARow(t *testing.T) {
 		_, bounded := only[pkg]
 		_, ruled := forbidden[pkg]
 		switch {
-		case noRoom.MatchString(pkg):
-		case !rooms[pkg]:
+		case noRow.MatchString(pkg):
+		case !rows[pkg]:
 			t.Errorf("%s has no row in docs/architecture.md", pkg)
 		case bounded == ruled && pkg != "collapse/internal/cli": // which may import all
 			t.Errorf("%s needs one rule of this test, of what it may import or of what it may not", pkg)
 		}
 	}
-	for _, named := range []iter.Seq[string]{maps.Keys(rooms), maps.Keys(only), maps.Keys(forbidden)} {
+	for _, named := range []iter.Seq[string]{maps.Keys(rows), maps.Keys(only), maps.Keys(forbidden)} {
 		for pkg := range named {
 			if _, there := packages[pkg]; !there {
 				t.Errorf("%s is no package any more", pkg)

@@ -12,8 +12,8 @@ import (
 // runFile is a name of something in a run's folder, as a literal of Go.
 var runFile = regexp.MustCompile(`"[^" ]*\b(ckpt/|config\.toml|features\.npz|state\.json|(model|optim|classifier)\.safetensors)[^" ]*"|"(ckpt|\.fetched|\.gone)"`)
 
-// TestOneRoomNamesTheFilesOfARun checks that no other room writes them down.
-func TestOneRoomNamesTheFilesOfARun(t *testing.T) {
+// TestOnePackageNamesTheFilesOfARun checks that no other package writes them down.
+func TestOnePackageNamesTheFilesOfARun(t *testing.T) {
 	files := 0
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// TestOneWriter checks that rooms which write what a user names, or print what others name, do it through outfile and safetext.
+// TestOneWriter checks that packages that write what a user names, or print what others name, do it through outfile and safetext.
 func TestOneWriter(t *testing.T) {
 	files := 0
 	for _, rule := range []struct {
-		room, instead string
-		forbidden     *regexp.Regexp
+		pkg, instead string
+		forbidden    *regexp.Regexp
 	}{
 		{"cli", "safetext.Fprintf, a.printf or a.notef", regexp.MustCompile(`\bfmt\.(Fprintf|Printf|Print|Println)\(`)},
 		{"cli", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
@@ -22,7 +22,7 @@ func TestOneWriter(t *testing.T) {
 		{"figure", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
 		{"page", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
 	} {
-		names, err := filepath.Glob(filepath.Join("..", rule.room, "*.go"))
+		names, err := filepath.Glob(filepath.Join("..", rule.pkg, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

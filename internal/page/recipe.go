@@ -151,13 +151,15 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 			held++
 		}
 	}
-	tiles := []format.Tile{
-		tile(fmt.Sprintf("%d of %d", held, len(claims)), "claims hold"),
+	var tiles []format.Tile
+	if len(claims) > 0 {
+		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", held, len(claims)), "claims hold"))
+	}
+	tiles = append(tiles,
 		tile(strconv.Itoa(len(done)), "finished runs"),
 		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
 		tile(strconv.Itoa(len(judge.Seeds(done))), "seeds"),
-		tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"),
-	}
+		tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
 	if r.Compute != nil {
 		tiles = append(tiles, r.Compute.tiles()...)
 	}

@@ -64,7 +64,7 @@ var definitions = map[string]func(*Evaluation) Value{
 	"cosine_margin_max":  ofRates(func(r *rates) Value { return r.margin(r.marginMax) }),
 
 	"accuracy":      ofRates(func(r *rates) Value { return value(r.correct) }),
-	"ncc_accuracy":  func(e *Evaluation) Value { return value(e.tally().nearest) },
+	"ncc_accuracy":  func(e *Evaluation) Value { return value(e.rate().nearest) },
 	"test_accuracy": ofTest(ofClassifier((*Evaluation).testAccuracy)),
 
 	"memorization_redrawn":    ofMemory(func(m *memory) Value { return m.redrawnSum() }),

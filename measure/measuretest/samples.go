@@ -11,7 +11,7 @@ type rates struct {
 
 // ofRates is a definition from rates that needs a classifier.
 func ofRates(f func(*rates) Value) func(*Evaluation) Value {
-	return ofClassifier(func(e *Evaluation) Value { return f(e.tally()) })
+	return ofClassifier(func(e *Evaluation) Value { return f(e.rate()) })
 }
 
 func (r *rates) margin(x dd.DD) Value {
@@ -43,8 +43,8 @@ func (e *Evaluation) logitArgmax(h []dd.DD) int {
 	return argmax(scores, tiny*size)
 }
 
-// tally goes over the samples.
-func (e *Evaluation) tally() *rates {
+// rate goes over the samples, once.
+func (e *Evaluation) rate() *rates {
 	if e.rates != nil {
 		return e.rates
 	}
