@@ -59,7 +59,7 @@ func TestSignalsEndCommands(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := syscall.Mkfifo(filepath.Join(dir, pipe), 0o600); err != nil {
-					t.Skipf("mkfifo: %v", err)
+					t.Skipf("this file system has no named pipes: %v", err)
 				}
 			}
 			cmd, stdout, stderr := played(append([]string{"--lab", "lab"}, work.args...)...)

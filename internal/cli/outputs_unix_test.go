@@ -16,7 +16,7 @@ func TestOutputsThroughPipes(t *testing.T) {
 	for _, flag := range []string{"--csv", "--html", "--state-out"} {
 		pipe := filepath.Join(dir, flag)
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Skipf("mkfifo: %v", err)
+			t.Skipf("this file system has no named pipes: %v", err)
 		}
 		read := make(chan []byte)
 		go func() {
@@ -37,7 +37,7 @@ func TestOutputsThroughPipes(t *testing.T) {
 func TestLostResultsAreNoSuccess(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("this system has no /dev/full: %v", err)
 	}
 	defer full.Close()
 	lab, hash := evilLab(t)
@@ -54,7 +54,7 @@ func TestOutputsOnDevices(t *testing.T) {
 	for _, dev := range []string{"/dev/null", "/dev/full"} {
 		before, err := os.Lstat(dev)
 		if err != nil {
-			t.Skip(err)
+			t.Skipf("this system has no %s: %v", dev, err)
 		}
 		for _, args := range [][]string{{"measure", formula, "--csv"}, {"measure", formula, "--html"}, {"measure", formula, "--state-out"},
 			{"solve", "mse", "--k", "2", "--d", "2", "--n", "2", "--save"}} {

@@ -9,6 +9,7 @@ import (
 	"collapse/internal/judge/judgetest"
 	"collapse/internal/measurement"
 	"collapse/internal/measurement/measurementtest"
+	"collapse/internal/store"
 )
 
 // TestEveryClassHasAColour draws two, ten and eleven classes in every picture of features: each class has a colour of its own as long as
@@ -76,5 +77,18 @@ func TestLastFeaturesShowEveryClass(t *testing.T) {
 		if shown[class] != measurement.SampleSize/k {
 			t.Errorf("class %d has %d of %d samples", class, shown[class], measurement.SampleSize)
 		}
+	}
+}
+
+// TestCurvesOfScriptsAreSolid: runs without a known loss take the first colours, so that "train solid, test dashed" is true of them.
+func TestCurvesOfScriptsAreSolid(t *testing.T) {
+	run, err := judge.NewRun(store.Run{Hash: "aa", Kind: store.Script, Status: store.Done, Config: []byte(`{"lr":0.1}`)}, []store.Value{
+		{Key: store.Key{Series: "epoch", Split: "train", Measure: "accuracy"}, Step: 1, Value: 0.5}, {Key: store.Key{Series: "epoch", Split: "train", Measure: "accuracy"}, Step: 2, Value: 0.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Curves([]judge.Run{run})
+	if len(p.Panels) != 1 || len(p.Panels[0].Series) != 1 || p.Panels[0].Series[0].Color != chart.ColorFor(0) {
+		t.Errorf("%+v", p.Panels)
 	}
 }

@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"collapse/internal/judge"
@@ -29,6 +30,10 @@ func TestNamesTellRunsApart(t *testing.T) {
 	}
 	if twins := judge.Names([]judge.Run{runs[0], runs[0]}); twins[0] != "cross entropy (aa)" {
 		t.Errorf("runs of one configuration are named %q", twins)
+	}
+	runs[0].Settings["optim.lr"], runs[1].Settings["optim.lr"] = "0.0124282571650474", "0.000012974008026189623"
+	if got := judge.Names(runs); !strings.HasSuffix(got[0], ", lr 0.01243") || !strings.HasSuffix(got[1], ", lr 1.297·10⁻⁵") {
+		t.Errorf("drawn settings are named %q", got)
 	}
 	if runs[0].Epochs() != 7 {
 		t.Errorf("epochs %d, want 7", runs[0].Epochs())

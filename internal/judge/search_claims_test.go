@@ -40,4 +40,10 @@ func TestVerdictsOnSearches(t *testing.T) {
 			t.Errorf("%s: %v, wanted %s", name, got, c.want)
 		}
 	}
+	for i := range better { // a script's search holds nothing out
+		better[i].Metric = "test.loss"
+	}
+	if got := verdicts(better); len(got) != 0 {
+		t.Errorf("without held-out samples: %v, wanted no claim", got)
+	}
 }

@@ -11,6 +11,15 @@ import (
 func TestPageOfASearch(t *testing.T) {
 	all := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})
 	dir := t.TempDir()
+	script := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})
+	script[0].Metric = "test.loss"
+	res, err := WriteRecipe(dir, Recipe{ID: "mine", Title: "A script's", Study: true, Searches: script, Runs: judgetest.Common().Runs(t)[:4]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(res.Index); err != nil || strings.Contains(string(b), "claims hold") {
+		t.Errorf("a page without claims counts them (%v)", err)
+	}
 	for _, study := range []bool{true, false} {
 		res, err := WriteRecipe(dir, Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: judgetest.Common().Runs(t)[:4]})
 		if err != nil {

@@ -44,12 +44,12 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 	})
 }
 
-// searched draws the searches of a study.
+// searched draws the searches of a study, once a trial has a value.
 func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) (page.Judged, error) {
 	done, stamp := finished(runs)
 	return s.recipes.get(name, stamp, func() (page.Judged, error) {
 		found, err := s.opt.Searches(lab, name)
-		if err != nil || len(found) == 0 {
+		if begun := func(f judge.Search) bool { return f.Best >= 0 }; err != nil || !slices.ContainsFunc(found, begun) {
 			return page.Judged{}, err
 		}
 		loaded, err := s.load(lab, done, nil)
@@ -72,7 +72,7 @@ func finished(runs []judge.Run) (done []store.Run, stamp uint64) {
 // mostRecipes bounds how many studies' figures are kept.
 const mostRecipes = 16
 
-// recipes caches what the runs of recipes show until another run has ended.
+// recipes caches what the runs of recipes and searches show until another run has ended.
 type recipes struct {
 	mu    sync.Mutex // held while one is made; concurrent requests wait for it
 	known map[string]keptRecipe
