@@ -103,6 +103,8 @@ func said(o parity.Outcome) string {
 		return fmt.Sprintf("FAILED: off by %.1e at %s; wanted %.0e", o.Worst, o.Where, o.Tolerance)
 	case o.Tolerance == 0:
 		return "the same"
+	case o.Nudge != 0:
+		return fmt.Sprintf("%.1e, with our learning rate %+d units in the last place away", o.Worst, o.Nudge)
 	}
 	return fmt.Sprintf("%.1e", o.Worst)
 }

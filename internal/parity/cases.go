@@ -12,10 +12,11 @@ import (
 
 // Case is a run of a few tiny epochs.
 type Case struct {
-	Name      string
-	Settings  []string // over base
-	Tolerance float64  // of every row, relative
-	Heavy     bool     // a network with millions of weights: seconds to minutes
+	Name       string
+	Settings   []string // over base
+	Tolerance  float64  // of every row, relative
+	Heavy      bool     // a network with millions of weights: seconds to minutes
+	LineSearch bool     // L-BFGS with Wolfe conditions
 }
 
 // base is what all cases have in common: three glyphs, 24 images of each split, two steps an epoch.
@@ -118,7 +119,7 @@ func appendCase(list []Case, choices ...choice) []Case {
 		c.Settings = append(c.Settings, "optim.lr=0.003")
 	}
 	if strings.Contains(c.Name, "lbfgs") {
-		c.Tolerance = 1e-6
+		c.Tolerance, c.LineSearch = 1e-6, strings.Contains(c.Name, "wolfe")
 	}
 	if _, err := c.config("go"); err != nil {
 		return list

@@ -1,9 +1,11 @@
 package parity
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +52,7 @@ func TestTorchComputesWhatOurKernelsCompute(t *testing.T) {
 			if !o.OK() {
 				t.Errorf("off by %.3g, allowed %g, at %s: %s", o.Worst, o.Tolerance, o.Where, o.Error)
 			}
-			t.Logf("%.2g %s", o.Worst, o.Where)
+			t.Logf("%.2g %s, nudge %d", o.Worst, o.Where, o.Nudge)
 		})
 	}
 }
@@ -149,6 +151,30 @@ func TestRatesOfPyTorch(t *testing.T) {
 	}
 	if rate, err := k.Like(t.Context(), cfg); err != nil || !(rate > 0) {
 		t.Errorf("%g images/s, %v", rate, err)
+	}
+}
+
+// TestALineSearchMayBeARoundingAway: rows of a run whose rate is 16 units in the last place lower are found, in all their digits; those of
+// another rate are not.
+func TestALineSearchMayBeARoundingAway(t *testing.T) {
+	team := parallel.NewTeam(2)
+	t.Cleanup(team.Close)
+	k := &Checker{Team: team, Dir: t.TempDir()}
+	c := Case{Settings: []string{"net.kind=mlp", "net.depth=1", "net.width=8", "net.feature_dim=4", "optim.kind=lbfgs", "optim.lbfgs.line_search=strong_wolfe", "optim.lr=0.1"}, LineSearch: true}
+	for rate, want := range map[float64]int{0.1: 0, 0.1 * (1 - 0x1p-48): -16, 0.1 * (1 + 0x1p-20): 0} {
+		other := c
+		other.Settings = append(slices.Clone(c.Settings), fmt.Sprintf("optim.lr=%v", rate))
+		got, _, err := k.rows(t.Context(), other, "go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Outcome{}
+		if o.Worst, o.Where, err = k.distance(t.Context(), c, got); err == nil && !o.OK() {
+			err = k.nudge(t.Context(), c, got, &o)
+		}
+		if near := rate-0.1 < 1e-12; err != nil || o.OK() != near || near && o.Nudge != want {
+			t.Errorf("rate %v: %+v, %v", rate, o, err)
+		}
 	}
 }
 
