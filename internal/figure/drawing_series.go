@@ -40,7 +40,7 @@ func (s DrawingPanel) curves(runs []*judge.JudgedRun) []curve {
 	}
 	slices.SortStableFunc(order, func(a, b *curve) int {
 		for _, key := range s.Curves {
-			if c := compareSettings(key, a.runs[0].Settings[key], b.runs[0].Settings[key]); c != 0 {
+			if c := CompareSettings(key, a.runs[0].Settings[key], b.runs[0].Settings[key]); c != 0 {
 				return c
 			}
 		}

@@ -30,9 +30,9 @@ func SettingInWords(key, value string) string {
 	return value
 }
 
-// compareSettings orders two values of a setting: losses in their usual order, so that a loss has one colour on a page; numbers
+// CompareSettings orders two values of a setting: losses in their usual order, so that a loss has one colour on a page; numbers
 // by size.
-func compareSettings(key, a, b string) int {
+func CompareSettings(key, a, b string) int {
 	if key == "loss.kind" {
 		return cmp.Compare(judge.LossRank(a), judge.LossRank(b))
 	}

@@ -146,8 +146,11 @@ func (e *Effect) Name() string {
 	switch {
 	case e.Kind == Linear:
 		return "bend ÷ rise"
-	case e.Unit == difference:
-		return "difference"
+	case e.Ratio():
+		return "ratio"
 	}
-	return "ratio"
+	return "difference"
 }
+
+// Ratio says that 1, not 0, is no effect.
+func (e *Effect) Ratio() bool { return e.Kind != Linear && e.Unit != difference }

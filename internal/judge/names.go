@@ -24,7 +24,7 @@ func Names(runs []Run) []string {
 			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
 				continue
 			}
-			words = append(words, shortKey(d.Key)+" "+shortValue(d.Values[i]))
+			words = append(words, ShortKey(d.Key)+" "+shortValue(d.Values[i]))
 		}
 		out[i] = strings.Join(words, ", ")
 		used[out[i]]++
@@ -37,8 +37,8 @@ func Names(runs []Run) []string {
 	return out
 }
 
-// shortKey is the part of a key that is shown to people.
-func shortKey(key string) string {
+// ShortKey is the part of a key that is shown to people.
+func ShortKey(key string) string {
 	if key == "data.noise" {
 		return "η"
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,21 +11,30 @@ import (
 // namedClaims is how many claims per verdict the first sentence of a page names.
 const namedClaims = 2
 
-// Found is the first sentence of a page: how many claims hold, and which do not hold or stay open.
+// Found is the first sentence of the page.
 func (p recipePage) Found() string {
-	if len(p.Judged) == 0 {
+	if p.Trains {
+		return Found(p.Judged, "these runs")
+	}
+	return Found(p.Judged, "")
+}
+
+// Found says how many claims hold, and which do not hold or stay open: "" without claims. runs are the words for what they were judged
+// on, if that is runs.
+func Found(claims []judge.Claim, runs string) string {
+	if len(claims) == 0 {
 		return ""
 	}
 	by := map[judge.Verdict][]string{}
-	for _, c := range p.Judged {
+	for _, c := range claims {
 		by[c.Verdict] = append(by[c.Verdict], "“"+c.Statement+"”")
 	}
 	on := ""
-	if p.Trains {
-		on = " on these runs"
+	if runs != "" {
+		on = " on " + runs
 	}
 	var out []string
-	switch n, held := len(p.Judged), len(by[judge.Holds]); {
+	switch n, held := len(claims), len(by[judge.Holds]); {
 	case held == n && n == 1:
 		out = append(out, "The claim holds"+on+".")
 	case held == n:
@@ -35,7 +45,7 @@ func (p recipePage) Found() string {
 	for _, v := range []struct {
 		verdict judge.Verdict
 		words   string
-	}{{judge.Fails, "Not: "}, {judge.Partly, "In part: "}, {judge.CannotTell, "What these runs cannot tell: "}} {
+	}{{judge.Fails, "Not: "}, {judge.Partly, "In part: "}, {judge.CannotTell, "What " + cmp.Or(runs, "this") + " cannot tell: "}} {
 		claims := by[v.verdict]
 		if len(claims) == 0 {
 			continue
@@ -47,6 +57,34 @@ func (p recipePage) Found() string {
 		out = append(out, v.words+strings.Join(claims, "; ")+more+".")
 	}
 	return strings.Join(out, " ")
+}
+
+// Tally says how the verdicts on claims are spread: "" without claims. runs are the words for what they were judged on.
+func Tally(claims []judge.Claim, runs string) string {
+	count := map[judge.Verdict]int{}
+	for _, c := range claims {
+		count[c.Verdict]++
+	}
+	held, n := count[judge.Holds], len(claims)
+	if n == 0 {
+		return ""
+	}
+	if held == n || n == 1 {
+		return Found(claims, runs)
+	}
+	out := fmt.Sprintf("%d of %d claims hold on %s", held, n, runs)
+	for _, v := range []struct {
+		verdict   judge.Verdict
+		one, more string
+	}{{judge.Partly, "holds in part", "hold in part"}, {judge.Fails, "does not", "do not"}, {judge.CannotTell, "cannot be told yet", "cannot be told yet"}} {
+		switch k := count[v.verdict]; {
+		case k == 1:
+			out += ", 1 " + v.one
+		case k > 1:
+			out += fmt.Sprintf(", %d %s", k, v.more)
+		}
+	}
+	return out + "."
 }
 
 // Words explains the measures on a page about trained networks.

@@ -25,7 +25,7 @@ func TestFound(t *testing.T) {
 		{claims(judge.Holds, judge.Holds), true, "All 2 claims hold on these runs."},
 		{claims(judge.CannotTell), true, "What these runs cannot tell: “A”."},
 		{claims(judge.Partly, judge.Holds, judge.Fails, judge.Fails, judge.Fails, judge.CannotTell), false,
-			"1 of 6 claims hold. Not: “C”; “D”; and 1 more. In part: “A”. What these runs cannot tell: “F”."},
+			"1 of 6 claims hold. Not: “C”; “D”; and 1 more. In part: “A”. What this cannot tell: “F”."},
 	} {
 		if got := (recipePage{Judged: c.judged, Trains: c.trains}).Found(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -16,12 +16,16 @@ var sources embed.FS
 
 // templates are every page and the parts they share (parts.html), parsed when the first page is made: most commands make
 // none.
-var templates = sync.OnceValue(func() *template.Template {
+var templates = sync.OnceValue(Parts)
+
+// Parts returns this package's templates, for pages of others that share them.
+func Parts() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"rules":  func() any { return judge.Rules },
 		"charts": func() template.CSS { return template.CSS(chart.StyleSheet()) },
+		"place":  place,
 	}).ParseFS(sources, "*.html"))
-})
+}
 
 // execute renders a page.
 func execute(name string, data any) ([]byte, error) {

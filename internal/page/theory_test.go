@@ -49,7 +49,7 @@ func checkTheory(t *testing.T, p *page.Theory) {
 		t.Errorf("%s: the page lacks its recipe, runs a script or needs the network", p.ID)
 	}
 	for _, c := range p.Claims {
-		if !strings.Contains(string(text), fmt.Sprintf(`<li data-claim="%s" data-verdict="%s">`, c.ID, c.Verdict)) {
+		if !strings.Contains(string(text), fmt.Sprintf(` data-claim="%s" data-verdict="%s">`, c.ID, c.Verdict)) {
 			t.Errorf("%s: a verdict is not on the page", p.ID)
 		}
 	}

@@ -6,20 +6,23 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"collapse/internal/figure"
+	"collapse/internal/judge"
 )
 
-// column is a sort key of a study's runs: a text or a number, NaN for a run without one.
+// column is a sort key of a study's runs. Numbers sort from the largest, NaN for a run without one; everything else from the least.
 type column struct {
 	name, words string
-	text        func(*runRow) string
+	compare     func(a, b *runRow) int
 	number      func(*runRow) float64
 }
 
-// columns are the sort keys; the first is the default order.
+// columns are the sort keys that every list has; the first is the default order.
 var columns = []column{
 	{name: "", words: "newest"},
-	{name: "name", words: "name", text: func(r *runRow) string { return r.Name }},
-	{name: "state", words: "state", text: func(r *runRow) string { return string(r.Status) }},
+	{name: "name", words: "run", compare: func(a, b *runRow) int { return strings.Compare(a.Name, b.Name) }},
+	{name: "state", words: "state", compare: func(a, b *runRow) int { return strings.Compare(string(a.Status), string(b.Status)) }},
 	{name: "epoch", words: "epoch", number: func(r *runRow) float64 { return float64(r.LastEpoch) }},
 	{name: "train", words: "train acc.", number: newest("train", "accuracy")},
 	{name: "test", words: "test acc.", number: newest("test", "accuracy")},
@@ -37,33 +40,50 @@ func newest(split, key string) func(*runRow) float64 {
 	}
 }
 
+// bySetting sorts by the values of a setting.
+func bySetting(key string) column {
+	return column{name: key, words: judge.ShortKey(key), compare: func(a, b *runRow) int { return figure.CompareSettings(key, a.Settings[key], b.Settings[key]) }}
+}
+
 // order is the order in which a study's runs are listed.
 type order struct {
 	column
 	reversed bool
-	base     string // address of the list
+	base     string   // address of the list
+	settings []string // that a list can be sorted by, too
 }
 
-// orderOf reads ?sort=NAME of a column, or -NAME for the reverse. Any other name sorts by age.
-func orderOf(q url.Values, base string) order {
+// orderOf reads ?sort=NAME of a column or a setting, or -NAME for the reverse. Any other name sorts by age, and is said not to be known.
+func orderOf(q url.Values, base string, settings []string) (o order, known bool) {
 	name, reversed := strings.CutPrefix(q.Get("sort"), "-")
-	at := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-	if at < 0 {
-		return order{base: base}
+	o = order{base: base, settings: settings}
+	for _, c := range o.columns() {
+		if c.name == name {
+			o.column, o.reversed = c, reversed
+			return o, true
+		}
 	}
-	return order{columns[at], reversed, base}
+	return o, false
 }
 
-// sort puts rows, which come newest first, in order: texts from A to Z, numbers from the largest, and those without a number last either
-// way.
+// columns are all sort keys of the list.
+func (o order) columns() []column {
+	all := slices.Clone(columns)
+	for _, key := range o.settings {
+		all = append(all, bySetting(key))
+	}
+	return all
+}
+
+// sort puts rows, which come newest first, in order; those without a number come last either way.
 func (o order) sort(rows []runRow) {
 	way := 1
 	if o.reversed {
 		way = -1
 	}
 	switch {
-	case o.text != nil:
-		slices.SortStableFunc(rows, func(a, b runRow) int { return way * strings.Compare(o.text(&a), o.text(&b)) })
+	case o.compare != nil:
+		slices.SortStableFunc(rows, func(a, b runRow) int { return way * o.compare(&a, &b) })
 	case o.number != nil:
 		slices.SortStableFunc(rows, func(a, b runRow) int {
 			x, y := o.number(&a), o.number(&b)
@@ -77,32 +97,44 @@ func (o order) sort(rows []runRow) {
 	}
 }
 
+// key is the order as an address names it.
+func (o order) key() string {
+	if o.reversed {
+		return "-" + o.name
+	}
+	return o.name
+}
+
 // URL is the address of the list in this order.
 func (o order) URL() string {
-	name := o.name
-	if o.reversed {
-		name = "-" + name
-	}
-	if name == "" {
+	if o.key() == "" {
 		return o.base
 	}
-	return o.base + "&sort=" + url.QueryEscape(name)
+	return o.base + "&sort=" + url.QueryEscape(o.key())
 }
 
-// orderLink is a link to another order.
-type orderLink struct {
+// sorted is a column's head: a link to the list sorted by it, or by it in reverse if it is.
+type sorted struct {
 	Words, URL string
 	Chosen     bool
+	Arrow      string // ↓ or ↑ if it is chosen
 }
 
-// Choices are all columns; choosing the current one reverses the order.
-func (o order) Choices() []orderLink {
-	var out []orderLink
-	for _, c := range columns {
-		chosen := c.name == o.name
-		out = append(out, orderLink{c.words, order{c, chosen && !o.reversed, o.base}.URL(), chosen})
+// By is the head of a column.
+func (o order) By(name string) sorted {
+	for _, c := range o.columns() {
+		if c.name != name {
+			continue
+		}
+		s := sorted{Words: c.words, Chosen: c.name == o.name}
+		s.URL = order{column: c, reversed: s.Chosen && !o.reversed, base: o.base}.URL()
+		if s.Chosen {
+			falls := (c.number != nil) != o.reversed
+			s.Arrow = map[bool]string{true: "↓", false: "↑"}[falls]
+		}
+		return s
 	}
-	return out
+	return sorted{Words: name}
 }
 
 // anyValue says that one of the rows has a value in a column, so that a list need not show what none of its runs has.

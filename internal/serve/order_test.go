@@ -2,7 +2,6 @@ package serve
 
 import (
 	"net/url"
-	"slices"
 	"testing"
 
 	"collapse/internal/judge"
@@ -24,7 +23,7 @@ func TestOrderOfRuns(t *testing.T) {
 	}
 	for sort, want := range map[string]string{"": "bcad", "-": "dacb", "nonsense": "bcad", "name": "abcd", "-name": "dcba", "nc1": "dbac", "-nc1": "abdc", "epoch": "cabd", "-epoch": "bdac"} {
 		rows := []runRow{row("b", 1, 2), row("c", 3, 0), row("a", 2, 1), row("d", 1, 3)}
-		o := orderOf(url.Values{"sort": {sort}}, "/study?study=x")
+		o, known := orderOf(url.Values{"sort": {sort}}, "/study?study=x", nil)
 		o.sort(rows)
 		got := ""
 		for _, r := range rows {
@@ -34,12 +33,18 @@ func TestOrderOfRuns(t *testing.T) {
 			t.Errorf("sort=%s: %s, want %s", sort, got, want)
 		}
 		u, err := url.Parse(o.URL())
-		if err != nil || orderOf(u.Query(), "").name != o.name || orderOf(u.Query(), "").reversed != o.reversed {
+		if err != nil || known == (sort == "nonsense") {
+			t.Fatalf("sort=%s: known is %v, %v", sort, known, err)
+		}
+		if again, _ := orderOf(u.Query(), "", nil); again.name != o.name || again.reversed != o.reversed {
 			t.Errorf("sort=%s: its address is %s", sort, o.URL())
 		}
 	}
-	turned := orderOf(url.Values{"sort": {"nc1"}}, "/study?study=x").Choices()
-	if at := slices.IndexFunc(turned, func(c orderLink) bool { return c.Chosen }); at < 0 || turned[at].URL != "/study?study=x&sort=-nc1" {
-		t.Errorf("%+v", turned)
+	byNC1, _ := orderOf(url.Values{"sort": {"nc1"}}, "/study?study=x", nil)
+	if by := byNC1.By("nc1"); !by.Chosen || by.Arrow != "↓" || by.URL != "/study?study=x&sort=-nc1" {
+		t.Errorf("the head of the chosen column is %+v", by)
+	}
+	if by := byNC1.By("name"); by.Chosen || by.Arrow != "" || by.URL != "/study?study=x&sort=name" {
+		t.Errorf("the head of another column is %+v", by)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"html"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
@@ -71,8 +72,11 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 			t.Errorf("figure %s: %d", f.ID, answer.StatusCode)
 		}
 	}
-	if n := strings.Count(body, `class="verdict `); n != len(want.Claims) {
-		t.Errorf("%d verdicts, want %d", n, len(want.Claims))
+	for _, c := range want.Claims { // at the top, and with the evidence
+		said := `<span class="verdict ` + c.Verdict.Class() + `">`
+		if n := strings.Count(body, ">"+html.EscapeString(c.Statement)+"<"); n != 2 || strings.Count(body, said) < 2 {
+			t.Errorf("%s: on the page %d times, wanted 2", c.ID, n)
+		}
 	}
 	if _, first := get(t, http.DefaultClient, "GET", s.URL(), nil); !strings.Contains(first, ">"+items[len(items)-1].Note+"</a><small>"+id+".quick</small>") {
 		t.Errorf("the list of all runs does not say which study run %q is of", items[len(items)-1].Note)

@@ -13,19 +13,21 @@ import (
 	"sync"
 	"time"
 
+	"collapse/internal/page"
 	"collapse/internal/store"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates are parsed on the first request for a page: most calls of the program serve none.
+// templates are those of saved pages, with the live pages' own frame and lists in place of theirs. They are parsed on the first request
+// for a page: most calls of the program serve none.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
+	return template.Must(page.Parts().Funcs(template.FuncMap{
 		"short":   func(hash string) string { return fmt.Sprintf("%.12s", hash) },
 		"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
 		"when":    when,
-		"any":     anyValue,
+		"plain":   plainList,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
@@ -35,29 +37,29 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /assets/{file}", s.assets())
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /theme", s.chooseTheme)
-	page := func(pattern string, show func(w http.ResponseWriter, r *http.Request) error) {
+	answer := func(pattern string, show func(w http.ResponseWriter, r *http.Request) error) {
 		mux.Handle(pattern, s.page(show))
 	}
-	page("GET /{$}", s.studiesPage)
-	page("GET /study", s.studyPage)
-	page("GET /study/figures/{file}", s.figures(s.studyFigures))
-	page("GET /run/{hash}", s.runPage)
-	page("GET /run/{hash}/news", s.runNews)
-	page("GET /run/{hash}/figures/{file}", s.figures(s.runFigures))
-	page("GET /run/{hash}/features/{file}", s.figures(s.featureFigures))
-	page("GET /compare", s.comparePage)
-	page("GET /compare/figures/{file}", s.figures(s.compareFigures))
-	page("GET /measure", s.measurePage)
+	answer("GET /{$}", s.studiesPage)
+	answer("GET /study", s.studyPage)
+	answer("GET /study/figures/{file}", s.figures(s.studyFigures))
+	answer("GET /run/{hash}", s.runPage)
+	answer("GET /run/{hash}/news", s.runNews)
+	answer("GET /run/{hash}/figures/{file}", s.figures(s.runFigures))
+	answer("GET /run/{hash}/features/{file}", s.figures(s.featureFigures))
+	answer("GET /compare", s.comparePage)
+	answer("GET /compare/figures/{file}", s.figures(s.compareFigures))
+	answer("GET /measure", s.measurePage)
 	mux.HandleFunc("POST /measure", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.measureUpload) }) // pages do not wait for it
-	page("GET /measure/{token}", s.measuredPage)
-	page("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
-	page("GET /theory", s.theoryPage)
-	page("GET /theory/figures/{file}", s.figures(s.theoryFigures))
+	answer("GET /measure/{token}", s.measuredPage)
+	answer("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
+	answer("GET /theory", s.theoryPage)
+	answer("GET /theory/figures/{file}", s.figures(s.theoryFigures))
 	if s.opt.Control != nil {
-		page("POST /run/{hash}/{action}", s.controlRun)
-		page("POST /study/{action}", s.controlStudy)
+		answer("POST /run/{hash}/{action}", s.controlRun)
+		answer("POST /study/{action}", s.controlStudy)
 	}
-	page("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
+	answer("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
 	return s.guard(mux)
 }
 

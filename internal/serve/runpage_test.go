@@ -38,7 +38,7 @@ func TestBetweenTwoMeasurements(t *testing.T) {
 	}
 	s := startTest(t, Options{Lab: dir})
 	for path, wants := range map[string][]string{
-		"study?tag=sparse": {"left, measured at 5)", "<td>62.50 %</td><td>37.50 %</td><td>0.812</td><td>0.688</td><td>11.5</td>"},
+		"study?tag=sparse": {"left, measured at 5)", "<td>0.812</td><td>62.50 %</td><td>37.50 %</td><td>0.688</td><td>11.5</td>"},
 		"run/" + claim.Hash: {`<dd data-tile="epoch">7 of 20</dd>`, `<dd data-tile="measured at epoch">5</dd>`, `<dd data-tile="train accuracy">62.50 %</dd>`,
 			`<dd data-tile="test accuracy">37.50 %</dd>`, `<dd data-tile="NC1 (train)">0.812</dd>`, `<dd data-tile="memorization">11.5</dd>`},
 	} {

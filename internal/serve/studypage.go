@@ -1,11 +1,9 @@
 package serve
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"collapse/internal/figure"
@@ -14,9 +12,6 @@ import (
 	"collapse/internal/store"
 )
 
-// perPage is how many runs a study's page lists at once. Pictures and claims use all runs.
-const perPage = 100
-
 // studyPage is one study while it fills.
 type studyPage struct {
 	frame
@@ -24,15 +19,12 @@ type studyPage struct {
 	Heading  string // the study's title, if it has one
 	Counts   counts
 	Left     string
+	Found    string // what the claims say, in a sentence
 	Judged   []judged
 	Figures  []shownFigure // for the whole study
 	Failures []runRow
-	Rows     []runRow
-	Page     int // from 1
-	Pages    int
-	Base     string // address of the same study, without a page
+	List     runsList
 	Study    string // its name, if it can be controlled
-	Order    order
 }
 
 // judged is what an experiment's finished runs show, with its figures drawn.
@@ -89,7 +81,7 @@ func identity(q url.Values) url.Values {
 func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	var runs []judge.Run
 	q := r.URL.Query()
-	p := studyPage{Page: 1, Base: "/study?" + identity(q).Encode()}
+	p := studyPage{}
 	err := s.lab.read(func(lab *store.Reader) (err error) {
 		if runs, p.Counts, p.Name, err = s.study(lab, q); err != nil {
 			return err
@@ -102,24 +94,47 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.frame = s.frame(r, "studies", p.Name)
-	p.Live, p.Study, p.Order = "list", q.Get("study"), orderOf(q, p.Base)
-	if n, err := strconv.Atoi(q.Get("page")); err == nil {
-		p.Page = n
-	}
-	if err := s.fillStudy(&p, runs, identity(q)); err != nil {
+	p.Live, p.Study = "list", q.Get("study")
+	rows := listed(runs, time.Now())
+	if err := s.fillStudy(&p, runs, rows, identity(q)); err != nil {
 		return err
 	}
+	p.List = listOf(q, rows, varied(runs))
 	s.write(w, http.StatusOK, "study", p)
 	return nil
 }
 
-// Pictured reports whether there is a picture of the study.
-func (p studyPage) Pictured() bool {
-	return len(p.Figures) > 0 || slices.ContainsFunc(p.Judged, func(j judged) bool { return len(j.Drawn) > 0 })
+// drawn are the figures in order of importance.
+func (p studyPage) drawn() (all []shownFigure) {
+	for _, j := range p.Judged {
+		all = append(all, j.Drawn...)
+	}
+	return append(all, p.Figures...)
 }
 
-func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) error {
-	rows := listed(runs, time.Now())
+// Pictured reports whether there is a picture of the study.
+func (p studyPage) Pictured() bool { return len(p.drawn()) > 0 }
+
+// First is the figure beside the claims; nil if there is none.
+func (p studyPage) First() *shownFigure {
+	if all := p.drawn(); len(all) > 0 {
+		return &all[0]
+	}
+	return nil
+}
+
+// Others are the figures below it.
+func (p studyPage) Others() []shownFigure {
+	all := p.drawn()
+	return all[min(1, len(all)):]
+}
+
+// Claims says that something is judged.
+func (p studyPage) Claims() bool {
+	return slices.ContainsFunc(p.Judged, func(j judged) bool { return len(j.Claims) > 0 })
+}
+
+func (s *Server) fillStudy(p *studyPage, runs []judge.Run, rows []runRow, query url.Values) error {
 	var running []runRow
 	for _, row := range rows {
 		switch row.Status {
@@ -130,14 +145,13 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, query url.Values) err
 		}
 	}
 	p.Left = p.Counts.left(running)
-	p.Order.sort(rows)
-	p.Pages = max(1, (len(rows)+perPage-1)/perPage)
-	p.Page = min(max(p.Page, 1), p.Pages)
-	p.Rows = rows[min(len(rows), (p.Page-1)*perPage):min(len(rows), p.Page*perPage)]
 	all, err := s.judge(query, runs)
+	var claims []judge.Claim
 	for _, j := range all {
 		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
+		claims = append(claims, j.Claims...)
 	}
+	p.Found = page.Tally(claims, "the runs finished so far")
 	p.Figures = drawAll([]figure.Picture{figure.Grid(runs)}, "/study/figures", query)
 	return err
 }
@@ -179,17 +193,4 @@ func (s *Server) studyFigures(r *http.Request) ([]figure.Picture, error) {
 		out = append(out, j.Figures...)
 	}
 	return out, err
-}
-
-// PageURL is the address of a page of the list.
-func (p studyPage) PageURL(n int) string { return fmt.Sprintf("%s&page=%d", p.Order.URL(), n) }
-
-// Prev and Next are 0 at the ends.
-func (p studyPage) Prev() int { return p.Page - 1 }
-
-func (p studyPage) Next() int {
-	if p.Page >= p.Pages {
-		return 0
-	}
-	return p.Page + 1
 }

@@ -4,6 +4,25 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
+/* Chosen runs: kept in the address, so that they last while the list is filtered, sorted, turned over and shared */
+
+const list = $('#list');
+if (list) {
+  const hidden = (hash) => Object.assign(document.createElement('input'), { type: 'hidden', name: 'run', value: hash });
+  list.addEventListener('change', (e) => {
+    if (e.target.type !== 'checkbox') return;
+    const boxes = $$('input[type=checkbox]', list), address = new URL(location.href);
+    const away = address.searchParams.getAll('run').filter((hash) => !boxes.some((b) => b.value.startsWith(hash)));
+    const chosen = away.concat(boxes.filter((b) => b.checked).map((b) => b.value));
+    const put = (url) => { url.searchParams.delete('run'); for (const hash of chosen) url.searchParams.append('run', hash); return url; };
+    history.replaceState(history.state, '', put(address));
+    for (const a of $$('a[data-list]', list)) a.href = put(new URL(a.href));
+    for (const i of $$('[data-keeps] input[name=run]', list)) i.remove();
+    $('[data-keeps]', list).append(...chosen.map(hidden));
+    $('[data-elsewhere]', list).replaceChildren(...away.map(hidden));
+  });
+}
+
 /* Themes */
 
 const root = document.documentElement;

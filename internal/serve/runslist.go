@@ -1,0 +1,130 @@
+package serve
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const (
+	perPage      = 100 // runs that a study's page lists at once; pictures and claims use all runs
+	mostColumns  = 6   // settings that have a column
+	mostProblems = 6   // sentences about what an address asks for in vain
+	hashDigits   = 12  // of a chosen run in an address
+)
+
+// runsList is the table of a study's runs: some of them, in an order, page by page. All of it is in the address, and so are the runs
+// that are chosen to be compared.
+type runsList struct {
+	Rows     []runRow
+	All      int // runs of the study
+	Matching int // runs that the filter takes
+	Say      []string
+	Order    *order // nil: the heads of columns are no links
+	Settings []string
+	Offers   []offer
+	States   []option
+	Find     string
+	Filtered bool
+	Identity url.Values // names the study
+	Chosen   []string   // runs chosen to be compared
+	Page     int        // from 1
+	Pages    int
+}
+
+// listOf lists the rows that an address asks for. The settings are those in which runs differ.
+func listOf(q url.Values, rows []runRow, settings []string) runsList {
+	f := filterOf(q)
+	l := runsList{All: len(rows), Settings: settings[:min(len(settings), mostColumns)], Find: f.find, Filtered: f.on(), Identity: identity(q),
+		Say: f.problems(rows), Offers: f.offers(rows, settings), States: f.states(rows), Chosen: q["run"], Page: 1}
+	base := identity(q)
+	for key, values := range f.query() {
+		base[key] = values
+	}
+	base["run"] = q["run"]
+	o, known := orderOf(q, "/study?"+base.Encode(), settings)
+	if !known {
+		l.Say = append(l.Say, fmt.Sprintf("Runs cannot be sorted by %s.", clip(strings.TrimPrefix(q.Get("sort"), "-"))))
+	}
+	l.Order = &o
+	if n, err := strconv.Atoi(q.Get("page")); err == nil {
+		l.Page = n
+	} else if q.Get("page") != "" {
+		l.Say = append(l.Say, fmt.Sprintf("There is no page %s of this list.", clip(q.Get("page"))))
+	}
+	l.Say = l.Say[:min(len(l.Say), mostProblems)]
+	var taken []runRow
+	for _, r := range rows {
+		if f.takes(&r) {
+			taken = append(taken, r)
+		}
+	}
+	o.sort(taken)
+	l.Matching = len(taken)
+	l.Pages = max(1, (len(taken)+perPage-1)/perPage)
+	l.Page = min(max(l.Page, 1), l.Pages)
+	l.Rows = taken[min(len(taken), (l.Page-1)*perPage):min(len(taken), l.Page*perPage)]
+	return l
+}
+
+// plainList is a table of runs without an order to choose.
+func plainList(rows []runRow) runsList { return runsList{Rows: rows} }
+
+// Head is the head of a column.
+func (l runsList) Head(name string) sorted {
+	if l.Order != nil {
+		return l.Order.By(name)
+	}
+	s := order{}.By(name)
+	return sorted{Words: s.Words}
+}
+
+// Has says that a column has values.
+func (l runsList) Has(column string) bool { return anyValue(l.Rows, column) }
+
+// Ticked says that a run is chosen.
+func (l runsList) Ticked(hash string) bool {
+	for _, c := range l.Chosen {
+		if c != "" && strings.HasPrefix(hash, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Elsewhere are the chosen runs that the rows do not include.
+func (l runsList) Elsewhere() (out []string) {
+	for _, c := range l.Chosen {
+		here := false
+		for _, r := range l.Rows {
+			here = here || c != "" && strings.HasPrefix(r.Hash, c)
+		}
+		if !here {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// PageURL is the address of a page of the list.
+func (l runsList) PageURL(n int) string { return fmt.Sprintf("%s&page=%d", l.Order.URL(), n) }
+
+// Whole is the address of the list without a filter.
+func (l runsList) Whole() string { return "/study?" + l.Identity.Encode() }
+
+// Newest is the address of the list in its first order.
+func (l runsList) Newest() string { return l.Order.base }
+
+// Sort is the order as an address names it.
+func (l runsList) Sort() string { return l.Order.key() }
+
+// Prev and Next are 0 at the ends.
+func (l runsList) Prev() int { return l.Page - 1 }
+
+func (l runsList) Next() int {
+	if l.Page >= l.Pages {
+		return 0
+	}
+	return l.Page + 1
+}
