@@ -33,10 +33,13 @@ func curveIndex(g *judge.Experiment, curve string) int {
 		if s := judge.OnCurve(g.Runs, c); len(s) > 0 && s[0].Loss != "" {
 			i = judge.LossRank(s[0].Loss)
 		}
-		for used[i%8] {
+		if len(used) == chart.DataColors { // more curves than colours
+			clear(used)
+		}
+		for used[i%chart.DataColors] {
 			i++
 		}
-		used[i%8] = true
+		used[i%chart.DataColors] = true
 		if c == curve {
 			return i
 		}

@@ -74,6 +74,9 @@ func notOneRun(prefix string, err error) string {
 }
 
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Get("by") != "" {
+		return s.groupsPage(w, r)
+	}
 	runs, chosen, unknown, err := s.compared(r.URL.Query())
 	if err != nil {
 		return err
@@ -129,6 +132,10 @@ func (p *comparePage) compare(runs []judge.Run) {
 }
 
 func (s *Server) compareFigures(r *http.Request) ([]figure.Picture, error) {
+	if r.URL.Query().Get("by") != "" {
+		found, err := s.grouped(r.URL.Query())
+		return []figure.Picture{figure.GroupCurves(found.groups)}, err
+	}
 	runs, _, _, err := s.compared(r.URL.Query())
 	if err != nil {
 		return nil, err

@@ -137,9 +137,13 @@ func (s *Server) figures(of func(r *http.Request) ([]figure.Picture, error)) fun
 			found, err = true, writeAll(&b, pictures)
 		}
 		for _, p := range pictures {
-			if p.ID == id && !found {
-				found, err = true, writer(&b, p.Figure)
+			if p.ID != id || found {
+				continue
 			}
+			if r.URL.Query().Get("first") != "" && len(p.Panels) > 0 { // as a card shows it
+				p.Panels, p.Title, p.Caption, p.Notes = p.Panels[:1], "", "", nil
+			}
+			found, err = true, writer(&b, p.Figure)
 		}
 		if err != nil {
 			return err

@@ -42,6 +42,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	answer("GET /{$}", s.studiesPage)
 	answer("GET /study", s.studyPage)
+	answer("GET /study/summary", s.studySummary)
 	answer("GET /study/figures/{file}", s.figures(s.studyFigures))
 	answer("GET /run/{hash}", s.runPage)
 	answer("GET /run/{hash}/news", s.runNews)

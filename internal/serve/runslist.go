@@ -21,8 +21,10 @@ type runsList struct {
 	All      int // runs of the study
 	Matching int // runs that the filter takes
 	Say      []string
-	Order    *order // nil: the heads of columns are no links
-	Settings []string
+	Order    *order   // nil: the heads of columns are no links
+	Settings []string // with a column
+	Varied   []string // in which runs differ
+	By       string   // the setting by which runs are grouped
 	Offers   []offer
 	States   []option
 	Find     string
@@ -36,7 +38,7 @@ type runsList struct {
 // listOf lists the rows that an address asks for. The settings are those in which runs differ.
 func listOf(q url.Values, rows []runRow, settings []string) runsList {
 	f := filterOf(q)
-	l := runsList{All: len(rows), Settings: settings[:min(len(settings), mostColumns)], Find: f.find, Filtered: f.on(), Identity: identity(q),
+	l := runsList{All: len(rows), Settings: settings[:min(len(settings), mostColumns)], Varied: settings, By: q.Get("by"), Find: f.find, Filtered: f.on(), Identity: identity(q),
 		Say: f.problems(rows), Offers: f.offers(rows, settings), States: f.states(rows), Chosen: q["run"], Page: 1}
 	base := identity(q)
 	for key, values := range f.query() {

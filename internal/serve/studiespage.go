@@ -39,6 +39,9 @@ type studyRow struct {
 	Newest time.Time
 }
 
+// Summary is the address of what the card shows of the runs.
+func (r studyRow) Summary() string { return strings.Replace(r.URL, "/study?", "/study/summary?", 1) }
+
 // counts are runs by state.
 type counts struct {
 	Total, Done, Running, Failed, Interrupted, Pending int

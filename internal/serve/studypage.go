@@ -112,6 +112,36 @@ func (p studyPage) drawn() (all []shownFigure) {
 	return append(all, p.Figures...)
 }
 
+// summary is what the card of a study shows of its runs.
+type summary struct {
+	Found, Picture string // a sentence, and the address of an image
+}
+
+// studySummary answers with the inside of a study's card.
+func (s *Server) studySummary(w http.ResponseWriter, r *http.Request) error {
+	q := identity(r.URL.Query())
+	var p studyPage
+	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
+		runs, _, _, err := s.study(lab, q)
+		return runs, err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.fillStudy(&p, runs, nil, q); err != nil {
+		return err
+	}
+	out := summary{Found: p.Found}
+	if first := p.First(); first != nil {
+		out.Picture = first.URL("svg") + "&show=1&first=1"
+		if t := theme(r); t != "" {
+			out.Picture += "&theme=" + t
+		}
+	}
+	s.write(w, http.StatusOK, "summary", out)
+	return nil
+}
+
 // Pictured reports whether there is a picture of the study.
 func (p studyPage) Pictured() bool { return len(p.drawn()) > 0 }
 

@@ -1,7 +1,11 @@
 // Draws panels of curves with uPlot.
 'use strict';
 const curves = (() => {
+  // Curves of a panel are those that the reader wants to see (view.js).
   const { color, role, alpha, font, axisTitle, digits, tickDigits, apart, ticks, logTicks, dashes } = ink;
+
+  // lineOf is the name of the curve that a band belongs to.
+  const lineOf = (panel, band) => (panel.series.find((s) => s.kind === 'line' && s.id === band.id.replace(/^band-/, 'mean-')) || {}).label;
 
   // columns turns series into uPlot's data and series. A band becomes two curves and the space between.
   function columns(panel) {
@@ -11,12 +15,12 @@ const curves = (() => {
       if (s.kind === 'band') {
         tables.push([s.x, clean(s.y_hi), clean(s.y_lo)]);
         bands.push({ series: [series.length, series.length + 1], fill: () => alpha(color(s.color), 0.16) });
-        for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true });
+        for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true, show: !view.hides(s.label || lineOf(panel, s)) });
       } else if (s.kind === 'line') {
         tables.push([[...s.x], clean(s.y)]); // extend appends to s.x; drawn data must not change before it is redrawn
         const few = s.x.length < 2;
         series.push({ label: s.label || s.id, stroke: () => alpha(color(s.color), s.faint ? 0.45 : 1), width: s.width || 1.7,
-          dash: dashes(s), points: { show: few, size: 6 }, spanGaps: false });
+          dash: dashes(s), points: { show: few, size: 6 }, spanGaps: false, show: !view.hides(s.label || s.id) });
       }
     }
     const data = tables.length ? uPlot.join(tables) : [[], []];
@@ -24,8 +28,9 @@ const curves = (() => {
   }
 
   // limits chooses the range of an axis as the server does: the given range, or that of the data plus a margin.
-  function limits(axis, marks) {
+  function limits(axis, marks, zoomed) {
     return (u, lo, hi) => {
+      if (zoomed && view.zoom()) return view.zoom();
       if (axis.range) return axis.range;
       if (axis.scale === 'log') {
         if (!(lo > 0) || !(hi > 0)) return [0.1, 1];
@@ -65,7 +70,7 @@ const curves = (() => {
     };
   }
 
-  const height = (w) => Math.round(w * 0.6);
+  const height = (w) => Math.round(w * (w > 700 ? 0.45 : 0.6));
 
   // named is a line of the cursor's read-out: a sample of the curve, its name, its value.
   function named(v) {
@@ -84,8 +89,8 @@ const curves = (() => {
   const sight = new IntersectionObserver((seen) => { for (const s of seen) seeing.get(s.target)?.(s.isIntersecting); });
   addEventListener('beforeprint', () => seeing.forEach((see) => see(true)));
 
-  function draw(box, panel) {
-    const made = columns(panel);
+  function draw(box, given) {
+    const panel = view.of(given), made = columns(panel);
     const references = panel.series.filter((s) => s.kind === 'hline' || s.kind === 'vline');
     const want = (u, side) => side === 0 ? u.bbox.width / devicePixelRatio / 62 : u.bbox.height / devicePixelRatio / 40;
     const places = (a) => a.ticks ? { splits: () => a.ticks.map((t) => t.value), values: () => a.ticks.map((t) => t.label) }
@@ -102,23 +107,33 @@ const curves = (() => {
     const say = (u) => {
       const i = u.cursor.idx, there = i !== null && i !== undefined;
       readout.textContent = (panel.title || '') + (there ? (panel.title ? ' · ' : '') + (panel.x.label || 'x') + ' ' + digits(u.data[0][i]) : '');
-      const read = there ? u.series.map((s, k) => ({ s, y: k > 0 && !s.quiet ? u.data[k][i] : null })).filter((v) => v.y != null) : [];
+      const read = there ? u.series.map((s, k) => ({ s, y: k > 0 && !s.quiet && s.show ? u.data[k][i] : null })).filter((v) => v.y != null) : [];
       values.hidden = read.length === 0;
       values.replaceChildren(...read.sort((a, b) => b.y - a.y).map(named));
       const right = u.cursor.left > u.bbox.width / devicePixelRatio / 2;
       values.style.left = right ? '' : u.cursor.left + u.bbox.left / devicePixelRatio + 14 + 'px';
       values.style.right = right ? box.clientWidth - u.cursor.left - u.bbox.left / devicePixelRatio + 14 + 'px' : '';
     };
+    // chosen zooms every panel against epochs to what the reader has drawn a frame around, and other panels alone.
+    const chosen = (u) => {
+      if (panel.x.label !== 'epoch' || !(u.select.width > 2)) return;
+      view.set({ zoom: [u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')] });
+    };
     const wide = box.clientWidth;
     const plot = new uPlot({
       width: wide, height: height(wide), legend: { show: false }, series: made.series, bands: made.bands,
-      cursor: { sync: panel.x.label === 'epoch' ? { key: 'epoch' } : undefined, drag: { x: true, y: false }, points: { size: 6 } },
-      scales: { x: { time: false, distr: panel.x.scale === 'log' ? 3 : 1, range: limits({ ...panel.x, range: panel.x.range, zero: panel.x.zero }, references.filter((s) => s.kind === 'vline').flatMap((s) => s.x)) },
+      cursor: { sync: panel.x.label === 'epoch' ? { key: 'epoch' } : undefined, drag: { x: true, y: false, setScale: panel.x.label !== 'epoch' }, bind: { dblclick: () => () => { view.set({ zoom: null }); return null; } }, points: { size: 6 } },
+      scales: { x: { time: false, distr: panel.x.scale === 'log' ? 3 : 1, range: limits({ ...panel.x, range: panel.x.range, zero: panel.x.zero }, references.filter((s) => s.kind === 'vline').flatMap((s) => s.x), panel.x.label === 'epoch') },
         y: { distr: panel.y.scale === 'log' ? 3 : 1, range: limits(panel.y, references.filter((s) => s.kind === 'hline').flatMap((s) => s.y)) } },
       axes: [{ ...axis(panel.x), size: 26 }, { ...axis(panel.y), size: (u, labels) => Math.max(50, 16 + 6.6 * Math.max(0, ...(labels || []).map((t) => t.length))) }],
-      hooks: { draw: [marks(references)], setCursor: [say] },
+      hooks: { draw: [marks(references)], setCursor: [say], setSelect: [chosen] },
     }, made.data, box);
-    box.append(along, values);
+    const larger = Object.assign(document.createElement('button'), { type: 'button', className: 'turn larger', textContent: 'Enlarge' });
+    larger.onclick = () => {
+      larger.textContent = box.classList.toggle('large') ? 'Reduce' : 'Enlarge';
+      plot.setSize({ width: box.clientWidth, height: height(box.clientWidth) });
+    };
+    box.append(along, values, larger);
     say(plot);
     box.tabIndex = 0;
     box.setAttribute('role', 'img');
@@ -131,15 +146,19 @@ const curves = (() => {
       plot.setCursor({ left: plot.valToPos(plot.data[0][i], 'x'), top: 10 });
       e.preventDefault();
     };
-    let current = panel, seen = true, stale = false;
+    let current = given, seen = true, stale = false;
     const show = () => {
       stale = !seen;
-      if (seen) { plot.setData(columns(current).data); say(plot); }
+      if (seen) { plot.setData(columns(view.of(current)).data); say(plot); }
     };
     seeing.set(box, (now) => { seen = now; if (stale) show(); });
     sight.observe(box);
     return {
-      update(next) { current = next; show(); },
+      update(next) {
+        current = next;
+        plot.series.forEach((s, k) => { if (k > 0 && s.show !== columns(view.of(current)).series[k].show) plot.setSeries(k, { show: !s.show }); });
+        show();
+      },
       recolor() { plot.redraw(false); },
       // extend appends the data after the last point of each line. It returns whether nothing else has changed.
       extend(next) {
@@ -155,7 +174,7 @@ const curves = (() => {
         return true;
       },
       resize() { const w = box.clientWidth; if (w > 0) plot.setSize({ width: w, height: height(w) }); },
-      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along, values]) e.remove(); box.onkeydown = null; },
+      destroy() { sight.unobserve(box); seeing.delete(box); plot.destroy(); for (const e of [readout, up, along, values, larger]) e.remove(); box.onkeydown = null; },
       data: () => plot.data, // as drawn
       labels: () => ({ x: plot.axes[0]._values.filter(Boolean).length, y: plot.axes[1]._values.filter(Boolean).length, px: Math.min(...plot.axes.map((a) => parseFloat(a.font[0]) / devicePixelRatio)) }),
       last: () => Math.max(0, ...current.series.map((s) => s.kind === 'line' && s.x.at(-1) || 0)),

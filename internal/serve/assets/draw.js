@@ -20,13 +20,13 @@ const draw = (() => {
 
   function panelInto(box, panel) {
     const before = drawn.get(box);
-    const kind = kindOf(panel);
-    if (before && before.shape === shape(panel)) { before.update(panel); return; }
+    const kind = kindOf(panel), now = kind === 'curves' ? shape(view.of(panel)) : shape(panel);
+    if (before && before.shape === now) { before.update(panel); before.panel = panel; return; }
     if (before) { before.destroy(); drawn.delete(box); }
     if (!kind) return;
     const own = box.querySelector(':scope > svg');
     if (own) own.remove();
-    drawn.set(box, { shape: shape(panel), ...(kind === 'curves' ? curves.draw(box, panel) : clouds.draw(box, panel, kind)) });
+    drawn.set(box, { shape: now, panel, ...(kind === 'curves' ? curves.draw(box, panel) : clouds.draw(box, panel, kind)) });
   }
 
   // figure draws or updates the panels of a figure's element.
@@ -44,8 +44,13 @@ const draw = (() => {
       }
       panelInto(box, p);
     }
+    const lines = definition.panels.filter((p) => kindOf(p) === 'curves');
+    if (lines.length) view.attach(element, lines);
     element.dataset.drawn = '';
   }
+
+  // Curves follow what the reader wants to see of them.
+  view.onchange(() => { for (const [box, d] of [...drawn]) if (kindOf(d.panel) === 'curves') panelInto(box, d.panel); });
 
   // extend appends points to the curves of a drawn figure. It returns whether nothing else has changed.
   function extend(element, definition) {

@@ -61,6 +61,31 @@ function watch(root) {
 watch(document);
 for (const d of $$('details.fold')) d.addEventListener('toggle', () => { if (d.open) watch(d); });
 
+/* Cards of studies: what was found, asked for when a card comes into sight */
+
+const summaries = new Map(); // address → { text, at }
+const cards = new IntersectionObserver((seen) => {
+  for (const s of seen) {
+    if (!s.isIntersecting) continue;
+    cards.unobserve(s.target);
+    summarise(s.target).catch(() => {});
+  }
+}, { rootMargin: '200px' });
+
+async function summarise(box) {
+  const url = box.dataset.summary, known = summaries.get(url);
+  if (known) box.innerHTML = known.text; // from this server, which has escaped it
+  if (known && Date.now() - known.at < 30000) return;
+  const answer = draw.charge(await fetch(url, { headers: { Accept: 'text/html' } }));
+  if (!answer.ok) return;
+  const text = await answer.text();
+  summaries.set(url, { text, at: Date.now() });
+  if (!known || known.text !== text) box.innerHTML = text;
+}
+
+function fillCards(root) { for (const box of $$('[data-summary]', root)) cards.observe(box); }
+fillCards(document);
+
 /* The lab, live */
 
 const status = $('#status');
@@ -168,6 +193,7 @@ function take(next) {
     draw.drop(part);
     part.dataset.was = fresh.innerHTML;
     part.replaceChildren(...fresh.childNodes);
+    fillCards(part);
     for (const i of $$('input[type=checkbox]', part)) i.checked = chosen.includes(i.value);
     $$('details', part).forEach((d, i) => { d.open = open[i] || false; });
     if (focused) { const f = $$('a, input', part).find((e) => e.getAttribute('href') === focused || e.value === focused); if (f) f.focus(); }
