@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"collapse/internal/chart"
+	"collapse/internal/figure"
 	"collapse/internal/judge"
 )
 
@@ -24,6 +25,7 @@ func Parts() *template.Template {
 		"rules":  func() any { return judge.Rules },
 		"charts": func() template.CSS { return template.CSS(chart.StyleSheet()) },
 		"place":  place,
+		"words":  wordFigures,
 	}).ParseFS(sources, "*.html"))
 }
 
@@ -34,4 +36,14 @@ func execute(name string, data any) ([]byte, error) {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// wordFigures are the drawings of what the words mean.
+func wordFigures() (out []shown) {
+	for _, p := range figure.Words() {
+		f := prepare(p)
+		f.Alone = true
+		out = append(out, f)
+	}
+	return out
 }

@@ -220,7 +220,8 @@ func livePages(t *testing.T, dir string) (pages []lookedAt) {
 		"run": "run/" + demo[0].Hash, "earlier epoch": "run/" + demo[0].Hash + "?epoch=4", "failed run": "run/" + failed[0].Hash, "made-up run": "run/" + odd[0].Hash,
 		"choose": "compare", "one chosen": "compare?" + choose([]store.Run{demo[0].Run}), "compare": "compare?" + choose([]store.Run{demo[0].Run, demo[5].Run, failed[0].Run}),
 		"compare many": "compare?" + choose(rowsOf(demo)), "measure": "measure", "measured": strings.TrimPrefix(answer.Request.URL.Path, "/"),
-		"theory": "theory", "theory of squares": "theory?model=mse&k=11&d=2&lw=0.9", "no optimum": "theory?model=ls-nonneg&k=20&d=1", "no page": "nothing"}
+		"words": "words", "filtered": "study?tag=demo&state=done&sort=-nc1", "nothing like that": "study?tag=demo&state=failed&find=nobody",
+		"groups": "compare?tag=demo&by=loss.kind", "theory": "theory", "theory of squares": "theory?model=mse&k=11&d=2&lw=0.9", "no optimum": "theory?model=ls-nonneg&k=20&d=1", "no page": "nothing"}
 	for _, id := range looked {
 		paths["study "+id] = "study?study=" + id + ".quick"
 	}

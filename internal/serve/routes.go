@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"collapse/internal/figure"
 	"collapse/internal/page"
 	"collapse/internal/store"
 )
@@ -54,6 +55,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /measure", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.measureUpload) }) // pages do not wait for it
 	answer("GET /measure/{token}", s.measuredPage)
 	answer("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
+	answer("GET /words", s.wordsPage)
+	answer("GET /words/figures/{file}", s.figures(func(*http.Request) ([]figure.Picture, error) { return figure.Words(), nil }))
 	answer("GET /theory", s.theoryPage)
 	answer("GET /theory/figures/{file}", s.figures(s.theoryFigures))
 	if s.opt.Control != nil {
