@@ -10,7 +10,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 COLLAPSE_SCREENSHOTS="$out" go test -count=1 -timeout 20m -run '^TestScreenshots$' ./internal/serve
 if [ $# -eq 0 ]; then
-  for page in studies study run features compare measure theory; do
+  for page in studies study list run features compare groups measure theory; do
     cp "$out/serve-$page-light-wide.png" "docs/images/serve-$page.png"
   done
   rm -r "$out"

@@ -141,7 +141,7 @@ func (s *Server) figures(of func(r *http.Request) ([]figure.Picture, error)) fun
 				continue
 			}
 			if r.URL.Query().Get("first") != "" && len(p.Panels) > 0 { // as a card shows it
-				p.Panels, p.Title, p.Caption, p.Notes = p.Panels[:1], "", "", nil
+				p.Panels, p.Columns, p.Title, p.Caption, p.Notes = p.Panels[:1], 1, "", "", nil
 			}
 			found, err = true, writer(&b, p.Figure)
 		}

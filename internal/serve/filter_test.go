@@ -120,7 +120,7 @@ func TestChosenRunsStay(t *testing.T) {
 func TestOffers(t *testing.T) {
 	rows, settings := someRuns(t)
 	l := listOf(url.Values{"data.noise": {"0.1"}}, rows, settings)
-	if len(l.Offers) != 2 || len(l.Offers[0].Choices) != 4 || !l.Offers[0].Choices[2].Chosen || l.Offers[0].Choices[3].Chosen || len(l.States) != 2 {
+	if len(l.Offers) != 2 || len(l.Offers[0].Choices) != 4 || !l.Offers[0].Choices[2].Chosen || l.By != "loss.kind" || l.Offers[0].Choices[3].Chosen || len(l.States) != 2 {
 		t.Errorf("%+v, %+v", l.Offers, l.States)
 	}
 }

@@ -40,6 +40,9 @@ func listOf(q url.Values, rows []runRow, settings []string) runsList {
 	f := filterOf(q)
 	l := runsList{All: len(rows), Settings: settings[:min(len(settings), mostColumns)], Varied: settings, By: q.Get("by"), Find: f.find, Filtered: f.on(), Identity: identity(q),
 		Say: f.problems(rows), Offers: f.offers(rows, settings), States: f.states(rows), Chosen: q["run"], Page: 1}
+	if l.By == "" {
+		l.By = groupedBy(f, settings)
+	}
 	base := identity(q)
 	for key, values := range f.query() {
 		base[key] = values
@@ -68,6 +71,16 @@ func listOf(q url.Values, rows []runRow, settings []string) runsList {
 	l.Page = min(max(l.Page, 1), l.Pages)
 	l.Rows = taken[min(len(taken), (l.Page-1)*perPage):min(len(taken), l.Page*perPage)]
 	return l
+}
+
+// groupedBy is the setting by which runs are first offered to be grouped: one that the filter leaves open, other than the seed.
+func groupedBy(f filter, settings []string) string {
+	for _, key := range settings {
+		if f.values[key] == nil && key != "run.seed" {
+			return key
+		}
+	}
+	return ""
 }
 
 // plainList is a table of runs without an order to choose.

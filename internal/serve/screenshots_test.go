@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,8 +93,11 @@ func screens(t *testing.T, dir string) []screen {
 	studyPath := studyRows(counted, nil)[0].URL // the newest
 	const drawn = "document.querySelectorAll('.uplot').length > 0"
 	return []screen{
-		{"studies", "/", "", "document.querySelector('.card.study')", ""},
-		{"study", studyPath, "", "document.querySelector('figure')", "document.querySelector('#pictures').scrollIntoView()"},
+		{"studies", "/", "", "document.querySelector('.card.study img')?.complete", ""},
+		{"study", studyPath, "", "document.querySelector('figure')", ""},
+		{"list", studyPath + "&sort=-nc1&data.noise=0.2", "", "document.querySelector('table.runs')", "document.querySelector('#list').scrollIntoView({behavior: 'instant'})"},
+		{"groups", strings.Replace(studyPath, "/study?", "/compare?", 1) + "&by=loss.kind", "", drawn, ""},
+		{"words", "/words", "", "document.querySelector('figure')", ""},
 		{"run", "/run/" + runs[0].Hash, "", drawn, ""},
 		{"features", "/run/" + runs[0].Hash, "", drawn, "document.querySelector('#film').scrollIntoView()"},
 		{"compare", "/compare?run=" + runs[0].Hash + "&run=" + runs[1].Hash, "", drawn, ""},
