@@ -2,6 +2,7 @@ package figure
 
 import (
 	"slices"
+	"strconv"
 
 	"collapse/internal/chart"
 	"collapse/internal/judge"
@@ -56,5 +57,30 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 	}
 	p.Title = "The measures of collapse against epoch"
 	p.Caption = "The mean over the runs of a group; the band runs from the smallest to the largest. In evaluation mode; training measures use the labels trained on, test labels are never corrupted."
+	return p
+}
+
+// AgainstSetting draws the last values of finished runs against a setting: the mean over the runs with one value, with the smallest and the
+// largest. If losses differ, each has a curve. Without panels if the setting has fewer than three values, or values that are no numbers.
+func AgainstSetting(groups []Group, by string) Picture {
+	var runs []judge.Run
+	for _, g := range groups {
+		if _, err := strconv.ParseFloat(g.Value, 64); err != nil || len(groups) < 3 {
+			return Picture{}
+		}
+		runs = append(runs, g.Runs...)
+	}
+	var curves []string
+	if losses := Groups(runs, "loss.kind"); by != "loss.kind" && len(losses) > 1 {
+		curves = []string{"loss.kind"}
+	}
+	d := Drawing{Title: "The last values against " + by, Columns: 2,
+		Caption: "The mean over the finished runs with one value of the setting; bars run from the smallest to the largest."}
+	for _, m := range []struct{ title, label, y, unit, log string }{{"NC1 (train)", "NC1", "train.nc1_pinv", "", "y"}, {"Test accuracy", "accuracy", "test.accuracy", "%", ""},
+		{"Dilation (test)", "√NC1", "test.dilation", "", ""}, {"Memorization", "Σ‖h − h*‖", "train.memorization_flipped", "", ""}} {
+		d.Panels = append(d.Panels, DrawingPanel{Title: m.title, X: by, XLabel: judge.ShortKey(by), Y: m.y, Label: m.label, Unit: m.unit, Log: m.log, Curves: curves})
+	}
+	p := d.Draw("against", judge.Finished(runs))
+	p.Notes = nil // what no run has is not missed here
 	return p
 }

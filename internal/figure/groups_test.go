@@ -55,3 +55,20 @@ func TestMoreCurvesThanColours(t *testing.T) {
 		t.Errorf("%d curves in %d colours, wanted %d in %d", len(p.Panels[0].Series), len(used), len(values), chart.DataColors)
 	}
 }
+
+func TestAgainstASetting(t *testing.T) {
+	runs := ofSettings(t, "data.noise", "0.2", "0", "0.2", "0.1")
+	p := AgainstSetting(Groups(runs, "data.noise"), "data.noise")
+	if len(p.Panels) != 1 || len(p.Panels[0].Series) != 1 {
+		t.Fatalf("%+v", p.Panels)
+	}
+	s := p.Panels[0].Series[0]
+	if fmt.Sprint(s.X, s.Y, s.YLo, s.YHi) != "[0 0.1 0.2] [2 4 2] [2 4 1] [2 4 3]" {
+		t.Errorf("%v %v %v %v", s.X, s.Y, s.YLo, s.YHi)
+	}
+	for _, values := range [][]string{{"0", "0.1", "0.1"}, {"a", "b", "c"}} {
+		if p := AgainstSetting(Groups(ofSettings(t, "net.kind", values...), "net.kind"), "net.kind"); len(p.Panels) > 0 {
+			t.Errorf("%v is drawn", values)
+		}
+	}
+}

@@ -134,7 +134,7 @@ func (p *comparePage) compare(runs []judge.Run) {
 func (s *Server) compareFigures(r *http.Request) ([]figure.Picture, error) {
 	if r.URL.Query().Get("by") != "" {
 		found, err := s.grouped(r.URL.Query())
-		return []figure.Picture{figure.GroupCurves(found.groups)}, err
+		return found.pictures(r.URL.Query().Get("by")), err
 	}
 	runs, _, _, err := s.compared(r.URL.Query())
 	if err != nil {

@@ -45,6 +45,11 @@ type grouping struct {
 	list   runsList
 }
 
+// pictures are those of the page: without groups they have no panels.
+func (g grouping) pictures(by string) []figure.Picture {
+	return []figure.Picture{figure.AgainstSetting(g.groups, by), figure.GroupCurves(g.groups)}
+}
+
 // grouped reads the runs of a study that the filter takes, with all their values, in groups.
 func (s *Server) grouped(q url.Values) (found grouping, err error) {
 	err = s.lab.read(func(lab *store.Reader) error {
@@ -94,7 +99,7 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 		query[key] = values
 	}
 	query.Set("by", p.By)
-	p.Figures = drawOthers(follows(r), []figure.Picture{figure.GroupCurves(found.groups)}, "/compare/figures", query)
+	p.Figures = drawOthers(follows(r), found.pictures(p.By), "/compare/figures", query)
 	s.write(w, http.StatusOK, "groups", p)
 	return nil
 }
