@@ -103,6 +103,22 @@ func (c labControl) compute(hash string, again bool) {
 	}
 }
 
+// Describe writes the label and the tags of a run.
+func (c labControl) Describe(hash string, as serve.Description) error {
+	for _, change := range []struct {
+		words *string
+		write func(hash, words string) error
+	}{{as.Label, c.lab.SetLabel}, {as.Tag, c.lab.Tag}, {as.Untag, c.lab.Untag}} {
+		if change.words == nil {
+			continue
+		}
+		if err := change.write(hash, *change.words); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c labControl) Study(_ context.Context, do serve.Action, name string) error {
 	var err error
 	switch do {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 var actions = []Action{Cancel, Resume, Retry}
@@ -20,6 +21,36 @@ func (s *Server) controlRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := s.opt.Control.Run(r.Context(), do, run.Hash); err != nil {
 		return statusError{http.StatusConflict, err}
+	}
+	http.Redirect(w, r, "/run/"+run.Hash, http.StatusSeeOther)
+	return nil
+}
+
+// mostForm bounds what a form about a run may send, in bytes.
+const mostForm = 4 << 10
+
+// describeRun writes a label or a tag, or removes a tag, and returns to the run's page.
+func (s *Server) describeRun(w http.ResponseWriter, r *http.Request) error {
+	run, _, err := s.find(r.PathValue("hash"))
+	if err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	if err := r.ParseForm(); err != nil {
+		return badRequest("a form about a run has at most %d bytes", mostForm)
+	}
+	var as Description
+	for name, field := range map[string]**string{"label": &as.Label, "tag": &as.Tag, "untag": &as.Untag} {
+		if values, given := r.PostForm[name]; given {
+			words := strings.TrimSpace(values[0])
+			*field = &words
+		}
+	}
+	if as == (Description{}) {
+		return badRequest("a form about a run has a label, a tag or untag")
+	}
+	if err := s.opt.Control.Describe(run.Hash, as); err != nil {
+		return badRequest("%w", err)
 	}
 	http.Redirect(w, r, "/run/"+run.Hash, http.StatusSeeOther)
 	return nil

@@ -60,6 +60,7 @@ func (s *Server) Handler() http.Handler {
 	answer("GET /theory", s.theoryPage)
 	answer("GET /theory/figures/{file}", s.figures(s.theoryFigures))
 	if s.opt.Control != nil {
+		answer("POST /run/{hash}/describe", s.describeRun)
 		answer("POST /run/{hash}/{action}", s.controlRun)
 		answer("POST /study/{action}", s.controlStudy)
 	}

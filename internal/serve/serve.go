@@ -54,6 +54,13 @@ type Searches func(lab *store.Reader, study string) ([]judge.Search, error)
 type Control interface {
 	Run(ctx context.Context, do Action, hash string) error
 	Study(ctx context.Context, do Action, name string) error
+	Describe(hash string, as Description) error
+}
+
+// Description is what a page says about a run: a field that is nil is left as it is.
+type Description struct {
+	Label      *string // "" removes it
+	Tag, Untag *string
 }
 
 // Action is what a page can ask for.

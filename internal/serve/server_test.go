@@ -59,6 +59,15 @@ func (r *recorded) Study(_ context.Context, do Action, name string) error {
 	return nil
 }
 
+func (r *recorded) Describe(hash string, as Description) error {
+	for name, v := range map[string]*string{"label": as.Label, "tag": as.Tag, "untag": as.Untag} {
+		if v != nil {
+			r.what = name + " " + *v + " " + hash
+		}
+	}
+	return nil
+}
+
 func TestEveryPageAndFigureOfADemo(t *testing.T) {
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
