@@ -24,12 +24,15 @@ type filter struct {
 	find   string
 }
 
-// filterOf reads a filter from an address. Every name with a dot is taken for a setting.
+// notSettings are the names in the address of a list that mean something else. A setting of a script with such a name cannot be chosen.
+var notSettings = []string{"study", "tag", "kind", "sort", "page", "run", "state", "find", "by", "hide", "zoom", "y", "smooth"}
+
+// filterOf reads a filter from an address. Every name that means nothing else is taken for a setting.
 func filterOf(q url.Values) filter {
 	f := filter{values: map[string][]string{}, state: q.Get("state"), find: strings.TrimSpace(q.Get("find"))}
 	for key, values := range q {
 		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
-		if strings.Contains(key, ".") && len(values) > 0 {
+		if !slices.Contains(notSettings, key) && len(values) > 0 {
 			f.values[key] = values
 		}
 	}
@@ -132,7 +135,7 @@ type option struct {
 func (f filter) offers(rows []runRow, keys []string) (out []offer) {
 	for _, key := range keys {
 		values := valuesOf(rows, key)
-		if len(values) < 2 || len(values) > mostOffered {
+		if len(values) < 2 || len(values) > mostOffered || slices.Contains(notSettings, key) {
 			continue
 		}
 		o := offer{Key: key}
@@ -154,10 +157,20 @@ func (f filter) states(rows []runRow) (out []option) {
 	return out
 }
 
-// varied lists the settings in which runs differ, without those that follow from others.
+// varied lists the settings that have several values among the runs, without those that follow from others. A setting that some runs lack
+// has no effect in them.
 func varied(runs []judge.Run) (keys []string) {
 	for _, d := range judge.Differences(runs) {
-		if d.Key != "data.noise_seed" && !strings.HasSuffix(d.Key, "_digest") {
+		if d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
+			continue
+		}
+		found := map[string]bool{}
+		for i := range runs {
+			if v, has := runs[i].Settings[d.Key]; has {
+				found[v] = true
+			}
+		}
+		if len(found) > 1 {
 			keys = append(keys, d.Key)
 		}
 	}

@@ -81,6 +81,7 @@ func TestUnknownNamesAreSaid(t *testing.T) {
 		"state=stuck":      `No run is ever called "stuck"; the states are done, running, pending, interrupted, failed, early, degenerate.`,
 		"sort=-beauty":     `Runs cannot be sorted by "beauty".`,
 		"page=last":        `There is no page "last" of this list.`,
+		"again=1":          `No run here has a setting "again".`,
 		"state=failed":     "",
 		"sort=-data.noise": "",
 		"page=7":           "",

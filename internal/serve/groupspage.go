@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"collapse/internal/figure"
 	"collapse/internal/format"
@@ -57,7 +56,10 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 		if err != nil {
 			return err
 		}
-		found.name, found.rows = name, listed(some, time.Now())
+		found.name = name
+		if found.rows, err = named(lab, some, q.Get("study")); err != nil {
+			return err
+		}
 		found.list = listOf(q, found.rows, varied(some))
 		f := filterOf(q)
 		var rows []store.Run

@@ -68,6 +68,25 @@ func (s *Server) study(lab *store.Reader, q url.Values) (runs []judge.Run, c cou
 	return runs, c, wanted.Name, err
 }
 
+// named lists runs, each called what its study calls it.
+func named(lab *store.Reader, runs []judge.Run, study string) ([]runRow, error) {
+	rows := listed(runs, time.Now())
+	if study == "" {
+		return rows, nil
+	}
+	members, err := lab.StudyRuns(study)
+	notes := map[string]string{}
+	for _, m := range members {
+		notes[m.Hash] = m.Note
+	}
+	for i := range rows {
+		if note := notes[rows[i].Hash]; note != "" {
+			rows[i].Name = note
+		}
+	}
+	return rows, err
+}
+
 // identity is the part of a query that names a study.
 func identity(q url.Values) url.Values {
 	for _, k := range []string{"study", "tag", "kind"} {
@@ -80,10 +99,14 @@ func identity(q url.Values) url.Values {
 
 func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	var runs []judge.Run
+	var rows []runRow
 	q := r.URL.Query()
 	p := studyPage{}
 	err := s.lab.read(func(lab *store.Reader) (err error) {
 		if runs, p.Counts, p.Name, err = s.study(lab, q); err != nil {
+			return err
+		}
+		if rows, err = named(lab, runs, q.Get("study")); err != nil {
 			return err
 		}
 		titles, err := lab.StudyTitles()
@@ -95,7 +118,6 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.frame = s.frame(r, "studies", p.Name)
 	p.Live, p.Study = "list", q.Get("study")
-	rows := listed(runs, time.Now())
 	if err := s.fillStudy(&p, runs, rows, identity(q)); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func BenchmarkTenTabs(b *testing.B) {
 	browser := newBrowser(b)
 	var tabs []context.Context
 	for _, path := range []string{"run/" + runs[0], "study?tag=demo", "", "compare?run=" + runs[0] + "&run=" + runs[1], "run/" + runs[1],
-		"run/" + runs[2], "run/" + runs[3], "?again=1", "study?tag=demo&again=1", "run/" + runs[0] + "?again=1"} {
+		"run/" + runs[2], "run/" + runs[3], "?again=1", "study?tag=demo&page=1", "run/" + runs[0] + "?again=1"} {
 		tab := newTab(b, browser, 5*time.Minute)
 		do(b, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(url+path))
 		until(b, tab, time.Minute, "document.getElementById('status').textContent === 'live'")
