@@ -5,8 +5,8 @@ import "math"
 // Whisker is an estimate with its interval, drawn as a mark on a line. Whiskers with the same Min and Max can be compared.
 type Whisker struct {
 	Lo, Value, Hi float64
-	Band          [2]float64 // where values count as equal; both ends the same: there only
-	Min, Max      float64    // of the line
+	Wanted        [][2]float64 // the values that were claimed, shaded; ends may be infinite
+	Min, Max      float64      // of the line
 	Log           bool
 	Color         Color
 }
@@ -22,7 +22,7 @@ func (w Whisker) SVG(title string) string {
 	at := func(v float64) float64 {
 		lo, hi := w.Min, w.Max
 		if w.Log {
-			v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+			v, lo, hi = math.Log(max(v, 0)), math.Log(lo), math.Log(hi)
 		}
 		return 4 + (whiskerW-8)*min(max((v-lo)/(hi-lo), 0), 1)
 	}
@@ -33,11 +33,15 @@ func (w Whisker) SVG(title string) string {
 	const middle = whiskerH / 2
 	g := &svgPainter{}
 	g.printf(`<svg class="whisker" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`, whiskerW, whiskerH, escape(title))
-	a, b := at(w.Band[0]), at(w.Band[1])
-	if b-a > 1 {
+	for _, r := range w.Wanted {
+		a, b := at(r[0]), at(r[1])
+		if math.IsInf(r[0], -1) {
+			a = 0
+		}
+		if math.IsInf(r[1], 1) {
+			b = whiskerW
+		}
 		g.area([]point{{a, 0}, {b, 0}, {b, whiskerH}, {a, whiskerH}}, Muted, 0.18)
-	} else {
-		g.line(stroke{color: Muted, width: 1, opacity: 0.8}, []point{{a, 0}, {a, whiskerH}})
 	}
 	line := stroke{color: w.Color, width: 1.6, opacity: 1}
 	g.line(line, []point{{from, middle}, {to, middle}}, []point{{from, middle - 3}, {from, middle + 3}}, []point{{to, middle - 3}, {to, middle + 3}})

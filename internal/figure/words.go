@@ -80,9 +80,9 @@ func (s scheme) panel(id string) chart.Panel {
 	p := chart.Panel{ID: id, Title: s.title, Equal: true, X: axis, Y: axis}
 	for k, m := range s.means {
 		if s.test > 0 {
-			p.Series = append(p.Series, samples("test", "test samples", chart.Dot, 5, k, m, s.test, 26, true))
+			p.Series = append(p.Series, samples("test", "test samples", chart.Ring, 5, k, m, s.test, 26))
 		}
-		p.Series = append(p.Series, samples("train", "training samples", chart.Dot, 3.4, k, m, s.spread, 26, false))
+		p.Series = append(p.Series, samples("train", "training samples", chart.Dot, 3.4, k, m, s.spread, 26))
 		if s.arrows {
 			p.Series = append(p.Series, arrow("mean", "class mean", k, m, false))
 		}
@@ -95,13 +95,13 @@ func (s scheme) panel(id string) chart.Panel {
 	if s.pulled > 0 {
 		from, to := s.means[0], s.means[1]
 		at := place{from.x + s.pulled*(to.x-from.x), from.y + s.pulled*(to.y-from.y)}
-		p.Series = append(p.Series, samples("wrong", "training samples with a wrong label", chart.Cross, 7, 0, at, 0.3, 7, false))
+		p.Series = append(p.Series, samples("wrong", "training samples with a wrong label", chart.Cross, 7, 0, at, 0.3, 7))
 	}
 	return p
 }
 
-func samples(id, label string, marker chart.Marker, size float64, class int, at place, radius float64, n int, faint bool) chart.Series {
-	s := chart.Series{ID: fmt.Sprintf("%s-%d", id, class), Kind: chart.Points, Color: chart.ColorFor(class), Marker: marker, Size: size, Faint: faint}
+func samples(id, label string, marker chart.Marker, size float64, class int, at place, radius float64, n int) chart.Series {
+	s := chart.Series{ID: fmt.Sprintf("%s-%d", id, class), Kind: chart.Points, Color: chart.ColorFor(class), Marker: marker, Size: size}
 	if class == 0 {
 		s.Label = label
 	}

@@ -11,7 +11,7 @@ type State struct{ Name, Sentence string }
 // The states.
 var (
 	Failed     = State{"failed", "It ended in an error and enters no figure and no claim."}
-	Early      = State{"early", "It did not reach the terminal phase (training accuracy of at least 99.9 % on the labels trained on): it is no evidence about collapse, and most claims leave it out."}
+	Early      = State{"unfitted", "It did not reach the terminal phase (training accuracy of at least 99.9 % on the labels trained on): it is no evidence about collapse, and most claims leave it out."}
 	Degenerate = State{"degenerate", "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs leave it out."}
 )
 

@@ -1,9 +1,10 @@
 package page
 
 import (
-	"fmt"
 	"html/template"
 	"math"
+	"slices"
+	"strings"
 
 	"collapse/internal/chart"
 	"collapse/internal/judge"
@@ -45,37 +46,77 @@ func estimates(e *judge.Effect) []judge.Cell {
 	return cells
 }
 
-// verdictColors are the colours of whiskers, those of other verdicts are muted.
-var verdictColors = map[judge.Verdict]chart.Color{judge.Holds: 3, judge.Fails: 2}
-
-// whisker draws an estimate of a claim on a line that holds all of the claim's.
-func whisker(c judge.Claim, cell judge.Cell) template.HTML {
-	e := c.Effect
-	w := chart.Whisker{Lo: float64(cell.Lo), Value: float64(cell.Value), Hi: float64(cell.Hi), Log: e.Ratio() && e.Unit != "quotient", Color: chart.Muted}
-	if color, decided := verdictColors[c.Verdict]; decided {
-		w.Color = color
-	}
-	if cell.Contradicts {
-		w.Color = verdictColors[judge.Fails]
-	}
+// wanted are the values of an effect that its claim speaks of.
+func wanted(e *judge.Effect) [][2]float64 {
+	none, band := 0.0, [2]float64{}
 	if e.Ratio() {
-		w.Band = [2]float64{1, 1}
+		none = 1
 	}
 	if e.Band != nil {
-		w.Band = *e.Band
+		band = *e.Band
 	}
-	w.Min, w.Max = w.Band[0], w.Band[1]
-	for _, other := range estimates(e) {
-		for _, v := range []float64{float64(other.Lo), float64(other.Value), float64(other.Hi)} {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) && (!w.Log || v > 0) {
-				w.Min, w.Max = min(w.Min, v), max(w.Max, v)
-			}
+	switch e.Kind {
+	case judge.Less:
+		return [][2]float64{{math.Inf(-1), none}}
+	case judge.More:
+		return [][2]float64{{none, math.Inf(1)}}
+	case judge.Differ:
+		return [][2]float64{{math.Inf(-1), band[0]}, {band[1], math.Inf(1)}}
+	}
+	return [][2]float64{band}
+}
+
+// Colours of intervals that lie inside the wanted values, and outside; others are muted.
+const (
+	insideColor  chart.Color = 3
+	outsideColor chart.Color = 2
+)
+
+// colorOf says how an interval lies to the wanted values.
+func colorOf(lo, hi float64, wanted [][2]float64) chart.Color {
+	apart := true
+	for _, r := range wanted {
+		if lo > r[0] && hi < r[1] {
+			return insideColor
 		}
+		apart = apart && (hi < r[0] || lo > r[1])
+	}
+	if apart && !math.IsNaN(lo) {
+		return outsideColor
+	}
+	return chart.Muted
+}
+
+// whisker draws an estimate of a claim on a line that holds all of the claim's. What was claimed is shaded.
+func whisker(c judge.Claim, cell judge.Cell) template.HTML {
+	e := c.Effect
+	lo, hi := float64(cell.Lo), float64(cell.Hi)
+	w := chart.Whisker{Lo: lo, Value: float64(cell.Value), Hi: hi, Wanted: wanted(e), Log: e.Ratio() && e.Unit != "quotient"}
+	w.Color = colorOf(lo, hi, w.Wanted)
+	w.Min, w.Max = math.Inf(1), math.Inf(-1)
+	include := func(v float64) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) && (!w.Log || v > 0) {
+			w.Min, w.Max = min(w.Min, v), max(w.Max, v)
+		}
+	}
+	for _, r := range w.Wanted {
+		include(r[0])
+		include(r[1])
+	}
+	for _, other := range estimates(e) {
+		include(float64(other.Lo))
+		include(float64(other.Hi))
 	}
 	if !(w.Max > w.Min) {
 		return ""
 	}
-	return template.HTML(w.SVG(fmt.Sprintf("%s of %s, 95 %% interval", e.Name(), cell.Name)))
+	if room := 0.06 * (w.Max - w.Min); w.Log {
+		factor := math.Pow(w.Max/w.Min, 0.06)
+		w.Min, w.Max = w.Min/factor, w.Max*factor
+	} else {
+		w.Min, w.Max = w.Min-room, w.Max+room
+	}
+	return template.HTML(w.SVG(strings.TrimSpace(e.Name()+" "+cell.Name) + ", 95 % interval"))
 }
 
 // mostAtFirst is how many verdicts a page begins with, if there are more than a few more.
@@ -108,3 +149,8 @@ func (p placedClaims) Front() []placedClaim {
 }
 
 func (p placedClaims) Rear() []placedClaim { return p.All[len(p.Front()):] }
+
+// Drawn says that an interval is drawn.
+func (p placedClaims) Drawn() bool {
+	return slices.ContainsFunc(p.All, func(c placedClaim) bool { return c.Whisker() != "" })
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"collapse/internal/format"
 	"collapse/internal/judge"
 )
 
@@ -76,7 +77,7 @@ func Tally(claims []judge.Claim, runs string) string {
 	for _, v := range []struct {
 		verdict   judge.Verdict
 		one, more string
-	}{{judge.Partly, "holds in part", "hold in part"}, {judge.Fails, "does not", "do not"}, {judge.CannotTell, "cannot be told yet", "cannot be told yet"}} {
+	}{{judge.Partly, "holds in part", "hold in part"}, {judge.Fails, "does not", "do not"}, {judge.CannotTell, "cannot be told", "cannot be told"}} {
 		switch k := count[v.verdict]; {
 		case k == 1:
 			out += ", 1 " + v.one
@@ -85,6 +86,44 @@ func Tally(claims []judge.Claim, runs string) string {
 		}
 	}
 	return out + "."
+}
+
+// WhatRan says in a line what was trained and how much of it counts: the settings that all runs share.
+func WhatRan(runs []judge.Run) string {
+	shared := func(key string) string {
+		for i := range runs {
+			if runs[i].Settings[key] != runs[0].Settings[key] {
+				return ""
+			}
+		}
+		return runs[0].Settings[key]
+	}
+	var words []string
+	add := func(format, value string) {
+		if value != "" {
+			words = append(words, fmt.Sprintf(format, value))
+		}
+	}
+	if len(runs) == 0 || runs[0].Loss == "" {
+		return ""
+	}
+	add("%s", shared("data.name"))
+	add("%s classes", shared("data.classes"))
+	add("%s", shared("net.kind"))
+	add("%s epochs", shared("run.epochs"))
+	add("%s", format.Count(len(runs), "run"))
+	count := map[string]int{}
+	for i := range runs {
+		for _, state := range runs[i].States() {
+			count[state.Name]++
+		}
+	}
+	for _, state := range []judge.State{judge.Degenerate, judge.Early} {
+		if n := count[state.Name]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, state.Name))
+		}
+	}
+	return strings.Join(words, ", ") + "."
 }
 
 // Words explains the measures on a page about trained networks.

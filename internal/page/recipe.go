@@ -135,6 +135,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	p.RunTable, p.Unfinished = runsTable{variedTable(done), r.RunPages}, runsTable{unfinishedTable(r.Runs), r.RunPages}
 	p.Tiles = r.tiles(done, p.Judged)
 	p.TakenTable = takenTable(r.Taken)
+	p.Scale = strings.TrimSpace(p.Scale + " " + WhatRan(r.Runs))
 	p.Made = format.Time(r.Generated)
 	return p, pictures, nil
 }

@@ -22,6 +22,7 @@ type groupsPage struct {
 	Name    string // of the study
 	By      string
 	Say     []string
+	Left    string // what was left out
 	Table   []groupRow
 	Figures []shownFigure
 	List    runsList // for the filter
@@ -42,6 +43,7 @@ type grouping struct {
 	all    int // groups that there are
 	rows   []runRow
 	list   runsList
+	left   int // degenerate runs that were left out
 }
 
 // pictures are those of the page: without groups they have no panels.
@@ -49,7 +51,8 @@ func (g grouping) pictures(by string) []figure.Picture {
 	return []figure.Picture{figure.AgainstSetting(g.groups, by), figure.GroupCurves(g.groups)}
 }
 
-// grouped reads the runs of a study that the filter takes, with all their values, in groups.
+// grouped reads the runs of a study that the filter takes, with all their values, in groups. Degenerate runs are left out, as from all
+// means, unless a state is asked for.
 func (s *Server) grouped(q url.Values) (found grouping, err error) {
 	err = s.lab.read(func(lab *store.Reader) error {
 		some, _, name, err := s.study(lab, q)
@@ -64,8 +67,13 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 		f := filterOf(q)
 		var rows []store.Run
 		for i := range found.rows {
-			if f.takes(&found.rows[i]) {
-				rows = append(rows, found.rows[i].Run.Run)
+			row := &found.rows[i]
+			switch {
+			case !f.takes(row):
+			case f.state == "" && slices.Contains(row.States(), judge.Degenerate):
+				found.left++
+			default:
+				rows = append(rows, row.Run.Run)
 			}
 		}
 		runs, err := s.load(lab, rows, nil)
@@ -92,6 +100,9 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 		p.Say = append(p.Say, fmt.Sprintf("%d values of %s: these are the first %d, as many as one picture can distinguish.", found.all, p.By, mostGroups))
 	case found.all == 0:
 		p.Say = append(p.Say, "No run is like that.")
+	}
+	if found.left > 0 {
+		p.Left = fmt.Sprintf("%s left out; the state “done” includes them.", format.Count(found.left, "degenerate run"))
 	}
 	for _, g := range found.groups {
 		p.Table = append(p.Table, rowOf(g, p.By, q))

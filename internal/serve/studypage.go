@@ -20,6 +20,7 @@ type studyPage struct {
 	Counts   counts
 	Left     string
 	Found    string // what the claims say, in a sentence
+	What     string // was trained
 	Judged   []judged
 	Figures  []shownFigure // for the whole study
 	Failures []runRow
@@ -144,7 +145,8 @@ func (s *Server) studySummary(w http.ResponseWriter, r *http.Request) error {
 	q := identity(r.URL.Query())
 	var p studyPage
 	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
-		runs, _, _, err := s.study(lab, q)
+		runs, c, _, err := s.study(lab, q)
+		p.Counts = c
 		return runs, err
 	})
 	if err != nil {
@@ -203,7 +205,11 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, rows []runRow, query 
 		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
 		claims = append(claims, j.Claims...)
 	}
-	p.Found = page.Tally(claims, "the runs finished so far")
+	on := "these runs"
+	if p.Counts.Running+p.Counts.Pending > 0 {
+		on = "the runs finished so far"
+	}
+	p.Found, p.What = page.Tally(claims, on), page.WhatRan(runs)
 	p.Figures = drawAll([]figure.Picture{figure.Grid(runs)}, "/study/figures", query)
 	return err
 }

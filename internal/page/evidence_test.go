@@ -1,0 +1,69 @@
+package page
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"collapse/internal/chart"
+	"collapse/internal/judge"
+)
+
+// TestColoursOfIntervals: green inside what was claimed, orange outside, grey across its end or without an interval.
+func TestColoursOfIntervals(t *testing.T) {
+	band := [2]float64{0.8, 1.25}
+	effect := func(kind, unit string, band *[2]float64) *judge.Effect {
+		return &judge.Effect{Kind: kind, Unit: unit, Band: band}
+	}
+	nan := math.NaN()
+	for _, c := range []struct {
+		name   string
+		effect *judge.Effect
+		lo, hi float64
+		want   chart.Color
+	}{
+		{"more, above", effect(judge.More, "difference", nil), 0.1, 0.2, insideColor},
+		{"more, below", effect(judge.More, "difference", nil), -0.2, -0.1, outsideColor},
+		{"more, across", effect(judge.More, "difference", nil), -0.2, 0.1, chart.Muted},
+		{"less, a ratio", effect(judge.Less, "log-ratio", nil), 0.5, 0.9, insideColor},
+		{"equal, inside", effect(judge.Equal, "log-ratio", &band), 0.9, 1.1, insideColor},
+		{"equal, outside", effect(judge.Equal, "log-ratio", &band), 1.3, 1.4, outsideColor},
+		{"equal, across", effect(judge.Equal, "log-ratio", &band), 1.1, 1.4, chart.Muted},
+		{"differ, outside the band", effect(judge.Differ, "quotient", &band), 1.3, 1.4, insideColor},
+		{"differ, inside the band", effect(judge.Differ, "quotient", &band), 0.9, 1.1, outsideColor},
+		{"nothing", effect(judge.More, "difference", nil), nan, nan, chart.Muted},
+	} {
+		if got := colorOf(c.lo, c.hi, wanted(c.effect)); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWhisker(t *testing.T) {
+	q := func(v float64) judge.Quantity { return judge.Quantity(v) }
+	c := placedClaim{Claim: judge.Claim{Effect: &judge.Effect{Kind: judge.More, Unit: "difference", Cells: []judge.Cell{{Name: "<b>", Value: q(2), Lo: q(1), Hi: q(3)}}}}}
+	if svg := string(c.Whisker()); !strings.HasPrefix(svg, "<svg") || strings.Contains(svg, "<b>") || strings.Contains(svg, "NaN") {
+		t.Errorf("%s", svg)
+	}
+	c.Effect.Cells[0].Lo = q(math.NaN())
+	if svg := c.Whisker(); svg != "" {
+		t.Errorf("without an interval: %s", svg)
+	}
+	c.Effect.Cells = append(c.Effect.Cells, judge.Cell{Value: q(1), Lo: q(0), Hi: q(2)})
+	if svg := c.Whisker(); svg != "" {
+		t.Errorf("several intervals and none for all: %s", svg)
+	}
+}
+
+func TestWhatRan(t *testing.T) {
+	if got := WhatRan(nil); got != "" {
+		t.Errorf("%q", got)
+	}
+	var runs []judge.Run
+	for _, epochs := range []string{"5", "6"} {
+		runs = append(runs, judge.Run{Loss: "ce", Settings: map[string]string{"data.name": "glyphs", "net.kind": "mlp", "run.epochs": epochs}})
+	}
+	if got, want := WhatRan(runs), "glyphs, mlp, 2 runs."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
