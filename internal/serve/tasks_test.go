@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
@@ -64,6 +65,10 @@ func TestTenTasks(t *testing.T) {
 	browser := newBrowser(t)
 	h := &hand{t: t, tab: newTab(t, browser, 3*time.Minute)}
 	do(t, h.tab, chromedp.EmulateViewport(1440, 900))
+	// Without motion, a click does not miss what is still scrolling.
+	if _, err := chromedp.Call(h.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+		t.Fatal(err)
+	}
 	study := s.URL() + "study?tag=many"
 
 	h.open(s.URL())
