@@ -24,7 +24,7 @@ func Names(runs []Run) []string {
 			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
 				continue
 			}
-			words = append(words, ShortKey(d.Key)+" "+shortValue(d.Values[i]))
+			words = append(words, ShortKey(d.Key)+" "+ShortValue(d.Values[i]))
 		}
 		out[i] = strings.Join(words, ", ")
 		used[out[i]]++
@@ -45,8 +45,8 @@ func ShortKey(key string) string {
 	return strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", " ")
 }
 
-// shortValue rounds a number that a search has drawn, all 17 digits of it.
-func shortValue(value string) string {
+// ShortValue rounds a number that a search has drawn, all 17 digits of it.
+func ShortValue(value string) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil && len(value) > 8 {
 		return format.Short(x, 4)
 	}

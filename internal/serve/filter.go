@@ -140,7 +140,7 @@ func (f filter) offers(rows []runRow, keys []string) (out []offer) {
 		}
 		o := offer{Key: key}
 		for _, v := range values {
-			o.Choices = append(o.Choices, option{v, v, slices.Contains(f.values[key], v)})
+			o.Choices = append(o.Choices, option{v, judge.ShortValue(v), slices.Contains(f.values[key], v)})
 		}
 		out = append(out, o)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"collapse/internal/judge"
 )
 
 const (
@@ -93,6 +95,14 @@ func (l runsList) Head(name string) sorted {
 	}
 	s := order{}.By(name)
 	return sorted{Words: s.Words}
+}
+
+// Setting is the value of a setting of a run, as a column shows it.
+func (l runsList) Setting(r runRow, key string) string {
+	if v, has := r.Settings[key]; has {
+		return judge.ShortValue(v)
+	}
+	return "–"
 }
 
 // Has says that a column has values.

@@ -37,7 +37,14 @@ func (h *hand) click(selector, text string) {
 	h.clicks++
 	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.includes(%q))", selector, text)
 	until(h.t, h.tab, 10*time.Second, find)
-	at := look[[]float64](h.t, h.tab, "(() => { const e = "+find+"; e.scrollIntoView({block: 'center', behavior: 'instant'}); const b = e.getBoundingClientRect(); return [b.left + Math.min(b.width / 2, 60), b.top + b.height / 2]; })()")
+	where := func() []float64 {
+		return look[[]float64](h.t, h.tab, "(() => { const e = "+find+"; e.scrollIntoView({block: 'center', behavior: 'instant'}); const b = e.getBoundingClientRect(); return [b.left + Math.min(b.width / 2, 60), b.top + b.height / 2]; })()")
+	}
+	at := where()
+	for before := []float64(nil); !slices.Equal(before, at); at = where() { // a page that is being drawn moves
+		before = at
+		time.Sleep(100 * time.Millisecond)
+	}
 	do(h.t, h.tab, chromedp.MouseClickXY(at[0], at[1]))
 }
 
