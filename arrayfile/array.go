@@ -20,7 +20,7 @@ import (
 // DType is the type of one element.
 type DType uint8
 
-// The element types that the formats have in common. The zero value is no type.
+// The element types that the formats have in common. The zero value is not a type.
 const (
 	Bool DType = iota + 1 // one byte, 0 or 1
 	U8

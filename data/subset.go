@@ -27,7 +27,7 @@ func (s *Set) PerClass(n int, seed uint64) (*Set, error) {
 	return sub.seal(), nil
 }
 
-// Samples returns total samples, as many of every class (of the first classes one more if total is no multiple of K), chosen as
+// Samples returns total samples, as many of every class (of the first classes one more if total is not a multiple of K), chosen as
 // PerClass chooses them. It returns an error if total is below K or a class has too few. It panics on a set with label noise.
 func (s *Set) Samples(total int, seed uint64) (*Set, error) {
 	sub, err := s.inAll(total, seed)

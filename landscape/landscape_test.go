@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Errata: (30) as printed subtracts 1 from the other classes; (35) is no limit of the gradient.
+// Errata: (30) as printed subtracts 1 from the other classes; (35) is not a limit of the gradient.
 func TestPrintedFormulasFail(t *testing.T) {
 	p, s, theta := Params{4, 5, 3}, 1.7, .6
 	own, other, rest := p.Logits(s, theta)

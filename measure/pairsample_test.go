@@ -34,7 +34,7 @@ func manyClasses(k, d int) (*Moments, []float64, []float64) {
 }
 
 // What a sample of the pairs gives is what all of them give, within the standard errors that it states, and no error is far larger
-// than it must be. Everything that is no measure of pairs stays as it is, bit by bit.
+// than it must be. Everything that is not a measure of pairs stays as it is, bit by bit.
 func TestSampledPairs(t *testing.T) {
 	m, w, b := manyClasses(300, 6)
 	all, err := m.Report(w, b, Options{Uncertainty: true, Null: 3})

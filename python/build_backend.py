@@ -80,5 +80,5 @@ def _go():
 
 
 def _numbers(version):
-    """(1, 26, 0) of "go1.26.0"; what is no version comes last."""
+    """(1, 26, 0) of "go1.26.0"; what is not a version comes last."""
     return tuple(int(n) for n in re.findall(r"\d+", version)[:3]) or (sys.maxsize,)

@@ -156,7 +156,7 @@ func TestEveryPackageHasARow(t *testing.T) {
 	for _, named := range []iter.Seq[string]{maps.Keys(rows), maps.Keys(only), maps.Keys(forbidden)} {
 		for pkg := range named {
 			if _, there := packages[pkg]; !there {
-				t.Errorf("%s is no package any more", pkg)
+				t.Errorf("%s is not a package any more", pkg)
 			}
 		}
 	}

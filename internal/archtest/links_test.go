@@ -13,7 +13,7 @@ import (
 var (
 	// link is the target of a link or picture of a page, without a title.
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	// fenced is a block of code, in which # begins a comment; code is that or code within a line. Brackets are no links there.
+	// fenced is a block of code, in which # begins a comment; code is that or code within a line. Brackets are not links there.
 	fenced = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 	code   = regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`\n]*`")
 	// mention is a page of docs that code or another file names.

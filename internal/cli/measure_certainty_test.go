@@ -299,7 +299,7 @@ func toFirstVersion(t *testing.T, path string, d int) {
 		t.Fatal(err)
 	}
 	if string(b[:4]) != "NCS2" || b[4] != 1 || b[8]&1 == 0 {
-		t.Fatalf("%s is no first pass of version 2 with a pooled scatter: % x", path, b[:12])
+		t.Fatalf("%s is not a first pass of version 2 with a pooled scatter: % x", path, b[:12])
 	}
 	body := b[:len(b)-sha256.Size]
 	pooled := 4 * d * (d + 1)

@@ -136,7 +136,7 @@ func TestStandardOutputHoldsNothingElse(t *testing.T) {
 		switch flag {
 		case "--html": // says when and how it was made
 			if !strings.HasPrefix(stdout, "<!") || !strings.HasSuffix(strings.TrimSpace(stdout), "</html>") {
-				t.Errorf("standard output is no page: %.60q", stdout)
+				t.Errorf("standard output is not a page: %.60q", stdout)
 			}
 		default:
 			if stdout != string(want) {

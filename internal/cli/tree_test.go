@@ -88,7 +88,7 @@ func TestHelpSaysDefaults(t *testing.T) {
 				}
 			}
 			if f.Help == "" || !strings.HasSuffix(text, ".") {
-				t.Errorf("%s --%s: help is no sentence: %q", leaf.Path(), f.Name, text)
+				t.Errorf("%s --%s: help is not a sentence: %q", leaf.Path(), f.Name, text)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func TestExamplesAreCalls(t *testing.T) {
 	}
 	for path, lines := range examples {
 		if !known[path] {
-			t.Errorf("examples of %q, which is no command", path)
+			t.Errorf("examples of %q, which is not a command", path)
 		}
 		for _, line := range lines {
 			checkExample(t, path, line)

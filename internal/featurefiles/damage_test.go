@@ -116,7 +116,7 @@ func TestDamagedMembersAreNamed(t *testing.T) {
 	}
 }
 
-// TestALoneArrayDoesNotStandForADamagedOne: the labels are no features because the features cannot be read.
+// TestALoneArrayDoesNotStandForADamagedOne: the labels are not features because the features cannot be read.
 func TestALoneArrayDoesNotStandForADamagedOne(t *testing.T) {
 	b := archive(t, everyRole()[:2], zip.Store)
 	b[bytes.Index(b, []byte("features.npy"))+len("features.npy")] ^= 1

@@ -60,7 +60,7 @@ var companions = [roleCount][]Role{
 }
 
 // find returns the arrays of a role: from the files that its own flag names, else from those given
-// for everything, else from the files of the role it accompanies. None is no error.
+// for everything, else from the files of the role it accompanies. None is not an error.
 func (f *finder) find(r Role) ([]part, error) {
 	if len(f.own[r]) > 0 {
 		return f.take(r, f.own[r], true)

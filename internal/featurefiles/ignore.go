@@ -182,7 +182,7 @@ func withoutIgnored(m *measure.Moments, list []ignored) (*measure.Moments, []mea
 }
 
 // matchRows returns the rows of a classifier with those of the classes of m first: by label value, or in ascending order where the values
-// are no row numbers, none is negative and there are as many as rows. nil: as they are.
+// are not row numbers, none is negative and there are as many as rows. nil: as they are.
 func matchRows(m *measure.Moments, rows int) ([]int, error) {
 	if m.Values == nil {
 		if rows != m.K {

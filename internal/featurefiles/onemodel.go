@@ -14,7 +14,7 @@ import (
 // beyondChance is how many orders of the labels make it impossible that two shards agree in theirs by chance: 2⁴⁰.
 const beyondChance = 40
 
-// oneModel refuses files that are no shards of one set, and notes that several were taken for such.
+// oneModel refuses files that are not shards of one set, and notes that several were taken for such.
 func (f *finder) oneModel(s *Set) error {
 	if len(f.own[Features]) > 0 || len(f.common) < 2 {
 		return nil

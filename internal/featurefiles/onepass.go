@@ -21,7 +21,7 @@ type OnePass struct {
 	Inputs     []Input
 	Notes      []string
 	left       []measure.LeftOut // ignored before anything was summed up
-	absent     []int64           // rows of the classifier that are no class of the moments, ascending
+	absent     []int64           // rows of the classifier that are not class of the moments, ascending
 }
 
 // Values spells the label of each class; nil if labels are the class numbers themselves.
@@ -93,7 +93,7 @@ func (s *Set) OnePass(column int, opt measure.Options) (*OnePass, error) {
 	m := measure.NewMoments(s.K, c.D, c.D <= pooledWidth)
 	out := &OnePass{Moments: m, Inputs: s.Inputs, Notes: s.Notes, left: s.ignored()}
 	if s.head != nil && s.table.values != nil {
-		return nil, fmt.Errorf("%s: the labels of this shard are no class numbers from 0 to %d; a shard may lack classes, so that they cannot be matched in order; number them alike in all shards", names(s.labels.parts), s.K-1)
+		return nil, fmt.Errorf("%s: the labels of this shard are not class numbers from 0 to %d; a shard may lack classes, so that they cannot be matched in order; number them alike in all shards", names(s.labels.parts), s.K-1)
 	}
 	if s.head == nil && (!s.fixed || s.table.values != nil) {
 		m.Values = s.table.all()

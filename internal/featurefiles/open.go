@@ -96,7 +96,7 @@ func (l *library) close() error {
 }
 
 // expand turns patterns into files: those of one pattern sorted with numbers by their value (shard-2 before
-// shard-10), patterns in the order given. A name that exists is no pattern.
+// shard-10), patterns in the order given. A name that exists is not a pattern.
 func expand(r Role, patterns []string) ([]string, error) {
 	var out []string
 	for _, p := range patterns {

@@ -96,7 +96,7 @@ func TestBadStreams(t *testing.T) {
 		"one label too few":          {record(h, arrayfile.Of("", []int{1}, []int64{0})), Request{}, "record 2"},
 		"another width":              {record(h, y, arrayfile.Of("", []int{2, 2}, make([]float32, 4)), y), Request{}, "2 wide, those before 3"},
 		"label out of range":         {record(h, y), Request{Classes: 1}, "sample 1 has label 1"},
-		"labels that are no numbers": {record(h, arrayfile.Of("", []int{2}, []float64{0, .5})), Request{}, "whole number"},
+		"labels that are not numbers": {record(h, arrayfile.Of("", []int{2}, []float64{0, .5})), Request{}, "whole number"},
 		"not npy":                    {[]byte("hello there, this is text"), Request{}, "NUMPY"},
 		"claims of 2⁴⁰ bytes":        {huge, Request{}, "claims 1199999999988 bytes: this takes 1.2 TB of memory"},
 		"claims of 10¹⁸ elements":    {endless, Request{}, "send smaller records"},

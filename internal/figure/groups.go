@@ -61,7 +61,7 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 }
 
 // AgainstSetting draws the last values of finished runs against a setting: the mean over the runs with one value, with the smallest and the
-// largest. If losses differ, each has a curve. Without panels if the setting has fewer than three values, or values that are no numbers.
+// largest. If losses differ, each has a curve. Without panels if the setting has fewer than three values, or values that are not numbers.
 func AgainstSetting(groups []Group, by string) Picture {
 	var runs []judge.Run
 	for _, g := range groups {

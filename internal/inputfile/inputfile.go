@@ -19,7 +19,7 @@ const (
 	Record = 256 << 20 // what programs write
 )
 
-// KindError says that a name is no regular file.
+// KindError says that a name is not a regular file.
 type KindError struct {
 	Path string
 	Mode fs.FileMode
@@ -44,7 +44,7 @@ func kind(m fs.FileMode) string {
 	case m&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "no regular file"
+	return "not a regular file"
 }
 
 // Open opens a regular file for reading, through links, and never waits. It is a *KindError for anything else.

@@ -211,7 +211,7 @@ func TestWhatIsNoFile(t *testing.T) {
 			t.Errorf("checking %s: %v", path, err)
 		}
 	}
-	if err := (&KindError{"name", fs.ModeIrregular}).Error(); !strings.HasPrefix(err, "name is no regular file; want") {
+	if err := (&KindError{"name", fs.ModeIrregular}).Error(); !strings.HasPrefix(err, "name is not a regular file; want") {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPrintedNumbersAreNumbers: a paper's value keeps its digits, so it is text, and text that is no number is refused by name.
+// TestPrintedNumbersAreNumbers: a paper's value keeps its digits, so it is text, and text that is not a number is refused by name.
 func TestPrintedNumbersAreNumbers(t *testing.T) {
 	good := Number{What: "accuracy", Paper: "99.50", Spread: "0.10", Unit: "%", Ours: `final("test.accuracy")`}
 	if err := good.Check(); err != nil {

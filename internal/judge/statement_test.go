@@ -146,7 +146,7 @@ func TestStatementIncompleteSeeds(t *testing.T) {
 	}
 }
 
-// Without epoch 0 a claim about the start is open, and says which setting measures it; a place in the middle is no place far from it.
+// Without epoch 0 a claim about the start is open, and says which setting measures it; a place in the middle is not a place far from it.
 func TestStatementWithoutAStart(t *testing.T) {
 	runs := judgetest.Common().Runs(t)
 	for i := range runs {

@@ -117,7 +117,7 @@ func TestTextTable(t *testing.T) {
 func TestEveryMeasureHasAReading(t *testing.T) {
 	for key := range readings {
 		if _, known := measure.Lookup(key); !known {
-			t.Errorf("a reading of %s, which is no measure", key)
+			t.Errorf("a reading of %s, which is not a measure", key)
 		}
 	}
 	r := &measure.Report{K: 4, D: 6}

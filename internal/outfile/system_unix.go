@@ -42,7 +42,7 @@ func descriptor(path string) (n int, own bool) {
 
 var descriptorFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/proc/[0-9]+(/task/[0-9]+)?/fd$`) })
 
-// inDescriptors reports whether a link is a descriptor of another process, whose text is no name.
+// inDescriptors reports whether a link is a descriptor of another process, whose text is not a name.
 func inDescriptors(path string) bool {
 	dir, err := realDir(path)
 	return err == nil && descriptorFolder().MatchString(dir)

@@ -168,7 +168,7 @@ func extend(to, spool *os.File, old, size int64) error {
 	return nil
 }
 
-// flush waits for the disk. File systems that cannot are no reason to fail.
+// flush waits for the disk. A file system that cannot do this is not an error.
 func flush(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {

@@ -31,7 +31,7 @@ type Blobs interface {
 	Get(ctx context.Context, b Blob, w io.Writer) error
 	// List returns the names of everything stored, including half-written blobs of killed processes.
 	List(ctx context.Context) ([]string, error)
-	// Remove removes the blobs with these names. A blob that is already gone is no error.
+	// Remove removes the blobs with these names. A blob that is already gone is not an error.
 	Remove(ctx context.Context, names ...string) error
 	// Clear removes everything.
 	Clear(ctx context.Context) error

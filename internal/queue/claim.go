@@ -80,7 +80,7 @@ func (w *worker) take(ctx context.Context, id string) (v claimValue, revision ui
 	return v, revision, err
 }
 
-// readClaim reads a job's claim. An entry that is no valid claim counts as one that nobody holds.
+// readClaim reads a job's claim. An entry that is not a valid claim counts as one that nobody holds.
 func (w *worker) readClaim(ctx context.Context, id string) (jetstream.KeyValueEntry, claimValue, error) {
 	e, err := w.kv.Get(ctx, claimPrefix+id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

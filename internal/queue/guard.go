@@ -52,7 +52,7 @@ func (c *Coordinator) keepInfo(ctx context.Context) error {
 	}
 }
 
-// dropJob takes a message out of the queue whose subject is no job's. Subjects can contain '*' or '>', so nothing is purged by its
+// dropJob takes a message out of the queue whose subject belongs to no job. Subjects can contain '*' or '>', so nothing is purged by its
 // subject. A worker that receives the message removes it as well (worker.refuse).
 func (c *Coordinator) dropJob(ctx context.Context, subject string) error {
 	for next := uint64(1); ; {
@@ -84,7 +84,7 @@ func (c *Coordinator) deleteJob(ctx context.Context, sequence uint64) error {
 	return nil
 }
 
-// dropClaim removes an entry that is no valid claim. A worker that holds it notices at its next heartbeat and leaves the job to others.
+// dropClaim removes an entry that is not a valid claim. A worker that holds it notices at its next heartbeat and leaves the job to others.
 func (c *Coordinator) dropClaim(ctx context.Context, e jetstream.KeyValueEntry, why error) error {
 	c.SetAside("the key "+e.Key(), len(e.Value()), why)
 	return c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+e.Key()), jetstream.WithPurgeSequence(e.Revision()+1))

@@ -123,7 +123,7 @@ func (o objects) Remove(ctx context.Context, names ...string) error {
 			continue
 		case err == nil && validID(i.NUID):
 			err = s.Purge(ctx, jetstream.WithPurgeSubject("$O."+o.bucket+".C."+i.NUID))
-		case err == nil || errors.Is(err, jetstream.ErrBadObjectMeta): // it is no valid entry
+		case err == nil || errors.Is(err, jetstream.ErrBadObjectMeta): // not a valid entry
 			err = nil
 		}
 		if err == nil {

@@ -88,7 +88,7 @@ func TestWhatWouldDecideAnOpenClaim(t *testing.T) {
 	}
 }
 
-// What is no folder of results is an error that names the file and says what to do.
+// What is not a folder of results is an error that names the file and says what to do.
 func TestFoldersThatHoldNoResults(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := results.Rebuild(dir); err == nil || !strings.Contains(err.Error(), "collapse reproduce ID --results") {

@@ -10,7 +10,7 @@ import (
 // mostLog is the size at which a log starts again; the previous one is kept, so that a run's output takes at most twice as much.
 const mostLog = 4 << 20
 
-// log stores the output of a script. It never fails: output is no result, and a full disk is noticed where it matters.
+// log stores the output of a script. It never fails: output is not a result, and a full disk is noticed where it matters.
 type log struct {
 	path string
 

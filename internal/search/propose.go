@@ -26,7 +26,7 @@ func (s *Search) propose(trial int) Point {
 }
 
 // observed is what the model learns from: the results of the largest budget of which there are enough,
-// by trial. A value that is no number counts as the worst that was seen.
+// by trial. A value that is not a number counts as the worst that was seen.
 func (s *Search) observed() (x []Point, y []float64) {
 	count := map[int]int{}
 	for at, v := range s.told {

@@ -23,7 +23,7 @@ type runsList struct {
 	All      int // runs of the study
 	Matching int // runs that the filter takes
 	Say      []string
-	Order    *order   // nil: the heads of columns are no links
+	Order    *order   // nil: the heads of columns are not links
 	Settings []string // with a column
 	Varied   []string // in which runs differ
 	By       string   // the setting by which runs are grouped

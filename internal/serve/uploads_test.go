@@ -271,7 +271,7 @@ func underWay(t *testing.T, s *Server, file []byte, seconds float64) net.Conn {
 }
 
 // TestUploadFoldersOfDeadProcessesAreSwept kills a process in the midst of an upload. The next server removes what it left, and leaves
-// alone the folder of one that lives, and what is no folder of an upload.
+// alone the folder of one that lives, and what is not a folder of an upload.
 func TestUploadFoldersOfDeadProcessesAreSwept(t *testing.T) {
 	tmp := ownTemp(t)
 	child := exec.Command(os.Args[0], "-test.run=^TestServeUntilKilled$")

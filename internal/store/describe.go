@@ -32,7 +32,7 @@ func (l *Lab) Tag(hash, tag string) error {
 	return l.describe(hash, tag, "INSERT INTO tag (run, name) SELECT id, ? FROM run WHERE hash = ? ON CONFLICT (run, name) DO UPDATE SET name = excluded.name")
 }
 
-// Untag removes a tag from a run; it is no error if the run does not have it.
+// Untag removes a tag from a run; it is not an error if the run does not have it.
 func (l *Lab) Untag(hash, tag string) error {
 	return l.write(func(tx *sql.Tx) error {
 		return execute(tx, "DELETE FROM tag WHERE name = ? AND run = (SELECT id FROM run WHERE hash = ?)", tag, hash)

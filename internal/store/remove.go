@@ -18,7 +18,7 @@ func noteRemoval(tx *sql.Tx, hash string) error {
 }
 
 // moveAside renames the folder of a run if it was recorded as void. It runs in a write transaction, so that nobody fills a folder of
-// that name meanwhile; if the commit fails, the record is still there and a renamed folder is no loss.
+// that name meanwhile; if the commit fails, the record is still there and a renamed folder loses nothing.
 func (l *Lab) moveAside(tx *sql.Tx, hash string) error {
 	res, err := tx.Exec("DELETE FROM removal WHERE folder = ?", hash)
 	if err != nil {

@@ -18,7 +18,7 @@ type Kind interface {
 	// It also checks that payload gives the identity hash on this machine.
 	//
 	// An error marked by queue.Fail means that the run itself cannot be done; one marked by queue.Postpone, that another
-	// process computes it. Any other error ends this attempt; MachineTrouble tells which of them are no fault of the
+	// process computes it. Any other error ends this attempt; MachineTrouble tells which of them are not the fault of the
 	// run. The end of the context is passed on.
 	Compute(ctx context.Context, lab *store.Lab, hash, payload string, env Env) error
 	// Begin makes the run's first checkpoint in lab from that of the run that payload says it continues, and returns its

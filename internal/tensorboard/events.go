@@ -51,7 +51,7 @@ func NewWriter(w io.Writer, created time.Time) (*Writer, error) {
 	return t, t.record()
 }
 
-// Write adds the scalars of one step; none is no record. Steps should not fall: TensorBoard takes a fall for a restart and
+// Write adds the scalars of one step; none is not a record. Steps should not fall: TensorBoard takes a fall for a restart and
 // drops what came before.
 func (t *Writer) Write(wall time.Time, step int64, scalars []Scalar) error {
 	if len(scalars) == 0 {

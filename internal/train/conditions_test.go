@@ -76,7 +76,7 @@ func TestEverySettingOfAKindIsAKey(t *testing.T) {
 			}
 			for _, setting := range k.Uses {
 				if !slices.Contains(keys, section+setting) {
-					t.Errorf("%s uses %s%s, which is no key", k.Name, section, setting)
+					t.Errorf("%s uses %s%s, which is not a key", k.Name, section, setting)
 				}
 			}
 		}

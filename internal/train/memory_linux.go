@@ -89,7 +89,7 @@ func leftIn(dir, limit, usage, cache string) (int64, bool) {
 
 // readNumber reads a file with one number; "max" is not one.
 func readNumber(file string) (int64, bool) {
-	text, _ := os.ReadFile(file) // an empty text is no number
+	text, _ := os.ReadFile(file) // an empty text is not a number
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	return n, err == nil
 }

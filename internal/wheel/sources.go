@@ -85,7 +85,7 @@ func (s *Sources) addPackage(dir, name string) error {
 			return nil
 		}
 		if !e.Type().IsRegular() {
-			return fmt.Errorf("%s is no regular file; a wheel holds nothing else", path)
+			return fmt.Errorf("%s is not a regular file; a wheel holds nothing else", path)
 		}
 		data, err := inputfile.Read(path, inputfile.Bundle)
 		s.modules = append(s.modules, File{Name: inside, Data: data})

@@ -287,7 +287,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		"folder python":   func(dir string) error { return os.Remove(filepath.Join(dir, "pyproject.toml")) },
 		"pip before 21.3": func(dir string) error { return os.Remove(filepath.Join(dir, "../LICENSE")) },
 		"README.md":       func(dir string) error { return os.Remove(filepath.Join(dir, "README.md")) },
-		"no regular file": func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "collapse/secret.py")) },
+		"not a regular file": func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "collapse/secret.py")) },
 		"strict mode":     change("requires-python", "require-python"),
 		"not_there":       change(`"collapse_tap"`, `"not_there"`),
 		"one line":        change(`"MIT"`, `"MIT\nName: other"`),

@@ -75,7 +75,7 @@ def _array(value, what):
     try:
         return np.asarray(value)
     except ValueError as e:
-        raise TypeError("collapse: %s is no array: %s" % (what, e)) from None
+        raise TypeError("collapse: %s is not an array: %s" % (what, e)) from None
 
 
 def rows(name, value, what):
@@ -127,14 +127,14 @@ class Labels:
         if y.min() < 0:
             wrong = y[(y < 0) & ~np.isin(y, list(ignore))]
             if len(wrong):
-                raise ValueError("collapse: %s holds %d, which is no class; leave its samples out with ignore_index=%d" % (what, wrong[0], wrong[0]))
+                raise ValueError("collapse: %s holds %d, which is not a class; leave its samples out with ignore_index=%d" % (what, wrong[0], wrong[0]))
         return y
 
     @staticmethod
     def _whole(y, what):
         whole = np.rint(y)
         if not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53:
-            raise TypeError("collapse: %s holds %r, which is no class number; integers or words are wanted" % (what, y[~(whole == y)][:1].tolist()))
+            raise TypeError("collapse: %s holds %r, which is not a class number; integers or words are wanted" % (what, y[~(whole == y)][:1].tolist()))
         return whole.astype(np.int64)
 
     def _numbers_of_words(self, y, what):

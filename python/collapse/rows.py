@@ -137,7 +137,7 @@ class Dropped:
             counts[index] = int(hit.sum())
             kept = kept & ~hit
         if (y[kept] < 0).any():
-            raise ValueError("collapse: labels hold %d, which is no class; leave such positions out with labels(y, ignore_index=%d)"
+            raise ValueError("collapse: labels hold %d, which is not a class; leave such positions out with labels(y, ignore_index=%d)"
                              % (y[kept].min(), y[kept].min()))
         return kept, counts
 

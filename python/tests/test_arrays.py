@@ -220,7 +220,7 @@ class RefusedTest(ArraysTest):
         H, y, W, b = made()
         for kind, words, labels in ((ValueError, "59 labels for 60 rows", y[1:]), (ValueError, r"x.argmax\(1\)", np.eye(3)[y]), (ValueError, "shape \\(\\)", 3),
                                     (ValueError, "leave its samples out with ignore_index=-100", np.where(y == 1, -100, y)),
-                                    (TypeError, "0.5, which is no class number|no class number", y + .5), (TypeError, "no class number", np.where(y == 1, np.nan, y)),
+                                    (TypeError, "0.5, which is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
                                     (TypeError, "holds None beside words", [None] * 60), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
             with self.subTest(words=words):
                 self.refused(kind, words, H, labels)

@@ -82,7 +82,7 @@ class LabelsTest(LabelledTest):
     def test_labels_that_do_not_fit_the_positions(self):
         y = torch.zeros(N, T, dtype=torch.int64)
         for labels, words in ((y.t(), r"have shape \(5, 12\), and the classifier ran on positions \(12, 5\)"), (y[:, 0], r"ran on positions \(12, 5\): give one label"),
-                              (y - 1, r"hold -1, which is no class; .*ignore_index=-1")):
+                              (y - 1, r"hold -1, which is not a class; .*ignore_index=-1")):
             self.setUp()
             with self.assertRaisesRegex(ValueError, words):
                 self.capture(calls=[((labels,), {})])

@@ -77,7 +77,7 @@ func TestSearches(t *testing.T) {
 						x[j] += float64(j) / 64 // the largest is in the last block, not in the first
 					}
 					if trial == 4 && j == searchBlock+3 {
-						x[j] = 1000 // the largest is early in a block, before what is no number
+						x[j] = 1000 // the largest is early in a block, before what is not a number
 					}
 					narrow[j] = float32(x[j])
 				}

@@ -57,12 +57,12 @@ func expsAVX512(n int, dst *float64, x *float64)
 //go:noescape
 func gramRowAVX512(n int, row *float64, unit *float64, whole *float64, shift *float64, square *float64, own *float64, distance *float64, inverse *float64, lanes *float64) uint64
 
-// largestSum32AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+// largestSum32AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is not a number.
 //
 //go:noescape
 func largestSum32AVX512(n int, x *float32, y *float64, most *float64)
 
-// largestProduct32AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+// largestProduct32AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is not a number.
 //
 //go:noescape
 func largestProduct32AVX512(n int, x *float32, y *float64, most *float64)
@@ -72,17 +72,17 @@ func largestProduct32AVX512(n int, x *float32, y *float64, most *float64)
 //go:noescape
 func selectProducts32AVX512(n int, list *int32, values *float64, x *float32, y *float64, least *float64) int
 
-// leastGap32AVX512 lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is no number.
+// leastGap32AVX512 lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is not a number.
 //
 //go:noescape
 func leastGap32AVX512(n int, x *float32, base *float64, other *float64, own *float64, least *float64) uint64
 
-// largestSum64AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+// largestSum64AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is not a number.
 //
 //go:noescape
 func largestSum64AVX512(n int, x *float64, y *float64, most *float64)
 
-// largestProduct64AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.
+// largestProduct64AVX512 raises eight maxima by n elements, a positive multiple of 16; it passes over what is not a number.
 //
 //go:noescape
 func largestProduct64AVX512(n int, x *float64, y *float64, most *float64)
@@ -92,7 +92,7 @@ func largestProduct64AVX512(n int, x *float64, y *float64, most *float64)
 //go:noescape
 func selectProducts64AVX512(n int, list *int32, values *float64, x *float64, y *float64, least *float64) int
 
-// leastGap64AVX512 lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is no number.
+// leastGap64AVX512 lowers eight minima by n elements, a positive multiple of 16; own holds the largest sum, the error and the length. It returns whether any ratio is not a number.
 //
 //go:noescape
 func leastGap64AVX512(n int, x *float64, base *float64, other *float64, own *float64, least *float64) uint64

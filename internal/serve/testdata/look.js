@@ -76,7 +76,7 @@
     const labels = (anchor) => texts.filter((t) => t.getAttribute('text-anchor') === anchor && !t.textContent.endsWith('→')).length;
     axes.push({ ...name, x: labels('middle'), y: labels('end') });
   }
-  if (typeof draw === 'object') { // a constant of the page's scripts, which is no property of the window
+  if (typeof draw === 'object') { // a constant of the page's scripts, which is not a property of the window
     for (const [box, d] of draw.drawn) {
       const labels = d.labels();
       axes.push({ figure: box.closest('figure').dataset.figure, panel: box.dataset.panel, ...labels });

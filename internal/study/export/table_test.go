@@ -95,7 +95,7 @@ func TestExportsAgree(t *testing.T) {
 				kinds[line[c]] = true
 			case "data.noise", "run.seed":
 				if _, number := got.(float64); !number {
-					t.Fatalf("line %d, %s: json %q is no number", i, name, got)
+					t.Fatalf("line %d, %s: json %q is not a number", i, name, got)
 				}
 			}
 			if _, number := got.(float64); number {

@@ -44,7 +44,7 @@ func TestRowsSurviveTheWay(t *testing.T) {
 			got = append(got, e.Rows...)
 			for cut := 1; cut < min(len(m), 300); cut++ {
 				if _, err := DecodeRows(m[1 : len(m)-cut]); err == nil {
-					t.Fatalf("%d bytes short is no error", cut)
+					t.Fatalf("%d bytes short is not an error", cut)
 				}
 			}
 		}

@@ -61,7 +61,7 @@ func (c *uploader) begin(from int64) {
 	c.stop, c.ended = stop, make(chan struct{})
 	go func() {
 		defer close(c.ended)
-		if err := c.run(ctx, from); ctx.Err() == nil { // if stop interrupted it, that is no error
+		if err := c.run(ctx, from); ctx.Err() == nil { // if stop interrupted it, that is not an error
 			c.err = err
 		}
 	}()
@@ -153,7 +153,7 @@ func (c *uploader) rows(ctx context.Context) error {
 }
 
 // checkpoint sends the newest checkpoint, after the rows of all epochs before it, since the run may have computed more since rows
-// were last sent. A checkpoint that the queue already has is not sent again. If a checkpoint was pruned meanwhile, that is no error:
+// were last sent. A checkpoint that the queue already has is not sent again. If a checkpoint was pruned meanwhile, that is not an error:
 // the next one will do.
 func (c *uploader) checkpoint(ctx context.Context) error {
 	dir, epoch := c.w.scratch.RunDir(c.t.ID), c.newest()

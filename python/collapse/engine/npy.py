@@ -15,7 +15,7 @@ HEADER = 4096  # bytes that a header may have
 def path_of(folder, name):
     """The path of a file in the run's folder. The name comes from an order, so it must be a plain file name."""
     if name != os.path.basename(name) or name in ("", ".", "..") or "\0" in name:
-        raise InputError("%r is no name of a file in the run's folder" % name)
+        raise InputError("%r is not a name of a file in the run's folder" % name)
     return os.path.join(folder, name)
 
 

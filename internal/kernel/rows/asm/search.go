@@ -33,7 +33,7 @@ func (t target) largest(product, double bool) {
 	}
 	suffix, of := element(double)
 	begin(name+suffix+t.suffix, "func(n int, x *"+of+", y, most *float64)",
-		"raises eight maxima by n elements, a positive multiple of 16; it passes over what is no number.")
+		"raises eight maxima by n elements, a positive multiple of 16; it passes over what is not a number.")
 	x, y, kept := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("most"), GP64())
 	most := ZMM()
 	VMOVUPD(Mem{Base: kept}, most)
@@ -45,7 +45,7 @@ func (t target) largest(product, double bool) {
 			} else {
 				VADDPD(t.at64(y, i, v), a, a)
 			}
-			VMAXPD(most, a, most) // the second source, if either is no number: here the first written
+			VMAXPD(most, a, most) // the second source, if either is not a number: here the first written
 		}
 	})
 	VMOVUPD(most, Mem{Base: kept})
@@ -102,7 +102,7 @@ func (t target) leastGap(double bool) {
 	suffix, of := element(double)
 	begin("leastGap"+suffix+t.suffix, "func(n int, x *"+of+", base, other, own, least *float64) uint64",
 		"lowers eight minima by n elements, a positive multiple of 16; "+
-			"own holds the largest sum, the error and the length. It returns whether any ratio is no number.")
+			"own holds the largest sum, the error and the length. It returns whether any ratio is not a number.")
 	x, base, other := Load(Param("x"), GP64()), Load(Param("base"), GP64()), Load(Param("other"), GP64())
 	own, kept := Load(Param("own"), GP64()), Load(Param("least"), GP64())
 	most, err, length, least := ZMM(), ZMM(), ZMM(), ZMM()
