@@ -53,6 +53,7 @@ func (s *Server) Handler() http.Handler {
 	answer("GET /compare/figures/{file}", s.figures(s.compareFigures))
 	answer("GET /measure", s.measurePage)
 	mux.HandleFunc("POST /measure", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.measureUpload) }) // pages do not wait for it
+	answer("GET /measure/example.npz", s.exampleFile)
 	answer("GET /measure/{token}", s.measuredPage)
 	answer("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
 	answer("GET /words", s.wordsPage)
