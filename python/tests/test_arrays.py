@@ -208,7 +208,7 @@ class RefusedTest(ArraysTest):
                                (ValueError, r"x.mean\(\(2, 3\)\)", H.reshape(60, 6, 1, 1)), (ValueError, "of tokens", H.reshape(10, 6, 6)),
                                (TypeError, "complex64; floats", H + 1j), (TypeError, "object; floats", H.astype(object)), (TypeError, "is a dict", {"H": H}),
                                (TypeError, "is a function", made), (TypeError, "masked entries", np.ma.masked_less(H, 0)),
-                               (TypeError, "object|no array", [[1., 2.], [3.]])):
+                               (TypeError, "object|not an array", [[1., 2.], [3.]])):
             with self.subTest(words=words):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -220,7 +220,7 @@ class RefusedTest(ArraysTest):
         H, y, W, b = made()
         for kind, words, labels in ((ValueError, "59 labels for 60 rows", y[1:]), (ValueError, r"x.argmax\(1\)", np.eye(3)[y]), (ValueError, "shape \\(\\)", 3),
                                     (ValueError, "leave its samples out with ignore_index=-100", np.where(y == 1, -100, y)),
-                                    (TypeError, "0.5, which is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
+                                    (TypeError, r"0.5\], which is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
                                     (TypeError, "holds None beside words", [None] * 60), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
             with self.subTest(words=words):
                 self.refused(kind, words, H, labels)

@@ -89,7 +89,7 @@ class Protocol(FolderTest):
         self.wrong("input", "evaluate.splits", do="evaluate", splits=["validation"], set=0, layers=False, samples=0)
         self.wrong("input", "evaluate.set", do="evaluate", splits=["test"], set=2, layers=False, samples=0)
         for name in ("../m", "/etc/m", "", "..", "a/b", "a\0b"):
-            self.wrong("input", "no name of a file", do="save", model=name, optim="o")
+            self.wrong("input", "not a name of a file", do="save", model=name, optim="o")
 
     def test_settings_that_are_refused(self):
         folder = self.folder()
