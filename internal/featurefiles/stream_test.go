@@ -90,20 +90,20 @@ func TestBadStreams(t *testing.T) {
 		req    Request
 		want   string
 	}{
-		"empty":                      {nil, Request{}, "standard input is empty"},
-		"no labels":                  {record(h), Request{}, "ends after features"},
-		"labels first":               {record(y, h), Request{}, "want features"},
-		"one label too few":          {record(h, arrayfile.Of("", []int{1}, []int64{0})), Request{}, "record 2"},
-		"another width":              {record(h, y, arrayfile.Of("", []int{2, 2}, make([]float32, 4)), y), Request{}, "2 wide, those before 3"},
-		"label out of range":         {record(h, y), Request{Classes: 1}, "sample 1 has label 1"},
+		"empty":                       {nil, Request{}, "standard input is empty"},
+		"no labels":                   {record(h), Request{}, "ends after features"},
+		"labels first":                {record(y, h), Request{}, "want features"},
+		"one label too few":           {record(h, arrayfile.Of("", []int{1}, []int64{0})), Request{}, "record 2"},
+		"another width":               {record(h, y, arrayfile.Of("", []int{2, 2}, make([]float32, 4)), y), Request{}, "2 wide, those before 3"},
+		"label out of range":          {record(h, y), Request{Classes: 1}, "sample 1 has label 1"},
 		"labels that are not numbers": {record(h, arrayfile.Of("", []int{2}, []float64{0, .5})), Request{}, "whole number"},
-		"not npy":                    {[]byte("hello there, this is text"), Request{}, "NUMPY"},
-		"claims of 2⁴⁰ bytes":        {huge, Request{}, "claims 1199999999988 bytes: this takes 1.2 TB of memory"},
-		"claims of 10¹⁸ elements":    {endless, Request{}, "send smaller records"},
-		"claims within the limit":    {within, Request{}, "stream ends after"},
-		"classes of no sample":       {record(h, y), Request{Classes: 2_000_000_000}, "2000000000 classes of width 3"},
-		"classes beyond all numbers": {record(h, y), Request{Classes: math.MaxInt}, "more memory than any machine has"},
-		"NaN":                        {record(arrayfile.Of("", []int{2, 3}, []float64{1, 2, 3, 4, math.NaN(), 6}), y), Request{}, "row 1, column 1"},
+		"not npy":                     {[]byte("hello there, this is text"), Request{}, "NUMPY"},
+		"claims of 2⁴⁰ bytes":         {huge, Request{}, "claims 1199999999988 bytes: this takes 1.2 TB of memory"},
+		"claims of 10¹⁸ elements":     {endless, Request{}, "send smaller records"},
+		"claims within the limit":     {within, Request{}, "stream ends after"},
+		"classes of no sample":        {record(h, y), Request{Classes: 2_000_000_000}, "2000000000 classes of width 3"},
+		"classes beyond all numbers":  {record(h, y), Request{Classes: math.MaxInt}, "more memory than any machine has"},
+		"NaN":                         {record(arrayfile.Of("", []int{2, 3}, []float64{1, 2, 3, 4, math.NaN(), 6}), y), Request{}, "row 1, column 1"},
 	} {
 		var err error
 		spent := allocated(func() { _, err = Stream(bytes.NewReader(c.stream), c.req, measure.Options{}) })

@@ -284,13 +284,13 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		}
 	}
 	for want, spoil := range map[string]func(dir string) error{
-		"folder python":   func(dir string) error { return os.Remove(filepath.Join(dir, "pyproject.toml")) },
-		"pip before 21.3": func(dir string) error { return os.Remove(filepath.Join(dir, "../LICENSE")) },
-		"README.md":       func(dir string) error { return os.Remove(filepath.Join(dir, "README.md")) },
+		"folder python":      func(dir string) error { return os.Remove(filepath.Join(dir, "pyproject.toml")) },
+		"pip before 21.3":    func(dir string) error { return os.Remove(filepath.Join(dir, "../LICENSE")) },
+		"README.md":          func(dir string) error { return os.Remove(filepath.Join(dir, "README.md")) },
 		"not a regular file": func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "collapse/secret.py")) },
-		"strict mode":     change("requires-python", "require-python"),
-		"not_there":       change(`"collapse_tap"`, `"not_there"`),
-		"one line":        change(`"MIT"`, `"MIT\nName: other"`),
+		"strict mode":        change("requires-python", "require-python"),
+		"not_there":          change(`"collapse_tap"`, `"not_there"`),
+		"one line":           change(`"MIT"`, `"MIT\nName: other"`),
 	} {
 		dir := copied(t)
 		if err := spoil(dir); err != nil {

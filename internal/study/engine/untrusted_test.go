@@ -35,7 +35,7 @@ func TestWhatNoResultSays(t *testing.T) {
 		"a step before the start":   rows(1, func(v *store.Value) { v.Step = -1 }),
 		"a long name":               rows(1, func(v *store.Value) { v.Layer = strings.Repeat("x", wire.LongestKey+1) }),
 		"a name with an escape":     rows(1, func(v *store.Value) { v.Split = "a\x1b[2J" }),
-		"a name that is not a text":    rows(1, func(v *store.Value) { v.Split = "\xff" }),
+		"a name that is not a text": rows(1, func(v *store.Value) { v.Split = "\xff" }),
 		"a long reason":             rows(1, func(v *store.Value) { v.Missing = strings.Repeat("x", wire.LongestMissing+1) }),
 		"damage":                    data([]byte{wire.TagRows, 2, 1}),
 	} {
