@@ -54,6 +54,13 @@ func (f filter) query() url.Values {
 	return q
 }
 
+// listQuery is the part of an address that says which runs of which study are meant.
+func listQuery(q url.Values) url.Values {
+	out := identity(q)
+	maps.Copy(out, filterOf(q).query())
+	return out
+}
+
 func (f filter) takes(r *runRow) bool {
 	for key, values := range f.values {
 		if !slices.Contains(values, r.Settings[key]) {

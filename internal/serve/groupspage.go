@@ -107,10 +107,7 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 	for _, g := range found.groups {
 		p.Table = append(p.Table, rowOf(g, p.By, q))
 	}
-	query := identity(q)
-	for key, values := range filterOf(q).query() {
-		query[key] = values
-	}
+	query := listQuery(q)
 	query.Set("by", p.By)
 	p.Figures = drawOthers(follows(r), found.pictures(p.By), "/compare/figures", query)
 	s.write(w, http.StatusOK, "groups", p)
@@ -118,10 +115,7 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func rowOf(g figure.Group, by string, q url.Values) groupRow {
-	list := identity(q)
-	for key, values := range filterOf(q).query() {
-		list[key] = values
-	}
+	list := listQuery(q)
 	list.Set(by, g.Value)
 	return groupRow{Words: g.Words, URL: "/study?" + list.Encode() + "#list", Runs: len(g.Runs), NC1: spread(g.Runs, "train", "nc1_pinv"),
 		Train: spread(g.Runs, "train", "accuracy"), Test: spread(g.Runs, "test", "accuracy"), Dilation: spread(g.Runs, "test", "dilation")}

@@ -45,10 +45,7 @@ func listOf(q url.Values, rows []runRow, settings []string) runsList {
 	if l.By == "" {
 		l.By = groupedBy(f, settings)
 	}
-	base := identity(q)
-	for key, values := range f.query() {
-		base[key] = values
-	}
+	base := listQuery(q)
 	base["run"] = q["run"]
 	o, known := orderOf(q, "/study?"+base.Encode(), settings)
 	if !known {
