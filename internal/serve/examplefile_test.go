@@ -17,7 +17,7 @@ func TestTheExampleFileCanBeMeasured(t *testing.T) {
 		t.Fatal(answer.Status)
 	}
 	answer, body := upload(t, s, map[string][]byte{"example.npz": []byte(file)})
-	if answer.StatusCode != http.StatusOK || !strings.Contains(body, "600 samples") || !strings.Contains(body, "10 classes") || !strings.Contains(body, "nc3_gram") {
+	if answer.StatusCode != http.StatusOK || !strings.Contains(body, "600 samples") || !strings.Contains(body, "10 classes") || !strings.Contains(body, "nc3_gram") || !strings.Contains(body, "data-finding>On the way to collapse") {
 		t.Errorf("%s: %.800s", answer.Status, body)
 	}
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -185,10 +186,39 @@ func TestGroupsPage(t *testing.T) {
 			t.Errorf("%s: %d, lacks %s", query, answer.StatusCode, want)
 		}
 	}
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"compare?tag=many&by=run.seed", nil); strings.Count(body, `<tr><th scope="row"><a href="/study`) != mostGroups {
+		t.Errorf("not %d groups", mostGroups)
+	}
 	if answer, svg := get(t, http.DefaultClient, "GET", s.URL()+"compare/figures/measures.svg?tag=many&by=loss.kind", nil); answer.StatusCode != 200 || !strings.Contains(svg, "label smoothing") {
 		t.Errorf("the picture: %d", answer.StatusCode)
 	}
 	if answer, _ := get(t, http.DefaultClient, "GET", s.URL()+"compare?by=loss.kind", nil); answer.StatusCode != http.StatusBadRequest {
 		t.Errorf("groups of no study: %d", answer.StatusCode)
+	}
+}
+
+// TestGroupsLeaveDegenerateRunsOut, and say so, unless a state is asked for.
+func TestGroupsLeaveDegenerateRunsOut(t *testing.T) {
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	for seed, ratio := range []float64{0.9, 0.01} {
+		claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"two"}, Config: map[string]any{"run": map[string]any{"seed": seed}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: "mean_norm_ratio"}, Step: 1, Value: ratio}
+		if err := errors.Join(claim.AppendEpoch(1, []store.Value{row}), claim.Finish()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startTest(t, Options{Lab: lab.Dir()})
+	for query, out := range map[string]bool{"": true, "&state=done": false} {
+		_, body := get(t, http.DefaultClient, "GET", s.URL()+"compare?tag=two&by=loss.kind"+query, nil)
+		if strings.Contains(body, "1 degenerate run left out") != out || strings.Contains(body, "<td>1</td>") != out {
+			t.Errorf("%q: left out is %v, wanted %v", query, !out, out)
+		}
 	}
 }
