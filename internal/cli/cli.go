@@ -46,7 +46,7 @@ type program struct {
 
 	Demo       demoCmd       `cmd:"" help:"A small tour on built-in data: train, measure, report."`
 	Train      trainCmd      `cmd:"" help:"One training run that takes every collapse measure on the way."`
-	Solve      solveCmd      `cmd:"" help:"An unconstrained-features model: exact optimum, numerical optimum, certificate."`
+	Solve      solveCmd      `cmd:"" help:"Unconstrained-features models: exact optimum, numerical optimum, certificate."`
 	Dilation   dilationCmd   `cmd:"" help:"The memorization–dilation model: cross-entropy against label smoothing."`
 	Landscape  landscapeCmd  `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier."`
 	Reproduce  reproduceCmd  `cmd:"" help:"A figure, table or theorem of the papers."`

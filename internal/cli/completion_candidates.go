@@ -144,6 +144,7 @@ type cursor struct {
 
 // pass moves past a word.
 func (c *cursor) pass(word string) {
+	c.imply(word)
 	switch {
 	case c.flag != nil:
 		c.value(c.flag, word)
@@ -164,6 +165,18 @@ func (c *cursor) pass(word string) {
 	}
 }
 
+// imply enters the command that may be left unnamed, as in collapse solve mse, once a word can only belong to it.
+func (c *cursor) imply(word string) {
+	usual := c.node.DefaultCmd
+	if c.flag != nil || usual == nil || childNamed(c.node, word) != nil {
+		return
+	}
+	name, _, _ := strings.Cut(word, "=")
+	if !strings.HasPrefix(word, "-") || c.find(name) == nil && flagNamed(usual, name) != nil {
+		c.node = usual
+	}
+}
+
 // value notes the value of --lab, the only flag that matters here.
 func (c *cursor) value(flag *kong.Flag, value string) {
 	if flag.Name == "lab" {
@@ -171,8 +184,10 @@ func (c *cursor) value(flag *kong.Flag, value string) {
 	}
 }
 
-func (c *cursor) find(name string) *kong.Flag {
-	for _, flag := range slices.Concat(c.node.AllFlags(true)...) {
+func (c *cursor) find(name string) *kong.Flag { return flagNamed(c.node, name) }
+
+func flagNamed(node *kong.Node, name string) *kong.Flag {
+	for _, flag := range slices.Concat(node.AllFlags(true)...) {
 		if "--"+flag.Name == name {
 			return flag
 		}
@@ -194,17 +209,22 @@ func (c *cursor) words(last string) (all []string) {
 		}
 		return all
 	case strings.HasPrefix(last, "-"):
+		c.imply(last)
 		for _, flag := range slices.Concat(c.node.AllFlags(true)...) {
 			all = append(all, "--"+flag.Name)
 		}
 		return all
 	}
-	for _, child := range c.node.Children {
+	node := c.node
+	for _, child := range node.Children {
 		if !child.Hidden {
 			all = append(all, child.Name)
 		}
 	}
-	if args := c.node.Positional; len(args) > 0 && (c.passed < len(args) || args[len(args)-1].IsCumulative()) {
+	if node.DefaultCmd != nil {
+		node = node.DefaultCmd
+	}
+	if args := node.Positional; len(args) > 0 && (c.passed < len(args) || args[len(args)-1].IsCumulative()) {
 		all = append(all, c.of(args[min(c.passed, len(args)-1)], last)...)
 	}
 	return all

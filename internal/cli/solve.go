@@ -11,7 +11,12 @@ import (
 	"collapse/ufm"
 )
 
+// solveCmd is the theory's problems. The papers' own need no word before the model's name.
 type solveCmd struct {
+	Model solveModelCmd `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors; the word model may be left out."`
+}
+
+type solveModelCmd struct {
 	Model string `arg:"" enum:"mse,rescaled-mse,linear3,relu3,ce,ls,ls-nonneg,noisy-features,relu-plain" help:"mse, rescaled-mse, linear3, relu3, ce, ls, ls-nonneg, noisy-features or relu-plain."`
 
 	K          *int    `name:"k" help:"Classes; default: 4, or as many as the point file has." placeholder:"K" group:"The problem:"`
@@ -78,7 +83,7 @@ type solvedAt struct {
 	Measures      map[string]float64    `json:"measures"`
 }
 
-func (c *solveCmd) Run(a *app) error {
+func (c *solveModelCmd) Run(a *app) error {
 	a.onlyComputes()
 	cfg, err := c.config()
 	if err != nil {
@@ -114,7 +119,7 @@ func (c *solveCmd) Run(a *app) error {
 }
 
 // examine fits, optimises, certifies and saves, as asked.
-func (c *solveCmd) examine(a *app, cfg ufm.Config, given *ufm.Point, out *solved) error {
+func (c *solveModelCmd) examine(a *app, cfg ufm.Config, given *ufm.Point, out *solved) error {
 	if cfg.Model == ufm.Noisy {
 		return c.fit(cfg, out)
 	}
@@ -138,7 +143,7 @@ func (c *solveCmd) examine(a *app, cfg ufm.Config, given *ufm.Point, out *solved
 
 // point returns what to certify: the user's point, the numerical result, or an instance of the exact
 // optimum; nil if there is none.
-func (c *solveCmd) point(a *app, problem *ufm.Problem, given *ufm.Point, out *solved) (*ufm.Point, error) {
+func (c *solveModelCmd) point(a *app, problem *ufm.Problem, given *ufm.Point, out *solved) (*ufm.Point, error) {
 	switch {
 	case c.At != "":
 		out.Of, out.At = "at", evaluate(problem, *given)
@@ -170,7 +175,7 @@ func (c *solveCmd) point(a *app, problem *ufm.Problem, given *ufm.Point, out *so
 	return &at, nil
 }
 
-func (c *solveCmd) fit(cfg ufm.Config, out *solved) error {
+func (c *solveModelCmd) fit(cfg ufm.Config, out *solved) error {
 	if !out.Exact.Available {
 		return nil
 	}
@@ -183,7 +188,7 @@ func (c *solveCmd) fit(cfg ufm.Config, out *solved) error {
 	return nil
 }
 
-func (c *solveCmd) save(cfg ufm.Config, point ufm.Point, out *solved) error {
+func (c *solveModelCmd) save(cfg ufm.Config, point ufm.Point, out *solved) error {
 	out.Saved = c.Save
 	return c.saved.Write(func(w io.Writer) error { return cfg.WritePoint(w, point) })
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // pointFile is the file to read, "" for none.
-func (c *solveCmd) pointFile() string { return cmp.Or(c.At, c.Init) }
+func (c *solveModelCmd) pointFile() string { return cmp.Or(c.At, c.Init) }
 
 // config turns the flags into a configuration.
-func (c *solveCmd) config() (ufm.Config, error) {
+func (c *solveModelCmd) config() (ufm.Config, error) {
 	lb, err := parseBias(c.LB)
 	if err != nil {
 		return ufm.Config{}, err
@@ -48,7 +48,7 @@ func parseBias(text string) (float64, error) {
 }
 
 // initScale reads --init-scale: one number for all, or one per factor.
-func (c *solveCmd) initScale(cfg ufm.Config) (ufm.InitScale, error) {
+func (c *solveModelCmd) initScale(cfg ufm.Config) (ufm.InitScale, error) {
 	s := c.InitScale
 	for _, v := range s {
 		if !(v >= 0) {
@@ -69,7 +69,7 @@ func (c *solveCmd) initScale(cfg ufm.Config) (ufm.InitScale, error) {
 }
 
 // effects says which flags each model and method reads.
-func (c *solveCmd) effects() []effect {
+func (c *solveModelCmd) effects() []effect {
 	model := ufm.Model(c.Model)
 	cfg := ufm.Config{Model: model, Layers: c.HeadLayers}
 	three, noisy := cfg.ThreeFactor(), model == ufm.Noisy

@@ -200,7 +200,7 @@ func TestCurvesGrowDuringARun(t *testing.T) {
 	defer func() { stop(); <-done }()
 	hash := <-sink.hash
 	do(t, page, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+hash))
-	// Only plots in sight are drawn anew, so each is compared with itself.
+	// Each plot is compared with itself: some have a fixed number of points, and only those in sight are drawn anew.
 	const points = "[...draw.drawn.values()].map((d) => d.data ? d.data()[0].length : 0)"
 	until(t, page, 30*time.Second, points+".some((n) => n > 2)")
 	first, err := json.Marshal(look[[]int](t, page, points))
