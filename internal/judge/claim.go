@@ -99,23 +99,22 @@ func (q *Quantity) UnmarshalJSON(text []byte) error {
 // Class is the verdict as one word, for style sheets.
 func (v Verdict) Class() string { return strings.ReplaceAll(string(v), " ", "-") }
 
-// Evidence is the table behind a verdict: a row per cell with the two sides and how they differ. It has no rows if the reason
-// already says everything.
-func (c Claim) Evidence() format.Table {
+// Contradicts ends the name of a cell that contradicts its claim.
+const Contradicts = " (contradicts)"
+
+// Evidence is the table behind a verdict: a row per cell with the two sides, under their names, and how they differ. It has no rows
+// if the reason already says everything.
+func (c Claim) Evidence(sides [2]string) format.Table {
 	e := c.Effect
 	if e == nil {
 		return format.Table{}
 	}
 	value := e.Name()
-	sides := [2]string{"left", "right"}
-	if e.Kind == Linear {
-		sides = [2]string{"bend", "rise"}
-	}
 	t := format.Table{Columns: []string{"", sides[0], sides[1], value, "95 % interval", "seeds"}}
 	row := func(cell Cell) {
 		name := cell.Name
 		if cell.Contradicts {
-			name += " (contradicts)"
+			name += Contradicts
 		}
 		text := func(q Quantity) string { return format.Digits(float64(q)) }
 		interval := "–"

@@ -16,11 +16,18 @@ type evidenceRow struct {
 	Drawn template.HTML
 }
 
+// Columns are the heads of the claim's table.
+func (c placedClaim) Columns() []string { return c.Evidence(sideNames(c.Effect)).Columns }
+
 // Rows are the rows of the claim's table: one per cell, and the pooled one last.
 func (c placedClaim) Rows() []evidenceRow {
+	if c.Effect == nil {
+		return nil
+	}
 	var out []evidenceRow
 	cells := estimates(c.Effect)
-	for i, row := range c.Evidence().Rows {
+	for i, row := range c.Evidence(sideNames(c.Effect)).Rows {
+		row[0] = cellName(row[0])
 		out = append(out, evidenceRow{row, whisker(c.Claim, cells[i])})
 	}
 	return out
