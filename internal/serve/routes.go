@@ -175,6 +175,17 @@ func theme(r *http.Request) string {
 	return ""
 }
 
+// themeLink is a choice of colours; To is "" for those of the system.
+type themeLink struct {
+	To, Name string
+	Chosen   bool
+}
+
+// Themes are the choices of colours.
+func (f frame) Themes() []themeLink {
+	return []themeLink{{"", "System", f.Theme == ""}, {"light", "Light", f.Theme == "light"}, {"dark", "Dark", f.Theme == "dark"}}
+}
+
 // chooseTheme saves a theme and returns to the page it was chosen on; scripts change it without this request.
 func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) {
 	to := r.URL.Query().Get("to")

@@ -34,16 +34,25 @@ func startTest(t testing.TB, opt Options) *Server {
 // someRun is the hash of a finished run of a lab.
 func someRun(t testing.TB, dir string) string {
 	t.Helper()
+	return someHashes(t, dir, 1)[0]
+}
+
+// someHashes are the newest runs of a lab.
+func someHashes(t testing.TB, dir string, n int) (hashes []string) {
+	t.Helper()
 	lab, err := store.OpenReader(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lab.Close()
-	runs, err := lab.List(store.Filter{Limit: 1})
-	if err != nil || len(runs) != 1 {
+	runs, err := lab.List(store.Filter{Limit: n})
+	if err != nil || len(runs) != n {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
-	return runs[0].Hash
+	for _, run := range runs {
+		hashes = append(hashes, run.Hash)
+	}
+	return hashes
 }
 
 // recorded is a Control that remembers what it was told.

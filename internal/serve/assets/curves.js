@@ -137,14 +137,21 @@ const curves = (() => {
     say(plot);
     box.tabIndex = 0;
     box.setAttribute('role', 'img');
-    box.setAttribute('aria-label', (panel.title ? panel.title + ': ' : '') + axisTitle(panel.y) + ' against ' + axisTitle(panel.x) + '. Arrow keys read values.');
+    box.setAttribute('aria-label', (panel.title ? panel.title + ': ' : '') + axisTitle(panel.y) + ' against ' + axisTitle(panel.x) + '. Arrow keys read values' + (panel.x.label === 'epoch' ? '; plus, minus and 0 zoom.' : '.'));
+    // nearer shows a part of the epochs around the cursor, a factor of those now in sight; all of them if that is more.
+    const nearer = (factor) => {
+      const x = plot.data[0], scale = plot.scales.x, width = (scale.max - scale.min) * factor;
+      const middle = plot.cursor.idx == null ? (scale.min + scale.max) / 2 : x[plot.cursor.idx];
+      view.set({ zoom: width < x.at(-1) - x[0] ? [middle - width / 2, middle + width / 2] : null });
+    };
     box.onkeydown = (e) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
-      if (!step || !plot.data[0].length) return;
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key], factor = panel.x.label === 'epoch' && { '+': 0.5, '=': 0.5, '-': 2, 0: Infinity }[e.key];
+      if (!step && !factor || !plot.data[0].length || e.ctrlKey || e.metaKey || e.altKey) return;
+      e.preventDefault();
+      if (factor) { nearer(factor); return; }
       const now = plot.cursor.idx;
       const i = Math.min(plot.data[0].length - 1, Math.max(0, now == null ? plot.data[0].length - 1 : now + step));
       plot.setCursor({ left: plot.valToPos(plot.data[0][i], 'x'), top: 10 });
-      e.preventDefault();
     };
     let current = given, seen = true, stale = false;
     const show = () => {

@@ -27,10 +27,12 @@ if (list) {
 
 const root = document.documentElement;
 
+// chooseTheme sets the colours of this and later pages; '' stands for those of the system.
 function chooseTheme(to) {
-  root.dataset.theme = to;
+  if (to) root.dataset.theme = to; else delete root.dataset.theme;
   document.cookie = 'collapse-theme=' + to + '; path=/; max-age=31536000; samesite=lax';
-  $('meta[name=color-scheme]').content = to;
+  $('meta[name=color-scheme]').content = to || 'light dark';
+  for (const a of $$('[data-theme-to]')) if (a.dataset.themeTo === to) a.setAttribute('aria-current', 'true'); else a.removeAttribute('aria-current');
   draw.again();
 }
 
